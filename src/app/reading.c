@@ -96,7 +96,7 @@ static void keep_range(void *data)
 		to = from + options_step(o);
 	}
 	if (fine && (from != INT64_MIN || to != INT64_MAX))
-		timeline_keep_range(r->tl, MAX(from, first) - ABOUT_NS,
+		timeline_prefer_range(r->tl, MAX(from, first) - ABOUT_NS,
 				    to < INT64_MAX - ABOUT_NS ? to + ABOUT_NS : INT64_MAX);
 }
 
@@ -111,7 +111,7 @@ static struct timeline *new_timeline(const struct options *o)
 	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
 	if (!o->live && o->command == COMMAND_BATCH)
-		timeline_keep_seconds(tl);
+		timeline_retain_seconds(tl);
 	narrow_keep(&o->narrow, tl);
 	return tl;
 }
@@ -154,7 +154,7 @@ int reading_start(struct reading *r, const struct options *o)
 	}
 	r->tl = new_timeline(o);
 	if (!o->live && (o->at || o->from || o->to))
-		timeline_tell_beginning(r->tl, keep_range, r);
+		timeline_on_beginning(r->tl, keep_range, r);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();

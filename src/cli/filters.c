@@ -164,7 +164,7 @@ void narrow_keep(const struct view_query *q, struct timeline *tl)
 	const uint64_t ids[] = { q->trace_id, q->other_trace,
 				 q->trace_upper ? export_other_id(q->trace_upper, q->trace_id) : 0,
 				 q->other_upper ? export_other_id(q->other_upper, q->other_trace) : 0 };
-	timeline_keep_traces(tl, ids, G_N_ELEMENTS(ids));
+	timeline_retain_traces(tl, ids, G_N_ELEMENTS(ids));
 }
 
 bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl, GError **error)

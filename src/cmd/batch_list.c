@@ -66,7 +66,7 @@ void batch_list_begin(struct batch_list *list, const struct options *o, const st
 	*list = (struct batch_list){ .o = o, .view = view, .tl = tl,
 				     .pieces = { .format = o->format, .header = true } };
 	if (is_in_pieces(o))
-		timeline_tell_evicting(tl, on_evicting, list);
+		timeline_on_evicting(tl, on_evicting, list);
 }
 
 bool batch_list_is_begun(const struct batch_list *list)

@@ -222,7 +222,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	enum part part;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
-				     .behind = ID_NONE };
+				     .cpu_holder = ID_NONE };
 	if (!part_of(read_fact(r, "blktop.part"), &part))
 		return false;
 	ret->part = (uint8_t)part;

@@ -168,7 +168,7 @@ static void add_path(JsonBuilder *b, struct history *h, const struct tree *t, in
 /* Whom it waited for a CPU behind; null where it never waited for one. */
 static void add_behind(JsonBuilder *b, const struct timeline *tl, const struct span *s)
 {
-	const struct span_behind *x = s->behind;
+	const struct span_runqueue *x = s->runqueue;
 	json_builder_set_member_name(b, "runnable_behind");
 	if (!x) {
 		json_builder_add_null_value(b);

@@ -75,9 +75,9 @@ static void put_trust(struct page *p, const struct trust *t)
 				       "this page", t->lost_events, t->lost_packets);
 	else
 		g_string_append(text, "nothing was lost");
-	if (t->soft)
+	if (t->provisional)
 		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts stay open: their begin "
-				       "or end is not in the trace", t->soft);
+				       "or end is not in the trace", t->provisional);
 	put_fact(p, "Trust", text->str);
 	if (p->options->warning) {
 		g_autofree char *warning = markdown_text(p->options->warning);

@@ -329,7 +329,7 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
 	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
 	json_add_int(b, "damaged_packets", (int64_t)rows->trust.damaged);
-	json_add_int(b, "soft", (int64_t)rows->trust.soft);
+	json_add_int(b, "soft", (int64_t)rows->trust.provisional);
 	json_add_int(b, "corrected", rows->trust.corrected);
 	json_add_int(b, "late_records", (int64_t)rows->trust.late);
 	json_add_int(b, "dropped_traces", (int64_t)traces);

@@ -21,7 +21,7 @@ static void clear_trace(void *v)
 static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_id,
 		      uint64_t span_id)
 {
-	struct export_trace trace = { .tree = tree_new(tl, trace_id) };
+	struct export_trace trace = { .tree = timeline_tree_new(tl, trace_id) };
 	const struct tree *t = trace.tree;
 	trace.wanted = g_new0(bool, t->n + 1);
 	for (int i = 0; i < t->n; i++) {

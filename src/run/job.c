@@ -145,7 +145,7 @@ int job_fd(const struct job *j)
  * spread over all heaps, and only malloc_trim() returns it. */
 static void trim_heap(struct job *j, const struct timeline *tl)
 {
-	int64_t folded = timeline_folded_until(tl), retained = timeline_kept_from(tl);
+	int64_t folded = timeline_folded_until(tl), retained = timeline_retained_from(tl);
 	int64_t now = g_get_monotonic_time();
 	uint64_t traces, evicted;
 
@@ -180,7 +180,7 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 static void set_retained_from(struct job *j, const struct timeline *tl)
 {
 	g_mutex_lock(&j->s->lock);
-	j->s->retained_from = timeline_kept_from(tl);
+	j->s->retained_from = timeline_retained_from(tl);
 	g_mutex_unlock(&j->s->lock);
 }
 

@@ -23,6 +23,7 @@
 #include "base/watch.h"
 #include "run/pieces.h"
 #include "state/slice/model.h"
+#include "state/store/timeline.h"
 
 enum job_phase {
 	JOB_OPENING,		/* the source is being opened / connected */

@@ -47,7 +47,7 @@ struct shared {
 	struct source *source;		/* for cancelling; NULL: none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none */
-	int64_t retained_from;		/* as timeline_kept_from() of the owner's timeline */
+	int64_t retained_from;		/* as timeline_retained_from() of the owner's timeline */
 	struct view_range look;		/* the newest job_look(), for a preview that is made later */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */

@@ -266,7 +266,7 @@ static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)
 	return st == SOURCE_END;
 }
 
-bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_tell tell,
+bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_emit tell,
 		   void *data, struct logsource_result *ret, struct journal **ret_journal,
 		   GError **error)
 {

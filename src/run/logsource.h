@@ -41,7 +41,7 @@ struct logsource_result {
 
 /* False with *error: failed; without: stopped. With ret_journal, the log is not finished but returned in its state at
  * the range's end; the caller frees it. */
-bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_tell tell,
+bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_emit tell,
 		   void *data, struct logsource_result *ret, struct journal **ret_journal,
 		   GError **error);
 

@@ -11,6 +11,7 @@
 #include "base/view_range.h"
 #include "run/pieces.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 /* How much is read after an exact window, for the ends of spans; after others it is a quarter of a second. */
 #define WINDOW_BEHIND_NS INT64_C(3000000000)

@@ -99,14 +99,14 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  soft in this range: %" G_GUINT64_FORMAT
-	    " things that began before what is known", t->soft);
+	    " things that began before what is known", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  Events are lost where buffers are full before they are read. Larger "
 		    "ones, when the");
 		add(lines, "  channel is made anew (its size can't be changed later):");
 		add(lines, "  %s", needs_for_losses(app->main));
 	}
-	if (t->soft) {
+	if (t->provisional) {
 		add(lines, "  Names and calls from before the recording: a state dump tells them:");
 		g_autofree char *dump = repair_statedump(NULL);
 		add(lines, "  %s", dump);

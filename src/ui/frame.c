@@ -286,8 +286,8 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " in part");
 	if (incomplete)
 		x = trust_missing(app, y, x, m);
-	x = frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
-		      " soft %" G_GUINT64_FORMAT, t->soft);
+	x = frame_add(app, y, x, t->provisional ? ROLE_DISTRUST : ROLE_TRUST,
+		      " soft %" G_GUINT64_FORMAT, t->provisional);
 	if (t->late)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
@@ -391,8 +391,8 @@ static unsigned trust_history(struct app *app, unsigned y, unsigned x)
 
 	if (!timeline_coverage(app->main, &first, &last))
 		return x;
-	if (timeline_kept_from(app->main) > first)
-		first = timeline_kept_from(app->main);
+	if (timeline_retained_from(app->main) > first)
+		first = timeline_retained_from(app->main);
 	if (app->status.phase == UI_LIVE)
 		return trust_reach(app, y, x, first);
 	return trust_time(app, y, x, "history", first, last);

@@ -172,7 +172,7 @@ static double covered(const struct timeline *tl, int64_t from, int64_t to)
 	int64_t first, last;
 	if (!timeline_coverage(tl, &first, &last))
 		return 0;
-	first = MAX(first, timeline_kept_from(tl));
+	first = MAX(first, timeline_retained_from(tl));
 	return MAX(MIN(to, last + 1) - MAX(from, first), 0) / (double)NS_PER_S;
 }
 
@@ -278,7 +278,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 {
 	struct rows *rows = map->rows;
 	bool narrowed = evicted_are_narrowed(&rows->query);
-	int64_t kept_from = timeline_kept_from(rows->tl);
+	int64_t kept_from = timeline_retained_from(rows->tl);
 	struct evicted e = { 0 };
 	if (query_has_trace(&rows->query) || p->from[NOW] >= p->to[NOW])
 		return;

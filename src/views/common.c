@@ -242,7 +242,7 @@ uint64_t key_text(uint64_t key, const char *s)
 const char *container_label(struct rows *rows, uint32_t process)
 {
 	const struct process_info *p = timeline_process(rows->tl, process);
-	g_autofree char *name = p ? container_label_new(rows->tl, p->host, container_of(p)) : NULL;
+	g_autofree char *name = p ? timeline_container_label_new(rows->tl, p->host, container_of(p)) : NULL;
 	return rows_text(rows, name);
 }
 

@@ -295,7 +295,7 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 		const struct span *o = other_at(others, i)->span;
 		if (!t || t->trace_id != o->trace_id) {
 			tree_free(t);
-			t = tree_new(h->tl, o->trace_id);
+			t = timeline_tree_new(h->tl, o->trace_id);
 		}
 		int node = tree_find(t, o->span_id, o->kind);
 		if (node < 0)
@@ -411,7 +411,7 @@ static int find_node(const struct tree *t, uint64_t span_id, int kind)
 
 static uint64_t add_other(struct comparing *c, const struct view_query *q, struct compare *cmp)
 {
-	g_autoptr(blk_tree) t = tree_new(c->rows->tl, q->other_trace);
+	g_autoptr(blk_tree) t = timeline_tree_new(c->rows->tl, q->other_trace);
 	int node = find_node(t, q->other_span, q->other_kind);
 	if (node < 0)
 		return 0;
@@ -443,7 +443,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct rows *rows = rows_new(tl, query);
 	struct compare *cmp = g_new0(struct compare, 1);
 	uint64_t trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
-	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, trace_id);
 	int node = find_node(t, query_has_trace(query) ? query->span_id : 0, query->span_kind);
 	rows->extra = cmp;
 	rows->free_extra = g_free;

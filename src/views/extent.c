@@ -18,8 +18,8 @@ static bool kept(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
 	int64_t first, last;
 	*ret_from = INT64_MIN;
 	*ret_to = e->final_to_ns;
-	if (timeline_coverage(e->main, &first, &last) && timeline_kept_from(e->main) > first)
-		*ret_from = timeline_kept_from(e->main);
+	if (timeline_coverage(e->main, &first, &last) && timeline_retained_from(e->main) > first)
+		*ret_from = timeline_retained_from(e->main);
 	return *ret_from < *ret_to;
 }
 
@@ -190,7 +190,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		p->bytes = (double)o->cell[i].bytes * NS_PER_S / (double)MAX(ns, NS_PER_S / 10);
 		p->gap = !o->cell[i].bytes;
 		p->folded = p->begin_ns < timeline_folded_until(e->main) &&
-			    p->end_ns > timeline_kept_from(e->main);
+			    p->end_ns > timeline_retained_from(e->main);
 		s->max_bytes = MAX(s->max_bytes, p->bytes);
 	}
 }

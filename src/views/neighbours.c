@@ -55,7 +55,7 @@ static void add_rest(GArray *rows, int64_t ns, char *label)
 
 GArray *neighbours_of(const struct timeline *tl, const struct span *s)
 {
-	const struct span_behind *b = s->behind;
+	const struct span_runqueue *b = s->runqueue;
 	GArray *rows = g_array_new(FALSE, TRUE, sizeof(struct neighbour_row));
 	g_array_set_clear_func(rows, clear_row);
 	for (uint32_t i = 0; b && i < b->n; i++)
@@ -80,7 +80,7 @@ GArray *neighbours_of(const struct timeline *tl, const struct span *s)
 
 char *neighbour_main(const struct timeline *tl, const struct span *s, int64_t *ret_ns)
 {
-	if (!s->behind || !s->behind->n)
+	if (!s->runqueue || !s->runqueue->n)
 		return NULL;
 	g_autoptr(GArray) rows = neighbours_of(tl, s);
 	const struct neighbour_row *first = &g_array_index(rows, struct neighbour_row, 0);

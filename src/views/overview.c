@@ -232,7 +232,7 @@ static void add_tables(struct overview *o, const struct timeline *tl,
 static const char *worst_text(struct rows *rows, struct history *h, const struct strip_point *p)
 {
 	const struct span *s = p->worst;
-	g_autoptr(blk_tree) t = s ? tree_new(rows->tl, s->trace_id) : NULL;
+	g_autoptr(blk_tree) t = s ? timeline_tree_new(rows->tl, s->trace_id) : NULL;
 	int node = s ? tree_find(t, s->span_id, s->kind) : -1;
 	char buf[TIMEFMT_LEN];
 	struct why why;

@@ -74,22 +74,22 @@ static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from,
 	const struct span *span = span_at(w, s->node);
 	int64_t cursor = from;
 	uint32_t first = 0;
-	while (first < span->n_hops && span->hops[first].end_ns <= from)
+	while (first < span->n_chain && span->chain[first].end_ns <= from)
 		first++;
-	for (uint32_t i = first; i < span->n_hops && cursor < to; i++) {
-		if (span->hops[i].begin_ns > cursor)
+	for (uint32_t i = first; i < span->n_chain && cursor < to; i++) {
+		if (span->chain[i].begin_ns > cursor)
 			return false;
-		cursor = span->hops[i].end_ns;
+		cursor = span->chain[i].end_ns;
 	}
 	if (cursor < to)
 		return false;
-	for (uint32_t i = first; i < span->n_hops && span->hops[i].begin_ns < to; i++) {
-		const struct chain_link *h = &span->hops[i];
+	for (uint32_t i = first; i < span->n_chain && span->chain[i].begin_ns < to; i++) {
+		const struct chain_link *h = &span->chain[i];
 		struct path_segment p = {
 			.begin_ns = MAX(h->begin_ns, from), .end_ns = MIN(h->end_ns, to),
 			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,
 			.call = h->call, .file = h->file, .waker = h->waker,
-			.waker_irq = h->waker_irq, .behind = h->behind, .hops = h->depth, .via = s->node };
+			.waker_irq = h->waker_irq, .behind = h->cpu_holder, .hops = h->depth, .via = s->node };
 		find_span(w, &p);
 		add(w, &p);
 	}
@@ -98,17 +98,17 @@ static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from,
 
 static bool in_hops(const struct span *s, const struct span *child, int64_t from, int64_t to)
 {
-	for (uint32_t i = 0; i < s->n_hops; i++)
-		if (s->hops[i].begin_ns < MIN(to, child->end_ns) &&
-		    s->hops[i].end_ns > MAX(from, child->begin_ns) && s->hops[i].thread == child->thread)
+	for (uint32_t i = 0; i < s->n_chain; i++)
+		if (s->chain[i].begin_ns < MIN(to, child->end_ns) &&
+		    s->chain[i].end_ns > MAX(from, child->begin_ns) && s->chain[i].thread == child->thread)
 			return true;
 	return false;
 }
 
 static bool has_hops(const struct span *s, int64_t from, int64_t to)
 {
-	for (uint32_t i = 0; i < s->n_hops; i++)
-		if (s->hops[i].begin_ns < to && s->hops[i].end_ns > from)
+	for (uint32_t i = 0; i < s->n_chain; i++)
+		if (s->chain[i].begin_ns < to && s->chain[i].end_ns > from)
 			return true;
 	return false;
 }
@@ -323,7 +323,7 @@ static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_
 	s = of_node(w, node, wake, to);
 	s.thread = x->thread;
 	s.part = preempted ? PART_PREEMPTED : PART_WAKEUP;
-	s.behind = x->behind;
+	s.behind = x->cpu_holder;
 	add(w, &s);
 }
 

@@ -188,7 +188,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct rows *rows = rows_new(tl, query);
 	uint64_t trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
 	g_autoptr(blk_history) h = history_new(tl);
-	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, trace_id);
 	int node = query->span_id ? tree_find(t, query->span_id, query->span_kind) : t->root;
 	if (node >= 0) {
 		g_autoptr(GArray) path = path_of(h, t, node);

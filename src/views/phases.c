@@ -409,7 +409,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			continue;
 		if (query_has_trace(query) && query->trace_id != info->trace_id)
 			continue;
-		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, info->trace_id);
 		add_trace(&ph, t, &range);
 	}
 	add_evicted(&ph, &range);

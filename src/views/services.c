@@ -286,7 +286,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
 			continue;
-		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, info->trace_id);
 		add_trace(&map, t, &range);
 	}
 	add_evicted(&map, &range, &evicted);

@@ -106,7 +106,7 @@ static void add_sum(struct strip *strip, const struct history *h, const struct s
 
 static void add_evicted(struct strip *strip, const struct history *h, struct hist *all)
 {
-	int64_t kept_from = timeline_kept_from(h->tl);
+	int64_t kept_from = timeline_retained_from(h->tl);
 	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(h->tl, i);
 		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||

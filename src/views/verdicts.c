@@ -47,7 +47,7 @@ static struct tree *tree_of(struct verdicts *v, uint64_t trace_id)
 		t = v->small;
 	if (t)
 		return t;
-	t = tree_new(v->history->tl, trace_id);
+	t = timeline_tree_new(v->history->tl, trace_id);
 	if (t->n < LARGE) {
 		tree_free(v->small);
 		return v->small = t;

@@ -42,7 +42,7 @@ enum view_by view_next_by(const struct view *v, enum view_by by)
 
 char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t container)
 {
-	char *name = container_label_new(tl, host, container);
+	char *name = timeline_container_label_new(tl, host, container);
 	return name ? name : g_strdup("unknown container");
 }
 

@@ -160,7 +160,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	w->usual_ns = w->blamed = -1;
 	w->x_usual = -1;
 	w->history = history_new(tl);
-	w->tree = tree_new(tl, w->trace_id);
+	w->tree = timeline_tree_new(tl, w->trace_id);
 	path_mark(w->tree);
 	if (w->tree->root < 0)
 		return rows;

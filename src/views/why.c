@@ -351,9 +351,9 @@ static void add_neighbour(GString *text, const struct history *h, const struct s
 	char buf[TIMEFMT_LEN];
 	int64_t ns;
 	g_autofree char *label = neighbour_main(h->tl, s, &ns);
-	if (label && ns >= s->behind->idle_ns && ns <= all)
+	if (label && ns >= s->runqueue->idle_ns && ns <= all)
 		g_string_append_printf(text, ", behind %s %s", label, duration(buf, ns));
-	else if (s->behind && s->behind->idle_ns * 2 > all)
+	else if (s->runqueue && s->runqueue->idle_ns * 2 > all)
 		g_string_append(text, ", an idle one");
 }
 
@@ -504,7 +504,7 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 
 char *why_trace(struct history *h, uint64_t trace_id)
 {
-	g_autoptr(blk_tree) t = tree_new(h->tl, trace_id);
+	g_autoptr(blk_tree) t = timeline_tree_new(h->tl, trace_id);
 	struct why why;
 	if (t->root < 0)
 		return NULL;

@@ -325,7 +325,7 @@ static void add_counts(struct story *st, struct second *s)
 
 static void add_loss(struct second *s)
 {
-	s->trust = (struct trust){ .lost_events = 12, .soft = 3, .touched = 1 };
+	s->trust = (struct trust){ .lost_events = 12, .provisional = 3, .touched = 1 };
 	s->n_losses = 1;
 	s->losses = g_new0(struct loss_cell, 1);
 	s->losses[0] = (struct loss_cell){ .cpu = 1, .vpid = -1, .kernel = true, .count = 1,

@@ -275,7 +275,7 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	w->call = call;
 	w->file = ID_NONE;
 	w->waker = waker;
-	w->behind = ID_NONE;
+	w->cpu_holder = ID_NONE;
 	w->cpu = 0;
 	fake_part(s, part, end - begin - wakeup);
 	fake_part(s, PART_WAKEUP, wakeup);
@@ -284,22 +284,22 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 
 struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
 {
-	struct chain_link *h = ADD(s->hops, s->n_hops);
+	struct chain_link *h = ADD(s->chain, s->n_chain);
 	*h = (struct chain_link){
 		.begin_ns = FAKE_T0 + begin, .end_ns = FAKE_T0 + end, .thread = thread, .depth = 1,
 		.part = part == PART_N ? PART_UNKNOWN : part, .on_cpu = part == PART_N,
-		.file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
+		.file = ID_NONE, .waker = ID_NONE, .cpu_holder = ID_NONE };
 	return h;
 }
 
 void fake_behind(struct span *s, uint32_t thread, int64_t ns)
 {
-	uint32_t n = s->behind ? s->behind->n : 0;
-	s->behind = g_realloc(s->behind, sizeof *s->behind + (n + 1) * sizeof s->behind->top[0]);
+	uint32_t n = s->runqueue ? s->runqueue->n : 0;
+	s->runqueue = g_realloc(s->runqueue, sizeof *s->runqueue + (n + 1) * sizeof s->runqueue->top[0]);
 	if (!n)
-		*s->behind = (struct span_behind){ .unknown_ns = part_sum_runnable(s->part) };
-	s->behind->top[s->behind->n++] = (struct span_neighbour){ thread, ns };
-	s->behind->unknown_ns -= ns;
+		*s->runqueue = (struct span_runqueue){ .unknown_ns = part_sum_runnable(s->part) };
+	s->runqueue->top[s->runqueue->n++] = (struct span_neighbour){ thread, ns };
+	s->runqueue->unknown_ns -= ns;
 }
 
 void fake_tag(struct span *s, const char *key, const char *val)
@@ -353,7 +353,7 @@ static void publish_seconds(struct fake *f)
 		p->last_ns = s->end_ns;
 		p->trust.lost_events += s->trust.lost_events;
 		p->trust.lost_packets += s->trust.lost_packets;
-		p->trust.soft += s->trust.soft;
+		p->trust.provisional += s->trust.provisional;
 		for (uint32_t e = 0; e < s->n_events; e++)
 			p->n_events += s->events[e].count;
 		second_seal(s);

@@ -13,6 +13,7 @@
 #define BLK_TESTS_FAKE_TIMELINE_H
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 /* 2026-11-21 06:08:35 UTC */
 #define FAKE_T0 INT64_C(1795241315000000000)

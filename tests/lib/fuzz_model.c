@@ -4,6 +4,7 @@
 #include "export/report.h"
 #include "lib/check_views.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 #include <json-glib/json-glib.h>
 

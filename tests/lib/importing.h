@@ -4,6 +4,7 @@
 #define TESTS_LIB_IMPORTING_H
 
 #include "export/import.h"
+#include "state/store/timeline.h"
 
 /* A new file of that text: its path (g_free; the caller unlinks it). */
 char *write_temporary(const char *text, size_t len);

@@ -8,6 +8,7 @@
 #define BLK_TEST_MADE_PROCESSES_H
 
 #include "state/slice/model.h"
+#include "state/store/timeline.h"
 #include "trace/native/native_feed.h"
 
 #define MADE_ALIVE 100

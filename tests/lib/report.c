@@ -5,6 +5,7 @@
 
 #include "export/export.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, in
 			continue;
 		fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
 			PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
-			sec->trust.lost_packets, sec->trust.soft, sec->trust.touched);
+			sec->trust.lost_packets, sec->trust.provisional, sec->trust.touched);
 		print_range(out, tl, sec->begin_ns, sec->end_ns, alone);
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef BLK_TESTS_REPORT_H
 #define BLK_TESTS_REPORT_H
 
+#include "state/store/timeline.h"
 #include "state/slice/slice.h"
 
 /* Every view over the whole range and second by second, and every trace in full.

@@ -12,6 +12,7 @@
 #include "run/job.h"
 #include "state/slice/model.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "state/store/timeline_private.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "lib/span_feed.h"
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "views/compare.h"
 #include "views/overview.h"
 #include "views/registry.h"
@@ -143,7 +144,7 @@ static void assert_evicted(const struct timeline *tl)
 	timeline_evicted(tl, &traces, &spans);
 	g_assert_cmpuint(traces, >, REQUESTS / 3);
 	g_assert_true(timeline_coverage(tl, &first, NULL));
-	g_assert_cmpint(timeline_kept_from(tl), ==, first);	/* no seconds went */
+	g_assert_cmpint(timeline_retained_from(tl), ==, first);	/* no seconds went */
 }
 
 static void test_whole(void)
@@ -416,7 +417,7 @@ static void test_read_again(void)
 	g_assert_cmpuint(kept + evicted, ==, timeline_n_spans(all));
 	for (size_t i = 0; i < timeline_n_spans(all); i++) {
 		publication_add_span(p, (uint32_t)(1000000 + i), fake_copy(timeline_span(all, i)));
-		g_array_index(p->spans, struct published_span, i).again = SPAN_AGAIN;
+		g_array_index(p->spans, struct published_span, i).correction = SPAN_CORRECTED;
 	}
 	timeline_apply(some, p);
 	timeline_evicted(some, &traces, &spans);

@@ -623,7 +623,7 @@ static void test_split(void)
 	g_assert_nonnull(timeline_trace_spans(tl, 1));		/* the one that ends last */
 	int64_t first;
 	g_assert_true(timeline_coverage(tl, &first, NULL));
-	g_assert_cmpint(timeline_kept_from(tl), ==, first);
+	g_assert_cmpint(timeline_retained_from(tl), ==, first);
 }
 
 static void test_items(void)

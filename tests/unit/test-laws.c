@@ -14,6 +14,7 @@
 #include "lib/traces.h"
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "state/spans/rules.h"
 #include "state/slice/slice.h"
 #include "views/view.h"

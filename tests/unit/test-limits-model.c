@@ -7,6 +7,7 @@
 #include "state/kernel/coverage.h"
 #include "state/slice/model.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "state/spans/rules.h"
 #include "state/slice/slice_private.h"
 #include "trace/reader.h"
@@ -140,7 +141,7 @@ static bool span_neighbours(uint64_t n)
 	}
 	add_switch(s, at, 0, prev, 0, 7);
 	g_autoptr(blk_timeline) tl = span_end(s, at + 10);
-	const struct span_behind *behind = timeline_span(tl, 0)->behind;
+	const struct span_runqueue *behind = timeline_span(tl, 0)->runqueue;
 	g_assert_cmpuint(behind->n + behind->n_more, ==, n);
 	return !behind->n_more;
 }
@@ -166,8 +167,8 @@ static bool waker_depth(uint64_t n)
 	add_switch(s, middle + 10, 0, 0, 0, 7);
 	g_autoptr(blk_timeline) tl = span_end(s, middle + 20);
 	const struct span *span = timeline_span(tl, 0);
-	for (uint32_t i = 0; i < span->n_hops; i++)
-		deepest = MAX(deepest, span->hops[i].depth);
+	for (uint32_t i = 0; i < span->n_chain; i++)
+		deepest = MAX(deepest, span->chain[i].depth);
 	return deepest == n;
 }
 
@@ -190,8 +191,8 @@ static bool waker_looks(uint64_t n)
 	add_switch(s, at + 5, 0, 0, 0, 7);
 	g_autoptr(blk_timeline) tl = span_end(s, at + 10);
 	const struct span *span = timeline_span(tl, 0);
-	g_assert_cmpuint(span->n_hops, >, 0);
-	return span->n_hops > 1;
+	g_assert_cmpuint(span->n_chain, >, 0);
+	return span->n_chain > 1;
 }
 
 /* ---- counters ---- */

@@ -27,7 +27,7 @@ static bool path_depth(uint64_t n)
 			fake_wait(s, PART_SOCKET, (i + 1) * FAKE_MS, (2 * middle - i - 1) * FAKE_MS, 0, ID_NONE, 0);
 	}
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) path = path_of(h, t, t->root);
 	bool last = false;
@@ -67,7 +67,7 @@ static bool path_looks(uint64_t n)
 		fake_span(f, &d);
 	}
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) path = path_of(h, t, t->root);
 	bool found = false;

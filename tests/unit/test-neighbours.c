@@ -11,6 +11,7 @@
 #include "views/why.h"
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static void check_rows(const struct timeline *tl, const struct story *x)
 	g_assert_cmpint(sum, ==, part_sum_runnable(s->part));
 	if (!x->verdict)
 		return;
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	struct history *h = history_new(tl);
 	struct why why;
 	why_find(h, t, 0, &why);
@@ -151,12 +152,12 @@ static void test_many(void)
 	struct timeline *tl = timeline_new(0);
 	timeline_apply(tl, slice_finish(s));
 	const struct span *span = timeline_span(tl, 0);
-	g_assert_cmpuint(span->behind->n, ==, LIMIT_SPAN_NEIGHBOURS);
-	g_assert_cmpuint(span->behind->n_more, ==, 4);
+	g_assert_cmpuint(span->runqueue->n, ==, LIMIT_SPAN_NEIGHBOURS);
+	g_assert_cmpuint(span->runqueue->n_more, ==, 4);
 	/* 20..31 ran 21, 23, ... 41 ns, the last one 359 */
-	g_assert_cmpint(span->behind->more_ns, ==, 21 + 23 + 25 + 27);
-	g_assert_cmpint(span->behind->top[0].ns, ==, 359);
-	g_assert_cmpint(span->behind->unknown_ns, ==, 0);
+	g_assert_cmpint(span->runqueue->more_ns, ==, 21 + 23 + 25 + 27);
+	g_assert_cmpint(span->runqueue->top[0].ns, ==, 359);
+	g_assert_cmpint(span->runqueue->unknown_ns, ==, 0);
 	slice_free(s);
 	timeline_free(tl);
 	recording_free(r);

@@ -59,7 +59,7 @@ static GArray *sound_path(struct history *h, const struct tree *t, int node)
 
 static void check_path(const struct timeline *tl, const struct story *x)
 {
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) path = sound_path(h, t, t->root);
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -246,7 +246,7 @@ static void test_long_chain(void)
 	struct slice *s = cuts_slice(r, 0, recording_n(r), true);
 	timeline_apply(tl, slice_finish(s));
 	slice_free(s);
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_autoptr(GArray) path = sound_path(NULL, t, t->root);
 	unsigned deepest = 0;
 	for (guint i = 0; i < path->len; i++)
@@ -261,7 +261,7 @@ static void test_long_chain(void)
 
 static char *path_text(const struct timeline *tl)
 {
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) path = sound_path(h, t, t->root);
 	GString *text = g_string_new(NULL);
@@ -301,7 +301,7 @@ static void test_children(void)
 	g_autofree char *text = path_text(tl);
 	g_assert_cmpstr(text, ==, "10 root cpu user, 20 root timer, 10 root cpu user, 2 root socket, "
 			"18 first cpu user, 1 root socket, 19 last cpu user, 10 root socket, 10 root cpu user, ");
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	path_mark(t);
 	for (int i = 0; i < t->n; i++) {
 		const char *name = t->nodes[i].span->name;
@@ -358,7 +358,7 @@ static void test_random(void)
 		for (int id = 1, n = g_test_rand_int_range(2, 12); id < n; id++)
 			add_random(f, (uint64_t)id, thread);
 		g_autoptr(blk_timeline) tl = fake_done(f);
-		g_autoptr(blk_tree) t = tree_new(tl, 1);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 		g_autoptr(blk_history) h = history_new(tl);
 		for (int i = 0; i < t->n; i++) {
 			g_array_unref(sound_path(h, t, i));

@@ -2,6 +2,7 @@
 /* Rules for spans: what their text says, what is wrong in it, and what they make. */
 #include "lib/sources.h"
 #include "state/slice/model.h"
+#include "state/store/timeline.h"
 #include "state/spans/rules.h"
 #include "trace/reader.h"
 

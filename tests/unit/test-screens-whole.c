@@ -9,6 +9,7 @@
 #include "lib/span_feed.h"
 #include "state/store/coarsen.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "ui/app.h"
 
 #include "base/timefmt.h"
@@ -760,7 +761,7 @@ static void test_dropped_again(void)
 	begin();
 	seen.phase = UI_LIVE;
 	seen.kept = true;
-	g_assert_cmpint(timeline_kept_from(tl), >, FAKE_T0 + 10 * FAKE_S);
+	g_assert_cmpint(timeline_retained_from(tl), >, FAKE_T0 + 10 * FAKE_S);
 	start(&f, tl, 24, 80);
 	take(&f);
 	g_snprintf(line, sizeof line, "b%s\r", timefmt_clock(clock, FAKE_T0 + 5 * FAKE_S));

@@ -6,6 +6,7 @@
 #include "lib/span_feed.h"
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 #include "state/store/span_tree.h"
 #include "views/waterfall.h"
 
@@ -100,7 +101,7 @@ static void test_missing(void)
 	assert_span(r.tl, 5, SPAN_PARTIAL, 60, 60);
 	assert_span(r.tl, 6, SPAN_COMPLETE, 3 * S, 3 * S + 5);
 	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 7);
-	g_autoptr(blk_tree) t = tree_new(r.tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(r.tl, 1);
 	g_assert_cmpint(t->n, ==, 7);
 	g_assert_true(t->nodes[tree_find(t, 4, -1)].orphan);
 	g_assert_cmpint(t->nodes[tree_find(t, 4, -1)].parent, ==, -1);
@@ -162,7 +163,7 @@ static void test_given_up(void)
 
 static void check_tree(struct timeline *tl, int n)
 {
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_assert_cmpint(t->n, ==, n);
 	g_assert_cmpint(t->root, >=, 0);
 	for (int i = 0; i < t->n; i++)
@@ -256,7 +257,7 @@ static void test_asked_two(void)
 	assert_half(r.tl, "c", SPAN_CLIENT, 10, 90, 2, 30);
 	assert_half(r.tl, "a", SPAN_SERVER, 20, 60, 2, 36);
 	assert_half(r.tl, "b", SPAN_SERVER, 30, 70, 2, 35);
-	g_autoptr(blk_tree) t = tree_new(r.tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(r.tl, 1);
 	int client = tree_find(t, 5, SPAN_CLIENT);
 	for (int i = 0; i < t->n; i++) {
 		const struct span *s = t->nodes[i].span;

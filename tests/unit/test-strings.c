@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 #include <string.h>
 

@@ -101,7 +101,7 @@ static void add_view(FILE *out, const struct timeline *tl, const char *id, enum 
 
 static void add_parts(FILE *out, const struct timeline *tl, const struct second *sec)
 {
-	fprintf(out, "open ends %" PRIu64 "\n", sec->trust.soft);
+	fprintf(out, "open ends %" PRIu64 "\n", sec->trust.provisional);
 	for (size_t i = 0; i < sec->n_threads; i++)
 		for (unsigned k = 0; k < PART_N; k++)
 			if (sec->threads[i].part[k])

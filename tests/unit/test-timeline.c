@@ -4,6 +4,7 @@
 #include "lib/inspect.h"
 
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 #include <string.h>
 
@@ -94,7 +95,7 @@ static void test_empty(void)
 	g_assert_null(timeline_trace_spans(tl, 1));
 	g_assert_false(timeline_has_event(tl, "sched_switch"));
 	g_assert_false(timeline_has_spans(tl));
-	g_assert_cmpint(timeline_kept_from(tl), ==, TIME_UNKNOWN);
+	g_assert_cmpint(timeline_retained_from(tl), ==, TIME_UNKNOWN);
 
 	timeline_apply(tl, publication_new());
 	g_assert_cmpuint(timeline_version(tl), ==, 0);	/* nothing changed */
@@ -125,7 +126,7 @@ static void test_registries(void)
 	p->first_ns = 50;
 	p->last_ns = 300;
 	p->n_events = 12;
-	p->trust.soft = 3;
+	p->trust.provisional = 3;
 	memset(names, 0, sizeof(names));	/* they were copied */
 	timeline_apply(tl, p);
 
@@ -134,8 +135,8 @@ static void test_registries(void)
 	g_assert_cmpint(first, ==, 50);
 	g_assert_cmpint(last, ==, 300);
 	g_assert_cmpuint(timeline_n_events(tl), ==, 12);
-	g_assert_cmpuint(timeline_trust(tl).soft, ==, 3);
-	g_assert_cmpint(timeline_kept_from(tl), ==, 50);
+	g_assert_cmpuint(timeline_trust(tl).provisional, ==, 3);
+	g_assert_cmpint(timeline_retained_from(tl), ==, 50);
 	g_assert_cmpstr(timeline_host(tl, 1)->name, ==, "web1");
 	g_assert_null(timeline_host(tl, 0));	/* not published */
 	g_assert_cmpuint(timeline_n_hosts(tl), ==, 2);
@@ -289,7 +290,7 @@ static void test_budget(void)
 		g_assert_cmpuint(timeline_n_seconds(tl), >=, MIN(10, i + 1));
 	}
 
-	int64_t kept = timeline_kept_from(tl);
+	int64_t kept = timeline_retained_from(tl);
 	g_assert_cmpint(kept, >, 150 * S);
 	g_assert_cmpint(timeline_second(tl, 0)->begin_ns, ==, kept);
 	g_assert_cmpint(timeline_second(tl, timeline_n_seconds(tl) - 1)->begin_ns, ==, 199 * S);
@@ -421,7 +422,7 @@ static void test_folding(void)
 	g_assert_cmpuint(n_of[0], >=, 20);
 	g_assert_cmpuint(n_of[1], >, 0);
 	g_assert_cmpuint(n_of[2], >, 0);
-	g_assert_cmpint(timeline_kept_from(tl), ==, TIME_UNKNOWN);	/* nothing was dropped */
+	g_assert_cmpint(timeline_retained_from(tl), ==, TIME_UNKNOWN);	/* nothing was dropped */
 
 	/* What comes late for a folded one does not come twice. */
 	apply_second(tl, make_second(3, 0));
@@ -436,9 +437,9 @@ static void test_whole_seconds(void)
 	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
 	uint64_t traces, spans;
 
-	timeline_keep_seconds(tl);
-	timeline_keep_traces(tl, (const uint64_t[]){ 1, 2 }, 2);
-	timeline_keep_range(tl, 500 * S, 600 * S);
+	timeline_retain_seconds(tl);
+	timeline_retain_traces(tl, (const uint64_t[]){ 1, 2 }, 2);
+	timeline_prefer_range(tl, 500 * S, 600 * S);
 	for (uint32_t i = 0; i < 4000; i++) {
 		struct publication *p = publication_new();
 		if (i % 40 == 0)
@@ -452,7 +453,7 @@ static void test_whole_seconds(void)
 	}
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 100);
 	g_assert_cmpint(timeline_folded_until(tl), ==, TIME_UNKNOWN);
-	g_assert_cmpint(timeline_kept_from(tl), ==, 0);
+	g_assert_cmpint(timeline_retained_from(tl), ==, 0);
 	timeline_evicted(tl, &traces, &spans);
 	g_assert_cmpuint(spans, >, 15000);
 	g_assert_cmpuint(spans + timeline_n_spans(tl), ==, 20000);
@@ -479,7 +480,7 @@ static void test_newest_stay(void)
 		timeline_apply(tl, p);
 		g_assert_cmpuint(timeline_n_seconds(tl), ==, MIN(10, i + 1));
 	}
-	g_assert_cmpint(timeline_kept_from(tl), ==, 30 * S);
+	g_assert_cmpint(timeline_retained_from(tl), ==, 30 * S);
 	g_assert_cmpuint(timeline_n_spans(tl), ==, 10);	/* open ones go, too, when they must */
 	g_assert_null(timeline_trace_spans(tl, 30));
 	g_assert_nonnull(timeline_trace_spans(tl, 31));

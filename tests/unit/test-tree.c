@@ -57,7 +57,7 @@ static void test_ninth(void)
 		add(&m, 1, 0, SPAN_LOCAL, "other", 4, 9);
 		add(&m, 2, 1, SPAN_LOCAL, "mine", 1, 10);
 		g_autoptr(blk_timeline) tl = fake_done(m.f);
-		g_autoptr(blk_tree) t = tree_new(tl, TRACE);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, TRACE);
 		int child = tree_find(t, 2, -1);
 
 		g_test_message("%s", best[k].what);
@@ -77,7 +77,7 @@ static void test_client_half(void)
 	add(&m, 1, 0, SPAN_CLIENT, "other", 4, 9);
 	add(&m, 1, 0, SPAN_SERVER, "mine", 0, 10);
 	g_autoptr(blk_timeline) tl = fake_done(m.f);
-	g_autoptr(blk_tree) t = tree_new(tl, TRACE);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, TRACE);
 	int server = tree_find(t, 1, SPAN_SERVER);
 
 	g_assert_cmpint(t->nodes[server].parent, >=, 0);
@@ -136,7 +136,7 @@ static void test_every(void)
 						   (unsigned)g_rand_int_range(rand, 0, 6), i));
 		}
 		g_autoptr(blk_timeline) tl = fake_done(m.f);
-		g_autoptr(blk_tree) t = tree_new(tl, TRACE);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, TRACE);
 		g_assert_cmpint(t->n, ==, n);
 		for (int i = 0; i < n; i++) {
 			const struct tree_node *node = &t->nodes[i];
@@ -160,7 +160,7 @@ static void test_many(void)
 	}
 	add(&m, 1, 0, SPAN_LOCAL, "other", 2, MANY - 1);
 	g_autoptr(blk_timeline) tl = fake_done(m.f);
-	g_autoptr(blk_tree) t = tree_new(tl, TRACE);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, TRACE);
 
 	g_assert_cmpint(t->n, ==, 2 * MANY + 1);
 	for (int i = 0; i < t->n; i++) {

@@ -35,7 +35,7 @@ static void assert_sound(const struct tree *t)
 static void test_tree_halves(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
-	g_autoptr(blk_tree) t = tree_new(tl, FAKE_VICTIM);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, FAKE_VICTIM);
 	uint64_t send = FAKE_VICTIM * 31 + 5;
 	int client = tree_find(t, send, SPAN_CLIENT), server = tree_find(t, send, SPAN_SERVER);
 	int store = tree_find(t, FAKE_VICTIM * 31 + 6, -1);
@@ -58,7 +58,7 @@ static void test_tree_missing_parent(void)
 	fake_span(f, &(struct fake_span){ .trace = 1, .id = 4, .parent = 3, UNKNOWN_THREAD,
 		.begin = 2, .end = 8 });
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	g_autoptr(blk_tree) t = tree_new(tl, 1), none = tree_new(tl, 2);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1), none = timeline_tree_new(tl, 2);
 	assert_sound(t);
 	g_assert_cmpint(t->n, ==, 2);
 	g_assert_true(t->nodes[0].orphan);
@@ -75,7 +75,7 @@ static void assert_root(const struct fake_span *spans, size_t n, uint64_t root)
 	for (size_t i = 0; i < n; i++)
 		fake_span(f, &spans[i]);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	g_assert_cmpuint(timeline_find_trace(tl, 1)->root->span_id, ==, root);
 	g_assert_cmpuint(t->nodes[t->root].span->span_id, ==, root);
 }
@@ -99,7 +99,7 @@ static void test_tree_cycles(void)
 		fake_span(f, &(struct fake_span){ .trace = 1, .id = id, .parent = parent[id],
 			UNKNOWN_THREAD, .begin = id, .end = 100 - id });
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	assert_sound(t);
 	g_assert_cmpint(t->n, ==, 7);
 }
@@ -144,7 +144,7 @@ static void test_tree_random(void)
 				.end = begin + g_test_rand_int_range(0, 50) });
 		}
 		g_autoptr(blk_timeline) tl = fake_done(f);
-		g_autoptr(blk_tree) t = tree_new(tl, 7);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, 7);
 		assert_sound(t);
 		g_assert_cmpint(t->n, ==, n);
 		struct view_query q = VIEW_QUERY_INIT;
@@ -161,7 +161,7 @@ static void assert_why(const struct timeline *tl, uint64_t trace, const char *se
 		       const char *in_short)
 {
 	g_autoptr(blk_history) h = history_new(tl);
-	g_autoptr(blk_tree) t = tree_new(tl, trace);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, trace);
 	struct why why;
 	why_find(h, t, t->root, &why);
 	g_autofree char *text = why_sentence(h, t, t->root, &why);

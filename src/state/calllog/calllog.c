@@ -1,44 +1,206 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records to lines: calls from entry to exit, what waits for its turn. Each record goes through a slice,
- * which calls on_event() with the thread's state before and after it.
+ * Makes lines of the log from records: see calllog.h. Each record goes through a slice, which calls on_event()
+ * instead of the event's handler. A line waits in a queue until the calls before it have returned, or for a
+ * limited time.
  */
-#include "state/calllog/calllog_window.h"
-#include "state/calllog/calllog_rows.h"
+#include "state/calllog/calllog_private.h"
+#include "state/names/fdtable.h"
 #include "state/names/names.h"
+#include "state/spans/rules_private.h"
 
 #include "base/call_event.h"
 #include "base/fields.h"
 #include "base/timefmt.h"
-#include "state/names/fdtable.h"
 
 #include <string.h>
 
 #define DEFAULT_HOLD 4096
 #define DEFAULT_HOLD_NS 1000000000
 #define FORGET_EVERY 65536	/* events */
-#define OVER_AFTER_NS (120 * NS_PER_S)
+#define LATE_AFTER_NS (120 * NS_PER_S)
+
+/* ---- subscription rows ---- */
+
+static struct {
+	GArray *all, *names;		/* struct blk_subscription, by row */
+	GArray *rows;			/* struct log_row, by row */
+	GPtrArray *texts;		/* owned texts of .names */
+} row_tables;
+
+static const struct blk_subscription nothing = { .event = "" };
+
+static void add_row(const struct blk_subscription *of, const char *event, handler on, bool to_all, bool to_names)
+{
+	struct blk_subscription sub = { .event = event, .needs = of->needs };
+	struct log_row row = { .on = on };
+	unsigned n = 0;
+	for (; n + 1 < BLK_MAX_FIELDS && of->fields[n] && strcmp(of->fields[n], BLK_COUNTERS); n++)
+		sub.fields[n] = of->fields[n];
+	sub.fields[n] = "*";
+	row.all = (uint8_t)(BLK_FIELD0 + n);
+	g_array_append_vals(row_tables.all, to_all ? &sub : &nothing, 1);
+	g_array_append_vals(row_tables.names, to_names ? &sub : &nothing, 1);
+	g_array_append_val(row_tables.rows, row);
+}
+
+/* Is it the row of all system calls? Most of these name no descriptor. */
+static bool is_every_call(const char *event)
+{
+#define EVERY_TODAY(prefix) prefix "*",
+#define EVERY_OLD(prefix)
+#define EVERY(prefix, when) EVERY_##when(prefix)
+	static const char *const every[] = { CALL_ENTRY_PREFIXES(EVERY) CALL_EXIT_PREFIXES(EVERY) NULL };
+	return g_strv_contains(every, event);
+}
+
+/* Adds a row for one system call, to read names before a range, where the model has no row of its own for it. */
+static void add_call_row(const char *prefix, const struct call_info *call)
+{
+	size_t n;
+	const struct blk_subscription *base = slice_base_subscriptions(&n);
+	char *event = g_strconcat(prefix, call->name, NULL);
+	unsigned row = subscription_of(base, n, event);
+	g_ptr_array_add(row_tables.texts, event);
+	if (!g_str_equal(base[row].event, event))	/* else the row exists */
+		add_row(&base[row], event, slice_base_row_handler(row), false, true);
+}
+
+static void fill_rows(void)
+{
+	static const char *const today[] = {
+#define TODAY(prefix) prefix,
+#define OLD(prefix)
+#define PREFIX(prefix, when) when(prefix)
+		CALL_ENTRY_PREFIXES(PREFIX) CALL_EXIT_PREFIXES(PREFIX)
+	};
+	size_t n;
+	const struct blk_subscription *base = slice_base_subscriptions(&n);
+	for (size_t i = 0; i < n; i++)
+		if (slice_base_row_follows(i))
+			add_row(&base[i], base[i].event, slice_base_row_handler(i), true,
+				!is_every_call(base[i].event));
+	const struct call_info *call;
+	for (size_t i = 0; (call = call_info_at(i)); i++)
+		for (size_t k = 0; call->fdop && k < G_N_ELEMENTS(today); k++)
+			add_call_row(today[k], call);
+	add_row(&nothing, "*", NULL, true, false);
+}
+
+static void make_rows(void)
+{
+	static gsize once;
+	if (!g_once_init_enter(&once))
+		return;
+	row_tables.all = g_array_new(false, true, sizeof(struct blk_subscription));
+	row_tables.names = g_array_new(false, true, sizeof(struct blk_subscription));
+	row_tables.rows = g_array_new(false, true, sizeof(struct log_row));
+	row_tables.texts = g_ptr_array_new();
+	fill_rows();
+	g_once_init_leave(&once, 1);
+}
+
+const struct log_row *log_row(unsigned row)
+{
+	make_rows();
+	return &g_array_index(row_tables.rows, struct log_row, row);
+}
+
+const struct blk_subscription *journal_subscriptions(size_t *ret_n)
+{
+	make_rows();
+	*ret_n = row_tables.all->len;
+	return (const struct blk_subscription *)(void *)row_tables.all->data;
+}
+
+const struct blk_subscription *journal_name_subscriptions(size_t *ret_n)
+{
+	make_rows();
+	*ret_n = row_tables.names->len;
+	return (const struct blk_subscription *)(void *)row_tables.names->data;
+}
+
+/* ---- lines as values ---- */
+
+const char *const journal_kind_name[JOURNAL_KIND_N] = { "call", "event", "user", "loss" };
+const char *const journal_state_name[LINE_STATE_N] = {
+	"whole", "pending", "resumed", "unfinished", "exit", "no-return",
+};
+
+struct journal_line *journal_line_ref(struct journal_line *l)
+{
+	g_atomic_ref_count_inc(&l->refs);
+	return l;
+}
+
+void journal_line_unref(struct journal_line *l)
+{
+	GRefString *texts[4];
+	if (!l || !g_atomic_ref_count_dec(&l->refs))
+		return;
+	texts[0] = l->name;
+	texts[1] = l->comm;
+	texts[2] = l->host;
+	texts[3] = l->ret_name;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (texts[i])
+			g_ref_string_release(texts[i]);
+	g_clear_pointer(&l->args, g_bytes_unref);
+	g_clear_pointer(&l->results, g_bytes_unref);
+	g_clear_pointer(&l->fds, g_array_unref);
+	g_free(l);
+}
+
+const char *journal_line_fd(const struct journal_line *l, int64_t fd)
+{
+	for (guint i = 0; l->fds && i < l->fds->len; i++)
+		if (g_array_index(l->fds, struct journal_fd, i).fd == fd)
+			return g_array_index(l->fds, struct journal_fd, i).name;
+	return NULL;
+}
+
+bool journal_is_fd(const char *field)
+{
+	static const char *const fields[] = {
+		"fd", "fildes", "sockfd", "epfd", "dfd", "dirfd", "olddfd", "newdfd", "oldfd", "newfd",
+		"in_fd", "out_fd", "fd_in", "fd_out", "fdin", "fdout", "mqdes", "dfd_fd", "pidfd", "fs_fd",
+		"from_dfd", "to_dfd", "mountdirfd", "fanotify_fd", "ufd", NULL
+	};
+	return g_strv_contains(fields, field);
+}
+
+const char *journal_errno(int64_t number)
+{
+	/* Internal results of the kernel when a signal interrupts a call; LTTng records them. */
+	static const char *const restarts[] = {
+		"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
+		"ERESTART_RESTARTBLOCK",
+	};
+	if (number >= 512 && number < 512 + (int64_t)G_N_ELEMENTS(restarts))
+		return restarts[number - 512];
+	return number > 0 && number < 512 ? strerrorname_np((int)number) : NULL;
+}
+
+/* ---- the log ---- */
 
 struct journal {
 	struct journal_options o;
-	journal_tell tell;
+	journal_emit emit;
 	void *data;
 	struct slice *s;
-	struct names *names;		/* of .s; asked through names_now() */
-	GPtrArray *texts, *hosts;	/* GRefString *, of the slice's strings and hosts; NULL: not used yet */
-	GRefString *nobody;		/* "" */
-	GPtrArray *calls;		/* struct journal_line *, in progress, by the slice's thread; or NULL */
-	GByteArray *lost;		/* 1: in a loss; by stream of this source */
-	GArray *n_lost;			/* unsigned: streams in a loss, by the slice's host */
+	struct names *names;		/* of .s; use current_names() */
+	GPtrArray *texts, *hosts;	/* GRefString *, by the slice's strings and hosts; NULL: not used yet */
+	GRefString *empty_text;		/* "" */
+	GPtrArray *calls;		/* struct journal_line *: call in progress, by thread number of the slice;
+					 * or NULL */
+	GByteArray *lost;		/* by stream of this source; 1: in a loss */
+	GArray *n_lost;			/* unsigned: number of streams in a loss, by host of the slice */
 	GQueue queue;			/* lines held back, by .seq */
-	uint64_t seq, forgotten;	/* lines; the slice's events when it was made to forget */
-	int64_t now;
+	uint64_t seq, forgot_at;	/* of the last line; the slice's .seq at the last forget() */
+	int64_t now;			/* newest event (ns) */
 };
 
-/*
- * The slice's cells are of no use here: all go into one second without end, which is thrown away now
- * and then.
- */
+/* The slice's cells are not needed: all go into one second without end, which forget() drops from time to time. */
 static struct slice *new_slice(struct journal *j, handler follow)
 {
 	struct slice *s = slice_new(true, NS_PER_S);
@@ -57,19 +219,19 @@ static void text_free(void *p)
 		g_ref_string_release(p);
 }
 
-struct journal *journal_new(const struct journal_options *options, journal_tell tell, void *data)
+struct journal *journal_new(const struct journal_options *options, journal_emit emit, void *data)
 {
 	struct journal *j = g_new0(struct journal, 1);
 	j->o = *options;
 	j->o.hold = options->hold ? options->hold : DEFAULT_HOLD;
 	j->o.hold_ns = options->hold_ns ? options->hold_ns : DEFAULT_HOLD_NS;
-	j->tell = tell;
+	j->emit = emit;
 	j->data = data;
 	j->s = new_slice(j, on_event);
 	j->names = names_new(j->s);
 	j->texts = g_ptr_array_new_with_free_func(text_free);
 	j->hosts = g_ptr_array_new_with_free_func(text_free);
-	j->nobody = g_ref_string_new("");
+	j->empty_text = g_ref_string_new("");
 	j->calls = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
 	j->lost = g_byte_array_new();
 	j->n_lost = g_array_new(FALSE, TRUE, sizeof(unsigned));
@@ -84,7 +246,7 @@ void journal_free(struct journal *j)
 	g_queue_clear_full(&j->queue, (GDestroyNotify)journal_line_unref);
 	g_ptr_array_unref(j->texts);
 	g_ptr_array_unref(j->hosts);
-	g_ref_string_release(j->nobody);
+	g_ref_string_release(j->empty_text);
 	g_ptr_array_unref(j->calls);
 	g_byte_array_unref(j->lost);
 	g_array_unref(j->n_lost);
@@ -102,7 +264,7 @@ void journal_change_source(struct journal *j)
 
 /* ---- what the slice knows ---- */
 
-static struct names *names_now(struct journal *j)
+static struct names *current_names(struct journal *j)
 {
 	if (j->s->facts->len)
 		names_update(j->names);
@@ -111,11 +273,11 @@ static struct names *names_now(struct journal *j)
 
 static int32_t pid_of(struct journal *j, const struct thread *t)
 {
-	uint32_t process = t->idle ? ID_NONE : names_process(names_now(j), t->self);
+	uint32_t process = t->idle ? ID_NONE : names_process(current_names(j), t->self);
 	return process == ID_NONE ? -1 : names_process_info(j->names, process)->pid;
 }
 
-/* A reference of the i-th, which is that text. */
+/* A reference to the i-th text, which is made when it is used first. */
 static GRefString *shared_text(GPtrArray *all, uint32_t i, const char *text)
 {
 	if (i >= all->len)
@@ -153,7 +315,7 @@ static struct journal_line *call_of(const struct journal *j, uint32_t thread)
 	return thread < j->calls->len ? j->calls->pdata[thread] : NULL;
 }
 
-/* The caller's. */
+/* Takes the thread's call in progress out; the caller owns it. NULL: none. */
 static struct journal_line *take_call(struct journal *j, uint32_t thread)
 {
 	return thread < j->calls->len ? g_steal_pointer(&j->calls->pdata[thread]) : NULL;
@@ -161,10 +323,10 @@ static struct journal_line *take_call(struct journal *j, uint32_t thread)
 
 /* ---- lines ---- */
 
-static void tell(struct journal *j, struct journal_line *l)
+static void emit_line(struct journal *j, struct journal_line *l)
 {
 	if (l->ts >= j->o.from_ns && l->ts < j->o.to_ns)
-		j->tell(j->data, l);
+		j->emit(j->data, l);
 	else
 		journal_line_unref(l);
 }
@@ -188,30 +350,30 @@ static struct journal_line *copy_line(const struct journal_line *l)
 	return c;
 }
 
-/* Told as pending; the call itself stays until it comes back. */
-static void tell_pending(struct journal *j, struct journal_line *l)
+/* Emits a copy as LINE_PENDING. The call in progress stays until it returns. */
+static void emit_pending(struct journal *j, struct journal_line *l)
 {
-	l->told = true;
-	tell(j, copy_line(l));
+	l->emitted = true;
+	emit_line(j, copy_line(l));
 	journal_line_unref(l);
 }
 
-/* What need not wait any longer. */
+/* Emits the lines that need not wait any longer. */
 static void flush(struct journal *j)
 {
 	struct journal_line *l;
 	while ((l = g_queue_peek_head(&j->queue))) {
 		if (!is_waiting(l)) {
-			tell(j, g_queue_pop_head(&j->queue));
+			emit_line(j, g_queue_pop_head(&j->queue));
 			continue;
 		}
 		if (j->queue.length <= j->o.hold && j->now - l->ts <= j->o.hold_ns)
 			return;
-		tell_pending(j, g_queue_pop_head(&j->queue));
+		emit_pending(j, g_queue_pop_head(&j->queue));
 	}
 }
 
-/* In its turn; takes the line over. */
+/* Queues the line, which it takes over. */
 static void put(struct journal *j, struct journal_line *l)
 {
 	l->seq = ++j->seq;
@@ -223,10 +385,11 @@ static void put(struct journal *j, struct journal_line *l)
 	flush(j);
 }
 
-/* Takes the name over. */
+/* Takes the reference to the name over. */
 static struct journal_line *line_new(struct journal *j, enum journal_kind kind, int64_t ts,
 				     unsigned stream, GRefString *name)
 {
+	g_assert(stream < j->s->streams->len);		/* slice_feed() has seen the tables */
 	uint32_t host = g_array_index(j->s->streams, struct stream_info, stream).host;
 	struct journal_line *l = g_new0(struct journal_line, 1);
 	g_atomic_ref_count_init(&l->refs);
@@ -236,7 +399,7 @@ static struct journal_line *line_new(struct journal *j, enum journal_kind kind, 
 	l->ts = ts;
 	l->entry_ns = l->exit_ns = JOURNAL_UNKNOWN;
 	l->name = name;
-	l->comm = g_ref_string_acquire(j->nobody);
+	l->comm = g_ref_string_acquire(j->empty_text);
 	l->host = shared_text(j->hosts, host, host_name(j, host));
 	return l;
 }
@@ -253,7 +416,7 @@ static GArray *fds_new(void)
 	return fds;
 }
 
-/* The names of all descriptors among the fields, as they are at the event. */
+/* Adds the names of all descriptors among the fields, as of the event. */
 static void name_fds(struct journal *j, struct journal_line *l, const struct feed *f, const struct thread *t)
 {
 	gsize n;
@@ -265,7 +428,7 @@ static void name_fds(struct journal *j, struct journal_line *l, const struct fee
 		if (x.scope != FIELD_PAYLOAD || x.kind > FIELD_UNSIGNED || !journal_is_fd(x.name) ||
 		    journal_line_fd(l, fd))
 			continue;
-		uint32_t file = names_known_file(names_now(j), t->self, fd, f->seq);
+		uint32_t file = names_known_file(current_names(j), t->self, fd, f->seq);
 		if (file == ID_NONE)
 			continue;
 		if (!l->fds)
@@ -281,7 +444,7 @@ static void set_comm(struct journal_line *l, GRefString *comm)
 	l->comm = comm;
 }
 
-/* The event's own word on its name counts, which the slice mostly knows. */
+/* The procname context of the event takes precedence; the slice mostly has the same name. */
 static void set_thread(struct journal *j, struct journal_line *l, const struct thread *t,
 		       const struct blk_event *e)
 {
@@ -297,7 +460,7 @@ static void set_thread(struct journal *j, struct journal_line *l, const struct t
 		set_comm(l, string_at(j, t->name_last));
 }
 
-/* What buffers per process tell of whose they are, and a process of which no thread is told. */
+/* Sets pid and name from the registration of per-process buffers, where events do not have them. */
 static void set_registered(struct journal_line *l, const struct blk_stream *s, const struct blk_event *e)
 {
 	if (l->tid < 0)
@@ -324,24 +487,25 @@ static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
 
 /* ---- calls ---- */
 
-/* The call will never be seen to come back. */
-static void give_up(struct journal *j, uint32_t thread, bool lost)
+/* Gives a call up: its exit will not be seen. */
+static void abandon_call(struct journal *j, uint32_t thread, bool lost)
 {
 	struct journal_line *l = take_call(j, thread);
 	if (!l)
 		return;
 	l->lost = lost;
 	l->state = LINE_UNFINISHED;
-	if (l->told && l->ts >= j->o.from_ns) {	/* it is not in the queue any more */
+	if (l->emitted && l->ts >= j->o.from_ns) {	/* it is no longer in the queue */
 		l->ts = j->now;
 		put(j, l);
 		return;
 	}
-	journal_line_unref(l);			/* the queue has it, or nobody wants it */
+	journal_line_unref(l);			/* the queue has it, or it is before the range */
 	flush(j);
 }
 
-/* What lttng-modules does not know by name has a number: a new reference. */
+/* The name of the call, a new reference. lttng-modules records a call that it does not know as "unknown" with a
+ * number. */
 static GRefString *call_name(struct journal *j, const struct feed *f)
 {
 	char number[32];
@@ -356,7 +520,7 @@ static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
 {
 	struct journal_line *l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
 	const struct call_info *info = call_info(l->name);
-	give_up(j, t->self, false);
+	abandon_call(j, t->self, false);
 	l->state = info->no_exit ? LINE_NO_RETURN : LINE_PENDING;
 	l->entry_ns = f->ts;
 	l->entry_seq = f->seq;
@@ -367,8 +531,9 @@ static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
 	if (!info->no_exit) {
 		if (t->self >= j->calls->len)
 			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
+		g_assert(!j->calls->pdata[t->self]);	/* abandon_call() took it */
 		j->calls->pdata[t->self] = journal_line_ref(l);
-		l->told = f->ts < j->o.from_ns;
+		l->emitted = f->ts < j->o.from_ns;
 	}
 	put(j, l);
 }
@@ -378,6 +543,7 @@ static void finish_call(struct journal *j, struct feed *f, const struct thread *
 	enum call_fdop op = call_info(l->name)->fdop;
 	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
 	struct field ret;
+	g_assert(!l->results);				/* a call is finished once */
 	l->exit_ns = f->ts;
 	l->results = run_of(f);
 	l->has_ret = fields_find(run.str, run.len, FIELD_PAYLOAD, "ret", &ret) && ret.kind <= FIELD_UNSIGNED;
@@ -386,7 +552,7 @@ static void finish_call(struct journal *j, struct feed *f, const struct thread *
 	l->ret = (int64_t)ret.value;
 	if (op != FDOP_ACCEPT && op != FDOP_DUP && op != FDOP_DUP2)
 		return;
-	uint32_t file = names_known_file(names_now(j), t->self, (int32_t)l->ret, f->seq);
+	uint32_t file = names_known_file(current_names(j), t->self, (int32_t)l->ret, f->seq);
 	if (file != ID_NONE)
 		l->ret_name = file_name(j, file);
 }
@@ -398,8 +564,8 @@ static void on_exit_call(struct journal *j, struct feed *f, const struct thread 
 	if (l && f->s->finished == l->entry_seq) {
 		take_call(j, t->self);
 		finish_call(j, f, t, l);
-		l->state = l->told ? LINE_RESUMED : LINE_WHOLE;
-		if (l->told) {
+		l->state = l->emitted ? LINE_RESUMED : LINE_WHOLE;
+		if (l->emitted) {
 			l->ts = f->ts;
 			put(j, l);
 		} else {
@@ -410,7 +576,7 @@ static void on_exit_call(struct journal *j, struct feed *f, const struct thread 
 	}
 	struct journal_line *pending = l;
 	l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
-	give_up(j, t->self, pending && !strcmp(pending->name, l->name));
+	abandon_call(j, t->self, pending && !strcmp(pending->name, l->name));
 	l->state = LINE_EXIT;
 	set_thread(j, l, t, f->ev);
 	finish_call(j, f, t, l);
@@ -429,7 +595,8 @@ static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint
 	return false;
 }
 
-/* A call goes on only where it is sure that its thread stayed on another CPU. False: it is lost already. */
+/* A stream begins a loss: gives up calls of all threads that may have run on its CPU meanwhile. False: it is in a loss
+ * already, or is not of a kernel. */
 static bool begin_lost(struct journal *j, unsigned stream)
 {
 	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, stream);
@@ -448,7 +615,7 @@ static bool begin_lost(struct journal *j, unsigned stream)
 		const struct thread *t = thread_at(j->s, i);
 		if (j->calls->pdata[i] && t->host == info->host &&
 		    !runs_elsewhere(j, t, blk_stream(j->s->tables, stream)->cpu))
-			give_up(j, i, true);
+			abandon_call(j, i, true);
 	}
 	return true;
 }
@@ -486,7 +653,7 @@ void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsi
 
 /* ---- records ---- */
 
-/* Who makes an event of the kernel, by its contexts or as the CPU was switched; NULL: not known. */
+/* The thread of a kernel event, by its contexts or the CPU's current task; NULL: unknown. */
 static struct thread *kernel_thread(struct feed *f)
 {
 	struct thread *t = handler_task(f);
@@ -495,7 +662,7 @@ static struct thread *kernel_thread(struct feed *f)
 	return t && (t->idle || t->tid > 0) ? t : NULL;
 }
 
-/* Who makes an event of a program: as the kernel says, else as the event does. */
+/* The thread of a user-space event: the CPU's current task, else the event's own vtid. */
 static struct thread *user_thread_of(struct journal *j, struct feed *f)
 {
 	struct thread *t = cpu_task(f->s, f->c);
@@ -503,7 +670,7 @@ static struct thread *user_thread_of(struct journal *j, struct feed *f)
 	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
 	if (!t || t->tid <= 0)
 		t = said > 0 ? slice_thread(f->s, f->host, (int32_t)said) : NULL;
-	/* Else the numbers are those of another namespace. */
+	/* If the tids differ, the pid is of another namespace. */
 	if (t && t->tid == said && pid > 0 && pid_of(j, t) < 0) {
 		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
@@ -513,19 +680,19 @@ static struct thread *user_thread_of(struct journal *j, struct feed *f)
 	return t;
 }
 
-/* Calls that end with this event, though no exit says so. */
+/* Gives up calls that end with this event without an exit. */
 static void end_calls(struct journal *j, const struct feed *f)
 {
 	const char *name = strtab_get(f->s->strings, f->cls->event);
 	if (strncmp(name, "sched_", 6))
 		return;
-	if (!strcmp(name, "sched_switch")) {	/* what happens to it elsewhere may be lost */
+	if (!strcmp(name, "sched_switch")) {	/* its exit on another CPU may be lost */
 		if (is_lost(j, f->host))
-			give_up(j, thread_of_tid(j, f->host, field_int(f, "prev_tid", -1)), true);
+			abandon_call(j, thread_of_tid(j, f->host, field_int(f, "prev_tid", -1)), true);
 	} else if (!strcmp(name, "sched_process_free")) {
-		give_up(j, thread_of_tid(j, f->host, field_int(f, "tid", -1)), false);
-	} else if (!strcmp(name, "sched_process_fork")) {	/* an older one of that number */
-		give_up(j, thread_of_tid(j, f->host, field_int(f, "child_tid", -1)), false);
+		abandon_call(j, thread_of_tid(j, f->host, field_int(f, "tid", -1)), false);
+	} else if (!strcmp(name, "sched_process_fork")) {	/* an older thread with that tid */
+		abandon_call(j, thread_of_tid(j, f->host, field_int(f, "child_tid", -1)), false);
 	}
 }
 
@@ -565,7 +732,7 @@ static void release_thread(struct thread *t, void *names)
 	names_forget_thread(names, t);
 }
 
-/* Threads that are over, and that no call in progress is of. */
+/* Frees threads that ended and have no call in progress. */
 static void forget_threads(struct journal *j, int64_t before)
 {
 	struct slice *s = j->s;
@@ -577,17 +744,17 @@ static void forget_threads(struct journal *j, int64_t before)
 	thread_slots_free_ended(s, used, before, release_thread, j->names);
 }
 
-/* What nobody will ask for: how it was before now. */
+/* Frees what only lines before now needed. */
 static void forget(struct journal *j)
 {
-	g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	struct names *names = names_now(j);
-	j->forgotten = j->s->seq;
+	g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct names *names = current_names(j);
+	j->forgot_at = j->s->seq;
 	slice_drop_seconds(j->s);
-	losses_forget(&j->s->losses, j->now - OVER_AFTER_NS);
+	losses_forget(&j->s->losses, j->now - LATE_AFTER_NS);
 	if (names_may_forget(names))
-		names_forget(names, asked);
-	forget_threads(j, j->now - OVER_AFTER_NS);
+		names_forget(names, needed);
+	forget_threads(j, j->now - LATE_AFTER_NS);
 }
 
 void journal_feed(struct journal *j, const struct blk_tables *tables, const struct blk_event *ev,
@@ -601,7 +768,7 @@ void journal_feed(struct journal *j, const struct blk_tables *tables, const stru
 		}
 		slice_feed(j->s, tables, &ev[i], 1);
 	}
-	if (j->s->seq - j->forgotten > FORGET_EVERY)
+	if (j->s->seq - j->forgot_at > FORGET_EVERY)
 		forget(j);
 }
 
@@ -627,7 +794,7 @@ void journal_finish(struct journal *j)
 	g_autoptr(GPtrArray) open = journal_open_calls(j);
 	for (guint i = 0; i < open->len; i++) {
 		struct journal_line *l = open->pdata[i];
-		if (l->told) {		/* before the range, or as pending */
+		if (l->emitted) {		/* the entry is before the range, or was emitted as pending */
 			struct journal_line *end = copy_line(l);
 			end->state = LINE_UNFINISHED;
 			end->ts = MIN(MAX(j->now, j->o.from_ns), j->o.to_ns - 1);
@@ -640,9 +807,9 @@ void journal_finish(struct journal *j)
 	flush(j);
 }
 
-/* ---- as it is now ---- */
+/* ---- the present state ---- */
 
-/* The host of that name that was met last: a boot is a host of its own. */
+/* The newest host of that name: each boot is a host of its own. */
 static uint32_t host_named(const struct journal *j, const char *name)
 {
 	for (guint i = j->s->hosts->len; i > 0; i--)
@@ -654,7 +821,7 @@ static uint32_t host_named(const struct journal *j, const char *name)
 GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
 {
 	GArray *all = fds_new();
-	uint32_t process = names_process_of_pid(names_now(j), host_named(j, host), pid);
+	uint32_t process = names_process_of_pid(current_names(j), host_named(j, host), pid);
 	if (process == ID_NONE || names_process_info(j->names, process)->exit_ns != TIME_UNKNOWN)
 		return all;
 	g_autoptr(GArray) open = names_open_files(j->names, process, j->s->seq);

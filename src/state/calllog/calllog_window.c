@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Pieces of the journal: see journal_window.h. */
+/* Windows of the log: see calllog_window.h. */
 #include "state/calllog/calllog_window.h"
 
 static void cpu_clear(void *p)
@@ -62,7 +62,7 @@ static gboolean same_thread(gconstpointer a, gconstpointer b)
 	return x->tid == y->tid && g_str_equal(x->host, y->host);
 }
 
-/* The exit tells how the call ended that the entry began, in an earlier piece. */
+/* Completes an exit by the entry of the same call from an earlier window. */
 static void complete(struct journal_line *exit, const struct journal_line *entry)
 {
 	exit->state = LINE_RESUMED;
@@ -72,8 +72,7 @@ static void complete(struct journal_line *exit, const struct journal_line *entry
 	exit->fds = entry->fds ? g_array_ref(entry->fds) : NULL;
 }
 
-/* Exits of unknown entries, where the thread's call before has no end, and nothing was
- * lost between. */
+/* Finds the entries of exits: the thread's previous call, if it has no end and nothing was lost between. */
 static void find_entries(GPtrArray *lines)
 {
 	g_autoptr(GHashTable) last = g_hash_table_new(hash_thread, same_thread);
@@ -110,7 +109,7 @@ void journal_join_lines(GPtrArray *lines)
 			g_ptr_array_remove_index(lines, i--);
 			continue;
 		}
-		/* Its end was behind the window that had its entry: it stands there now. */
+		/* The exit was in another window than the entry: the joined line is at the entry. */
 		g_hash_table_remove(entries, entry);
 		l->ts = l->entry_ns;
 		l->state = LINE_WHOLE;

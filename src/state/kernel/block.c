@@ -256,7 +256,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 {
 	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
-		slice_bin(s, e->ts)->trust.soft++;
+		slice_bin(s, e->ts)->trust.provisional++;
 		drop(s, d, r);
 		return;
 	}

@@ -6,7 +6,7 @@
 #include "base/call_event.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
-#include "state/calllog/calllog_rows.h"
+#include "state/calllog/calllog_private.h"
 #include "state/kernel/cpu_runs.h"
 
 #include "base/limits.h"

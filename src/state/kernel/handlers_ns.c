@@ -109,7 +109,7 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 	t->told.value[kind] = value;
 	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
 	if (fact->flag)
-		fact->c = context_teller(f->c->self, vtid_here(f->ev));
+		fact->c = context_source(f->c->self, vtid_here(f->ev));
 	return fact;
 }
 

@@ -62,13 +62,13 @@ static inline unsigned open_part(const struct tstate *st)
 			return PART_SYSCALL;
 		if (st->call_state == CALL_NONE)
 			return PART_USER;
-		return st->call_lost ? PART_LOST_RUN : PART_SOFT_RUN;
+		return st->call_lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN;
 	case RUN_BLOCKED:
 		if (st->wait_cause == WAIT_FD)
 			return PART_SLICE_N;
 		if (st->wait_cause == WAIT_LOST)
 			return PART_LOST_BLOCK;
-		return st->wait_cause == WAIT_SOFT ? PART_SOFT_BLOCK : st->wait_part;
+		return st->wait_cause == WAIT_SOFT ? PART_UNRESOLVED_BLOCK : st->wait_part;
 	case RUN_PREEMPTED:
 		return PART_PREEMPTED;
 	case RUN_WOKEN:
@@ -287,7 +287,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		slice_bin(s, r->ts)->trust.soft++;	/* superseded: its exit was never seen */
+		slice_bin(s, r->ts)->trust.provisional++;	/* superseded: its exit was never seen */
 	take_call(&t->st, r);
 }
 
@@ -309,7 +309,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	if (st->call_state == CALL_SOFT)
 		unknown_ends(s, t, SOFT_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
-		slice_bin(s, r->ts)->trust.soft++;
+		slice_bin(s, r->ts)->trust.provisional++;
 	st->call_state = CALL_NONE;
 	st->call_lost = false;
 }

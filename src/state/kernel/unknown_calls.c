@@ -10,7 +10,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 						      &(struct built_thread_key){ .thread = id });
 	if (!c)
 		return;
-	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
 	if (!c->part[run] && !c->part[block])
 		return;
 	int64_t ran = c->part[run], blocked = c->part[block];
@@ -27,7 +27,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 /* Counters: of a thread, or a snapshot of them. */
 static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
 {
-	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
 	int64_t ran = part[run], blocked = part[block];
 	part[run] = 0;
 	part[v->run_part] += ran;
@@ -116,7 +116,7 @@ void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 		return;
 	if (how == SOFT_BY_EXIT) {
 		verdict_of_exit(by, &v);
-		slice_bin(s, by->ts)->trust.soft++;
+		slice_bin(s, by->ts)->trust.provisional++;
 	}
 	resolve(s, t, &v);
 }
@@ -148,7 +148,7 @@ void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 	}
 	lost_ends(s, t, how, by);
 	if (how == SOFT_BY_EXIT)
-		slice_bin(s, by->ts)->trust.soft++;
+		slice_bin(s, by->ts)->trust.provisional++;
 }
 
 /* ---- what is not recorded ---- */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a process lives: its namespaces, its hostname, its pid there. Two tell of it, and are
- * kept apart: the state dump and forks, and contexts of events (pid_ns, cgroup_ns, uts_ns,
- * vpid, hostname), which the process itself was recorded with and so count for more.
+ * Namespaces, hostname and vpid of a process. There are two sources, stored separately: the state dump and forks; and
+ * contexts of events (pid_ns, cgroup_ns, uts_ns, vpid, hostname). Contexts come from the process itself and so
+ * take precedence.
  *
- * Contexts come with every event, so a fact is written only where a thread's event tells
- * another thing than its last one did. A slice does not know what was told before it, and
- * writes some twice: that is nothing new to the thread when facts are applied, and skipped.
+ * Every event has its contexts, so a fact is written only where they differ from those of the thread's previous event.
+ * A slice does not know the state before it and repeats some facts; these change nothing and are skipped.
  * Only for src/state/.
  */
 #ifndef BLK_STATE_NAMES_CONTEXTS_H
@@ -17,7 +16,7 @@
 
 enum context_kind { CONTEXT_VPID = NS_N, CONTEXT_HOSTNAME, CONTEXT_N };	/* from 0: enum ns_kind */
 
-struct contexts { uint32_t value[CONTEXT_N]; };	/* inode, pid, string; 0: not told */
+struct contexts { uint32_t value[CONTEXT_N]; };	/* inode, pid or string id; 0: unknown */
 
 struct fact;
 struct feed;
@@ -25,7 +24,7 @@ struct slice;
 struct thread;
 struct strtab;
 
-/* Does any event of the layout tell of it? */
+/* Do events of the layout have any of these contexts? */
 static inline bool contexts_any(const struct blk_layout *l)
 {
 	return l->slot[BLK_CTX_HOSTNAME].repr | l->slot[BLK_CTX_PID_NS].repr |
@@ -33,49 +32,23 @@ static inline bool contexts_any(const struct blk_layout *l)
 	       l->slot[BLK_CTX_VPID].repr;
 }
 
-/* handlers_ns.c: what the event's contexts tell of the thread that made it (NULL is fine). */
+/* kernel/handlers_ns.c: writes facts for changed contexts of the event's thread (NULL is fine). */
 void contexts_learn(struct feed *f, struct thread *t);
-bool contexts_known(const struct strtab *strings, const struct contexts *told,
-		    const struct blk_event *ev);	/* do they tell nothing new? */
-/* .c of a fact that user space tells while the kernel says who runs: the CPU, and the thread's own
- * word on who it is; 0: none that could be compared. */
-static inline int64_t context_teller(uint32_t cpu, int32_t vtid)
+bool contexts_known(const struct strtab *strings, const struct contexts *by_events,
+		    const struct blk_event *ev);	/* do the event's contexts equal `by_events`? */
+/* The value of .c in a FACT_CONTEXT from a user-space event on a CPU that the kernel's trace covers: the CPU, and the
+ * event's own vtid (0: none that could be compared). */
+static inline int64_t context_source(uint32_t cpu, int32_t vtid)
 {
 	return (int64_t)vtid << 32 | cpu;
 }
-/* The right's are newer. */
+/* Known values of `right`, which are newer, replace those of `left`. */
 void contexts_join(struct contexts *left, const struct contexts *right);
 
-/* handlers_ns.c: the state dump's, and forks */
+/* kernel/handlers_ns.c: namespaces in the state dump, and forks */
 void on_dump_pid_ns(struct feed *f);
 void on_dump_cgroup_ns(struct feed *f);
 void on_dump_uts_ns(struct feed *f);
 void fork_ns(struct feed *f, uint32_t child);
-
-/* ---- names_ns.c: facts applied ---- */
-
-struct context_history {
-	struct contexts is;
-	uint64_t seq[CONTEXT_N];	/* of the event that told it first, after it was another */
-};
-
-struct process_ns {			/* of a process */
-	struct contexts dumped;
-	struct context_history told;
-	uint32_t level;			/* of its dumped pid namespace, while its dumped vpid is known */
-};
-
-/* Does a FACT_CONTEXT tell of its thread? Before the kernel's trace began on its CPU nobody knows
- * who ran there; behind its end, only whoever says that it is the one. */
-bool context_holds(const struct slice *s, const struct fact *f);
-/* A FACT_CONTEXT: false when it is nothing new to the one who told it. */
-bool context_update(struct context_history *by, const struct fact *f);
-/* Of each kind what was told last: by whichever of a process's threads. */
-void context_merge(struct context_history *into, const struct context_history *also);
-void process_ns_dump(struct process_ns *d, const struct fact *f, int32_t pid);	/* a FACT_NS */
-void process_ns_fork(struct process_ns *child, const struct process_ns *parent);
-/* What comes of it, to info: .ns, .vpid, .hostname, .hostname_key. host: the machine's name */
-void process_ns_resolve(const struct process_ns *d, struct process_info *info,
-		     const struct strtab *strings, const char *host);
 
 #endif

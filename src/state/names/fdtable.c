@@ -10,11 +10,12 @@ struct fdtable {
 	struct intmap fds;		/* fd -> index in lists */
 	GPtrArray *lists;		/* GArray of struct fd_version, by seq */
 	GArray *execs;			/* uint64_t seq */
-	struct fdtable *parent;		/* what it was copied from */
-	uint64_t parent_seq;
-	struct fdtable *merged;		/* has become part of that one */
+	struct fdtable *parent;		/* inherited from; NULL: none */
+	uint64_t parent_seq;		/* event of the fork */
+	struct fdtable *merged;		/* this one is an alias of that table */
 	bool unowned;			/* only copies refer to it */
-	GArray *forks;			/* uint64_t seq: where others were copied; while forgetting */
+	GArray *forks;			/* uint64_t seq of forks of this table; only from fdtable_note_forks() to
+					 * fdtable_forget() */
 };
 
 struct fdtable *fdtable_new(void)
@@ -103,7 +104,7 @@ static bool exec_between(const struct fdtable *t, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* The newest version at or before seq, else a later one that the state dump told. */
+/* The newest version at or before seq; else the first one, if it is from the state dump. */
 static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64_t seq)
 {
 	const GArray *list = list_of(t, fd);
@@ -125,7 +126,7 @@ static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64
 
 static uint32_t lookup(const struct fdtable *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
 {
-	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
+	bool has_execed = false;	/* a descendant called exec after it inherited the descriptor */
 	t = real(t);
 	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
 		const struct fd_version *v = find(t, fd, seq);
@@ -147,7 +148,7 @@ uint32_t fdtable_file(const struct fdtable *t, int64_t fd, uint64_t seq)
 	return lookup(t, fd, seq, NULL);
 }
 
-/* Only the table's own versions tell how long they last. */
+/* Ranges are known only for versions of the table itself, not for inherited ones. */
 uint32_t fdtable_file_while(const struct fdtable *t, int64_t fd, uint64_t seq, uint64_t *ret_from,
 			    uint64_t *ret_to)
 {
@@ -204,7 +205,7 @@ GArray *fdtable_open(const struct fdtable *t, uint64_t seq)
 	return open_between(t, 0, INT32_MAX, seq);
 }
 
-/* ---- what calls do ---- */
+/* ---- changes ---- */
 
 void fdtable_merge(struct fdtable *into, struct fdtable *from)
 {
@@ -284,7 +285,7 @@ void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_
 
 /* ---- forgetting ---- */
 
-/* What copies of a table ask for: how it was when they were made. */
+/* Copies of a table look up its state at the time of the fork. */
 void fdtable_note_forks(const GPtrArray *all)
 {
 	for (guint i = 0; i < all->len; i++) {
@@ -320,8 +321,8 @@ static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
 	return lo < n && g_array_index(instants, uint64_t, lo) < to;
 }
 
-/* A version is asked for from its own instant up to the next one's. */
-static void forget_versions(GArray *list, const GArray *forks, const GArray *asked, uint64_t seq)
+/* A version is needed for events from its own up to the next version's. */
+static void forget_versions(GArray *list, const GArray *forks, const GArray *needed, uint64_t seq)
 {
 	guint kept = 0;
 
@@ -329,35 +330,35 @@ static void forget_versions(GArray *list, const GArray *forks, const GArray *ask
 		struct fd_version v = g_array_index(list, struct fd_version, i);
 		uint64_t next = i + 1 < list->len ? g_array_index(list, struct fd_version, i + 1).seq
 						  : UINT64_MAX;
-		bool first = i == 0 && v.dumped;	/* tells of all that was before it, too */
-		if (next > seq || first || any_between(asked, v.seq, next) ||
+		bool first = i == 0 && v.dumped;	/* also holds for the time before it */
+		if (next > seq || first || any_between(needed, v.seq, next) ||
 		    any_between(forks, v.seq, next))
 			g_array_index(list, struct fd_version, kept++) = v;
 	}
 	g_array_set_size(list, kept);
 }
 
-void fdtable_forget_ended(struct fdtable *t, const GArray *asked, uint64_t last)
+void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last)
 {
 	t = real(t);
-	if (!t || t->forks || !(t->lists->len || t->parent) || any_between(asked, t->parent_seq, last + 1))
+	if (!t || t->forks || !(t->lists->len || t->parent) || any_between(needed, t->parent_seq, last + 1))
 		return;
 	clear(t);
 	t->parent = NULL;
 }
 
-void fdtable_forget(GPtrArray *all, const GArray *asked, uint64_t seq)
+void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 {
 	for (guint i = all->len; i-- > 0;) {
 		struct fdtable *t = g_ptr_array_index(all, i);
 		if (t->unowned && !t->forks) {
-			g_ptr_array_remove_index_fast(all, i);	/* moves the last one here, which was looked at */
+			g_ptr_array_remove_index_fast(all, i);	/* the last one moves here; it was handled already */
 			continue;
 		}
 		if (t->forks)
 			g_array_sort(t->forks, seq_order);
 		for (guint k = 0; k < t->lists->len; k++)
-			forget_versions(g_ptr_array_index(t->lists, k), t->forks, asked, seq);
+			forget_versions(g_ptr_array_index(t->lists, k), t->forks, needed, seq);
 		g_clear_pointer(&t->forks, g_array_unref);
 	}
 }

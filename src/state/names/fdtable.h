@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Descriptor tables: which file a descriptor of a process was at any instant. A table holds every version
- * of every descriptor with its instant; what exec closes and what a fork inherited are part of the
- * lookup. Files are numbers of the caller's. Instants are the numbers of events ("seq"), and changes may
- * come in any order. Only for src/state/.
+ * Descriptor tables: which file each descriptor of a process referred to at any event. A table stores every version of
+ * every descriptor. A lookup takes into account what exec closed and what a fork inherited. Files are numbers
+ * of the caller. Instants are event numbers ("seq"); changes may come in any order. Only for src/state/.
  */
 #ifndef BLK_STATE_NAMES_FDTABLE_H
 #define BLK_STATE_NAMES_FDTABLE_H
@@ -16,50 +15,50 @@ struct fdtable;			/* of a process, or of a thread whose process is not known */
 struct fdtable *fdtable_new(void);
 void fdtable_free(struct fdtable *t);	/* nothing may refer to it: free all of a slice together */
 
-/* Its owner has gone: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
+/* The owner no longer needs it: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
 void fdtable_disown(struct fdtable *t);
 
-/* `from` becomes part of `into` and answers as it does from now on. Nothing if they are one already. */
+/* Moves the content of `from` to `into`. From then on `from` is an alias of `into`. No effect if it is one already. */
 void fdtable_merge(struct fdtable *into, struct fdtable *from);
 bool fdtable_is_merged(const struct fdtable *t);
 
-/* The table inherits what the other one has just after seq. */
+/* The child inherits what the parent has open just after seq. */
 void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq);
-void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes what closes on exec */
+void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes descriptors with the close-on-exec flag */
 
 struct fd_version {
-	uint64_t seq;		/* since just after that event */
-	uint32_t file;		/* ID_NONE: closed, or not known */
+	uint64_t seq;		/* valid just after that event */
+	uint32_t file;		/* ID_NONE: closed, or unknown */
 	bool cloexec;
-	bool dumped;		/* by the state dump: if it is the first version, it was so before, too */
+	bool dumped;		/* from the state dump: as the first version it also holds for the time before */
 };
 void fdtable_put(struct fdtable *t, int64_t fd, const struct fd_version *v);
-/* Another name of the same file; its close-on-exec flag stays. */
+/* Replaces the file by one with a better name; the close-on-exec flag stays. */
 void fdtable_rename(struct fdtable *t, int64_t fd, uint64_t seq, uint32_t file);
 void fdtable_dup(struct fdtable *t, int64_t from, int64_t to, uint64_t seq, bool cloexec);
-/* Of [first, last], the inherited ones, too. */
+/* Closes [first, last], inherited descriptors included. */
 void fdtable_close(struct fdtable *t, int64_t first, int64_t last, uint64_t seq);
 void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_t seq, bool cloexec);
 
 /* The file just after event seq, or ID_NONE. */
 uint32_t fdtable_file(const struct fdtable *t, int64_t fd, uint64_t seq);
-/* The same, and from when to when (seq, half open) the answer is this one; empty: not known. */
+/* The same, with the range of events [*ret_from, *ret_to) for which the answer holds; empty: unknown. */
 uint32_t fdtable_file_while(const struct fdtable *t, int64_t fd, uint64_t seq, uint64_t *ret_from,
 			    uint64_t *ret_to);
-bool fdtable_has_own(const struct fdtable *t, int64_t fd);	/* has it any version that is not inherited? */
+bool fdtable_has_own(const struct fdtable *t, int64_t fd);	/* is there a version that is not inherited? */
 
 struct fd_open { int64_t fd; uint32_t file; };
-/* All that are open just after seq, by number. g_array_unref() */
+/* All descriptors open just after seq, by number: struct fd_open. Free with g_array_unref(). */
 GArray *fdtable_open(const struct fdtable *t, uint64_t seq);
 
 /*
- * For runs without end: of what was before event `seq` only the instants `asked` (sorted) will be asked
- * for, and those at which tables of `all` were forked. In this order: fdtable_note_forks(), then
- * fdtable_forget_ended() of each process that ended, at event `last`, then fdtable_forget(), which frees
- * disowned tables and removes them from `all`.
+ * For runs without end: frees versions from before event `seq`, except those valid at the events `needed` (sorted)
+ * and at forks of tables in `all`. Call in this order: fdtable_note_forks(); fdtable_forget_ended() for each
+ * process that ended, with its last event; fdtable_forget(), which also frees disowned tables and removes them
+ * from `all`.
  */
 void fdtable_note_forks(const GPtrArray *all);
-void fdtable_forget_ended(struct fdtable *t, const GArray *asked, uint64_t last);
-void fdtable_forget(GPtrArray *all, const GArray *asked, uint64_t seq);
+void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last);
+void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq);
 
 #endif

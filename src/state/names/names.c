@@ -1,8 +1,138 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Facts applied: processes, names, and what calls did to descriptors. */
+/* Applies facts to threads, processes, files and descriptor tables, and answers questions: see names.h. */
 #include "state/names/names_private.h"
+#include "state/store/container.h"
 
 #include <stdio.h>
+
+/* ---- files: each host, kind and path has one number ---- */
+
+static guint file_hash(gconstpointer p)
+{
+	const struct file_info *f = p;
+	return f->host * 31u + f->kind * 7u + f->path * 2654435761u;
+}
+
+static gboolean file_equal(gconstpointer a, gconstpointer b)
+{
+	const struct file_info *x = a, *y = b;
+	return x->host == y->host && x->kind == y->kind && x->path == y->path;
+}
+
+GHashTable *names_file_ids_new(void)
+{
+	return g_hash_table_new_full(file_hash, file_equal, g_free, NULL);
+}
+
+uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path)
+{
+	struct file_info f = { .host = host, .kind = kind, .path = path };
+	gpointer have = g_hash_table_lookup(n->file_ids, &f);
+	if (have)
+		return GPOINTER_TO_UINT(have) - 1;
+	g_array_append_val(n->files, f);
+	struct file_info *key = g_new(struct file_info, 1);
+	*key = f;
+	g_hash_table_insert(n->file_ids, key, GUINT_TO_POINTER(n->files->len));
+	return n->files->len - 1;
+}
+
+enum file_kind names_kind_of_path(const char *path, enum file_kind otherwise)
+{
+	static const struct { const char *prefix; enum file_kind kind; } kinds[] = {
+		{ "socket:", FILE_SOCKET }, { "pipe:", FILE_PIPE }, { "anon_inode:", FILE_EVENT },
+		{ "/dev/tty", FILE_TTY }, { "/dev/pts/", FILE_TTY }, { "/dev/console", FILE_TTY },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (*path == *kinds[i].prefix && g_str_has_prefix(path, kinds[i].prefix))
+			return kinds[i].kind;
+	return *path ? otherwise : FILE_UNKNOWN;
+}
+
+enum part names_part_of(enum file_kind kind)
+{
+	static const uint8_t part[FILE_KIND_N] = {
+		[FILE_UNKNOWN] = PART_OTHER, [FILE_REGULAR] = PART_DISK, [FILE_SOCKET] = PART_SOCKET,
+		[FILE_PIPE] = PART_PIPE, [FILE_EVENT] = PART_OTHER, [FILE_TTY] = PART_OTHER,
+		[FILE_OTHER] = PART_OTHER,
+	};
+	return part[kind];
+}
+
+/* ---- namespaces, vpid and hostname of processes (contexts.h) ---- */
+
+/* Is a FACT_CONTEXT about its thread? False where it is unknown which thread ran: before the kernel's trace began on
+ * the CPU, or where the event's own vtid is another one. */
+static bool context_applies(const struct slice *s, const struct fact *f)
+{
+	int32_t vtid = (int32_t)(f->c >> 32), tid;
+
+	if (!f->flag)
+		return true;
+	tid = thread_at(s, thread_follow(s, f->thread))->tid;
+	return cpu_at(s, (uint32_t)f->c)->kernel_from <= f->ts && (!vtid || tid == -1 || tid == vtid);
+}
+
+/* Applies a FACT_CONTEXT. False: it changes nothing. */
+static bool context_update(struct context_history *by, const struct fact *f)
+{
+	uint32_t value = f->a == CONTEXT_HOSTNAME ? f->text : (uint32_t)f->b;
+
+	if (by->is.value[f->a] == value)
+		return false;
+	by->is.value[f->a] = value;
+	by->seq[f->a] = f->seq;
+	return true;
+}
+
+/* Takes the latest value of each kind, from any thread of a process. */
+static void context_merge(struct context_history *into, const struct context_history *also)
+{
+	for (unsigned k = 0; k < CONTEXT_N; k++) {
+		if (!also->is.value[k] || (into->is.value[k] && into->seq[k] >= also->seq[k]))
+			continue;
+		into->is.value[k] = also->is.value[k];
+		into->seq[k] = also->seq[k];
+	}
+}
+
+/* Applies a FACT_NS. The state dump has one event for each level of nested pid namespaces, in either order: the
+ * deepest level counts. */
+static void process_ns_dump(struct process_ns *d, const struct fact *f, int32_t pid)
+{
+	uint32_t *is = d->dumped.value;
+
+	if (f->a == NS_PID && f->c >= 0) {
+		if (is[NS_PID] && is[CONTEXT_VPID] && f->level < d->level)
+			return;
+		d->level = f->level;
+		is[CONTEXT_VPID] = (uint32_t)f->c;
+	}
+	if (f->a == NS_PID && container_ns_is_first(NS_PID, (uint32_t)f->b))
+		is[CONTEXT_VPID] = (uint32_t)pid;
+	is[f->a] = (uint32_t)f->b;
+}
+
+/* The child inherits; facts about the child itself come later. */
+static void process_ns_fork(struct process_ns *child, const struct process_ns *parent)
+{
+	child->dumped = parent->dumped;
+	contexts_join(&child->dumped, &parent->by_events.is);
+	child->dumped.value[CONTEXT_VPID] = 0;
+}
+
+/* Sets .ns, .vpid, .hostname and .hostname_key of info. host: the machine's hostname. */
+static void process_ns_resolve(const struct process_ns *d, struct process_info *info,
+		     const struct strtab *strings, const char *host)
+{
+	struct contexts c = d->dumped;
+
+	contexts_join(&c, &d->by_events.is);
+	memcpy(info->ns, c.value, sizeof info->ns);
+	info->vpid = c.value[CONTEXT_VPID] ? (int32_t)c.value[CONTEXT_VPID] : -1;
+	info->hostname = c.value[CONTEXT_HOSTNAME];
+	info->hostname_key = container_hostname_key(strtab_get(strings, info->hostname), host);
+}
 
 /* ---- threads and processes ---- */
 
@@ -77,7 +207,7 @@ static struct process_ns *process_ns_at(const struct names *n, uint32_t process)
 	return &names_process_at(n, process)->process_ns;
 }
 
-static void settle(struct names *n, uint32_t process)
+static void resolve_ns(struct names *n, uint32_t process)
 {
 	struct process_info *info = process_at(n, process);
 	const struct slice_host *host = &g_array_index(n->s->hosts, struct slice_host, info->host);
@@ -85,7 +215,7 @@ static void settle(struct names *n, uint32_t process)
 	process_ns_resolve(process_ns_at(n, process), info, n->s->strings, host->name);
 }
 
-/* Something else is true of all its past, which may have been told already. */
+/* What is known of the thread's past changes; if it was published, it must be published again. */
 static void invalidate_published(struct names *n, uint32_t thread)
 {
 	n->generation += thread_at(n->s, thread_follow(n->s, thread))->id != ID_NONE;
@@ -111,7 +241,8 @@ static void update_exit(struct names *n, uint32_t process)
 	process_at(n, process)->exit_ns = ended ? l->last_exit : TIME_UNKNOWN;
 }
 
-/* It is one thread more, or one less. None is left where the process was taken for over. */
+/* Adjusts the number of live threads of its process by +1 or -1, never below 0: it is 0 already where the process was
+ * assumed to have ended. */
 static void count_alive(struct names *n, const struct thread_identity *p, int more)
 {
 	if (p->process == ID_NONE || p->exited)
@@ -137,16 +268,18 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 		return;
 	invalidate_published(n, thread);
 	count_alive(n, p, -1);
-	if (p->process != ID_NONE)
+	if (p->process != ID_NONE) {
+		g_assert(names_process_at(n, p->process)->n_threads > 0);
 		names_process_at(n, p->process)->n_threads--;
+	}
 	p->process = process;
 	names_process_at(n, process)->n_threads++;
 	count_alive(n, p, 1);
 	if (p->table)
 		fdtable_merge(names_process_at(n, process)->table, p->table);
 	fdtable_disown(g_steal_pointer(&p->table));
-	context_merge(&process_ns_at(n, process)->told, &p->told);
-	settle(n, process);
+	context_merge(&process_ns_at(n, process)->by_events, &p->by_events);
+	resolve_ns(n, process);
 	thread = thread_follow(n->s, thread);
 	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
 	if (t->tid == process_at(n, process)->pid)
@@ -155,7 +288,7 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 		intmap_set(&n->tid_last, pair(t->host, (uint32_t)t->tid), thread);
 }
 
-/* A thread of a known process is over. */
+/* A thread of a known process has ended. */
 static void thread_ends(struct names *n, uint32_t thread, const struct fact *f)
 {
 	struct thread_identity *p = identity_of(n, thread);
@@ -188,8 +321,8 @@ static void fact_pid(struct names *n, const struct fact *f)
 		process_at(n, process)->ppid = (int32_t)f->b;
 }
 
-/* A tid is another's from here on: who had it is over, though nobody saw that. */
-static void tid_again(struct names *n, const struct fact *f, int32_t tid)
+/* A new thread has the tid: its previous owner has ended, although no event said so. */
+static void end_previous_owner(struct names *n, const struct fact *f, int32_t tid)
 {
 	uint32_t before = intmap_get(&n->tid_last, pair(f->host, (uint32_t)tid));
 	const struct thread_identity *p = before == INTMAP_NONE ? NULL : find_identity(n, before);
@@ -207,11 +340,11 @@ static void fact_fork(struct names *n, const struct fact *f)
 				    .a = f->b, .b = -1 };
 		fact_pid(n, &pid);
 	}
-	tid_again(n, f, child_tid);
+	end_previous_owner(n, f, child_tid);
 	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
 	set_kernel(n, f->other, kernel);
 	if (f->a < 0)
-		return;		/* old tracers do not say whose process the child is */
+		return;		/* old tracers do not record the child's process */
 	if (f->a != child_tid) {
 		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
 		if (process == INTMAP_NONE)
@@ -223,7 +356,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN) {
 		*lifetime_at(n, before) = (struct lifetime){ .leader_ended = true, .last_exit = f->ts,
 							.last_seq = f->seq };
-		update_exit(n, before);		/* nobody saw it */
+		update_exit(n, before);		/* it ended without an event */
 	}
 	uint32_t process = process_new(n, f->host, child_tid);
 	join_process(n, f->other, process);
@@ -233,7 +366,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 	const struct thread_identity *from = f->thread == ID_NONE ? NULL : find_identity(n, f->thread);
 	if (from && from->process != ID_NONE) {
 		process_ns_fork(process_ns_at(n, process), process_ns_at(n, from->process));
-		settle(n, process);
+		resolve_ns(n, process);
 	}
 	if (f->thread != ID_NONE)
 		fdtable_fork(names_process_at(n, process)->table, table_of(n, f->thread), f->seq);
@@ -245,17 +378,17 @@ static void fact_ns(struct names *n, const struct fact *f)
 	if (!p || p->process == ID_NONE)
 		return;
 	process_ns_dump(process_ns_at(n, p->process), f, process_at(n, p->process)->pid);
-	settle(n, p->process);
+	resolve_ns(n, p->process);
 }
 
-/* Of a process's threads the one counts that told something new last. */
+/* The latest change reported by any thread of the process counts. */
 static void fact_context(struct names *n, const struct fact *f)
 {
-	struct thread_identity *p = context_holds(n->s, f) ? identity_of(n, f->thread) : NULL;
-	if (!p || !context_update(&p->told, f) || p->process == ID_NONE)
+	struct thread_identity *p = context_applies(n->s, f) ? identity_of(n, f->thread) : NULL;
+	if (!p || !context_update(&p->by_events, f) || p->process == ID_NONE)
 		return;
-	context_merge(&process_ns_at(n, p->process)->told, &p->told);
-	settle(n, p->process);
+	context_merge(&process_ns_at(n, p->process)->by_events, &p->by_events);
+	resolve_ns(n, p->process);
 }
 
 static void fact_comm(struct names *n, const struct fact *f)
@@ -272,7 +405,7 @@ static void fact_comm(struct names *n, const struct fact *f)
 	g_array_insert_vals(p->comms, at, &name, 1);
 }
 
-/* The path as passed, prefixed by the directory of its dirfd. */
+/* The path as passed to the call, prefixed by the directory of its dirfd. */
 static uint32_t full_path(struct names *n, const struct fact *f)
 {
 	const char *path = strtab_get(n->s->strings, f->text);
@@ -297,7 +430,7 @@ static void fact_open(struct names *n, const struct fact *f)
 	fdtable_put(table_of(n, f->thread), f->a, &v);
 }
 
-/* The thread that was .other goes on as the leader, under its tid. */
+/* exec by a thread other than the leader: f->other continues as the leader, under the leader's tid. */
 static void become_leader(struct names *n, const struct fact *f)
 {
 	struct thread_identity *was = identity_of(n, f->other);
@@ -315,13 +448,13 @@ static void fact_exec(struct names *n, const struct fact *f)
 	fdtable_exec(table_of(n, f->thread), f->seq);
 	if (!p->exited)
 		return;
-	p->exited = false;	/* the leader ended, for another thread to become it */
+	p->exited = false;	/* the leader had ended, and another thread took its tid */
 	count_alive(n, p, 1);
 }
 
 static void fact_exit(struct names *n, const struct fact *f)
 {
-	if (identity_of(n, f->thread)->process == ID_NONE) {	/* a leader of which nothing else was told */
+	if (identity_of(n, f->thread)->process == ID_NONE) {	/* perhaps a leader of which there is no other fact */
 		int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
 		uint32_t own = intmap_get(&n->pid_last, pair(f->host, (uint32_t)tid));
 		if (own == INTMAP_NONE)
@@ -340,7 +473,7 @@ static void fact_dump_table(struct names *n, const struct fact *f)
 			GUINT_TO_POINTER(p->process + 1));
 }
 
-/* Did a call tell more of the socket than the dump, which says "socket:[1234]"? */
+/* Did a call give the socket a better name than the state dump's "socket:[1234]"? */
 static bool is_named_socket(const struct names *n, uint32_t file)
 {
 	const struct file_info *info = file == ID_NONE ? NULL : &g_array_index(n->files, struct file_info, file);
@@ -370,11 +503,11 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 	struct fdtable *t = names_process_at(n, process)->table;
 	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
 		return;
-	n->generation += !fdtable_has_own(t, f->b);	/* the first tells of all before it, too */
+	n->generation += !fdtable_has_own(t, f->b);	/* the first version also holds for the time before it */
 	fdtable_put(t, f->b, &v);
 }
 
-/* A name that stands for all instants. */
+/* Sets a name that holds for the whole trace. */
 static void name_number(struct names *n, struct intmap *names, const struct fact *f)
 {
 	uint64_t key = pair(f->host, (uint32_t)f->a);
@@ -395,7 +528,7 @@ static void apply(struct names *n, const struct fact *f)
 		fdtable_rename(table_of(n, f->thread), f->a, f->seq,
 			       names_file_id(n, f->host, FILE_SOCKET, f->text));
 		break;
-	case FACT_CLOSE:	/* the call itself still has it */
+	case FACT_CLOSE:	/* the close call itself still refers to the file */
 		fdtable_close(table_of(n, f->thread), f->a, f->b, f->seq + 1);
 		break;
 	case FACT_DUP: fdtable_dup(table_of(n, f->thread), f->a, f->b, f->seq, f->flag); break;
@@ -404,7 +537,7 @@ static void apply(struct names *n, const struct fact *f)
 		break;
 	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
 	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
-	case FACT_IRQ:		/* the first: of several handlers one is as good as another */
+	case FACT_IRQ:		/* the first of several handlers names the interrupt */
 		if (intmap_get(&n->irqs, pair(f->host, (uint32_t)f->a)) == INTMAP_NONE)
 			name_number(n, &n->irqs, f);
 		break;
@@ -415,14 +548,14 @@ static void apply(struct names *n, const struct fact *f)
 	}
 }
 
-/* What it told before anybody knew who it is. */
+/* Applies the contexts of a thread from before its process was known. */
 static void adopt_contexts(struct names *n, const struct thread_identity *p)
 {
-	context_merge(&process_ns_at(n, p->process)->told, &p->told);
-	settle(n, p->process);
+	context_merge(&process_ns_at(n, p->process)->by_events, &p->by_events);
+	resolve_ns(n, p->process);
 }
 
-/* A task that was anonymous when its facts came has its name by now. */
+/* Threads without a tid when their facts came: merges those that are identified now into the real ones. */
 static void adopt_anonymous(struct names *n)
 {
 	for (guint i = n->anonymous->len; i > 0; i--) {
@@ -440,7 +573,7 @@ static void adopt_anonymous(struct names *n)
 			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
 			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
 		}
-		context_merge(&into->told, &p->told);
+		context_merge(&into->by_events, &p->by_events);
 		if (p->process != ID_NONE && into->process == ID_NONE)
 			join_process(n, real, p->process);
 		else if (into->process != ID_NONE)
@@ -448,13 +581,13 @@ static void adopt_anonymous(struct names *n)
 		into->kernel |= p->kernel;
 		if (p->exited)
 			identity_ends(n, into);
-		identity_ends(n, p);		/* they are one */
+		identity_ends(n, p);		/* the anonymous one is no longer a thread of its own */
 	}
 }
 
 void names_update(struct names *n)
 {
-	memset(n->seen, 0, sizeof n->seen);
+	memset(n->lookups, 0, sizeof n->lookups);
 	adopt_anonymous(n);
 	for (guint i = 0; i < n->s->facts->len; i++) {
 		const struct fact *f = &g_array_index(n->s->facts, struct fact, i);
@@ -499,13 +632,13 @@ struct fdtable *names_table(struct names *n, uint32_t thread)
 
 uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq)
 {
-	struct seen *seen = &n->seen[((uintptr_t)t / 64 + (uint32_t)fd) % SEEN_SLOTS];
-	if (seen->table == t && seen->fd == fd && seq >= seen->from && seq < seen->to)
-		return seen->file;
-	struct seen new = { .table = t, .fd = fd };
+	struct cached_lookup *cached = &n->lookups[((uintptr_t)t / 64 + (uint32_t)fd) % LOOKUP_SLOTS];
+	if (cached->table == t && cached->fd == fd && seq >= cached->from && seq < cached->to)
+		return cached->file;
+	struct cached_lookup new = { .table = t, .fd = fd };
 	new.file = fdtable_file_while(t, fd, seq, &new.from, &new.to);
 	if (new.file != ID_NONE) {
-		*seen = new;
+		*cached = new;
 		return new.file;
 	}
 	char text[24];
@@ -569,6 +702,90 @@ uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev)
 {
 	return string_or_none(intmap_get(&n->devs, pair(host, dev)));
 }
+
+/* ---- forgetting, for runs without end ---- */
+
+static int seq_order(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* ns; facts may come so late */
+
+/* Clears descriptor tables of processes that ended, where no copy of them and no event in `needed` refers to them. */
+static void forget_ended_tables(struct names *n, const GArray *needed)
+{
+	PAGES_EACH(&n->processes, i) {
+		const struct process *p = names_process_at(n, i);
+		if (p->info.exit_ns != TIME_UNKNOWN && p->info.exit_ns < n->s->last - LATE_AFTER_NS)
+			fdtable_forget_ended(p->table, needed, p->lifetime.last_seq);
+	}
+}
+
+/* Drops the process. Returns its id in the publisher's registry. */
+static uint32_t forget_process(struct names *n, uint32_t process)
+{
+	const struct process *p = names_process_at(n, process);
+	uint64_t key = pair(p->info.host, (uint32_t)p->info.pid);
+	uint32_t id = p->id;
+
+	if (intmap_get(&n->pid_last, key) == process)
+		intmap_remove(&n->pid_last, key);
+	fdtable_disown(p->table);
+	pages_drop(&n->processes, process);
+	return id;
+}
+
+static uint32_t forget_identity(struct names *n, const struct thread_identity *thread_identity, uint32_t thread)
+{
+	struct process *p = thread_identity->process == ID_NONE ? NULL : names_process_at(n, thread_identity->process);
+
+	fdtable_disown(thread_identity->table);
+	if (p && p->info.leader == thread)
+		p->info.leader = ID_NONE;
+	g_assert(!p || p->n_threads > 0);
+	return p && --p->n_threads == 0 ? forget_process(n, thread_identity->process) : ID_NONE;
+}
+
+uint32_t names_forget_thread(struct names *n, const struct thread *t)
+{
+	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	gpointer *thread_identity = t->self < n->identities->len ? &g_ptr_array_index(n->identities, t->self) : NULL;
+	uint32_t process = ID_NONE;
+	if (intmap_get(&n->tid_last, key) == t->self)
+		intmap_remove(&n->tid_last, key);
+	for (guint i = t->tid == -1 ? n->anonymous->len : 0; i > 0; i--)
+		if (g_array_index(n->anonymous, uint32_t, i - 1) == t->self)
+			g_array_remove_index_fast(n->anonymous, i - 1);
+	if (thread_identity && *thread_identity) {
+		process = forget_identity(n, *thread_identity, t->self);
+		identity_free(g_steal_pointer(thread_identity));
+	}
+	memset(n->lookups, 0, sizeof n->lookups);
+	return process;
+}
+
+#define FORGET_EVERY 16384	/* facts */
+
+bool names_may_forget(const struct names *n)
+{
+	return n->n_facts >= FORGET_EVERY;
+}
+
+void names_forget(struct names *n, GArray *needed)
+{
+	uint64_t seq = n->s->seq;
+
+	n->n_facts = 0;
+	memset(n->lookups, 0, sizeof n->lookups);
+	g_array_sort(needed, seq_order);
+	fdtable_note_forks(n->all_tables);
+	forget_ended_tables(n, needed);
+	fdtable_forget(n->all_tables, needed, seq);
+}
+
+/* ---- creation ---- */
 
 struct names *names_new(struct slice *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What names.c and names_forget.c share: threads and processes as names know them. */
+/* The fields of names, for names.c and the publisher (publish/). Only for these. */
 #ifndef BLK_STATE_NAMES_NAMES_PRIVATE_H
 #define BLK_STATE_NAMES_NAMES_PRIVATE_H
 
@@ -8,24 +8,36 @@
 
 #include "base/pages.h"
 
-struct thread_identity {			/* a thread as names know it */
-	uint32_t process;
+struct context_history {
+	struct contexts is;		/* current values */
+	uint64_t seq[CONTEXT_N];	/* event that changed it to the current value */
+};
+
+struct process_ns {			/* namespaces of a process */
+	struct contexts dumped;		/* from the state dump, or inherited by fork */
+	struct context_history by_events;
+	uint32_t level;			/* of its dumped pid namespace; valid while its dumped vpid is known */
+};
+
+struct thread_identity {			/* what is known of a thread, by its number in the slice */
+	uint32_t process;	/* number; ID_NONE: unknown */
 	bool kernel;
 	bool exited;
 	struct fdtable *table;	/* while its process is not known; names.all_tables owns it */
-	GArray *comms;
-	struct context_history told;	/* by its events */
+	GArray *comms;		/* struct name_at, by time; NULL: none */
+	struct context_history by_events;	/* from contexts of its events */
 };
 
-/* A process ends with its last thread. Since Linux 6.16 the kernel says which one that is; before, while
- * its leader was not seen to end, there may be threads that are not known. */
+/* A process ends with its last thread. Since Linux 6.16, sched_process_exit says whether the thread is the last
+ * one. For older kernels: while no exit of the leader was seen, there may be unknown threads. */
 struct lifetime {
-	uint32_t alive;		/* threads known to be its own, that have not ended */
+	uint32_t alive;		/* number of its known threads that have not ended */
 	bool leader_ended;
-	bool others_run;	/* the thread that ended last was not the process's last one */
-	bool all_ended;		/* the last thread has ended; exits of others may follow, from other CPUs */
+	bool others_run;	/* the kernel said that other threads remain after the latest exit */
+	bool all_ended;		/* the kernel said that the last thread ended; exits of others may follow, from
+				 * other CPUs */
 	int64_t last_exit;	/* ns; TIME_UNKNOWN: none ended yet */
-	uint64_t last_seq;	/* of that */
+	uint64_t last_seq;	/* event of the latest exit */
 };
 
 struct process {
@@ -37,12 +49,12 @@ struct process {
 	uint32_t n_threads;	/* known ones, also those that have ended */
 };
 
-/* What a descriptor was from one change to the next: one asks for it again and again. */
-#define SEEN_SLOTS 256
-struct seen {
-	const struct fdtable *table;	/* NULL: nothing here */
+/* A cached answer of names_file_in(): the file of a descriptor from one change to the next. */
+#define LOOKUP_SLOTS 256
+struct cached_lookup {
+	const struct fdtable *table;	/* NULL: empty */
 	int64_t fd;
-	uint64_t from, to;		/* seq: [from, to) */
+	uint64_t from, to;		/* events: [from, to) */
 	uint32_t file;
 };
 
@@ -50,20 +62,20 @@ void identity_free(gpointer p);
 
 struct names {
 	struct slice *s;
-	struct seen seen[SEEN_SLOTS];	/* until other facts come */
-	GPtrArray *identities;	/* by thread id; NULL */
-	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
+	struct cached_lookup lookups[LOOKUP_SLOTS];	/* valid until the next names_update() */
+	GPtrArray *identities;	/* struct thread_identity by thread number; NULL: nothing known */
+	GArray *anonymous;	/* uint32_t: threads with an identity but without a tid */
 	struct pages processes;	/* struct process; one is dropped with its last thread */
-	GPtrArray *all_tables;
+	GPtrArray *all_tables;	/* struct fdtable, owned */
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
 	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */
 	GArray *files;		/* struct file_info */
 	GHashTable *file_ids;	/* struct file_info -> id + 1 */
-	struct intmap irqs, devs;
-	uint64_t n_facts;	/* applied since versions were forgotten */
-	uint64_t generation;		/* see names_news() */
-	uint64_t updated_to;	/* events: facts of those before it were applied */
+	struct intmap irqs, devs;	/* host << 32 | code or device -> string */
+	uint64_t n_facts;	/* applied since the last names_forget() */
+	uint64_t generation;		/* see names_generation() */
+	uint64_t updated_to;	/* seq: facts of events before it were applied */
 };
 
 static inline struct process *names_process_at(const struct names *n, uint32_t process)
@@ -75,7 +87,7 @@ static inline struct process *names_process_at(const struct names *n, uint32_t p
 GHashTable *names_file_ids_new(void);
 /* The number of the file; a new one gets the next. `path` is a string of the slice. */
 uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path);
-/* What the kernel's d_path and device names tell of a file's kind; FILE_UNKNOWN where the path is "". */
+/* The kind of a file by its path as the kernel prints it (d_path); `otherwise` for other paths, FILE_UNKNOWN for "". */
 enum file_kind names_kind_of_path(const char *path, enum file_kind otherwise);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A reading of its own in the registries of a publisher: see adopt.h. */
+/* Maps seconds that were decoded again to the registries of a publisher: see adopt.h. */
 #include "state/publish/adopt.h"
 
 #include "state/names/names_private.h"
@@ -9,8 +9,9 @@
 struct adoption {
 	struct publisher *p;
 	struct publication *from, *to;
-	int64_t until;			/* end of what is adopted */
-	uint32_t *string, *host, *thread, *process, *file;	/* the publisher's ids, by those of .from */
+	int64_t until;			/* end of the adopted range (ns) */
+	uint32_t *string, *host, *thread, *process, *file;	/* the publisher's ids, by ids of .from; ID_NONE:
+								 * not mapped */
 };
 
 static uint32_t *map_new(const GArray *of)
@@ -26,7 +27,7 @@ static uint32_t map_id(const uint32_t *map, uint32_t id)
 	return id == ID_NONE ? ID_NONE : map[id];
 }
 
-/* ---- what is known by what it is ---- */
+/* ---- entries that are equal by value ---- */
 
 static void map_strings(struct adoption *a)
 {
@@ -35,6 +36,7 @@ static void map_strings(struct adoption *a)
 	a->string = map_new(a->from->strings);
 	for (guint i = 0; i < a->from->strings->len; i++) {
 		const struct published_string *e = &g_array_index(a->from->strings, struct published_string, i);
+		g_assert(e->id < a->from->strings->len);	/* a finished slice publishes all ids, from 0 on */
 		a->string[e->id] = strtab_add(s->strings, e->s);
 	}
 }
@@ -69,20 +71,20 @@ static void map_files(struct adoption *a)
 
 /* ---- threads and processes ---- */
 
-struct lifetime_span { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
+struct time_range { int64_t start_ns, exit_ns; };	/* or TIME_UNKNOWN */
 
-static struct lifetime_span thread_times(const struct publisher *p, uint32_t id)
+static struct time_range thread_times(const struct publisher *p, uint32_t id)
 {
 	const struct thread_entry *t = thread_entry(p, id);
 
-	return (struct lifetime_span){ t->start_ns, t->exit_ns };
+	return (struct time_range){ t->start_ns, t->exit_ns };
 }
 
-static struct lifetime_span process_times(const struct publisher *p, uint32_t id)
+static struct time_range process_times(const struct publisher *p, uint32_t id)
 {
 	const struct process_info *info = &process_entry(p, id)->info;
 
-	return (struct lifetime_span){ info->start_ns, info->exit_ns };
+	return (struct time_range){ info->start_ns, info->exit_ns };
 }
 
 static bool is_before(int64_t a, int64_t b)
@@ -90,17 +92,20 @@ static bool is_before(int64_t a, int64_t b)
 	return a != TIME_UNKNOWN && b != TIME_UNKNOWN && a < b;
 }
 
-/* Whose life was it, of all who had the number? Not theirs who were gone before it began, or began after
- * its end. Who began behind what is adopted only where there is nobody else, or only one whom this one ended:
- * its begin was told too late. */
+/*
+ * Finds the registry entry for a thread or process with that number and lifetime. Entries whose known lifetime
+ * does not overlap are no candidates. The newest one that began before the end of the adopted range is taken. An
+ * entry that began later is taken only if there is no other, or if the one before it ended where it began: then
+ * its start was late.
+ */
 static uint32_t find_owner(const struct adoption *a, const struct owners *l, uint64_t key,
-			   struct lifetime_span lifetime,
-			   struct lifetime_span (*times_of)(const struct publisher *p, uint32_t id))
+			   struct time_range lifetime,
+			   struct time_range (*times_of)(const struct publisher *p, uint32_t id))
 {
 	uint32_t later = ID_NONE, next = intmap_get(&l->newest, key);
 
 	for (uint32_t id = next == INTMAP_NONE ? ID_NONE : next; id != ID_NONE; id = owners_before(l, id)) {
-		struct lifetime_span had = times_of(a->p, id);
+		struct time_range had = times_of(a->p, id);
 		if (is_before(had.exit_ns, lifetime.start_ns) || is_before(lifetime.exit_ns, had.start_ns))
 			continue;
 		if (later != ID_NONE && times_of(a->p, later).start_ns == had.exit_ns)
@@ -112,7 +117,7 @@ static uint32_t find_owner(const struct adoption *a, const struct owners *l, uin
 	return later;
 }
 
-/* What began too late for the model began when it was told of it. */
+/* The earlier known time: where a start event was late, the model has the time of its arrival. */
 static int64_t earlier(int64_t a, int64_t b)
 {
 	return a == TIME_UNKNOWN ? b : b == TIME_UNKNOWN ? a : MIN(a, b);
@@ -128,29 +133,30 @@ static void map_processes(struct adoption *a)
 		struct process_info info = e->info;
 		info.host = a->host[info.host];
 		uint32_t id = find_owner(a, &p->pid_owners, pair(info.host, (uint32_t)info.pid),
-					(struct lifetime_span){ info.start_ns, info.exit_ns }, process_times);
+					(struct time_range){ info.start_ns, info.exit_ns }, process_times);
 		if (id == ID_NONE) {
 			id = publisher_add_process(p, info.host, info.pid);
 			info.hostname = a->string[info.hostname];
 			info.leader = ID_NONE;
 			process_entry(p, id)->info = info;
 		}
+		g_assert(e->id < a->from->processes->len);
 		a->process[e->id] = id;
 	}
 }
 
-/* In what the names know of it, so that it stays so. */
-static void learn_process(struct process_info *info, const struct process_info *again, uint32_t hostname)
+/* Fills in what was unknown, also in the process of names.h, so that later publications agree. */
+static void learn_process(struct process_info *info, const struct process_info *redecoded, uint32_t hostname)
 {
-	info->ppid = again->ppid >= 0 ? again->ppid : info->ppid;
-	info->start_ns = earlier(info->start_ns, again->start_ns);
-	info->exit_ns = earlier(info->exit_ns, again->exit_ns);
+	info->ppid = redecoded->ppid >= 0 ? redecoded->ppid : info->ppid;
+	info->start_ns = earlier(info->start_ns, redecoded->start_ns);
+	info->exit_ns = earlier(info->exit_ns, redecoded->exit_ns);
 	for (unsigned i = 0; i < NS_N; i++)
-		info->ns[i] = info->ns[i] ? info->ns[i] : again->ns[i];
-	info->vpid = info->vpid < 0 ? again->vpid : info->vpid;
+		info->ns[i] = info->ns[i] ? info->ns[i] : redecoded->ns[i];
+	info->vpid = info->vpid < 0 ? redecoded->vpid : info->vpid;
 	if (!info->hostname_key) {
 		info->hostname = hostname;
-		info->hostname_key = again->hostname_key;
+		info->hostname_key = redecoded->hostname_key;
 	}
 }
 
@@ -171,25 +177,25 @@ static void learn_processes(struct adoption *a)
 	}
 }
 
-/* The names of the reading, and behind it those there were. */
-static void learn_names(const struct adoption *a, GArray *names, const struct thread_info *again)
+/* Takes the names of the decoded range; names from after it stay. */
+static void learn_names(const struct adoption *a, GArray *names, const struct thread_info *redecoded)
 {
 	g_autoptr(GArray) had = g_array_copy(names);
 
-	if (!again->n_names)
+	if (!redecoded->n_names)
 		return;
 	g_array_set_size(names, 0);
-	for (uint32_t i = 0; i < again->n_names; i++) {
-		struct name_at n = { again->names[i].since, a->string[again->names[i].name] };
+	for (uint32_t i = 0; i < redecoded->n_names; i++) {
+		struct name_at n = { redecoded->names[i].since, a->string[redecoded->names[i].name] };
 		g_array_append_val(names, n);
 	}
 	for (guint i = 0; i < had->len; i++)
 		if (g_array_index(had, struct name_at, i).since >=
-		    MAX(a->until, again->names[again->n_names - 1].since + 1))
+		    MAX(a->until, redecoded->names[redecoded->n_names - 1].since + 1))
 			g_array_append_vals(names, &g_array_index(had, struct name_at, i), 1);
 }
 
-/* The slice's thread, as long as it knows it. */
+/* The slice's thread of an entry; NULL: released. */
 static struct thread *known_thread(const struct publisher *p, uint32_t id)
 {
 	uint32_t thread = thread_entry(p, id)->thread;
@@ -198,7 +204,7 @@ static struct thread *known_thread(const struct publisher *p, uint32_t id)
 	return t && t->id == id ? t : NULL;
 }
 
-static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *again)
+static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *redecoded)
 {
 	struct thread_entry *entry = thread_entry(a->p, id);
 	struct thread *t = known_thread(a->p, id);
@@ -206,20 +212,21 @@ static void learn_thread(struct adoption *a, uint32_t id, const struct thread_in
 	GArray *comms = t ? (GArray *)names_comms(a->p->names, t->self) : NULL;
 
 	if (!t && (entry->thread != ID_NONE || entry->released != TIME_UNKNOWN))
-		return;			/* it is over, and all was told of it */
-	learn_names(a, comms ? comms : own, again);
+		return;			/* released: the entry is complete */
+	learn_names(a, comms ? comms : own, redecoded);
 	comms = comms ? comms : own;
-	entry->shown = again->process == ID_NONE ? entry->shown : a->process[again->process];
+	if (redecoded->process != ID_NONE)
+		entry->published_process = a->process[redecoded->process];
 	entry->n_comms = comms->len;
-	entry->start_ns = earlier(entry->start_ns, again->start_ns);
-	entry->exit_ns = earlier(entry->exit_ns, again->exit_ns);
+	entry->start_ns = earlier(entry->start_ns, redecoded->start_ns);
+	entry->exit_ns = earlier(entry->exit_ns, redecoded->exit_ns);
 	if (t) {
 		t->start_ns = entry->start_ns;
 		t->exit_ns = entry->exit_ns;
 	}
 	struct thread_info info = {
-		.host = a->host[again->host], .tid = again->tid, .process = entry->shown,
-		.kernel = entry->kernel || again->kernel,
+		.host = a->host[redecoded->host], .tid = redecoded->tid, .process = entry->published_process,
+		.kernel = entry->kernel || redecoded->kernel,
 		.start_ns = entry->start_ns, .exit_ns = entry->exit_ns,
 		.names = (const struct name_at *)(void *)comms->data, .n_names = comms->len,
 	};
@@ -235,19 +242,20 @@ static void map_threads(struct adoption *a)
 		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
 		uint32_t host = a->host[e->info.host];
 		uint32_t id = find_owner(a, &p->tid_owners, pair(host, (uint32_t)e->info.tid),
-					(struct lifetime_span){ e->info.start_ns, e->info.exit_ns }, thread_times);
+					(struct time_range){ e->info.start_ns, e->info.exit_ns }, thread_times);
 		if (id == ID_NONE) {
 			id = publisher_add_thread(p, host);
 			thread_entry(p, id)->tid = e->info.tid;
 			owners_add(&p->tid_owners, host, e->info.tid, id);
 		}
 		learn_thread(a, id, &e->info);
+		g_assert(e->id < a->from->threads->len);
 		a->thread[e->id] = id;
 	}
 }
 
-/* Those that nothing published names yet, too. */
-static void tell_all(struct adoption *a)
+/* Publishes all new entries, and threads of the decoded range to which no published second refers yet. */
+static void publish_unpublished(struct adoption *a)
 {
 	struct slice *s = a->p->s;
 
@@ -257,20 +265,20 @@ static void tell_all(struct adoption *a)
 		if (t != INTMAP_NONE)
 			publisher_thread_id(a->p, t);
 	}
-	publisher_tell(a->p, a->to);
+	publisher_publish_registries(a->p, a->to);
 }
 
 static void map_registries(struct adoption *a)
 {
 	map_strings(a);
 	map_files(a);
-	tell_all(a);
+	publish_unpublished(a);
 	map_processes(a);
 	map_threads(a);
 	learn_processes(a);
 }
 
-/* ---- seconds and spans, in place: nobody else has them ---- */
+/* ---- seconds and spans; changed in place, as no other thread has them ---- */
 
 static void map_id_in_place(enum span_id kind, uint32_t *id, void *adoption)
 {
@@ -314,7 +322,7 @@ static bool has_seconds(const struct publication *p, int64_t from, int64_t to)
 	return false;
 }
 
-static void take_seconds(struct adoption *a, int64_t from, int64_t to)
+static void move_seconds(struct adoption *a, int64_t from, int64_t to)
 {
 	for (guint i = 0; i < a->from->seconds->len; i++) {
 		struct second *s = g_ptr_array_index(a->from->seconds, i);
@@ -326,13 +334,13 @@ static void take_seconds(struct adoption *a, int64_t from, int64_t to)
 	}
 }
 
-/* Halves of one id are told apart by their services, where there are several. */
+/* Key of spans of the same trace, id and kind: several such halves differ by service. */
 static uint64_t half_key(const struct span *s)
 {
 	return (s->span_id * UINT64_C(0x9e3779b97f4a7c15)) ^ s->trace_id ^ (uint64_t)s->kind << 62;
 }
 
-static void take_spans(struct adoption *a, int64_t from, int64_t to)
+static void move_spans(struct adoption *a, int64_t from, int64_t to)
 {
 	struct intmap halves = { 0 };
 
@@ -349,7 +357,7 @@ static void take_spans(struct adoption *a, int64_t from, int64_t to)
 		span_each_id(s, map_id_in_place, a);
 		publication_add_span(a->to, a->p->spans->n_slots++, span_ref(s));
 		struct published_span *p = &g_array_index(a->to->spans, struct published_span, a->to->spans->len - 1);
-		p->again = intmap_get(&halves, half_key(s)) == 1 ? SPAN_AGAIN : SPAN_HALF_AGAIN;
+		p->correction = intmap_get(&halves, half_key(s)) == 1 ? SPAN_CORRECTED : SPAN_HALF_CORRECTED;
 	}
 	intmap_clear(&halves);
 }
@@ -364,15 +372,15 @@ static void clear(struct adoption *a)
 	publication_free(a->from);
 }
 
-struct publication *publisher_adopt(struct publisher *p, struct publication *again, int64_t from, int64_t to)
+struct publication *publisher_adopt(struct publisher *p, struct publication *redecoded, int64_t from, int64_t to)
 {
-	struct adoption a = { .p = p, .from = again, .to = publication_new(), .until = to };
+	struct adoption a = { .p = p, .from = redecoded, .to = publication_new(), .until = to };
 
-	if (has_seconds(again, from, to) && map_hosts(&a)) {
+	if (has_seconds(redecoded, from, to) && map_hosts(&a)) {
 		map_registries(&a);
-		take_seconds(&a, from, to);
-		take_spans(&a, from, to);
-		publisher_tell(p, a.to);	/* what is new by now */
+		move_seconds(&a, from, to);
+		move_spans(&a, from, to);
+		publisher_publish_registries(p, a.to);	/* entries that are new since publish_unpublished() */
 		publisher_totals(p, a.to);
 	} else {
 		g_clear_pointer(&a.to, publication_free);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Seconds that were read again. What a live session's model was told too late (it moves such events to
- * the present) stands in the wrong second; the packets, read again in their own order, tell what was. The
- * model takes such a reading over into its own registries: strings, files and hosts are known by what they
- * are, threads and processes by their number and when they lived. Only for src/state/.
+ * Adoption of seconds that were decoded again. In a live session, the model moves late events to the present, so they
+ * count in the wrong second. The packets are decoded again, in order, by a slice of its own. Its result is mapped to
+ * the registries of the publisher: strings, files and hosts by value, threads and processes by number and lifetime.
+ * Only for src/state/.
  */
 #ifndef BLK_STATE_PUBLISH_ADOPT_H
 #define BLK_STATE_PUBLISH_ADOPT_H
@@ -11,10 +11,11 @@
 #include "state/publish/publisher.h"
 
 /*
- * Of `again`, a finished account of the same trace (slice_finish(); taken over): seconds that begin in [from, to), and
- * complete spans that begin or end there, to take the place of those published. What it knows better of
- * threads and processes the publisher learns. NULL: of a host that is not known, or nothing is there.
+ * `redecoded` is the result of slice_finish() on a part of the same trace; it is taken over. Returns a publication
+ * of its seconds that begin in [from, to) (ns), and of its complete spans that begin or end there; they replace
+ * the published ones. The publisher learns what `redecoded` knows better of threads and processes. NULL: a host is
+ * unknown, or there is no such second.
  */
-struct publication *publisher_adopt(struct publisher *p, struct publication *again, int64_t from, int64_t to);
+struct publication *publisher_adopt(struct publisher *p, struct publication *redecoded, int64_t from, int64_t to);
 
 #endif

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cells of a second, from those of a bin: ids of the slice become ids of the registries, and what
- * follows from names is filled in. Cells that become the same one are added.
+ * Makes the cells of a second from those of a bin: maps ids of the slice to ids of the registries, and fills in what
+ * depends on names. Cells that get the same key are added.
  */
 #include "state/names/names.h"
 #include "state/publish/publisher.h"
 #include "state/kernel/unknown_calls.h"
 
-struct making {			/* one second in the making */
+struct second_maker {			/* state while one second is made */
 	struct publisher *p;
 	struct slice *s;
 	struct names *names;
 	struct second *second;
 	struct cell_table table[CELL_KIND_N];	/* by cell_layout() */
 	struct intmap irqs;	/* cache of irq_text() */
-	bool soft;		/* something may be known better later */
+	bool provisional;	/* a later fact may change a cell */
 };
 
-static struct thread_cell *thread_cell(struct making *m, uint32_t id)
+static struct thread_cell *thread_cell(struct second_maker *m, uint32_t id)
 {
 	return cell_table_get(&m->table[CELL_thread], cell_layout(CELL_thread), &id, NULL);
 }
 
-/* The thread of a cell, as the registry has it; false: it is an idle task. */
-static bool resolve_thread(struct making *m, uint32_t *thread)
+/* Maps the thread of a cell to its registry id. False: it is an idle task. */
+static bool resolve_thread(struct second_maker *m, uint32_t *thread)
 {
 	bool idle;
 
@@ -31,7 +31,7 @@ static bool resolve_thread(struct making *m, uint32_t *thread)
 	return !idle;
 }
 
-static uint32_t name_of_irq(struct making *m, uint32_t host, uint32_t code)
+static uint32_t name_of_irq(struct second_maker *m, uint32_t host, uint32_t code)
 {
 	return irq_text(&m->irqs, m->s, m->names, host, code);
 }
@@ -39,16 +39,16 @@ static uint32_t name_of_irq(struct making *m, uint32_t host, uint32_t code)
 /*
  * ---- each kind ----
  *
- * From a bin's cell, or a copy of it that borrows its histograms, to a second's; false: it is left out.
+ * Changes a bin's cell (or a copy that borrows its histograms) to one of a second. False: the cell is left out.
  */
 
-static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, const int64_t *part)
+static void add_parts(struct second_maker *m, struct thread_cell *c, uint32_t thread, const int64_t *part)
 {
 	int64_t all[PART_N];
 
 	memcpy(all, part, sizeof all);
-	all[PART_USER] += part[PART_SOFT_RUN] + part[PART_LOST_RUN];
-	all[PART_OTHER] += part[PART_SOFT_BLOCK] + part[PART_LOST_BLOCK];
+	all[PART_USER] += part[PART_UNRESOLVED_RUN] + part[PART_LOST_RUN];
+	all[PART_OTHER] += part[PART_UNRESOLVED_BLOCK] + part[PART_LOST_BLOCK];
 	if (names_is_kernel(m->names, thread)) {	/* no user mode, no page faults */
 		all[PART_KERNEL] += all[PART_USER] + all[PART_SYSCALL];
 		all[PART_OTHER] += all[PART_FAULT];
@@ -67,7 +67,7 @@ static bool is_empty(const struct built_thread_cell *x)
 	return !x->syscalls && !x->read_bytes && !x->write_bytes;
 }
 
-static void make_thread(struct making *m, const void *built)
+static void make_thread(struct second_maker *m, const void *built)
 {
 	const struct built_thread_cell *x = built;
 	uint32_t id = x->thread;
@@ -81,7 +81,7 @@ static void make_thread(struct making *m, const void *built)
 	c->errors += x->errors;
 	c->read_bytes += x->read_bytes;
 	c->write_bytes += x->write_bytes;
-	m->soft |= names_process(m->names, x->thread) == ID_NONE;
+	m->provisional |= names_process(m->names, x->thread) == ID_NONE;
 }
 
 static bool has_calls(const struct built_file_cell *x)
@@ -92,7 +92,7 @@ static bool has_calls(const struct built_file_cell *x)
 	return false;
 }
 
-static void make_file(struct making *m, const void *built)
+static void make_file(struct second_maker *m, const void *built)
 {
 	const struct built_file_cell *x = built;
 	uint32_t id = x->thread;
@@ -101,7 +101,7 @@ static void make_file(struct making *m, const void *built)
 		return;
 	uint32_t file = names_file(m->names, x->thread, x->fd, x->seq);
 	enum file_kind kind = names_file_info(m->names, file)->kind;
-	m->soft |= kind == FILE_UNKNOWN;
+	m->provisional |= kind == FILE_UNKNOWN;
 	if (x->blocked_ns)
 		thread_cell(m, id)->part[part_is_unknown(m->s, names_part_of(kind))] += x->blocked_ns;
 	if (!has_calls(x))
@@ -114,23 +114,23 @@ static void make_file(struct making *m, const void *built)
 	cell_table_add(&m->table[CELL_file], cell_layout(CELL_file), &c);
 }
 
-static bool make_of_thread(struct making *m, void *cell)
+static bool make_of_thread(struct second_maker *m, void *cell)
 {
-	return resolve_thread(m, cell);	/* which it begins with */
+	return resolve_thread(m, cell);	/* the first field is the thread */
 }
 
-static bool make_cpu(struct making *m, void *cell)
+static bool make_cpu(struct second_maker *m, void *cell)
 {
 	struct cpu_cell *c = cell;
 
-	if (!m->s->has_switches) {	/* contexts tell who is there, not until when */
+	if (!m->s->has_switches) {	/* contexts say which thread ran, but not until when */
 		c->unknown_ns += c->run_ns + c->idle_ns;
 		c->run_ns = c->idle_ns = c->irq_ns = 0;
 	}
 	return true;
 }
 
-static bool make_sched(struct making *m, void *cell)
+static bool make_sched(struct second_maker *m, void *cell)
 {
 	const struct sched_cell *c = cell;
 
@@ -140,7 +140,7 @@ static bool make_sched(struct making *m, void *cell)
 	return true;
 }
 
-static bool make_irq(struct making *m, void *cell)
+static bool make_irq(struct second_maker *m, void *cell)
 {
 	struct irq_cell *c = cell;
 
@@ -148,7 +148,7 @@ static bool make_irq(struct making *m, void *cell)
 	return true;
 }
 
-static bool make_stolen(struct making *m, void *cell)
+static bool make_stolen(struct second_maker *m, void *cell)
 {
 	struct stolen_cell *c = cell;
 
@@ -156,7 +156,7 @@ static bool make_stolen(struct making *m, void *cell)
 	return make_of_thread(m, cell);
 }
 
-static bool make_waker(struct making *m, void *cell)
+static bool make_waker(struct second_maker *m, void *cell)
 {
 	struct waker_cell *c = cell;
 	uint32_t host = thread_at(m->s, c->thread)->host;
@@ -168,7 +168,7 @@ static bool make_waker(struct making *m, void *cell)
 	return true;
 }
 
-static bool make_count(struct making *m, void *cell)
+static bool make_count(struct second_maker *m, void *cell)
 {
 	struct count_cell *c = cell;
 
@@ -176,7 +176,7 @@ static bool make_count(struct making *m, void *cell)
 	return true;
 }
 
-static bool make_dev(struct making *m, void *cell)
+static bool make_dev(struct second_maker *m, void *cell)
 {
 	struct dev_cell *c = cell;
 
@@ -184,11 +184,11 @@ static bool make_dev(struct making *m, void *cell)
 	return true;
 }
 
-static bool make_dev_user(struct making *m, void *cell)
+static bool make_dev_user(struct second_maker *m, void *cell)
 {
 	struct dev_user_cell *c = cell;
 
-	resolve_thread(m, &c->thread);	/* idle tasks ask for nothing: it is not known who did */
+	resolve_thread(m, &c->thread);	/* an idle task issues no requests of its own: the thread is unknown */
 	c->name = names_dev(m->names, c->host, c->dev);
 	return true;
 }
@@ -201,10 +201,10 @@ union any_cell {
 	CELL_KINDS(ANY_CELL)
 };
 
-/* .make_other: of kinds that another struct is built of. */
+/* .make_other: for kinds whose struct in bins differs. */
 static const struct {
-	void (*make_other)(struct making *m, const void *built);
-	bool (*make)(struct making *m, void *cell);
+	void (*make_other)(struct second_maker *m, const void *built);
+	bool (*make)(struct second_maker *m, void *cell);
 } makers[CELL_KIND_N] = {
 	[CELL_thread] = { .make_other = make_thread }, [CELL_file] = { .make_other = make_file },
 	[CELL_call] = { .make = make_of_thread }, [CELL_cpu] = { .make = make_cpu },
@@ -214,12 +214,12 @@ static const struct {
 	[CELL_dev_user] = { .make = make_dev_user },
 };
 
-static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind)
+static void make_kind(struct second_maker *m, const struct bin *b, enum cell_kind kind)
 {
 	const struct cell_layout *l = built_layout(kind);
 	union any_cell cell;
 
-	if (!makers[kind].make_other)		/* nearly each becomes one */
+	if (!makers[kind].make_other)		/* nearly each gives one cell */
 		cell_table_reserve(&m->table[kind], l, b->table[kind].n);
 	for (uint32_t i = 0; i < b->table[kind].n; i++) {
 		const void *built = cell_table_at(&b->table[kind], l, i);
@@ -233,7 +233,7 @@ static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind
 	}
 }
 
-static void make_slow(struct making *m, const struct bin *b)
+static void make_slow(struct second_maker *m, const struct bin *b)
 {
 	struct second *to = m->second;
 
@@ -253,7 +253,7 @@ static void make_slow(struct making *m, const struct bin *b)
 
 bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 {
-	struct making m = { .p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to };
+	struct second_maker m = { .p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to };
 
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		make_kind(&m, b, k);
@@ -261,5 +261,5 @@ bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 		second_set_cells(to, &m.table[k], k);
 	make_slow(&m, b);
 	intmap_clear(&m.irqs);
-	return m.soft;
+	return m.provisional;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Publications from a rooted slice; see publisher.h. */
+/* Makes publications from a slice: see publisher.h. */
 #include "state/publish/publisher_private.h"
 
 #include "base/timefmt.h"
@@ -10,14 +10,15 @@ uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
 {
 	uint32_t id = p->threads.n;
 	*(struct thread_entry *)pages_put(&p->threads, id) = (struct thread_entry){
-		.thread = ID_NONE, .before = ID_NONE, .host = host, .tid = -1, .process = ID_NONE, .shown = ID_NONE,
+		.thread = ID_NONE, .before = ID_NONE, .host = host, .tid = -1, .process = ID_NONE,
+		.published_process = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .released = TIME_UNKNOWN,
 	};
 	return id;
 }
 
-/* The entry of a user-space thread that the slice has released because it had no event for long: it is the same thread,
- * as there is no event of its end. ID_NONE: there is none. */
+/* In a trace without a kernel: the entry of a thread that the slice released after a long time without events, and
+ * that did not end; it is the same thread. ID_NONE: there is none. */
 static uint32_t find_silent(struct publisher *p, const struct thread *t)
 {
 	uint32_t id = thread_tells_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
@@ -39,7 +40,7 @@ uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 	struct thread_entry *entry = thread_entry(p, t->id);
 	entry->thread = thread;
 	entry->released = TIME_UNKNOWN;
-	entry->n_comms = G_MAXUINT;	/* publish it, whatever was published of it before */
+	entry->n_comms = G_MAXUINT;	/* publish it in any case */
 	return t->id;
 }
 
@@ -70,7 +71,7 @@ void owners_add(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
 }
 
-/* Before the entry is dropped. */
+/* Call before the entry is dropped. */
 static void owners_remove(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 {
 	uint32_t newest = owners_newest(l, host, number), before = owners_before(l, id);
@@ -99,9 +100,9 @@ struct publisher *publisher_new(struct slice *s)
 	p->released_threads = g_array_new(false, false, sizeof(struct released));
 	p->released_processes = g_array_new(false, false, sizeof(struct released));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct alive *alive[] = { &p->charged, &p->open_threads, &p->open_processes };
-	for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
-		alive[i]->ids = g_array_new(false, false, sizeof(uint32_t));
+	struct live_ids *live_ids[] = { &p->charged, &p->open_threads, &p->open_processes };
+	for (size_t i = 0; i < G_N_ELEMENTS(live_ids); i++)
+		live_ids[i]->ids = g_array_new(false, false, sizeof(uint32_t));
 	return p;
 }
 
@@ -124,29 +125,29 @@ void publisher_free(struct publisher *p)
 	g_free(p);
 }
 
-/* ---- who is alive ---- */
+/* ---- entries that may change ---- */
 
-#define OVER_AFTER_NS (60 * INT64_C(1000000000))	/* names may come late */
+#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* facts may come so late */
 
-/* Visits all below n that have not left; who is visited says whether it stays. Pieces that are
- * stitched may wake the dead: there nothing leaves. */
-static void visit_alive(struct publisher *p, struct alive *a, guint n,
+/* Adds ids up to n, then visits all. Those for which visit() returns false are removed, but only in live runs:
+ * stitching can revive an exited thread. */
+static void visit_live(struct publisher *p, struct live_ids *a, guint n,
 			bool (*visit)(struct publisher *p, uint32_t id, void *data), void *data)
 {
-	guint kept = 0;
-	for (; a->seen < n; a->seen++)
-		g_array_append_val(a->ids, a->seen);
+	guint left = 0;
+	for (; a->n_added < n; a->n_added++)
+		g_array_append_val(a->ids, a->n_added);
 	for (guint i = 0; i < a->ids->len; i++) {
 		uint32_t id = g_array_index(a->ids, uint32_t, i);
 		if (visit(p, id, data) || !p->s->live)
-			g_array_index(a->ids, uint32_t, kept++) = id;
+			g_array_index(a->ids, uint32_t, left++) = id;
 	}
-	g_array_set_size(a->ids, kept);
+	g_array_set_size(a->ids, left);
 }
 
-static bool is_over(const struct publisher *p, int64_t exit_ns)
+static bool is_settled(const struct publisher *p, int64_t exit_ns)
 {
-	return exit_ns != TS_NONE && exit_ns < p->s->last - OVER_AFTER_NS;
+	return exit_ns != TS_NONE && exit_ns < p->s->last - LATE_AFTER_NS;
 }
 
 /* ---- registries ---- */
@@ -157,7 +158,7 @@ static uint32_t process_of(const struct publisher *p, uint32_t thread)
 	return process == ID_NONE ? ID_NONE : names_process_at(p->names, process)->id;
 }
 
-static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
+static bool publish_thread(struct publisher *p, uint32_t id, void *pub)
 {
 	struct thread_entry *entry = thread_entry(p, id);
 	if (entry->thread == ID_NONE)
@@ -176,11 +177,11 @@ static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 	if (id < p->n_published && now.process == entry->process && now.kernel == entry->kernel &&
 	    now.n_comms == entry->n_comms && now.start_ns == entry->start_ns &&
 	    now.exit_ns == entry->exit_ns)
-		return !is_over(p, thread_is_lost(p->s, t) ? t->st.cursor : now.exit_ns);
-	now.shown = now.process == entry->process ? entry->shown : now.process;
+		return !is_settled(p, thread_is_lost(p->s, t) ? t->st.cursor : now.exit_ns);
+	now.published_process = now.process == entry->process ? entry->published_process : now.process;
 	*entry = now;
 	struct thread_info info = {
-		.host = t->host, .tid = MAX(t->tid, -1), .process = now.shown, .kernel = now.kernel,
+		.host = t->host, .tid = MAX(t->tid, -1), .process = now.published_process, .kernel = now.kernel,
 		.start_ns = now.start_ns, .exit_ns = now.exit_ns,
 		.names = comms ? (const struct name_at *)comms->data : NULL, .n_names = now.n_comms,
 	};
@@ -226,7 +227,7 @@ static void new_process(struct publisher *p, struct process *process, uint32_t n
 	process->id = id;
 }
 
-static bool tell_process(struct publisher *p, uint32_t i, void *pub)
+static bool publish_process(struct publisher *p, uint32_t i, void *pub)
 {
 	struct process *process = names_process_at(p->names, i);
 	if (!process)
@@ -238,19 +239,19 @@ static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 	struct process_info *entry = &process_entry(p, process->id)->info;
 	info.leader = info.leader != ID_NONE ? publisher_thread_id(p, info.leader) : entry->leader;
 	if (!new && same_process(entry, &info))
-		return !is_over(p, info.exit_ns);
+		return !is_settled(p, info.exit_ns);
 	*entry = info;
 	publication_add_process(pub, process->id, &info);
 	return true;
 }
 
-void publisher_tell(struct publisher *p, struct publication *pub)
+void publisher_publish_registries(struct publisher *p, struct publication *pub)
 {
 	struct slice *s = p->s;
 	GHashTableIter it;
 	gpointer name;
-	visit_alive(p, &p->open_processes, names_n_processes(p->names), tell_process, pub);
-	visit_alive(p, &p->open_threads, p->threads.n, tell_thread, pub);
+	visit_live(p, &p->open_processes, names_n_processes(p->names), publish_process, pub);
+	visit_live(p, &p->open_threads, p->threads.n, publish_thread, pub);
 	p->n_published = p->threads.n;
 	for (; p->n_files < names_n_files(p->names); p->n_files++)
 		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
@@ -322,22 +323,22 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
 }
 
-/* Those whose places were given again are others. */
-static void look_again(struct publisher *p)
+/* Thread slots that were reused hold new threads: charges them again. */
+static void revisit_reused_slots(struct publisher *p)
 {
 	GArray *again = p->s->slots.again;
 	for (guint i = 0; i < again->len; i++)
-		if (g_array_index(again, uint32_t, i) < p->charged.seen)
+		if (g_array_index(again, uint32_t, i) < p->charged.n_added)
 			g_array_append_vals(p->charged.ids, &g_array_index(again, uint32_t, i), 1);
 	g_array_set_size(again, 0);
 }
 
-/* Charges what is open up to the instant, so that the seconds before it are whole. */
+/* Charges all open intervals up to that time (ns), so that the seconds before it are complete. */
 static void charge_all(struct publisher *p, int64_t until, bool final)
 {
 	struct slice *s = p->s;
-	look_again(p);
-	visit_alive(p, &p->charged, s->threads->len, charge_thread,
+	revisit_reused_slots(p);
+	visit_live(p, &p->charged, s->threads->len, charge_thread,
 		    &(struct charging){ until, final });
 	blocks_charge(s, until);
 	for (guint i = 0; i < s->cpus->len; i++) {
@@ -357,8 +358,8 @@ static int bin_order(gconstpointer a, gconstpointer b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* What names and threads are has changed, and all that was made may be made otherwise. */
-static void look_for_news(struct publisher *p)
+/* When names or threads changed, provisional seconds must be made again. */
+static void update_generation(struct publisher *p)
 {
 	const struct slice *s = p->s;
 	bool kernel = s->has_switches, calls = s->has_calls;
@@ -389,7 +390,7 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 		bool open = !final && b->after * p->s->step > border;
 		g_ptr_array_add(pub->seconds, make_second(p, b, open));
 		if (final)
-			bin_drop_cells(p->s, b);	/* the next ones are made where they were */
+			bin_drop_cells(p->s, b);	/* the next seconds reuse the memory */
 	}
 }
 
@@ -432,44 +433,45 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	slice_flush(s);
 	charge_all(p, final ? s->last : MIN(border, s->last), final);
 	names_update(p->names);
-	look_for_news(p);
+	update_generation(p);
 	publish_seconds(p, pub, border, what);
 	spans_publish(p->spans, pub, now, final);
-	publisher_tell(p, pub);
+	publisher_publish_registries(p, pub);
 	publisher_totals(p, pub);
 	return pub;
 }
 
-static void ask_for_bin(GArray *asked, const struct bin *b)
+/* Events at which the cells of the bin need descriptors. */
+static void add_needed_by_bin(GArray *needed, const struct bin *b)
 {
 	const struct cell_table *files = &b->table[CELL_file];
 	for (uint32_t i = 0; i < files->n; i++) {
 		const struct built_file_cell *c = cell_table_at(files, built_layout(CELL_file), i);
-		g_array_append_val(asked, c->seq);
+		g_array_append_val(needed, c->seq);
 	}
 	for (guint i = 0; i < b->slow->len; i++)
-		g_array_append_val(asked, g_array_index(b->slow, struct bin_slow, i).seq);
+		g_array_append_val(needed, g_array_index(b->slow, struct bin_slow, i).seq);
 }
 
-/* Its pending call; those it was in, and waited in, which spans may ask for. */
-static void ask_for_thread(GArray *asked, const struct thread *t)
+/* Events at which the thread's pending call, its past calls and its waits need descriptors; spans refer to them. */
+static void add_needed_by_thread(GArray *needed, const struct thread *t)
 {
 	if (t->st.call_state == CALL_IN)
-		g_array_append_val(asked, t->st.call.seq);
+		g_array_append_val(needed, t->st.call.seq);
 	for (guint i = 0; i < t->head.len; i++)
-		g_array_append_val(asked, vec_at(&t->head, struct rec, i)->seq);
+		g_array_append_val(needed, vec_at(&t->head, struct rec, i)->seq);
 	for (uint32_t i = 0; i < t->calls.len; i++)
-		g_array_append_val(asked, vec_at(&t->calls, struct done_call, i)->seq);
+		g_array_append_val(needed, vec_at(&t->calls, struct done_call, i)->seq);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		if (vec_at(&t->waits, struct wait, i)->call.fd >= 0)
-			g_array_append_val(asked, vec_at(&t->waits, struct wait, i)->call.seq);
+			g_array_append_val(needed, vec_at(&t->waits, struct wait, i)->call.seq);
 }
 
-/* Only seconds, spans that are not over and pending calls ask about what was before. */
+/* Only bins, open spans and pending calls refer to descriptors at past events. */
 static void forget_names(struct publisher *p)
 {
 	const struct slice *s = p->s;
-	g_autoptr(GArray) asked = g_array_new(false, false, sizeof(uint64_t));
+	g_autoptr(GArray) needed = g_array_new(false, false, sizeof(uint64_t));
 	GHashTableIter it;
 	gpointer value;
 
@@ -477,13 +479,13 @@ static void forget_names(struct publisher *p)
 		return;
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value))
-		ask_for_bin(asked, value);
+		add_needed_by_bin(needed, value);
 	for (guint i = 0; i < s->threads->len; i++) {
 		const struct thread *t = g_ptr_array_index(s->threads, i);
 		if (t->forward == ID_NONE)
-			ask_for_thread(asked, t);
+			add_needed_by_thread(needed, t);
 	}
-	names_forget(p->names, asked);
+	names_forget(p->names, needed);
 }
 
 static void mark_visited(const struct publisher *p, guint8 *used, uint32_t thread, int64_t before)
@@ -493,7 +495,7 @@ static void mark_visited(const struct publisher *p, guint8 *used, uint32_t threa
 	used[thread] = used[thread_follow(p->s, thread)] = 1;
 }
 
-/* Threads that are charged, or may be published again; but not silent ones. */
+/* Marks threads that are charged or may be published again, except silent ones. */
 static void mark_all_visited(const struct publisher *p, guint8 *used, int64_t before)
 {
 	for (guint i = 0; i < p->charged.ids->len; i++)
@@ -526,8 +528,8 @@ static void release_thread(struct thread *t, void *publisher)
 	g_array_append_val(p->released_threads, ((struct released){ entry->released, t->id }));
 }
 
-/* Gives the places of threads free that are over, and that nothing which is kept names. */
-static void spare_threads(struct publisher *p, int64_t before)
+/* Frees the slots of threads that ended and to which nothing refers. */
+static void free_ended_threads(struct publisher *p, int64_t before)
 {
 	guint n_charged = 0, n_open = 0;
 	if (!thread_slots_are_due(p->s))
@@ -549,7 +551,7 @@ static void spare_threads(struct publisher *p, int64_t before)
 	g_array_set_size(p->open_threads.ids, n_open);
 }
 
-#define THREAD_BYTES 512	/* of a thread's logs, its names and its share of a descriptor table, about */
+#define THREAD_BYTES 512	/* a thread's logs, names and share of a descriptor table, approximate */
 
 size_t publisher_registry_bytes(const struct publisher *p)
 {
@@ -564,7 +566,7 @@ static void drop_thread(struct publisher *p, struct publication *pub, const stru
 {
 	const struct thread_entry *entry = thread_entry(p, r->id);
 	if (!entry || entry->released != r->at)
-		return;			/* it had events again */
+		return;			/* it had events since and is used again */
 	if (entry->tid >= 0)
 		owners_remove(&p->tid_owners, entry->host, entry->tid, r->id);
 	pages_drop(&p->threads, r->id);
@@ -581,7 +583,7 @@ static void drop_process(struct publisher *p, struct publication *pub, const str
 	g_array_append_val(pub->ended_processes, r->id);
 }
 
-/* Those released before that time (ns): they come first. */
+/* Drops entries released before that time (ns); they come first in the array. */
 static void drop_released(struct publisher *p, struct publication *pub, GArray *all, int64_t before,
 			  void (*drop)(struct publisher *p, struct publication *pub, const struct released *r))
 {
@@ -617,7 +619,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
 	losses_forget(&s->losses, s->kept_from * s->step);
 	forget_names(p);
-	spare_threads(p, MIN(s->last - 2 * OVER_AFTER_NS, s->kept_from * s->step));
+	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->kept_from * s->step));
 }
 
 struct publication *slice_finish(struct slice *s)

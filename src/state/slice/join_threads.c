@@ -34,7 +34,7 @@ static void tell_right(struct slice *s, struct thread *l, struct thread *r)
 			lost_ends(s, l, r->soft_end, &r->soft_exit);
 		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
 			 l->st.call_state == CALL_IN && l->st.call.name)
-			slice_bin(s, r->soft_exit.ts)->trust.soft++;	/* superseded */
+			slice_bin(s, r->soft_exit.ts)->trust.provisional++;	/* superseded */
 		return;
 	}
 	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */

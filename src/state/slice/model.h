@@ -71,7 +71,7 @@ struct publication *model_publish(struct model *m, bool final);
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
-/* The timeline retains no second from before that time (ns; timeline_kept_from()). The next publication lists the
+/* The timeline retains no second from before that time (ns; timeline_retained_from()). The next publication lists the
  * threads and processes that ended before, and to which no later publication refers. */
 void model_kept_from(struct model *m, int64_t ns);
 

@@ -172,7 +172,7 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 		x->other = map_thread(m, x->other);
 		x->text = m->string[x->text];
 		if (x->kind == FACT_CONTEXT && x->flag)
-			x->c = context_teller(m->cpu[(uint32_t)x->c], (int32_t)(x->c >> 32));
+			x->c = context_source(m->cpu[(uint32_t)x->c], (int32_t)(x->c >> 32));
 	}
 	g_array_append_vals(a->facts, b->facts->data, b->facts->len);
 }

@@ -107,13 +107,13 @@ uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, in
 void behind_sum(struct spans *sp, struct span *span)
 {
 	struct behind *b = &sp->parts.behind;
-	struct span_behind *r = (struct span_behind *)(void *)sp->parts.neighbours;
+	struct span_runqueue *r = (struct span_runqueue *)(void *)sp->parts.neighbours;
 	int64_t runnable = part_sum_runnable(span->part);
 	if (runnable <= 0)
 		return;
 	sum_up(&b->all);
 	guint n = MIN(b->all.len, LIMIT_SPAN_NEIGHBOURS);
-	*r = (struct span_behind){ .n = n, .n_more = b->all.len - n, .idle_ns = b->idle,
+	*r = (struct span_runqueue){ .n = n, .n_more = b->all.len - n, .idle_ns = b->idle,
 				   .unknown_ns = runnable - b->idle };
 	for (guint i = 0; i < b->all.len; i++) {
 		const struct neighbour *x = vec_at(&b->all, struct neighbour, i);
@@ -123,5 +123,5 @@ void behind_sum(struct spans *sp, struct span *span)
 		else
 			r->more_ns += x->ns;
 	}
-	span->behind = r;
+	span->runqueue = r;
 }

@@ -17,9 +17,9 @@ static void add_difference(int64_t *restrict part, const int64_t *restrict from,
 {
 	for (unsigned p = 0; p < PART_N; p++)
 		part[p] += to[p] - from[p];
-	part[PART_USER] += to[PART_SOFT_RUN] - from[PART_SOFT_RUN] +
+	part[PART_USER] += to[PART_UNRESOLVED_RUN] - from[PART_UNRESOLVED_RUN] +
 			   to[PART_LOST_RUN] - from[PART_LOST_RUN];
-	part[PART_OTHER] += to[PART_SOFT_BLOCK] - from[PART_SOFT_BLOCK] +
+	part[PART_OTHER] += to[PART_UNRESOLVED_BLOCK] - from[PART_UNRESOLVED_BLOCK] +
 			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK];
 }
 
@@ -111,7 +111,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	*ret = (struct span_wait){
 		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
 		.end_ns = MIN(w->end, end), .part = (uint8_t)part, .thread = spans_map_thread(sp, thread),
-		.call = w->call.name, .file = file, .behind = ID_NONE,
+		.call = w->call.name, .file = file, .cpu_holder = ID_NONE,
 		.waker = spans_map_thread(sp, waker),
 		.waker_irq = irq ? irq_text(&sp->irqs, sp->s, sp->n, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
@@ -183,7 +183,7 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 	uint32_t behind = behind_wait(&sp->parts.behind, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
 		span->part[told->part] += w->wake - w->begin;
-	told->behind = spans_map_thread(sp, behind);
+	told->cpu_holder = spans_map_thread(sp, behind);
 	kept->len -= !inside;
 }
 

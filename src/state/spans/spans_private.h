@@ -47,8 +47,8 @@ enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END,
 struct parts_of_span {
 	struct vec annotations, tags, waits, calls, slow, hops;
 	struct behind behind, behind_hop;
-	/* a struct span_behind */
-	_Alignas(struct span_behind) char neighbours[sizeof(struct span_behind) +
+	/* a struct span_runqueue */
+	_Alignas(struct span_runqueue) char neighbours[sizeof(struct span_runqueue) +
 						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 

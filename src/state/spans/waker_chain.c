@@ -42,7 +42,7 @@ static void add_hop(struct chain *c, struct chain_link h)
 static struct chain_link plain_hop(int64_t from, int64_t to, enum part part)
 {
 	return (struct chain_link){ .begin_ns = from, .end_ns = to, .part = (uint8_t)part, .file = ID_NONE,
-				  .waker = ID_NONE, .behind = ID_NONE };
+				  .waker = ID_NONE, .cpu_holder = ID_NONE };
 }
 
 static bool in_chain(const struct chain *c, uint32_t thread)
@@ -188,7 +188,7 @@ static void add_runnable(struct chain *c, const struct wait *w, int64_t from, in
 	behind_reset(b);
 	uint32_t longest = behind_wait(b, c->thread[c->depth], w, from, to);
 	struct chain_link h = plain_hop(from, to, is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP);
-	h.behind = spans_map_thread(c->sp, longest);
+	h.cpu_holder = spans_map_thread(c->sp, longest);
 	add_hop(c, h);
 }
 
@@ -350,6 +350,6 @@ void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
 		look_behind(sp, vec_at(&sp->chains, struct inner, i));
 	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* of several threads */
-	span->hops = hops->data;
-	span->n_hops = hops->len;
+	span->chain = hops->data;
+	span->n_chain = hops->len;
 }

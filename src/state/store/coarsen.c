@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Seconds made one: see coarsen.h. Cells of the same key are added up.
- */
+/* Folds seconds: see coarsen.h. Cells with the same key are added. */
 #include "state/store/coarsen.h"
 
 #include "base/limits.h"
 #include "base/timefmt.h"
-#include "state/store/publication.h"
 
 #include <string.h>
 
-#define WORTH 4			/* folding frees at least so much of what it takes, 1/n */
+#define MIN_GAIN 4		/* folding must free at least 1/4 of the memory of the seconds */
 
-/* Pending at the end: only of the last second. */
+/* Sets a figure that is not summed over time (CELL_IS_LAST) to its value in the last second. */
 static void set_last(struct cell_table *t, const struct cell_layout *l, const struct cell_field *f,
 		     const char *last, uint32_t n)
 {
@@ -65,6 +62,7 @@ static void coarsen_slow(struct second *to, struct second *const *seconds, size_
 
 struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t fold_ns)
 {
+	g_assert(n > 0);
 	struct second *to = second_new(seconds[0]->begin_ns, seconds[n - 1]->end_ns);
 
 	to->fold_ns = fold_ns;
@@ -91,10 +89,11 @@ static const struct second *at(const GPtrArray *seconds, size_t i)
 	return g_ptr_array_index(seconds, i);
 }
 
-/* The oldest of the first n seconds, from *at on, that make one of that length: from *at on so many,
- * 0: none. Only whole ones, that end before the seconds which stay. */
+/* Finds the oldest of the first n seconds, from index *at_first on, that can be folded to that length. Sets
+ * *at_first to the first of them and returns their number; 0: none. The result must end before second n begins. */
 static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, size_t *at_first)
 {
+	g_assert(n < seconds->len);			/* at least one second stays */
 	int64_t stays = at(seconds, n)->begin_ns;
 
 	for (size_t i = *at_first, last; i < n; i = MAX(last, i + 1)) {
@@ -111,8 +110,8 @@ static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, si
 	return 0;
 }
 
-/* Returns by how much less is held; 0, and nothing was done, when the seconds have so
- * little in common that it is not worth their resolution. */
+/* Returns the bytes freed; 0, with nothing changed, when that would be too little: the seconds have few keys in
+ * common. */
 static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fold_ns)
 {
 	struct second *const *from = (struct second *const *)(void *)&seconds->pdata[first];
@@ -121,7 +120,7 @@ static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fol
 
 	for (size_t i = 0; i < n; i++)
 		had += from[i]->bytes;
-	if (s->bytes > had - had / WORTH) {
+	if (s->bytes > had - had / MIN_GAIN) {
 		second_unref(s);
 		return 0;
 	}
@@ -130,6 +129,7 @@ static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fol
 	return had - s->bytes;
 }
 
+/* 0: not folded; 1: to less than a minute; 2: to a minute. */
 static int level_of(const struct second *s)
 {
 	return !s->fold_ns ? 0 : s->fold_ns < folds[1] ? 1 : 2;
@@ -142,19 +142,21 @@ static void weigh_levels(const GPtrArray *seconds, size_t bytes[3])
 		bytes[level_of(at(seconds, i))] += at(seconds, i)->bytes;
 }
 
-/* What folding has come to: each look begins where the last one of its length ended, or all seconds
- * would be looked at for each ten of them. */
+/* State of seconds_fold(). Each search begins where the last one of the same level ended, as otherwise the time
+ * would be quadratic. */
 struct folding {
 	GPtrArray *seconds;
-	size_t keep, bytes[3], first[2];	/* by level */
+	size_t keep;			/* newest seconds that stay */
+	size_t bytes[3];		/* memory by level_of() */
+	size_t first[2];		/* where to search next, by level of the seconds to fold */
 };
 
-static size_t look_for_block(struct folding *f, int level)
+static size_t next_block(struct folding *f, int level)
 {
 	return find_block(f->seconds, f->seconds->len - f->keep, folds[level], &f->first[level]);
 }
 
-/* Folds the n seconds that were found to that level. By how much less is held; 0: it is not worth it. */
+/* Folds the n seconds that next_block() found. Returns the bytes freed; 0: nothing was done. */
 static size_t fold_found(struct folding *f, int level, size_t n, int64_t *folded_until)
 {
 	size_t first = f->first[level], had[3] = { 0 };
@@ -181,11 +183,11 @@ size_t seconds_fold(GPtrArray *seconds, size_t keep, size_t excess, int64_t *fol
 	weigh_levels(seconds, f.bytes);
 	while (freed < excess && seconds->len > keep) {
 		if (f.bytes[2] > f.bytes[0] + f.bytes[1])
-			break;			/* it is the oldest minutes' turn to go */
+			break;			/* now dropping the oldest minutes is better */
 		int level = f.bytes[1] > f.bytes[0] / 2;
-		size_t n = look_for_block(&f, level);
+		size_t n = next_block(&f, level);
 		if (!n)
-			n = look_for_block(&f, level = !level);
+			n = next_block(&f, level = !level);
 		size_t less = n ? fold_found(&f, level, n, folded_until) : 0;
 		if (!less)
 			break;

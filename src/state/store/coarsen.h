@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Several seconds as one, when there is no room for them: sums and histograms are added,
- * maxima stay, of the slowest calls as many are kept as a second keeps. What is lost is
- * when in it something happened.
+ * Folding: several seconds become one when memory is short. Sums and histograms are added, maxima stay, and the
+ * slowest calls are retained up to the number of one second. Only the time resolution is lost.
  */
 #ifndef BLK_STATE_STORE_COARSEN_H
 #define BLK_STATE_STORE_COARSEN_H
 
 #include "state/store/second.h"
 
-/* Of seconds in order of time, n > 0: a new one with one reference, which says that it is
- * folded to `fold_ns`. */
+/* Folds n > 0 seconds, in order of time, into a new one with one reference and .fold_ns = fold_ns. */
 struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t fold_ns);
 
 /*
- * Folds old ones of a timeline's seconds until so many bytes are free: to 10 s, and these
- * to a minute, so that of what is held about half are seconds, and of the rest about half
- * 10 s. The newest `keep` stay. Returns by how much less is held: less than asked for
- * when only dropping helps. *folded_until grows to the end of the newest folded one.
+ * Folds old seconds of a timeline until `excess` bytes are free: to 10 s, and these to a minute. It aims at half of
+ * the memory for unfolded seconds, and half of the rest for those of 10 s. The newest `keep` seconds stay.
+ * Returns the number of bytes freed: less than `excess` when only dropping seconds helps.
+ * *folded_until (ns) grows to the end of the newest folded second.
  */
 size_t seconds_fold(GPtrArray *seconds, size_t keep, size_t excess, int64_t *folded_until);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Containers by their namespaces and hostnames: see container.h. */
+/* Identifies containers by namespaces and hostnames: see container.h. */
 #include "state/store/container.h"
 
-#define KIND_SHIFT 32			/* above the inode; kinds count from 1 there */
+#include <glib.h>
+
+#define KIND_SHIFT 32			/* kind + 1 of the namespace is above its inode */
 #define KIND_HOSTNAME (NS_N + 1)
 
 static const struct { const char *name; uint32_t first; } namespaces[NS_N] = {
@@ -58,15 +60,4 @@ char *container_name_new(uint64_t container)
 		return NULL;
 	return g_strdup_printf("%s:%u", namespaces[(container >> KIND_SHIFT) - 1].name,
 			       (uint32_t)container);
-}
-
-char *container_label_new(const struct timeline *tl, uint32_t host, uint64_t container)
-{
-	bool several;
-	const char *hostname = timeline_container_hostname(tl, host, container, &several);
-	g_autofree char *name = container_name_new(container);
-
-	if (!hostname)
-		return g_steal_pointer(&name);
-	return several && name ? g_strdup_printf("%s (%s)", hostname, name) : g_strdup(hostname);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of a thread's time: what every interval of its life is charged to.
- * Exactly one part at any instant, so parts sum to the interval they explain.
+ * The parts of a thread's time. At any instant a thread is in exactly one part, so the parts sum exactly to the
+ * interval that they explain.
  */
 #ifndef BLK_STATE_STORE_PART_H
 #define BLK_STATE_STORE_PART_H
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All parts: id, which names their columns ("user_ns"), and name in this program. */
+/* All parts: the id, which names columns ("user_ns"), and the name in this program. */
 #define PART_LIST(X) \
 	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
 	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
 	X(unknown, UNKNOWN)
 
-/* And of each: title (3 or 4 columns), letter in a waterfall, what it is; and in a sentence: "slept 5ms", what
- * comes before the time and after it, and what another thread did meanwhile ("": nothing to say). */
+/* For each: title (3 or 4 columns), letter in the waterfall, help; then the texts before and after a duration in a
+ * sentence ("slept 5ms"), and what another thread did meanwhile ("": nothing to say). */
 #define PART_ROW_USER "USR", 'u', "on a CPU, in user mode", \
 	"computed ", "", "computed"
 #define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call", \
@@ -65,16 +65,16 @@ struct part_info {
 };
 extern const struct part_info part_info[PART_N];
 
-/* The same as string literals: part_help(USER). */
+/* The title and help as string literals: part_help(USER). */
 #define PART_PICK_(pick, ...) pick(__VA_ARGS__)
 #define PART_TITLE_(title, ...) title
 #define PART_HELP_(title, letter, help, ...) help
 #define part_title(name) PART_PICK_(PART_TITLE_, PART_ROW_##name)
 #define part_help(name) PART_PICK_(PART_HELP_, PART_ROW_##name)
 
-/* Waited for something, not for a CPU. */
+/* Blocked, thus neither on a CPU nor runnable. */
 bool part_is_blocked(enum part p);
-/* Sum of the on-CPU, runnable or blocked parts. */
+/* Sums of the parts on a CPU, runnable, and blocked. */
 int64_t part_sum_cpu(const int64_t part[PART_N]);
 int64_t part_sum_runnable(const int64_t part[PART_N]);
 int64_t part_sum_blocked(const int64_t part[PART_N]);

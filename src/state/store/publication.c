@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Publications: filled on the worker's thread, taken over by timeline_apply().
- * Whatever is left in one when it is freed is freed with it.
- */
+/* Publications: memory, adding entries, splitting. timeline_apply() moves the content out and frees the rest. */
 #include "state/store/publication.h"
 
 static void clear_string(void *entry)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of schema.h, and what follows from them for cells of any kind. */
+/* The tables made from the lists of schema.h, and the operations on cells of any kind. */
 #include "state/store/schema.h"
 
 #include <stddef.h>
@@ -33,7 +33,7 @@ static const char *name_of_block(unsigned i)
 #define TYPE_OF(value) _Generic((value), \
 	uint16_t: FIELD_U16, int16_t: FIELD_I16, uint32_t: FIELD_U32, int32_t: FIELD_I32, uint64_t: FIELD_U64, \
 	int64_t: FIELD_I64, struct hist: FIELD_HIST, struct flow: FIELD_BYTES)
-/* CELL is the struct, by a typedef of the function that has the table. */
+/* CELL is the struct: a typedef in the function that has the table. */
 #define FIELD(name_, value, n_, role_, unit_, element_, help_) \
 	{ .id = #name_, .offset = offsetof(CELL, name_), .type = TYPE_OF(value), .role = CELL_IS_##role_, .n = n_, \
 	  .size = sizeof(value), .unit = unit_, .element = element_, .help = help_ },
@@ -152,7 +152,7 @@ static void cell_add(const struct cell_layout *l, void *into, const void *from)
 		adds[f->role](f, (char *)into + f->offset, (const char *)from + f->offset);
 }
 
-/* A cell of its own, with copies of the histograms. */
+/* Copies a cell with its histograms. */
 static void cell_copy(const struct cell_layout *l, void *to, const void *from)
 {
 	memcpy(to, from, l->size);
@@ -180,7 +180,7 @@ size_t cell_seal(const struct cell_layout *l, void *cell)
 	return bytes;
 }
 
-/* The array for a field's ids; NULL: it is no id. */
+/* The array that maps a field's ids; NULL: the field is no id. */
 static const uint32_t *map_of(const struct cell_field *f, const struct cell_maps *maps)
 {
 	const uint32_t *const ids[] = {
@@ -208,7 +208,7 @@ void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *m
 
 /* ---- tables of cells ---- */
 
-/* Keys hold addresses from the network: the seed keeps an attacker from making all of them collide. */
+/* Keys hold network addresses: the random seed keeps an attacker from choosing keys that collide. */
 static uint64_t hash_key(const void *key, size_t size)
 {
 	static uint64_t seed;
@@ -232,7 +232,7 @@ static uint64_t hash_key(const void *key, size_t size)
 	return (h ^ half) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* A key of the map; one of up to eight bytes is that itself. */
+/* The key in the map: the cell's key itself where it has up to eight bytes, else its hash. */
 static inline uint64_t map_key(const struct cell_layout *l, const void *key)
 {
 	uint64_t word;
@@ -260,7 +260,7 @@ static inline bool is_key(const struct cell_layout *l, const void *cell, const v
 	return true;
 }
 
-/* Where the key's cell is, or INTMAP_NONE; *ret: the key of the map that is or would be its own. */
+/* The index of the key's cell, or INTMAP_NONE. *ret: its key in the map, or the one for a new cell. */
 static inline uint32_t find(const struct cell_table *t, const struct cell_layout *l, const void *key, uint64_t *ret)
 {
 	uint32_t i;
@@ -293,7 +293,7 @@ void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint3
 	intmap_reserve(&t->map, room);
 }
 
-/* One more, not initialised. */
+/* Appends a cell that is not initialised. */
 static void *more(struct cell_table *t, const struct cell_layout *l)
 {
 	if (t->n == t->room)
@@ -301,7 +301,7 @@ static void *more(struct cell_table *t, const struct cell_layout *l)
 	return cell_table_at(t, l, t->n++);
 }
 
-/* Where the key's cell is, or is to be: then it is new, and the place is .n. */
+/* The index of the key's cell; .n: there is none yet, and the caller must append it. */
 static uint32_t place_of(struct cell_table *t, const struct cell_layout *l, const void *key)
 {
 	uint64_t place;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The schema of what a second holds: each kind of cell is one list here. From it follow the structs, and
- * (by tables made of it, schema.c) how cells are found, added, mapped to other ids, published, made coarser,
- * measured and freed, and what they are called as metrics.
+ * The schema of a second. Each kind of cell (figures of one thread, file, CPU, ...) is one list here. The structs
+ * are made from the lists, and so are tables (schema.c) by which cells are found, added, mapped to other ids,
+ * published, folded, measured, freed and named as metrics.
  *
- * To add a figure: one row here, the handler that counts it, the view that shows it.
+ * To add a figure: a row here, the handler that counts it, the view that shows it.
  *
  * A list has keys (K), then figures (F: one value, A: an array), histograms last:
  *
@@ -12,8 +12,8 @@
  *     F(type, name, role, unit, help)
  *     A(type, name, n, role, unit, function that names an element, help)
  *
- * While a second is built, ids of threads, strings and hosts are those of its slice, and names of
- * interrupts are their codes; in a published second they are those of the timeline's registries.
+ * In a bin (a second under construction), ids are those of its slice, and interrupts are codes instead of names.
+ * In a published second, ids are those of the timeline's registries (registry.h).
  */
 #ifndef BLK_STATE_STORE_SCHEMA_H
 #define BLK_STATE_STORE_SCHEMA_H
@@ -21,45 +21,44 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/value.h"
-#include "state/store/part.h"
 #include "state/kernel/syscalls.h"
+#include "state/store/part.h"
+#include "state/store/registry.h"
 
 #include <glib.h>
 #include <stdbool.h>
-
-#define ID_NONE UINT32_MAX		/* of no thread, string, host or file */
 
 /* ---- what the lists refer to ---- */
 
 enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: flush, discard */
 
-/* Events (only where they are counted by thread: slice_subscriptions_counting()), page faults,
- * hits of probes, and what perf counted. */
+/* What a count_cell counts: events (only with slice_subscriptions_counting()), page faults, probe hits, and perf
+ * counters. */
 enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_N };
 
 #define SCHED_PRIO_NONE INT16_MIN
 
 /*
- * Who talks with whom, as the headers of packets tell: "local" is the source of a packet that
- * is queued at a device and the destination of one that is received there. Of a packet that is
- * forwarded both are other machines'. Unused bytes are 0, so that flows compare as memory.
+ * The two ends of a connection, from packet headers. "local" is the source of a packet that is queued at a device and
+ * the destination of one that is received; of a forwarded packet, both ends are other machines. Unused bytes are
+ * 0, so that flows compare as memory.
  */
-enum { FLOW_TCP = 6, FLOW_UDP = 17, FLOW_OTHER = 255 };	/* the protocol's number, if it is told */
+enum { FLOW_TCP = 6, FLOW_UDP = 17, FLOW_OTHER = 255 };	/* IP protocol numbers; OTHER: any other, or unknown */
 
 struct flow {
 	uint8_t family;			/* 4 or 6 */
-	uint8_t protocol;		/* FLOW_TCP, ... */
-	uint16_t local_port, peer_port;	/* of TCP and UDP */
+	uint8_t protocol;		/* FLOW_TCP etc. */
+	uint16_t local_port, peer_port;	/* TCP and UDP, else 0 */
 	uint16_t zero;			/* no byte is padding */
-	uint8_t local[16], peer[16];	/* as they are sent; of IPv4 the first four bytes */
+	uint8_t local[16], peer[16];	/* network byte order; IPv4: the first four bytes */
 };
 
-/* Time that only a slice's left neighbour can charge to a part: in a system call that began before
- * the slice, or was not seen because of a loss. Only while a second is built. */
+/* Unresolved time, which only the slice before can charge to a part: in a system call that began before this slice, or
+ * that was not seen because of a loss. Only in bins. */
 enum {
-	PART_SOFT_RUN = PART_N,		/* on a CPU in the initial call (or none) */
-	PART_SOFT_BLOCK,		/* blocked in it */
-	PART_LOST_RUN,			/* the same after a loss: the next call record tells */
+	PART_UNRESOLVED_RUN = PART_N,		/* on a CPU, in a call from before the slice or in none */
+	PART_UNRESOLVED_BLOCK,		/* blocked, likewise */
+	PART_LOST_RUN,			/* the same after a loss: the next call record resolves it */
 	PART_LOST_BLOCK,
 	PART_SLICE_N
 };
@@ -97,8 +96,8 @@ enum {
 	F(int32_t, fd_high, MAX, ID, "greatest descriptor it was used by") \
 	FILE_FIGURES(F, A)
 
-/* While a second is built: a thread's descriptor, as it was at that event. Which file that is follows when
- * all facts are known (names.h), so these are not added to each other. */
+/* In bins, files are descriptors at an event, since the file is known only when all facts are (names.h). Cells of
+ * different events stay separate. */
 #define BUILT_FILE_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread") \
 	K(int32_t, fd, NUMBER, "the descriptor") \
@@ -219,7 +218,7 @@ enum {
 	K(uint32_t, name, STRING, "of the event") \
 	F(uint64_t, count, SUM, COUNT, "events")
 
-/* kind, its array in struct second, its list, the list while a second is built, and the events that it needs. */
+/* Kind, its array in struct second, its list, its list in bins, and the events that it needs. */
 #define CELL_KINDS(X) \
 	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL, "sched_switch, syscall_entry_*, syscall_exit_*") \
 	X(call, calls, CALL_CELL, CALL_CELL, "syscall_entry_*, syscall_exit_*") \
@@ -243,9 +242,9 @@ enum cell_kind {
 	CELL_KIND_N
 };
 
-/* What of seconds is read, in a set. */
+/* Which cells a view reads: a set of bits. */
 #define READS(kind) (1u << CELL_##kind)
-#define READS_SLOW (1u << CELL_KIND_N)		/* the slowest calls */
+#define READS_SLOW (1u << CELL_KIND_N)		/* the slowest calls: second.slow */
 
 /* ---- the structs: struct call_cell, and its keys alone, struct call_key ---- */
 
@@ -277,12 +276,12 @@ enum cell_type { FIELD_U16, FIELD_I16, FIELD_U32, FIELD_I32, FIELD_U64, FIELD_I6
 enum cell_role {
 	/* keys */
 	CELL_IS_NUMBER, CELL_IS_THREAD, CELL_IS_HOST, CELL_IS_STRING, CELL_IS_FILE,
-	CELL_IS_INTERRUPT,	/* its code while built, then the string of its name */
+	CELL_IS_INTERRUPT,	/* a code in bins, then the string of its name */
 	CELL_IS_EVENT,		/* number of an event in its slice */
-	/* figures: how two of the same key become one */
+	/* figures: how two cells of the same key are added */
 	CELL_IS_SUM, CELL_IS_MAX, CELL_IS_MIN, CELL_IS_HIST,
-	CELL_IS_LAST,		/* of the last second, not summed over time */
-	CELL_IS_NAME,		/* a string that follows from the key when it is published */
+	CELL_IS_LAST,		/* the value in the last second; not summed over time */
+	CELL_IS_NAME,		/* a string that is derived from the key on publication */
 };
 
 struct cell_field {
@@ -300,47 +299,48 @@ struct cell_layout {
 	uint16_t size, key_size;	/* bytes; the key comes first */
 	uint8_t n_fields, n_keys, n_hists;	/* keys are the first fields, histograms the last */
 	const struct cell_field *fields;
-	const char *needs;		/* events, for a person; "": none in particular */
+	const char *needs;		/* event names, for people; "": none in particular */
 };
 
 /* Static. */
 const struct cell_layout *cell_layout(enum cell_kind kind);	/* in a published second */
-const struct cell_layout *built_layout(enum cell_kind kind);	/* while a second is built */
+const struct cell_layout *built_layout(enum cell_kind kind);	/* in a bin */
 
 /* ---- cells of one kind ---- */
 
-/* Zeroed: empty. Cells move when others are added. */
+/* A hash table of cells. All zero: empty. Adding a cell may move the others. */
 struct cell_table {
 	char *cells;
-	uint32_t n, room;
-	struct intmap map;		/* of keys to places */
-	uint32_t recent[8];		/* places by some bits of the key, for who knows its size (bin_cell()) */
+	uint32_t n, room;		/* cells used, allocated */
+	struct intmap map;		/* key -> index in cells */
+	uint32_t recent[8];		/* cache of bin_cell(): indexes by some bits of the key */
 };
 
-/* The cell of the key, zeroed and with that key when it is new (*ret_new, may be NULL). */
+/* The cell of the key; a new one is zero but for its key. ret_new may be NULL. */
 void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const void *key, bool *ret_new);
 void *cell_table_find(const struct cell_table *t, const struct cell_layout *l, const void *key);	/* or NULL */
-/* Room for so many in all. */
+/* Allocates room for `room` cells in all. */
 void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint32_t room);
-/* One more, which is not found by its key. */
+/* Appends a copy without indexing it: it is not found by its key. */
 void *cell_table_append(struct cell_table *t, const struct cell_layout *l, const void *cell);
-/* Adds a cell to that of its key. Takes no ownership: histograms are copied. */
+/* Adds a cell to the one of the same key. Histograms are copied; the caller still owns `cell`. */
 void cell_table_add(struct cell_table *t, const struct cell_layout *l, const void *cell);
-void cell_table_index(struct cell_table *t, const struct cell_layout *l);	/* anew: keys have changed */
+void cell_table_index(struct cell_table *t, const struct cell_layout *l);	/* rebuilds the index after keys
+										 * changed */
 /* Frees the cells too, with their histograms. */
 void cell_table_clear(struct cell_table *t, const struct cell_layout *l);
-/* Its cells, exactly so many, as array for g_free(); the table is empty then. */
+/* Moves the cells out, as an array of *ret_n for g_free(). The table is empty afterwards. */
 void *cell_table_steal(struct cell_table *t, const struct cell_layout *l, uint32_t *ret_n);
 
 void cell_clear(const struct cell_layout *l, void *cell);		/* frees its histograms */
-/* Makes histograms small, for what is stored; what they take beside the cell, bytes. */
+/* Packs the histograms of a stored cell. Returns their memory outside of the cell (bytes). */
 size_t cell_seal(const struct cell_layout *l, void *cell);
 
-/* What ids become in another slice or registry: arrays by id. ID_NONE stays. */
+/* Arrays that map ids to those of another slice or registry. ID_NONE stays. */
 struct cell_maps {
 	const uint32_t *thread, *string, *host, *file;
-	uint64_t seq_add;
-	bool published;			/* names of interrupts are strings */
+	uint64_t seq_add;		/* added to event numbers (CELL_IS_EVENT) */
+	bool published;			/* interrupts are string ids, not codes */
 };
 void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *maps);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Closed seconds: life and memory. The cells' arrays are g_malloc'd and owned. */
-#include "state/store/publication.h"
+/* Closed seconds: creation and memory. Arrays of cells are g_malloc'd and owned by the second. */
+#include "state/store/second.h"
 
 #include <stddef.h>
 
-#define MALLOC_BYTES 16		/* what malloc adds to a piece of memory, about */
+#define MALLOC_BYTES 16		/* overhead of an allocation, approximate */
 
-/* Where a second has the cells of a kind, and how many. */
+/* Offsets of the cells of each kind, and of their number, in struct second. */
 static const struct { size_t cells, n; } places[CELL_KIND_N] = {
 #define PLACE(kind, array, list, built, needs) \
 	[CELL_##kind] = { offsetof(struct second, array), offsetof(struct second, n_##array) },
@@ -15,6 +15,7 @@ static const struct { size_t cells, n; } places[CELL_KIND_N] = {
 
 char *second_cells(const struct second *s, enum cell_kind kind, uint32_t *ret_n)
 {
+	g_assert(kind < CELL_KIND_N);
 	*ret_n = *(const uint32_t *)(const void *)((const char *)s + places[kind].n);
 	return *(char *const *)(const void *)((const char *)s + places[kind].cells);
 }
@@ -23,6 +24,7 @@ void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind 
 {
 	uint32_t *n = (uint32_t *)(void *)((char *)s + places[kind].n);
 
+	g_assert(*n == 0);				/* else the cells would leak */
 	*(void **)(void *)((char *)s + places[kind].cells) = cell_table_steal(from, cell_layout(kind), n);
 }
 
@@ -37,7 +39,7 @@ struct second *second_new(int64_t begin_ns, int64_t end_ns)
 	return s;
 }
 
-/* Bytes. */
+/* Returns the memory of the cells (bytes). */
 static size_t seal_kind(struct second *s, enum cell_kind kind)
 {
 	const struct cell_layout *l = cell_layout(kind);
@@ -53,7 +55,7 @@ static size_t seal_kind(struct second *s, enum cell_kind kind)
 void second_seal(struct second *s)
 {
 	hist_pack(&s->wakeup);
-	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);	/* the array may have been longer */
+	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);	/* frees unused room */
 	s->bytes = sizeof(*s) + hist_bytes(&s->wakeup) + s->n_slow * sizeof(*s->slow);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		s->bytes += seal_kind(s, k);

@@ -1,67 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A closed second: what happened in [begin_ns, end_ns), as cells (schema.h) keyed by the ids
- * of the timeline's registries (thread, file, string, host). Immutable and
- * reference-counted (atomically): made by the worker, read by anybody without
- * locks. What was late or soft makes a new version under the same begin_ns. As long as
- * the step; longer where nothing was recorded for a minute (covered.h), or where several
- * were made one (.fold_ns).
+ * A closed second: what happened in [begin_ns, end_ns), as cells (schema.h). Cells are keyed by ids of the
+ * registries (registry.h). A second is immutable and has an atomic reference count: the worker makes it, any
+ * thread may read it without locks. A correction is a new version with the same begin_ns.
+ * A second is longer than the step where nothing was recorded for a minute (kernel/coverage.h), or where several
+ * seconds were folded into one (.fold_ns).
  */
 #ifndef BLK_STATE_STORE_SECOND_H
 #define BLK_STATE_STORE_SECOND_H
 
 #include "state/store/schema.h"
 
-struct slow_call {			/* one call kept whole */
-	uint32_t thread, name, cpu;
-	uint32_t file;			/* UINT32_MAX: none */
+struct slow_call {			/* one of the slowest system calls */
+	uint32_t thread, name, cpu;	/* name: string id */
+	uint32_t file;			/* file id; ID_NONE: none */
 	int64_t begin_ns, duration_ns, ret;
 };
 
+/* Completeness of a second or of a range: what was lost, late or not resolved. */
 struct trust {
-	uint64_t lost_events;		/* ended in this second */
+	uint64_t lost_events;		/* of losses that ended in this second */
 	uint64_t lost_packets;
-	uint64_t damaged;		/* packets that were read in part, or not at all: what events they
-					 * held is not known */
-	uint64_t soft;			/* facts that stay open: unpaired exits, ... */
-	uint64_t late;			/* records that came after the second was closed, or of spans after their trace
-					 * was given up for lack of room */
+	uint64_t damaged;		/* packets read only in part or not at all; their number of events is unknown */
+	uint64_t provisional;		/* facts that stay unresolved, as unpaired exits */
+	uint64_t late;			/* records that came after the second was closed, and records of spans
+					 * whose trace had been given up for lack of memory */
 	uint32_t touched;		/* losses that overlap this second */
-	uint32_t corrected;		/* made again since events came too late for it (adopt.h);
-					 * of several seconds: how many of them were */
+	uint32_t corrected;		/* times the second was decoded again because of late events
+					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
 
-/* What is counted; .touched and .corrected are each sum's own. */
+/* Adds the counters. The caller adds .touched and .corrected, whose sums differ. */
 static inline void trust_add(struct trust *to, const struct trust *t)
 {
 	to->lost_events += t->lost_events;
 	to->lost_packets += t->lost_packets;
 	to->damaged += t->damaged;
-	to->soft += t->soft;
+	to->provisional += t->provisional;
 	to->late += t->late;
 }
 
 struct second {
-	int64_t begin_ns, end_ns;	/* end exclusive; the first and last may be cut by coverage */
-	uint32_t version;		/* 1, 2, ...: corrected since; 0: still open, shown as far
-					 * as it is known (end_ns) */
-	int64_t fold_ns;		/* 0; else: several seconds made one of this length, for lack
-					 * of room (coarsen.h) */
+	int64_t begin_ns, end_ns;	/* end exclusive; coverage may cut the first and the last one */
+	uint32_t version;		/* 1, 2, ...: grows with each correction; 0: still open, complete up to
+					 * end_ns */
+	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */
 	struct trust trust;
 	/* threads, n_threads; calls, n_calls; ... */
 #define SECOND_CELLS(kind, array, list, built, needs) struct kind##_cell *array; uint32_t n_##array;
 	CELL_KINDS(SECOND_CELLS)
-	struct slow_call *slow;		/* slowest first */
+	struct slow_call *slow;		/* n_slow, slowest first */
 	uint32_t n_slow;
-	struct hist wakeup;		/* of all threads */
-	size_t bytes;			/* memory held, about */
+	struct hist wakeup;		/* wakeup latency of all threads (ns) */
+	size_t bytes;			/* memory, approximate; set by second_seal() */
 	gatomicrefcount refs;		/* private */
 };
 
 struct second *second_ref(struct second *s);
 void second_unref(struct second *s);		/* NULL is fine */
 
-/* Its cells of a kind, to be walked by cell_layout(). */
+/* The array of cells of a kind; cell_layout() describes an element. */
 char *second_cells(const struct second *s, enum cell_kind kind, uint32_t *ret_n);
+
+/* ---- for makers of seconds ---- */
+
+struct second *second_new(int64_t begin_ns, int64_t end_ns);	/* empty, with one reference */
+/* Moves the cells of the table into the second. The table is empty afterwards. */
+void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind kind);
+/* Packs the complete second and sets .bytes. The second must not change afterwards. */
+void second_seal(struct second *s);
 
 #endif

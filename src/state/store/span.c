@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Spans: life and memory. The arrays are g_malloc'd and owned, or lie behind the span. */
-#include "state/store/publication.h"
+/* Spans: creation and memory. The arrays are g_malloc'd and owned, or packed behind the span. */
+#include "state/store/span.h"
+
+#include <stddef.h>
+#include <string.h>
 
 struct span *span_new(void)
 {
@@ -25,28 +28,28 @@ static void weigh_text(const char *text, void *span)
 	s->has_long_text |= is_long;
 }
 
-/* What the allocator takes for n things: a few words more, and rounded up. */
-static size_t taken(size_t n, size_t size)
+/* Memory (bytes) of an allocation of n elements: a header of 8 bytes, rounded up to 16. */
+static size_t allocated(size_t n, size_t size)
 {
 	return n && size ? (n * size + 8 + 15) / 16 * 16 : 0;
 }
 
-static size_t span_behind_size(const struct span_behind *b)
+static size_t span_runqueue_size(const struct span_runqueue *b)
 {
 	return b ? sizeof *b + b->n * sizeof b->top[0] : 0;
 }
 
 void span_seal(struct span *s)
 {
-	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
-		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
-		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
-		   taken(s->n_hops, sizeof *s->hops) +
-		   taken(s->behind != NULL, span_behind_size(s->behind));
+	s->bytes = allocated(1, sizeof *s) + allocated(s->n_annotations, sizeof *s->annotations) +
+		   allocated(s->n_tags, sizeof *s->tags) + allocated(s->n_waits, sizeof *s->waits) +
+		   allocated(s->n_calls, sizeof *s->calls) + allocated(s->n_slow, sizeof *s->slow) +
+		   allocated(s->n_chain, sizeof *s->chain) +
+		   allocated(s->runqueue != NULL, span_runqueue_size(s->runqueue));
 	span_each_text(s, weigh_text, s);
 }
 
-/* The next piece of the memory: of s's array, if it has one. */
+/* Copies an array to *at and advances *at. Returns the copy; NULL when size is 0. */
 static void *pack(char **at, const void *from, size_t size)
 {
 	char *to = *at;
@@ -61,42 +64,42 @@ struct span *span_pack(const struct span *s)
 {
 	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
 	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
-	size_t slow = s->n_slow * sizeof *s->slow, hops = s->n_hops * sizeof *s->hops;
-	size_t behind = span_behind_size(s->behind);
-	size_t size = sizeof *s + annotations + tags + waits + calls + slow + hops + behind;
+	size_t slow = s->n_slow * sizeof *s->slow, chain = s->n_chain * sizeof *s->chain;
+	size_t runqueue = span_runqueue_size(s->runqueue);
+	size_t size = sizeof *s + annotations + tags + waits + calls + slow + chain + runqueue;
 	struct span *r = g_malloc(size);
 	char *at = (char *)(r + 1);
 
 	*r = *s;
-	r->whole = true;
+	r->packed = true;
 	r->annotations = pack(&at, s->annotations, annotations);
 	r->tags = pack(&at, s->tags, tags);
 	r->waits = pack(&at, s->waits, waits);
 	r->calls = pack(&at, s->calls, calls);
 	r->slow = pack(&at, s->slow, slow);
-	r->hops = pack(&at, s->hops, hops);
-	r->behind = pack(&at, s->behind, behind);
-	r->bytes = taken(1, size);
+	r->chain = pack(&at, s->chain, chain);
+	r->runqueue = pack(&at, s->runqueue, runqueue);
+	r->bytes = allocated(1, size);
 	span_each_text(r, weigh_text, r);
 	g_atomic_ref_count_init(&r->refs);
 	return r;
 }
 
-/* Which fields of a span are ids. */
+/* A field of a span or of its arrays that is an id. */
 struct id_field {
 	enum span_id kind;
-	size_t at;
+	size_t at;			/* offset in its struct */
 };
 
 #define FIELD(kind, type, field) { SPAN_ID_##kind, offsetof(struct type, field) }
 static const struct id_field wait_ids[] = {
 	FIELD(THREAD, span_wait, thread), FIELD(STRING, span_wait, call), FIELD(FILE, span_wait, file),
 	FIELD(THREAD, span_wait, waker), FIELD(STRING, span_wait, waker_irq), FIELD(STRING, span_wait, waker_call),
-	FIELD(THREAD, span_wait, behind),
+	FIELD(THREAD, span_wait, cpu_holder),
 };
-static const struct id_field hop_ids[] = {
+static const struct id_field chain_ids[] = {
 	FIELD(THREAD, chain_link, thread), FIELD(STRING, chain_link, call), FIELD(FILE, chain_link, file),
-	FIELD(THREAD, chain_link, waker), FIELD(STRING, chain_link, waker_irq), FIELD(THREAD, chain_link, behind),
+	FIELD(THREAD, chain_link, waker), FIELD(STRING, chain_link, waker_irq), FIELD(THREAD, chain_link, cpu_holder),
 };
 static const struct id_field call_ids[] = { FIELD(STRING, span_call, name), FIELD(FILE, span_call, file) };
 static const struct id_field slow_ids[] = {
@@ -130,16 +133,16 @@ void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id,
 	VISIT(&v, s->waits, s->n_waits, wait_ids);
 	VISIT(&v, s->calls, s->n_calls, call_ids);
 	VISIT(&v, s->slow, s->n_slow, slow_ids);
-	VISIT(&v, s->hops, s->n_hops, hop_ids);
-	if (s->behind)
-		VISIT(&v, s->behind->top, s->behind->n, neighbour_ids);
+	VISIT(&v, s->chain, s->n_chain, chain_ids);
+	if (s->runqueue)
+		VISIT(&v, s->runqueue->top, s->runqueue->n, neighbour_ids);
 }
 
 bool span_is_better_root(const struct span *s, const struct span *than)
 {
 	if ((s->parent_id == 0) != (than->parent_id == 0))
 		return s->parent_id == 0;
-	/* Of two halves of one span the client's: the server's clock may be another one. */
+	/* The client half: the server's clock may differ. */
 	if (s->span_id == than->span_id && (s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
 		return than->kind == SPAN_SERVER;
 	if (s->begin_ns != than->begin_ns)
@@ -160,14 +163,14 @@ void span_unref(struct span *s)
 	if (!s || !g_atomic_ref_count_dec(&s->refs))
 		return;
 	span_each_text(s, unref_text, NULL);
-	if (!s->whole) {
+	if (!s->packed) {
 		g_free(s->annotations);
 		g_free(s->tags);
 		g_free(s->waits);
 		g_free(s->calls);
 		g_free(s->slow);
-		g_free(s->hops);
-		g_free(s->behind);
+		g_free(s->chain);
+		g_free(s->runqueue);
 	}
 	g_free(s);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Sums of evicted traces: each as one, and its spans as such, as phases, and as calls.
- */
+/* Sums of evicted spans: see span_sums.h. A hash table with open addressing, whose entries are in a list. */
 #include "state/store/span_sums.h"
 
 #include "base/timefmt.h"
+#include "state/store/span_tree.h"
 
 #include <string.h>
 
-#define WIDEST_STEP ((INT64_C(1) << 17) * NS_PER_S)	/* a day and a half */
+#define WIDEST_STEP ((INT64_C(1) << 17) * NS_PER_S)	/* 36 hours */
 #define MOST_SUMS 32768
 #define FEWEST_SUMS 128
-#define SHARE 32			/* of the budget, without the histograms' buckets */
+#define SHARE 32			/* the sums, without their buckets, use at most 1/32 of the budget */
 
 static void clear_sum(void *data)
 {
@@ -73,8 +72,7 @@ static bool same_key(const struct span_sum_key *x, const struct span_sum_key *y)
 	       x->operation_service == y->operation_service;
 }
 
-/* Open addressing by hash: a taken place is passed by. NULL: it is not there; *ret_free is
- * where it would be. */
+/* NULL: there is no such sum; *ret_free is the free place for it. */
 static struct span_sum *find(const struct span_sums *sums, const struct span_sum_key *key,
 			     int64_t slot, uint64_t *ret_free)
 {
@@ -122,7 +120,7 @@ static void add_sum(struct span_sum *to, const struct span_sum *from)
 	hist_merge(&to->gaps, &from->gaps);
 }
 
-/* Twice as coarse. */
+/* Doubles the time step and merges the sums accordingly. */
 static void fold(struct span_sums *sums)
 {
 	g_autoptr(GArray) old = sums->list;
@@ -136,7 +134,7 @@ static void fold(struct span_sums *sums)
 	}
 }
 
-/* The sum that something which ended then goes into. Valid until the next one. */
+/* The sum for a span that ended at `at` (ns); adds one, or makes room. Valid until the next call. */
 static struct span_sum *sum_at(struct span_sums *sums, const struct span_sum_key *key, int64_t at)
 {
 	struct span_sum_key others = { .of = key->of, .others = true };
@@ -150,6 +148,7 @@ static struct span_sum *sum_at(struct span_sums *sums, const struct span_sum_key
 		s = find_or_add(sums, &others, 0);
 	else if (!s)
 		s = find_or_add(sums, key, time_floor(at, sums->step_ns));
+	g_assert(sums->list->len <= sums->most + SUM_TRACE + 1);	/* .others: one of each kind */
 	s->begin_ns = MIN(s->begin_ns, at);
 	s->end_ns = MAX(s->end_ns, at + 1);
 	return s;
@@ -192,7 +191,7 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 		hist_add(&to->gaps, gap);
 }
 
-/* Of a service that tells nothing: what it did is not known. */
+/* A call to a service that is not traced: all its time is unknown. */
 static void add_call_outside(struct span_sums *sums, const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
@@ -206,14 +205,14 @@ static void add_call_outside(struct span_sums *sums, const struct tree *t, int i
 	to->errors += s->errors;
 }
 
-/* Which phases have been seen below which parents of an operation. */
+/* Phases that were already counted, by parent. */
 struct seen {
 	struct intmap phase[SPAN_SERVER + 1];	/* of each kind: service and name -> number */
-	struct intmap pairs;
-	uint32_t n;
+	struct intmap pairs;	/* set of phase << 32 | parent node */
+	uint32_t n;		/* phases */
 };
 
-/* Several children of one parent are of its time once. */
+/* Is it the first span of its phase below that parent? A parent's time counts once for several such children. */
 static bool is_first(struct seen *seen, const struct span *s, int parent)
 {
 	struct intmap *phases = &seen->phase[s->kind];
@@ -270,7 +269,7 @@ static void add_operation(struct span_sums *sums, const struct tree *t, int root
 	to->parents_ns += span_duration(top);
 }
 
-/* As the p99 strip counts: one a trace. */
+/* One sum for each trace, as in the p99 strip of the screen. */
 static void add_trace(struct span_sums *sums, const struct tree *t)
 {
 	const struct span *root = t->n ? t->nodes[0].span : NULL;

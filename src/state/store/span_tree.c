@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Spans to a tree. Nothing here recurses: traces may be as deep as they like.
- */
+/* Builds the tree of a trace's spans. Nothing here recurses: a trace can have any depth. */
 #include "state/store/span_tree.h"
 
 #include "base/intmap.h"
@@ -10,20 +8,19 @@
 
 #include <string.h>
 
-#define FEW 8		/* spans of one id that are looked at one by one */
+#define FEW 8		/* up to this many spans of one id are compared one by one; more are indexed */
 
-/* While it is built: spans in canonical order, links by that order. */
+/* State while a tree is built. All indexes are into .spans. */
 struct builder {
-	const struct timeline *tl;
-	struct span **spans;
+	struct span **spans;		/* n, in canonical order (compare_spans()) */
 	int *parent, *first_child, *next;
 	bool *orphan;
 	int n;
 	int *by_id;			/* indexes ordered by span id, then canonically */
-	/* Of more than FEW spans of one id the first of each thread, process, service and kind: of
-	 * pair(place of the id's first in by_id, what), the place. */
+	/* For ids with more than FEW spans: the first span of each thread, process, service and kind.
+	 * pair(place of the id's first span in by_id, thread etc.) -> place in by_id. */
 	struct intmap of_thread, of_process, of_service, of_kind;
-	struct intmap processes, services;	/* pair(host, pid), the reftext: a number for of_process, of_service */
+	struct intmap processes, services;	/* pair(host, pid), reftext -> number used in of_process, of_service */
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -54,7 +51,7 @@ static int compare_ids(const void *va, const void *vb, void *data)
 	return ids ? ids : x - y;
 }
 
-/* First place in by_id with this span id or a greater one. */
+/* The first place in by_id with this span id or a greater one. */
 static int find_id(const struct builder *b, uint64_t id)
 {
 	int low = 0, high = b->n;
@@ -80,7 +77,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Are there more than FEW of the id whose first one is at that place? */
+/* Does the id whose first span is at that place have more than FEW spans? */
 static bool is_many(const struct builder *b, int first)
 {
 	return first + FEW < b->n &&
@@ -116,7 +113,7 @@ static void index_many(struct builder *b)
 	}
 }
 
-/* How well does `p` fit as the parent of `s`: the half nearest to it. */
+/* How well `p` fits as the parent of `s`; the greatest is the nearest half. */
 static int fit(const struct span *s, const struct span *p)
 {
 	if (tree_same_thread(s, p))
@@ -128,7 +125,7 @@ static int fit(const struct span *s, const struct span *p)
 	return p->kind == SPAN_SERVER ? 2 : 1;
 }
 
-/* The same of many: the first of those that fit best. A place in by_id. */
+/* The place in by_id of the best parent by fit(), for an id with more than FEW spans. */
 static int best_of_many(const struct builder *b, const struct span *s, int first)
 {
 	uint32_t group = (uint32_t)first, at = INTMAP_NONE;
@@ -158,7 +155,7 @@ static int best_of_few(const struct builder *b, const struct span *s, int first)
 	return best;
 }
 
-/* The first client's half of a server's span; a place in by_id, or -1. */
+/* The place in by_id of the first client half for a server half; -1: none. */
 static int find_client(const struct builder *b, const struct span *s)
 {
 	int first = find_id(b, s->span_id);
@@ -184,10 +181,10 @@ static int find_parent(const struct builder *b, int i)
 	return place < 0 ? -1 : b->by_id[place];
 }
 
-/* Parents that lead round in a circle: the first of the circle becomes a root. */
+/* Makes one span of each cycle of parents a root. */
 static void break_cycles(struct builder *b)
 {
-	g_autofree int *mark = g_new0(int, b->n);	/* 0, or the walk that came by + 1 */
+	g_autofree int *mark = g_new0(int, b->n);	/* 0: not visited; else 1 + the span whose walk visited it */
 	for (int i = 0; i < b->n; i++) {
 		int k = i;
 		while (k >= 0 && !mark[k]) {
@@ -219,8 +216,7 @@ static void link_spans(struct builder *b)
 	}
 }
 
-/* The subtree of `top`, parents before children, appended to the tree's nodes;
- * place[] tells where each span went. */
+/* Appends the subtree of `top` to the nodes, parents before children. place[i] becomes the node of span i. */
 static void append_subtree(struct tree *t, const struct builder *b, int top, int *place)
 {
 	int i = top;
@@ -253,14 +249,8 @@ int64_t tree_covers(const struct tree *t, int i, int child)
 	return MAX(to - from, 0);
 }
 
-static void collect(struct builder *b, uint64_t trace_id)
+static void sort_spans(struct builder *b)
 {
-	const GArray *indexes = timeline_trace_spans(b->tl, trace_id);
-	b->n = indexes ? (int)indexes->len : 0;
-	b->spans = g_new(struct span *, b->n + 1);
-	for (int i = 0; i < b->n; i++)
-		b->spans[i] = (struct span *)timeline_span(b->tl,
-							   g_array_index(indexes, uint32_t, i));
 	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);
 	b->by_id = g_new(int, b->n + 1);
 	for (int i = 0; i < b->n; i++)
@@ -268,7 +258,7 @@ static void collect(struct builder *b, uint64_t trace_id)
 	sort_array(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
 }
 
-/* The root the trace is named after, the same one as in lists: a true one before orphans. */
+/* The root that the trace is named after, by the same rule as in lists (span_is_better_root()). */
 static int main_root(const struct tree *t)
 {
 	int best = t->n ? 0 : -1;
@@ -289,7 +279,7 @@ static int compare_nodes(const void *va, const void *vb, void *data)
 	return a->kind != b->kind ? (int)a->kind - (int)b->kind : x - y;
 }
 
-/* Children are behind their parents, so from the last one on all below is known. */
+/* Children come after their parents, so one pass from the last node computes all ends. */
 static void finish(struct tree *t)
 {
 	t->by_id = g_new(int, t->n + 1);
@@ -305,12 +295,11 @@ static void finish(struct tree *t)
 	sort_array(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
 }
 
-struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
+struct tree *tree_new(uint64_t trace_id, struct span **spans, int n)
 {
 	struct tree *t = g_new0(struct tree, 1);
-	struct builder b = { .tl = tl };
-	collect(&b, trace_id);
-	t->tl = tl;
+	struct builder b = { .spans = spans, .n = n };
+	sort_spans(&b);
 	t->trace_id = trace_id;
 	t->nodes = g_new(struct tree_node, b.n + 1);
 	b.parent = g_new(int, 3 * b.n + 1);
@@ -322,12 +311,12 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 	for (int i = 0; i < b.n; i++)
 		if (b.parent[i] < 0)
 			append_subtree(t, &b, i, place);
+	g_assert(t->n == n);				/* without cycles each span is below a root */
 	finish(t);
 	t->root = main_root(t);
 	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes, &b.services };
 	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
 		intmap_clear(maps[i]);
-	g_free(b.spans);
 	g_free(b.by_id);
 	g_free(b.parent);
 	g_free(b.orphan);
@@ -347,7 +336,7 @@ void tree_free(struct tree *t)
 	g_free(t);
 }
 
-/* First place in by_id that is of this id and kind, or behind these. */
+/* The first place in by_id with this id and kind, or after them. */
 static int find_place(const struct tree *t, uint64_t id, int kind)
 {
 	int low = 0, high = t->n;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The timeline's store: seconds in a sorted array, spans in a list with an index
- * by slot and one by trace, and the registries. Applying a publication costs what
- * the publication holds; only when the memory budget is exceeded are the lists
- * walked, and then a sixteenth of the budget is made free at once.
+ * The timeline's store: seconds in an array sorted by time, spans in a list with indexes by slot and by trace, and the
+ * registries. The cost of applying a publication is proportional to its size. Whole lists are walked only when
+ * the budget is exceeded; then at least a sixteenth of it becomes free at once.
  */
 #include "state/store/timeline_private.h"
 
@@ -13,17 +12,7 @@
 
 #include <string.h>
 
-#define FILE_KIND_NAME_(id, name) name,
-const char *const file_kind_name[FILE_KIND_N] = { FILE_KIND_LIST(FILE_KIND_NAME_) };
-
 /* --- registries --- */
-
-void host_info_clear(struct host_info *h)
-{
-	g_free(h->name);
-	g_free(h->boot);
-	*h = (struct host_info){ 0 };
-}
 
 static void clear_host(void *entry)
 {
@@ -48,7 +37,7 @@ static void registry_clear(struct pages *r, void (*clear)(void *entry))
 	pages_clear(r);
 }
 
-/* --- life --- */
+/* --- creation --- */
 
 static void clear_span_entry(void *entry)
 {
@@ -201,7 +190,7 @@ const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t un
 
 	if (high == 0)
 		return "";
-	while (low < high) {			/* the first one that is too late */
+	while (low < high) {			/* the first name at or after `until` */
 		uint32_t mid = low + (high - low) / 2;
 		if (t->names[mid].since >= until)
 			high = mid;
@@ -221,33 +210,33 @@ const struct span *timeline_span(const struct timeline *tl, size_t i)
 	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
 }
 
-void timeline_keep_seconds(struct timeline *tl)
+void timeline_retain_seconds(struct timeline *tl)
 {
-	tl->whole_seconds = true;
+	tl->retain_seconds = true;
 }
 
-void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data)
+void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *data)
 {
-	tl->evicting = tell;
+	tl->on_evicting = call;
 	tl->evicting_data = data;
 }
 
-void timeline_tell_beginning(struct timeline *tl, timeline_beginning tell, void *data)
+void timeline_on_beginning(struct timeline *tl, timeline_beginning call, void *data)
 {
-	tl->beginning = tell;
+	tl->on_beginning = call;
 	tl->beginning_data = data;
 }
 
-void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
+void timeline_prefer_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
-	tl->wanted_from = from_ns;
-	tl->wanted_to = to_ns;
+	tl->preferred_from = from_ns;
+	tl->preferred_to = to_ns;
 }
 
-void timeline_keep_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
+void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
 {
-	for (size_t i = 0; i < TIMELINE_KEPT; i++)
-		tl->kept[i] = i < n ? trace_ids[i] : 0;
+	for (size_t i = 0; i < TIMELINE_RETAINED; i++)
+		tl->retained[i] = i < n ? trace_ids[i] : 0;
 }
 
 void timeline_pin(struct timeline *tl, uint64_t trace_id)
@@ -260,7 +249,7 @@ bool timeline_has_event(const struct timeline *tl, const char *name)
 	return g_hash_table_contains(tl->classes, name);
 }
 
-/* Among the events of a host: a system call, of whatever name. */
+/* Pseudo event of a host: any system call. */
 #define ANY_CALL "(call)"
 
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name)
@@ -310,7 +299,7 @@ size_t timeline_budget(const struct timeline *tl)
 	return tl->budget;
 }
 
-int64_t timeline_kept_from(const struct timeline *tl)
+int64_t timeline_retained_from(const struct timeline *tl)
 {
 	if (tl->dropped_until != TIME_UNKNOWN)
 		return tl->dropped_until;
@@ -411,7 +400,7 @@ static size_t lower_bound(const struct timeline *tl, int64_t begin)
 	size_t low = 0, high = tl->seconds->len;
 
 	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin)
-		return high;			/* nearly always: the newest */
+		return high;			/* nearly always: it is the newest */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct second *s = g_ptr_array_index(tl->seconds, mid);
@@ -431,8 +420,8 @@ static bool is_folded(const struct timeline *tl, int64_t at)
 	return s && s->fold_ns && s->begin_ns <= at;
 }
 
-/* What was read again with all that belongs to it stays. */
-static bool is_corrected(const struct timeline *tl, const struct second *by)
+/* Is there a version that was decoded again more often than `by`? Then `by` is ignored. */
+static bool has_better_second(const struct timeline *tl, const struct second *by)
 {
 	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
 
@@ -451,7 +440,7 @@ static void note_event(struct timeline *tl, const struct event_cell *cell)
 		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
 }
 
-/* It takes the place of the one that is there, which may be cut elsewhere. */
+/* Gives a corrected second the borders of the one it replaces: coverage may have cut them differently. */
 static void correct_second(const struct timeline *tl, struct second *s)
 {
 	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
@@ -468,8 +457,8 @@ static void put_second(struct timeline *tl, struct second *s)
 {
 	if (s->trust.corrected)
 		correct_second(tl, s);
-	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || is_corrected(tl, s)) {
-		second_unref(s);		/* a new version of what is no longer kept */
+	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
+		second_unref(s);		/* dropped, folded or corrected since */
 		return;
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
@@ -532,7 +521,7 @@ static void count_span(struct timeline *tl, const struct span_entry *entry)
 		span_each_text(entry->span, count_text, tl);
 }
 
-void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
+void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry)
 {
 	tl->span_bytes -= entry->bytes;
 	if (entry->span->has_long_text)
@@ -541,6 +530,7 @@ void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
 
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
+	g_assert(intmap_get(&tl->by_slot, entry.slot) == INTMAP_NONE);
 	tl->has_spans = true;
 	/* A late version of a span that was dropped does not come back. */
 	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
@@ -558,14 +548,15 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 {
 	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 
+	g_assert(old->slot == entry.slot);
 	traces_replace(tl, old, &entry, index);
 	count_span(tl, &entry);
-	timeline_uncount(tl, old);
+	timeline_uncount_span(tl, old);
 	span_unref(old->span);
 	*old = entry;
 }
 
-/* Of one slot only the newest version is worth keeping. */
+/* Holds back a new version of a pinned span; a slot has only the newest one. */
 static void hold_back(struct timeline *tl, struct span_entry entry)
 {
 	for (unsigned i = 0; i < tl->held_back->len; i++) {
@@ -579,8 +570,8 @@ static void hold_back(struct timeline *tl, struct span_entry entry)
 	g_array_append_val(tl->held_back, entry);
 }
 
-/* What is kept of the same span (trace, id, kind, and service, where there is one of it); NULL: nothing.
- * *ret_n: how many there are of other services, too. */
+/* The stored span of the same trace, id and kind, preferably of the same service; NULL: none.
+ * *ret_n: the number of such spans of any service. */
 static const struct span_entry *find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n)
 {
 	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
@@ -600,9 +591,8 @@ static const struct span_entry *find_entry(const struct timeline *tl, const stru
 	return same ? same : any;
 }
 
-/* A span the model tells once more, or for the first time, after it was made again of what is
- * kept: the model has its late events at the wrong time. */
-static bool is_known_better(const struct timeline *tl, const struct span_entry *entry)
+/* Is the stored span a corrected version? The model's own version has late events at the wrong time. */
+static bool is_superseded(const struct timeline *tl, const struct span_entry *entry)
 {
 	unsigned n;
 
@@ -617,8 +607,8 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 {
 	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
 
-	/* Where it was evicted it was counted: told once more it would count twice. */
-	if (is_known_better(tl, &entry) || timeline_is_evicted(tl, entry.slot)) {
+	/* The sums count an evicted span already: a later version would count twice. */
+	if (is_superseded(tl, &entry) || timeline_is_evicted(tl, entry.slot)) {
 		span_unref(entry.span);
 		return;
 	}
@@ -633,24 +623,25 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		replace_span(tl, index, entry);
 }
 
-/* A span that was read again, in the place of what there is of it. */
-static void correct_span(struct timeline *tl, struct span_entry entry, enum span_again again)
+/* A span that was decoded again replaces the stored version. */
+static void correct_span(struct timeline *tl, struct span_entry entry, enum span_correction correction)
 {
 	unsigned n;
 	const struct span_entry *old = find_entry(tl, entry.span, &n);
 
-	/* It may be in the sums of evicted spans already. */
+	/* The sums of evicted spans may count it already. */
 	if (!old && entry.end_ns < tl->evicted_until) {
 		span_unref(entry.span);
 		return;
 	}
-	if (old && (old->span->service == entry.span->service || (n == 1 && again == SPAN_AGAIN)))
+	if (old && (old->span->service == entry.span->service || (n == 1 && correction == SPAN_CORRECTED)))
 		entry.slot = old->slot;
 	entry.corrected = tl->has_corrected = true;
 	apply_span(tl, entry);
 }
 
-/* What was held back while its trace was pinned. What still is gets held back again. */
+/* Applies the versions that were held back while their trace was pinned. If it still is, they are held back again.
+ * Returns whether any was applied. */
 static bool release_held_back(struct timeline *tl)
 {
 	GArray *held = tl->held_back;
@@ -674,7 +665,8 @@ static bool release_held_back(struct timeline *tl)
 static bool same_trust(const struct trust *a, const struct trust *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
-	       a->damaged == b->damaged && a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+	       a->damaged == b->damaged && a->provisional == b->provisional &&
+	       a->late == b->late && a->touched == b->touched;
 }
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
@@ -699,14 +691,14 @@ static bool has_entries(const struct publication *p)
 	       p->seconds->len || p->spans->len || p->classes->len;
 }
 
-static void tell_beginning(struct timeline *tl)
+static void report_beginning(struct timeline *tl)
 {
-	timeline_beginning tell = tl->beginning;
+	timeline_beginning call = tl->on_beginning;
 
-	if (!tell || !tl->has_coverage)
+	if (!call || !tl->has_coverage)
 		return;
-	tl->beginning = NULL;
-	tell(tl->beginning_data);
+	tl->on_beginning = NULL;
+	call(tl->beginning_data);
 }
 
 void timeline_apply(struct timeline *tl, struct publication *p)
@@ -715,7 +707,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 
 	changed |= release_held_back(tl);
 	changed |= apply_totals(tl, p);
-	tell_beginning(tl);
+	report_beginning(tl);
 	apply_registries(tl, p);
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
@@ -724,13 +716,13 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	for (unsigned i = 0; i < p->spans->len; i++) {
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
 		struct span_entry entry = entry_of(g_steal_pointer(&e->span), e->slot);
-		e->again ? correct_span(tl, entry, e->again) : apply_span(tl, entry);
+		e->correction ? correct_span(tl, entry, e->correction) : apply_span(tl, entry);
 	}
 	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);
 	traces_settle(tl);
 	timeline_drop_ended(tl);
-	timeline_keep_budget(tl);
+	timeline_enforce_budget(tl);
 	if (changed)
 		tl->version++;
 }

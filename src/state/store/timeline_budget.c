@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Room in a timeline: see the table of stores, at the end. Of spans whole traces are evicted, seconds are folded, then
- * dropped. */
-#include "state/store/publication.h"
+/*
+ * Keeps a timeline within its memory budget: see the table of stores at the end. Whole traces are evicted; seconds are
+ * folded, then dropped.
+ */
 #include "state/store/timeline_private.h"
 
 #include "base/timefmt.h"
 #include "state/store/coarsen.h"
+#include "state/store/span_tree.h"
 
-#define KEEP_SECONDS 10			/* the newest are never dropped */
-#define SLOWEST_KEPT 16			/* of each operation: evicted when nothing else is left */
-#define GONE_SHARE 16			/* of the budget for bits, a span's each; */
-#define LEAST_GONE (64u << 10)		/* but so many bytes. What was before is taken for gone */
-#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
+#define NEWEST_SECONDS 10		/* the newest seconds, which are never folded or dropped */
+#define SLOWEST_RETAINED 16		/* the slowest traces of each operation, evicted last */
+/* Bound on timeline.evicted_slots: a share of the budget, but at least so many bytes. */
+#define EVICTED_SHARE 16
+#define EVICTED_BYTES_MIN (64u << 10)
+#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end, and published soon after */
 
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
 {
@@ -36,22 +39,23 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
 
 /* ---- traces ---- */
 
-/* A trace as something to evict. */
+/* A trace that may be evicted. */
 struct candidate {
-	uint32_t trace;			/* in traces */
-	const char *service, *name;	/* of its root */
+	uint32_t trace;			/* index in traces */
+	const char *service, *name;	/* of its root; reftexts */
 	uint32_t rank;			/* among those of its operation; 0: the slowest */
 	int64_t duration, end;
 	size_t bytes;
-	bool may_go, wanted;
+	bool evictable;			/* closed, and neither pinned nor retained */
+	bool preferred;			/* in the preferred range: evicted late */
 };
 
-static bool is_kept(const struct timeline *tl, uint64_t trace_id)
+static bool is_retained(const struct timeline *tl, uint64_t trace_id)
 {
-	bool kept = trace_id == tl->pinned;
-	for (size_t i = 0; i < TIMELINE_KEPT; i++)
-		kept = kept || trace_id == tl->kept[i];
-	return trace_id && kept;
+	bool retained = trace_id == tl->pinned;
+	for (size_t i = 0; i < TIMELINE_RETAINED; i++)
+		retained = retained || trace_id == tl->retained[i];
+	return trace_id && retained;
 }
 
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
@@ -60,8 +64,8 @@ static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 	const struct span *root = t->info.root;
 
 	return (struct candidate){
-		.trace = i, .may_go = !is_kept(tl, t->info.trace_id) && !t->info.open,
-		.wanted = t->info.begin_ns < tl->wanted_to && t->info.end_ns >= tl->wanted_from,
+		.trace = i, .evictable = !is_retained(tl, t->info.trace_id) && !t->info.open,
+		.preferred = t->info.begin_ns < tl->preferred_to && t->info.end_ns >= tl->preferred_from,
 		.end = t->info.end_ns, .service = root->service, .name = root->name,
 		.duration = span_duration(root),
 		.bytes = t->bytes + t->indexes->len * sizeof(struct span_entry),
@@ -73,7 +77,7 @@ static int order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* One operation after the other, in whatever order. */
+/* Groups by operation, then the slowest first. The order of the groups does not matter. */
 static int by_operation(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
@@ -85,11 +89,11 @@ static int by_operation(gconstpointer a, gconstpointer b)
 
 static bool is_slow(const struct candidate *c)
 {
-	return c->rank < SLOWEST_KEPT;
+	return c->rank < SLOWEST_RETAINED;
 }
 
-/* The ordinary ones by age, then the slowest, the slower the later. */
-static int by_worth(gconstpointer a, gconstpointer b)
+/* First all but the slowest ones, by age; then the slowest ones, the slower the later. */
+static int by_order_of_eviction(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
 	if (is_slow(x) != is_slow(y))
@@ -112,16 +116,16 @@ static GArray *weigh_traces(const struct timeline *tl)
 		if (c->service == c[-1].service && c->name == c[-1].name)
 			c->rank = c[-1].rank + 1;
 	}
-	g_array_sort(all, by_worth);
+	g_array_sort(all, by_order_of_eviction);
 	return all;
 }
 
-static void set_gone(struct timeline *tl, uint32_t slot)
+static void mark_evicted(struct timeline *tl, uint32_t slot)
 {
 	if (slot < tl->evicted_from)
 		return;
 	guint at = (slot - tl->evicted_from) / 8, have = tl->evicted_slots->len;
-	guint most = (guint)CLAMP(tl->budget / GONE_SHARE, LEAST_GONE, G_MAXINT);
+	guint most = (guint)CLAMP(tl->budget / EVICTED_SHARE, EVICTED_BYTES_MIN, G_MAXINT);
 	if (at >= most) {
 		guint shift = at - most / 2;
 		g_byte_array_remove_range(tl->evicted_slots, 0, MIN(shift, have));
@@ -144,8 +148,8 @@ bool timeline_is_evicted(const struct timeline *tl, uint32_t slot)
 	return at < tl->evicted_slots->len && tl->evicted_slots->data[at] >> slot % 8 & 1;
 }
 
-/* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */
-static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
+/* Removes the spans with drop_span[i] from the list. Returns the new index of each old one, or ID_NONE. */
+static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 {
 	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
 	uint32_t *moved = g_new(uint32_t, tl->spans->len + 1);
@@ -153,14 +157,14 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 
 	for (uint32_t i = 0; i < tl->spans->len; i++) {
 		struct span_entry *e = &entries[i];
-		if (goes[i]) {
+		if (drop_span[i]) {
 			moved[i] = ID_NONE;
 			intmap_remove(&tl->by_slot, e->slot);
-			timeline_uncount(tl, e);
+			timeline_uncount_span(tl, e);
 			tl->evicted_spans++;
 			traces_count_evicted(tl, e->span);
 			if (e->span->state != SPAN_OPEN) {
-				set_gone(tl, e->slot);
+				mark_evicted(tl, e->slot);
 				tl->evicted_until = MAX(tl->evicted_until, e->end_ns + 1);
 			}
 			span_unref(e->span);
@@ -175,23 +179,24 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 	return moved;
 }
 
-static void sum_up(struct timeline *tl, const bool *goes)
+static void add_to_sums(struct timeline *tl, const bool *drop_span)
 {
 	for (guint i = 0; i < tl->traces->len; i++) {
 		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
-		if (!goes[g_array_index(e->indexes, uint32_t, 0)])
+		g_assert(e->indexes->len > 0);
+		if (!drop_span[g_array_index(e->indexes, uint32_t, 0)])
 			continue;
-		g_autoptr(blk_tree) t = tree_new(tl, e->info.trace_id);
+		g_autoptr(blk_tree) t = timeline_tree_new(tl, e->info.trace_id);
 		span_sums_add(&tl->sums, t);
 	}
 	tl->sum_bytes = span_sums_bytes(&tl->sums);
 }
 
-/* goes: by index, and of a trace all or none. */
-static void drop_spans(struct timeline *tl, const bool *goes)
+/* drop_span: by index; it has all spans of a trace, or none. */
+static void drop_spans(struct timeline *tl, const bool *drop_span)
 {
-	sum_up(tl, goes);
-	g_autofree uint32_t *moved = compact_spans(tl, goes);
+	add_to_sums(tl, drop_span);
+	g_autofree uint32_t *moved = compact_spans(tl, drop_span);
 	struct intmap *slots = &tl->by_slot;
 
 	for (uint32_t i = 0; slots->mask && i <= slots->mask; i++) {
@@ -214,51 +219,51 @@ static void drop_spans(struct timeline *tl, const bool *goes)
 	}
 }
 
-static void mark_trace(const struct timeline *tl, uint32_t trace, bool *goes)
+static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_span)
 {
 	const GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
 	for (guint k = 0; k < indexes->len; k++)
-		goes[g_array_index(indexes, uint32_t, k)] = true;
+		drop_span[g_array_index(indexes, uint32_t, k)] = true;
 }
 
-/* What was made of this version may hold what goes. */
-static void tell_evicting(struct timeline *tl, GArray *going)
+/* The new version number tells views that spans they refer to may be evicted. */
+static void report_evicting(struct timeline *tl, GArray *trace_ids)
 {
-	if (tl->evicting && going->len)
-		tl->evicting(tl->evicting_data, (const uint64_t *)(void *)going->data, going->len);
+	if (tl->on_evicting && trace_ids->len)
+		tl->on_evicting(tl->evicting_data, (const uint64_t *)(void *)trace_ids->data, trace_ids->len);
 	tl->version++;
 }
 
-/* What may be told again goes later, what will be asked for only if it must. */
-static int turn_of(const struct candidate *c, int64_t settled)
+/* The pass in which a trace is evicted: those that may still change after settled ones, preferred ones last. */
+static int eviction_pass(const struct candidate *c, int64_t settled)
 {
-	return 2 * c->wanted + (c->end > settled);
+	return 2 * c->preferred + (c->end > settled);
 }
 
 static void evict_traces(struct timeline *tl, size_t excess)
 {
 	g_autoptr(GArray) all = weigh_traces(tl);
-	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
-	g_autoptr(GArray) going = g_array_new(false, false, sizeof(uint64_t));
+	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
+	g_autoptr(GArray) trace_ids = g_array_new(false, false, sizeof(uint64_t));
 	int64_t settled = tl->last_ns - SETTLES_NS;
 	size_t freed = 0;
 	for (int turn = 0; turn < 4; turn++)
 		for (guint i = 0; i < all->len && freed < excess; i++) {
 			const struct candidate *c = &g_array_index(all, struct candidate, i);
-			if (!c->may_go || turn != turn_of(c, settled))
+			if (!c->evictable || turn != eviction_pass(c, settled))
 				continue;
-			mark_trace(tl, c->trace, goes);
-			g_array_append_val(going, g_array_index(tl->traces, struct trace_entry,
+			mark_trace(tl, c->trace, drop_span);
+			g_array_append_val(trace_ids, g_array_index(tl->traces, struct trace_entry,
 								c->trace).info.trace_id);
 			freed += c->bytes;
 		}
 	if (!freed)
 		return;
-	tell_evicting(tl, going);
-	drop_spans(tl, goes);
+	report_evicting(tl, trace_ids);
+	drop_spans(tl, drop_span);
 }
 
-/* ---- seconds, and the traces that are over before their end ---- */
+/* ---- seconds, and the traces that ended in them ---- */
 
 static int compare_ends(gconstpointer a, gconstpointer b)
 {
@@ -269,11 +274,10 @@ static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
 		     const struct timeline *tl)
 {
 	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).info.trace_id;
-	return c->end < until && (c->may_go || (open_too && !is_kept(tl, id)));
+	return c->end < until && (c->evictable || (open_too && !is_retained(tl, id)));
 }
 
-/* Bytes that become free with each of the first `n` seconds: its own, and those of
- * the traces that were over before its end. */
+/* Bytes that become free with each of the first `n` seconds: its own, and those of the traces that ended in it. */
 static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, size_t n)
 {
 	size_t *bytes = g_new(size_t, n);
@@ -287,7 +291,7 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 			at++;
 		if (at == n)
 			break;
-		if (c->may_go)
+		if (c->evictable)
 			bytes[at] += c->bytes;
 	}
 	return bytes;
@@ -295,28 +299,30 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 
 static void drop_seconds(struct timeline *tl, size_t excess)
 {
-	size_t limit = tl->seconds->len - KEEP_SECONDS, freed = 0, n = 0;
+	g_assert(excess > 0 && tl->seconds->len > NEWEST_SECONDS);
+	size_t limit = tl->seconds->len - NEWEST_SECONDS, freed = 0, n = 0;
 	g_autoptr(GArray) traces = weigh_traces(tl);
 	g_array_sort(traces, compare_ends);
 	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
 	while (n < limit && freed < excess)
 		freed += bytes[n++];
+	g_assert(n > 0);				/* as excess > 0 */
 	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
-	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
 		if (may_drop(c, tl->dropped_until, freed < excess, tl))
-			mark_trace(tl, c->trace, goes);
+			mark_trace(tl, c->trace, drop_span);
 	}
 	for (size_t i = 0; i < n; i++)
 		tl->second_bytes -= timeline_second(tl, i)->bytes;
 	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
-	drop_spans(tl, goes);
+	drop_spans(tl, drop_span);
 }
 
 /* ---- threads and processes that no later publication refers to ---- */
 
-#define FEW_ENDED 1024			/* too few to look which of them spans refer to */
+#define FEW_ENDED 1024			/* fewer ended ids are not worth a walk over all spans */
 
 static void use_thread(enum span_id kind, uint32_t *id, void *used)
 {
@@ -341,7 +347,7 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 	pages_drop(&tl->threads, id);
 }
 
-/* Ids that are used stay in the list. */
+/* Drops unused ids. Used ones stay in the list. */
 static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
 			void (*drop)(struct timeline *tl, uint32_t id))
 {
@@ -384,9 +390,9 @@ void timeline_drop_ended(struct timeline *tl)
 
 /* ---- the stores ---- */
 
-#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* of a place of an intmap */
+#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* memory of a slot of an intmap */
 
-/* With their texts, and what is known of their traces. */
+/* Spans with their texts, traces and operations. */
 static size_t bytes_of_spans(const struct timeline *tl)
 {
 	return tl->span_bytes + tl->text_bytes + traces_bytes(tl) + tl->evicted_slots->len +
@@ -404,15 +410,15 @@ static size_t bytes_of_seconds(const struct timeline *tl)
 	return tl->second_bytes + tl->seconds->len * sizeof(void *);
 }
 
-/* The oldest are folded, then dropped. */
+/* Folds the oldest seconds, then drops them. */
 static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
-	if (tl->whole_seconds || tl->seconds->len <= KEEP_SECONDS)
+	if (tl->retain_seconds || tl->seconds->len <= NEWEST_SECONDS)
 		return;
-	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, bytes, &tl->folded_until);
+	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->folded_until);
 
 	tl->second_bytes -= freed;
-	if (freed < bytes && tl->seconds->len > KEEP_SECONDS)
+	if (freed < bytes && tl->seconds->len > NEWEST_SECONDS)
 		drop_seconds(tl, bytes - freed);
 }
 
@@ -428,14 +434,16 @@ static size_t bytes_of_names(const struct timeline *tl)
 	       tl->by_container.mask * MAP_BYTES + tl->containers->len * sizeof(struct container_entry);
 }
 
-/* In sixteenths of the room: a store has a share of its own, whatever the others need; it makes room when it has
- * `slack` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where
- * seconds have to stay as they are, shares are a third. */
+/*
+ * The stores, in the order in which they free memory. Numbers are sixteenths of the room. A store may always use its
+ * `share`. It frees memory when it uses more than share + slack, until all stores together use `aim`: that is less than
+ * the room, so that lists are not walked at each call. With retain_seconds, shares are a third.
+ */
 static const struct store {
 	size_t (*bytes)(const struct timeline *tl);
-	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: see who refers to it */
+	void (*drop)(struct timeline *tl, size_t bytes);	/* about so many; NULL: freed with what refers to it */
 	unsigned share, slack, aim;
-} stores[] = {			/* those that drop first come first */
+} stores[] = {
 	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },
 	{ bytes_of_seconds, drop_of_seconds, 0, 0, 15 },
 	{ bytes_of_sums, NULL, 0, 0, 0 },
@@ -451,20 +459,20 @@ size_t timeline_bytes(const struct timeline *tl)
 	return bytes;
 }
 
-/* The budget less what is held beside the timeline. */
+/* The budget less the memory that the worker uses; at least half of the budget. */
 static size_t room_of(const struct timeline *tl)
 {
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
 }
 
-void timeline_keep_budget(struct timeline *tl)
+void timeline_enforce_budget(struct timeline *tl)
 {
 	size_t room = room_of(tl), held;
 
 	if (!tl->budget)
 		return;
 	for (const struct store *s = stores; s->drop && (held = timeline_bytes(tl)) > room; s++) {
-		size_t own = s->bytes(tl), share = room / 16 * (tl->whole_seconds ? s->share / 3 : s->share);
+		size_t own = s->bytes(tl), share = room / 16 * (tl->retain_seconds ? s->share / 3 : s->share);
 		if (own > share + room / 16 * s->slack)
 			s->drop(tl, MIN(own - share, held - room / 16 * s->aim));
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The containers of a timeline's processes: numbered, and what they are called. */
+/* Numbers the containers of a timeline's processes and finds their hostnames. */
 #include "base/sort.h"
 #include "state/store/container.h"
 #include "state/store/timeline_private.h"
 
 static uint64_t key_of(uint32_t host, uint64_t container)
 {
-	return (uint64_t)host << 36 | container;	/* hosts are never so many */
+	return (uint64_t)host << 36 | container;	/* container numbers have at most 36 bits */
 }
 
 uint32_t containers_id(struct timeline *tl, const struct process_info *p)
@@ -71,8 +71,8 @@ static void name_by(struct timeline *tl, uint32_t process)
 		c->hostname = p->hostname;
 }
 
-/* Of what processes are called the first by the alphabet: the same however often, and in which
- * order, they were published. */
+/* A container gets the first hostname by the alphabet, so that the result does not depend on the order of
+ * publication. */
 void containers_name(struct timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->containers->len; i++)
@@ -90,4 +90,15 @@ const char *timeline_container_hostname(const struct timeline *tl, uint32_t host
 
 	*ret_several = c && c->several;
 	return c && c->hostname ? timeline_string(tl, c->hostname) : NULL;
+}
+
+char *timeline_container_label_new(const struct timeline *tl, uint32_t host, uint64_t container)
+{
+	bool several;
+	const char *hostname = timeline_container_hostname(tl, host, container, &several);
+	g_autofree char *name = container_name_new(container);
+
+	if (!hostname)
+		return g_steal_pointer(&name);
+	return several && name ? g_strdup_printf("%s (%s)", hostname, name) : g_strdup(hostname);
 }

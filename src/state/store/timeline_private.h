@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The inside of a timeline: timeline.c keeps it, timeline_budget.c makes room. */
+/* The fields of a timeline, shared by timeline.c (publications), timeline_traces.c (traces and operations),
+ * timeline_containers.c and timeline_budget.c (memory). Only for these. */
 #ifndef BLK_STATE_STORE_TIMELINE_PRIVATE_H
 #define BLK_STATE_STORE_TIMELINE_PRIVATE_H
 
 #include "base/intmap.h"
 #include "base/pages.h"
-#include "state/store/span_sums.h"
 #include "state/store/timeline.h"
 
-/* With what a walk over all spans needs, so that it stays in this array. */
+/* A stored span. The copied fields let a walk over all spans stay in this array. */
 struct span_entry {
 	struct span *span;
 	uint64_t trace_id;
 	int64_t end_ns;
-	size_t bytes;
-	uint32_t slot;
+	size_t bytes;			/* span.bytes */
+	uint32_t slot;			/* published_span.slot */
 	bool open;
-	bool corrected;			/* the model's later versions count no more */
+	bool corrected;			/* decoded again: later versions from the model are ignored */
 };
 
 struct trace_entry {
 	struct trace_info info;
-	GArray *indexes;		/* of uint32_t: in spans */
+	GArray *indexes;		/* uint32_t, in timeline.spans; never empty */
 	size_t bytes;			/* of its spans */
-	bool stale;			/* .info has to be counted anew */
+	bool stale;			/* .info must be computed again */
 };
 
 struct container_entry {
 	uint64_t container;		/* of container.h */
 	uint32_t host;
-	uint32_t hostname;		/* string: what its processes say; 0: nothing */
-	bool several;			/* others of the host are called so */
+	uint32_t hostname;		/* string: the hostname its processes see; 0: unknown */
+	bool several;			/* another container of the host has the same hostname */
 };
 
 struct timeline {
@@ -39,25 +39,25 @@ struct timeline {
 	struct pages threads;		/* struct thread_info, names owned */
 	struct pages processes;		/* struct process_info */
 	struct pages files;		/* struct file_info */
-	GArray *ended_threads, *ended_processes;	/* uint32_t: only spans may refer to them */
-	guint ended_left;		/* how many of these spans referred to at the last look */
+	GArray *ended_threads, *ended_processes;	/* uint32_t ids; only spans may still refer to them */
+	guint ended_left;		/* how many of these remained at the last timeline_drop_ended() */
 	GHashTable *classes;		/* event names, a set */
-	GHashTable *host_events;	/* "HOST NAME": what came from whom, a set */
-	struct intmap by_host_event;	/* host and string: it is in there */
+	GHashTable *host_events;	/* "HOST NAME": which host had which event, a set */
+	struct intmap by_host_event;	/* host << 32 | string: it is in host_events */
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
 	struct intmap by_container;	/* host and container -> process_info.container */
 	GArray *containers;		/* struct container_entry */
-	bool has_hostnames;		/* that are not the machine's */
+	bool has_hostnames;		/* a process sees a hostname that is not its machine's */
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
-	GArray *stale_traces;		/* uint64_t: their ids */
+	GArray *stale_traces;		/* uint64_t: ids of traces with .stale */
 	GArray *operations;		/* struct operation_info */
 	struct intmap by_operation;	/* service, name, server -> index in operations */
 	GArray *changed_operations;	/* uint32_t: indexes */
-	bool loose_operations;		/* there are such among these */
-	size_t operation_bytes;
+	bool loose_operations;		/* one of the operations is .loose */
+	size_t operation_bytes;		/* of texts and histograms of operations */
 	uint64_t serial;
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
@@ -67,57 +67,61 @@ struct timeline {
 	int64_t folded_until;		/* seconds that began before it may be folded */
 	uint64_t n_events, version;
 	struct trust trust;
-	struct missing missing;		/* has_missing */
+	struct missing missing;		/* valid with has_missing */
 	bool has_missing;
 	size_t budget;
-	bool whole_seconds;		/* they are never folded, nor dropped */
-	timeline_evicting evicting;	/* NULL: nobody is told */
+	bool retain_seconds;		/* seconds are never folded or dropped */
+	timeline_evicting on_evicting;	/* NULL: none */
 	void *evicting_data;
-	timeline_beginning beginning;	/* NULL: nobody is told (any more) */
+	timeline_beginning on_beginning;	/* NULL: none, or called already */
 	void *beginning_data;
-	int64_t wanted_from, wanted_to;	/* traces of then are evicted after others; equal: of any time */
-	uint64_t kept[TIMELINE_KEPT];	/* trace ids that are never evicted; 0: none */
-	size_t beside_bytes;		/* what is held for spans that are to come */
+	int64_t preferred_from, preferred_to;	/* ns; traces in it are evicted after others; equal: no preference */
+	uint64_t retained[TIMELINE_RETAINED];	/* trace ids that are never evicted; 0: none */
+	size_t beside_bytes;		/* publication.beside_bytes of the latest one */
 	size_t second_bytes, span_bytes;
 	uint64_t evicted_traces, evicted_spans;
-	int64_t evicted_until;		/* the last of these ended before it; TIME_UNKNOWN: none did */
-	GByteArray *evicted_slots;	/* a bit a slot, from .evicted_from on: evicted after its end */
-	uint32_t evicted_from;		/* multiple of 8; slots before it were evicted or are in the timeline */
+	int64_t evicted_until;		/* ns; all evicted spans ended before it; TIME_UNKNOWN: none was evicted */
+	GByteArray *evicted_slots;	/* one bit per slot, from .evicted_from on: its closed span was evicted */
+	uint32_t evicted_from;		/* multiple of 8; a slot below it was evicted unless it is stored */
 	struct span_sums sums;		/* of evicted spans */
-	size_t sum_bytes;
-	size_t registry_bytes;
-	struct intmap long_texts;	/* reftext that is no part of span.bytes -> how often spans say it */
+	size_t sum_bytes;		/* of .sums */
+	size_t registry_bytes;		/* of strings and names of threads */
+	struct intmap long_texts;	/* reftext that span.bytes does not count -> its number of uses in spans */
 	size_t text_bytes;		/* of these texts */
 };
 
-void timeline_drop_ended(struct timeline *tl);	/* drops ended threads and processes to which no span refers */
+/* ---- timeline_traces.c: traces and operations ---- */
 
-/* timeline_traces.c: what spans tell together. */
 void traces_init(struct timeline *tl);
 void traces_clear(struct timeline *tl);
-/* A span that is new in the list. */
+/* A span was added to the list at `index`. */
 void traces_add(struct timeline *tl, const struct span_entry *entry, uint32_t index);
-/* Before and after another version of a span takes its place. */
+/* The version `fresh` is about to replace `old` at `index`. */
 void traces_replace(struct timeline *tl, const struct span_entry *old,
 		    const struct span_entry *fresh, uint32_t index);
-/* A span that goes, but still counts. */
+/* A span is evicted; its operation still counts it. */
 void traces_count_evicted(struct timeline *tl, const struct span *s);
-/* After a publication was applied: counts what it left to be counted. */
+/* Computes stale traces and operations, once after each publication. */
 void traces_settle(struct timeline *tl);
-/* A trace without spans; the last one takes its place. */
+/* Removes trace i, which has no spans. The last trace moves to its index. */
 void traces_forget(struct timeline *tl, uint32_t i);
 size_t traces_bytes(const struct timeline *tl);
 
-/* timeline_containers.c */
-uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for .container */
-void containers_name(struct timeline *tl);	/* processes changed, or what they are called */
+/* ---- timeline_containers.c ---- */
 
-/* timeline.c: a span's memory is no longer the timeline's. */
-void timeline_uncount(struct timeline *tl, const struct span_entry *entry);
+uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for process_info.container */
+void containers_name(struct timeline *tl);	/* finds the hostnames again: processes changed */
 
-/* timeline_budget.c */
-void timeline_keep_budget(struct timeline *tl);
-/* Was a span of that slot evicted? It counts as it was then, and does not come back. */
+/* timeline.c: subtracts a span's memory. */
+void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry);
+
+/* ---- timeline_budget.c ---- */
+
+/* Evicts and folds until the memory in use is within the budget. */
+void timeline_enforce_budget(struct timeline *tl);
+/* Drops ended threads and processes to which no span refers. */
+void timeline_drop_ended(struct timeline *tl);
+/* Was the span of that slot evicted? The sums hold it as it was then; later versions are ignored. */
 bool timeline_is_evicted(const struct timeline *tl, uint32_t slot);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What spans tell together, kept as they come: their traces, and what is usual of an
- * operation. So a view finds it made, however many spans there are.
+ * Traces (summaries of their spans) and operations (statistics by service and name). Both are updated with each span,
+ * so that views need not walk all spans.
  */
 #include "state/store/timeline_private.h"
 
 #include "base/limits.h"
+#include "state/store/span_tree.h"
 
-#define OPERATIONS_SHARE 16		/* of the budget, without the histograms' buckets */
+#define OPERATIONS_SHARE 16		/* operations, without their buckets, use at most 1/16 of the budget */
 #define FEWEST_OPERATIONS 1024
-#define INDEXES_COST 112		/* bytes of a trace's array, without its elements, about */
+#define INDEXES_COST 112		/* bytes of a trace's index array without elements, approximate */
 
 /* ---- traces ---- */
 
@@ -43,11 +44,12 @@ static int compare_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Its spans again, in the order in which they were added. */
+/* Computes the summary again, from the spans in the order in which they were added. */
 static void recount(const struct timeline *tl, struct trace_entry *e)
 {
 	e->info = (struct trace_info){ .trace_id = e->info.trace_id };
 	e->stale = false;
+	g_assert(e->indexes->len > 0);			/* else .info.root would be NULL */
 	g_array_sort(e->indexes, compare_index);
 	for (guint i = 0; i < e->indexes->len; i++) {
 		uint32_t index = g_array_index(e->indexes, uint32_t, i);
@@ -88,6 +90,7 @@ void traces_forget(struct timeline *tl, uint32_t i)
 {
 	uint32_t last = tl->traces->len - 1;
 
+	g_assert(i < tl->traces->len);
 	intmap_remove(&tl->by_trace, trace_at(tl, i)->info.trace_id);
 	if (i != last)
 		intmap_set(&tl->by_trace, trace_at(tl, last)->info.trace_id, i);
@@ -97,6 +100,8 @@ void traces_forget(struct timeline *tl, uint32_t i)
 static void unindex_span(struct timeline *tl, const struct span_entry *old, uint32_t index)
 {
 	uint32_t trace = intmap_get(&tl->by_trace, old->trace_id);
+
+	g_assert(trace != INTMAP_NONE);			/* each stored span is indexed */
 	struct trace_entry *e = trace_at(tl, trace);
 
 	for (guint i = 0; i < e->indexes->len; i++) {
@@ -140,7 +145,7 @@ static size_t most_operations(const struct timeline *tl)
 	return tl->budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
 }
 
-/* The operation of a closed span, which is going to change; NULL: there is no room for it. */
+/* The operation of a closed span, marked as changed. A new one if needed; NULL: there is no room for it. */
 static struct operation_info *touch_operation(struct timeline *tl, const struct span *s)
 {
 	uint64_t key = operation_key(s);
@@ -210,8 +215,8 @@ static void set_extremes(struct hist *h, const struct extremes *e, bool known)
 	hist_widen(h, e->max);
 }
 
-/* The shortest and longest of operations that lost one of them to a later version of its span:
- * what is usual may not depend on how often a span was told before it was whole. */
+/* Computes minimum and maximum again for operations of which a span was replaced by a later version. So statistics do
+ * not depend on how often a span was published before it was complete. */
 static void tighten_operations(struct timeline *tl)
 {
 	for (guint i = 0; i < tl->operations->len; i++) {
@@ -242,7 +247,7 @@ const struct operation_info *timeline_operation(const struct timeline *tl, const
 	return i == INTMAP_NONE || !hist_count(&operation_at(tl, i)->duration) ? NULL : operation_at(tl, i);
 }
 
-/* ---- as spans come ---- */
+/* ---- changes of spans ---- */
 
 void traces_add(struct timeline *tl, const struct span_entry *entry, uint32_t index)
 {
@@ -295,12 +300,23 @@ void traces_settle(struct timeline *tl)
 	g_array_set_size(tl->changed_operations, 0);
 }
 
-/* ---- who asks ---- */
+/* ---- queries ---- */
 
 const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
 {
 	uint32_t i = intmap_get(&tl->by_trace, trace_id);
 	return i == INTMAP_NONE ? NULL : trace_at(tl, i)->indexes;
+}
+
+struct tree *timeline_tree_new(const struct timeline *tl, uint64_t trace_id)
+{
+	const GArray *indexes = timeline_trace_spans(tl, trace_id);
+	int n = indexes ? (int)indexes->len : 0;
+	g_autofree struct span **spans = g_new(struct span *, n + 1);
+
+	for (int i = 0; i < n; i++)
+		spans[i] = g_array_index(tl->spans, struct span_entry, g_array_index(indexes, uint32_t, i)).span;
+	return tree_new(trace_id, spans, n);
 }
 
 size_t timeline_n_traces(const struct timeline *tl)
@@ -319,11 +335,11 @@ const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t
 	return i == INTMAP_NONE ? NULL : &trace_at(tl, i)->info;
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 void traces_init(struct timeline *tl)
 {
-	static guint serial;	/* atomic: previews are made on threads of their own */
+	static guint serial;	/* atomic: previews make timelines on their own threads */
 	tl->serial = (uint64_t)g_atomic_int_add((gint *)&serial, 1) + 1;
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	g_array_set_clear_func(tl->traces, clear_trace);

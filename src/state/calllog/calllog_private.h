@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The subscription rows of the log: those of the model that follow threads, system calls and names, with all fields of
+ * each event (field "*") in addition to those that the handlers need. For calllog.c and kernel/feed.c.
+ */
+#ifndef BLK_STATE_CALLLOG_CALLLOG_PRIVATE_H
+#define BLK_STATE_CALLLOG_CALLLOG_PRIVATE_H
+
+#include "state/calllog/calllog.h"
+#include "state/slice/slice_private.h"
+
+struct log_row {
+	handler on;		/* the model's handler; NULL: the event only gives a line */
+	uint8_t all;		/* slot of the field "*" */
+};
+
+/* A row of journal_subscriptions() and of journal_name_subscriptions(), which have the same numbers. */
+const struct log_row *log_row(unsigned row);
+
+#endif
