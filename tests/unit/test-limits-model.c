@@ -8,7 +8,7 @@
 #include "state/slice/model.h"
 #include "state/store/publication.h"
 #include "state/spans/rules.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 #include "trace/reader.h"
 
 #include <string.h>

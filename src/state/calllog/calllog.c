@@ -3,14 +3,20 @@
  * Records to lines: calls from entry to exit, what waits for its turn. Each record goes through a slice,
  * which calls on_event() with the thread's state before and after it.
  */
-#include "state/calllog/calllog_window.h"
 #include "state/calllog/calllog_rows.h"
+#include "state/calllog/calllog_window.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/thread_slots.h"
+#include "state/names/fdtable.h"
 #include "state/names/names.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
 
 #include "base/call_event.h"
 #include "base/fields.h"
 #include "base/timefmt.h"
-#include "state/names/fdtable.h"
 
 #include <string.h>
 

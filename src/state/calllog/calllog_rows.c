@@ -5,9 +5,11 @@
  */
 #include "state/calllog/calllog_rows.h"
 
-#include "base/call_event.h"
 #include "state/calllog/calllog.h"
+#include "state/kernel/handlers.h"
 #include "state/spans/rules_private.h"
+
+#include "base/call_event.h"
 
 static struct {
 	GArray *all, *names;		/* struct blk_subscription */

@@ -6,7 +6,8 @@
 #ifndef BLK_STATE_CALLLOG_CALLLOG_ROWS_H
 #define BLK_STATE_CALLLOG_CALLLOG_ROWS_H
 
-#include "state/slice/slice_private.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/syscalls.h"
 
 struct log_row {
 	handler on;		/* the account's; NULL: the event is only a line */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Bins: one second under construction; see charge.c for what goes into it. */
-#include "state/kernel/cell_cache.h"
+#include "state/kernel/bin.h"
+
 #include "state/kernel/coverage.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 #include "base/timefmt.h"

@@ -7,8 +7,12 @@
  * completes moves the start sector of the rest. So a slice that does not begin with
  * the trace keeps its events, and they are told when its left neighbour is rooted.
  */
+#include "state/kernel/block.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 
@@ -132,7 +136,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		struct bin *b = slice_bin(s, from);
-		int64_t end = covered_end(s, b, from, to);
+		int64_t end = charge_end(s, b, from, to);
 		struct dev_cell *c = dev_cell(s, d, from);
 		c->busy_ns += d->issued ? end - from : 0;
 		c->depth_ns += d->issued * (end - from);

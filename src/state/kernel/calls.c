@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Finished system calls: their figures, and the facts they tell about descriptors. */
+#include "state/kernel/calls.h"
+
+#include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/kernel/charge.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

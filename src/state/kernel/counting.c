@@ -3,7 +3,9 @@
  * The subscription table that counts all events by thread: rows that nothing matches, then
  * those of the usual table, and one for all else. So a row's number says how it is taken.
  */
-#include "state/kernel/counts.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice.h"
 
 static struct {
 	struct blk_subscription *subs;

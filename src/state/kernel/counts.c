@@ -2,6 +2,9 @@
 /* What threads are counted for: see counts.h. */
 #include "state/kernel/counts.h"
 
+#include "state/kernel/bin.h"
+#include "state/slice/slice_state.h"
+
 #include "base/limits.h"
 
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,

@@ -11,7 +11,8 @@
 #ifndef BLK_STATE_KERNEL_COUNTS_H
 #define BLK_STATE_KERNEL_COUNTS_H
 
-#include "state/slice/slice_private.h"
+#include "state/kernel/event_class.h"
+#include "state/slice/slice_state.h"
 
 struct counter {		/* of a CPU or of a thread */
 	uint32_t name;		/* string */
@@ -32,14 +33,5 @@ void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct 
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
 void counters_free(GArray *all);		/* NULL is fine */
-
-/* handlers_count.c: of an event of user space, as its contexts tell, and its buffer. */
-int32_t user_pid(const struct feed *f);		/* -1: nothing tells it */
-void user_learn(struct feed *f, struct thread *t);	/* name and process, where no kernel does */
-
-/* counting.c: rows of slice_subscriptions_counting() */
-void on_counted(struct feed *f);
-bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
-unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef BLK_STATE_KERNEL_COVERAGE_H
 #define BLK_STATE_KERNEL_COVERAGE_H
 
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
 /* The host's first record, or loss: packets may begin seconds before that, when buffers are made. */
 static inline void covered_begins(struct slice *s, uint32_t host, int64_t ts)
@@ -52,10 +52,6 @@ static inline void covered_to(struct slice *s, int64_t ts)
 void covered_join(struct slice *a, const struct slice *b);
 void covered_join_host(struct slice_host *mine, const struct slice_host *other);
 
-/* Live: a stream of the host's kernel begins, or ends. When the last has, its session is gone, and
- * nobody knows what runs there, until one begins again. */
-void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq);
-
 /* Of what is charged for [from, to): where it begins at most, since a clock that lies must not make
  * steps without end. */
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);
@@ -67,9 +63,6 @@ int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);
  * whose seconds are steps.
  */
 bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret);
-
-/* The end of the part of [from, to) that is charged to this bin, which is that of `from`. */
-int64_t covered_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to);
 
 /*
  * Where the next piece of [from, to) begins that is to be charged; `to`: there is none. Steps in which

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
+#include "state/kernel/cpu.h"
+
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
-#include "state/kernel/thread_state.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_state.h"
+#include "state/slice/join_threads.h"
+#include "state/slice/slice_state.h"
 
 void cpu_free(struct cpu *c)
 {

@@ -3,6 +3,8 @@
 #include "state/kernel/cpu_runs.h"
 
 #include "state/kernel/sched.h"
+#include "state/slice/slice_state.h"
+
 
 /* ---- kept ---- */
 

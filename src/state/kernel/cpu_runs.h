@@ -9,7 +9,8 @@
 #ifndef BLK_STATE_KERNEL_CPU_RUNS_H
 #define BLK_STATE_KERNEL_CPU_RUNS_H
 
-#include "state/slice/slice_private.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
 
 struct run { int64_t ts; uint32_t thread; };	/* runs since then; ID_NONE: not known */
 struct queued { int64_t ts; uint16_t cpu; };	/* a thread that is, or waits, on that CPU since */

@@ -5,7 +5,21 @@
  * Where anything is not, it does nothing, and the handlers do it. tests/unit/test-plain.c holds it
  * against them.
  */
+#include "state/kernel/fast_path.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/calls.h"
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/charge.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
 #include "state/kernel/thread_state.h"
+#include "state/slice/slice_state.h"
 
 /* ---- where records of a layout have what is needed ---- */
 

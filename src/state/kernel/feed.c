@@ -4,10 +4,20 @@
  * events, losses. Most events take a short way: plain.c.
  */
 #include "base/call_event.h"
-#include "state/kernel/cell_cache.h"
-#include "state/kernel/coverage.h"
+
 #include "state/calllog/calllog_rows.h"
+#include "state/kernel/bin.h"
+#include "state/kernel/counts.h"
+#include "state/kernel/coverage.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/fast_path.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/thread.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 
@@ -245,6 +255,41 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
 	extend_coverage(s, MAX(tally.last_ns, from));
+}
+
+static void each_cpu(struct slice *s, uint32_t host, void (*tell)(struct slice *, struct cpu *, int64_t, uint64_t),
+		     int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->cpus->len; i++)
+		if (cpu_at(s, i)->host == host)
+			tell(s, cpu_at(s, i), ts, seq);
+}
+
+static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->host == host && t->forward == ID_NONE && t->hard && !t->idle && t->st.run != RUN_DEAD)
+			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
+	}
+}
+
+/* Live: a stream of the host's kernel begins or ends. When the last one has ended, the kernel's session is gone: what runs
+ * is unknown until a stream begins again. */
+static void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
+{
+	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	if (!s->live)
+		return;
+	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
+	if (h->over && begins) {
+		h->over = false;
+		each_cpu(s, host, cpu_lost_end, ts, seq);
+	} else if (!h->over && !h->n_open) {
+		h->over = true;
+		each_cpu(s, host, cpu_lost_begin, ts, seq);
+		lose_threads(s, host, ts, seq);
+	}
 }
 
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)

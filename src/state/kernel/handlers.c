@@ -5,10 +5,19 @@
  */
 #include "base/address.h"
 #include "base/call_event.h"
-#include "state/kernel/counts.h"
-#include "state/spans/rules_private.h"
+#include "state/kernel/handlers.h"
+
+#include "state/kernel/calls.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_state.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/rules_private.h"
 
 #include <stdio.h>
 

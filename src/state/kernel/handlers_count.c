@@ -2,6 +2,10 @@
 /* Events that are counted for the thread that they happened to; their rows are in handlers.c. */
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/counts.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 
 static void count(struct feed *f, uint32_t thread, enum count_kind kind)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What events of block and network devices mean to a slice; their rows are in handlers.c. */
-#include "state/slice/slice_private.h"
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 
 #define F(n) (BLK_FIELD0 + (n))
 

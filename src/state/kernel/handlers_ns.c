@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What is told of where processes live: see contexts.h. The rows are in handlers.c. */
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 #include "state/store/container.h"
-#include "state/slice/slice_private.h"
 
 #define F(n) (BLK_FIELD0 + (n))
 

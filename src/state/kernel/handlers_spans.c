@@ -3,9 +3,12 @@
  * Events that spans are made of: BlkKin's annotations, entries and exits of functions,
  * and whatever rules name.
  */
-#include "state/kernel/counts.h"
-#include "state/spans/rules_private.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/thread.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+#include "state/spans/rules_private.h"
 
 #include "base/limits.h"
 

@@ -7,7 +7,11 @@
  * of a softirq, for its neighbours: raised (.first_raise) before its handler began first
  * (.first_entry), and what is raised when the slice ends (.since).
  */
+#include "state/kernel/irq.h"
+
+#include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/slice/slice_state.h"
 
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
 {

@@ -2,6 +2,7 @@
 /* When events were lost: see losses.h. */
 #include "state/kernel/losses.h"
 
+
 struct window { int64_t begin, end; };
 
 struct loss_cover {

@@ -2,6 +2,8 @@
 /* The scheduler's account that is not counted at once: see sched.h. */
 #include "state/kernel/sched.h"
 
+#include "state/kernel/cell_cache.h"
+
 void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
 {
 	struct thread_sched *h = &t->sched;

@@ -2,7 +2,12 @@
 /* Places of threads that are over: see spare.h. */
 #include "state/kernel/thread_slots.h"
 
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
 
 #define FEW 512		/* threads: not worth it */
 

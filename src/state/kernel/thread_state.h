@@ -8,7 +8,15 @@
 
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
+
+struct waking {
+	int64_t ts;
+	uint64_t seq;
+	uint32_t cpu, who, irq;	/* as in struct rec */
+	bool soft;		/* .who is provisional */
+};
 
 static inline void set_wait_cause(struct tstate *st)
 {
@@ -67,18 +75,6 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 		t->exit_ns = ts;
 	else
 		set_wait_cause(&t->st);
-}
-
-/* The handler that runs. */
-static inline const struct irq_frame *cpu_irq_frame(const struct cpu *c)
-{
-	return c->irq_depth ? &c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1] : NULL;
-}
-
-/* Who wakes what it wakes; ID_NONE: nobody but itself. */
-static inline uint32_t irq_frame_waker(const struct irq_frame *f)
-{
-	return f->inlined ? f->thread : ID_NONE;
 }
 
 /* Told twice, or it runs: it goes on as it is, unless a loss hid something. */

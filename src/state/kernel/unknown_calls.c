@@ -2,6 +2,11 @@
 /* Calls that are not known, and what becomes of the time in them; see unknown.h. */
 #include "state/kernel/unknown_calls.h"
 
+#include "state/kernel/bin.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
 #include "base/timefmt.h"
 
 static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)

@@ -7,7 +7,7 @@
 #ifndef BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 #define BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
 /* What time in a call that is not known turns out to be. It is kept in two pairs of
  * parts: of the initial call, and of what follows a loss. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Facts applied: processes, names, and what calls did to descriptors. */
 #include "state/names/names_private.h"
+#include "state/slice/slice_state.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Versions of descriptors that nobody can ask for any more, for runs without end. */
 #include "state/names/names_private.h"
+#include "state/slice/slice_state.h"
 
 static int seq_order(gconstpointer a, gconstpointer b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Where processes live, from the facts about it: see contexts.h. */
+#include "state/slice/slice_state.h"
 #include "state/store/container.h"
-#include "state/slice/slice_private.h"
 
 bool context_holds(const struct slice *s, const struct fact *f)
 {

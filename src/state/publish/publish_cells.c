@@ -3,9 +3,12 @@
  * The cells of a second, from those of a bin: ids of the slice become ids of the registries, and what
  * follows from names is filled in. Cells that become the same one are added.
  */
+#include "state/kernel/bin.h"
+#include "state/kernel/irq_text.h"
+#include "state/kernel/unknown_calls.h"
 #include "state/names/names.h"
 #include "state/publish/publisher.h"
-#include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
 
 struct making {			/* one second in the making */
 	struct publisher *p;

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Composition of one thread's parts: the left, then the right, as one. */
+#include "state/slice/join_threads.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 /* What the right's initial call was, now that the left's last state is known. */
 static void tell_right(struct slice *s, struct thread *l, struct thread *r)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The model of one run: a rooted slice and its publisher. */
-#include "state/slice/model_private.h"
-
-#include "base/timefmt.h"
-#include "state/publish/adopt.h"
+#include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
 #include "state/names/names.h"
+#include "state/publish/adopt.h"
 #include "state/publish/publisher.h"
+#include "state/slice/model_private.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/spans.h"
+
+#include "base/timefmt.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */

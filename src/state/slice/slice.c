@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A slice: its life and its registries. */
+#include "state/slice/slice.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_slots.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 #include "base/timefmt.h"
 

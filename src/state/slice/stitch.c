@@ -4,9 +4,20 @@
  * state goes into the right's symbols, the rest is added.
  */
 #include "base/sort.h"
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/join_threads.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 struct maps {			/* the right's ids in the left */
 	uint32_t *string, *text, *host, *cpu;

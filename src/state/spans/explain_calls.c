@@ -2,6 +2,9 @@
 /*
  * System calls of spans: each is the innermost segment's of its thread that holds it whole.
  */
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/spans_private.h"
 
 #include "base/limits.h"

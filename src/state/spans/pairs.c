@@ -2,6 +2,8 @@
 /* Begins and ends without ids: see pairs.h. */
 #include "state/spans/pairs.h"
 
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/rules_private.h"
 
 #include "base/limits.h"

@@ -8,7 +8,8 @@
 #ifndef BLK_STATE_SPANS_PAIRS_H
 #define BLK_STATE_SPANS_PAIRS_H
 
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 struct pairs;
 /* The span's end was not seen, and can't be any more. */

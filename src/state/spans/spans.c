@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Spans from annotations: grouping, halves, states, self time, publication. */
-#include "state/spans/waker_chain.h"
-#include "state/store/publication.h"
+#include "state/kernel/bin.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/rules_private.h"
 #include "state/spans/span_trace.h"
+#include "state/spans/waker_chain.h"
+#include "state/store/publication.h"
 
 /* nth: of the halves of that kind, which are of as many services. */
 struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };

@@ -8,6 +8,7 @@
 
 #include "state/names/names.h"
 
+struct publication;
 struct spans;
 
 /* How slice ids are published: thread of the slice -> id in the registry. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Runs without end: what of spans, and of the logs that only they need, is not needed any more. */
-#include "state/store/publication.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/span_trace.h"
+#include "state/store/publication.h"
 
 #define FEW 1000		/* annotations: not worth making less room for them */
 #define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */

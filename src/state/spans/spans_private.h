@@ -7,6 +7,7 @@
 #ifndef BLK_STATE_SPANS_SPANS_PRIVATE_H
 #define BLK_STATE_SPANS_SPANS_PRIVATE_H
 
+#include "state/kernel/thread_logs.h"
 #include "state/spans/pairs.h"
 #include "state/spans/spans.h"
 

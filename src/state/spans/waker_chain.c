@@ -2,9 +2,10 @@
 /* What wakers did: see hops.h. */
 #include "state/spans/waker_chain.h"
 
-#include "state/spans/cpu_neighbours.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/cpu_neighbours.h"
 
 #include "base/limits.h"
 
