@@ -18,7 +18,8 @@ struct bin_slow {		/* one of the slowest calls */
 };
 
 struct bin {
-	int64_t index, after;	/* floor(ts / step); index of the next bin: greater than index + 1 in a void (coverage.h) */
+	int64_t index;		/* floor(ts / step) */
+	int64_t after;		/* index of the next bin: more than index + 1 where it is a void (coverage.h) */
 	int64_t begin, end;	/* ns */
 	uint32_t version;	/* times published */
 	bool dirty;		/* changed since it was published */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast path of the most frequent events: the same steps as their handlers, without general records. An event takes it
- * only if its layout and the state of its thread are the usual ones.
+ * The fast path of the most frequent events: the same steps as their handlers, without general records. An event takes
+ * it only if its layout and the state of its thread are the usual ones.
  */
 #ifndef BLK_STATE_KERNEL_FAST_PATH_H
 #define BLK_STATE_KERNEL_FAST_PATH_H

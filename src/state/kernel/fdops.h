@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which event last changed a descriptor. File cells are keyed by (thread, fd) while a second is built; one cell is used on
- * only while its descriptor has not changed.
+ * Which event last changed a descriptor. File cells are keyed by (thread, fd) while a second is built; a cell is used
+ * again only while its descriptor has not changed.
  */
 #ifndef BLK_STATE_KERNEL_FDOPS_H
 #define BLK_STATE_KERNEL_FDOPS_H

@@ -274,8 +274,8 @@ static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t se
 	}
 }
 
-/* Live: a stream of the host's kernel begins or ends. When the last one has ended, the kernel's session is gone: what runs
- * is unknown until a stream begins again. */
+/* Live: a stream of the host's kernel begins or ends. After the end of the last one the kernel's session is closed:
+ * what runs is unknown until a stream begins again. */
 static void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
 {
 	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Handlers: what each event means. handlers.c has the table of events and their handlers, and those of threads, calls and
+ * Handlers: what each event means. handlers.c has the table of events and the handlers of threads, calls and
  * interrupts; handlers_io.c, handlers_ns.c, handlers_spans.c, handlers_count.c and counting.c have the others.
  */
 #ifndef BLK_STATE_KERNEL_HANDLERS_H
@@ -54,7 +54,7 @@ bool feed_is_kernel(const struct feed *f);	/* is it an event of the kernel's tra
 bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
 /* Counts the event before its handler runs. counters: its handler does not read its perf counters. */
 void counted_event(struct feed *f, bool is_switch, bool counters);
-/* The kernel's current task of the event's CPU; of an event of user space, else, the thread of its vtid. NULL: unknown. */
+/* The kernel's current task of the event's CPU; else the thread of a user space event's vtid; NULL: unknown. */
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
 int32_t user_pid(const struct feed *f);		/* of an event of user space: context or buffer; -1: unknown */
 void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace has them */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counting interrupts: handlers that ended and the time that they took, and how long softirqs waited for their handler. */
+/* Counting interrupts: the time of handlers that ended, and how long raised softirqs waited for their handler. */
 #ifndef BLK_STATE_KERNEL_IRQ_H
 #define BLK_STATE_KERNEL_IRQ_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Applying records to a thread: they charge its time to parts, and write its waits, finished calls and snapshots. A thread
- * that is not "hard" collects records until its state is known. Times of one thread do not go back.
+ * Applying records to a thread: they charge its time to parts, and write its waits, finished calls and snapshots. A
+ * thread that is not .hard collects records until its state is known.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_H
 #define BLK_STATE_KERNEL_THREAD_H

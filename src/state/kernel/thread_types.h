@@ -46,8 +46,8 @@ struct call {
 	uint32_t cpu;		/* index in slice.cpus */
 	int32_t fd;		/* or NO_FD */
 	const struct call_info *info;	/* of .name; NULL: not looked up */
-	int64_t arg[3];		/* arguments that are used later. Calls that move bytes: [0] bytes asked for (-1: unknown),
-				 * [1] the target descriptor (or NO_FD) */
+	int64_t arg[3];		/* arguments that are used later. Calls that move bytes: [0] bytes asked for
+				 * (-1: unknown), [1] the target descriptor (or NO_FD) */
 };
 
 struct tstate {
@@ -76,8 +76,8 @@ struct tstate {
 struct open_span { uint64_t trace, span; int64_t since; };
 
 /*
- * Caches: where a thread's cells lie in a bin. Valid while .epoch is the epoch of the bin's array, which changes whenever
- * its cells move. So charging is mostly one addition.
+ * Caches: where a thread's cells lie in a bin. Valid while .epoch is the epoch of the bin's array, which changes
+ * whenever its cells move. So charging is mostly one addition.
  */
 struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
 struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
@@ -99,7 +99,7 @@ struct thread_sched {
 	struct waker_slot waker;
 };
 
-/* A name of less than 16 bytes as words. The mask leaves out the bytes behind its NUL: in events they are not zeroed. */
+/* A name of less than 16 bytes, as words. The mask leaves out what follows its NUL: events do not zero it. */
 #define COMM_BYTES 16
 struct comm { uint64_t word[2], mask[2]; };
 

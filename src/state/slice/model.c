@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The model of one run: a rooted slice and its publisher. */
+#include "state/slice/model_private.h"
+
 #include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
 #include "state/names/names.h"
 #include "state/publish/adopt.h"
 #include "state/publish/publisher.h"
-#include "state/slice/model_private.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 #include "state/spans/spans.h"

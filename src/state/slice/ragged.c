@@ -9,7 +9,8 @@
  * The slice covers the instants that all streams cover; the fringes wait for their
  * neighbour's. A piece in which no instant is covered by all is all fringe.
  */
-#include "state/slice/slice.h"
+#include "state/slice/ragged.h"
+
 #include "state/slice/slice_state.h"
 
 struct open_loss { unsigned stream; struct blk_loss loss; };

@@ -107,21 +107,4 @@ void slice_window(struct slice *s, int64_t from, int64_t to);
  * trace does. */
 struct publication *slice_finish_at(struct slice *s, int64_t until);
 
-/*
- * Pieces whose streams begin and end at different instants. What lies outside the
- * instants that all streams cover is kept raw ("fringe") and replayed when the
- * neighbour's fringe is there.
- *
- * begin/end: per stream of `tables` the first and one past the last instant it
- * covers in this piece (INT64_MIN/INT64_MAX: the trace's own begin/end). The records
- * are borrowed: they stay where they are until ragged_finish().
- */
-struct ragged;
-struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables,
-			  const int64_t *begin, const int64_t *end,
-			  const struct blk_event *const *ev, size_t n);
-struct ragged *ragged_stitch(struct ragged *a, struct ragged *b);	/* consumes both */
-struct slice *ragged_finish(struct ragged *r);		/* consumes it; a rooted slice */
-void ragged_free(struct ragged *r);
-
 #endif

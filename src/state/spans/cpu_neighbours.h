@@ -6,7 +6,8 @@
 #ifndef BLK_STATE_SPANS_CPU_NEIGHBOURS_H
 #define BLK_STATE_SPANS_CPU_NEIGHBOURS_H
 
-#include "state/spans/spans_private.h"
+#include "state/kernel/thread_logs.h"
+#include "state/spans/spans_state.h"
 
 static inline void behind_reset(struct behind *b)
 {

@@ -4,13 +4,12 @@
  * annotations, with the waits in between. The parts sum to the duration exactly: what no
  * counter tells is unknown.
  */
+#include "state/spans/explain.h"
+
 #include "state/kernel/irq_text.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
-#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
-#include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 #include "state/spans/cpu_neighbours.h"
 
 #include "base/limits.h"

@@ -3,8 +3,7 @@
  * Halves of a span: who asks and who answers share an id. Where several services say that they begin
  * it, as when a question goes to two, or an id is given twice, each has its own.
  */
-#include "state/spans/annot.h"
-#include "state/spans/spans_private.h"
+#include "state/spans/span_halves.h"
 
 #include "base/limits.h"
 

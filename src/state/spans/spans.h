@@ -23,7 +23,6 @@ void spans_free(struct spans *sp);
  * (SPANS_LINGER_NS) after its root has ended, by event time.
  */
 #define SPANS_LINGER_NS INT64_C(2000000000)
-#define JUST_OUT_NS INT64_C(10000000)	/* a waker "just out of" a call came out this long ago */
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
 
 /* See publisher_bound_spans(). */

@@ -4,8 +4,9 @@
 
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/unknown_calls.h"
-#include "state/slice/slice_state.h"
 #include "state/spans/cpu_neighbours.h"
+#include "state/spans/explain.h"
+#include "state/spans/explain_calls.h"
 
 #include "base/limits.h"
 

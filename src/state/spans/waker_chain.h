@@ -13,7 +13,7 @@
 #ifndef BLK_STATE_SPANS_WAKER_CHAIN_H
 #define BLK_STATE_SPANS_WAKER_CHAIN_H
 
-#include "state/spans/spans_private.h"
+#include "state/spans/spans_state.h"
 
 /* The waits that may be looked behind, by half; segments are in order. Each wait belongs to the
  * innermost half on its thread. */

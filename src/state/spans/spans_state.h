@@ -4,14 +4,15 @@
  * are bounded, and told which calls and long waits of their threads are theirs; then each
  * becomes a span, one after the other, in room that is used again.
  */
-#ifndef BLK_STATE_SPANS_SPANS_PRIVATE_H
-#define BLK_STATE_SPANS_SPANS_PRIVATE_H
-
-#include "state/kernel/thread_logs.h"
-#include "state/spans/pairs.h"
-#include "state/spans/spans.h"
+#ifndef BLK_STATE_SPANS_SPANS_STATE_H
+#define BLK_STATE_SPANS_SPANS_STATE_H
 
 #include "base/limits.h"
+#include "state/names/names.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
+struct pairs;
 
 struct half {
 	const uint32_t *annots;		/* sorted by time; of one span and service side */
@@ -61,15 +62,11 @@ struct forgotten {
 };
 #define FORGOTTEN_KEPT 250000		/* ids of a generation */
 
-/* May the annotation be of a trace that was forgotten? Of those whose ids are not known any more it is only
- * known when they were. */
-bool forgotten_has(const struct forgotten *f, const struct annot *a);
-
 struct spans {
 	struct slice *s;
 	struct names *n;
 	struct pairs *pairs;
-	spans_thread thread;
+	uint32_t (*thread)(void *data, uint32_t thread);	/* see spans_new() */
 	void *thread_data;
 	uint32_t core[CORE_N];		/* their texts */
 	/* Of the first texts, which most are: enum core; and whether it is known to be no error. */
@@ -147,36 +144,5 @@ static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 	}
 	return sp->files;
 }
-
-/* Annotations for which there is room, about, as long as their texts are; 0: no bound. */
-guint spans_most(const struct spans *sp);
-
-
-/* span_halves.c: one span's annotations (sorted by time, and sorted by half then) into halves: one, a
- * client's and a server's, or several of these where several services say that they begin it. */
-void spans_split(struct spans *sp, uint32_t *ids, guint n);
-
-/* explain_calls.c: whose what is that threads did. */
-void spans_find_segments(struct spans *sp);
-void spans_find_calls(struct spans *sp);
-/* Of things of sp->inner, by the number of their half, in their order: *to, and where each
- * half's begin (spans.starts: one more than halves). */
-void spans_group(struct spans *sp, struct vec *to);
-/* The halves' calls, with their files, in span. */
-void explain_calls(struct spans *sp, const struct half *h, struct span *span);
-
-/* explain.c: parts and waits of one half. */
-void explain_half(struct spans *sp, const struct half *h, struct span *span);
-/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
-guint explain_first_wait(struct thread *t, int64_t at);
-/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
- * [begin, end) (without .behind; false: it does not). */
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
-bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret);
-
-/* What a child covers of its parent. */
-struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
-void spans_set_self(struct spans *sp);		/* of the halves, sorted by span */
 
 #endif
