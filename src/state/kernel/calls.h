@@ -21,7 +21,7 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 /* Appends it to the thread's log of calls. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
-/* asked: how many bytes; -1: the call does not tell. */
+/* asked: bytes that the call asked for; -1: unknown. */
 static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, int64_t asked,
 			      bool error, int64_t latency, unsigned bucket)
 {
@@ -60,7 +60,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 		call_slow(s, b, t, c, ts, ret);
 }
 
-/* It is kept where a span may ask for it. */
+/* Logs the call if a span may need it. */
 static inline void call_log(const struct slice *s, struct thread *t, const struct call *c,
 			    int64_t ts, int64_t ret)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cells of a bin, found without a lookup where the last charge left its place:
- * see struct call_slot. Only for src/state/.
+ * Cells of a bin, found without a lookup: each thread and CPU caches where its cells were at the last charge. See
+ * struct call_slot.
  */
 #ifndef BLK_STATE_KERNEL_CELL_CACHE_H
 #define BLK_STATE_KERNEL_CELL_CACHE_H
 
 #include "state/kernel/bin.h"
 
-/* Is all of [from, to) in the bin that was used last? Then it is dirty now. */
+/* The bin that was used last, if all of [from, to) is in it; it is marked dirty. Else NULL. */
 static inline struct bin *bin_of_all(struct slice *s, int64_t from, int64_t to)
 {
 	struct bin *b = s->bin_last;
@@ -48,7 +48,7 @@ static inline struct call_cell *cell_of_call(struct slice *s, struct bin *b, str
 	return slot->cell;
 }
 
-/* Where the descriptor may have changed since, it is another one: bin_file() knows. */
+/* If the descriptor may have changed since the last charge, bin_file() finds or makes the cell. */
 static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *b, struct thread *t,
 						   const struct call *call)
 {
@@ -64,7 +64,7 @@ static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *
 	return slot->cell;
 }
 
-/* The figure of the CPU's cell that the interval is charged to. */
+/* Which time of the CPU's cell the kind is charged to. */
 static inline int64_t *cpu_figure(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind)
 {
 	if (c->cell_epoch != b->epoch[CELL_cpu]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Charging: an interval goes into its second's cells, split at the borders of seconds. */
+/* Adding intervals to cells, split at the borders of seconds; see charge.h. */
 #include "state/kernel/charge.h"
 
 #include "state/kernel/bin.h"
@@ -13,7 +13,7 @@ int64_t charge_end(const struct slice *s, const struct bin *b, int64_t from, int
 {
 	if (from >= b->begin && from < b->end)
 		return MIN(b->end, to);
-	return MIN(time_floor(from, s->step) + s->step, to);	/* that second is no longer kept */
+	return MIN(time_floor(from, s->step) + s->step, to);	/* that bin was dropped */
 }
 
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)

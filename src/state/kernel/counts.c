@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads are counted for: see counts.h. */
+/* Differences of perf counters, and other counts, into cells; see counts.h. */
 #include "state/kernel/counts.h"
 
 #include "state/kernel/bin.h"
@@ -36,7 +36,7 @@ void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct 
 	for (unsigned i = 0; i < f->cls->n_counters; i++) {
 		uint64_t value = (uint64_t)blk_int(f->ev, BLK_CTX_COUNTER0 + i);
 		uint32_t name = f->cls->counter[i];
-		if (!value)		/* what the tracer writes when it can't read it */
+		if (!value)		/* the tracer writes 0 when it cannot read the counter */
 			continue;
 		struct counter *c = find(*all, name);
 		if (!c) {
@@ -46,7 +46,7 @@ void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct 
 			});
 			continue;
 		}
-		if (value > c->last)	/* else it began anew */
+		if (value > c->last)	/* else the counter was reset */
 			count_for(s, f->ts, f->host, c->losses == losses ? thread : ID_NONE,
 				  COUNT_PERF, name, value - c->last);
 		c->last = value;

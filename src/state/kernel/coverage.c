@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When nothing was recorded: see covered.h. */
+/* Voids: long times without a record; see coverage.h. */
 #include "state/kernel/coverage.h"
 
 
@@ -29,7 +29,7 @@ void covered_join_host(struct slice_host *mine, const struct slice_host *other)
 	mine->end = MIN(mine->end, other->end);
 }
 
-/* The number of the first void that ends behind the instant. */
+/* Index of the first void that ends after the instant. */
 static guint first_void(const struct slice *s, int64_t ts)
 {
 	guint lo = 0, hi = s->voids->len;

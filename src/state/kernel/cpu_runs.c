@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logs of who ran where: see runs.h. */
+/* Writing and searching the logs of which thread ran where; see cpu_runs.h. */
 #include "state/kernel/cpu_runs.h"
 
 #include "state/kernel/sched.h"
 #include "state/slice/slice_state.h"
 
 
-/* ---- kept ---- */
+/* ---- writing ---- */
 
 static void append_run(struct cpu *c, int64_t ts, uint32_t thread)
 {
@@ -65,9 +65,9 @@ void runs_join(struct cpu *c, const struct cpu *b)
 	}
 }
 
-/* ---- asked for ---- */
+/* ---- searching ---- */
 
-/* The last entry at or before the instant; 0 where none is. */
+/* Index of the last entry at or before the instant; 0 if there is none. */
 static guint run_at(struct cpu *c, int64_t ts)
 {
 	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
@@ -156,7 +156,7 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 	return to;
 }
 
-static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or behind it */
+static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or after it */
 {
 	if (ts == INT64_MIN)
 		return 0;
@@ -185,7 +185,7 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 		return;
 	struct cpu *c = w->cpu == ID_NONE ? cpu_of(s, t->host, queue) : runs_ran_on(s, w);
 	if (w->cpu != ID_NONE && queue != sched_cpu(c))
-		c = NULL;	/* it ran elsewhere: when it was moved there, nobody saw */
+		c = NULL;	/* it ran on another CPU then: the trace has no event of its move */
 	tell(data, c, at, end);
 }
 

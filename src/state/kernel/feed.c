@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The way of a batch into a slice: what the source's indexes mean here, the count of
- * events, losses. Most events take a short way: plain.c.
+ * Feeds a batch of records to a slice: maps the source's indexes to the slice's, counts events, follows losses, and
+ * calls the fast path (fast_path.c) or the handlers.
  */
 #include "base/call_event.h"
 
@@ -23,7 +23,7 @@
 
 #include <stdlib.h>
 
-/* ---- what a source's indexes mean here ---- */
+/* ---- the source's streams, hosts and classes ---- */
 
 static uint32_t preempt_flag(const char *release)
 {
@@ -128,7 +128,7 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 	return info;
 }
 
-/* The number may have been another stream's before. */
+/* The number may have belonged to another stream before. */
 static void begin_stream(struct slice *s, unsigned stream)
 {
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
@@ -172,7 +172,7 @@ void slice_drop_seconds(struct slice *s)
 	s->bin_last = NULL;
 }
 
-/* The first event of its second, or of another host's same class; or it is late. */
+/* The first event of a second, or one of another host than .count, or a late one. */
 static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
 {
 	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
@@ -199,7 +199,7 @@ static inline void count_event(struct slice *s, struct class_info *c, uint32_t h
 		count_slowly(s, c, host, ts);
 }
 
-/* ---- what is no event ---- */
+/* ---- records that are not events ---- */
 
 static inline void extend_coverage(struct slice *s, int64_t ts)
 {
@@ -250,7 +250,7 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
-	/* Late ones may be of a time before all that is covered: that stays as it is. */
+	/* A late record may precede the coverage, which stays as it is. */
 	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
 	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
@@ -304,7 +304,7 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
 		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
-			extend_coverage(s, ev->ts);	/* who runs is known until then */
+			extend_coverage(s, ev->ts);	/* tasks are known until then */
 		if (info->kernel)
 			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;

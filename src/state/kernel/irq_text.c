@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What interrupts are called. */
+/* Texts of interrupts; see irq_text.h. */
 #include "state/kernel/irq_text.h"
 
 #include "state/names/names.h"

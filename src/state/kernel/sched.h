@@ -56,7 +56,7 @@ static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, s
 	return slot->cell;
 }
 
-/* who: a thread, or the code of an interrupt; ID_NONE: unknown. */
+/* who: a thread, or the IRQ_* code of an interrupt; ID_NONE: unknown. */
 static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
 {
 	bool by_irq = who >= IRQ_HARD(0) && who != ID_NONE;
@@ -100,7 +100,7 @@ static inline void waker_add(struct waker_cell *c, int64_t latency)
 	c->max_ns = MAX(c->max_ns, latency);
 }
 
-/* It was woken, and has its CPU. */
+/* A woken thread gets its CPU: counts its wakeup latency. */
 static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			       int16_t prio)
 {
@@ -120,7 +120,7 @@ static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, ui
 	waker_add(cell_of_waker(s, b, t, who), ns);
 }
 
-/* It was preempted, and has its CPU again. */
+/* A preempted thread gets its CPU again. */
 static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			       int16_t prio)
 {

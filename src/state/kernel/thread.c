@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fold of one thread: records in, charges, waits, finished calls and snapshots
- * out. A thread that is not "hard" yet only collects its head; see slice.h.
+ * Applies records to a thread's state: charges time, logs waits and calls, takes snapshots. See thread.h; "head" is
+ * explained in slice.h.
  */
 #include "state/kernel/thread.h"
 
@@ -61,9 +61,9 @@ void thread_reset(struct thread *t)
 	g_free(fresh);
 }
 
-/* ---- charging the open state ---- */
+/* ---- charging the current state ---- */
 
-/* Which part the open state is charged to; PART_SLICE_N: by the call's descriptor. */
+/* The part that the current state is charged to; PART_SLICE_N: the cell of the call's descriptor. */
 static inline unsigned open_part(const struct tstate *st)
 {
 	switch ((enum run_state)st->run) {
@@ -120,7 +120,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	st->cursor = until;
 }
 
-/* The same for what is usual, a part of its own within one second; false: it is not. */
+/* The same for the most frequent case, a known part within the current second. False: it is another case. */
 static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread *t, enum part part,
 						 int64_t until)
 {
@@ -136,7 +136,7 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	return true;
 }
 
-/* Nobody saw how its call ended: it was in it until here, as far as is known. */
+/* Charges a pending call whose exit is missing: busy up to ts. */
 static void call_gone(struct slice *s, struct thread *t, int64_t ts)
 {
 	if (t->st.call_state == CALL_IN && t->st.call.name)
@@ -150,7 +150,7 @@ static void forget_call(struct tstate *st)
 	memset(&st->call, 0, sizeof st->call);
 }
 
-/* What was known of it ends here. */
+/* Forgets the current state after a loss. */
 static void lose(struct slice *s, struct thread *t)
 {
 	call_gone(s, t, t->st.cursor);
@@ -160,12 +160,12 @@ static void lose(struct slice *s, struct thread *t)
 	forget_call(&t->st);
 }
 
-/* Off the CPU while events of any CPU were lost: nobody knows what it did since. */
+/* If events of any CPU were lost while the thread was off its CPU, its state is unknown since the loss began. */
 static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
-	/* Unknown where, within a call: it left its CPU unseen. */
+	/* Its CPU and call are unknown already. In a call it has only left its CPU without an event. */
 	bool nowhere = st->run == RUN_UNKNOWN && st->call_state != CALL_IN;
 	if (st->run == RUN_ON || st->run == RUN_DEAD || nowhere ||
 	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
@@ -179,11 +179,11 @@ void thread_charge(struct slice *s, struct thread *t, int64_t until)
 	if (!t->hard || t->idle || t->forward != ID_NONE)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
-		return;		/* a task without a name ends with the loss that hid it */
+		return;		/* an anonymous task ends with the loss */
 	until = covered_until(s, t->host, until);
 	settle(s, t, until);
 	charge(s, t, until);
-	if (t->st.call_state == CALL_IN && t->st.call.name)	/* the dead were in exit_group */
+	if (t->st.call_state == CALL_IN && t->st.call.name)	/* exited threads were in exit_group */
 		charge_busy(s, t, &t->st.call, t->st.run == RUN_DEAD ? MIN(t->exit_ns, until) : until);
 }
 
@@ -202,7 +202,7 @@ static void take_call(struct tstate *st, const struct rec *r)
 	const struct call_info *info = r->info;
 	st->call_lost = false;
 	if (info->no_call) {
-		st->call_state = CALL_NONE;	/* rt_sigreturn: back in user mode at once */
+		st->call_state = CALL_NONE;	/* rt_sigreturn returns to user mode at once */
 		return;
 	}
 	st->call_state = CALL_IN;
@@ -257,7 +257,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		slice_bin(s, r->ts)->trust.soft++;	/* superseded: its exit was never seen */
+		slice_bin(s, r->ts)->trust.soft++;	/* superseded: its exit is missing */
 	take_call(&t->st, r);
 }
 
@@ -284,10 +284,10 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->call_lost = false;
 }
 
-#define OPEN_LOOKED_AT 64	/* of a thread that works for thousands at a time */
+#define OPEN_LOOKED_AT 64	/* newest open spans that are searched: a thread may work for thousands at a time */
 
-/* Which spans it is in: their system calls are kept. Of functions, and of what may nest by
- * the same key, nobody knows here which one ends. */
+/* Tracks which spans the thread is in: calls inside spans are logged. For functions and nested rules the ids are not
+ * known yet, so an end removes the innermost span with the same key. */
 static void track_open(struct thread *t, const struct annot *a, bool ends)
 {
 	struct open_span key = { a->trace, a->span, a->ts };
@@ -311,11 +311,11 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 	do_exit(s, t, exit);
 }
 
-/* The counters as they are now go with the annotation. */
+/* Stores the thread's counters with the annotation. */
 static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (r->who == ID_NONE)
-		return;		/* its trace is forgotten */
+		return;		/* its trace was dropped */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
 	a->thread = t->self;
 	if (!a->snap)
@@ -330,7 +330,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
+	call_begins(s, t, r);	/* a tracepoint of user space: it is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
 	do_mark(s, t, r);
@@ -372,7 +372,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
-		t->st.irq_depth = 1;	/* the handler began before anything was seen */
+		t->st.irq_depth = 1;	/* the handler began before the first event */
 		t->st.irq_known = true;
 	}
 	charge(s, t, r->ts);
@@ -381,7 +381,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 
 /* ---- heads ---- */
 
-/* The state right after the record that made the thread hard. */
+/* The state after r, the first record that fixes it. */
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -432,7 +432,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
-	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
+	if (r->type == REC_WAKE)	/* only the first one has an effect, and the first after a loss */
 		for (guint i = t->head.len; i > 0; i--) {
 			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
 			if (h->type == REC_WAKE &&
@@ -449,7 +449,7 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 		begin_after(s, t, r);
 }
 
-/* ---- the records that are most, without making them records ---- */
+/* ---- the most frequent records, without a struct rec ---- */
 
 void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
 		int16_t prio)
@@ -516,7 +516,6 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 		collect(s, t, r);
 }
 
-/* Begins at the trace's begin: what its head tells is all there is. */
 void thread_root(struct slice *s, struct thread *t)
 {
 	struct vec head = t->head;
@@ -540,10 +539,9 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
-	t->st.call_state = CALL_IN;	/* it returns from its parent's fork, a call without a name */
+	t->st.call_state = CALL_IN;	/* it is in its parent's fork: a call without a name */
 }
 
-/* The wakeup `seq` was by a handler; who: the thread that raised that, or ID_NONE. */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)
 {
 	struct thread *t = thread_at(s, id);

@@ -6,9 +6,9 @@
 
 
 /*
- * Which futexes are locks: FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and those waited for
- * with what says "locked, with waiters": 2 in glibc's, Rust's and Go's (Drepper, Futexes Are Tricky,
- * mutex2), FUTEX_WAITERS in musl's and in robust ones.
+ * Is the futex a lock? It is for FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and if the expected value means
+ * "locked, with waiters": 2 in glibc, Rust and Go (Drepper, Futexes Are Tricky, mutex2), FUTEX_WAITERS in musl and in
+ * robust locks.
  */
 static bool is_lock(uint32_t op, uint32_t val)
 {

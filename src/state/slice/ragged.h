@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Merging pieces of a trace with uneven edges: their streams begin and end at different instants, as in rotation
- * chunks. Events outside of the instants that all streams of a piece cover are its fringe. The fringe is stored as records and
- * replayed when the neighbour's fringe is there.
+ * chunks. Events outside of the instants that all streams of a piece cover are its edges. They are stored as records
+ * and replayed when the neighbour's edge is there.
  */
 #ifndef BLK_STATE_SLICE_RAGGED_H
 #define BLK_STATE_SLICE_RAGGED_H
