@@ -3,8 +3,8 @@
  * Counts for threads: page faults, hits of probes, perf counters and, on request, all events.
  *
  * Events have perf counters as running sums: of a CPU in kernel events, of a thread in its own events of user space.
- * The difference between two switches of a CPU belongs to the thread that ran meanwhile. The difference between slices is
- * added when they are merged. What a CPU counted while events were lost is not counted for any thread.
+ * The difference between two switches of a CPU belongs to the thread that ran meanwhile. The difference between two
+ * slices is added when they are merged. What a CPU counted while events were lost is not counted for any thread.
  */
 #ifndef BLK_STATE_KERNEL_COUNTS_H
 #define BLK_STATE_KERNEL_COUNTS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events that spans are made of: BlkKin's annotations, entries and exits of functions,
- * and whatever rules name.
+ * Handlers of events that spans are made of: BlkKin's annotations, entries and exits of functions, and events of rules.
  */
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/handlers.h"
@@ -16,7 +15,7 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-/* ---- an annotation, and who made it ---- */
+/* ---- an annotation and its thread ---- */
 
 static bool ends_span(struct blk_text t)
 {
@@ -29,15 +28,15 @@ static bool ends_span(struct blk_text t)
 	return false;
 }
 
-/* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
- * one of that name while the kernel says that nobody runs. */
+/* The thread is the kernel's current task; without a kernel trace the one that the event names. If the kernel's current
+ * task is unknown, the event's own tid is not used. */
 static void learn_places(struct feed *f, struct thread *t)
 {
 	if (f->ev->layout != f->cls->placeless)
 		contexts_learn(f, t);
 }
 
-/* Its instant, place and thread. */
+/* An annotation with its instant, CPU and thread. */
 static struct annot annot_here(struct feed *f)
 {
 	struct annot a = {
@@ -77,7 +76,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 
 /* ---- BlkKin's ---- */
 
-/* What it tells of its thread is all that anybody asks for. False: its span is, too. */
+/* Without spans only the event's thread is of use. False: the span is needed, too. */
 static bool see_thread(struct feed *f)
 {
 	if (!f->s->no_spans)
@@ -154,7 +153,7 @@ void on_function_exit(struct feed *f)
 	function_mark(f, MARK_END);
 }
 
-/* lttng_ust_statedump:bin_info and its like: where a program or library lies. */
+/* lttng_ust_statedump:bin_info and similar: where a program or library is mapped. */
 void on_binary(struct feed *f)
 {
 	struct annot a = annot_here(f);
@@ -225,7 +224,7 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	}
 }
 
-/* What its fields are, whichever event they are of; 0 (RULE_NO_KEY): one of them is not there. */
+/* Hash of the key's fields; 0 (RULE_NO_KEY): a field is missing. */
 static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -302,7 +301,7 @@ static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark m
 	return a;
 }
 
-/* The end has only what does not depend on the begin's fields. */
+/* An end has only names that do not depend on fields of the beginning. */
 static bool can_fill(const struct rule_template *t, bool begins)
 {
 	return t->texts && (begins || !t->fields->len);
@@ -345,7 +344,7 @@ static void rule_ends(struct feed *f, unsigned number)
 	}
 }
 
-/* What the event means by itself first: it knows the thread then. */
+/* The event's own handler runs first: then its thread is known. */
 void on_ruled(struct feed *f)
 {
 	handler base = slice_base_handler(f->ev->row);
