@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Self time: what of a span no child covers. */
+/* Self time of spans; see span_self.h. */
 #include "state/spans/span_self.h"
 
 /* What a child covers of its parent. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Spans from annotations: grouping, halves, states, self time, publication. */
+/* Grouping annotations by trace, making and publishing their spans, and dropping closed traces; see spans.h. */
 #include "state/spans/spans.h"
 
 #include "state/kernel/bin.h"
@@ -43,7 +43,7 @@ static inline bool strace_closed(const struct strace *t, int64_t now)
 /* nth: of the halves of that kind, which are of as many services. */
 struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 
-/* Idle tasks, and those without a name, are nobody. */
+/* Is it a real thread: not idle, and identified? */
 static bool is_somebody(const struct slice *s, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
@@ -128,7 +128,7 @@ static bool forgotten_has(const struct forgotten *f, const struct annot *a)
 	       intmap_get(&f->ids[1], a->trace) != INTMAP_NONE || a->ts <= f->unknown_to;
 }
 
-/* Its trace; NULL: that is forgotten, and the annotation too late. */
+/* Its trace; NULL: the trace was dropped, and the annotation is late. */
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
 	struct strace *t = find_trace(sp, a->trace);
@@ -193,8 +193,8 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Does the kernel's word on who made the annotation hold? Not where its trace does
- * not cover the CPU then, unless the annotation's own vtid agrees. */
+/* Is the annotation's thread, as the kernel trace has it, certain? Not outside of the kernel trace's coverage of the
+ * CPU, unless the annotation's vtid agrees. */
 static bool is_told(const struct spans *sp, const struct annot *a)
 {
 	const struct thread *t = thread_at(sp->s, a->thread);
@@ -214,7 +214,7 @@ static uint32_t annot_thread(struct spans *sp, struct annot *a)
 	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
 		a->thread = thread_follow(sp->s, by_vtid);
-	if (!a->in_kernel)	/* else it may have a name later */
+	if (!a->in_kernel)	/* a kernel event's thread may be identified later */
 		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
 	return a->thread;
 }
@@ -232,7 +232,7 @@ static uint32_t thread_of(struct spans *sp, const struct annot *a)
 	return is_somebody(sp->s, a->thread) ? a->thread : ID_NONE;
 }
 
-/* What was joined by a key, over a loss of its like: another end and begin may lie in it. */
+/* Was the half joined by a key across a loss? Another end and beginning may be lost in it. */
 static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
@@ -262,7 +262,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
 		h->end = MAX(h->end, m->now);
-	if (h->end < h->begin)		/* an end of another one, or by another clock: not told */
+	if (h->end < h->begin)		/* an end of another span, or by another clock: unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
@@ -385,7 +385,7 @@ static void publish_halves(struct spans *sp, struct strace *t, struct publicatio
 #define OFTEN 1000		/* annotations of a trace that may be published at any time */
 #define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
 
-/* Does it have to be told (again)? */
+/* Has it changed since it was published? */
 static bool is_news(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
@@ -393,8 +393,8 @@ static bool is_news(const struct strace *t, int64_t now, bool final)
 	return !t->settled && (final || (t->open && strace_closed(t, now)));
 }
 
-/* Is it worth its cost now? A long one is published when it is a quarter longer, or now
- * and then, so that all of it costs no more than a few times its length. */
+/* Is it published now? A long trace is, when it is a quarter longer, or after a time in proportion to its length: so
+ * the total cost stays a small multiple of its length. */
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
 	guint n = t->n_annots;
@@ -404,14 +404,14 @@ static bool is_due(const struct strace *t, int64_t now, bool final)
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
-/* Of hosts that have no kernel's trace the thread of an annotation is what it says itself. */
+/* Is the annotation's thread final? Without a kernel trace it is what the annotation says. */
 static bool is_told_all(const struct spans *sp, const struct annot *a)
 {
 	return !a->by_kernel && !a->in_kernel && !a->mark &&
 	       !slice_has_kernel(sp->s, a->host);
 }
 
-/* They are read one after the other, from anywhere in memory: all are fetched at once. */
+/* Snapshots are scattered in memory: prefetches one. */
 static inline void fetch_snap(const struct snap *snap)
 {
 	for (size_t i = 0; snap && i < sizeof *snap; i += 64)
@@ -460,7 +460,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->dirty = false;
 }
 
-/* In time: what their threads did then lies together in memory. */
+/* In order of time: the logs of their threads lie together in memory. */
 static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -481,7 +481,7 @@ static guint spans_most(const struct spans *sp)
 	return (guint)MIN(sp->room / (sizeof(struct annot) + texts), G_MAXUINT / 2);
 }
 
-/* Those whose root has ended first, as little is still to come for them: the oldest. Then the longest. */
+/* First traces whose root has ended, the oldest first: little is still to come for them. Then the longest. */
 static int nearest_end_first(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -495,7 +495,7 @@ static int nearest_end_first(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Until what stays has room, with some to spare. */
+/* Gives up open traces until the rest takes half of the bound. */
 static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 {
 	guint n = 0, most = spans_most(sp);
@@ -528,7 +528,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
-	intmap_clear(&sp->irqs);	/* names may be told later */
+	intmap_clear(&sp->irqs);	/* names may change later */
 }
 
 /* ---- runs without end: dropping closed traces, and the logs that only they needed ---- */
@@ -562,7 +562,7 @@ static void forget_trace(struct spans *sp, guint i)
 	g_ptr_array_remove_index_fast(sp->traces, i);
 }
 
-/* Drops closed traces; the first instant that those left still need. */
+/* Drops closed traces. Returns the first instant that the others still need. */
 static int64_t forget_traces(struct spans *sp, int64_t now)
 {
 	int64_t needed = now;
@@ -582,7 +582,7 @@ static bool is_gone(uint64_t trace, void *data)
 	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
 }
 
-/* What no annotation says any more: spans that were published have references of their own. */
+/* Drops texts that no annotation uses. Published spans have references of their own. */
 static void forget_texts(struct spans *sp)
 {
 	const struct slice *s = sp->s;
@@ -601,7 +601,7 @@ static void forget_texts(struct spans *sp)
 	sp->texts_kept = strtab_bytes(s->texts);
 }
 
-/* Keeps only the annotations of traces that are left; `map`: old to new number. */
+/* Drops the annotations of dropped traces. map: old index -> new one, or ID_NONE. */
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
 	GArray *all = sp->s->annots;
@@ -636,7 +636,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 	sp->done = done;
 }
 
-/* An array keeps the room of its longest time; threads that are over would do so for ever. */
+/* Frees empty logs: an array keeps its largest size, for exited threads forever. */
 static void free_logs(struct thread *t)
 {
 	GArray **logs[] = { &t->annots, &t->open };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How spans are made of annotations; see spans.h. A trace is made in two steps: all its halves
- * are bounded, and told which calls and long waits of their threads are theirs; then each
- * becomes a span, one after the other, in room that is used again.
+ * The state of making spans (spans.h). A trace is made in two steps. First all its halves get their times, and the
+ * calls and long waits of their threads. Then each half becomes a span, in buffers that are used again.
  */
 #ifndef BLK_STATE_SPANS_SPANS_STATE_H
 #define BLK_STATE_SPANS_SPANS_STATE_H
@@ -27,13 +26,13 @@ struct half {
 	guint chains, n_chains;		/* in struct spans.chains */
 };
 
-/* Where a half's thread was its own. */
+/* An interval in which a thread worked for a half, and not for one of its children. */
 struct segment { int64_t begin, end; uint32_t thread, half; };
 
-/* A run of calls, or a wait, of a segment's thread: the number of its first there, and how many. */
+/* Consecutive calls, or one wait, of a segment's thread: the index of the first in its log, and their number. */
 struct inner { uint32_t half, segment, index, n; };
 
-/* Who ran instead, see behind.h. */
+/* A thread that ran instead, and for how long; see cpu_neighbours.h. */
 struct neighbour { const struct thread *thread; int64_t ns; };
 
 struct behind {
@@ -45,7 +44,7 @@ struct behind {
 enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
 #define CORE_KEYS 64
 
-/* Room for what one span is made of. */
+/* Buffers for one span. */
 struct parts_of_span {
 	struct vec annotations, tags, waits, calls, slow, hops;
 	struct behind behind, behind_hop;
@@ -54,11 +53,11 @@ struct parts_of_span {
 						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 
-/* Traces that are over, by id, in two generations: when the younger one is full, the older one goes. */
+/* Ids of dropped traces, in two generations: when the younger one is full, the older one is dropped. */
 struct forgotten {
 	struct intmap ids[2];		/* the younger generation, the older one */
-	int64_t last[2];		/* the newest instant of theirs; INT64_MIN */
-	int64_t unknown_to;		/* and of those that are in neither any more */
+	int64_t last[2];		/* ns: their newest annotation; INT64_MIN */
+	int64_t unknown_to;		/* ns: the newest annotation of traces that are in neither any more */
 };
 #define FORGOTTEN_KEPT 250000		/* ids of a generation */
 
@@ -126,7 +125,7 @@ static inline const struct annot *annot_of(const struct spans *sp, const struct 
 	return &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 }
 
-/* Idle tasks, and those without a name, are nobody. */
+/* The published id of a thread; ID_NONE: none, an idle task, or one that was not identified. */
 static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);
@@ -135,7 +134,7 @@ static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
 }
 
-/* The thread's descriptors, for names_file_in(): one asks for those of one thread again and again. */
+/* The thread's descriptors, for names_file_in(); those of the last thread are cached. */
 static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 {
 	if (sp->files_of != thread) {
