@@ -21,6 +21,7 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	struct bin *b = g_new0(struct bin, 1);
 	const struct bin *like = s->bin_last;
 
+	g_assert(after > index);
 	b->index = index;
 	b->after = after;
 	b->begin = index * s->step;
@@ -209,6 +210,7 @@ static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, 
 
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps)
 {
+	g_assert(into != from);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		merge_kind(into, from, k, maps);
 	new_epochs(s, into);

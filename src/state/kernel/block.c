@@ -146,7 +146,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	}
 }
 
-void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
+void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
 {
 	GHashTableIter it;
 	gpointer value;
@@ -331,7 +331,7 @@ static void apply(struct slice *s, const struct block_event *e)
 		note_depth(dev_cell(s, d, e->ts), d);
 }
 
-void block_tell(struct slice *s, const struct block_event *e)
+void blocks_apply(struct slice *s, const struct block_event *e)
 {
 	if (s->from_start)
 		apply(s, e);
@@ -346,7 +346,7 @@ void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const u
 		e->host = host[e->host];
 		if (e->thread != ID_NONE)
 			e->thread = thread[e->thread];
-		block_tell(a, e);
+		blocks_apply(a, e);
 	}
 	g_array_set_size(b->blocks->told, 0);
 }

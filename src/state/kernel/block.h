@@ -30,8 +30,8 @@ struct blocks;
 struct blocks *blocks_new(void);
 void blocks_free(struct blocks *k);
 /* Calls each() for the thread of every pending request. */
-void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
-void block_tell(struct slice *s, const struct block_event *e);
+void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
+void blocks_apply(struct slice *s, const struct block_event *e);
 /* Charges the time in which devices are in use, up to that instant. */
 void blocks_charge(struct slice *s, int64_t until);
 /* Moves b's requests to a. host, thread: b's ids in a. */

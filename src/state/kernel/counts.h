@@ -25,7 +25,7 @@ void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum
 	       uint32_t name, uint64_t value);
 
 /* Reads the event's counters into *all (made if it is NULL); differences count for `thread`. */
-void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
+void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
 		   uint32_t thread);
 /* Merging: appends the right's counters, in the left's ids, and frees them. losses: of the left CPU. */
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);

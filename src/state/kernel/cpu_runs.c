@@ -74,7 +74,7 @@ static guint run_at(struct cpu *c, int64_t ts)
 	return c->run_hint = after ? after - 1 : 0;
 }
 
-static uint32_t somebody(const struct slice *s, uint32_t id)
+static uint32_t identified_thread(const struct slice *s, uint32_t id)
 {
 	id = thread_follow(s, id);
 	if (id == ID_NONE)
@@ -103,7 +103,7 @@ void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to
 		int64_t end = last ? to : MIN(runs[i + 1].ts, to);
 		if (end <= from)
 			continue;
-		tell(data, somebody(s, runs[i].thread), from, end);
+		tell(data, identified_thread(s, runs[i].thread), from, end);
 		from = end;
 	}
 }
@@ -120,11 +120,11 @@ static int64_t runs_on_until(const struct slice *s, const struct thread *t, stru
 		return at;
 	guint i = run_at(c, at);
 	const struct run *r = vec_at(&c->runs, struct run, i);
-	if (r->ts > at || somebody(s, r->thread) != t->self)
+	if (r->ts > at || identified_thread(s, r->thread) != t->self)
 		return at;
 	while (++i < c->runs.len) {
 		r = vec_at(&c->runs, struct run, i);
-		if (somebody(s, r->thread) != t->self)
+		if (identified_thread(s, r->thread) != t->self)
 			return r->ts;
 	}
 	return INT64_MAX;
@@ -149,7 +149,7 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 			const struct run *r = vec_at(&c->runs, struct run, i);
 			if (r->ts >= to)
 				break;
-			if (r->ts > from && somebody(s, r->thread) == t->self)
+			if (r->ts > from && identified_thread(s, r->thread) == t->self)
 				to = r->ts;
 		}
 	}

@@ -298,7 +298,7 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
 	if (!t || !woken || !c->irq_known)
 		return false;
-	if (thread_wakes_not(s, woken))		/* most wakeups have two events */
+	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events */
 		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
 	const struct irq_frame *frame = cpu_irq_frame(c);

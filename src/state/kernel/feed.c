@@ -276,17 +276,17 @@ static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t se
 
 /* Live: a stream of the host's kernel begins or ends. After the end of the last one the kernel's session is closed:
  * what runs is unknown until a stream begins again. */
-static void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
+static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
 {
 	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
 	if (!s->live)
 		return;
 	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
-	if (h->over && begins) {
-		h->over = false;
+	if (h->kernel_ended && begins) {
+		h->kernel_ended = false;
 		each_cpu(s, host, cpu_lost_end, ts, seq);
-	} else if (!h->over && !h->n_open) {
-		h->over = true;
+	} else if (!h->kernel_ended && !h->n_open) {
+		h->kernel_ended = true;
 		each_cpu(s, host, cpu_lost_begin, ts, seq);
 		lose_threads(s, host, ts, seq);
 	}
@@ -306,7 +306,7 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
 			extend_coverage(s, ev->ts);	/* tasks are known until then */
 		if (info->kernel)
-			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
+			follow_kernel_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;
 	}
 	if (ev->row == BLK_ROW_TALLY) {

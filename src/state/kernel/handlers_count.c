@@ -124,11 +124,11 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 
 void counters_at_switch(struct feed *f, const struct thread *leaves)
 {
-	counters_told(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
+	counters_read(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
 }
 
 void counters_of_thread(struct feed *f, struct thread *t)
 {
 	if (t && t->tid >= -1 && f->cls->n_counters)
-		counters_told(f->s, &t->counters, 0, f, t->self);
+		counters_read(f->s, &t->counters, 0, f, t->self);
 }

@@ -53,7 +53,7 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 static void tell(struct feed *f, enum block_what what)
 {
 	struct block_event e = block_event_of(f, what);
-	block_tell(f->s, &e);
+	blocks_apply(f->s, &e);
 }
 
 void on_block_insert(struct feed *f)
@@ -70,7 +70,7 @@ void on_block_complete(struct feed *f)
 {
 	struct block_event e = block_event_of(f, BLOCK_COMPLETE);
 	e.error = blk_int_or(f->ev, F(4), 0) != 0;
-	block_tell(f->s, &e);
+	blocks_apply(f->s, &e);
 }
 
 void on_block_requeue(struct feed *f)

@@ -37,7 +37,7 @@ static void learn_places(struct feed *f, struct thread *t)
 }
 
 /* An annotation with its instant, CPU and thread. */
-static struct annot annot_here(struct feed *f)
+static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
@@ -81,7 +81,7 @@ static bool see_thread(struct feed *f)
 {
 	if (!f->s->no_spans)
 		return false;
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	add_annot(f, &a, false);
 	return true;
 }
@@ -89,7 +89,7 @@ static bool see_thread(struct feed *f)
 static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
 {
 	struct slice *s = f->s;
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = type;
 	a.name = slice_text(s, blk_text(f->ev, F(0)));
 	a.service = slice_text(s, blk_text(f->ev, F(1)));
@@ -133,7 +133,7 @@ void on_keyval_integer(struct feed *f)
 
 static void function_mark(struct feed *f, enum annot_mark mark)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
 	a.mark = mark;
 	a.rule = RULE_FUNCTION;
@@ -156,7 +156,7 @@ void on_function_exit(struct feed *f)
 /* lttng_ust_statedump:bin_info and similar: where a program or library is mapped. */
 void on_binary(struct feed *f)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	struct binary b = {
 		.ts = f->ts, .base = (uint64_t)blk_int(f->ev, F(0)),
 		.size = (uint64_t)blk_int(f->ev, F(1)), .host = f->host, .vpid = a.vpid,
@@ -292,7 +292,7 @@ static void tag_fields(struct feed *f, const struct rule *r, const struct annot 
 
 static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark mark)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
 	a.mark = mark;
 	a.rule = number;

@@ -137,7 +137,7 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 }
 
 /* Charges a pending call whose exit is missing: busy up to ts. */
-static void call_gone(struct slice *s, struct thread *t, int64_t ts)
+static void end_unfinished_call(struct slice *s, struct thread *t, int64_t ts)
 {
 	if (t->st.call_state == CALL_IN && t->st.call.name)
 		charge_busy(s, t, &t->st.call, ts);
@@ -153,7 +153,7 @@ static void forget_call(struct tstate *st)
 /* Forgets the current state after a loss. */
 static void lose(struct slice *s, struct thread *t)
 {
-	call_gone(s, t, t->st.cursor);
+	end_unfinished_call(s, t, t->st.cursor);
 	unknown_ends(s, t, SOFT_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
@@ -247,7 +247,7 @@ static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
 	unknown_ends(s, t, SOFT_BY_ENTER, r);
-	call_gone(s, t, r->ts);
+	end_unfinished_call(s, t, r->ts);
 	t->st.run = RUN_ON;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
@@ -273,7 +273,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 		call_finished(s, t, &st->call, r);
 		return;
 	}
-	call_gone(s, t, r->ts);
+	end_unfinished_call(s, t, r->ts);
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
 	if (st->call_state == CALL_SOFT)
@@ -284,7 +284,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->call_lost = false;
 }
 
-#define OPEN_LOOKED_AT 64	/* newest open spans that are searched: a thread may work for thousands at a time */
+#define SEARCHED_SPANS 64	/* newest open spans that are searched: a thread may work for thousands at a time */
 
 /* Tracks which spans the thread is in: calls inside spans are logged. For functions and nested rules the ids are not
  * known yet, so an end removes the innermost span with the same key. */
@@ -293,7 +293,7 @@ static void track_open(struct thread *t, const struct annot *a, bool ends)
 	struct open_span key = { a->trace, a->span, a->ts };
 	if (!t->open)
 		t->open = g_array_new(false, false, sizeof key);
-	guint to = t->open->len > OPEN_LOOKED_AT ? t->open->len - OPEN_LOOKED_AT : 0;
+	guint to = t->open->len > SEARCHED_SPANS ? t->open->len - SEARCHED_SPANS : 0;
 	for (guint i = t->open->len; i > to; i--) {
 		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
 		if (o->trace != key.trace || o->span != key.span)
@@ -352,7 +352,7 @@ static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
 	lose(s, t);
 }
 
-static void do_gone(struct slice *s, struct thread *t, const struct rec *r)
+static void do_ended(struct slice *s, struct thread *t, const struct rec *r)
 {
 	lose(s, t);
 	t->st.run = RUN_DEAD;
@@ -365,7 +365,7 @@ static const fold folds[] = {
 	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
 	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
 	[REC_MARK] = do_mark,
-	[REC_LOST] = do_lost, [REC_GONE] = do_gone,
+	[REC_LOST] = do_lost, [REC_ENDED] = do_ended,
 };
 
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
@@ -413,7 +413,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		forget_call(st);
 		t->begins_lost = true;
 		break;
-	case REC_GONE:
+	case REC_ENDED:
 		st->run = RUN_DEAD;
 		forget_call(st);
 		t->begins_lost = true;
@@ -499,7 +499,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 					     .arg = { w->soft } });
 		return;
 	}
-	if (thread_wakes_not(s, t))
+	if (wakeup_is_ignored(s, t))
 		return;
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);

@@ -22,7 +22,7 @@ enum rec_type {
 	REC_SPAN,		/* made annotation .who in user mode; .state 1: a span's end */
 	REC_MARK,		/* the same for a kernel event: the thread may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
-	REC_GONE,		/* its tid belongs to another thread now: it has ended, without an event */
+	REC_ENDED,		/* its tid belongs to another thread now: it has ended, without an event */
 };
 
 enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };

@@ -112,7 +112,7 @@ static void mark_all(const struct slice *s, guint8 *used)
 	}
 	for (guint i = 0; i < s->cpus->len; i++)
 		mark_cpu(s, used, cpu_at(s, i));
-	blocks_each_asker(s->blocks, mark_asker, &(struct marking){ s, used });
+	blocks_each_thread(s->blocks, mark_asker, &(struct marking){ s, used });
 	for (guint i = 0; i < s->threads->len; i++) {
 		const struct thread *t = g_ptr_array_index(s->threads, i);
 		if (t->st.run != RUN_DEAD)

@@ -79,7 +79,7 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 
 /* Does the wakeup change nothing? The thread runs, or was woken before (there are two events of a wakeup), and no event
  * was lost since. */
-static inline bool thread_wakes_not(const struct slice *s, const struct thread *t)
+static inline bool wakeup_is_ignored(const struct slice *s, const struct thread *t)
 {
 	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
 	       !slice_lost_after(s, t->st.cursor);

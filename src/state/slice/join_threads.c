@@ -14,7 +14,7 @@
 #include "state/spans/annot.h"
 
 /* Resolves the right's initial call with the left's final state. */
-static void tell_right(struct slice *s, struct thread *l, struct thread *r)
+static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 {
 	struct verdict v = was_user;
 	bool has_exit = r->soft_end == SOFT_BY_EXIT;
@@ -118,12 +118,13 @@ static void adopt_aliases(struct thread *l, struct thread *r)
 /* The right's state is known: the left, after the right's head, continues with it. */
 static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
+	g_assert(r->hard);
 	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
 	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
 	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
 		lost_ends(s, l, r->soft_end, &r->soft_exit);
 	else if (left_knows && !r->begins_lost)
-		tell_right(s, l, r);
+		resolve_right(s, l, r);
 	append_logs(s, l, r);
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)

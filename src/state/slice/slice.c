@@ -32,6 +32,7 @@ static void bin_free_value(gpointer p)
 
 struct slice *slice_new(bool from_start, int64_t step_ns)
 {
+	g_assert(step_ns > 0);
 	struct slice *s = g_new0(struct slice, 1);
 	s->from_start = from_start;
 	s->step = step_ns;
@@ -263,7 +264,7 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
 	if (t && !(t->hard && t->st.run == RUN_DEAD))
-		thread_record(s, t, &(struct rec){ .type = REC_GONE, .ts = ts, .seq = seq });
+		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq });
 }
 
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)

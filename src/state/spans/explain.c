@@ -162,7 +162,7 @@ static void set_waits(struct vec *kept, struct span *span)
 }
 
 /* Parts and waits that the trace has no events for become unknown. */
-static void untold(const struct slice *s, struct span *span, struct vec *waits)
+static void set_unknown_parts(const struct slice *s, struct span *span, struct vec *waits)
 {
 	if (s->has_switches && s->has_calls)
 		return;
@@ -293,7 +293,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	explain_run(sp, span, from, x);
 	if (x && h->end > x->ts && x->snap)
 		explain_open(sp, span, x, h->end);
-	untold(sp->s, span, &sp->parts.waits);
+	set_unknown_parts(sp->s, span, &sp->parts.waits);
 	set_waits(&sp->parts.waits, span);
 	behind_sum(sp, span);
 	for (unsigned p = 0; p < PART_N; p++)

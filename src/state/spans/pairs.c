@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define RULE_BLKKIN (RULE_FUNCTION - 1)
-#define LOOKED_AT 64		/* frames, from the innermost outwards, for an end */
+#define SEARCHED_FRAMES 64		/* frames, from the innermost outwards, for an end */
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
 /* An open span. */
@@ -137,11 +137,11 @@ static struct frame *innermost(GHashTable *table, uint64_t key)
 	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
 }
 
-/* Removes the innermost such frame, if it is among the last LOOKED_AT. */
+/* Removes the innermost such frame, if it is among the last SEARCHED_FRAMES. */
 static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
 		const struct frame *have = &g_array_index(frames, struct frame, i - 1);
 		if (have->trace != f->trace || have->span != f->span)
 			continue;
@@ -246,7 +246,7 @@ static void function_ends(struct pairs *p, struct annot *a)
 {
 	uint64_t thread = thread_key(p, a);
 	GArray *frames = thread ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
 		struct frame f = g_array_index(frames, struct frame, i - 1);
 		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
 			continue;

@@ -44,7 +44,7 @@ static inline bool strace_closed(const struct strace *t, int64_t now)
 struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 
 /* Is it a real thread: not idle, and identified? */
-static bool is_somebody(const struct slice *s, uint32_t thread)
+static bool is_real_thread(const struct slice *s, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
 	return t && !t->idle && t->tid != -1;
@@ -195,7 +195,7 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 
 /* Is the annotation's thread, as the kernel trace has it, certain? Not outside of the kernel trace's coverage of the
  * CPU, unless the annotation's vtid agrees. */
-static bool is_told(const struct spans *sp, const struct annot *a)
+static bool is_certain(const struct spans *sp, const struct annot *a)
 {
 	const struct thread *t = thread_at(sp->s, a->thread);
 	const struct cpu *c = cpu_at(sp->s, a->cpu);
@@ -209,7 +209,7 @@ static bool is_told(const struct spans *sp, const struct annot *a)
 static uint32_t annot_thread(struct spans *sp, struct annot *a)
 {
 	a->thread = thread_follow(sp->s, a->thread);
-	if (a->thread == ID_NONE || is_told(sp, a))
+	if (a->thread == ID_NONE || is_certain(sp, a))
 		return a->thread;
 	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
@@ -229,7 +229,7 @@ static bool is_abandoned(const struct making *m, uint64_t span)
 
 static uint32_t thread_of(struct spans *sp, const struct annot *a)
 {
-	return is_somebody(sp->s, a->thread) ? a->thread : ID_NONE;
+	return is_real_thread(sp->s, a->thread) ? a->thread : ID_NONE;
 }
 
 /* Was the half joined by a key across a loss? Another end and beginning may be lost in it. */
@@ -244,6 +244,7 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 /* Begin, end and state of a half from its annotations. */
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
+	g_assert(h->n_annots > 0);
 	bool begun = false, ended = false;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
@@ -386,7 +387,7 @@ static void publish_halves(struct spans *sp, struct strace *t, struct publicatio
 #define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
 
 /* Has it changed since it was published? */
-static bool is_news(const struct strace *t, int64_t now, bool final)
+static bool has_changed(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
 		return true;
@@ -398,14 +399,14 @@ static bool is_news(const struct strace *t, int64_t now, bool final)
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
 	guint n = t->n_annots;
-	if (!is_news(t, now, final))
+	if (!has_changed(t, now, final))
 		return false;
 	return final || n <= OFTEN || strace_closed(t, now) || n - t->published > t->published / 4 ||
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
 /* Is the annotation's thread final? Without a kernel trace it is what the annotation says. */
-static bool is_told_all(const struct spans *sp, const struct annot *a)
+static bool has_final_thread(const struct spans *sp, const struct annot *a)
 {
 	return !a->by_kernel && !a->in_kernel && !a->mark &&
 	       !slice_has_kernel(sp->s, a->host);
@@ -425,7 +426,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 	t->settled = true;
 	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
 		annot_thread(sp, &annots[i]);
-		t->settled &= is_told_all(sp, &annots[i]);
+		t->settled &= has_final_thread(sp, &annots[i]);
 		fetch_snap(annots[i].snap);
 		*vec_add(&sp->ids, uint32_t) = i;
 	}
@@ -576,7 +577,7 @@ static int64_t forget_traces(struct spans *sp, int64_t now)
 	return needed;
 }
 
-static bool is_gone(uint64_t trace, void *data)
+static bool is_dropped(uint64_t trace, void *data)
 {
 	const struct spans *sp = data;
 	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
@@ -690,7 +691,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
 	forget_texts(sp);
-	pairs_forget(sp->pairs, is_gone, sp);
+	pairs_forget(sp->pairs, is_dropped, sp);
 	runs_forget(sp->s, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(sp->s->threads, i);

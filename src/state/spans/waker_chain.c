@@ -15,7 +15,7 @@
 #define SHARE 32		/* a wait shorter than this fraction (1/n) of its span is not followed */
 #define SHARE_OF_WAIT 8		/* the same for a waker's wait, of the span's wait */
 #define ENOUGH_HOPS 64		/* links of one wait: then no further waker is followed */
-#define MOST_TOLD 6		/* waits of one thread that get a link of their own: the longest */
+#define MOST_SHOWN 6		/* waits of one thread that get a link of their own: the longest */
 
 struct chain {
 	struct spans *sp;
@@ -66,6 +66,7 @@ static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
+	g_assert(c->depth < LIMIT_WAKER_DEPTH);	/* may_follow() */
 	c->thread[++c->depth] = thread;
 	add_thread(c, from, to);
 	c->depth--;
@@ -229,13 +230,13 @@ static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 }
 
 /* The least length (ns) of a wait with a link of its own; G_MAXINT64: there are too many waits. */
-static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64_t to)
+static int64_t least_shown(struct chain *c, struct thread *t, int64_t from, int64_t to)
 {
-	int64_t most[MOST_TOLD + 1] = { 0 };	/* the longest first, and one more */
+	int64_t most[MOST_SHOWN + 1] = { 0 };	/* the longest first, and one more */
 	const struct wait *w;
 	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
-		unsigned k = MOST_TOLD;
+		unsigned k = MOST_SHOWN;
 		if (++c->steps > LIMIT_WAKER_LOOKS)
 			return G_MAXINT64;
 		if (ns <= most[k])
@@ -244,14 +245,14 @@ static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64
 			most[k] = most[k - 1];
 		most[k] = ns;
 	}
-	return most[MOST_TOLD] + 1;	/* waits of equal length are treated alike */
+	return most[MOST_SHOWN] + 1;	/* waits of equal length are treated alike */
 }
 
 static void add_thread(struct chain *c, int64_t from, int64_t to)
 {
 	struct slice *s = c->sp->s;
 	struct thread *t = thread_at(s, c->thread[c->depth]);
-	int64_t least = least_told(c, t, from, to), cursor = from;
+	int64_t least = least_shown(c, t, from, to), cursor = from;
 	struct cpu *cpu = NULL;
 	const struct wait *w;
 	struct mix m;
@@ -325,7 +326,7 @@ void chain_find(struct spans *sp)
 	}
 }
 
-static void look_behind(struct spans *sp, const struct inner *in)
+static void follow_wait(struct spans *sp, const struct inner *in)
 {
 	const struct segment *seg = segment_at(sp, in->segment);
 	const struct wait *w = vec_at(&thread_at(sp->s, seg->thread)->waits, struct wait, in->index);
@@ -350,7 +351,7 @@ void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 	struct vec *hops = &sp->parts.hops;
 	hops->len = 0;
 	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
-		look_behind(sp, vec_at(&sp->chains, struct inner, i));
+		follow_wait(sp, vec_at(&sp->chains, struct inner, i));
 	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* of several threads */
 	span->hops = hops->data;
 	span->n_hops = hops->len;
