@@ -2,7 +2,7 @@
 #include "lib/inspect.h"
 
 #include "state/slice/model_private.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 #include "state/store/timeline_private.h"
 #include "trace/ctf/ctf_parse.h"
 #include "trace/native/native_feed_private.h"

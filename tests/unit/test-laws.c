@@ -16,7 +16,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
-#include "state/slice/slice.h"
+#include "state/slice/ragged.h"
 #include "views/view.h"
 
 #define STEP INT64_C(1000000000)

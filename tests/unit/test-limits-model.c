@@ -9,7 +9,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 #include "trace/reader.h"
 
 #include <string.h>

@@ -7,8 +7,10 @@
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
 #include "state/slice/model.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 #include "trace/native/native.h"
 
 #define STEP INT64_C(1000000000)

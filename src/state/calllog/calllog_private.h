@@ -7,7 +7,10 @@
 #define BLK_STATE_CALLLOG_CALLLOG_PRIVATE_H
 
 #include "state/calllog/calllog.h"
-#include "state/slice/slice_private.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/syscalls.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 
 struct log_row {
 	handler on;		/* the model's handler; NULL: the event only gives a line */

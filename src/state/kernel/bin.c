@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bins: one second under construction; see charge.c for what goes into it. */
-#include "state/kernel/cell_cache.h"
+/* Seconds under construction: finding, filling and merging bins; see bin.h. */
+#include "state/kernel/bin.h"
+
 #include "state/kernel/coverage.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -19,17 +21,18 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	struct bin *b = g_new0(struct bin, 1);
 	const struct bin *like = s->bin_last;
 
+	g_assert(after > index);
 	b->index = index;
 	b->after = after;
 	b->begin = index * s->step;
 	if (__builtin_mul_overflow(after, s->step, &b->end))
 		b->end = INT64_MAX;
-	if (index == s->window_from)		/* all before the window, and all behind it */
+	if (index == s->window_from)		/* the bins of all before and of all behind the window */
 		b->begin = INT64_MIN;
 	if (index == s->window_to)
 		b->end = INT64_MAX;
 	new_epochs(s, b);
-	/* As many cells as in the second before, and some more: it will not grow, most likely. */
+	/* Room for as many cells as in the previous bin, and a quarter more: the tables rarely grow. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
 		cell_table_reserve(&b->table[k], built_layout(k),
 				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
@@ -69,7 +72,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	int64_t after = is_void ? v.end / s->step : index + 1;
 	index = CLAMP(index, s->window_from, s->window_to);
 	bool late = index < s->kept_from;
-	if (late)		/* that second is final: what comes for it goes to the oldest kept */
+	if (late)		/* that bin was dropped: the oldest retained one is used */
 		index = s->kept_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
@@ -101,8 +104,7 @@ void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uin
 	BIN_CELL(s, b, event, .host = host, .name = name)->count += count;
 }
 
-/* The newest cell of (thread, fd), unless the descriptor may have changed since: the map of this kind is
- * by these two alone. */
+/* The map of file cells has one cell for (thread, fd): the newest. */
 struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call)
 {
 	struct cell_table *files = &b->table[CELL_file];
@@ -155,7 +157,7 @@ void bin_slow(struct bin *b, const struct bin_slow *c)
 		b->slow_from = g_array_index(a, struct bin_slow, a->len - 1).duration;
 }
 
-/* ---- merging, when slices are stitched ---- */
+/* ---- merging slices ---- */
 
 static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
 {
@@ -164,8 +166,8 @@ static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
 	c->seq += maps->seq_add;
 }
 
-/* The cells get ids of another slice. Descriptors are not found by their cells any more: what still comes
- * for them gets cells of its own, which the publisher adds to these. */
+/* Maps the cells' ids to another slice's. File cells leave the map: later charges get new cells, which the publisher
+ * adds to these. */
 static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps *maps)
 {
 	const struct cell_layout *l = built_layout(kind);
@@ -197,7 +199,7 @@ static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, 
 	for (uint32_t i = 0; i < from->table[kind].n; i++) {
 		void *cell = cell_table_at(&from->table[kind], l, i);
 		cell_map(l, cell, maps);
-		if (kind == CELL_file)		/* which file each is may still differ; takes its histograms */
+		if (kind == CELL_file)		/* the same fd may be another file: not added; takes over histograms */
 			cell_table_append(&into->table[kind], l, cell);
 		else
 			cell_table_add(&into->table[kind], l, cell);
@@ -208,6 +210,7 @@ static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, 
 
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps)
 {
+	g_assert(into != from);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		merge_kind(into, from, k, maps);
 	new_epochs(s, into);

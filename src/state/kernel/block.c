@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Block requests: inserted into a queue, issued to the device, completed, in parts or
- * at once; merged and requeued on the way. By device and start sector.
+ * Block requests, by device and start sector: inserted into a queue, issued to the device, merged, requeued, completed
+ * in parts or at once.
  *
- * Which request an event is about follows from all events before it: a part that
- * completes moves the start sector of the rest. So a slice that does not begin with
- * the trace keeps its events, and they are told when its left neighbour is rooted.
+ * The request of an event depends on all events before it: when a part completes, the start sector of the rest moves.
+ * So a slice that does not start at the trace's beginning only stores the events. Merging it with one that does applies
+ * them.
  */
+#include "state/kernel/block.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 
 #define SECTOR_BYTES 512
 
-struct disk {			/* a device, in a rooted slice */
+struct disk {			/* a device */
 	uint32_t host, dev;
-	uint32_t queued, issued;	/* requests there now */
-	int64_t cursor;		/* charged, and looked for losses, up to here; TS_NONE */
+	uint32_t queued, issued;	/* number of requests in its queue, in the device */
+	int64_t cursor;		/* time is charged, and losses are considered, up to here; TS_NONE */
 };
 
 struct request {
 	uint64_t key;		/* the disk */
 	uint64_t sector;
-	int64_t since;		/* it is where it is */
-	int64_t queue_ns, service_ns;	/* before that */
-	uint64_t bytes, sectors;	/* of what is not complete */
-	uint32_t thread;	/* who asked for it; ID_NONE */
+	int64_t since;		/* when it entered its current place (queue or device) */
+	int64_t queue_ns, service_ns;	/* time in queue and device before .since */
+	uint64_t bytes, sectors;	/* not completed yet */
+	uint32_t thread;	/* the thread that inserted it, else issued it; ID_NONE */
 	uint8_t dir;		/* enum block_dir */
 	bool issued;
 	bool was_queued;	/* .queue_ns is known */
@@ -48,7 +52,7 @@ struct blocks {
 	GHashTable *requests;	/* struct request, owned */
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
-	GArray *told;		/* struct block_event: of slices that are not rooted */
+	GArray *told;		/* struct block_event: stored for merging */
 };
 
 struct blocks *blocks_new(void)
@@ -81,7 +85,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
 }
 
-/* In the device's own cell, and in that of who asked for the request. */
+/* Counts in the cell of the device, and in that of the thread that made the request. */
 #define COUNT_DONE(cell, r, n_bytes, whole) \
 	do { \
 		(cell)->requests[(r)->dir] += (whole); \
@@ -132,7 +136,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		struct bin *b = slice_bin(s, from);
-		int64_t end = covered_end(s, b, from, to);
+		int64_t end = charge_end(s, b, from, to);
 		struct dev_cell *c = dev_cell(s, d, from);
 		c->busy_ns += d->issued ? end - from : 0;
 		c->depth_ns += d->issued * (end - from);
@@ -142,7 +146,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	}
 }
 
-void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
+void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
 {
 	GHashTableIter it;
 	gpointer value;
@@ -158,7 +162,7 @@ static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 	return r->key == pair(d->host, d->dev);
 }
 
-/* Up to there; nothing is known any more of what was under way when events were lost. */
+/* Charges the device up to that instant. A loss drops its pending requests. */
 static void settle(struct slice *s, struct disk *d, int64_t to)
 {
 	int64_t lost;
@@ -204,7 +208,7 @@ static void drop(struct slice *s, struct disk *d, struct request *r)
 	g_hash_table_remove(s->blocks->requests, r);
 }
 
-/* Whoever begins again where another one is, knows that the older one is gone. */
+/* A new request at the same sector ends the older one, whose completion is missing. */
 static struct request *begin(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = g_new0(struct request, 1);
@@ -218,7 +222,7 @@ static struct request *begin(struct slice *s, struct disk *d, const struct block
 	return r;
 }
 
-/* The same request, from another sector on. */
+/* Moves the start sector of a request. */
 static void move(struct slice *s, struct disk *d, struct request *r, uint64_t sector)
 {
 	g_hash_table_steal(s->blocks->requests, r);
@@ -262,7 +266,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 	}
 	dev_cell(s, d, e->ts)->errors += e->error;
 	user_cell(s, d, r, e->ts)->errors += e->error;
-	if (e->sectors && e->sectors < r->sectors) {	/* the rest stays under way */
+	if (e->sectors && e->sectors < r->sectors) {	/* the rest is still pending */
 		uint64_t bytes = MIN(e->sectors * SECTOR_BYTES, r->bytes);
 		dev_cell(s, d, e->ts)->partial++;
 		count_done(s, d, r, e->ts, bytes, false);
@@ -289,7 +293,7 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 	d->queued++;
 }
 
-/* The request of the event is part of the one before it now. */
+/* The event's request is merged into the one that ends where it begins. */
 static void on_merge(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = find(s, d, e->sector);
@@ -298,13 +302,13 @@ static void on_merge(struct slice *s, struct disk *d, const struct block_event *
 		drop(s, d, r);
 }
 
-/* A bio went to the end of a waiting request. */
+/* A bio was added to the end of a queued request. */
 static void on_backmerge(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	dev_cell(s, d, e->ts)->merges++;
 }
 
-/* A bio went before a waiting request, which begins there now. */
+/* A bio was added before a queued request: its start sector moves. */
 static void on_frontmerge(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = find(s, d, e->sector + e->sectors);
@@ -327,7 +331,7 @@ static void apply(struct slice *s, const struct block_event *e)
 		note_depth(dev_cell(s, d, e->ts), d);
 }
 
-void block_tell(struct slice *s, const struct block_event *e)
+void blocks_apply(struct slice *s, const struct block_event *e)
 {
 	if (s->from_start)
 		apply(s, e);
@@ -342,7 +346,7 @@ void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const u
 		e->host = host[e->host];
 		if (e->thread != ID_NONE)
 			e->thread = thread[e->thread];
-		block_tell(a, e);
+		blocks_apply(a, e);
 	}
 	g_array_set_size(b->blocks->told, 0);
 }

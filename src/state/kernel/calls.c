@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finished system calls: their figures, and the facts they tell about descriptors. */
+/* Finished system calls: counting them, and writing facts about descriptors; see calls.h. */
+#include "state/kernel/calls.h"
+
+#include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/kernel/charge.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +25,13 @@ static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint6
 	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
 }
 
-/* A connect() that goes on in the background names its socket, too. */
+/* Did the call succeed? A connect() in progress names its socket, too. */
 static bool has_effect(const struct call_info *info, int64_t ret)
 {
 	return info->fdop && (ret >= 0 || (info->fdop == FDOP_CONNECT && ret == -EINPROGRESS));
 }
 
-/* Of connect and bind: the descriptor that the entry told. */
+/* connect and bind: the entry's descriptor; all descriptors if the entry is missing. */
 static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call *c = &t->st.call;
@@ -35,11 +41,10 @@ static void bump_named(struct slice *s, const struct thread *t, const struct rec
 		bump(&s->fdops.all, r->seq);
 }
 
-/* What a call's exit may have changed, whether or not its entry is known. */
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;
-	if (!r->name && r->arg[0] >= 0) {	/* old tracers do not say which call */
+	if (!r->name && r->arg[0] >= 0) {	/* exits of old tracers have no name */
 		fdop_bump(s, t, r->arg[0], r->seq);
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
@@ -58,7 +63,6 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 		bump(&s->fdops.all, r->seq);
 }
 
-/* close works from its entry on: the number may be taken again before its exit. */
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;
@@ -110,7 +114,7 @@ static void fcntl_facts(struct slice *s, const struct thread *t, const struct ca
 	}
 }
 
-/* The socket's family and type in words; a stable text whatever the flags are. */
+/* The socket's family and type; the same text for any flags. */
 static uint32_t socket_text(struct slice *s, const struct call *c)
 {
 	static const char *const types[] = { "", "stream", "dgram", "raw", "rdm", "seqpacket" };
@@ -124,7 +128,7 @@ static uint32_t socket_text(struct slice *s, const struct call *c)
 	return strtab_add(s->strings, text);
 }
 
-/* Flags that mean close-on-exec, by call: which argument, which bits. */
+/* Does the call set close-on-exec on its new descriptor? */
 static bool call_cloexec(const struct slice *s, const struct call *c, enum call_fdop op)
 {
 	switch (op) {
@@ -241,7 +245,7 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 			   (uint64_t)ret >= (uint64_t)-4095, latency, hist_bucket_index(latency));
 }
 
-/* The bin of its exit; the time in it is charged. */
+/* Charges the time in the call. Returns the bin of its exit. */
 static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c, int64_t ts)
 {
 	struct bin *b = s->bin_last;

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Charging: an interval goes into its second's cells, split at the borders of seconds. */
+/* Adding intervals to cells, split at the borders of seconds; see charge.h. */
+#include "state/kernel/charge.h"
+
+#include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
+#include "state/slice/slice_state.h"
+
+#include "base/timefmt.h"
+
+int64_t charge_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to)
+{
+	if (from >= b->begin && from < b->end)
+		return MIN(b->end, to);
+	return MIN(time_floor(from, s->step) + s->step, to);	/* that bin was dropped */
+}
 
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)
 {
@@ -13,7 +26,7 @@ void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from,
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, part != PART_UNKNOWN)) < to) {
 		struct bin *at = slice_bin(s, from);
-		int64_t end = covered_end(s, at, from, to);
+		int64_t end = charge_end(s, at, from, to);
 		cell_of_thread(s, at, t)->part[part] += end - from;
 		from = end;
 	}
@@ -31,7 +44,7 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		struct bin *at = slice_bin(s, from);
-		int64_t end = covered_end(s, at, from, to);
+		int64_t end = charge_end(s, at, from, to);
 		cell_of_file(s, at, t, c)->blocked_ns += end - from;
 		from = end;
 	}
@@ -42,10 +55,10 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 	int64_t from = covered_newest(s, c->busy_from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		struct bin *at = slice_bin(s, from);
-		int64_t end = covered_end(s, at, from, to);
+		int64_t end = charge_end(s, at, from, to);
 		struct call_cell *b = cell_of_call(s, at, t, c->name);
 		b->busy_ns += end - from;
-		if (end == covered_end(s, at, from, INT64_MAX))
+		if (end == charge_end(s, at, from, INT64_MAX))
 			b->unfinished = 1;	/* pending at this second's end */
 		from = end;
 	}
@@ -62,7 +75,7 @@ void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
 		struct bin *at = slice_bin(s, from);
-		int64_t end = covered_end(s, at, from, to);
+		int64_t end = charge_end(s, at, from, to);
 		*cpu_figure(s, at, c, kind) += end - from;
 		from = end;
 	}

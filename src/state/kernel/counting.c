@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription table that counts all events by thread: rows that nothing matches, then
- * those of the usual table, and one for all else. So a row's number says how it is taken.
+ * The subscription table that counts all events by thread: first as many rows that match nothing, then the rows of the
+ * usual table, then one for all other events. So the number of a row says how its event is handled.
  */
-#include "state/kernel/counts.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice.h"
 
 static struct {
 	struct blk_subscription *subs;
-	size_t n;			/* of the usual table in it */
+	size_t n;			/* rows of the usual table */
 	GMutex lock;
 } table;
 
@@ -53,7 +55,7 @@ bool counting_has(unsigned row)
 	return row >= n;
 }
 
-/* As if it came by the usual table, after it was counted. */
+/* Counts the event, then calls the handler that it has in the usual table. */
 void on_counted(struct feed *f)
 {
 	struct blk_event ev = *f->ev;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads are counted for: see counts.h. */
+/* Differences of perf counters, and other counts, into cells; see counts.h. */
 #include "state/kernel/counts.h"
+
+#include "state/kernel/bin.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 
@@ -27,13 +30,13 @@ static void add(GArray **all, const struct counter *c)
 		g_array_append_val(*all, *c);
 }
 
-void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
+void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
 		   uint32_t thread)
 {
 	for (unsigned i = 0; i < f->cls->n_counters; i++) {
 		uint64_t value = (uint64_t)blk_int(f->ev, BLK_CTX_COUNTER0 + i);
 		uint32_t name = f->cls->counter[i];
-		if (!value)		/* what the tracer writes when it can't read it */
+		if (!value)		/* the tracer writes 0 when it cannot read the counter */
 			continue;
 		struct counter *c = find(*all, name);
 		if (!c) {
@@ -43,7 +46,7 @@ void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct 
 			});
 			continue;
 		}
-		if (value > c->last)	/* else it began anew */
+		if (value > c->last)	/* else the counter was reset */
 			count_for(s, f->ts, f->host, c->losses == losses ? thread : ID_NONE,
 				  COUNT_PERF, name, value - c->last);
 		c->last = value;

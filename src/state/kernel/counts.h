@@ -1,45 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What threads are counted for: page faults, hits of probes, perf counters, and, where
- * somebody asks, all events. Only for src/state/.
+ * Counts for threads: page faults, hits of probes, perf counters and, on request, all events.
  *
- * A perf counter is told as a running sum: of a CPU (the kernel's; then each step between
- * two switches is the thread's that ran meanwhile) or of a thread (user space's own). The
- * step from before a slice to its first value is the left neighbour's to tell. What a CPU
- * counted while events were lost is nobody's.
+ * Events have perf counters as running sums: of a CPU in kernel events, of a thread in its own events of user space.
+ * The difference between two switches of a CPU belongs to the thread that ran meanwhile. The difference between two
+ * slices is added when they are merged. What a CPU counted while events were lost is not counted for any thread.
  */
 #ifndef BLK_STATE_KERNEL_COUNTS_H
 #define BLK_STATE_KERNEL_COUNTS_H
 
-#include "state/slice/slice_private.h"
+#include "state/kernel/event_class.h"
+#include "state/slice/slice_state.h"
 
 struct counter {		/* of a CPU or of a thread */
 	uint32_t name;		/* string */
-	uint32_t losses;	/* of its CPU before .last, in this slice */
+	uint32_t losses;	/* losses of its CPU in this slice before .last */
 	uint64_t first, last;	/* values */
 	int64_t first_ts;
-	uint32_t first_thread;	/* who ran before .first; ID_NONE: unknown */
+	uint32_t first_thread;	/* the thread that ran before .first; ID_NONE: unknown */
 };
 
-/* thread: ID_NONE where nobody knows. */
+/* thread: ID_NONE if unknown. */
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value);
 
-/* The values that the event tells: steps of *all (made when it is NULL) are `thread`'s. */
-void counters_told(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
+/* Reads the event's counters into *all (made if it is NULL); differences count for `thread`. */
+void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
 		   uint32_t thread);
-/* The right neighbour's, in the left's ids: consumed. losses: the left's. */
+/* Merging: appends the right's counters, in the left's ids, and frees them. losses: of the left CPU. */
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
 void counters_free(GArray *all);		/* NULL is fine */
-
-/* handlers_count.c: of an event of user space, as its contexts tell, and its buffer. */
-int32_t user_pid(const struct feed *f);		/* -1: nothing tells it */
-void user_learn(struct feed *f, struct thread *t);	/* name and process, where no kernel does */
-
-/* counting.c: rows of slice_subscriptions_counting() */
-void on_counted(struct feed *f);
-bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
-unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When nothing was recorded: see covered.h. */
+/* Voids: long times without a record; see coverage.h. */
 #include "state/kernel/coverage.h"
+
 
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -28,40 +29,7 @@ void covered_join_host(struct slice_host *mine, const struct slice_host *other)
 	mine->end = MIN(mine->end, other->end);
 }
 
-static void each_cpu(struct slice *s, uint32_t host, void (*tell)(struct slice *, struct cpu *, int64_t, uint64_t),
-		     int64_t ts, uint64_t seq)
-{
-	for (guint i = 0; i < s->cpus->len; i++)
-		if (cpu_at(s, i)->host == host)
-			tell(s, cpu_at(s, i), ts, seq);
-}
-
-static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
-{
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (t->host == host && t->forward == ID_NONE && t->hard && !t->idle && t->st.run != RUN_DEAD)
-			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
-	}
-}
-
-void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
-{
-	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
-	if (!s->live)
-		return;
-	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
-	if (h->over && begins) {
-		h->over = false;
-		each_cpu(s, host, cpu_lost_end, ts, seq);
-	} else if (!h->over && !h->n_open) {
-		h->over = true;
-		each_cpu(s, host, cpu_lost_begin, ts, seq);
-		lose_threads(s, host, ts, seq);
-	}
-}
-
-/* The number of the first void that ends behind the instant. */
+/* Index of the first void that ends after the instant. */
 static guint first_void(const struct slice *s, int64_t ts)
 {
 	guint lo = 0, hi = s->voids->len;
@@ -84,13 +52,6 @@ bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct t
 	ret->begin = time_floor(v->begin, s->step) + s->step;
 	ret->end = time_floor(v->end, s->step);
 	return ts >= ret->begin && ts < ret->end && covered_are_far(v->begin, v->end, least);
-}
-
-int64_t covered_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to)
-{
-	if (from >= b->begin && from < b->end)
-		return MIN(b->end, to);
-	return MIN(time_floor(from, s->step) + s->step, to);	/* that second is no longer kept */
 }
 
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to)

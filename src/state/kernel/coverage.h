@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What of the time was recorded: several recordings may be read together, of hosts or boots that were
- * traced at other times, or of one that was traced again a week later. Nothing is charged to a host
- * before it was traced and after, and nothing where nobody recorded anything for long: else a
- * directory of sessions would be months of seconds in which nothing is known. Only for src/state/.
+ * Coverage: the time for which there is a recording. Several recordings may be read together, of hosts or boots that
+ * were traced at different times. Time is charged to a host only from its first to its last record. Time without any
+ * record for a minute or more is a void, and is not charged: else two sessions a month apart would be millions of
+ * seconds of unknown time.
  */
 #ifndef BLK_STATE_KERNEL_COVERAGE_H
 #define BLK_STATE_KERNEL_COVERAGE_H
 
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
-/* The host's first record, or loss: packets may begin seconds before that, when buffers are made. */
+/* The host has a record or loss at ts. Its coverage begins with the first one; packets may begin seconds earlier, when
+ * buffers are made. */
 static inline void covered_begins(struct slice *s, uint32_t host, int64_t ts)
 {
 	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
@@ -19,28 +20,28 @@ static inline void covered_begins(struct slice *s, uint32_t host, int64_t ts)
 	h->seen = true;
 }
 
-/* Since when the host was traced (ns), of a slice that has begun. */
+/* The begin (ns) of the host's coverage, in a slice that is not empty. */
 static inline int64_t covered_from(const struct slice *s, uint32_t host)
 {
 	return MAX(s->first, g_array_index(s->hosts, struct slice_host, host).begin);
 }
 
-/* The instant, or the host's end, if that is earlier. */
+/* The instant, but not after the end of the host's coverage. */
 static inline int64_t covered_until(const struct slice *s, uint32_t host, int64_t until)
 {
 	return MIN(until, g_array_index(s->hosts, struct slice_host, host).end);
 }
 
-struct time_void { int64_t begin, end; };	/* nothing was recorded between them */
+struct time_void { int64_t begin, end; };	/* ns; no record lies between them */
 
-#define COVERED_VOID_NS UINT64_C(60000000000)	/* without any record */
+#define COVERED_VOID_NS UINT64_C(60000000000)	/* a gap longer than that is a void */
 
 static inline bool covered_are_far(int64_t from, int64_t to, uint64_t least)
 {
 	return to > from && (uint64_t)to - (uint64_t)from > least;
 }
 
-/* Records follow one another at `from` and `to`; cheap, where they are near. In order of time. */
+/* The records at `from` and `to` follow one another: adds a void. Call it in order of time; covered_to() is cheap. */
 void covered_add_void(struct slice *s, int64_t from, int64_t to);
 static inline void covered_to(struct slice *s, int64_t ts)
 {
@@ -48,33 +49,24 @@ static inline void covered_to(struct slice *s, int64_t ts)
 		covered_add_void(s, s->last, ts);
 }
 
-/* Before a and b become one: the time between them, and b's; of the host `mine`, which b has as `other`. */
+/* Merging: adds the void between a and b, and those of b; the coverage of one host in a (mine) and in b (other). */
 void covered_join(struct slice *a, const struct slice *b);
 void covered_join_host(struct slice_host *mine, const struct slice_host *other);
 
-/* Live: a stream of the host's kernel begins, or ends. When the last has, its session is gone, and
- * nobody knows what runs there, until one begins again. */
-void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq);
-
-/* Of what is charged for [from, to): where it begins at most, since a clock that lies must not make
- * steps without end. */
+/* The begin of what is charged of [from, to): at most LIMIT_GAP_STEPS steps before `to`, since a wrong clock must not
+ * make billions of seconds. */
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);
 
 /*
- * All that is charged to a void is one second, however long: thousands of threads that sleep over hours
- * must not become thousands of cells a second. Does the instant lie within whole steps of a void of that
- * length at least? Fills *ret with these steps (multiples of the step). Not of a slice with a window,
- * whose seconds are steps.
+ * Does the instant lie within the whole steps of a void longer than `least` ns? Fills *ret with these steps (multiples
+ * of the step). All that is charged to a void goes into one bin, however long it is: thousands of threads that sleep
+ * for hours must not make thousands of cells a second. Always false in a slice with a window.
  */
 bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret);
 
-/* The end of the part of [from, to) that is charged to this bin, which is that of `from`. */
-int64_t covered_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to);
-
 /*
- * Where the next piece of [from, to) begins that is to be charged; `to`: there is none. Steps in which
- * nobody recorded anything, and before and after which there was nothing for a minute, are left out of
- * what is not known; of what is known (a call that lasts, in a trace that tells little else) for a day.
+ * The begin of the next piece of [from, to) to be charged; `to`: there is none. Whole steps of voids are left out:
+ * for unknown time of any void, for known time (as in a long call) only of voids longer than a day.
  */
 int64_t covered_piece(const struct slice *s, int64_t from, int64_t to, bool known);
 

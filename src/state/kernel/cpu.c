@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
+/* Following CPUs: the current task, the stack of interrupt handlers, running and idle time, losses; see cpu.h. */
+#include "state/kernel/cpu.h"
+
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
-#include "state/kernel/thread_state.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_state.h"
+#include "state/slice/join_threads.h"
+#include "state/slice/slice_state.h"
 
 void cpu_free(struct cpu *c)
 {
@@ -31,7 +38,7 @@ static enum cpu_kind cpu_kind(const struct slice *s, struct cpu *c)
 
 static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 {
-	if (c->cursor == TS_NONE) {		/* before: the left neighbour knows */
+	if (c->cursor == TS_NONE) {		/* the time before belongs to the left neighbour's task */
 		c->first_known = true;
 		c->first_ns = ts;
 	} else {
@@ -40,7 +47,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 	c->cursor = MAX(c->cursor, ts);
 }
 
-/* At the border of a closed second: not while the task may still be named. */
+/* An anonymous task is not charged: it may still be identified. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
 	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
@@ -54,20 +61,19 @@ void cpu_finish(struct slice *s, struct cpu *c, int64_t until)
 		charge_until(s, c, covered_until(s, c->host, until));
 }
 
-/* ---- who runs ---- */
+/* ---- the current task ---- */
 
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
 {
 	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
 }
 
-/* It was on a CPU from the slice's begin on, as its anonymous part tells: what woke it
- * meanwhile was nothing. */
+/* The thread was running since the slice's beginning, as the anonymous task: wakeups in that time had no effect. */
 static void drop_wakes(struct thread *t, const struct thread *anonymous)
 {
 	const struct rec *first = anonymous->head.data;
 	if (anonymous->head.len && first->type == REC_SINCE && first->state)
-		return;		/* only since a loss */
+		return;		/* it ran only since a loss */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < t->head.len; i++)
 		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
@@ -75,8 +81,8 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 	t->head.len = kept;
 }
 
-/* Was it off any CPU since the anonymous task runs on this one? It came later then, and nobody
- * saw the switch: the stream begins later than others, or its events were chosen. */
+/* Did the thread leave a CPU after the anonymous task began on this one? Then it is not that task: its switch-in is
+ * missing, as the stream begins later than others or has selected events only. */
 static bool came_later(const struct cpu *c, const struct thread *who)
 {
 	const struct tstate *st = &who->st;
@@ -86,10 +92,9 @@ static bool came_later(const struct cpu *c, const struct thread *who)
 }
 
 /*
- * The current task is anonymous, and turns out to be `tid`. If it is the one of the
- * slice's begin, the left neighbour may know better who that was until now (a switch can
- * be lost without a word): its part ends here, and goes to whom the left says, while
- * `tid` begins with a head as after any other border.
+ * Identifies the anonymous current task as `tid`. If it is the task of the slice's beginning, the left neighbour may
+ * know another one (a switch can be lost without a loss record). So the anonymous thread ends here and is merged with
+ * the left's task later, and `tid` begins with a head of its own.
  */
 static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
@@ -109,7 +114,7 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 	cpu_runs(s, c, ts);
 }
 
-/* The trace says another task runs here than was known: nobody saw the switch. */
+/* An event shows another task than the current one: the switch is missing. */
 static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	charge_until(s, c, ts);
@@ -162,10 +167,10 @@ static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *
 }
 
 /*
- * What a thread sends to its own machine is received within the call that sends it: the
- * softirq that it raised runs before the call ends, and wakes whom the thread wanted to wake.
- * (net/core/dev.c: netif_rx() raises, local_bh_enable() runs it.) Behind a handler, a switch
- * or a call's end nothing is known of who raised what: ksoftirqd may serve many at once.
+ * What a thread sends to its own machine is received within the sending call: the softirq that the thread raised runs
+ * before the call ends, and its wakeups count as the thread's. (net/core/dev.c: netif_rx() raises, local_bh_enable()
+ * runs it.) After a handler, a switch or the end of a call it is unknown which thread raised a softirq: ksoftirqd may
+ * serve several at once.
  */
 #define INLINE_SOFTIRQS (1U << 2 | 1U << 3)	/* NET_TX, NET_RX */
 
@@ -182,7 +187,7 @@ static void note_raise(struct cpu *c, uint32_t vec)
 {
 	uint32_t bit = vec < 8 ? INLINE_SOFTIRQS & 1U << vec : 0;
 	if (c->irq_depth)
-		c->raised &= (uint8_t)~bit;	/* an interrupt's now, too */
+		c->raised &= (uint8_t)~bit;	/* a handler raised it, too */
 	else
 		c->raised |= (uint8_t)bit;
 }
@@ -199,9 +204,8 @@ static void handler_begins(struct cpu *c, const struct irq_note *n)
 }
 
 /*
- * Handlers that began before the slice are the left neighbour's to know: until a call
- * or a switch shows that none runs, notes are only kept, and played to the left's
- * state when it is there.
+ * Handlers that began before the slice are known to the left neighbour only. Until a call or switch shows that none
+ * runs, notes are also stored, and merging replays them on the left's state.
  */
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logs of who ran where: see runs.h. */
+/* Writing and searching the logs of which thread ran where; see cpu_runs.h. */
 #include "state/kernel/cpu_runs.h"
 
 #include "state/kernel/sched.h"
+#include "state/slice/slice_state.h"
 
-/* ---- kept ---- */
+
+/* ---- writing ---- */
 
 static void append_run(struct cpu *c, int64_t ts, uint32_t thread)
 {
@@ -63,16 +65,16 @@ void runs_join(struct cpu *c, const struct cpu *b)
 	}
 }
 
-/* ---- asked for ---- */
+/* ---- searching ---- */
 
-/* The last entry at or before the instant; 0 where none is. */
+/* Index of the last entry at or before the instant; 0 if there is none. */
 static guint run_at(struct cpu *c, int64_t ts)
 {
 	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
 	return c->run_hint = after ? after - 1 : 0;
 }
 
-static uint32_t somebody(const struct slice *s, uint32_t id)
+static uint32_t identified_thread(const struct slice *s, uint32_t id)
 {
 	id = thread_follow(s, id);
 	if (id == ID_NONE)
@@ -101,7 +103,7 @@ void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to
 		int64_t end = last ? to : MIN(runs[i + 1].ts, to);
 		if (end <= from)
 			continue;
-		tell(data, somebody(s, runs[i].thread), from, end);
+		tell(data, identified_thread(s, runs[i].thread), from, end);
 		from = end;
 	}
 }
@@ -118,11 +120,11 @@ static int64_t runs_on_until(const struct slice *s, const struct thread *t, stru
 		return at;
 	guint i = run_at(c, at);
 	const struct run *r = vec_at(&c->runs, struct run, i);
-	if (r->ts > at || somebody(s, r->thread) != t->self)
+	if (r->ts > at || identified_thread(s, r->thread) != t->self)
 		return at;
 	while (++i < c->runs.len) {
 		r = vec_at(&c->runs, struct run, i);
-		if (somebody(s, r->thread) != t->self)
+		if (identified_thread(s, r->thread) != t->self)
 			return r->ts;
 	}
 	return INT64_MAX;
@@ -147,14 +149,14 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 			const struct run *r = vec_at(&c->runs, struct run, i);
 			if (r->ts >= to)
 				break;
-			if (r->ts > from && somebody(s, r->thread) == t->self)
+			if (r->ts > from && identified_thread(s, r->thread) == t->self)
 				to = r->ts;
 		}
 	}
 	return to;
 }
 
-static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or behind it */
+static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or after it */
 {
 	if (ts == INT64_MIN)
 		return 0;
@@ -183,7 +185,7 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 		return;
 	struct cpu *c = w->cpu == ID_NONE ? cpu_of(s, t->host, queue) : runs_ran_on(s, w);
 	if (w->cpu != ID_NONE && queue != sched_cpu(c))
-		c = NULL;	/* it ran elsewhere: when it was moved there, nobody saw */
+		c = NULL;	/* it ran on another CPU then: the trace has no event of its move */
 	tell(data, c, at, end);
 }
 

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The short way of what most events of a kernel trace are, entries and exits of system
- * calls, switches, wakeups: where all is as expected, it does what their handlers do.
- * Where anything is not, it does nothing, and the handlers do it. tests/unit/test-plain.c holds it
+ * The fast path of the most frequent kernel events: entries and exits of system calls, switches, wakeups. If everything
+ * is as expected it does what their handlers do; else it does nothing and the handler is called.
+ * tests/unit/test-plain.c holds it
  * against them.
  */
+#include "state/kernel/fast_path.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/calls.h"
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/charge.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
 #include "state/kernel/thread_state.h"
+#include "state/slice/slice_state.h"
 
-/* ---- where records of a layout have what is needed ---- */
+/* ---- offsets of fields in records of one layout ---- */
 
-/* What the current thread has to be like: known, on its CPU, its name and pid told. */
+/* The state that the current thread must have: known, running, with name and pid reported. */
 static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 {
 	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
@@ -41,7 +55,7 @@ static bool is_comm(const struct blk_slot_layout *l, uint8_t repr)
 				   (repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES));
 }
 
-/* The fields of one kind. */
+/* Finds the fields of one kind of event. */
 static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum event_kind kind)
 {
 	p->arg = f[0].repr ? f[0].off : NOWHERE;
@@ -120,7 +134,7 @@ static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
 	return true;
 }
 
-/* Is the text at `off` the thread's name? Its comm is kept. */
+/* Is the text at `off` the thread's name? t->comm is valid. */
 static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p,
 			      uint32_t off)
 {
@@ -134,7 +148,7 @@ static inline bool known_comm(const struct thread *t, const uint8_t *data, const
 
 /* ---- who ---- */
 
-/* The current task, if the event's contexts tell nothing new of it; else NULL. */
+/* The current task, if it is in the expected state and the event's contexts agree with it; else NULL. */
 static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *ev,
 							const struct plan *p, const struct cpu *c)
 {
@@ -151,7 +165,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
 }
 
-/* The newest thread of the tid, if it was used lately; else NULL. */
+/* The newest thread of the tid, if it is in the cache; else NULL. */
 static inline struct thread *known_tid(const struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread *t = s->tid_cache[(uint32_t)tid % TID_CACHE];
@@ -182,7 +196,7 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->cpu = cpu;
 	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
 	call->info = cls->info;
-	if (cls->wants_args) {		/* of these only the first; of a futex what says whether it is a lock */
+	if (cls->wants_args) {		/* only the first argument; for a futex also its operation and value */
 		if (p->futex[0] != NOWHERE)
 			plain_futex(ev->data, p->futex, call->arg);
 		else if (p->op != NOWHERE)
@@ -199,7 +213,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 			      const struct class_info *cls, struct thread *t)
 {
 	const struct call *call = &t->st.call;
-	struct built_thread_cell *bt = t->cell;	/* plain_caller() has charged it */
+	struct built_thread_cell *bt = t->cell;	/* valid: plain_caller() has charged it */
 	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
 	t->st.call_state = CALL_NONE;
 	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
@@ -211,7 +225,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 
 static const struct cpu no_irq = { .irq_known = true };
 
-/* The thread whose call begins or ends, and whose time until here is charged; or NULL. */
+/* The thread whose call begins or ends, charged up to here; NULL: it is not the expected case. */
 static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struct bin *b,
 							  const struct blk_event *ev,
 							  const struct class_info *cls,
@@ -223,7 +237,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
 		return NULL;
 	enum part part = exits ? PART_SYSCALL : PART_USER;
-	/* An exit is that of the call, which began in this second. */
+	/* An exit must belong to the pending call, which began in this second. */
 	if (exits &&
 	    (t->st.call.name != cls->name || t->st.call.busy_from < b->begin))
 		return NULL;
@@ -284,7 +298,7 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
 	if (!t || !woken || !c->irq_known)
 		return false;
-	if (thread_wakes_not(s, woken))		/* most are told twice */
+	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events */
 		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
 	const struct irq_frame *frame = cpu_irq_frame(c);
@@ -298,7 +312,7 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 	return true;
 }
 
-/* ---- a run of them ---- */
+/* ---- a batch ---- */
 
 static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_event *ev,
 			       struct class_info *cls, struct cpu *c, uint64_t seq)
@@ -323,8 +337,7 @@ static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_
 }
 
 /*
- * What a record needs of the slice is at hand meanwhile. The tables know its stream and
- * class, for they were delivered before it.
+ * Stream and class of a record are in the tables: they are delivered before it.
  */
 size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n)
 {

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The way of a batch into a slice: what the source's indexes mean here, the count of
- * events, losses. Most events take a short way: plain.c.
+ * Feeds a batch of records to a slice: maps the source's indexes to the slice's, counts events, follows losses, and
+ * calls the fast path (fast_path.c) or the handlers.
  */
 #include "base/call_event.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
 #include "state/calllog/calllog_private.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/counts.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/fast_path.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/thread.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 
 #include <stdlib.h>
 
-/* ---- what a source's indexes mean here ---- */
+/* ---- the source's streams, hosts and classes ---- */
 
 static uint32_t preempt_flag(const char *release)
 {
@@ -118,7 +129,7 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 	return info;
 }
 
-/* The number may have been another stream's before. */
+/* The number may have belonged to another stream before. */
 static void begin_stream(struct slice *s, unsigned stream)
 {
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
@@ -162,7 +173,7 @@ void slice_drop_seconds(struct slice *s)
 	s->bin_last = NULL;
 }
 
-/* The first event of its second, or of another host's same class; or it is late. */
+/* The first event of a second, or one of another host than .count, or a late one. */
 static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
 {
 	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
@@ -189,7 +200,7 @@ static inline void count_event(struct slice *s, struct class_info *c, uint32_t h
 		count_slowly(s, c, host, ts);
 }
 
-/* ---- what is no event ---- */
+/* ---- records that are not events ---- */
 
 static inline void extend_coverage(struct slice *s, int64_t ts)
 {
@@ -240,11 +251,46 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
-	/* Late ones may be of a time before all that is covered: that stays as it is. */
+	/* A late record may precede the coverage, which stays as it is. */
 	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
 	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
 	extend_coverage(s, MAX(tally.last_ns, from));
+}
+
+static void each_cpu(struct slice *s, uint32_t host, void (*tell)(struct slice *, struct cpu *, int64_t, uint64_t),
+		     int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->cpus->len; i++)
+		if (cpu_at(s, i)->host == host)
+			tell(s, cpu_at(s, i), ts, seq);
+}
+
+static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->host == host && t->forward == ID_NONE && t->hard && !t->idle && t->st.run != RUN_DEAD)
+			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
+	}
+}
+
+/* Live: a stream of the host's kernel begins or ends. After the end of the last one the kernel's session is closed:
+ * what runs is unknown until a stream begins again. */
+static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
+{
+	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	if (!s->live)
+		return;
+	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
+	if (h->kernel_ended && begins) {
+		h->kernel_ended = false;
+		each_cpu(s, host, cpu_lost_end, ts, seq);
+	} else if (!h->kernel_ended && !h->n_open) {
+		h->kernel_ended = true;
+		each_cpu(s, host, cpu_lost_begin, ts, seq);
+		lose_threads(s, host, ts, seq);
+	}
 }
 
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)
@@ -259,9 +305,9 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
 		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
-			extend_coverage(s, ev->ts);	/* who runs is known until then */
+			extend_coverage(s, ev->ts);	/* tasks are known until then */
 		if (info->kernel)
-			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
+			follow_kernel_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;
 	}
 	if (ev->row == BLK_ROW_TALLY) {

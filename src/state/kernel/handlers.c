@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription table and its handlers: what each event means to a slice. Names
- * of the same event in other tracer versions (LTTng 2.0 to 2.16) are rows, not ifs.
+ * The subscription table and the handlers of threads, calls and interrupts. An event that has another name in another
+ * tracer version (LTTng 2.0 to 2.16) has a row for each name.
  */
 #include "base/address.h"
 #include "base/call_event.h"
-#include "state/kernel/counts.h"
-#include "state/spans/rules_private.h"
+#include "state/kernel/handlers.h"
+
+#include "state/kernel/calls.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_state.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/rules_private.h"
 
 #include <stdio.h>
 
@@ -35,7 +44,7 @@ static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t a
 
 /* ---- who ---- */
 
-/* Is it the name told last for this thread? False: perhaps. */
+/* True: it is the last reported name of the thread. False: it may be. */
 static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
 {
 	const struct blk_slot_layout *l = &ev->layout->slot[slot];
@@ -79,7 +88,7 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 void handler_pid(struct feed *f, struct thread *t, int64_t told)
 {
 	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
-	if (t->pid_reported && t->pid != pid)	/* another table of descriptors */
+	if (t->pid_reported && t->pid != pid)	/* it has another descriptor table */
 		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
 	t->pid_reported = true;
 	t->pid = pid;
@@ -93,7 +102,7 @@ static void learn_pid(struct feed *f, struct thread *t)
 	handler_pid(f, t, fact->a);
 }
 
-/* What the contexts of a kernel event tell of the current task; returns it. */
+/* Learns from the contexts of a kernel event. Returns the current task; NULL: unknown. */
 static inline struct thread *current_task(struct feed *f)
 {
 	if (blk_has(f->ev, BLK_CTX_TID))
@@ -132,7 +141,7 @@ static void on_sched_switch(struct feed *f)
 		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
 		.prev_state = off_state_of(s, f->host, field(f->ev, F(1), 0)),
 	});
-	if (prev && was)	/* an anonymous one has its name by now */
+	if (prev && was)	/* an anonymous task has been identified by now */
 		learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
 		learn_comm(f, cpu_task(s, f->c), F(4));
@@ -190,7 +199,7 @@ static void on_fork(struct feed *f)
 	fork_ns(f, child->self);
 }
 
-/* What the kernel calls a thread that executes the file. */
+/* The comm that execve() of the file sets. */
 static struct blk_text program_name(struct blk_text path)
 {
 	const char *slash = path.len ? memrchr(path.str, '/', path.len) : NULL;
@@ -203,7 +212,7 @@ static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	bool other = old != tid && old > 0;	/* of the process: it goes on as the leader */
+	bool other = old != tid && old > 0;	/* another thread called execve(): it becomes the leader */
 	if (other)
 		cpu_context(s, f->c, f->ts, f->seq, old);
 	current_task(f);
@@ -339,7 +348,7 @@ static void on_timer_exit(struct feed *f)
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
-/* x86_irq_vectors_local_timer_entry: the name is all that is said of it. */
+/* x86_irq_vectors_local_timer_entry: the vector is known only by the name of the event. */
 static void on_vector(struct feed *f)
 {
 	const char *event = strtab_get(f->s->strings, f->cls->event) + strlen("x86_irq_vectors_");
@@ -365,7 +374,7 @@ static void on_vector(struct feed *f)
 
 /* ---- system calls ---- */
 
-/* Who makes it: the current task, if there is a real one; else NULL. */
+/* The calling thread: the current task, if it is known and not idle; else NULL. */
 static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
 {
 	struct thread *t = current_task(f);
@@ -435,7 +444,7 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	entered(f, t, &r);
 }
 
-/* Numbers lttng-modules does not know by name: before 2.16 those of the last ten years. */
+/* Calls that lttng-modules knows only by number: before 2.16 those of the last ten years. */
 static uint32_t numbered(struct feed *f)
 {
 	char text[32];

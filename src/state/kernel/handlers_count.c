@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Events that are counted for the thread that they happened to; their rows are in handlers.c. */
+/* Handlers of events that are counted for a thread, and what events of user space say of their thread; see
+ * handlers.h. */
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/counts.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 
 static void count(struct feed *f, uint32_t thread, enum count_kind kind)
 {
@@ -47,7 +52,7 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 	if (vtid <= 0 || feed_is_kernel(f))
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
-	/* slice_live(): it is in this second. */
+	/* slice_live(): the event shows that the thread exists in this second. */
 	if (f->s->live && !feed_has_kernel(f))
 		cell_of_thread(f->s, bin_at(f->s, f->ts), t);
 	t->last_event_ns = f->ts;
@@ -83,8 +88,8 @@ void user_learn(struct feed *f, struct thread *t)
 	}
 }
 
-/* Whoever the event says it is; nobody else tells. Where that is a process alone, a thread of
- * it that has no number: below -1 here, to tell those of processes apart. */
+/* The thread that a user space event names, where no kernel is traced. If the event has only a process, it is a
+ * thread of unknown tid: -1 - pid. */
 static struct thread *user_who_says(struct feed *f)
 {
 	bool by_kernel;
@@ -103,13 +108,13 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 {
 	struct thread *t;
 	if (!feed_is_kernel(f)) {
-		/* Also the idle task: it may only turn out later to have been that one. */
+		/* Also an idle task: an anonymous task may later be identified as one. */
 		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
 		if (counters)
 			counters_of_thread(f, t);
 	} else {
 		t = handler_task(f);
-		if (is_switch) {	/* it is the one's that leaves */
+		if (is_switch) {	/* it counts for the thread that leaves the CPU */
 			cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)blk_int(f->ev, BLK_FIELD0));
 			t = cpu_task(f->s, f->c);
 		}
@@ -117,15 +122,13 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 	count(f, t ? t->self : ID_NONE, COUNT_EVENT);
 }
 
-/* What the CPU counted is the task's that leaves it here. */
 void counters_at_switch(struct feed *f, const struct thread *leaves)
 {
-	counters_told(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
+	counters_read(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
 }
 
-/* A thread of user space reads its own counters. */
 void counters_of_thread(struct feed *f, struct thread *t)
 {
 	if (t && t->tid >= -1 && f->cls->n_counters)
-		counters_told(f->s, &t->counters, 0, f, t->self);
+		counters_read(f->s, &t->counters, 0, f, t->self);
 }

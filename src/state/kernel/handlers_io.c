@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What events of block and network devices mean to a slice; their rows are in handlers.c. */
-#include "state/slice/slice_private.h"
+/* Handlers of events of block and network devices; see handlers.h. */
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 
 #define F(n) (BLK_FIELD0 + (n))
 
@@ -50,7 +53,7 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 static void tell(struct feed *f, enum block_what what)
 {
 	struct block_event e = block_event_of(f, what);
-	block_tell(f->s, &e);
+	blocks_apply(f->s, &e);
 }
 
 void on_block_insert(struct feed *f)
@@ -67,7 +70,7 @@ void on_block_complete(struct feed *f)
 {
 	struct block_event e = block_event_of(f, BLOCK_COMPLETE);
 	e.error = blk_int_or(f->ev, F(4), 0) != 0;
-	block_tell(f->s, &e);
+	blocks_apply(f->s, &e);
 }
 
 void on_block_requeue(struct feed *f)
@@ -92,12 +95,12 @@ void on_block_frontmerge(struct feed *f)
 
 /* ---- network ---- */
 
-/* The fields of PACKET_HEADERS in handlers.c, behind name and length. */
+/* The fields of PACKET_HEADERS in handlers.c, after name and length. */
 enum {
 	V4_SOURCE = 2, V4_DEST, V4_PROTOCOL, V4_FRAGMENT, V4_TCP, V4_UDP = V4_TCP + 2,
 	V6_SOURCE = V4_UDP + 2, V6_DEST, V6_TCP, V6_UDP = V6_TCP + 2,
 };
-#define FRAGMENT_OFFSET 0x1fff	/* of IPv4: ports are in the first fragment only */
+#define FRAGMENT_OFFSET 0x1fff	/* IPv4: only the first fragment has ports */
 
 static void take_ports(struct feed *f, unsigned tcp, unsigned udp, bool sent, struct flow *flow)
 {
@@ -146,7 +149,7 @@ static bool take_v6(struct feed *f, bool sent, struct flow *flow)
 	return true;
 }
 
-/* The flow that the packet belongs to; NULL: it has no header of IP, or none is told. */
+/* The flow of the packet; NULL: it has no IP header, or the event has none. */
 static struct flow_cell *flow_of(struct feed *f, bool sent)
 {
 	struct flow flow = { 0 };

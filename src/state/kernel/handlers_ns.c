@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is told of where processes live: see contexts.h. The rows are in handlers.c. */
+/* Handlers of events that report the namespaces of processes; see names/contexts.h. */
+#include "state/kernel/handlers.h"
+#include "state/slice/slice_state.h"
 #include "state/store/container.h"
-#include "state/slice/slice_private.h"
 
 #define F(n) (BLK_FIELD0 + (n))
 
@@ -42,9 +43,9 @@ void on_dump_uts_ns(struct feed *f)
 	dumped(f, NS_UTS);
 }
 
-/* Its other namespaces are those of its parent. Its tid in each pid namespace is told from the
- * outermost inwards: that of a leader in the last one is its process's pid there. */
-#define VTIDS 4				/* of fields from F(6) on; of more the last is not known */
+/* A child has its parent's namespaces, except for the pid namespace. The event has its tid in each pid namespace, the
+ * outermost first: a leader's tid in the last one is the pid of its process there. */
+#define VTIDS 4				/* number of tid fields, from F(6) on; with more levels the last is unknown */
 void fork_ns(struct feed *f, uint32_t child)
 {
 	unsigned n = 0;
@@ -68,7 +69,7 @@ static const struct { uint8_t kind, slot; } numbers[] = {
 	{ CONTEXT_VPID, BLK_CTX_VPID },
 };
 
-/* As the event tells it; 0: it does not. */
+/* The value of the context; 0: the event has none. */
 static uint32_t number_of(const struct blk_event *ev, size_t i)
 {
 	int64_t n = blk_int_or(ev, numbers[i].slot, 0);
@@ -113,7 +114,7 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 	return fact;
 }
 
-/* Of another one than the CPU's task: the kernel's trace has not begun there, or is over. */
+/* Is the event by another thread than the CPU's task? The kernel's trace of the CPU has not begun, or has ended. */
 static bool tells_of_another(const struct feed *f, const struct thread *t)
 {
 	int32_t vtid = feed_is_kernel(f) ? 0 : vtid_here(f->ev);

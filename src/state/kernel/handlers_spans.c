@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events that spans are made of: BlkKin's annotations, entries and exits of functions,
- * and whatever rules name.
+ * Handlers of events that spans are made of: BlkKin's annotations, entries and exits of functions, and events of rules.
  */
-#include "state/kernel/counts.h"
-#include "state/spans/rules_private.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/handlers.h"
+#include "state/kernel/thread.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+#include "state/spans/rules_private.h"
 
 #include "base/limits.h"
 
@@ -13,7 +15,7 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-/* ---- an annotation, and who made it ---- */
+/* ---- an annotation and its thread ---- */
 
 static bool ends_span(struct blk_text t)
 {
@@ -26,16 +28,16 @@ static bool ends_span(struct blk_text t)
 	return false;
 }
 
-/* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
- * one of that name while the kernel says that nobody runs. */
+/* The thread is the kernel's current task; without a kernel trace the one that the event names. If the kernel's current
+ * task is unknown, the event's own tid is not used. */
 static void learn_places(struct feed *f, struct thread *t)
 {
 	if (f->ev->layout != f->cls->placeless)
 		contexts_learn(f, t);
 }
 
-/* Its instant, place and thread. */
-static struct annot annot_here(struct feed *f)
+/* An annotation with its instant, CPU and thread. */
+static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
@@ -74,12 +76,12 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 
 /* ---- BlkKin's ---- */
 
-/* What it tells of its thread is all that anybody asks for. False: its span is, too. */
+/* Without spans only the event's thread is of use. False: the span is needed, too. */
 static bool see_thread(struct feed *f)
 {
 	if (!f->s->no_spans)
 		return false;
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	add_annot(f, &a, false);
 	return true;
 }
@@ -87,7 +89,7 @@ static bool see_thread(struct feed *f)
 static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
 {
 	struct slice *s = f->s;
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = type;
 	a.name = slice_text(s, blk_text(f->ev, F(0)));
 	a.service = slice_text(s, blk_text(f->ev, F(1)));
@@ -131,7 +133,7 @@ void on_keyval_integer(struct feed *f)
 
 static void function_mark(struct feed *f, enum annot_mark mark)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
 	a.mark = mark;
 	a.rule = RULE_FUNCTION;
@@ -151,10 +153,10 @@ void on_function_exit(struct feed *f)
 	function_mark(f, MARK_END);
 }
 
-/* lttng_ust_statedump:bin_info and its like: where a program or library lies. */
+/* lttng_ust_statedump:bin_info and similar: where a program or library is mapped. */
 void on_binary(struct feed *f)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	struct binary b = {
 		.ts = f->ts, .base = (uint64_t)blk_int(f->ev, F(0)),
 		.size = (uint64_t)blk_int(f->ev, F(1)), .host = f->host, .vpid = a.vpid,
@@ -222,7 +224,7 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	}
 }
 
-/* What its fields are, whichever event they are of; 0 (RULE_NO_KEY): one of them is not there. */
+/* Hash of the key's fields; 0 (RULE_NO_KEY): a field is missing. */
 static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -290,7 +292,7 @@ static void tag_fields(struct feed *f, const struct rule *r, const struct annot 
 
 static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark mark)
 {
-	struct annot a = annot_here(f);
+	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
 	a.mark = mark;
 	a.rule = number;
@@ -299,7 +301,7 @@ static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark m
 	return a;
 }
 
-/* The end has only what does not depend on the begin's fields. */
+/* An end has only names that do not depend on fields of the beginning. */
 static bool can_fill(const struct rule_template *t, bool begins)
 {
 	return t->texts && (begins || !t->fields->len);
@@ -342,7 +344,7 @@ static void rule_ends(struct feed *f, unsigned number)
 	}
 }
 
-/* What the event means by itself first: it knows the thread then. */
+/* The event's own handler runs first: then its thread is known. */
 void on_ruled(struct feed *f)
 {
 	handler base = slice_base_handler(f->ev->row);

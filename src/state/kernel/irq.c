@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interrupts: handlers that ended, whose time they took, and softirqs from being raised
+ * Counts interrupts: handlers that ended, the threads whose time they took, and softirqs from being raised
  * until their handler begins.
  *
- * A softirq that is raised again before its handler runs is still one. What a slice says
- * of a softirq, for its neighbours: raised (.first_raise) before its handler began first
+ * A softirq that is raised again before its handler runs counts once. For merging, a slice
+ * stores of each softirq: raised (.first_raise) before its handler began first
  * (.first_entry), and what is raised when the slice ends (.since).
  */
+#include "state/kernel/irq.h"
+
+#include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/slice/slice_state.h"
 
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
 {
@@ -65,7 +69,7 @@ void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec)
 	r->since = TS_NONE;
 }
 
-/* What was raised before is not known to be still. */
+/* After a loss, earlier raises do not count. */
 void irq_raises_lost(struct cpu *c)
 {
 	for (unsigned i = 0; i < SOFTIRQS; i++) {

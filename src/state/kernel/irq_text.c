@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What interrupts are called. */
+/* Texts of interrupts; see irq_text.h. */
+#include "state/kernel/irq_text.h"
+
 #include "state/names/names.h"
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
 
 #include <stdio.h>
 

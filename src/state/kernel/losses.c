@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When events were lost: see losses.h. */
+/* Sorted arrays of losses and of loss windows; see losses.h. */
 #include "state/kernel/losses.h"
+
 
 struct window { int64_t begin, end; };
 
 struct loss_cover {
 	GArray *windows;	/* struct window, in order; none overlaps the next */
-	int64_t forgotten_to;	/* end of the last that is forgotten; INT64_MIN: none is */
+	int64_t forgotten_to;	/* end of the last window that was dropped; INT64_MIN: none */
 };
 
 static void cover_clear(gpointer p)
@@ -34,7 +35,7 @@ void losses_clear(struct losses *l)
 	g_array_unref(l->covers);
 }
 
-/* ---- those that count ---- */
+/* ---- losses that are counted ---- */
 
 static int order(const struct loss *a, const struct loss *b)
 {
@@ -96,12 +97,12 @@ static void count(struct losses *l, const struct loss *loss)
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
 {
 	uint64_t before = begin == INT64_MIN ? l->n_forgotten : 0;
-	/* Who ends before the range has begun before its end. */
+	/* A loss that ends before the range also begins before the range's end. */
 	guint begun = end == INT64_MAX ? l->begins->len : begun_before(l, end);
 	return before + begun - MIN(begun, ended_before(l, begin));
 }
 
-/* ---- when any was ---- */
+/* ---- windows ---- */
 
 static struct loss_cover *cover_of(const struct losses *l, uint32_t host, bool kernel)
 {

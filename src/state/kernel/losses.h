@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When events were lost, of one slice: each loss once, however often it is told, so that it can be
- * counted; and of each host's kernel and programs the instants at which any was. Every question is
- * a binary search. In a run without end what lies before the seconds that are kept is summed, see
- * losses_forget(). Only for src/state/.
+ * When events were lost, in one slice. Each loss is stored once, however often it is reported, so that losses can be
+ * counted; and for each host's kernel and programs the windows in which anything was lost. Queries are binary searches.
+ * In a live run the losses before the retained seconds become a sum, see losses_forget().
  */
 #ifndef BLK_STATE_KERNEL_LOSSES_H
 #define BLK_STATE_KERNEL_LOSSES_H
@@ -13,41 +12,41 @@
 #include <stdint.h>
 
 struct loss {
-	int64_t begin, end;	/* ns; an end before the begin counts as the begin */
+	int64_t begin, end;	/* ns; an end before the beginning counts as the beginning */
 	uint32_t host, stream_cpu;
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
 };
 
 struct losses {
-	GArray *told;		/* struct loss that count, by end */
-	GArray *begins;		/* int64_t: theirs, in order */
-	uint64_t n_forgotten;	/* that counted and are in neither any more */
+	GArray *told;		/* struct loss: those that count (not .silence), by end */
+	GArray *begins;		/* int64_t: their beginnings, in order */
+	uint64_t n_forgotten;	/* losses that were dropped from both */
 	int64_t latest;		/* the latest end of all; INT64_MIN: there was none */
 	GArray *covers;		/* struct loss_cover, by 2 * host + kernel */
 };
 
-/* Windows that are kept of each host's kernel and programs, however old they are. */
+/* The newest windows of each host's kernel and programs are retained, however old they are. */
 #define LOSSES_KEPT 4096
 
 void losses_init(struct losses *l);
 void losses_clear(struct losses *l);
 void losses_add(struct losses *l, const struct loss *loss);
-/* Those of `from`, whose host h is host[h] here. */
+/* Adds those of `from`. host: its hosts' ids in l. */
 void losses_join(struct losses *l, const struct losses *from, const uint32_t *host);
 
-/* How many that count overlap [begin, end), an end at `begin` among them. INT64_MIN, INT64_MAX: all
- * there were; else nothing before the instant of losses_forget(). */
+/* Number of losses that overlap [begin, end) or end at `begin`. INT64_MIN, INT64_MAX: all there were; any other range
+ * must not begin before the instant of losses_forget(). */
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end);
 
 /*
- * Was anything of the host's kernel (or of its programs) lost in (from, to), and since when: not before
- * `from`. Of what is forgotten it is only known that there was a loss: since `from`, as far as one knows.
+ * Was anything of the host's kernel (or of its programs) lost in (from, to)? *ret_begin: since when, not before `from`.
+ * Dropped windows count as one loss, so there it is `from`.
  */
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
 		 int64_t *ret_begin);
 
-/* What ended before the instant is nobody's question any more, but for the newest LOSSES_KEPT windows. */
+/* Drops what ended before the instant, except for the newest LOSSES_KEPT windows. */
 void losses_forget(struct losses *l, int64_t before);
 size_t losses_bytes(const struct losses *l);
 

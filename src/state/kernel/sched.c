@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The scheduler's account that is not counted at once: see sched.h. */
+/* The rare steps of counting the scheduler, and merging; see sched.h. */
 #include "state/kernel/sched.h"
+
+#include "state/kernel/cell_cache.h"
 
 void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
 {
 	struct thread_sched *h = &t->sched;
-	if (h->last_cpu == CPU_NONE) {		/* the left neighbour may know where it was */
+	if (h->last_cpu == CPU_NONE) {		/* a move only if the left neighbour's last CPU is another one */
 		h->first_cpu = cpu;
 		h->first_ns = ts;
 		h->first_prio = prio;
@@ -20,7 +22,7 @@ void sched_migrated(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 	cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->migrations++;
 }
 
-/* The right's first CPU is compared with the left's last one. */
+/* Counts a move if r's first CPU is not l's last one. */
 void sched_append(struct slice *s, struct thread *l, const struct thread *r)
 {
 	struct thread_sched *h = &l->sched;
@@ -32,7 +34,7 @@ void sched_append(struct slice *s, struct thread *l, const struct thread *r)
 	h->last_cpu = n->last_cpu;
 }
 
-/* ---- wakeups whose waker is not known for sure ---- */
+/* ---- provisional wakers ---- */
 
 void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq)
 {

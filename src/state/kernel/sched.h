@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counting what the scheduler does, inline: thread.c and plain.c both do it a lot. Only
- * for src/state/.
+ * Counting what the scheduler does to threads: switches, waits for a CPU, wakeups and their wakers, moves between CPUs.
+ * Mostly inline: thread.c and fast_path.c do it for most events.
  */
 #ifndef BLK_STATE_KERNEL_SCHED_H
 #define BLK_STATE_KERNEL_SCHED_H
 
 #include "state/kernel/cell_cache.h"
+
+/* A wakeup whose waker may turn out to be an interrupt handler of before the slice. */
+struct soft_wake {
+	int64_t ts, latency;		/* .ts: when it got its CPU */
+	uint64_t seq;			/* of the wakeup */
+	uint32_t thread, who;		/* .who: as for bin_waker() */
+};
+
+/* A switch shows the thread on another CPU than .last_cpu: counts a move. */
+void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio);
+/* sched_migrate_task */
+void sched_migrated(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio);
+/* Merging: r continues l. */
+void sched_append(struct slice *s, struct thread *l, const struct thread *r);
+/* The wakeup with that number was by the interrupt. */
+void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq);
+/* Merging: moves b's provisional wakeups to a. maps: b's ids in a. */
+void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *maps);
+/* Counts the provisional wakeups as they are: nothing older will come. */
+void sched_wakes_known(struct slice *s);
 
 static inline uint32_t sched_key(uint16_t cpu, int16_t prio)
 {
@@ -36,7 +56,7 @@ static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, s
 	return slot->cell;
 }
 
-/* who: a thread, or the code of an interrupt; ID_NONE: unknown. */
+/* who: a thread, or the IRQ_* code of an interrupt; ID_NONE: unknown. */
 static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
 {
 	bool by_irq = who >= IRQ_HARD(0) && who != ID_NONE;
@@ -80,7 +100,7 @@ static inline void waker_add(struct waker_cell *c, int64_t latency)
 	c->max_ns = MAX(c->max_ns, latency);
 }
 
-/* It was woken, and has its CPU. */
+/* A woken thread gets its CPU: counts its wakeup latency. */
 static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			       int16_t prio)
 {
@@ -100,7 +120,7 @@ static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, ui
 	waker_add(cell_of_waker(s, b, t, who), ns);
 }
 
-/* It was preempted, and has its CPU again. */
+/* A preempted thread gets its CPU again. */
 static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			       int16_t prio)
 {

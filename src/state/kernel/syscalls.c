@@ -9,7 +9,7 @@ static const char *const numbers[] = {
 #include "state/kernel/syscall_numbers.h"
 };
 
-/* Rows: io and descriptor first, then what is waited for. */
+/* Rows: calls that move bytes or have a descriptor first, then by what is waited for. */
 #define IO(i) .io = i, .reads = (i) == IO_READ || (i) == IO_BOTH, \
 	.writes = (i) == IO_WRITE || (i) == IO_BOTH, .bytes_mask = (i) == IO_NONE ? 0 : UINT64_MAX, \
 	.dir = (i) == IO_NONE ? IO_DIR_OTHER : (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ
@@ -49,7 +49,7 @@ static const struct call_info table[] = {
 	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
 	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
 
-	/* A lock of whoever has the file open, not the disk. */
+	/* They wait for a lock on the file, not for the disk. */
 	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .dir = IO_DIR_OTHER },
 	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
 	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What blktop knows of a system call by its name: what a thread that blocks in it
- * waits for, whether it moves bytes, and what it does to the file descriptors.
- * Unknown names get the row "nothing known": blocked in them is "other".
+ * A table of system calls by name: what a thread that blocks in the call waits for, whether the call moves bytes, and
+ * what it does to file descriptors. Other names get an empty row: time blocked in them is "other".
  */
 #ifndef BLK_STATE_KERNEL_SYSCALLS_H
 #define BLK_STATE_KERNEL_SYSCALLS_H

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fold of one thread: records in, charges, waits, finished calls and snapshots
- * out. A thread that is not "hard" yet only collects its head; see slice.h.
+ * Applies records to a thread's state: charges time, logs waits and calls, takes snapshots. See thread.h; "head" is
+ * explained in slice.h.
  */
+#include "state/kernel/thread.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/calls.h"
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
 #include "state/kernel/thread_state.h"
+#include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
 
 struct thread *thread_new(uint32_t self)
 {
@@ -49,9 +61,9 @@ void thread_reset(struct thread *t)
 	g_free(fresh);
 }
 
-/* ---- charging the open state ---- */
+/* ---- charging the current state ---- */
 
-/* Which part the open state is charged to; PART_SLICE_N: by the call's descriptor. */
+/* The part that the current state is charged to; PART_SLICE_N: the cell of the call's descriptor. */
 static inline unsigned open_part(const struct tstate *st)
 {
 	switch ((enum run_state)st->run) {
@@ -108,7 +120,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	st->cursor = until;
 }
 
-/* The same for what is usual, a part of its own within one second; false: it is not. */
+/* The same for the most frequent case, a known part within the current second. False: it is another case. */
 static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread *t, enum part part,
 						 int64_t until)
 {
@@ -124,8 +136,8 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	return true;
 }
 
-/* Nobody saw how its call ended: it was in it until here, as far as is known. */
-static void call_gone(struct slice *s, struct thread *t, int64_t ts)
+/* Charges a pending call whose exit is missing: busy up to ts. */
+static void end_unfinished_call(struct slice *s, struct thread *t, int64_t ts)
 {
 	if (t->st.call_state == CALL_IN && t->st.call.name)
 		charge_busy(s, t, &t->st.call, ts);
@@ -138,22 +150,22 @@ static void forget_call(struct tstate *st)
 	memset(&st->call, 0, sizeof st->call);
 }
 
-/* What was known of it ends here. */
+/* Forgets the current state after a loss. */
 static void lose(struct slice *s, struct thread *t)
 {
-	call_gone(s, t, t->st.cursor);
+	end_unfinished_call(s, t, t->st.cursor);
 	unknown_ends(s, t, SOFT_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 	forget_call(&t->st);
 }
 
-/* Off the CPU while events of any CPU were lost: nobody knows what it did since. */
+/* If events of any CPU were lost while the thread was off its CPU, its state is unknown since the loss began. */
 static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
-	/* Unknown where, within a call: it left its CPU unseen. */
+	/* Its CPU and call are unknown already. In a call it has only left its CPU without an event. */
 	bool nowhere = st->run == RUN_UNKNOWN && st->call_state != CALL_IN;
 	if (st->run == RUN_ON || st->run == RUN_DEAD || nowhere ||
 	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
@@ -167,11 +179,11 @@ void thread_charge(struct slice *s, struct thread *t, int64_t until)
 	if (!t->hard || t->idle || t->forward != ID_NONE)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
-		return;		/* a task without a name ends with the loss that hid it */
+		return;		/* an anonymous task ends with the loss */
 	until = covered_until(s, t->host, until);
 	settle(s, t, until);
 	charge(s, t, until);
-	if (t->st.call_state == CALL_IN && t->st.call.name)	/* the dead were in exit_group */
+	if (t->st.call_state == CALL_IN && t->st.call.name)	/* exited threads were in exit_group */
 		charge_busy(s, t, &t->st.call, t->st.run == RUN_DEAD ? MIN(t->exit_ns, until) : until);
 }
 
@@ -190,7 +202,7 @@ static void take_call(struct tstate *st, const struct rec *r)
 	const struct call_info *info = r->info;
 	st->call_lost = false;
 	if (info->no_call) {
-		st->call_state = CALL_NONE;	/* rt_sigreturn: back in user mode at once */
+		st->call_state = CALL_NONE;	/* rt_sigreturn returns to user mode at once */
 		return;
 	}
 	st->call_state = CALL_IN;
@@ -198,48 +210,6 @@ static void take_call(struct tstate *st, const struct rec *r)
 		.begin = r->ts, .busy_from = r->ts, .seq = r->seq, .name = r->name,
 		.text = r->text, .fd = r->fd, .cpu = r->cpu, .info = info,
 		.arg = { r->arg[0], r->arg[1], r->arg[2] },
-	};
-}
-
-/*
- * Which futexes are locks: FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and those waited for
- * with what says "locked, with waiters": 2 in glibc's, Rust's and Go's (Drepper, Futexes Are Tricky,
- * mutex2), FUTEX_WAITERS in musl's and in robust ones.
- */
-static bool is_lock(uint32_t op, uint32_t val)
-{
-	uint32_t command = op & 0x7f;	/* without _PRIVATE and _CLOCK_REALTIME */
-	return command == 6 || command == 13 ||
-	       ((command == 0 || command == 9) && (val == 2 || val & 0x80000000));
-}
-
-struct wait_call wait_call(const struct call *c)
-{
-	struct wait_call w = { .name = c->name, .fd = c->fd };
-	if (!c->info || c->info->cause != PART_FUTEX) {
-		w.seq = c->seq;
-		return w;
-	}
-	w.fd = -1;
-	if (!c->info->futex_args)	/* futex_waitv: addresses are behind a pointer */
-		return w;
-	w.futex = (uint64_t)c->arg[0];
-	w.lock = is_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]);
-	return w;
-}
-
-void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
-{
-	const struct tstate *st = &t->st;
-	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
-	*vec_add(&t->waits, struct wait) = (struct wait){
-		.begin = st->off_ns, .wake = woken ? st->wake_ns : ts, .end = ts,
-		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
-		.part = preempted ? PART_PREEMPTED : st->wait_part,
-		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
-		.cpu = cpu, .run = cpu_at(s, cpu)->runs.len, .off_cpu = st->off_cpu,
-		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
-		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ .fd = -1 },
 	};
 }
 
@@ -277,7 +247,7 @@ static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
 	unknown_ends(s, t, SOFT_BY_ENTER, r);
-	call_gone(s, t, r->ts);
+	end_unfinished_call(s, t, r->ts);
 	t->st.run = RUN_ON;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
@@ -287,7 +257,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		slice_bin(s, r->ts)->trust.provisional++;	/* superseded: its exit was never seen */
+		slice_bin(s, r->ts)->trust.provisional++;	/* superseded: its exit is missing */
 	take_call(&t->st, r);
 }
 
@@ -303,7 +273,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 		call_finished(s, t, &st->call, r);
 		return;
 	}
-	call_gone(s, t, r->ts);
+	end_unfinished_call(s, t, r->ts);
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
 	if (st->call_state == CALL_SOFT)
@@ -314,16 +284,16 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->call_lost = false;
 }
 
-#define OPEN_LOOKED_AT 64	/* of a thread that works for thousands at a time */
+#define SEARCHED_SPANS 64	/* newest open spans that are searched: a thread may work for thousands at a time */
 
-/* Which spans it is in: their system calls are kept. Of functions, and of what may nest by
- * the same key, nobody knows here which one ends. */
+/* Tracks which spans the thread is in: calls inside spans are logged. For functions and nested rules the ids are not
+ * known yet, so an end removes the innermost span with the same key. */
 static void track_open(struct thread *t, const struct annot *a, bool ends)
 {
 	struct open_span key = { a->trace, a->span, a->ts };
 	if (!t->open)
 		t->open = g_array_new(false, false, sizeof key);
-	guint to = t->open->len > OPEN_LOOKED_AT ? t->open->len - OPEN_LOOKED_AT : 0;
+	guint to = t->open->len > SEARCHED_SPANS ? t->open->len - SEARCHED_SPANS : 0;
 	for (guint i = t->open->len; i > to; i--) {
 		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
 		if (o->trace != key.trace || o->span != key.span)
@@ -341,11 +311,11 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 	do_exit(s, t, exit);
 }
 
-/* The counters as they are now go with the annotation. */
+/* Stores the thread's counters with the annotation. */
 static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (r->who == ID_NONE)
-		return;		/* its trace is forgotten */
+		return;		/* its trace was dropped */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
 	a->thread = t->self;
 	if (!a->snap)
@@ -360,7 +330,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
+	call_begins(s, t, r);	/* a tracepoint of user space: it is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
 	do_mark(s, t, r);
@@ -382,7 +352,7 @@ static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
 	lose(s, t);
 }
 
-static void do_gone(struct slice *s, struct thread *t, const struct rec *r)
+static void do_ended(struct slice *s, struct thread *t, const struct rec *r)
 {
 	lose(s, t);
 	t->st.run = RUN_DEAD;
@@ -395,14 +365,14 @@ static const fold folds[] = {
 	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
 	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
 	[REC_MARK] = do_mark,
-	[REC_LOST] = do_lost, [REC_GONE] = do_gone,
+	[REC_LOST] = do_lost, [REC_ENDED] = do_ended,
 };
 
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
-		t->st.irq_depth = 1;	/* the handler began before anything was seen */
+		t->st.irq_depth = 1;	/* the handler began before the first event */
 		t->st.irq_known = true;
 	}
 	charge(s, t, r->ts);
@@ -411,7 +381,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 
 /* ---- heads ---- */
 
-/* The state right after the record that made the thread hard. */
+/* The state after r, the first record that fixes it. */
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -443,7 +413,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		forget_call(st);
 		t->begins_lost = true;
 		break;
-	case REC_GONE:
+	case REC_ENDED:
 		st->run = RUN_DEAD;
 		forget_call(st);
 		t->begins_lost = true;
@@ -462,7 +432,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
-	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
+	if (r->type == REC_WAKE)	/* only the first one has an effect, and the first after a loss */
 		for (guint i = t->head.len; i > 0; i--) {
 			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
 			if (h->type == REC_WAKE &&
@@ -479,7 +449,7 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 		begin_after(s, t, r);
 }
 
-/* ---- the records that are most, without making them records ---- */
+/* ---- the most frequent records, without a struct rec ---- */
 
 void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
 		int16_t prio)
@@ -529,7 +499,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 					     .arg = { w->soft } });
 		return;
 	}
-	if (thread_wakes_not(s, t))
+	if (wakeup_is_ignored(s, t))
 		return;
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);
@@ -546,7 +516,6 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 		collect(s, t, r);
 }
 
-/* Begins at the trace's begin: what its head tells is all there is. */
 void thread_root(struct slice *s, struct thread *t)
 {
 	struct vec head = t->head;
@@ -570,10 +539,9 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
-	t->st.call_state = CALL_IN;	/* it returns from its parent's fork, a call without a name */
+	t->st.call_state = CALL_IN;	/* it is in its parent's fork: a call without a name */
 }
 
-/* The wakeup `seq` was by a handler; who: the thread that raised that, or ID_NONE. */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)
 {
 	struct thread *t = thread_at(s, id);

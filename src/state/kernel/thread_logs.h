@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is kept of a thread's past for its spans: waits and calls. Only for src/state/. */
+/* Logs of a thread that explain its spans: its waits and its finished calls. */
 #ifndef BLK_STATE_KERNEL_THREAD_LOGS_H
 #define BLK_STATE_KERNEL_THREAD_LOGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is kept of the call in which a thread waited. */
+/* The call in which a thread waited. */
 struct wait_call {
 	union {
 		uint64_t seq;		/* of its entry, where it is for a file */
@@ -38,5 +38,13 @@ struct done_call {
 	uint32_t name;
 	int32_t fd;
 };
+
+struct call;
+struct slice;
+struct thread;
+
+struct wait_call wait_call(const struct call *c);
+/* Appends the wait that ends at ts on that CPU (index in slice.cpus). */
+void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu);
 
 #endif

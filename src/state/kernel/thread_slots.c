@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Places of threads that are over: see spare.h. */
+/* Finding and freeing slots of ended threads; see thread_slots.h. */
 #include "state/kernel/thread_slots.h"
 
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
 
 #define FEW 512		/* threads: not worth it */
 
@@ -34,7 +39,7 @@ bool thread_slots_are_due(const struct slice *s)
 	       s->threads->len - s->slots.free->len > FEW + s->slots.kept + s->slots.kept / 4;
 }
 
-/* ---- who is named ---- */
+/* ---- marking threads that are referred to ---- */
 
 static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 {
@@ -44,7 +49,7 @@ static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 	used[thread_follow(s, thread)] = 1;
 }
 
-/* The threads that cells of the kind are about. */
+/* Threads that are keys of cells of the kind. */
 static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, enum cell_kind kind)
 {
 	const struct cell_layout *l = built_layout(kind);
@@ -107,7 +112,7 @@ static void mark_all(const struct slice *s, guint8 *used)
 	}
 	for (guint i = 0; i < s->cpus->len; i++)
 		mark_cpu(s, used, cpu_at(s, i));
-	blocks_each_asker(s->blocks, mark_asker, &(struct marking){ s, used });
+	blocks_each_thread(s->blocks, mark_asker, &(struct marking){ s, used });
 	for (guint i = 0; i < s->threads->len; i++) {
 		const struct thread *t = g_ptr_array_index(s->threads, i);
 		if (t->st.run != RUN_DEAD)
@@ -138,7 +143,7 @@ bool thread_is_lost(const struct slice *s, const struct thread *t)
 	       cpu_at(s, t->start_cpu)->task != t;
 }
 
-/* It was another one all the time, who has what it left. */
+/* It was merged into another thread, which has its logs. */
 static bool is_another(const struct thread *t, int64_t before)
 {
 	return t->forward != ID_NONE && t->st.cursor < before;
@@ -158,7 +163,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
-/* It ended before that time (ns) and nothing is left of it; or it turned out to be another thread. */
+/* Did it end before that time (ns) without a log left, or was it merged into another thread? */
 static bool is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||
@@ -167,7 +172,7 @@ static bool is_over(const struct slice *s, const struct thread *t, int64_t befor
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 
-/* Places that were given free are forwarded nowhere. */
+/* Free slots must not be forwarded. */
 static void drop_aliases(struct slice *s)
 {
 	for (guint i = 0; i < s->threads->len; i++) {

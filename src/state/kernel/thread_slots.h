@@ -13,12 +13,7 @@
 
 struct slice;
 struct thread;
-
-struct thread_slots {
-	GArray *free;		/* uint32_t: free slots */
-	GArray *again;		/* uint32_t: slots reused since the publisher last looked */
-	guint kept;		/* slots in use after the last thread_slots_free_ended() */
-};
+struct thread_slots;	/* slice_state.h */
 
 void thread_slots_init(struct thread_slots *p);
 void thread_slots_clear(struct thread_slots *p);
@@ -38,11 +33,6 @@ guint8 *thread_slots_mark_used(struct slice *s);
 #define THREAD_SLOT_FREED 2
 void thread_slots_free_ended(struct slice *s, guint8 *used, int64_t before,
 			     void (*release)(struct thread *t, void *data), void *data);
-
-/* Frees the slot for reuse; slice.c. */
-void slice_thread_release(struct slice *s, struct thread *t);
-struct thread *thread_new(uint32_t self);	/* thread.c; owned by who asks, of no host yet */
-void thread_reset(struct thread *t);		/* as thread_new() made it */
 
 /* Was the thread anonymous when a loss began? It will never get a name. */
 bool thread_is_lost(const struct slice *s, const struct thread *t);

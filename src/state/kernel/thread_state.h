@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a thread's state becomes when it is switched out or in, or woken; its time up to
- * then is charged already. Inline, as thread.c and plain.c both do it a lot.
+ * Transitions of a thread's state: switched in or out, woken. Its time up to then must be charged before. Inline, since
+ * thread.c and fast_path.c do it for most events.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_STATE_H
 #define BLK_STATE_KERNEL_THREAD_STATE_H
 
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
+
+struct waking {
+	int64_t ts;
+	uint64_t seq;
+	uint32_t cpu, who, irq;	/* as in struct rec */
+	bool soft;		/* .who is provisional */
+};
 
 static inline void set_wait_cause(struct tstate *st)
 {
@@ -36,7 +44,7 @@ static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, ui
 		return;
 	if (s->no_spans)
 		return;
-	if (s->from_start && !s->annots->len && t->tid != -1) {	/* nobody can ask for more */
+	if (s->from_start && !s->annots->len && t->tid != -1) {	/* no span can need the log */
 		t->out_ns = ts;
 		t->out_call = st->call_state == CALL_IN ? st->call.name : 0;
 		return;
@@ -69,20 +77,9 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 		set_wait_cause(&t->st);
 }
 
-/* The handler that runs. */
-static inline const struct irq_frame *cpu_irq_frame(const struct cpu *c)
-{
-	return c->irq_depth ? &c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1] : NULL;
-}
-
-/* Who wakes what it wakes; ID_NONE: nobody but itself. */
-static inline uint32_t irq_frame_waker(const struct irq_frame *f)
-{
-	return f->inlined ? f->thread : ID_NONE;
-}
-
-/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
-static inline bool thread_wakes_not(const struct slice *s, const struct thread *t)
+/* Does the wakeup change nothing? The thread runs, or was woken before (there are two events of a wakeup), and no event
+ * was lost since. */
+static inline bool wakeup_is_ignored(const struct slice *s, const struct thread *t)
 {
 	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
 	       !slice_lost_after(s, t->st.cursor);
@@ -101,10 +98,10 @@ static inline void wake(struct thread *t, const struct waking *w)
 {
 	struct tstate *st = &t->st;
 	if (st->run == RUN_NEW && !st->wake_seq) {
-		woken_by(st, w);	/* it stays new: that is no wait */
+		woken_by(st, w);	/* its first wakeup: not a wait */
 		return;
 	}
-	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
+	if (st->run == RUN_UNKNOWN) {	/* it was blocked; the beginning is unknown */
 		st->off_ns = w->ts;
 		st->off_cpu = st->queue_cpu = CPU_NONE;
 		set_wait_cause(st);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls that are not known, and what becomes of the time in them; see unknown.h. */
+/* Moving the time of unresolved calls to the parts where it belongs; see unknown_calls.h. */
 #include "state/kernel/unknown_calls.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 #include "base/timefmt.h"
 
@@ -59,7 +64,6 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 	}
 }
 
-/* Moves what was charged softly to t (under id and its aliases) where it belongs. */
 void resolve(struct slice *s, struct thread *t, const struct verdict *v)
 {
 	int64_t *from = &t->soft_from[v->lost];
@@ -95,7 +99,6 @@ const struct verdict is_lost = {
 	.run_part = PART_LOST_RUN, .cause = WAIT_PART, .part = PART_LOST_BLOCK
 };
 
-/* The unknown call ended with this exit. */
 void verdict_of_exit(const struct rec *exit, struct verdict *v)
 {
 	struct call c = { .name = exit->name, .info = exit->info, .fd = NO_FD, .begin = TS_NONE };
@@ -103,8 +106,7 @@ void verdict_of_exit(const struct rec *exit, struct verdict *v)
 	v->call = NULL;
 }
 
-/* The initial call, unknown until now, ended. Unless the thread begins with the trace,
- * the left neighbour tells what it was. */
+/* If the thread may have begun in an older slice, merging will resolve the time. */
 void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by)
 {
@@ -121,7 +123,6 @@ void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	resolve(s, t, &v);
 }
 
-/* A call unknown since a loss ended. */
 void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 		      const struct rec *by)
 {
@@ -132,7 +133,7 @@ void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 	resolve(s, t, &v);
 	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
 		return;
-	t->soft_end = how;	/* for what is left of it */
+	t->soft_end = how;	/* for the rest of the initial call */
 	if (by)
 		t->soft_exit = *by;
 }
@@ -151,13 +152,13 @@ void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 		slice_bin(s, by->ts)->trust.provisional++;
 }
 
-/* ---- what is not recorded ---- */
+/* ---- traces without switches or calls ---- */
 
 enum part part_is_unknown(const struct slice *s, enum part part)
 {
 	if (!s->has_switches)
 		return part == PART_HANDOFF ? part : PART_UNKNOWN;
-	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* outside of which? */
+	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* "outside of a call" is unknown, too */
 }
 
 void parts_are_unknown(const struct slice *s, int64_t part[PART_N])

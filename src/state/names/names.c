@@ -2,6 +2,7 @@
 /* Applies facts to threads, processes, files and descriptor tables, and answers questions: see names.h. */
 #include "state/names/names_private.h"
 #include "state/store/container.h"
+#include "state/slice/slice_state.h"
 
 #include <stdio.h>
 

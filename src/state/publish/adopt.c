@@ -4,7 +4,9 @@
 
 #include "state/names/names_private.h"
 #include "state/publish/publisher_private.h"
-#include "state/spans/spans_private.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/spans_state.h"
+
 
 struct adoption {
 	struct publisher *p;

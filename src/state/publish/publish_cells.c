@@ -3,9 +3,12 @@
  * Makes the cells of a second from those of a bin: maps ids of the slice to ids of the registries, and fills in what
  * depends on names. Cells that get the same key are added.
  */
+#include "state/kernel/bin.h"
+#include "state/kernel/irq_text.h"
+#include "state/kernel/unknown_calls.h"
 #include "state/names/names.h"
 #include "state/publish/publisher.h"
-#include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
 
 struct second_maker {			/* state while one second is made */
 	struct publisher *p;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Makes publications from a slice: see publisher.h. */
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/cpu.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_logs.h"
+#include "state/kernel/thread_slots.h"
 #include "state/publish/publisher_private.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 

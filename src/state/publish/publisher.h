@@ -6,7 +6,8 @@
 #ifndef BLK_STATE_PUBLISH_PUBLISHER_H
 #define BLK_STATE_PUBLISH_PUBLISHER_H
 
-#include "state/slice/slice_private.h"
+#include "state/slice/slice_state.h"
+#include "state/store/publication.h"
 
 struct publisher;
 struct publisher *publisher_new(struct slice *s);	/* borrows the slice */

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Composition of one thread's parts: the left, then the right, as one. */
+/* Merging two parts of one thread, left and right; see join_threads.h. */
+#include "state/slice/join_threads.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
-/* What the right's initial call was, now that the left's last state is known. */
-static void tell_right(struct slice *s, struct thread *l, struct thread *r)
+/* Resolves the right's initial call with the left's final state. */
+static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 {
 	struct verdict v = was_user;
 	bool has_exit = r->soft_end == SOFT_BY_EXIT;
@@ -37,12 +46,12 @@ static void tell_right(struct slice *s, struct thread *l, struct thread *r)
 			slice_bin(s, r->soft_exit.ts)->trust.provisional++;	/* superseded */
 		return;
 	}
-	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */
+	/* The exit ends the left's call, or counts as an exit without an entry. Its time is charged already. */
 	struct rec e = r->soft_exit;
 	thread_exit_call(s, l, &e);
 }
 
-/* Both do not know the initial call: the right's end of it is the left's too. */
+/* The left does not know the initial call either: it ended where the right's did. */
 static void share_soft(struct slice *s, struct thread *l, struct thread *r)
 {
 	if (r->soft_end == SOFT_OPEN)
@@ -96,7 +105,7 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	}
 }
 
-/* From here on what is charged under the right's ids is the left's. */
+/* What was charged under the right's ids belongs to the left from here on. */
 static void adopt_aliases(struct thread *l, struct thread *r)
 {
 	if (!l->aliases)
@@ -106,15 +115,16 @@ static void adopt_aliases(struct thread *l, struct thread *r)
 		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
 }
 
-/* The right is hard: the left, having seen the right's head, goes on as it. */
+/* The right's state is known: the left, after the right's head, continues with it. */
 static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
+	g_assert(r->hard);
 	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
 	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
 	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
 		lost_ends(s, l, r->soft_end, &r->soft_exit);
 	else if (left_knows && !r->begins_lost)
-		tell_right(s, l, r);
+		resolve_right(s, l, r);
 	append_logs(s, l, r);
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
@@ -135,7 +145,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		l->exit_ns = r->exit_ns;
 }
 
-/* Also of a right that is not hard: its wakeup, mostly, that the left has seen by now. */
+/* Also if the right's state is not known: mostly its log has a wakeup from the head. */
 static void append_queued(struct thread *l, struct thread *r)
 {
 	const struct vec *log = &r->sched.queued;

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model of one run: a rooted slice and its publisher. */
+/* The model of one run: a slice from the beginning, its publisher, and bounds on what both hold; see model.h. */
 #include "state/slice/model_private.h"
 
-#include "base/timefmt.h"
-#include "state/publish/adopt.h"
+#include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
 #include "state/names/names.h"
+#include "state/publish/adopt.h"
 #include "state/publish/publisher.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/spans.h"
 
-#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
-#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
-#define PATHS_SHARE 8		/* of the memory budget, for names of files in a run without end */
-#define FACTS_AT_ONCE 4096	/* what names are made of is taken in before there is more: it needs memory */
-#define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
+#include "base/timefmt.h"
 
-#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of traces that are not over */
-struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
+#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: seconds older than that are dropped and cannot be corrected */
+#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: more unpublished time than that asks for a publication */
+#define PATHS_SHARE 8		/* live: names of files get this fraction (1/n) of the memory budget */
+#define FACTS_AT_ONCE 4096	/* facts are applied when there are that many, to bound their memory */
+#define LEAST_CORRECTIONS 3	/* the newest seconds stay correctable, whatever their size */
+
+#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of open traces */
+struct again { int64_t bin, due; };	/* a provisional second (index) to be published again at `due` (ns) */
 
 static size_t span_budget(const struct model *m)
 {
@@ -117,7 +121,7 @@ uint64_t model_n_events(const struct model *m)
 #define MAP_BYTES 24		/* of a cell's place in its map, about */
 #define HIST_BYTES 128		/* of a histogram of several values, about */
 
-/* About: the cells, with their maps and histograms. */
+/* An estimate: the cells, with their maps and histograms. */
 static size_t bin_bytes(const struct bin *b)
 {
 	size_t bytes = sizeof *b;
@@ -135,7 +139,7 @@ static int newest_first(gconstpointer a, gconstpointer b)
 	return (x < y) - (x > y);
 }
 
-/* The begin of the oldest second for which there is room; INT64_MIN: for all. */
+/* The beginning (ns) of the oldest second that fits the budget; INT64_MIN: all fit. */
 static int64_t room_from(const struct model *m, size_t budget)
 {
 	g_autoptr(GPtrArray) bins = g_ptr_array_new();
@@ -156,8 +160,8 @@ static int64_t room_from(const struct model *m, size_t budget)
 	return INT64_MIN;
 }
 
-/* What spans are made of may take as much as seconds; what is not over stays, and is no
- * reason to publish all the time. */
+/* Annotations of open traces cannot be dropped. So the bound is relative to what the last publication left: else every
+ * call would ask for another one. */
 bool model_has_many_spans(const struct model *m)
 {
 	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
@@ -183,8 +187,8 @@ size_t model_bytes(const struct model *m)
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;
-	/* Live, what is closed is forgotten by its age; but after an outage, or from the
-	 * beginning on, an hour may come in seconds. */
+	/* Live, seconds are dropped by age; but after an outage, or when a session is read from its beginning, an
+	 * hour of records may come within seconds. */
 	if (!o->memory_budget || model_has_many_spans(m))
 		return o->memory_budget;
 	if (o->live)
@@ -192,7 +196,7 @@ bool model_is_full(const struct model *m)
 	return room_from(m, o->memory_budget) != INT64_MIN;
 }
 
-/* What is forgotten after the next publication: seconds before the instant. */
+/* Seconds before that time (ns) are dropped after the next publication; INT64_MIN: none. */
 static int64_t forget_before(const struct model *m, int64_t now, bool final)
 {
 	const struct model_options *o = &m->options;
@@ -202,15 +206,14 @@ static int64_t forget_before(const struct model *m, int64_t now, bool final)
 	if (o->live)
 		return now - CORRECTIONS_NS;
 	int64_t from = room_from(m, o->memory_budget);
-	/* Who publishes only then makes room at once for some time. */
+	/* With at_end publications are rare: drop half at once. */
 	return from == INT64_MIN || !o->at_end ? from : room_from(m, o->memory_budget / 2);
 }
 
-/* ---- soft seconds ----
+/* ---- provisional seconds ----
  *
- * A second with a name that is not known is made anew when there are news of names. Of a
- * recorded trace not at every publication, but each time its age has doubled, before it is
- * forgotten, and at the end.
+ * A second with an unknown name is published again when names have changed. In a recorded trace that happens each time
+ * its age has doubled, before it is dropped, and at the end.
  */
 
 static struct bin *find_bin(const struct model *m, int64_t index)

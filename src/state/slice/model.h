@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The model: eats batches of records in time order, knows the machine (tasks,
- * CPUs, system calls, files, block requests, spans), and publishes closed seconds
- * and spans. The form for one run from a trace's beginning to its end; pieces that
- * are stitched are in slice.h, and this is built on them.
+ * The model: takes batches of records in order of time, follows the machine (tasks, CPUs, system calls, files, block
+ * requests, spans), and publishes closed seconds and spans. It is for one run from a trace's beginning to its end, and
+ * is built on slices (slice.h).
  *
  *     struct model *m = model_new(&(struct model_options){ 0 });
  *     source = source_open_bt2(paths, model_subscriptions(&n), n, &error);
@@ -13,7 +12,7 @@
  *     }
  *     give_away(model_publish(m, true));
  *
- * One thread at a time. Never fails: what it can't interpret it counts.
+ * One thread at a time. Never fails: events that it cannot interpret are only counted.
  */
 #ifndef BLK_STATE_SLICE_MODEL_H
 #define BLK_STATE_SLICE_MODEL_H
@@ -23,15 +22,13 @@
 
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
-	bool live;		/* a run without end: forget what the publications hold */
-	size_t memory_budget;	/* not 0: the same for a recorded trace, so that what is kept
-				 * inside the model does not grow with the trace's length:
-				 * about so many bytes of seconds that can be corrected */
+	bool live;		/* a run without end: what was published is dropped */
+	size_t memory_budget;	/* bytes, estimated: bound on the seconds that can still be corrected; not 0: also a
+				 * recorded trace drops what was published */
 	bool provisional;	/* live: every publication has the open second, too (version 0) */
-	size_t span_budget;	/* annotations that wait to be published; 0: half of that */
-	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
-				 * asks for it, and at the end */
-	bool no_fast_path;		/* as slice_without_plain() */
+	size_t span_budget;	/* bytes of annotations that are not published; 0: half of .memory_budget */
+	bool at_end;		/* publications are read at the end only: publish late, when memory is full */
+	bool no_fast_path;	/* as slice_without_fast_path() */
 	uint32_t cells;		/* as slice_read_cells() */
 };
 
@@ -52,8 +49,8 @@ void model_without_spans(struct model *m);
 void model_feed(struct model *m, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);
 
-/* The next piece, read elsewhere: consumed. All its events come after what the model
- * has; the first one may be rooted, the others must not be. Its step: the model's. */
+/* Merges the next piece, which another thread has read: consumed. All its events come after the model's. Only the first
+ * piece may be from_start. Its step is the model's. */
 void model_stitch(struct model *m, struct slice *s);
 
 /*
@@ -65,9 +62,9 @@ void model_stitch(struct model *m, struct slice *s);
 struct publication *model_publish(struct model *m, bool final);
 
 /*
- * An account of the same trace that was read again, in order (slice_finish(); taken over): its seconds that
- * begin in [from, to), and the spans that begin or end there, take the place of what was published, in
- * the model's ids. Also after the final publication. NULL: nothing of it is of use.
+ * Takes over `again`, a publication of the same trace decoded again (slice_finish()). Returns its seconds that begin
+ * in [from, to), and its spans that begin or end there, in the model's ids: they replace what was published. It may be
+ * called after the final publication. NULL: there is nothing to replace.
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
@@ -75,14 +72,14 @@ struct publication *model_adopt(struct model *m, struct publication *again, int6
  * threads and processes that ended before, and to which no later publication refers. */
 void model_kept_from(struct model *m, int64_t ns);
 
-/* Bytes it holds, about, without the seconds that can be corrected, which have a bound of their own. */
+/* Estimated bytes that it holds, without the seconds that can be corrected: these have a bound of their own. */
 size_t model_bytes(const struct model *m);
 
-/* Do more annotations wait to be published than is good? Costs nothing. */
+/* Do annotations exceed the span budget? O(1). */
 bool model_has_many_spans(const struct model *m);
 
-/* Is more kept than memory_budget (live: have ten seconds and more been fed since the last
- * publication)? Then the next publication forgets what is too much. */
+/* Is the memory budget exceeded (live: were more than 10 s of records fed since the last publication)? The next
+ * publication drops the excess. */
 bool model_is_full(const struct model *m);
 
 /* Seconds before this instant are closed: published, unless something late corrects

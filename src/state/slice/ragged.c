@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pieces whose streams begin and end at different instants, as rotation chunks are:
+ * Merging pieces with uneven edges; see ragged.h. A piece:
  *
  *     stream 0   |-----------------|                 |   before: pre, raw
  *     stream 1      |-----------------|              |   between: a slice
  *                   lo             hi                |   after: post, raw
  *
- * The slice covers the instants that all streams cover; the fringes wait for their
- * neighbour's. A piece in which no instant is covered by all is all fringe.
+ * The slice has the instants that all streams cover; the edges are stored until the neighbour's edge is there. If no
+ * instant is covered by all streams, the whole piece is an edge.
  */
-#include "state/slice/slice_private.h"
+#include "state/slice/ragged.h"
+
+#include "state/slice/slice_state.h"
 
 struct open_loss { unsigned stream; struct blk_loss loss; };
 
@@ -87,8 +89,8 @@ static int event_order(gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /*
- * Splits `raw` (taken over; sorted here) at lo and hi: pre, a slice, post. What is
- * open before the first of it is in `open`, which becomes what is open at hi.
+ * Sorts `raw` (taken over) and splits it at lo and hi: pre, a slice, post. open: the loss windows open at its first
+ * record; on return those open at hi.
  */
 static void split(struct ragged *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
 {
@@ -127,7 +129,7 @@ static void bounds(const struct ragged *r, int64_t *lo, int64_t *hi)
 	}
 }
 
-/* Makes the middle out of raw records alone, if any instant is covered by all. */
+/* Makes the slice from raw records, if all streams cover an instant in common. */
 static void settle(struct ragged *r, GPtrArray *raw)
 {
 	g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));

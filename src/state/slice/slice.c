@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A slice: its life and its registries. */
+/* Creating and freeing a slice; its registries of texts, threads and CPUs. */
+#include "state/slice/slice.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_class.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_slots.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 #include "base/timefmt.h"
 
@@ -20,6 +32,7 @@ static void bin_free_value(gpointer p)
 
 struct slice *slice_new(bool from_start, int64_t step_ns)
 {
+	g_assert(step_ns > 0);
 	struct slice *s = g_new0(struct slice, 1);
 	s->from_start = from_start;
 	s->step = step_ns;
@@ -144,9 +157,9 @@ uint32_t slice_string(struct slice *s, struct blk_text t)
 	return strtab_add_len(s->strings, t.str, t.len);
 }
 
-#define PATH_BYTES 256		/* of a file in the registries, beside its name, about */
+#define PATH_BYTES 256		/* estimate of what a file takes in registries besides its path */
 
-/* What is kept of a name that there is no room for. */
+/* The shortened path, for one that exceeds the bound: its folder or address and a star. */
 static uint32_t shorter_path(struct slice *s, struct blk_text t)
 {
 	bool socket = g_str_has_prefix(t.str, "socket "), few = s->path_bytes >= 2 * s->path_room;
@@ -239,7 +252,7 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 	}
 	bool again = t;
 	t = slice_thread_new(s, host, tid);
-	t->fresh = again;	/* a dead tid that lives again was born here, unseen */
+	t->fresh = again;	/* a tid that is used after its exit: forked without an event */
 	thread_register(s, t);
 	if (again)
 		thread_root(s, t);
@@ -251,14 +264,13 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
 	if (t && !(t->hard && t->st.run == RUN_DEAD))
-		thread_record(s, t, &(struct rec){ .type = REC_GONE, .ts = ts, .seq = seq });
+		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq });
 }
 
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
 {
 	slice_tid_again(s, host, tid, ts, seq);
 	struct thread *t = slice_thread_new(s, host, tid);
-	/* Before: that tid, if it is used here, was another thread. */
 	thread_register(s, t);
 	thread_born(t, ts);
 	return t;
@@ -271,7 +283,7 @@ struct thread *slice_anonymous(struct slice *s, struct cpu *c)
 	return t;
 }
 
-/* Idle tasks have tid 0 on every CPU: keyed by CPU beside the real tids. */
+/* Idle tasks have tid 0 on every CPU. Here their tid has bit 31 set and the CPU number below it. */
 struct thread *slice_idle(struct slice *s, struct cpu *c)
 {
 	if (c->idle)
@@ -279,7 +291,7 @@ struct thread *slice_idle(struct slice *s, struct cpu *c)
 	struct thread *t = slice_thread_new(s, c->host, (int32_t)(UINT32_C(0x80000000) | c->number));
 	t->idle = t->hard = true;
 	t->task_tid = 0;
-	t->comm_kept = true;	/* whatever it is called: an empty mask */
+	t->comm_kept = true;	/* .comm.mask is 0: any name matches */
 	t->start_cpu = c->self;
 	thread_register(s, t);
 	c->idle = t;

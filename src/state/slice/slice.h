@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Slices: any contiguous piece of a trace, analysed from nothing, and stitched.
+ * Slices: contiguous pieces of a trace, each analysed without knowing what came before, then merged ("stitched").
  *
- * A slice is cells (counters, histograms per second), logs (waits, annotations,
- * facts about names) and, for each thread and CPU, a function from what was before
- * to what is after. What depends on what was before is a symbol:
+ * A slice has cells (counters and histograms for each second), logs (waits, annotations, facts about names), and for
+ * each thread and CPU the state at its end. What depends on the time before the slice is unresolved:
  *
- *   the initial task of a CPU      an anonymous thread, until a switch names it or
- *                                  the left neighbour does
- *   the initial run state          the few records up to the first switch ("head"),
- *                                  run again from the left's final state
- *   the pending call of a thread   time in it is kept apart (PART_SOFT_*), its exit
- *                                  is kept (soft exit), until the left tells
- *   fd F of a thread at an instant cells are keyed by it; names.h resolves them at
- *                                  the end, when all facts are known
+ *   the initial task of a CPU      an anonymous thread, until a switch or the left neighbour identifies it
+ *   the initial state of a thread  the records up to its first switch or call are stored (the "head") and applied to
+ *                                  the left neighbour's final state
+ *   the pending call of a thread   its time is charged to PART_SOFT_*, its exit is stored, until the left neighbour's
+ *                                  call is known
+ *   fd F of a thread at an instant cells have it as a key; names.h resolves it when all facts are known
  *
- * slice_stitch(a, b) substitutes a's final state into b's symbols and adds the
- * rest. Laws (tests/unit/test-laws.c): cut invariance, associativity, loss, honesty.
+ * slice_stitch(a, b) resolves b's unknowns with a's final state and adds the rest. Laws (tests/unit/test-laws.c): cuts
+ * do not change the result, merging is associative, losses are respected, and unknown is never reported as known.
  *
- * A rooted slice begins at the trace's begin: nothing older will ever come, so what
- * is not known at once is charged as unknown and its symbols are final.
+ * A slice with from_start starts at the trace's beginning: no older slice will be merged, so what is unresolved is
+ * charged as unknown and is final.
  *
- * Cuts are instants: all events in [t0, t1) of all streams. Pieces whose streams are
- * cut elsewhere (rotation chunks) are struct ragged.
+ * Cuts are instants: a slice has all events in [t0, t1) of all streams. Pieces with uneven edges are in ragged.h.
  */
 #ifndef BLK_STATE_SLICE_SLICE_H
 #define BLK_STATE_SLICE_SLICE_H
@@ -39,45 +35,43 @@ void slice_free(struct slice *s);			/* NULL is fine */
 /* The subscription table of all handlers. Static. */
 const struct blk_subscription *slice_subscriptions(size_t *ret_n);
 
-/* The same, and every other event: what comes is counted by thread, too (COUNT_EVENT). For
- * those who ask for that only, since then all events take the long way. */
+/* The same with every other event: all events are counted by thread (COUNT_EVENT). Slower, as no event takes the fast
+ * path. */
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
 
-/* No event that spans are made of will ever come, neither here nor left or right of it, or
- * nobody asks for spans: there will be none, and what only they need is not kept. Before
- * anything is fed. slice_row_makes_spans() tells of the rows of the source's classes. */
+/* There will be no spans, in this slice or any that is merged with it, and logs that only they need are not written.
+ * Call it before anything is fed. slice_row_makes_spans(): does the row's event make spans? */
 void slice_without_spans(struct slice *s);
 bool slice_row_makes_spans(unsigned row);
 
-/* Only cells of these kinds (READS(call), ...), and the slowest calls (READS_SLOW), are made; and always those of
- * threads, events, CPUs and losses. Without file cells the parts of a thread's time are wrong. 0: all kinds. Before
+/* Makes only cells of these kinds (READS(call), ...; READS_SLOW: the slowest calls), and always those of threads,
+ * events, CPUs and losses. Without file cells the parts of a thread's time are wrong. 0: all kinds. Call it before
  * anything is fed. */
 void slice_read_cells(struct slice *s, uint32_t kinds);
 
 /*
- * Its end is not known yet. Where no kernel tells who is there, threads are in the seconds in which
- * they tell something themselves; of what is recorded whole, from its begin to its end. Before
- * anything is fed; not for slices that are stitched.
+ * A live run: the end of threads is not known in advance. Without a kernel trace a thread is in the seconds in which
+ * it has events (in a recorded trace: from its first to its last event). Call it before anything is fed; such a slice
+ * cannot be merged.
  */
 void slice_live(struct slice *s);
 
 /*
- * Names of files and of peers may take so much memory (bytes, about, with what else is kept of each); of new ones
- * beyond it the folder or address is kept, with a star, and beyond twice that only that there are others.
- * 0: no bound. Before anything is fed; not for slices that are stitched: it depends on what came before.
+ * Bounds the memory (bytes, estimated) for names of files and peers. New ones beyond it are stored as their folder or
+ * address with a star; beyond twice the bound as one name for all. 0: no bound. Call it before anything is fed; such a
+ * slice cannot be merged, since the result depends on what came before.
  */
 void slice_bound_paths(struct slice *s, size_t bytes);
 
-/* Every event goes through its handler, none takes the fast path (plain.c), which has to give the
- * same: for tests that compare both. Before anything is fed. */
+/* No event takes the fast path (fast_path.c): for tests that compare both ways. Call it before anything is fed. */
 void slice_without_fast_path(struct slice *s);
 
-/* Records in time order; `tables` is what their indexes mean. */
+/* Records in order of time; their indexes refer to `tables`. */
 void slice_feed(struct slice *s, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);
 
-/* a, then b: both are consumed, the result may be either. b must not be rooted, and
- * all its events come after all of a's (equal instants are never parted). */
+/* Merges a and b: consumes both; the result may be either. b must not be from_start, and all its events come after
+ * all of a's (events of equal time are in one slice). */
 struct slice *slice_stitch(struct slice *a, struct slice *b);
 
 uint64_t slice_n_events(const struct slice *s);
@@ -86,42 +80,22 @@ int64_t slice_first(const struct slice *s);		/* INT64_MAX when empty */
 int64_t slice_last(const struct slice *s);		/* INT64_MIN when empty */
 
 /*
- * Windows of lost events that are open when the slice begins: told from the packet
- * index (or the left neighbour's records) before anything is fed, since the slice
- * itself only sees their end.
+ * A window of lost events that is open when the slice begins, from the packet index or the left neighbour. Call it
+ * before anything is fed: the slice's records have only the window's end.
  */
 void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned stream,
 		      const struct blk_loss *loss);
 
-/* The finished account of a rooted slice, everything closed at the end of coverage;
- * it must not be fed again. Free the publication. */
+/* Closes everything at the end of coverage, and publishes all. Of a from_start slice, which must not be fed again. The
+ * caller frees the publication. */
 struct publication *slice_finish(struct slice *s);
 
 /*
- * Of a slice that is read for a window's sake, before anything is fed: only [from, to),
- * multiples of the step, is kept as seconds; what is around it are two more, one before
- * and one behind, for the caller to leave out. Never stitched.
+ * Only [from, to), multiples of the step, is stored as seconds; all before is one more second, and all after another
+ * one, for the caller to ignore. Call it before anything is fed; such a slice cannot be merged.
  */
 void slice_window(struct slice *s, int64_t from, int64_t to);
-/* slice_finish() of what is known to go on until an instant after the last event: the
- * trace does. */
+/* slice_finish() with coverage up to `until`, to which the trace continues after the slice's last event. */
 struct publication *slice_finish_at(struct slice *s, int64_t until);
-
-/*
- * Pieces whose streams begin and end at different instants. What lies outside the
- * instants that all streams cover is kept raw ("fringe") and replayed when the
- * neighbour's fringe is there.
- *
- * begin/end: per stream of `tables` the first and one past the last instant it
- * covers in this piece (INT64_MIN/INT64_MAX: the trace's own begin/end). The records
- * are borrowed: they stay where they are until ragged_finish().
- */
-struct ragged;
-struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables,
-			  const int64_t *begin, const int64_t *end,
-			  const struct blk_event *const *ev, size_t n);
-struct ragged *ragged_stitch(struct ragged *a, struct ragged *b);	/* consumes both */
-struct slice *ragged_finish(struct ragged *r);		/* consumes it; a rooted slice */
-void ragged_free(struct ragged *r);
 
 #endif

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stitching two neighbours: the right's ids become the left's, the left's final
- * state goes into the right's symbols, the rest is added.
+ * Merging two neighbouring slices, left and right: the right's ids become the left's, the left's final state resolves
+ * the right's unknowns, the rest is added.
  */
 #include "base/sort.h"
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/irq.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/thread_logs.h"
+#include "state/slice/join_threads.h"
+#include "state/slice/slice.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
-struct maps {			/* the right's ids in the left */
+struct maps {			/* arrays: the right's id -> the left's */
 	uint32_t *string, *text, *host, *cpu;
-	uint32_t *thread;	/* just shifted: right thread i is thread[i] */
+	uint32_t *thread;	/* the right's threads are appended: all shifted by the same number */
 	uint32_t n_threads;
 	uint32_t annot_add;
 	uint64_t seq_add;
@@ -63,7 +74,7 @@ static uint32_t *map_hosts(struct slice *a, const struct slice *b)
 	return map;
 }
 
-/* ---- threads: from the right's array to the left's, in the left's terms ---- */
+/* ---- moving the right's threads to the left ---- */
 
 static void map_call(struct call *c, const struct maps *m)
 {
@@ -200,13 +211,13 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 
 /* ---- CPUs ---- */
 
-/* Who ran at the border: the right's first part is the left's current task, until an
- * event of the right told who runs. */
+/* The task at the border: the right's anonymous task is the left's current one, until an event of the right identified
+ * its task. */
 static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, const struct maps *m)
 {
 	struct thread *l = cpu_task(a, c), *r = thread_at(a, map_thread(m, b->start));
 	bool anonymous = !r->idle && r->tid == -1, named = b->named_ns != TS_NONE;
-	if (!l && named && anonymous)		/* lost at the border */
+	if (!l && named && anonymous)		/* the left ends in a loss */
 		thread_append(a, cpu_task_of_tid(a, c, b->named_tid), r);
 	else if (l && anonymous)
 		thread_append(a, l, r);
@@ -301,7 +312,7 @@ static void sort_range(GArray *facts, guint from, guint to)
 		}
 }
 
-/* Puts the facts from `at` on, in order among themselves, between those before. */
+/* Merges the facts from `at` on, which are in order, with those before. */
 static void merge_facts(GArray *facts, guint at)
 {
 	guint n = facts->len - at, i = at, to = facts->len;
@@ -314,7 +325,7 @@ static void merge_facts(GArray *facts, guint at)
 	}
 }
 
-/* The left's facts, then the right's, then what joining them told. */
+/* The left's facts, then the right's, then those that merging wrote. */
 static void sort_facts(struct slice *s, guint right, guint told)
 {
 	sort_range(s->facts, s->facts_sorted, right);
@@ -339,7 +350,7 @@ static void join_counters(struct slice *a, struct slice *b)
 	a->has_functions |= b->has_functions;
 	a->has_switches |= b->has_switches;
 	a->has_calls |= b->has_calls;
-	a->tables = NULL;	/* its caches may miss what b learnt */
+	a->tables = NULL;	/* the caches of the source do not know b's */
 	GHashTableIter it;
 	gpointer name;
 	g_hash_table_iter_init(&it, b->classes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who ran instead: see behind.h. */
+/* Summing up the threads that ran instead; see cpu_neighbours.h. */
 #include "state/spans/cpu_neighbours.h"
 
 #include "state/kernel/cpu_runs.h"
+#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 
@@ -26,7 +27,7 @@ static void add_queue(void *data, struct cpu *cpu, int64_t from, int64_t to)
 		runs_between(b->s, cpu, from, to, add_piece, b);
 }
 
-/* By what they are, never by the slice's numbers. */
+/* By tid and times, not by id: ids depend on how the trace was cut. */
 static int thread_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct thread *x = ((const struct neighbour *)a)->thread;
@@ -79,7 +80,7 @@ static void sum_up(struct vec *all)
 	vec_sort(all, sizeof(struct neighbour), longest_first, NULL);
 }
 
-/* Of those from the first on, against what was idle meanwhile. */
+/* The thread that ran longest among the entries from `first` on; ID_NONE: idle time is longer. */
 static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
 {
 	guint n = b->all.len - first;

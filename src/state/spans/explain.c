@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a span took its time: the difference of its thread's counters between two
- * annotations, with the waits in between. The parts sum to the duration exactly: what no
- * counter tells is unknown.
+ * Parts of a span: the difference of its thread's counters between two annotations, with the waits in between. The
+ * parts sum exactly to the duration: what no counter has is unknown.
  */
-#include "state/spans/cpu_neighbours.h"
+#include "state/spans/explain.h"
+
+#include "state/kernel/irq_text.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/spans/cpu_neighbours.h"
 
 #include "base/limits.h"
 
@@ -66,7 +69,7 @@ static struct wait *wait_at(const struct thread *t, uint64_t index)
 	return vec_at(&t->waits, struct wait, index - t->waits_base);
 }
 
-/* ---- waits, kept with the span ---- */
+/* ---- waits, stored with the span ---- */
 
 guint explain_first_wait(struct thread *t, int64_t at)
 {
@@ -74,7 +77,7 @@ guint explain_first_wait(struct thread *t, int64_t at)
 					      t->wait_hint);
 }
 
-/* What the waker came out of just before: its last wait, if that was in a call. */
+/* The call that the waker left just before (JUST_OUT_NS): that of its last wait; 0: none. */
 static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 {
 	struct thread *t = thread_at(sp->s, waker);
@@ -90,7 +93,7 @@ static bool is_futex(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_FUTEX;
 }
 
-/* Also of a call that waits for something else than its file. */
+/* Also for a call that waits for something else than its file. */
 static bool has_file(const struct wait *w)
 {
 	return w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0);
@@ -158,8 +161,8 @@ static void set_waits(struct vec *kept, struct span *span)
 	span->waits = kept->data;
 }
 
-/* Of what is not recorded nothing is said. */
-static void untold(const struct slice *s, struct span *span, struct vec *waits)
+/* Parts and waits that the trace has no events for become unknown. */
+static void set_unknown_parts(const struct slice *s, struct span *span, struct vec *waits)
 {
 	if (s->has_switches && s->has_calls)
 		return;
@@ -187,7 +190,7 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 	kept->len -= !inside;
 }
 
-/* A wait that spans of the trace hold whole: it is looked into once for all of them. */
+/* A wait that lies whole inside several spans of the trace: explained once for all of them. */
 struct known_wait {
 	struct span_wait told;
 	const struct wait *wait;
@@ -290,7 +293,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	explain_run(sp, span, from, x);
 	if (x && h->end > x->ts && x->snap)
 		explain_open(sp, span, x, h->end);
-	untold(sp->s, span, &sp->parts.waits);
+	set_unknown_parts(sp->s, span, &sp->parts.waits);
 	set_waits(&sp->parts.waits, span);
 	behind_sum(sp, span);
 	for (unsigned p = 0; p < PART_N; p++)

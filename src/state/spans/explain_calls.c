@@ -2,7 +2,9 @@
 /*
  * System calls of spans: each is the innermost segment's of its thread that holds it whole.
  */
-#include "state/spans/spans_private.h"
+#include "state/spans/explain_calls.h"
+
+#include "state/kernel/thread_logs.h"
 
 #include "base/limits.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Begins and ends without ids: see pairs.h. */
+/* Stacks of open spans by key and by thread; see pairs.h. */
 #include "state/spans/pairs.h"
 
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 #include "state/spans/rules_private.h"
 
 #include "base/limits.h"
@@ -10,10 +12,10 @@
 #include <stdio.h>
 
 #define RULE_BLKKIN (RULE_FUNCTION - 1)
-#define LOOKED_AT 64		/* frames, from the innermost outwards, for an end */
+#define SEARCHED_FRAMES 64		/* frames, from the innermost outwards, for an end */
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
-/* What is open. */
+/* An open span. */
 struct frame {
 	uint64_t trace, span, parent;
 	uint64_t key;		/* for functions: the address */
@@ -90,7 +92,7 @@ static uint64_t mixed_text(uint64_t h, const char *text)
 
 /* ---- threads ---- */
 
-/* What the kernel says of whose the event is, NULL: idle, lost, or without a name (yet). */
+/* The event's thread from the kernel trace; NULL: idle, lost, or not identified (yet). */
 static const struct thread *kernel_thread(const struct pairs *p, const struct annot *a)
 {
 	uint32_t thread = thread_follow(p->s, a->thread);
@@ -107,7 +109,7 @@ bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now)
 	return !t->idle && t->tid == -1;
 }
 
-/* 0: nobody knows which one it is. Its CPU does not say: others of the process may have run there. */
+/* 0: the thread is unknown. The CPU does not identify it: other threads of the process may have run there. */
 static uint64_t thread_key(const struct pairs *p, const struct annot *a)
 {
 	uint64_t h = mixed(1, a->host);
@@ -135,11 +137,11 @@ static struct frame *innermost(GHashTable *table, uint64_t key)
 	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
 }
 
-/* Takes the frame out that is nearest to the innermost, if it is among the last. */
+/* Removes the innermost such frame, if it is among the last SEARCHED_FRAMES. */
 static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
 		const struct frame *have = &g_array_index(frames, struct frame, i - 1);
 		if (have->trace != f->trace || have->span != f->span)
 			continue;
@@ -188,7 +190,7 @@ static uint64_t new_id(struct pairs *p, const struct annot *a)
 	return id ? id : 1;
 }
 
-/* Of a parent, or of its own. */
+/* Gives the annotation a new span: in the parent's trace, or in one of its own. */
 static void join(struct pairs *p, struct annot *a, const struct frame *parent)
 {
 	a->span = new_id(p, a);
@@ -198,8 +200,7 @@ static void join(struct pairs *p, struct annot *a, const struct frame *parent)
 
 /* ---- functions ---- */
 
-/* A trace of functions that is long enough ends here: the rest is of another one, whose
- * parent is told and not in it. */
+/* Bounds traces of functions: a further function begins a new trace. Its parent id refers to the old one. */
 static void count_function(struct pairs *p, struct annot *a, const struct frame *parent)
 {
 	if (!parent || parent->rule != RULE_FUNCTION)
@@ -226,7 +227,7 @@ static void function_begins(struct pairs *p, struct annot *a)
 	push(p, &f);
 }
 
-/* Takes the function at `at` out with those above it, whose exits were never seen. */
+/* Removes the function at `at`, and those above it: their exits are missing. */
 static void unwind(struct pairs *p, GArray *frames, guint at)
 {
 	guint kept = at;
@@ -240,12 +241,12 @@ static void unwind(struct pairs *p, GArray *frames, guint at)
 	g_array_set_size(frames, kept);
 }
 
-/* An exit that does not say of which function is that of the innermost one. */
+/* An exit without an address belongs to the innermost function. */
 static void function_ends(struct pairs *p, struct annot *a)
 {
 	uint64_t thread = thread_key(p, a);
 	GArray *frames = thread ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
 		struct frame f = g_array_index(frames, struct frame, i - 1);
 		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
 			continue;
@@ -260,7 +261,7 @@ static void function_ends(struct pairs *p, struct annot *a)
 	join(p, a, NULL);
 }
 
-/* The newest binary of before that holds the address, else the first one of after. */
+/* The newest earlier binary that contains the address, else the first later one. */
 static const struct binary *binary_at(const struct pairs *p, const struct annot *a)
 {
 	const struct binary *best = NULL;
@@ -332,7 +333,7 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	uint64_t key = rule_key(a->rule, a, a->trace, r->begin_key.by_thread, thread);
 	bool alone = a->trace == RULE_NO_KEY || (r->begin_key.by_thread && !thread);
 	const struct frame *before = r->nested || alone ? NULL : innermost(p->by_key, key);
-	if (before) {			/* its end was never seen */
+	if (before) {			/* its end is missing */
 		p->abandon(p->data, before->trace, before->span);
 		pop(p, *before);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The subscription table with what the installed rules ask for. */
-#include "state/spans/rules_private.h"
 #include "state/slice/slice.h"
+#include "state/spans/rules_private.h"
 #include "state/store/timeline.h"
 
 #define NO_ROW G_MAXUINT16

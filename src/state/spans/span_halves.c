@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Halves of a span: who asks and who answers share an id. Where several services say that they begin
- * it, as when a question goes to two, or an id is given twice, each has its own.
+ * Halves of a span: client and server share a span id. If several services begin it (a request to two servers, or an id
+ * that is used twice), each has a half of its own.
  */
-#include "state/spans/spans_private.h"
+#include "state/spans/span_halves.h"
 
 #include "base/limits.h"
 
-/* Whose half: as its first core annotation says it. */
+/* The service and thread of a half, from its first core annotation. */
 struct owner { uint32_t service, thread; bool server; };
 struct owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
 
@@ -33,7 +33,7 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 	*vec_add(&sp->halves, struct half) = h;
 }
 
-/* Of one kind: who begins it, each service once; where nobody does, who ends it. */
+/* Owners of one kind: the services that begin it; if there are none, those that end it. */
 static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct owners *to)
 {
 	guint before = to->n, most = server ? LIMIT_SPAN_HALVES : LIMIT_SPAN_HALVES / 2;

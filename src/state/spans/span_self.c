@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Self time: what of a span no child covers. */
-#include "state/spans/spans_private.h"
+/* Self time of spans; see span_self.h. */
+#include "state/spans/span_self.h"
 
+/* What a child covers of its parent. */
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
 static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct child *x = a, *y = b;

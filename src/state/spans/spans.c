@@ -1,15 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Spans from annotations: grouping, halves, states, self time, publication. */
+/* Grouping annotations by trace, making and publishing their spans, and dropping closed traces; see spans.h. */
+#include "state/spans/spans.h"
+
+#include "state/kernel/bin.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/thread_logs.h"
+#include "state/spans/cpu_neighbours.h"
+#include "state/spans/explain.h"
+#include "state/spans/explain_calls.h"
+#include "state/spans/pairs.h"
+#include "state/spans/rules_private.h"
+#include "state/spans/span_halves.h"
+#include "state/spans/span_self.h"
 #include "state/spans/waker_chain.h"
 #include "state/store/publication.h"
-#include "state/spans/rules_private.h"
-#include "state/spans/span_trace.h"
+
+#include "base/limits.h"
+#include "base/timefmt.h"
+
+struct strace {
+	uint64_t id;
+	guint n_annots;
+	uint32_t first_annot, last_annot;	/* of a chain, see struct annot */
+	GArray *slots;		/* struct slot, by span and kind; NULL: none yet */
+	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
+	bool dirty, open;	/* open: published with open spans, or not closed yet */
+	bool given_up;		/* there is no room for more of it */
+	bool goes_on;		/* it had open spans, when it was published last */
+	bool settled;		/* nothing that comes for others can change what was published */
+	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
+	guint published;	/* annotations, when it was published last */
+	int64_t published_at;	/* and when that was */
+};
+
+/* Closed 2 s after the root's end; without one, when it is given up. */
+static inline bool strace_closed(const struct strace *t, int64_t now)
+{
+	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
+	       now - t->last > LIMIT_OPEN_TRACE_SECONDS * NS_PER_S;
+}
 
 /* nth: of the halves of that kind, which are of as many services. */
 struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 
-/* Idle tasks, and those without a name, are nobody. */
-static bool is_somebody(const struct slice *s, uint32_t thread)
+/* Is it a real thread: not idle, and identified? */
+static bool is_real_thread(const struct slice *s, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
 	return t && !t->idle && t->tid != -1;
@@ -86,7 +121,14 @@ void spans_free(struct spans *sp)
 	g_free(sp);
 }
 
-/* Its trace; NULL: that is forgotten, and the annotation too late. */
+/* May the annotation be of a trace that was forgotten? Of traces whose ids were dropped only their time is known. */
+static bool forgotten_has(const struct forgotten *f, const struct annot *a)
+{
+	return intmap_get(&f->ids[0], a->trace) != INTMAP_NONE ||
+	       intmap_get(&f->ids[1], a->trace) != INTMAP_NONE || a->ts <= f->unknown_to;
+}
+
+/* Its trace; NULL: the trace was dropped, and the annotation is late. */
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
 	struct strace *t = find_trace(sp, a->trace);
@@ -151,9 +193,9 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Does the kernel's word on who made the annotation hold? Not where its trace does
- * not cover the CPU then, unless the annotation's own vtid agrees. */
-static bool is_told(const struct spans *sp, const struct annot *a)
+/* Is the annotation's thread, as the kernel trace has it, certain? Not outside of the kernel trace's coverage of the
+ * CPU, unless the annotation's vtid agrees. */
+static bool is_certain(const struct spans *sp, const struct annot *a)
 {
 	const struct thread *t = thread_at(sp->s, a->thread);
 	const struct cpu *c = cpu_at(sp->s, a->cpu);
@@ -167,12 +209,12 @@ static bool is_told(const struct spans *sp, const struct annot *a)
 static uint32_t annot_thread(struct spans *sp, struct annot *a)
 {
 	a->thread = thread_follow(sp->s, a->thread);
-	if (a->thread == ID_NONE || is_told(sp, a))
+	if (a->thread == ID_NONE || is_certain(sp, a))
 		return a->thread;
 	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
 		a->thread = thread_follow(sp->s, by_vtid);
-	if (!a->in_kernel)	/* else it may have a name later */
+	if (!a->in_kernel)	/* a kernel event's thread may be identified later */
 		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
 	return a->thread;
 }
@@ -187,10 +229,10 @@ static bool is_abandoned(const struct making *m, uint64_t span)
 
 static uint32_t thread_of(struct spans *sp, const struct annot *a)
 {
-	return is_somebody(sp->s, a->thread) ? a->thread : ID_NONE;
+	return is_real_thread(sp->s, a->thread) ? a->thread : ID_NONE;
 }
 
-/* What was joined by a key, over a loss of its like: another end and begin may lie in it. */
+/* Was the half joined by a key across a loss? Another end and beginning may be lost in it. */
 static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
@@ -202,6 +244,7 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 /* Begin, end and state of a half from its annotations. */
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
+	g_assert(h->n_annots > 0);
 	bool begun = false, ended = false;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
@@ -220,7 +263,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
 		h->end = MAX(h->end, m->now);
-	if (h->end < h->begin)		/* an end of another one, or by another clock: not told */
+	if (h->end < h->begin)		/* an end of another span, or by another clock: unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
@@ -343,33 +386,33 @@ static void publish_halves(struct spans *sp, struct strace *t, struct publicatio
 #define OFTEN 1000		/* annotations of a trace that may be published at any time */
 #define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
 
-/* Does it have to be told (again)? */
-static bool is_news(const struct strace *t, int64_t now, bool final)
+/* Has it changed since it was published? */
+static bool has_changed(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
 		return true;
 	return !t->settled && (final || (t->open && strace_closed(t, now)));
 }
 
-/* Is it worth its cost now? A long one is published when it is a quarter longer, or now
- * and then, so that all of it costs no more than a few times its length. */
+/* Is it published now? A long trace is, when it is a quarter longer, or after a time in proportion to its length: so
+ * the total cost stays a small multiple of its length. */
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
 	guint n = t->n_annots;
-	if (!is_news(t, now, final))
+	if (!has_changed(t, now, final))
 		return false;
 	return final || n <= OFTEN || strace_closed(t, now) || n - t->published > t->published / 4 ||
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
-/* Of hosts that have no kernel's trace the thread of an annotation is what it says itself. */
-static bool is_told_all(const struct spans *sp, const struct annot *a)
+/* Is the annotation's thread final? Without a kernel trace it is what the annotation says. */
+static bool has_final_thread(const struct spans *sp, const struct annot *a)
 {
 	return !a->by_kernel && !a->in_kernel && !a->mark &&
 	       !slice_has_kernel(sp->s, a->host);
 }
 
-/* They are read one after the other, from anywhere in memory: all are fetched at once. */
+/* Snapshots are scattered in memory: prefetches one. */
 static inline void fetch_snap(const struct snap *snap)
 {
 	for (size_t i = 0; snap && i < sizeof *snap; i += 64)
@@ -383,7 +426,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 	t->settled = true;
 	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
 		annot_thread(sp, &annots[i]);
-		t->settled &= is_told_all(sp, &annots[i]);
+		t->settled &= has_final_thread(sp, &annots[i]);
 		fetch_snap(annots[i].snap);
 		*vec_add(&sp->ids, uint32_t) = i;
 	}
@@ -418,7 +461,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->dirty = false;
 }
 
-/* In time: what their threads did then lies together in memory. */
+/* In order of time: the logs of their threads lie together in memory. */
 static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -432,13 +475,14 @@ void spans_bound(struct spans *sp, size_t bytes)
 	sp->room = bytes;
 }
 
-guint spans_most(const struct spans *sp)
+/* Number of annotations that fit spans.room, at the mean length of their texts. */
+static guint spans_most(const struct spans *sp)
 {
 	size_t texts = strtab_bytes(sp->s->texts) / MAX(sp->s->annots->len, 1);
 	return (guint)MIN(sp->room / (sizeof(struct annot) + texts), G_MAXUINT / 2);
 }
 
-/* Those whose root has ended first, as little is still to come for them: the oldest. Then the longest. */
+/* First traces whose root has ended, the oldest first: little is still to come for them. Then the longest. */
 static int nearest_end_first(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -452,7 +496,7 @@ static int nearest_end_first(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Until what stays has room, with some to spare. */
+/* Gives up open traces until the rest takes half of the bound. */
 static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 {
 	guint n = 0, most = spans_most(sp);
@@ -485,5 +529,173 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
-	intmap_clear(&sp->irqs);	/* names may be told later */
+	intmap_clear(&sp->irqs);	/* names may change later */
+}
+
+/* ---- runs without end: dropping closed traces, and the logs that only they needed ---- */
+
+#define FEW 1000		/* annotations: not worth making less room for them */
+#define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
+#define FEW_TEXTS (64u << 10)	/* bytes of texts: not worth looking for which are used */
+#define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
+
+static void remember(struct forgotten *f, const struct strace *t)
+{
+	if (f->ids[0].n >= FORGOTTEN_KEPT) {
+		f->unknown_to = MAX(f->unknown_to, f->last[1]);
+		intmap_clear(&f->ids[1]);
+		f->ids[1] = f->ids[0];
+		f->last[1] = f->last[0];
+		f->ids[0] = (struct intmap){ 0 };
+		f->last[0] = INT64_MIN;
+	}
+	intmap_set(&f->ids[0], t->id, 1);
+	f->last[0] = MAX(f->last[0], t->last);
+}
+
+static void forget_trace(struct spans *sp, guint i)
+{
+	struct strace *last = g_ptr_array_index(sp->traces, sp->traces->len - 1);
+	const struct strace *t = g_ptr_array_index(sp->traces, i);
+	remember(&sp->forgotten, t);
+	intmap_set(&sp->by_id, last->id, i);
+	intmap_remove(&sp->by_id, t->id);
+	g_ptr_array_remove_index_fast(sp->traces, i);
+}
+
+/* Drops closed traces. Returns the first instant that the others still need. */
+static int64_t forget_traces(struct spans *sp, int64_t now)
+{
+	int64_t needed = now;
+	for (guint i = sp->traces->len; i-- > 0;) {
+		const struct strace *t = g_ptr_array_index(sp->traces, i);
+		if (t->dirty || (t->open && !strace_closed(t, now)))
+			needed = MIN(needed, t->first);
+		else
+			forget_trace(sp, i);
+	}
+	return needed;
+}
+
+static bool is_dropped(uint64_t trace, void *data)
+{
+	const struct spans *sp = data;
+	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
+}
+
+/* Drops texts that no annotation uses. Published spans have references of their own. */
+static void forget_texts(struct spans *sp)
+{
+	const struct slice *s = sp->s;
+	size_t bytes = strtab_bytes(s->texts);
+	if (bytes <= sp->texts_kept + MAX(sp->texts_kept, FEW_TEXTS))
+		return;
+	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->texts));
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		used[sp->core[i]] = 1;
+	for (guint i = 0; i < s->annots->len; i++) {
+		const struct annot *a = &g_array_index(s->annots, struct annot, i);
+		used[a->name] = used[a->service] = used[a->ip] = used[a->key] = used[a->val] = 1;
+	}
+	strtab_forget(s->texts, used);
+	memset(sp->no_error, 0, sizeof sp->no_error);
+	sp->texts_kept = strtab_bytes(s->texts);
+}
+
+/* Drops the annotations of dropped traces. map: old index -> new one, or ID_NONE. */
+static void compact_annots(struct spans *sp, uint32_t *map)
+{
+	GArray *all = sp->s->annots;
+	guint kept = 0, done = 0;
+	for (guint i = 0; i < all->len; i++) {
+		struct annot *a = &g_array_index(all, struct annot, i);
+		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
+		map[i] = keep ? kept : ID_NONE;
+		if (!keep) {
+			slab_put(&sp->s->snaps, a->snap);
+			continue;
+		}
+		done += i < sp->done;
+		g_array_index(all, struct annot, kept++) = *a;
+	}
+	if (all->len > FEW && kept < all->len / HOLLOW) {
+		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), kept + 1);
+		g_array_append_vals(sp->s->annots, all->data, kept);
+		g_array_unref(all);
+	} else {
+		g_array_set_size(all, kept);
+	}
+	for (guint i = 0; i < done; i++) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
+	}
+	for (guint i = 0; i < sp->traces->len; i++) {
+		struct strace *t = g_ptr_array_index(sp->traces, i);
+		t->first_annot = map[t->first_annot];
+		t->last_annot = map[t->last_annot];
+	}
+	sp->done = done;
+}
+
+/* Frees empty logs: an array keeps its largest size, for exited threads forever. */
+static void free_logs(struct thread *t)
+{
+	GArray **logs[] = { &t->annots, &t->open };
+	if (!t->waits.len)
+		vec_free(&t->waits);
+	if (!t->calls.len)
+		vec_free(&t->calls);
+	for (size_t k = 0; k < G_N_ELEMENTS(logs); k++)
+		if (*logs[k] && !(*logs[k])->len)
+			g_clear_pointer(logs[k], g_array_unref);
+}
+
+static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
+{
+	guint n = 0, kept = 0;
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = map[g_array_index(t->annots, uint32_t, i)];
+		if (id != ID_NONE)
+			g_array_index(t->annots, uint32_t, kept++) = id;
+	}
+	if (t->annots)
+		g_array_set_size(t->annots, kept);
+	for (guint i = 0; i < t->head.len; i++) {
+		struct rec *r = vec_at(&t->head, struct rec, i);
+		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
+			r->who = map[r->who];
+	}
+	while (n < t->waits.len && vec_at(&t->waits, struct wait, n)->end < needed)
+		n++;
+	vec_drop(&t->waits, n, sizeof(struct wait));
+	t->waits_base += n;
+	for (n = 0; n < t->calls.len && vec_at(&t->calls, struct done_call, n)->end < needed;)
+		n++;
+	vec_drop(&t->calls, n, sizeof(struct done_call));
+	for (n = kept = 0; t->open && n < t->open->len; n++)
+		if (g_array_index(t->open, struct open_span, n).since >= needed)
+			g_array_index(t->open, struct open_span, kept++) =
+				g_array_index(t->open, struct open_span, n);
+	if (t->open)
+		g_array_set_size(t->open, kept);
+	free_logs(t);
+}
+
+void spans_forget(struct spans *sp, int64_t now)
+{
+	bool crowded = sp->room && sp->s->annots->len > spans_most(sp);
+	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS && !crowded)
+		return;
+	sp->forgot_at = now;
+	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
+	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
+	compact_annots(sp, map);
+	forget_texts(sp);
+	pairs_forget(sp->pairs, is_dropped, sp);
+	runs_forget(sp->s, needed);
+	for (guint i = 0; i < sp->s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(sp->s->threads, i);
+		if (t->forward == ID_NONE)
+			trim_thread(t, map, needed);
+	}
 }

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What wakers did: see hops.h. */
+/* Following wakers backwards; see waker_chain.h. */
 #include "state/spans/waker_chain.h"
 
-#include "state/spans/cpu_neighbours.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/spans/cpu_neighbours.h"
+#include "state/spans/explain.h"
+#include "state/spans/explain_calls.h"
 
 #include "base/limits.h"
 
 #include <string.h>
 
-#define SHARE 32		/* waits of less than that part of their span are not looked behind */
-#define SHARE_OF_WAIT 8		/* and so are waits of wakers, against the span's wait */
-#define ENOUGH_HOPS 64		/* of one wait: no further wakers are looked behind */
-#define MOST_TOLD 6		/* waits of one thread told one by one: the longest */
+#define SHARE 32		/* a wait shorter than this fraction (1/n) of its span is not followed */
+#define SHARE_OF_WAIT 8		/* the same for a waker's wait, of the span's wait */
+#define ENOUGH_HOPS 64		/* links of one wait: then no further waker is followed */
+#define MOST_SHOWN 6		/* waits of one thread that get a link of their own: the longest */
 
 struct chain {
 	struct spans *sp;
 	struct vec *hops;		/* struct span_hop, in order of time */
-	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* who waits for whom */
+	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* each waits for the next */
 	guint first;			/* of this wait */
 	unsigned depth, steps;
 	int64_t least;			/* shorter waits of wakers are not looked behind */
 };
 
-/* What is told in one: running, and waits too short to be told. */
+/* Running and short waits, combined into one link. */
 struct mix {
 	int64_t from, to;		/* from: TS_NONE where nothing is open */
 	bool waits;			/* there are some */
@@ -55,7 +57,7 @@ static bool in_chain(const struct chain *c, uint32_t thread)
 
 static void add_thread(struct chain *c, int64_t from, int64_t to);
 
-/* Is that long enough, and the thread one that is not asked already? */
+/* Is the interval long enough, and the thread not in the chain already? */
 static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
 	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
@@ -64,6 +66,7 @@ static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
+	g_assert(c->depth < LIMIT_WAKER_DEPTH);	/* may_follow() */
 	c->thread[++c->depth] = thread;
 	add_thread(c, from, to);
 	c->depth--;
@@ -105,14 +108,14 @@ static void extend(struct mix *m, int64_t from, int64_t to)
 	m->to = to;
 }
 
-/* It is new, and has not run yet: that is not logged as a wait. */
+/* Is it a new thread before its first run? That time is not logged as a wait. */
 static bool is_first(const struct thread *t, int64_t before)
 {
 	return t->fresh && !t->waits_base &&
 	       (!t->waits.len || before <= vec_at(&t->waits, struct wait, 0)->begin);
 }
 
-/* The thread was not there yet: what its creator did. False: nobody knows, or need not be asked. */
+/* The thread did not exist yet: follows its creator. False: it is unknown, or must not be followed. */
 static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, int64_t from, int64_t to)
 {
 	uint32_t creator = thread_follow(c->sp->s, t->creator);
@@ -123,7 +126,7 @@ static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, 
 	return true;
 }
 
-/* In no wait: it ran, as far as the CPU's log tells. */
+/* Outside of waits: it ran, if the CPU's log shows it. */
 static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t from, int64_t to)
 {
 	const struct slice *s = c->sp->s;
@@ -151,7 +154,7 @@ static bool is_preempted(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_PREEMPTED;
 }
 
-/* Who has to be asked why it lasted; ID_NONE: nobody. */
+/* The waker that explains the length of the wait; ID_NONE: none. */
 static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w)
 {
 	struct slice *s = sp->s;
@@ -163,7 +166,7 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 	return p == PART_DISK || p == PART_FAULT || p == PART_TIMER ? ID_NONE : waker;
 }
 
-/* Blocked from .. to: what its waker did then, where that is a thread to be asked. */
+/* Blocked in [from, to): follows the waker, if it may be followed. */
 static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
 	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
@@ -226,14 +229,14 @@ static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 	return w->begin < to ? w : NULL;
 }
 
-/* How long a wait has to be to be told by itself; G_MAXINT64: there are too many to look at. */
-static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64_t to)
+/* The least length (ns) of a wait with a link of its own; G_MAXINT64: there are too many waits. */
+static int64_t least_shown(struct chain *c, struct thread *t, int64_t from, int64_t to)
 {
-	int64_t most[MOST_TOLD + 1] = { 0 };	/* the longest first, and one more */
+	int64_t most[MOST_SHOWN + 1] = { 0 };	/* the longest first, and one more */
 	const struct wait *w;
 	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
-		unsigned k = MOST_TOLD;
+		unsigned k = MOST_SHOWN;
 		if (++c->steps > LIMIT_WAKER_LOOKS)
 			return G_MAXINT64;
 		if (ns <= most[k])
@@ -242,14 +245,14 @@ static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64
 			most[k] = most[k - 1];
 		most[k] = ns;
 	}
-	return most[MOST_TOLD] + 1;	/* equal ones are all told, or none of them */
+	return most[MOST_SHOWN] + 1;	/* waits of equal length are treated alike */
 }
 
 static void add_thread(struct chain *c, int64_t from, int64_t to)
 {
 	struct slice *s = c->sp->s;
 	struct thread *t = thread_at(s, c->thread[c->depth]);
-	int64_t least = least_told(c, t, from, to), cursor = from;
+	int64_t least = least_shown(c, t, from, to), cursor = from;
 	struct cpu *cpu = NULL;
 	const struct wait *w;
 	struct mix m;
@@ -323,7 +326,7 @@ void chain_find(struct spans *sp)
 	}
 }
 
-static void look_behind(struct spans *sp, const struct inner *in)
+static void follow_wait(struct spans *sp, const struct inner *in)
 {
 	const struct segment *seg = segment_at(sp, in->segment);
 	const struct wait *w = vec_at(&thread_at(sp->s, seg->thread)->waits, struct wait, in->index);
@@ -348,7 +351,7 @@ void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 	struct vec *hops = &sp->parts.hops;
 	hops->len = 0;
 	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
-		look_behind(sp, vec_at(&sp->chains, struct inner, i));
+		follow_wait(sp, vec_at(&sp->chains, struct inner, i));
 	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* of several threads */
 	span->chain = hops->data;
 	span->n_chain = hops->len;

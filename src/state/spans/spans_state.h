@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How spans are made of annotations; see spans.h. A trace is made in two steps: all its halves
- * are bounded, and told which calls and long waits of their threads are theirs; then each
- * becomes a span, one after the other, in room that is used again.
+ * The state of making spans (spans.h). A trace is made in two steps. First all its halves get their times, and the
+ * calls and long waits of their threads. Then each half becomes a span, in buffers that are used again.
  */
-#ifndef BLK_STATE_SPANS_SPANS_PRIVATE_H
-#define BLK_STATE_SPANS_SPANS_PRIVATE_H
-
-#include "state/spans/pairs.h"
-#include "state/spans/spans.h"
+#ifndef BLK_STATE_SPANS_SPANS_STATE_H
+#define BLK_STATE_SPANS_SPANS_STATE_H
 
 #include "base/limits.h"
+#include "state/names/names.h"
+#include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
+
+struct pairs;
 
 struct half {
 	const uint32_t *annots;		/* sorted by time; of one span and service side */
@@ -25,13 +26,13 @@ struct half {
 	guint chains, n_chains;		/* in struct spans.chains */
 };
 
-/* Where a half's thread was its own. */
+/* An interval in which a thread worked for a half, and not for one of its children. */
 struct segment { int64_t begin, end; uint32_t thread, half; };
 
-/* A run of calls, or a wait, of a segment's thread: the number of its first there, and how many. */
+/* Consecutive calls, or one wait, of a segment's thread: the index of the first in its log, and their number. */
 struct inner { uint32_t half, segment, index, n; };
 
-/* Who ran instead, see behind.h. */
+/* A thread that ran instead, and for how long; see cpu_neighbours.h. */
 struct neighbour { const struct thread *thread; int64_t ns; };
 
 struct behind {
@@ -43,7 +44,7 @@ struct behind {
 enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
 #define CORE_KEYS 64
 
-/* Room for what one span is made of. */
+/* Buffers for one span. */
 struct parts_of_span {
 	struct vec annotations, tags, waits, calls, slow, hops;
 	struct behind behind, behind_hop;
@@ -52,23 +53,19 @@ struct parts_of_span {
 						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 
-/* Traces that are over, by id, in two generations: when the younger one is full, the older one goes. */
+/* Ids of dropped traces, in two generations: when the younger one is full, the older one is dropped. */
 struct forgotten {
 	struct intmap ids[2];		/* the younger generation, the older one */
-	int64_t last[2];		/* the newest instant of theirs; INT64_MIN */
-	int64_t unknown_to;		/* and of those that are in neither any more */
+	int64_t last[2];		/* ns: their newest annotation; INT64_MIN */
+	int64_t unknown_to;		/* ns: the newest annotation of traces that are in neither any more */
 };
 #define FORGOTTEN_KEPT 250000		/* ids of a generation */
-
-/* May the annotation be of a trace that was forgotten? Of those whose ids are not known any more it is only
- * known when they were. */
-bool forgotten_has(const struct forgotten *f, const struct annot *a);
 
 struct spans {
 	struct slice *s;
 	struct names *n;
 	struct pairs *pairs;
-	spans_thread thread;
+	uint32_t (*thread)(void *data, uint32_t thread);	/* see spans_new() */
 	void *thread_data;
 	uint32_t core[CORE_N];		/* their texts */
 	/* Of the first texts, which most are: enum core; and whether it is known to be no error. */
@@ -128,7 +125,7 @@ static inline const struct annot *annot_of(const struct spans *sp, const struct 
 	return &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 }
 
-/* Idle tasks, and those without a name, are nobody. */
+/* The published id of a thread; ID_NONE: none, an idle task, or one that was not identified. */
 static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);
@@ -137,7 +134,7 @@ static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
 }
 
-/* The thread's descriptors, for names_file_in(): one asks for those of one thread again and again. */
+/* The thread's descriptors, for names_file_in(); those of the last thread are cached. */
 static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 {
 	if (sp->files_of != thread) {
@@ -146,36 +143,5 @@ static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 	}
 	return sp->files;
 }
-
-/* Annotations for which there is room, about, as long as their texts are; 0: no bound. */
-guint spans_most(const struct spans *sp);
-
-
-/* span_halves.c: one span's annotations (sorted by time, and sorted by half then) into halves: one, a
- * client's and a server's, or several of these where several services say that they begin it. */
-void spans_split(struct spans *sp, uint32_t *ids, guint n);
-
-/* explain_calls.c: whose what is that threads did. */
-void spans_find_segments(struct spans *sp);
-void spans_find_calls(struct spans *sp);
-/* Of things of sp->inner, by the number of their half, in their order: *to, and where each
- * half's begin (spans.starts: one more than halves). */
-void spans_group(struct spans *sp, struct vec *to);
-/* The halves' calls, with their files, in span. */
-void explain_calls(struct spans *sp, const struct half *h, struct span *span);
-
-/* explain.c: parts and waits of one half. */
-void explain_half(struct spans *sp, const struct half *h, struct span *span);
-/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
-guint explain_first_wait(struct thread *t, int64_t at);
-/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
- * [begin, end) (without .behind; false: it does not). */
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
-bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret);
-
-/* What a child covers of its parent. */
-struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
-void spans_set_self(struct spans *sp);		/* of the halves, sorted by span */
 
 #endif

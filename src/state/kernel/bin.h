@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A bin: one second under construction. Its cells are tables by kind (store/schema.h, built_layout()), with the slice's
+ * ids; publish/ makes a struct second of it.
+ */
+#ifndef BLK_STATE_KERNEL_BIN_H
+#define BLK_STATE_KERNEL_BIN_H
+
+#include "state/slice/slice_state.h"
+
+#include <string.h>
+
+struct bin_slow {		/* one of the slowest calls */
+	uint32_t thread, name, cpu;	/* .cpu: number */
+	int32_t fd;
+	int64_t begin, duration, ret;
+	uint64_t seq;		/* of its entry */
+};
+
+struct bin {
+	int64_t index;		/* floor(ts / step) */
+	int64_t after;		/* index of the next bin: more than index + 1 where it is a void (coverage.h) */
+	int64_t begin, end;	/* ns */
+	uint32_t version;	/* times published */
+	bool dirty;		/* changed since it was published */
+	bool soft;		/* published with ids that were not known yet */
+	bool again;		/* to be published again if .generation is outdated */
+	uint64_t generation;	/* the publisher's, when it was published */
+	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
+	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
+	GArray *slow;		/* struct bin_slow, the slowest first; at most LIMIT_SECOND_CALLS */
+	int64_t slow_from;	/* ns: shorter calls are not among the slowest; 0 while there is room */
+	struct trust trust;
+};
+
+/* The bin of the instant, made if it is missing, and marked dirty. An instant before slice.kept_from counts as late and
+ * gets the oldest retained bin. */
+struct bin *slice_bin(struct slice *s, int64_t ts);
+/* Index in its table of the key's cell; a new cell is zeroed. */
+uint32_t bin_cell_at(struct slice *s, struct bin *b, enum cell_kind kind, const void *key);
+
+/* The cell of the key (a struct kind##_key). Inline, since the sizes are known at the call. */
+static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key, size_t key_size,
+			     size_t size)
+{
+	struct cell_table *t = &b->table[kind];
+	const uint32_t *word = key;
+	uint32_t sum = 0;
+
+	if (!slice_reads(s, kind))
+		return s->unread[kind].cells;
+	for (size_t i = 0; i < key_size / sizeof *word; i++)
+		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);
+	uint32_t *at = &t->recent[sum >> 29];
+	if (*at >= t->n || memcmp(t->cells + *at * size, key, key_size))
+		*at = bin_cell_at(s, b, kind, key);
+	return t->cells + *at * size;
+}
+#define BIN_CELL(s, b, kind, ...) \
+	((struct kind##_cell *)bin_cell(s, b, CELL_##kind, &(struct kind##_key){ __VA_ARGS__ }, \
+					sizeof(struct kind##_key), sizeof(struct kind##_cell)))
+/* The cell of the call's descriptor: a new one if the descriptor may have changed since the last. */
+struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call);
+void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
+void bin_slow(struct bin *b, const struct bin_slow *c);
+void bin_free(struct bin *b);
+void bin_drop_cells(struct slice *s, struct bin *b);	/* after its last publication */
+/* Merging slices: adds `from` to `into`, and frees it; or takes b as it is. maps: ids of the old slice in s. */
+void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps);
+void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps);
+
+#endif

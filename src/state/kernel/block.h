@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Block requests, by device and start sector: queued, issued, completed. Their latencies and the time in which a device
+ * is in use go into the seconds.
+ */
+#ifndef BLK_STATE_KERNEL_BLOCK_H
+#define BLK_STATE_KERNEL_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct slice;
+
+enum block_what {
+	BLOCK_INSERT, BLOCK_ISSUE, BLOCK_COMPLETE, BLOCK_REQUEUE,
+	BLOCK_MERGE, BLOCK_BACKMERGE, BLOCK_FRONTMERGE,
+};
+
+struct block_event {
+	int64_t ts;
+	uint64_t sector, sectors, bytes;
+	uint32_t host, dev;
+	uint32_t thread;	/* the current task; ID_NONE: none, or unknown */
+	uint8_t what;		/* enum block_what */
+	uint8_t dir;		/* enum block_dir */
+	bool error;
+};
+
+struct blocks;
+struct blocks *blocks_new(void);
+void blocks_free(struct blocks *k);
+/* Calls each() for the thread of every pending request. */
+void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
+void blocks_apply(struct slice *s, const struct block_event *e);
+/* Charges the time in which devices are in use, up to that instant. */
+void blocks_charge(struct slice *s, int64_t until);
+/* Moves b's requests to a. host, thread: b's ids in a. */
+void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Finished system calls: their figures, and the facts about descriptors that follow from them. */
+#ifndef BLK_STATE_KERNEL_CALLS_H
+#define BLK_STATE_KERNEL_CALLS_H
+
+#include "state/kernel/cell_cache.h"
+
+/* exit: the record that ended the pending call c of the thread. */
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
+/* Facts that hold from the entry on: close() frees the number before its exit. */
+void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
+/* Facts of an exit whose entry is missing for good: descriptors that it made or closed. */
+void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit);
+/* Notes in slice.fdops the descriptors that the exit may have changed; whether or not its entry is known. */
+void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);
+/* Offers it to the slowest calls of the second. */
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret);
+/* IO_BOTH: counts what was written to the target descriptor. */
+void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
+		       const struct call_info *info, int64_t ts, int64_t ret);
+/* Appends it to the thread's log of calls. */
+void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
+
+/* asked: bytes that the call asked for; -1: unknown. */
+static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, int64_t asked,
+			      bool error, int64_t latency, unsigned bucket)
+{
+	hist_add_at(&f->latency[dir], latency, bucket);
+	f->errors += error;
+	if (dir <= IO_DIR_WRITE) {
+		f->bytes[dir] += bytes;
+		f->asked[dir] += asked < 0 ? 0 : (uint64_t)asked;
+		f->untold[dir] += asked < 0;
+	}
+}
+
+/* bt: cell_of_thread(); bc: cell_of_call(); info: of c. */
+static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
+			      struct built_thread_cell *bt, struct call_cell *bc, const struct call *c,
+			      const struct call_info *info, int64_t ts, int64_t ret)
+{
+	int64_t latency = ts - c->begin;
+	unsigned bucket = hist_bucket_index(latency);
+	bool error = (uint64_t)ret >= (uint64_t)-4095;
+	hist_add_at(&bc->latency, latency, bucket);
+	bc->errors += error;
+	bt->syscalls++;
+	bt->errors += error;
+	if (info->has_fd) {	/* as all that move bytes */
+		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
+		bt->read_bytes += info->reads ? bytes : 0;
+		bt->write_bytes += info->writes ? bytes : 0;
+		if (c->fd >= 0 && slice_reads(s, CELL_file))
+			file_count(cell_of_file(s, b, t, c), info->dir, bytes, c->arg[0], error, latency,
+				   bucket);
+		if (info->io == IO_BOTH)
+			call_count_target(s, b, t, c, info, ts, ret);
+	}
+	if (latency >= b->slow_from)
+		call_slow(s, b, t, c, ts, ret);
+}
+
+/* Logs the call if a span may need it. */
+static inline void call_log(const struct slice *s, struct thread *t, const struct call *c,
+			    int64_t ts, int64_t ret)
+{
+	if (!s->no_spans && (!s->from_start || t->tid == -1 || (t->open && t->open->len)))
+		call_keep(t, c, ts, ret);
+}
+
+#endif

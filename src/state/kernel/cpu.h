@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Following a CPU: its current task, interrupt handlers, running and idle time, losses. */
+#ifndef BLK_STATE_KERNEL_CPU_H
+#define BLK_STATE_KERNEL_CPU_H
+
+#include "state/slice/slice_state.h"
+
+/* A sched_switch. */
+struct switching {
+	int64_t ts;
+	uint64_t seq;
+	int32_t prev_tid, next_tid;
+	int16_t prev_prio, next_prio;	/* or PRIO_NONE */
+	enum off_state prev_state;
+};
+void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
+/* The thread of that tid; 0: the CPU's idle task. */
+struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
+/* A context names another task than the current one; see cpu_context(). */
+void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* An interrupt handler begins; ends. code: IRQ_* */
+void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
+void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
+/* Follows a handler without charging the task: for merging. */
+void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n);
+/* The thread (or ID_NONE) and the interrupt (or 0) that wake the thread `woken` on this CPU now. */
+uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
+bool cpu_waker_soft(const struct slice *s, const struct cpu *c);	/* is that waker provisional? */
+void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
+void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
+/* Charges the CPU's time up to the border of a closed second; up to the end of coverage. */
+void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
+void cpu_finish(struct slice *s, struct cpu *c, int64_t until);
+void cpu_free(struct cpu *c);
+
+/* The current task, after merges of threads; NULL: events are lost. */
+static inline struct thread *cpu_task(const struct slice *s, struct cpu *c)
+{
+	if (c->task && c->task->forward != ID_NONE)
+		c->task = thread_at(s, c->task->forward);
+	return c->task;
+}
+
+static inline void cpu_no_irq(struct cpu *c)	/* at a call or switch no handler runs */
+{
+	c->irq_known = true;
+	c->irq_depth = 0;
+	c->raised = 0;
+}
+
+/* An event's context has the tid of the running task. */
+static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	const struct thread *t = cpu_task(s, c);
+	if (t && t->task_tid != tid)
+		cpu_other_task(s, c, ts, seq, tid);
+}
+
+/* From prev_state of a switch, as the host's kernel version numbers it. */
+static inline enum off_state off_state_of(const struct slice *s, uint32_t host, int64_t prev_state)
+{
+	uint32_t flag = g_array_index(s->hosts, struct slice_host, host).preempt_flag;
+	if (prev_state == 0 || (prev_state & flag))
+		return OFF_PREEMPTED;
+	/* EXIT_DEAD 16, EXIT_ZOMBIE 32; before Linux 4.14 also TASK_DEAD 64 */
+	if (prev_state & (flag == 256 ? 16 | 32 : 16 | 32 | 64))
+		return OFF_DEAD;
+	return OFF_BLOCKED;
+}
+
+#endif

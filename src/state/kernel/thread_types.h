@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state of one thread in a slice: what it does now (struct tstate), and its logs. thread.h changes it. All ids are
+ * the slice's.
+ */
+#ifndef BLK_STATE_KERNEL_THREAD_TYPES_H
+#define BLK_STATE_KERNEL_THREAD_TYPES_H
+
+#include "base/vec.h"
+#include "state/kernel/syscalls.h"
+#include "state/kernel/thread_record.h"
+#include "state/names/contexts.h"
+
+#include <glib.h>
+#include <string.h>
+
+#define CPU_NONE UINT16_MAX		/* the number of no CPU */
+#define PRIO_NONE INT16_MIN		/* the event has no priority */
+
+enum run_state {
+	RUN_UNKNOWN,		/* since .cursor */
+	RUN_ON,			/* running on a CPU */
+	RUN_BLOCKED, RUN_PREEMPTED,
+	RUN_WOKEN,		/* was blocked, woken at .wake_ns, waits for a CPU */
+	RUN_NEW,		/* forked, has not run yet */
+	RUN_DEAD,
+};
+
+enum call_state {
+	CALL_SOFT,		/* unresolved: in a call of before the slice, or in none */
+	CALL_NONE,
+	CALL_IN,
+};
+
+/* What ended the unresolved initial call in this slice. */
+enum soft_end { SOFT_OPEN, SOFT_BY_ENTER, SOFT_BY_EXIT, SOFT_BY_LOSS };
+
+/* What a blocked thread's time is charged to: a part, its call's descriptor, or not known yet. */
+enum wait_cause { WAIT_PART, WAIT_FD, WAIT_SOFT, WAIT_LOST };
+
+struct call {
+	int64_t begin;
+	int64_t busy_from;	/* busy time is charged up to here */
+	uint64_t seq;		/* of the entry */
+	uint32_t name, text;	/* strings; .text: path or address in the entry */
+	uint32_t cpu;		/* index in slice.cpus */
+	int32_t fd;		/* or NO_FD */
+	const struct call_info *info;	/* of .name; NULL: not looked up */
+	int64_t arg[3];		/* arguments that are used later. Calls that move bytes: [0] bytes asked for
+				 * (-1: unknown), [1] the target descriptor (or NO_FD) */
+};
+
+struct tstate {
+	union {
+		struct {
+			uint8_t run;		/* enum run_state */
+			uint8_t call_state;	/* enum call_state */
+			bool call_lost;		/* CALL_SOFT that stays unknown: events were lost */
+			bool irq_known;		/* .irq_depth is exact */
+			uint16_t irq_depth;	/* interrupt handlers that run in its time */
+			uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
+			uint8_t wait_part;	/* WAIT_PART: enum part */
+		};
+		uint64_t word;		/* all of these, compared at once by the fast path */
+	};
+	uint32_t waker, waker_irq;	/* RUN_WOKEN: thread or ID_NONE; IRQ_* code or 0 */
+	int64_t cursor;		/* time is charged up to here; TS_NONE: nothing yet */
+	struct call call;	/* CALL_IN */
+	int64_t off_ns, wake_ns;
+	uint64_t wake_seq;	/* of the waking event; RUN_NEW: 0 before it */
+	bool wake_soft;		/* an interrupt of before the slice may be the waker */
+	uint16_t off_cpu, queue_cpu;	/* CPU numbers: left at .off_ns; on whose run queue it is. CPU_NONE */
+	int64_t part[PART_SLICE_N];	/* ns charged since the slice's beginning; without WAIT_FD */
+};
+
+struct open_span { uint64_t trace, span; int64_t since; };
+
+/*
+ * Caches: where a thread's cells lie in a bin. Valid while .epoch is the epoch of the bin's array, which changes
+ * whenever its cells move. So charging is mostly one addition.
+ */
+struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
+struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
+struct sched_slot { uint32_t epoch, key; struct sched_cell *cell; };
+struct waker_slot { uint32_t epoch, who; struct waker_cell *cell; };
+#define CALL_SLOTS_BITS 2
+#define FILE_SLOTS 4
+#define SCHED_SLOTS 4
+
+/* Where the scheduler put a thread. */
+struct thread_sched {
+	uint16_t last_cpu;		/* CPU number of its last switch; CPU_NONE: no switch yet */
+	uint16_t first_cpu;		/* of its first switch in the slice, at .first_ns */
+	int16_t first_prio;
+	int64_t first_ns;
+	struct vec queued;		/* struct queued, see cpu_runs.h */
+	uint32_t queued_hint;		/* where .queued was searched last */
+	struct sched_slot slot[SCHED_SLOTS];
+	struct waker_slot waker;
+};
+
+/* A name of less than 16 bytes, as words. The mask leaves out what follows its NUL: events do not zero it. */
+#define COMM_BYTES 16
+struct comm { uint64_t word[2], mask[2]; };
+
+struct thread {
+	uint32_t self;		/* its own id */
+	uint32_t host;		/* index in slice.hosts */
+	int32_t tid;		/* -1: anonymous; below -1: some thread of process -1 - tid */
+	int32_t pid;		/* from its last FACT_PID; 0: unknown */
+	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
+	uint32_t forward;	/* merged into that thread; ID_NONE: not merged */
+	union {
+		struct {
+			bool hard;	/* .st is known; else .head holds the records so far */
+			bool fresh;	/* began in this slice */
+			bool idle;	/* a CPU's idle task */
+			bool pid_reported;	/* a FACT_PID was written for it in this slice */
+			bool begins_lost;	/* its initial state stays unknown: events were lost */
+			bool comm_kept;	/* .comm is the text of .name_last */
+			bool absorbed;	/* .forward is set */
+			uint8_t soft_end;	/* enum soft_end: what ended the initial call */
+		};
+		uint64_t flags;		/* all of these, compared at once by the fast path */
+	};
+	struct comm comm;
+	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
+	struct built_thread_cell *cell;
+	struct tstate st;
+	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
+	struct file_slot file_slot[FILE_SLOTS];
+	struct thread_sched sched;
+	int64_t start_ns, exit_ns;	/* TS_NONE: unknown, or not yet */
+	int64_t last_event_ns;	/* its last event of user space; TS_NONE */
+	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that forked it, or ID_NONE */
+	struct vec head;	/* struct rec; only while not .hard */
+	struct vec waits;	/* struct wait, in order of time */
+	uint64_t waits_base;	/* waits that were dropped before the first of .waits */
+	int64_t out_ns;		/* end of its last wait that is not in .waits; TS_NONE */
+	uint32_t out_call;	/* string: the call of that wait, or 0 */
+	struct vec calls;	/* struct done_call */
+	uint32_t wait_hint;	/* where .waits was searched last, see explain_first_wait() */
+	uint32_t call_hint;	/* the same for .calls */
+	GArray *annots;		/* uint32_t: its annotations (slice.annots), in order; NULL: none */
+	GArray *open;		/* struct open_span: begun by it, not ended; NULL: none */
+	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
+	struct rec soft_exit;	/* the record that ended the initial call */
+	int64_t soft_from[2];	/* instant of the earliest charge to PART_SOFT_*, to PART_LOST_*; INT64_MAX */
+	GArray *counters;	/* struct counter, from its own events; NULL: none */
+	uint32_t id;		/* in the publication's registry; ID_NONE: not published */
+	uint32_t name_last;	/* string: comm of its last event */
+	struct contexts told;	/* of its last events */
+};
+
+/* Never NULL. */
+static inline const struct call_info *info_of_call(const struct call *c)
+{
+	return c->info ? c->info : call_info("");
+}
+
+/* bytes: COMM_BYTES of them. */
+static inline bool comm_is(const struct comm *c, const void *bytes)
+{
+	uint64_t word[2];
+	memcpy(word, bytes, sizeof word);
+	return !(((c->word[0] ^ word[0]) & c->mask[0]) | ((c->word[1] ^ word[1]) & c->mask[1]));
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Merging two parts of one thread: the earlier (left) takes over the later (right). */
+#ifndef BLK_STATE_SLICE_JOIN_THREADS_H
+#define BLK_STATE_SLICE_JOIN_THREADS_H
+
+struct slice;
+struct thread;
+
+/* r becomes the continuation of l: it forwards to l from then on. */
+void thread_append(struct slice *s, struct thread *l, struct thread *r);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Annotations: events that belong to a span (its beginning, end, or a tag). Handlers append them to slice.annots;
+ * pairs.h and spans.h make spans of them. Also the binaries that addresses of functions lie in.
+ */
+#ifndef BLK_STATE_SPANS_ANNOT_H
+#define BLK_STATE_SPANS_ANNOT_H
+
+#include "state/store/schema.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };
+
+/*
+ * A mark begins or ends a span, but has no ids: functions, and events of rules. Until pairs.h knows which marks belong
+ * together, .trace is the mark's key, .parent the parent's key, and .span the rule's number. A tag belongs to the
+ * annotation before it.
+ */
+enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG };
+#define RULE_FUNCTION UINT32_MAX	/* a function: the key is its thread */
+
+/* A program or library that a process has mapped since .ts. */
+struct binary {
+	int64_t ts;
+	uint64_t base, size;
+	uint32_t host, path;	/* .path: string */
+	int32_t vpid;
+};
+
+/* A thread's counters at an instant. */
+struct snap {
+	uint64_t wait_index;	/* waits of the thread before it */
+	int64_t part[PART_SLICE_N];	/* as in struct tstate */
+};
+
+struct annot {
+	int64_t ts;
+	uint64_t seq;
+	uint64_t trace, span, parent;
+	uint8_t type;		/* enum annot_type */
+	uint8_t mark;		/* enum annot_mark */
+	bool by_kernel;		/* .thread comes from the kernel trace */
+	bool in_kernel;		/* a kernel event: only the kernel trace knows its thread */
+	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
+	uint32_t key, val;	/* event, or key and value */
+	uint32_t port;
+	uint32_t host;
+	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
+	int32_t vpid, vtid;
+	uint32_t cpu;		/* index in slice.cpus */
+	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
+	uint32_t next;		/* the next annotation of its trace; ID_NONE; see spans.c */
+	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast) */
+	struct snap *snap;	/* owned by slice.snaps; NULL: no account of its thread */
+};
+
+#endif
