@@ -19,4 +19,8 @@ GPtrArray *needs_commands(const struct view *v, const struct timeline *tl);
  * or, where a trace has only user-space events, of those. Constant text. */
 const char *needs_for_losses(const struct timeline *tl);
 
+/* The missing events of the view as one text: "sched_switch, sched_waking". NULL: the trace has all of
+ * them. Free with g_free(). */
+char *view_lacks(const struct view *v, const struct timeline *tl);
+
 #endif

@@ -206,10 +206,6 @@ void rows_free(struct rows *rows);		/* NULL is fine */
 /* What a query's container is called; `host` is its host, too. Free with g_free. */
 char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t container);
 
-/* The events this view needs and the trace lacks, as "sched_switch, sched_waking";
- * NULL when nothing lacks. Free with g_free. */
-char *view_lacks(const struct view *v, const struct timeline *tl);
-
 unsigned view_lacking(const struct timeline *tl);	/* enum lack */
 /* The same of one host, as rows_lacks() has it. */
 unsigned view_host_lacking(const struct timeline *tl, uint32_t host);

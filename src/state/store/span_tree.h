@@ -28,7 +28,7 @@ struct tree {
 					 * first orphan; -1 when empty */
 	int *by_id;			/* nodes by span id, kind, index: see tree_find() */
 	/* What views found out about all of it, so that they do once; made and freed by
-	 * views/why_index.h. NULL: nothing yet. */
+	 * views/why.c. NULL: nothing yet. */
 	void *index;
 	void (*free_index)(void *index);
 };
