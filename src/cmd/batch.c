@@ -16,6 +16,7 @@
 #include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "state/spans/rules.h"
+#include "views/needs.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -19,7 +19,7 @@ struct diag_channel {
 	int64_t first_ns, last_ns;	/* of its events; TIME_UNKNOWN: none */
 	uint64_t lost_events, lost_packets;
 	unsigned losses, streams;
-	uint64_t worst_events;		/* lost at once */
+	uint64_t worst_events;		/* most events of one loss */
 	int64_t longest_ns;		/* the longest loss */
 };
 
@@ -44,9 +44,9 @@ struct diag_question {
 struct diag_repair {
 	char *problem;			/* "disks: block_rq_issue is not recorded" */
 	GPtrArray *commands;		/* char *, for a shell */
-	double events_per_s;		/* what it would cost; < 0: not known */
-	char *cost;			/* how that is known, and what else it costs */
-	bool on_request;		/* of a question that is: nothing is wrong without it */
+	double events_per_s;		/* estimated rate of additional events; < 0: unknown */
+	char *cost;			/* source of the estimate, and other costs */
+	bool on_request;		/* belongs to a question on request: without it the trace is complete */
 };
 
 struct diagnosis {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exports: rows as text, CSV or JSON; spans in four forms of JSON.
- * JSON is made with json-glib, row by row. Files are written whole or not at all
- * (a temporary beside it, then rename/link), never over an old one unless `force`.
+ * Exports: rows as text, CSV or JSON; spans in four JSON formats. Files are written completely or not at all: a
+ * temporary file beside the target, then rename or link. An existing file is replaced only with `force`.
  */
 #ifndef BLK_EXPORT_EXPORT_H
 #define BLK_EXPORT_EXPORT_H
@@ -11,11 +10,11 @@
 
 #include <stdio.h>
 
-/* CSV_SAFE is CSV that a spreadsheet takes for data: see rows_print(). */
+/* CSV_SAFE is CSV without texts that a spreadsheet could run as formulas: see rows_print(). */
 enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_CSV_SAFE };
 /* Of "text", "csv" and "json". */
 bool rows_format_parse(const char *text, enum rows_format *ret);
-/* What its suffix says: .csv, .json, else text. */
+/* By the suffix of the path: .csv, .json, else text. */
 enum rows_format rows_format_of_path(const char *path);
 
 static inline bool rows_format_is_csv(enum rows_format format)
@@ -37,8 +36,8 @@ static inline bool rows_format_is_csv(enum rows_format format)
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
 
-/* The same of rows that come in pieces, one after another: one header, one object of JSON (whose
- * rows come first; range and trust are the last piece's). Begin with zeros, but for .header. */
+/* rows_print() in pieces: one header, one JSON object with the rows first and range and trust of the last piece.
+ * Initialise with zeros and .format, .header. */
 struct rows_pieces {
 	enum rows_format format;
 	bool header;			/* still to be printed */
@@ -68,16 +67,16 @@ bool span_format_parse(const char *text, enum span_format *ret);
 struct span_selection {
 	uint64_t trace_id;	/* 0: not by trace */
 	bool trace_zero;	/* the trace of the id 0 */
-	uint64_t trace_upper;	/* of an id of 32 digits: the first half; 0: not told */
+	uint64_t trace_upper;	/* upper half of an id with 32 digits; 0: not given */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
 	unsigned slowest;	/* > 0: the N slowest traces instead */
 	bool with_kernel;	/* waits and long system calls as child spans, too */
 };
 
-/* A trace that was imported with an id of 32 digits goes by the lower half; where another one has
- * that already, by this number, which is never 0. */
+/* Ids of the timeline have 64 bits. A trace imported with an id of 32 digits gets the lower half as its id. If another
+ * trace has that id already, it gets this number instead, which is never 0. */
 uint64_t export_other_id(uint64_t upper, uint64_t lower);
-/* What such an id means in the timeline. upper 0: it is all there is. */
+/* The id in the timeline of a trace with this id of 32 digits. upper 0: `lower` itself. */
 uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t lower);
 
 /* The JSON text (free with g_free), *ret_spans how many. NULL and *error when the
@@ -88,8 +87,8 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 /* "./blktop-TRACE-SPAN.json" (16 hex digits each; without -SPAN for a trace). */
 char *span_export_name(const struct span_selection *what);
 
-/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). `force` puts it in the place of
- * an old file, or of a link to one; what is neither (a device, a directory) is left alone. */
+/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). `force` replaces an
+ * existing file, or a link to one, but no device or directory. */
 bool export_write_file(const char *path, const char *text, size_t len, bool force,
 		       char **ret_absolute, GError **error);
 

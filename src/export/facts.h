@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an exported span says besides its ids, names and times: its own tags, and what
- * blktop found out (keys that begin with "blktop."), the same for all formats; and what
- * the kernel did meanwhile as spans of its own (--with-kernel). Private to src/export/.
+ * Facts of an exported span beside its ids, names and times, the same in all formats: its own tags, and results of
+ * blktop (keys that begin with "blktop."). Also waits and system calls as child spans (--with-kernel).
+ * Private to src/export/.
  */
 #ifndef BLK_EXPORT_FACTS_H
 #define BLK_EXPORT_FACTS_H
@@ -19,43 +19,43 @@ struct fact {
 /* struct fact, keys unique (the last tag of a name wins). Free with g_array_unref(). */
 GArray *facts_of_span(struct history *h, const struct tree *t, int node);
 
-/* What Zipkin says of a span that was imported, and blktop has no place for, is kept in
- * these tags and written back where it came from: they are no facts. */
+/* Fields of imported Zipkin spans that struct span does not have. They are stored in these tags and exported as the
+ * original fields; they are no facts. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
 #define TAG_KIND "blktop.kind"			/* PRODUCER, CONSUMER */
-/* How many waits were kept of a span, in it or below; a fact. */
+/* Number of waits retained for a span, in it or below; a fact. */
 #define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */
 const char *facts_tag(const struct span *s, const char *key);
 
-/* 16 or 32 hex digits, whatever is wanted at least. */
+/* The trace id with 16 or 32 hex digits, at least `digits`. */
 char *export_trace_id(const struct span *s, size_t digits);
 
-/* 0: none, or it says that it is its own, which no reader of exports can show. */
+/* Id of the parent; 0: none, or the span names itself as its parent, which readers of exports cannot show. */
 uint64_t export_parent_id(const struct span *s);
 
-/* The other half of a shared span; -1: it is not there, or it is not shared. */
+/* Node of the other half of a shared span; -1: missing, or the span is not shared. */
 int export_other_half(const struct tree *t, int node);
 
-/* Is the annotation said by the span's kind and times already? */
+/* Is the annotation implied by the kind and times of the span (cs, sr, ...)? */
 bool facts_is_core(const struct span *s, const char *event);
 
-/* What a thread waited for, or a system call that took long, inside a span. */
+/* A wait or a slow system call inside a span. */
 struct kernel_span {
 	uint64_t id, parent_id;		/* parent: the span, or the call it lies in */
 	int64_t begin_ns, end_ns;
 	uint32_t thread;
-	const struct span_wait *wait;	/* one of both */
+	const struct span_wait *wait;	/* exactly one of wait and call is set */
 	const struct span_slow_call *call;
 };
 
-/* struct kernel_span of the node, by begin, calls before what lies in them; without the
- * waits that are in one of its children, too. Borrows from the tree's spans. */
+/* struct kernel_span of the node, by beginning, calls before the waits in them. Leaves out waits that a child span has,
+ * too. Borrows from the tree's spans. */
 GArray *kernel_spans(const struct tree *t, int node);
 char *kernel_span_name(const struct timeline *tl, const struct kernel_span *k);
 GArray *facts_of_kernel(const struct timeline *tl, const struct kernel_span *k);
 
-/* An id that is the same in every export, and no other span's. */
+/* An id derived from the span and `salt`: the same in every export, and different from ids of other spans. */
 uint64_t derived_id(const struct span *s, uint64_t salt);
 
 #endif

@@ -3,14 +3,13 @@
  * Spans from files, in place of a trace: Zipkin v2 JSON, as its API and --format zipkin
  * give it (a list of spans, a list of such lists, or several after one another).
  *
- * What blktop wrote it reads back whole: nanoseconds, states, threads, parts, and with
- * --with-kernel waits and system calls. Of other files the parts are unknown, and times
- * are microseconds. Spans said several times are one; what lacks an id or a time, or
- * makes no sense, is left out, counted as lost, and told of. Files are hostile: depth,
- * sizes, numbers and types are checked, and nothing is allocated that they do not hold.
+ * Files that blktop wrote are read back completely: nanoseconds, states, threads, parts, and after --with-kernel
+ * waits and system calls. In other files parts are unknown and times are microseconds. Several reports of one span are
+ * merged. A span without id or time, or with invalid data, is left out, counted as lost and reported. Files are
+ * hostile: depth, sizes, numbers and types are checked, and memory is bounded by what a file really contains.
  *
- * Files may be larger than memory: they are looked through once for where the spans of each trace
- * are (import_survey.h), then read trace by trace, a few MiB at a time.
+ * Files may be larger than memory. The first pass finds the spans of each trace (import_survey.h); the second reads
+ * trace by trace, a few MiB at a time.
  *
  *     struct import *im = import_open(paths, 0, watch, &error);
  *     while (im && (pub = import_next(im, &error)))
@@ -26,23 +25,23 @@
 
 struct import;
 
-/* Is it a file to import, rather than a directory to read a trace from? */
+/* Is the path a file to import, and not the directory of a trace? */
 bool import_is_file(const char *path);
 
-/* Looks all of them through. piece_bytes: of files, that a publication is made of (and more where a
- * trace is larger); 0: a few MiB. `watch` (or NULL) is told some ten times a second here and in
- * import_next(), and has to outlive both; where it stops them, what was read until then is all there
- * is. NULL and *error where a file can't be read. Any thread, one at a time. */
+/* Makes the first pass over all files. piece_bytes: bytes of files for one publication (more if one trace is larger);
+ * 0: a few MiB. `watch` (or NULL) gets the progress about ten times a second, here and in import_next(), and must
+ * outlive both. If it stops the import, the spans read so far are the result. Returns NULL and sets *error if a file
+ * cannot be read. Any thread, one at a time. */
 struct import *import_open(const char *const *paths, size_t piece_bytes, const struct watch *watch,
 			   GError **error);
 void import_free(struct import *im);		/* NULL is fine */
 
-/* The next spans: by the end of their traces, each trace in one run and in one publication. Seconds, the
- * exact coverage and all that was left out are in the last one; the ones before say about which
- * times all will cover. NULL: there are no more; and *error: there was no span at all. */
+/* The next spans, ordered by the end of their traces; all spans of a trace are in one publication. The last publication
+ * has the seconds, the exact coverage and the losses; earlier ones have an approximate coverage. NULL: no more spans;
+ * NULL with *error: the files have no span at all. */
 struct publication *import_next(struct import *im, GError **error);
 
-/* When all is read: one line on what was left out, as in struct job_status (g_free); or NULL. */
+/* After the last publication: one line about what was left out, or NULL. Free with g_free(). */
 char *import_warning(const struct import *im);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "export/json_items.h"
 
-#define SURVEY_NO_TRACE 0u		/* of items without a trace's id: they are no spans */
+#define SURVEY_NO_TRACE 0u		/* items without a trace id, which are no spans */
 
 /* An object of a file. */
 struct survey_item {
@@ -35,7 +35,7 @@ void survey_clear(struct survey *v);
 void survey_begin_file(struct survey *v);
 /* An object that ends at the byte `end` of the file. False: there are too many. */
 bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end);
-/* All are there. */
+/* Sorts the items; call it after the last survey_add(). */
 void survey_order(struct survey *v);
 size_t survey_bytes(const struct survey *v);	/* of memory */
 

@@ -17,10 +17,10 @@
 struct json_items {
 	const char *error;		/* why it ended before its end; NULL: it did not */
 	/* private */
-	const char *text;		/* of a window: what there is of it now */
+	const char *text;		/* the current window */
 	size_t len, at;
 	uint64_t passed;		/* bytes before the window */
-	unsigned lists;			/* that are open */
+	unsigned lists;			/* open lists around the position */
 	bool comma;			/* the next one needs one before it */
 	int fd;				/* -1: none, or nothing more comes */
 	char *window;			/* NULL: the text is the caller's */
@@ -33,7 +33,7 @@ void json_items_clear(struct json_items *j);
 /* The next object: borrowed until the next call, not terminated. False: there is none; .error
  * says why, if it is not the end. */
 bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_len);
-/* Bytes that lie behind us. */
+/* Number of bytes consumed so far. */
 uint64_t json_items_at(const struct json_items *j);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A few members of an object of JSON, without parsing the rest of it. Not for deciding what is valid: only a
- * parser tells. Private to src/export/.
+ * Finds a few members of a JSON object without parsing the rest. Does not validate: only a parser does that.
+ * Private to src/export/.
  */
 #ifndef BLK_EXPORT_JSON_PEEK_H
 #define BLK_EXPORT_JSON_PEEK_H

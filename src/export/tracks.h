@@ -22,7 +22,7 @@ struct item {
 	int node;
 	const struct kernel_span *kernel;	/* NULL: the span itself */
 	int64_t begin_ns, end_ns;
-	bool async;			/* does not nest with what is there: stands by itself */
+	bool async;			/* does not nest with other items of the track: drawn as an async slice */
 };
 
 struct tracks {

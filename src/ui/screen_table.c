@@ -3,6 +3,7 @@
 #include "ui/app.h"
 
 #include "base/text.h"
+#include "views/needs.h"
 
 static void prepare(struct app *app, struct place *p)
 {

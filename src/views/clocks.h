@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How far the clocks of several hosts are apart, from pairs of spans: what is asked for on
- * one host (client: from cs to cr) and done on another (server: from sr to ss). The request
- * leaves before it arrives, and so does the answer, so a pair bounds how far the server's
- * clock is ahead of the client's:
+ * Offsets between the clocks of several hosts, computed from pairs of spans: the client half on one host (cs to cr) and
+ * the server half on another (sr to ss). A request leaves before it arrives, and so does the reply. So each pair
+ * bounds how far the server's clock is ahead of the client's:
  *
  *     ss - cr  <=  offset  <=  sr - cs
  *
- * All pairs of two clocks together leave an interval; the estimate is its middle, the error
- * half its width, and whatever the delays were, the true offset lies within. Where nothing is
- * left the pairs contradict each other: clocks drift, or an answer came after its caller gave
- * up.
+ * The bounds of all pairs of two clocks intersect in an interval. The estimate is its middle, the error half its
+ * width; the true offset lies inside, whatever the network delays were. If the intersection is empty, the
+ * pairs contradict each other: the clocks drift, or a reply came after its caller gave up.
  *
- * One that goes faster by a constant leaves lines: an offset and a slope that all pairs allow. Any
- * two of them bound the slope, the pairs that are far apart in time most; where 0 is outside of
- * these bounds the clocks drift for certain, and the offset is that of the middle of the pairs'
- * time, with an error that holds over all of it. Where no line is left (a clock was set), the
- * pair with the least delay tells, and the error is what the others deny of it, too: such an
- * error bounds nothing.
+ * With constant drift, the offset is a line over time (offset and slope) that satisfies all pairs. Any two pairs bound
+ * the slope; pairs far apart in time bound it best. If 0 is outside the bounds, drift is certain. The offset is
+ * then that at the middle of the pairs' time, and the error holds for all of that time. If no line satisfies all
+ * pairs (a clock was set), the pair with the least delay gives the estimate. Its error is then enlarged by how far the
+ * other pairs' bounds exclude the estimate, and is no guaranteed bound.
  *
- * Nothing is moved here: see trace/align.h for how readers are told.
+ * This module only computes. trace/align.h applies offsets while reading.
  */
 #ifndef BLK_VIEWS_CLOCKS_H
 #define BLK_VIEWS_CLOCKS_H
@@ -27,40 +24,40 @@
 #include "base/timefmt.h"
 #include "state/store/timeline.h"
 
-/* A clock: hosts of one boot share it. */
+/* A clock. Hosts with the same boot id (containers) share one. */
 struct clock {
-	const char *host, *boot;	/* of the timeline; boot "": not known */
-	int64_t offset_ns;		/* ahead of the first clock; TIME_UNKNOWN: no pair tells */
+	const char *host, *boot;	/* owned by the timeline; boot "": unknown */
+	int64_t offset_ns;		/* how far it is ahead of the first clock; TIME_UNKNOWN: no pairs */
 	int64_t error_ns;		/* 0 or more */
-	int64_t at_ns;			/* the offset is that of this instant, about; */
-	double drift_ppm;		/* it grows so fast (millionths); 0 where none is certain */
-	uint64_t calls;			/* pairs in which it is the client's */
+	int64_t at_ns;			/* approximate instant at which offset_ns holds */
+	double drift_ppm;		/* growth of the offset in millionths; 0: no drift is certain */
+	uint64_t calls;			/* pairs in which this clock is the client */
 };
 
 /* Two clocks between which there are pairs. */
 struct clock_link {
 	uint32_t a, b;			/* indexes in clocks.clocks, in any order */
-	uint64_t pairs;			/* that tell something */
+	uint64_t pairs;			/* with usable bounds */
 	int64_t low_ns, high_ns;	/* bounds of how far b is ahead of a; low > high: they
 					 * contradict */
-	int64_t delay_ns, at_ns;	/* the least time on the way there and back, and the middle of
-					 * what its pair leaves */
+	int64_t delay_ns, at_ns;	/* least round-trip delay of a pair, and the middle of the
+					 * interval that this pair allows */
 	int64_t offset_ns, error_ns;	/* the estimate */
 	int64_t from_ns, to_ns;		/* of the pairs, by a's clock */
-	double drift_low_ppm, drift_high_ppm;	/* how much faster b goes; low > high: not known */
-	bool drifts;			/* that it does is certain */
+	double drift_low_ppm, drift_high_ppm;	/* bounds of b's drift against a; low > high: unknown */
+	bool drifts;			/* drift is certain: 0 is outside the bounds */
 };
 
 struct clocks {
-	GArray *clocks;			/* struct clock; the first is the reference: it calls most,
-					 * and the others follow by name */
+	GArray *clocks;			/* struct clock. The first is the reference: the clock that is
+					 * the client most often. The others are sorted by name */
 	GArray *links;			/* struct clock_link, by a, b */
 	uint32_t *of_host;		/* of each host of the timeline */
 	uint32_t n_hosts;
 };
 
-/* From all spans of the timeline, in one pass where it has several clocks; it must stay as it
- * is meanwhile. */
+/* Computes the offsets from all spans of the timeline; one pass if it has several clocks. The timeline must not
+ * change meanwhile. */
 struct clocks *clocks_new(const struct timeline *tl);
 void clocks_free(struct clocks *k);		/* NULL is fine */
 typedef struct clocks blk_clocks;
@@ -74,14 +71,14 @@ bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t 
 /* How far clock i is ahead of the first at an instant: with its drift. */
 int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns);
 
-/* To the microsecond, as an error of some of them asks for: "250.012ms", "3600.000012s". */
+/* A duration with microseconds, the precision of the errors: "250.012ms", "3600.000012s". */
 char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns);
 
 /* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)", of all pairs of clocks; NULL: there
  * are no two clocks. g_free. */
 char *clocks_sentence(const struct clocks *k);
 
-/* What is on the way between a client's half and a server's, of any two hosts. */
+/* Network time between the client half and the server half of a span, on any two hosts. */
 struct clock_gap {
 	int64_t total_ns;		/* both ways; needs no common clock */
 	int64_t there_ns, back_ns;	/* TIME_UNKNOWN: the offset is not known */

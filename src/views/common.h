@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What most views share: a row that is about a thread, a process or the machine,
- * with parts of time and a latency; its columns; and how seconds are summed into
- * such rows. Private to src/views/.
+ * What most views share: a row about a thread, a process or the machine, with the parts of its time and a latency;
+ * the columns of such rows; and functions that sum seconds into them. Private to src/views/.
  */
 #ifndef BLK_VIEWS_COMMON_H
 #define BLK_VIEWS_COMMON_H
@@ -13,11 +12,11 @@
 
 struct stat {
 	uint64_t count;
-	int64_t total, min, avg, p50, p95, p99, max;	/* but total: -1 when count is 0 */
+	int64_t total, min, avg, p50, p95, p99, max;	/* ns; all but total are -1 if count is 0 */
 };
 struct stat stat_of(const struct hist *h);
 
-/* Base of the rows; what a view does not use stays as common_new() made it. */
+/* Base of rows. Fields that a view does not use keep the values of common_new(). */
 struct common {
 	struct row row;
 	const char *host;		/* NULL: unknown */
@@ -26,76 +25,75 @@ struct common {
 	const char *service;
 	const char *container;		/* NULL: unknown, or summed over several */
 	int32_t pid, tid;		/* -1: unknown, or summed over several */
-	int64_t start_ns;		/* TIME_UNKNOWN; tells reused pids apart */
+	int64_t start_ns;		/* of the process; distinguishes reused pids; or TIME_UNKNOWN */
 	int64_t part[PART_N];
-	unsigned lacks;			/* enum lack: of its host (common_host()) */
-	bool parts_unknown;		/* nothing is known: all but unknown_ns are null */
+	unsigned lacks;			/* enum lack: events missing from its host (common_host()) */
+	bool parts_unknown;		/* every part but unknown_ns is shown as null */
 	uint64_t errors;
-	struct hist latency;		/* while it is summed; emptied by common_finish() */
+	struct hist latency;		/* being summed; common_finish() moves it to stat */
 	struct stat stat;
 };
 
 /* A zeroed row of `size` bytes, at the end of rows. */
 void *common_new(struct rows *rows, size_t size);
-/* Says whose host's it is: what it is called, and what its events lack. */
+/* Sets the host of the row: its name, and which events are missing from it. */
 void common_host(struct common *c, const struct rows *rows, uint32_t host);
-/* Fills in stat, orders the rows canonically; compare may be NULL (host, pid, tid,
- * start, service, name, comm); gives rows with equal keys keys of their own. */
+/* Completes the rows: sets stat, sorts them in canonical order, and makes equal keys unique. `compare` NULL
+ * means common_compare(): host, pid, tid, start, service, name, comm. */
 void common_finish(struct rows *rows, GCompareFunc compare);
 int common_compare(const struct common *a, const struct common *b);
 void common_add_parts(struct common *c, const int64_t part[PART_N]);
-/* The largest part and how much; PART_UNKNOWN for no time at all. */
+/* The largest part and its time; PART_UNKNOWN if the sum is 0. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
-/* enum lack, of the row's host. */
+/* enum lack: events missing from the row's host. */
 unsigned row_lacks(const struct row *row, const struct rows *rows);
-/* The value; null where the row's host lacks one of these. */
+/* The value, or null if one of the events `lacks` is missing from the row's host. */
 struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value);
 
-/* Does the trace have the events that tell this part from others? `ns`: what it told of it. */
+/* Can the trace distinguish this part from others? `ns` is the time measured for it. */
 bool part_is_known(unsigned lacks, enum part part, int64_t ns);
-/* "futex"; "cpu" where the trace does not tell what a thread did there. */
+/* Name of the part: "futex". "cpu" if the trace cannot distinguish user mode from system calls. */
 const char *part_word(unsigned lacks, enum part part);
 
 /* The seconds of a query: indexes [first, end), and the instants they cover. */
 struct range {
 	size_t first, end;
-	int64_t from_ns, to_ns;		/* borders of those seconds */
-	double seconds;			/* between these, at least 1 ns */
+	int64_t from_ns, to_ns;		/* beginning of the first, end of the last of them */
+	double seconds;			/* to_ns - from_ns in seconds, at least 1e-9 */
 };
 struct range range_of(const struct timeline *tl, const struct view_query *q);
-/* Does the span belong there? Closed ones by their end, open ones when they overlap. */
+/* Does the span count in the range? An ended span counts at its end; an open one wherever it overlaps. */
 bool range_has_span(const struct range *r, const struct span *s);
 
 /* Does the thread pass the query's host, pid, tid? */
 bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread);
 /* Which row of `by` a thread is summed into: an opaque key. */
-#define GROUP_UNKNOWN 0x80000000u	/* | host: of processes or containers that nobody knows */
+#define GROUP_UNKNOWN 0x80000000u	/* | host: processes or containers that are unknown */
 uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread);
-/* Identities of rows are made of what things are called, so that a row is the same one
- * in another timeline of the same trace: key[0] is the name, key[1] tells namesakes
- * apart. */
-uint64_t key_text(uint64_t key, const char *s);		/* key, and a text (NULL is one, too) */
+/* Keys of rows are hashes of names, not of ids: so a row keeps its key in another timeline of the same trace.
+ * key[0] is the name; key[1] distinguishes rows of the same name. */
+uint64_t key_text(uint64_t key, const char *s);		/* adds a text to the hash; NULL and "" differ */
 uint64_t key_int(uint64_t key, uint64_t n);
 
 /* Names the row after its thread, process or host; sets drill and both keys. */
 void group_fill(struct common *c, struct rows *rows, uint32_t thread);
-/* By process, for each of its threads: where its first one was never seen, the name that all
- * others have. is_first: of this row. */
+/* Names a row by process; called for each of its threads. If the first thread of the process was never seen, the
+ * row takes the name that all other threads share. is_first: this is the first call for the row. */
 void group_name(struct common *c, const struct rows *rows, uint32_t thread, bool is_first);
 
-/* Rows by a 64 bit key while summing. */
+/* Index of rows by a 64-bit key, used while summing. */
 struct row_map {
 	struct intmap index;
 	struct rows *rows;
 };
-/* The row of this key, made (ret_new) when there is none. */
+/* The row of this key. Creates it and sets *ret_new if there is none. */
 void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new);
 void row_map_clear(struct row_map *m);
 
-/* "comm/tid", kept with the rows; "?" for no thread. */
+/* "comm/tid", owned by the rows; "?" for ID_NONE. */
 const char *thread_label(struct rows *rows, uint32_t thread, int64_t at);
-/* Name of the container that a process is in, kept with the rows; NULL: unknown. */
+/* Name of the container of a process, owned by the rows; NULL: unknown. */
 const char *container_label(struct rows *rows, uint32_t process);
 char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 
@@ -140,11 +138,11 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_T(id_, title_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .help = help_, .get = get_ }
-/* Not shown where no row has it. */
+/* Not shown if no row has a value. */
 #define COLUMN_OPTIONAL(id_, title_, kind_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .optional = true, .help = help_, .get = get_ }
-/* The one that takes what room is left. */
+/* The column that takes the remaining width. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \
 	  .flexible = true, .help = help_, .get = get_ }
@@ -153,7 +151,7 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_HOST_AT(w, p) \
 	{ .id = "host", .title = "HOST", .kind = VALUE_TEXT, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .of_hosts = true, .get = get_host, .help = "host of the trace" }
-/* Shown where there are others than the host itself. */
+/* Shown if a row has a container other than the host. */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
 	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A span beside another one, or beside what is usual for its operation: what differs, by
- * phase and by kernel state. Built by the view "compare" for query->trace_id, span_id,
- * span_kind (0: the root of the trace; no trace: the slowest of the range), against
- * query->other_trace, other_span, other_kind (trace 0: the usual).
+ * Compares a span with another span, or with the typical span of its operation, by phase and kernel state. The
+ * view "compare" takes the span from query->trace_id, span_id and span_kind (span 0: the root; trace 0: the slowest
+ * trace of the range), the other one from other_trace, other_span and other_kind (trace 0: typical).
  *
- * A phase is what its spans did themselves: their parts less those of their children on
- * the same thread. So the rows of one thread add up to the first row, the whole.
+ * A phase has the own time of its spans: their parts without those of children on the same thread. So the rows
+ * of one thread sum to the first row, the whole span.
  *
- * The usual is the mean of the middle half of the other spans of the operation, by
- * duration, of at most COMPARE_MOST of them: those next to the median. A mean adds up
- * where medians don't, and the middle half leaves outliers out.
+ * "Typical" is a mean over other spans of the operation: the middle half by duration, at most COMPARE_MOST, nearest
+ * to the median. Means of phases sum to the mean of the whole, medians do not; the middle half excludes outliers.
  */
 #ifndef BLK_VIEWS_COMPARE_H
 #define BLK_VIEWS_COMPARE_H
@@ -20,13 +18,13 @@
 #define COMPARE_MOST 200
 
 struct compare {
-	uint64_t trace_id, span_id;	/* what is compared; trace 0: there is nothing */
+	uint64_t trace_id, span_id;	/* the compared span; trace 0: there is none */
 	int span_kind;
-	bool usual;			/* with what is usual */
-	uint64_t other_trace;		/* else with this */
-	uint32_t n_all, n_usual;	/* others of the operation; of these, taken */
-	uint64_t n_evicted;		/* others that are no more */
-	int64_t a_ns, b_ns;		/* durations; b_ns -1: there is nothing to compare with */
+	bool usual;			/* compared with the typical span */
+	uint64_t other_trace;		/* else with a span of this trace */
+	uint32_t n_all, n_usual;	/* other spans of the operation; those in the mean */
+	uint64_t n_evicted;		/* other spans that were evicted */
+	int64_t a_ns, b_ns;		/* durations of both sides; b_ns -1: no other side */
 };
 
 extern const struct view view_compare;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of what is counted: an event, a counter, by whoever it is summed. Of the views
- * events and counters. Private to src/views/.
+ * Rows of the views events and counters: one event or counter each, summed by thread, process, CPU, ...
+ * Private to src/views/.
  */
 #ifndef BLK_VIEWS_COUNTED_H
 #define BLK_VIEWS_COUNTED_H
@@ -12,23 +12,23 @@ struct counted_row {
 	struct common c;
 	uint8_t kind;			/* enum count_kind */
 	const char *what;		/* kind in words */
-	int64_t second_ns;		/* by second: its begin; else TIME_UNKNOWN */
+	int64_t second_ns;		/* by second: its beginning; else TIME_UNKNOWN */
 	uint32_t id;			/* opaque: name and kind */
 	uint64_t group;			/* opaque: rows about the same thread, process, ... */
-	uint64_t value, whole;		/* whole: of all rows of that name; of hosts: of all events */
-	uint64_t cycles;		/* of an "instructions" row: of the same thread, ...; or 0 */
+	uint64_t value, whole;		/* whole: sum over all rows of that name; for rows of hosts, over all events */
+	uint64_t cycles;		/* of an "instructions" row: cycles of the same thread, process, ...; or 0 */
 	double seconds;			/* of the range, or of the second */
 };
 
-/* Events (only they are told of all the host, unless somebody asked before reading), or all
- * else that is counted. */
+/* Builds rows of events (events true) or of all other counters. Events are counted by host only, unless the view was
+ * requested before reading. */
 struct rows *counted_build(const struct timeline *tl, const struct view_query *query, bool events);
 
-/* Of the cell, instructions and cycles of CPUs. */
+/* Adds the instructions and CPU cycles of a cell. */
 struct counted_ipc { uint64_t instructions, cycles[2]; };	/* cycles: by two names */
 void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
 		     const struct count_cell *cell);
-struct value counted_ipc(uint64_t instructions, uint64_t cycles);	/* null where one lacks */
+struct value counted_ipc(uint64_t instructions, uint64_t cycles);	/* null if one of them is 0 */
 
 /* Does the counter count page faults? */
 bool counted_is_fault(const struct timeline *tl, const struct count_cell *cell);

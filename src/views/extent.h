@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace while it is read: its outline over all of its time, the timeline as far as
- * that is final, and a preview of a few seconds out of turn. What of it can be shown of
- * a range, and the strip of the whole. Pure data; borrows what it is made of.
+ * A trace while it is being read: its outline (all of its time), the timeline (as far as it is final), and a preview
+ * (a few seconds decoded out of order). Says which of them can show a range, and makes the strip of the whole trace.
+ * Pure data; borrows its parts.
  */
 #ifndef BLK_VIEWS_EXTENT_H
 #define BLK_VIEWS_EXTENT_H
@@ -12,62 +12,60 @@
 #include "views/overview.h"
 
 struct extent {
-	const struct outline *outline;	/* NULL: the timeline is all there is to know */
+	const struct outline *outline;	/* NULL: there is only the timeline */
 	const struct timeline *main;
-	int64_t final_to_ns;		/* main is final before it; INT64_MAX: all is read;
-					 * TIME_UNKNOWN: nothing is */
+	int64_t final_to_ns;		/* main is final before this time; INT64_MAX: all of it is;
+					 * TIME_UNKNOWN: none of it is */
 	const struct timeline *preview;	/* NULL: none */
 	struct decoded_range window;	/* of the preview */
 };
 
 struct cover {
-	enum cover_kind kind;		/* overview.h: which timeline shows the range */
-	bool part;			/* only some of it */
+	enum cover_kind kind;		/* overview.h: what shows the range */
+	bool part;			/* it covers only a part of the range */
 };
 
 /* A range without any time in the trace is COVER_READ: there is nothing to read. */
 struct cover extent_cover(const struct extent *e, int64_t from, int64_t to);
-/* The step that has both ends of the range as borders: 0 where the timeline's own seconds
- * do, or nothing as fine as a millisecond does. Then the cover in such steps, which only
- * previews have. */
+/* The largest step, in ns, that has both ends of the range as borders; 0 if whole seconds do, or not even
+ * milliseconds do. extent_fine_cover() is the cover in such steps, which only previews have. */
 int64_t extent_fine_step(int64_t from, int64_t to);
 struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
-/* Of a live session whose packets are kept: main has all seconds, previews finer steps (0:
- * none) and what main has no more (extent_is_less()). */
+/* The cover in a live session with a spool: main has all seconds; previews have finer steps (step_ns 0: none) and what
+ * main has dropped (extent_is_less()). */
 struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
 			       bool with_spans);
-bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outline */
-/* Were the seconds of the range read, and left memory since? */
+bool extent_is_whole(const struct extent *e);		/* all of it is read, or there is no outline */
+/* Were the seconds of the range read and then dropped from memory? */
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);
 
-/* Is less of the range in main than was read: were seconds dropped or folded, or (with_spans) requests
- * evicted that ended in it? */
+/* Has main less of the range than was read? True if seconds were dropped or folded, or (with_spans) requests that
+ * ended in the range were evicted. */
 bool extent_is_less(const struct extent *e, int64_t from, int64_t to, bool with_spans);
 
-/* Is the range within seconds that were folded, so that more than it would be shown?
- * Then *ret_from, *ret_to are the borders of what is (may be NULL). */
+/* Does the range begin or end inside folded seconds, so that more than the range is shown? Then *ret_from and *ret_to
+ * (may be NULL) are the borders of what is shown. */
 bool extent_is_folded(const struct timeline *main, int64_t from, int64_t to, int64_t *ret_from,
 		      int64_t *ret_to);
 
-/* What the outline tells of a range: of the cells that overlap it, as cells can't be
- * cut. False: no cell does. */
+/* Sums the cells of the outline that overlap a range; cells are not divided. False: no cell overlaps it. */
 struct extent_sum {
-	int64_t from_ns, to_ns;		/* of those cells, within the trace */
+	int64_t from_ns, to_ns;		/* borders of those cells, within the trace */
 	uint64_t bytes, lost_events, lost_packets;
 };
 bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret);
 
-/* "12.3k events, 3 packets"; NULL: none are known to be lost. g_free. */
+/* Known losses: "12.3k events, 3 packets"; NULL: none. Free with g_free(). */
 char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 
-/* The strip of the whole trace: a point for each cell of the outline; without one, for each
- * second, and `bytes` is events a second. */
+/* The strip of the whole trace: one point for each cell of the outline. Without an outline, one for each second, and
+ * `bytes` is events per second. */
 struct extent_strip {
 	struct overview_point *points;
 	size_t n;
-	int64_t max_ns;			/* highest p99 of what is read; -1: no root span */
-	int64_t usual_ns;		/* p50 of the root spans read; -1 */
-	double max_bytes;		/* a second, of any point */
+	int64_t max_ns;			/* highest p99 of the points read so far; -1: no root span */
+	int64_t usual_ns;		/* p50 of the root spans read so far; -1: none */
+	double max_bytes;		/* highest `bytes` of a point */
 };
 struct extent_strip *extent_strip_new(const struct extent *e);
 void extent_strip_free(struct extent_strip *s);		/* NULL is fine */

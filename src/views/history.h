@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What all spans kept tell together: what is usual of an operation, which the timeline
- * counts as they come, and what a thread worked for at an instant: an index that is made
- * when it is first asked for, once for all views of one version of the timeline. It must not
- * outlive the timeline; after a timeline_apply() it tells of what is there then.
+ * Lookups over all retained spans: the median of an operation (counted by the timeline), and the span that a thread
+ * worked on at an instant. The second one needs an index of threads. It is made at its first use and shared by all
+ * views of one version of the timeline. A history must not outlive its timeline; after timeline_apply() it describes
+ * the new version.
  */
 #ifndef BLK_VIEWS_HISTORY_H
 #define BLK_VIEWS_HISTORY_H
@@ -14,25 +14,25 @@ struct thread_index;
 
 struct history {
 	const struct timeline *tl;
-	struct thread_index *threads;	/* private; NULL: nobody has asked for it yet */
-	uint64_t serial, version;	/* of the timeline; of what .threads was made from */
+	struct thread_index *threads;	/* private; NULL: not made yet */
+	uint64_t serial, version;	/* of the timeline; the version that .threads was made from */
 	unsigned refs;
 };
 
-struct history *history_new(const struct timeline *tl);	/* made, or shared */
+struct history *history_new(const struct timeline *tl);	/* a new one, or a reference to the shared one */
 void history_free(struct history *h);		/* NULL is fine */
 typedef struct history blk_history;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_history, history_free)
 
-/* The operation of a span; NULL: none of it has ended. */
+/* The operation of a span; NULL: no span of it has ended. */
 const struct operation_info *history_operation(const struct history *h, const struct span *s);
-/* p50 of its operation, -1 unknown; and how many times that the span took, < 0 unknown. */
+/* p50 of the operation in ns (-1: unknown). history_x_usual(): duration divided by it (< 0: unknown). */
 int64_t history_usual(const struct history *h, const struct span *s);
-/* p50 of what its operation computes, in user mode; -1 unknown. */
+/* p50 of the user-mode time of the operation in ns; -1: unknown. */
 int64_t history_usual_user(const struct history *h, const struct span *s);
 double history_x_usual(const struct history *h, const struct span *s);
 
-/* The innermost span that runs on the thread at the instant; NULL: none. */
+/* The innermost span on the thread at the instant; NULL: none. */
 const struct span *history_span_at(struct history *h, uint32_t thread, int64_t at);
 /* The spans of a thread that overlap [from, to), latest begin first. */
 typedef void (*history_visit)(const struct span *s, void *data);

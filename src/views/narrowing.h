@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What rows can be narrowed to: one table of the fields of struct view_query that do it. With
- * view.only it is all that --only, the keys of the screen and its breadcrumb know of narrowing.
+ * Narrowing of views: one table of the fields of struct view_query that narrow rows. --only, the screen's keys and its
+ * breadcrumb use this table and view.only.
  */
 #ifndef BLK_VIEWS_NARROWING_H
 #define BLK_VIEWS_NARROWING_H
@@ -18,7 +18,7 @@ enum narrowing_kind {
 };
 
 struct narrowing {
-	const char *name;		/* for --only, which does not take those of NULL */
+	const char *name;		/* for --only; NULL: --only does not have it */
 	enum narrowing_kind kind;
 	size_t offset;			/* in struct view_query */
 	enum view_only only;
@@ -28,18 +28,18 @@ struct narrowing {
 extern const struct narrowing narrowings[N_NARROWINGS];
 
 bool narrowing_is_set(const struct narrowing *n, const struct view_query *q);
-/* All that the query is narrowed to: enum view_only. */
+/* The narrowings that are set: enum view_only. */
 unsigned query_narrowed(const struct view_query *q);
-/* Unsets what is not in `only` (enum view_only). Texts are the caller's before and after. */
+/* Clears the narrowings that are not in `only` (enum view_only). Does not free texts. */
 void query_widen(struct view_query *q, unsigned only);
-/* "pid=246,tid=257", as --only takes it. g_free. NULL: it is not narrowed, or to what --only cannot say
- * (a host, a container, a text with a comma). */
+/* The narrowing as an argument of --only: "pid=246,tid=257". Free with g_free(). NULL: not narrowed, or by something
+ * that --only cannot express (a host, a container, a text with a comma). */
 char *query_only_text(const struct view_query *q);
 
-/* What narrows the rows of a view that are by `by`: enum view_only. */
+/* The narrowings (enum view_only) that the view honours when its rows are by `by`. */
 unsigned view_honours(const struct view *v, enum view_by by);
-/* `by`; or what the view's rows must be by instead to be narrowed to the query's thread, process or
- * container (events of the whole system are nobody's). */
+/* `by`, or the value that replaces it so that rows can be narrowed to the query's thread, process or container. (Rows
+ * by system cannot.) */
 enum view_by view_by_narrowed(const struct view *v, enum view_by by, const struct view_query *q);
 
 #endif

@@ -72,3 +72,15 @@ const char *needs_for_losses(const struct timeline *tl)
 {
 	return repair_for_losses(timeline_has_event(tl, "sched_switch") || view_has_calls(tl));
 }
+
+char *view_lacks(const struct view *v, const struct timeline *tl)
+{
+	g_autoptr(GString) lacks = g_string_new(NULL);
+	for (size_t i = 0; v->needs && v->needs[i]; i++) {
+		if (view_has_need(tl, v->needs[i]))
+			continue;
+		g_autofree char *words = repair_words(v->needs[i]);
+		g_string_append_printf(lacks, "%s%s", lacks->len ? ", " : "", words);
+	}
+	return lacks->len ? g_strdup(lacks->str) : NULL;
+}

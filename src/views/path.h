@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The critical path of a span: what its time was really spent on, in whatever thread that was.
+ * The critical path of a span: for each instant, the thread that the span's progress depended on.
  *
- * At any instant it is on the span's thread while that runs or waits for a CPU, the clock or a
- * disk. Where it is blocked on others it is with them: on the child of another thread that ended
- * last before it went on; else on the thread that woke it, and on the one that woke that, which
- * need no span (state/spans/waker_chain.h). Where an interrupt woke it nobody else is known: the path stays,
- * and says on what it was blocked.
+ * The path is on the span's thread while that runs, or waits for a CPU, a timer or a disk. While it is blocked on
+ * another thread, the path is on that one: the child span of another thread that ended last before the wait ended;
+ * else the waker chain (state/spans/waker_chain.h), whose threads need no span. If an interrupt ended the wait,
+ * the path stays on the blocked thread and names what it was blocked on.
  */
 #ifndef BLK_VIEWS_PATH_H
 #define BLK_VIEWS_PATH_H
@@ -16,34 +15,34 @@
 
 struct path_segment {
 	int64_t begin_ns, end_ns;
-	int node;			/* of the tree: its innermost span there; -1: none */
-	const struct span *span;	/* of that node; else of another trace, as the history has it; or NULL */
+	int node;			/* innermost span of the tree on that thread; -1: none */
+	const struct span *span;	/* the node's; else a span of another trace (history.h); or NULL */
 	uint32_t thread;		/* ID_NONE: unknown */
-	enum part part;			/* what it did. PART_UNKNOWN and on_cpu: the mode is not known */
+	enum part part;			/* what it did. PART_UNKNOWN with on_cpu: user or system is unknown */
 	bool on_cpu;
-	bool mixed;			/* only mostly: what is too short to be told is in it */
-	uint32_t call, file, waker, waker_irq;	/* of a blocked one, as in struct span_wait */
-	uint32_t behind;		/* of a runnable one: who had its CPU; ID_NONE */
-	unsigned hops;			/* wakers away from a span of the tree: */
-	int via;			/* the node that waited; of no hops .node itself */
+	bool mixed;			/* the part is the largest; shorter ones are merged into the segment */
+	uint32_t call, file, waker, waker_irq;	/* of a blocked segment, as in struct span_wait */
+	uint32_t behind;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
+	unsigned hops;			/* distance in wakers from a span of the tree; 0: on the span */
+	int via;			/* the node that waited; .node itself if hops is 0 */
 };
 
-/* Of the span of a node, in order of time: each begins where the one before it ended, from the
- * span's begin to its end. h outlives it. g_array_unref. */
+/* The segments (struct path_segment) of a node's span by time, without gaps, from its beginning to its end. h must
+ * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
 
-/* Sets .critical of the nodes below the tree's root with which, or with whom they waited for, the
- * root's path spends at least a tenth of their parent's time, and whose parents are so. */
+/* Sets .critical of the nodes below the root on which, or on threads they waited for, the root's path spends at least a
+ * tenth of their parent's time. The parent must be critical as well. */
 void path_mark(struct tree *t);
 
-/* Of all threads but the waiting one, that of node's: with whom [from, to) was spent most. */
+/* The thread, other than the node's, on which the path spent most of [from, to). */
 struct path_culprit {
 	uint32_t thread;
-	int64_t ns;			/* of it in what it did most: */
-	enum part part;			/* PART_UNKNOWN, where not on_cpu: nobody knows */
+	int64_t ns;			/* time in the part below */
+	enum part part;			/* its largest part; PART_UNKNOWN without on_cpu: unknown */
 	bool on_cpu;
-	const struct span *span;	/* what it worked for meanwhile; NULL: unknown */
-	int64_t second_ns;		/* of what the thread did for longest but one; 0: nothing else */
+	const struct span *span;	/* span that it worked on meanwhile; NULL: unknown */
+	int64_t second_ns;		/* time in its second largest part; 0: none */
 	enum part second;
 	bool second_on_cpu;
 };
@@ -51,7 +50,7 @@ struct path_culprit {
 bool path_culprit(struct history *h, const struct tree *t, int node, int64_t from, int64_t to,
 		  struct path_culprit *ret);
 
-/* "timer: clock_nanosleep", "futex, woken by b/12": what it did. g_free. */
+/* What the segment did: "timer: clock_nanosleep", "futex, woken by b/12". Free with g_free(). */
 char *path_words(const struct timeline *tl, const struct path_segment *p);
 /* "cpu", or the id of its part. */
 const char *path_state(const struct path_segment *p);

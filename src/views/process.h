@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One process on a page: what it is (rows->rows: a fact each), and its threads, files,
- * system calls and slowest calls in the range, as rows of those views. Built by the view
- * "process" for query->pid and host (pid -1: the process with the most time on a CPU).
+ * The page of one process: facts about it (rows->rows), and its threads, files, system calls and slowest calls in the
+ * range, as rows of those views. The view "process" builds it for query->pid and host (pid -1: the process with the
+ * most CPU time).
  */
 #ifndef BLK_VIEWS_PROCESS_H
 #define BLK_VIEWS_PROCESS_H
@@ -19,11 +19,11 @@ struct process_page {
 extern const struct view view_process;
 /* NULL when the rows are not of the view "process". */
 const struct process_page *process_page_of(const struct rows *rows);
-/* The view that the rows of a part are of: the one of that name, but for where Enter leads. */
+/* The view of a part's rows: the registered one of that name with another target of Enter. */
 const struct view *process_part_view(enum process_part part);
-/* The columns of it that there is room for, as --columns has them. */
+/* The columns that fit on the page, in the syntax of --columns. */
 const char *process_part_columns(enum process_part part);
-/* A fact by its id, "comm", as text; NULL: not known. */
+/* A fact as text by its id ("comm"); NULL: unknown. */
 const char *process_fact(const struct rows *rows, const char *id);
 
 #endif

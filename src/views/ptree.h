@@ -6,9 +6,9 @@
 #include "views/common.h"
 
 /*
- * Rows of struct common, in whatever order: it is kept among those of one parent. The
- * parent is the process with the pid that `parent` gives (-1: unknown) which began last
- * before the row did; a thread's is its process. Rows without one are roots.
+ * Arranges rows of struct common as a tree; siblings retain their order. The parent of a process has the pid that
+ * `parent` returns (-1: unknown) and is the latest process with it that began before the row. The parent of a thread is
+ * its process. Rows without a parent are roots.
  */
 void ptree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row));
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The questions that the views answer, and which events and contexts of a trace each needs.
- * Every registered view belongs to one; a view that no row of the table names is a question
- * of its own, with what its own .needs say.
+ * The questions that the views answer, and the events and contexts that each answer needs. Every registered view
+ * belongs to a question; a view that the table does not name is a question of its own, with its own .needs.
  *
- * A need: "sched_switch"; "irq_softirq_entry|softirq_entry" (one of them is enough, as they
- * are names of several tracer versions); "syscall_*" (any system call at all) and the other
- * NEED_ of registry.h; or a context of a domain's channels, "ust.vtid".
+ * A need is an event ("sched_switch"), alternatives ("irq_softirq_entry|softirq_entry": names in several tracer
+ * versions, one is enough), a NEED_ of registry.h ("syscall_*": any system call), or a context of a domain's
+ * channels ("ust.vtid").
  */
 #ifndef BLK_VIEWS_QUESTIONS_H
 #define BLK_VIEWS_QUESTIONS_H
@@ -18,21 +17,21 @@
 struct question {
 	const char *id, *text;		/* "why", "Why was a request slow?" */
 	const char *views[8];		/* view ids, NULL-terminated */
-	const char *needs[QUESTION_NEEDS + 1];	/* without one of them: no answer */
+	const char *needs[QUESTION_NEEDS + 1];	/* if one of them is missing there is no answer */
 	struct question_want {
-		const char *need;	/* without it the answer lacks ... */
-		const char *lacks;	/* "names of files that were open before" */
+		const char *need;	/* if it is missing the answer is partial: */
+		const char *lacks;	/* what is unknown then: "names of files that were open before" */
 	} wants[QUESTION_NEEDS + 1];
 };
 
-/* All of them, struct question *, freed with the array. */
+/* All questions: struct question *, owned by the array. */
 GPtrArray *questions_all(void);
 
-/* Costs much and is seldom asked: a trace that can't answer it is well all the same. */
+/* Is it expensive to record and rarely needed? A trace that cannot answer it is still complete. */
 bool question_is_on_request(const struct question *q);
 
-/* What the event of the subscription table is read for counts as there when any of these is:
- * "irq_softirq_entry|softirq_entry" for either name; the name itself when it has no others. */
+/* All names of an event of the subscription table; one of them is enough: "irq_softirq_entry|softirq_entry" for either
+ * name. The name itself if it has no alternatives. */
 const char *question_names(const char *event);
 
 #endif

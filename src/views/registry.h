@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The views that view_all lists. Private to src/views/.
+ * The list of all views, and the names of what views need. Private to src/views/.
  */
 #ifndef BLK_VIEWS_REGISTRY_H
 #define BLK_VIEWS_REGISTRY_H
 
 #include "views/view.h"
 
-/* All of them, in the order of --list-views: view_ID is in a file of its own. */
+/* All views in the order of --list-views. Each view_ID is defined in a file of its own. */
 #define VIEW_LIST(X) \
 	X(overview) X(traces) X(phases) X(processes) X(syscalls) X(files) X(spans) X(services) X(waterfall) \
 	X(events) X(cpus) X(devices) X(peers) X(io) X(slow) X(scheduler) X(wakers) X(interrupts) X(losses) \
@@ -15,16 +15,16 @@
 #define VIEW_DECLARE_(id) extern const struct view view_##id;
 VIEW_LIST(VIEW_DECLARE_)
 
-/* In .needs, which are names of events else: any system call; any perf counter, page fault,
- * hit of a probe, or one of these. */
-#define NEED_WAKEUPS "sched_waking|sched_wakeup"	/* else time blocked includes waiting for a CPU */
+/* Words that may stand in view.needs beside names of events: any system call, any perf counter, any page
+ * fault, any hit of a probe, or any of the last three. */
+#define NEED_WAKEUPS "sched_waking|sched_wakeup"	/* without it, blocked time includes waiting for a CPU */
 #define NEED_SYSCALLS "syscall_*"
 #define NEED_PERF "perf_*"
 #define NEED_FAULTS "x86_exceptions_page_fault_user|x86_exceptions_page_fault_kernel|" \
 	"exceptions_page_fault_user|exceptions_page_fault_kernel|page_fault_user|page_fault_kernel"
 #define NEED_PROBES "(probe)"
 #define NEED_COUNTS NEED_PERF "|" NEED_FAULTS "|" NEED_PROBES
-/* Is it there? "a|b": one of them is enough. */
+/* Does the trace have it? "a|b": one of them is enough. */
 bool view_has_need(const struct timeline *tl, const char *need);
 bool view_has_calls(const struct timeline *tl);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The lttng command lines that record what is missing: the one wording of all, for facts of
- * a view, losses, and --doctor. Texts are free with g_free; names are quoted for a shell.
+ * The lttng commands that record missing events and contexts, for F7, losses and `doctor`. Free texts with g_free();
+ * names in commands are quoted for a shell.
  *
- * A need is as views have it (registry.h) or a name of an event; "a|b": any of them.
+ * A need is one of views (registry.h) or the name of an event; "a|b": any of them.
  */
 #ifndef BLK_VIEWS_REPAIRS_H
 #define BLK_VIEWS_REPAIRS_H
@@ -15,23 +15,23 @@
 /* "system calls", "perf counters", "the context vtid (ust)", "sched_waking" (the first). */
 char *repair_words(const char *need);
 bool repair_is_context(const char *need);	/* "ust.vtid" */
-bool repair_is_plural(const char *need);	/* words that are many things */
+bool repair_is_plural(const char *need);	/* its words are a plural */
 bool repair_is_tracepoint(const char *need);	/* the name of an event of the kernel */
 const char *repair_domain(const char *need);	/* "kernel", "ust" */
 
-/* "--kernel --session S --channel C"; what is NULL is left out: lttng's current session. */
+/* "--kernel --session S --channel C". NULL arguments are left out; lttng then uses its current session. */
 char *repair_where(const char *domain, const char *session, const char *channel);
 
-/* What records it there (char *, freed with it). SYMBOL and the like are the user's to fill
- * in. None of contexts and state dumps. */
+/* The commands (char *, owned by the array) that record the need at `where`. The user replaces words such as SYMBOL.
+ * Empty for contexts and state dumps. */
 GPtrArray *repair_commands(const char *need, const char *where);
 
 /* session: NULL: the current one. */
 char *repair_statedump(const char *session);
-/* A channel with other buffers. channel: NULL: "NAME". discard: not overwritten. */
+/* Creates a channel with other buffers. channel NULL: "NAME". discard: discard mode, else overwrite mode. */
 char *repair_buffers(const char *domain, const char *session, const char *channel, uint64_t bytes,
 		     uint64_t n, bool discard);
-/* The same where nothing more is known: a command as one would type it. Constant text. */
+/* The same with placeholders, if nothing is known of the channel. Constant text. */
 const char *repair_for_losses(bool kernel);
 
 #endif

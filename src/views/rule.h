@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A rule over operations, held against each closed second:
+ * A rule over operations, checked for each closed second:
  *
  *     p99 of thumbnail > 3 x usual
  *     max of 'resize image' >= 250ms for 3
@@ -9,10 +9,10 @@
  *     METRIC of OPERATION OP VALUE [for SECONDS] [every DURATION]
  *
  * METRIC: p50 p75 p90 p95 p99 max (of requests that ended in the second), count, errors.
- * OPERATION: its name, quoted where it has blanks; any: whichever is worst. OP: > >= < <=.
- * VALUE: a duration (250ms), "K x usual" (times the operation's p50 over all that is kept),
- * or of count and errors a number. `for`: so many seconds with requests in a row.
- * `every`: true again only so long after it was true last (1m).
+ * OPERATION: a name, in quotes if it has blanks; any: the worst of all operations. OP: > >= < <=.
+ * VALUE: a duration (250ms), "K x usual" (K times the operation's p50 over all retained spans),
+ * or for count and errors a number. `for`: true in so many consecutive seconds with requests.
+ * `every`: least time between two reports (1m).
  */
 #ifndef BLK_VIEWS_RULE_H
 #define BLK_VIEWS_RULE_H
@@ -21,13 +21,13 @@
 
 struct rule;
 
-/* NULL and *error: what is wrong with which word. */
+/* Returns NULL and sets *error, which names the wrong word. */
 struct rule *rule_parse(const char *text, GError **error);
 void rule_free(struct rule *r);			/* NULL is fine */
 
-/* Of a closed second, each once and in order of time: NULL, or why it is true now: lines
- * "p99 of thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "rule: ...", "second: ...". Names
- * are as the trace has them; freed by the caller. */
+/* Checks a closed second; call it once for each, in order of time. NULL: not true. Else the reason as lines:
+ * "p99 of thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "rule: ...", "second: ...". Names are raw bytes of the
+ * trace. The caller frees the text with g_free(). */
 char *rule_check(struct rule *r, const struct timeline *tl, const struct second *s);
 
 #endif

@@ -11,28 +11,26 @@
 
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
-	struct span *span;		/* the rows hold it */
-	const char *tags, *marks, *verdict, *neighbour;	/* made when first asked for */
+	struct span *span;		/* referenced by the rows */
+	const char *tags, *marks, *verdict, *neighbour;	/* made at first use */
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */
 const char *span_kind_name(enum span_kind kind);	/* NULL: local */
 
-/* A span that a row points to: it may be evicted, or there is a newer version of it, while the
- * rows are shown. */
+/* Makes the rows hold a reference to a span, which may be evicted or replaced while the rows are shown. */
 void rows_hold_span(struct rows *rows, const struct span *s);
-/* Holds the span. */
+/* Sets the columns of a span and calls rows_hold_span(). */
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s);
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 		      const struct span *s);
-/* Has it the query's operation (name) and service? NULL: any. */
+/* Has the span the query's operation (name) and service? NULL there means any. */
 bool query_wants_operation(const struct view_query *q, const struct span *s);
 
-/* Appends the word, which has two parts, behind a blank; false: an ellipsis instead, as it would be more
- * than LIMIT_WORDS_BYTES. */
+/* Appends a blank and a word of two parts. False: it appended an ellipsis instead, because the text would exceed
+ * LIMIT_WORDS_BYTES. */
 bool span_add_word(GString *to, const char *word, const char *rest);
-/* "user=7 size=12", "start encode end": appended to the text, at most LIMIT_WORDS_BYTES bytes of
- * it, then an ellipsis. */
+/* Append tags ("user=7 size=12") or annotations ("start encode end") up to LIMIT_WORDS_BYTES, then an ellipsis. */
 void span_add_tags(GString *to, const struct span *s);
 void span_add_annotations(GString *to, const struct span *s);
 
@@ -57,7 +55,7 @@ GETTER(span_get_annotations);
 	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
 	  .help = help_, .get = get_ }
 
-/* Where spans are searched: what the program said in them. */
+/* Tags and annotations, for searching. */
 #define COLUMNS_SAID(whose, tags_, annotations_) \
 	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
 	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \

@@ -6,7 +6,6 @@
 #include "views/strip.h"
 
 #include "views/common.h"
-#include "views/overview.h"
 
 #define OUTLIER 2		/* times the usual */
 #define WORTH 10		/* and at least 1/10 of the worst excess */
@@ -161,60 +160,4 @@ void strip_free(struct strip *s)
 {
 	g_array_unref(s->points);
 	g_free(s);
-}
-
-/* Without spans: where threads waited most for CPUs and disks. */
-static int64_t most_waiting(const struct timeline *tl)
-{
-	int64_t most = -1, at = TIME_UNKNOWN;
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
-		int64_t waiting = 0;
-		for (uint32_t k = 0; k < s->n_threads; k++)
-			waiting += part_sum_runnable(s->threads[k].part) +
-				   s->threads[k].part[PART_DISK];
-		if (waiting > most) {
-			most = waiting;
-			at = s->begin_ns;
-		}
-	}
-	return at;
-}
-
-/* With spans, but no outlier among them: the second of the slowest. */
-static int64_t slowest_second(const struct strip *strip)
-{
-	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = point(strip, i);
-		if (p->p99_ns >= 0 && p->p99_ns == strip->max_ns)
-			return p->begin_ns;
-	}
-	return TIME_UNKNOWN;
-}
-
-int64_t overview_worst_second(const struct timeline *tl)
-{
-	g_autoptr(blk_history) h = history_new(tl);
-	g_autoptr(blk_strip) strip = strip_new(h);
-	if (strip->worst >= 0)
-		return point(strip, (guint)strip->worst)->begin_ns;
-	int64_t at = slowest_second(strip);
-	return at != TIME_UNKNOWN ? at : most_waiting(tl);
-}
-
-int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction)
-{
-	g_autoptr(blk_history) h = history_new(tl);
-	g_autoptr(blk_strip) strip = strip_new(h);
-	int64_t found = TIME_UNKNOWN;
-	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = point(strip, i);
-		if (!p->outlier || (p->begin_ns <= from && from < p->end_ns))
-			continue;
-		if (direction > 0 && p->begin_ns > from)
-			return p->begin_ns;
-		if (direction < 0 && p->begin_ns < from)
-			found = p->begin_ns;
-	}
-	return found;
 }

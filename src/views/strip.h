@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The p99 of root spans second by second, and where it is unusual. Private to
- * src/views/.
+ * The p99 of root spans second by second, and which seconds are outliers. Private to src/views/.
  */
 #ifndef BLK_VIEWS_STRIP_H
 #define BLK_VIEWS_STRIP_H
@@ -13,20 +12,20 @@ struct strip_point {
 	int64_t p99_ns;			/* -1: no root span ended in it */
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
-	bool folded;			/* for lack of memory it tells of its neighbours, too */
-	const struct span *worst;	/* furthest above its usual; NULL: none, or it is evicted */
-	const char *worst_name;		/* the worst one's */
-	int64_t excess_ns;		/* how far; 0: none is */
+	bool folded;			/* it is the sum of several seconds, to save memory */
+	const struct span *worst;	/* furthest above the median of its operation; NULL: none, or evicted */
+	const char *worst_name;		/* operation of the worst span */
+	int64_t excess_ns;		/* worst duration minus the median; 0: no span is above it */
 	struct hist hist;		/* private */
 };
 
 struct strip {
 	GArray *points;			/* struct strip_point, by time */
-	int64_t max_ns, usual_ns;	/* -1: no root span */
+	int64_t max_ns, usual_ns;	/* p99 of the highest point, p50 of all; -1: no root span */
 	int worst;			/* index of the point with the worst outlier, -1 */
 };
 
-/* Borrows spans from the history. */
+/* The strip borrows spans from the history: free it first. */
 struct strip *strip_new(const struct history *h);
 void strip_free(struct strip *s);
 typedef struct strip blk_strip;

@@ -11,15 +11,15 @@
 struct trace_row {
 	union {
 		struct common c;	/* of its root */
-		struct span_row columns;	/* private: what the columns read; words and
-						 * verdict are the trace's */
+		struct span_row columns;	/* private: what the columns read; its texts
+						 * are those of the whole trace */
 	};
 	const struct span *root;
 	bool has_root;
 	const char *state;
 	uint32_t n_spans, n_services;
 	double x_usual;			/* < 0: unknown */
-	const char *why, *all_services, *all_names;	/* made when first asked for */
+	const char *why, *all_services, *all_names;	/* made at first use */
 };
 
 GETTER(trace_get_id);
@@ -29,7 +29,7 @@ GETTER(trace_get_x_usual);
 GETTER(trace_get_why);
 GETTER(trace_get_verdict);
 
-/* The slowest one that has ended in the range, else an open one; 0: there is none. */
+/* Id of the slowest trace that ended in the range, else of an open one; 0: none. */
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query);
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query);
 

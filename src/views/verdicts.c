@@ -85,11 +85,11 @@ struct verdicts *verdicts_attach(struct rows *rows, const struct timeline *tl)
 }
 
 struct value verdicts_value(struct verdicts *v, const struct rows *rows, const struct span *s,
-			    const char **kept)
+			    const char **cached)
 {
-	if (!*kept) {
+	if (!*cached) {
 		g_autofree char *text = verdicts_of(v, s);
-		*kept = rows_text((struct rows *)rows, text ? text : "");
+		*cached = rows_text((struct rows *)rows, text ? text : "");
 	}
-	return value_text(**kept ? *kept : NULL);
+	return value_text(**cached ? *cached : NULL);
 }

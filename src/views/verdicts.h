@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sentence of why.h for one span after the other, as rows ask for it: each needs
- * the tree of its trace, which is made once. Private to src/views/.
+ * Explanations (why.h) of many spans. Each needs the tree of its trace; trees are cached here. Private to src/views/.
  */
 #ifndef BLK_VIEWS_VERDICTS_H
 #define BLK_VIEWS_VERDICTS_H
@@ -14,14 +13,13 @@ struct verdicts;
 struct verdicts *verdicts_new(const struct timeline *tl);
 void verdicts_free(struct verdicts *v);		/* NULL is fine */
 struct history *verdicts_history(struct verdicts *v);
-/* Why the span took so long; NULL: it is not in the timeline. g_free. */
+/* Explanation of the span; NULL: the span is not in the timeline. Free with g_free(). */
 char *verdicts_of(struct verdicts *v, const struct span *s);
 
-/* The same as rows->extra, freed with the rows. */
+/* verdicts_new() as rows->extra, freed with the rows. */
 struct verdicts *verdicts_attach(struct rows *rows, const struct timeline *tl);
-/* The same as a column's value, made when it is first asked for: *kept, NULL before, is the
- * row's. */
+/* The explanation as a column's value, made at first use. *cached belongs to the row and starts as NULL. */
 struct value verdicts_value(struct verdicts *v, const struct rows *rows, const struct span *s,
-			    const char **kept);
+			    const char **cached);
 
 #endif

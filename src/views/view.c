@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The registry of views, and what is done with the rows of any of them.
+ * Rows of any view: making, freeing, filtering and sorting them; which events a trace lacks.
  */
+#include "views/view.h"
+
 #include "base/sort.h"
 #include "base/text.h"
 #include "state/store/container.h"
-#include "views/logview.h"
-#include "views/registry.h"
-#include "views/repairs.h"
 
 #include <string.h>
-
-#define VIEW_POINTER_(id) &view_##id,
-const struct view *const view_all[] = { VIEW_LIST(VIEW_POINTER_) NULL };
-
-const struct view *view_find(const char *id)
-{
-	for (size_t i = 0; view_all[i]; i++)
-		if (strcmp(view_all[i]->id, id) == 0)
-			return view_all[i];
-	return strcmp(id, view_log.id) ? NULL : &view_log;
-}
 
 const char *const view_by_words[BY_N + 1] = {
 	"system", "process", "thread", "cpu", "priority", "name", "second", "container",
@@ -130,7 +118,7 @@ static unsigned lacking(const struct timeline *tl, uint32_t host)
 			there = has_event(tl, host, lack_events[i].events[k]);
 		lacking |= there ? 0 : lack_events[i].lack;
 	}
-	bool calls = host == ID_NONE ? view_has_calls(tl) : timeline_host_has_calls(tl, host);
+	bool calls = host == ID_NONE ? timeline_has_calls(tl) : timeline_host_has_calls(tl, host);
 	return lacking | (calls ? 0 : LACKS_CALLS);
 }
 
@@ -325,56 +313,4 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 	sort_array(items, n, sizeof(*items), compare_items, &descending);
 	for (guint i = 0; i < n; i++)
 		rows->rows->pdata[i] = items[i].row;
-}
-
-/* --- needed events --- */
-
-bool view_has_calls(const struct timeline *tl)
-{
-	return timeline_has_calls(tl);
-}
-
-static bool has_counts(const struct timeline *tl, enum count_kind kind)
-{
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_counts; k++)
-			if (s->counts[k].kind == kind)
-				return true;
-	}
-	return false;
-}
-
-static bool has_one_need(const struct timeline *tl, const char *name)
-{
-	if (strcmp(name, NEED_PERF) == 0)
-		return has_counts(tl, COUNT_PERF);
-	if (strcmp(name, NEED_PROBES) == 0)
-		return has_counts(tl, COUNT_PROBE);
-	return timeline_has_event(tl, name);
-}
-
-bool view_has_need(const struct timeline *tl, const char *need)
-{
-	if (strcmp(need, NEED_SYSCALLS) == 0)
-		return view_has_calls(tl);
-	if (strcmp(need, "zipkin:timestamp") == 0 && timeline_has_spans(tl))
-		return true;		/* of functions, or by rules */
-	g_auto(GStrv) names = g_strsplit(need, "|", -1);
-	for (size_t i = 0; names[i]; i++)
-		if (has_one_need(tl, names[i]))
-			return true;
-	return false;
-}
-
-char *view_lacks(const struct view *v, const struct timeline *tl)
-{
-	g_autoptr(GString) lacks = g_string_new(NULL);
-	for (size_t i = 0; v->needs && v->needs[i]; i++) {
-		if (view_has_need(tl, v->needs[i]))
-			continue;
-		g_autofree char *words = repair_words(v->needs[i]);
-		g_string_append_printf(lacks, "%s%s", lacks->len ? ", " : "", words);
-	}
-	return lacks->len ? g_strdup(lacks->str) : NULL;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One trace as a tree of bars, and why it took so long. Built by the view
- * "waterfall" for query->trace_id (0: the slowest trace of the range): rows->rows
- * are struct waterfall_row in display order, rows->extra a struct waterfall.
+ * One trace as a tree of bars, with its explanation. The view "waterfall" builds it for query->trace_id (0: the slowest
+ * trace of the range). rows->rows are struct waterfall_row in display order, rows->extra is a struct waterfall.
  *
- * Texts are as the trace has them: escape them (base/text.h) before a terminal.
+ * Texts are raw bytes of the trace: escape them (base/text.h) before they reach a terminal.
  */
 #ifndef BLK_VIEWS_WATERFALL_H
 #define BLK_VIEWS_WATERFALL_H
@@ -17,13 +16,13 @@ struct waterfall_row {
 		struct span_row columns;	/* private: what the columns read */
 	};
 	const struct span *span;	/* valid as long as the rows are */
-	const char *name;		/* "send", "send stored" for the half of another service */
+	const char *name;		/* "send"; "send stored" for the half in another service */
 	const char *name_only;		/* the span's own name */
 	const char *service;
-	const char *why;		/* private: short verdict, when it was asked for */
+	const char *why;		/* private: short explanation, made at first use */
 	int parent;			/* index among all rows as built, -1: a root */
-	int index;			/* its own, before anything was folded or filtered */
-	bool critical;			/* on the critical path and worth looking at: see path.h */
+	int index;			/* index among all rows as built, before folding and filtering */
+	bool critical;			/* on the critical path for a notable time: path_mark() */
 	bool orphan;			/* its parent is not (yet) in the trace */
 	bool folded;			/* children hidden by waterfall_fold_rows() */
 };
@@ -35,15 +34,15 @@ struct waterfall {
 	uint32_t n_spans, n_processes, n_services;
 	bool open;			/* a span of it has not ended */
 	uint32_t errors;
-	int64_t usual_ns;		/* p50 of the root's operation over the history; -1 */
+	int64_t usual_ns;		/* p50 of the root's operation over all retained spans; -1: unknown */
 	double x_usual;			/* duration / usual; < 0: unknown */
 	const char *why;		/* the sentence: "waited 54.7ms for a lock; ..." */
 	int blamed;			/* row (as built) that the sentence is about; -1 */
 	struct waterfall_row **all;	/* rows as built, index -> row; owned here */
 	size_t n_all;
 	struct tree *tree;		/* private */
-	char *usual_line;		/* private: of the row that was explained last, */
-	int usual_row;			/* which costs a look at all spans there are */
+	char *usual_line;		/* private: cache of the row explained last (it needs a pass over */
+	int usual_row;			/* all retained spans) */
 	struct history *history;	/* private */
 };
 
@@ -52,42 +51,41 @@ extern const struct view view_waterfall;
 const struct waterfall *waterfall_of(const struct rows *rows);
 
 /*
- * What the span's thread did in [from_ns, to_ns), n cells wide: in cells[i] the
- * part_info[] letter that fills most of it; '=' where a child span of the same thread (of any,
- * where its own is not known) is at work (not when the row is folded), ' ' outside the span. Spans shorter than a
- * cell still show one. Not terminated.
+ * What the span's thread did in [from_ns, to_ns), n cells wide: cells[i] is the
+ * letter (part_info[]) of the largest part in it; '=' if a child span on the same thread is active (on any thread, if
+ * the span's own is unknown; never in a folded row); ' ' outside the span. A span shorter than a cell fills
+ * one. Not terminated.
  */
 void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
 		     int64_t from_ns, int64_t to_ns, unsigned n, char *cells);
 
-/* Lines that explain the selected span, as screens.md has them, at most `max_lines`:
- * what it is made of, its longest waits with what on and who woke, what is usual.
- * char *, freed with the array (g_ptr_array_unref). */
+/* Lines that explain the selected span, at most `max_lines`: its parts, its longest waits with their object and waker,
+ * and the typical duration. char *, owned by the array. Free with g_ptr_array_unref(). */
 GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row *row,
 			    unsigned max_lines);
 
-/* The thread of the row's span (-1: not known), and when it began. */
+/* The tid of the row's span (-1: unknown), and when the span began. */
 void waterfall_where(const struct rows *rows, const struct row *row, int32_t *ret_tid,
 		     int64_t *ret_at);
 
-/* Index in rows->rows of its longest child (halves count), -1: has none shown. */
+/* Index in rows->rows of its longest child (halves count); -1: no child is shown. */
 int waterfall_longest_child(const struct rows *rows, const struct waterfall_row *row);
 
-/* Who ended the longest wait of this span (w). */
+/* The thread that ended the longest wait of a span (key w). */
 struct waterfall_waker {
 	uint32_t thread;		/* timeline_thread() */
-	int64_t at_ns;			/* when it did */
-	uint64_t trace_id, span_id;	/* what it worked for then; 0: nothing known */
+	int64_t at_ns;			/* when it ended the wait */
+	uint64_t trace_id, span_id;	/* span that it worked on then; 0: unknown */
 	int span_kind;
 	const char *text;		/* "thumbd-w0/254 at 06:08:38.946, in thumbnail" */
 };
-/* false: no wait, or an interrupt or nobody known woke it (*ret_reason, static: why). */
+/* False: no wait, or an interrupt or an unknown waker ended it; *ret_reason says which (static text). */
 bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
 		     struct waterfall_waker *ret, const char **ret_reason);
 
 /*
- * Folding. A set of folded rows lives with the screen, so that it survives a rebuild;
- * waterfall_fold_rows() takes the rows below folded ones out of rows->rows.
+ * Folding. The screen owns the set of folded rows, so that it survives a rebuild.
+ * waterfall_fold_rows() removes the rows below folded ones from rows->rows.
  */
 typedef struct waterfall_folds waterfall_folds;
 waterfall_folds *waterfall_folds_new(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a span took so long, in one sentence: the part of it that matters, what that
- * waited for, and what the one it waited for did meanwhile.
+ * Explanation of a slow span in one sentence (column id: verdict). It names the largest part of the time, what the
+ * thread waited for, and what the thread that ended the wait was doing.
  */
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H
@@ -10,18 +10,18 @@
 #include "views/history.h"
 
 struct why {
-	int node;			/* the one to blame: the asked one or below it */
+	int node;			/* the span to blame: the requested one, or one below it in the tree */
 	enum part part;			/* the largest part of its time */
 	int64_t ns;			/* of that part */
-	const struct span_wait *wait;	/* the longest of that part; NULL: none kept */
-	/* Who it waited for, when the wait was woken by a thread: */
+	const struct span_wait *wait;	/* the longest wait of that part; NULL: none retained */
+	/* Set if a thread ended the wait: */
 	uint32_t waker;			/* thread; ID_NONE */
-	uint32_t culprit;		/* behind the waker when that only waited as well; ID_NONE */
-	const char *culprit_did;	/* what that did most of the time: "slept"; NULL: unknown */
-	int64_t culprit_ns;		/* and for how long */
-	const char *culprit_also;	/* what it did for longest but that; NULL: nothing known */
+	uint32_t culprit;		/* end of the waker chain, if the waker was waiting, too; ID_NONE */
+	const char *culprit_did;	/* what the culprit did most of the time: "slept"; NULL: unknown */
+	int64_t culprit_ns;		/* duration of that */
+	const char *culprit_also;	/* what it did second longest; NULL: unknown */
 	int64_t culprit_also_ns;
-	uint64_t culprit_trace;		/* what it worked for; 0: unknown */
+	uint64_t culprit_trace;		/* trace that it worked for; 0: unknown */
 	const char *culprit_span;	/* name of that span; NULL: unknown */
 };
 
@@ -32,13 +32,14 @@ char *why_sentence(const struct history *h, const struct tree *t, int asked,
 /* "lock: futex, woken by thumbd-w0/254" */
 char *why_short(const struct history *h, const struct tree *t, int asked,
 		const struct why *why);
-/* Both steps for a whole trace: the short text of its root. */
+/* why_find() and why_short() for the root of a trace. */
 char *why_trace(struct history *h, uint64_t trace_id);
 
-/* The longest wait of a span, of one part (PART_N: of any); NULL. */
+/* The longest wait of the span that counts as this part (PART_N: any part). NULL: none. */
 const struct span_wait *why_longest_wait(const struct span *s, enum part part);
-/* The file, peer, ... it waited for, without the word for its part; NULL: unknown. */
+/* The file or peer that was waited for, without the name of the part. NULL: unknown. */
 const char *wait_object(const struct timeline *tl, const struct span_wait *w);
+/* Time until the waking, in ns; of a preempted thread, which needs no waking, the whole wait. */
 static inline int64_t wait_blocked(const struct span_wait *w)
 {
 	return w->part == PART_PREEMPTED ? w->end_ns - w->begin_ns : w->wake_ns - w->begin_ns;

@@ -3,6 +3,7 @@
  * Every view on an empty and on a made-up timeline: columns, sums, filters, order.
  */
 #include "lib/fake_timeline.h"
+#include "views/needs.h"
 #include "views/overview.h"
 #include "views/view.h"
 #include "views/waterfall.h"

@@ -26,7 +26,7 @@ struct tree {
 	int root;			/* node that the trace is named after: a true root, else the best orphan;
 					 * -1: empty */
 	int *by_id;			/* private: nodes by span id, kind, index: see tree_find() */
-	/* A cache of what views computed of the whole tree; made and freed by views/why_index.h. NULL: none yet. */
+	/* A cache of what views computed of the whole tree; made and freed by views/why.c. NULL: none yet. */
 	void *index;
 	void (*free_index)(void *index);
 };
