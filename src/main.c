@@ -14,6 +14,7 @@
 #include "cmd/local.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/options_table.h"
 #include "cmd/log.h"
 #include "app/relay.h"
 #include "cmd/report.h"

@@ -8,47 +8,11 @@
 #define BLK_CLI_OPTIONS_H
 
 #include "export/export.h"
+#include "cli/command.h"
 #include "cli/filters.h"
 #include "app/input.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
-
-#include <stdio.h>
-
-enum exit_code {
-	EXIT_FINE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
-	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up */
-	EXIT_SIGNAL = 128,	/* + its number */
-};
-
-enum command {
-	COMMAND_SCREEN,
-	COMMAND_BATCH,
-	COMMAND_LOG,			/* `blktop log` */
-	COMMAND_EXPORT,
-	COMMAND_REPORT,			/* blktop report */
-	COMMAND_SAVE,			/* blktop save */
-	COMMAND_DOCTOR,
-	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
-	COMMAND_SWEEP,			/* destroys sessions that a killed blktop left */
-	COMMAND_LIST_VIEWS,
-	COMMAND_LIST_COLUMNS,
-	COMMAND_LIST_EVENTS,
-	COMMAND_LIST_METRICS,
-	COMMAND_LIST_LIMITS,
-	COMMAND_RECIPE,
-	COMMAND_PRINT_KEYS,
-	COMMAND_PRINT_BINDINGS,
-	COMMAND_PRINT_SETTINGS,
-	COMMAND_PRINT_OPTIONS,
-	COMMAND_PRINT_COMMANDS,
-	COMMAND_HELP,
-	COMMAND_HELP_HERE,
-	COMMAND_VERSION,
-};
 
 /* A session of this machine: options_here.c reads it. */
 struct here {
@@ -128,11 +92,5 @@ static inline int64_t options_step(const struct options *o)
 {
 	return o->step_ns ? o->step_ns : INT64_C(1000000000);
 }
-
-void options_print_help(FILE *out);	/* one screen of 80 columns */
-void options_print_help_session(FILE *out);	/* the same, of sessions of this machine */
-/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
-void options_print_table(FILE *out);
-void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 
 #endif

@@ -3,7 +3,13 @@
 #ifndef BLK_CLI_OPTIONS_TABLE_H
 #define BLK_CLI_OPTIONS_TABLE_H
 
-#include "cli/options.h"
+#include "cli/command.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #define DEFAULT_MEMORY "512M"
 
@@ -54,5 +60,11 @@ struct subcommand {
 
 extern const struct subcommand option_subcommands[];
 extern const size_t option_n_subcommands;
+
+void options_print_help(FILE *out);	/* one screen of 80 columns */
+void options_print_help_session(FILE *out);	/* the same, of sessions of this machine */
+/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
+void options_print_table(FILE *out);
+void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 
 #endif

@@ -3,7 +3,7 @@
 #include "cmd/local.h"
 
 #include "cli/messages.h"
-#include "cmd/screen.h"
+#include "ui/term.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -325,7 +325,7 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 	bool left = false;
 
 	/* Before anything is made for it. */
-	const char *lacks = o->local && o->command == COMMAND_SCREEN ? screen_lacks() : NULL;
+	const char *lacks = o->local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
 	if (lacks && (o->here.yes || isatty(STDIN_FILENO))) {
 		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
 		return EXIT_FAILED;

@@ -15,6 +15,7 @@
 #include "app/reading.h"
 #include "app/relay.h"
 #include "cmd/save.h"
+#include "ui/term.h"
 
 #include "live/spool/spool.h"
 #include "run/logjob.h"
@@ -513,20 +514,6 @@ static void take_columns(const struct options *o)
 
 /* --- start and end --- */
 
-/* Who types instead of stdin is the screen's own business. */
-const char *screen_lacks(void)
-{
-	const char *term = g_getenv("TERM");
-
-	if (!isatty(STDOUT_FILENO))
-		return "the screen needs a terminal";
-	if (!term || !*term)
-		return "the screen needs to know the terminal, and TERM is not set";
-	if (g_str_equal(term, "dumb"))
-		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
-	return NULL;
-}
-
 /* Where nothing can be kept, the live session goes on without a log, which a warning says; where --spool
  * asked for it, that is an error. */
 static int keep_packets(struct screen *s)
@@ -555,11 +542,11 @@ static int open_input(struct screen *s, bool *ret_left)
 	*ret_left = false;
 	if (o->live) {
 		int code;
-		GArray *urls = relay_choose(o, !screen_lacks(), &code);
+		GArray *urls = relay_choose(o, !term_problem(), &code);
 		if (urls)
 			s->in = input_new_live(urls, &o->relay);
 		*ret_left = !urls && code == EXIT_FINE;
-		return urls && !screen_lacks() ? keep_packets(s) : code;
+		return urls && !term_problem() ? keep_packets(s) : code;
 	}
 	if (!o->demo) {
 		s->in = input_new_paths((const char *const *)o->paths, o->reader);
@@ -685,7 +672,7 @@ static int run_ui(struct screen *s)
 		.prefs = o->prefs, .say = s->moved,
 	};
 	/* Only now: that there is no such trace is said without a terminal, too. */
-	const char *lacks = screen_lacks();
+	const char *lacks = term_problem();
 	if (lacks) {
 		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
 		return EXIT_FAILED;

@@ -7,8 +7,6 @@
 
 #include "cli/options.h"
 
-/* What the terminal lacks for a screen; NULL: nothing. */
-const char *screen_lacks(void);
 int screen_run(const struct options *o);	/* the program's exit code */
 
 #endif

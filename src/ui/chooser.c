@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Lists of columns over the screen: which are shown and in which order, and what rows are
  * sorted by. */
-#include "ui/app.h"
+#include "ui/chooser.h"
+
+#include "ui/screen.h"
+#include "ui/tables.h"
 
 #include <string.h>
 

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the commands do on every screen; screens add their own (app.h). */
-#include "ui/app.h"
-#include "ui/screen_log.h"
+/* The commands of all screens: see commands.h. */
+#include "ui/commands.h"
+
+#include "ui/chooser.h"
+#include "ui/compare.h"
+#include "ui/facts.h"
 #include "ui/help.h"
+#include "ui/moves.h"
+#include "ui/output.h"
+#include "ui/screen.h"
+#include "ui/screen_log.h"
+#include "ui/tables.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -10,13 +19,6 @@
 #include <string.h>
 
 typedef void (*handler)(struct app *app, struct place *p, enum command_id command);
-
-void app_pick(struct app *app, const char *title, GPtrArray *lines,
-	      void (*picked)(struct app *app, size_t line))
-{
-	popup_open(&app->popup, title, lines, true);
-	app->picked = picked;
-}
 
 static void popup_do(struct app *app, enum command_id command)
 {
@@ -395,6 +397,59 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 		app->quit = true;
 	else
 		app->requests |= command == CMD_REDRAW ? APP_REDRAW : APP_SUSPEND;
+}
+
+/* Settings. */
+
+static void toggle_mouse(struct app *app)
+{
+	app->prefs->mouse = !app->prefs->mouse;
+	app->requests |= APP_MOUSE;
+	app_say(app, app->prefs->mouse ?
+		"mouse on: wheel, rows, headers, strip, path and keys can be clicked" :
+		"mouse off: the terminal selects text to copy");
+}
+
+/* The first view is kept where it is another than the one that comes by itself. */
+static void note_view(struct app *app)
+{
+	const struct place *root = g_ptr_array_index(app->nav.stack, 0);
+
+	g_free(app->prefs->view);
+	app->prefs->view = strcmp(root->view->id, app_automatic_view(app)) ? g_strdup(root->view->id) : NULL;
+}
+
+static void write_settings(struct app *app)
+{
+	g_autofree char *message = NULL;
+
+	if (!app->backend || !app->backend->save_prefs) {
+		app_error(app, "cannot write the settings: nobody keeps them here");
+		return;
+	}
+	note_view(app);
+	app->prefs->step_ns = app->nav.step_ns;
+	if (app->backend->save_prefs(app->backend->data, &message))
+		app_say(app, "%s", message ? message : "settings written");
+	else
+		app_error(app, "%s", message ? message : "cannot write the settings");
+}
+
+static void hide_coach(struct app *app)
+{
+	if (!app->coach)
+		app_say(app, "no line of hints is shown");
+	app->coach = false;
+}
+
+static void settings_command(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_MOUSE)
+		toggle_mouse(app);
+	else if (command == CMD_COACH)
+		hide_coach(app);
+	else
+		write_settings(app);
 }
 
 static const handler handlers[CMD_N] = {

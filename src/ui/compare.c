@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* C: two tagged spans, or the selected one against what is usual; in what changed: against
  * what the range is held. */
-#include "ui/app.h"
+#include "ui/compare.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Facts of a view: what it shows, its columns with unit and meaning, the events it needs,
  * which of them this trace has, and the commands that add what is missing. */
-#include "ui/app.h"
+#include "ui/facts.h"
+
 #include "ui/help.h"
 
 #include "base/text.h"

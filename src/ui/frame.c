@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What every screen has around it: title, trust, status, hints, key bar. */
-#include "ui/app.h"
+#include "ui/frame.h"
+
+#include "ui/crumb.h"
+#include "ui/screen.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

@@ -76,6 +76,19 @@ extern const struct command ui_commands[CMD_N];
 extern const struct key_binding ui_bindings[];
 extern const size_t ui_n_bindings;
 
+/*
+ * The keys in force: ui_bindings[] with the changes of blktoprc. One set a process. The first match wins.
+ */
+const struct key_binding *keymap(size_t *ret_n);
+void keymap_reset(void);
+/* Binds a command to these keys ("Left H Ctrl-B"; "": to none) in all contexts that have it, and unbinds
+ * what the keys did there. Ctrl-C always quits. */
+bool keymap_set(enum command_id command, const char *keys, GError **error);
+/* h and l step through time as Left and Right do. */
+void keymap_vi(void);
+enum command_id keymap_command(const char *id);	/* CMD_NONE: no such command */
+int keymap_key(const char *name);		/* a name as of keys_name(); UI_KEY_NONE: no such key */
+
 enum command_id keys_find(enum context context, int key);
 /* "Enter", "Ctrl-L", "F2", "a". */
 const char *keys_name(int key, char buf[16]);

@@ -5,8 +5,13 @@
  * trace that loads fast does not keep the screen from answering.
  */
 #include "ui/app.h"
+
+#include "ui/mouse.h"
+#include "ui/output.h"
 #include "ui/screen_log.h"
 #include "ui/term.h"
+#include "ui/term_signal.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What clicks and the wheel do: the picture says what is where (canvas_hit). */
+#include "ui/mouse.h"
+
 #include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/screen.h"
+#include "ui/tables.h"
 
 #include "base/timefmt.h"
 

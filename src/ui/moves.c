@@ -3,7 +3,10 @@
  * From place to place: by number, by the list of views, by Enter; what a place is narrowed to, and
  * how the breadcrumb tells it.
  */
-#include "ui/app.h"
+#include "ui/moves.h"
+
+#include "ui/crumb.h"
+#include "ui/screen.h"
 #include "ui/screen_log.h"
 
 #include "base/text.h"
@@ -15,20 +18,6 @@ static const char *const numbered[] = {
 	"overview", "traces", "phases", "processes", "syscalls", "files", "spans", "services",
 	"events",
 };
-
-/* --- what a place is narrowed to --- */
-
-struct view_query place_query(const struct place *p)
-{
-	struct view_query q = p->narrow;
-	unsigned only = view_honours(p->view, q.by);
-
-	/* A trace is less than the thread and the operation by which it was come to. */
-	if (query_has_trace(&q) && only & ONLY_TRACE)
-		only &= ONLY_TRACE | (p->view->of_span ? ONLY_SPAN : 0);
-	query_widen(&q, only);
-	return q;
-}
 
 /* What the selected row adds to what its view is narrowed to. */
 static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
@@ -89,29 +78,6 @@ struct view_query moves_selected(struct place *p)
 	return p->view->kind == VIEW_WATERFALL ? narrow_here(p) : narrow_by_row(&q, place_selected(p));
 }
 
-/* --- how it is told --- */
-
-/* The narrowest of it: the trace, the thread, the process, the container, the operation, the host. */
-static char *narrow_name(const struct app *app, const struct place *p, const struct view_query *q)
-{
-	if (query_has_trace(q))
-		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
-	if (q->tid >= 0)
-		return g_strdup_printf("tid %d", q->tid);
-	if (q->pid >= 0)
-		return g_strdup_printf("pid %d", q->pid);
-	if (q->container)
-		return view_container_name(app->main, q->host, q->container);
-	if (q->operation && q->service && strcmp(q->operation, q->service)) {
-		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
-
-		return g_strdup_printf("%s (%s)", op, sv);
-	}
-	if (q->operation || q->service)
-		return text_visible(q->operation ? q->operation : q->service);
-	return text_visible(p->host ? p->host : "");
-}
-
 /* The first text of a row: what people call it. */
 static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
 {
@@ -125,30 +91,6 @@ static char *row_name(const struct view *v, const struct rows *rows, const struc
 			return text_visible(value.s);
 	}
 	return NULL;
-}
-
-/* The only host is all there is. */
-static unsigned narrowed(const struct app *app, const struct view_query *q)
-{
-	return query_narrowed(q) & (timeline_n_hosts(app->tl) > 1 ? ~0u : ~(unsigned)ONLY_HOST);
-}
-
-char *place_crumb(const struct app *app, const struct place *p)
-{
-	struct view_query shown = place_query(p);
-	unsigned wanted = narrowed(app, &p->narrow), taken = narrowed(app, &shown);
-	g_autofree char *name = *p->crumb ? g_strdup(p->crumb) : narrow_name(app, p, taken ? &shown : &p->narrow);
-
-	if (!wanted)
-		return g_strdup(*p->crumb ? p->crumb : p->view->title);
-	if (!taken)
-		return g_strdup_printf("%s: all, not only %s", p->view->title, name);
-	if (taken == ONLY_HOST && wanted != ONLY_HOST) {
-		g_autofree char *host = text_visible(p->host ? p->host : ""), *rest = narrow_name(app, p, &p->narrow);
-
-		return g_strdup_printf("%s: all of %s, not only %s", p->view->title, host, rest);
-	}
-	return *p->crumb ? g_strdup(p->crumb) : g_strdup_printf("%s: %s", p->view->title, name);
 }
 
 /* --- by number, and by the list --- */
@@ -213,7 +155,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 		if (!q.operation)
 			q.operation = operation_of_row(place_focus(p));
 	}
-	if (app->nav.stack->len == 1 && !narrowed(app, &q)) {
+	if (app->nav.stack->len == 1 && !crumb_narrowed(app, &q)) {
 		nav_reset(&app->nav, new_place(app, view, &q, ""));
 		return;
 	}
@@ -353,7 +295,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	if (target->kind != VIEW_WATERFALL)
 		name = row_name(f.view, f.rows, row);
 	if (!name)
-		name = narrow_name(app, p, &q);
+		name = crumb_name(app, p, &q);
 	table_select(f.table, f.rows, f.table->cursor);
 	to = new_place(app, target, &q, name);
 	if (target->kind == VIEW_WATERFALL) {

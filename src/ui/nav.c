@@ -31,6 +31,18 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 	return p;
 }
 
+struct view_query place_query(const struct place *p)
+{
+	struct view_query q = p->narrow;
+	unsigned only = view_honours(p->view, q.by);
+
+	/* A trace is narrower than the thread and the operation through which the user came to it. */
+	if (query_has_trace(&q) && only & ONLY_TRACE)
+		only &= ONLY_TRACE | (p->view->of_span ? ONLY_SPAN : 0);
+	query_widen(&q, only);
+	return q;
+}
+
 void place_stale(struct place *p)
 {
 	g_clear_pointer(&p->rows, rows_free);

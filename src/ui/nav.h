@@ -49,7 +49,9 @@ struct place {
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,
 			const char *crumb);
-void place_stale(struct place *p);	/* its rows are built again when next looked at */
+/* What the place is narrowed to, of that only what its view can be narrowed to. Texts are the place's. */
+struct view_query place_query(const struct place *p);
+void place_stale(struct place *p);	/* drops its rows: they are built again when they are needed */
 
 /* What the cursor is in. */
 struct focus {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What leaves the screen: rows to the clipboard, views to files. */
-#include "ui/app.h"
+#include "ui/output.h"
+
+#include "ui/screen.h"
 
 #include "base/limits.h"
 #include "base/text.h"

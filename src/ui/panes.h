@@ -3,7 +3,7 @@
 #ifndef BLK_UI_PANES_H
 #define BLK_UI_PANES_H
 
-#include "ui/app.h"
+#include "ui/app_state.h"
 
 /* Up, down and to the ends, over all tables of the place. false: nothing of that. */
 bool panes_command(struct place *p, enum command_id id);

@@ -6,7 +6,7 @@
  */
 #include "ui/rc.h"
 
-#include "ui/keymap.h"
+#include "ui/keys.h"
 #include "ui/nav.h"
 #include "views/overview.h"
 #include "views/view.h"

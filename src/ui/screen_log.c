@@ -5,6 +5,9 @@
  */
 #include "ui/screen_log.h"
 
+#include "ui/screen.h"
+#include "ui/strip.h"
+
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"

@@ -3,9 +3,7 @@
 #ifndef BLK_UI_SCREEN_LOG_H
 #define BLK_UI_SCREEN_LOG_H
 
-#include "ui/app.h"
-
-extern const struct screen screen_log;
+#include "ui/app_state.h"
 
 /* The command: the log at the present instant, of the selected row's process or thread. */
 void screen_log_open(struct app *app, struct place *p, enum command_id id);

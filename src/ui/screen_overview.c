@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The first screen: what is slow in this second, and since when. */
+#include "ui/screen.h"
+
+#include "ui/frame.h"
 #include "ui/panes.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

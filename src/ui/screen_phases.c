@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The phases of an operation, and of the selected one what it is made of. */
-#include "ui/app.h"
+#include "ui/screen.h"
+
 #include "ui/phase_detail.h"
 
 #include "base/text.h"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A page of one process: what it is, and its threads, files, calls and slowest calls. */
+#include "ui/screen.h"
+
+#include "ui/frame.h"
 #include "ui/panes.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Any view as one table: trust, what is shown, header and rows. */
-#include "ui/app.h"
+#include "ui/screen.h"
+
+#include "ui/frame.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One trace as bars, and beside them why it took so long. */
+#include "ui/screen.h"
+
+#include "ui/strip.h"
 #include "ui/waterfall_bars.h"
 
 #include "views/span_detail.h"

@@ -4,7 +4,9 @@
  * What is read shows its p99 (without spans: bytes), what is not read its bytes, in other
  * glyphs; a preview is '~'.
  */
-#include "ui/app.h"
+#include "ui/strip.h"
+
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the commands do to tables: sorting, trees, tags; and what their rows pass on the
  * way to the screen. */
-#include "ui/app.h"
+#include "ui/tables.h"
 
 #include <string.h>
 

@@ -208,6 +208,19 @@ void term_stop(void)
 	g_clear_pointer(&term.note, g_free);
 }
 
+const char *term_problem(void)
+{
+	const char *name = g_getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO))
+		return "the screen needs a terminal";
+	if (!name || !*name)
+		return "the screen needs to know the terminal, and TERM is not set";
+	if (g_str_equal(name, "dumb"))
+		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
+	return NULL;
+}
+
 const char *term_note(void)
 {
 	return term.note;

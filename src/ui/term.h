@@ -22,6 +22,9 @@ struct term_options {
 	int color;		/* < 0 never, > 0 always, 0 as NO_COLOR and the terminal say */
 	const struct prefs *prefs;	/* theme and roles, mouse; NULL: as shipped, no mouse */
 };
+/* Why there can be no screen on stdout: no terminal, or TERM does not suffice; NULL: there can be one. Before
+ * term_start(). */
+const char *term_problem(void);
 bool term_start(const struct term_options *options, GError **error);
 void term_stop(void);
 /* Something to tell the user about the terminal ("TERM=foo is unknown: ..."), or NULL. */
@@ -51,14 +54,6 @@ struct term_mouse term_mouse(void);
 /* Clicks and wheel come as keys; off: the terminal's own selection works. false: this
  * terminal has none. */
 bool term_set_mouse(bool on);
-
-/* Readable when a signal came; term_signals() then says which and forgets them. */
-int term_signal_fd(void);
-struct term_signals {
-	int end;		/* SIGINT, SIGTERM, SIGHUP: leave; 0: none */
-	bool stop, resumed, resized;
-};
-struct term_signals term_signals(void);
 
 /* What was written to stderr since the last call, NULL when nothing. g_free. */
 char *term_stderr(void);

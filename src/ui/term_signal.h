@@ -7,6 +7,7 @@
 #ifndef BLK_UI_TERM_SIGNAL_H
 #define BLK_UI_TERM_SIGNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Before curses starts: remembers the modes of `tty_fd`, takes the signals. */
@@ -15,6 +16,15 @@ void term_signal_begin(int tty_fd);
 void term_signal_leave(const char *s, size_t len, int stderr_fd);
 /* After curses has ended: the signals as they were. */
 void term_signal_end(void);
-void term_signal_stop_self(void);	/* SIGTSTP's default action, here and now */
+void term_signal_stop_self(void);	/* stops the process, as SIGTSTP does by default */
+
+/* Readable when a signal came. */
+int term_signal_fd(void);
+struct term_signals {
+	int end;		/* SIGINT, SIGTERM or SIGHUP: quit; 0: none */
+	bool stop, resumed, resized;
+};
+/* The signals that came since the last call. */
+struct term_signals term_signals(void);
 
 #endif

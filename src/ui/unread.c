@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What a place shows of a range that is not read: what the outline knows, and no zeros. */
-#include "ui/app.h"
+#include "ui/unread.h"
+
+#include "ui/frame.h"
+#include "ui/strip.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

@@ -6,7 +6,7 @@
 #ifndef BLK_UI_WATERFALL_BARS_H
 #define BLK_UI_WATERFALL_BARS_H
 
-#include "ui/app.h"
+#include "ui/app_state.h"
 
 /* What is drawn of each span; BARS_AUTO: both where all rows have room for two lines. */
 enum bars { BARS_AUTO, BARS_STATES, BARS_BOTH, BARS_ALONE, BARS_N };

@@ -5,7 +5,7 @@
  * is the outline. The screen only chooses between timelines of the same trace: rows find
  * their selection again by what they are called.
  */
-#include "ui/app.h"
+#include "ui/whole.h"
 
 #include "base/timefmt.h"
 
@@ -62,7 +62,7 @@ static bool take_preview(struct app *app)
 	}
 	if (app->tl == app->preview) {
 		place_stale(nav_top(&app->nav));
-		app->tl = app->nothing;
+		app->tl = app->empty;
 	}
 	if (app->preview)
 		timeline_free(app->preview);
@@ -129,8 +129,8 @@ void whole_take(struct app *app)
 	if (!b || !b->outline)
 		return;
 	b->status(b->data, &app->status);
-	if (!app->nothing)
-		app->nothing = timeline_new(0);
+	if (!app->empty)
+		app->empty = timeline_new(0);
 	changed = take_outline(app);
 	if (!app->outline) {
 		if (!app->status.kept)
@@ -182,7 +182,7 @@ static bool is_about_requests(const struct app *app, const struct place *p, int6
 void whole_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
-		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->nothing,
+		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->empty,
 		[COVER_EXACT] = app->preview,
 	};
 	int64_t begin, end;
@@ -274,7 +274,7 @@ void whole_clear(struct app *app)
 	forget_strip(app);
 	if (app->preview)
 		timeline_free(app->preview);
-	if (app->nothing)
-		timeline_free(app->nothing);
+	if (app->empty)
+		timeline_free(app->empty);
 	outline_unref(app->outline);
 }

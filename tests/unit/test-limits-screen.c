@@ -7,6 +7,7 @@
 #include "lib/limit_test.h"
 #include "trace/reader.h"
 #include "ui/app.h"
+#include "ui/screen.h"
 #include "ui/messages.h"
 #include "ui/rc.h"
 #include "ui/recall.h"

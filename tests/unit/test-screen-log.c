@@ -8,6 +8,8 @@
 #include "lib/fake_timeline.h"
 #include "trace/reader.h"
 #include "ui/app.h"
+#include "ui/screen.h"
+#include "ui/whole.h"
 #include "ui/screen_log.h"
 
 #include "base/timefmt.h"

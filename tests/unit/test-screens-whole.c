@@ -10,6 +10,7 @@
 #include "state/store/coarsen.h"
 #include "state/store/publication.h"
 #include "ui/app.h"
+#include "ui/whole.h"
 
 #include "base/timefmt.h"
 

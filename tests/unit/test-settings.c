@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the user chooses and keeps: blktoprc, keys, themes, lines typed, messages. */
 #include "base/limits.h"
-#include "ui/keymap.h"
+#include "ui/keys.h"
 #include "ui/messages.h"
 #include "ui/prefs.h"
 #include "ui/prompt.h"
