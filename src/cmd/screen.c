@@ -243,7 +243,7 @@ static char *tell_unread(struct screen *s, bool *ret_error)
 	return text;
 }
 
-static char *backend_told(void *data, bool *ret_error)
+static char *backend_next_message(void *data, bool *ret_error)
 {
 	struct screen *s = data;
 	struct job_status st;
@@ -659,7 +659,7 @@ static int run_ui(struct screen *s)
 		.save_trace = has_packets ? backend_save_trace : NULL,
 		.saved_trace = has_packets ? backend_saved_trace : NULL,
 		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
-		.told = backend_told, .snapshot = backend_snapshot,
+		.next_message = backend_next_message, .snapshot = backend_snapshot,
 		/* A session that was made for us goes with the connection to it. */
 		.align = o->local ? NULL : backend_align,
 	};
