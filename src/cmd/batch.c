@@ -325,7 +325,7 @@ static void tell_late(struct batch *b)
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
-	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
+	g_autofree char *text = late_report(&b->late, &st, INT64_MAX);
 	if (text)
 		log_error("%s", text);
 }

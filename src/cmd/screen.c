@@ -253,7 +253,7 @@ static char *backend_next_message(void *data, bool *ret_error)
 		return text ? text : tell_unread(s, ret_error);
 	job_get_status(s->job, &st);
 	*ret_error = false;
-	text = late_tell(&s->late, &st, g_get_monotonic_time());
+	text = late_report(&s->late, &st, g_get_monotonic_time());
 	struct live_status live;
 	/* while something is wrong with the connection, the banner says what */
 	bool troubled = input_live_status(s->in, &live) && live.message[0];
