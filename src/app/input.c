@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is read: see input.h. The job's thread opens and closes the source while the main thread asks for the state of the
- * connection. `source` is guarded by `lock`, and is cleared before the source is freed.
+ * What is read: see input.h. The job's thread opens and closes the source while the main thread asks for the state of
+ * the connection. `source` is guarded by `lock`, and is cleared before the source is freed.
  */
 #include "app/input.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is read: trace directories, files of spans, or sessions of relay daemons. The job's thread opens and reads it; all
- * functions here are for the main thread.
+ * What is read: trace directories, files of spans, or sessions of relay daemons. The job's thread opens and reads it;
+ * all functions here are for the main thread.
  */
 #ifndef BLK_APP_INPUT_H
 #define BLK_APP_INPUT_H
@@ -20,8 +20,8 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* Counts all events by thread, too. Before input_start(). */
 void input_count_threads(struct input *in, bool count);
-/* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of what the
- * relay daemon has, and without storing packets. */
+/* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of
+ * what the relay daemon has, and without storing packets. */
 void input_again(struct input *in);
 /* Stores the packets of a live input below `dir` (live/spool/spool.h). limit: bytes. Before input_start(). */
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error);

@@ -9,8 +9,8 @@
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
 
-/* Files that libraries open late: locales and their converters, terminal descriptions, time zones, plugins of babeltrace2,
- * and the user database (for the home directory). */
+/* Files that libraries open late: locales and their converters, terminal descriptions, time zones, plugins of
+ * babeltrace2, and the user database (for the home directory). */
 static const char *const system_paths[] = {
 	"/usr", "/lib", "/lib64", "/etc/terminfo", "/etc/localtime", "/etc/locale.alias", "/etc/passwd",
 	"/etc/nsswitch.conf", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero", "/proc/self",

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Restricts the process to what the command line asks for. It may read the traces, the relay connections, and system files
- * that its libraries open. It may write the outputs that options name, its state and settings, and with the screen below
- * the current directory and the directory for temporary files. See doc/security.md.
+ * Restricts the process to what the command line asks for. It may read the traces, the relay connections, and system
+ * files that its libraries open. It may write the outputs that options name, its state and settings, and with the
+ * screen below the current directory and the directory for temporary files. See doc/security.md.
  */
 #ifndef BLK_APP_ISOLATE_H
 #define BLK_APP_ISOLATE_H
 
 #include "cli/options.h"
 
-/* Call it before the first thread, and after forking processes that need more rights (live/session/helper.h). Starts the
- * process that connects to relay daemons. false: that failed, which was printed. If the kernel cannot isolate, that is
- * written to the log file. Does nothing with --no-isolation. */
+/* Call it before the first thread, and after forking processes that need more rights (live/session/helper.h). Starts
+ * the process that connects to relay daemons. false: that failed, which was printed. If the kernel cannot isolate,
+ * that is written to the log file. Does nothing with --no-isolation. */
 bool isolate(const struct options *o);
 
 #endif

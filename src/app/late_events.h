@@ -11,8 +11,8 @@ struct late_reported {			/* zeroed at first */
 	int64_t changed_us;		/* when they changed last */
 };
 
-/* A message (g_free) if the counts changed since the last one, and then not for two seconds; else NULL. now_us: monotonic
- * clock; INT64_MAX: do not wait. */
+/* A message (g_free) if the counts changed since the last one, and then not for two seconds; else NULL. now_us:
+ * monotonic clock; INT64_MAX: do not wait. */
 char *late_report(struct late_reported *t, const struct job_status *st, int64_t now_us);
 
 #endif

@@ -17,7 +17,7 @@
 #define ABOUT_NS (NS_PER_S / 10)
 #define SPANS_SHARE 32			/* part of --memory for annotations of open spans, */
 #define MOST_SPANS (12 << 20)		/* at most this many bytes */
-#define LISTED_EIGHTHS 3		/* eighths of the memory for spans when a list of them is printed: rows need as much */
+#define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));

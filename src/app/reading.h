@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading without a screen: an input, its job and the timeline. Reading ends with the input, at a signal, or when a relay
- * daemon was unreachable for too long. Main thread only.
+ * Reading without a screen: an input, its job and the timeline. Reading ends with the input, at a signal, or when a
+ * relay daemon was unreachable for too long. Main thread only.
  */
 #ifndef BLK_APP_READING_H
 #define BLK_APP_READING_H
@@ -24,8 +24,8 @@ struct reading {
 	char *reported_warning;		/* the warning that was printed last */
 };
 
-/* EXIT_FINE, or the exit status after a printed error. Catches SIGINT, SIGTERM and SIGHUP until reading_free(). r and o must
- * not move until then. With a recorded trace, spans in the range of --at, --from and --to are evicted last. */
+/* EXIT_FINE, or the exit status after a printed error. Catches SIGINT, SIGTERM and SIGHUP until reading_free(). r and
+ * o must not move until then. With a recorded trace, spans in the range of --at, --from and --to are evicted last. */
 int reading_start(struct reading *r, const struct options *o);
 /* The part of --memory that is for the timeline, in bytes. */
 size_t reading_timeline_memory(const struct options *o);
@@ -37,12 +37,12 @@ bool reading_skips_free(const struct reading *r);
 bool reading_wait(struct reading *r, int ms);
 void reading_stop(struct reading *r);		/* ends it with what was read */
 
-/* The exit status so far: EXIT_FINE; 128 + signal; EXIT_FAILED, or EXIT_INCOMPLETE if a part of a live session was read. Prints
- * why for the latter two. */
+/* The exit status so far: EXIT_FINE; 128 + signal; EXIT_FAILED, or EXIT_INCOMPLETE if a part of a live session was
+ * read. Prints why for the latter two. */
 int reading_code(struct reading *r);
 
-/* For commands that read without struct reading: catches SIGINT, SIGTERM and SIGHUP until released. reading_caught(): the signal
- * that came, or 0. */
+/* For commands that read without struct reading: catches SIGINT, SIGTERM and SIGHUP until released. reading_caught():
+ * the signal that came, or 0. */
 void reading_catch_signals(void);
 void reading_release_signals(void);
 int reading_caught(void);
@@ -51,19 +51,20 @@ const int *reading_caught_by(void);	/* where that is stored; read it atomically 
 /* Coverage as a half-open range. false: nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
 
-/* The range that --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or the exit status after a printed
- * error. */
+/* The range that --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or the exit status
+ * after a printed error. */
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
 		       int64_t *ret_to);
 /* The same in a trace with events in [first, end). */
 int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to);
 
-/* EXIT_INCOMPLETE: relay, session daemon or network gave up. EXIT_LOSS: events were lost, or a part cannot be read. Prints the
- * reason, except losses, which are in the output. */
+/* EXIT_INCOMPLETE: relay, session daemon or network gave up. EXIT_LOSS: events were lost, or a part cannot be read.
+ * Prints the reason, except losses, which are in the output. */
 int reading_loss_code(struct reading *r);
 
-/* What the reader left out; and parts that are damaged without a count of lost events. A line each (g_free); NULL: nothing. */
+/* What the reader left out; and parts that are damaged without a count of lost events. A line each (g_free); NULL:
+ * nothing. */
 char *reading_left_out(const struct job_status *st);
 char *reading_damaged(const struct trust *t);
 

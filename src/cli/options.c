@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The command line: see options.h. popt splits it (and permutes operands), the
- * checks below give every value its meaning.
- */
+/* The command line: see options.h. popt splits it and permutes operands; the checks below interpret the values. */
 #include "cli/options.h"
 
 #include "cli/options_table.h"
@@ -47,7 +44,7 @@ static bool is_asking(enum command command)
 
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
 {
-	/* Asking for help is never wrong. */
+	/* --help and --version win over any other command. */
 	if (is_asking(w->command))
 		return true;
 	bool asks = is_asking(command);
@@ -58,7 +55,7 @@ static bool set_command(struct words *w, enum command command, const char *name,
 	return true;
 }
 
-/* "--name", for messages; lives for ever. */
+/* "--name", for messages; never freed. */
 static const char *dashed_name(const struct option_row *r)
 {
 	g_autofree char *name = g_strconcat("--", r->name, NULL);
@@ -92,8 +89,8 @@ static bool take_option(struct words *w, const struct option_row *r, char *arg, 
 	return r->kind != KIND_COMMAND || set_command(w, r->command, dashed_name(r), error);
 }
 
-/* What is behind "--" is a program, whatever it looks like; popt could not tell it from
- * directories. Returns how many words are before it. */
+/* Words after "--" are a program and its arguments, which popt could not distinguish from operands. Returns the
+ * number of words before it. */
 static int split_program(struct words *w, int argc, const char *const *argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -118,7 +115,7 @@ static bool split_args(struct words *w, GPtrArray *operands, int argc, const cha
 	argc = split_program(w, argc, argv);
 	const struct subcommand *sub = find_subcommand(argc, argv);
 	bool ok = !sub || set_command(w, sub->command, sub->word, error);
-	/* The first word is not looked at: the program's name, or the subcommand. */
+	/* popt skips the first word: the program's name, or the subcommand. */
 	poptContext con = poptGetContext("blktop", argc - (sub != NULL),
 					 (const char **)argv + (sub != NULL), table, 0);
 	int val = 0;
@@ -211,7 +208,7 @@ static bool read_choice(const char *option, const char *text, const char *const 
 	return true;
 }
 
-/* Only whether it can be read: what it is relative to comes with the trace. */
+/* Checks the syntax only: what it is relative to is known when the trace is read. */
 static bool check_instant(const char *option, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -259,7 +256,7 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	return true;
 }
 
-/* A request is held against the usual or another, a range against another. */
+/* compare: with the usual or another request; changed: with another range. */
 static bool check_against(const struct options *o, const char *against, GError **error)
 {
 	const char *view = o->view ? o->view->id : "";
@@ -275,7 +272,7 @@ static bool check_against(const struct options *o, const char *against, GError *
 	return true;
 }
 
-/* Rows of the whole system can't be narrowed to a process: they are by process then. */
+/* Rows of the whole system cannot be narrowed to a process: then rows are by process. */
 static bool choose_by(struct options *o, const struct words *w, GError **error)
 {
 	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
@@ -353,7 +350,7 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 	    w->command != COMMAND_REPORT)
 		return fail(error, "--filter needs -b, log, report or the screen");
 	if (!w->filter || !o->view)
-		return true;		/* the screen reads it against the view it begins with */
+		return true;		/* the screen parses it for its first view */
 	o->expr = view_expr(o->view, w->filter, &why);
 	return o->expr || fail(error, "--filter: %s", why->message);
 }
@@ -505,7 +502,7 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 	return true;
 }
 
-/* A command behind an option would be taken for a directory that is not there. */
+/* Detects a subcommand after an option, which would be taken for a directory. */
 static bool check_command_first(GPtrArray *operands, GError **error)
 {
 	const char *first = operands->len ? g_ptr_array_index(operands, 0) : "";
@@ -613,8 +610,8 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 
 /* --- sessions of this machine --- */
 
-/* An option of `why` that was given; NULL: none. */
-static const char *given(const struct words *w, bool snapshots)
+/* The first option for sessions of this machine that was given; NULL: none. snapshots: also those for snapshots. */
+static const char *session_option(const struct words *w, bool snapshots)
 {
 	const struct { bool given; const char *name; } all[] = {
 		{ w->session != NULL, "--session" }, { w->pid != NULL, "--pid" },
@@ -722,7 +719,7 @@ static bool read_rule(struct here *h, const struct words *w, bool local, GError 
 
 static bool check_combinations(const struct options *o, const struct words *w, GError **error)
 {
-	const char *name = given(w, !o->live || w->command > COMMAND_BATCH);
+	const char *name = session_option(w, !o->live || w->command > COMMAND_BATCH);
 
 	if (name && !o->local)
 		return fail(error, "%s is for a session of this machine: without directories, relay and "
@@ -790,7 +787,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_export(o, w, error) && check_rest(o, w, error);
 }
 
-/* Hands the words that options keep over, frees the others. */
+/* Moves the words that options retain, frees the others. */
 static void move_words(struct options *o, struct words *w)
 {
 	o->command = w->command;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists in pieces: see batch_list.h. */
+/* Lists that exceed memory: see batch_list.h. */
 #include "cmd/batch_list.h"
 
 #include "cli/messages.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#define PIECE_SPANS 8192	/* about; rows take more than spans */
+#define PIECE_SPANS 8192	/* least number of spans in a piece */
 
 static bool is_in_pieces(const struct options *o)
 {

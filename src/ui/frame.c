@@ -175,7 +175,8 @@ static char *pinned_text(const struct app *app, const struct place *p, const str
 	*ret_mode_at = (unsigned)strlen(begin) + 1;
 	return g_strdup_printf("%s PINNED%s%s  %s%s%s", begin,
 			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
-			       lost ? "! events lost" : stalled ? "! no data from " : "complete", lost || !stalled ? "" : stalled,
+			       lost ? "! events lost" : stalled ? "! no data from " : "complete",
+			       lost || !stalled ? "" : stalled,
 			       app->cover.kind == COVER_SOFT ? " ~provisional" : "");
 }
 

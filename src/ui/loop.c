@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loop: waits for keys, the backend, signals and the clock. Keys come first. Results of the backend are applied at most
- * ten times a second, so that the screen stays responsive while a trace loads.
+ * The loop: waits for keys, the backend, signals and the clock. Keys come first. Results of the backend are applied
+ * at most ten times a second, so that the screen stays responsive while a trace loads.
  */
 #include "ui/app.h"
 

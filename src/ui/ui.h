@@ -76,25 +76,27 @@ struct ui_backend {
 	char *(*saved_trace)(void *data, bool *ret_done);
 	/* Key W: writes options->prefs to blktoprc. May be NULL. Message as above. */
 	bool (*save_prefs)(void *data, char **ret_message);
-	/* A message about something that happened outside the screen; NULL: no more. Called once a second. May be NULL. */
+	/* A message about something that happened outside the screen; NULL: no more. Called once a second. May be
+	 * NULL. */
 	char *(*next_message)(void *data, bool *ret_error);
-	/* Key P: takes a snapshot of the tracer's buffers. May be NULL. true: requested; the message says so, or why not. */
+	/* Key P: takes a snapshot of the tracer's buffers. May be NULL. true: requested; the message says so, or why
+	 * not. */
 	bool (*snapshot)(void *data, char **ret_message);
-	/* Key M: aligns the clocks of hosts. May be NULL. true: the screen shall end, since the trace is read again; false:
-	 * the message says why not. */
+	/* Key M: aligns the clocks of hosts. May be NULL. true: the screen shall end, since the trace is read again;
+	 * false: the message says why not. */
 	bool (*align)(void *data, char **ret_message);
 	/* Gets every message of the screen, for the log file. May be NULL. */
 	void (*note)(void *data, const char *text);
 	/* Gets every key that is pressed, with its command, for the log file at level debug. May be NULL. */
 	void (*debug)(void *data, const char *text);
-	/* For traces that are shown before they are read; all three may be NULL. outline and preview are called after pump:
-	 * a reference to the newest outline, or NULL; a new preview, which the screen then owns, or NULL. look says which
-	 * range is on the screen. A live session has only previews of what status.kept allows. */
+	/* For traces that are shown before they are read; all three may be NULL. outline and preview are called after
+	 * pump: a reference to the newest outline, or NULL; a new preview, which the screen then owns, or NULL. look
+	 * says which range is on the screen. A live session has only previews of what status.kept allows. */
 	struct outline *(*outline)(void *data);
 	struct timeline *(*preview)(void *data, struct look_window *ret);
 	void (*look)(void *data, const struct look *look);
-	/* The log (views/logview.h); both may be NULL. log_ask replaces the request before. log_take is called after pump:
-	 * the answer, which the screen then owns, or NULL. */
+	/* The log (views/logview.h); both may be NULL. log_ask replaces the request before. log_take is called after
+	 * pump: the answer, which the screen then owns, or NULL. */
 	void (*log_ask)(void *data, const struct journal_want *want);
 	struct journal_window *(*log_take)(void *data);
 };
@@ -124,8 +126,8 @@ struct ui_options {
 int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	   struct timeline *tl);
 
-/* A list from which one line is picked. Returns its index; -1: cancelled. `refresh` (may be NULL) is called once a second
- * and when fd is readable; it may change the lines, and returns whether it did. */
+/* A list from which one line is picked. Returns its index; -1: cancelled. `refresh` (may be NULL) is called once a
+ * second and when fd is readable; it may change the lines, and returns whether it did. */
 struct ui_pick {
 	const char *title;
 	GPtrArray *lines;		/* char *: visible text, columns aligned by the caller */
