@@ -117,6 +117,7 @@ void input_again(struct input *in)
 
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
 {
+	g_assert(!in->paths && !in->options.spool);
 	in->options.spool = spool_new(dir, limit, in->label, error);
 	return in->options.spool != NULL;
 }

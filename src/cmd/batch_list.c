@@ -85,6 +85,7 @@ static int by_end(gconstpointer a, gconstpointer b)
 
 void batch_list_finish(struct batch_list *list, int64_t from_ns, int64_t to_ns)
 {
+	g_assert(batch_list_is_begun(list));
 	g_autoptr(GPtrArray) left = g_ptr_array_new();
 	g_autoptr(GArray) ids = g_array_new(false, false, sizeof(uint64_t));
 	struct intmap none = { 0 };

@@ -284,6 +284,7 @@ static void print_rest(struct local *l)
 
 static int end(struct local *l, int code)
 {
+	g_assert(!l->ended);
 	g_autoptr(GError) error = NULL;
 	print_rest(l);
 	bool exited = l->exited;	/* by itself, before END ends it */

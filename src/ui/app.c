@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The screen without a terminal: state, building rows, keys, drawing. See app.h. */
+/* The screen without a terminal: see app.h. */
 #include "ui/app.h"
 
 #include "ui/chooser.h"
@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-#define PLAY_PATIENCE 3		/* seconds */
+#define PLAY_PATIENCE 3		/* seconds that playing waits for a preview */
 
-/* Of the settings: the status line tells the first, ! all. */
+/* Warnings of blktoprc: the first one is shown in the status line, all are in the messages. */
 static void say_warnings(struct app *app)
 {
 	const GPtrArray *w = app->prefs->warnings;
@@ -105,7 +105,7 @@ void app_timeline_changed(struct app *app)
 void app_second_passed(struct app *app)
 {
 	whole_take(app);
-	/* What is read out of turn may take a moment: playing waits for it, not for ever. */
+	/* Playing waits for a preview, but not forever. */
 	if (app->cover.kind == COVER_UNREAD && whole_decodes(app) &&
 	    app->waited++ < PLAY_PATIENCE)
 		return;
@@ -114,7 +114,7 @@ void app_second_passed(struct app *app)
 		app_moved(app);
 }
 
-/* A search follows the typing. */
+/* Searches again after each typed character. */
 static void search_along(struct app *app)
 {
 	struct place *p = app_place(app);
@@ -147,7 +147,7 @@ static void prompt_take_key(struct app *app, int key)
 	}
 }
 
-/* Commands after which the screen may still choose by itself where it opens. */
+/* Commands that do not choose anything: after them the screen may still choose view and instant. */
 static bool leaves_untouched(enum command_id command)
 {
 	return command == CMD_HELP || command == CMD_FACTS || command == CMD_LOG ||
@@ -189,14 +189,14 @@ void app_key(struct app *app, int key)
 	}
 	if (!leaves_untouched(command))
 		app_touch(app);
-	/* q and Esc are one command, but only q leaves the program. */
+	/* q and Esc have the same command, but only q quits. */
 	if (command == CMD_BACK && key == 'q' && app->nav.stack->len == 1 &&
 	    !popup_is_open(&app->popup))
 		command = CMD_QUIT;
 	app_command(app, command);
 }
 
-/* What it says of the source stays readable when it has passed. */
+/* Gets the status, and stores changes of its banner in the messages. */
 static void take_status(struct app *app)
 {
 	g_autofree char *before = g_strdup(app->status.banner);
@@ -206,7 +206,7 @@ static void take_status(struct app *app)
 	app->backend->status(app->backend->data, &app->status);
 	if (strcmp(before, app->status.banner))
 		app_note(app, *app->status.banner != '\0', *app->status.banner ?
-			     app->status.banner : "over: what the banner said before");
+			     app->status.banner : "the problem before is over");
 }
 
 bool app_too_small(struct canvas *c)

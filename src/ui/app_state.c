@@ -68,7 +68,7 @@ static bool any_spans(const struct app *app)
 	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
 }
 
-/* Spans first; a trace that tells neither what runs nor what it calls has its events to show. */
+/* The overview if there are spans; the events if there are neither context switches nor system calls. */
 const char *app_automatic_view(const struct app *app)
 {
 	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
@@ -80,14 +80,12 @@ const char *app_automatic_view(const struct app *app)
 	return (view_lacking(tl) & both) == both ? "events" : "processes";
 }
 
-/* The first screen, until the user has touched anything. */
 void app_choose_root(struct app *app)
 {
 	const struct view_query all = VIEW_QUERY_INIT;
 	const char *id = app->options->start_view;
 	const struct view *view = NULL;
 
-	/* A view that the user has chosen for good, where it has something to show. */
 	if (!id && app->prefs->view)
 		id = app->prefs->view;
 	if (!id)
@@ -122,7 +120,7 @@ void app_pause(struct app *app)
 	app->nav.fixed = false;
 }
 
-/* The trace looked at stays in memory. */
+/* Protects the trace of the innermost place from eviction. */
 static void pin(struct app *app)
 {
 	for (guint i = app->nav.stack->len; i-- > 0;) {

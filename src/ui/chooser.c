@@ -69,6 +69,7 @@ static char *chosen_text(const struct chooser *ch)
 static void columns_picked(struct app *app, size_t line)
 {
 	const struct chooser *ch = app->chooser;
+	g_assert(ch);
 	g_autofree char *columns = chosen_text(ch);
 	struct table *t = &nav_top(&app->nav)->table[ch->pane];
 	struct table_layout l;
@@ -123,6 +124,7 @@ static void swap(struct chooser *ch, unsigned a, unsigned b)
 
 static void toggle(struct chooser *ch, size_t at)
 {
+	g_assert(at < ch->n);
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < ch->n; i++)

@@ -181,6 +181,7 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 void app_search(struct app *app, int direction, bool from_here)
 {
 	struct place *p = app_place(app);
+	g_assert(p->search);
 	enum pane panes = (enum pane)place_n_panes(p->view), pane = p->pane;
 	struct focus f = place_focus(p);
 	long at = (long)f.table->cursor + (from_here ? 0 : direction);
@@ -256,6 +257,7 @@ static const char *const *export_formats(const struct app *app)
 /* The format was chosen: asks for the rest of the line. */
 static void export_format_picked(struct app *app, size_t line)
 {
+	g_assert(line < g_strv_length((char **)export_formats(app)));
 	g_autofree char *text = g_strdup_printf("%s span ", export_formats(app)[line]);
 
 	prompt_open(&app->prompt, PROMPT_EXPORT, text);
@@ -495,6 +497,7 @@ static const handler handlers[CMD_N] = {
 
 void app_command(struct app *app, enum command_id command)
 {
+	g_assert(command > CMD_NONE && command < CMD_N);
 	struct place *p = app_place(app);
 	const struct screen *screen = screen_of(p->view);
 

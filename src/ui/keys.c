@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The command table, the key table, and what is made from them: see keys.h. */
+/* The tables of commands and keys, and what is made from them: see keys.h. */
 #include "ui/keys.h"
 
 #include "ui/ui.h"
@@ -353,7 +353,7 @@ static unsigned entry_cols(const struct bar_entry *e)
 	return (unsigned)(strlen(e->key) + e->spaced + strlen(e->label) + 1 + (e->divided ? 2 : 0));
 }
 
-/* Two keys of one meaning beside each other share a label: "[]:pan". */
+/* Adjacent keys with the same label are joined: "[]:pan". */
 static bool joins(const struct key_binding *a, const struct key_binding *b)
 {
 	return a && a->key < 127 && b->key < 127 && a->rank == b->rank &&
@@ -467,7 +467,7 @@ void ui_print_bindings(FILE *out)
 /* --- the keys in force --- */
 
 static struct {
-	GArray *bindings;	/* struct key_binding; NULL: as shipped */
+	GArray *bindings;	/* struct key_binding; NULL: the defaults */
 } map;
 
 const struct key_binding *keymap(size_t *ret_n)
@@ -511,7 +511,7 @@ int keymap_key(const char *name)
 	return u > 127 && g_unichar_isgraph(u) ? (int)u : UI_KEY_NONE;
 }
 
-/* Erased or unknown: keys as the words say. */
+/* Parses key names separated by blanks. NULL and *error: one is unknown or not allowed. */
 static GArray *parse_keys(const char *text, unsigned contexts, enum command_id command,
 			  GError **error)
 {
@@ -541,7 +541,7 @@ static GArray *parse_keys(const char *text, unsigned contexts, enum command_id c
 	return g_steal_pointer(&keys);
 }
 
-/* In the contexts of `b` none of its keys does anything else. */
+/* Adds b once for each key; only the first is in the key bar. */
 static void put(GArray *to, const struct key_binding *b, const GArray *keys)
 {
 	for (guint i = 0; i < keys->len; i++) {
@@ -574,7 +574,7 @@ static bool holds(const GArray *keys, int key)
 	return false;
 }
 
-/* The rows of a command with other keys. */
+/* Adds the default rows of a command with other keys. */
 static void put_all(GArray *to, enum command_id command, const GArray *keys)
 {
 	unsigned covered = 0;
@@ -608,7 +608,7 @@ bool keymap_set(enum command_id command, const char *text, GError **error)
 		struct key_binding b = all[i];
 		bool stays = command == CMD_QUIT && b.key == UI_CTRL('c');
 
-		/* Where it was, so that the key bar keeps its order. */
+		/* At the old position, so that the order of the key bar does not change. */
 		if (b.command == command && !there)
 			put_all(fresh, command, keys);
 		there = there || b.command == command;
@@ -627,7 +627,7 @@ bool keymap_set(enum command_id command, const char *text, GError **error)
 	return true;
 }
 
-/* A key that one command gets in some contexts, beside those it has. */
+/* Gives a command an additional key in some contexts. */
 static void add(int key, enum command_id command, unsigned contexts)
 {
 	size_t n;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * From place to place: by number, by the list of views, by Enter; what a place is narrowed to, and
- * how the breadcrumb tells it.
- */
+/* Going to other views: see moves.h. */
 #include "ui/moves.h"
 
 #include "ui/crumb.h"
@@ -19,7 +16,7 @@ static const char *const numbered[] = {
 	"events",
 };
 
-/* What the selected row adds to what its view is narrowed to. */
+/* The narrowing of the view, and what the selected row adds to it. */
 static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
 {
 	struct view_query q = *base;
@@ -47,8 +44,8 @@ static struct view_query narrow_by_row(const struct view_query *base, const stru
 	return q;
 }
 
-/* The selected span of a waterfall narrows what is opened beside it. */
-static struct view_query narrow_here(struct place *p)
+/* The narrowing for a view that is opened beside this one; in a waterfall that of the selected span. */
+static struct view_query narrow_beside(struct place *p)
 {
 	const struct row *row = place_selected(p);
 	const struct waterfall_row *w = (const struct waterfall_row *)row;
@@ -75,10 +72,10 @@ struct view_query moves_selected(struct place *p)
 {
 	struct view_query q = place_query(p);
 
-	return p->view->kind == VIEW_WATERFALL ? narrow_here(p) : narrow_by_row(&q, place_selected(p));
+	return p->view->kind == VIEW_WATERFALL ? narrow_beside(p) : narrow_by_row(&q, place_selected(p));
 }
 
-/* The first text of a row: what people call it. */
+/* The name of a row: its first text. */
 static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
 {
 	for (size_t i = 0; i < v->n_columns; i++) {
@@ -95,7 +92,7 @@ static char *row_name(const struct view *v, const struct rows *rows, const struc
 
 /* --- by number, and by the list --- */
 
-/* Of what is counted only when it is asked for before a trace is read there may be no such rows. */
+/* Chooses what rows are summed by. Some sums must be requested before the trace is read. */
 static void choose_by(const struct app *app, struct place *to)
 {
 	enum view_by by = view_by_narrowed(to->view, to->narrow.by, &to->narrow);
@@ -113,7 +110,7 @@ static struct place *new_place(const struct app *app, const struct view *view, c
 	return to;
 }
 
-/* From a span to what its thread did in the second in which it began. */
+/* From a span: goes to the second in which it began, by thread. */
 static void to_its_second(struct app *app, struct place *from, struct place *to)
 {
 	const struct row *row = place_selected(from);
@@ -129,7 +126,7 @@ static void to_its_second(struct app *app, struct place *from, struct place *to)
 		to->narrow.by = BY_THREAD;
 }
 
-/* A trace is of the operation that its root span is named after. */
+/* The operation of a row. A trace has that of its root span. */
 static const char *operation_of_row(struct focus f)
 {
 	const struct row *row = table_selected(f.table, f.rows);
@@ -142,7 +139,7 @@ static const char *operation_of_row(struct focus f)
 
 static void open_view(struct app *app, struct place *p, const struct view *view)
 {
-	struct view_query q = narrow_here(p);
+	struct view_query q = narrow_beside(p);
 	struct place *below = NULL, *to;
 
 	if (view == p->view)
@@ -184,7 +181,7 @@ static void do_view(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "there is no view '%s'", id);
 }
 
-/* The views one can go to without a row: all on the screen but the waterfall. */
+/* The n-th view of the list: all views of the screen except the waterfall, which needs a row. */
 static const struct view *nth_view(unsigned n)
 {
 	for (size_t i = 0; view_all[i]; i++) {
@@ -211,7 +208,7 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 		if (nth_view(n) == p->view)
 			at = n;
 	}
-	/* In a waterfall at is 0: the overview's neighbours, as good as any. */
+	/* The waterfall is not in the list: it counts as the first view. */
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
@@ -238,14 +235,14 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 			*end = '\0';
 		g_ptr_array_add(lines, g_strdup_printf("%c %-13s %s", number_of(v), v->title, help));
 	}
-	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace would print them",
+	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
 }
 
 /* --- by Enter --- */
 
-/* All columns of a row with what they mean: where Enter leads no further. */
+/* Shows all columns of a row with their meaning, for rows that open no view. */
 static void show_row(struct app *app, const struct focus *f, const struct row *row)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -261,8 +258,8 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	popup_open(&app->popup, f->view->title, lines, false);
 }
 
-/* A thread, and what is of no known process, has no page: its calls. A container's page are
- * its processes. Rows that are no thread's, or nobody knows whose, open nothing. */
+/* The id of the view that Enter opens. A container opens its processes; a thread, or a row without a known process,
+ * its system calls. NULL: rows that belong to no thread open nothing. */
 static const char *drill_of(const struct view *v, const struct row *row)
 {
 	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
@@ -302,7 +299,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 		to->select_span = row->drill.span_id;
 		to->select_kind = row->drill.span_kind;
 	}
-	app_open(app, to);	/* the row is gone from here on */
+	app_open(app, to);	/* row is invalid from here on */
 }
 
 void moves_command(struct app *app, struct place *p, enum command_id command)

@@ -194,6 +194,7 @@ static bool can_be_typed(gunichar u)
 
 enum prompt_result prompt_key(struct prompt *p, int key)
 {
+	g_assert(p->text && p->at <= p->text->len);
 	enum command_id command = keys_find(CTX_PROMPT, key);
 	char utf8[6];
 

@@ -33,7 +33,7 @@ enum context app_context(const struct app *app)
 		screen_of(nav_top(&app->nav)->view)->context;
 }
 
-/* A host of another timeline has another id here, or none yet. */
+/* The id of a host in this timeline; ids differ between timelines. An id that no host has if there is none yet. */
 static uint32_t find_host(const struct timeline *tl, const char *name)
 {
 	for (uint32_t i = 0; i < timeline_n_hosts(tl); i++) {
@@ -61,7 +61,7 @@ static void build(struct app *app, struct place *p)
 	screen_of(p->view)->prepare(app, p);
 }
 
-/* By itself, as the trace became known. */
+/* Did the range change since the rows were built? */
 static bool range_moved(const struct app *app, const struct place *p)
 {
 	int64_t from, to;
@@ -79,5 +79,6 @@ struct place *app_place(struct app *app)
 		place_stale(p);
 	if (!p->rows)
 		build(app, p);
+	g_assert(p->rows);
 	return p;
 }

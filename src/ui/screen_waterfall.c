@@ -530,6 +530,7 @@ static void zoom(struct place *p, double factor)
 		middle = ((double)(r->span->begin_ns - w->begin_ns) +
 			  (double)span_duration(r->span) / 2) / all;
 	p->zoom = CLAMP(p->zoom * factor, 1, ZOOM_MAX);
+	g_assert(p->zoom >= 1);
 	p->pan = CLAMP(middle - 0.5 / p->zoom, 0, 1 - 1 / p->zoom);
 }
 

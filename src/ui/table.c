@@ -100,6 +100,7 @@ int table_sort_step(struct table *t, const struct view *v, const struct rows *ro
 	if (!n)
 		return -1;
 	t->sort = columns[(at + direction + n) % n];
+	g_assert((size_t)t->sort < v->n_columns);
 	t->descending = v->columns[t->sort].descending;
 	return t->sort;
 }
@@ -322,7 +323,7 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 		draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 			  &v->columns[l->col[i].column], row, rows, style);
 	if (row->gone)
-		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->gone);
+		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->ended);
 	if (row->marked)
 		canvas_put(c, y, box.x, 1, ROLE_MARKED, "!");
 	if (selected) {

@@ -34,6 +34,7 @@ static int64_t eighth_of(const struct bars_axis *axis, int64_t at)
 static void put_cell(struct app *app, unsigned y, unsigned x, enum role role, int64_t from,
 		     int64_t to)
 {
+	g_assert(from >= 0 && from < EIGHTHS && to <= EIGHTHS);
 	const struct glyphs *g = app->glyphs;
 
 	if (from > 0 && to == EIGHTHS && g->utf8) {

@@ -196,6 +196,7 @@ void whole_choose(struct app *app, struct place *p)
 					       extent_fine_step(begin, end));
 	else
 		app->cover = extent_cover(&app->extent, begin, end);
+	g_assert(from[app->cover.kind]);
 	if (from[app->cover.kind] == app->tl)
 		return;
 	place_stale(p);

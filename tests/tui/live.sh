@@ -103,7 +103,7 @@ result $? "no home directory: it ends well"
 
 follow --no-spool
 keys L
-wait_for "nothing of this session is kept on disk"
+wait_for "no packets of this session are stored on disk"
 result $? "--no-spool: no log, and why"
 keys Escape Escape
 keys S

@@ -70,7 +70,7 @@ static bool messages(uint64_t n)
 	}
 	g_autoptr(GPtrArray) lines = messages_lines(m, 80);
 	bool all = strstr(lines->pdata[0], "message 0.");
-	g_assert_true(all || strstr(lines->pdata[0], "--log FILE keeps all"));
+	g_assert_true(all || strstr(lines->pdata[0], "--log FILE stores all"));
 	messages_free(m);
 	return all;
 }
