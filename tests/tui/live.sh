@@ -84,7 +84,7 @@ keys "'$BLKTOP' --utc --timeout 1 -r $url; echo rc=\$?" Enter
 wait_for "settings are not kept: there is no home directory '/nonexistent/home'; XDG_CONFIG_HOME or --config FILE"
 result $? "no home directory: what is not kept, and what names another place"
 keys '!'
-wait_for "what comes is not kept: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"
+wait_for "packets are not stored: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"
 result $? "no home directory: the spool, too"
 keys Escape
 keys L
