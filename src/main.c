@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * blktop: why was this request slow, in this second?
+ * blktop: shows why a request was slow, from an LTTng trace.
  *
- * Wires the parts: options say what is wanted, screen.c shows it, batch.c prints it,
- * about.c tells what there is.
+ * Reads options and settings, enters isolation, and runs the command.
  */
 #include "cli/lists.h"
 #include "cmd/batch.h"
@@ -14,6 +13,7 @@
 #include "cmd/local.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/options_table.h"
 #include "cmd/log.h"
 #include "app/relay.h"
 #include "cmd/report.h"
@@ -42,7 +42,7 @@ static int print_limits(const struct options *o)
 	return EXIT_FINE;
 }
 
-/* What each command does: run to its exit code, or just print. */
+/* A command is a function that returns the exit status, or one that prints and cannot fail. */
 static const struct {
 	int (*run)(const struct options *o);
 	void (*print)(FILE *out);
@@ -72,7 +72,7 @@ static const struct {
 	[COMMAND_VERSION] = { .print = about_version },
 };
 
-/* The screen's settings; what is printed depends on none, so that scripts can rely on it. */
+/* Settings of blktoprc are for the screen only, so that scripts get the same output everywhere. */
 static void take_settings(struct options *o)
 {
 	if (o->command != COMMAND_SCREEN)
@@ -84,12 +84,12 @@ static void take_settings(struct options *o)
 	timefmt_set_utc(o->prefs->utc);
 }
 
-/* Of memory, what packets of relays may take that wait to be decoded: the relay has the rest. */
+/* Part of --memory for packets of relay daemons that wait to be decoded, within these bounds in bytes. */
 #define QUEUE_SHARE 16
 #define LEAST_QUEUE (8u << 20)
 #define MOST_QUEUE (64u << 20)
 
-/* From here on what others wrote is read. */
+/* Enters isolation: from here on hostile input is read. */
 static int run_isolated(const struct options *o)
 {
 	if (!isolate(o))
@@ -110,7 +110,7 @@ static int run_command(const struct options *o)
 	return EXIT_FINE;
 }
 
-/* What was printed last may only now meet a full disk or a reader that has left. */
+/* Buffered output can fail only now: a full disk, or a closed pipe. */
 static int flush_output(int code)
 {
 	errno = 0;
@@ -118,7 +118,7 @@ static int flush_output(int code)
 	if (fflush(stdout) == 0 && !failed)
 		return code;
 	if (code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
-		return code;		/* it was told already */
+		return code;		/* an error was printed already */
 	if (errno == EPIPE)
 		return EXIT_SIGNAL + SIGPIPE;
 	log_error("cannot write the output: %s", g_strerror(errno ? errno : EIO));
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	struct options o;
 
-	/* A reader that leaves, a relay or a session daemon that dies: told by errno. */
+	/* Closed pipes and sockets are reported by errno instead. */
 	signal(SIGPIPE, SIG_IGN);
 	open_files_raise();
 	setlocale(LC_ALL, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How reading goes on, for the journal: see debug.h. */
+/* Progress of reading, for the log file: see debug_log.h. */
 #include "app/debug_log.h"
 
 #include "cli/messages.h"
@@ -14,7 +14,7 @@ static const char *const phases[] = {
 	[JOB_CANCELLED] = "cancelled", [JOB_FAILED] = "failed",
 };
 
-/* Instants as they are in the trace: the journal's reader compares them with it. */
+/* Nanoseconds, to be compared with the trace. */
 static char *instant(int64_t ns)
 {
 	return ns == TIME_UNKNOWN ? g_strdup("nowhere") : ns == INT64_MAX ? g_strdup("the end") :
@@ -34,7 +34,7 @@ static char *live_text(struct input *in)
 			       st.message);
 }
 
-/* What is told at once when it is another one than before. */
+/* A change of this text is logged at once. */
 static char *state_text(const struct job_status *st, struct input *in)
 {
 	struct live_status live;
@@ -49,7 +49,7 @@ static char *state_text(const struct job_status *st, struct input *in)
 
 void debug_reading(struct job *job, struct input *in, const struct timeline *tl)
 {
-	static char *told;
+	static char *last;
 	static gint64 due_us;
 	struct job_status st;
 
@@ -58,13 +58,13 @@ void debug_reading(struct job *job, struct input *in, const struct timeline *tl)
 	job_get_status(job, &st);
 	g_autofree char *state = state_text(&st, in);
 	gint64 now_us = g_get_monotonic_time();
-	if (!g_strcmp0(state, told) && (now_us < due_us || st.phase > JOB_LOADING))
+	if (!g_strcmp0(state, last) && (now_us < due_us || st.phase > JOB_LOADING))
 		return;
 	due_us = now_us + EVERY_US;
-	g_free(told);
-	told = g_steal_pointer(&state);
-	g_autofree char *newest = instant(st.newest_ns), *hard = instant(st.final_to_ns), *live = live_text(in);
+	g_free(last);
+	last = g_steal_pointer(&state);
+	g_autofree char *newest = instant(st.newest_ns), *final = instant(st.final_to_ns), *live = live_text(in);
 	log_debug("reading: %s, %" G_GUINT64_FORMAT " events to %s, final to %s, %u of %u pieces, "
-		  "%zu seconds in %zu KiB%s", told, st.n_events, newest, hard, st.pieces_done, st.pieces,
+		  "%zu seconds in %zu KiB%s", last, st.n_events, newest, final, st.pieces_done, st.pieces,
 		  timeline_n_seconds(tl), timeline_bytes(tl) / 1024, live);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For --log-level debug: how reading goes on, a line in the journal (log.h) each time its phase,
- * reader or connection changes, and each second that it is asked. Main thread only.
+ * Progress of reading for --log-level debug: a line in the log file (cli/messages.h) when phase, reader or connection
+ * change, and once a second. Main thread only.
  */
 #ifndef BLK_APP_DEBUG_LOG_H
 #define BLK_APP_DEBUG_LOG_H
@@ -9,6 +9,7 @@
 #include "app/input.h"
 #include "run/job.h"
 
+/* Call it often; it limits itself. */
 void debug_reading(struct job *job, struct input *in, const struct timeline *tl);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clocks of hosts, moved: see hosts.h. */
+/* Aligning the clocks of hosts: see host_clocks.h. */
 #include "app/host_clocks.h"
 
 #include "cli/messages.h"
@@ -10,36 +10,36 @@
 
 #include <math.h>
 
-#define MEASURE_US 10000000		/* a live session is listened to for so long at most, */
-#define ENOUGH_CALLS 32			/* or until there are so many calls of every clock */
-#define LOOK_MS 250
+#define MEASURE_US 10000000		/* longest measurement of a live session */
+#define ENOUGH_CALLS 32			/* it ends earlier with this many calls between each pair of clocks */
+#define CHECK_MS 250
 
-/* Told to the user, as lines. */
-static G_GNUC_PRINTF(2, 3) void add(GPtrArray *told, const char *format, ...)
+/* Adds a line for the user. */
+static G_GNUC_PRINTF(2, 3) void add(GPtrArray *lines, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	g_ptr_array_add(told, g_strdup_vprintf(format, ap));
+	g_ptr_array_add(lines, g_strdup_vprintf(format, ap));
 	va_end(ap);
 }
 
-/* The first clock is the one that stays. Live, it is the newest instant that counts. */
-static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *told)
+/* Moves clock i to the first one. at: the instant at which they shall agree; TIME_UNKNOWN: the whole trace. */
+static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *lines)
 {
 	const struct clock *c = &g_array_index(k->clocks, struct clock, i);
 	const struct clock *first = &g_array_index(k->clocks, struct clock, 0);
 	char ns[TIMEFMT_LEN], error[TIMEFMT_LEN];
 
 	if (c->offset_ns == TIME_UNKNOWN || !*c->boot) {
-		add(told, "the clock of %s is not moved: %s", c->host, *c->boot ?
+		add(lines, "the clock of %s is not moved: %s", c->host, *c->boot ?
 		    "no calls tell how far it is from the others" : "it has no uuid");
 		return false;
 	}
 	int64_t offset = c->drift_ppm != 0 && at != TIME_UNKNOWN ? clocks_offset_at(k, i, at) : c->offset_ns;
 	timefmt_duration(error, c->error_ns);
 	if (ABS(offset) <= c->error_ns) {
-		add(told, "the clock of %s is not moved: it agrees with that of %s, +-%s", c->host,
+		add(lines, "the clock of %s is not moved: it agrees with that of %s, +-%s", c->host,
 		    first->host, error);
 		return false;
 	}
@@ -47,43 +47,43 @@ static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *t
 	bool ahead = offset >= 0;
 	g_autofree char *drift = c->drift_ppm == 0 ? NULL :
 		g_strdup_printf("; it %s %.1f ppm", c->drift_ppm < 0 ? "loses" : "gains", fabs(c->drift_ppm));
-	add(told, "the clock of %s is moved %s by %s +-%s, to that of %s%s", c->host,
+	add(lines, "the clock of %s is moved %s by %s +-%s, to that of %s%s", c->host,
 	    ahead ? "back" : "forward", clocks_text(ns, ahead ? offset : -offset), error, first->host,
 	    drift ? drift : "");
 	return true;
 }
 
-static bool move_clocks(const struct timeline *tl, bool newest, GPtrArray *told)
+static bool move_clocks(const struct timeline *tl, bool newest, GPtrArray *lines)
 {
 	g_autoptr(blk_clocks) k = clocks_new(tl);
 	int64_t first, at;
 	bool moved = false;
 
 	if (k->clocks->len < 2) {
-		add(told, "there is one clock only, nothing to move");
+		add(lines, "there is one clock only, nothing to move");
 		return false;
 	}
 	for (guint i = 0; i < k->links->len; i++) {
 		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
 		if (l->low_ns > l->high_ns && !l->drifts)
-			add(told, "the calls between %s and %s contradict each other: their clocks drift",
+			add(lines, "the calls between %s and %s contradict each other: their clocks drift",
 			    g_array_index(k->clocks, struct clock, l->a).host,
 			    g_array_index(k->clocks, struct clock, l->b).host);
 	}
 	if (!newest || !timeline_coverage(tl, &first, &at))
 		at = TIME_UNKNOWN;
 	for (guint i = 1; i < k->clocks->len; i++)
-		moved |= move_clock(k, i, at, told);
+		moved |= move_clock(k, i, at, lines);
 	return moved;
 }
 
-bool hosts_move(const struct timeline *tl, char **ret_told)
+bool hosts_move(const struct timeline *tl, char **ret_message)
 {
-	g_autoptr(GPtrArray) told = g_ptr_array_new_with_free_func(g_free);
-	bool moved = move_clocks(tl, true, told);
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+	bool moved = move_clocks(tl, true, lines);
 
-	g_ptr_array_add(told, NULL);
-	*ret_told = g_strjoinv("; ", (char **)told->pdata);
+	g_ptr_array_add(lines, NULL);
+	*ret_message = g_strjoinv("; ", (char **)lines->pdata);
 	return moved;
 }
 
@@ -100,7 +100,7 @@ static bool is_enough(const struct timeline *tl)
 	return k->clocks->len > 1 && pairs >= ENOUGH_CALLS;
 }
 
-/* Ended by whoever ends the program, or by us. */
+/* Reads a live session until there are enough calls, the time is up, or a signal came. */
 static void listen_to(struct reading *r)
 {
 	gint64 until = g_get_monotonic_time() + MEASURE_US;
@@ -108,18 +108,18 @@ static void listen_to(struct reading *r)
 	log_error("--align-hosts: listening to calls from one host to another, for %d s at most",
 		  MEASURE_US / 1000000);
 	while (g_get_monotonic_time() < until && !is_enough(r->tl))
-		if (reading_wait(r, LOOK_MS))
+		if (reading_wait(r, CHECK_MS))
 			return;
 	reading_stop(r);
 }
 
 int hosts_align(const struct options *o)
 {
-	g_autoptr(GPtrArray) told = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
 	struct options mine = *o;
 	struct reading r;
 
-	mine.spool = NULL;		/* what is only listened to is not kept */
+	mine.spool = NULL;		/* the measurement is not stored */
 	int code = reading_start(&r, &mine);
 	if (code == EXIT_FINE) {
 		if (o->live)
@@ -129,9 +129,9 @@ int hosts_align(const struct options *o)
 		code = reading_code(&r);
 	}
 	if (code == EXIT_FINE)
-		move_clocks(r.tl, o->live, told);
-	for (guint i = 0; i < told->len; i++)
-		log_error("--align-hosts: %s", (char *)g_ptr_array_index(told, i));
+		move_clocks(r.tl, o->live, lines);
+	for (guint i = 0; i < lines->len; i++)
+		log_error("--align-hosts: %s", (char *)g_ptr_array_index(lines, i));
 	reading_free(&r);
 	return code;
 }

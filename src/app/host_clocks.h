@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Clocks of hosts that are moved to where their calls of each other agree: what the spans tell
- * of them (views/clocks.h) is told to every reader from then on (trace/align.h). For
- * --align-hosts the trace is read once for that, a live session for some seconds; on the screen
- * what was read so far tells. What is not significant, that is not more than its error, is
- * not moved. Main thread.
+ * Aligns the clocks of hosts. The offsets are measured from calls between hosts (views/clocks.h) and apply to all
+ * readers that are opened later (trace/align.h). --align-hosts reads the trace once to measure, or listens to a live
+ * session for some seconds; the screen measures from what was read so far. A clock is moved only if its offset
+ * exceeds the error of the measurement. Main thread only.
  */
 #ifndef BLK_APP_HOST_CLOCKS_H
 #define BLK_APP_HOST_CLOCKS_H
@@ -13,12 +12,11 @@
 
 #include "state/store/timeline.h"
 
-/* EXIT_FINE, also where there is nothing to move (that is told); else the program's exit
- * code, after the message was printed. */
+/* --align-hosts. Prints what was moved, or why nothing was. EXIT_FINE, else the exit status after a printed error. */
 int hosts_align(const struct options *o);
 
-/* Of what was read: true where a clock is moved now, so that all has to be read again.
- * *ret_told (g_free): what was done, or why nothing was, in one line. */
-bool hosts_move(const struct timeline *tl, char **ret_told);
+/* Measures from tl and moves clocks. true: a clock was moved, so the trace must be read again. *ret_message (g_free):
+ * what was moved, or why nothing was, in one line. */
+bool hosts_move(const struct timeline *tl, char **ret_message);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is read: see input.h. The job's thread opens and closes the source, the main
- * thread asks for the state of the connection: the pointer between them is under
- * the mutex, and gone before the source is.
+ * What is read: see input.h. The job's thread opens and closes the source while the main thread asks for the state of
+ * the connection. `source` is guarded by `lock`, and is cleared before the source is freed.
  */
 #include "app/input.h"
 
@@ -18,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FLUSH_US 50000		/* a slow disk is waited for so long */
+#define FLUSH_US 50000		/* longest wait for a slow disk */
 
 struct input {
 	gatomicrefcount refs;
@@ -53,14 +52,14 @@ void input_unref(struct input *in)
 	g_free(in);
 }
 
-/* The last name of a path that tells something: ".../demo/trace/" is "demo". */
+/* The last component of a path that is not generic: "demo" of ".../demo/trace/". */
 static char *label_path(const char *path)
 {
-	static const char *const dull[] = { "trace", "kernel", "ust", ".", "..", "/", NULL };
+	static const char *const generic[] = { "trace", "kernel", "ust", ".", "..", "/", NULL };
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
 	g_autofree char *name = g_path_get_basename(absolute);
 
-	while (g_strv_contains(dull, name)) {
+	while (g_strv_contains(generic, name)) {
 		g_autofree char *parent = g_path_get_dirname(absolute);
 		if (g_str_equal(parent, absolute))
 			break;
@@ -118,6 +117,7 @@ void input_again(struct input *in)
 
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
 {
+	g_assert(!in->paths && !in->options.spool);
 	in->options.spool = spool_new(dir, limit, in->label, error);
 	return in->options.spool != NULL;
 }
@@ -166,7 +166,7 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 	return source != NULL;
 }
 
-/* The first thing that is left out, and how many more; all of them are in the log. */
+/* The first warning and the number of others. All of them are written to the log file. */
 static char *warning_of(const struct native *native)
 {
 	size_t n;
@@ -207,7 +207,7 @@ static struct publication *next_spans(void *self, GError **error)
 	return import_next(self, error);
 }
 
-static char *import_told(void *self)
+static char *import_messages(void *self)
 {
 	char *warning = import_warning(self);
 	if (warning)
@@ -222,7 +222,7 @@ static void free_import(void *self)
 
 static bool open_files(const struct input *in, struct job_trace *ret, GError **error)
 {
-	ret->maker = (struct job_maker){ next_spans, import_told, free_import,
+	ret->maker = (struct job_maker){ next_spans, import_messages, free_import,
 		import_open((const char *const *)in->paths, 0, ret->watch, error) };
 	ret->reader = g_strdup("import of Zipkin JSON");
 	return ret->maker.self != NULL;
@@ -280,8 +280,7 @@ char *input_find_demo(GError **error)
 	exe[n > 0 ? n : 0] = '\0';
 	g_autofree char *dir = g_path_get_dirname(exe);
 	g_autofree char *root = g_path_get_dirname(dir);
-	/* The one that belongs to this very program first: beside its sources, or where
-	 * `make install` put it, wherever that was moved since. */
+	/* First the recording of this very program: in its source tree, or beside the place where it is installed. */
 	char *places[] = {
 		g_build_filename(root, "tests", "traces", "ctf2", "demo", "trace", NULL),
 		g_build_filename(root, "share", "blktop", "demo", NULL),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the program needs of files and connections: see isolate.h. */
+/* The files and connections that a command needs: see isolate.h. */
 #include "app/isolate.h"
 
 #include "cli/config.h"
@@ -9,8 +9,8 @@
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
 
-/* What libraries open late: locales and their converters, terminals, time zones, plugins of
- * babeltrace2, names of users (for the home directory). */
+/* Files that libraries open late: locales and their converters, terminal descriptions, time zones, plugins of
+ * babeltrace2, and the user database (for the home directory). */
 static const char *const system_paths[] = {
 	"/usr", "/lib", "/lib64", "/etc/terminfo", "/etc/localtime", "/etc/locale.alias", "/etc/passwd",
 	"/etc/nsswitch.conf", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero", "/proc/self",
@@ -50,7 +50,7 @@ static void add_inputs(const struct options *o, GPtrArray *read)
 		add(read, demo);
 }
 
-/* A file is made beside its place under another name, and renamed. */
+/* A file is created under another name in the same directory and renamed, so the directory must be writable. */
 static void add_output(const struct options *o, GPtrArray *write)
 {
 	if (!o->output || g_str_equal(o->output, "-"))
@@ -66,14 +66,14 @@ static void add_screen(const struct options *o, GPtrArray *write)
 	config_add_places(o, write);
 }
 
-/* The spool of a live session: printed views have one only where --spool asks for it. */
+/* The spool of a live session. Printed views have one only with --spool. */
 static void add_spool(const struct options *o, GPtrArray *write)
 {
 	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
 
 	if (!o->n_urls || o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
 		return;
-	if (spool_make_dir(dir, NULL))	/* else whoever opens it says why */
+	if (spool_make_dir(dir, NULL))	/* an error is reported when the spool is opened */
 		add(write, dir);
 }
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the command line asks for is all that the program may do from here on: reads the trace, the
- * relays' connections, and the few files of the system that its libraries open; writes where options
- * say, its state and settings, and on the screen below the directory it was started in and the
- * one for temporary files. doc/security.md has the whole.
+ * Restricts the process to what the command line asks for. It may read the traces, the relay connections, and system
+ * files that its libraries open. It may write the outputs that options name, its state and settings, and with the
+ * screen below the current directory and the directory for temporary files. See doc/security.md.
  */
 #ifndef BLK_APP_ISOLATE_H
 #define BLK_APP_ISOLATE_H
 
 #include "cli/options.h"
 
-/* Before the first thread, after processes that have to do more (live/session/helper.h). Starts the one that
- * connects to the relays. false: it can't be started; told. Where the kernel can't isolate, that is
- * noted in the log. Nothing with --no-isolation. */
+/* Call it before the first thread, and after forking processes that need more rights (live/session/helper.h). Starts
+ * the process that connects to relay daemons. false: that failed, which was printed. If the kernel cannot isolate,
+ * that is written to the log file. Does nothing with --no-isolation. */
 bool isolate(const struct options *o);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Reading without a screen: see reading.h.
- */
+/* Reading without a screen: see reading.h. */
 #include "app/reading.h"
 
 #include "app/debug_log.h"
@@ -13,14 +11,14 @@
 #include <signal.h>
 
 #define LOST_SLACK_NS (500 * NS_PER_MS)
-#define TICK_MS 100		/* how late a signal or a lost relay may be noticed */
+#define TICK_MS 100		/* longest delay until a signal or a lost relay is noticed */
 #define STOP_PATIENCE_MS 5000	/* for the last publication after a stop */
 
 #define ABOUT_NS (NS_PER_S / 10)
-#define SPANS_SHARE 32			/* of the memory: annotations that wait to become spans; */
-#define MOST_SPANS (12 << 20)		/* no more than that */
-#define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
-#define MOST_BESIDE (64 << 20)		/* what else is held than the timeline, about */
+#define SPANS_SHARE 32			/* part of --memory for annotations of open spans, */
+#define MOST_SPANS (12 << 20)		/* at most this many bytes */
+#define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
+#define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
 static volatile sig_atomic_t caught;
@@ -34,13 +32,13 @@ static void catch_signal(int signal)
 
 void reading_catch_signals(void)
 {
-	/* Once: the second Ctrl-C ends the program whatever hangs. */
+	/* SA_RESETHAND: a second Ctrl-C ends the program even if something hangs. */
 	struct sigaction action = { .sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND };
 	sigemptyset(&action.sa_mask);
 	caught = 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
 		sigaction(signals[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)	/* nohup stays */
+		if (before[i].sa_handler != SIG_IGN)	/* nohup: stays ignored */
 			sigaction(signals[i], &action, NULL);
 	}
 }
@@ -66,7 +64,7 @@ size_t reading_timeline_memory(const struct options *o)
 	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
 }
 
-/* What counts from the end is known only with it; *ret stays as it is then. */
+/* Instants relative to the end need the whole trace; without it *ret is not changed. */
 static bool parse(const char *text, int64_t first, const struct outline *whole, int64_t last,
 		  int64_t *ret)
 {
@@ -75,8 +73,7 @@ static bool parse(const char *text, int64_t first, const struct outline *whole, 
 	return timefmt_parse_instant(text, first, first, last, ret, NULL);
 }
 
-/* What will be asked for by its time must stay from the first spans on: what comes in one go may
- * be more than there is room for. */
+/* Protects the spans of the requested range from eviction, from the first span on. */
 static void keep_range(void *data)
 {
 	struct reading *r = data;
@@ -86,7 +83,7 @@ static void keep_range(void *data)
 	if (!timeline_coverage(r->tl, &first, &newest))
 		return;
 	struct outline *whole = job_outline(r->job);
-	/* The last packet ends about where its events do; without an index nobody knows. */
+	/* The end of the last packet is about that of its events. Without an index the end is unknown. */
 	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
 	bool fine = parse(o->from, first, whole, last, &from) && parse(o->to, first, whole, last, &to) &&
 		    parse(o->at, first, whole, last, &at);
@@ -100,8 +97,8 @@ static void keep_range(void *data)
 				    to < INT64_MAX - ABOUT_NS ? to + ABOUT_NS : INT64_MAX);
 }
 
-/* What is written or compared whole needs all spans; what is printed of a recorded trace all its
- * seconds, and the traces asked for. */
+/* Exports and reports need all spans: no budget. Printing a recorded trace needs all its seconds, and the traces that
+ * --only names. */
 static struct timeline *new_timeline(const struct options *o)
 {
 	bool whole = !o->live && o->command != COMMAND_SCREEN && o->command != COMMAND_BATCH;
@@ -178,37 +175,37 @@ void reading_free(struct reading *r)
 		return;
 	timeline_free(r->tl);
 	input_unref(r->in);
-	g_free(r->told);
-	g_free(r->told_warning);
+	g_free(r->reported);
+	g_free(r->reported_warning);
 	*r = (struct reading){ 0 };
 }
 
-/* Says on stderr what the connection says; has the relay been gone for too long? */
+/* Prints a new message of the connection. true: the relay has been unreachable for too long. */
 static bool relay_is_lost(struct reading *r)
 {
 	struct live_status st;
 	if (!r->live || !input_live_status(r->in, &st))
 		return false;
-	if (st.message[0] && g_strcmp0(st.message, r->told) != 0) {
+	if (st.message[0] && g_strcmp0(st.message, r->reported) != 0) {
 		log_error("%s", st.message);
-		g_free(r->told);
-		r->told = g_strdup(st.message);
+		g_free(r->reported);
+		r->reported = g_strdup(st.message);
 	}
-	/* a question in progress has the same limit, and its end says more */
+	/* LOST_SLACK_NS: a request in progress has the same limit, and its error says more */
 	return !r->waits && !st.connected && st.message[0] &&
 	       g_get_real_time() * NS_PER_US - st.since_ns > r->timeout_ms * NS_PER_MS + LOST_SLACK_NS;
 }
 
-static void tell_left_out(struct reading *r)
+static void report_left_out(struct reading *r)
 {
 	struct job_status st;
 
 	job_get_status(r->job, &st);
 	g_autofree char *left_out = reading_left_out(&st);
-	if (left_out && g_strcmp0(st.warning, r->told_warning) != 0)
+	if (left_out && g_strcmp0(st.warning, r->reported_warning) != 0)
 		log_error("%s", left_out);
-	g_free(r->told_warning);
-	r->told_warning = g_strdup(st.warning);
+	g_free(r->reported_warning);
+	r->reported_warning = g_strdup(st.warning);
 }
 
 void reading_stop(struct reading *r)
@@ -217,7 +214,7 @@ void reading_stop(struct reading *r)
 	gint64 until = g_get_monotonic_time() + STOP_PATIENCE_MS * 1000;
 	while (!job_wait(r->job, r->tl, TICK_MS))
 		if (g_get_monotonic_time() > until)
-			return;		/* it hangs: what was posted is all there is */
+			return;		/* it hangs: what was published so far must do */
 }
 
 static void reading_signal(struct reading *r, int signal)
@@ -237,7 +234,7 @@ bool reading_wait(struct reading *r, int ms)
 		if (ended)
 			return true;
 		if (r->live)
-			tell_left_out(r);
+			report_left_out(r);
 		if (caught)
 			reading_signal(r, caught);
 		else if (relay_is_lost(r))
@@ -271,7 +268,7 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
 {
 	if (!timeline_coverage(r->tl, ret_from, ret_to))
 		return false;
-	*ret_to += 1;		/* the last event's instant belongs to it */
+	*ret_to += 1;		/* half-open: includes the last event */
 	return true;
 }
 
@@ -287,7 +284,7 @@ static bool instant(const char *option, const char *text, int64_t first, int64_t
 	return false;
 }
 
-static int tell_outside(const char *option, int64_t at, int64_t first, int64_t last)
+static int report_outside(const char *option, int64_t at, int64_t first, int64_t last)
 {
 	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
 	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
@@ -318,19 +315,19 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 		*ret_from = time_floor(at, options_step(o));
 		*ret_to = *ret_from + options_step(o);
 		if (*ret_to <= first || *ret_from >= end)
-			return tell_outside("--at", at, first, end - 1);
+			return report_outside("--at", at, first, end - 1);
 	}
 	if (!instant("--from", o->from, first, end - 1, ret_from) ||
 	    !instant("--to", o->to, first, end - 1, ret_to))
 		return EXIT_USAGE;
 	if (o->to && *ret_to == end - 1)
-		*ret_to = end;		/* "end" holds the last event */
+		*ret_to = end;		/* the range includes the last event */
 	if (*ret_from >= *ret_to) {
 		log_error("--from has to be before --to");
 		return EXIT_USAGE;
 	}
 	if (*ret_to <= first || *ret_from >= end)
-		return tell_outside("--from", *ret_from, first, end - 1);
+		return report_outside("--from", *ret_from, first, end - 1);
 	return EXIT_FINE;
 }
 
@@ -358,7 +355,7 @@ int reading_loss_code(struct reading *r)
 	job_get_status(r->job, &st);
 	g_autofree char *damaged = reading_damaged(&trust);
 	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
-	tell_left_out(r);
+	report_left_out(r);
 	if (missing)
 		log_error("%s", missing);
 	if (missing)

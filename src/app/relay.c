@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The sessions of a relay daemon, listed and chosen: see relay.h.
- */
+/* The sessions of a relay daemon: see relay.h. */
 #include "app/relay.h"
 
 #include "base/text.h"
@@ -11,7 +9,7 @@
 
 #include <poll.h>
 
-/* Who has one session, and tells it so soon, is attached to without a list. */
+/* If the relay daemon answers within this time and has one session, no list is shown. */
 #define FIRST_PATIENCE_MS 150
 
 struct choice {
@@ -20,7 +18,7 @@ struct choice {
 	GPtrArray *sessions;		/* struct live_session *; NULL: not known yet */
 	struct live_lister *lister;
 	char *error;			/* of the last answer, visible text; or NULL */
-	bool answered;			/* there was a list */
+	bool answered;			/* a list of sessions came */
 };
 
 static void set_target(struct live_url *ret, const struct live_url *relay,
@@ -75,8 +73,8 @@ static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
 	return lines;
 }
 
-/* Leaves those that the URL does not mean, should it name only a host. */
-static void keep_meant(const struct live_url *url, GPtrArray *all)
+/* Removes sessions of other hosts, if the URL names a host. */
+static void filter_target(const struct live_url *url, GPtrArray *all)
 {
 	for (guint i = 0; url->target && i < all->len; i++) {
 		const struct live_session *s = g_ptr_array_index(all, i);
@@ -85,7 +83,7 @@ static void keep_meant(const struct live_url *url, GPtrArray *all)
 	}
 }
 
-/* The newest answer; false: there is none. */
+/* Takes the newest answer. false: there is none. */
 static bool take_answer(struct choice *c)
 {
 	g_autoptr(GError) error = NULL;
@@ -98,19 +96,19 @@ static bool take_answer(struct choice *c)
 		c->error = text_visible(error->message);
 	if (!now)
 		return true;
-	keep_meant(c->url, now);
+	filter_target(c->url, now);
 	if (c->sessions)
 		g_ptr_array_unref(c->sessions);
 	c->sessions = now;
 	return true;
 }
 
-/* The sessions, and below them what there is to say. */
+/* The sessions, and below them a message. */
 static void set_lines(struct choice *c, struct ui_pick *pick)
 {
 	g_autofree char *title = NULL, *relay = live_url_format(c->url);
 	g_autofree char *visible = text_visible(relay);
-	char *told = NULL;
+	char *message = NULL;
 
 	if (pick->lines)
 		g_ptr_array_unref(pick->lines);
@@ -118,13 +116,13 @@ static void set_lines(struct choice *c, struct ui_pick *pick)
 		g_ptr_array_new_with_free_func(g_free);
 	pick->n_choices = pick->lines->len;
 	if (c->error)
-		told = g_strdup_printf("%s; asking again", c->error);
+		message = g_strdup_printf("%s; asking again", c->error);
 	else if (!c->sessions)
-		told = g_strdup_printf("asking %s ...", visible);
+		message = g_strdup_printf("asking %s ...", visible);
 	else if (!pick->n_choices)
-		told = g_strdup_printf("%s has no live session (yet)", visible);
-	if (told)
-		g_ptr_array_add(pick->lines, told);
+		message = g_strdup_printf("%s has no live session (yet)", visible);
+	if (message)
+		g_ptr_array_add(pick->lines, message);
 }
 
 static bool refresh_pick(struct ui_pick *pick, void *data)
@@ -132,7 +130,7 @@ static bool refresh_pick(struct ui_pick *pick, void *data)
 	struct choice *c = data;
 	if (!take_answer(c))
 		return false;
-	/* The only one, but not one that others left. */
+	/* Picks the only session of the first list; not one that remained when others ended. */
 	pick->chosen = !c->answered && c->sessions && c->sessions->len == 1;
 	c->answered |= c->sessions != NULL;
 	set_lines(c, pick);
@@ -157,7 +155,7 @@ static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 	return EXIT_FINE;
 }
 
-/* On a screen, which is there at once. */
+/* Shows the list on the screen, which opens before the relay daemon has answered. */
 static int choose_on_screen(struct choice *c, struct live_url *ret, bool *ret_left)
 {
 	int code = EXIT_FINE;
@@ -223,7 +221,7 @@ static int choose_one(const struct options *o, const struct live_url *url, bool 
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	keep_meant(url, c.sessions);
+	filter_target(url, c.sessions);
 	if (c.sessions->len == 0)
 		code = refuse_none(url);
 	else if (c.sessions->len == 1)
@@ -263,7 +261,7 @@ GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 		if (*ret_code != EXIT_FINE || left)
 			return NULL;
 		if (has_url(urls, &url))
-			live_url_clear(&url);	/* given twice: a relay lets one viewer in */
+			live_url_clear(&url);	/* given twice: a relay daemon accepts one viewer a session */
 		else
 			g_array_append_val(urls, url);
 	}

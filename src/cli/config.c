@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files of settings: see config.h. */
+/* Settings and history files: see config.h. */
 #include "cli/config.h"
 
 #include "cli/messages.h"
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What names other places than the usual ones. */
+/* How the user names another place, for messages. */
 #define RC_INSTEAD "XDG_CONFIG_HOME or --config FILE"
 #define HISTORY_INSTEAD "XDG_STATE_HOME"
 
@@ -45,7 +45,7 @@ static bool fail(GError **error, int code, const char *path, const char *why)
 	return false;
 }
 
-/* A regular file of a sane size: no pipe that is never written, no device. */
+/* Reads a regular file of limited size; refuses pipes and devices. */
 static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len, GError **error)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len
 	return n >= 0 || (g_free(text), fail(error, errno, path, NULL));
 }
 
-/* No such file: false without an error. */
+/* false without an error: there is no such file. */
 static bool read_file(const char *path, char **ret_text, size_t *ret_len, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -86,7 +86,7 @@ static bool read_file(const char *path, char **ret_text, size_t *ret_len, GError
 	return ok;
 }
 
-/* A link to a file (dotfiles) stays one: what it points to is replaced. */
+/* The target of a symbolic link: the target is replaced, and the link stays. */
 static char *resolve(const char *path)
 {
 	g_autofree char *real = realpath(path, NULL);
@@ -134,7 +134,7 @@ static void load_history(struct prefs *p)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
 
-/* The filter of files (isolate.h) lets only what is there be written later. */
+/* Creates the directory early, since after isolation (app/isolate.h) only existing ones can be written. */
 static void make_place(struct prefs *p, const char *path, const char *instead, const char *what)
 {
 	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
@@ -189,7 +189,7 @@ static bool rules_of_file(struct rules *rules, const char *path, bool only_marke
 	return only_marked;
 }
 
-/* Of blktoprc: what is wrong is told on the screen, and that goes on without. */
+/* Rules of blktoprc. Errors become warnings on the screen, which then starts without rules. */
 static struct rules *rules_of_rc(const struct options *o, struct prefs *p)
 {
 	g_autofree char *path = rc_path(o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where settings and typed lines are kept: $XDG_CONFIG_HOME/blktop/blktoprc and
- * $XDG_STATE_HOME/blktop/history. Written whole or not at all; nothing here stops the
- * program: what fails is a warning in the settings, or a message.
+ * The files of settings and typed lines: $XDG_CONFIG_HOME/blktop/blktoprc and $XDG_STATE_HOME/blktop/history. They
+ * are written completely or not at all. Failures never end the program: they become a warning in the settings, or a
+ * message.
  */
 #ifndef BLK_CLI_CONFIG_H
 #define BLK_CLI_CONFIG_H
@@ -10,18 +10,16 @@
 #include "cli/options.h"
 #include "ui/prefs.h"
 
-/* What the files say, and above that what the command line does. Makes their directories. */
+/* Settings of the files, overridden by the command line. Creates the directories. prefs_free() it. */
 struct prefs *config_load(const struct options *o);
-/* The rules for spans (state/spans/rules.h) of --spans, which must be right, and of the screen's
- * blktoprc, where a wrong one is a warning in p and all there are left out (p: NULL for what
- * reads no settings). Before anything is opened. */
+/* Installs the rules for spans (state/spans/rules.h) of --spans, where an error is fatal, and of blktoprc, where an
+ * error is a warning in p and leaves all its rules out. p NULL: without blktoprc. Before anything is opened. */
 bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
-/* W: one line for the status row (g_free). true: written. */
+/* Key W: writes the settings. *ret_message (g_free) for the status row. true: written. */
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
-/* Adds (g_strdup()) the directories where settings and typed lines are written, which config_load() made
- * where they can be. */
+/* Adds the directories of both files to `places` (g_strdup()). */
 void config_add_places(const struct options *o, GPtrArray *places);
-/* At the end: the lines typed go behind those that others have written since. */
+/* At the end: appends the typed lines to the history, which other processes may have changed meanwhile. */
 void config_save_history(const struct options *o, const struct prefs *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --only and --against: see narrow.h. */
+/* --only and --against: see filters.h. */
 #include "cli/filters.h"
 
 #include "base/text.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a printed view is narrowed to, as the command line says it: --only and --against.
- */
+/* --only and --against: what a printed view is narrowed to and compared with. */
 #ifndef BLK_CLI_FILTERS_H
 #define BLK_CLI_FILTERS_H
 
@@ -9,20 +7,19 @@
 #include "views/view.h"
 
 /*
- * only: "trace=1e9873c2aa104f01,span=...,pid=246,tid=256,service=thumbd,operation=thumbnail",
- * any of them; ids in hex. against: "usual" and "before", which is what views do anyway,
- * "history", or "TRACE" or "TRACE:SPAN" in hex. NULL: all, the usual. `ret` owns texts:
- * narrow_clear(). false and *error: what is wrong; then ret is clear.
+ * only: "trace=1e9873c2aa104f01,span=...,pid=246,tid=256,service=thumbd,operation=thumbnail", any of them; ids in
+ * hex; NULL: everything. against: "usual" or "before" (the defaults of the views), "history", or "TRACE" or
+ * "TRACE:SPAN" in hex; NULL: the default. `ret` owns texts: narrow_clear() it. On an error ret is clear.
  */
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);
-/* Ids of 32 digits mean what they do among the traces that were read. */
+/* Replaces trace ids of 32 digits by those that the timeline uses for them. */
 void narrow_resolve(struct view_query *q, const struct timeline *tl);
-/* So that these are there then: never evicted, whichever they will be. */
+/* Protects the named traces from eviction, also before they are read. */
 void narrow_keep(const struct view_query *q, struct timeline *tl);
-/* Does the view honour all that is set of `only`? Else it would print more than was asked for. */
+/* Can the view be narrowed to everything that is set? Else it would print more rows than requested. */
 bool narrow_fits(const struct view_query *q, const struct view *v, GError **error);
-/* Are the traces and spans that it names (also those compared against) in what was read? Else a
- * table without rows would be all that is said. */
+/* Are the named traces and spans, also those to compare with, in the timeline? Else the result would be an empty
+ * table. */
 bool narrow_is_there(const struct view_query *q, const struct timeline *tl, GError **error);
 void narrow_clear(struct view_query *q);
 

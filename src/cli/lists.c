@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Lists, the recording recipe and versions: see about.h.
- */
+/* Lists, the recording recipe and versions: see lists.h. */
 #include "cli/lists.h"
 
 #include "base/isolation.h"
@@ -18,7 +16,7 @@
 
 /* --- views and columns --- */
 
-/* The first sentence. */
+/* Length of the first sentence. */
 static int sentence_length(const char *help)
 {
 	const char *end = strstr(help, ". ");
@@ -61,7 +59,7 @@ void about_events(FILE *out)
 
 /* --- metrics --- */
 
-/* "call.latency", "file.bytes.read": the unit stands beside it. */
+/* "call.latency", "file.bytes.read", without the unit. */
 static char *metric_name(const struct cell_layout *l, const struct cell_field *f, unsigned element)
 {
 	size_t length = strlen(f->id) - (g_str_has_suffix(f->id, "_ns") ? strlen("_ns") : 0);
@@ -169,7 +167,7 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Asked of the library by name, so that only its layer includes its header. */
+/* Calls the library's version function by name, since only its layer may include its header. */
 static unsigned ask_number(const char *function)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, function);

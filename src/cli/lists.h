@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the program tells about itself, from its tables: views, columns, events, how
- * to record them, versions.
- */
+/* Lists that are printed from the program's tables: views, columns, events, metrics, the recipe, versions. */
 #ifndef BLK_CLI_LISTS_H
 #define BLK_CLI_LISTS_H
 

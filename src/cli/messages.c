@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Messages and the journal: see log.h. Main thread only.
- */
+/* Messages and the log file: see messages.h. Main thread only. */
 #include "cli/messages.h"
 
 #include "base/text.h"
@@ -16,7 +14,8 @@
 static int journal_fd = -1;
 static int journal_level = LOG_LEVEL_NOTE;
 
-/* Only a log is appended to: blktop may run as root, and a name be mistyped. */
+/* Refuses to append to anything but a log file of blktop's: a mistyped name could damage a file, and blktop may run
+ * as root. */
 static bool check_log(int fd, const char *path, GError **error)
 {
 	char begin[26] = "";		/* "2026-11-23T17:11:56.123Z 1" */
@@ -66,7 +65,7 @@ void log_close(void)
 	journal_fd = -1;
 }
 
-/* Lines stay lines, everything else that a terminal might obey is escaped. */
+/* Escapes all control characters except newlines. */
 static char *make_visible(const char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -86,7 +85,7 @@ static void write_journal(const char *visible)
 	g_autofree char *stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S.%f");
 	g_autofree char *line = g_strdup_printf("%.23sZ %d %s\n", stamp, (int)getpid(), visible);
 	ssize_t n = write(journal_fd, line, strlen(line));
-	(void)n;			/* a full disk must not end the session */
+	(void)n;			/* a full disk is ignored */
 }
 
 void log_error(const char *format, ...)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The command line: see options.h. popt splits it (and permutes operands), the
- * checks below give every value its meaning.
- */
+/* The command line: see options.h. popt splits it and permutes operands; the checks below interpret the values. */
 #include "cli/options.h"
-#include "cli/options_session.h"
+
 #include "cli/options_table.h"
 
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "live/session/plan.h"
 #include "ui/nav.h"
 #include "views/logline.h"
 #include "views/narrowing.h"
+#include "views/rule.h"
 
 #include <popt.h>
 #include <string.h>
@@ -20,6 +19,8 @@
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
 #define DEFAULT_WORST 5
+#define DEFAULT_TIMER_US 1000000
+#define LEAST_TIMER_NS (10 * NS_PER_MS)
 #define DEFAULT_LISTENING 5		/* seconds; doctor */
 
 /* --- splitting --- */
@@ -43,7 +44,7 @@ static bool is_asking(enum command command)
 
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
 {
-	/* Asking for help is never wrong. */
+	/* --help and --version win over any other command. */
 	if (is_asking(w->command))
 		return true;
 	bool asks = is_asking(command);
@@ -54,7 +55,7 @@ static bool set_command(struct words *w, enum command command, const char *name,
 	return true;
 }
 
-/* "--name", for messages; lives for ever. */
+/* "--name", for messages; never freed. */
 static const char *dashed_name(const struct option_row *r)
 {
 	g_autofree char *name = g_strconcat("--", r->name, NULL);
@@ -88,8 +89,8 @@ static bool take_option(struct words *w, const struct option_row *r, char *arg, 
 	return r->kind != KIND_COMMAND || set_command(w, r->command, dashed_name(r), error);
 }
 
-/* What is behind "--" is a program, whatever it looks like; popt could not tell it from
- * directories. Returns how many words are before it. */
+/* Words after "--" are a program and its arguments, which popt could not distinguish from operands. Returns the
+ * number of words before it. */
 static int split_program(struct words *w, int argc, const char *const *argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -114,7 +115,7 @@ static bool split_args(struct words *w, GPtrArray *operands, int argc, const cha
 	argc = split_program(w, argc, argv);
 	const struct subcommand *sub = find_subcommand(argc, argv);
 	bool ok = !sub || set_command(w, sub->command, sub->word, error);
-	/* The first word is not looked at: the program's name, or the subcommand. */
+	/* popt skips the first word: the program's name, or the subcommand. */
 	poptContext con = poptGetContext("blktop", argc - (sub != NULL),
 					 (const char **)argv + (sub != NULL), table, 0);
 	int val = 0;
@@ -207,7 +208,7 @@ static bool read_choice(const char *option, const char *text, const char *const 
 	return true;
 }
 
-/* Only whether it can be read: what it is relative to comes with the trace. */
+/* Checks the syntax only: what it is relative to is known when the trace is read. */
 static bool check_instant(const char *option, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -255,7 +256,7 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	return true;
 }
 
-/* A request is held against the usual or another, a range against another. */
+/* compare: with the usual or another request; changed: with another range. */
 static bool check_against(const struct options *o, const char *against, GError **error)
 {
 	const char *view = o->view ? o->view->id : "";
@@ -271,7 +272,7 @@ static bool check_against(const struct options *o, const char *against, GError *
 	return true;
 }
 
-/* Rows of the whole system can't be narrowed to a process: they are by process then. */
+/* Rows of the whole system cannot be narrowed to a process: then rows are by process. */
 static bool choose_by(struct options *o, const struct words *w, GError **error)
 {
 	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
@@ -349,7 +350,7 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 	    w->command != COMMAND_REPORT)
 		return fail(error, "--filter needs -b, log, report or the screen");
 	if (!w->filter || !o->view)
-		return true;		/* the screen reads it against the view it begins with */
+		return true;		/* the screen parses it for its first view */
 	o->expr = view_expr(o->view, w->filter, &why);
 	return o->expr || fail(error, "--filter: %s", why->message);
 }
@@ -501,7 +502,7 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 	return true;
 }
 
-/* A command behind an option would be taken for a directory that is not there. */
+/* Detects a subcommand after an option, which would be taken for a directory. */
 static bool check_command_first(GPtrArray *operands, GError **error)
 {
 	const char *first = operands->len ? g_ptr_array_index(operands, 0) : "";
@@ -607,17 +608,167 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 			 error);
 }
 
+/* --- sessions of this machine --- */
+
+/* The first option for sessions of this machine that was given; NULL: none. snapshots: also those for snapshots. */
+static const char *session_option(const struct words *w, bool snapshots)
+{
+	const struct { bool given; const char *name; } all[] = {
+		{ w->session != NULL, "--session" }, { w->pid != NULL, "--pid" },
+		{ w->live_timer != NULL, "--live-timer" }, { w->loglevel != NULL, "--loglevel" },
+		{ w->perf != NULL, "--perf" }, { w->kprobe != NULL, "--kprobe" },
+		{ w->yes, "--yes" }, { w->keep, "--keep" }, { w->spans_only, "--spans-only" },
+		{ w->calls_only, "--calls-only" }, { w->functions, "--functions" },
+		{ w->program != NULL, "-- PROGRAM" },
+		{ snapshots && w->snapshot, "--snapshot" },
+		{ snapshots && w->snapshot_when, "--snapshot-when" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+static bool read_timer(struct here *h, const char *text, GError **error)
+{
+	int64_t ns;
+	h->timer_us = DEFAULT_TIMER_US;
+	if (!text)
+		return true;
+	if (!timefmt_parse_duration(text, &ns, NULL) || ns < LEAST_TIMER_NS || ns > LIMIT_LIVE_TIMER_SECONDS * NS_PER_S)
+		return fail(error, "--live-timer takes 10ms to 10s, not '%s'", text);
+	h->timer_us = (unsigned)(ns / NS_PER_US);
+	return true;
+}
+
+static bool read_pid(struct here *h, const char *text, GError **error)
+{
+	char *end;
+	guint64 n = text ? g_ascii_strtoull(text, &end, 10) : 0;
+	if (text && (!g_ascii_isdigit(*text) || *end || n == 0 || n > G_MAXINT))
+		return fail(error, "--pid takes a process id, not '%s'", text);
+	h->pid = (int)n;
+	return true;
+}
+
+static bool read_level(struct here *h, const char *text, GError **error)
+{
+	h->loglevel = text ? plan_loglevel(text) : -1;
+	return !text || h->loglevel >= 0 ||
+	       fail(error, "--loglevel takes emerg, alert, crit, err, warning, notice, info, "
+		    "debug-system ... debug-line or debug, not '%s'", text);
+}
+
+static bool read_session(struct here *h, const char *text, GError **error)
+{
+	static const char allowed[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-";
+	size_t n = text ? strlen(text) : 0;
+	bool fits = n > 0 && n <= LIMIT_SESSION_NAME_BYTES;
+	if (text && (!fits || strspn(text, allowed) != n || *text == '-' || *text == '.'))
+		return fail(error, "--session takes a name of letters, digits, '.', '_' and '-', not '%s'",
+			    text);
+	h->session = g_strdup(text);
+	return true;
+}
+
+static bool read_counters(struct here *h, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!text)
+		return true;
+	h->counters = g_strsplit(text, ",", -1);
+	for (char **name = h->counters; *name; name++)
+		if (!plan_counter(*name, &why))
+			return fail(error, "--perf: %s", why->message);
+	return g_strv_length(h->counters) <= LIMIT_PERF_COUNTERS ||
+	       fail(error, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
+}
+
+static bool read_probes(struct here *h, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!text)
+		return true;
+	h->probes = g_strsplit(text, ",", -1);
+	for (char **name = h->probes; *name; name++) {
+		g_autofree char *symbol = NULL;
+		uint64_t offset;
+		if (!plan_symbol(*name, &symbol, &offset, &why))
+			return fail(error, "--kprobe: %s", why->message);
+	}
+	return true;
+}
+
+static bool read_rule(struct here *h, const struct words *w, bool local, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	h->snapshot = g_strdup(w->snapshot);
+	if (!w->snapshot_when)
+		return true;
+	struct rule *rule = rule_parse(w->snapshot_when, &why);
+	rule_free(rule);
+	if (!rule)
+		return fail(error, "--snapshot-when: %s", why->message);
+	if (!h->snapshot && !local)
+		return fail(error, "--snapshot-when needs --snapshot SESSION");
+	if (!h->snapshot)
+		h->snapshot = g_strdup("new");
+	h->snapshot_when = g_strdup(w->snapshot_when);
+	return true;
+}
+
+static bool check_combinations(const struct options *o, const struct words *w, GError **error)
+{
+	const char *name = session_option(w, !o->live || w->command > COMMAND_BATCH);
+
+	if (name && !o->local)
+		return fail(error, "%s is for a session of this machine: without directories, relay and "
+			    "commands that need one", name);
+	if (w->program && !w->program[0])
+		return fail(error, "-- needs a program behind it");
+	if (w->program && w->pid)
+		return fail(error, "--pid and -- PROGRAM can't be combined");
+	if (w->calls_only && !w->program && !w->pid)
+		return fail(error, "--calls-only needs --pid or -- PROGRAM");
+	if (w->spans_only && (w->calls_only || w->kprobe))
+		return fail(error, "--spans-only and %s can't be combined",
+			    w->calls_only ? "--calls-only" : "--kprobe");
+	if (w->keep && w->program && w->command == COMMAND_BATCH && !w->n)
+		return fail(error, "--keep with -b and a program needs -n: the session does not end");
+	return true;
+}
+
+static bool check_session(struct options *o, const struct words *w, GError **error)
+{
+	struct here *h = &o->here;
+
+	if (!check_combinations(o, w, error))
+		return false;
+	h->yes = w->yes;
+	h->keep = w->keep;
+	h->spans_only = w->spans_only;
+	h->calls_only = w->calls_only;
+	h->functions = w->functions;
+	h->program = w->program ? g_strdupv((char **)w->program) : NULL;
+	return read_timer(h, w->live_timer, error) && read_pid(h, w->pid, error) &&
+	       read_level(h, w->loglevel, error) && read_session(h, w->session, error) &&
+	       read_counters(h, w->perf, error) && read_probes(h, w->kprobe, error) &&
+	       read_rule(h, w, o->local, error);
+}
+
+static void clear_session(struct here *h)
+{
+	g_free(h->session);
+	g_strfreev(h->counters);
+	g_strfreev(h->probes);
+	g_strfreev(h->program);
+	g_free(h->snapshot);
+	g_free(h->snapshot_when);
+}
+
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
 	const char *view = w->list_columns ? w->list_columns : w->view;
-	const struct here_words here = {
-		.session = w->session, .pid = w->pid, .live_timer = w->live_timer,
-		.loglevel = w->loglevel, .perf = w->perf, .kprobe = w->kprobe,
-		.snapshot = w->snapshot, .snapshot_when = w->snapshot_when, .yes = w->yes,
-		.keep = w->keep, .spans_only = w->spans_only, .calls_only = w->calls_only,
-		.functions = w->functions, .program = w->program, .has_end = w->n != NULL,
-		.command = w->command,
-	};
 
 	if (w->command == COMMAND_REPORT && view)
 		return fail(error, "report has no --view: its requests are rows of traces");
@@ -627,7 +778,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
-	return check_source(o, w, operands, error) && options_check_session(o, &here, error) &&
+	return check_source(o, w, operands, error) && check_session(o, w, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
 	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
@@ -636,7 +787,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_export(o, w, error) && check_rest(o, w, error);
 }
 
-/* Hands the words that options keep over, frees the others. */
+/* Moves the words that options retain, frees the others. */
 static void move_words(struct options *o, struct words *w)
 {
 	o->command = w->command;
@@ -700,6 +851,6 @@ void options_clear(struct options *o)
 	g_free(o->config);
 	g_free(o->spool);
 	g_free(o->spans);
-	options_clear_session(&o->here);
+	clear_session(&o->here);
 	*o = (struct options){ 0 };
 }

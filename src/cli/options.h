@@ -1,78 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line: one table of options, from which popt's table, the help screen
- * and (--print-options) the man page's section and the completions are made.
- * Everything that can be checked without reading a trace is checked here.
+ * The result of parsing the command line. Everything that can be checked without reading a trace is checked here. The
+ * options themselves are a table (options_table.h).
  */
 #ifndef BLK_CLI_OPTIONS_H
 #define BLK_CLI_OPTIONS_H
 
 #include "export/export.h"
+#include "cli/command.h"
 #include "cli/filters.h"
 #include "app/input.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-
-enum exit_code {
-	EXIT_FINE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
-	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up */
-	EXIT_SIGNAL = 128,	/* + its number */
-};
-
-enum command {
-	COMMAND_SCREEN,
-	COMMAND_BATCH,
-	COMMAND_LOG,			/* `blktop log` */
-	COMMAND_EXPORT,
-	COMMAND_REPORT,			/* blktop report */
-	COMMAND_SAVE,			/* blktop save */
-	COMMAND_DOCTOR,
-	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
-	COMMAND_SWEEP,			/* destroys sessions that a killed blktop left */
-	COMMAND_LIST_VIEWS,
-	COMMAND_LIST_COLUMNS,
-	COMMAND_LIST_EVENTS,
-	COMMAND_LIST_METRICS,
-	COMMAND_LIST_LIMITS,
-	COMMAND_RECIPE,
-	COMMAND_PRINT_KEYS,
-	COMMAND_PRINT_BINDINGS,
-	COMMAND_PRINT_SETTINGS,
-	COMMAND_PRINT_OPTIONS,
-	COMMAND_PRINT_COMMANDS,
-	COMMAND_HELP,
-	COMMAND_HELP_HERE,
-	COMMAND_VERSION,
-};
-
-/* A session of this machine: options_here.c reads it. */
+/* Options for a session of this machine. */
 struct here {
 	bool yes, keep, spans_only, calls_only, functions;
 	char *session;			/* NULL: blktop-PID */
 	unsigned timer_us;
 	int loglevel;			/* -1: all */
-	int pid;			/* to be followed; 0: none */
+	int pid;			/* process to follow; 0: none */
 	char **counters, **probes;	/* or NULL */
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
-	char *snapshot_when;		/* a rule that was read; or NULL */
+	char *snapshot_when;		/* a valid rule, or NULL */
 };
 
 struct options {
 	enum command command;
 	char **paths;			/* trace directories, NULL-terminated; may be empty */
-	bool live;			/* `urls` are where to read */
+	bool live;			/* read from `urls` */
 	struct live_url *urls;
 	size_t n_urls;
-	struct live_options relay;	/* how */
-	bool local;			/* live, of a session that is to be made: no urls yet */
+	struct live_options relay;	/* how to read from them */
+	bool local;			/* live, from a session that must be made first: no urls yet */
 	struct here here;
-	struct local *running;		/* local.h: while there is one; the caller's */
+	struct local *running;		/* the session of this machine (cmd/local.h), or NULL; borrowed */
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
 	enum view_by by;		/* --by, else the view's own */
@@ -87,14 +50,14 @@ struct options {
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
 	bool align_hosts;
-	bool csv_safe;			/* screen: CSV is CSV_SAFE; else `format` has it */
+	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	bool no_isolation;
-	/* Set by the caller of reading_start(): */
+	/* Set by the caller of reading_start(), not by options: */
 	bool without_spans;		/* make no spans */
-	uint32_t cells;			/* the cells of a second that are read, as view.reads */
+	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
 	bool skip_free;			/* the program exits after reading: do not free what was read */
 	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
@@ -103,12 +66,12 @@ struct options {
 	bool memory_given;
 	int theme, mouse;		/* enum theme; on 1, off 0; -1: not given */
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
-	unsigned jobs, slices;		/* 0: chosen */
+	unsigned jobs, slices;		/* threads and pieces; 0: automatic */
 	enum reader reader;
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	enum ui_color color;
 	/* As given, or NULL. */
-	int log_level;			/* log.h; -1: not said */
+	int log_level;			/* enum log_level; -1: not given */
 	char *at, *from, *to, *filter, *output, *log, *config, *spans, *spool;
 };
 
@@ -117,22 +80,16 @@ struct options {
 bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error);
 void options_clear(struct options *o);
 
-/* The length of a "second". */
-/* Does the view show, by what was asked, what has to be counted while the trace is read? */
+/* Must events be counted by thread while the trace is read? */
 static inline bool options_count_threads(const struct options *o)
 {
 	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
 }
 
+/* The length of a "second", in ns. */
 static inline int64_t options_step(const struct options *o)
 {
 	return o->step_ns ? o->step_ns : INT64_C(1000000000);
 }
-
-void options_print_help(FILE *out);	/* one screen of 80 columns */
-void options_print_help_session(FILE *out);	/* the same, of sessions of this machine */
-/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
-void options_print_table(FILE *out);
-void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 
 #endif

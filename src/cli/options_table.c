@@ -2,6 +2,8 @@
 /* The table of options, and what is printed from it. */
 #include "cli/options_table.h"
 
+#include "export/export.h"
+
 static const char *const group_title[] = {
 	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
 	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Tell", [GROUP_HERE] = "Here",

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of options, and where their words are kept until they are read. options*.c only. */
+/*
+ * The table of options, from which popt's table, the help screens, the man page and the completions are made; and the
+ * words of the command line before they are interpreted.
+ */
 #ifndef BLK_CLI_OPTIONS_TABLE_H
 #define BLK_CLI_OPTIONS_TABLE_H
 
-#include "cli/options.h"
+#include "cli/command.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #define DEFAULT_MEMORY "512M"
 
-/* The words as given, before they mean anything. Fields are named by the table. */
+/* The words as given. The table has the offset of each field. */
 struct words {
 	GPtrArray *relays;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
@@ -19,9 +28,9 @@ struct words {
 	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel, fail_if_incomplete;
 	bool yes, keep, spans_only, calls_only, functions;
-	const char *const *program;	/* behind "--"; borrowed, NULL: none */
+	const char *const *program;	/* words after "--"; borrowed, NULL: none */
 	enum command command;
-	const char *command_name;	/* the option, with its dashes, or word that chose it */
+	const char *command_name;	/* the option (with dashes) or word that chose the command */
 };
 
 enum kind { KIND_FLAG, KIND_WORD, KIND_JOINED, KIND_LIST, KIND_COMMAND };
@@ -36,15 +45,14 @@ struct option_row {
 	enum kind kind;
 	enum command command;		/* KIND_COMMAND */
 	size_t offset;			/* in struct words; WORD_NONE */
-	const char *brief;		/* on the help screen; NULL: shares the next row's line */
+	const char *brief;		/* for the help screen; NULL: on one line with the next row */
 	const char *help;		/* one sentence, for man page and completions */
 };
 
 extern const struct option_row option_rows[];
 extern const size_t option_n_rows;
 
-/* What may be the first word of the command line. A directory of such a name is
- * "./report". */
+/* Subcommands: the first word of the command line. A directory of that name is written "./report". */
 struct subcommand {
 	const char *word;
 	enum command command;
@@ -54,5 +62,11 @@ struct subcommand {
 
 extern const struct subcommand option_subcommands[];
 extern const size_t option_n_subcommands;
+
+void options_print_help(FILE *out);	/* fits a screen of 80 columns */
+void options_print_help_session(FILE *out);	/* the same for sessions of this machine */
+/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
+void options_print_table(FILE *out);
+void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Printing views and exporting spans without a screen: see batch.h.
- */
+/* Printing views and exporting spans: see batch.h. */
 #include "cmd/batch.h"
 
 #include "cmd/batch_list.h"
@@ -22,25 +20,25 @@
 #include <signal.h>
 #include <string.h>
 
-/* A session whose streams say nothing, not even that they are idle, closes no second: -n
- * ends by the wall clock then, this much later. */
+/* A session whose streams send nothing, not even beacons, closes no second. -n then ends by the wall clock, with this
+ * delay. */
 #define QUIET_GRACE_S 5
-#define SILENT_GRACE_S 1		/* where nothing came at all */
+#define SILENT_GRACE_S 1		/* if no event came at all */
 
 struct batch {
 	const struct options *o;
 	struct reading r;
 	struct view view;		/* what is printed: the view with the columns asked for */
 	struct column *columns;		/* its columns */
-	bool header;			/* still to be printed */
+	bool header;			/* must still be printed */
 	int broken;			/* errno, once output failed */
 	unsigned n_printed;		/* blocks */
 	int64_t printed_to;		/* end of the last second printed */
-	GHashTable *corrected;		/* begin of a second printed -> how often corrected then */
-	unsigned n_corrected;		/* in all, when these were looked for last */
+	GHashTable *corrected;		/* beginning of a printed second -> its corrections at that time */
+	unsigned n_corrected;		/* corrections in all, at the last check */
 	struct late_reported late;
 	struct batch_list list;
-	int64_t since_ns;		/* seconds that ended before are not asked for */
+	int64_t since_ns;		/* seconds that ended before this are not printed */
 };
 
 /* --- columns --- */
@@ -63,7 +61,7 @@ static struct value get_corrected(const struct row *row, const struct rows *rows
 	return value_int(VALUE_COUNT, rows->trust.corrected);
 }
 
-/* CSV has one header for all blocks: the range is in the rows then. */
+/* CSV has one header for all blocks, so each row has the range. */
 static const struct column range_columns[] = {
 	{ .id = "from_ns", .title = "FROM", .kind = VALUE_TIME, .help = "begin of the range",
 	  .get = get_from_ns },
@@ -136,8 +134,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	b->header = false;
 }
 
-/* Newer events than those of the last second have come already: spans that end among
- * them are published before their second is, and must not be counted twice. */
+/* Are there events newer than the last second? Spans that ended among them are published before their second, and
+ * must not be counted twice. */
 static bool is_ahead(const struct timeline *tl, const struct second *last)
 {
 	int64_t first, newest;
@@ -152,8 +150,7 @@ static void note_printed(struct batch *b, const struct second *s)
 			    GUINT_TO_POINTER(s->trust.corrected));
 }
 
-/* Time passes also while nothing happens: seconds without any event up to the instant.
- * False: no more are wanted. */
+/* Prints seconds without events up to `until`. false: no more seconds are wanted. */
 static bool print_empty(struct batch *b, int64_t until)
 {
 	int64_t step = options_step(b->o);
@@ -172,8 +169,8 @@ static bool print_empty(struct batch *b, int64_t until)
 	return !b->broken && !(b->o->n_seconds && b->n_printed >= b->o->n_seconds);
 }
 
-/* The seconds that were closed since the last time, inside the range. Unless this is
- * the end, the last one is left until the next one is there, too. */
+/* Prints the seconds in the range that were closed since the last call. Unless this is the end, the last second is
+ * printed once the next one exists. */
 static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool is_end)
 {
 	const struct timeline *tl = b->r.tl;
@@ -191,7 +188,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
 			return;
 		if (s->begin_ns < b->printed_to || s->end_ns <= b->since_ns)
-			continue;	/* a new version of one that was printed; before the program */
+			continue;	/* a new version of a printed second, or before the program began */
 		if (b->o->live && !print_empty(b, s->begin_ns))
 			return;
 		print_range(b, s->begin_ns, s->end_ns);
@@ -204,7 +201,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		print_empty(b, st.closed_to_ns);
 }
 
-/* Seconds that were printed and are known better now, once more: -n does not count them. */
+/* Prints corrected versions of seconds that were printed. -n does not count them. */
 static void print_corrected(struct batch *b)
 {
 	const struct timeline *tl = b->r.tl;
@@ -219,7 +216,7 @@ static void print_corrected(struct batch *b)
 		gpointer was = g_hash_table_lookup(b->corrected, &s->begin_ns);
 		if (s->begin_ns >= b->printed_to || s->end_ns <= b->since_ns ||
 		    GPOINTER_TO_UINT(was) == s->trust.corrected)
-			continue;	/* one that was not known at all was corrected 0 times */
+			continue;	/* a second that was missing in the table counts as never corrected */
 		print_range(b, s->begin_ns, s->end_ns);
 		note_printed(b, s);
 	}
@@ -227,7 +224,7 @@ static void print_corrected(struct batch *b)
 
 /* --- the two ways of printing --- */
 
-static void tell_lacks(const struct batch *b)
+static void report_missing(const struct batch *b)
 {
 	int64_t first, end;
 	if (!reading_range(&b->r, &first, &end))
@@ -244,8 +241,7 @@ static void tell_lacks(const struct batch *b)
 	}
 }
 
-/* Seconds (or steps) are stored and summed, never parts of them: the range that is printed is
- * that of what was counted. */
+/* Whole seconds (or steps) are stored and summed. The printed range is that of the seconds that were counted. */
 static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 {
 	const struct timeline *tl = b->r.tl;
@@ -281,11 +277,11 @@ static int print_recorded(struct batch *b)
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
-	reading_release_signals();	/* nobody asks for them any more: they end us */
+	reading_release_signals();	/* from here on a signal ends the process */
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
-	tell_lacks(b);
+	report_missing(b);
 	g_autoptr(GError) error = NULL;
 	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
 		log_error("%s", error->message);
@@ -303,7 +299,7 @@ static int print_recorded(struct batch *b)
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
-/* A session of this machine: its program, its rule, what it tells. */
+/* A session of this machine: its program, its snapshot rule, its messages. */
 static void serve_local(struct batch *b)
 {
 	struct local *l = b->o->running;
@@ -312,7 +308,7 @@ static void serve_local(struct batch *b)
 	local_tick(l, b->r.in);
 	b->since_ns = local_program_ns(l);
 	local_watch(l, b->r.tl);
-	for (char *text; (text = local_told(l, &is_error)); g_free(text))
+	for (char *text; (text = local_next_message(l, &is_error)); g_free(text))
 		log_error("%s", text);
 }
 
@@ -321,18 +317,18 @@ static gint64 grace_us(const struct batch *b)
 	return (timeline_n_seconds(b->r.tl) ? QUIET_GRACE_S : SILENT_GRACE_S) * G_USEC_PER_SEC;
 }
 
-static void tell_late(struct batch *b)
+static void report_late_events(struct batch *b)
 {
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
-	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
+	g_autofree char *text = late_report(&b->late, &st, INT64_MAX);
 	if (text)
 		log_error("%s", text);
 }
 
-/* Not an event was printed: that is no answer, but where a program was run to its end. */
-static int tell_nothing(struct batch *b, int code)
+/* No event came: an error, unless a program was run to its end. */
+static int report_no_events(struct batch *b, int code)
 {
 	struct job_status st;
 
@@ -369,14 +365,14 @@ static int print_live(struct batch *b)
 	if (b->broken)
 		return code;
 	print_closed(b, INT64_MIN, INT64_MAX, true);
-	tell_late(b);
-	tell_lacks(b);
+	report_late_events(b);
+	report_missing(b);
 	if (code == EXIT_FINE || code == EXIT_INCOMPLETE) {
 		int loss = reading_loss_code(&b->r);
 		code = code == EXIT_FINE ? loss : code;
 	}
 	bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
-	return b->n_printed == 0 && ended_well ? tell_nothing(b, code) : code;
+	return b->n_printed == 0 && ended_well ? report_no_events(b, code) : code;
 }
 
 int batch_print(const struct options *options)
@@ -384,7 +380,7 @@ int batch_print(const struct options *options)
 	struct options o = *options;
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
-	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
+	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* snapshot rules need spans */
 	o.cells = o.live ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = reading_start(&b.r, &o);
@@ -419,7 +415,7 @@ static int export_spans(struct reading *r, const struct options *o)
 		return EXIT_FAILED;
 	}
 	if (reading_loss_code(r) != EXIT_FINE)
-		log_error("the trace was read with loss: spans may lack parts");
+		log_error("the trace was read with loss: spans may be incomplete");
 	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
 	int written = output_write(o, text, what);
 	return written != EXIT_FINE ? written : code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists in pieces: see batch_list.h. */
+/* Lists that exceed memory: see batch_list.h. */
 #include "cmd/batch_list.h"
 
 #include "cli/messages.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#define PIECE_SPANS 8192	/* about; rows take more than spans */
+#define PIECE_SPANS 8192	/* least number of spans in a piece */
 
 static bool is_in_pieces(const struct options *o)
 {
@@ -85,6 +85,7 @@ static int by_end(gconstpointer a, gconstpointer b)
 
 void batch_list_finish(struct batch_list *list, int64_t from_ns, int64_t to_ns)
 {
+	g_assert(batch_list_is_begun(list));
 	g_autoptr(GPtrArray) left = g_ptr_array_new();
 	g_autoptr(GArray) ids = g_array_new(false, false, sizeof(uint64_t));
 	struct intmap none = { 0 };

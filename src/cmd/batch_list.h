@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A list of spans (or traces) that memory has no room for, printed all the same: what goes is
- * printed just before it goes, the rest in the end. Rows are in order within a piece, and
- * pieces mostly in order of time. Where all fits, nothing is printed by this.
+ * Prints a list of spans or traces that exceeds --memory: what is evicted is printed just before, the rest at the
+ * end. Rows are in order within a piece, and pieces are mostly in order of time. If everything fits, this prints
+ * nothing.
  */
 #ifndef BLK_CMD_BATCH_LIST_H
 #define BLK_CMD_BATCH_LIST_H
@@ -13,17 +13,17 @@
 
 struct batch_list {
 	const struct options *o;
-	const struct view *view;	/* with the columns asked for */
+	const struct view *view;	/* with the columns to print */
 	struct timeline *tl;
 	struct rows_pieces pieces;
-	int broken;			/* errno, once output failed: nothing more is printed */
+	int broken;			/* errno after a failed write; nothing more is printed then */
 };
 
-/* Listens to the timeline, if this is a view, and a question, that can be answered in pieces: of
- * the whole of a recorded trace, not sorted. The list stays where it is. */
+/* Observes evictions of the timeline, if the list can be printed in pieces: the whole of a recorded trace, not
+ * sorted. `list` must not move until batch_list_clear(). */
 void batch_list_begin(struct batch_list *list, const struct options *o, const struct view *view,
 		      struct timeline *tl);
-/* Was a part of it printed? Then the rest has to be, by: */
+/* Was a part printed? Then batch_list_finish() must print the rest. */
 bool batch_list_is_begun(const struct batch_list *list);
 void batch_list_finish(struct batch_list *list, int64_t from_ns, int64_t to_ns);
 void batch_list_clear(struct batch_list *list);

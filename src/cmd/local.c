@@ -3,7 +3,7 @@
 #include "cmd/local.h"
 
 #include "cli/messages.h"
-#include "cmd/screen.h"
+#include "ui/term.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -16,10 +16,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Time limits of requests to the session helper. */
 #define LOOK_MS 15000
 #define BEGIN_MS 60000		/* for each step */
 #define END_MS 20000
-#define GO_PATIENCE_US (5 * G_USEC_PER_SEC)	/* for the reader, until the program runs anyway */
+#define START_PATIENCE_US (5 * G_USEC_PER_SEC)	/* the program starts after this even if the reader is not attached */
 #define KEY_ESC 27
 #define KEY_CTRL_C 3
 #define KEY_CTRL_D 4
@@ -28,50 +29,50 @@ struct local {
 	const struct options *o;
 	struct session_helper *session_helper;
 	char *session, *state;
-	char *url;			/* "": no session of our own */
+	char *url;			/* "": no live session was made */
 	char *snapshot;			/* session of the snapshots; "": none */
-	unsigned domains;
-	bool gone_reported;			/* the program runs, */
-	int64_t gone_ns;		/* since then */
-	gint64 begun_us;
-	struct rule *rule;
-	int64_t watched_to;		/* end of the last second that was held against it */
-	bool ended;			/* the session helper was told to */
+	unsigned domains;		/* that must be attached before the program starts */
+	bool started;			/* the followed program was started, */
+	int64_t started_ns;		/* at this time */
+	gint64 begun_us;		/* monotonic: the session was made */
+	struct rule *rule;		/* --snapshot-when, or NULL */
+	int64_t watched_to;		/* end of the last second that was checked against the rule */
+	bool ended;			/* the session helper was asked to end */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
 };
 
 /* --- while it is read --- */
 
-static void go_when_attached(struct local *l, struct input *in)
+static void start_when_attached(struct local *l, struct input *in)
 {
 	struct live_status st;
 	bool attached = input_live_status(in, &st) && st.connected && st.attached >= l->domains;
-	if (!attached && g_get_monotonic_time() - l->begun_us < GO_PATIENCE_US)
+	if (!attached && g_get_monotonic_time() - l->begun_us < START_PATIENCE_US)
 		return;
-	l->gone_ns = g_get_real_time() * NS_PER_US;
+	l->started_ns = g_get_real_time() * NS_PER_US;
 	session_helper_send(l->session_helper, HELPER_GO, NULL);
-	l->gone_reported = true;
+	l->started = true;
 }
 
 void local_tick(struct local *l, struct input *in)
 {
-	if (l && l->o->here.program && !l->gone_reported)
-		go_when_attached(l, in);
+	if (l && l->o->here.program && !l->started)
+		start_when_attached(l, in);
 }
 
 int64_t local_program_ns(const struct local *l)
 {
 	if (!l || !l->o->here.program)
 		return INT64_MIN;
-	return l->gone_reported ? l->gone_ns : INT64_MAX;
+	return l->started ? l->started_ns : INT64_MAX;
 }
 
 void local_watch(struct local *l, const struct timeline *tl)
 {
 	if (!l || !l->rule)
 		return;
-	/* Spans that end in the last second may still be on their way until the next is there. */
+	/* The last second is checked once the next exists: until then spans that end in it may be missing. */
 	size_t n = timeline_n_seconds(tl);
 	for (size_t i = timeline_find(tl, l->watched_to); i + 1 < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -84,23 +85,23 @@ void local_watch(struct local *l, const struct timeline *tl)
 	}
 }
 
-static char *tell_gone(const struct local *l)
+static char *helper_exited(const struct local *l)
 {
 	return *l->url ? g_strdup_printf("the process that destroys the session at the end is gone; "
 					 "do it by hand: lttng destroy %s", l->session) :
 		g_strdup("the process that takes snapshots is gone");
 }
 
-char *local_told(struct local *l, bool *ret_error)
+char *local_next_message(struct local *l, bool *ret_error)
 {
 	char *text = NULL;
 	*ret_error = false;
 	while (l) {
-		enum session_helper_answer said = session_helper_take(l->session_helper, &text);
-		*ret_error = said == HELPER_WARNING || said == HELPER_LOST;
-		if (said == HELPER_LOST)
-			return l->ended ? NULL : tell_gone(l);
-		if (said != HELPER_EXITED)
+		enum session_helper_answer answer = session_helper_take(l->session_helper, &text);
+		*ret_error = answer == HELPER_WARNING || answer == HELPER_LOST;
+		if (answer == HELPER_LOST)
+			return l->ended ? NULL : helper_exited(l);
+		if (answer != HELPER_EXITED)
 			return text;
 		l->exited = true;
 		l->exit_code = atoi(text);
@@ -123,7 +124,7 @@ bool local_snapshot(struct local *l, char **ret_message)
 
 /* --- asking --- */
 
-/* One key of the terminal, without Enter where that can be; -1: none comes. */
+/* One key of the terminal, without Enter if possible; -1: end of input. */
 static int read_key(void)
 {
 	struct termios before, raw;
@@ -152,7 +153,7 @@ static void print_visible(const char *text)
 	}
 }
 
-/* Prints what is left over and what became of it. */
+/* Destroys what killed runs left, and prints the result. */
 static void sweep(struct local *l)
 {
 	g_autoptr(GError) error = NULL;
@@ -160,7 +161,7 @@ static void sweep(struct local *l)
 	print_visible(said ? said : error->message);
 }
 
-/* What will be traced, and Enter. false: the user leaves. */
+/* Prints what will be traced and waits for Enter. false: the user cancelled. */
 static bool agree(struct local *l, const char *text)
 {
 	bool left_over = strstr(text, "\n  left over ") != NULL;
@@ -233,7 +234,7 @@ static void local_clear(struct local *l)
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
 	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
-	/* one that is kept is nobody's left-over: session_helper_pid_of() finds no pid in it */
+	/* The name of a session that is kept has no pid in the place where the sweep looks for one. */
 	l->session = o->here.session ? g_strdup(o->here.session) :
 		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
@@ -249,7 +250,7 @@ static int fail_with(const GError *error)
 	return EXIT_FAILED;
 }
 
-/* EXIT_FINE: agreed, or *ret_left. */
+/* Asks the user. EXIT_FINE: agreed, or *ret_left: cancelled. */
 static int ask_first(struct local *l, bool *ret_left)
 {
 	g_autoptr(GError) error = NULL;
@@ -270,11 +271,11 @@ static int ask_first(struct local *l, bool *ret_left)
 	return EXIT_FINE;
 }
 
-/* What was told and not shown yet, on the plain terminal. */
-static void tell_rest(struct local *l)
+/* Prints the messages that the screen did not show. */
+static void print_rest(struct local *l)
 {
 	bool is_error;
-	for (char *text; (text = local_told(l, &is_error)); g_free(text))
+	for (char *text; (text = local_next_message(l, &is_error)); g_free(text))
 		if (is_error || l->o->command != COMMAND_BATCH)
 			log_error("%s", text);
 		else
@@ -283,15 +284,16 @@ static void tell_rest(struct local *l)
 
 static int end(struct local *l, int code)
 {
+	g_assert(!l->ended);
 	g_autoptr(GError) error = NULL;
-	tell_rest(l);
-	bool exited = l->exited;	/* before anybody ends it */
+	print_rest(l);
+	bool exited = l->exited;	/* by itself, before END ends it */
 	l->ended = true;
 	g_autofree char *left = session_helper_ask(l->session_helper, HELPER_END, NULL, END_MS, &error);
-	tell_rest(l);
+	print_rest(l);
 	if (left && *left)
 		print_visible(left);
-	if (!left && !l->gone_reported)
+	if (!left && !l->started)
 		log_error("%s", error->message);
 	bool lossy = code == EXIT_LOSS || code == EXIT_INCOMPLETE;
 	return exited && (code == EXIT_FINE || (lossy && !l->o->fail_if_incomplete)) ? l->exit_code : code;
@@ -312,7 +314,7 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 		return end(l, fail_with(error));
 	mine.urls = &url;
 	mine.n_urls = 1;
-	mine.relay.from_beginning = true;	/* its first event is ours, too */
+	mine.relay.from_beginning = true;	/* the session is new: its first event counts */
 	int code = run(&mine);
 	live_url_clear(&url);
 	return end(l, code);
@@ -324,8 +326,7 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 	struct local l;
 	bool left = false;
 
-	/* Before anything is made for it. */
-	const char *lacks = o->local && o->command == COMMAND_SCREEN ? screen_lacks() : NULL;
+	const char *lacks = o->local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
 	if (lacks && (o->here.yes || isatty(STDIN_FILENO))) {
 		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
 		return EXIT_FAILED;

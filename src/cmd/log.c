@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log to standard output: see print_log.h. */
+/* blktop log: see log.h. */
 #include "cmd/log.h"
 
 #include "cli/messages.h"
@@ -19,7 +19,7 @@ struct printer {
 	GString *line;
 	int broken;			/* errno, once output failed */
 	int stop;
-	bool any;			/* line came, wanted or not */
+	bool any;			/* a line came, whether it passed the filter or not */
 };
 
 static void print_line(void *data, struct journal_line *l)
@@ -71,7 +71,7 @@ static int find_range(struct logsource *s, const struct options *o, struct logso
 	return reading_place_range(o, first, end, &ret->from_ns, &ret->to_ns);
 }
 
-static int tell_end(const struct printer *p, const struct logsource_result *r, const char *warning)
+static int report_end(const struct printer *p, const struct logsource_result *r, const char *warning)
 {
 	if (p->broken)
 		return output_code(p->broken);
@@ -85,7 +85,7 @@ static int tell_end(const struct printer *p, const struct logsource_result *r, c
 	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
 }
 
-/* Not that none was wanted. */
+/* Did the trace have no events at all? */
 static bool is_empty(const struct printer *p, struct logsource *s)
 {
 	int64_t first, end;
@@ -111,7 +111,7 @@ int print_log(const struct options *o)
 		logsource_run(s, &range, print_line, &p, &result, NULL, &error);
 		if (fflush(stdout) != 0 && !p.broken)
 			p.broken = errno ? errno : EIO;
-		code = tell_end(&p, &result, logsource_warning(s));
+		code = report_end(&p, &result, logsource_warning(s));
 		if (code == EXIT_FINE && !error && is_empty(&p, s)) {
 			log_error("no events in the trace");
 			code = EXIT_FAILED;

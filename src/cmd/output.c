@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a text goes: see output.h. */
+/* Writing a text: see output.h. */
 #include "cmd/output.h"
 
 #include "cli/messages.h"

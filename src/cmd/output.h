@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a text goes: stdout, or the file of -o, whole or not at all. */
+/* Writes a text to stdout, or to the file of -o, which is written completely or not at all. */
 #ifndef BLK_CMD_OUTPUT_H
 #define BLK_CMD_OUTPUT_H
 
 #include "cli/options.h"
 
-/* What became of stdout: EXIT_FINE, 128 + SIGPIPE (quietly), or EXIT_FAILED. */
+/* The exit status after writing to stdout failed. why: errno. 128 + SIGPIPE, or EXIT_FAILED after a printed error. */
 int output_code(int why);
 
-/* Ends the text with a newline; says on stderr where the file is, and `what` it holds
- * (NULL: nothing). The program's exit code. */
+/* Ends the text with a newline. Prints the path of a file to stderr, with `what` it has (may be NULL). Returns the
+ * exit status. */
 int output_write(const struct options *o, const char *text, const char *what);
 
 #endif

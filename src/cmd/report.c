@@ -16,7 +16,7 @@ static bool is_utf8(const struct options *o)
 	return !o->ascii && g_ascii_strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* The page, NULL when there is nothing to write it about; tells why. */
+/* The page; NULL: there are no requests, which was printed. */
 static char *make_page(struct reading *r, const struct options *o, int *ret_code)
 {
 	struct job_status st;

@@ -5,6 +5,6 @@
 
 #include "cli/options.h"
 
-int report_write(const struct options *o);	/* the program's exit code */
+int report_write(const struct options *o);	/* the exit status */
 
 #endif

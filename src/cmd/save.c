@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <signal.h>
 
-static int stop;			/* atomic */
+static int stop;			/* atomic; 1: a signal came */
 
 static void append_count(GString *s, uint64_t n, const char *one, const char *many)
 {

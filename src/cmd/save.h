@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* blktop save: a range of a recorded trace as a trace of its own (trace/native/cut.h). */
+/* blktop save: writes a range of a recorded trace as a trace (trace/native/cut.h). */
 #ifndef BLK_CMD_SAVE_H
 #define BLK_CMD_SAVE_H
 
 #include "cli/options.h"
 #include "trace/native/cut.h"
 
-int save_write(const struct options *o);	/* the program's exit code */
+int save_write(const struct options *o);	/* the exit status */
 
 /* "3 streams, 12 packets, 1.2M, 14:03:05.123 to 14:03:07.456; 2 damaged packets are left
- * out": what was saved, in words (g_free). */
+ * out": describes what was saved (g_free). */
 char *save_describe(const struct trace_cut *cut, const struct trace_cut_result *r);
 
 #endif

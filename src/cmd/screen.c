@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The screen's other end: see screen.h. A job reads, the screen pumps what it
- * posted, and asks for exports and files.
- */
+/* The screen as a command: see screen.h. A job reads on its own thread; the backend applies what it publishes. */
 #include "cmd/screen.h"
 
 #include "cli/config.h"
@@ -15,6 +12,7 @@
 #include "app/reading.h"
 #include "app/relay.h"
 #include "cmd/save.h"
+#include "ui/term.h"
 
 #include "live/spool/spool.h"
 #include "run/logjob.h"
@@ -30,14 +28,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A trace that can't be read says so on the plain terminal: the screen waits this
- * long for the first events before it opens. */
+/* The screen waits this long for the first events before it opens, so that an error about an unreadable trace is
+ * printed to the plain terminal. */
 #define FIRST_PATIENCE_MS 400
 #define SLICE_MS 10
-/* Beside the timeline, bytes: seconds that can be corrected; with the rest of what a
- * model keeps, and pieces of the trace on their way. */
+/* Most bytes of the model for seconds that can be corrected, beside the timeline. */
 #define MOST_CORRECTIONS (24 << 20)
-#define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
+#define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets; smaller traces are shown when they were read */
 
 struct screen {
 	const struct options *o;
@@ -45,18 +42,18 @@ struct screen {
 	struct job *job;
 	struct timeline *tl;
 	bool live;
-	struct logjob *log;		/* once it was asked for */
-	struct savejob *saving;		/* or NULL */
+	struct logjob *log;		/* NULL until the log is opened */
+	struct savejob *saving;		/* of the range that is being saved, or NULL */
 	struct late_reported late;
-	bool told_missing;
-	/* A preview that was waited for, until the screen takes it. */
+	bool missing_reported;
+	/* A preview that was ready before the screen opened. */
 	struct timeline *preview;
-	struct decoded_range window;	/* of it */
-	bool preview_kernel, preview_ust;	/* what any of them held */
-	bool aligned;
-	bool again;			/* all is to be read again: clocks were moved */
-	char *moved;			/* which, and by how much */
-	unsigned told;			/* of what tell_unread() has */
+	struct decoded_range window;	/* range of the preview */
+	bool preview_kernel, preview_ust;	/* a preview had such events */
+	bool aligned;			/* clocks were moved */
+	bool again;			/* clocks were moved just now: the trace must be read again */
+	char *moved;			/* message about the clocks, or NULL */
+	unsigned reported;		/* number of unread_message()'s messages that were taken */
 };
 
 /* --- backend: state --- */
@@ -84,7 +81,7 @@ static void backend_cancel(void *data)
 	job_cancel(s->job);
 }
 
-/* What kinds of tracing the trace holds, as far as it was read. */
+/* Does the part that was read have kernel events? */
 static bool has_kernel(const struct timeline *tl)
 {
 	static const char *const kernel_events[] = {
@@ -102,11 +99,11 @@ static const char *domains(const struct screen *s)
 	bool kernel = s->preview_kernel || has_kernel(s->tl);
 	bool ust = s->preview_ust || timeline_has_spans(s->tl);
 	if (!kernel && timeline_has_spans(s->tl) && !timeline_has_events(s->tl))
-		return " spans";	/* of a file: whoever traced them */
+		return " spans";	/* from a file of spans */
 	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
 }
 
-/* The others went on; a new message each second would be restless. */
+/* A stream that is no longer waited for. Its age is rounded to 10 s, since each change is a new message. */
 static char *stalled_text(const struct live_status *st)
 {
 	int64_t behind = st->stalled_ns == INT64_MIN ? 0 :
@@ -119,7 +116,7 @@ static char *stalled_text(const struct live_status *st)
 			       st->stalled_name, more ? more : "", since ? " " : "", since ? since : "");
 }
 
-/* The end of its name tells which one it is. */
+/* The last part of its name identifies it. */
 static void fill_stalled(const struct live_status *st, struct ui_status *ret)
 {
 	g_autofree char *visible = text_visible(st->stalled_name);
@@ -207,13 +204,13 @@ static bool backend_align(void *data, char **ret_message)
 
 	job_get_status(s->job, &st);
 	if (!s->live && st.phase <= JOB_LOADING) {
-		*ret_message = g_strdup("not all calls are read yet that tell how far clocks are apart");
+		*ret_message = g_strdup("cannot align clocks yet: not all calls between hosts were read");
 		return false;
 	}
-	g_autofree char *told = NULL;
-	s->again = hosts_move(s->tl, &told);
-	log_note("%s", told);
-	*ret_message = text_visible(told);
+	g_autofree char *message = NULL;
+	s->again = hosts_move(s->tl, &message);
+	log_note("%s", message);
+	*ret_message = text_visible(message);
 	if (s->again) {
 		g_free(s->moved);
 		s->moved = g_strdup(*ret_message);
@@ -224,8 +221,8 @@ static bool backend_align(void *data, char **ret_message)
 
 /* --- backend: a session of this machine --- */
 
-/* Once a recorded trace is read: what of it was not. NULL: all is told. */
-static char *tell_unread(struct screen *s, bool *ret_error)
+/* After a recorded trace was read: the next message about what could not be read; NULL: none. */
+static char *unread_message(struct screen *s, bool *ret_error)
 {
 	struct job_status st;
 	char *text = NULL;
@@ -234,31 +231,31 @@ static char *tell_unread(struct screen *s, bool *ret_error)
 	if (s->live || st.phase <= JOB_LOADING)
 		return NULL;
 	struct trust trust = timeline_trust(s->tl);
-	for (; s->told < 2 && !text; s->told++) {
-		g_autofree char *line = s->told ? reading_left_out(&st) : reading_damaged(&trust);
+	for (; s->reported < 2 && !text; s->reported++) {
+		g_autofree char *line = s->reported ? reading_left_out(&st) : reading_damaged(&trust);
 		text = line ? text_visible(line) : NULL;
 	}
 	*ret_error = text != NULL;
 	return text;
 }
 
-static char *backend_told(void *data, bool *ret_error)
+static char *backend_next_message(void *data, bool *ret_error)
 {
 	struct screen *s = data;
 	struct job_status st;
-	char *text = local_told(s->o->running, ret_error);
+	char *text = local_next_message(s->o->running, ret_error);
 
 	if (text || !s->live)
-		return text ? text : tell_unread(s, ret_error);
+		return text ? text : unread_message(s, ret_error);
 	job_get_status(s->job, &st);
 	*ret_error = false;
-	text = late_tell(&s->late, &st, g_get_monotonic_time());
+	text = late_report(&s->late, &st, g_get_monotonic_time());
 	struct live_status live;
-	/* while something is wrong with the connection, the banner says what */
+	/* While the connection has a problem, the banner describes it. */
 	bool troubled = input_live_status(s->in, &live) && live.message[0];
-	if (text || troubled || !st.has_missing || !st.missing.gave_up || s->told_missing)
+	if (text || troubled || !st.has_missing || !st.missing.gave_up || s->missing_reported)
 		return text;
-	s->told_missing = true;
+	s->missing_reported = true;
 	return missing_text(&st.missing);
 }
 
@@ -319,7 +316,7 @@ static void backend_log_ask(void *data, const struct journal_want *want)
 
 	if (s->live) {
 		job_get_status(s->job, &st);
-		/* What the merge has passed is all there; while it goes on, not what is behind. */
+		/* While reading continues, the log is complete up to what the merge has passed. */
 		now.until_ns = st.phase == JOB_LOADING && st.newest_ns != TIME_UNKNOWN ? st.newest_ns : 0;
 		logjob_refresh(s->log);
 	}
@@ -389,7 +386,7 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
-/* What the suffix says: .csv, .json, else aligned text. */
+/* By suffix: .csv, .json, else aligned text. */
 static enum rows_format format_of(const struct options *o, const char *path)
 {
 	enum rows_format format = rows_format_of_path(path);
@@ -397,7 +394,7 @@ static enum rows_format format_of(const struct options *o, const char *path)
 	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
 }
 
-/* As shells do, since one types it. */
+/* Expands ~/ as shells do. */
 static char *place_of(const char *path)
 {
 	return g_str_has_prefix(path, "~/") ? g_build_filename(g_get_home_dir(), path + 2, NULL) :
@@ -489,7 +486,7 @@ static void backend_debug(void *data, const char *text)
 	log_debug("screen: %s", text);
 }
 
-/* --columns and --sort are what somebody could have chosen on the screen. */
+/* --columns and --sort set what could be chosen on the screen. */
 static void take_columns(const struct options *o)
 {
 	if (!o->view || !o->prefs)
@@ -513,22 +510,8 @@ static void take_columns(const struct options *o)
 
 /* --- start and end --- */
 
-/* Who types instead of stdin is the screen's own business. */
-const char *screen_lacks(void)
-{
-	const char *term = g_getenv("TERM");
-
-	if (!isatty(STDOUT_FILENO))
-		return "the screen needs a terminal";
-	if (!term || !*term)
-		return "the screen needs to know the terminal, and TERM is not set";
-	if (g_str_equal(term, "dumb"))
-		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
-	return NULL;
-}
-
-/* Where nothing can be kept, the live session goes on without a log, which a warning says; where --spool
- * asked for it, that is an error. */
+/* Starts storing packets on disk. If that fails, the session continues without a log, with a warning; with --spool it
+ * is an error. */
 static int keep_packets(struct screen *s)
 {
 	const struct options *o = s->o;
@@ -539,8 +522,8 @@ static int keep_packets(struct screen *s)
 		return EXIT_FINE;
 	if (!o->spool) {
 		g_autofree char *visible = text_visible(error->message);
-		log_note("nothing is kept: %s", error->message);
-		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("what comes is not kept: %s", visible));
+		log_note("packets are not stored: %s", error->message);
+		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("packets are not stored: %s", visible));
 		return EXIT_FINE;
 	}
 	log_error("--spool: %s", error->message);
@@ -555,11 +538,11 @@ static int open_input(struct screen *s, bool *ret_left)
 	*ret_left = false;
 	if (o->live) {
 		int code;
-		GArray *urls = relay_choose(o, !screen_lacks(), &code);
+		GArray *urls = relay_choose(o, !term_problem(), &code);
 		if (urls)
 			s->in = input_new_live(urls, &o->relay);
 		*ret_left = !urls && code == EXIT_FINE;
-		return urls && !screen_lacks() ? keep_packets(s) : code;
+		return urls && !term_problem() ? keep_packets(s) : code;
 	}
 	if (!o->demo) {
 		s->in = input_new_paths((const char *const *)o->paths, o->reader);
@@ -582,8 +565,7 @@ static bool has_outline(struct screen *s)
 	return o != NULL;
 }
 
-/* A trace that is read at once is better shown whole: its worst second is known then. Of
- * others the end is shown first, as soon as it can be. */
+/* A small trace is shown when it was read, at its worst second. A large one is shown with a preview of its end. */
 static bool is_shown_early(struct screen *s)
 {
 	struct outline *o = job_outline(s->job);
@@ -606,7 +588,7 @@ static bool wait_first(struct screen *s)
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;
-		/* A relay has its own time limit; a directory may lie on a slow disk. */
+		/* Connecting to a relay daemon has its own time limit. */
 		if (!opened && (st.phase == JOB_LOADING || !s->live))
 			opened = g_get_monotonic_time();
 		if (opened && g_get_monotonic_time() - opened > FIRST_PATIENCE_MS * 1000)
@@ -635,8 +617,7 @@ static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last
 	return known || timeline_coverage(s->tl, ret_first, ret_last);
 }
 
-/* --at on the screen: relative to the begin, so wait for that (for "end" and "5%": for
- * all of it). */
+/* --at: waits until the beginning of the trace is known, for "end" and "5%" also its end. */
 static bool find_start(struct screen *s, int64_t *ret_at)
 {
 	const char *at = s->o->at;
@@ -672,8 +653,8 @@ static int run_ui(struct screen *s)
 		.save_trace = has_packets ? backend_save_trace : NULL,
 		.saved_trace = has_packets ? backend_saved_trace : NULL,
 		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
-		.told = backend_told, .snapshot = backend_snapshot,
-		/* A session that was made for us goes with the connection to it. */
+		.next_message = backend_next_message, .snapshot = backend_snapshot,
+		/* A session of this machine cannot be read a second time: it ends with its connection. */
 		.align = o->local ? NULL : backend_align,
 	};
 	take_columns(o);
@@ -684,10 +665,10 @@ static int run_ui(struct screen *s)
 		.counts_threads = options_count_threads(o), .filter = o->filter,
 		.prefs = o->prefs, .say = s->moved,
 	};
-	/* Only now: that there is no such trace is said without a terminal, too. */
-	const char *lacks = screen_lacks();
-	if (lacks) {
-		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
+	/* Checked late, so that errors about the trace come first. */
+	const char *problem = term_problem();
+	if (problem) {
+		log_error("%s; 'blktop -b --view VIEW' prints without one", problem);
 		return EXIT_FAILED;
 	}
 	if (!find_start(s, &options.at_ns))
@@ -702,7 +683,7 @@ static int run_ui(struct screen *s)
 	return EXIT_FAILED;
 }
 
-/* Reads, shows, and leaves nothing of it. */
+/* Reads and shows once, and frees everything. */
 static int run_once(struct screen *s)
 {
 	const struct options *o = s->o;
@@ -716,7 +697,7 @@ static int run_once(struct screen *s)
 	input_count_threads(s->in, options_count_threads(o));
 	s->job = input_start(s->in, &options);
 	int code = wait_first(s) ? run_ui(s) : EXIT_FAILED;
-	g_clear_pointer(&s->log, logjob_free);		/* these ring the job's bell */
+	g_clear_pointer(&s->log, logjob_free);		/* these two signal the job's fd, so they end first */
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
 	g_clear_pointer(&s->tl, timeline_free);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The screen's other end: gives ui/ what it asks for.
- */
+/* The screen as a command: opens the input, and implements the backend of the screen (ui/ui.h). */
 #ifndef BLK_CMD_SCREEN_H
 #define BLK_CMD_SCREEN_H
 
 #include "cli/options.h"
 
-/* What the terminal lacks for a screen; NULL: nothing. */
-const char *screen_lacks(void);
-int screen_run(const struct options *o);	/* the program's exit code */
+int screen_run(const struct options *o);	/* the exit status */
 
 #endif

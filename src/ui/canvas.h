@@ -25,7 +25,7 @@ struct cell {
 	uint8_t attr;		/* STYLE_ bits on top of the role's */
 };
 
-/* What a click on a part of the picture means. */
+/* What can be clicked, with the meaning of struct canvas_hit's fields. */
 enum hit {
 	HIT_NONE,
 	HIT_ROW,		/* of: the struct table, value: the row */
@@ -76,10 +76,10 @@ void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role
 void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role);
 void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr);
 
-/* A part of one row that can be clicked on; those told later lie above. */
+/* Registers a part of one row that can be clicked. Later ones lie above earlier ones. */
 void canvas_hit(struct canvas *c, unsigned y, unsigned x, unsigned cols, enum hit hit,
 		const void *of, int64_t value);
-/* What is there; HIT_NONE: nothing. */
+/* The part at that cell; HIT_NONE: there is none. */
 struct canvas_hit canvas_hit_at(const struct canvas *c, unsigned y, unsigned x);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists of columns over the screen: which are shown and in which order, and what rows are
- * sorted by. */
-#include "ui/app.h"
+/* The lists of columns and of sort orders: see chooser.h. */
+#include "ui/chooser.h"
+
+#include "ui/screen.h"
+#include "ui/tables.h"
 
 #include <string.h>
 
@@ -9,10 +11,10 @@ struct chooser {
 	const struct view *view;
 	enum pane pane;
 	unsigned n;
-	uint8_t order[TABLE_MAX_COLUMNS];	/* all columns of the view */
-	bool shown[TABLE_MAX_COLUMNS];		/* by place in the order */
-	unsigned n_usual;
-	uint8_t usual[TABLE_MAX_COLUMNS];	/* what is shown where nothing is chosen */
+	uint8_t order[TABLE_MAX_COLUMNS];	/* numbers of all columns of the view, as listed */
+	bool shown[TABLE_MAX_COLUMNS];		/* by index in order[] */
+	unsigned n_default;
+	uint8_t defaults[TABLE_MAX_COLUMNS];	/* the columns that are shown when none were chosen */
 };
 
 void chooser_free(struct app *app)
@@ -36,7 +38,7 @@ static GPtrArray *lines_of(const struct chooser *ch)
 	return lines;
 }
 
-/* Those shown first, in their order; then the others, in the view's. */
+/* Lists the n columns that are shown first, then the others in the view's order. */
 static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 {
 	ch->n = 0;
@@ -50,7 +52,7 @@ static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 		ch->shown[i] = i < n;
 }
 
-/* "pid,comm": what is shown; NULL where that is what the view comes with. */
+/* The columns that are shown, as "pid,comm"; NULL: they are the default. */
 static char *chosen_text(const struct chooser *ch)
 {
 	struct table t = TABLE_INIT;
@@ -59,7 +61,7 @@ static char *chosen_text(const struct chooser *ch)
 		if (ch->shown[i])
 			t.chosen[t.n_chosen++] = ch->order[i];
 	}
-	if (t.n_chosen == ch->n_usual && !memcmp(t.chosen, ch->usual, ch->n_usual))
+	if (t.n_chosen == ch->n_default && !memcmp(t.chosen, ch->defaults, ch->n_default))
 		return NULL;
 	return table_chosen(&t, ch->view);
 }
@@ -67,6 +69,7 @@ static char *chosen_text(const struct chooser *ch)
 static void columns_picked(struct app *app, size_t line)
 {
 	const struct chooser *ch = app->chooser;
+	g_assert(ch);
 	g_autofree char *columns = chosen_text(ch);
 	struct table *t = &nav_top(&app->nav)->table[ch->pane];
 	struct table_layout l;
@@ -75,12 +78,12 @@ static void columns_picked(struct app *app, size_t line)
 	table_choose(t, ch->view, columns);
 	table_layout(t, ch->view, NULL, app->canvas->cols, &l);
 	if (columns && l.n < t->n_chosen)
-		app_say(app, "%u of %u fit; all in print: -b --view %s --columns %s", l.n,
+		app_say(app, "%u of %u fit; all in batch mode: -b --view %s --columns %s", l.n,
 			t->n_chosen, ch->view->id, columns);
 	else if (columns)
-		app_say(app, "the same in print: -b --view %s --columns %s", ch->view->id, columns);
+		app_say(app, "the same in batch mode: -b --view %s --columns %s", ch->view->id, columns);
 	else
-		app_say(app, "the columns that %s comes with", ch->view->title);
+		app_say(app, "default columns of %s", ch->view->title);
 	place_stale(nav_top(&app->nav));
 }
 
@@ -96,14 +99,14 @@ static void open_columns(struct app *app, struct place *p)
 	chooser_free(app);
 	ch->view = f.view;
 	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
-	/* One chooses from what one sees. */
+	/* The default is what fits now. */
 	table_layout(&plain, f.view, f.rows, app->canvas->cols, &l);
-	for (; ch->n_usual < l.n; ch->n_usual++)
-		ch->usual[ch->n_usual] = (uint8_t)l.col[ch->n_usual].column;
+	for (; ch->n_default < l.n; ch->n_default++)
+		ch->defaults[ch->n_default] = (uint8_t)l.col[ch->n_default].column;
 	if (f.table->n_chosen)
 		fill(ch, f.table->chosen, f.table->n_chosen);
 	else
-		fill(ch, ch->usual, ch->n_usual);
+		fill(ch, ch->defaults, ch->n_default);
 	app_pick(app, title, lines_of(ch), columns_picked);
 	app->chooser = ch;
 }
@@ -121,11 +124,12 @@ static void swap(struct chooser *ch, unsigned a, unsigned b)
 
 static void toggle(struct chooser *ch, size_t at)
 {
+	g_assert(at < ch->n);
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < ch->n; i++)
 		n += ch->shown[i] && i != at;
-	ch->shown[at] = !ch->shown[at] || !n;	/* one column has to stay */
+	ch->shown[at] = !ch->shown[at] || !n;	/* at least one column is shown */
 }
 
 bool chooser_command(struct app *app, enum command_id command)
@@ -145,7 +149,7 @@ bool chooser_command(struct app *app, enum command_id command)
 		swap(ch, (unsigned)at, (unsigned)at + 1);
 		at++;
 	} else if (command == CMD_RESET) {
-		fill(ch, ch->usual, ch->n_usual);
+		fill(ch, ch->defaults, ch->n_default);
 		at = 0;
 	} else {
 		return command == CMD_SHIFT_UP || command == CMD_SHIFT_DOWN;
@@ -175,7 +179,7 @@ static void open_sort(struct app *app, struct place *p)
 {
 	struct focus f = place_focus(p);
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *title = g_strdup_printf("Sort %s by: Enter takes one", f.view->title);
+	g_autofree char *title = g_strdup_printf("Sort %s by: Enter chooses", f.view->title);
 	const struct glyphs *g = app->glyphs;
 	bool descending;
 	int sorted = table_sort_column(f.table, f.view, &descending);

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the commands do on every screen; screens add their own (app.h). */
-#include "ui/app.h"
-#include "ui/screen_log.h"
+/* The commands of all screens: see commands.h. */
+#include "ui/commands.h"
+
+#include "ui/chooser.h"
+#include "ui/compare.h"
+#include "ui/facts.h"
 #include "ui/help.h"
+#include "ui/moves.h"
+#include "ui/output.h"
+#include "ui/screen.h"
+#include "ui/screen_log.h"
+#include "ui/tables.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -10,13 +19,6 @@
 #include <string.h>
 
 typedef void (*handler)(struct app *app, struct place *p, enum command_id command);
-
-void app_pick(struct app *app, const char *title, GPtrArray *lines,
-	      void (*picked)(struct app *app, size_t line))
-{
-	popup_open(&app->popup, title, lines, true);
-	app->picked = picked;
-}
 
 static void popup_do(struct app *app, enum command_id command)
 {
@@ -43,7 +45,7 @@ static void do_back(struct app *app, struct place *p, enum command_id command)
 		app_say(app, "loading stopped: what was read stays");
 	} else if (p->search) {
 		g_clear_pointer(&p->search, g_free);
-		app_say(app, "no search any more");
+		app_say(app, "search cleared");
 	} else {
 		app_say(app, "this is the top: q quits");
 	}
@@ -72,16 +74,16 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 
 static void do_pause(struct app *app, struct place *p, enum command_id command)
 {
-	bool runs = app->nav.mode == NAV_FOLLOW || app->nav.mode == NAV_PLAY;
+	bool moving = app->nav.mode == NAV_FOLLOW || app->nav.mode == NAV_PLAY;
 
 	app->nav.fixed = false;
-	if (runs)
+	if (moving)
 		app->nav.mode = NAV_PAUSED;
 	else if (app->status.phase == UI_LIVE && app->nav.step_ns >= NS_PER_S)
 		app->nav.mode = NAV_FOLLOW;
 	else
 		app->nav.mode = NAV_PLAY;
-	app_say(app, runs ? "paused: p goes on" : app->nav.mode == NAV_FOLLOW ?
+	app_say(app, moving ? "paused: p goes on" : app->nav.mode == NAV_FOLLOW ?
 		"following the newest second" : "playing one step a second: p pauses");
 	nav_tick(&app->nav, app->main);
 	app_moved(app);
@@ -91,14 +93,14 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 {
 	app->nav.mode = NAV_FOLLOW;
 	app->nav.fixed = false;
-	app->nav.a_ns = app->nav.b_ns = TIME_UNKNOWN;	/* a range would stay where it is */
+	app->nav.a_ns = app->nav.b_ns = TIME_UNKNOWN;	/* a range does not follow */
 	nav_tick(&app->nav, app->main);
 	app_say(app, "following the newest second");
 	app_moved(app);
 }
 
-/* What is still open can't be decoded in finer steps. */
-static void rest_on_closed(struct app *app)
+/* Moves to the last closed second, since an open one cannot be decoded in finer steps. */
+static void go_to_closed(struct app *app)
 {
 	size_t i = timeline_n_seconds(app->main);
 
@@ -116,13 +118,12 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 	bool decodes = whole_decodes(app);
 
 	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
-		rest_on_closed(app);
+		go_to_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
 		app_say(app, !finer ? "10 minutes is the coarsest step" : decodes ?
 			"1 ms is the finest step" : app->options->live ?
-			"1 s is the finest step: no packets of this session are kept (--no-spool, or ! tells why)" :
-			"1 s is the finest step here: finer ones are decoded from a recorded trace "
-			"by the native reader");
+			"1 s is the finest step: no packets of this session are stored (--no-spool, or see !)" :
+			"1 s is the finest step here: finer steps need a recorded trace and the native reader");
 	app_moved(app);
 }
 
@@ -170,7 +171,7 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 	app_pause(app);
 	nav_seek(&app->nav, app->main, at);
 	if (at < first || at > last)
-		app_say(app, "%s is outside of the trace: at its nearest second", text);
+		app_say(app, "%s is outside the trace: moved to its nearest second", text);
 	app_moved(app);
 	return true;
 }
@@ -180,6 +181,7 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 void app_search(struct app *app, int direction, bool from_here)
 {
 	struct place *p = app_place(app);
+	g_assert(p->search);
 	enum pane panes = (enum pane)place_n_panes(p->view), pane = p->pane;
 	struct focus f = place_focus(p);
 	long at = (long)f.table->cursor + (from_here ? 0 : direction);
@@ -252,15 +254,27 @@ static const char *const *export_formats(const struct app *app)
 	return app->backend && app->backend->export_formats ? app->backend->export_formats : none;
 }
 
-static void ask_export(struct app *app)
+/* The format was chosen: asks for the rest of the line. */
+static void export_format_picked(struct app *app, size_t line)
 {
-	const char *const *formats = export_formats(app);
-	g_autofree char *all = g_strjoinv(" ", (char **)formats);
-	g_autofree char *words = g_strdup_printf("%s%s", all, *all ? " " : "");
-	g_autofree char *text = g_strdup_printf("%s%sspan ", *formats ? *formats : "", *formats ? " " : "");
+	g_assert(line < g_strv_length((char **)export_formats(app)));
+	g_autofree char *text = g_strdup_printf("%s span ", export_formats(app)[line]);
 
 	prompt_open(&app->prompt, PROMPT_EXPORT, text);
-	prompt_set_words(&app->prompt, words);
+}
+
+static void ask_export(struct app *app)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (const char *const *f = export_formats(app); *f; f++)
+		g_ptr_array_add(lines, g_strdup(*f));
+	if (lines->len) {
+		app_pick(app, "Export as", lines, export_format_picked);
+		return;
+	}
+	g_ptr_array_unref(lines);
+	prompt_open(&app->prompt, PROMPT_EXPORT, "span ");
 }
 
 static void do_prompt(struct app *app, struct place *p, enum command_id command)
@@ -300,7 +314,7 @@ static bool export_now(struct app *app, const struct ui_export *what)
 	bool done;
 
 	if (!app->backend) {
-		app_error(app, "cannot export: nobody does it here");
+		app_error(app, "cannot export: not available here");
 		return false;
 	}
 	done = app->backend->export_span &&
@@ -397,6 +411,59 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 		app->requests |= command == CMD_REDRAW ? APP_REDRAW : APP_SUSPEND;
 }
 
+/* Settings. */
+
+static void toggle_mouse(struct app *app)
+{
+	app->prefs->mouse = !app->prefs->mouse;
+	app->requests |= APP_MOUSE;
+	app_say(app, app->prefs->mouse ?
+		"mouse on: wheel, rows, headers, strip, path and keys can be clicked" :
+		"mouse off: the terminal selects text to copy");
+}
+
+/* Stores the first view if it differs from the automatic one. */
+static void store_view(struct app *app)
+{
+	const struct place *root = g_ptr_array_index(app->nav.stack, 0);
+
+	g_free(app->prefs->view);
+	app->prefs->view = strcmp(root->view->id, app_automatic_view(app)) ? g_strdup(root->view->id) : NULL;
+}
+
+static void write_settings(struct app *app)
+{
+	g_autofree char *message = NULL;
+
+	if (!app->backend || !app->backend->save_prefs) {
+		app_error(app, "cannot write the settings: not available here");
+		return;
+	}
+	store_view(app);
+	app->prefs->step_ns = app->nav.step_ns;
+	if (app->backend->save_prefs(app->backend->data, &message))
+		app_say(app, "%s", message ? message : "settings written");
+	else
+		app_error(app, "%s", message ? message : "cannot write the settings");
+}
+
+static void hide_coach(struct app *app)
+{
+	if (!app->coach)
+		app_say(app, "hints off");
+	app->coach = false;
+}
+
+static void settings_command(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_MOUSE)
+		toggle_mouse(app);
+	else if (command == CMD_COACH)
+		hide_coach(app);
+	else
+		write_settings(app);
+}
+
 static const handler handlers[CMD_N] = {
 	[CMD_VIEW_1] = moves_command, [CMD_VIEW_2] = moves_command, [CMD_VIEW_3] = moves_command,
 	[CMD_VIEW_4] = moves_command, [CMD_VIEW_5] = moves_command, [CMD_VIEW_6] = moves_command,
@@ -430,6 +497,7 @@ static const handler handlers[CMD_N] = {
 
 void app_command(struct app *app, enum command_id command)
 {
+	g_assert(command > CMD_NONE && command < CMD_N);
 	struct place *p = app_place(app);
 	const struct screen *screen = screen_of(p->view);
 
@@ -448,7 +516,7 @@ void app_prompt_done(struct app *app, const char *text)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *line = g_strstrip(g_strdup(text));
-	bool taken = true;
+	bool accepted = true;
 
 	switch (app->prompt.kind) {
 	case PROMPT_SEARCH:
@@ -456,21 +524,21 @@ void app_prompt_done(struct app *app, const char *text)
 			g_clear_pointer(&app_place(app)->search, g_free);
 		break;
 	case PROMPT_FILTER:
-		taken = app_filter(app, app_place(app), line, &error);
+		accepted = app_filter(app, app_place(app), line, &error);
 		break;
 	case PROMPT_GOTO:
-		taken = !*line || goto_text(app, line, &error);
+		accepted = !*line || goto_text(app, line, &error);
 		break;
 	case PROMPT_TRACE:
-		taken = output_save_trace_as(app, line, &error);
+		accepted = output_save_trace_as(app, line, &error);
 		break;
 	case PROMPT_SAVE:
-		taken = output_save_as(app, line, &error);
+		accepted = output_save_as(app, line, &error);
 		break;
 	default:
-		taken = export_text(app, line, &error);
+		accepted = export_text(app, line, &error);
 	}
-	if (taken)
+	if (accepted)
 		prompt_close(&app->prompt);
 	else
 		prompt_set_error(&app->prompt, error ? error->message : "cannot be read");

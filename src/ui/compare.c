@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* C: two tagged spans, or the selected one against what is usual; in what changed: against
- * what the range is held. */
-#include "ui/app.h"
+/* Key C: see compare.h. */
+#include "ui/compare.h"
 
 #include <string.h>
 
-/* The span of a row: of a trace without one it is the root. */
+/* The span of a row; of a trace its root. false: the row has none. */
 static bool span_of(const struct row *row, struct view_query *q)
 {
 	if (!row || !query_has_trace(&row->drill))
@@ -16,7 +15,7 @@ static bool span_of(const struct row *row, struct view_query *q)
 	return true;
 }
 
-/* Tagged rows: the first two of them in `rows`. Returns how many there are. */
+/* Returns the number of tagged rows; the first two are in ret. */
 static unsigned tagged_rows(const struct focus *f, const struct row *ret[2])
 {
 	unsigned n = 0;
@@ -37,7 +36,7 @@ static void set_other(struct view_query *q, const struct row *row)
 	q->other_kind = row->drill.span_kind;
 }
 
-/* What is compared with what; false: nothing can be, and it is said why. */
+/* Chooses what is compared. false: not possible, which was reported. */
 static bool choose(struct app *app, struct place *p, struct view_query *q)
 {
 	struct focus f = place_focus(p);
@@ -52,7 +51,7 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 		tagged[1] = tagged[0];
 		tagged[0] = here;
 	}
-	/* A row that is tagged, and another one that is not, are two as well. */
+	/* One tagged row and the cursor on another one are two, too. */
 	if (n == 1 && here && here != tagged[0]) {
 		tagged[1] = tagged[0];
 		tagged[0] = here;
@@ -67,24 +66,24 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 	return true;
 }
 
-/* Against the range before, against history, and back. */
-static void turn_history(struct app *app, struct place *p)
+/* Switches between the range before and all history. */
+static void switch_history(struct app *app, struct place *p)
 {
 	p->narrow.history = !p->narrow.history;
-	app_say(app, p->narrow.history ? "against all else that is kept: C goes back" :
-		"against the same time before the range: C takes all else that is kept");
+	app_say(app, p->narrow.history ? "compared with all other history: C goes back" :
+		"compared with the same time before the range: C switches to all other history");
 	place_stale(p);
 }
 
 static void forget_other(struct app *app, struct place *p)
 {
 	if (!p->narrow.other_trace) {
-		app_say(app, "this is against the usual: for two, tag them in a list and press C");
+		app_say(app, "compared with the usual: to compare two, tag them in a list and press C");
 		return;
 	}
 	p->narrow.other_trace = p->narrow.other_span = 0;
 	p->narrow.other_kind = -1;
-	app_say(app, "against the usual");
+	app_say(app, "compared with the usual");
 	place_stale(p);
 }
 
@@ -94,7 +93,7 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 	g_autofree char *crumb = NULL;
 
 	if (!strcmp(p->view->id, "changed")) {
-		turn_history(app, p);
+		switch_history(app, p);
 		return;
 	}
 	if (!strcmp(p->view->id, "compare")) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What terminals send for keys: see escape.h. */
+/* Escape sequences of keys: see escape.h. */
 #include "ui/escape.h"
 
 #include "ui/keys.h"
 
 #include <string.h>
 
-/* As xterm, the VT220, rxvt and the Linux console have them. */
+/* Sources: xterm, VT220, rxvt, the Linux console. */
 static const struct {
 	const char *s;
 	int key;
@@ -33,7 +33,7 @@ bool escape_begins(gunichar c)
 	return c == '[' || c == 'O';
 }
 
-/* A final byte ends it; the Linux console's function keys have one more. */
+/* A final byte (ECMA-48) ends it; function keys of the Linux console have one more byte. */
 bool escape_is_whole(const char *s)
 {
 	size_t len = strlen(s);

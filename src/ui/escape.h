@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Escape sequences of keys that the terminal's description does not have: a terminal
- * often sends others than TERM says (Home of PuTTY and tmux, Shift-Left in screen). Taken
- * apart they would be Esc and keys that do something.
+ * Escape sequences of keys that are missing in the terminal's description: terminals often send others than TERM says
+ * (Home of PuTTY and tmux, Shift-Left in screen). Read as single characters they would be Esc and other keys.
  */
 #ifndef BLK_UI_ESCAPE_H
 #define BLK_UI_ESCAPE_H
@@ -10,13 +9,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#define ESCAPE_MAX 16		/* longer ones are no keys */
+#define ESCAPE_MAX 16		/* bytes; longer sequences are not keys */
 
-/* May this follow Esc as the begin of a sequence? */
+/* Can this character after Esc begin a sequence? */
 bool escape_begins(gunichar c);
-/* Is it whole: `s` is what followed Esc so far? */
+/* Is the sequence complete? s: the characters after Esc. */
 bool escape_is_whole(const char *s);
-/* The key (ui/keys.h) of a whole one; UI_KEY_OTHER: it has none here. */
+/* The key (ui/keys.h) of a complete sequence; UI_KEY_OTHER: unknown. */
 int escape_key(const char *s);
 
 #endif

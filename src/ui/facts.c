@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Facts of a view: what it shows, its columns with unit and meaning, the events it needs,
- * which of them this trace has, and the commands that add what is missing. */
-#include "ui/app.h"
+/* Facts of a view: see facts.h. */
+#include "ui/facts.h"
+
 #include "ui/help.h"
 
 #include "base/text.h"
@@ -39,8 +39,8 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 		g_autofree char *events = text_pad(n->events, width);
 
 		add(lines, "  %s %s", events, n->there ? "in this trace" :
-		    whole ? "NOT in this trace: what it would tell shows -" :
-		    "not in what is read so far");
+		    whole ? "NOT in this trace: its figures are shown as -" :
+		    "not in what was read so far");
 	}
 	if (!needs->len)
 		add(lines, "  none in particular");
@@ -49,10 +49,10 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	add(lines, "%s", "");
 	if (!commands->len)
 		return;
-	add(lines, "What adds them, to the next recording or the session that is traced");
+	add(lines, "How to record them, in the next recording or in the session that is running");
 	for (guint i = 0; i < commands->len; i++)
 		add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
-	add(lines, "  blktop --recipe prints a whole script that records all blktop reads");
+	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
 	add(lines, "%s", "");
 }
 
@@ -64,11 +64,11 @@ static void add_containers(GPtrArray *lines, const struct view *v)
 		return;
 	add(lines, "%s", "Containers");
 	if (by)
-		add(lines, "  H sums the rows by container (in print: --by container)");
+		add(lines, "  H sums the rows by container (in batch mode: --by container)");
 	if (column)
-		add(lines, "  the column container names it, also in filters: container != host");
+		add(lines, "  column container; in filters: container != host");
 	if (!by && !column)
-		add(lines, "  none: no row is one process's. Processes, spans, scheduler have them");
+		add(lines, "  none: rows here are not of one process. Processes, spans and scheduler have them");
 	add(lines, "%s", "");
 }
 
@@ -77,37 +77,37 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	struct trust all = timeline_trust(app->main);
 	bool lost = t->lost_events || t->lost_packets, ever = all.lost_events || all.lost_packets;
 
-	add(lines, "Trust");
+	add(lines, "Completeness");
 	add(lines, "  lost in this range: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets%s", t->lost_events, t->lost_packets,
-	    t->touched && !lost ? "; a loss touches it" : "");
-	add(lines, "  lost in all that is read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+	    t->touched && !lost ? "; a loss overlaps it" : "");
+	add(lines, "  lost in all that was read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets", all.lost_events, all.lost_packets);
 	if (t->damaged || all.damaged)
-		add(lines, "  packets that can't be read, or not to their end: %" G_GUINT64_FORMAT " in this range, %"
-		    G_GUINT64_FORMAT " in all; what events they held is not known", t->damaged, all.damaged);
+		add(lines, "  damaged packets: %" G_GUINT64_FORMAT " in this range, %"
+		    G_GUINT64_FORMAT " in all; the number of their events is unknown", t->damaged, all.damaged);
 	const struct missing *missing = timeline_missing(app->main);
 	g_autofree char *incomplete = missing ? missing_text(missing) : NULL;
 	if (incomplete)
 		add(lines, "  %s", incomplete);
 	if (t->late)
-		add(lines, "  late in this range: %" G_GUINT64_FORMAT " records that came when their second, or their "
-		    "trace, was not kept any more", t->late);
+		add(lines, "  late in this range: %" G_GUINT64_FORMAT " records that came after their second or trace "
+		    "was dropped from memory", t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
-	add(lines, "  soft in this range: %" G_GUINT64_FORMAT
-	    " things that began before what is known", t->provisional);
+	add(lines, "  provisional in this range: %" G_GUINT64_FORMAT
+	    " things that began before the first event that was read", t->soft);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
-		add(lines, "  Events are lost where buffers are full before they are read. Larger "
-		    "ones, when the");
-		add(lines, "  channel is made anew (its size can't be changed later):");
+		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
+		    "need a");
+		add(lines, "  new channel, since the size of a channel cannot be changed:");
 		add(lines, "  %s", needs_for_losses(app->main));
 	}
-	if (t->provisional) {
-		add(lines, "  Names and calls from before the recording: a state dump tells them:");
+	if (t->soft) {
+		add(lines, "  A state dump records names and files from before the recording:");
 		g_autofree char *dump = repair_statedump(NULL);
 		add(lines, "  %s", dump);
 	}
@@ -153,7 +153,8 @@ static void add_columns(GPtrArray *lines, const struct focus *f, unsigned cols)
 	add(lines, "%s", "");
 }
 
-/* To what the rows are narrowed, for --only and a shell; NULL: to nothing, or (ret_more) to what --only cannot say. */
+/* What the rows are narrowed to, as --only takes it, quoted for a shell. NULL: nothing; with *ret_more: something that
+ * --only cannot express. */
 static char *only_text(const struct app *app, const struct place *p, bool *ret_more)
 {
 	struct view_query q = place_query(p);
@@ -167,7 +168,7 @@ static char *only_text(const struct app *app, const struct place *p, bool *ret_m
 	return visible ? text_shell_quote(visible) : NULL;
 }
 
-/* What prints the same rows. */
+/* The command that prints the same rows. */
 static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 		      const struct focus *f)
 {
@@ -182,7 +183,7 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 	if (f->view != p->view || app->nav.cursor_ns == TIME_UNKNOWN)
 		return;
 	nav_range(&app->nav, &from, &to);
-	add(lines, more ? "In print, but not narrowed to this" : "The same in print");
+	add(lines, more ? "In batch mode, but for all rows" : "The same in batch mode");
 	add(lines, "  blktop -b --view %s --from %s --to %s%s%s", f->view->id,
 	    timefmt_clock_ns(a, from), timefmt_clock_ns(b, to), by ? " --by " : "",
 	    by ? view_by_words[p->narrow.by] : "");

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What every screen has around it: title, trust, status, hints, key bar. */
-#include "ui/app.h"
+/* Title, completeness, status line, hints and key bar: see frame.h. */
+#include "ui/frame.h"
+
+#include "ui/crumb.h"
+#include "ui/screen.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -9,10 +12,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define COACH "Enter why · w who woke it · e export · x hide"
-#define COACH_ASCII "Enter why - w who woke it - e export - x hide"
+#define COACH "Enter why · w waker · e export · x hide"
+#define COACH_ASCII "Enter why - w waker - e export - x hide"
 #define STALLED_COLS 24
-#define REACH_COLS 120			/* so wide a line of trust has words for how far back there is what */
+#define REACH_COLS 120			/* from this width on the history is written in words */
 
 static char *mode_text(const struct app *app)
 {
@@ -66,7 +69,7 @@ static char *clock_text(const struct app *app, int64_t from, int64_t to)
 	return g_strdup_printf("%s-%s", a, fine ? timefmt_clock_ms(b, to) : timefmt_clock(b, to));
 }
 
-/* Title's right half: clock, mode, range, step; less of it where room is short. */
+/* Right half of the title: clock, mode, range and step; without range and step in a narrow terminal. */
 static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_at)
 {
 	char range[TIMEFMT_LEN], step[TIMEFMT_LEN];
@@ -84,7 +87,7 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 	return g_strdup_printf("%s %s%s", clock, mode, tail ? tail : "");
 }
 
-/* A part of the path: text, and the place in the stack that it leads to; G_MAXUINT: none. */
+/* Appends a part of the breadcrumb. depth: index in the stack of the place it leads to; G_MAXUINT: none. */
 static void add_crumb(const struct app *app, GString *s, GArray *depths, const char *text, guint depth)
 {
 	if (s->len)
@@ -93,7 +96,7 @@ static void add_crumb(const struct app *app, GString *s, GArray *depths, const c
 	g_array_append_val(depths, depth);
 }
 
-/* The path with the root or without, and from the place `first` on. */
+/* The breadcrumb from place `first` on, with the root or without it. */
 static char *crumbs_from(const struct app *app, bool with_root, guint first, GArray *ret_depths)
 {
 	GPtrArray *stack = app->nav.stack;
@@ -115,7 +118,7 @@ static char *crumbs_from(const struct app *app, bool with_root, guint first, GAr
 	return g_string_free(s, FALSE);
 }
 
-/* "Overview > thumbnail > 7f8e...": the middle goes first when it is too long, the last part never. */
+/* "Overview > thumbnail > 7f8e...". When it is too long, parts in the middle are left out, never the last one. */
 static char *crumbs_text(const struct app *app, unsigned cols, GArray *ret_depths)
 {
 	guint n = app->nav.stack->len;
@@ -131,7 +134,7 @@ static char *crumbs_text(const struct app *app, unsigned cols, GArray *ret_depth
 	return crumbs_from(app, false, n - 1, ret_depths);
 }
 
-/* A click on a part of it goes back to there; what is between two marks is one place. */
+/* Registers the clickable parts of the breadcrumb, which are separated by glyphs->crumb. */
 static void crumbs_hits(struct app *app, unsigned cols, const GArray *depths)
 {
 	struct canvas *c = app->canvas;
@@ -151,29 +154,30 @@ static void crumbs_hits(struct app *app, unsigned cols, const GArray *depths)
 	}
 }
 
-/* The stream of which nothing is known up to the instant, or NULL. */
-static char *lacks_stream(const struct app *app, int64_t to)
+/* The live stream that has sent nothing up to `to`, or NULL. g_free. */
+static char *stalled_stream(const struct app *app, int64_t to)
 {
 	if (app->status.phase != UI_LIVE || !app->status.stalled[0] || to <= app->status.stalled_ns)
 		return NULL;
 	return text_clip(app->status.stalled, STALLED_COLS, app->glyphs->utf8);
 }
 
-/* Of a trace: when it began; it stays whatever the time does. */
+/* Title of a waterfall: the time at which the trace began, which does not follow the cursor. */
 static char *pinned_text(const struct app *app, const struct place *p, const struct waterfall *w,
 			 unsigned *ret_mode_at)
 {
 	struct trust t = p->rows->trust;
 	bool lost = t.lost_events || t.lost_packets || t.touched;
-	g_autofree char *mode = mode_text(app), *stalled = lacks_stream(app, w->end_ns);
+	g_autofree char *mode = mode_text(app), *stalled = stalled_stream(app, w->end_ns);
 	char begin[TIMEFMT_LEN];
 
 	timefmt_clock_ms(begin, w->begin_ns);
 	*ret_mode_at = (unsigned)strlen(begin) + 1;
-	return g_strdup_printf("%s PINNED%s%s  trust %s%s%s", begin,
+	return g_strdup_printf("%s PINNED%s%s  %s%s%s", begin,
 			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
-			       lost ? "! lost" : stalled ? "! lacks " : "ok", lost || !stalled ? "" : stalled,
-			       app->cover.kind == COVER_SOFT ? " ~soft" : "");
+			       lost ? "! events lost" : stalled ? "! no data from " : "complete",
+			       lost || !stalled ? "" : stalled,
+			       app->cover.kind == COVER_SOFT ? " ~provisional" : "");
 }
 
 static void draw_title(struct app *app, struct place *p)
@@ -240,22 +244,22 @@ unsigned frame_sentence(struct app *app, struct box box, enum role role, const c
 	return n;
 }
 
-/* What makes it better: the command where there is room, else where it is told. */
+/* How to avoid losses: the command where there is room, else the key that shows it. */
 static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
 {
-	unsigned told = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
+	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
 				  needs_for_losses(app->main));
 
-	return told != x ? told : frame_add(app, y, x, ROLE_DIM, "  F7 tells what repairs");
+	return after != x ? after : frame_add(app, y, x, ROLE_DIM, "  F7: how to avoid it");
 }
 
-/* Live: what did not come, of all. */
+/* Live: what was announced and not received, of the whole session. */
 static unsigned trust_missing(struct app *app, unsigned y, unsigned x, const struct missing *m)
 {
 	if (m->gave_up)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " INCOMPLETE");
 	if (m->left_packets)
-		x = frame_add(app, y, x, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " packets did not come", m->left_packets);
+		x = frame_add(app, y, x, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " packets not received", m->left_packets);
 	if (m->ended_early)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " %u streams ended early", m->ended_early);
 	return x;
@@ -269,12 +273,12 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
-	g_autofree char *stalled = lacks_stream(app, to);
-	unsigned x = frame_add(app, y, 0, stalled || incomplete ? ROLE_DISTRUST : role, "TRUST %s",
+	g_autofree char *stalled = stalled_stream(app, to);
+	unsigned x = frame_add(app, y, 0, stalled || incomplete ? ROLE_DISTRUST : role, "COMPLETENESS %s",
 			       bad || stalled || incomplete ? "!" : "ok");
 
 	if (stalled)
-		x = frame_add(app, y, x, ROLE_DISTRUST, " LACKS %s", stalled);
+		x = frame_add(app, y, x, ROLE_DISTRUST, " NO DATA from %s", stalled);
 	x = frame_add(app, y, x, role, " %s", bad ? "LOST" : "lost 0");
 	if (t->lost_events)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " events", t->lost_events);
@@ -286,8 +290,8 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " in part");
 	if (incomplete)
 		x = trust_missing(app, y, x, m);
-	x = frame_add(app, y, x, t->provisional ? ROLE_DISTRUST : ROLE_TRUST,
-		      " soft %" G_GUINT64_FORMAT, t->provisional);
+	if (t->soft)
+		x = frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", t->soft);
 	if (t->late)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
@@ -301,7 +305,7 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
 }
 
-/* Does the range reach into the second that goes on? */
+/* Does the range reach into the second that is not over yet? */
 static bool is_open(const struct timeline *tl, int64_t to)
 {
 	size_t n = timeline_n_seconds(tl);
@@ -310,11 +314,11 @@ static bool is_open(const struct timeline *tl, int64_t to)
 	return last && !last->version && last->begin_ns < to;
 }
 
-/* What is shown is not all, or not for good. */
+/* Says when the figures are provisional, or of a part of the range. */
 static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 {
 	static const char *const soft[] = {
-		"soft: what came before is not read yet", "soft, and only a part of it is read yet",
+		"provisional: what came before is not read yet", "provisional: only a part of it is read yet",
 	};
 
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
@@ -329,16 +333,15 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 				 app->cover.part ? ", only a part of it" : "");
 	if (app->cover.kind == COVER_READ &&
 	    extent_is_folded(app->main, from, to, &begin, &end))
-		return frame_add(app, y, x, ROLE_SOFT, "   = folded: %s-%s as one",
+		return frame_add(app, y, x, ROLE_SOFT, "   = folded: %s-%s are one row",
 				 timefmt_clock(a, begin), timefmt_clock(b, end));
 	if (app->cover.kind == COVER_READ && app->cover.part)
 		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
 	if (app->cover.kind == COVER_READ && is_open(app->main, to))
-		return frame_add(app, y, x, ROLE_SOFT, "   %s open, so far", app->glyphs->soft);
+		return frame_add(app, y, x, ROLE_SOFT, "   %s this second is not over yet", app->glyphs->soft);
 	return x;
 }
 
-/* Of the whole trace, from its packets: known before a second is read. */
 /* "14:03:05-14:04:00"; of several days "11-21 14:03:05 - 12-02 09:00:00". */
 static unsigned trust_time(struct app *app, unsigned y, unsigned x, const char *what, int64_t first, int64_t last)
 {
@@ -359,8 +362,8 @@ static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
 	return trust_time(app, y, x, "trace", o->from_ns, o->to_ns);
 }
 
-/* Of a live session, how far back there is what: seconds, all requests, and on disk the packets that both
- * are decoded from again. */
+/* Live: how far back seconds and requests are in memory, and packets on disk, from which both can be decoded
+ * again. */
 static unsigned trust_reach(struct app *app, unsigned y, unsigned x, int64_t first)
 {
 	char clock[TIMEFMT_LEN];
@@ -403,7 +406,7 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
 	unsigned x = app->cover.kind == COVER_UNREAD ?
-		frame_add(app, y, 0, ROLE_UNREAD, "TRUST - not read") : trust_losses(app, y, trust);
+		frame_add(app, y, 0, ROLE_UNREAD, "COMPLETENESS -") : trust_losses(app, y, trust);
 
 	x = trust_cover(app, y, x);
 	x = app->nav.reading ? trust_outline(app, y, x) : trust_history(app, y, x);
@@ -463,22 +466,22 @@ static char *loading_text(const struct app *app)
 	return g_strconcat(reader, figures, end, NULL);
 }
 
-/* However much lacks, what can be done stays to be read. */
-static char *lacks_text(const struct app *app, const char *lacks)
+/* Names the missing events. A long list is clipped so that the hint stays readable. */
+static char *missing_text_of(const struct app *app, const char *missing)
 {
-	static const char hint[] = "   F7 tells what adds it";
-	bool yet = app->status.phase == UI_LIVE;	/* programs that come later may bring them */
-	g_autofree char *all = g_strconcat(yet ? "not come yet: " : "not in this trace: ", lacks, NULL);
+	static const char hint[] = "   F7: how to record it";
+	bool yet = app->status.phase == UI_LIVE;	/* programs that start later may have them */
+	g_autofree char *all = g_strconcat(yet ? "not received yet: " : "not in this trace: ", missing, NULL);
 	unsigned room = app->canvas->cols - MIN(app->canvas->cols, (unsigned)strlen(hint));
 	g_autofree char *clipped = text_clip(all, room, app->glyphs->utf8);
 
 	return g_strconcat(clipped, hint, NULL);
 }
 
-/* What the status line says when there is no message. */
+/* The message, else the most important of: state of the source, filter, loading, missing events. */
 static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 {
-	g_autofree char *lacks = NULL;
+	g_autofree char *missing = NULL;
 
 	*ret_role = ROLE_STATUS;
 	if (app->message) {
@@ -501,10 +504,10 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	    (app->status.events_per_s > 0 || *app->status.reader))
 		return loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
-		lacks = view_lacks(p->view, app->main);
-	if (lacks)
-		return lacks_text(app, lacks);
-	/* That it went slowly has a reason. */
+		missing = view_lacks(p->view, app->main);
+	if (missing)
+		return missing_text_of(app, missing);
+	/* Explains why reading was slow. */
 	if (app->status.phase == UI_DONE && g_str_has_prefix(app->status.reader, "babeltrace2: "))
 		return g_strdup_printf("read by %s", app->status.reader);
 	return g_strdup("");
@@ -513,7 +516,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 const char *frame_nothing(const struct app *app)
 {
 	if (app->status.phase == UI_DONE)
-		return "the trace holds no events";
+		return "this trace has no events";
 	return app->status.phase == UI_CANCELLED || app->status.phase == UI_FAILED ? "nothing was read" : "reading ...";
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Glyph sets: what bars, marks and sparklines are drawn with. Chosen once. */
+/* Glyph sets for bars, marks and sparklines: UTF-8 and ASCII. */
 #ifndef BLK_UI_GLYPHS_H
 #define BLK_UI_GLYPHS_H
 
@@ -19,9 +19,9 @@ struct glyphs {
 	const char *times;		/* x of "2.1x usual" */
 	const char *spark[9];		/* nothing .. full */
 	const char *unread[5];		/* of seconds not read yet, nothing .. full */
-	const char *soft;		/* of a preview, and before its figures */
+	const char *soft;		/* provisional: in the strip, and before figures */
 	const char *tag;		/* before a tagged row */
-	const char *gone;		/* before one that ended */
+	const char *ended;		/* before a process or thread that exited */
 	const char *bar;		/* histogram bars */
 	const char *eighth[9];		/* a cell that is filled from the left; nothing .. full */
 	const char *annotation;		/* on a bar */

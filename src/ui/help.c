@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The help of a screen: the view, its columns, its keys; all from the tables. */
+/* The help of a screen: see help.h. */
 #include "ui/help.h"
 
 #include "base/text.h"
@@ -42,15 +42,15 @@ static void add_columns(GPtrArray *lines, const struct view *v)
 	}
 }
 
-/* What is shown of a trace before it is read. */
+/* Explains the marks of ranges that were not read yet. */
 static void add_marks(GPtrArray *lines)
 {
 	static const char *const marks[] = {
-		"Marks, while a trace is read",
-		"  ~        before a figure: soft. It was read out of turn, without what came",
-		"           before (names, calls that were pending), and may change",
-		"  strip    one cell a second, or several: bars are what is read, ~ is soft,",
-		"           shades (' \" % & in ASCII) are bytes a second, not read yet",
+		"Marks, while a trace is being read",
+		"  ~        before a figure: provisional. It was read ahead, without what came",
+		"           before (names, pending calls), and can change",
+		"  strip    one cell for each second or several: bars were read, ~ is provisional,",
+		"           shades (' \" % & in ASCII) are bytes per second, not read yet",
 		"  !        below or in the strip: events were lost there",
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The help of a screen, made from the command, key and column tables. */
+/* The help of a screen, made from the tables of commands, keys and columns. */
 #ifndef BLK_UI_HELP_H
 #define BLK_UI_HELP_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The command table, the key table, and what is made from them: see keys.h. */
+/* The tables of commands and keys, and what is made from them: see keys.h. */
 #include "ui/keys.h"
 
-#include "ui/keymap.h"
 #include "ui/ui.h"
 
 #include "base/text.h"
@@ -21,49 +20,49 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_VIEW_6] = { "view-6", "Files", "Views", "Files, sockets and pipes" },
 	[CMD_VIEW_7] = { "view-7", "Spans", "Views", "Spans, one by one" },
 	[CMD_VIEW_8] = { "view-8", "Serv", "Views", "Services" },
-	[CMD_VIEW_9] = { "view-9", "Events", "Views", "Events: what the trace holds, by name" },
-	[CMD_VIEW_LIST] = { "view-list", "More", "Views", "List of all views, to pick one from" },
+	[CMD_VIEW_9] = { "view-9", "Events", "Views", "Events of the trace, by name" },
+	[CMD_VIEW_LIST] = { "view-list", "More", "Views", "List of all views" },
 	[CMD_VIEW_LOG] = { "view-log", "Log", "Views",
-		"Log: every call and event from here on, of the selected process or thread" },
+		"Log: every call and event from this instant on, of the selected process or thread" },
 	[CMD_VIEW_NEXT] = { "view-next", "next view", "Views", "Next view" },
 	[CMD_VIEW_PREV] = { "view-prev", "previous view", "Views", "Previous view" },
-	[CMD_DRILL] = { "drill", "open", "Why", "Into the selected row: operation, trace, why" },
+	[CMD_DRILL] = { "drill", "open", "Why", "Open the selected row: operation, trace, details" },
 	[CMD_BACK] = { "back", "back", "Why",
-		"Back; at the top Esc stops loading, q quits" },
+		"Back; in the first view Esc stops loading, q quits" },
 	[CMD_WAKER] = { "waker", "waker", "Why",
-		"To who ended the selected wait, at that instant" },
+		"Go to the waker: what the thread that ended the wait did at that instant" },
 	[CMD_PATH] = { "critical-path", "path", "Why",
-		"What the selected span's time was really spent on, in whatever thread" },
+		"Critical path of the selected span, through all threads that it waited for" },
 	[CMD_LONGEST] = { "longest", "longest", "Why", "To the longest child span" },
 	[CMD_COMPARE] = { "compare", "compare", "Why",
-		"Two tagged spans, or the selected one against the usual; in What changed: with what" },
+		"Compare two tagged spans, or the selected one with the usual; in What changed: switch the reference" },
 	[CMD_STATES] = { "states", "bars", "Why",
-		"What of each span: the thread's states, both, its bar, as there is room" },
+		"Draw spans as thread states, as bars, or both" },
 	[CMD_EXPORT] = { "export", "JSON", "Output",
-		"Write the selected trace or span as Zipkin JSON, at once" },
+		"Export the selected trace or span as Zipkin JSON" },
 	[CMD_EXPORT_AS] = { "export-as", "as", "Output",
-		"The same, asking for the format, trace or span, with-kernel, FILE" },
+		"Export as: choose the format, then trace or span, with-kernel and FILE" },
 	[CMD_COPY] = { "copy", "copy", "Output",
-		"Copy the verdict, the row or the tagged rows to the terminal's clipboard" },
+		"Copy the cause, the row or the tagged rows to the terminal's clipboard" },
 	[CMD_SAVE] = { "save", "save", "Output",
-		"Save this view (of tagged rows only them): .txt, .csv or .json" },
+		"Save this view, or its tagged rows, as .txt, .csv or .json" },
 	[CMD_SAVE_TRACE] = { "save-trace", "trace", "Output",
-		"Save the range, or this step, as a trace of its own, for others to open" },
+		"Save the range, or this step, as a CTF trace" },
 	[CMD_TIME_BACK] = { "time-back", "back", "Time", "One step back, and pause" },
 	[CMD_TIME_FORWARD] = { "time-forward", "forward", "Time", "One step forward" },
 	[CMD_TIME_BACK_10] = { "time-back-10", "back", "Time", "Ten steps back, and pause" },
 	[CMD_TIME_FORWARD_10] = { "time-forward-10", "forward", "Time", "Ten steps forward" },
 	[CMD_GOTO] = { "goto", "time", "Time",
 		"Go to a time: 14:03:05, +90s, -2m, 5%, start, end, worst" },
-	[CMD_PAUSE] = { "pause", "pause", "Time", "Pause; again: go on" },
+	[CMD_PAUSE] = { "pause", "pause", "Time", "Pause or continue" },
 	[CMD_FOLLOW] = { "follow", "follow", "Time", "Follow the newest second" },
 	[CMD_STEP_FINER] = { "step-finer", "step", "Time", "Finer step: 100 ms, 10 ms, 1 ms" },
 	[CMD_STEP_COARSER] = { "step-coarser", "step", "Time", "Coarser step: 10 s, 1 min, 10 min" },
-	[CMD_RANGE_A] = { "range-a", "range", "Time", "A range begins at this second" },
-	[CMD_RANGE_B] = { "range-b", "range", "Time", "A range ends with this second" },
-	[CMD_RANGE_CLEAR] = { "range-clear", "no range", "Time", "No range any more" },
+	[CMD_RANGE_A] = { "range-a", "range", "Time", "Begin a range at this second" },
+	[CMD_RANGE_B] = { "range-b", "range", "Time", "End the range with this second" },
+	[CMD_RANGE_CLEAR] = { "range-clear", "no range", "Time", "Clear the range" },
 	[CMD_NEXT] = { "next", "jump", "Find",
-		"Next match of the search; with no search, next outlier of the strip" },
+		"Next match of the search; without a search, next outlier" },
 	[CMD_PREV] = { "previous", "jump back", "Find", "Previous match, or outlier" },
 	[CMD_ERROR_NEXT] = { "error-next", "error", "Find", "Next row with an error" },
 	[CMD_ERROR_PREV] = { "error-previous", "error", "Find", "Previous row with an error" },
@@ -79,20 +78,20 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_SORT_LEFT] = { "sort-left", "sort", "Find", "Sort by the column to the left" },
 	[CMD_SORT_RIGHT] = { "sort-right", "sort", "Find", "Sort by the column to the right" },
 	[CMD_INVERT] = { "invert", "invert", "Find", "Invert the sorting" },
-	[CMD_BY] = { "by", "threads", "Find", "Rows are processes, threads, hosts as a whole" },
-	[CMD_TREE] = { "tree", "tree", "Find", "Processes below their parents, and back" },
+	[CMD_BY] = { "by", "threads", "Find", "Rows by process, thread, host or container" },
+	[CMD_TREE] = { "tree", "tree", "Find", "Tree of processes on or off" },
 	[CMD_TAG] = { "tag", "tag", "Find",
-		"Tag the row, or untag it: tagged rows are summed, copied, saved" },
+		"Tag or untag the row: tagged rows are summed, copied, saved" },
 	[CMD_UNTAG] = { "untag", "untag", "Find", "Untag all rows" },
-	[CMD_ONLY_TAGGED] = { "only-tagged", "tagged", "Find", "Show only tagged rows, and back" },
+	[CMD_ONLY_TAGGED] = { "only-tagged", "tagged", "Find", "Show only tagged rows, or all" },
 	[CMD_COLUMNS] = { "columns", "columns", "Find",
-		"Columns of this view: which are shown, and in which order" },
+		"Choose the columns of this view, and their order" },
 	[CMD_SORT_MENU] = { "sort-menu", "sort by", "Find",
-		"Sort by a column from a list; the one it is sorted by: turned round" },
+		"Choose the column to sort by; the same one again inverts the order" },
 	[CMD_FACTS] = { "facts", "facts", "Program",
-		"Facts: units and meaning of the columns, needed events, what repairs" },
+		"Facts: units and meaning of the columns, needed events, how to record them" },
 	[CMD_CLEAR] = { "clear", "clear", "Find",
-		"No filter, no search; with none of them, sorted as the view is" },
+		"Clear filter and search; if there are none, the sort order" },
 	[CMD_ZOOM_IN] = { "zoom-in", "zoom", "Why", "Zoom in, around the selected span" },
 	[CMD_ZOOM_OUT] = { "zoom-out", "zoom", "Why", "Zoom out" },
 	[CMD_PAN_LEFT] = { "pan-left", "pan", "Why", "Pan to the left" },
@@ -104,33 +103,33 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_LOG] = { "log", "messages", "Program", "The messages so far" },
 	[CMD_COACH] = { "coach", "hide", "Program", "Hide the line of hints" },
 	[CMD_MOUSE] = { "mouse", "mouse", "Program",
-		"Mouse on or off; off, the terminal selects text to copy" },
+		"Mouse on or off; when off, the terminal selects text to copy" },
 	[CMD_WRITE] = { "write", "write", "Program",
-		"Write the settings, and columns and order of the views, to blktoprc" },
+		"Write settings, columns and sort orders to blktoprc" },
 	[CMD_SNAPSHOT] = { "snapshot", "snapshot", "Output",
-		"Take a snapshot of the tracer's buffers, of --snapshot's session" },
+		"Take a snapshot of the session of --snapshot" },
 	[CMD_ALIGN] = { "align-hosts", "align", "Time",
-		"Move the hosts' clocks to where their calls agree, and read again from the begin" },
+		"Align the hosts' clocks by their calls of each other, and read again" },
 	[CMD_REDRAW] = { "redraw", "redraw", "Program", "Draw the screen again" },
-	[CMD_SUSPEND] = { "suspend", "suspend", "Program", "Suspend: back with fg" },
+	[CMD_SUSPEND] = { "suspend", "suspend", "Program", "Suspend; fg resumes" },
 	[CMD_QUIT] = { "quit", "quit", "Program", "Quit" },
-	[CMD_TOGGLE] = { "toggle", "show/hide", "Columns", "Show the column, or hide it" },
+	[CMD_TOGGLE] = { "toggle", "show/hide", "Columns", "Show or hide the column" },
 	[CMD_SHIFT_UP] = { "shift-up", "move", "Columns", "Move the column to the left" },
 	[CMD_SHIFT_DOWN] = { "shift-down", "move", "Columns", "Move the column to the right" },
-	[CMD_RESET] = { "reset", "reset", "Columns", "The columns that the view comes with" },
-	[CMD_ACCEPT] = { "accept", "take it", "While typing", "Take the line" },
-	[CMD_CANCEL] = { "cancel", "leave", "While typing", "Leave it as it was" },
+	[CMD_RESET] = { "reset", "reset", "Columns", "Reset to the default columns" },
+	[CMD_ACCEPT] = { "accept", "apply", "While typing", "Apply the line" },
+	[CMD_CANCEL] = { "cancel", "cancel", "While typing", "Cancel: nothing changes" },
 	[CMD_CHAR_LEFT] = { "char-left", "left", "While typing", "One character to the left" },
 	[CMD_CHAR_RIGHT] = { "char-right", "right", "While typing", "One character to the right" },
-	[CMD_LINE_BEGIN] = { "line-begin", "begin", "While typing", "To the begin of the line" },
+	[CMD_LINE_BEGIN] = { "line-begin", "begin", "While typing", "To the beginning of the line" },
 	[CMD_LINE_END] = { "line-end", "end", "While typing", "To the end of the line" },
-	[CMD_ERASE] = { "erase", "erase", "While typing", "Erase the character before" },
-	[CMD_ERASE_RIGHT] = { "erase-right", "erase", "While typing", "Erase the character under" },
-	[CMD_ERASE_WORD] = { "erase-word", "word", "While typing", "Erase the word before" },
-	[CMD_ERASE_LINE] = { "erase-line", "clear", "While typing", "Erase all before" },
-	[CMD_HISTORY] = { "history", "last", "While typing", "The line typed before" },
+	[CMD_ERASE] = { "erase", "erase", "While typing", "Erase the character before the cursor" },
+	[CMD_ERASE_RIGHT] = { "erase-right", "erase", "While typing", "Erase the character at the cursor" },
+	[CMD_ERASE_WORD] = { "erase-word", "word", "While typing", "Erase the word before the cursor" },
+	[CMD_ERASE_LINE] = { "erase-line", "clear", "While typing", "Erase everything before the cursor" },
+	[CMD_HISTORY] = { "history", "last", "While typing", "The previous line of the history" },
 	[CMD_HISTORY_NEWER] = { "history-newer", "newer", "While typing",
-		"The line typed after it; at the end what was being typed" },
+		"The next line of the history, then the line being typed" },
 };
 
 #define NO_BAR 0, 0
@@ -354,7 +353,7 @@ static unsigned entry_cols(const struct bar_entry *e)
 	return (unsigned)(strlen(e->key) + e->spaced + strlen(e->label) + 1 + (e->divided ? 2 : 0));
 }
 
-/* Two keys of one meaning beside each other share a label: "[]:pan". */
+/* Adjacent keys with the same label are joined: "[]:pan". */
 static bool joins(const struct key_binding *a, const struct key_binding *b)
 {
 	return a && a->key < 127 && b->key < 127 && a->rank == b->rank &&
@@ -463,4 +462,195 @@ void ui_print_bindings(FILE *out)
 					ui_commands[all[i].command].id);
 		}
 	}
+}
+
+/* --- the keys in force --- */
+
+static struct {
+	GArray *bindings;	/* struct key_binding; NULL: the defaults */
+} map;
+
+const struct key_binding *keymap(size_t *ret_n)
+{
+	*ret_n = map.bindings ? map.bindings->len : ui_n_bindings;
+	return map.bindings ? (const struct key_binding *)(void *)map.bindings->data : ui_bindings;
+}
+
+void keymap_reset(void)
+{
+	g_clear_pointer(&map.bindings, g_array_unref);
+}
+
+enum command_id keymap_command(const char *id)
+{
+	for (int c = CMD_NONE + 1; c < CMD_N; c++) {
+		if (!strcmp(ui_commands[c].id, id))
+			return (enum command_id)c;
+	}
+	return CMD_NONE;
+}
+
+int keymap_key(const char *name)
+{
+	gunichar u = g_utf8_get_char_validated(name, -1);
+	char buf[16];
+
+	if (!*name)
+		return UI_KEY_NONE;
+	for (int key = UI_KEY_SPECIAL; key <= UI_KEY_F12; key++) {
+		if (!strcmp(keys_name(key, buf), name) && strcmp(name, "?"))
+			return key;
+	}
+	for (int key = 1; key <= UI_KEY_BACKSPACE_CHAR; key++) {
+		if (!g_ascii_strcasecmp(keys_name(key, buf), name) &&
+		    (key <= ' ' || *name == key))
+			return key;
+	}
+	if (u == (gunichar)-1 || u == (gunichar)-2 || *g_utf8_next_char(name))
+		return UI_KEY_NONE;
+	return u > 127 && g_unichar_isgraph(u) ? (int)u : UI_KEY_NONE;
+}
+
+/* Parses key names separated by blanks. NULL and *error: one is unknown or not allowed. */
+static GArray *parse_keys(const char *text, unsigned contexts, enum command_id command,
+			  GError **error)
+{
+	g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int));
+	g_auto(GStrv) words = g_strsplit_set(text, " \t", -1);
+
+	for (char **w = words; *w; w++) {
+		int key = **w ? keymap_key(*w) : UI_KEY_NONE;
+		const char *why = NULL;
+
+		if (!**w)
+			continue;
+		if (key == UI_KEY_NONE)
+			why = "is no key";
+		else if (key == UI_CTRL('c') && command != CMD_QUIT && contexts != CTX_PROMPT)
+			why = "always leaves";
+		else if ((contexts & CTX_PROMPT) && key >= ' ' && key < UI_KEY_SPECIAL &&
+			 key != UI_KEY_BACKSPACE_CHAR)
+			why = "is typed there";
+		if (why) {
+			g_set_error(error, g_quark_from_static_string("blk-keymap"), 0,
+				    "'%s' %s", *w, why);
+			return NULL;
+		}
+		g_array_append_val(keys, key);
+	}
+	return g_steal_pointer(&keys);
+}
+
+/* Adds b once for each key; only the first is in the key bar. */
+static void put(GArray *to, const struct key_binding *b, const GArray *keys)
+{
+	for (guint i = 0; i < keys->len; i++) {
+		struct key_binding one = *b;
+
+		one.key = g_array_index(keys, int, i);
+		if (i)
+			one.bar = 0;
+		g_array_append_val(to, one);
+	}
+}
+
+static unsigned contexts_of(const struct key_binding *all, size_t n, enum command_id command)
+{
+	unsigned contexts = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].command == command)
+			contexts |= all[i].contexts;
+	}
+	return contexts;
+}
+
+static bool holds(const GArray *keys, int key)
+{
+	for (guint i = 0; i < keys->len; i++) {
+		if (g_array_index(keys, int, i) == key)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the default rows of a command with other keys. */
+static void put_all(GArray *to, enum command_id command, const GArray *keys)
+{
+	unsigned covered = 0;
+
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		struct key_binding b = ui_bindings[i];
+
+		if (b.command != command)
+			continue;
+		b.contexts &= ~covered;
+		b.bar &= b.contexts;
+		covered |= b.contexts;
+		if (b.contexts)
+			put(to, &b, keys);
+	}
+}
+
+bool keymap_set(enum command_id command, const char *text, GError **error)
+{
+	size_t n;
+	const struct key_binding *all = keymap(&n);
+	unsigned contexts = contexts_of(ui_bindings, ui_n_bindings, command);
+	g_autoptr(GArray) keys = parse_keys(text, contexts, command, error);
+	GArray *fresh;
+	bool there = false;
+
+	if (!keys)
+		return false;
+	fresh = g_array_new(FALSE, FALSE, sizeof(struct key_binding));
+	for (size_t i = 0; i < n; i++) {
+		struct key_binding b = all[i];
+		bool stays = command == CMD_QUIT && b.key == UI_CTRL('c');
+
+		/* At the old position, so that the order of the key bar does not change. */
+		if (b.command == command && !there)
+			put_all(fresh, command, keys);
+		there = there || b.command == command;
+		if (b.command == command && !stays)
+			continue;
+		if (holds(keys, b.key) && !stays)
+			b.contexts &= ~contexts;
+		b.bar &= b.contexts;
+		if (b.contexts)
+			g_array_append_val(fresh, b);
+	}
+	if (!there)
+		put_all(fresh, command, keys);
+	keymap_reset();
+	map.bindings = fresh;
+	return true;
+}
+
+/* Gives a command an additional key in some contexts. */
+static void add(int key, enum command_id command, unsigned contexts)
+{
+	size_t n;
+	const struct key_binding *all = keymap(&n);
+	struct key_binding b = { contexts, key, command, 0, 0, NULL };
+	GArray *fresh = g_array_new(FALSE, FALSE, sizeof b);
+
+	for (size_t i = 0; i < n; i++) {
+		struct key_binding old = all[i];
+
+		if (old.key == key)
+			old.contexts &= ~contexts;
+		old.bar &= old.contexts;
+		if (old.contexts)
+			g_array_append_val(fresh, old);
+	}
+	g_array_append_val(fresh, b);
+	keymap_reset();
+	map.bindings = fresh;
+}
+
+void keymap_vi(void)
+{
+	add('h', CMD_TIME_BACK, CTX_VIEWS);
+	add('l', CMD_TIME_FORWARD, CTX_LISTS);	/* in a waterfall: the longest child */
 }

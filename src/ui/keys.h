@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One table of commands and one of keys. Everything that speaks of keys is made
- * from them: the dispatcher, the key bar, the help screen, the man page.
+ * One table of commands and one of keys, from which dispatching, key bar, help and man page are made.
  */
 #ifndef BLK_UI_KEYS_H
 #define BLK_UI_KEYS_H
@@ -25,7 +24,7 @@ enum ui_key {
 #define UI_KEY_ESC 27
 #define UI_KEY_F(n) (UI_KEY_F0 + (n))
 
-/* Where a key is pressed: exactly one at a time. */
+/* Where a key is pressed. Exactly one is in effect at a time; combinations are for tables. */
 enum context {
 	CTX_OVERVIEW = 1, CTX_TABLE = 2, CTX_WATERFALL = 4, CTX_POPUP = 8, CTX_PROMPT = 16,
 	CTX_CHOOSER = 32,
@@ -57,7 +56,7 @@ enum command_id {
 };
 
 struct command {
-	const char *id;		/* "time-back": for tests and settings */
+	const char *id;		/* "time-back": in blktoprc and tests */
 	const char *name;	/* in the key bar: "Phases", "waker" */
 	const char *group;	/* heading in the help */
 	const char *help;	/* one line, no full stop */
@@ -68,7 +67,7 @@ struct key_binding {
 	int key;
 	enum command_id command;
 	unsigned bar;		/* contexts whose key bar shows it */
-	unsigned rank;		/* which stay when room is short: low ones */
+	unsigned rank;		/* in a short key bar, low ranks are shown first */
 	const char *label;	/* in the key bar; NULL: the command's name */
 };
 
@@ -76,20 +75,32 @@ extern const struct command ui_commands[CMD_N];
 extern const struct key_binding ui_bindings[];
 extern const size_t ui_n_bindings;
 
+/*
+ * The keys in force: ui_bindings[] with the changes of blktoprc. One set a process. The first match wins.
+ */
+const struct key_binding *keymap(size_t *ret_n);
+void keymap_reset(void);
+/* Binds a command to these keys ("Left H Ctrl-B"; "": to none) in all contexts that have it, and unbinds
+ * what the keys did there. Ctrl-C always quits. */
+bool keymap_set(enum command_id command, const char *keys, GError **error);
+/* h and l step through time as Left and Right do. */
+void keymap_vi(void);
+enum command_id keymap_command(const char *id);	/* CMD_NONE: no such command */
+int keymap_key(const char *name);		/* a name as of keys_name(); UI_KEY_NONE: no such key */
+
 enum command_id keys_find(enum context context, int key);
 /* "Enter", "Ctrl-L", "F2", "a". */
 const char *keys_name(int key, char buf[16]);
 /* All keys of a command in these contexts, "q Esc Backspace". Free with g_free. */
 char *keys_of(unsigned contexts, enum command_id command);
-/* Lines of help for a context (char *, to be freed with the array): headings
- * without, entries with two leading blanks. */
+/* Lines of help for a context (char *, freed by the array). Entries begin with two blanks, headings do not. */
 GPtrArray *keys_help(enum context context);
 
 /* The key bar: at most `cols` columns; each entry is a key and its label. */
 struct bar_entry {
 	char key[16];
-	int code;		/* the key; several joined: the first */
-	unsigned n_joined;	/* characters of key that are a key each; 0: it is one */
+	int code;		/* the key; of joined ones the first */
+	unsigned n_joined;	/* number of single-character keys in key, as in "[]"; 0: one key */
 	const char *label;	/* "" for none */
 	bool spaced;		/* ':' between them */
 	bool divided;		/* a '|' before it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A set of rows, by their keys: what is tagged, what is folded. It outlives the rows:
- * the same thing in another second is still in it. */
+/* A set of rows by their keys: tagged or folded rows. It stays valid when rows are built again, also for another
+ * second. */
 #ifndef BLK_UI_KEYSET_H
 #define BLK_UI_KEYSET_H
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loop: waits for keys, the backend, signals and the clock; keys are answered
- * first. Results of the backend are taken at most ten times a second, so that a
- * trace that loads fast does not keep the screen from answering.
+ * The loop: waits for keys, the backend, signals and the clock. Keys come first. Results of the backend are applied
+ * at most ten times a second, so that the screen stays responsive while a trace loads.
  */
 #include "ui/app.h"
+
+#include "ui/mouse.h"
+#include "ui/output.h"
 #include "ui/screen_log.h"
 #include "ui/term.h"
+#include "ui/term_signal.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 
@@ -23,9 +27,9 @@ struct loop {
 	struct app *app;
 	const struct ui_backend *backend;
 	gint64 pumped_us, ticked_us;	/* monotonic */
-	int fd;				/* polled where there is no backend; 0: none */
-	int signal;			/* that ended it, 0: none */
-	bool dirty;
+	int fd;				/* polled if there is no backend; 0: none */
+	int signal;			/* the signal that ends it; 0: none */
+	bool dirty;			/* must be painted */
 };
 
 static struct term_options term_options(const struct ui_options *o)
@@ -35,7 +39,6 @@ static struct term_options term_options(const struct ui_options *o)
 	return (struct term_options){ color, o->prefs };
 }
 
-/* Signals first: they end, stop, resize. */
 static void take_signals(struct loop *l)
 {
 	struct term_signals s = term_signals();
@@ -55,7 +58,7 @@ static void take_signals(struct loop *l)
 	}
 }
 
-/* Waits until something is to do. false: the terminal is gone. */
+/* Waits for a key, a signal, the backend or the clock. false: the terminal was closed. */
 static bool wait_for(struct loop *l, bool pump_later)
 {
 	gint64 now = g_get_monotonic_time(), until = l->ticked_us + TICK_US;
@@ -81,7 +84,7 @@ static void paint(struct loop *l)
 	l->dirty = false;
 }
 
-/* What was clicked on is what is seen: all that changed before is painted first. */
+/* A click refers to the picture on the screen: pending changes are painted first. */
 static void take_mouse(struct loop *l)
 {
 	static const enum app_mouse what[] = {
@@ -107,7 +110,7 @@ static void take_keys(struct loop *l)
 		else
 			app_key(l->app, key);
 		l->dirty = true;
-		/* Suspending must not run behind keys typed after it. */
+		/* Keys after a suspend must wait until it was carried out. */
 		if (l->app->requests)
 			break;
 	}
@@ -126,19 +129,19 @@ static void take_requests(struct loop *l)
 	if (app->requests & APP_SUSPEND)
 		term_suspend();
 	if ((app->requests & APP_MOUSE) && !term_set_mouse(app->prefs->mouse)) {
-		app->prefs->mouse = !app->prefs->mouse;		/* as it was: W keeps it */
+		app->prefs->mouse = !app->prefs->mouse;		/* restored, since W would store it */
 		app_error(app, "this terminal has no mouse");
 	}
 	app->requests = 0;
 }
 
-static void take_told(struct loop *l)
+static void take_messages(struct loop *l)
 {
 	bool is_error = false;
 
-	if (!l->backend || !l->backend->told)
+	if (!l->backend || !l->backend->next_message)
 		return;
-	for (char *text; (text = l->backend->told(l->backend->data, &is_error)); g_free(text)) {
+	for (char *text; (text = l->backend->next_message(l->backend->data, &is_error)); g_free(text)) {
 		if (is_error)
 			app_error(l->app, "%s", text);
 		else
@@ -152,13 +155,13 @@ static void tick(struct loop *l)
 
 	if (said)
 		app_error(l->app, "%s", said);
-	take_told(l);
+	take_messages(l);
 	app_second_passed(l->app);
 	l->ticked_us = g_get_monotonic_time();
 	l->dirty = true;
 }
 
-/* Applies what the backend has; tells whether it was asked too early. */
+/* Applies what the backend has. true: not yet, the last time was less than PUMP_US ago. */
 static bool pump(struct loop *l)
 {
 	gint64 now = g_get_monotonic_time();
@@ -225,7 +228,7 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	return l.signal ? 128 + l.signal : 0;
 }
 
-/* The picker: a list, and nothing else. */
+/* --- the list that is shown alone --- */
 
 static void pick_lines(struct popup *popup, const struct ui_pick *pick)
 {
@@ -254,7 +257,7 @@ static void pick_paint(struct popup *popup, struct canvas *c, const struct glyph
 	term_paint(c, at, 0, false);
 }
 
-/* -2: go on; -1: left; else the line picked. */
+/* -2: undecided; -1: cancelled; else the line that was picked. */
 static int pick_key(struct popup *popup, int key)
 {
 	enum command_id command = keys_find(CTX_POPUP, key);
@@ -275,7 +278,7 @@ static int pick_key(struct popup *popup, int key)
 	}
 }
 
-/* The wheel moves, a click selects, one more picks. */
+/* The wheel moves, a click selects, a click on the selected line picks. */
 static int pick_mouse(struct popup *popup, const struct canvas *c)
 {
 	struct term_mouse m = term_mouse();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All that the screen has said: see messages.h. */
+/* The messages of the screen: see messages.h. */
 #include "ui/messages.h"
 
 #include "base/limits.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define INDENT 13		/* of what goes on below */
+#define INDENT 13		/* of continuation lines */
 
 struct message {
 	int64_t first_ns, last_ns;
@@ -19,7 +19,7 @@ struct message {
 
 struct messages {
 	GQueue queue;		/* struct message * */
-	uint64_t n_gone, version;
+	uint64_t n_dropped, version;
 };
 
 struct messages *messages_new(void)
@@ -58,7 +58,7 @@ void messages_add(struct messages *m, int64_t at_ns, bool error, const char *tex
 	g_queue_push_tail(&m->queue, last);
 	if (m->queue.length > LIMIT_MESSAGES) {
 		message_free(g_queue_pop_head(&m->queue));
-		m->n_gone++;
+		m->n_dropped++;
 	}
 }
 
@@ -80,7 +80,7 @@ static char *line_of(const struct message *m)
 	return g_strdup_printf("  %s %s%s%s", first, m->error ? "! " : "", text, times ? times : "");
 }
 
-/* Breaks at blanks where there are some. */
+/* Wraps at blanks if possible. */
 static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols)
 {
 	g_autofree char *first = NULL;
@@ -115,9 +115,9 @@ GPtrArray *messages_lines(const struct messages *m, unsigned cols)
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 
 	cols = MAX(cols, 2 * INDENT);
-	if (m->n_gone)
-		g_ptr_array_add(lines, g_strdup_printf("  %" G_GUINT64_FORMAT " older ones are gone; "
-						       "--log FILE keeps all", m->n_gone));
+	if (m->n_dropped)
+		g_ptr_array_add(lines, g_strdup_printf("  %" G_GUINT64_FORMAT " older messages were dropped; "
+						       "--log FILE stores all", m->n_dropped));
 	for (const GList *l = m->queue.head; l; l = l->next) {
 		g_autofree char *line = line_of(l->data);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * All that the screen has said, with its time: what ! shows. Nothing goes before
- * LIMIT_MESSAGES; what goes then is counted.
- */
+/* The messages of the screen with their time (key !). The newest LIMIT_MESSAGES are retained, others are counted. */
 #ifndef BLK_UI_MESSAGES_H
 #define BLK_UI_MESSAGES_H
 
@@ -17,11 +14,11 @@ struct messages;
 struct messages *messages_new(void);
 void messages_free(struct messages *m);		/* NULL is fine */
 
-/* Copied. The same as the last one is counted with it. */
+/* Copies text. A message equal to the last one is counted with it. */
 void messages_add(struct messages *m, int64_t at_ns, bool error, const char *text);
-uint64_t messages_version(const struct messages *m);	/* grows with each */
-/* Lines of at most `cols` columns to show (char *, visible, freed by the array), the
- * oldest first; long messages go on below, indented. */
+uint64_t messages_version(const struct messages *m);	/* grows with each message */
+/* Lines of at most `cols` columns (char *, visible text, freed by the array), oldest first. Long messages are
+ * wrapped. */
 GPtrArray *messages_lines(const struct messages *m, unsigned cols);
 
 #endif

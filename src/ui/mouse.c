@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What clicks and the wheel do: the picture says what is where (canvas_hit). */
+/* Clicks and the wheel: see mouse.h. The canvas has what is at a cell (canvas_hit_at()). */
+#include "ui/mouse.h"
+
 #include "ui/app.h"
+#include "ui/commands.h"
+#include "ui/screen.h"
+#include "ui/tables.h"
 
 #include "base/timefmt.h"
 
@@ -9,7 +14,7 @@
 #define DOUBLE_CLICK_US (400 * 1000)
 #define WHEEL_ROWS 3
 
-/* Which of the place's tables it is; -1: one of another place. */
+/* The pane of a table; -1: the table is not of this place. */
 static int pane_of(const struct place *p, const void *table)
 {
 	for (int i = 0; i < PANE_N; i++) {
@@ -39,7 +44,7 @@ static void click_row(struct app *app, struct place *p, const struct canvas_hit 
 		app_command(app, CMD_DRILL);
 }
 
-/* By this column; again: the other way. */
+/* Sorts by this column; again: inverts the order. */
 static void click_header(struct app *app, struct place *p, const struct canvas_hit *h)
 {
 	int pane = pane_of(p, h->of);
@@ -89,7 +94,7 @@ static void click(struct app *app, const struct canvas_hit *h, bool twice)
 		app_key(app, (int)h->value);
 		return;
 	}
-	/* A line that is typed stays until it is taken or left. */
+	/* An open prompt ignores clicks. */
 	if (app->prompt.kind != PROMPT_NONE)
 		return;
 	g_clear_pointer(&app->message, g_free);
@@ -123,7 +128,7 @@ static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 	}
 	app_touch(app);
 	p = app_place(app);
-	/* Over the strip it goes through time. */
+	/* Over the strip the wheel steps through time. */
 	if (h->hit == HIT_TIME) {
 		app_command(app, direction < 0 ? CMD_TIME_BACK : CMD_TIME_FORWARD);
 		return;
@@ -145,7 +150,7 @@ void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gin
 		return;
 	}
 	app->clicked.hit = h;
-	/* A third click is a first one again. */
+	/* A third click counts as a first one. */
 	app->clicked.at_us = twice ? 0 : now_us;
 	if (h.hit != HIT_NONE)
 		click(app, &h, twice);

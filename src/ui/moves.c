@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * From place to place: by number, by the list of views, by Enter; what a place is narrowed to, and
- * how the breadcrumb tells it.
- */
-#include "ui/app.h"
+/* Going to other views: see moves.h. */
+#include "ui/moves.h"
+
+#include "ui/crumb.h"
+#include "ui/screen.h"
 #include "ui/screen_log.h"
 
 #include "base/text.h"
@@ -16,21 +16,7 @@ static const char *const numbered[] = {
 	"events",
 };
 
-/* --- what a place is narrowed to --- */
-
-struct view_query place_query(const struct place *p)
-{
-	struct view_query q = p->narrow;
-	unsigned only = view_honours(p->view, q.by);
-
-	/* A trace is less than the thread and the operation by which it was come to. */
-	if (query_has_trace(&q) && only & ONLY_TRACE)
-		only &= ONLY_TRACE | (p->view->of_span ? ONLY_SPAN : 0);
-	query_widen(&q, only);
-	return q;
-}
-
-/* What the selected row adds to what its view is narrowed to. */
+/* The narrowing of the view, and what the selected row adds to it. */
 static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
 {
 	struct view_query q = *base;
@@ -58,8 +44,8 @@ static struct view_query narrow_by_row(const struct view_query *base, const stru
 	return q;
 }
 
-/* The selected span of a waterfall narrows what is opened beside it. */
-static struct view_query narrow_here(struct place *p)
+/* The narrowing for a view that is opened beside this one; in a waterfall that of the selected span. */
+static struct view_query narrow_beside(struct place *p)
 {
 	const struct row *row = place_selected(p);
 	const struct waterfall_row *w = (const struct waterfall_row *)row;
@@ -86,33 +72,10 @@ struct view_query moves_selected(struct place *p)
 {
 	struct view_query q = place_query(p);
 
-	return p->view->kind == VIEW_WATERFALL ? narrow_here(p) : narrow_by_row(&q, place_selected(p));
+	return p->view->kind == VIEW_WATERFALL ? narrow_beside(p) : narrow_by_row(&q, place_selected(p));
 }
 
-/* --- how it is told --- */
-
-/* The narrowest of it: the trace, the thread, the process, the container, the operation, the host. */
-static char *narrow_name(const struct app *app, const struct place *p, const struct view_query *q)
-{
-	if (query_has_trace(q))
-		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
-	if (q->tid >= 0)
-		return g_strdup_printf("tid %d", q->tid);
-	if (q->pid >= 0)
-		return g_strdup_printf("pid %d", q->pid);
-	if (q->container)
-		return view_container_name(app->main, q->host, q->container);
-	if (q->operation && q->service && strcmp(q->operation, q->service)) {
-		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
-
-		return g_strdup_printf("%s (%s)", op, sv);
-	}
-	if (q->operation || q->service)
-		return text_visible(q->operation ? q->operation : q->service);
-	return text_visible(p->host ? p->host : "");
-}
-
-/* The first text of a row: what people call it. */
+/* The name of a row: its first text. */
 static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
 {
 	for (size_t i = 0; i < v->n_columns; i++) {
@@ -127,33 +90,9 @@ static char *row_name(const struct view *v, const struct rows *rows, const struc
 	return NULL;
 }
 
-/* The only host is all there is. */
-static unsigned narrowed(const struct app *app, const struct view_query *q)
-{
-	return query_narrowed(q) & (timeline_n_hosts(app->tl) > 1 ? ~0u : ~(unsigned)ONLY_HOST);
-}
-
-char *place_crumb(const struct app *app, const struct place *p)
-{
-	struct view_query shown = place_query(p);
-	unsigned wanted = narrowed(app, &p->narrow), taken = narrowed(app, &shown);
-	g_autofree char *name = *p->crumb ? g_strdup(p->crumb) : narrow_name(app, p, taken ? &shown : &p->narrow);
-
-	if (!wanted)
-		return g_strdup(*p->crumb ? p->crumb : p->view->title);
-	if (!taken)
-		return g_strdup_printf("%s: all, not only %s", p->view->title, name);
-	if (taken == ONLY_HOST && wanted != ONLY_HOST) {
-		g_autofree char *host = text_visible(p->host ? p->host : ""), *rest = narrow_name(app, p, &p->narrow);
-
-		return g_strdup_printf("%s: all of %s, not only %s", p->view->title, host, rest);
-	}
-	return *p->crumb ? g_strdup(p->crumb) : g_strdup_printf("%s: %s", p->view->title, name);
-}
-
 /* --- by number, and by the list --- */
 
-/* Of what is counted only when it is asked for before a trace is read there may be no such rows. */
+/* Chooses what rows are summed by. Some sums must be requested before the trace is read. */
 static void choose_by(const struct app *app, struct place *to)
 {
 	enum view_by by = view_by_narrowed(to->view, to->narrow.by, &to->narrow);
@@ -171,7 +110,7 @@ static struct place *new_place(const struct app *app, const struct view *view, c
 	return to;
 }
 
-/* From a span to what its thread did in the second in which it began. */
+/* From a span: goes to the second in which it began, by thread. */
 static void to_its_second(struct app *app, struct place *from, struct place *to)
 {
 	const struct row *row = place_selected(from);
@@ -187,7 +126,7 @@ static void to_its_second(struct app *app, struct place *from, struct place *to)
 		to->narrow.by = BY_THREAD;
 }
 
-/* A trace is of the operation that its root span is named after. */
+/* The operation of a row. A trace has that of its root span. */
 static const char *operation_of_row(struct focus f)
 {
 	const struct row *row = table_selected(f.table, f.rows);
@@ -200,7 +139,7 @@ static const char *operation_of_row(struct focus f)
 
 static void open_view(struct app *app, struct place *p, const struct view *view)
 {
-	struct view_query q = narrow_here(p);
+	struct view_query q = narrow_beside(p);
 	struct place *below = NULL, *to;
 
 	if (view == p->view)
@@ -213,7 +152,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 		if (!q.operation)
 			q.operation = operation_of_row(place_focus(p));
 	}
-	if (app->nav.stack->len == 1 && !narrowed(app, &q)) {
+	if (app->nav.stack->len == 1 && !crumb_narrowed(app, &q)) {
 		nav_reset(&app->nav, new_place(app, view, &q, ""));
 		return;
 	}
@@ -242,7 +181,7 @@ static void do_view(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "there is no view '%s'", id);
 }
 
-/* The views one can go to without a row: all on the screen but the waterfall. */
+/* The n-th view of the list: all views of the screen except the waterfall, which needs a row. */
 static const struct view *nth_view(unsigned n)
 {
 	for (size_t i = 0; view_all[i]; i++) {
@@ -269,7 +208,7 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 		if (nth_view(n) == p->view)
 			at = n;
 	}
-	/* In a waterfall at is 0: the overview's neighbours, as good as any. */
+	/* The waterfall is not in the list: it counts as the first view. */
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
@@ -296,14 +235,14 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 			*end = '\0';
 		g_ptr_array_add(lines, g_strdup_printf("%c %-13s %s", number_of(v), v->title, help));
 	}
-	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace would print them",
+	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
 }
 
 /* --- by Enter --- */
 
-/* All columns of a row with what they mean: where Enter leads no further. */
+/* Shows all columns of a row with their meaning, for rows that open no view. */
 static void show_row(struct app *app, const struct focus *f, const struct row *row)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -319,8 +258,8 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	popup_open(&app->popup, f->view->title, lines, false);
 }
 
-/* A thread, and what is of no known process, has no page: its calls. A container's page are
- * its processes. Rows that are no thread's, or nobody knows whose, open nothing. */
+/* The id of the view that Enter opens. A container opens its processes; a thread, or a row without a known process,
+ * its system calls. NULL: rows that belong to no thread open nothing. */
 static const char *drill_of(const struct view *v, const struct row *row)
 {
 	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
@@ -353,14 +292,14 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	if (target->kind != VIEW_WATERFALL)
 		name = row_name(f.view, f.rows, row);
 	if (!name)
-		name = narrow_name(app, p, &q);
+		name = crumb_name(app, p, &q);
 	table_select(f.table, f.rows, f.table->cursor);
 	to = new_place(app, target, &q, name);
 	if (target->kind == VIEW_WATERFALL) {
 		to->select_span = row->drill.span_id;
 		to->select_kind = row->drill.span_kind;
 	}
-	app_open(app, to);	/* the row is gone from here on */
+	app_open(app, to);	/* row is invalid from here on */
 }
 
 void moves_command(struct app *app, struct place *p, enum command_id command)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the user is: see nav.h. */
+/* The user's position: see nav.h. */
 #include "ui/nav.h"
 #include "ui/phase_detail.h"
 
@@ -29,6 +29,18 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 	/* Enter on the first screen explains the slowest request. */
 	p->pane = view->kind == VIEW_OVERVIEW ? PANE_SLOWEST : PANE_MAIN;
 	return p;
+}
+
+struct view_query place_query(const struct place *p)
+{
+	struct view_query q = p->narrow;
+	unsigned only = view_honours(p->view, q.by);
+
+	/* A trace is narrower than the thread and the operation through which the user came to it. */
+	if (query_has_trace(&q) && only & ONLY_TRACE)
+		only &= ONLY_TRACE | (p->view->of_span ? ONLY_SPAN : 0);
+	query_widen(&q, only);
+	return q;
 }
 
 void place_stale(struct place *p)
@@ -74,6 +86,7 @@ const struct view *place_pane_view(const struct view *v, enum pane pane)
 
 struct focus place_pane(struct place *p, enum pane pane)
 {
+	g_assert((unsigned)pane < PANE_N);
 	const struct process_page *page = p->rows ? process_page_of(p->rows) : NULL;
 	const struct overview *o = p->rows && p->view->kind == VIEW_OVERVIEW ?
 		overview_of(p->rows) : NULL;
@@ -127,7 +140,7 @@ struct place *nav_top(const struct nav *nav)
 	return nav->stack->len ? g_ptr_array_index(nav->stack, nav->stack->len - 1) : NULL;
 }
 
-/* Narrowed to the same, and what it is compared against. Ids of hosts are one timeline's. */
+/* Same narrowing and same comparison. Hosts are compared by name: their ids differ between timelines. */
 static bool same_narrowing(const struct place *a, const struct place *b)
 {
 	const struct view_query *p = &a->narrow, *q = &b->narrow;
@@ -139,8 +152,8 @@ static bool same_narrowing(const struct place *a, const struct place *b)
 	       p->other_trace == q->other_trace && p->other_span == q->other_span;
 }
 
-/* What a new place is for, beyond that. */
-static void take_errand(struct place *p, const struct place *from)
+/* Copies what the new place shall select and mark to a place that is used again. */
+static void copy_target(struct place *p, const struct place *from)
 {
 	p->lateral = from->lateral;
 	p->mark_ns = from->mark_ns;
@@ -152,7 +165,7 @@ static void take_errand(struct place *p, const struct place *from)
 		p->narrow.by = from->narrow.by;
 }
 
-/* The place, or the same one as it was left, then p is gone. */
+/* Returns p, or an equal place that was left before; then p is freed. */
 static struct place *come_back(struct nav *nav, struct place *p)
 {
 	for (guint i = nav->left->len; i-- > 0;) {
@@ -161,7 +174,7 @@ static struct place *come_back(struct nav *nav, struct place *p)
 		if (old->view != p->view || strcmp(old->crumb, p->crumb) || !same_narrowing(old, p))
 			continue;
 		g_ptr_array_steal_index(nav->left, i);
-		take_errand(old, p);
+		copy_target(old, p);
 		place_free(p);
 		return old;
 	}
@@ -179,12 +192,13 @@ static void leave(struct nav *nav, struct place *p)
 void nav_push(struct nav *nav, struct place *p)
 {
 	if (nav_top(nav))
-		place_stale(nav_top(nav));	/* nothing out of sight may go out of date */
+		place_stale(nav_top(nav));	/* rows of hidden places would become stale */
 	g_ptr_array_add(nav->stack, come_back(nav, p));
 }
 
 bool nav_pop(struct nav *nav)
 {
+	g_assert(nav->stack->len > 0);
 	if (nav->stack->len < 2)
 		return false;
 	leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
@@ -208,8 +222,7 @@ bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_f
 	return true;
 }
 
-/* Begin of the step that the last closed second is in, of a whole trace its last one;
- * false while there is none. */
+/* Beginning of the last step of the trace; of the last closed second if its end is unknown. false: none. */
 static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *ret)
 {
 	size_t n = timeline_n_seconds(tl);
@@ -254,6 +267,7 @@ bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 {
+	g_assert(nav_is_step(nav->step_ns));
 	int64_t by = steps * nav->step_ns;
 
 	if (nav->cursor_ns == TIME_UNKNOWN)
@@ -326,6 +340,7 @@ bool nav_is_step(int64_t step_ns)
 
 bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, int64_t finest)
 {
+	g_assert(direction == 1 || direction == -1);
 	int at = 0, n = (int)G_N_ELEMENTS(steps);
 
 	while (at < n - 1 && steps[at] != nav->step_ns)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the user is: a stack of places (a view with what it is narrowed to, its
- * selection, its filter, its search) and one position in time that all of them share.
- * A place that is left is kept: who opens the same view again, narrowed to the same, finds
- * it as it was.
+ * The user's position: a stack of places (a view with its narrowing, selection, filter and search), and one position
+ * in time for all of them. A place that was left is retained: the same view with the same narrowing opens again as it
+ * was.
  */
 #ifndef BLK_UI_NAV_H
 #define BLK_UI_NAV_H
@@ -14,44 +13,45 @@
 #include "views/view.h"
 #include "views/waterfall.h"
 
-/* Of the overview's three tables; a page of a process has a table for each enum
- * process_part, by its number; other views have only the first. */
+/* The tables of a view: the overview has three, the page of a process one for each enum process_part (same numbers),
+ * other views only the first. */
 enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_FOURTH, PANE_N };
 unsigned place_n_panes(const struct view *v);
 const struct view *place_pane_view(const struct view *v, enum pane pane);
 
 struct place {
 	const struct view *view;
-	struct view_query narrow;	/* all that the way here asked for, of which the view honours
-					 * place_query() (app.h); texts are owned */
-	char *host;			/* name of narrow.host: ids are one timeline's; or NULL */
-	char *crumb;			/* what it was opened by, visible text; "": named after what
-					 * it is narrowed to */
-	bool lateral;			/* come to by a view's number, not by Enter */
-	enum pane pane;			/* which has the cursor */
+	struct view_query narrow;	/* all narrowing on the way here, of which the view uses place_query(); owns
+					 * its texts */
+	char *host;			/* name of narrow.host, whose id differs between timelines; or NULL */
+	char *crumb;			/* visible text of the row that opened it; "": it is named by its narrowing */
+	bool lateral;			/* opened by a view's number, not by Enter */
+	enum pane pane;			/* the one with the cursor */
 	struct table table[PANE_N];
 	char *search;			/* text, or NULL */
 	char *filter;			/* text, or NULL */
-	struct expr *expr[PANE_N];	/* of it; NULL: rows of that pane are all shown */
-	struct rows *rows;		/* as built last, or NULL */
-	uint64_t version;		/* of the timeline they were built from */
-	int64_t from_ns, to_ns;		/* and the range */
+	struct expr *expr[PANE_N];	/* the filter for each pane; NULL: all its rows are shown */
+	struct rows *rows;		/* NULL: must be built */
+	uint64_t version;		/* timeline_version() when they were built */
+	int64_t from_ns, to_ns;		/* the range they were built for */
 	waterfall_folds *folds;
-	double zoom;			/* waterfall: 1 shows all */
-	double pan;			/* its left edge, 0 .. 1 - 1 / zoom */
+	double zoom;			/* waterfall: >= 1; 1 shows the whole trace */
+	double pan;			/* waterfall: left edge, 0 .. 1 - 1 / zoom of the trace */
 	unsigned bars;			/* enum bars (waterfall_bars.h) */
 	int64_t mark_ns;		/* an instant to mark; TIME_UNKNOWN: none */
-	uint64_t select_span;		/* to select once rows are there; 0: none */
-	int select_kind;
-	int32_t select_pid;		/* likewise; -1: none */
-	struct phase_detail *detail;	/* phases: of the selected row (phase_detail.h) */
+	uint64_t select_span;		/* span to select when rows were built; 0: none */
+	int select_kind;		/* its half; -1: any */
+	int32_t select_pid;		/* process to select, likewise; -1: none */
+	struct phase_detail *detail;	/* phases: details of the selected row, or NULL */
 };
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,
 			const char *crumb);
-void place_stale(struct place *p);	/* its rows are built again when next looked at */
+/* What the place is narrowed to, of that only what its view can be narrowed to. Texts are the place's. */
+struct view_query place_query(const struct place *p);
+void place_stale(struct place *p);	/* drops its rows: they are built again when they are needed */
 
-/* What the cursor is in. */
+/* A table with its view and rows. */
 struct focus {
 	struct table *table;
 	const struct view *view;
@@ -61,10 +61,10 @@ struct focus place_focus(struct place *p);
 struct focus place_pane(struct place *p, enum pane pane);
 const struct row *place_selected(struct place *p);	/* NULL: none */
 
-/* How the position in time moves by itself. */
+/* How the position in time moves without keys. */
 enum nav_mode {
-	NAV_WORST,		/* to the worst second known, while nobody has touched it; of a
-				 * trace in pieces to the last one until all is read */
+	NAV_WORST,		/* to the worst second known, until the user presses a key; while a trace is read in
+				 * pieces to its last one */
 	NAV_PAUSED,
 	NAV_PLAY,		/* one step a second */
 	NAV_FOLLOW,		/* the newest second */
@@ -72,42 +72,42 @@ enum nav_mode {
 
 struct nav {
 	GPtrArray *stack;	/* struct place *, freed by it; never empty once shown */
-	GPtrArray *left;	/* struct place * that were left, the last one last; without rows */
+	GPtrArray *left;	/* struct place * that were left, the newest last; without rows; owned */
 	enum nav_mode mode;
-	int64_t cursor_ns;	/* begin of the step shown; TIME_UNKNOWN: nothing read yet */
-	int64_t step_ns;
-	int64_t a_ns, b_ns;	/* ends of the range, TIME_UNKNOWN: not set */
-	bool fixed;		/* the cursor was asked for and need not be there yet */
-	/* Of the whole trace, where its outline tells; TIME_UNKNOWN: as far as it is read. Only first_ns: of a
-	 * live session, from where on it is kept. */
+	int64_t cursor_ns;	/* beginning of the current step; TIME_UNKNOWN: nothing was read yet */
+	int64_t step_ns;	/* nav_is_step() */
+	int64_t a_ns, b_ns;	/* ends of the range A-B; TIME_UNKNOWN: not set */
+	bool fixed;		/* cursor_ns was requested by --at, and may not have been read yet */
+	/* Bounds of the trace, from its outline; TIME_UNKNOWN: those of the timeline. A live session with stored
+	 * packets has first_ns only. */
 	int64_t first_ns, last_ns;
-	bool reading;		/* and not all of it is read: nobody knows the worst second */
+	bool reading;		/* not everything was read, so the worst second is unknown */
 };
 
-#define NAV_LEFT_MAX 64		/* places that are kept after they were left */
+#define NAV_LEFT_MAX 64		/* places that are retained after they were left */
 
 void nav_init(struct nav *nav);
 void nav_clear(struct nav *nav);
 struct place *nav_top(const struct nav *nav);		/* NULL while empty */
-/* Both take the place over, and put the same one in its stead that was left before. */
+/* Both take the place over, and use an equal one that was left before in its stead. */
 void nav_push(struct nav *nav, struct place *p);
 void nav_reset(struct nav *nav, struct place *root);
 bool nav_pop(struct nav *nav);				/* false at the root */
 
-/* Position in time. All return whether anything changed. */
-bool nav_tick(struct nav *nav, const struct timeline *tl);	/* as the mode wants it */
+/* Position in time. All return whether it changed. */
+bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
-/* First and last instant one can go to; false: none is known. */
+/* First and last instant that nav_seek() accepts; false: unknown. */
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
 		int64_t *ret_last);
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
-bool nav_set_step(struct nav *nav, int64_t step_ns);	/* the nearest there is */
-/* To the next one of 1 ms to 10 min, not below `finest`. */
+bool nav_set_step(struct nav *nav, int64_t step_ns);	/* to the nearest valid step */
+/* To the next finer (-1) or coarser (1) step of 1 ms to 10 min. false: there is none, or it is below `finest`. */
 bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, int64_t finest);
-/* Is it a step that can be chosen? */
+/* Is it one of the valid steps? */
 bool nav_is_step(int64_t step_ns);
-/* What is shown: the range A-B, or the step at the cursor. */
+/* The range that is shown: A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
 bool nav_has_range(const struct nav *nav);
 

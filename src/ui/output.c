@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What leaves the screen: rows to the clipboard, views to files. */
-#include "ui/app.h"
+/* Clipboard, saved tables and traces, snapshots: see output.h. */
+#include "ui/output.h"
+
+#include "ui/screen.h"
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -8,10 +10,9 @@
 
 #include <string.h>
 
-/* A file does not show what may still change. */
 const char *output_soft_note(const struct app *app)
 {
-	return app->cover.kind == COVER_SOFT ? "soft, may change: " : "";
+	return app->cover.kind == COVER_SOFT ? "provisional, may change: " : "";
 }
 
 /* --- copy --- */
@@ -49,7 +50,7 @@ static char *line_of(const struct focus *f, const struct row *row)
 	return g_string_free(s, FALSE);
 }
 
-/* A header and the tagged rows, columns parted by tabs: as far as it may be long. */
+/* A header and the tagged rows, separated by tabs. Rows beyond LIMIT_COPY_BYTES are left out. *ret_n: rows copied. */
 static char *tagged_text(const struct focus *f, unsigned *ret_n)
 {
 	char *header = line_of(f, NULL);
@@ -72,7 +73,7 @@ static char *tagged_text(const struct focus *f, unsigned *ret_n)
 	return g_string_free(s, FALSE);
 }
 
-static char *verdict_text(const struct app *app, const struct waterfall *w)
+static char *cause_text(const struct app *app, const struct waterfall *w)
 {
 	g_autofree char *why = text_visible(w->why ? w->why : "");
 	g_autofree char *name = text_visible(w->root->name);
@@ -82,8 +83,8 @@ static char *verdict_text(const struct app *app, const struct waterfall *w)
 			       timefmt_duration(duration, w->end_ns - w->begin_ns), why);
 }
 
-/* "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms" of a row that has a verdict; or NULL. */
-static char *row_verdict(const struct focus *f, const struct row *row)
+/* "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms" of a row that has a cause; else NULL. */
+static char *row_cause(const struct focus *f, const struct row *row)
 {
 	static const char *const ids[] = { "name", "duration_ns", "open_ns" };
 	int at = view_column(f->view, "verdict");
@@ -110,19 +111,19 @@ static char *row_verdict(const struct focus *f, const struct row *row)
 	return g_string_free(s, FALSE);
 }
 
-/* Of a comparison what it comes to; else of the row, where it has one. */
+/* The conclusion of a comparison, else the row's cause; NULL: there is neither. */
 static char *sentence(const struct focus *f, const struct row *row)
 {
 	g_autofree char *about = NULL, *verdict = NULL;
 
 	if (!f->rows->verdict)
-		return row_verdict(f, row);
+		return row_cause(f, row);
 	about = text_visible(f->rows->about ? f->rows->about : f->view->title);
 	verdict = text_visible(f->rows->verdict);
 	return g_strdup_printf("%s: %s", about, verdict);
 }
 
-/* Never more than terminals take, and whole characters. */
+/* Cuts the text to LIMIT_COPY_BYTES at a whole character. */
 static void bound(char *text)
 {
 	if (strlen(text) > LIMIT_COPY_BYTES)
@@ -142,7 +143,7 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 		app_say(app, "no row to copy");
 		return;
 	}
-	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? verdict_text(app, w) :
+	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? cause_text(app, w) :
 		sentence(&f, row);
 	if (!app->copy)
 		app->copy = row_text(&f, row);
@@ -156,7 +157,7 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 
 /* --- save --- */
 
-/* "blktop-traces-140305.txt", of the begin of what is shown. */
+/* "blktop-traces-140305.txt", with the beginning of the range. */
 static char *default_name(const struct app *app, const char *what, const char *suffix)
 {
 	char clock[TIMEFMT_LEN];
@@ -181,14 +182,14 @@ void output_save(struct app *app, struct place *p, enum command_id command)
 
 	g_clear_pointer(&app->save_over, g_free);
 	if (!app->backend || !app->backend->save_view) {
-		app_error(app, "cannot save: nobody does it here");
+		app_error(app, "cannot save: not available here");
 		return;
 	}
 	name = default_name(app, f.view->id, ".txt");
 	prompt_open(&app->prompt, PROMPT_SAVE, name);
 }
 
-/* The columns the user chose, else all: as they are printed. */
+/* The view with the columns that the user chose, else with all. */
 static struct view view_to_save(const struct focus *f, struct column *columns)
 {
 	struct view v = *f->view;
@@ -202,7 +203,7 @@ static struct view view_to_save(const struct focus *f, struct column *columns)
 	return v;
 }
 
-/* The rows shown, of tagged ones only those. They stay the array's they are from. */
+/* The tagged rows if there are any, else all. The rows stay owned by f->rows. */
 static GPtrArray *rows_to_save(const struct focus *f)
 {
 	bool all = !table_n_tagged(f->table, f->rows);
@@ -247,10 +248,10 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 		return true;
 	case UI_SAVE_EXISTS:
 		app->save_over = g_strdup(path);
-		g_set_error(error, BLK_EXPR_ERROR, 0, "exists: Enter writes over it");
+		g_set_error(error, BLK_EXPR_ERROR, 0, "exists: Enter overwrites it");
 		return false;
 	default:
-		/* Beside the line there is room for the reason only; ! has all of it. */
+		/* Beside the line there is room for the reason only; the message list has all of it. */
 		reason = message ? strrchr(message, ':') : NULL;
 		g_set_error(error, BLK_EXPR_ERROR, 0, "%s", reason ? reason + 2 : "cannot save");
 		app_error(app, "%s", message ? message : "cannot save");
@@ -264,7 +265,7 @@ void output_save_trace(struct app *app, struct place *p, enum command_id command
 {
 	if (!app->backend || !app->backend->save_trace) {
 		app_error(app, "cannot save a trace: there are no packets to save%s",
-			  app->options->live ? " (--no-spool, or ! tells why)" : "");
+			  app->options->live ? " (--no-spool, or see !)" : "");
 		return;
 	}
 	if (app->nav.cursor_ns == TIME_UNKNOWN) {
@@ -322,7 +323,7 @@ void output_snapshot(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "%s", message ? message : "no snapshots here");
 }
 
-/* The screen is left for the one that shows what is read then. */
+/* Ends this screen: the caller reads again and opens a new one. */
 void output_align(struct app *app, struct place *p, enum command_id command)
 {
 	g_autofree char *message = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Several tables on a screen: see panes.h. */
+/* Screens with several tables: see panes.h. */
 #include "ui/panes.h"
 
 static void enter_pane(struct place *p, int pane, bool at_end)
@@ -67,7 +67,7 @@ void panes_share(struct place *p, unsigned room, const enum pane *order, unsigne
 
 	for (unsigned i = 0; i < PANE_N; i++)
 		ret[i] = 0;
-	/* One row at a time to whoever wants one. */
+	/* One row at a time, in order. */
 	for (bool any = true; any && given < room;) {
 		any = false;
 		for (unsigned k = 0; k < n && given < room; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a phase is made of: see phase_detail.h. */
+/* Details of a phase: see phase_detail.h. */
 #include "ui/phase_detail.h"
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ static const struct span *find_span(const struct timeline *tl, const struct row 
 	return NULL;
 }
 
-/* Is the operation the one that the span's request is of? */
+/* Does the span belong to a request of the operation? */
 static bool below_operation(const struct timeline *tl, const struct span *span,
 			    const char *operation)
 {
@@ -107,7 +107,7 @@ static void add_span(struct phase_detail *d, const struct span *s)
 	add_worst(d, s);
 }
 
-/* Half, quarter, eighth of the longest: where the slow ones begin to stand out. */
+/* Buckets end at an eighth, a quarter and half of the longest duration, and at the longest. */
 static void spread(struct phase_detail *d, const GPtrArray *spans)
 {
 	int64_t max = d->n_worst ? d->worst[0].ns : 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the selected phase is made of, over all its spans in the range: its system
- * calls, how its durations are spread, who woke it, its worst requests. Gathered
- * when a row is selected, from the rows of the view "spans".
+ * Details of the selected phase, over all its spans in the range: system calls, distribution of durations, wakers,
+ * and the slowest requests. Made from the rows of the view "spans" when a phase is selected.
  */
 #ifndef BLK_UI_PHASE_DETAIL_H
 #define BLK_UI_PHASE_DETAIL_H
@@ -13,7 +12,7 @@
 #define PHASE_BUCKETS 4
 
 struct phase_call {
-	uint32_t name;			/* string; ID_NONE: user time, outside of calls */
+	uint32_t name;			/* string id; ID_NONE: user time, outside system calls */
 	uint64_t count;
 	int64_t total_ns, max_ns;
 };
@@ -38,7 +37,7 @@ struct phase_detail {
 	unsigned n_worst;
 };
 
-/* NULL when the row is no phase with spans of its own ("(self)"). */
+/* NULL: the row has no spans, as "(self)". */
 struct phase_detail *phase_detail_new(const struct view *phases, const struct rows *rows,
 				      const struct row *row);
 void phase_detail_free(struct phase_detail *d);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Where what goes on below begins: behind the last gap between columns that leaves room, else
- * a little further in than the line. */
+/* Indentation of continuation lines: after the last gap between columns in the left half, else two more than the
+ * line's. */
 static unsigned hang_of(const char *line, unsigned cols)
 {
 	size_t lead = strspn(line, " "), hang = lead + 2;
@@ -48,7 +48,7 @@ static void wrap(GPtrArray *lines, const char *line, unsigned cols)
 	}
 }
 
-/* The lines as they are shown. */
+/* The lines to show: wrapped ones of a text. */
 static GPtrArray *shown(struct popup *p)
 {
 	if (p->is_list || !p->cols)

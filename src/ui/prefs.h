@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the user has chosen and may keep: read from blktoprc before the screen opens
- * (ui/rc.h), changed on the screen, written only when W says so. Everything has a
- * value; what was never chosen has the default.
+ * The user's settings: read from blktoprc before the screen opens (ui/rc.h), changed on the screen, written only with
+ * the key W. Everything has a value; the default if it was never chosen.
  *
  *     const struct prefs_view *mine = prefs_view_get(app->prefs, p->view->id);
  *     if (mine && mine->columns) ...
@@ -18,9 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one view, as --columns and --sort take them: "pid,comm,busy_ns", "-busy_ns". NULL:
- * as the view has it. They may name columns that the view has no more: then they are
- * ignored, not lost. */
+/* Settings of one view, as --columns and --sort take them: "pid,comm,busy_ns", "-busy_ns". NULL: the view's default.
+ * Columns that the view does not have are ignored, and written again. */
 struct prefs_view {
 	char *columns;
 	char *sort;
@@ -34,17 +32,17 @@ struct prefs {
 	enum theme theme;
 	struct style own[ROLE_N];	/* of the roles with has_own */
 	bool has_own[ROLE_N];
-	char *view;		/* id of the first one; NULL: chosen by what the trace holds */
+	char *view;		/* id of the first view; NULL: depends on the trace */
 	int64_t step_ns;
 	bool mouse;
-	bool cursor;		/* the terminal's cursor is seen on the selected row */
+	bool cursor;		/* show the terminal's cursor on the selected row */
 	bool utc;
 	bool ascii;
 	bool vi_keys;
 	size_t memory;		/* bytes; 0: the program's default */
 	GHashTable *views;	/* id -> struct prefs_view; owned */
 	struct recall *recall;	/* lines typed in prompts (ui/recall.h); owned */
-	GPtrArray *warnings;	/* char *: what was not understood, with the line */
+	GPtrArray *warnings;	/* char *: errors in blktoprc, with their line; owned */
 };
 
 struct prefs *prefs_new(void);

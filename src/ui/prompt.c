@@ -13,13 +13,13 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_NONE] = "",
 	[PROMPT_SEARCH] = "/",
 	[PROMPT_FILTER] = "filter: ",
-	[PROMPT_GOTO] = "go to (14:03:05 +90s -2m 5% start end worst): ",
+	[PROMPT_GOTO] = "Go to time (e.g. 14:03:05, +90s, -2m, 5%, end, worst): ",
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
-	[PROMPT_EXPORT] = "with-kernel: ",
+	[PROMPT_EXPORT] = "FORMAT [span|trace] [with-kernel] [FILE]: ",
 };
 
-/* In the file of the lines typed. */
+/* Names of the kinds in the history file. */
 static const char *const kinds[PROMPT_N] = {
 	[PROMPT_SEARCH] = "search", [PROMPT_FILTER] = "filter", [PROMPT_GOTO] = "goto",
 	[PROMPT_EXPORT] = "export",
@@ -47,14 +47,7 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text)
 	}
 	p->back = 0;
 	set_text(p, text);
-	prompt_set_words(p, NULL);
 	prompt_set_error(p, NULL);
-}
-
-void prompt_set_words(struct prompt *p, const char *words)
-{
-	g_free(p->words);
-	p->words = g_strdup(words);
 }
 
 void prompt_close(struct prompt *p)
@@ -72,13 +65,12 @@ void prompt_clear(struct prompt *p)
 		recall_free(p->recall);
 	p->recall = NULL;
 	g_clear_pointer(&p->typed, g_free);
-	g_clear_pointer(&p->words, g_free);
 	g_clear_pointer(&p->error, g_free);
 }
 
 void prompt_set_error(struct prompt *p, const char *error)
 {
-	/* What is typed is to be seen beside it. */
+	/* The typed text is visible beside the error: the error need not repeat it. */
 	static const char *const repeats[] = { "filter", "time" };
 	size_t skip = 0;
 
@@ -93,7 +85,7 @@ void prompt_set_error(struct prompt *p, const char *error)
 	p->error = error ? g_strdup(error + skip) : NULL;
 }
 
-/* What combines with a character goes with it. */
+/* Is this a combining character? It is moved and erased with the character before it. */
 static bool combines(const char *s)
 {
 	return *s && g_unichar_iszerowidth(g_utf8_get_char(s));
@@ -117,7 +109,7 @@ static size_t char_after(const struct prompt *p)
 	return (size_t)(s - p->text->str);
 }
 
-/* Back (1) or forward (-1) in what was typed before. */
+/* Shows the line before (1) or after (-1) the one shown, of the lines that were typed earlier. */
 static void go_back(struct prompt *p, int by)
 {
 	size_t to = p->back + (size_t)by;
@@ -193,7 +185,7 @@ static void edit(struct prompt *p, enum command_id command)
 	}
 }
 
-/* A paste may hold anything; what changes how other characters are shown stays out. */
+/* A paste can have any character. Those that change how others are displayed are refused. */
 static bool can_be_typed(gunichar u)
 {
 	return g_unichar_validate(u) && (g_unichar_isprint(u) || g_unichar_iszerowidth(u)) &&
@@ -202,6 +194,7 @@ static bool can_be_typed(gunichar u)
 
 enum prompt_result prompt_key(struct prompt *p, int key)
 {
+	g_assert(p->text && p->at <= p->text->len);
 	enum command_id command = keys_find(CTX_PROMPT, key);
 	char utf8[6];
 
@@ -212,7 +205,7 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 		recall_add(p->recall, kind_of(p), p->text->str);
 		return PROMPT_ACCEPTED;
 	}
-	/* Erasing in an empty line leaves it, as in vi and less. */
+	/* Erasing in an empty line closes the prompt, as in vi and less. */
 	if (command == CMD_ERASE && !p->text->len)
 		return PROMPT_CANCELLED;
 	if (command != CMD_NONE) {
@@ -232,23 +225,23 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
-	g_autofree char *words = g_strconcat(p->words ? p->words : "", labels[p->kind], NULL);
+	const char *words = labels[p->kind];
 	unsigned cols = c->cols, used, label = text_width(words);
 	unsigned typed = text_width(p->text->str), taken = label + typed + 3;
 	unsigned error_cols = !p->error ? 0 : MIN(text_width(p->error),
 						  MAX(cols / 2, cols - MIN(cols, taken)));
-	unsigned told = error_cols ? error_cols + 2 : 0;
-	unsigned room = cols - MIN(told, cols);
+	unsigned reserved = error_cols ? error_cols + 2 : 0;
+	unsigned room = cols - MIN(reserved, cols);
 	const char *shown = p->text->str;
 	unsigned at = text_width(before);
 
-	/* What is asked for is said as long as there is room to answer. */
-	label = label + (told ? MIN(typed + 1, TYPING_ROOM) : TYPING_ROOM) <= room ? label : 0;
+	/* The label is left out when there is no room to type. */
+	label = label + (reserved ? MIN(typed + 1, TYPING_ROOM) : TYPING_ROOM) <= room ? label : 0;
 	room -= label;
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)
 		canvas_put(c, y, 0, label, ROLE_KEY, words);
-	while (at >= room && *shown) {		/* the cursor stays visible */
+	while (at >= room && *shown) {		/* scrolls until the cursor is visible */
 		const char *next = g_utf8_next_char(shown);
 		g_autofree char *one = g_strndup(shown, (gsize)(next - shown));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A line the user types in: after / \ b E. Knows commands, no terminal. */
+/* A line that the user types in the status row, for search (/), filter (\), time (b), export (E) and saving. */
 #ifndef BLK_UI_PROMPT_H
 #define BLK_UI_PROMPT_H
 
@@ -13,21 +13,20 @@ enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMP
 struct prompt {
 	enum prompt_kind kind;
 	GString *text;
-	size_t at;			/* byte the cursor is on */
-	struct recall *recall;		/* lines taken before; the caller's, or its own */
+	size_t at;			/* cursor: offset in bytes, at a character's first byte */
+	struct recall *recall;		/* lines that were typed before; the caller's unless own_recall */
 	bool own_recall;
-	size_t back;			/* how far back in them it is; 0: at what is typed */
-	char *typed;			/* that, while one of them is shown */
-	char *words;			/* before its label: what can be said; or NULL */
-	char *error;			/* why the line was not taken, or NULL */
+	size_t back;			/* 0: the user's own line is shown; n: the n-th newest of recall */
+	char *typed;			/* the user's own line, while one of recall is shown */
+	char *error;			/* why the line was refused, or NULL */
 };
 
 enum prompt_result { PROMPT_EDITING, PROMPT_ACCEPTED, PROMPT_CANCELLED };
 
+/* text: the line to begin with; NULL: empty. */
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text);
-void prompt_set_words(struct prompt *p, const char *words);	/* of this line alone */
 void prompt_close(struct prompt *p);
-void prompt_clear(struct prompt *p);		/* frees all */
+void prompt_clear(struct prompt *p);		/* frees what it owns */
 enum prompt_result prompt_key(struct prompt *p, int key);
 void prompt_set_error(struct prompt *p, const char *error);
 /* Draws the line; returns the column of the cursor. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * blktoprc, read and written line by line: see rc.h. GKeyFile says what a line means;
- * that it is asked about one line at a time keeps one bad line from spoiling the rest,
- * and tells its number.
+ * blktoprc: see rc.h. Each line is parsed alone with GKeyFile, so that an error affects one line only and has its
+ * number.
  */
 #include "ui/rc.h"
 
-#include "ui/keymap.h"
+#include "ui/keys.h"
 #include "ui/nav.h"
 #include "views/overview.h"
 #include "views/view.h"
@@ -24,10 +23,10 @@
 /* One line, and what it is. */
 struct rc_line {
 	char *text;		/* as it stands, without its newline */
-	char *group;		/* it is in, or begins; NULL: none yet */
-	char *key, *value;	/* NULL: it sets nothing */
-	char *bad;		/* why it is no line of a key file; NULL: it is one */
-	bool begins;		/* a group */
+	char *group;		/* that it is in or begins; NULL: none yet */
+	char *key, *value;	/* NULL: it is not KEY=VALUE */
+	char *bad;		/* what is wrong with it; NULL: nothing */
+	bool begins;		/* it begins a group */
 };
 
 static void line_clear(gpointer data)
@@ -139,7 +138,7 @@ static GArray *parse(const char *text, size_t len)
 	const char *end = text + len;
 
 	g_array_set_clear_func(lines, line_clear);
-	/* Some editors begin a file with a mark, and end its lines, in ways that nobody sees. */
+	/* Some editors write a byte order mark, and CR before LF. */
 	if (len >= strlen(BOM) && !memcmp(text, BOM, strlen(BOM)))
 		text += strlen(BOM);
 	while (text < end) {
@@ -269,21 +268,21 @@ static const struct setting {
 	char *(*write)(const struct prefs *p);
 } settings[] = {
 	{ "theme", "auto, dark, light or mono",
-	  "colours for this background; auto: light where $COLORFGBG says so, else dark",
+	  "colours for this background; auto: by $COLORFGBG, else dark",
 	  read_theme, write_theme },
-	{ "mouse", "yes or no", "wheel and clicks are for blktop; no: for the terminal, to copy",
+	{ "mouse", "yes or no", "blktop uses wheel and clicks; no: the terminal does, to copy text",
 	  read_mouse, write_mouse },
-	{ "cursor", "yes or no", "the terminal's cursor is seen on the selected row",
+	{ "cursor", "yes or no", "show the terminal's cursor on the selected row",
 	  read_cursor, write_cursor },
 	{ "utc", "yes or no", "instants in UTC, not local time", read_utc, write_utc },
 	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
-	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; help is ? and F1",
+	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; ? and F1 are help",
 	  read_vi_keys, write_vi_keys },
 	{ "memory", "a size such as 512M, at least 16M, or 0",
-	  "memory for what is kept of the trace; 0: as shipped", read_memory, write_memory },
-	{ "view", "a view's id, or auto", "the first one; auto: as the trace has requests or not",
+	  "memory for the trace; 0: the default", read_memory, write_memory },
+	{ "view", "a view's id, or auto", "the first view; auto: depends on whether the trace has requests",
 	  read_view, write_view },
-	{ "step", "1ms, 10ms, 100ms, 1s, 10s, 1m or 10m", "the step in time to begin with",
+	{ "step", "1ms, 10ms, 100ms, 1s, 10s, 1m or 10m", "the first step in time",
 	  read_step, write_step },
 };
 
@@ -314,7 +313,7 @@ static void warn(struct prefs *p, const char *name, guint line, const char *form
 	g_ptr_array_add(p->warnings, text_visible(all));
 }
 
-/* NULL: taken; else what is wrong (g_free). */
+/* These apply a line. NULL: valid; else what is wrong (g_free). */
 static char *take_general(struct prefs *p, const struct rc_line *l)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
@@ -354,7 +353,7 @@ static char *take_keys(const struct rc_line *l)
 	return g_strdup_printf("%s: %s", l->key, error->message);
 }
 
-/* Of [view ID]: also the tables below the first screen's. */
+/* The view of [view ID], which can also be one of the overview's tables. */
 static const struct view *view_of_group(const char *group)
 {
 	static const struct view *const below[] = {
@@ -388,7 +387,7 @@ static char *take_view(struct prefs *p, const struct rc_line *l)
 	g_autofree char *unknown = NULL;
 
 	if (!v)
-		return NULL;		/* its [view ...] was warned about */
+		return NULL;		/* its [view ...] had a warning */
 	if (!is_sort && strcmp(l->key, "columns"))
 		return g_strdup_printf("unknown key '%s' in [%s]", l->key, l->group);
 	unknown = unknown_column(v, l->value + (is_sort && *l->value == '-'));
@@ -448,7 +447,7 @@ void rc_read(struct prefs *p, const char *name, const char *text, size_t len)
 
 /* --- writing --- */
 
-/* "value" as a key file has it: backslashes, blanks at the begin. */
+/* The value with the escapes of key files. */
 static char *escaped(const char *value)
 {
 	g_autoptr(GKeyFile) file = g_key_file_new();
@@ -466,7 +465,7 @@ static void insert_line(GArray *lines, guint at, const char *group, const char *
 	g_array_insert_val(lines, at, l);
 }
 
-/* Behind the last line of the group that says something. Makes the group. */
+/* The index after the last setting of the group, which is added if it is missing. */
 static guint end_of_group(GArray *lines, const char *group)
 {
 	guint at = 0;
@@ -485,7 +484,7 @@ static guint end_of_group(GArray *lines, const char *group)
 	return lines->len;
 }
 
-/* What stays the same stays as it is written: "theme = light". */
+/* Sets a value. A line whose value does not change keeps its spelling, as in "theme = light". */
 static void set(GArray *lines, const char *group, const char *key, const char *value,
 		const char *help)
 {
@@ -546,8 +545,8 @@ char *rc_write(const struct prefs *p, const char *text, size_t len)
 
 	if (!lines->len)
 		insert_line(lines, 0, NULL, NULL, NULL,
-			    g_strdup("# Settings of blktop, written when W is pressed. What is "
-				     "added by hand stays."));
+			    g_strdup("# Settings of blktop, written when W is pressed. "
+				     "Other lines are preserved."));
 	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
 		g_autofree char *value = settings[i].write(p);
 		g_autofree char *help = g_strdup_printf("%s (%s)", settings[i].help,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines typed in prompts: see recall.h. */
+/* The history of typed lines: see recall.h. */
 #include "ui/recall.h"
 
 #include "base/limits.h"
@@ -46,7 +46,7 @@ static struct line *line_at(const struct recall *r, guint i)
 	return &g_array_index(r->lines, struct line, i);
 }
 
-/* What a key press could have made. */
+/* Could it have been typed? */
 static bool can_be_typed(const char *text, size_t len)
 {
 	if (!len || len > LIMIT_TYPED_BYTES || !g_utf8_validate(text, (gssize)len, NULL))
@@ -71,7 +71,7 @@ static bool kind_is_sane(const char *kind, size_t len)
 	return len > 0 && len <= 32;
 }
 
-/* Makes room for one more of the kind, and drops the one that is the same. */
+/* Makes room for one more line of the kind, and drops an equal one. */
 static void drop_old(struct recall *r, const char *kind, const char *text)
 {
 	guint n = 0;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log: calls and events around an instant. Lines are read by the backend, piece by
- * piece, as the cursor comes near an end of what is there; the screen never waits.
+ * The log: see screen_log.h. The backend reads more lines when the cursor comes near an end of those in memory; the
+ * screen never waits for it.
  */
 #include "ui/screen_log.h"
+
+#include "ui/screen.h"
+#include "ui/strip.h"
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -12,24 +15,25 @@
 
 #include <string.h>
 
-#define NEAR 100			/* rows from an end: more is asked for */
-#define GROW_US 500000			/* live: so often what has come since */
-#define GROW_REST 4			/* times as long as the last answer took */
-#define FOLLOW_NS NS_PER_S		/* who begins to follow sees so much of what was */
+#define NEAR 100			/* rows from an end at which more are requested */
+#define GROW_US 500000			/* live: interval of requests for new lines, */
+#define GROW_REST 4			/* at least this many times the duration of the last answer */
+#define FOLLOW_NS NS_PER_S		/* history that is shown when following starts */
 
 struct log_state {
 	GPtrArray *lines;		/* struct journal_line * */
-	int64_t anchor;			/* where it began; TIME_UNKNOWN: nowhere */
-	int32_t pid, tid;		/* whose lines; -1: all */
-	int64_t from, to;		/* covered */
-	bool at_begin, at_end, names;
-	bool asked;			/* an answer is to come */
-	bool to_top;			/* the first answer: its first line is selected */
-	bool follows;			/* the newest lines: the place in time goes on without it */
-	guint shown;			/* rows, when they were prepared last */
+	int64_t anchor;			/* the instant at which it was opened; TIME_UNKNOWN: none */
+	int32_t pid, tid;		/* process and thread of the lines; -1: all */
+	int64_t from, to;		/* range that the lines cover, in ns */
+	bool at_begin, at_end;		/* the range reaches the beginning, the end of the trace */
+	bool names;			/* names of descriptors are complete */
+	bool asked;			/* a request has no answer yet */
+	bool to_top;			/* select the first line of the first answer */
+	bool follows;			/* shows the newest lines, independent of the cursor in time */
+	guint shown;			/* number of rows at the last prepare() */
 	gint64 asked_us, answered_us;	/* monotonic */
-	struct journal_line *about;	/* Enter: to be shown when the answer is there */
-	char *error;
+	struct journal_line *about;	/* the line whose instant was requested with Enter, or NULL */
+	char *error;			/* of the last answer, or NULL */
 };
 
 static struct log_state *state_of(struct app *app)
@@ -68,12 +72,13 @@ static void ask(struct app *app, enum journal_ask what, int64_t at_ns)
 		want.tid = s->about->tid;
 		g_strlcpy(want.host, s->about->host, sizeof want.host);
 	}
+	g_assert(what != ASK_INSTANT || s->about);
 	s->asked = true;
 	s->asked_us = g_get_monotonic_time();
 	app->backend->log_ask(app->backend->data, &want);
 }
 
-/* Other lines: what was there is of another place. */
+/* Drops all lines and requests those at another instant. */
 static void begin(struct app *app, const struct place *p, int64_t anchor)
 {
 	struct log_state *s = state_of(app);
@@ -97,8 +102,7 @@ static int64_t anchor_of(const struct app *app, const struct place *p)
 	return app->nav.cursor_ns == TIME_UNKNOWN ? TIME_UNKNOWN : p->from_ns;
 }
 
-/* Who follows stays with the lines there are, wherever the place in time goes; and when
- * that stops, too. */
+/* Starts again if instant, process or thread changed. While following, and when that stops, the lines stay. */
 static void settle_anchor(struct app *app, struct place *p)
 {
 	struct log_state *s = state_of(app);
@@ -118,8 +122,8 @@ static void settle_anchor(struct app *app, struct place *p)
 	}
 }
 
-/* The selection keeps its place on the screen when lines come before it; on the last line
- * it goes to the next last one, where the newest are followed. */
+/* The selected row keeps its position on the screen when lines are added above it. While following, a selection on
+ * the last line moves to the new last line. */
 static void prepare(struct app *app, struct place *p)
 {
 	struct log_state *s = state_of(app);
@@ -143,7 +147,7 @@ static void prepare(struct app *app, struct place *p)
 
 /* ---- answers ---- */
 
-/* Lets go of the end that is farther from where lines came. */
+/* Drops lines beyond the limit, at the end opposite to the new ones. */
 static void trim(struct log_state *s, bool keep_end)
 {
 	if (s->lines->len <= LIMIT_LOG_LINES)
@@ -152,7 +156,7 @@ static void trim(struct log_state *s, bool keep_end)
 	if (keep_end) {
 		g_ptr_array_remove_range(s->lines, 0, n);
 		s->from = ((struct journal_line *)s->lines->pdata[0])->ts;
-		/* Some of that instant are gone: they are read again with all before it. */
+		/* Drop all lines of that instant: they are read again together. */
 		while (s->lines->len && ((struct journal_line *)s->lines->pdata[0])->ts == s->from)
 			g_ptr_array_remove_index(s->lines, 0);
 		s->from++;
@@ -173,7 +177,7 @@ static void merge(struct log_state *s, struct journal_window *w)
 
 	if (w->want.pid != s->pid || w->want.tid != s->tid ||
 	    w->want.at_ns != (before ? s->from : s->to))
-		return;			/* an answer to what is not asked any more */
+		return;			/* the answer to an outdated request */
 	g_ptr_array_extend_and_steal(s->lines, g_steal_pointer(&w->lines));
 	w->lines = g_ptr_array_new();
 	journal_join_lines(s->lines);
@@ -222,7 +226,7 @@ static void ask_more(struct app *app, const struct place *p)
 	struct log_state *s = state_of(app);
 	const struct table *t = &p->table[PANE_MAIN];
 
-	/* Not most of the time, where an answer takes long. */
+	/* Requests pause longer if answers take long. */
 	gint64 rest = MAX(GROW_US, GROW_REST * (s->answered_us - s->asked_us));
 	bool grows = app->status.phase == UI_LIVE && g_get_monotonic_time() - s->answered_us > rest;
 
@@ -238,7 +242,7 @@ static const char *why_empty(const struct app *app, const struct log_state *s,
 			     const struct place *p)
 {
 	if (!can_ask(app))
-		return "nothing of this session is kept on disk (--no-spool, or ! tells why), so there is no log of it";
+		return "no packets of this session are stored on disk (--no-spool, or see !), so there is no log";
 	if (s->error)
 		return s->error;
 	if (s->asked || s->anchor == TIME_UNKNOWN)
@@ -271,7 +275,7 @@ static char *summary(const struct app *app, const struct log_state *s, const str
 		g_string_append_printf(text, "   by %s%s, not by time: u", p->view->columns[sorted].title,
 				       descending ? "" : " (lowest first)");
 	if (!s->names)
-		g_string_append(text, "   files opened long before have no names");
+		g_string_append(text, "   files that were opened long before have no names");
 	if (s->asked && !(app->status.phase == UI_LIVE && s->at_end))
 		g_string_append(text, "   reading ...");
 	return g_string_free(text, FALSE);

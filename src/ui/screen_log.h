@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log on the screen: what the rest of it needs to know. */
+/* The log on the screen: calls and events around an instant, read by the backend on request. */
 #ifndef BLK_UI_SCREEN_LOG_H
 #define BLK_UI_SCREEN_LOG_H
 
-#include "ui/app.h"
+#include "ui/app_state.h"
 
-extern const struct screen screen_log;
-
-/* The command: the log at the present instant, of the selected row's process or thread. */
+/* Opens the log at the current instant, for the process or thread of the selected row. */
 void screen_log_open(struct app *app, struct place *p, enum command_id id);
-void screen_log_take(struct app *app);	/* when the backend may have an answer */
+void screen_log_take(struct app *app);	/* takes an answer of the backend, if there is one */
 void screen_log_clear(struct app *app);
 
 #endif

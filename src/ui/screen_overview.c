@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The first screen: what is slow in this second, and since when. */
+/* The first screen: load, completeness, strip, slowest requests, operations and processes of a range. */
+#include "ui/screen.h"
+
+#include "ui/frame.h"
 #include "ui/panes.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -14,7 +20,7 @@ static void prepare(struct app *app, struct place *p)
 {
 	for (int i = 0; i < OVERVIEW_PANES; i++)
 		tables_prepare(app, p, i);
-	/* The first that has ended: of an open one nobody can tell yet who let it wait. */
+	/* Selects the first request that has ended: the cause of an open one is not known yet. */
 	for (guint i = 0; !p->table[PANE_SLOWEST].bound; i++) {
 		struct focus f = place_pane(p, PANE_SLOWEST);
 
@@ -25,8 +31,8 @@ static void prepare(struct app *app, struct place *p)
 			break;
 		}
 	}
-	/* Until a key is pressed the cursor is in the slowest, or in the first table that has
-	 * rows; the next second shown may have slow ones. */
+	/* Until a key is pressed the cursor is in the slowest requests, or in the first table with rows.
+	 * It is chosen again for each second, since the next one may have requests. */
 	if (!app->touched)
 		p->pane = PANE_SLOWEST;
 	if (!place_focus(p).rows->rows->len && !app->touched) {
@@ -39,7 +45,7 @@ static void prepare(struct app *app, struct place *p)
 	}
 }
 
-/* Figures, marked where what came before may still change them. */
+/* The mark before provisional figures. */
 static const char *soft_mark(const struct app *app)
 {
 	return app->cover.kind == COVER_SOFT ? app->glyphs->soft : "";
@@ -66,13 +72,14 @@ static const char *duration(const struct app *app, char buf[TIMEFMT_LEN], int64_
 static void draw_load(struct app *app, const struct overview *o, unsigned y)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
-	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%% user %s sys %s",
-			       percent(app, a, o->cpu_ratio), percent(app, b, o->user_ratio),
-			       percent(app, d, o->sys_ratio));
+	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%%", percent(app, a, o->cpu_ratio));
 
 	if (app->canvas->cols >= 100)
-		x = frame_add(app, y, x, ROLE_TEXT, " irq %s of %u", percent(app, a, o->irq_ratio),
-			      o->n_cpus);
+		x = frame_add(app, y, x, ROLE_TEXT, " of %u core%s", o->n_cpus, o->n_cpus == 1 ? "" : "s");
+	x = frame_add(app, y, x, ROLE_TEXT, ": user %s, system %s", percent(app, b, o->user_ratio),
+		      percent(app, d, o->sys_ratio));
+	if (app->canvas->cols >= 100)
+		x = frame_add(app, y, x, ROLE_TEXT, ", irq %s", percent(app, a, o->irq_ratio));
 	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s", duration(app, a, o->runq_p99_ns));
 	if (o->device) {
 		g_autofree char *name = text_visible(o->device);
@@ -84,7 +91,7 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
 }
 
-/* Of the whole trace, while there is more of it than the rows were made from. */
+/* The strip of the whole trace, while the rows were made from a part of it; else NULL. */
 static const struct extent_strip *whole_of(struct app *app)
 {
 	return app->nav.last_ns != TIME_UNKNOWN ? whole_strip(app) : NULL;
@@ -99,7 +106,7 @@ static struct strip_data strip_of(struct app *app, const struct overview *o)
 	return (struct strip_data){ whole->points, whole->n, whole->max_ns, whole->max_bytes };
 }
 
-/* Below the strip: where the worst outlier is, and in words. */
+/* Below the strip: the worst outlier's place and description. */
 static void draw_worst(struct app *app, const struct overview *o, const struct strip_data *strip,
 		       unsigned y, unsigned x, unsigned cells)
 {
@@ -109,7 +116,7 @@ static void draw_worst(struct app *app, const struct overview *o, const struct s
 	const struct extent_strip *whole = whole_of(app);
 	unsigned at, w, room;
 
-	/* Of a preview, it is the worst of a few seconds. */
+	/* A preview knows only the worst of a few seconds. */
 	if (app->cover.kind != COVER_READ || o->worst < 0 || (size_t)o->worst >= o->n_points)
 		return;
 	text = text_visible(o->worst_text ? o->worst_text : "");
@@ -152,7 +159,7 @@ static void draw_strip(struct app *app, const struct overview *o, unsigned y)
 	draw_worst(app, o, &strip, y + 1, 5, cells);
 }
 
-/* What is not in the lists, since memory had no room for it. Returns the lines it took. */
+/* Says what was dropped from the lists for lack of memory. Returns the number of lines. */
 static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 {
 	const char *list = place_pane(p, PANE_SLOWEST).rows->dropped;
@@ -167,7 +174,7 @@ static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 
 static void draw(struct app *app, struct place *p, struct box box)
 {
-	/* The slowest traces come first. */
+	/* In this order panes get rows when room is short. */
 	static const enum pane order[OVERVIEW_PANES] = {
 		PANE_SLOWEST, PANE_MAIN, PANE_PROCESSES,
 	};
@@ -176,14 +183,14 @@ static void draw(struct app *app, struct place *p, struct box box)
 	};
 	const struct overview *o = overview_of(p->rows);
 	bool gaps = box.rows >= 18;
-	unsigned said = draw_dropped(app, p, (struct box){ box.y + 4, 0, gaps ? 2 : 1, box.cols });
-	unsigned rows[PANE_N], y = box.y + 4 + said, fixed = 4 + said + 3 + (gaps ? 2 : 0);
+	unsigned lines = draw_dropped(app, p, (struct box){ box.y + 4, 0, gaps ? 2 : 1, box.cols });
+	unsigned rows[PANE_N], y = box.y + 4 + lines, fixed = 4 + lines + 3 + (gaps ? 2 : 0);
 
 	draw_load(app, o, box.y);
 	frame_trust(app, box.y + 1, &p->rows->trust);
 	draw_strip(app, o, box.y + 2);
 	for (int i = 0; gaps && i < OVERVIEW_PANES; i++)
-		fixed += !place_pane(p, i).rows->rows->len;	/* each says so in a line */
+		fixed += !place_pane(p, i).rows->rows->len;	/* an empty table has a line that says so */
 	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, rows);
 	for (int i = 0; i < OVERVIEW_PANES; i++) {
 		struct table_style style = app_table_style(app, p->pane == (enum pane)i);

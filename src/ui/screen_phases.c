@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The phases of an operation, and of the selected one what it is made of. */
-#include "ui/app.h"
+/* The phases of an operation as a table, and below it details of the selected phase (phase_detail.h). */
+#include "ui/screen.h"
+
 #include "ui/phase_detail.h"
 
 #include "base/text.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-#define DETAIL_ROWS 6		/* of the lower part, with its title and the worst */
+#define DETAIL_ROWS 6		/* of the lower part, with its title and the worst requests */
 
 static const struct phase_detail *detail_of(struct place *p)
 {
@@ -76,19 +77,19 @@ static void draw_wakers(struct app *app, const struct phase_detail *d, struct bo
 		const struct thread_info *t = timeline_thread(app->tl, w->thread);
 		g_autofree char *comm = text_visible(timeline_comm(app->tl, w->thread, G_MAXINT64));
 		g_autofree char *tid = t ? g_strdup_printf("/%d", t->tid) : g_strdup("/?");
-		g_autofree char *clipped = NULL, *who = NULL;
+		g_autofree char *clipped = NULL, *label = NULL;
 		unsigned room = box.cols > 12 + strlen(tid) ? box.cols - 12 - (unsigned)strlen(tid) : 0;
 		char time[TIMEFMT_LEN];
 		g_autofree char *after = g_strdup_printf("%" G_GUINT64_FORMAT "x %6s", w->count,
 							 timefmt_duration(time, w->total_ns));
 
 		clipped = text_clip(comm, room, app->glyphs->utf8);
-		who = g_strconcat(clipped, tid, NULL);
-		canvas_put(c, box.y + 1 + i, box.x, box.cols - 12, ROLE_TEXT, who);
+		label = g_strconcat(clipped, tid, NULL);
+		canvas_put(c, box.y + 1 + i, box.x, box.cols - 12, ROLE_TEXT, label);
 		canvas_put_right(c, box.y + 1 + i, box.x + box.cols - 12, 12, ROLE_TEXT, after);
 	}
 	if (!d->wakers->len && box.rows > 1)
-		canvas_put(c, box.y + 1, box.x, box.cols, ROLE_DIM, "nobody known");
+		canvas_put(c, box.y + 1, box.x, box.cols, ROLE_DIM, "not known");
 }
 
 static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y)
@@ -99,7 +100,7 @@ static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y
 					      d->service ? "/" : "", d->name);
 	g_autofree char *clipped = text_clip(of, c->cols / 3, app->glyphs->utf8);
 
-	/* phases of several services may have one name, and little room tells no service */
+	/* Phases of several services can have the same name. In little room the service is left out. */
 	x += canvas_put(c, y, x, c->cols - x, ROLE_CRUMB, clipped);
 
 	for (unsigned i = 0; i < d->n_worst; i++) {

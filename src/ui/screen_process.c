@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A page of one process: what it is, and its threads, files, calls and slowest calls. */
+/* The page of a process: facts, threads, files, system calls and slowest calls. */
+#include "ui/screen.h"
+
+#include "ui/frame.h"
 #include "ui/panes.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
 
 #include "base/text.h"
 
@@ -22,11 +27,11 @@ static void prepare(struct app *app, struct place *p)
 		panes_command(p, CMD_TOP);
 }
 
-/* "  LABEL fact", where it is known and fits. */
+/* Adds "  LABEL fact" if the fact is known and fits. */
 static unsigned add(struct app *app, struct place *p, unsigned y, unsigned x, const char *label,
 		    const char *id)
 {
-	/* Its pid in its own namespace is news where it has one. */
+	/* The pid inside a PID namespace differs from the host's only in a container. */
 	bool same = !strcmp(id, "vpid") && !process_fact(p->rows, "container");
 	const char *text = same ? NULL : process_fact(p->rows, id);
 	g_autofree char *visible = text ? text_visible(text) : NULL;
@@ -34,7 +39,7 @@ static unsigned add(struct app *app, struct place *p, unsigned y, unsigned x, co
 	return visible ? frame_add(app, y, x, ROLE_TEXT, "%s%s %s", x ? "   " : "", label, visible) : x;
 }
 
-/* Who it is, and below what it did. */
+/* A line with the process's identity, and one with what it did. */
 static void draw_facts(struct app *app, struct place *p, unsigned y)
 {
 	static const struct { const char *label, *id; } lines[2][8] = {
@@ -73,7 +78,7 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 			    "%s: none in this range", f.view->title);
 }
 
-/* One below the other: each the rows it has, as far as there is room. */
+/* Tables one below the other; each gets the rows it has, as far as there is room. */
 static void draw_stacked(struct app *app, struct place *p, struct box box)
 {
 	static const enum pane order[PANE_N] = { 0, 1, 2, 3 };

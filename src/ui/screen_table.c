@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any view as one table: trust, what is shown, header and rows. */
-#include "ui/app.h"
+/* Any view as one table: completeness, summary, strip, header and rows. */
+#include "ui/screen.h"
+
+#include "ui/frame.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
 
 #include "base/text.h"
 #include "views/needs.h"
+
+#include <string.h>
 
 static void prepare(struct app *app, struct place *p)
 {
@@ -51,11 +57,21 @@ static char *summary(struct app *app, struct place *p)
 	return g_string_free(s, FALSE);
 }
 
+/* The missing events are clipped first: the hint stays readable. */
+static char *no_data_text(const struct app *app, const char *missing, unsigned cols)
+{
+	static const char begin[] = "No data: this trace has no ", hint[] = " (F7: how to record it)";
+	unsigned used = (unsigned)(strlen(begin) + strlen(hint));
+	g_autofree char *clipped = text_clip(missing, cols > used ? cols - used : 0, app->glyphs->utf8);
+
+	return g_strconcat(begin, clipped, hint, NULL);
+}
+
 static void draw_empty(struct app *app, struct place *p, struct box box)
 {
-	g_autofree char *lacks = view_lacks(p->view, app->main);
-	const char *why = lacks ? "nothing in this range: events for it lack, F7 tells which" :
-		p->view->nothing ? p->view->nothing :
+	g_autofree char *missing = view_lacks(p->view, app->main);
+	g_autofree char *no_data = missing ? no_data_text(app, missing, box.cols > 2 ? box.cols - 2 : 0) : NULL;
+	const char *why = no_data ? no_data : p->view->nothing ? p->view->nothing :
 		"nothing in this range: Left, Right step, n: next outlier";
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
@@ -65,7 +81,7 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
 }
 
-/* What the view says of all its rows. Returns the lines it took. */
+/* The view's sentences about all its rows. Returns the number of lines. */
 static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 {
 	unsigned n = 0, room = box.rows > 14 ? 2 : 1;
@@ -84,8 +100,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 {
 	struct table_style style = app_table_style(app, true);
 	g_autofree char *line = summary(app, p), *clipped = NULL;
-	unsigned said = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
-	struct box table = { box.y + 3 + said, box.x, box.rows - 3 - said, box.cols };
+	unsigned lines = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
+	struct box table = { box.y + 3 + lines, box.x, box.rows - 3 - lines, box.cols };
 
 	frame_trust(app, box.y, &p->rows->trust);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One trace as bars, and beside them why it took so long. */
+/* The waterfall: the spans of one trace as bars on a time axis, with the cause of the delay. */
+#include "ui/screen.h"
+
+#include "ui/strip.h"
 #include "ui/waterfall_bars.h"
 
 #include "views/span_detail.h"
@@ -51,7 +54,7 @@ static void prepare(struct app *app, struct place *p)
 	table_apply(t, p->view, p->rows, NULL);
 	if (w && (!t->bound || p->select_span))
 		select_first(p, w);
-	/* The slowest of a range was asked for: from now on it is this one. */
+	/* The slowest trace of a range was asked for. From here on the place is bound to this trace. */
 	if (w && w->root && !query_has_trace(&p->narrow)) {
 		query_set_trace(&p->narrow, w->trace_id);
 		timeline_pin(app->main, w->trace_id);
@@ -77,7 +80,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
 	g_autofree char *s = NULL, *usual = NULL;
 
-	usual = w->x_usual < 0 ? g_strdup("") : g_strdup_printf("   x%.1f usual", w->x_usual);
+	usual = w->x_usual < 0 ? g_strdup("") : g_strdup_printf("   %.1fx usual", w->x_usual);
 	s = g_strdup_printf("%s   %s%s%s%s   %u span%s   %u process%s%s", name,
 			    w->open ? ">" : "", timefmt_duration(duration, w->end_ns - w->begin_ns),
 			    w->open ? " OPEN" : "", usual, w->n_spans, w->n_spans == 1 ? "" : "s",
@@ -89,7 +92,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 		canvas_put_right(c, y, c->cols - text_width(zoom), text_width(zoom), ROLE_TITLE, zoom);
 }
 
-/* The verdict, on two lines where it needs them. Returns how many it took. */
+/* The cause (column verdict), on two lines if needed. Returns the number of lines. */
 static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
 {
 	struct canvas *c = app->canvas;
@@ -116,9 +119,10 @@ static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
 }
 
 struct layout {
-	unsigned name, duration, self, axis, cells;	/* columns; cells of the axis */
+	unsigned name, duration, self, axis;	/* columns of the screen */
+	unsigned cells;			/* width of the axis */
 	enum bars bars;
-	unsigned lines;			/* of each span */
+	unsigned lines;			/* rows of the screen for each span: 1 or 2 */
 };
 
 static struct layout lay_out(unsigned cols)
@@ -133,7 +137,7 @@ static struct layout lay_out(unsigned cols)
 	return l;
 }
 
-/* A number of the axis in the unit of the whole. */
+/* A tick's label, in the unit that fits the whole axis. */
 static char *tick_text(int64_t ns, int64_t whole, bool unit)
 {
 	static const struct { int64_t ns; const char *name; } units[] = {
@@ -202,7 +206,7 @@ static void draw_name(struct app *app, const struct waterfall_row *r, const stru
 		canvas_put(c, y, 0, 1, ROLE_MARKED, "!");
 }
 
-/* What is in its lines: of two the bar, and below it what its thread did. */
+/* Draws a span's bar and its thread's states: below each other on two lines, else one of them. */
 static void draw_bars(struct app *app, struct place *p, const struct waterfall *w,
 		      const struct waterfall_row *r, const struct layout *l, unsigned y)
 {
@@ -251,7 +255,7 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 }
 
-/* The letters that are to be seen, with their words. */
+/* Explains the letters that are on the screen. */
 static void draw_legend(struct app *app, struct box rows, const struct layout *l, unsigned y)
 {
 	struct canvas *c = app->canvas;
@@ -280,7 +284,7 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 		canvas_putf(c, y, x, c->cols, ROLE_DIM, "  %s annotation", app->glyphs->annotation);
 }
 
-/* A line, on two rows of the box where it needs and has them. Returns how many. */
+/* A line of text, on two rows if needed and if the box has them. Returns the number of rows. */
 static unsigned draw_line(struct app *app, struct box box, enum role role, const char *text)
 {
 	size_t cut = text_prefix(text, box.cols, NULL);
@@ -319,13 +323,13 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 
 static unsigned detail_rows(unsigned rows, unsigned room)
 {
-	/* The tree gets what it needs; the detail a third at least, all that is left at best. */
+	/* The detail gets what the tree leaves, and at least a third. */
 	if (room > rows + 1 && room - rows - 1 >= room / 3)
 		return room - rows - 1;
 	return room / 3 + (room >= 12);
 }
 
-/* Two lines a span where all have them. */
+/* BARS_AUTO: two lines a span if that fits for all spans. */
 static void choose_bars(const struct place *p, struct layout *l, unsigned room)
 {
 	unsigned rows = p->rows->rows->len;
@@ -369,7 +373,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	if (!w || !w->root) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
 			   query_has_trace(&p->narrow) ?
-			   "this trace is not in memory (any more): Esc goes back" :
+			   "this trace is no longer in memory: Esc goes back" :
 			   "no trace is chosen: 2 lists them, Enter opens one");
 		return;
 	}
@@ -378,7 +382,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	if (blank)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
-	room = box.y + box.rows - 1 - y;		/* the last one is the legend's */
+	room = box.y + box.rows - 1 - y;		/* the last row is the legend */
 	choose_bars(p, &l, room);
 	detail = detail_rows(p->rows->rows->len * l.lines, room);
 	tree = room - detail - blank;
@@ -389,21 +393,21 @@ static void draw(struct app *app, struct place *p, struct box box)
 					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
 }
 
-/* From what is shown now to the next. */
+/* Key t: the next way to draw spans. */
 static void turn_bars(struct app *app, struct place *p)
 {
-	static const char *const said[BARS_N] = {
-		[BARS_STATES] = "what the threads did, as letters",
-		[BARS_BOTH] = "bars, and below each what its thread did",
-		[BARS_ALONE] = "bars alone, with annotations as ticks",
-		[BARS_AUTO] = "bars too, where there is room for them",
+	static const char *const names[BARS_N] = {
+		[BARS_STATES] = "thread states as letters",
+		[BARS_BOTH] = "bars, and thread states below them",
+		[BARS_ALONE] = "bars only, with annotations as ticks",
+		[BARS_AUTO] = "thread states, and bars if there is room",
 	};
 
 	p->bars = (p->bars + 1) % BARS_N;
-	app_say(app, "%s: t changes it", said[p->bars]);
+	app_say(app, "%s: t changes it", names[p->bars]);
 }
 
-/* Who ended the wait: its trace at that instant, or its process. */
+/* Key w: opens what the thread that ended the wait did at that instant: its trace, else its process. */
 static void go_waker(struct app *app, struct place *p)
 {
 	const struct waterfall_row *r = selected(p);
@@ -482,7 +486,7 @@ static void add_call_line(struct app *app, GPtrArray *lines, const char *count,
 					       path));
 }
 
-/* The system calls of the selected span itself: those in its children are theirs. */
+/* The system calls of the selected span, without those of its children. */
 static void show_calls(struct app *app, struct place *p)
 {
 	const struct waterfall_row *r = selected(p);
@@ -526,6 +530,7 @@ static void zoom(struct place *p, double factor)
 		middle = ((double)(r->span->begin_ns - w->begin_ns) +
 			  (double)span_duration(r->span) / 2) / all;
 	p->zoom = CLAMP(p->zoom * factor, 1, ZOOM_MAX);
+	g_assert(p->zoom >= 1);
 	p->pan = CLAMP(middle - 0.5 / p->zoom, 0, 1 - 1 / p->zoom);
 }
 

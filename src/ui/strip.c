@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The strip: one cell for each second, or for several when there are more than cells.
- * What is read shows its p99 (without spans: bytes), what is not read its bytes, in other
- * glyphs; a preview is '~'.
- */
-#include "ui/app.h"
+/* The strip: see strip.h. */
+#include "ui/strip.h"
+
+#include "ui/whole.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
 
-#define STRIP_WIDEST 8		/* cells of one second in a short trace */
+#define STRIP_WIDEST 8		/* most cells for one second */
 
 static unsigned strip_width(const struct strip_data *s, unsigned cells)
 {
@@ -23,7 +21,7 @@ unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells)
 	return (unsigned)((uint64_t)point * cells / s->n);
 }
 
-/* 1 .. steps, 0 for nothing. */
+/* 1 .. steps. */
 static unsigned level_of(double value, double max, unsigned steps)
 {
 	return 1 + (unsigned)MIN(max > 0 ? value / max * (steps - 0.01) : 0, steps - 1.0);
@@ -50,8 +48,8 @@ static struct strip_mark mark_of(const struct strip_data *s, const struct overvi
 	return m;
 }
 
-/* Of several points in a cell: one that is not read says that of all, the one looked at
- * out of turn shows where; else the highest. */
+/* Which of several points in a cell is shown: a preview before one that was not read before one that was read; of
+ * equal ones the highest. */
 static bool outranks(const struct strip_mark *a, const struct strip_mark *b)
 {
 	static const unsigned rank[] = {
@@ -127,7 +125,7 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 	}
 }
 
-/* "6.00s: 12.3k ev/s, 2 gaps !lost": what is to be said beside it. */
+/* The text beside it: "6.00s: 12.3k ev/s, 2 gaps !lost". */
 static char *whole_text(struct app *app, const struct extent_strip *strip, bool p99, bool *ret_lost)
 {
 	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
@@ -170,7 +168,7 @@ void strip_draw_whole(struct app *app, unsigned y)
 
 	if (!strip || strip->n < 2)
 		return;
-	/* While it is read, bytes are what is known of all of it. */
+	/* Until all is read, only bytes are known of the whole trace. */
 	p99 = strip->max_ns >= 0 && (!app->outline || extent_is_whole(&app->extent));
 	s = (struct strip_data){ strip->points, strip->n, p99 ? strip->max_ns : -1,
 				 strip->max_bytes };

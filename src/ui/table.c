@@ -8,16 +8,21 @@
 
 #include <string.h>
 
+/* A factor ("2.8x"), such as x_usual_ratio; other ratios are shares. */
+static bool is_factor(const struct column *c)
+{
+	return c->kind == VALUE_RATIO && g_str_has_prefix(c->id, "x_");
+}
+
 static char *cell_ratio(const struct column *c, double d, char buf[TIMEFMT_LEN])
 {
-	/* "xUSUAL 2.8" is a factor, all others are shares. */
-	if (c->title[0] == 'x')
-		g_snprintf(buf, TIMEFMT_LEN, d < 1000 ? "%.1f" : "%.0f", d);
+	if (is_factor(c))
+		g_snprintf(buf, TIMEFMT_LEN, d < 10 ? "%.1fx" : "%.0fx", d);
 	else if (c->width >= 5 && d < 9.995)
 		g_snprintf(buf, TIMEFMT_LEN, "%.1f", d * 100);
 	else
 		g_snprintf(buf, TIMEFMT_LEN, "%.0f", d * 100);
-	if (c->title[0] != 'x' && !strchr(c->title, '%') && c->width >= 5)
+	if (!is_factor(c) && !strchr(c->title, '%') && c->width >= 5)
 		g_strlcat(buf, "%", TIMEFMT_LEN);
 	return buf;
 }
@@ -95,11 +100,13 @@ int table_sort_step(struct table *t, const struct view *v, const struct rows *ro
 	if (!n)
 		return -1;
 	t->sort = columns[(at + direction + n) % n];
+	g_assert((size_t)t->sort < v->n_columns);
 	t->descending = v->columns[t->sort].descending;
 	return t->sort;
 }
 
-/* The selected thing; else a namesake, as which it may go in another timeline. */
+/* Moves the cursor to the row with the same key; else to one with the same first half of it, which is what stays
+ * the same in another timeline. */
 static bool find_again(struct table *t, const struct rows *rows)
 {
 	bool found = false;
@@ -222,7 +229,7 @@ static void draw_header(struct canvas *c, struct box box, const struct table *t,
 	}
 }
 
-/* Underlines where the searched text is, so that one sees why a row matched. */
+/* Marks the searched text. */
 static void mark_match(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		       const char *text, const char *match)
 {
@@ -236,14 +243,14 @@ static void mark_match(struct canvas *c, unsigned y, unsigned x, unsigned width,
 				MIN(text_width(needle), width - text_width(before)), ROLE_MATCH);
 }
 
-/* Figures, not names: what comes to be known of the time before may change them. */
+/* Can the value change while it is provisional? Names cannot. */
 static bool is_figure(struct value v)
 {
 	return v.kind == VALUE_COUNT || v.kind == VALUE_BYTES || v.kind == VALUE_NS ||
 	       v.kind == VALUE_RATIO;
 }
 
-/* Into the blank left of a figure, so that columns stay where they are. */
+/* Puts the mark into the blank left of a figure, so that columns stay aligned. */
 static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct table_style *style)
 {
@@ -257,19 +264,19 @@ static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		canvas_put(c, y, at, 1, ROLE_SOFT, style->glyphs->soft);
 }
 
-/* Shares are warm where they are much: a quarter and more. */
+/* Shares of a quarter and more are coloured by heat. */
 static enum role role_of(const struct column *col, const struct row *row, struct value v)
 {
 	if (v.kind == VALUE_NONE)
 		return ROLE_DIM;
 	if (row->open)
 		return ROLE_OPEN;
-	if (v.kind != VALUE_RATIO || col->title[0] == 'x' || v.d < 0.25)
+	if (v.kind != VALUE_RATIO || is_factor(col) || v.d < 0.25)
 		return ROLE_TEXT;
 	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
 }
 
-/* In a tree the name is as far in as it is deep. */
+/* A name in a tree, indented by its depth. */
 static char *indented(const struct row *row, const char *text, bool folded,
 		      const struct glyphs *g)
 {
@@ -287,12 +294,8 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	g_autofree char *text = table_cell(col, value, width);
 	g_autofree char *clipped = NULL;
 
-	if (col->title[0] == 'x' && row->marked && value.kind == VALUE_RATIO) {
-		g_autofree char *old = text;
-
-		text = g_strconcat("!", old, NULL);
+	if (is_factor(col) && row->marked && value.kind == VALUE_RATIO)
 		role = ROLE_MARKED;
-	}
 	if (rows->tree && col->flexible) {
 		g_autofree char *old = text;
 
@@ -311,15 +314,6 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	}
 }
 
-static bool has_factor(const struct view *v, const struct table_layout *l)
-{
-	for (unsigned i = 0; i < l->n; i++) {
-		if (v->columns[l->col[i].column].title[0] == 'x')
-			return true;
-	}
-	return false;
-}
-
 static void draw_row(struct canvas *c, unsigned y, struct box box, const struct row *row,
 		     const struct view *v, const struct rows *rows,
 		     const struct table_layout *l, bool selected,
@@ -329,8 +323,8 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 		draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 			  &v->columns[l->col[i].column], row, rows, style);
 	if (row->gone)
-		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->gone);
-	if (row->marked && !has_factor(v, l))
+		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->ended);
+	if (row->marked)
 		canvas_put(c, y, box.x, 1, ROLE_MARKED, "!");
 	if (selected) {
 		canvas_put(c, y, box.x, 1, ROLE_SELECTED, style->glyphs->cursor);
@@ -348,7 +342,7 @@ static bool is_tagged(const struct row *row, const void *tags)
 	return keyset_has(tags, row);
 }
 
-/* What the tagged rows are together, in the box's last line. */
+/* The sums of the tagged rows, in the last line of the box. */
 static void draw_sum(struct canvas *c, struct box box, const struct table *t,
 		     const struct view *v, const struct rows *rows, const struct table_layout *l,
 		     unsigned n)

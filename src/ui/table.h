@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table widget: rows of any view in a box, with a header, a selection that
- * stays on the same thing, scrolling, sort marks. Columns that do not fit are
- * dropped by priority; the flexible one takes what room is left.
+ * The table widget: rows of a view in a box, with header, selection, scrolling and sort marks. The selection follows
+ * its row by key. Columns that do not fit are dropped by priority; the flexible column gets the remaining room.
  */
 #ifndef BLK_UI_TABLE_H
 #define BLK_UI_TABLE_H
@@ -17,52 +16,51 @@
 
 struct table {
 	size_t cursor, top;		/* selected row, first row shown */
-	bool bound;			/* the selection is a thing, not a place */
-	uint64_t key[2];		/* of the selected row, when bound */
-	int sort;			/* column, -1 canonical order, TABLE_SORT_DEFAULT */
+	bool bound;			/* the selection is the row with `key`; else the index `cursor` */
+	uint64_t key[2];		/* of the selected row, if bound */
+	int sort;			/* column; -1: canonical order; TABLE_SORT_DEFAULT: the view's */
 	bool descending;
 	size_t page;			/* rows shown at the last drawing */
-	/* Columns as the user chose them, in this order; 0: as the view has them. */
+	/* Columns that the user chose, in this order; 0: the view's. */
 	unsigned n_chosen;
 	uint8_t chosen[TABLE_MAX_COLUMNS];
 	struct keyset tags;		/* rows that are summed, copied, saved */
-	struct keyset folded;		/* rows of a tree without what hangs below */
-	bool only_tagged;		/* the others are not shown */
+	struct keyset folded;		/* rows of a tree whose descendants are hidden */
+	bool only_tagged;		/* rows that are not tagged are hidden */
 };
 #define TABLE_INIT { .sort = TABLE_SORT_DEFAULT }
-void table_clear(struct table *t);	/* what it has allocated; tags and folds are gone */
+void table_clear(struct table *t);	/* frees what it owns; clears tags and folds */
 
 struct table_layout {
 	unsigned n;
 	struct { unsigned column, x, width; } col[TABLE_MAX_COLUMNS];
 };
 
-/* Which columns are shown where, in `width` columns less one for the cursor. What the
- * user chose is shown from the left as far as it fits; else columns go by priority. What
- * it is sorted by stays. */
+/* Which columns are shown where, in `width` columns minus one for the cursor. Chosen columns are shown from the left
+ * as far as they fit; else columns are dropped by priority. The sort column is always shown. */
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret);
 
-/* The columns that are shown where there is room, by number and in order: those chosen, else
- * the view's (t NULL: these) less what says nothing of these rows (NULL: of any). */
+/* The columns to show if there is room, by number and in order: the chosen ones, else (or t NULL) the view's, without
+ * those that have no information for these rows (rows NULL: all). Returns their number. */
 unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
 		       uint8_t ret[TABLE_MAX_COLUMNS]);
-/* Takes a list as --columns has it, "pid,comm,busy_ns"; NULL: as the view has them.
- * Names that the view has not are passed over; when none is left it is as the view has
- * it. */
+/* Chooses columns, as --columns does: "pid,comm,busy_ns"; NULL: the view's. Unknown names are ignored; if none is
+ * known, the view's columns are used. */
 void table_choose(struct table *t, const struct view *v, const char *columns);
-/* The same the other way. NULL: as the view has them. g_free. */
+/* The chosen columns as such a list; NULL: none are chosen. g_free. */
 char *table_chosen(const struct table *t, const struct view *v);
 /* "cpu_ns", and "-cpu_ns" against the column's own direction. NULL: the view's. */
 void table_choose_sort(struct table *t, const struct view *v, const char *sort);
 char *table_chosen_sort(const struct table *t, const struct view *v);
 
-/* The column it is sorted by, and the direction. -1: canonical order. */
+/* The sort column and its direction. -1: canonical order. */
 int table_sort_column(const struct table *t, const struct view *v, bool *ret_descending);
-/* The next column to the left or right of those of table_columns(); returns its number. */
+/* Sorts by the next column of table_columns() to the left (-1) or right (1). Returns its number; -1: there are no
+ * columns. */
 int table_sort_step(struct table *t, const struct view *v, const struct rows *rows,
 		    int direction);
-/* Filters and sorts the rows as the state says, then finds the selection again. */
+/* Filters and sorts the rows, then finds the selection again. */
 void table_apply(struct table *t, const struct view *v, struct rows *rows,
 		 const struct expr *filter);
 
@@ -72,21 +70,21 @@ void table_move(struct table *t, const struct rows *rows, long delta);
 
 /* One cell as text, visible, not clipped. Free with g_free. */
 char *table_cell(const struct column *c, struct value v, unsigned width);
-/* The first row from `from` on, up (direction -1) or down, of which a column shown holds the
- * text (any case). -1: none does. */
+/* The first row from `from` on, up (direction -1) or down (1), with the text in a shown column, ignoring case. -1:
+ * none. */
 long table_find(const struct table *t, const struct view *v, const struct rows *rows, long from,
 		int direction, const char *needle);
-/* How many rows are tagged, of these. */
+/* How many of these rows are tagged. */
 unsigned table_n_tagged(const struct table *t, const struct rows *rows);
 
 struct table_style {
 	const struct glyphs *glyphs;
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
-	bool soft;		/* figures may change: '~' before them */
+	bool soft;		/* figures are provisional: '~' before them */
 	const struct keyset *tags, *folded;	/* set by table_draw() */
 };
-/* Header and rows, and what tagged rows sum up to. Returns the canvas row of the selected one (box.y when none). */
+/* Draws header, rows, and the sums of tagged rows. Returns the canvas row of the selected row; box.y: none. */
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,
 		    const struct rows *rows, const struct table_style *style);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which columns a table shows, and where: the user's choice, else the view's, less what
- * does not fit. See table.h. */
+/* Which columns a table shows and where: the user's choice, else the view's, as far as they fit. See table.h. */
 #include "ui/table.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* What is printed only, unless somebody wants to see it: so wide. */
+/* Widths of columns that the view has for batch output only, if the user chooses one. */
 static const uint8_t kind_width[] = {
 	[VALUE_NONE] = 4, [VALUE_COUNT] = 7, [VALUE_BYTES] = 7, [VALUE_NS] = 7, [VALUE_TIME] = 12,
 	[VALUE_ID] = 7, [VALUE_RATIO] = 6, [VALUE_HEX64] = 16, [VALUE_TEXT] = 16,
@@ -18,8 +17,8 @@ static unsigned wanted_width(const struct column *c)
 	return c->width ? c->width : kind_width[c->kind];
 }
 
-/* Has a row a value there that is not the usual one? */
-static bool column_tells(const struct column *col, const struct rows *rows, const char *usual)
+/* Does a row have a value other than `usual`? */
+static bool column_varies(const struct column *col, const struct rows *rows, const char *usual)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
@@ -30,9 +29,8 @@ static bool column_tells(const struct column *col, const struct rows *rows, cons
 	return false;
 }
 
-/* Where there is one host, it sets no rows apart: but rows that are hosts as a whole, or an
- * unknown container, have no other name. */
-static bool host_tells(const struct view *v, const struct rows *rows)
+/* Is the host column useful? With one host only if rows are hosts or unknown containers, which have no other name. */
+static bool host_is_useful(const struct view *v, const struct rows *rows)
 {
 	bool whole = rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER;
 	bool named = !rows->rows->len || !whole;
@@ -41,24 +39,23 @@ static bool host_tells(const struct view *v, const struct rows *rows)
 		const struct column *c = &v->columns[i];
 
 		named = (c->kind == VALUE_TEXT || c->kind == VALUE_ID) && c->width && !c->of_hosts &&
-			column_tells(c, rows, NULL);
+			column_varies(c, rows, NULL);
 	}
 	return !named || timeline_n_hosts(rows->tl) > 1;
 }
 
-/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
- * of containers) is not shown. */
+/* Columns without information, such as a thread id in rows by process, are not shown. */
 static bool column_is_empty(const struct view *v, const struct column *col,
 			    const struct rows *rows)
 {
 	bool containers = rows && rows->query.by == BY_CONTAINER;
 
-	if (rows && col->of_hosts && !host_tells(v, rows))
+	if (rows && col->of_hosts && !host_is_useful(v, rows))
 		return true;
 	if (!rows || !rows->rows->len || (col->kind != VALUE_ID && !col->optional &&
 		      !(containers && col->kind == VALUE_TEXT)))
 		return false;
-	return !column_tells(col, rows, containers ? NULL : col->usual);
+	return !column_varies(col, rows, containers ? NULL : col->usual);
 }
 
 unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
@@ -122,12 +119,12 @@ char *table_chosen_sort(const struct table *t, const struct view *v)
 
 /* --- what fits --- */
 
-/* The columns under consideration, in order. */
+/* The columns that may be shown, in order. */
 struct fitting {
 	const struct view *v;
-	bool chosen;		/* by the user: only the end is cut */
-	int sorted;		/* by this column: -1, or it stays */
-	bool tight;		/* ids give up their second half, long texts their end */
+	bool chosen;		/* by the user: columns are dropped from the right */
+	int sorted;		/* the sort column, which is never dropped; -1: none */
+	bool tight;		/* short ids and texts */
 	unsigned n;
 	uint8_t column[TABLE_MAX_COLUMNS];
 };
@@ -155,7 +152,7 @@ static unsigned needed(const struct fitting *f)
 	return need;
 }
 
-/* An id is what one quotes: the first one of a view goes late. */
+/* The first id of a view is dropped late: users quote it. */
 static unsigned priority_of(const struct view *v, unsigned column)
 {
 	unsigned priority = v->columns[column].priority;
@@ -163,8 +160,8 @@ static unsigned priority_of(const struct view *v, unsigned column)
 	return column == 0 && v->columns[0].kind == VALUE_HEX64 ? MIN(priority, 2) : priority;
 }
 
-/* The one to go: of the highest priority number; of chosen ones the last that is not
- * flexible. -1: none may. */
+/* The column to drop next: that with the highest priority number; of chosen ones the last that is not flexible. -1:
+ * none. */
 static int worst_of(const struct fitting *f)
 {
 	int worst = -1;
@@ -203,7 +200,7 @@ static void fit(struct fitting *f, unsigned width)
 	}
 }
 
-/* Room left over goes back to what was cut, then to the flexible column. */
+/* Widens a column that was made tight, as far as there is room. */
 static unsigned widen(const struct column *c, bool tight, unsigned *room)
 {
 	unsigned width = column_width(c, tight), wanted = column_width(c, false);
@@ -215,8 +212,8 @@ static unsigned widen(const struct column *c, bool tight, unsigned *room)
 	return width + more;
 }
 
-/* Where a screen is wide, half of what is left goes to the longest text (why, mainly), which is
- * cut else beside a name in much blank. -1: there is none. */
+/* The widest text column, such as the cause, which gets half of the remaining room on wide screens. -1: there is
+ * none. */
 #define LONG_TEXT 24
 #define FLEX_FIRST 8
 
@@ -240,7 +237,7 @@ static void place_columns(const struct fitting *f, unsigned width, struct table_
 	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
-	/* From the right: texts there (why) are worth more than whole ids. */
+	/* From the right: texts there matter more than complete ids. */
 	for (unsigned i = f->n; i-- > 0;)
 		widths[i] = widen(&f->v->columns[f->column[i]], f->tight, &room);
 	if (longest >= 0 && room > FLEX_FIRST) {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the commands do to tables: sorting, trees, tags; and what their rows pass on the
- * way to the screen. */
-#include "ui/app.h"
+/* Sorting, filtering, trees and tags: see tables.h. */
+#include "ui/tables.h"
 
 #include <string.h>
 
-/* Hides what hangs below folded rows. */
+/* Removes the descendants of folded rows. */
 static void hide_folded(const struct table *t, struct rows *rows)
 {
 	g_autofree bool *keep = g_new(bool, rows->rows->len + 1);
-	int folded = -1;	/* depth of the folded row that one is below */
+	int folded = -1;	/* depth of the folded row above; -1: none */
 
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct row *row = g_ptr_array_index(rows->rows, i);
@@ -107,7 +106,7 @@ static void change_by(struct app *app, struct place *p)
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
 	if ((p->view->counted_by & 1u << p->narrow.by) && !app->options->counts_threads)
-		app_say(app, "%s by %s are counted while a trace is read, if asked: --view %s --by %s",
+		app_say(app, "%s by %s are counted only if requested at the start: --view %s --by %s",
 			p->view->title, view_by_words[p->narrow.by], p->view->id,
 			view_by_words[p->narrow.by]);
 	else
@@ -129,8 +128,7 @@ static void change_tree(struct app *app, struct place *p, const struct view *v)
 		return;
 	}
 	app->tree = !app->tree;
-	app_say(app, app->tree ? "below their parents, as far as the trace tells them; - folds, "
-		"t ends it" : "no tree");
+	app_say(app, app->tree ? "tree, as far as parents are known: - folds, t ends it" : "no tree");
 	place_stale(p);
 }
 
@@ -139,7 +137,7 @@ static void fold(struct app *app, struct place *p, struct focus *f, enum command
 	const struct row *row = table_selected(f->table, f->rows);
 
 	if (!f->rows->tree) {
-		app_say(app, f->view->arrange ? "rows are folded in the tree: t shows it" :
+		app_say(app, f->view->arrange ? "rows can be folded in a tree: t shows it" :
 			"there are no rows to fold here");
 		return;
 	}
@@ -212,7 +210,7 @@ static void clear(struct app *app, struct place *p, struct focus *f)
 		f->table->sort = TABLE_SORT_DEFAULT;
 		tables_say_sort(app, f);
 	} else {
-		app_say(app, "nothing to clear: no filter, no search, sorted as the view is");
+		app_say(app, "nothing to clear: no filter, no search, default order");
 	}
 }
 

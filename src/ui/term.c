@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The terminal by curses: see term.h. Signals and crashes are in term_signal.c.
- */
+/* The terminal with curses: see term.h. Signals and crashes are in term_signal.c. */
 #include "ui/term.h"
 
 #include "base/text.h"
@@ -23,7 +21,7 @@
 
 static struct {
 	SCREEN *screen;
-	FILE *in;		/* the tty, when stdin is none */
+	FILE *in;		/* /dev/tty if stdin is not a terminal, else NULL */
 	enum scheme scheme;
 	struct style style[ROLE_N];
 	bool mouse;
@@ -39,7 +37,7 @@ static bool term_known(const char *name)
 
 	if (!name || !*name || setupterm(name, STDOUT_FILENO, &status) != OK)
 		return false;
-	del_curterm(cur_term);		/* newterm() makes one of its own */
+	del_curterm(cur_term);		/* newterm() makes its own */
 	return true;
 }
 
@@ -127,7 +125,7 @@ static void colors_start(const struct term_options *o)
 	}
 }
 
-/* What gives the terminal back, as one string: must be ready before any crash. */
+/* Prepares the string that restores the terminal, for use in a crash. */
 static void leave_string(void)
 {
 	static const char *const caps[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
@@ -139,7 +137,7 @@ static void leave_string(void)
 		if (cap && cap != (char *)-1)
 			g_string_append(s, cap);
 	}
-	/* Whatever way of telling the mouse was asked for; terminals without one ignore it. */
+	/* All modes of mouse reporting; terminals ignore those they do not know. */
 	if (key_mouse)
 		g_string_append(s, "\033[?1006l\033[?1003l\033[?1002l\033[?1000l");
 	g_string_append_c(s, '\r');
@@ -208,6 +206,19 @@ void term_stop(void)
 	g_clear_pointer(&term.note, g_free);
 }
 
+const char *term_problem(void)
+{
+	const char *name = g_getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO))
+		return "the screen needs a terminal";
+	if (!name || !*name)
+		return "the screen needs to know the terminal, and TERM is not set";
+	if (g_str_equal(name, "dumb"))
+		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
+	return NULL;
+}
+
 const char *term_note(void)
 {
 	return term.note;
@@ -239,8 +250,8 @@ static attr_t attr_of(const struct style *s, unsigned extra)
 	       ((a & STYLE_REVERSE) ? A_REVERSE : 0) | ((a & STYLE_UNDERLINE) ? A_UNDERLINE : 0);
 }
 
-/* Curses goes by the C library's widths. Where that disagrees with ours, or can't tell,
- * the cells that were counted are filled with what both know. */
+/* Curses uses the C library's widths of characters. If they differ from ours, the cells are filled with '?' and
+ * blanks. */
 static void paint_unknown(unsigned y, unsigned x, const struct cell *cell, attr_t attr, short pair)
 {
 	for (unsigned i = 0; i < cell->width; i++) {
@@ -305,7 +316,7 @@ void term_suspend(void)
 	refresh();
 }
 
-/* OSC 52 has no answer: all one can tell is who is known not to take it. */
+/* OSC 52 has no answer: this lists terminals that are known to ignore it. */
 const char *term_copy_doubt(void)
 {
 	const char *name = g_getenv("TERM"), *program = g_getenv("TERM_PROGRAM");
@@ -344,7 +355,7 @@ bool term_set_mouse(bool on)
 
 	term.mouse = on && key_mouse && (mousemask(wanted, &had) & wanted);
 	if (term.mouse)
-		mouseinterval(0);	/* a press is told at once; what is double is ours */
+		mouseinterval(0);	/* report presses at once; mouse.c detects double clicks */
 	else
 		mousemask(0, &had);
 	return key_mouse && (term.mouse || !on);
@@ -377,10 +388,10 @@ static const struct { int code, key; } special[] = {
 	{ KEY_BTAB, UI_KEY_BACKTAB }, { KEY_RESIZE, UI_KEY_RESIZE }, { KEY_ENTER, UI_KEY_ENTER },
 };
 
-/* A pasted or slow sequence comes in pieces. */
+/* Wait for the rest of a sequence, which can arrive in pieces. */
 #define ESCAPE_MS 25
 
-/* After Esc: the sequence of a key that curses does not know here, or Esc itself. */
+/* After Esc: the key of a sequence that curses does not know, or Esc itself. */
 static int read_escape(void)
 {
 	char s[ESCAPE_MAX + 1] = "";
@@ -404,7 +415,7 @@ static int read_escape(void)
 	nodelay(stdscr, TRUE);
 	if (s[1])
 		return escape_key(s);
-	unget_wch((wchar_t)s[0]);	/* Esc, and a key that was typed behind it */
+	unget_wch((wchar_t)s[0]);	/* Esc, followed by another key */
 	return UI_KEY_ESC;
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The terminal: the only place that knows curses. Takes it, paints canvases on it,
- * reads keys, and gives it back in every case: quit, signals, crashes, suspension.
+ * The terminal, the only module that uses curses. It paints canvases, reads keys, and restores the terminal in every
+ * case: quit, signals, crashes, suspension.
  *
  *     if (!term_start(&options, &error)) ...
  *     while (...) { poll(term_fd(), term_signal_fd(), ...); key = term_key(); term_paint(c); }
  *     term_stop();
  *
- * One at a time in a process; the caller's thread only. While it is started stderr
- * goes to a log that is copied to the real one at the end.
+ * One at a time in a process, on the caller's thread. While it is active, stderr is collected and written at the end.
  */
 #ifndef BLK_UI_TERM_H
 #define BLK_UI_TERM_H
@@ -19,21 +18,24 @@
 #include <glib.h>
 
 struct term_options {
-	int color;		/* < 0 never, > 0 always, 0 as NO_COLOR and the terminal say */
-	const struct prefs *prefs;	/* theme and roles, mouse; NULL: as shipped, no mouse */
+	int color;		/* < 0 never, > 0 always, 0 by NO_COLOR and the terminal */
+	const struct prefs *prefs;	/* theme and roles, mouse; NULL: defaults, no mouse */
 };
+/* Why there can be no screen on stdout: no terminal, or TERM does not suffice; NULL: there can be one. Before
+ * term_start(). */
+const char *term_problem(void);
 bool term_start(const struct term_options *options, GError **error);
 void term_stop(void);
-/* Something to tell the user about the terminal ("TERM=foo is unknown: ..."), or NULL. */
+/* A message about the terminal ("TERM=foo is unknown: ..."), or NULL. */
 const char *term_note(void);
 bool term_is_utf8(void);
 
 void term_size(unsigned *ret_rows, unsigned *ret_cols);
 /* Paints; the hardware cursor goes to (y, x), shown if `show_cursor`. */
 void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor);
-void term_redraw(void);			/* everything anew with the next paint */
-void term_suspend(void);		/* stops the process; returns when it goes on */
-/* Why the terminal may not take what is copied; NULL: nothing speaks against it. */
+void term_redraw(void);			/* the next paint draws everything */
+void term_suspend(void);		/* stops the process; returns when it continues */
+/* Why the terminal may ignore term_copy(); NULL: no reason known. */
 const char *term_copy_doubt(void);
 void term_copy(const char *text);	/* to the terminal's clipboard (OSC 52) */
 
@@ -41,26 +43,17 @@ int term_fd(void);
 /* The next key (ui/keys.h), UI_KEY_NONE when there is none now. Never waits. */
 int term_key(void);
 
-/* What UI_KEY_MOUSE stands for: the press that was read last. */
+/* The mouse event of the last UI_KEY_MOUSE. */
 enum term_button { TERM_BUTTON_OTHER, TERM_BUTTON_LEFT, TERM_WHEEL_UP, TERM_WHEEL_DOWN };
 struct term_mouse {
 	enum term_button button;
 	unsigned y, x;
 };
 struct term_mouse term_mouse(void);
-/* Clicks and wheel come as keys; off: the terminal's own selection works. false: this
- * terminal has none. */
+/* on: clicks and wheel are reported as keys; off: the terminal uses the mouse. false: this terminal has no mouse. */
 bool term_set_mouse(bool on);
 
-/* Readable when a signal came; term_signals() then says which and forgets them. */
-int term_signal_fd(void);
-struct term_signals {
-	int end;		/* SIGINT, SIGTERM, SIGHUP: leave; 0: none */
-	bool stop, resumed, resized;
-};
-struct term_signals term_signals(void);
-
-/* What was written to stderr since the last call, NULL when nothing. g_free. */
+/* What was written to stderr since the last call; NULL: nothing. g_free. */
 char *term_stderr(void);
 
 #endif

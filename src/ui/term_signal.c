@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Signals while the screen is up: see term_signal.h and term.h. */
+/* Signals while the screen is up: see term_signal.h. */
 #include "ui/term_signal.h"
 
-#include "ui/term.h"
+#include <glib.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The schemes, as rows of one table: see theme.h. */
+/* The table of roles and schemes: see theme.h. */
 #include "ui/theme.h"
 
 #include <glib.h>
 #include <string.h>
 
 struct role_row {
-	const char *id;			/* NULL, of parts: theirs */
+	const char *id;			/* NULL: that of the part */
 	struct style style[SCHEME_N];	/* mono; dark: 8, 256 colours; light: 8, 256 */
 };
 
@@ -19,7 +19,7 @@ struct role_row {
 #define R STYLE_REVERSE
 #define U STYLE_UNDERLINE
 
-/* 256 colours: hues that stay apart for colour-blind eyes; every one has its letter. */
+/* 256 colours: hues that colour-blind users can distinguish; parts also have letters. */
 static const struct role_row roles[ROLE_N] = {
 	[ROLE_TEXT] = { "text", { MONO(0), C8(-1, 0), C256(-1, 0),
 		L8(-1, 0), C256(-1, 0) } },
@@ -234,7 +234,7 @@ struct style theme_own_style(enum scheme scheme, enum role role, const struct st
 		s.fg = had.fg;
 	if (s.bg > most)
 		s.bg = had.bg;
-	/* Nothing would be left to see that it is told by. */
+	/* Without colours and attributes the role would be invisible: keep the scheme's attributes. */
 	if (most < 0 && !s.attr)
 		s.attr = had.attr;
 	return s;

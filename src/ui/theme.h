@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Roles: what a cell means. A scheme gives every role its colours and attributes;
- * screens name roles and never colours. Nothing is told by colour alone, so mono
- * is a scheme like any other. All schemes are safe for colour-blind eyes: what tells
- * good from bad differs in lightness too, and heat is lightness alone.
+ * Roles say what a cell means. A scheme has colours and attributes for every role; screens use roles, never colours.
+ * No information is in colour alone, so mono is a complete scheme. All schemes suit colour-blind users: good and bad
+ * differ in lightness, and heat is lightness only.
  */
 #ifndef BLK_UI_THEME_H
 #define BLK_UI_THEME_H
@@ -15,7 +14,7 @@ enum role {
 	ROLE_TRUST, ROLE_DISTRUST, ROLE_HEADER, ROLE_SORTED, ROLE_SELECTED, ROLE_MARKED,
 	ROLE_OPEN, ROLE_KEY, ROLE_KEYNAME, ROLE_STATUS, ROLE_ERROR, ROLE_COACH, ROLE_WHY,
 	ROLE_SPARK, ROLE_HOT, ROLE_MATCH, ROLE_AXIS, ROLE_SOFT, ROLE_UNREAD,
-	ROLE_PART,		/* + enum part: one a cause of time */
+	ROLE_PART,		/* + enum part: one for each part of a thread's time */
 	ROLE_HEAT = ROLE_PART + PART_N,	/* + 0 .. HEAT_LEVELS - 1: little to much */
 	ROLE_N = ROLE_HEAT + 8
 };
@@ -31,8 +30,7 @@ struct style {
 	uint8_t attr;		/* STYLE_ bits */
 };
 
-/* What the user asks for; auto asks the terminal ($COLORFGBG), and is dark where it
- * does not tell. */
+/* The user's choice. THEME_AUTO: by $COLORFGBG, else dark. */
 enum theme { THEME_AUTO, THEME_DARK, THEME_LIGHT, THEME_MONO, THEME_N };
 extern const char *const theme_ids[THEME_N + 1];	/* NULL at the end */
 
@@ -51,8 +49,8 @@ int theme_role_find(const char *id);			/* -1: no such role */
 /* A style of the user's: "cyan bold", "209 on 237 underline", "default". A colour is a
  * name or a number below 256. */
 bool theme_parse_style(const char *text, struct style *ret);
-/* It in a scheme: without colours where there are none, and as the scheme has it where
- * the terminal lacks that colour. */
+/* The user's style in a scheme: without colours in mono; with the scheme's colour if the terminal does not have the
+ * user's. */
 struct style theme_own_style(enum scheme scheme, enum role role, const struct style *own);
 
 #endif

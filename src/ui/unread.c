@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a place shows of a range that is not read: what the outline knows, and no zeros. */
-#include "ui/app.h"
+/* A range that was not read: see unread.h. */
+#include "ui/unread.h"
+
+#include "ui/frame.h"
+#include "ui/strip.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -11,17 +14,17 @@ static char *percent_text(const struct app *app)
 		g_strdup_printf("%d %%", CLAMP((int)(app->status.progress * 100), 0, 100));
 }
 
-/* Of a live session: where it is decoded from. */
-static char *kept_text(const struct app *app, int64_t to)
+/* Live: which packets on disk it can be decoded from. */
+static char *stored_text(const struct app *app, int64_t to)
 {
 	char clock[TIMEFMT_LEN];
 	int64_t from = app->status.kept_from_ns;
 
 	if (from == TIME_UNKNOWN)
-		return g_strdup("nothing of the session is kept on disk yet");
+		return g_strdup("no packet of the session is stored on disk yet");
 	if (to <= from)
-		return g_strdup_printf("what is kept on disk begins at %s", timefmt_clock(clock, from));
-	return g_strdup_printf("it is decoded from what is kept on disk, since %s",
+		return g_strdup_printf("packets on disk begin at %s", timefmt_clock(clock, from));
+	return g_strdup_printf("it is decoded from the packets on disk, which begin at %s",
 			       timefmt_clock(clock, from));
 }
 
@@ -33,7 +36,7 @@ static bool is_still_open(const struct app *app, int64_t to)
 	return !last || to > (last->version ? last->end_ns : last->begin_ns);
 }
 
-/* Why it is not there. */
+/* Why there are no rows. */
 static char *state_text(const struct app *app, int64_t from, int64_t to)
 {
 	g_autofree char *read = percent_text(app);
@@ -61,7 +64,7 @@ static char *figures_text(const struct app *app, int64_t from, int64_t to)
 	struct extent_sum sum;
 
 	if (!extent_sum(&app->extent, from, to, &sum) || !sum.bytes)
-		return g_strdup("no packet of the trace is of this time: nothing was recorded");
+		return g_strdup("no packet covers this time: nothing was recorded");
 	return g_strdup_printf("%s, %s: %s in packets, %.2g %% of the trace",
 			       timefmt_clock(clock, sum.from_ns),
 			       timefmt_duration(length, sum.to_ns - sum.from_ns),
@@ -90,9 +93,9 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 
 	nav_range(&app->nav, &from, &to);
 	state = state_text(app, from, to);
-	figures = app->outline ? figures_text(app, from, to) : kept_text(app, to);
+	figures = app->outline ? figures_text(app, from, to) : stored_text(app, to);
 	lost = extent_lost_text(&app->extent, from, to);
-	losses = lost ? g_strdup_printf("! lost in it: %s", lost) : g_strdup("no loss is known of it");
+	losses = lost ? g_strdup_printf("! lost in this range: %s", lost) : g_strdup("no losses known");
 	title = g_strdup_printf("%s: %s", p->view->title, state);
 	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
 			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
@@ -103,7 +106,7 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	put(app, box, 5, ROLE_TEXT, figures);
 	put(app, box, 6, lost ? ROLE_DISTRUST : ROLE_DIM, losses);
 	put(app, box, 8, ROLE_DIM, keys);
-	legend = g_strdup_printf("%s not read   %s read out of turn: soft   %s read   ! lost events",
+	legend = g_strdup_printf("%s not read   %s read ahead: provisional   %s read   ! lost events",
 				 app->glyphs->unread[2], app->glyphs->soft, app->glyphs->spark[5]);
 	put(app, box, 10, ROLE_DIM, legend);
 	app->cursor_y = box.y + 1;

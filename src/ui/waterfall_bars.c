@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bars and strips of the waterfall: see waterfall_bars.h. */
+/* A span's bar and its thread's states: see waterfall_bars.h. */
 #include "ui/waterfall_bars.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void bars_draw_edges(struct app *app, const struct bars_axis *axis, unsigned y)
 	canvas_put(app->canvas, y, axis->x + axis->cells, 1, ROLE_AXIS, app->glyphs->edge);
 }
 
-/* Where an instant lies, in eighths of a cell, within the axis. */
+/* The position of an instant on the axis, in eighths of a cell; instants outside are clamped. */
 static int64_t eighth_of(const struct bars_axis *axis, int64_t at)
 {
 	double share = (double)(at - axis->from_ns) / (double)(axis->to_ns - axis->from_ns);
@@ -29,11 +29,12 @@ static int64_t eighth_of(const struct bars_axis *axis, int64_t at)
 	return (int64_t)(CLAMP(share, 0, 1) * axis->cells * EIGHTHS + 0.5);
 }
 
-/* One cell of a bar that fills eighths [from, to) of it. A block has its ink on the left:
- * one that begins inside of the cell is the ink of what lies before it, reversed. */
+/* Draws a cell of which eighths [from, to) are filled. Block glyphs are filled from the left, so a bar that
+ * begins inside the cell is drawn as the reverse of what lies before it. */
 static void put_cell(struct app *app, unsigned y, unsigned x, enum role role, int64_t from,
 		     int64_t to)
 {
+	g_assert(from >= 0 && from < EIGHTHS && to <= EIGHTHS);
 	const struct glyphs *g = app->glyphs;
 
 	if (from > 0 && to == EIGHTHS && g->utf8) {
@@ -44,7 +45,7 @@ static void put_cell(struct app *app, unsigned y, unsigned x, enum role role, in
 	canvas_put(app->canvas, y, x, 1, role, g->eighth[MAX(to - from, 1)]);
 }
 
-/* An annotation inside the span; where it begins and ends the bar does. */
+/* Marks annotations inside the span. Those at its two ends coincide with the bar's ends. */
 static void draw_ticks(struct app *app, const struct bars_axis *axis, const struct span *s,
 		       unsigned y, bool underline)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A span of the waterfall on the screen: its bar, with both ends within an eighth of a
- * cell and its annotations as ticks, and what its thread did, as letters.
+ * Draws a span of the waterfall: its bar, exact to an eighth of a cell, with annotations as ticks; and the
+ * states of its thread as letters.
  */
 #ifndef BLK_UI_WATERFALL_BARS_H
 #define BLK_UI_WATERFALL_BARS_H
 
-#include "ui/app.h"
+#include "ui/app_state.h"
 
-/* What is drawn of each span; BARS_AUTO: both where all rows have room for two lines. */
+/* What is drawn of a span. BARS_AUTO: both if all spans have room for two lines, else the states. */
 enum bars { BARS_AUTO, BARS_STATES, BARS_BOTH, BARS_ALONE, BARS_N };
 
 struct bars_axis {
 	int64_t from_ns, to_ns;
-	unsigned x, cells;		/* without its edges */
+	unsigned x, cells;		/* first column and width, without the edges */
 };
 
 void bars_draw_edges(struct app *app, const struct bars_axis *axis, unsigned y);
 void bars_draw_bar(struct app *app, const struct bars_axis *axis, const struct waterfall_row *r,
 		   unsigned y);
-/* marks: annotations are underlined, where there is no bar to put ticks on. */
+/* marks: underlines annotations, for when no bar is drawn that could have ticks. */
 void bars_draw_states(struct app *app, const struct bars_axis *axis, const struct rows *rows,
 		      const struct waterfall_row *r, bool marks, unsigned y);
 

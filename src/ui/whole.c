@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace that is shown before it is read. What is read for good is shown from the main
- * timeline; else, from a preview that the backend makes of what is looked at; else there
- * is the outline. The screen only chooses between timelines of the same trace: rows find
- * their selection again by what they are called.
+ * A trace that is shown before all of it is read: see whole.h. The screen chooses between timelines of the same
+ * trace. Ids differ between timelines, so that the selection is found again by the rows' keys.
  */
-#include "ui/app.h"
+#include "ui/whole.h"
 
 #include "base/timefmt.h"
 
-/* A look at more than this would not come back at once; its begin is shown then, and the
- * backend widens it. */
+/* A preview of more bytes takes too long: a request is cut to this, and the backend widens it later. */
 #define LOOK_BYTES (16.0 * 1024 * 1024)
 
-/* Who saw it load this long is told when it is over. */
+/* Loading that took longer than this is reported when it ends. */
 #define WORTH_SAYING_US (2 * 1000 * 1000)
 
 static void forget_strip(struct app *app)
@@ -35,7 +32,7 @@ static bool take_outline(struct app *app)
 	return true;
 }
 
-/* Is a trace on the screen, or below it, that only the present preview holds? */
+/* Does a place on the stack show a trace that only the present preview has? */
 static bool holds_shown_trace(const struct app *app, const struct timeline *fresh)
 {
 	for (guint i = 0; app->preview && i < app->nav.stack->len; i++) {
@@ -57,12 +54,12 @@ static bool take_preview(struct app *app)
 		return false;
 	if (holds_shown_trace(app, fresh)) {
 		timeline_free(fresh);
-		app->look.from_ns = TIME_UNKNOWN;	/* asked again when that is left */
+		app->look.from_ns = TIME_UNKNOWN;	/* requested again when that place is left */
 		return false;
 	}
 	if (app->tl == app->preview) {
 		place_stale(nav_top(&app->nav));
-		app->tl = app->nothing;
+		app->tl = app->empty;
 	}
 	if (app->preview)
 		timeline_free(app->preview);
@@ -72,8 +69,7 @@ static bool take_preview(struct app *app)
 	return true;
 }
 
-/* One can go where there are packets: from the first event to the last, where these are
- * known, as packets begin before and end after them. */
+/* Bounds of the time that can be gone to: first and last event, else beginning and end of the packets. */
 static void set_bounds(struct app *app)
 {
 	int64_t first, last = app->outline->to_ns - 1, seen;
@@ -88,7 +84,7 @@ static void set_bounds(struct app *app)
 	if (app->nav.reading || extent_is_dropped(&app->extent, app->outline->from_ns,
 						   app->outline->from_ns + 1))
 		return;
-	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
+	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* the timeline's bounds */
 }
 
 static int64_t final_to(const struct app *app)
@@ -96,22 +92,22 @@ static int64_t final_to(const struct app *app)
 	return app->status.phase == UI_DONE ? INT64_MAX : app->status.final_to_ns;
 }
 
-/* A finer step was asked for before it was known that nobody decodes it. */
+/* Resets a step below a second, which was chosen before it was known that it cannot be decoded. */
 static void keep_to_seconds(struct app *app)
 {
 	if (app->nav.step_ns < NS_PER_S && timeline_n_seconds(app->main))
 		nav_set_step(&app->nav, NS_PER_S);
 }
 
-/* Steps below a second are of what is closed: who follows goes by seconds. One can go back to where
- * what is kept begins. */
-static bool take_kept(struct app *app)
+/* A live session with packets on disk. The open second cannot be decoded, so following goes by whole seconds. The
+ * oldest packet is the first instant that can be gone to. */
+static bool take_stored(struct app *app)
 {
-	int64_t first, last, kept_from = app->status.kept_from_ns;
+	int64_t first, last, stored_from = app->status.kept_from_ns;
 
 	app->extent.main = app->main;
-	if (kept_from != TIME_UNKNOWN && timeline_coverage(app->main, &first, &last))
-		app->nav.first_ns = MAX(first, kept_from);
+	if (stored_from != TIME_UNKNOWN && timeline_coverage(app->main, &first, &last))
+		app->nav.first_ns = MAX(first, stored_from);
 	app->extent.final_to_ns = INT64_MAX;
 	if (app->nav.mode == NAV_FOLLOW && app->nav.step_ns < NS_PER_S)
 		nav_set_step(&app->nav, NS_PER_S);
@@ -124,30 +120,30 @@ void whole_take(struct app *app)
 {
 	const struct ui_backend *b = app->backend;
 	bool was_reading = app->nav.reading, changed;
-	int64_t hard;
+	int64_t final_ns;
 
 	if (!b || !b->outline)
 		return;
 	b->status(b->data, &app->status);
-	if (!app->nothing)
-		app->nothing = timeline_new(0);
+	if (!app->empty)
+		app->empty = timeline_new(0);
 	changed = take_outline(app);
 	if (!app->outline) {
 		if (!app->status.kept)
 			keep_to_seconds(app);
-		else if (take_kept(app))
+		else if (take_stored(app))
 			app_settle(app);
 		return;
 	}
 	changed |= take_preview(app);
-	hard = final_to(app);
-	changed |= hard != app->extent.final_to_ns;
-	if (hard != app->extent.final_to_ns)
+	final_ns = final_to(app);
+	changed |= final_ns != app->extent.final_to_ns;
+	if (final_ns != app->extent.final_to_ns)
 		forget_strip(app);
 	app->extent.outline = app->outline;
 	app->extent.main = app->main;
 	app->extent.preview = app->preview;
-	app->extent.final_to_ns = hard;
+	app->extent.final_to_ns = final_ns;
 	app->nav.reading = !extent_is_whole(&app->extent);
 	set_bounds(app);
 	if (changed)
@@ -157,11 +153,11 @@ void whole_take(struct app *app)
 	if (was_reading && !app->nav.reading &&
 	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US)
 		app_say(app, app->nav.mode == NAV_WORST ?
-			"all is read: this is its worst second; b end goes to the last" :
-			"all is read");
+			"all was read: this is the worst second; b end goes to the last" :
+			"all was read");
 }
 
-/* A trace stays whole on the screen wherever the time goes. */
+/* A waterfall shows its whole trace, independent of the range. */
 static struct cover waterfall_cover(const struct app *app, const struct place *p)
 {
 	const struct extent *e = &app->extent;
@@ -173,7 +169,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 	return (struct cover){ COVER_READ, false };
 }
 
-/* Are requests asked for that were evicted since? Who follows looks at the newest, which are there. */
+/* Can evicted requests be needed for this range? When following, the newest are in memory. */
 static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
 {
 	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
@@ -182,7 +178,7 @@ static bool is_about_requests(const struct app *app, const struct place *p, int6
 void whole_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
-		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->nothing,
+		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->empty,
 		[COVER_EXACT] = app->preview,
 	};
 	int64_t begin, end;
@@ -200,6 +196,7 @@ void whole_choose(struct app *app, struct place *p)
 					       extent_fine_step(begin, end));
 	else
 		app->cover = extent_cover(&app->extent, begin, end);
+	g_assert(from[app->cover.kind]);
 	if (from[app->cover.kind] == app->tl)
 		return;
 	place_stale(p);
@@ -211,7 +208,7 @@ bool whole_decodes(const struct app *app)
 	return (app->outline || app->status.kept) && app->backend && app->backend->look;
 }
 
-/* Has the timeline been there, and yet not what is to be shown? */
+/* Must a range be decoded again that was read before? */
 static bool is_asked_again(const struct app *app, const struct place *p, const struct view_range *l)
 {
 	const struct extent *e = &app->extent;
@@ -274,7 +271,7 @@ void whole_clear(struct app *app)
 	forget_strip(app);
 	if (app->preview)
 		timeline_free(app->preview);
-	if (app->nothing)
-		timeline_free(app->nothing);
+	if (app->empty)
+		timeline_free(app->empty);
 	outline_unref(app->outline);
 }

@@ -35,7 +35,7 @@ ok "events of both are shown" until_true more_than 3000
 ok "nothing is corrected yet" lacks corrected
 touch "$work/hold"
 ok "the stream that stalls is named" wait_for "chan_0 is silent"
-ok "and that it lacks, where trust is told" wait_for "TRUST ! LACKS chan_0"
+ok "and that it lacks, where trust is told" wait_for "COMPLETENESS ! NO DATA from chan_0"
 held=$(date +%s)
 a_second_was_held() { [ "$(date +%s)" -ge $((held + 4)) ]; }
 until_true a_second_was_held
@@ -55,7 +55,7 @@ ok "with the events of both ($before, then $(counted))" until_true more_than $((
 is "the second is the same" "$(shown_second)" "$second"
 ok "it is told how many came late" wait_for "events came too late: "
 ok "the stream is not named any more" until_true lacks "is silent"
-ok "nor lacks it" until_true lacks "LACKS"
+ok "nor lacks it" until_true lacks "NO DATA"
 keys q
 ok "the terminal as it was" given_back 0
 done_testing

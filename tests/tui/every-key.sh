@@ -63,14 +63,14 @@ waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual
 table | compare | | select a trace or a span first
-waterfall | states | t | below each what its thread did
+waterfall | states | t | and thread states below them
 waterfall | pan-left | z z ] | changed
 waterfall | pan-right | g z z | changed
 waterfall | zoom-in | | zoom 2x
 waterfall | zoom-out | z | zoom 1x
 overview,waterfall | export | | exports
 table | export | | cannot export: select a trace
-overview,waterfall | export-as | | zipkin span
+overview,waterfall | export-as | | Export as
 table | export-as | | cannot export: select a trace
 overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
@@ -87,7 +87,7 @@ waterfall | time-back | | at 06:08:37; the trace stays
 waterfall | time-forward | | at 06:08:39; the trace stays
 waterfall | time-back-10 | | at 06:08:35; the trace stays
 waterfall | time-forward-10 | | at 06:08:40; the trace stays
-overview,table,waterfall | goto | | Enter:take it
+overview,table,waterfall | goto | | Enter:apply
 overview,table,waterfall | pause | | playing one step a second
 overview,table,waterfall | follow | | AT THE END
 overview,table | step-finer | Z | step 1s
@@ -130,7 +130,7 @@ chooser | page-up | NPage | row:[x] PID
 chooser | page-down | | off:[x] PID
 chooser | top | j j | row:[x] PID
 chooser | bottom | | off:[x] PID
-overview,table,waterfall | search | | Enter:take it
+overview,table,waterfall | search | | Enter:apply
 overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
 overview | sort-right | | sorted by STATE
@@ -147,15 +147,15 @@ waterfall | untag | Space | 1 row untagged
 overview | only-tagged | Space | -2ac68487
 table | only-tagged | Space | -stored
 overview,table | columns | | Columns of
-overview,table | sort-menu | | Enter takes one
+overview,table | sort-menu | | Enter chooses
 overview | clear | \ thumb Enter | -filter: thumb
 table | clear | \ thumb Enter | filter none
 overview,table,waterfall | facts | | Facts:
-table | expand,collapse,expand-all | | rows are folded in the tree
+table | expand,collapse,expand-all | | rows can be folded in a tree
 waterfall | expand | g - | *lock
 waterfall | collapse | g | -*lock
 waterfall | expand-all | | ▸ send
-overview,table,waterfall | coach | | -Enter why · w who
+overview,table,waterfall | coach | | -Enter why · w waker
 overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
 overview,table,waterfall | snapshot | | no snapshots here
@@ -170,7 +170,7 @@ chooser | toggle | | [ ] PID
 chooser | shift-up | j | y:2
 chooser | shift-down | | y:3
 chooser | reset | Space | [x] PID
-prompt | accept,cancel | | -Enter:take it
+prompt | accept,cancel | | -Enter:apply
 prompt | cancel:Ctrl-C | | left:130
 prompt | char-left | | at:2
 prompt | char-right | Left | at:3

@@ -84,7 +84,7 @@ keys "'$BLKTOP' --utc --timeout 1 -r $url; echo rc=\$?" Enter
 wait_for "settings are not kept: there is no home directory '/nonexistent/home'; XDG_CONFIG_HOME or --config FILE"
 result $? "no home directory: what is not kept, and what names another place"
 keys '!'
-wait_for "what comes is not kept: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"
+wait_for "packets are not stored: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"
 result $? "no home directory: the spool, too"
 keys Escape
 keys L
@@ -103,7 +103,7 @@ result $? "no home directory: it ends well"
 
 follow --no-spool
 keys L
-wait_for "nothing of this session is kept on disk"
+wait_for "no packets of this session are stored on disk"
 result $? "--no-spool: no log, and why"
 keys Escape Escape
 keys S
@@ -139,7 +139,7 @@ relay=$!
 until_true test -s "$work/port"
 url=net://127.0.0.1:$(cat "$work/port")/host/vm/mine
 keys "'$BLKTOP' --config none --utc --no-spool -r $url; echo rc=\$?" Enter
-wait_for "TRUST ! lost 0 INCOMPLETE"
+wait_for "COMPLETENESS ! lost 0 INCOMPLETE"
 result $? "the session daemon was killed: the line of trust says that it is incomplete"
 shows "the session has ended, incomplete: session 'mine' of host 'vm'"
 result $? "and the bottom line why"

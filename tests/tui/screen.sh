@@ -180,9 +180,9 @@ else
 	big="$(realpath "$BLKTOP") --reader native -j 1 --utc '$work/big'; echo rc=\$?"
 	shell
 	keys "$big" Enter
-	wait_for "soft: what came before" && shows "loading"
+	wait_for "provisional: what came before" && shows "loading"
 	result $? "shows the end of a trace that is not read yet"
-	middle() { shows " 07:19:" && shows "soft: what came before" && shows "SLOWEST + OPEN"; }
+	middle() { shows " 07:19:" && shows "provisional: what came before" && shows "SLOWEST + OPEN"; }
 	keys b 50% Enter
 	until_true middle && shows "loading"
 	result $? "and its middle"
@@ -200,7 +200,7 @@ else
 	until_true stops
 	result $? "Esc stops"
 	keys R b 90% Enter
-	wait_for "not read: the load was stopped at" || wait_for "soft: what came before"
+	wait_for "not read: the load was stopped at" || wait_for "provisional: what came before"
 	result $? "what is not read says so"
 	keys Q
 	given_back 0

@@ -43,7 +43,7 @@ keys Space
 wait_for "[ ] SYSCALLS"
 result $? "Space hides one"
 keys Enter
-wait_for "the same in print: -b --view processes --columns" && until_true header_lacks "SYSCALLS"
+wait_for "the same in batch mode: -b --view processes --columns" && until_true header_lacks "SYSCALLS"
 result $? "Enter shows the table without it, and says what prints the same"
 keys f r Enter
 until_true header_has "SYSCALLS"
@@ -79,7 +79,7 @@ wait_for "wrote " && [ "$(wc -l <"$work/rows.csv")" = 3 ] &&
 result $? "s saves the tagged rows, as the suffix says"
 cp "$work/rows.csv" "$work/rows.before"
 keys U s C-u "rows.csv" Enter
-wait_for "exists: Enter writes over it" && cmp -s "$work/rows.csv" "$work/rows.before"
+wait_for "exists: Enter overwrites it" && cmp -s "$work/rows.csv" "$work/rows.before"
 result $? "an old file stays until one says so"
 keys Enter
 wait_for "wrote " && [ "$(wc -l <"$work/rows.csv")" -gt 3 ]

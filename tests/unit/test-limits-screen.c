@@ -7,6 +7,7 @@
 #include "lib/limit_test.h"
 #include "trace/reader.h"
 #include "ui/app.h"
+#include "ui/screen.h"
 #include "ui/messages.h"
 #include "ui/rc.h"
 #include "ui/recall.h"
@@ -69,7 +70,7 @@ static bool messages(uint64_t n)
 	}
 	g_autoptr(GPtrArray) lines = messages_lines(m, 80);
 	bool all = strstr(lines->pdata[0], "message 0.");
-	g_assert_true(all || strstr(lines->pdata[0], "--log FILE keeps all"));
+	g_assert_true(all || strstr(lines->pdata[0], "--log FILE stores all"));
 	messages_free(m);
 	return all;
 }

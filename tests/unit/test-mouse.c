@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/mouse.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -208,7 +209,7 @@ static void test_keys_and_lists(void)
 	/* While a line is typed only its own keys can be clicked. */
 	click(&f, "thumbnail");
 	g_assert_cmpint(f.app->prompt.kind, ==, PROMPT_SEARCH);
-	click(&f, "Esc:leave");
+	click(&f, "Esc:cancel");
 	g_assert_cmpint(f.app->prompt.kind, ==, PROMPT_NONE);
 	stop(&f);
 }

@@ -3,6 +3,7 @@
  * The command line: what it means, and what is refused in which words.
  */
 #include "cli/options.h"
+#include "cli/options_table.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #include "lib/fake_timeline.h"
 #include "trace/reader.h"
 #include "ui/app.h"
+#include "ui/screen.h"
+#include "ui/whole.h"
 #include "ui/screen_log.h"
 
 #include "base/timefmt.h"
@@ -235,7 +237,7 @@ static void test_none(void)
 	app_resize(app, 24, 80);
 	app_key(app, 'L');
 	g_autofree char *text = screen_text(app);
-	g_assert_nonnull(strstr(text, "nothing of this session is kept on disk"));
+	g_assert_nonnull(strstr(text, "no packets of this session are stored on disk"));
 	app_key(app, UI_KEY_ENTER);
 	app_free(app);
 	timeline_free(tl);

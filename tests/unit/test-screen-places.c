@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/screen.h"
 #include "views/narrowing.h"
 
 #include "base/timefmt.h"

@@ -153,15 +153,15 @@ static void test_bars(void)
 	g_assert_false(shows(&f, "█│"));
 	check_has(&f, "ffff");
 	press(&f, "tt");
-	check_has(&f, "bars, and below each");
+	check_has(&f, "and thread states below them");
 	check_has(&f, "██");
 	check_has(&f, "ffff");
 	press(&f, "t");
-	check_has(&f, "bars alone");
+	check_has(&f, "bars only");
 	g_assert_false(shows(&f, "ffff"));
 	check_has(&f, "┊ annotation");
 	press(&f, "t");
-	check_has(&f, "where there is room");
+	check_has(&f, "if there is room");
 	stop(&f);
 }
 

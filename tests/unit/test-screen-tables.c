@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/screen.h"
 #include "views/sum.h"
 
 #include "base/timefmt.h"
@@ -131,7 +132,7 @@ static void test_columns(void)
 	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "comm,syscall_ns,user_ns,syscalls"));
 	g_assert_true(has(&f, "--columns comm,syscall_ns"));
 	press(&f, "fG k kk kk kk kk kk kk \r");	/* many more, at the end of the list */
-	g_assert_true(has(&f, " fit; all in print: "));
+	g_assert_true(has(&f, " fit; all in batch mode: "));
 	g_assert_true(has_not(&f, "HOST"));
 	/* Back to what it comes with. */
 	press(&f, "fr\r");
@@ -298,13 +299,13 @@ static void test_nothing(void)
 	start_on(&f, fake_done(bare), 60);
 	press(&f, "4");
 	g_assert_true(has(&f, "not in this trace: "));
-	g_assert_true(has(&f, "   F7 tells what adds it"));	/* however much lacks */
+	g_assert_true(has(&f, "   F7: how to record it"));	/* however much lacks */
 	press(&f, "2");
-	g_assert_true(has(&f, "events for it lack, F7 tells which"));
+	g_assert_true(has(&f, "No data: this trace has no "));
 	press(&f, "n");
 	g_assert_true(has(&f, "no other second stands out"));
 	press(&f, "x");
-	g_assert_true(has(&f, "no line of hints"));
+	g_assert_true(has(&f, "hints off"));
 	stop(&f);
 }
 
@@ -408,7 +409,7 @@ static void test_save(void)
 	/* Over an old one only when asked for, and only over the one that was asked about. */
 	seen.exists = true;
 	press(&f, "s\025a.json\r");
-	g_assert_true(has(&f, "exists: Enter writes over it"));
+	g_assert_true(has(&f, "exists: Enter overwrites it"));
 	press(&f, "\177\r");
 	g_assert_cmpstr(seen.path, ==, "a.jso");
 	g_assert_false(seen.forced);

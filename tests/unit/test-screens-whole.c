@@ -11,6 +11,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "ui/app.h"
+#include "ui/whole.h"
 
 #include "base/timefmt.h"
 
@@ -398,7 +399,7 @@ static void test_go(void)
 	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 6 * FAKE_S);
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "06:08:39", true);
-	check(&f, "! lost in it: 3 packets", true);
+	check(&f, "! lost in this range: 3 packets", true);
 	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 4 * FAKE_S);
 	press(&f, "bstart\r");
 	check(&f, "06:08:01", true);
@@ -432,7 +433,7 @@ static void test_swap(void)
 	seen.window.from_ns = FAKE_T0;
 	seen.window.to_ns = FAKE_T0 + FAKE_S;
 	take(&f);
-	check(&f, "~ soft: what came before is not read yet", true);
+	check(&f, "~ provisional: what came before is not read yet", true);
 	press(&f, "/beta\r");
 	check(&f, "▶    200 beta", true);
 	press(&f, "\r");
@@ -442,7 +443,7 @@ static void test_swap(void)
 	seen.final_to = FAKE_T0 + FAKE_S;
 	seen.progress = 1;
 	take(&f);
-	check(&f, "soft:", false);
+	check(&f, "provisional:", false);
 	g_autofree char *dump = screen(&f);
 	g_assert_nonnull(g_strstr_len(dump, -1, "▶"));
 	g_assert_true(g_regex_match_simple("▶ *futex", dump, 0, 0) ||
@@ -462,7 +463,7 @@ static void test_trace_stays(void)
 	begin();
 	start(&f, stage_preview(), 24, 80);
 	press(&f, "b-2s\rjj\r");
-	check(&f, "~soft", true);
+	check(&f, "~provisional", true);
 	check(&f, "PINNED", true);
 	press(&f, "e");
 	g_assert_true(seen.exported.tl == f.app->preview);
@@ -663,11 +664,11 @@ static void test_kept(void)
 	g_assert_cmpint(seen.look.step_ns, ==, 100 * FAKE_MS);
 	g_assert_true(seen.look.again);
 	check(&f, "it is decoded in steps of 100ms, in a moment", true);
-	check(&f, "kept on disk, since", true);
+	check(&f, "from the packets on disk, which begin at", true);
 	seen.preview = processes_at(0, false, 3);
 	seen.window = (struct decoded_range){ FAKE_T0, FAKE_T0 + FAKE_S, 100 * FAKE_MS, false };
 	take(&f);
-	check(&f, "soft: what came before", true);
+	check(&f, "provisional: what came before", true);
 	check(&f, "alpha", true);
 	press(&f, "b06:08:36.5\r");
 	take(&f);
@@ -769,7 +770,7 @@ static void test_dropped_again(void)
 	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
 	g_assert_true(seen.look.again);
 	check(&f, "no longer in memory (--memory): it is decoded again", true);
-	check(&f, "kept on disk, since", true);
+	check(&f, "from the packets on disk, which begin at", true);
 	seen.preview = requests(0, 500, 700);
 	seen.window = (struct decoded_range){ FAKE_T0 + 5 * FAKE_S, FAKE_T0 + 7 * FAKE_S, FAKE_S, true };
 	take(&f);
@@ -786,7 +787,7 @@ static void test_not_kept(void)
 	start_live(&f, false);
 	press(&f, "4z");
 	take(&f);
-	check(&f, "no packets of this session are kept", true);
+	check(&f, "no packets of this session are stored", true);
 	check(&f, "LIVE", true);
 	g_assert_cmpuint(seen.looks, ==, 0);
 	stop(&f);
@@ -798,22 +799,22 @@ static void test_stalled(void)
 	struct fixture f = { 0 };
 
 	start_live(&f, false);
-	check(&f, "TRUST ok lost 0", true);
+	check(&f, "COMPLETENESS ok lost 0", true);
 	seen.stalled = "chan_0";
 	seen.stalled_ns = FAKE_T0 + FAKE_S / 2;
 	app_draw(f.app);
-	check(&f, "TRUST ! LACKS chan_0 lost 0", true);
+	check(&f, "COMPLETENESS ! NO DATA from chan_0 lost 0", true);
 	seen.stalled_ns = FAKE_T0 + 9 * FAKE_S;
 	app_draw(f.app);
-	check(&f, "TRUST ok lost 0", true);
+	check(&f, "COMPLETENESS ok lost 0", true);
 	seen.stalled = "a-name-that-is-longer-than-what-there-is-room-for";
 	seen.stalled_ns = INT64_MIN;
 	app_draw(f.app);
-	check(&f, "TRUST ! LACKS a-name-that-is-longer", true);
+	check(&f, "COMPLETENESS ! NO DATA from a-name-that-is-longer", true);
 	check(&f, "room-for", false);
 	seen.stalled = NULL;
 	app_draw(f.app);
-	check(&f, "LACKS", false);
+	check(&f, "NO DATA", false);
 	stop(&f);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/screen.h"
 
 #include "base/timefmt.h"
 
@@ -410,7 +411,7 @@ static void test_time(void)
 	start(&f, 24, 80);
 	press_key(&f, UI_KEY_LEFT);
 	check_has(&f, "06:08:37 PAUSED");
-	check_has(&f, "TRUST ! LOST");
+	check_has(&f, "COMPLETENESS ! LOST");
 	press_key(&f, UI_KEY_RIGHT);
 	press_key(&f, UI_KEY_RIGHT);
 	check_has(&f, "06:08:39 PAUSED");
@@ -428,7 +429,7 @@ static void test_time(void)
 	press(&f, "bworst\r");
 	check_has(&f, "06:08:38 PAUSED");
 	press(&f, "b06:09:00\r");
-	check_has(&f, "outside of the trace");
+	check_has(&f, "outside the trace");
 	press(&f, "bworst\rz");
 	check_has(&f, "1 s is the finest step here");
 	press(&f, "Z");
@@ -577,14 +578,17 @@ static void test_export(void)
 
 	start(&f, 24, 80);
 	press(&f, "jj\rgj");
-	press(&f, "E\025json span /tmp/a b.json\r");
+	press(&f, "E");
+	check_has(&f, "Export as");
+	check_has(&f, " json");
+	press(&f, "\r\025json span /tmp/a b.json\r");
 	g_assert_cmpuint(seen.exports, ==, 1);
 	g_assert_cmpstr(seen.exported.format, ==, "json");
 	g_assert_false(seen.exported.with_kernel);
 	g_assert_cmphex(seen.exported.trace_id, ==, FAKE_VICTIM);
 	g_assert_cmphex(seen.exported.span_id, !=, 0);
 	g_assert_cmpstr(seen.path, ==, "/tmp/a b.json");
-	press(&f, "E\025trace\r");
+	press(&f, "E\r\025trace\r");
 	g_assert_cmphex(seen.exported.span_id, ==, 0);
 	g_assert_null(seen.path);
 	seen.fails = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the user chooses and keeps: blktoprc, keys, themes, lines typed, messages. */
 #include "base/limits.h"
-#include "ui/keymap.h"
+#include "ui/keys.h"
 #include "ui/messages.h"
 #include "ui/prefs.h"
 #include "ui/prompt.h"
@@ -536,7 +536,7 @@ static void test_messages(void)
 	}
 	g_ptr_array_unref(lines);
 	lines = messages_lines(m, 80);
-	g_assert_cmpstr(g_ptr_array_index(lines, 0), ==, "  8 older ones are gone; --log FILE keeps all");
+	g_assert_cmpstr(g_ptr_array_index(lines, 0), ==, "  8 older messages were dropped; --log FILE stores all");
 	g_assert_cmpuint(lines->len, ==, LIMIT_MESSAGES + 1);
 	messages_free(m);
 }

@@ -138,7 +138,7 @@ static void test_cells(void)
 	check_cell(3, value_int(VALUE_NS, 54700000), 7, "54.7ms");
 	check_cell(1, value_int(VALUE_ID, 123456), 6, "123456");
 	check_cell(5, value_int(VALUE_BYTES, 4096), 6, "4.0K");
-	check_cell(6, value_ratio(2.84), 6, "2.8");
+	check_cell(6, value_ratio(2.84), 6, "2.8x");
 	check_cell(7, value_ratio(0.415), 5, "41.5");
 	check_cell(0, value_text("a\033b"), 10, "a\\x1bb");
 	check_cell(0, value_int(VALUE_HEX64, 0x7f8efb3a8bed4f37), 8, "7f8efb3a");
@@ -209,16 +209,16 @@ static void test_draw(void)
 	dump = canvas_dump(c);
 	g_assert_cmpstr(dump, ==,
 			" NAME          PID^    TIME xUSUAL  CPU%\n"
-			">one              1  1.00us    2.8 284.0\n"
-			" two              2  54.7ms    2.8 284.0\n"
-			"vev\\x1b[31m~      3       -    2.8 284.0\n");
+			">one              1  1.00us   2.8x 284.0\n"
+			" two              2  54.7ms   2.8x 284.0\n"
+			"vev\\x1b[31m~      3       -   2.8x 284.0\n");
 	g_assert_cmpint(canvas_cell(c, 2, 2)->role, ==, ROLE_MATCH);
 	g_assert_cmpint(canvas_cell(c, 1, 1)->role, ==, ROLE_SELECTED);
 	canvas_clear(c);
 	table_move(&t, rows, 3);
 	g_assert_cmpuint(table_draw(c, box, &t, &view, rows, &style), ==, 3);
 	scrolled = canvas_line(c, 3);
-	g_assert_cmpstr(scrolled, ==, ">作者の名前~      4  3.00ms    2.8 284.0");
+	g_assert_cmpstr(scrolled, ==, ">作者の名前~      4  3.00ms   2.8x 284.0");
 	g_assert_cmpstr(canvas_cell(c, 0, 0)->ch, ==, "^");
 	canvas_free(c);
 	rows_free(rows);

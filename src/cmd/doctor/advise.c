@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the doctor makes of what it found: which questions have an answer, what is wrong with
- * clocks, contexts and the state dump.
- */
+/* Advice: which questions have an answer, and what is wrong with clocks, contexts and the state dump. See
+ * doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
 #include "base/call_event.h"
@@ -58,8 +56,8 @@ static bool has_context(const struct doctor *doc, const char *need)
 	return true;
 }
 
-/* The state dump is in the metadata of every kernel trace that asked for it; it has to have
- * been taken as well. */
+/* Events of the state dump are in the metadata of every kernel trace that enables them; here it must also have been
+ * taken. */
 static bool is_there(const struct doctor *doc, const char *need)
 {
 	if (repair_is_context(need))
@@ -79,7 +77,7 @@ static struct diag_question *answer(struct doctor *doc, const struct question *q
 		if (is_there(doc, q->needs[i]))
 			continue;
 		a->answer = ANSWER_NO;
-		if (!question_is_on_request(q))	/* else the wants say it, one by one */
+		if (!question_is_on_request(q))	/* those are listed one by one in the wants */
 			g_ptr_array_add(a->missing, repair_words(q->needs[i]));
 	}
 	for (size_t i = 0; q->wants[i].need; i++) {
@@ -102,7 +100,7 @@ static GPtrArray *command(char *text)
 	return commands;
 }
 
-/* What is no event of its own has other costs. NULL: as any event. */
+/* Cost of what is not an event of its own, such as contexts. NULL: it is an event. */
 static char *special_cost(const struct doctor *doc, const char *need, const struct diag_channel *c,
 			  double *ret_events_per_s)
 {
@@ -150,7 +148,7 @@ static void repair_statedumps(struct doctor *doc)
 		      g_strdup("a burst once, of some events for each process and open file"));
 }
 
-/* " --type vpid", and its bytes, where the channel lacks it. */
+/* Adds " --type vpid" and its bytes if the channel does not have it. */
 static void add_type(GString *types, uint64_t *bytes, const struct diag_channel *c,
 		     const char *type, unsigned size)
 {
@@ -161,7 +159,7 @@ static void add_type(GString *types, uint64_t *bytes, const struct diag_channel 
 	*bytes += size * c->events;
 }
 
-/* To each channel of user space what it lacks. */
+/* Adds missing contexts to each channel of user space. */
 static void repair_contexts(struct doctor *doc)
 {
 	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
@@ -216,7 +214,7 @@ static void repair_missing(struct doctor *doc, const char *need, const char *wha
 {
 	g_autofree char *name = repair_words(need);
 
-	/* Without any channel of the domain there is one repair for all of it. */
+	/* If the domain has no channel, one repair covers everything. */
 	if (is_there(doc, need) || !doctor_find_channel(doc, repair_domain(need)))
 		return;
 	if (repair_is_context(need)) {
@@ -230,7 +228,7 @@ static void repair_missing(struct doctor *doc, const char *need, const char *wha
 	}
 }
 
-/* What a row of the subscription table is for; NULL: not in it. */
+/* The purpose of an event in the subscription table; NULL: it is not in it. */
 static const char *purpose(const char *need)
 {
 	size_t n;
@@ -242,8 +240,7 @@ static const char *purpose(const char *need)
 	return NULL;
 }
 
-/* And what the model reads beyond the questions: rows with a purpose that no name of it
- * serves. System calls come together. */
+/* Events that the model reads beside those of the questions. System calls count as one. */
 static void repair_rest(struct doctor *doc, GHashTable *done)
 {
 	size_t n;
@@ -304,7 +301,7 @@ void doctor_advise(struct doctor *doc)
 		repair_whole_ust(doc);
 	for (guint i = 0; i < d->all_questions->len; i++) {
 		const struct question *q = d->all_questions->pdata[i];
-		/* Any of what is counted on request is enough: each is wanted alone, too. */
+		/* For questions on request any one event is enough; each is also in the wants. */
 		for (size_t k = 0; q->needs[k] && !question_is_on_request(q); k++)
 			repair_missing(doc, q->needs[k], purpose(q->needs[k]), done);
 		for (size_t k = 0; q->wants[k].need; k++)

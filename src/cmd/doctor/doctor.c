@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * blktop --doctor: see doctor.h. A pass over the events, in which only their classes are
- * looked at; nothing is changed anywhere, and a live session is only listened to.
- */
+/* blktop --doctor: see doctor.h. It reads only; a live session is listened to and not changed. */
 #include "cmd/doctor/doctor.h"
 
 #include "cmd/doctor/doctor_private.h"
@@ -18,9 +15,9 @@
 
 #include <string.h>
 
-/* Nothing is asked for: all events come as tallies. */
+/* No fields are wanted: events are only counted. */
 static const struct blk_subscription nothing[] = { { .event = "blktop:nothing" } };
-/* Contexts are told by the events themselves. */
+/* With contexts, of which events have the values. */
 static const struct blk_subscription everything[] = {
 	{ .event = "*", .fields = { BLK_COUNTERS } },
 	[DOCTOR_ROW_PROBE] = { .event = BLK_PROBES, .fields = { BLK_COUNTERS } },
@@ -57,12 +54,12 @@ static void doctor_clear(struct doctor *doc)
 static void hear_batch(struct doctor *doc, const struct source *s, const struct blk_batch *batch)
 {
 	for (size_t i = 0; i < batch->n; i++)
-		doctor_hear(doc, &s->tables, &batch->ev[i]);
+		doctor_count_event(doc, &s->tables, &batch->ev[i]);
 }
 
 /* --- recorded --- */
 
-static bool hear_all(struct doctor *doc, struct source *s, GError **error)
+static bool count_all(struct doctor *doc, struct source *s, GError **error)
 {
 	struct blk_batch batch;
 	enum source_status st;
@@ -87,7 +84,7 @@ static bool hear_native(struct doctor *doc, struct native *native, GError **erro
 	while (native_index(native, 4096))
 		;
 	g_autoptr(blk_source) s = native_range(native, INT64_MIN, INT64_MAX, 0);
-	return hear_all(doc, s, error);
+	return count_all(doc, s, error);
 }
 
 static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader reader,
@@ -96,7 +93,7 @@ static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader
 	if (reader == READER_BT2) {
 		g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
 		doc->d->reader = g_strdup("babeltrace2: as asked for");
-		return s && hear_all(doc, s, error);
+		return s && count_all(doc, s, error);
 	}
 	g_autoptr(blk_native) native = native_open(paths, nothing, G_N_ELEMENTS(nothing), error);
 	return native && hear_native(doc, native, error);
@@ -122,7 +119,7 @@ static int examine_trace(struct doctor *doc, const struct options *o)
 
 /* --- live --- */
 
-/* What can't be read is a finding; where that is all there is, an error. */
+/* Parts that cannot be read are a finding. true: nothing could be read, which is an error. */
 static bool is_all_unread(struct doctor *doc, struct source *s, GError **error)
 {
 	doc->d->warning = source_warning(s);

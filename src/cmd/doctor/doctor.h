@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * blktop --doctor: which questions a trace or a live session can answer, which not and why,
- * and what repairs it.
- */
+/* blktop --doctor: which questions a trace or a live session can answer, why not, and the commands that repair it. */
 #ifndef BLK_CMD_DOCTOR_DOCTOR_H
 #define BLK_CMD_DOCTOR_DOCTOR_H
 
 #include "cli/options.h"
 
-/* The exit code: EXIT_FINE when every question is answered and nothing was lost, EXIT_LOSS
- * when something is missing or was lost. */
+/* EXIT_FINE: every question is answered and nothing was lost. EXIT_LOSS: something is missing or was lost. */
 int doctor_run(const struct options *o);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The doctor's parts. A scan reads what metadata and stream files say; a listening pass over
- * the events counts them; the advice is made of both.
+ * The steps of the doctor: a scan of metadata and stream files, a pass that counts events, and advice made from both.
  */
 #ifndef BLK_CMD_DOCTOR_DOCTOR_PRIVATE_H
 #define BLK_CMD_DOCTOR_DOCTOR_PRIVATE_H
@@ -16,39 +15,40 @@ struct doctor_clock {
 	char *where;			/* its directory */
 	char *host, *uuid;		/* uuid "": none */
 	const char *domain;
-	__int128 offset_ns;		/* of the epoch */
+	__int128 offset_ns;		/* of clock value 0 from the epoch */
 };
 
 struct doctor {
 	struct diagnosis *d;
 	GHashTable *by_class;		/* "UUID|STREAM CLASS" -> struct diag_channel *, borrowed */
-	GHashTable *counts;		/* event name -> uint64_t *; 0: known, never came */
+	GHashTable *counts;		/* event name -> uint64_t *; 0: in the metadata, but no event came */
 	GPtrArray *clocks;		/* struct doctor_clock * */
 	char *session;			/* of a live session; NULL */
 	bool live, scanned;		/* scanned: every trace's metadata could be read */
 	bool recorded_by_lttng;		/* a session's name is known */
 };
 
-/* How often any of "a|b" came; -1: none of them is known. "syscall_*" too. */
+/* Number of events of any of "a|b" (also "syscall_*"); -1: none of them is in the metadata. */
 int64_t doctor_count(const struct doctor *doc, const char *names);
 
-/* Metadata and stream files below the paths. What can't be read becomes a problem. */
+/* Reads metadata and stream files below the paths. What cannot be read becomes a problem. */
 void doctor_scan(struct doctor *doc, const char *const *paths);
-/* One record of the pass. Live: of a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */
+/* Counts one record of the pass. Live sessions use a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */
 #define DOCTOR_ROW_PROBE 1
-void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e);
+void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e);
 
-/* When all was heard: questions, problems, repairs. */
+/* After the pass: fills in questions, problems and repairs. */
 void doctor_advise(struct doctor *doc);
 void doctor_check_clocks(struct doctor *doc);
 
-/* Repairs. `channel` may be NULL: then placeholders stand for what is not known. */
+/* Repairs. `channel` may be NULL: then the commands have placeholders. */
 struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
 				  double events_per_s, char *cost);
 const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain);
 char *doctor_where(const struct doctor *doc, const char *domain, const struct diag_channel *c);
 void doctor_repair_losses(struct doctor *doc);
-/* What an event costs that is not recorded: from one that is and comes about as often. */
+/* Estimated events a second of an event that was not recorded, from a recorded one that is about as frequent.
+ * *ret_why (g_free): how it was estimated. */
 double doctor_estimate(const struct doctor *doc, const char *event, char **ret_why);
 
 #endif

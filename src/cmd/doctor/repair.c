@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Repairs: the lttng command lines, what they cost, what buffers would have held what was
- * lost; and what the clocks tell.
- */
+/* Repairs: lttng commands with their cost, sizes of buffers after losses, and problems of clocks. See
+ * doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
 #include "base/timefmt.h"
@@ -22,7 +20,7 @@ struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *
 	return r;
 }
 
-/* The busiest one. */
+/* The channel of the domain with the most events, or NULL. */
 const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain)
 {
 	const struct diag_channel *found = NULL;
@@ -46,8 +44,8 @@ char *doctor_where(const struct doctor *doc, const char *domain, const struct di
 
 /* --- costs --- */
 
-/* How often an event comes for each one of another. The factors of the scheduler's are those
- * of ordinary servers: about half of the switches end in a wait that somebody ends. */
+/* Frequency of an event relative to another. The factors for the scheduler are typical of servers: about half of the
+ * switches begin a wait that a wakeup ends. */
 static const struct {
 	const char *event, *like;
 	double factor;
@@ -133,7 +131,7 @@ static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overw
 	return g_string_free(text, FALSE);
 }
 
-/* Twice what was lost at once, and that in sub-buffers no smaller than those there were. */
+/* Recommends room for twice the largest single loss, in sub-buffers that are not smaller than before. */
 static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 {
 	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
@@ -174,7 +172,7 @@ static void problem(struct doctor *doc, char *text)
 	g_ptr_array_add(doc->d->problems, text);
 }
 
-#define OFFSET_TOLD_NS NS_PER_MS	/* less than this is how clocks are read, and is mended */
+#define OFFSET_REPORTED_NS NS_PER_MS	/* smaller differences are measurement errors of LTTng, which readers correct */
 
 static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 			   const struct doctor_clock *b)
@@ -195,7 +193,7 @@ static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 	}
 	__int128 off = a->offset_ns - b->offset_ns;
 	int64_t ns = (int64_t)(off < 0 ? -off : off);
-	if (ns >= OFFSET_TOLD_NS)
+	if (ns >= OFFSET_REPORTED_NS)
 		problem(doc, g_strdup_printf("clock offsets of the %s and %s traces of %s differ by %s: "
 					     "the kernel's is used for both", a->domain, b->domain,
 					     a->host ? a->host : "?", timefmt_duration(buf, ns)));
@@ -210,7 +208,7 @@ void doctor_check_clocks(struct doctor *doc)
 		if (!*c->uuid)
 			problem(doc, g_strdup_printf("the clock of %s has no uuid: whether it is that of "
 						     "the other traces is not known", c->where));
-		/* Each against the first is enough to tell that they differ. */
+		/* Comparing each with the first suffices to find a difference. */
 		if (i)
 			compare_clocks(doc, doc->clocks->pdata[0], c);
 	}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the doctor reads: metadata and packet headers of a recorded trace, and the records of
- * a pass over its events, of which only how many of each came is of interest.
- */
+/* Reads metadata and packet headers, and counts the events of the pass. See doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
 #include "base/limits.h"
@@ -20,7 +17,7 @@ static const char *doctor_domain(const char *domain)
 		"other";
 }
 
-/* The channel of that name; made where there is none. Texts may be NULL. */
+/* Finds or adds the channel of that name. Texts may be NULL. */
 static struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
 				    const char *session, const char *name)
 {
@@ -87,7 +84,7 @@ static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 	return NULL;
 }
 
-/* As the order keys of streams have it, without dashes. */
+/* The UUID without dashes, as in the order keys of streams. */
 static void uuid_text(char ret[40], const struct ctf_meta *m)
 {
 	*ret = '\0';
@@ -105,7 +102,7 @@ static char *context_names(const struct ctf_stream_class *sc)
 	return g_string_free(names, FALSE);
 }
 
-/* What no question can do without, of the events that it needs. */
+/* Fields without which an event is of no use. */
 static const struct {
 	const char *event, *fields[5];	/* "a|b": one of them */
 } essential[] = {
@@ -140,7 +137,7 @@ static void check_fields(struct scan *s, const struct ctf_event_class *ec)
 	}
 }
 
-/* What is known by its fields, not by its name. */
+/* Counts that are recognized by fields, not by event names. */
 static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
 			const struct ctf_event_class *ec)
 {
@@ -187,11 +184,11 @@ static void know_clocks(struct scan *s)
 struct seen {			/* a stream file */
 	char *name;
 	uint64_t class, bytes, packet_bytes;
-	uint64_t first;		/* its least packet number; UINT64_MAX: they have none */
-	uint32_t cpu;		/* UINT32_MAX: not known */
+	uint64_t first;		/* smallest packet number; UINT64_MAX: packets are not numbered */
+	uint32_t cpu;		/* UINT32_MAX: unknown */
 };
 
-struct begin {			/* of a stream, in all its files and chunks */
+struct begin {			/* first packet of a stream, over all its files and chunks */
 	struct diag_channel *channel;
 	uint64_t first;
 };
@@ -454,7 +451,7 @@ static void hear_events(struct doctor *doc, struct diag_channel *c, const char *
 		c->last_ns = last;
 }
 
-void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
+void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
 {
 	if (e->row == BLK_ROW_HORIZON || e->row == BLK_ROW_LOST_BEGIN)
 		return;

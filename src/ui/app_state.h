@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What all screens share: the user's position, the timelines that are shown, open prompts and popups,
+ * and the message of the status line. Screens and commands work on it; app.h is the screen as a whole.
+ * Main thread only.
+ */
+#ifndef BLK_UI_APP_STATE_H
+#define BLK_UI_APP_STATE_H
+
+#include "ui/canvas.h"
+#include "ui/glyphs.h"
+#include "ui/keys.h"
+#include "ui/messages.h"
+#include "ui/nav.h"
+#include "ui/popup.h"
+#include "ui/prefs.h"
+#include "ui/prompt.h"
+#include "ui/ui.h"
+#include "views/extent.h"
+
+/* What the loop shall do with the terminal: bits of app->requests. */
+#define APP_REDRAW 1u
+#define APP_SUSPEND 2u
+#define APP_MOUSE 4u			/* switch mouse reporting to prefs->mouse */
+
+struct app {
+	const struct ui_options *options;
+	const struct ui_backend *backend;	/* NULL in some tests */
+	struct prefs *prefs;		/* never NULL; options->prefs, or owned */
+	struct timeline *tl;		/* the timeline that rows are built from: one of the next three */
+	struct timeline *main;		/* everything that was read in order; the caller's */
+	struct timeline *preview;	/* a few seconds that were read ahead, or NULL; owned */
+	struct timeline *empty;		/* no seconds: shown for ranges that are not read; owned */
+	struct log_state *lines;	/* of the log (screen_log.c), or NULL */
+	struct outline *outline;	/* bytes and losses of a recorded trace, or NULL; one reference */
+	struct extent extent;		/* which of the timelines covers which range */
+	struct cover cover;		/* of the range that is shown */
+	struct extent_strip *strip;	/* cache, made from extent; NULL: not made */
+	uint64_t strip_version;		/* of main, when strip was made */
+	gint64 reading_since_us;	/* monotonic; 0: reading never took time */
+	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
+	struct view_range look;		/* the request that the backend got last; from_ns TIME_UNKNOWN: none */
+	const struct glyphs *glyphs;
+	struct canvas *canvas;		/* owned */
+	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
+	bool cursor_shown;
+	struct nav nav;
+	struct prompt prompt;
+	struct popup popup;
+	struct ui_status status;	/* as the backend gave it last */
+	size_t search_from;		/* row at which the search began */
+	char *message;			/* in the status line, or NULL; owned */
+	bool message_is_error;
+	struct messages *messages;	/* all messages with their time; owned */
+	uint64_t messages_shown;	/* messages_version() of the popup's lines */
+	bool coach;			/* the line of hints is shown */
+	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
+	bool quit;
+	unsigned waited;		/* seconds that playing has waited for a preview */
+	unsigned requests;		/* APP_ bits */
+	char *copy;			/* text for the clipboard, or NULL; owned, the loop takes it */
+	struct {
+		struct canvas_hit hit;
+		gint64 at_us;		/* monotonic */
+	} clicked;			/* the last click; a second one at once is a double click */
+	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
+	bool tree;			/* rows with parents are shown as a tree */
+	/* Called with the line that is picked from an open list; NULL: nothing happens. */
+	void (*picked)(struct app *app, size_t line);
+	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
+	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */
+};
+
+/* --- messages --- */
+
+/* A line for the status row. It is stored in the messages (key !) as well. */
+void app_say(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void app_error(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Stores a message without showing it in the status row. */
+void app_note(struct app *app, bool error, const char *text);
+void app_show_messages(struct app *app);
+/* Updates an open popup of messages. */
+void app_refresh_messages(struct app *app);
+/* Opens a list over the screen; `picked` gets the chosen line. Takes lines over. */
+void app_pick(struct app *app, const char *title, GPtrArray *lines,
+	      void (*picked)(struct app *app, size_t line));
+
+/* --- place and time --- */
+
+/* Opens a place one level deeper. Takes p over. */
+void app_open(struct app *app, struct place *p);
+void app_back(struct app *app);
+/* Stops following and playing. */
+void app_pause(struct app *app);
+/* To be called after the position in time changed. */
+void app_moved(struct app *app);
+/* To be called before a command of the user that chooses something. */
+void app_touch(struct app *app);
+/* Replaces the first place by the view that options, settings or the trace ask for. */
+void app_choose_root(struct app *app);
+/* Does so, and moves to the instant that nav.mode asks for, as long as the user has not. */
+void app_settle(struct app *app);
+/* Id of the view to start with when none was chosen: depends on what the trace has. */
+const char *app_automatic_view(const struct app *app);
+/* Sets or (text NULL or "") clears the filter of a place. false: no table of the place understands it. */
+bool app_filter(struct app *app, struct place *p, const char *text, GError **error);
+
+struct table_style app_table_style(const struct app *app, bool active);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What every screen has around it: title, completeness, status line, hints, key bar. */
+#ifndef BLK_UI_FRAME_H
+#define BLK_UI_FRAME_H
+
+#include "ui/app_state.h"
+
+void frame_draw(struct app *app, struct place *p);
+/* What is left for the screen. */
+struct box frame_body(const struct app *app);
+/* Why there is no instant to show: nothing was read (yet). */
+const char *frame_nothing(const struct app *app);
+/* The line "TRUST ok lost 0 0 provisional   history ..." */
+void frame_trust(struct app *app, unsigned y, const struct trust *trust);
+/* A sentence, wrapped into the box. Returns the number of lines. */
+unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text);
+/* Adds a text at (y, x) if all of it fits. Returns the column after it; x: it did not fit. */
+unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
+		   ...) G_GNUC_PRINTF(5, 6);
+
+#endif

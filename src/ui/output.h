@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What leaves the screen: clipboard, saved tables and traces, snapshots; and moving hosts' clocks. */
+#ifndef BLK_UI_OUTPUT_H
+#define BLK_UI_OUTPUT_H
+
+#include "ui/app_state.h"
+
+void output_copy(struct app *app, struct place *p, enum command_id command);
+void output_save(struct app *app, struct place *p, enum command_id command);
+/* false and *error: not written; the prompt stays open. */
+bool output_save_as(struct app *app, const char *path, GError **error);
+void output_save_trace(struct app *app, struct place *p, enum command_id command);
+bool output_save_trace_as(struct app *app, const char *line, GError **error);
+/* After the backend's pump: reports that a trace was saved, or why not. */
+void output_saved_trace(struct app *app);
+void output_snapshot(struct app *app, struct place *p, enum command_id command);
+void output_align(struct app *app, struct place *p, enum command_id command);
+/* Words for before a message about provisional figures, or "". */
+const char *output_soft_note(const struct app *app);
+
+#endif

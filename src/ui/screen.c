@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which screen shows a view, and the rows of a place: see screen.h. */
+#include "ui/screen.h"
+
+#include "ui/whole.h"
+
+#include "base/timefmt.h"
+#include "views/logview.h"
+
+#include <string.h>
+
+#define ENDED_SHOWN_NS (5 * NS_PER_S)	/* an exited process or thread stays in lists this long */
+
+const struct screen *screen_of(const struct view *view)
+{
+	switch (view->kind) {
+	case VIEW_OVERVIEW:
+		return &screen_overview;
+	case VIEW_WATERFALL:
+		return &screen_waterfall;
+	case VIEW_PROCESS:
+		return &screen_process;
+	default:
+		if (view == &view_log)
+			return &screen_log;
+		return strcmp(view->id, "phases") ? &screen_table : &screen_phases;
+	}
+}
+
+enum context app_context(const struct app *app)
+{
+	return popup_is_open(&app->popup) ? (app->chooser ? CTX_CHOOSER : CTX_POPUP) :
+		screen_of(nav_top(&app->nav)->view)->context;
+}
+
+/* The id of a host in this timeline; ids differ between timelines. An id that no host has if there is none yet. */
+static uint32_t find_host(const struct timeline *tl, const char *name)
+{
+	for (uint32_t i = 0; i < timeline_n_hosts(tl); i++) {
+		const struct host_info *host = timeline_host(tl, i);
+
+		if (host && !g_strcmp0(host->name, name))
+			return i;
+	}
+	return ID_NONE - 1;
+}
+
+static void build(struct app *app, struct place *p)
+{
+	struct view_query q;
+
+	if (p->host)
+		p->narrow.host = find_host(app->tl, p->host);
+	q = place_query(p);
+	nav_range(&app->nav, &q.from_ns, &q.to_ns);
+	q.gone_ns = ENDED_SHOWN_NS;
+	p->rows = p->view->build(app->tl, &q);
+	p->version = timeline_version(app->tl);
+	p->from_ns = q.from_ns;
+	p->to_ns = q.to_ns;
+	screen_of(p->view)->prepare(app, p);
+}
+
+/* Did the range change since the rows were built? */
+static bool range_moved(const struct app *app, const struct place *p)
+{
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	return from != p->from_ns || to != p->to_ns;
+}
+
+struct place *app_place(struct app *app)
+{
+	struct place *p = nav_top(&app->nav);
+
+	whole_choose(app, p);
+	if (p->rows && (p->version != timeline_version(app->tl) || range_moved(app, p)))
+		place_stale(p);
+	if (!p->rows)
+		build(app, p);
+	g_assert(p->rows);
+	return p;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A screen is how a kind of view is drawn and used. A place's rows are built and prepared here. */
+#ifndef BLK_UI_SCREEN_H
+#define BLK_UI_SCREEN_H
+
+#include "ui/app_state.h"
+
+struct screen {
+	enum context context;
+	/* Draws into the box below the title. Sets app->cursor_y. */
+	void (*draw)(struct app *app, struct place *p, struct box box);
+	/* Commands of this screen. false: the command is not one of them. NULL: it has none. */
+	bool (*command)(struct app *app, struct place *p, enum command_id command);
+	/* Sorts, filters and finds the selection, after the rows were built. */
+	void (*prepare)(struct app *app, struct place *p);
+};
+extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
+extern const struct screen screen_process, screen_log;
+const struct screen *screen_of(const struct view *view);
+
+/* The place on top, with its rows built for the timeline and range that are shown; never NULL. */
+struct place *app_place(struct app *app);
+enum context app_context(const struct app *app);
+
+#endif
