@@ -99,14 +99,14 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  provisional in this range: %" G_GUINT64_FORMAT
-	    " things that began before the first event that was read", t->soft);
+	    " things that began before the first event that was read", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
 		    "need a");
 		add(lines, "  new channel, since the size of a channel cannot be changed:");
 		add(lines, "  %s", needs_for_losses(app->main));
 	}
-	if (t->soft) {
+	if (t->provisional) {
 		add(lines, "  A state dump records names and files from before the recording:");
 		g_autofree char *dump = repair_statedump(NULL);
 		add(lines, "  %s", dump);

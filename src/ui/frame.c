@@ -290,8 +290,8 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " in part");
 	if (incomplete)
 		x = trust_missing(app, y, x, m);
-	if (t->soft)
-		x = frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", t->soft);
+	if (t->provisional)
+		x = frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", t->provisional);
 	if (t->late)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
