@@ -74,7 +74,7 @@ static inline int64_t advance(const struct native_cursor *k, int64_t ts)
 
 static void begin_gap(struct native_cursor *k, const struct native_packet *x)
 {
-	struct blk_loss loss = { .packets = x->lost_packets, .silence = !x->lost_packets };
+	struct blk_loss loss = { .packets = x->lost_packets, .silence = !x->lost_packets && !x->is_gap_discarded };
 	loss.begin_ns = k->last_ts = advance(k, x->gap_begin_ns);
 	loss.end_ns = advance(k, x->begin_ns);
 	if (loss.end_ns >= k->second_end)

@@ -104,6 +104,24 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 	x->has_gap = true;
 }
 
+/* A packet that is full to its last byte is closed at once. Events that are discarded until the next packet begins are
+ * counted with that one. */
+static void count_discarded_between(struct native_packet *x, const struct native_packet *before)
+{
+	if (!before || !x->has_lost || x->has_gap || x->p.fault == CTF_GARBAGE || before->p.fault == CTF_GARBAGE ||
+	    before->end_ns >= x->begin_ns)
+		return;
+	x->gap_begin_ns = before->end_ns;
+	x->has_gap = x->is_gap_discarded = true;
+}
+
+static void count_losses(struct native_packet *x, const struct native_packet *before)
+{
+	count_lost(x, before);
+	count_gap(x, before);
+	count_discarded_between(x, before);
+}
+
 /* Packets between them are only not known yet. */
 static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
 {
@@ -146,8 +164,7 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 {
 	set_times(st, x, before);
 	set_max_end(x, before, INT64_MIN);
-	count_lost(x, before);
-	count_gap(x, before);
+	count_losses(x, before);
 }
 
 /* Garbage comes last, and nobody knows where in time it lies. */
@@ -166,10 +183,8 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		set_times(st, x, before);
 		set_max_end(x, before, begin_of_next(st, p, i, n));
 		x->discarded_most = x->p.discarded;
-		if (!before || !behind_hole(x, before)) {
-			count_lost(x, before);
-			count_gap(x, before);
-		}
+		if (!before || !behind_hole(x, before))
+			count_losses(x, before);
 		before = x;
 	}
 }

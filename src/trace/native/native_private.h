@@ -81,6 +81,7 @@ struct native_packet {
 	uint64_t discarded_most;	/* what the counter had risen to, in this and those before it */
 	uint32_t n_unread;		/* garbage that was fed: how many packets it stands for; else 0 */
 	bool has_lost, has_gap;
+	bool is_gap_discarded;		/* events may have been discarded in the gap; .lost_events counts them */
 	bool is_pause;			/* the gap is one in which nobody traced, which began at some time */
 	bool is_paused;			/* behind the last event of this one */
 };
