@@ -198,8 +198,12 @@ void losses_add(struct losses *l, const struct loss *loss)
 	struct loss new = *loss;
 	new.end = MAX(new.end, new.begin);
 	l->latest = MAX(l->latest, new.end);
-	if (!new.silence)
-		count(l, &new);
+	if (!new.silence) {
+		struct loss window = new;
+		window.begin -= new.earlier;
+		window.end += new.later;
+		count(l, &window);
+	}
 	cover_add(cover_made(l, new.host, new.kernel), (struct window){ new.begin, new.end });
 }
 

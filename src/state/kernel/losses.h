@@ -15,6 +15,7 @@
 struct loss {
 	int64_t begin, end;	/* ns; an end before the begin counts as the begin */
 	uint32_t host, stream_cpu;
+	int64_t earlier, later;	/* what counts as one loss begins so much before .begin, and ends so much after .end, ns */
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
 };
