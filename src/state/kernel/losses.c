@@ -46,6 +46,8 @@ static int order(const struct loss *a, const struct loss *b)
 		return a->host < b->host ? -1 : 1;
 	if (a->stream_cpu != b->stream_cpu)
 		return a->stream_cpu < b->stream_cpu ? -1 : 1;
+	if (a->vpid != b->vpid)
+		return a->vpid < b->vpid ? -1 : 1;
 	return (int)a->kernel - (int)b->kernel;
 }
 
@@ -99,6 +101,21 @@ uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
 	/* Who ends before the range has begun before its end. */
 	guint begun = end == INT64_MAX ? l->begins->len : begun_before(l, end);
 	return before + begun - MIN(begun, ended_before(l, begin));
+}
+
+void losses_each(const struct losses *l, int64_t begin, int64_t end,
+		 void (*each)(const struct loss *loss, int64_t ns, void *data), void *data)
+{
+	uint64_t left = losses_touching(l, begin, end);
+
+	for (guint i = ended_before(l, begin); left && i < l->told->len; i++) {
+		const struct loss *x = &g_array_index(l->told, struct loss, i);
+		if (x->begin >= end)
+			continue;
+		left--;
+		if (MIN(x->end, end) > MAX(x->begin, begin))
+			each(x, MIN(x->end, end) - MAX(x->begin, begin), data);
+	}
 }
 
 /* ---- when any was ---- */

@@ -15,6 +15,7 @@
 struct loss {
 	int64_t begin, end;	/* ns; an end before the begin counts as the begin */
 	uint32_t host, stream_cpu;
+	int32_t vpid;		/* of buffers of one process; else -1 */
 	int64_t earlier, later;	/* what counts as one loss begins so much before .begin, and ends so much after .end, ns */
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
@@ -40,6 +41,10 @@ void losses_join(struct losses *l, const struct losses *from, const uint32_t *ho
 /* How many that count overlap [begin, end), an end at `begin` among them. INT64_MIN, INT64_MAX: all
  * there were; else nothing before the instant of losses_forget(). */
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end);
+
+/* Calls each() for every loss that counts and overlaps [begin, end), with its part of that range, ns > 0. */
+void losses_each(const struct losses *l, int64_t begin, int64_t end,
+		 void (*each)(const struct loss *loss, int64_t ns, void *data), void *data);
 
 /*
  * Was anything of the host's kernel (or of its programs) lost in (from, to), and since when: not before

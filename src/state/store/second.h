@@ -27,6 +27,8 @@ struct trust {
 	uint64_t late;			/* records that came after the second was closed, or of spans after their trace
 					 * was given up for lack of room */
 	uint32_t touched;		/* losses that overlap this second */
+	int64_t lost_ns;		/* how much of it they take, summed over CPUs */
+	uint64_t lost_cpus;		/* bits of these CPUs, their numbers modulo 64 */
 	uint32_t corrected;		/* made again since events came too late for it (adopt.h);
 					 * of several seconds: how many of them were */
 };
@@ -39,6 +41,8 @@ static inline void trust_add(struct trust *to, const struct trust *t)
 	to->damaged += t->damaged;
 	to->soft += t->soft;
 	to->late += t->late;
+	to->lost_ns += t->lost_ns;
+	to->lost_cpus |= t->lost_cpus;
 }
 
 struct second {
