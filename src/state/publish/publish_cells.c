@@ -79,6 +79,8 @@ static void make_thread(struct making *m, const void *built)
 	add_parts(m, c, x->thread, x->part);
 	c->syscalls += x->syscalls;
 	c->errors += x->errors;
+	for (unsigned d = 0; d <= IO_DIR_WRITE; d++)
+		c->unsized[d] += x->unsized[d];
 	c->read_bytes += x->read_bytes;
 	c->write_bytes += x->write_bytes;
 	m->soft |= names_process(m->names, x->thread) == ID_NONE;
@@ -108,6 +110,7 @@ static void make_file(struct making *m, const void *built)
 		return;
 	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors };
 	memcpy(c.untold, x->untold, sizeof c.untold);
+	memcpy(c.unsized, x->unsized, sizeof c.unsized);
 	memcpy(c.bytes, x->bytes, sizeof c.bytes);
 	memcpy(c.asked, x->asked, sizeof c.asked);
 	memcpy(c.latency, x->latency, sizeof c.latency);

@@ -70,6 +70,7 @@ enum {
 	K(uint32_t, thread, THREAD, "the thread") \
 	F(uint32_t, syscalls, SUM, COUNT, "system calls that ended in this second") \
 	F(uint32_t, errors, SUM, COUNT, "of these, returned an error") \
+	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	F(uint64_t, read_bytes, SUM, BYTES, "read by system calls") \
 	F(uint64_t, write_bytes, SUM, BYTES, "written by system calls") \
 	A(int64_t, part, n_parts, SUM, NS, name_of_part, "time by what the thread did; sums to its life in the second")
@@ -87,6 +88,7 @@ enum {
 #define FILE_FIGURES(F, A) \
 	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
 	A(uint32_t, untold, 2, SUM, COUNT, name_of_io, "calls that do not tell how many bytes they ask for") \
+	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	A(uint64_t, bytes, 2, SUM, BYTES, name_of_io, "transferred") \
 	A(uint64_t, asked, 2, SUM, BYTES, name_of_io, "asked for, by the calls that tell") \
 	A(struct hist, latency, IO_DIR_N, HIST, NS, name_of_io, "of the calls, by what they do")
