@@ -100,8 +100,8 @@ struct blk_loss {
 	uint64_t damaged;	/* packets that are there, but whose events can't be read (to the end): how
 				 * many events that are is not known */
 	int64_t begin_ns, end_ns;
-	int64_t earlier_ns, later_ns;	/* its window begins so much before begin_ns, and ends so much after end_ns: events
-				 * between were recorded */
+	int64_t earlier_ns, later_ns;	/* its window begins so much before begin_ns and ends so much after end_ns:
+				 * events between were recorded */
 	bool is_part;		/* what was lost in it is counted with another one of the same packet */
 	bool silence;		/* nobody traced this CPU, and nothing was lost: between two sessions of
 				 * one boot (told on the later stream, from 1 ns behind the packets of

@@ -81,7 +81,8 @@ static GETTER(get_read)
 
 static GETTER(get_write)
 {
-	return ROW(row)->unsized[IO_DIR_WRITE] ? value_none() : of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
+	return ROW(row)->unsized[IO_DIR_WRITE] ? value_none() :
+						 of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
 }
 
 static GETTER(get_faults)
@@ -172,8 +173,10 @@ static const struct column columns[] = {
 	COLUMN_N("blocked_ns", "BLOCK", VALUE_NS, 0, 0, "blocked, whatever on", get_blocked),
 	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 7, 10, part_help(UNKNOWN), get_unknown),
 	COLUMN_N("syscalls", "SYSCALLS", VALUE_COUNT, 8, 2, "system calls finished", get_syscalls),
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read; null: some by recvmmsg, which does not tell", get_read),
-	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5, "bytes written; null: some by sendmmsg, which does not tell",
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read; null: some by recvmmsg, which does not tell",
+		 get_read),
+	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5,
+		 "bytes written; null: some by sendmmsg, which does not tell",
 		 get_write),
 	{ .id = "start_ns", .title = "START", .kind = VALUE_TIME,
 	  .help = "when it began; null: before the trace", .get = get_start },

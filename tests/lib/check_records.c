@@ -90,7 +90,8 @@ static void digest_slots(struct digest *d, const struct blk_event *e)
 /* Of a loss: babeltrace2 tells of each only what is behind the packet's last event. */
 static bool is_part(const struct blk_event *e)
 {
-	return (e->row == BLK_ROW_LOST_BEGIN || e->row == BLK_ROW_LOST_END) && ((const struct blk_loss *)e->data)->is_part;
+	bool is_loss = e->row == BLK_ROW_LOST_BEGIN || e->row == BLK_ROW_LOST_END;
+	return is_loss && ((const struct blk_loss *)e->data)->is_part;
 }
 
 static void digest_record(struct digest *d, const struct blk_tables *t, const struct blk_event *e)

@@ -90,7 +90,7 @@ static inline int64_t *cpu_figure(struct slice *s, struct bin *b, struct cpu *c,
 
 /* ---- a finished call's figures ---- */
 
-/* Did the call transfer bytes, and does its return value not say how many? recvmmsg() and sendmmsg() return messages. */
+/* Did the call transfer bytes without saying how many? recvmmsg() and sendmmsg() return messages. */
 static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
 {
 	return ret > 0 && !info->bytes_mask && info->io != IO_NONE;

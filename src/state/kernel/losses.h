@@ -16,7 +16,7 @@ struct loss {
 	int64_t begin, end;	/* ns; an end before the begin counts as the begin */
 	uint32_t host, stream_cpu;
 	int32_t vpid;		/* of buffers of one process; else -1 */
-	int64_t earlier, later;	/* what counts as one loss begins so much before .begin, and ends so much after .end, ns */
+	int64_t earlier, later;	/* ns: one loss begins so much before .begin and ends so much after .end */
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
 };

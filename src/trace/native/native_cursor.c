@@ -74,8 +74,10 @@ static inline int64_t advance(const struct native_cursor *k, int64_t ts)
 
 static void begin_gap(struct native_cursor *k, const struct native_packet *x)
 {
-	struct blk_loss loss = { .packets = x->lost_packets, .silence = !x->lost_packets && !x->is_gap_discarded,
-				 .is_part = x->is_gap_discarded };
+	struct blk_loss loss = {
+		.packets = x->lost_packets, .silence = !x->lost_packets && !x->is_gap_discarded,
+		.is_part = x->is_gap_discarded,
+	};
 	loss.begin_ns = k->last_ts = advance(k, x->gap_begin_ns);
 	loss.end_ns = advance(k, x->begin_ns);
 	if (loss.end_ns >= k->second_end)
@@ -96,7 +98,8 @@ static void leave_packet(struct native_cursor *k)
 	if (begin != G_MININT64 && (lost || x->is_paused)) {
 		struct blk_loss loss = {
 			.events = x->lost_events, .damaged = k->damaged ? MAX(x->n_unread, 1) : 0,
-			.begin_ns = begin, .end_ns = end, .earlier_ns = begin - MIN(begin, k->window_ns), .silence = !lost,
+			.begin_ns = begin, .end_ns = end, .earlier_ns = begin - MIN(begin, k->window_ns),
+			.silence = !lost,
 		};
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
@@ -385,6 +388,17 @@ static void spoil(struct native_cursor *k)
 	k->content_end = k->end = k->pos;
 }
 
+/* False: the class of an event is not known yet. */
+static bool find_discarded(struct native_cursor *k)
+{
+	if (native_find_discarded(k) == NATIVE_LATER)
+		return false;
+	k->discarded_due = false;
+	k->plain = is_plain_packet(k, k->packet);
+	stop_at_discarded(k);
+	return true;
+}
+
 /* Events may have been discarded between the last one and this one. */
 static void discarded_before(struct native_cursor *k, int64_t ts)
 {
@@ -411,13 +425,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			return pop(k);
 		if (G_UNLIKELY(k->ended))
 			return NATIVE_END;
-		if (G_UNLIKELY(k->discarded_due)) {
-			if (native_find_discarded(k) == NATIVE_LATER)
-				return NATIVE_LATER;
-			k->discarded_due = false;
-			k->plain = is_plain_packet(k, k->packet);
-			stop_at_discarded(k);
-		}
+		if (G_UNLIKELY(k->discarded_due) && !find_discarded(k))
+			return NATIVE_LATER;
 		const struct ctf_class *c = NULL;
 		if (pos < k->end && !(k->damaged && is_blank(k)) &&
 		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id,

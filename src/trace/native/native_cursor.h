@@ -98,8 +98,8 @@ struct native_cursor {
 	uint64_t n_left, n_damaged;	/* packets that were left; of them, such */
 	bool plain;			/* nothing of the packet is clamped or left out */
 	bool discarded_due;		/* .discarded_from is to be found before the packet's first event */
-	uint64_t discarded_from;	/* bits: events may have been discarded before each event from there on; else UINT64_MAX */
-	int64_t window_ns;		/* where the packet's loss window begins, once an event of it was met; INT64_MAX */
+	uint64_t discarded_from;	/* bits: from there on before each event some may be missing; UINT64_MAX */
+	int64_t window_ns;		/* begin of the packet's loss window, once an event of it was met; INT64_MAX */
 
 	struct native_window window[2];
 	unsigned w;
@@ -172,8 +172,8 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 /* A copy of n bytes of the file, to be freed; NULL: it has fewer. */
 uint8_t *native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint64_t n);
 
-/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event in it is
- * not known yet, ask again; else NATIVE_RECORD. */
+/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event in it
+ * is not known yet, ask again; else NATIVE_RECORD. */
 enum native_step native_find_discarded(struct native_cursor *k);
 
 /* Looks at the bytes of a packet that is not in a file. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where in a packet events may have been discarded. The tracer discards an event that does not fit into what is left of
- * the packet while the next one is not free; smaller events still fit after it. So the window of a loss begins behind the
- * last event after which every class of the stream would have fitted. How large an event can be follows from the packet
- * alone, so that a packet gives the same window however a trace is cut.
+ * the packet while the next one is not free; smaller events still fit after it. So the window of a loss begins behind
+ * the last event after which every class of the stream would have fitted. How large an event can be follows from the
+ * packet alone, so that a packet gives the same window however a trace is cut.
  */
 #include "trace/native/native_cursor.h"
 
-#define MOST_PACKET (UINT64_C(64) << 20)	/* bytes that are read to find out; of a larger packet all is the window */
+#define MOST_PACKET (UINT64_C(64) << 20)	/* bytes that are read for it; a larger packet is all window */
 #define LOOK_EVERY 4096				/* events between two looks whether to stop */
 #define HEADER_MOST 256				/* bits of an event header of any form of LTTng, with its alignment */
 
@@ -85,8 +85,8 @@ static uint64_t dynamic_part(const struct ctf_class *c, uint64_t bits)
 	return bits > fixed ? bits - fixed : 0;
 }
 
-/* Walks the packet's events: where each ends, in bits, and the most bits of texts and sequences in one. False: the class
- * of one of them may still come. */
+/* Walks the packet's events: where each ends, in bits, and the most bits of texts and sequences in one. False: the
+ * class of one of them may still come. */
 static bool walk(struct native_cursor *k, const uint8_t *base, GArray *ends, uint64_t *ret_dynamic)
 {
 	const uint64_t end = k->content_end;
