@@ -27,7 +27,8 @@ static inline bool rows_format_is_csv(enum rows_format format)
  * CSV (RFC 4180, header once: `header`), numbers raw; CSV_SAFE the same, each text in quotes, and one
  * that a spreadsheet could take for a formula after an apostrophe; JSON one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
- * {"lost_events":N,"lost_packets":N,"damaged_packets":N,"soft":N,"corrected":N,"late_records":N,
+ * {"lost_events":N,"lost_packets":N,"lost_ns":N,"lost_cpus":N,"damaged_packets":N,"soft":N,"corrected":N,
+ * "late_records":N,
  * "dropped_traces":N,"dropped_spans":N,"dropped":TEXT,"behind_ns":N,"left_packets":N,"left_bytes":N,"unread_packets":N,
  * "ended_early":N,"ends_unknown":N,"gave_up":N},"rows":[{COLUMN_ID:VALUE,...}]}.
  * Integers but ratios; missing is null (CSV: empty; text: "-"). Text in the C locale's

@@ -328,6 +328,8 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	json_builder_begin_object(b);
 	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
 	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
+	json_add_int(b, "lost_ns", rows->trust.lost_ns);
+	json_add_int(b, "lost_cpus", __builtin_popcountll(rows->trust.lost_cpus));
 	json_add_int(b, "damaged_packets", (int64_t)rows->trust.damaged);
 	json_add_int(b, "soft", (int64_t)rows->trust.provisional);
 	json_add_int(b, "corrected", rows->trust.corrected);

@@ -99,6 +99,9 @@ struct blk_loss {
 	uint64_t damaged;	/* packets that exist but cannot be decoded to their end; how many events are
 				 * missing is unknown */
 	int64_t begin_ns, end_ns;
+	int64_t earlier_ns, later_ns;	/* its window begins this much before begin_ns and ends this much after end_ns:
+				 * some events of the window were recorded */
+	bool is_part;		/* the events lost in it are counted in another loss of the same packet */
 	bool silence;		/* nothing was lost: this CPU was not traced. Either between two sessions of one
 				 * boot: on the stream of the later session, from 1 ns after the packets of the
 				 * earlier one. Or in a pause of a session: on each of its streams, from the

@@ -14,7 +14,7 @@ struct dev_row {
 	uint64_t in, out, others, in_bytes, out_bytes;
 	uint64_t partial, merges, requeues;
 	uint32_t depth_max, queued_max;
-	int64_t busy_ns, depth_ns, queued_ns;
+	int64_t busy_ns, depth_ns, queued_ns, unknown_ns;
 	struct hist queue;
 	struct stat queue_stat;
 	double seconds;
@@ -105,24 +105,35 @@ static GETTER(get_queued_max)
 	return of_device(row, rows, IN_QUEUE, VALUE_COUNT, ROW(row)->queued_max);
 }
 
+/* How much of the time it is known how many requests there are. */
+static double known_ns(const struct row *row)
+{
+	return ROW(row)->seconds * 1e9 - (double)ROW(row)->unknown_ns;
+}
+
+static struct value of_depth(const struct row *row, const struct rows *rows, unsigned needs, int64_t ns)
+{
+	return known_ns(row) < 1 ? value_none() : of_device(row, rows, needs, VALUE_NS, ns);
+}
+
 static GETTER(get_busy)
 {
-	return of_device(row, rows, AT_DEVICE, VALUE_NS, ROW(row)->busy_ns);
+	return of_depth(row, rows, AT_DEVICE, ROW(row)->busy_ns);
 }
 
 static GETTER(get_depth_ns)
 {
-	return of_device(row, rows, AT_DEVICE, VALUE_NS, ROW(row)->depth_ns);
+	return of_depth(row, rows, AT_DEVICE, ROW(row)->depth_ns);
 }
 
 static GETTER(get_queued_ns)
 {
-	return of_device(row, rows, IN_QUEUE, VALUE_NS, ROW(row)->queued_ns);
+	return of_depth(row, rows, IN_QUEUE, ROW(row)->queued_ns);
 }
 
 static struct value over_time(const struct row *row, struct value ns)
 {
-	return ns.kind == VALUE_NONE ? ns : value_ratio(ns.i / (ROW(row)->seconds * 1e9));
+	return ns.kind == VALUE_NONE ? ns : value_ratio((double)ns.i / known_ns(row));
 }
 
 static GETTER(get_busy_ratio)
@@ -176,7 +187,8 @@ static const struct column columns[] = {
 	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read or received", get_in_bytes),
 	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written or sent", get_out_bytes),
 	COLUMN_N("busy_ratio", "UTIL%", VALUE_RATIO, 6, 2,
-		 "share of the time in which a request was at the device", get_busy_ratio),
+		 "share of the time in which a request was at the device; where events were lost, of the rest",
+		 get_busy_ratio),
 	COLUMN_N("depth_ratio", "DEPTH", VALUE_RATIO, 6, 6,
 		 "mean number of requests at the device; 100 % is one", get_depth_ratio),
 	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 4, 8, "most requests at the device at once", get_depth_max),
@@ -248,6 +260,7 @@ static void add_dev(struct row_map *map, const struct dev_cell *cell, double sec
 	r->busy_ns += cell->busy_ns;
 	r->depth_ns += cell->depth_ns;
 	r->queued_ns += cell->queued_ns;
+	r->unknown_ns += cell->unknown_ns;
 	hist_merge(&r->c.latency, &cell->latency);
 	hist_merge(&r->queue, &cell->queue);
 }

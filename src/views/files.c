@@ -11,7 +11,7 @@ struct file_row {
 	struct common c;		/* name: the path; latency: of all calls */
 	const char *kind;
 	int32_t fd_low, fd_high;	/* -1: not known, or of several processes */
-	uint64_t bytes[2], asked[2], untold[2];
+	uint64_t bytes[2], asked[2], untold[2], unsized[2];
 	struct hist hist[IO_DIR_N];	/* while it is summed */
 	struct stat stat[IO_DIR_N];
 };
@@ -66,14 +66,19 @@ static GETTER(get_others)
 	return value_int(VALUE_COUNT, ROW(row)->stat[IO_DIR_OTHER].count);
 }
 
+static struct value bytes(const struct row *row, enum io_dir dir)
+{
+	return ROW(row)->unsized[dir] ? value_none() : value_int(VALUE_BYTES, ROW(row)->bytes[dir]);
+}
+
 static GETTER(get_read_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->bytes[IO_DIR_READ]);
+	return bytes(row, IO_DIR_READ);
 }
 
 static GETTER(get_write_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->bytes[IO_DIR_WRITE]);
+	return bytes(row, IO_DIR_WRITE);
 }
 
 static struct value asked(const struct row *row, enum io_dir dir)
@@ -100,8 +105,10 @@ static GETTER(get_write_asked)
 #define COLUMNS_IO \
 	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads), \
 	COLUMN_N("writes", "WRITES", VALUE_COUNT, 6, 2, "calls that write", get_writes), \
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read", get_read_bytes), \
-	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written", get_write_bytes), \
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read; null: by recvmmsg, which does not tell", \
+		 get_read_bytes), \
+	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written; null: by sendmmsg, which does not tell", \
+		 get_write_bytes), \
 	COLUMNS_QUANTILES(7, "call on it"), \
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", get_total), \
 	COLUMN_ID("tid", "TID", 0, 0, "thread id; null where threads are summed", get_tid), \
@@ -160,6 +167,7 @@ static void add_cell(struct file_row *r, const struct file_cell *cell)
 		r->bytes[d] += cell->bytes[d];
 		r->asked[d] += cell->asked[d];
 		r->untold[d] += cell->untold[d];
+		r->unsized[d] += cell->unsized[d];
 	}
 	r->c.errors += cell->errors;
 	for (unsigned d = 0; d < IO_DIR_N; d++)

@@ -208,6 +208,8 @@ static void put_loss(GString *s, const struct journal_line *l)
 	char until[TIMEFMT_LEN];
 	if (l->loss.silence)
 		g_string_append(s, "nothing was traced");
+	else if (l->loss.is_part)
+		g_string_append(s, "events may be lost here");
 	else if (l->loss.events)
 		g_string_append_printf(s, "lost %" G_GUINT64_FORMAT " events", l->loss.events);
 	else if (l->loss.packets)

@@ -17,7 +17,7 @@ struct process_row {
 	int32_t ppid, vpid;
 	uint32_t ns[NS_N];
 	int64_t exit_ns;
-	uint64_t syscalls, read_bytes, write_bytes;
+	uint64_t syscalls, read_bytes, write_bytes, unsized[2];
 	double seconds;			/* of the range */
 	uint64_t faults;		/* events of page faults */
 	uint64_t perf_faults;		/* perf's count of them */
@@ -76,12 +76,13 @@ static GETTER(get_syscalls)
 
 static GETTER(get_read)
 {
-	return of_calls(row, VALUE_BYTES, ROW(row)->read_bytes);
+	return ROW(row)->unsized[IO_DIR_READ] ? value_none() : of_calls(row, VALUE_BYTES, ROW(row)->read_bytes);
 }
 
 static GETTER(get_write)
 {
-	return of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
+	return ROW(row)->unsized[IO_DIR_WRITE] ? value_none() :
+						 of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
 }
 
 static GETTER(get_faults)
@@ -172,8 +173,11 @@ static const struct column columns[] = {
 	COLUMN_N("blocked_ns", "BLOCK", VALUE_NS, 0, 0, "blocked, whatever on", get_blocked),
 	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 7, 10, part_help(UNKNOWN), get_unknown),
 	COLUMN_N("syscalls", "SYSCALLS", VALUE_COUNT, 8, 2, "system calls finished", get_syscalls),
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read", get_read),
-	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5, "bytes written", get_write),
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read; null: some by recvmmsg, which does not tell",
+		 get_read),
+	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5,
+		 "bytes written; null: some by sendmmsg, which does not tell",
+		 get_write),
 	{ .id = "start_ns", .title = "START", .kind = VALUE_TIME,
 	  .help = "when it began; null: before the trace", .get = get_start },
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
@@ -306,6 +310,8 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 		common_add_parts(&r->c, cell->part);
 		r->syscalls += cell->syscalls;
 		r->c.errors += cell->errors;
+		for (unsigned d = 0; d <= IO_DIR_WRITE; d++)
+			r->unsized[d] += cell->unsized[d];
 		r->read_bytes += cell->read_bytes;
 		r->write_bytes += cell->write_bytes;
 	}

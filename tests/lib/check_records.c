@@ -87,6 +87,13 @@ static void digest_slots(struct digest *d, const struct blk_event *e)
 	}
 }
 
+/* Of a loss: babeltrace2 tells of each only what is behind the packet's last event. */
+static bool is_part(const struct blk_event *e)
+{
+	bool is_loss = e->row == BLK_ROW_LOST_BEGIN || e->row == BLK_ROW_LOST_END;
+	return is_loss && ((const struct blk_loss *)e->data)->is_part;
+}
+
 static void digest_record(struct digest *d, const struct blk_tables *t, const struct blk_event *e)
 {
 	digest_begin(d, "row", DIGEST_SCOPE, e->row);
@@ -237,7 +244,7 @@ static void step(struct compare *c, int which)
 		side->last = e->ts;
 		if (e->row == BLK_ROW_TALLY)
 			add_tally(c, side, e);
-		else if (e->row != BLK_ROW_HORIZON)
+		else if (e->row != BLK_ROW_HORIZON && !is_part(e))
 			add_record(c, which, e);
 	}
 }
@@ -297,7 +304,7 @@ static void read_again(struct compare *c, int which)
 	while (side->source && source_next(side->source, &batch, NULL) == SOURCE_OK) {
 		for (size_t i = 0; i < batch.n; i++) {
 			const struct blk_event *e = &batch.ev[i];
-			if (e->row == BLK_ROW_TALLY || e->row == BLK_ROW_HORIZON)
+			if (e->row == BLK_ROW_TALLY || e->row == BLK_ROW_HORIZON || is_part(e))
 				continue;
 			struct stream *s = find_stream(c, side, e->stream);
 			keep_text(c, which, s, s->n[which]++, e);

@@ -69,6 +69,7 @@ static void add_file(struct fed *d, unsigned trace, const struct ctf_meta *m, co
 		struct fed_packet k = {
 			.bytes = g_bytes_new_from_bytes(bytes, p[i].offset, p[i].packet_bits / 8),
 			.begin = p[i].begin, .end = p[i].end, .seq = p[i].seq, .has_seq = p[i].has_seq,
+			.discarded = p[i].discarded,
 		};
 		g_array_append_val(stream_of(d, trace, path, &p[0])->packets, k);
 	}

@@ -11,7 +11,7 @@
 struct fed_packet {
 	GBytes *bytes;
 	uint64_t begin, end;		/* cycles; end 0: not known */
-	uint64_t seq;
+	uint64_t seq, discarded;
 	bool has_seq;
 };
 

@@ -4,8 +4,8 @@
 
 Requests are told apart by device and start sector; a completion of less than what was issued
 leaves the rest at the sectors behind it. The time at the device, in the queue, and the number of
-requests there are computed from the list of intervals, afterwards. Traces with lost events are
-left out: what a request is across a loss, nobody knows."""
+requests there are computed from the list of intervals, afterwards. Of traces with lost events only
+what each completion says itself is compared: how many there were, and their bytes."""
 import collections
 import ipaddress
 import os
@@ -17,6 +17,7 @@ import btparse
 
 TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace", "block/trace", "net/trace",
           "ctf2/kernel-small/trace", "public/uneven-streams"]
+LOSSY = ["lost/trace", "mix2/lossy"]
 KINDS = ("reads", "writes", "others")
 
 
@@ -235,6 +236,34 @@ def one(tap, name, trace):
     compare(tap, f"{name}: requests of {len(users)} threads", users, found)
 
 
+def lossy(tap, name, trace):
+    """Completions by second and device, which name how much they completed, whatever else was lost."""
+    expected = collections.defaultdict(collections.Counter)
+    offset = btparse.offset(trace)
+    for e in btparse.events(trace):
+        if e.name == "block_rq_complete":
+            size = e.payload["nr_sector"] * 512
+            of = expected[(e.ns + offset) // 10**9, e.payload["dev"]]
+            what = kind(e.payload["rwbs"], size) if size else "others"      # a flush, whatever its flags
+            of[what] += 1
+            if what != "others":
+                of[what[:-1] + "_bytes"] += size
+    found = collections.defaultdict(collections.Counter)
+    for o in blk.objects("devices", trace, "--each", lossy=True):
+        for r in o["rows"]:
+            if r["kind"] == "block":
+                of = found[o["range"]["from_ns"] // 10**9]
+                of.update({k: r[k] for k in KINDS} | {"read_bytes": r["read_bytes"],
+                                                      "write_bytes": r["write_bytes"]})
+    by_second = collections.defaultdict(collections.Counter)
+    for (second, _), of in expected.items():
+        by_second[second].update(of)
+    bad = [(second, +found[second], +by_second[second]) for second in sorted(found.keys() | by_second.keys())
+           if +found[second] != +by_second[second]]
+    total = sum(of[k] for of in by_second.values() for k in KINDS)
+    tap.none(bad, f"{name}: {total} completions in {len(by_second)} seconds, among losses")
+
+
 def main():
     blk.need_babeltrace2()
     if not blk.have_blktop():
@@ -244,6 +273,10 @@ def main():
         trace = btparse.recording(tap, name)
         if trace:
             one(tap, name, trace)
+    for name in LOSSY:
+        trace = btparse.recording(tap, name)
+        if trace:
+            lossy(tap, name, trace)
     tap.done()
 
 

@@ -15,11 +15,11 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
+import packets
 
 ENTRY, EXIT = "syscall_entry_", "syscall_exit_"
+LAST_EVENTS = 200       # of a packet: before these any event would have fitted
 NO_RETURN = {"exit", "exit_group", "rt_sigreturn", "sigreturn", 15, 60, 231}     # by number too
-LOSS = re.compile(r"Tracer discarded (\d+) (event|packet)s? between \[(\d+)\.(\d+)\] and "
-                  r"\[(\d+)\.(\d+)\].*? within stream \"[^\"]*_(\d+)(?:_\d+)?\"")
 
 
 def log(trace, *more, lossy=False):
@@ -29,23 +29,21 @@ def log(trace, *more, lossy=False):
     return out
 
 
-def kernel_losses(trace, offset, events, wide):
-    """[(begin, end, cpu)], raw clock. babeltrace2 warns of the whole packet that the tracer counted
-    them in: what was lost lies behind the packet's last event. An event at the very instant of the
-    packet's end may be its last one, or (wide) the next one's first."""
-    r = subprocess.run(["babeltrace2", "--clock-seconds", trace], text=True, errors="replace",
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def kernel_losses(trace, events, wide):
+    """[(begin, end, cpu)], raw clock: where events were lost of packets with which the counter rose: before the packet, and
+    behind its last event; wide: behind one of its last events, where a large one may not have fitted."""
     at = collections.defaultdict(list)
     for e in events:
         if not e.user_space:
             at[e.cpu].append(e.ns)
     windows = []
-    for _, what, a, b, c, d, cpu in LOSS.findall(r.stderr):
-        begin, end, cpu = int(a) * 10**9 + int(b) - offset, int(c) * 10**9 + int(d) - offset, int(cpu)
-        last = (bisect.bisect_left if wide else bisect.bisect_right)(at[cpu], end)
-        if what == "event" and last:
-            begin = max(begin, at[cpu][last - 1])
-        windows.append((begin, end, cpu))
+    for gap, begin, end, next_at_end, cpu in packets.discarded(trace):
+        if gap < begin:
+            windows.append((gap, begin, cpu))
+        last = (bisect.bisect_left if next_at_end and not wide else bisect.bisect_right)(at[cpu], end)
+        first = bisect.bisect_left(at[cpu], begin)
+        behind = max(first, last - (LAST_EVENTS if wide else 1))
+        windows.append((max(begin, at[cpu][behind]) if first < last else begin, end, cpu))
     return windows
 
 
@@ -58,27 +56,27 @@ class Joiner:
         self.open, self.calls = {}, collections.Counter()
         self.exits = self.never = self.unfinished = 0
         self.runs = collections.defaultdict(list)       # tid -> [[from, to or None, cpu]]
-        self.on = {}                                    # cpu -> tid
+        self.on = {}                                    # cpu -> (tid, its run)
         self.pairs = []
 
     def running(self, ns, cpu, tid):
-        if self.on.get(cpu) == tid:
+        if self.on.get(cpu, (0,))[0] == tid:
             return
         self.stops(ns, cpu)
         if tid:
-            self.on[cpu] = tid
-            self.runs[tid].append([ns, None, cpu])
+            run = [ns, None, cpu]
+            self.on[cpu] = tid, run
+            self.runs[tid].append(run)
 
     def stops(self, ns, cpu):
-        tid = self.on.pop(cpu, None)
-        if tid is not None:
-            self.runs[tid][-1][1] = ns
+        if cpu in self.on:
+            self.on.pop(cpu)[1][1] = ns
 
     def see(self, e):
         while self.to_come and self.to_come[-1][0] < e.ns:
             self.stops(self.to_come[-1][0], self.to_come[-1][2])    # nobody knows who runs there
             self.to_come.pop()
-        tid = e.ctx.get("tid", self.on.get(e.cpu))
+        tid = e.ctx.get("tid", self.on.get(e.cpu, (None,))[0])
         if e.user_space or tid is None:
             return
         self.running(e.ns, e.cpu, tid)
@@ -231,8 +229,8 @@ def judge(tap, name, trace, lossy):
     offset = btparse.offset(trace)
     text = log(trace, lossy=lossy)
     lines = [json.loads(x) for x in text.splitlines()]
-    losses = kernel_losses(trace, offset, events, False) if lossy else []
-    wide = kernel_losses(trace, offset, events, True) if lossy else []
+    losses = kernel_losses(trace, events, False) if lossy else []
+    wide = kernel_losses(trace, events, True) if lossy else []
     judge_calls(tap, name, events, lines, offset, losses, wide)
     judge_events(tap, name, events, lines, offset)
     judge_order(tap, name, lines)
@@ -243,6 +241,9 @@ def judge(tap, name, trace, lossy):
         judge_files(tap, name, trace, lines)
     if btparse.is_ctf2(trace) and btparse.version() < (2, 1):
         tap.skip(f"{name}: babeltrace2's reader prints the same", "it reads CTF 2 from 2.1 on")
+        return
+    if lossy:
+        tap.skip(f"{name}: babeltrace2's reader prints the same", "it does not say where in a packet events were lost")
         return
     other = log(trace, "--reader", "babeltrace2", lossy=lossy)
     tap.ok(other == text, f"{name}: babeltrace2's reader prints the same {len(lines)} lines",

@@ -200,7 +200,7 @@ static uint64_t beacon_of(const struct fed_stream *s)
 	if (!s->at)
 		return p->begin;
 	const struct fed_packet *before = p - 1;
-	bool gap = p->has_seq && before->has_seq && p->seq != before->seq + 1;
+	bool gap = (p->has_seq && before->has_seq && p->seq != before->seq + 1) || p->discarded != before->discarded;
 	return gap ? before->end : p->begin;
 }
 

@@ -411,7 +411,7 @@ static void hear_loss(struct doctor *doc, const struct blk_stream *st, struct di
 	}
 	l->events += loss->events;
 	l->packets += loss->packets;
-	l->losses++;
+	l->losses += !loss->is_part;
 	c->lost_events += loss->events;
 	c->lost_packets += loss->packets;
 	c->losses++;

@@ -22,6 +22,7 @@ struct disk {			/* a device */
 	uint32_t host, dev;
 	uint32_t queued, issued;	/* number of requests in its queue, in the device */
 	int64_t cursor;		/* time is charged, and losses are considered, up to here; TS_NONE */
+	bool lossy;		/* events were lost since it was first seen: of some requests only the end is known */
 };
 
 struct request {
@@ -105,6 +106,21 @@ static void count_done(struct slice *s, const struct disk *d, const struct reque
 	COUNT_DONE(user, r, bytes, whole);
 }
 
+/* The request's beginning was lost: how long it took, and for whom, is unknown. */
+static void count_only_end(struct slice *s, const struct disk *d, const struct block_event *e)
+{
+	const struct request r = { .thread = ID_NONE };
+	struct dev_cell *dev = dev_cell(s, d, e->ts);
+	struct dev_user_cell *user = user_cell(s, d, &r, e->ts);
+
+	dev->requests[e->dir]++;
+	user->requests[e->dir]++;
+	dev->bytes[e->dir] += e->bytes;
+	user->bytes[e->dir] += e->bytes;
+	dev->errors += e->error;
+	user->errors += e->error;
+}
+
 /* ---- devices over time ---- */
 
 static struct disk *disk_of(struct blocks *k, uint32_t host, uint32_t dev)
@@ -162,15 +178,28 @@ static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 	return r->key == pair(d->host, d->dev);
 }
 
+/* The number of requests in [from, to) is unknown. */
+static void charge_unknown(struct slice *s, struct disk *d, int64_t from, int64_t to)
+{
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
+		struct bin *b = slice_bin(s, from);
+		int64_t end = charge_end(s, b, from, to);
+		dev_cell(s, d, from)->unknown_ns += end - from;
+		from = end;
+	}
+}
+
 /* Charges the device up to that instant. A loss drops its pending requests. */
 static void settle(struct slice *s, struct disk *d, int64_t to)
 {
 	int64_t lost;
-	if (d->cursor != TS_NONE && (d->queued || d->issued) &&
-	    slice_lost_between(s, d->host, d->cursor, to, &lost)) {
+	if (d->cursor != TS_NONE && d->cursor < to && slice_lost_between(s, d->host, d->cursor, to, &lost)) {
 		charge_depth(s, d, lost);
 		g_hash_table_foreach_remove(s->blocks->requests, is_of_disk, d);
 		d->queued = d->issued = 0;
+		d->lossy = true;
+		charge_unknown(s, d, lost, to);
 	}
 	charge_depth(s, d, to);
 	d->cursor = MAX(d->cursor, to);
@@ -262,6 +291,8 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 	if (!r || !r->issued) {
 		slice_bin(s, e->ts)->trust.provisional++;
 		drop(s, d, r);
+		if (d->lossy)
+			count_only_end(s, d, e);
 		return;
 	}
 	dev_cell(s, d, e->ts)->errors += e->error;

@@ -21,8 +21,14 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 /* Appends it to the thread's log of calls. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
+/* Did the call transfer bytes without saying how many? recvmmsg() and sendmmsg() return messages. */
+static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
+{
+	return ret > 0 && !info->bytes_mask && info->io != IO_NONE;
+}
+
 /* asked: bytes that the call asked for; -1: unknown. */
-static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, int64_t asked,
+static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, bool unsized, int64_t asked,
 			      bool error, int64_t latency, unsigned bucket)
 {
 	hist_add_at(&f->latency[dir], latency, bucket);
@@ -31,6 +37,7 @@ static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t 
 		f->bytes[dir] += bytes;
 		f->asked[dir] += asked < 0 ? 0 : (uint64_t)asked;
 		f->untold[dir] += asked < 0;
+		f->unsized[dir] += unsized;
 	}
 }
 
@@ -48,11 +55,14 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	bt->errors += error;
 	if (info->has_fd) {	/* as all that move bytes */
 		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
+		bool unsized = call_is_unsized(info, ret);
+		bt->unsized[IO_DIR_READ] += unsized && info->reads;
+		bt->unsized[IO_DIR_WRITE] += unsized && info->writes;
 		bt->read_bytes += info->reads ? bytes : 0;
 		bt->write_bytes += info->writes ? bytes : 0;
 		if (c->fd >= 0 && slice_reads(s, CELL_file))
-			file_count(cell_of_file(s, b, t, c), info->dir, bytes, c->arg[0], error, latency,
-				   bucket);
+			file_count(cell_of_file(s, b, t, c), info->dir, bytes, unsized, c->arg[0], error,
+				   latency, bucket);
 		if (info->io == IO_BOTH)
 			call_count_target(s, b, t, c, info, ts, ret);
 	}

@@ -226,17 +226,17 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	losses_add(&s->losses, &(struct loss){
 		.begin = loss.begin_ns, .end = loss.end_ns, .host = info->host, .stream_cpu = st->cpu,
-		.kernel = info->kernel, .silence = loss.silence,
+		.vpid = st->vpid > 0 ? st->vpid : -1,
+		.earlier = loss.earlier_ns, .later = loss.later_ns, .kernel = info->kernel, .silence = loss.silence,
 	});
 	if (!begin && !loss.silence) {
 		struct bin *b = slice_bin(s, ev->ts);
 		struct trust *trust = &b->trust;
 		struct loss_cell *c = BIN_CELL(s, b, loss, .host = info->host, .cpu = st->cpu,
 					       .vpid = st->vpid > 0 ? st->vpid : -1, .kernel = info->kernel);
-		c->count++;
+		c->count += !loss.is_part;
 		c->events += loss.events;
 		c->packets += loss.packets;
-		c->ns += MAX(loss.end_ns - loss.begin_ns, 0);
 		trust->lost_events += loss.events;
 		trust->lost_packets += loss.packets;
 		trust->damaged += loss.damaged;
@@ -373,8 +373,9 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
 	struct loss l = {
 		.begin = loss->begin_ns, .end = loss->end_ns, .host = info->host,
-		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
-		.silence = loss->silence,
+		.stream_cpu = st->cpu, .vpid = st->vpid > 0 ? st->vpid : -1,
+		.kernel = st->domain == BLK_DOMAIN_KERNEL,
+		.earlier = loss->earlier_ns, .later = loss->later_ns, .silence = loss->silence,
 	};
 	losses_add(&s->losses, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)

@@ -39,8 +39,11 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 		.dev = (uint32_t)blk_int(f->ev, F(0)), .sector = (uint64_t)blk_int(f->ev, F(1)),
 		.sectors = (uint64_t)blk_int_or(f->ev, F(3), 0),
 	};
-	if (what == BLOCK_COMPLETE)
+	if (what == BLOCK_COMPLETE) {
+		e.bytes = e.sectors * 512;
+		e.dir = e.bytes ? direction(blk_int_or(f->ev, F(2), 0), e.bytes) : BLOCK_OTHER;
 		return e;
+	}
 	e.bytes = (uint64_t)blk_int_or(f->ev, F(4), 0);
 	if (!e.bytes)
 		e.bytes = e.sectors * 512;

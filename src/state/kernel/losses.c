@@ -47,6 +47,8 @@ static int order(const struct loss *a, const struct loss *b)
 		return a->host < b->host ? -1 : 1;
 	if (a->stream_cpu != b->stream_cpu)
 		return a->stream_cpu < b->stream_cpu ? -1 : 1;
+	if (a->vpid != b->vpid)
+		return a->vpid < b->vpid ? -1 : 1;
 	return (int)a->kernel - (int)b->kernel;
 }
 
@@ -100,6 +102,21 @@ uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
 	/* A loss that ends before the range also begins before the range's end. */
 	guint begun = end == INT64_MAX ? l->begins->len : begun_before(l, end);
 	return before + begun - MIN(begun, ended_before(l, begin));
+}
+
+void losses_each(const struct losses *l, int64_t begin, int64_t end,
+		 void (*each)(const struct loss *loss, int64_t ns, void *data), void *data)
+{
+	uint64_t left = losses_touching(l, begin, end);
+
+	for (guint i = ended_before(l, begin); left && i < l->told->len; i++) {
+		const struct loss *x = &g_array_index(l->told, struct loss, i);
+		if (x->begin >= end)
+			continue;
+		left--;
+		if (MIN(x->end, end) > MAX(x->begin, begin))
+			each(x, MIN(x->end, end) - MAX(x->begin, begin), data);
+	}
 }
 
 /* ---- windows ---- */
@@ -199,8 +216,12 @@ void losses_add(struct losses *l, const struct loss *loss)
 	struct loss new = *loss;
 	new.end = MAX(new.end, new.begin);
 	l->latest = MAX(l->latest, new.end);
-	if (!new.silence)
-		count(l, &new);
+	if (!new.silence) {
+		struct loss window = new;
+		window.begin -= new.earlier;
+		window.end += new.later;
+		count(l, &window);
+	}
 	cover_add(cover_made(l, new.host, new.kernel), (struct window){ new.begin, new.end });
 }
 

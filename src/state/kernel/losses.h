@@ -14,6 +14,8 @@
 struct loss {
 	int64_t begin, end;	/* ns; an end before the beginning counts as the beginning */
 	uint32_t host, stream_cpu;
+	int32_t vpid;		/* of buffers of one process; else -1 */
+	int64_t earlier, later;	/* ns: one loss begins so much before .begin and ends so much after .end */
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
 };
@@ -38,6 +40,10 @@ void losses_join(struct losses *l, const struct losses *from, const uint32_t *ho
 /* Number of losses that overlap [begin, end) or end at `begin`. INT64_MIN, INT64_MAX: all there were; any other range
  * must not begin before the instant of losses_forget(). */
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end);
+
+/* Calls each() for every loss that counts and overlaps [begin, end), with its part of that range, ns > 0. */
+void losses_each(const struct losses *l, int64_t begin, int64_t end,
+		 void (*each)(const struct loss *loss, int64_t ns, void *data), void *data);
 
 /*
  * Was anything of the host's kernel (or of its programs) lost in (from, to)? *ret_begin: since when, not before `from`.

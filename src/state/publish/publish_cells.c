@@ -82,6 +82,8 @@ static void make_thread(struct second_maker *m, const void *built)
 	add_parts(m, c, x->thread, x->part);
 	c->syscalls += x->syscalls;
 	c->errors += x->errors;
+	for (unsigned d = 0; d <= IO_DIR_WRITE; d++)
+		c->unsized[d] += x->unsized[d];
 	c->read_bytes += x->read_bytes;
 	c->write_bytes += x->write_bytes;
 	m->provisional |= names_process(m->names, x->thread) == ID_NONE;
@@ -111,6 +113,7 @@ static void make_file(struct second_maker *m, const void *built)
 		return;
 	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors };
 	memcpy(c.untold, x->untold, sizeof c.untold);
+	memcpy(c.unsized, x->unsized, sizeof c.unsized);
 	memcpy(c.bytes, x->bytes, sizeof c.bytes);
 	memcpy(c.asked, x->asked, sizeof c.asked);
 	memcpy(c.latency, x->latency, sizeof c.latency);
@@ -254,12 +257,27 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 	}
 }
 
+/* How much of the second each CPU's losses take, whichever second their events count in. */
+static void add_lost_ns(const struct loss *loss, int64_t ns, void *making)
+{
+	struct making *m = making;
+	const struct loss_cell key = {
+		.host = loss->host, .cpu = loss->stream_cpu, .vpid = loss->vpid, .kernel = loss->kernel,
+	};
+	struct loss_cell *c = cell_table_get(&m->table[CELL_loss], cell_layout(CELL_loss), &key, NULL);
+
+	c->ns += ns;
+	m->second->trust.lost_ns += ns;
+	m->second->trust.lost_cpus |= UINT64_C(1) << loss->stream_cpu % 64;
+}
+
 bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 {
 	struct second_maker m = { .p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to };
 
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		make_kind(&m, b, k);
+	losses_each(&m.s->losses, to->begin_ns, to->end_ns, add_lost_ns, &m);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		second_set_cells(to, &m.table[k], k);
 	make_slow(&m, b);

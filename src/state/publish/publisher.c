@@ -302,8 +302,8 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step, end = b->after * s->step;
 	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
-	bool soft = publish_cells(p, b, to);
 	to->trust = b->trust;
+	bool soft = publish_cells(p, b, to);
 	to->trust.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
 	b->dirty = open;

@@ -69,6 +69,7 @@ enum {
 	K(uint32_t, thread, THREAD, "the thread") \
 	F(uint32_t, syscalls, SUM, COUNT, "system calls that ended in this second") \
 	F(uint32_t, errors, SUM, COUNT, "of these, returned an error") \
+	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	F(uint64_t, read_bytes, SUM, BYTES, "read by system calls") \
 	F(uint64_t, write_bytes, SUM, BYTES, "written by system calls") \
 	A(int64_t, part, n_parts, SUM, NS, name_of_part, "time by what the thread did; sums to its life in the second")
@@ -86,6 +87,7 @@ enum {
 #define FILE_FIGURES(F, A) \
 	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
 	A(uint32_t, untold, 2, SUM, COUNT, name_of_io, "calls that do not tell how many bytes they ask for") \
+	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	A(uint64_t, bytes, 2, SUM, BYTES, name_of_io, "transferred") \
 	A(uint64_t, asked, 2, SUM, BYTES, name_of_io, "asked for, by the calls that tell") \
 	A(struct hist, latency, IO_DIR_N, HIST, NS, name_of_io, "of the calls, by what they do")
@@ -148,7 +150,7 @@ enum {
 	F(uint32_t, count, SUM, COUNT, "losses, counted where they end") \
 	F(uint64_t, events, SUM, COUNT, "events lost; 0: not known how many") \
 	F(uint64_t, packets, SUM, COUNT, "packets lost") \
-	F(int64_t, ns, SUM, NS, "from before the first lost event to after the last")
+	F(int64_t, ns, SUM, NS, "of the second in which events may be lost")
 
 #define WAKER_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread that was woken; counted when it was on the CPU") \
@@ -185,6 +187,7 @@ enum {
 	F(int64_t, busy_ns, SUM, NS, "with a request at the device") \
 	F(int64_t, depth_ns, SUM, NS, "requests at it, summed over time") \
 	F(int64_t, queued_ns, SUM, NS, "requests waiting for it, summed over time") \
+	F(int64_t, unknown_ns, SUM, NS, "in which events were lost: how many requests there were is unknown") \
 	BLOCK_FIGURES(F, A)
 #define DEV_USER_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread that asked; UINT32_MAX: unknown") \

@@ -26,6 +26,8 @@ struct trust {
 	uint64_t late;			/* records that came after the second was closed, and records of spans
 					 * whose trace had been given up for lack of memory */
 	uint32_t touched;		/* losses that overlap this second */
+	int64_t lost_ns;		/* time of it in which events may be missing, summed over CPUs */
+	uint64_t lost_cpus;		/* bits of these CPUs: their numbers modulo 64 */
 	uint32_t corrected;		/* times the second was decoded again because of late events
 					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
@@ -38,6 +40,8 @@ static inline void trust_add(struct trust *to, const struct trust *t)
 	to->damaged += t->damaged;
 	to->provisional += t->provisional;
 	to->late += t->late;
+	to->lost_ns += t->lost_ns;
+	to->lost_cpus |= t->lost_cpus;
 }
 
 struct second {

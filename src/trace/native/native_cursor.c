@@ -75,7 +75,10 @@ static inline int64_t advance(const struct native_cursor *k, int64_t ts)
 
 static void begin_gap(struct native_cursor *k, const struct native_packet *x)
 {
-	struct blk_loss loss = { .packets = x->lost_packets, .silence = !x->lost_packets };
+	struct blk_loss loss = {
+		.packets = x->lost_packets, .silence = !x->lost_packets && !x->is_gap_discarded,
+		.is_part = x->is_gap_discarded,
+	};
 	loss.begin_ns = k->last_ts = advance(k, x->gap_begin_ns);
 	loss.end_ns = advance(k, x->begin_ns);
 	if (loss.end_ns >= k->second_end)
@@ -96,7 +99,8 @@ static void finish_packet(struct native_cursor *k)
 	if (begin != G_MININT64 && (lost || x->is_paused)) {
 		struct blk_loss loss = {
 			.events = x->lost_events, .damaged = k->damaged ? MAX(x->n_unread, 1) : 0,
-			.begin_ns = begin, .end_ns = end, .silence = !lost,
+			.begin_ns = begin, .end_ns = end, .earlier_ns = begin - MIN(begin, k->window_ns),
+			.silence = !lost,
 		};
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
@@ -115,6 +119,13 @@ static uint64_t window_end(const struct native_cursor *k)
 	return MIN(k->content_end, (w->offset + w->n - k->packet->p.offset) * 8);
 }
 
+/* The fast path does not look at .discarded_from: it ends there. */
+static void stop_at_discarded(struct native_cursor *k)
+{
+	if (k->pos < k->discarded_from)
+		k->end = MIN(k->end, k->discarded_from);
+}
+
 /* Sets .base and .end to the part of the packet that the window has, at most STRETCH bits: source_next() can be
  * stopped after each stretch. */
 static void use_window(struct native_cursor *k)
@@ -123,6 +134,7 @@ static void use_window(struct native_cursor *k)
 	uint64_t at = k->packet->p.offset, end = window_end(k);
 	k->base = (const uint8_t *)((uintptr_t)w->bytes + (uintptr_t)(at - w->offset));
 	k->end = end > k->pos && end - k->pos > STRETCH ? k->pos + STRETCH : end;
+	stop_at_discarded(k);
 }
 
 /* Does the header in the file agree with what the index says of it? */
@@ -170,6 +182,8 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	else if (ok && !read_header(k, x, &header, &ok))
 		return false;
 	k->packet = x;
+	k->discarded_from = UINT64_MAX;
+	k->window_ns = INT64_MAX;
 	k->next++;
 	k->source->consumed += x->p.packet_bits / 8;
 	k->decoder = ok ? native_decoder(x->file->m, header.stream_id) : NULL;
@@ -191,6 +205,12 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	return true;
 }
 
+static bool is_plain_packet(const struct native_cursor *k, const struct native_packet *x)
+{
+	return x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
+	       k->to_ns.freq == 1000000000 && !k->decoder->header.is_general;
+}
+
 /* False: call again in the next batch. */
 static bool next_packet(struct native_cursor *k)
 {
@@ -199,8 +219,8 @@ static bool next_packet(struct native_cursor *k)
 		return false;
 	if (x->has_gap)
 		begin_gap(k, x);
-	k->use_fast_path = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
-		   k->to_ns.freq == 1000000000 && !k->decoder->header.is_general;
+	k->discarded_due = x->has_lost && x->p.fault == CTF_WHOLE && x->end_ns != INT64_MAX && !k->damaged;
+	k->use_fast_path = !k->discarded_due && is_plain_packet(k, x);
 	/* Garbage is placed after the packet before it; without one it has no time (begin_ns 0). */
 	if (x->p.fault != CTF_GARBAGE || x->begin_ns) {
 		int64_t ts = advance(k, x->begin_ns);
@@ -232,6 +252,7 @@ static enum more read_more(struct native_cursor *k)
 		return MORE_NONE;		/* it does not fit into the packet */
 	if (k->end < window_end(k)) {
 		k->end += MIN(window_end(k) - k->end, STRETCH);
+		stop_at_discarded(k);
 		return MORE_READ;
 	}
 	uint64_t at = k->packet->p.offset + k->pos / 8;
@@ -367,6 +388,33 @@ static void mark_damaged(struct native_cursor *k)
 	k->content_end = k->end = k->pos;
 }
 
+/* False: the class of an event is not known yet. */
+static bool find_discarded(struct native_cursor *k)
+{
+	if (native_find_discarded(k) == NATIVE_LATER)
+		return false;
+	k->discarded_due = false;
+	k->use_fast_path = is_plain_packet(k, k->packet);
+	stop_at_discarded(k);
+	return true;
+}
+
+/* Events may have been discarded between the last one and the one at ts. */
+static void add_discarded(struct native_cursor *k, int64_t ts)
+{
+	int64_t begin = k->last_ts;
+
+	k->use_fast_path = false;
+	k->window_ns = MIN(k->window_ns, begin);
+	if (ts == begin)
+		return;
+	if (ts >= k->second_end && ts < k->source->to)
+		native_next_second(k, ts);
+	native_queue_loss(k, &(struct blk_loss){
+		.begin_ns = begin, .end_ns = ts, .earlier_ns = begin - k->window_ns,
+		.later_ns = k->packet->end_ns - MIN(ts, k->packet->end_ns), .is_part = true });
+}
+
 /* Decodes the next record of the range into .head. */
 static enum native_step cursor_step(struct native_cursor *k)
 {
@@ -377,6 +425,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			return pop(k);
 		if (G_UNLIKELY(k->ended))
 			return NATIVE_END;
+		if (G_UNLIKELY(k->discarded_due) && !find_discarded(k))
+			return NATIVE_LATER;
 		const struct ctf_class *c = NULL;
 		if (pos < k->end && !(k->damaged && is_blank(k)) &&
 		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id,
@@ -410,6 +460,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			mark_damaged(k);
 			continue;
 		}
+		if (G_UNLIKELY(k->pos >= k->discarded_from))
+			add_discarded(k, ts);
 		k->pos = next;
 		k->clock = clock;
 		if (G_UNLIKELY(ts >= s->to)) {

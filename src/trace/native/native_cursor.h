@@ -103,6 +103,9 @@ struct native_cursor {
 						 * reported at the next one */
 	uint64_t n_finished, n_damaged;	/* packets that are done; those of them that were damaged */
 	bool use_fast_path;		/* no timestamp of the packet is clamped, nothing of it is left out */
+	bool discarded_due;		/* .discarded_from must be found before the packet's first event */
+	uint64_t discarded_from;	/* bits: from there on events may be missing before each event; UINT64_MAX */
+	int64_t window_ns;		/* begin of the packet's loss window, once an event of it was met; INT64_MAX */
 
 	struct native_window window[2];
 	unsigned w;			/* the current window; the other one may have records of this batch */
@@ -170,6 +173,13 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 				    uint64_t offset, size_t need);
 /* Closes the file; the next native_window_have() opens it again. */
 void native_window_close(struct native_cursor *k);
+
+/* A copy of n bytes of the file (g_free); NULL: it has fewer. */
+uint8_t *native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint64_t n);
+
+/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event in it
+ * is not known yet, call again; else NATIVE_RECORD. */
+enum native_step native_find_discarded(struct native_cursor *k);
 
 /* Makes the bytes of a packet that is not in a file the current window. */
 static inline void native_window_borrow(struct native_cursor *k, const struct native_packet *x)

@@ -399,7 +399,7 @@ static void subtract_refused(struct feed_track *t, struct native_packet *x)
 {
 	if (x->has_gap)
 		x->lost_packets -= MIN(x->lost_packets, t->n_refused);
-	x->has_gap = x->has_gap && x->lost_packets;
+	x->has_gap = x->has_gap && (x->lost_packets || x->is_gap_discarded);
 	t->n_refused = 0;
 }
 

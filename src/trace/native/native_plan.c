@@ -108,6 +108,24 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 	x->has_gap = true;
 }
 
+/* A packet that is full to its last byte is closed at once. Events that are discarded until the next packet begins are
+ * counted in that one. */
+static void count_discarded_between(struct native_packet *x, const struct native_packet *before)
+{
+	if (!before || !x->has_lost || x->has_gap || x->p.fault == CTF_GARBAGE || before->p.fault == CTF_GARBAGE ||
+	    before->end_ns >= x->begin_ns)
+		return;
+	x->gap_begin_ns = before->end_ns;
+	x->has_gap = x->is_gap_discarded = true;
+}
+
+static void count_losses(struct native_packet *x, const struct native_packet *before)
+{
+	count_lost(x, before);
+	count_gap(x, before);
+	count_discarded_between(x, before);
+}
+
 /* Packets between the two are not lost, but not known yet. */
 static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
 {
@@ -151,8 +169,7 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 {
 	set_times(st, x, before);
 	set_max_end(x, before, INT64_MIN);
-	count_lost(x, before);
-	count_gap(x, before);
+	count_losses(x, before);
 }
 
 /* INT64_MAX: not known. Garbage comes last and has no time of its own. */
@@ -171,10 +188,8 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		set_times(st, x, before);
 		set_max_end(x, before, begin_of_next(st, p, i, n));
 		x->discarded_max = x->p.discarded;
-		if (!before || !behind_hole(x, before)) {
-			count_lost(x, before);
-			count_gap(x, before);
-		}
+		if (!before || !behind_hole(x, before))
+			count_losses(x, before);
 		before = x;
 	}
 }

@@ -79,3 +79,13 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	k->swap_batch = s->batch_number;
 	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;
 }
+
+uint8_t *native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint64_t n)
+{
+	g_autofree uint8_t *bytes = g_try_malloc(MAX(n, 1));
+	bool whole = bytes && read_at(descriptor(k, f), bytes, n, offset) == n;
+
+	if (k->source->few_files)
+		native_window_close(k);
+	return whole ? g_steal_pointer(&bytes) : NULL;
+}
