@@ -258,9 +258,9 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 }
 
 /* How much of the second each CPU's losses take, whichever second their events count in. */
-static void add_lost_ns(const struct loss *loss, int64_t ns, void *making)
+static void add_lost_ns(const struct loss *loss, int64_t ns, void *maker)
 {
-	struct making *m = making;
+	struct second_maker *m = maker;
 	const struct loss_cell key = {
 		.host = loss->host, .cpu = loss->stream_cpu, .vpid = loss->vpid, .kernel = loss->kernel,
 	};

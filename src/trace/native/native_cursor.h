@@ -174,8 +174,8 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 /* Closes the file; the next native_window_have() opens it again. */
 void native_window_close(struct native_cursor *k);
 
-/* A copy of n bytes of the file (g_free); NULL: it has fewer. */
-uint8_t *native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint64_t n);
+/* Copies up to n bytes of the file; fewer at its end or on an error. */
+size_t native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint8_t *to, size_t n);
 
 /* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event in it
  * is not known yet, call again; else NATIVE_RECORD. */

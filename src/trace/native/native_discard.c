@@ -7,13 +7,16 @@
  */
 #include "trace/native/native_cursor.h"
 
-#define MOST_PACKET (UINT64_C(64) << 20)	/* bytes that are read for it; a larger packet is all window */
-#define LOOK_EVERY 4096				/* events between two looks whether to stop */
-#define HEADER_MOST 256				/* bits of an event header of any form of LTTng, with its alignment */
+#include "base/limits.h"
+
+#define LOOK_EVERY 4096		/* events between two looks whether to stop */
+#define READ_BYTES (1 << 20)	/* of the packet at once */
+#define MANY_BITS ((uint64_t)LIMIT_PACKET_BYTES * 8)	/* more than any packet has room for */
+#define HEADER_ROOM 256		/* bits of an event header of any form of LTTng, with its alignment */
 
 static uint64_t sum_saturating(uint64_t a, uint64_t b)
 {
-	return a > MOST_PACKET * 8 - MIN(b, MOST_PACKET * 8) ? MOST_PACKET * 8 : a + b;
+	return a > MANY_BITS - MIN(b, MANY_BITS) ? MANY_BITS : a + b;
 }
 
 /* Bits of a type without texts and sequences, alignment included. *is_fixed: it has none of these. */
@@ -33,7 +36,7 @@ static uint64_t fixed_part(const struct ctf_type *t, bool *is_fixed)
 		return bits + t->align - 1;
 	case CTF_ARRAY:
 		bits = fixed_part(t->element, is_fixed);
-		return bits && t->length > MOST_PACKET * 8 / bits ? MOST_PACKET * 8 : bits * t->length;
+		return bits && t->length > MANY_BITS / bits ? MANY_BITS : bits * t->length;
 	case CTF_VARIANT:
 	case CTF_OPTIONAL:
 		for (uint32_t i = 0; i < t->n_fields; i++) {
@@ -73,7 +76,7 @@ static uint64_t largest_event(const struct ctf_decoder *d, uint64_t dynamic)
 			bits = sum_saturating(bits, dynamic);
 		most = MAX(most, bits);
 	}
-	return sum_saturating(most, HEADER_MOST);
+	return sum_saturating(most, HEADER_ROOM);
 }
 
 /* Bits of its texts and sequences, about: never less. */
@@ -85,68 +88,90 @@ static uint64_t dynamic_part(const struct ctf_class *c, uint64_t bits)
 	return bits > fixed ? bits - fixed : 0;
 }
 
-/* Walks the packet's events: where each ends, in bits, and the most bits of texts and sequences in one. False: the
- * class of one of them may still come. */
-static bool walk(struct native_cursor *k, const uint8_t *base, GArray *ends, uint64_t *ret_dynamic)
-{
-	const uint64_t end = k->content_end;
-	uint64_t pos = k->pos, clock = k->clock, dynamic = 0, id;
-	struct arena rows = { 0 };
-	bool known = true;
+/* The part of the packet that is looked at. */
+struct piece {
+	uint8_t *read;			/* from a file, READ_BYTES or more; NULL: the packet is in memory */
+	const uint8_t *base;		/* where the packet begins, if it were there */
+	uint64_t first, n;		/* bytes of the packet before the piece, and in it */
+};
 
-	for (unsigned n = 1; pos < end; n++) {
-		uint64_t body = pos, next;
-		if (!ctf_header_read(&k->decoder->header, base, &body, end, &clock, &id, k->run.regs))
-			break;
-		const struct ctf_class *c = ctf_decoder_class(k->decoder, id);
-		if (!c) {
-			known = !k->plan->waits;
-			break;
-		}
-		if (c->copies) {
-			k->run.arena = &rows;
-			k->run.row = arena_alloc(&rows, c->row_bytes);
-			k->run.present = 0;
-		}
-		next = c->n_steps ? ctf_class_run(c, base, body, end, &k->run) : body + c->bits;
-		if (next > end || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
-			break;
-		if (c->n_steps)
-			dynamic = MAX(dynamic, dynamic_part(c, next - body));
-		arena_reset(&rows);
-		g_array_append_val(ends, next);
-		pos = next;
-	}
-	arena_clear(&rows);
-	*ret_dynamic = dynamic;
-	return known;
+/* Makes the piece begin at that position, and longer if it does already. False: there is no more. */
+static bool read_piece(struct native_cursor *k, struct piece *p, uint64_t pos)
+{
+	const struct native_packet *x = k->packet;
+	const uint64_t bytes = (k->content_end + 7) / 8, first = pos / 8;
+	const uint64_t had = first == p->first ? p->n : 0, want = had ? 2 * had : READ_BYTES;
+
+	if (x->bytes || (p->n && p->first + p->n >= bytes) || want > LIMIT_EVENT_BYTES)
+		return false;
+	p->read = g_realloc(p->read, want);
+	p->n = native_window_read(k, x->file, x->p.offset + first, p->read, MIN(want, bytes - first));
+	p->first = first;
+	p->base = (const uint8_t *)((uintptr_t)p->read - (uintptr_t)first);
+	return p->n > had;
 }
 
-/* The last of these ends after which so many bits are left. */
-static uint64_t last_with_room(const GArray *ends, uint64_t size, uint64_t first, uint64_t need)
+/* The end of the event at pos; CTF_NO_FIT: it is not in the piece. *ret_class NULL: its class is unknown. */
+static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64_t pos, uint64_t *clock,
+			  const struct ctf_class **ret_class, uint64_t *ret_bits)
 {
-	for (guint i = ends->len; i > 0; i--)
-		if (size - MIN(g_array_index(ends, uint64_t, i - 1), size) >= need)
-			return g_array_index(ends, uint64_t, i - 1);
-	return first;
+	uint64_t end = MIN(k->content_end, (p->first + p->n) * 8), body = pos, id, next;
+
+	if (!p->n || !ctf_header_read(&k->decoder->header, p->base, &body, end, clock, &id, k->run.regs))
+		return CTF_NO_FIT;
+	const struct ctf_class *c = *ret_class = ctf_decoder_class(k->decoder, id);
+	if (!c)
+		return pos;
+	if (c->copies) {
+		k->run.row = arena_alloc(k->run.arena, c->row_bytes);
+		k->run.present = 0;
+	}
+	next = c->n_steps ? ctf_class_run(c, p->base, body, end, &k->run) : body + c->bits;
+	*ret_bits = next - body;
+	return next <= end ? next : CTF_NO_FIT;
+}
+
+/* Walks the packet's events. Stores the most bits of texts and sequences in one, and the end of the last one after
+ * which `need` bits of the packet are left. False: the class of one of them may still come. */
+static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_dynamic, uint64_t *ret_from)
+{
+	const uint64_t size = k->packet->p.packet_bits;
+	struct piece p = { .base = k->packet->bytes, .n = k->packet->bytes ? (k->content_end + 7) / 8 : 0 };
+	struct arena rows = { 0 };
+	const struct ctf_class *c = NULL;
+	uint64_t pos = k->pos, clock = k->clock, bits;
+	bool known = true;
+
+	*ret_dynamic = 0;
+	*ret_from = pos;
+	for (unsigned n = 1; pos < k->content_end; n++) {
+		uint64_t now = clock;
+		k->run.arena = &rows;
+		uint64_t next = event_end(k, &p, pos, &now, &c, &bits);
+		arena_reset(&rows);
+		if (next == CTF_NO_FIT && read_piece(k, &p, pos))
+			continue;
+		known = next != pos || c || !k->plan->waits;
+		if (next == CTF_NO_FIT || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
+			break;
+		if (c->n_steps)
+			*ret_dynamic = MAX(*ret_dynamic, dynamic_part(c, bits));
+		if (size - MIN(next, size) >= need)
+			*ret_from = next;
+		pos = next;
+		clock = now;
+	}
+	arena_clear(&rows);
+	g_free(p.read);
+	return known;
 }
 
 enum native_step native_find_discarded(struct native_cursor *k)
 {
-	const struct native_packet *x = k->packet;
-	const uint64_t bytes = (k->content_end + 7) / 8;
-	g_autofree uint8_t *read = NULL;
-	g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	const uint8_t *base = x->bytes;
-	uint64_t dynamic;
+	uint64_t dynamic, from;
 
-	k->discarded_from = k->pos;
-	if (!base && bytes <= MOST_PACKET)
-		base = read = native_window_read(k, x->file, x->p.offset, bytes);
-	if (!base)
-		return NATIVE_RECORD;
-	if (!walk(k, base, ends, &dynamic))
+	if (!walk(k, 0, &dynamic, &from) || !walk(k, largest_event(k->decoder, dynamic), &dynamic, &from))
 		return NATIVE_LATER;
-	k->discarded_from = last_with_room(ends, x->p.packet_bits, k->pos, largest_event(k->decoder, dynamic));
+	k->discarded_from = from;
 	return NATIVE_RECORD;
 }

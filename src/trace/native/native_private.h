@@ -85,7 +85,7 @@ struct native_packet {
 	uint64_t discarded_max;		/* highest value of the discarded counter in this packet and those before */
 	uint32_t n_unread;		/* pushed garbage: how many packets it stands for; else 0 */
 	bool has_lost;			/* the discarded counter rose in this packet */
-	bool has_gap;			/* packets are missing before it, or tracing was off (lost_packets 0), or see next */
+	bool has_gap;			/* packets are missing before it, tracing was off, or see the next one */
 	bool is_gap_discarded;		/* events may have been discarded in the gap; .lost_events counts them, too */
 	bool is_pause;			/* the gap is a pause of tracing within a session */
 	bool is_paused;			/* a pause begins after the last event of this packet */

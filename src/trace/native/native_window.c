@@ -80,12 +80,11 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;
 }
 
-uint8_t *native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint64_t n)
+size_t native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint8_t *to, size_t n)
 {
-	g_autofree uint8_t *bytes = g_try_malloc(MAX(n, 1));
-	bool whole = bytes && read_at(descriptor(k, f), bytes, n, offset) == n;
+	size_t have = read_at(descriptor(k, f), to, n, offset);
 
 	if (k->source->few_files)
 		native_window_close(k);
-	return whole ? g_steal_pointer(&bytes) : NULL;
+	return have;
 }
