@@ -81,6 +81,12 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	add(lines, "  lost in this range: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets%s", t->lost_events, t->lost_packets,
 	    t->touched && !lost ? "; a loss overlaps it" : "");
+	if (t->lost_ns) {
+		char text[TIMEFMT_LEN];
+		timefmt_duration(text, t->lost_ns);
+		add(lines, "  events may be missing for %s of CPU time, on %d CPUs", text,
+		    __builtin_popcountll(t->lost_cpus));
+	}
 	add(lines, "  lost in all that was read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets", all.lost_events, all.lost_packets);
 	if (t->damaged || all.damaged)

@@ -45,6 +45,24 @@ static void test_grows(void)
 	made_clear(&l);
 }
 
+/* A number that begins anew after the last one there is says nothing about lost packets. */
+static void test_last_number(void)
+{
+	struct live l;
+	struct made m = { .uuid = 1, .seq = UINT64_MAX };
+
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
+	for (uint64_t i = 0; i < 3; i++)
+		native_feed_packet(l.f, s, made_packet(&m, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5), NULL);
+	made_drain(&l);
+	native_feed_end(l.f);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
+	g_assert_cmpuint(l.n[0], ==, 15);
+	g_assert_cmpuint(l.losses->len, ==, 0);
+	made_clear(&l);
+}
+
 /* What is wrong is told by line and column; the trace is left out, others go on. */
 static void test_wrong_metadata(void)
 {
@@ -455,11 +473,48 @@ static void test_discarded(void)
 	a.discarded = 12;
 	native_feed_packet(l.f, s, made_packet(&a, 2000, 2900, 0, 5), NULL);
 	made_drain(&l);
-	g_assert_cmpuint(l.losses->len, ==, 1);		/* at once, not with the next packet */
-	struct blk_loss loss = g_array_index(l.losses, struct blk_loss, 0);
+	g_assert_cmpuint(l.losses->len, ==, 2);		/* at once, not with the next packet */
+	struct blk_loss between = g_array_index(l.losses, struct blk_loss, 0);
+	struct blk_loss loss = g_array_index(l.losses, struct blk_loss, 1);
+	g_assert_true(between.is_part && !between.events);
+	g_assert_cmpint(between.begin_ns, ==, 1900);
+	g_assert_cmpint(between.end_ns, ==, 2000);
+	g_assert_true(!loss.is_part);
 	g_assert_cmpuint(loss.events, ==, 12);
 	g_assert_cmpint(loss.begin_ns, ==, 2040);
 	g_assert_cmpint(loss.end_ns, ==, 2900);
+	made_clear(&l);
+}
+
+/* An event of 42 bytes may not have fitted behind the fourth of five of 14 bytes, with 16 to the packet's end. */
+static void test_discarded_inside(void)
+{
+	static const char large[] = "event { id = 9; stream_id = 7; name = \"large\"; fields := struct { u64 a; u64 b; "
+				    "u64 c; u64 d; }; };\n";
+	static const int64_t begin[] = { 1900, 2020, 2030, 2040 }, end[] = { 2000, 2030, 2040, 2900 };
+	struct live l;
+	struct made a = { .uuid = 1 };
+
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "a", INT64_MAX);
+	native_feed_metadata(l.f, t, g_bytes_new_static(large, strlen(large)));
+	native_feed_packet(l.f, s, made_packet(&a, 1000, 1900, 0, 5), NULL);
+	a.discarded = 12;
+	native_feed_packet(l.f, s, made_packet(&a, 2000, 2900, 0, 5), NULL);
+	made_drain(&l);
+	g_assert_cmpuint(l.n[0], ==, 10);
+	g_assert_cmpuint(l.losses->len, ==, G_N_ELEMENTS(begin));
+	for (guint i = 0; i < l.losses->len; i++) {
+		struct blk_loss loss = g_array_index(l.losses, struct blk_loss, i);
+		g_assert_cmpint(loss.begin_ns, ==, begin[i]);
+		g_assert_cmpint(loss.end_ns, ==, end[i]);
+		g_assert_cmpuint(loss.events, ==, i == 3 ? 12 : 0);
+		g_assert_true(loss.is_part == (i < 3));
+		if (i) {		/* all of one window */
+			g_assert_cmpint(loss.begin_ns - loss.earlier_ns, ==, 2020);
+			g_assert_cmpint(loss.end_ns + loss.later_ns, ==, 2900);
+		}
+	}
 	made_clear(&l);
 }
 
@@ -476,9 +531,10 @@ static void test_discarded_goes_back(void)
 		native_feed_packet(l.f, s, made_packet(&a, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5), NULL);
 	}
 	made_drain(&l);
-	g_assert_cmpuint(l.losses->len, ==, 2);
-	struct blk_loss first = g_array_index(l.losses, struct blk_loss, 0);
-	struct blk_loss last = g_array_index(l.losses, struct blk_loss, 1);
+	g_assert_cmpuint(l.losses->len, ==, 4);		/* each with one before its packet */
+	struct blk_loss first = g_array_index(l.losses, struct blk_loss, 1);
+	struct blk_loss last = g_array_index(l.losses, struct blk_loss, 3);
+	g_assert_true(!first.is_part && !last.is_part);
 	g_assert_cmpuint(first.events, ==, 12);
 	g_assert_cmpint(first.end_ns, ==, 2900);
 	g_assert_cmpuint(last.events, ==, 8);
@@ -560,6 +616,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/merge/slow-taker", test_slow_taker);
 	g_test_add_func("/feed/streams/cut", test_cut);
 	g_test_add_func("/feed/streams/discarded", test_discarded);
+	g_test_add_func("/feed/streams/discarded-inside", test_discarded_inside);
+	g_test_add_func("/feed/streams/last-number", test_last_number);
 	g_test_add_func("/feed/streams/discarded-goes-back", test_discarded_goes_back);
 	g_test_add_func("/feed/clocks/pinned", test_clocks);
 	g_test_add_func("/feed/clocks/in-time", test_clock_in_time);

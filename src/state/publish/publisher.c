@@ -174,8 +174,11 @@ static bool publish_thread(struct publisher *p, uint32_t id, void *pub)
 	entry->thread = thread_follow(p->s, entry->thread);
 	const struct thread *t = thread_at(p->s, entry->thread);
 	const GArray *comms = names_comms(p->names, entry->thread);
-	if (t->tid >= 0 && t->tid != entry->tid)
+	if (t->tid >= 0 && t->tid != entry->tid) {
+		if (entry->tid >= 0)	/* an entry is in one list at most */
+			owners_remove(&p->tid_owners, entry->host, entry->tid, id);
 		owners_add(&p->tid_owners, t->host, t->tid, id);
+	}
 	struct thread_entry now = {
 		.thread = entry->thread, .before = entry->before, .host = t->host, .tid = MAX(t->tid, -1),
 		.process = process_of(p, entry->thread), .released = TIME_UNKNOWN,

@@ -12,55 +12,57 @@
 #define LOOK_EVERY 4096		/* events between two looks whether to stop */
 #define READ_BYTES (1 << 20)	/* of the packet at once */
 #define MANY_BITS ((uint64_t)LIMIT_PACKET_BYTES * 8)	/* more than any packet has room for */
-#define HEADER_ROOM 256		/* bits of an event header of any form of LTTng, with its alignment */
 
 static uint64_t sum_saturating(uint64_t a, uint64_t b)
 {
 	return a > MANY_BITS - MIN(b, MANY_BITS) ? MANY_BITS : a + b;
 }
 
-/* Bits of a type without texts and sequences, alignment included. *is_fixed: it has none of these. */
-static uint64_t fixed_part(const struct ctf_type *t, bool *is_fixed)
+/* The position behind a type that begins at `pos`, without its texts and sequences. *is_fixed: it has none of these. */
+static uint64_t fixed_end(const struct ctf_type *t, uint64_t pos, bool *is_fixed)
 {
-	uint64_t bits = 0, rest;
+	uint64_t begin = pos = ctf_align(pos, t->align), end = begin, of_one;
 
 	switch ((enum ctf_kind)t->kind) {
 	case CTF_INTEGER:
 	case CTF_ENUM:
 	case CTF_FLOAT:
 		*is_fixed &= !t->is_var;
-		return t->bits + t->align - 1;
+		return sum_saturating(pos, t->bits);
 	case CTF_STRUCT:
 		for (uint32_t i = 0; i < t->n_fields; i++)
-			bits = sum_saturating(bits, fixed_part(t->field[i].type, is_fixed));
-		return bits + t->align - 1;
+			pos = fixed_end(t->field[i].type, pos, is_fixed);
+		return pos;
 	case CTF_ARRAY:
-		bits = fixed_part(t->element, is_fixed);
-		return bits && t->length > MANY_BITS / bits ? MANY_BITS : bits * t->length;
+		of_one = ctf_align(fixed_end(t->element, begin, is_fixed), t->element->align) - begin;
+		return of_one && t->length > MANY_BITS / of_one ? MANY_BITS : sum_saturating(pos, of_one * t->length);
 	case CTF_VARIANT:
 	case CTF_OPTIONAL:
 		for (uint32_t i = 0; i < t->n_fields; i++) {
-			rest = fixed_part(t->field[i].type, is_fixed);
-			bits = MAX(bits, rest);
+			pos = fixed_end(t->field[i].type, begin, is_fixed);
+			end = MAX(end, pos);
 		}
-		return bits;
+		return end;
 	case CTF_STRING:
 	case CTF_SEQUENCE:
 		*is_fixed = false;
-		return 8;
+		return sum_saturating(pos, 8);
 	}
-	return bits;
+	return pos;
 }
 
-static uint64_t fixed_part_of_class(const struct ctf_class *c, bool *is_fixed)
+/* Bits of an event of the class, with its header, without its texts and sequences. */
+static uint64_t fixed_part(const struct ctf_class *c, bool *is_fixed)
 {
-	const struct ctf_type *const parts[] = { c->sc->event_context, c->ec->context, c->ec->fields };
+	const struct ctf_type *const parts[] = {
+		c->sc->event_header, c->sc->event_context, c->ec->context, c->ec->fields,
+	};
 	uint64_t bits = 0;
 
 	*is_fixed = true;
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
 		if (parts[i])
-			bits = sum_saturating(bits, fixed_part(parts[i], is_fixed));
+			bits = fixed_end(parts[i], bits, is_fixed);
 	return bits;
 }
 
@@ -71,19 +73,19 @@ static uint64_t largest_event(const struct ctf_decoder *d, uint64_t dynamic)
 
 	for (guint i = 0; i < d->classes->len; i++) {
 		bool is_fixed;
-		uint64_t bits = fixed_part_of_class(g_ptr_array_index(d->classes, i), &is_fixed);
+		uint64_t bits = fixed_part(g_ptr_array_index(d->classes, i), &is_fixed);
 		if (!is_fixed)
 			bits = sum_saturating(bits, dynamic);
 		most = MAX(most, bits);
 	}
-	return sum_saturating(most, HEADER_ROOM);
+	return most;
 }
 
-/* Bits of its texts and sequences, about: never less. */
+/* Bits of the texts and sequences of an event of so many bits, its header included. */
 static uint64_t dynamic_part(const struct ctf_class *c, uint64_t bits)
 {
 	bool is_fixed;
-	uint64_t fixed = c->n_steps ? fixed_part_of_class(c, &is_fixed) : bits;
+	uint64_t fixed = fixed_part(c, &is_fixed);
 
 	return bits > fixed ? bits - fixed : 0;
 }
@@ -127,7 +129,7 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 		k->run.present = 0;
 	}
 	next = c->n_steps ? ctf_class_run(c, p->base, body, end, &k->run) : body + c->bits;
-	*ret_bits = next - body;
+	*ret_bits = next - pos;
 	return next <= end ? next : CTF_NO_FIT;
 }
 

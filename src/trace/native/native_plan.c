@@ -100,7 +100,8 @@ static void count_lost(struct native_packet *x, const struct native_packet *befo
 
 static void count_gap(struct native_packet *x, const struct native_packet *before)
 {
-	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq + 1)
+	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq ||
+	    x->p.seq - before->p.seq == 1)
 		return;
 	x->lost_packets = x->p.seq - before->p.seq - 1;
 	g_assert(x->lost_packets > 0);
