@@ -68,9 +68,8 @@ def families(tap, name, trace, found):
               sum(size[c] for c in moved) + size["splice"] // 2, f"{name}: bytes moved to a second one")
     ends = [r for (_, kind), r in rows.items() if kind == "socket"]
     # sendmmsg and recvmmsg return messages, no bytes.
-    tap.equal((sum(r["write_bytes"] for r in ends), sum(r["read_bytes"] for r in ends)),
-              (size["sendmsg"] + size["sendto"], size["recvmsg"] + size["recvfrom"]),
-              f"{name}: bytes through a socketpair")
+    tap.equal(([r["write_bytes"] for r in ends if r["writes"]], [r["read_bytes"] for r in ends if r["reads"]]),
+              ([None], [None]), f"{name}: bytes through a socketpair are unknown")
 
 
 # ---- devices ----
