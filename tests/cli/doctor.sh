@@ -159,7 +159,7 @@ ok "text: on request" awk '/^ON REQUEST$/ { on = 1 } /^  page faults are not rec
 ok "text: not among what lacks" awk '/^REPAIRS$/ { on = 1 } /^ON REQUEST$/ { on = 0 } / (page faults|hits of probes) are/ && on { exit 1 }' "$work/out"
 
 # The readers agree; text says what JSON does.
-for trace in demo lost rotation; do
+for trace in demo rotation; do	# babeltrace2 does not say where in a packet events were lost
 	run --doctor --format json "$TRACES/$trace/trace"
 	sed 's/"reader":"[^"]*"//' "$work/out" >"$work/native"
 	run --doctor --format json --reader babeltrace2 "$TRACES/$trace/trace"
