@@ -274,7 +274,7 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 
 	nav_range(&app->nav, &from, &to);
 	g_autofree char *stalled = stalled_stream(app, to);
-	unsigned x = frame_add(app, y, 0, stalled || incomplete ? ROLE_DISTRUST : role, "COMPLETENESS %s",
+	unsigned x = frame_add(app, y, 0, stalled || incomplete ? ROLE_DISTRUST : role, "DATA %s",
 			       bad || stalled || incomplete ? "!" : "ok");
 
 	if (stalled)
@@ -406,7 +406,7 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
 	unsigned x = app->cover.kind == COVER_UNREAD ?
-		frame_add(app, y, 0, ROLE_UNREAD, "COMPLETENESS -") : trust_losses(app, y, trust);
+		frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : trust_losses(app, y, trust);
 
 	x = trust_cover(app, y, x);
 	x = app->nav.reading ? trust_outline(app, y, x) : trust_history(app, y, x);

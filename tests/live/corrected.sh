@@ -35,7 +35,7 @@ ok "events of both are shown" until_true more_than 3000
 ok "nothing is corrected yet" lacks corrected
 touch "$work/hold"
 ok "the stream that stalls is named" wait_for "chan_0 is silent"
-ok "and that it lacks, where trust is told" wait_for "COMPLETENESS ! NO DATA from chan_0"
+ok "and that it lacks, where trust is told" wait_for "DATA ! NO DATA from chan_0"
 held=$(date +%s)
 a_second_was_held() { [ "$(date +%s)" -ge $((held + 4)) ]; }
 until_true a_second_was_held

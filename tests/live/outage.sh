@@ -42,12 +42,12 @@ ok "the session is made" session_again
 ok "it is attached to" until_true says wait '^status connected 1'
 in_lab "$spangen" -n 60 -r 100 --truth "$LAB_DIR/again"
 in_lab lttng --no-sessiond destroy spans
-ok "destroyed: waits for it to be made once more" until_true says wait 'not there any more: waiting'
+ok "destroyed: waits for it to be made once more" until_true says wait 'does not exist any more: waiting'
 ok "which it is" session_again
 ok "and attached to" until_true again wait 2
 in_lab "$spangen" -n 60 -r 100 --truth "$LAB_DIR/again.2"
 in_lab lttng --no-sessiond destroy spans
-over() { [ "$(grep -c 'not there any more' "$work/out.wait")" -ge 2 ]; }
+over() { [ "$(grep -c 'does not exist any more' "$work/out.wait")" -ge 2 ]; }
 ok "and over" until_true over
 # without -w it would have ended by itself
 kill -INT "$viewer"

@@ -88,7 +88,7 @@ wait_for "packets are not stored: there is no home directory '/nonexistent/home'
 result $? "no home directory: the spool, too"
 keys Escape
 keys L
-wait_for "or ! tells why"
+wait_for "or see !"
 result $? "no home directory: no log, and where it says why"
 keys Escape Escape
 keys W
@@ -139,7 +139,7 @@ relay=$!
 until_true test -s "$work/port"
 url=net://127.0.0.1:$(cat "$work/port")/host/vm/mine
 keys "'$BLKTOP' --config none --utc --no-spool -r $url; echo rc=\$?" Enter
-wait_for "COMPLETENESS ! lost 0 INCOMPLETE"
+wait_for "DATA ! lost 0 INCOMPLETE"
 result $? "the session daemon was killed: the line of trust says that it is incomplete"
 shows "the session has ended, incomplete: session 'mine' of host 'vm'"
 result $? "and the bottom line why"

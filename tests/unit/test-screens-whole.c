@@ -799,18 +799,18 @@ static void test_stalled(void)
 	struct fixture f = { 0 };
 
 	start_live(&f, false);
-	check(&f, "COMPLETENESS ok lost 0", true);
+	check(&f, "DATA ok lost 0", true);
 	seen.stalled = "chan_0";
 	seen.stalled_ns = FAKE_T0 + FAKE_S / 2;
 	app_draw(f.app);
-	check(&f, "COMPLETENESS ! NO DATA from chan_0 lost 0", true);
+	check(&f, "DATA ! NO DATA from chan_0 lost 0", true);
 	seen.stalled_ns = FAKE_T0 + 9 * FAKE_S;
 	app_draw(f.app);
-	check(&f, "COMPLETENESS ok lost 0", true);
+	check(&f, "DATA ok lost 0", true);
 	seen.stalled = "a-name-that-is-longer-than-what-there-is-room-for";
 	seen.stalled_ns = INT64_MIN;
 	app_draw(f.app);
-	check(&f, "COMPLETENESS ! NO DATA from a-name-that-is-longer", true);
+	check(&f, "DATA ! NO DATA from a-name-that-is-longer", true);
 	check(&f, "room-for", false);
 	seen.stalled = NULL;
 	app_draw(f.app);

@@ -411,7 +411,7 @@ static void test_time(void)
 	start(&f, 24, 80);
 	press_key(&f, UI_KEY_LEFT);
 	check_has(&f, "06:08:37 PAUSED");
-	check_has(&f, "COMPLETENESS ! LOST");
+	check_has(&f, "DATA ! LOST");
 	press_key(&f, UI_KEY_RIGHT);
 	press_key(&f, UI_KEY_RIGHT);
 	check_has(&f, "06:08:39 PAUSED");
