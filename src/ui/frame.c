@@ -338,7 +338,7 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 	if (app->cover.kind == COVER_READ && app->cover.part)
 		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
 	if (app->cover.kind == COVER_READ && is_open(app->main, to))
-		return frame_add(app, y, x, ROLE_SOFT, "   %s this second is not over yet", app->glyphs->soft);
+		return frame_add(app, y, x, ROLE_SOFT, "   %s open second", app->glyphs->soft);
 	return x;
 }
 
