@@ -99,7 +99,7 @@ struct why_index {
 	int *holder[PART_N];		/* by node, + 1; 0: not asked for */
 	bool has_waits, has_others;	/* .waits, .others are made */
 	struct ranking waits, others[N_OTHER];
-	GArray *ranges;			/* scratch, struct range_left */
+	GArray *ranges;			/* scratch */
 	struct intmap at;		/* -> .waited */
 	GArray *waited;			/* struct why */
 };

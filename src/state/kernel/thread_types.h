@@ -145,7 +145,7 @@ struct thread {
 	GArray *open;		/* struct open_span: begun by it, not ended; NULL: none */
 	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
 	struct rec soft_exit;	/* the record that ended the initial call */
-	int64_t soft_from[2];	/* instant of the earliest charge to PART_SOFT_*, to PART_LOST_*; INT64_MAX */
+	int64_t soft_from[2];	/* instant of the earliest charge to PART_UNRESOLVED_*, to PART_LOST_*; INT64_MAX */
 	GArray *counters;	/* struct counter, from its own events; NULL: none */
 	uint32_t id;		/* in the publication's registry; ID_NONE: not published */
 	uint32_t name_last;	/* string: comm of its last event */

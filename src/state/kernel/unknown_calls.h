@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Unresolved calls: a thread's initial call, which the left neighbour may know, and the one after a loss. Their time is
- * charged to parts of its own (PART_SOFT_*, PART_LOST_*), and moved to the right parts when the call is known: at its
+ * charged to parts of its own (PART_UNRESOLVED_*, PART_LOST_*), and moved to the right parts when the call is known: at its
  * end, or when slices are merged.
  */
 #ifndef BLK_STATE_KERNEL_UNKNOWN_CALLS_H
@@ -11,7 +11,7 @@
 
 /* What the time in an unresolved call turned out to be. */
 struct verdict {
-	bool lost;		/* PART_LOST_*, else PART_SOFT_* */
+	bool lost;		/* PART_LOST_*, else PART_UNRESOLVED_* */
 	unsigned run_part;	/* part for its time on the CPU */
 	uint8_t cause, part;	/* enum wait_cause and part for its blocked time */
 	const struct call *call;/* WAIT_FD: the call with the descriptor; may be NULL */

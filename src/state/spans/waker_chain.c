@@ -19,7 +19,7 @@
 
 struct chain {
 	struct spans *sp;
-	struct vec *hops;		/* struct span_hop, in order of time */
+	struct vec *hops;		/* struct chain_link, in order of time */
 	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* each waits for the next */
 	guint first;			/* of this wait */
 	unsigned depth, steps;

@@ -149,6 +149,7 @@ static inline bool span_is_request(const struct span *s)
  * the server half, the earliest, the longest. */
 bool span_is_better_root(const struct span *s, const struct span *than);
 
+/* References are held by publications, by the timeline and by rows of views. The last span_unref() frees. */
 struct span *span_ref(struct span *s);
 void span_unref(struct span *s);		/* NULL is fine */
 
