@@ -1,6 +1,6 @@
 #!/bin/bash
-# With the compiler that the build does not use (clang, or gcc where CC is clang): every
-# header can be included alone and first, every source file compiles without a warning.
+# With the compiler that the build does not use (clang, or gcc where CC is clang): every header can be included alone
+# and first, every source file compiles without a warning; with ALL=1, as in make check-long, those of the tests, too.
 set -u
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
 packages=${PACKAGES:-glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt libseccomp}
@@ -37,7 +37,7 @@ while read -r file; do
 	try $other "$file"
 done < <({
 	find src tests/lib -name '*.h' ! -name '*_numbers.h' ! -name '*_tp.h'
-	find src tests/unit tests/lib tests/bench tests/tools -name '*.c' ! -path 'tests/tools/*/*' \
+	find src ${ALL:+tests/unit tests/lib tests/bench tests/tools} -name '*.c' ! -path 'tests/tools/*/*' \
 		! -path src/blkin/calls.c ! -path src/blkin/probes.c
 } | sort)
 echo "1..$n"

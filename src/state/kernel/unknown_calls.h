@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Unresolved calls: a thread's initial call, which the left neighbour may know, and the one after a loss. Their time is
- * charged to parts of its own (PART_UNRESOLVED_*, PART_LOST_*), and moved to the right parts when the call is known: at its
- * end, or when slices are merged.
+ * charged to parts of its own (PART_UNRESOLVED_*, PART_LOST_*), and moved to the right parts when the call is known: at
+ * its end, or when slices are merged.
  */
 #ifndef BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 #define BLK_STATE_KERNEL_UNKNOWN_CALLS_H

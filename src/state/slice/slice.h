@@ -8,8 +8,8 @@
  *   the initial task of a CPU      an anonymous thread, until a switch or the left neighbour identifies it
  *   the initial state of a thread  the records up to its first switch or call are stored (the "head") and applied to
  *                                  the left neighbour's final state
- *   the pending call of a thread   its time is charged to PART_UNRESOLVED_*, its exit is stored, until the left neighbour's
- *                                  call is known
+ *   the pending call of a thread   its time is charged to PART_UNRESOLVED_*, its exit is stored, until the left
+ *                                  neighbour's call is known
  *   fd F of a thread at an instant cells have it as a key; names.h resolves it when all facts are known
  *
  * slice_stitch(a, b) resolves b's unknowns with a's final state and adds the rest. Laws (tests/unit/test-laws.c): cuts
