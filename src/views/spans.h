@@ -55,7 +55,7 @@ GETTER(span_get_annotations);
 	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
 	  .help = help_, .get = get_ }
 
-/* Tags and annotations, for searching. */
+/* Columns of tags and annotations, for filters and searches. */
 #define COLUMNS_SAID(whose, tags_, annotations_) \
 	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
 	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \
