@@ -14,7 +14,7 @@
 struct open_row {
 	struct span_row columns;
 	const char *comm, *now, *call, *on, *waker;
-	int64_t open_ns, now_ns;	/* -1: the wait's beginning is unknown */
+	int64_t open_ns, now_ns;	/* now_ns: time in the present state; -1: unknown */
 	int64_t usual_ns;
 };
 

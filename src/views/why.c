@@ -98,7 +98,7 @@ struct entry {
 struct why_index {
 	int n;
 	int *blamed;			/* by node: the blamed node */
-	int *holder[PART_N];		/* by node: node + 1; 0: not computed yet */
+	int *holder[PART_N];		/* by node: the holder's node + 1; 0: not computed yet */
 	bool has_waits, has_others;	/* .waits, .others are filled */
 	struct ranking waits, others[N_OTHER];
 	GArray *ranges;			/* scratch buffer */
