@@ -59,7 +59,7 @@ void rows_pieces_clear(struct rows_pieces *pieces);
  * JSON on one line. Perfetto: trace-event JSON for chrome and ui.perfetto.dev. JSON: blktop's own format, with all
  * known data in nanoseconds.
  */
-#define SPAN_FORMATS(X) /* SPAN_NAME; and the id, which --format takes, of spans_ID(): a file each, see spans.h */ \
+#define SPAN_FORMATS(X) /* SPAN_NAME; the id for --format and of spans_ID(), see spans.h */ \
 	X(ZIPKIN, zipkin) X(OTLP, otlp) X(PERFETTO, perfetto) X(JSON, json)
 #define SPAN_FORMAT_ENUM_(name, id) SPAN_##name,
 enum span_format { SPAN_FORMATS(SPAN_FORMAT_ENUM_) SPAN_FORMAT_N };

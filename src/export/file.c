@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes files completely or not at all. Writes a temporary file in the same directory and syncs it. Then links it
- * to its name, which never replaces a file, or renames it (force).
+ * Writes files completely or not at all. A temporary file is written in the same directory and synced. It is then
+ * linked to the target's name, which never replaces a file, or (force) renamed.
  */
 #include "export/export.h"
 

@@ -67,7 +67,7 @@ static void tell(struct import *im, double progress, uint64_t n)
 	im->stopped |= !watch_go_on(im->watch, MIN(progress, 1), n);
 }
 
-/* ---- where it all is ---- */
+/* ---- first pass: the survey ---- */
 
 static void survey_items(struct import *im, guint file, int fd)
 {

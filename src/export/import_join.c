@@ -386,7 +386,7 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 	add_peer_tag(r->span, "peer.port", r->remote_port ? port : NULL);
 }
 
-/* ---- all of it ---- */
+/* ---- finish ---- */
 
 static void set_unknown(struct span *s)
 {

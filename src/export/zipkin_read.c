@@ -105,7 +105,7 @@ static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 /* ---- tags ---- */
 
 /* Tags that the exporter derives again after an import. The waker is a fact only for waits. For spans, the waker and
- * the number of waits are derived from waits, which the file may not contain. */
+ * the number of waits remain tags: the exporter derives them from waits, which the file may not contain. */
 static bool is_fact(const char *key, bool is_kernel)
 {
 	static const char *const kept[] = {

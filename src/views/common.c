@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows about threads, processes and the machine: how seconds are summed into them.
+ * Sums seconds into rows about threads, processes and the machine.
  */
 #include "views/common.h"
 

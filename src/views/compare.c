@@ -217,7 +217,7 @@ static void add_request(struct comparing *c, const struct tree *t, int node, enu
 	}
 }
 
-/* --- what is usual --- */
+/* --- the typical span --- */
 
 /* A span with its sort keys, so that sorting 100000 spans does not read each span. */
 struct other {

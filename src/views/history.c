@@ -4,7 +4,7 @@
  */
 #include "views/history.h"
 
-/* ---- what is usual ---- */
+/* ---- medians of operations ---- */
 
 const struct operation_info *history_operation(const struct history *h, const struct span *s)
 {

@@ -17,7 +17,7 @@ static const char *process_name(const struct timeline *tl, uint32_t process, int
 	return *comm ? comm : NULL;
 }
 
-/* Adds the threads of one process to its first row, whose thread is the longest. */
+/* Adds a thread to the row of its process. The first thread of a process creates the row, which has its label. */
 static void add_thread(GArray *rows, const struct timeline *tl, const struct span *s,
 		       const struct span_neighbour *n)
 {

@@ -21,7 +21,7 @@ struct phase_row {
 	int64_t self_ns;		/* sum of the self times of the row's spans */
 	int64_t parents_ns;		/* sum over the parents of the row's spans, each parent once */
 	double seconds;
-	uint32_t index;			/* in the order in which rows were made */
+	uint32_t index;			/* number of the row in order of creation */
 	GHashTable *calls;		/* string id -> int64_t *; used only while spans are summed */
 	uint64_t evicted;		/* number of evicted spans in the row: their system calls are unknown */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
@@ -126,7 +126,7 @@ static const struct column columns[] = {
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_verdict),
 };
 
-/* What is being summed: rows by (operation, phase). */
+/* State of the sums: rows by (operation, phase). */
 struct phases {
 	struct rows *rows;
 	GHashTable *index;		/* struct phase_key -> row */

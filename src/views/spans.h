@@ -63,7 +63,7 @@ GETTER(span_get_annotations);
 #define COLUMN_VERDICT(get_) \
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
 
-/* In the order that batch prints them. */
+/* All columns of a span, in the order of batch output. */
 #define COLUMNS_SPAN \
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id), \
 	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", span_get_span_id), \

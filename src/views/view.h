@@ -64,7 +64,7 @@ static inline void query_set_trace(struct view_query *q, uint64_t trace_id)
 
 /* Base of every row; a view's row type embeds it first. */
 struct row {
-	uint64_t key[2];	/* identity: survives refresh, sort and time, so the selection does, too.
+	uint64_t key[2];	/* identity: the same after refresh, sort and time, and so is the selection.
 				 * key[0] also holds in another timeline of the same trace; key[1]
 				 * distinguishes rows of one name and may differ there */
 	uint16_t depth;		/* in trees: 0 is a root */

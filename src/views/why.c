@@ -50,7 +50,7 @@ const char *wait_object(const struct timeline *tl, const struct span_wait *w)
 	return strncmp(path, kind, len) == 0 && path[len] == ' ' ? path + len + 1 : path;
 }
 
-/* ---- what the causes of one tree share ---- */
+/* ---- caches of a tree for all its explanations ---- */
 
 /* Preempted or woken: in both cases the thread is runnable and waits for a CPU. */
 static bool part_is_runnable(enum part p)
