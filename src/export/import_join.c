@@ -320,7 +320,7 @@ static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
 
 	if (!owner || is_wait != (strcmp(read_fact(r, "blktop.kernel"), "wait") == 0))
 		return;
-	/* A thread without a known process belongs to the owner's process. */
+	/* The wait or call gets the owner's host. Its thread is looked up there by label: its process is unknown. */
 	r->span->host = owner->span->host;
 	r->span->thread = import_thread(j->names, owner->span->host,
 					read_fact(r, "blktop.thread"), -1, NULL);

@@ -80,7 +80,7 @@ static void add_kind(JsonBuilder *b, const struct span *s)
 		json_add_text(b, "kind", kinds[s->kind]);
 }
 
-/* Beginning and duration in microseconds, rounded outwards so that nothing is cut off. */
+/* Microseconds: the beginning is rounded down and the duration up, so that the duration is never 0. */
 static void add_times(JsonBuilder *b, int64_t begin_ns, int64_t duration_ns, bool has_ended)
 {
 	json_add_int(b, "timestamp", time_floor(begin_ns, NS_PER_US) / NS_PER_US);
