@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A waterfall as lines of text: see bars.h. */
+/* Prints a waterfall as lines of text: see bars.h. */
 #include "export/bars.h"
 
 #include "base/text.h"
@@ -17,9 +17,9 @@ struct bars {
 	const struct rows *rows;
 	const struct waterfall *w;
 	bool utf8;
-	bool *keep;			/* by index as built */
-	bool seen[PART_N];		/* letters used */
-	bool child;			/* '=' used */
+	bool *keep;			/* by index as built: print this row */
+	bool seen[PART_N];		/* letters that need an entry in the legend */
+	bool child;			/* '=' needs an entry in the legend */
 };
 
 static const char *edge(const struct bars *b)
@@ -27,7 +27,7 @@ static const char *edge(const struct bars *b)
 	return b->utf8 ? "│" : "|";
 }
 
-/* `text` in so many columns; right aligned where `right`. */
+/* Pads or truncates `text` to `cols` columns. right: right aligned. */
 static void put(GString *out, const char *text, unsigned cols, bool right, bool utf8)
 {
 	g_autofree char *clipped = text_clip(text, cols, utf8);
@@ -50,7 +50,7 @@ static int compare_longest(const void *va, const void *vb)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Returns how many are left out. */
+/* Selects the longest rows and their ancestors. Returns how many rows are left out. */
 static size_t choose_rows(struct bars *b)
 {
 	const struct waterfall *w = b->w;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A waterfall as lines of text of one width, for what is read without blktop. Private to
- * src/export/.
+ * Prints a waterfall as lines of text of a fixed width, for readers without blktop. Private to src/export/.
  */
 #ifndef BLK_EXPORT_BARS_H
 #define BLK_EXPORT_BARS_H
@@ -9,9 +8,9 @@
 #include "views/waterfall.h"
 
 #define BARS_COLS 100		/* columns of a line */
-#define BARS_ROWS 40		/* the longest spans of a trace with more, and what they are in */
+#define BARS_ROWS 40		/* of a larger trace only the longest spans and their ancestors are printed */
 
-/* The axis, a line for each span, and the letters' meanings. */
+/* Appends the time axis, a line for each span, and a legend of the letters. */
 void bars_append(GString *out, const struct rows *rows, bool utf8);
 
 #endif

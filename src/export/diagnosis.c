@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What --doctor found, as text: see diagnosis.h. */
+/* Prints the results of --doctor as text: see diagnosis.h. */
 #include "export/diagnosis.h"
 
 #include "base/text.h"
@@ -110,7 +110,7 @@ static void put_head(FILE *out, const struct diagnosis *d)
 		fprintf(out, "isolation: %s\n", d->isolation);
 }
 
-/* Not counted: what can't be read, or was lost before the trace begins. */
+/* The number of events is unknown if packets cannot be read, or were lost before the beginning of the trace. */
 static void put_lost(FILE *out, uint64_t events, uint64_t packets)
 {
 	if (events)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What --doctor found of a trace or session: plain facts, and how they are printed. Texts
- * may be a trace's: printing makes them safe.
+ * Results of --doctor for a trace or session, and functions that print them. Texts may come from the trace: printing
+ * escapes them.
  */
 #ifndef BLK_EXPORT_DIAGNOSIS_H
 #define BLK_EXPORT_DIAGNOSIS_H
@@ -10,23 +10,24 @@
 
 #include <stdio.h>
 
-/* Streams of one name: what lttng calls a channel. NULL, 0: not known. */
+/* Streams of one name, which LTTng calls a channel. NULL or 0: unknown. */
 struct diag_channel {
 	char *host, *session, *name;
 	const char *domain;		/* "kernel", "ust"; or "other" */
 	char *contexts;			/* "pid tid procname"; "": none */
-	uint64_t events, bytes, packet_bytes;	/* packet_bytes: the largest packet, so a sub-buffer */
-	int64_t first_ns, last_ns;	/* of its events; TIME_UNKNOWN: none */
+	uint64_t events, bytes, packet_bytes;	/* packet_bytes: the largest packet, which is the size of a
+						 * sub-buffer */
+	int64_t first_ns, last_ns;	/* of its events; TIME_UNKNOWN: no events */
 	uint64_t lost_events, lost_packets;
 	unsigned losses, streams;
-	uint64_t worst_events;		/* most events of one loss */
+	uint64_t worst_events;		/* events of the largest loss */
 	int64_t longest_ns;		/* the longest loss */
 };
 
-/* Of one stream that lost something. */
+/* A stream with losses. */
 struct diag_loss {
 	const struct diag_channel *channel;
-	int64_t cpu, vpid;		/* -1: not known */
+	int64_t cpu, vpid;		/* -1: unknown */
 	uint64_t events, packets;
 	unsigned losses;
 };
@@ -36,11 +37,10 @@ enum diag_answer { ANSWER_YES, ANSWER_PARTLY, ANSWER_NO };
 struct diag_question {
 	const struct question *question;
 	enum diag_answer answer;
-	GPtrArray *missing;		/* char *: "sched_switch", and of PARTLY
-					 * "sched_waking: who woke it" */
+	GPtrArray *missing;		/* char *: "sched_switch"; with answer PARTLY "sched_waking: who woke it" */
 };
 
-/* One thing to do. */
+/* One recommended change. */
 struct diag_repair {
 	char *problem;			/* "disks: block_rq_issue is not recorded" */
 	GPtrArray *commands;		/* char *, for a shell */
@@ -50,16 +50,16 @@ struct diag_repair {
 };
 
 struct diagnosis {
-	char *label, *reader, *warning, *isolation;	/* but for the label they may be NULL */
+	char *label, *reader, *warning, *isolation;	/* NULL: not applicable; label is always set */
 	bool live;
 	int64_t from_ns, to_ns;		/* TIME_UNKNOWN: no events */
 	uint64_t events;
 	GPtrArray *channels;		/* struct diag_channel * */
 	GPtrArray *losses;		/* struct diag_loss * */
 	GPtrArray *questions;		/* struct diag_question * */
-	GPtrArray *problems;		/* char *: clocks, hosts, what can't be read */
+	GPtrArray *problems;		/* char *: clocks, hosts, unreadable data */
 	GPtrArray *repairs;		/* struct diag_repair * */
-	GPtrArray *all_questions;	/* private: what .questions point to */
+	GPtrArray *all_questions;	/* private: owns what .questions points to */
 };
 
 struct diagnosis *diagnosis_new(const char *label);
@@ -67,11 +67,11 @@ void diagnosis_free(struct diagnosis *d);		/* NULL is fine */
 typedef struct diagnosis blk_diagnosis;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_diagnosis, diagnosis_free)
 
-/* Over its events' time; < 0: not known. */
+/* Events per second over the time of the events; < 0: unknown. */
 double diag_rate(const struct diagnosis *d, uint64_t events);
 extern const char *const diag_answer_name[];		/* "yes", "partly", "no" */
 
 void diagnosis_print_text(FILE *out, const struct diagnosis *d);
-char *diagnosis_json(const struct diagnosis *d);	/* one object on one line (g_free) */
+char *diagnosis_json(const struct diagnosis *d);	/* one object on one line; free with g_free() */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What --doctor found, as JSON: see diagnosis.h. */
+/* Prints the results of --doctor as JSON: see diagnosis.h. */
 #include "export/diagnosis.h"
 #include "export/json.h"
 
@@ -33,7 +33,7 @@ static void add_texts(JsonBuilder *b, const char *key, const GPtrArray *texts)
 	json_builder_end_array(b);
 }
 
-/* null: something was lost that nobody counted, such as events of lost packets. */
+/* null: the number is unknown, for example the events of lost packets. */
 static void add_lost(JsonBuilder *b, uint64_t events, uint64_t packets, unsigned losses)
 {
 	if (losses && !events)

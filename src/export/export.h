@@ -12,9 +12,9 @@
 
 /* CSV_SAFE is CSV without texts that a spreadsheet could run as formulas: see rows_print(). */
 enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_CSV_SAFE };
-/* Of "text", "csv" and "json". */
+/* Parses "text", "csv" or "json". */
 bool rows_format_parse(const char *text, enum rows_format *ret);
-/* By the suffix of the path: .csv, .json, else text. */
+/* From the suffix of the path: .csv, .json, else text. */
 enum rows_format rows_format_of_path(const char *path);
 
 static inline bool rows_format_is_csv(enum rows_format format)
@@ -23,16 +23,20 @@ static inline bool rows_format_is_csv(enum rows_format format)
 }
 
 /*
- * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
- * CSV (RFC 4180, header once: `header`), numbers raw; CSV_SAFE the same, each text in quotes, and one
- * that a spreadsheet could take for a formula after an apostrophe; JSON one object on one line:
+ * Prints the rows.
+ *
+ * TEXT: aligned columns of raw numbers; the header names the units; nothing is truncated.
+ * CSV: RFC 4180 with raw numbers, and one header line if `header` is set. CSV_SAFE: the same, but each text is quoted,
+ * and a text that a spreadsheet could run as a formula has an apostrophe before it.
+ * JSON: one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
  * {"lost_events":N,"lost_packets":N,"lost_ns":N,"lost_cpus":N,"damaged_packets":N,"soft":N,"corrected":N,
  * "late_records":N,
  * "dropped_traces":N,"dropped_spans":N,"dropped":TEXT,"behind_ns":N,"left_packets":N,"left_bytes":N,"unread_packets":N,
  * "ended_early":N,"ends_unknown":N,"gave_up":N},"rows":[{COLUMN_ID:VALUE,...}]}.
- * Integers but ratios; missing is null (CSV: empty; text: "-"). Text in the C locale's
- * number format; text cells escaped for terminals in TEXT. false: errno is set.
+ *
+ * Numbers are integers except ratios, in the C locale's format. An unknown value is null (CSV: empty; TEXT: "-").
+ * TEXT escapes text cells for terminals. False: errno is set.
  */
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
@@ -41,9 +45,9 @@ bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
  * Initialise with zeros and .format, .header. */
 struct rows_pieces {
 	enum rows_format format;
-	bool header;			/* still to be printed */
+	bool header;			/* the header is not printed yet */
 	uint64_t n;			/* rows so far */
-	unsigned *width;		/* of the columns of text, so far; NULL: none yet */
+	unsigned *width;		/* width of each column so far (text format); NULL: not known yet */
 	bool begun;
 };
 bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
@@ -51,11 +55,11 @@ bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
 void rows_pieces_clear(struct rows_pieces *pieces);
 
 /*
- * Zipkin v2: a list of spans, as its API takes and gives them. OTLP: one
- * ExportTraceServiceRequest as JSON on a line. Perfetto: trace-event JSON, as chrome and
- * ui.perfetto.dev open it. JSON: blktop's own, with all that is known, to the nanosecond.
+ * Zipkin v2: a list of spans, as the Zipkin API accepts and returns them. OTLP: one ExportTraceServiceRequest as
+ * JSON on one line. Perfetto: trace-event JSON for chrome and ui.perfetto.dev. JSON: blktop's own format, with all
+ * known data in nanoseconds.
  */
-#define SPAN_FORMATS(X) /* SPAN_NAME; and the id, which --format takes, of spans_ID(): a file each, see spans.h */ \
+#define SPAN_FORMATS(X) /* SPAN_NAME; the id for --format and of spans_ID(), see spans.h */ \
 	X(ZIPKIN, zipkin) X(OTLP, otlp) X(PERFETTO, perfetto) X(JSON, json)
 #define SPAN_FORMAT_ENUM_(name, id) SPAN_##name,
 enum span_format { SPAN_FORMATS(SPAN_FORMAT_ENUM_) SPAN_FORMAT_N };
@@ -67,11 +71,11 @@ bool span_format_parse(const char *text, enum span_format *ret);
 /* What is exported. */
 struct span_selection {
 	uint64_t trace_id;	/* 0: not by trace */
-	bool trace_zero;	/* the trace of the id 0 */
+	bool trace_zero;	/* export the trace with id 0 */
 	uint64_t trace_upper;	/* upper half of an id with 32 digits; 0: not given */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
-	unsigned slowest;	/* > 0: the N slowest traces instead */
-	bool with_kernel;	/* waits and long system calls as child spans, too */
+	unsigned slowest;	/* > 0: export the N slowest traces instead */
+	bool with_kernel;	/* also export waits and long system calls as child spans */
 };
 
 /* Ids of the timeline have 64 bits. A trace imported with an id of 32 digits gets the lower half as its id. If another
@@ -80,16 +84,16 @@ uint64_t export_other_id(uint64_t upper, uint64_t lower);
 /* The id in the timeline of a trace with this id of 32 digits. upper 0: `lower` itself. */
 uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t lower);
 
-/* The JSON text (free with g_free), *ret_spans how many. NULL and *error when the
- * timeline has no such trace or span. */
+/* The JSON text; free it with g_free(). *ret_spans: the number of spans. NULL and *error: the timeline has no such
+ * trace or span. */
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error);
 
-/* "./blktop-TRACE-SPAN.json" (16 hex digits each; without -SPAN for a trace). */
+/* The default file name: "./blktop-TRACE-SPAN.json" with 16 hex digits each; without -SPAN for a whole trace. */
 char *span_export_name(const struct span_selection *what);
 
-/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). `force` replaces an
- * existing file, or a link to one, but no device or directory. */
+/* Writes `text` to `path`. *ret_absolute: the absolute path; free it with g_free(). force: replaces an existing file
+ * or symbolic link, but no device or directory. */
 bool export_write_file(const char *path, const char *text, size_t len, bool force,
 		       char **ret_absolute, GError **error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an exported span says: see facts.h. */
+/* Facts of an exported span: see facts.h. */
 #include "export/facts.h"
 
 #include "export/json.h"
@@ -11,7 +11,7 @@
 
 struct list {
 	GArray *facts;
-	GHashTable *at;			/* key -> index; keys are the facts' */
+	GHashTable *at;			/* key -> index; the keys are owned by the facts */
 };
 
 static void clear_fact(void *v)
@@ -35,7 +35,7 @@ static GArray *list_end(struct list *l)
 	return l->facts;
 }
 
-/* Takes the text over. */
+/* Takes ownership of the text. */
 static struct fact *set_text(struct list *l, const char *key, char *text)
 {
 	char *name = json_valid_text(key);
@@ -112,7 +112,7 @@ uint64_t export_other_id(uint64_t upper, uint64_t lower)
 	return x ? x : 1;
 }
 
-/* A tag of that name may come from anybody. */
+/* Other programs may write a tag of this name, so its value is checked. */
 static bool is_whole_id(const char *text, const struct span *s)
 {
 	if (strlen(text) != 32 || strspn(text, "0123456789abcdef") != 32)
@@ -151,7 +151,7 @@ static void set_neighbour(struct list *l, const struct timeline *tl, const struc
 {
 	int64_t ns;
 	if (facts_tag(s, "blktop.neighbour"))
-		return;		/* imported: only the name is left of it */
+		return;		/* imported: only the name remains */
 	g_autofree char *label = neighbour_main(tl, s, &ns);
 	if (!label)
 		return;
@@ -176,7 +176,7 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 	struct why why;
 
 	set_tags(&l, s);
-	/* The sentence of a span that was imported knew more than what is left of it. */
+	/* The explanation in an imported file was made with more data than the import has. */
 	if (!facts_tag(s, "blktop.why")) {
 		why_find(h, t, node, &why);
 		g_autofree char *sentence = why_sentence(h, t, node, &why);
@@ -199,7 +199,7 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 	return list_end(&l);
 }
 
-/* The server's half is the child of the client's. */
+/* The server half is a child of the client half. */
 int export_other_half(const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
@@ -246,7 +246,7 @@ static bool is_same_wait(const struct span_wait *a, const struct span_wait *b)
 	return a->thread == b->thread && a->begin_ns == b->begin_ns && a->end_ns == b->end_ns;
 }
 
-/* Is the wait that of a child, too? Then it is told there. */
+/* Does a child span have the wait as well? Then it is exported with the child. */
 static bool is_below(const struct tree *t, int node, const struct span_wait *w)
 {
 	for (int c = t->nodes[node].first_child; c >= 0; c = t->nodes[c].next) {
@@ -268,7 +268,7 @@ static int compare_kernel(const void *va, const void *vb)
 	return (a->call == NULL) - (b->call == NULL);
 }
 
-/* The call of the same thread that was pending all the time. */
+/* The system call of the same thread that contains the wait. */
 static uint64_t call_around(const GArray *all, guint i)
 {
 	const struct kernel_span *k = &g_array_index(all, struct kernel_span, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files that are there whole or not at all: written beside their place under another
- * name, synced, then linked (never over an old one) or renamed (force).
+ * Writes files completely or not at all. A temporary file is written in the same directory and synced. It is then
+ * linked to the target's name, which never replaces a file, or (force) renamed.
  */
 #include "export/export.h"
 
@@ -33,7 +33,7 @@ static bool put_in_place(const char *temporary, const char *path, bool force, GE
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", path);
 		return false;
 	}
-	/* File systems without hard links: the kernel can refuse to replace. */
+	/* File systems without hard links: renameat2() can refuse to replace a file. */
 	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return true;
 	return fail(error, "make", path, errno);
@@ -43,7 +43,7 @@ static bool write_beside(const char *path, const char *text, size_t len, bool fo
 			 GError **error)
 {
 	g_autofree char *temporary = g_strconcat(path, ".XXXXXX", NULL);
-	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);	/* less umask */
+	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);	/* the umask applies */
 	if (fd < 0)
 		return fail(error, "make", path, errno);
 	bool written = disk_write(fd, text, len) && fsync(fd) == 0;
@@ -58,7 +58,7 @@ static bool write_beside(const char *path, const char *text, size_t len, bool fo
 	return ok;
 }
 
-/* May something be put in its place? A device must not become a file, least of all for root. */
+/* May the path be replaced? Only a regular file or a symbolic link may: root could replace a device by a file. */
 static bool may_replace(const char *path, bool force, GError **error)
 {
 	struct stat st, target;

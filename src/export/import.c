@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of spans as publications: see import.h. First it is found where the spans of each trace are;
- * then some traces at a time are read, and what belongs together is joined: reports of one span,
- * waits and calls with the span they were in.
+ * Imports files of spans as publications: see import.h. The first pass finds where the spans of each trace are. The
+ * second pass reads several traces at a time and joins what belongs together: reports of one span, and waits and
+ * calls with their span.
  */
 #include "export/import.h"
 
@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES (8u << 20)		/* of files, and two to three times as much memory */
-#define TELL_EVERY 1024			/* spans */
-#define SURVEY 0.1			/* of the time, about; the rest is reading */
+#define PIECE_BYTES (8u << 20)		/* of files in one publication; the memory is two to three times as much */
+#define TELL_EVERY 1024			/* spans between two progress reports */
+#define SURVEY 0.1			/* approximate share of the survey in the total time */
 #define LAST_PLACE G_MAXUINT
 
 bool import_is_file(const char *path)
@@ -34,21 +34,22 @@ struct import {
 	struct import_names names;
 	const struct watch *watch;
 	size_t piece_bytes;
-	uint64_t size;			/* of all files; when all are looked through */
-	uint64_t done;			/* of these bytes, or of the survey's items, lies behind us */
-	guint at;			/* in the survey's order: what is read next */
-	int fd;				/* of paths[file], or -1 */
+	uint64_t size;			/* bytes of all files, once the survey is complete */
+	uint64_t done;			/* bytes or survey items that are processed */
+	guint at;			/* index of the next item in the survey's order */
+	int fd;				/* open file paths[file], or -1 */
 	guint file;
-	uint32_t n_spans;		/* that were handed out */
-	struct intmap seconds;		/* in which these begin or end, in seconds */
-	int64_t first_ns, last_ns;	/* of these */
+	uint32_t n_spans;		/* spans published so far */
+	struct intmap seconds;		/* seconds in which published spans begin or end */
+	int64_t first_ns, last_ns;	/* of the published spans */
 	bool stopped, ended;
 	unsigned left_out;
-	char *why;			/* the first one was, */
-	guint why_at;			/* which is this item of the survey */
+	char *why;			/* why the first span was left out */
+	guint why_at;			/* its index in the survey */
 };
 
-/* The first in the order of the files is told of. `nth`: of its file, or -1: of the file itself. */
+/* Counts a span that is left out. The reason of the first one in file order is reported. nth: its index in the file;
+ * -1: the whole file. */
 static void leave_out(struct import *im, guint item, guint file, int64_t nth, const char *why)
 {
 	im->left_out++;
@@ -66,7 +67,7 @@ static void tell(struct import *im, double progress, uint64_t n)
 	im->stopped |= !watch_go_on(im->watch, MIN(progress, 1), n);
 }
 
-/* ---- where it all is ---- */
+/* ---- first pass: the survey ---- */
 
 static void survey_items(struct import *im, guint file, int fd)
 {
@@ -124,7 +125,7 @@ static bool survey_file(struct import *im, guint file, GError **error)
 
 /* ---- reading ---- */
 
-/* Of the file of an item; false: it is not there any more. */
+/* Reads the text of an item. False: the file no longer contains it. */
 static bool read_text(struct import *im, const struct survey_item *item, guint file, char *ret)
 {
 	if (im->fd < 0 || im->file != file) {
@@ -162,7 +163,7 @@ static void read_item(struct import *im, struct joined *joined, guint i, GByteAr
 		leave_out(im, i, file, nth, "too many spans of one id");
 }
 
-/* Whole traces, as many as have room. */
+/* Index after the last item of the next piece: whole traces until piece_bytes is reached. */
 static guint end_of_piece(const struct import *im)
 {
 	const struct survey *v = &im->survey;
@@ -185,7 +186,8 @@ static int compare_items(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* In the order of the files: they are read forwards, and of several reports the first one counts. */
+/* Reads items in file order: files are read sequentially, and of several reports of a span the first one takes
+ * precedence. */
 static void read_piece(struct import *im, struct joined *joined)
 {
 	struct survey *v = &im->survey;
@@ -218,7 +220,7 @@ static int compare_int64(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* Seconds in which a span begins or ends: there is nothing else to tell of them. */
+/* Adds seconds in which a span begins or ends. They have no other data. */
 static void add_seconds(const struct import *im, struct publication *pub)
 {
 	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -261,7 +263,7 @@ static int64_t *end_of(GHashTable *ends, const struct span *s)
 	return end;
 }
 
-/* As if they had come when they were over: what memory has no room for goes oldest first. */
+/* Publishes traces by their end, as in a live session: if memory is short, the oldest are evicted first. */
 static void add_spans(struct import *im, struct joined *joined, struct publication *pub)
 {
 	g_autoptr(GArray) order = g_array_new(FALSE, FALSE, sizeof(struct place_in_time));
@@ -292,7 +294,8 @@ static void add_spans(struct import *im, struct joined *joined, struct publicati
 	}
 }
 
-/* Before the end, about: to a microsecond, and without spans that only annotations date. */
+/* Until the last publication the coverage is approximate: to a microsecond, and without spans that only annotations
+ * date. */
 static void set_coverage(const struct import *im, struct publication *pub)
 {
 	pub->has_coverage = im->n_spans > 0;
@@ -322,7 +325,7 @@ struct publication *import_next(struct import *im, GError **error)
 		return NULL;
 	struct publication *pub = publication_new();
 	im->names.pub = pub;
-	import_string(&im->names, "");	/* the id 0 */
+	import_string(&im->names, "");	/* string id 0 is the empty string */
 	fill(im, pub);
 	im->ended = im->stopped || im->at == im->survey.items->len;
 	set_coverage(im, pub);

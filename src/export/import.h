@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans from files, in place of a trace: Zipkin v2 JSON, as its API and --format zipkin
- * give it (a list of spans, a list of such lists, or several after one another).
+ * Imports spans from files instead of a trace. Files are Zipkin v2 JSON, as written by the Zipkin API and by
+ * --format zipkin: a list of spans, a list of such lists, or several of these in sequence.
  *
  * Files that blktop wrote are read back completely: nanoseconds, states, threads, parts, and after --with-kernel
  * waits and system calls. In other files parts are unknown and times are microseconds. Several reports of one span are
  * merged. A span without id or time, or with invalid data, is left out, counted as lost and reported. Files are
- * hostile: depth, sizes, numbers and types are checked, and memory is bounded by what a file really contains.
+ * untrusted: depth, sizes, numbers and types are checked, and memory is bounded by what a file really contains.
  *
  * Files may be larger than memory. The first pass finds the spans of each trace (import_survey.h); the second reads
  * trace by trace, a few MiB at a time.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reports, waits and calls find the span they belong to: see import_join.h. */
+/* Joins reports, waits and calls with the span they belong to: see import_join.h. */
 #include "export/import_join.h"
 
 #include "base/limits.h"
@@ -44,8 +44,8 @@ struct read_span *joined_find(const struct joined *j, uint64_t trace, uint64_t i
 	return g_hash_table_lookup(j->by_id, &key);
 }
 
-/* Ids of 32 digits go by their lower half, as those who know only that have it; where two differ in
- * the upper half alone, the later one goes by another number. */
+/* A trace id of 32 digits is shortened to its lower half, because some programs report only that. If two traces
+ * differ only in the upper half, the later one gets another number. */
 static void set_trace(struct joined *j, struct read_span *r)
 {
 	uint32_t at = r->upper ? intmap_get(&j->trace_at, r->trace) : INTMAP_NONE;
@@ -82,14 +82,14 @@ static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unus
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* Sets a text that is empty so far. */
+/* Sets a text that is still empty. */
 static void learn_text(const char **text, const char *more)
 {
 	if (!**text)
 		*text = reftext_ref(more);
 }
 
-/* What the second report says that the first one did not. */
+/* Adds data that only the second report has. */
 static void merge(struct read_span *to, const struct read_span *from)
 {
 	struct span *s = to->span;
@@ -129,7 +129,7 @@ static void merge(struct read_span *to, const struct read_span *from)
 	learn_text(&s->service, more->service);
 }
 
-/* A report that was sent before all was known may lack the kind, and the service. */
+/* Are these reports of the same span? An early report may have no kind or service yet. */
 static bool is_same(const struct span *a, const struct span *b)
 {
 	bool kind = a->kind == b->kind || a->kind == SPAN_LOCAL || b->kind == SPAN_LOCAL;
@@ -169,7 +169,7 @@ static bool is_kernel(const struct read_span *r)
 	return read_fact(r, "blktop.kernel") != NULL;
 }
 
-/* The span that a span of the kernel's is in: of its half, beyond the call that it is in. */
+/* The span that contains a wait or call. If a wait is inside a call, the span is the call's parent. */
 static struct read_span *owner_of(const struct joined *j, const struct read_span *r)
 {
 	const struct span *k = r->span;
@@ -249,8 +249,7 @@ static bool add_wait(struct span *s, const struct span_wait *w)
 	return true;
 }
 
-/* Those that this span is a part of on the same thread have the wait as well, if it is one of
- * those that were kept of them. */
+/* Adds the wait to parents on the same thread as well, if it is among their retained waits. */
 static void add_to_parents(const struct joined *j, const struct read_span *r,
 			   const struct span_wait *w)
 {
@@ -314,14 +313,14 @@ static bool take_call(struct joined *j, const struct read_span *r, struct span *
 	return true;
 }
 
-/* What does not fit, or belongs nowhere, stays a span. */
+/* Moves a wait or call into its span. It remains a span if it does not fit or has no owner. */
 static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
 {
 	struct read_span *owner = r->has_time ? owner_of(j, r) : NULL;
 
 	if (!owner || is_wait != (strcmp(read_fact(r, "blktop.kernel"), "wait") == 0))
 		return;
-	/* Those of threads without a process of their own are its own. */
+	/* The wait or call gets the owner's host. Its thread is looked up there by label: its process is unknown. */
 	r->span->host = owner->span->host;
 	r->span->thread = import_thread(j->names, owner->span->host,
 					read_fact(r, "blktop.thread"), -1, NULL);
@@ -373,7 +372,7 @@ static void add_peer_tag(struct span *s, const char *key, const char *val)
 						  .val = reftext_new(val) };
 }
 
-/* Whom it talked to, as tags, unless that has told its own half. */
+/* Stores the remote endpoint as tags, unless the other half of the span was reported. */
 static void tell_peer(struct joined *j, const struct read_span *r)
 {
 	const struct read_span *same = joined_find(j, r->trace, r->id);
@@ -387,7 +386,7 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 	add_peer_tag(r->span, "peer.port", r->remote_port ? port : NULL);
 }
 
-/* ---- all of it ---- */
+/* ---- finish ---- */
 
 static void set_unknown(struct span *s)
 {
@@ -402,7 +401,7 @@ static void set_unknown(struct span *s)
 
 void joined_finish(struct joined *j)
 {
-	/* Waits first: they may be in calls. */
+	/* Waits first: owner_of() needs the calls that contain them. */
 	for (int waits = 1; waits >= 0; waits--)
 		for (guint i = 0; i < j->spans->len; i++) {
 			struct read_span *r = g_ptr_array_index(j->spans, i);

@@ -13,8 +13,8 @@ struct joined {
 	struct import_names *names;
 	GPtrArray *spans;		/* struct read_span, owned; .span NULL: merged into another */
 	GHashTable *by_id;		/* private: a set of struct read_span, the first of each id */
-	struct intmap trace_at;		/* private: trace ids of 32 digits, by their lower half */
-	GArray *uppers;			/* private: uint64_t, of these */
+	struct intmap trace_at;		/* private: by lower half of the trace ids with 32 digits */
+	GArray *uppers;			/* private: uint64_t, the upper halves of these */
 	unsigned without_time;		/* spans left out; valid after joined_finish() */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of what a file tells: see import_names.h. */
+/* Ids of names in imported files: see import_names.h. */
 #include "export/import_names.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void import_names_clear(struct import_names *n)
 	g_hash_table_unref(n->placed);
 }
 
-/* The id of a key; *ret_new: it is a new one, which the caller has to publish. */
+/* The id of a key. *ret_new: the key is new, and the caller must publish it. */
 static uint32_t id_of(GHashTable *table, const char *key, bool *ret_new)
 {
 	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(table, key));

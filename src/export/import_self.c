@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Self time of spans that were read: what no child covers, as the model has it of its own. */
+/* Self time of imported spans: the time that no child covers. */
 #include "export/import_join.h"
 
-/* What may cover a part of the spans with the id `parent`. */
+/* A span that may cover a part of the spans with the id `parent`. */
 struct cover {
 	uint64_t parent;
 	const struct span *span;
-	bool other_half;		/* the server half of that span itself */
+	bool other_half;		/* it is the server half of that span itself */
 };
 
-/* By trace and parent, then by begin. */
+/* By trace and parent, then by beginning. */
 static int compare_covers(const void *va, const void *vb)
 {
 	const struct cover *a = va, *b = vb;
@@ -20,7 +20,7 @@ static int compare_covers(const void *va, const void *vb)
 	return (a->span->begin_ns > b->span->begin_ns) - (a->span->begin_ns < b->span->begin_ns);
 }
 
-/* The other half of a span that two services tell of; NULL: there is none. */
+/* The other half of a shared span; NULL: none. */
 static const struct span *twin_of(const struct joined *j, const struct read_span *r)
 {
 	if (r->span->kind == SPAN_LOCAL)
@@ -50,8 +50,8 @@ static GArray *sorted_covers(const struct joined *j)
 	return covers;
 }
 
-/* The server half lies in its client's; a child of both in the half of its own service, else in
- * the client's. */
+/* The server half covers the client half. A child of a shared span covers the half of its own service, else the
+ * client half. */
 static bool is_within(const struct span *s, const struct span *twin, const struct cover *c)
 {
 	if (c->other_half)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is where in files of spans: see import_survey.h. */
+/* Positions of spans in files: see import_survey.h. */
 #include "export/import_survey.h"
 
 #include "base/limits.h"
@@ -16,7 +16,7 @@ void survey_init(struct survey *v)
 		.ends = g_array_new(FALSE, FALSE, sizeof(int64_t)),
 		.first_ns = INT64_MAX, .last_ns = INT64_MIN,
 	};
-	g_array_append_val(v->ends, none);	/* of SURVEY_NO_TRACE */
+	g_array_append_val(v->ends, none);	/* for SURVEY_NO_TRACE */
 }
 
 static void drop_traces(struct survey *v)

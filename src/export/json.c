@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * JSON out of json-glib, fit for a terminal: what a trace holds in its strings must
- * not become an escape sequence there, even in UTF-8.
+ * JSON from json-glib that is safe for a terminal: strings of a trace must not become escape sequences, not even in
+ * UTF-8.
  */
 #include "export/json.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Inside of strings only, which is where anything but ASCII is. */
+/* Only strings contain characters other than ASCII. */
 static bool is_unprintable(gunichar c)
 {
 	switch (g_unichar_type(c)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The objects of a JSON text: see json_items.h. What is inside is the parser's. */
+/* Splits a JSON text into its objects: see json_items.h. It does not parse the objects. */
 #include "export/json_items.h"
 
 #include "base/limits.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WINDOW (256u << 10)		/* bytes, at first: as many as the longest object needs */
+#define WINDOW (256u << 10)		/* initial size in bytes; grows to hold the longest object */
 
 void json_items_open(struct json_items *j, int fd)
 {
@@ -27,7 +27,7 @@ uint64_t json_items_at(const struct json_items *j)
 	return j->passed + j->at;
 }
 
-/* What lies behind us makes room. False: there is no more of it, or (.error) it can't be read. */
+/* Discards the consumed part of the window and reads more. False: end of file, or an error (.error). */
 static bool read_more(struct json_items *j)
 {
 	ssize_t n;
@@ -53,14 +53,14 @@ static bool read_more(struct json_items *j)
 }
 
 static const struct { const char *bytes; size_t n; const char *why; } marks[] = {
-	{ "\xef\xbb\xbf", 3, NULL },	/* UTF-8: passed over */
+	{ "\xef\xbb\xbf", 3, NULL },	/* UTF-8: skipped */
 	{ "\x1f\x8b", 2, "it is compressed by gzip: unpack it first" },
 	{ "\x28\xb5\x2f\xfd", 4, "it is compressed by zstd: unpack it first" },
 	{ "\xff\xfe", 2, "it is in UTF-16, JSON is UTF-8: iconv -f UTF-16 -t UTF-8" },
 	{ "\xfe\xff", 2, "it is in UTF-16, JSON is UTF-8: iconv -f UTF-16 -t UTF-8" },
 };
 
-/* What a file begins with that is no JSON. */
+/* Skips a byte order mark; sets an error if the file begins like another format. */
 static void skip_mark(struct json_items *j)
 {
 	while (!json_items_at(j) && j->len < 4 && read_more(j)) {
@@ -82,7 +82,7 @@ static bool fail(struct json_items *j, const char *why)
 	return false;
 }
 
-/* One past the string that begins at `at`; 0: it has no end. */
+/* Index after the string that begins at `at`; 0: it has no end. */
 static size_t string_end(const struct json_items *j, size_t at)
 {
 	for (at++; at < j->len; at++) {
@@ -94,7 +94,7 @@ static size_t string_end(const struct json_items *j, size_t at)
 	return 0;
 }
 
-/* One past the object that begins at .at; 0: it is none (.error), or has no end yet. */
+/* Index after the object that begins at .at; 0: it is not an object (.error), or its end is not in the window. */
 static size_t find_end(struct json_items *j)
 {
 	unsigned depth = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The objects of a JSON text, one by one, however many: what is in lists, and in lists of
- * lists. Each is handed out as text that is safe to parse: no deeper than LIMIT_SPAN_OBJECT_DEPTH,
- * no longer than LIMIT_SPAN_OBJECT_BYTES. A file is read in windows, and held no further than the object
- * at hand. Not thread safe. Private to src/export/.
+ * Splits a JSON text of any length into its objects, including those in lists and in lists of lists. Each object is
+ * returned as text that is safe to parse: no deeper than LIMIT_SPAN_OBJECT_DEPTH, no longer than
+ * LIMIT_SPAN_OBJECT_BYTES.
+ *
+ * A file is read in windows that hold one object at a time. Not thread safe. Private to src/export/.
  */
 #ifndef BLK_EXPORT_JSON_ITEMS_H
 #define BLK_EXPORT_JSON_ITEMS_H
@@ -15,23 +16,22 @@
 #include <stdint.h>
 
 struct json_items {
-	const char *error;		/* why it ended before its end; NULL: it did not */
+	const char *error;		/* why reading failed; NULL: no error */
 	/* private */
 	const char *text;		/* the current window */
 	size_t len, at;
 	uint64_t passed;		/* bytes before the window */
 	unsigned lists;			/* open lists around the position */
-	bool comma;			/* the next one needs one before it */
-	int fd;				/* -1: none, or nothing more comes */
-	char *window;			/* NULL: the text is the caller's */
+	bool comma;			/* the next object needs a comma before it */
+	int fd;				/* -1: no file, or its end is reached */
+	char *window;			/* buffer; NULL: .text is owned by the caller */
 	size_t room;
 };
 
-/* Of the file, from where it stands; the caller closes it after json_items_clear(). */
+/* Reads from the file's current position. The caller closes fd after json_items_clear(). */
 void json_items_open(struct json_items *j, int fd);
 void json_items_clear(struct json_items *j);
-/* The next object: borrowed until the next call, not terminated. False: there is none; .error
- * says why, if it is not the end. */
+/* The next object, borrowed until the next call, not NUL-terminated. False: the end, or an error (.error). */
 bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_len);
 /* Number of bytes consumed so far. */
 uint64_t json_items_at(const struct json_items *j);

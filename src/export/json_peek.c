@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Members of an object, by passing over all others: see json_peek.h. */
+/* Finds members of an object without parsing the others: see json_peek.h. */
 #include "export/json_peek.h"
 
 #include <string.h>
 
-/* All of these: `at` is an index into the text; the index behind what is passed over, or `len`. */
+/* In all of these, `at` is an index into the text. They return the index after the skipped element, or `len`. */
 
 static size_t skip_space(const char *text, size_t len, size_t at)
 {

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 struct json_slice {
-	const char *text;		/* of a value, as written, with its quotes; into what was given */
+	const char *text;		/* the value as written, with quotes; points into the given text */
 	size_t n;			/* bytes; 0: there is no such member */
 };
 
-/* The last member of each key, as parsers have it. False: it is written so that only a parser can
- * tell (escapes in keys), or it is no object. */
+/* Finds the last member of each key, like parsers do. False: keys contain escapes, which only a parser can compare,
+ * or the text is not an object. */
 bool json_peek(const char *text, size_t len, const char *const *keys, struct json_slice *ret, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Limits as text, CSV and JSON: see limits_print.h. */
+/* Prints the limits as text, CSV and JSON: see limits_print.h. */
 #include "export/limits_print.h"
 
 #include "base/limits.h"
@@ -23,7 +23,7 @@ static void print_text(FILE *out)
 	}
 }
 
-/* ---- CSV: as rows of a view ---- */
+/* ---- CSV ---- */
 
 #define TEXT_GETTER(field) \
 	static struct value get_##field(const struct row *row, const struct rows *rows) \

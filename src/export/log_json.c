@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of the journal as JSON, written as they come: there are millions of them. */
+/* Prints lines of the call log as JSON. Writes text directly instead of building objects, because a log may have
+ * millions of lines. */
 #include "export/log_json.h"
 
 #include "base/fields.h"
@@ -107,7 +108,7 @@ static void put_field(GString *out, const struct field *f, struct fields_cursor 
 		put_value(out, f);
 }
 
-/* The fields of a run that are payload, or are not; NULL: null. */
+/* Prints the fields of a run: those of the payload, or all others. run NULL: null. */
 static void put_run(GString *out, const char *key, GBytes *run, bool payload)
 {
 	gsize n = 0;

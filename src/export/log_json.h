@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of the journal as JSON, an object a line. */
+/* Prints lines of the call log as JSON, one object for each line. */
 #ifndef BLK_EXPORT_LOG_JSON_H
 #define BLK_EXPORT_LOG_JSON_H
 
@@ -12,9 +12,9 @@
  *    "state":"whole","entry_ns":..,"exit_ns":..,"ret":64,"error":null,
  *    "args":{"fd":5,"count":64},"results":{"buf":..},"fds":{"5":"assets/big_buck_bunny.avi"}}
  *
- * Events have "args" and "context" alone; losses "lost_events", "lost_packets", "to_ns".
- * What is not known is null. Numbers beyond 2^53 stay whole numbers. Bytes that are no
- * UTF-8 are \xNN.
+ * Calls and events have "context"; of the members after "name", events have only "args". Losses have "lost_events",
+ * "lost_packets" and "to_ns". Unknown values are null. Numbers beyond 2^53 remain integers. Bytes that are not valid
+ * UTF-8 become \xNN.
  */
 void log_json(GString *out, const struct journal_line *l);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Markdown that holds hostile text: see markdown.h. Prose is escaped character by
- * character; '@' and '#' stand in elements of their own, since sites look for mentions in
- * what is left after escapes were read.
+ * Markdown with untrusted text: see markdown.h. Prose is escaped character by character. '@' and '#' are put into
+ * elements of their own, because sites search the unescaped text for mentions.
  */
 #include "export/markdown.h"
 
@@ -22,7 +21,7 @@ char *markdown_text(const char *s)
 		else if (*p == '|' || *p == '<' || *p == '>' || *p == '&')
 			g_string_append_printf(out, "&#%d;", *p);
 		else if (*p == ':' && p[1] == '/' && p[2] == '/')
-			g_string_append(out, "&#58;");		/* no link */
+			g_string_append(out, "&#58;");		/* prevents an automatic link */
 		else if (*p == '.' && p - visible >= 3 && g_ascii_strncasecmp(p - 3, "www", 3) == 0)
 			g_string_append(out, "&#46;");
 		else if (strchr("\\`*_{}[]~!$", *p))
@@ -43,7 +42,7 @@ static size_t longest_ticks(const char *s)
 	return longest;
 }
 
-/* A bar would end the cell, whatever code it is in: as an element, in entities. */
+/* A bar ends a table cell even inside code. So this uses an HTML code element, with the bar as an entity. */
 static char *code_element(const char *visible)
 {
 	GString *out = g_string_new("<code>");
@@ -131,7 +130,7 @@ char *markdown_value(struct value v)
 	}
 }
 
-/* Shares are meant as per cent where the title says so (views/overview.h). */
+/* A ratio is printed in per cent if the column's title ends in '%' (views/overview.h). */
 static char *cell_of(const struct column *c, const struct row *row, const struct rows *rows)
 {
 	struct value v = c->get(row, rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans as blktop's own JSON: all that is known of them, to the nanosecond, nested as
- * they are. Nesting is written by hand, so that no depth is too deep.
+ * Spans in blktop's own JSON: all known data in nanoseconds, nested as in the trace. Nesting is written without
+ * json-glib, so its depth is not limited.
  */
 #include "export/json.h"
 #include "export/spans.h"
@@ -165,7 +165,7 @@ static void add_path(JsonBuilder *b, struct history *h, const struct tree *t, in
 	json_builder_end_array(b);
 }
 
-/* Whom it waited for a CPU behind; null where it never waited for one. */
+/* The process that ran while the thread waited for a CPU. null if the thread never waited for one. */
 static void add_behind(JsonBuilder *b, const struct timeline *tl, const struct span *s)
 {
 	const struct span_runqueue *x = s->runqueue;
@@ -248,7 +248,7 @@ static void add_identity(JsonBuilder *b, const struct timeline *tl, const struct
 	add_thread(b, tl, "thread", s->thread, s->end_ns);
 }
 
-/* top: what is exported begins with it. */
+/* top: the span has no exported parent. */
 static void append_span(GString *out, struct history *h, const struct tree *t, int node, bool top)
 {
 	const struct span *s = t->nodes[node].span;
@@ -306,7 +306,7 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	g_string_append(out, ",\"children\":[");
 }
 
-/* What has the parent, with what has that as parent: waits lie in calls, no deeper. */
+/* Appends waits and calls with this parent, and the waits inside those calls. There are no deeper levels. */
 static bool append_kernels(GString *out, const struct timeline *tl, const struct span *s,
 			   const GArray *kernel, uint64_t parent)
 {
@@ -331,8 +331,8 @@ static bool append_kernels(GString *out, const struct timeline *tl, const struct
 	return first;
 }
 
-/* Every span as an object whose last member is the list of its children: the closing
- * brace comes when the next span is not below it. */
+/* The last member of each span's object is the list of its children. An object is closed when the next span is not
+ * below it. */
 static void append_nested(GString *out, const struct export_set *set,
 			  const struct export_trace *trace)
 {

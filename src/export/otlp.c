@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans as OTLP/JSON: one ExportTraceServiceRequest on one line (a file may hold several:
- * a line each). Resources are processes of
- * services; ids are hexadecimal, 64-bit integers decimal text, as the specification of
- * OTLP/JSON has them. A span id is there once: the server's half of a shared span gets
- * one of its own, and is the parent of what is below it.
+ * Spans as OTLP/JSON: one ExportTraceServiceRequest on one line. A file may have several such lines. Resources are
+ * processes of services.
+ *
+ * Ids are hexadecimal and 64-bit integers are decimal text, as the OTLP/JSON specification requires. A span id must
+ * be unique: the server half of a shared span gets a new id, and is the parent of the spans below it.
  */
 #include "export/spans.h"
 
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* As opentelemetry-proto numbers them. */
+/* Numbers from opentelemetry-proto. */
 enum { KIND_INTERNAL = 1, KIND_SERVER, KIND_CLIENT, KIND_PRODUCER, KIND_CONSUMER };
 enum { STATUS_ERROR = 2 };
 
@@ -27,9 +27,9 @@ struct resource {
 struct otlp {
 	const struct export_set *set;
 	GArray *resources;		/* struct resource */
-	GHashTable *by_key;		/* -> its spans */
-	GHashTable *used;		/* uint64_t: span ids of the trace */
-	uint64_t *ids;			/* of its nodes */
+	GHashTable *by_key;		/* -> spans of the resource */
+	GHashTable *used;		/* uint64_t: span ids in use in the trace */
+	uint64_t *ids;			/* id of each node */
 };
 
 static void clear_resource(void *v)
@@ -92,7 +92,7 @@ static void begin_array(JsonBuilder *b, const char *key)
 	json_builder_begin_array(b);
 }
 
-/* Attributes without a key are no valid ones. */
+/* OTLP does not allow attributes without a key. */
 static void add_attributes(JsonBuilder *b, GArray *facts)
 {
 	begin_array(b, "attributes");
@@ -165,14 +165,15 @@ static void end_span(GString *spans, JsonBuilder *b)
 	json_append(spans, b);
 }
 
-/* A trace's times may lie before 1970; OTLP's can't. */
+/* Times of a trace may be before 1970; those of OTLP may not. */
 static void add_times(JsonBuilder *b, int64_t begin_ns, int64_t end_ns)
 {
 	add_time(b, "startTimeUnixNano", MAX(begin_ns, 0));
 	add_time(b, "endTimeUnixNano", MAX(end_ns, 0));
 }
 
-/* Ids of the kernel's spans are made from the span's own, also of its second half. */
+/* id: the exported id of the span. Ids of waits and calls derive from the span's own id, even if its half is exported
+ * with another one. */
 static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 			  const struct kernel_span *k)
 {

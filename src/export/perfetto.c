@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans as trace-event JSON, for ui.perfetto.dev and chrome://tracing: a track a thread,
- * spans as slices, annotations as instants, arrows where a request goes to another
- * thread. With the kernel: calls and waits as slices inside, and a strip below each
- * thread of what it did. Times are microseconds with three decimals since the export's
- * begin (otherData.begin_ns), as doubles can't hold nanoseconds since the epoch.
+ * Spans as trace-event JSON, for ui.perfetto.dev and chrome://tracing. Each thread is a track: spans are slices,
+ * annotations are instants, and arrows show requests to other threads. With --with-kernel, calls and waits are
+ * slices inside, and a second track shows the states of each thread.
+ *
+ * Times are microseconds with three decimals since the beginning of the export (otherData.begin_ns), because doubles
+ * cannot hold nanoseconds since the epoch.
  */
 #include "export/tracks.h"
 
@@ -27,7 +28,7 @@ static const char *us(char buf[TIME_LEN], int64_t ns)
 	return buf;
 }
 
-/* An event's object is closed by what the builder made: {"name":...,"args":{...}}. */
+/* Begins an event. The caller appends a builder's object without its opening brace: "name":...,"args":{...}}. */
 static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
 {
 	g_string_append(p->out, p->out->str[p->out->len - 1] == '[' ? "\n" : ",\n");
@@ -112,7 +113,7 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	json_add_text(b, "service", s->service);
 	for (guint k = 0; k < facts->len; k++) {
 		const struct fact *f = &g_array_index(facts, struct fact, k);
-		/* What JavaScript's numbers can't hold stays text. */
+		/* JavaScript cannot represent larger numbers: they remain text. */
 		if (f->is_int && ABS(f->n) < INT64_C(1) << 53)
 			json_add_int(b, f->key, f->n);
 		else
@@ -130,7 +131,7 @@ static char *item_name(const struct perfetto *p, const struct item *i)
 
 static void add_category(struct perfetto *p, const struct item *i, bool with_id)
 {
-	/* Both halves of a span have its id: the pair of events needs one of its own. */
+	/* Both halves of a span have the same id, but each pair of events needs its own. */
 	uint64_t id = i->kernel ? i->kernel->id : derived_id(item_span(&p->t, i), i->node);
 	g_string_append_printf(p->out, "\"cat\":\"%s\",", i->kernel ? "kernel" : "span");
 	if (with_id)
@@ -202,11 +203,11 @@ static void append_arrow(struct perfetto *p, const struct item *from, const stru
 	append_end_of_arrow(p, to, "f", to->begin_ns);
 }
 
-/* From a span to what it asked of another thread, where their clocks agree. */
+/* Arrows from a span to its children on other threads, if their clocks agree. */
 static void append_arrows(struct perfetto *p)
 {
 	const struct export_set *set = p->t.set;
-	g_autofree size_t *first = g_new0(size_t, set->n + 1);	/* of a trace's nodes */
+	g_autofree size_t *first = g_new0(size_t, set->n + 1);	/* index of each trace's first node */
 
 	for (guint k = 0; k < set->n; k++)
 		first[k + 1] = first[k] + set->traces[k].tree->n;
@@ -252,7 +253,7 @@ static void append_wait(struct perfetto *p, const struct track *t, const struct 
 	append_state(p, t, "woken, waits for a CPU", MAX(from, woken), w->end_ns);
 }
 
-/* What is between the waits of a span was on a CPU, if all of it is known. */
+/* Between waits the span was on a CPU, if all of its time is known. */
 static const char *name_rest(const struct span *s)
 {
 	if (!part_sum_cpu(s->part) || s->part[PART_UNKNOWN] || s->part[PART_HANDOFF])
@@ -262,9 +263,9 @@ static const char *name_rest(const struct span *s)
 
 struct strip {
 	const struct track *track;
-	int64_t done;			/* told up to here */
+	int64_t done;			/* end of the written states */
 	int64_t until;			/* end of the outermost span */
-	const char *rest;		/* what it does between waits; NULL: unknown */
+	const char *rest;		/* state between waits; NULL: unknown */
 };
 
 static void advance(struct perfetto *p, struct strip *s, int64_t to)
@@ -274,7 +275,7 @@ static void advance(struct perfetto *p, struct strip *s, int64_t to)
 	s->done = MAX(s->done, to);
 }
 
-/* The items of one track: spans say what is known of the time, waits part it. */
+/* The states of one track. Time inside spans is known; waits divide it. */
 static void append_strip(struct perfetto *p, guint begin, guint end)
 {
 	const struct item *first = &g_array_index(p->t.items, struct item, begin);

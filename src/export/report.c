@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The page about the worst requests: see report.h. */
+/* The report about the worst requests: see report.h. */
 #include "export/report.h"
 
 #include "base/text.h"
@@ -26,7 +26,7 @@ static void put_fact(struct page *p, const char *what, const char *markdown)
 
 /* --- the head --- */
 
-/* "UTC", "CET": what the instants on the page are in. */
+/* Time zone of the instants on the page: "UTC", "CET". */
 static char *zone_name(const struct page *p, int64_t at)
 {
 	if (p->options->utc)
@@ -42,7 +42,7 @@ static void put_time(struct page *p)
 	g_autofree char *zone = zone_name(p, o->from_ns);
 	g_autofree char *text = NULL;
 
-	/* Of a date, the day; the clock has milliseconds. */
+	/* Only the day of the date: the clock time has milliseconds. */
 	timefmt_date(day, o->from_ns);
 	day[strcspn(day, " ")] = '\0';
 	text = g_strdup_printf("%s %s to %s %s (%s)", day, timefmt_clock_ms(from, o->from_ns),
@@ -191,7 +191,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	rows_free(rows);
 }
 
-/* The root's trace id is what a row of the view traces is known by. */
+/* Rows of the view traces are identified by the trace id of the root. */
 static void put_requests(struct page *p, const struct rows *traces)
 {
 	guint n = MIN(traces->rows->len, p->options->worst);

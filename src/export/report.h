@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A Markdown page about the worst requests of a range, for an incident: what blktop shows
- * of each on its screens, made by the same views.
+ * A Markdown page about the worst requests of a range, for an incident report. The views of the screen supply its
+ * data.
  */
 #ifndef BLK_EXPORT_REPORT_H
 #define BLK_EXPORT_REPORT_H
@@ -10,17 +10,17 @@
 
 struct report_options {
 	int64_t from_ns, to_ns;		/* the range */
-	const struct expr *filter;	/* over the view traces; NULL: all requests */
-	int sort;			/* its column, -1: duration_ns */
+	const struct expr *filter;	/* on the view traces; NULL: all requests */
+	int sort;			/* column of the view traces; -1: duration_ns */
 	bool descending;		/* of `sort` */
-	unsigned worst;			/* how many requests */
+	unsigned worst;			/* number of requests */
 	bool utf8, utc;
-	const char *label;		/* the trace's name */
-	const char *reader;		/* which read it; NULL: not said */
-	const char *warning;		/* what of the trace can't be read; NULL */
+	const char *label;		/* name of the trace */
+	const char *reader;		/* the reader of the trace; NULL: not mentioned */
+	const char *warning;		/* unreadable parts of the trace; NULL: none */
 };
 
-/* The page (g_free). *ret_n: how many requests it is about, fewer where there are fewer. */
+/* The page; free it with g_free(). *ret_n: number of requests on it, which may be less than .worst. */
 char *report_markdown(const struct timeline *tl, const struct report_options *options,
 		      unsigned *ret_n);
 

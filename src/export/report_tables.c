@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tables about one request: its phases, as the view of that name has them; the system
- * calls of all its spans; and what its threads waited for.
+ * Tables about one request: its phases (as in the view phases), the system calls of all its spans, and the waits of
+ * its threads.
  */
 #include "export/report_tables.h"
 
@@ -38,7 +38,7 @@ static void put_number(GString *out, uint64_t n)
 
 /* --- phases --- */
 
-/* Has any row some of it? */
+/* Does any row have a value for this column? */
 static bool is_used(const struct view *v, const struct rows *rows, const char *column)
 {
 	int c = view_column(v, column);
@@ -87,7 +87,7 @@ struct call {
 	uint64_t count, errors;
 	int64_t total_ns;
 	const struct span_call *longest;
-	const struct waterfall_row *in;	/* the span of the longest */
+	const struct waterfall_row *in;	/* the span with the longest call */
 };
 
 static void add_call(GArray *calls, const struct waterfall_row *r, const struct span_call *c)
@@ -160,11 +160,11 @@ void report_calls(GString *out, const struct rows *rows)
 /* --- waits --- */
 
 struct wait {
-	const struct waterfall_row *in;	/* the innermost span that has it */
+	const struct waterfall_row *in;	/* the innermost span with this wait */
 	const struct span_wait *w;
 };
 
-/* Spans nest, and each has the waits of its own time. */
+/* Adds a wait once: nested spans have the same waits. */
 static void add_wait(GArray *waits, const struct waterfall_row *r, const struct span_wait *w)
 {
 	for (guint i = 0; i < waits->len; i++) {
@@ -211,7 +211,7 @@ static char *wait_text(const struct timeline *tl, const struct span_wait *w)
 		g_strdup(call);
 }
 
-/* Markdown. */
+/* Returns Markdown. */
 static char *waker_text(const struct timeline *tl, const struct span_wait *w, bool still)
 {
 	const char *irq = timeline_string(tl, w->waker_irq);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of any view as text, CSV or JSON: whole, with raw numbers.
+ * Prints rows of any view as text, CSV or JSON. Nothing is truncated, and numbers have no unit.
  */
 #include "export/export.h"
 
@@ -34,7 +34,7 @@ enum rows_format rows_format_of_path(const char *path)
 	return FORMAT_TEXT;
 }
 
-/* g_string_append_len(), without a call where there is room. */
+/* g_string_append_len() without a function call if there is room. */
 static inline void append(GString *out, const char *text, size_t len)
 {
 	if (G_UNLIKELY(out->len + len >= out->allocated_len)) {
@@ -51,7 +51,8 @@ static void append_int(GString *out, int64_t i)
 	char digits[24], *p = digits + sizeof digits;
 	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
 
-	for (; rest >= 100; rest /= 100) {	/* two at a time: their divisions do not wait for each other */
+	for (; rest >= 100; rest /= 100) {	/* two digits at a time, so that the divisions do not depend on each
+						 * other */
 		*--p = (char)('0' + rest % 10);
 		*--p = (char)('0' + rest / 10 % 10);
 	}
@@ -65,13 +66,13 @@ static void append_int(GString *out, int64_t i)
 
 #define RATIO_UNIT 1000000		/* six digits */
 
-/* As printf() does, exact and ties to even, but several times faster: most are below 2^32. */
+/* Same output as printf() (exact, ties to even), but several times faster. Most values are below 2^32. */
 static void append_ratio(GString *out, double d)
 {
 	char buf[G_ASCII_DTOSTR_BUF_SIZE];
 	int exponent;
 	double mantissa = frexp(d, &exponent);		/* d = mantissa * 2^exponent */
-	int below = DBL_MANT_DIG - exponent;		/* bits behind the binary point */
+	int below = DBL_MANT_DIG - exponent;		/* bits after the binary point */
 
 	if (signbit(d) || exponent > 32 || below > 120) {
 		g_string_append(out, g_ascii_formatd(buf, sizeof buf, "%.6f", d));
@@ -87,7 +88,7 @@ static void append_ratio(GString *out, double d)
 	out->str[at] = '.';
 }
 
-/* Raw, in the C locale; false: nothing known. */
+/* Appends the raw value in the C locale's format. False: the value is unknown. */
 static bool append_cell(GString *out, struct value v)
 {
 	switch (v.kind) {
@@ -136,7 +137,7 @@ static const char *text_cell(GString *text, const struct view *v, const struct r
 	return text->str;
 }
 
-/* Cells are made twice rather than kept: there may be very many. */
+/* Formats cells a second time instead of storing them, because there may be very many. */
 static void widen(unsigned *width, const struct view *v, const struct rows *rows, GString *text)
 {
 	for (size_t c = 0; c < v->n_columns; c++)
@@ -170,8 +171,8 @@ static void print_text(FILE *out, const struct view *v, const struct rows *rows,
 
 /* --- CSV --- */
 
-/* Spreadsheets run a cell that begins so as a formula (OWASP, CSV injection). Of control characters,
- * which they skip, a cell has none: they are visible. The last four are the wide forms. */
+/* Would a spreadsheet run the cell as a formula (OWASP, CSV injection)? Spreadsheets skip leading control
+ * characters, but cells have none: they are made visible. The last four characters are the full-width forms. */
 static bool is_formula(const char *text)
 {
 	static const char *const begins[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
@@ -183,7 +184,7 @@ static bool is_formula(const char *text)
 	return false;
 }
 
-/* Safe: in quotes, so that another separator than the comma makes no cell of a part of it. */
+/* safe: quotes each text, so that a spreadsheet with another separator does not split it. */
 static void append_csv(GString *row, const char *text, bool safe)
 {
 	if (!safe && !strpbrk(text, ",\"\r\n")) {
@@ -295,7 +296,7 @@ static void put_json_range(FILE *out, const struct rows *rows)
 			from, to);
 }
 
-/* Of all, as of now; null where nobody can know: of recorded traces. */
+/* Missing data of the whole session so far; null for recorded traces, where it is unknown. */
 static void add_missing(JsonBuilder *b, const struct missing *m)
 {
 	const struct { const char *name; int64_t n; } counts[] = {
@@ -315,7 +316,7 @@ static void add_missing(JsonBuilder *b, const struct missing *m)
 			json_add_null(b, counts[i].name);
 }
 
-/* Of the range; but what memory had no room for is of all, and in words of these rows. */
+/* Completeness of the range. Evicted traces and spans are those of the whole timeline. */
 static void put_json_trust(FILE *out, const struct rows *rows)
 {
 	g_autoptr(GString) text = g_string_new(",\"trust\":");
@@ -323,7 +324,7 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	uint64_t traces, spans;
 
 	timeline_evicted(rows->tl, &traces, &spans);
-	if (rows->query.among)		/* these were printed before they went */
+	if (rows->query.among)		/* evicted spans were already printed */
 		traces = spans = 0;
 	json_builder_begin_object(b);
 	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
@@ -367,7 +368,7 @@ static void print_json(FILE *out, const struct view *v, const struct rows *rows)
 	fputs("]}\n", out);
 }
 
-/* What comes last is known when all is read. */
+/* The last members are known only after the last piece. */
 static void print_json_piece(FILE *out, const struct view *v, const struct rows *rows,
 			     const struct rows_pieces *p, bool last)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sessions as JSON: see sessions.h. */
+/* Prints sessions as JSON: see sessions.h. */
 #include "export/sessions.h"
 
 #include "export/json.h"

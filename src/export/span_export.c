@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which spans are exported, and in which form.
+ * Selects the exported spans and their format.
  */
 #include "export/export.h"
 
@@ -17,7 +17,7 @@ static void clear_trace(void *v)
 	g_free(trace->wanted);
 }
 
-/* The whole trace, or (span_id) the span with all its halves and what is below. */
+/* Adds the whole trace. If span_id is set, adds only that span with all its halves and the spans below. */
 static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_id,
 		      uint64_t span_id)
 {
@@ -36,7 +36,7 @@ static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_
 		clear_trace(&trace);
 }
 
-/* The trace that holds a span; ids are unique but for bad luck: the earliest then. */
+/* The trace that contains the span. If several spans have the id, which is improbable, the earliest one. */
 static uint64_t trace_of_span(const struct history *h, uint64_t span_id)
 {
 	const struct span *found = NULL;
@@ -51,7 +51,7 @@ static uint64_t trace_of_span(const struct history *h, uint64_t span_id)
 	return found ? found->trace_id : 0;
 }
 
-/* Slowest first; open ones, whose duration nobody knows, last. */
+/* Slowest first; open traces last, because their duration is unknown. */
 static int compare_slowest(const void *va, const void *vb)
 {
 	const struct trace_info *a = va, *b = vb;

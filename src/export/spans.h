@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The forms of exported spans. Private to src/export/.
+ * Formats of exported spans. Private to src/export/.
  */
 #ifndef BLK_EXPORT_SPANS_H
 #define BLK_EXPORT_SPANS_H
@@ -9,14 +9,14 @@
 #include "export/facts.h"
 #include "export/json.h"
 
-/* One trace of an export: which of its nodes. */
+/* The exported nodes of one trace. */
 struct export_trace {
 	struct tree *tree;
 	bool *wanted;			/* by node */
-	unsigned n;			/* nodes wanted */
+	unsigned n;			/* number of wanted nodes */
 };
 
-/* All of an export. */
+/* All traces of an export. */
 struct export_set {
 	struct history *h;
 	const struct export_trace *traces;
@@ -24,7 +24,7 @@ struct export_set {
 	bool with_kernel;
 };
 
-/* Append the whole text: spans_zipkin(), ... */
+/* Append the whole text, for example spans_zipkin(). */
 #define SPAN_FORMAT_APPEND_(name, id) void spans_##id(GString *out, const struct export_set *set);
 SPAN_FORMATS(SPAN_FORMAT_APPEND_)
 

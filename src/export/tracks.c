@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Processes, threads, and what lies on them: see tracks.h. */
+/* Tracks of a Perfetto export: see tracks.h. */
 #include "export/tracks.h"
 
 #include "views/common.h"
 
-/* Above what Linux gives out (PID_MAX_LIMIT is 2^22). */
+/* Invented ids are above those of Linux (PID_MAX_LIMIT is 2^22). */
 #define MADE_UP (INT64_C(1) << 23)
 
 static void clear_track(void *v)
@@ -14,7 +14,7 @@ static void clear_track(void *v)
 	g_free(t->name);
 }
 
-/* The number of a process: its own, unless one of another host has it. */
+/* The process number in the export: the pid, unless a process of another host has it. */
 static int64_t number_process(struct tracks *t, const struct span *s, const char *key)
 {
 	void *known;
@@ -45,7 +45,7 @@ static unsigned track_of(struct tracks *t, const struct span *s, uint32_t thread
 {
 	const struct timeline *tl = t->set->h->tl;
 	const struct thread_info *info = timeline_thread(tl, thread);
-	/* Of a process that nobody knows, the service is. */
+	/* If the process is unknown, the service takes its place. */
 	g_autofree char *process = s->pid >= 0 ? g_strdup_printf("%u %d", s->host, s->pid) :
 		g_strdup_printf("%u s%p", s->host, s->service);
 	g_autofree char *key = g_strdup_printf("%s %u", process, thread);
@@ -85,8 +85,8 @@ static void add_node(struct tracks *t, unsigned trace, int node)
 	}
 }
 
-/* By track, then as they nest; of two as long the span first, then the call, then the
- * wait; of two spans the one that comes first in its tree. */
+/* By track, then outer items first. Of items with equal times, the span comes first, then the call, then the wait.
+ * Of two spans, tree order decides. */
 static int compare_items(const void *va, const void *vb)
 {
 	const struct item *a = va, *b = vb;
@@ -108,7 +108,7 @@ static int compare_items(const void *va, const void *vb)
 
 static void nest(struct tracks *t)
 {
-	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(int64_t));	/* ends */
+	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(int64_t));	/* ends of open items */
 	unsigned track = 0;
 
 	for (guint i = 0; i < t->items->len; i++) {

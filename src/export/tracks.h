@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracks of a Perfetto export: processes and threads as the numbers that trace-event
- * JSON knows them by, and what lies on each of them. Private to src/export/.
+ * Tracks of a Perfetto export: numbers of processes and threads in trace-event JSON, and the items on each track.
+ * Private to src/export/.
  */
 #ifndef BLK_EXPORT_TRACKS_H
 #define BLK_EXPORT_TRACKS_H
@@ -10,12 +10,12 @@
 
 struct track {
 	uint32_t thread;		/* timeline_thread(), ID_NONE: spans of no known thread */
-	int64_t pid, tid;		/* as written: the real ones where these are unambiguous */
-	int64_t strip_tid;		/* of what its thread did in the kernel */
+	int64_t pid, tid;		/* as exported: the real ids if these are unambiguous */
+	int64_t strip_tid;		/* track for the states of its thread in the kernel */
 	char *process, *name;		/* "thumbd 246 on web1", "thumbd-w0/254": any bytes */
 };
 
-/* A span, or one of the kernel's, on its track. */
+/* A span, or a wait or call, on its track. */
 struct item {
 	unsigned track;
 	unsigned trace;
@@ -28,12 +28,12 @@ struct item {
 struct tracks {
 	const struct export_set *set;
 	GArray *tracks;			/* struct track */
-	GArray *items;			/* struct item, by track, then begin, outer ones first */
+	GArray *items;			/* struct item, by track, then by beginning, outer ones first */
 	GPtrArray *kernel;		/* private */
 	GHashTable *by_key, *processes, *pids;	/* private */
 };
 
-/* All of the export. Slices of one track nest; what overlaps others, or has no thread, is
+/* Makes the tracks of the export. Slices of one track nest. An item that overlaps others, or has no thread, is
  * .async. */
 void tracks_init(struct tracks *t, const struct export_set *set);
 void tracks_clear(struct tracks *t);

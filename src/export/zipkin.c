@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans as Zipkin v2 JSON: a list of flat spans, each half of a shared one its own,
- * the explanation as tags. Times are microseconds, ids hexadecimal text.
+ * Spans as Zipkin v2 JSON: a flat list, with each half of a shared span as an item. The explanation is in tags.
+ * Times are microseconds, ids are hexadecimal text.
  */
 #include "base/timefmt.h"
 #include "export/json.h"
@@ -26,8 +26,8 @@ static void add_endpoint(JsonBuilder *b, const char *member, const struct span *
 	json_builder_end_object(b);
 }
 
-/* Core annotations are the span's kind and times already, but where one was not seen; the rest
- * must be unique. */
+/* Leaves out core annotations, which Zipkin derives from kind and times, unless the span is partial. The others must
+ * be unique. */
 static void add_annotations(JsonBuilder *b, const struct span *s)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -60,7 +60,7 @@ static void add_tags(JsonBuilder *b, GArray *facts)
 	g_array_unref(facts);
 }
 
-/* 32 digits where Zipkin gave so many; blktop counts with the lower 16. */
+/* 32 digits if the imported id had 32; blktop itself uses the lower 16. */
 static void add_trace_id(JsonBuilder *b, const struct span *s)
 {
 	g_autofree char *id = export_trace_id(s, 16);
@@ -80,7 +80,7 @@ static void add_kind(JsonBuilder *b, const struct span *s)
 		json_add_text(b, "kind", kinds[s->kind]);
 }
 
-/* Begin and length in microseconds, both rounded so that nothing is cut off. */
+/* Microseconds: the beginning is rounded down and the duration up, so that the duration is never 0. */
 static void add_times(JsonBuilder *b, int64_t begin_ns, int64_t duration_ns, bool has_ended)
 {
 	json_add_int(b, "timestamp", time_floor(begin_ns, NS_PER_US) / NS_PER_US);
@@ -101,7 +101,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 		json_add_hex(b, "parentId", parent);
 	json_add_text(b, "name", s->name);
 	add_kind(b, s);
-	/* Of an open span nobody knows how long; whoever has sent none yet waits for it. */
+	/* The duration of an open span is unknown. Zipkin waits for a later report if there is no duration. */
 	add_times(b, s->begin_ns, span_duration(s), s->state != SPAN_OPEN);
 	if (other >= 0 && s->kind == SPAN_SERVER) {
 		json_builder_set_member_name(b, "shared");

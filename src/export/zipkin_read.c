@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One span of Zipkin's JSON: see zipkin_read.h. Whatever is missing or of another type
- * than it should be is as if it were not there; only without ids there is no span.
+ * Reads one span of Zipkin's JSON: see zipkin_read.h. A member that is missing or has the wrong type is ignored.
+ * Only the ids are required.
  */
 #include "export/zipkin_read.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MOST_ID 32
-#define MOST_US (INT64_MAX / NS_PER_US / 2)	/* begin + duration still is a time */
+#define MOST_US (INT64_MAX / NS_PER_US / 2)	/* so that begin + duration does not overflow */
 
 void read_span_free(void *read)
 {
@@ -60,7 +60,7 @@ static JsonObject *object_member(JsonObject *o, const char *key)
 	return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
 }
 
-/* A whole number from `least` to `most`; some write them with a point. */
+/* An integer from `least` to `most`. Some programs write integers with a decimal point. */
 static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t most, int64_t *ret)
 {
 	JsonNode *node = json_object_get_member(o, key);
@@ -78,7 +78,7 @@ static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t mo
 	return *ret >= least && *ret <= most;
 }
 
-/* Up to 32 hexadecimal digits: the lower 16 of them, and those above. 0: it is no id. */
+/* Parses up to 32 hexadecimal digits into the lower 16 and those above. 0: not an id. */
 static uint64_t parse_id(const char *text, size_t n, uint64_t *ret_upper)
 {
 	char upper[17] = "", lower[17] = "";
@@ -104,8 +104,8 @@ static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 
 /* ---- tags ---- */
 
-/* What the exporter makes anew of what is read from it. Of a wait the waker is a fact; of
- * a span this and how many there were is only made from its waits, which may not be there. */
+/* Tags that the exporter derives again after an import. The waker is a fact only for waits. For spans, the waker and
+ * the number of waits remain tags: the exporter derives them from waits, which the file may not contain. */
 static bool is_fact(const char *key, bool is_kernel)
 {
 	static const char *const kept[] = {
@@ -122,7 +122,7 @@ static void add_tag(GArray *tags, struct span *s, const char *key, const char *v
 	g_array_append_val(tags, tag);
 }
 
-/* Tags are text; some write numbers and truth as they are. NULL: it is none of these. */
+/* The value of a tag as text. Some programs write numbers and booleans instead of text. NULL: another type. */
 static char *tag_text(JsonNode *value)
 {
 	if (!JSON_NODE_HOLDS_VALUE(value))
@@ -162,7 +162,7 @@ static void read_tags(struct read_span *r, JsonObject *o)
 	r->span->tags = (struct span_tag *)g_array_free(tags, FALSE);
 }
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
 static void read_ids(struct read_span *r, JsonObject *o)
 {
@@ -173,7 +173,7 @@ static void read_ids(struct read_span *r, JsonObject *o)
 	r->id = s->span_id = id_member(o, "id", &unused);
 	s->parent_id = id_member(o, "parentId", &unused);
 	if (s->parent_id == s->span_id)
-		s->parent_id = 0;	/* as Zipkin's own model has it: nobody is its own parent */
+		s->parent_id = 0;	/* as in Zipkin's own model: a span is never its own parent */
 }
 
 static const char *ip_of(JsonObject *endpoint)
@@ -202,7 +202,7 @@ static void read_endpoints(struct read_span *r, JsonObject *o)
 		r->remote_port = (uint32_t)port;
 }
 
-/* Messages have kinds of their own, which are kept. */
+/* Zipkin's kinds for messages have no equivalent here, so they are stored in a tag. */
 static enum span_kind read_kind(struct read_span *r, JsonObject *o)
 {
 	const char *kind = text_member(o, "kind");
@@ -233,7 +233,7 @@ static void read_thread(struct import_names *names, struct read_span *r)
 
 /* ---- when ---- */
 
-/* blktop's own times, where they are those that Zipkin's say. */
+/* Sets nanosecond times that blktop wrote, if they match Zipkin's microseconds. */
 static void read_exact_times(struct read_span *r)
 {
 	int64_t begin, duration;
@@ -276,7 +276,7 @@ static void add_annotation(GArray *all, const char *event, int64_t ts, uint32_t 
 	g_array_append_val(all, a);
 }
 
-/* The instant within the span that a microsecond means: they were cut off. */
+/* The instant of an annotation. Truncation to microseconds may have moved it before the beginning of the span. */
 static int64_t exact_instant(const struct span *s, int64_t ns)
 {
 	if (ns < s->begin_ns && ns == time_floor(s->begin_ns, NS_PER_US))
@@ -290,8 +290,8 @@ static int compare_annotations(const void *va, const void *vb)
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* The kind's own are said by begin and end, but by blktop itself of a span that lacks one; of a
- * span without a time the others say it. */
+/* Reads annotations. The kind's core annotations follow from beginning and end, except in partial spans written by
+ * blktop. If a span has no time, the annotations give it. */
 static void read_annotations(struct read_span *r, JsonObject *o)
 {
 	static const char *const core[][2] = {
@@ -329,7 +329,7 @@ static void read_annotations(struct read_span *r, JsonObject *o)
 	s->annotations = (struct span_annotation *)g_array_free(all, FALSE);
 }
 
-/* What it spent its time with, if that sums to all of it. */
+/* Sets the parts if they sum to the whole duration. */
 static void read_parts(struct read_span *r)
 {
 	struct span *s = r->span;
@@ -367,7 +367,7 @@ static void read_object(struct import_names *names, struct read_span *r, JsonObj
 	for (uint32_t i = 0; i < r->span->n_tags; i++)
 		r->span->tags[i].ts = r->span->begin_ns;
 	read_parts(r);
-	/* There may be a great many; only what is to be joined needs them. */
+	/* Frees the tags of ordinary spans to save memory: only waits and calls need them. */
 	if (!read_fact(r, "blktop.kernel"))
 		g_clear_pointer(&r->told, g_hash_table_unref);
 }
@@ -385,7 +385,7 @@ static int64_t instant_of(JsonObject *o, int64_t *ret_duration)
 	return begin;
 }
 
-/* Where keys are written with escapes, or anything is odd. */
+/* Parses the whole object: for keys with escapes, or anything unusual. */
 static bool peek_parsed(const char *text, size_t len, struct zipkin_peek *ret)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What changed: operations of the range against the same time before it, or against all
- * else that is kept, by how much they lost and to which kernel state.
+ * What changed: compares the operations of the range with the same operations in the range before it, or in all
+ * other retained time. Shows how much time each operation lost, and in which kernel state.
  *
- * What an operation lost is how much longer one takes on average, times how many there
- * were: what users had to wait more. Parts are averages, too, so that they add up to it.
+ * The lost time of an operation is the increase of its average duration times the number of its spans: the
+ * additional time that users waited. Parts are averages as well, so they sum to it.
  */
 #include "base/timefmt.h"
 #include "views/evicted.h"
@@ -16,7 +16,7 @@ enum when { NOW, BEFORE, WHENS };
 
 struct period {
 	struct stat stat;
-	struct hist latency;		/* while it is summed */
+	struct hist latency;		/* used only while spans are summed */
 	int64_t part[PART_N];
 	uint64_t errors;
 };
@@ -36,7 +36,6 @@ static bool has_both(const struct changed_row *r)
 	return r->period[NOW].stat.count && r->period[BEFORE].stat.count;
 }
 
-/* Of one, on average. */
 static int64_t average(int64_t sum, uint64_t n)
 {
 	return n ? sum / (int64_t)n : 0;
@@ -163,10 +162,10 @@ static const struct column columns[] = {
 struct periods {
 	int64_t from[WHENS], to[WHENS];
 	double seconds[WHENS];
-	bool history;			/* BEFORE is all that is not NOW */
+	bool history;			/* BEFORE is all retained time outside NOW */
 };
 
-/* Seconds of it that are within coverage: a rate of what was not recorded is none. */
+/* Recorded seconds in the interval. Rates are computed over these, because nothing is known of unrecorded time. */
 static double covered(const struct timeline *tl, int64_t from, int64_t to)
 {
 	int64_t first, last;
@@ -190,7 +189,7 @@ static struct periods periods_of(const struct timeline *tl, const struct view_qu
 	return p;
 }
 
-/* What ended then; WHENS: in none of them. */
+/* The period in which a span with this end counts; WHENS: none. */
 static enum when when_of(const struct periods *p, int64_t end_ns)
 {
 	if (end_ns >= p->from[NOW] && end_ns < p->to[NOW])
@@ -200,7 +199,7 @@ static enum when when_of(const struct periods *p, int64_t end_ns)
 	return WHENS;
 }
 
-/* Requests; by name every span. */
+/* By name, all spans count; otherwise only requests do. */
 static bool is_wanted(const struct view_query *q, const struct timeline *tl, const struct span *s)
 {
 	return s->state != SPAN_OPEN && query_wants_span(q, tl, s) &&
@@ -240,7 +239,7 @@ static void add_span(struct row_map *map, const struct periods *p, const struct 
 
 /* --- evicted spans --- */
 
-/* Is all that the sum is of in one period? ret_any: is something of it in one? */
+/* The period that contains all spans of the sum; WHENS: none does. *ret_any: the sum overlaps at least one period. */
 static enum when sum_when(const struct periods *p, const struct span_sum *s, int64_t kept_from,
 			  bool *ret_any)
 {
@@ -250,7 +249,8 @@ static enum when sum_when(const struct periods *p, const struct span_sum *s, int
 	*ret_any = before || (s->begin_ns < p->to[NOW] && s->end_ns > p->from[NOW]);
 	if (s->key.others || !*ret_any || first != last)
 		return WHENS;
-	/* Around NOW is BEFORE at both ends, and at its begin in what is not kept. */
+	/* A sum around NOW begins and ends in BEFORE. With `history`, BEFORE also includes time that is no longer
+	 * retained. */
 	bool around = first == BEFORE && s->begin_ns < p->from[NOW] && s->end_ns > p->to[NOW];
 	return around || (p->history && s->begin_ns < kept_from) ? WHENS : first;
 }
@@ -320,7 +320,7 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 	r->c.row.marked = r->period[NOW].stat.avg >= 2 * r->period[BEFORE].stat.avg;
 }
 
-/* "thumbnail took 4.1ms more each (312 of them), futex +3.9ms" of the one that lost most. */
+/* Explains the operation that lost most: "thumbnail took 4.1ms more each (312 of them), futex +3.9ms". */
 static void set_verdict(struct rows *rows, const struct periods *p)
 {
 	const struct changed_row *worst = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clocks of several hosts from pairs of spans: see clocks.h. */
+/* Offsets between the clocks of several hosts: see clocks.h. */
 #include "views/clocks.h"
 
 #include "base/intmap.h"
@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NS (INT64_MAX / 4)		/* so that sums of two do not overflow */
-#define WINDOWS 64			/* of time: the best bounds of each tell of drift */
-#define MOST_DRIFT 1000.0		/* ppm: what goes faster is set, and does not drift */
-#define TELLING_DRIFT 200.0		/* ppm: bounds that are wider tell nothing */
-#define SLOPES 9			/* of those allowed, for the offset's bounds */
+#define MOST_NS (INT64_MAX / 4)		/* so that the sum of two does not overflow */
+#define WINDOWS 64			/* time windows; each retains its tightest bounds */
+#define MOST_DRIFT 1000.0		/* ppm: a clock that seems to drift faster was set instead */
+#define TELLING_DRIFT 200.0		/* ppm: wider bounds do not determine the drift */
+#define SLOPES 9			/* number of allowed slopes that are tried for the bounds of the offset */
 
-/* What instants of hostile traces are apart. */
+/* a - b, clamped to MOST_NS because damaged traces contain any times. */
 static int64_t apart(int64_t a, int64_t b)
 {
 	int64_t ns;
@@ -41,8 +41,8 @@ static int compare_clocks(const void *va, const void *vb)
 	return order ? order : strcmp(a->boot, b->boot);
 }
 
-/* A host's own clock; that of its boot where another one has it, too, under the name that
- * comes first. Hosts without a boot are told apart by their names. */
+/* Adds the host's clock, or reuses the clock of another host with the same boot id. The clock is named after the
+ * host whose name sorts first. Hosts without a boot id have separate clocks. */
 static void add_clock(GArray *clocks, const struct host_info *h)
 {
 	struct clock new = { .host = name_of(h), .boot = boot_of(h), .offset_ns = TIME_UNKNOWN };
@@ -94,7 +94,7 @@ static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
 	return halves;
 }
 
-/* The one client of this id; NULL: none, or several, of which nobody knows whose it is. */
+/* The only client half with these ids. NULL: none, or several, so that the caller is ambiguous. */
 static const struct half *client_of(const GArray *clients, uint64_t trace, uint64_t span)
 {
 	const struct half key = { .trace = trace, .span = span };
@@ -107,16 +107,16 @@ static const struct half *client_of(const GArray *clients, uint64_t trace, uint6
 	return twice ? NULL : h;
 }
 
-/* One bound of an offset, and when that was, by a's clock. */
+/* One bound of an offset, and its instant by a's clock. */
 struct bound { int64_t at, ns; };
 
-/* The tightest of each window of time. */
+/* The tightest bounds of each time window. */
 struct windows { struct bound low[WINDOWS], high[WINDOWS]; };
 
 struct pairing {
 	struct clocks *k;
 	struct intmap by_clocks;
-	GArray *windows;		/* struct windows, of each link */
+	GArray *windows;		/* struct windows, one for each link */
 	int64_t from_ns, window_ns;
 };
 
@@ -144,7 +144,7 @@ static int window_of(const struct pairing *p, int64_t at)
 	return (int)CLAMP(apart(at, p->from_ns) / p->window_ns, 0, WINDOWS - 1);
 }
 
-/* Of one pair: the offset of b to a is in [low, high]. */
+/* Adds a pair: the offset of b to a is in [low, high]. */
 static void bound(struct pairing *p, uint32_t link, struct bound low_at, struct bound high_at)
 {
 	struct clock_link *l = &g_array_index(p->k->links, struct clock_link, link);
@@ -172,7 +172,7 @@ static void add_pair(struct pairing *p, const struct half *client, const struct 
 	struct clocks *k = p->k;
 	uint32_t to = k->of_host[server->host];
 	int64_t high = apart(server->begin_ns, client->begin), low = apart(server->end_ns, client->end);
-	if (client->clock == to || low > high)	/* more was done than was waited for: no bound */
+	if (client->clock == to || low > high)	/* the server worked longer than the client waited: no bound */
 		return;
 	g_array_index(k->clocks, struct clock, client->clock).calls++;
 	if (client->clock < to)
@@ -183,7 +183,7 @@ static void add_pair(struct pairing *p, const struct half *client, const struct 
 		      (struct bound){ server->end_ns, -low });
 }
 
-/* The other half of the same span, or the client span that it is the child of. */
+/* Pairs each server span with the client half of the same span, or with its parent client span. */
 static void add_pairs(struct pairing *p, const struct timeline *tl)
 {
 	const struct clocks *k = p->k;
@@ -202,8 +202,8 @@ static void add_pairs(struct pairing *p, const struct timeline *tl)
 
 /* ---- estimates ---- */
 
-/* ns a ns that b may gain, as two bounds at different instants allow it. Returns whether some
- * line is within all bounds; *ret_low, *ret_high: slopes of these, infinite where open. */
+/* Bounds of the drift in ns per ns, from pairs of bounds at different instants. *ret_low and *ret_high are the
+ * possible slopes, infinite if unbounded. Returns whether any line satisfies all bounds. */
 static bool slopes_of(const struct windows *w, double *ret_low, double *ret_high)
 {
 	*ret_low = -INFINITY;
@@ -224,7 +224,7 @@ static bool slopes_of(const struct windows *w, double *ret_low, double *ret_high
 	return *ret_low <= *ret_high;
 }
 
-/* What a slope leaves of the offset at an instant. */
+/* The bounds of the offset at an instant for a given slope. */
 static void offsets_at(const struct windows *w, double slope, int64_t at, double *low, double *high)
 {
 	double lowest = -INFINITY, highest = INFINITY;
@@ -244,7 +244,7 @@ static int64_t rounded(double ns)
 	return (int64_t)CLAMP(round(ns), (double)-MOST_NS, (double)MOST_NS);
 }
 
-/* The offset in the middle of a line's time, and an error for all of it. */
+/* Estimates the offset in the middle of the line's time; the error holds for all of that time. */
 static void estimate_line(struct clock_link *l, const struct windows *w, double low, double high)
 {
 	int64_t middle = l->from_ns + apart(l->to_ns, l->from_ns) / 2;
@@ -259,7 +259,7 @@ static void estimate(struct clock_link *l, const struct windows *w)
 {
 	double low, high;
 	bool known = slopes_of(w, &low, &high);
-	l->drift_low_ppm = 1;		/* > high: not known */
+	l->drift_low_ppm = 1;		/* low > high: unknown */
 	if (known && high - low <= 2 * TELLING_DRIFT / 1e6) {
 		l->drift_low_ppm = low * 1e6;
 		l->drift_high_ppm = high * 1e6;
@@ -280,7 +280,7 @@ static void estimate(struct clock_link *l, const struct windows *w)
 			  MAX(l->low_ns - l->at_ns, l->at_ns - l->high_ns));
 }
 
-/* What calls most becomes the first. */
+/* The reference is the clock that is the client most often. */
 static void choose_reference(struct clocks *k)
 {
 	g_autofree struct clock *all = g_memdup2(k->clocks->data, k->clocks->len * sizeof(struct clock));
@@ -302,7 +302,7 @@ static void choose_reference(struct clocks *k)
 	}
 }
 
-/* Over the link, from one of its ends: the offset of the other to the reference. */
+/* Follows the link from one of its ends: computes the offset of the other end to the reference. */
 static bool reach(const struct clocks *k, const struct clock_link *l, const bool *done,
 		  uint32_t *ret_to, struct clock *ret)
 {
@@ -320,7 +320,7 @@ static bool reach(const struct clocks *k, const struct clock_link *l, const bool
 	return true;
 }
 
-/* From the reference outwards, always to the clock that is known best. */
+/* Computes offsets from the reference outwards; the next clock is always the one with the smallest error. */
 static void spread(struct clocks *k)
 {
 	g_autofree bool *done = g_new0(bool, k->clocks->len);
@@ -440,7 +440,7 @@ int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns)
 	return rounded((double)c->offset_ns + c->drift_ppm / 1e6 * (double)apart(at_ns, c->at_ns));
 }
 
-/* The offset as it was then, of clocks that are known to drift. */
+/* Adjusts the offset to the span's instant if the clocks drift. */
 static void follow_drift(const struct clocks *k, const struct span *client, const struct span *server,
 			 int64_t *offset, int64_t *error)
 {
@@ -478,7 +478,7 @@ char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns)
 	return buf;
 }
 
-/* ", gaining 12.3 +-0.4 ppm": the first of the two that are named. */
+/* Appends ", gaining 12.3 +-0.4 ppm", which is about the first of the two named clocks. */
 static void add_drift(GString *to, const struct clock_link *l, bool ahead)
 {
 	double middle = (l->drift_low_ppm + l->drift_high_ppm) / 2 * (ahead ? 1 : -1);
@@ -495,7 +495,7 @@ static void add_drift(GString *to, const struct clock_link *l, bool ahead)
 static void add_link(GString *to, const struct clocks *k, const struct clock_link *l)
 {
 	char offset[TIMEFMT_LEN], error[TIMEFMT_LEN];
-	bool ahead = l->offset_ns >= 0;		/* b is */
+	bool ahead = l->offset_ns >= 0;		/* true: b is ahead */
 	const struct clock *first = &g_array_index(k->clocks, struct clock, ahead ? l->b : l->a);
 	const struct clock *second = &g_array_index(k->clocks, struct clock, ahead ? l->a : l->b);
 	g_string_append_printf(to, "%s%s is %s +-%s ahead of %s (%" G_GUINT64_FORMAT " call%s",

@@ -43,7 +43,7 @@ struct clock_link {
 	int64_t delay_ns, at_ns;	/* least round-trip delay of a pair, and the middle of the
 					 * interval that this pair allows */
 	int64_t offset_ns, error_ns;	/* the estimate */
-	int64_t from_ns, to_ns;		/* of the pairs, by a's clock */
+	int64_t from_ns, to_ns;		/* time of the pairs, by a's clock */
 	double drift_low_ppm, drift_high_ppm;	/* bounds of b's drift against a; low > high: unknown */
 	bool drifts;			/* drift is certain: 0 is outside the bounds */
 };
@@ -63,26 +63,26 @@ void clocks_free(struct clocks *k);		/* NULL is fine */
 typedef struct clocks blk_clocks;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_clocks, clocks_free)
 
-/* How far the clock of host `to` is ahead of that of `from` (timeline_host()), by the pairs
- * between those two, else over others. False: not known. 0 and 0 for hosts of one boot. */
+/* How far the clock of host `to` is ahead of that of `from` (timeline_host()): from pairs between these two hosts, else
+ * by way of other hosts. False: unknown. Offset and error are 0 for hosts with the same boot id. */
 bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t *ret_offset_ns,
 		    int64_t *ret_error_ns);
 
-/* How far clock i is ahead of the first at an instant: with its drift. */
+/* How far clock i is ahead of the first clock at an instant, including drift. */
 int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns);
 
 /* A duration with microseconds, the precision of the errors: "250.012ms", "3600.000012s". */
 char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns);
 
-/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)", of all pairs of clocks; NULL: there
- * are no two clocks. g_free. */
+/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)" for all pairs of clocks. NULL: there is
+ * only one clock. Free with g_free(). */
 char *clocks_sentence(const struct clocks *k);
 
 /* Network time between the client half and the server half of a span, on any two hosts. */
 struct clock_gap {
 	int64_t total_ns;		/* both ways; needs no common clock */
 	int64_t there_ns, back_ns;	/* TIME_UNKNOWN: the offset is not known */
-	int64_t error_ns;		/* of each of these two */
+	int64_t error_ns;		/* of there_ns and of back_ns */
 };
 struct clock_gap clocks_gap(const struct clocks *k, const struct span *client,
 			    const struct span *server);

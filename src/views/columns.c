@@ -96,7 +96,7 @@ GETTER(get_max)
 	return ns_or_none(COMMON(row)->stat.max);
 }
 
-/* A time that is made of parts: null when the trace told nothing at all, or not of these. */
+/* A time that is summed over parts. Null if all parts of the row are unknown, or if events in `needs` are missing. */
 static struct value parts_ns(const struct row *row, const struct rows *rows, unsigned needs,
 			     int64_t ns)
 {
@@ -131,7 +131,7 @@ GETTER(get_runq_ratio)
 	return over_parts(row, get_runnable(row, rows));
 }
 
-/* Time charged to "unknown" is itself known, always. */
+/* The value of one part. The time in PART_UNKNOWN is always known. */
 static struct value part_ns(const struct row *row, const struct rows *rows, enum part p)
 {
 	int64_t ns = COMMON(row)->part[p];

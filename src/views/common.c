@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows about threads, processes and the machine: how seconds are summed into them.
+ * Sums seconds into rows about threads, processes and the machine.
  */
 #include "views/common.h"
 
@@ -44,7 +44,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 
 static int compare_text(const char *a, const char *b)
 {
-	return a == b ? 0 : g_strcmp0(a, b);	/* most are one string of the timeline */
+	return a == b ? 0 : g_strcmp0(a, b);	/* names are mostly identical pointers into the timeline */
 }
 
 static int compare_int(int64_t a, int64_t b)
@@ -77,8 +77,8 @@ static int compare_rows(const void *a, const void *b)
 	return common_compare(*(const struct common *const *)a, *(const struct common *const *)b);
 }
 
-/* Rows of one name whose beginning is not in the trace (tasks without a name, reused ids) have
- * the same keys: their order tells them apart. */
+/* Makes equal keys unique by the order of the rows. Rows have equal keys if they share a name and their beginning is
+ * not in the trace: tasks without a name, reused ids. */
 static void keys_apart(const struct rows *rows)
 {
 	struct intmap seen = { 0 };
@@ -128,7 +128,8 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 	return largest;
 }
 
-/* What says that a thread was in this part: of what it was blocked on, mostly its call does. */
+/* Events that are needed to attribute time to this part. What a thread was blocked on mostly follows from its system
+ * call. */
 static unsigned needs_of_part(enum part p)
 {
 	static const unsigned others[PART_N] = {
@@ -179,7 +180,7 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.from_ns = timeline_second(tl, r.first)->begin_ns;
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
-	/* Whole seconds are summed, so they are what rates are of. */
+	/* Rates are per whole second, because whole seconds are summed. */
 	r.seconds = MAX(r.to_ns - r.from_ns, 1) / (double)NS_PER_S;
 	return r;
 }

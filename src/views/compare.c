@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One span against another or against the usual: see compare.h. */
+/* Compares one span with another span or with the typical span: see compare.h. */
 #include "views/compare.h"
 
 #include "base/timefmt.h"
@@ -15,21 +15,21 @@ enum side { A, B, SIDES };
 
 struct side_sums {
 	uint64_t n;			/* spans */
-	int64_t own_ns, whole_ns;	/* of their own; from begin to end */
+	int64_t own_ns, whole_ns;	/* own time; time from beginning to end */
 	int64_t part[PART_N];		/* of own_ns */
 };
 
 struct compare_row {
 	struct common c;		/* service, name */
 	const char *kind, *mainly;
-	bool is_whole;			/* the span itself with all below it */
-	uint64_t n_b;			/* spans that b is a mean of; 0: nothing to compare with */
+	bool is_whole;			/* the row of the whole span, with all spans below it */
+	uint64_t n_b;			/* number of spans whose mean is b; 0: there is no b */
 	struct side_sums side[SIDES];
 };
 
 #define ROW(row) ((const struct compare_row *)(row))
 
-/* A mean, rounded to the nearest. */
+/* Rounded to the nearest integer. */
 static int64_t mean(int64_t sum, uint64_t n)
 {
 	return (sum + (int64_t)n / 2) / (int64_t)n;
@@ -116,7 +116,7 @@ static GETTER(get_runq_delta)
 #define COLUMN_DIFFERENCE(id, part) \
 	COLUMN_N(#id "_delta_ns", part_title(part), VALUE_NS, SHOWN(PART_##part) ? 7 : 0, 4, \
 		 "more than there (negative: less): " part_help(part), get_##id##_delta),
-/* On the screen as the phases have them: waiting for a CPU is one column. */
+/* The screen shows waiting for a CPU as one column, like the phases do. */
 #define SHOWN(part) ((part) == PART_USER || (part) == PART_SYSCALL || (part) == PART_DISK || \
 		     (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
 
@@ -165,7 +165,7 @@ static gboolean id_equal(const void *a, const void *b)
 static struct compare_row *row_of(struct comparing *c, const struct span *s, bool whole)
 {
 	struct phase_id id = { s->service, s->name, s->kind, whole };
-	if (whole)			/* two operations may be compared */
+	if (whole)			/* one row, even if the operations of both spans differ */
 		id = (struct phase_id){ NULL, NULL, 0, whole };
 	struct compare_row *r = g_hash_table_lookup(c->index, &id);
 	if (r)
@@ -195,7 +195,7 @@ static void add(struct side_sums *to, const struct span *s, const int64_t part[P
 	}
 }
 
-/* Its parts less those of its children on the same thread, which are theirs. */
+/* The parts of a span without those of its children on the same thread. */
 static void own_parts(const struct tree *t, int node, int64_t part[PART_N])
 {
 	const struct span *s = t->nodes[node].span;
@@ -217,9 +217,9 @@ static void add_request(struct comparing *c, const struct tree *t, int node, enu
 	}
 }
 
-/* --- what is usual --- */
+/* --- the typical span --- */
 
-/* With what it is ordered by at hand: a hundred thousand are compared without a look at each. */
+/* A span with its sort keys, so that sorting 100000 spans does not read each span. */
 struct other {
 	int64_t duration_ns;
 	const struct span *span;
@@ -243,7 +243,7 @@ static const struct other *other_at(const GArray *others, guint i)
 	return &g_array_index(others, struct other, i);
 }
 
-/* Closed spans of its operation but itself, shortest first. */
+/* All other ended spans of the operation, shortest first. */
 static GArray *others_of(const struct history *h, const struct span *s)
 {
 	GArray *others = g_array_new(FALSE, FALSE, sizeof(struct other));
@@ -268,8 +268,8 @@ static guint n_shorter(const GArray *others, int64_t than)
 	return n;
 }
 
-/* The middle half: [*ret_first, + n). What memory had room for is slower than most: then
- * those that are in the middle of all, or next to it. */
+/* The middle half of the spans: [*ret_first, + n). If spans were evicted, the retained ones are mostly slow. Then it
+ * takes those in the middle half of all spans, or the nearest ones. */
 static guint middle_of(const GArray *others, const struct operation_info *op, guint *ret_first)
 {
 	guint n = (others->len + 1) / 2, first = (others->len - n) / 2;
@@ -289,7 +289,7 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 	g_autoptr(GArray) others = others_of(h, s);
 	const struct operation_info *op = history_operation(h, s);
 	guint first, n = middle_of(others, op, &first);
-	g_autoptr(blk_tree) t = NULL;	/* of the last one: they may all be in one trace */
+	g_autoptr(blk_tree) t = NULL;	/* tree of the last span; the others are often in the same trace */
 	uint64_t taken = 0;
 	for (guint i = first; i < first + n; i++) {
 		const struct span *o = other_at(others, i)->span;
@@ -311,7 +311,7 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 
 /* --- words --- */
 
-/* "futex +53.2ms": the part that differs most; *ret_ns by how much. */
+/* The part that differs most: "futex +53.2ms". *ret_ns: the difference. */
 static const char *mainly_of(struct rows *rows, const struct compare_row *r, int64_t *ret_ns)
 {
 	int most = 0;
@@ -335,7 +335,7 @@ static int64_t own_difference(const struct compare_row *r)
 	return r->side[A].own_ns - mean(r->side[B].own_ns, r->n_b);
 }
 
-/* "took 41.1ms longer: lock (thumbd) futex +53.2ms, encode (thumbd) user -3.10ms" */
+/* Sets the explanation: "took 41.1ms longer: lock (thumbd) futex +53.2ms, encode (thumbd) user -3.10ms". */
 static void set_verdict(struct rows *rows, const struct compare *cmp)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -354,7 +354,7 @@ static void set_verdict(struct rows *rows, const struct compare *cmp)
 			    (!most || ABS(own_difference(r)) > ABS(own_difference(most))))
 				most = r;
 		}
-		/* What is less than a tenth of it explains nothing. */
+		/* A phase with less than a tenth of the difference does not explain it. */
 		if (!most || ABS(own_difference(most)) * 10 < ABS(more) || !own_difference(most))
 			break;
 		g_ptr_array_add(order, (gpointer)most);
@@ -368,7 +368,7 @@ static void set_verdict(struct rows *rows, const struct compare *cmp)
 	rows->verdict = rows_text(rows, text->str);
 }
 
-/* "7f8efb3a thumbnail 68.4ms against the usual 27.3ms: the mean of 18 of 36 others" */
+/* Sets the line above the table: "7f8efb3a thumbnail 68.4ms against the usual 27.3ms: the mean of 18 of 36 others". */
 static void set_about(struct rows *rows, struct compare *cmp, const struct span *a)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -402,7 +402,7 @@ static int compare_rows(const void *va, const void *vb)
 	return order ? order : g_strcmp0(a->kind, b->kind);
 }
 
-/* The span asked for; of a trace without one its root. -1: it isn't there. */
+/* The node of the requested span, or of the root if span_id is 0. -1: not found. */
 static int find_node(const struct tree *t, uint64_t span_id, int kind)
 {
 	int node = span_id ? tree_find(t, span_id, kind) : t->root;

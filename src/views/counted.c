@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows of what is counted: see counted.h. */
+/* Rows of events and counters: see counted.h. */
 #include "views/counted.h"
 
 #include "base/timefmt.h"
@@ -42,7 +42,7 @@ GETTER(counted_get_ipc)
 
 /* ---- names of counters ---- */
 
-/* "instructions" of "cpu_instructions", "thread_instructions". */
+/* Removes the domain: "instructions" for "cpu_instructions" and "thread_instructions". */
 static const char *short_name(const char *name)
 {
 	return g_str_has_prefix(name, "cpu_") ? name + strlen("cpu_") :
@@ -54,7 +54,7 @@ static bool is_instructions(const char *counter)
 	return strcmp(short_name(counter), "instructions") == 0;
 }
 
-/* Both are the same event to perf. */
+/* perf counts the same event under both names. */
 static bool is_cycles(const char *counter)
 {
 	const char *name = short_name(counter);
@@ -69,7 +69,7 @@ bool counted_is_fault(const struct timeline *tl, const struct count_cell *cell)
 		strcmp(name, "faults") == 0);
 }
 
-/* Those of CPUs only: what user space reads of its own threads is part of them. */
+/* Adds only counters of CPUs: they include what user space reads of its own threads. */
 void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
 		     const struct count_cell *cell)
 {
@@ -77,7 +77,7 @@ void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
 	if (cell->kind != COUNT_PERF || !g_str_has_prefix(name, "cpu_"))
 		return;
 	ipc->instructions += is_instructions(name) ? cell->value : 0;
-	if (is_cycles(name))		/* who recorded it under both names had it twice */
+	if (is_cycles(name))		/* a trace that recorded both names has the count twice */
 		ipc->cycles[strcmp(name, "cpu_cycles") != 0] += cell->value;
 }
 
@@ -109,8 +109,8 @@ struct counting {
 	GArray *wholes;			/* uint64_t */
 	bool events;
 	const struct second *s;
-	size_t index;			/* of it */
-	double seconds;			/* of the range */
+	size_t index;			/* index of the second */
+	double seconds;			/* duration of the range */
 };
 
 #define NO_THREAD 0xc0000000u		/* | host << 1 | idle; see group_key() */
@@ -129,8 +129,7 @@ static uint32_t group_of(const struct counting *k, const struct count_cell *c)
 	return group_key(k->map.rows->tl, by, c->thread);
 }
 
-/* Numbers what is counted: with its kind a name, which may be of the timeline's own, fills more
- * than the half of a row's key. */
+/* Gives each pair of kind and name a small number: half of a row's key has no room for both. */
 static uint32_t what_of(struct counting *k, const struct count_cell *c)
 {
 	uint64_t key = (uint64_t)c->kind << 32 | c->name;
@@ -194,7 +193,7 @@ static void add_cell(struct counting *k, const struct count_cell *c)
 	g_array_index(k->wholes, uint64_t, what) += c->value;
 }
 
-/* What is known of all events, whoever made them. */
+/* Counts of events for the whole host, without threads. */
 static void add_events(struct counting *k)
 {
 	for (uint32_t i = 0; i < k->s->n_events; i++) {
@@ -217,7 +216,7 @@ static int compare(const void *va, const void *vb)
 		strcmp(a->what, b->what);
 }
 
-/* The cycles of a thread (process, ...) to its instructions. */
+/* Copies the cycles of a thread, process, ... to its row of instructions. */
 static void pair_cycles(struct rows *rows)
 {
 	struct intmap cycles = { 0 };
@@ -255,7 +254,7 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 		for (uint32_t c = 0; c < k.s->n_counts; c++)
 			add_cell(&k, &k.s->counts[c]);
 	}
-	/* Of hosts as a whole each event has all of its own. */
+	/* In rows of hosts, `whole` is the sum over all events. */
 	for (guint i = 0; events && query->by == BY_SYSTEM && i < k.wholes->len; i++)
 		of_all += g_array_index(k.wholes, uint64_t, i);
 	for (guint i = 0; i < k.map.rows->rows->len; i++) {

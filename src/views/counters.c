@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was counted for threads: perf counters, page faults, hits of kprobes, kretprobes and
- * uprobes.
+ * Counters by thread: perf counters, page faults, and hits of kprobes, kretprobes and uprobes.
  */
 #include "views/counted.h"
 #include "views/registry.h"

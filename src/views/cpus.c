@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPUs: running, idle, taken by interrupts.
+ * CPUs: time running, idle and in interrupts.
  */
 #include "views/common.h"
 #include "views/registry.h"
@@ -13,7 +13,7 @@ struct cpu_row {
 
 #define ROW(row) ((const struct cpu_row *)(row))
 
-/* All of it unknown: the parts are not zero, they are not known. */
+/* Null if all time of the CPU is unknown: then 0 would be wrong. */
 static struct value known(const struct cpu_row *r, int64_t ns)
 {
 	return r->run_ns + r->idle_ns + r->irq_ns == 0 && r->unknown_ns ?

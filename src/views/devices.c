@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Block and network devices: requests or packets, bytes; of block devices also the time
- * in the queue and at the device, how many requests were there, and who asked for them.
+ * Block and network devices: requests or packets, and bytes. For block devices also the time in the queue and at the
+ * device, the number of pending requests, and the processes that issued them.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
 struct dev_row {
-	struct common c;		/* name: the device's; latency: at the device */
+	struct common c;		/* name: of the device; latency: time at the device */
 	bool net;
-	bool users;			/* of a process or thread: it has no share of the queue */
+	bool users;			/* a row of a process or thread: it has no share of the queue */
 	uint32_t dev;
 	uint64_t in, out, others, in_bytes, out_bytes;
 	uint64_t partial, merges, requeues;
@@ -30,7 +30,8 @@ static GETTER(get_kind)
 #define AT_DEVICE (LACKS_ISSUES | LACKS_COMPLETIONS)
 #define IN_QUEUE (LACKS_INSERTS | LACKS_ISSUES)
 
-/* Requests of block devices need the first, packets the second; 0: they have none. */
+/* Null if the events that the value needs are missing: `block` for block devices, `net` for network devices. 0: such
+ * devices do not have the value. */
 static struct value told(const struct row *row, const struct rows *rows, unsigned block, unsigned net,
 			 struct value value)
 {
@@ -105,7 +106,7 @@ static GETTER(get_queued_max)
 	return of_device(row, rows, IN_QUEUE, VALUE_COUNT, ROW(row)->queued_max);
 }
 
-/* How much of the time it is known how many requests there are. */
+/* Time during which the number of pending requests is known. */
 static double known_ns(const struct row *row)
 {
 	return ROW(row)->seconds * 1e9 - (double)ROW(row)->unknown_ns;
@@ -291,7 +292,7 @@ static void add_user(struct row_map *map, const struct dev_user_cell *cell, doub
 	hist_merge(&r->queue, &cell->queue);
 }
 
-/* Sent: what the device took; where the trace does not tell, what it was given. */
+/* Sent packets are those that the device accepted. If the trace has no such events, they are those queued for it. */
 static void add_net(struct row_map *map, const struct net_cell *cell)
 {
 	bool taken = !(rows_lacks(map->rows, cell->host) & LACKS_TAKEN);

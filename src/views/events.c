@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events by name, also those that nothing interprets; by second, and, where the trace was
- * read for that, by process and thread.
+ * Events by name, including those that blktop does not interpret. Also by second; and by process and thread if the
+ * trace was read for that.
  */
 #include "views/counted.h"
 #include "views/registry.h"
 
-/* Which class lost an event is in no trace. */
+/* Always unknown: a trace does not record which class lost an event. */
 static GETTER(get_lost)
 {
 	return value_none();

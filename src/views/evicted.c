@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What views tell of spans that memory had no room for.
+ * Reports evicted spans in views: see evicted.h.
  */
 #include "views/evicted.h"
 
@@ -66,7 +66,7 @@ void evicted_tell_missing(struct rows *rows, const struct range *range, bool tra
 	struct evicted e = { 0 };
 	if (query_has_trace(q) || q->among)
 		return;
-	/* Of a trace with such a span it is not known in which it was. */
+	/* With a name in the query, spans are counted: it is unknown which traces they belonged to. */
 	enum span_sum_of of = traces && !named ? SUM_TRACE : SUM_SPAN;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace while it is read: see extent.h.
+ * A trace while it is being read: see extent.h.
  */
 #include "views/extent.h"
 
@@ -12,7 +12,7 @@ bool extent_is_whole(const struct extent *e)
 	return !e->outline || e->final_to_ns >= e->outline->to_ns;
 }
 
-/* Main holds [*ret_from, *ret_to): not what is still to be read, not what was dropped. */
+/* The interval that main retains, [*ret_from, *ret_to): without time that is not read yet or was dropped. */
 static bool kept(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
 {
 	int64_t first, last;
@@ -28,7 +28,7 @@ static bool overlap(int64_t a_from, int64_t a_to, int64_t b_from, int64_t b_to)
 	return a_from < b_to && b_from < a_to;
 }
 
-/* What the preview is worth, for a range that it overlaps. */
+/* The quality of the preview, for a range that it overlaps. */
 static enum cover_kind preview_kind(const struct extent *e)
 {
 	return e->window.exact ? COVER_EXACT : COVER_SOFT;
@@ -102,7 +102,7 @@ struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to,
 	bool all;
 	if (!e->outline || MAX(from, e->outline->from_ns) >= MIN(to, e->outline->to_ns))
 		return (struct cover){ COVER_READ, false };
-	/* At the trace's ends windows end with it. */
+	/* Windows do not extend beyond the trace. */
 	from = MAX(from, time_floor(e->outline->from_ns, step_ns));
 	to = MIN(to, time_floor(e->outline->to_ns - 1, step_ns) + step_ns);
 	bool previewed = is_previewed(e, from, to, &all) && e->window.step_ns == step_ns;
@@ -186,7 +186,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
 		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
 		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);
-		/* A sliver at either end would dwarf all others. */
+		/* Very short cells at either end would have a much higher rate than all others. */
 		p->bytes = (double)o->cell[i].bytes * NS_PER_S / (double)MAX(ns, NS_PER_S / 10);
 		p->gap = !o->cell[i].bytes;
 		p->folded = p->begin_ns < timeline_folded_until(e->main) &&
@@ -203,7 +203,7 @@ size_t extent_strip_find(const struct extent_strip *s, int64_t at)
 	return MIN((size_t)((at - s->points[0].begin_ns) / step), s->n - 1);
 }
 
-/* What the seconds read tell takes over. */
+/* Copies the values of seconds that were read. */
 static void add_read(struct extent_strip *s, const struct strip *read)
 {
 	for (guint i = 0; i < read->points->len; i++) {
@@ -230,7 +230,7 @@ static double events_of(const struct timeline *tl, int64_t at)
 	return (double)sum;
 }
 
-/* Without an outline, as far as it is read. */
+/* Without an outline, the strip ends where reading has arrived. */
 static void add_seconds(struct extent_strip *s, const struct extent *e, const struct strip *read)
 {
 	s->n = read->points->len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files, sockets and pipes, and the same summed by kind: calls, bytes and latencies.
+ * Files, sockets and pipes, single or summed by kind: calls, bytes and latencies.
  */
 #include "views/common.h"
 #include "views/registry.h"
@@ -10,9 +10,9 @@
 struct file_row {
 	struct common c;		/* name: the path; latency: of all calls */
 	const char *kind;
-	int32_t fd_low, fd_high;	/* -1: not known, or of several processes */
+	int32_t fd_low, fd_high;	/* -1: unknown, or several processes */
 	uint64_t bytes[2], asked[2], untold[2], unsized[2];
-	struct hist hist[IO_DIR_N];	/* while it is summed */
+	struct hist hist[IO_DIR_N];	/* used only while cells are summed */
 	struct stat stat[IO_DIR_N];
 };
 
@@ -38,7 +38,7 @@ static GETTER(get_fd_last)
 	return descriptor(ROW(row)->fd_low < 0 ? -1 : ROW(row)->fd_high);
 }
 
-/* "socket inet 10.0.0.1:80": who is at the other end, or where it listens. */
+/* The peer's address, or the address on which the socket listens: "socket inet 10.0.0.1:80". */
 static GETTER(get_peer)
 {
 	const char *name = ROW(row)->c.name;
@@ -96,7 +96,7 @@ static GETTER(get_write_asked)
 	return asked(row, IO_DIR_WRITE);
 }
 
-/* With the priorities of pid and name. */
+/* The argument of each is the priority of the columns pid and name. */
 #define COLUMNS_WHO(p_pid, p_name) \
 	COLUMN_HOST, \
 	COLUMN_ID("pid", "PID", 7, p_pid, "process id", get_pid), \
@@ -279,7 +279,7 @@ static void add_kinds(struct row_map *map, const struct second *s)
 			add_cell(kind_row(map, cell->thread,
 					  io_kind(rows->tl, timeline_file(rows->tl, cell->file))), cell);
 	}
-	/* sync and msync: of no descriptor. */
+	/* sync and msync have no file descriptor. */
 	for (uint32_t i = 0; i < s->n_calls; i++) {
 		const struct call_cell *cell = &s->calls[i];
 		const struct call_info *info = call_info(timeline_string(rows->tl, cell->name));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is usual, and the spans of a thread.
+ * Lookups over all retained spans: see history.h.
  */
 #include "views/history.h"
 
-/* ---- what is usual ---- */
+/* ---- medians of operations ---- */
 
 const struct operation_info *history_operation(const struct history *h, const struct span *s)
 {
@@ -32,22 +32,22 @@ double history_x_usual(const struct history *h, const struct span *s)
 /*
  * ---- by thread ----
  *
- * All spans by thread, in the timeline's order; those of a thread are put in order when
- * they are asked for, so a question costs a walk over the list and a sort of a part of it.
- * Threads whose ids are not among the timeline's dense ones (few) share a place.
+ * All spans grouped by thread. The spans of a thread are sorted at the first lookup for it. So the index costs one
+ * pass over the spans, and a lookup sorts only one group. Threads whose ids are outside the timeline's dense range
+ * share one group.
  */
 
 struct thread_span {
 	int64_t begin_ns, end_ns;
-	int64_t max_end;		/* of the thread's spans up to this one */
+	int64_t max_end;		/* greatest end of this and the preceding spans of the thread */
 	const struct span *span;
 };
 
 struct thread_index {
 	struct thread_span *list;
-	size_t *from;			/* by thread, and one more: its first */
+	size_t *from;			/* by thread: index of its first span; one entry more than threads */
 	bool *sorted;			/* by thread */
-	uint32_t n;			/* threads, and the shared place */
+	uint32_t n;			/* threads, and the shared group */
 };
 
 static uint32_t place_of(const struct thread_index *x, uint32_t thread)
@@ -90,7 +90,7 @@ static struct thread_index *thread_index_new(const struct timeline *tl)
 	return x;
 }
 
-/* By begin, the longer one first. */
+/* By beginning; the longer span first. */
 static int compare_spans(const void *va, const void *vb)
 {
 	const struct thread_span *a = va, *b = vb;
@@ -99,7 +99,7 @@ static int compare_spans(const void *va, const void *vb)
 	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
 }
 
-/* The thread's spans (and others, where it shares a place), in order; valid for the timeline's version. */
+/* The sorted spans of the thread's group. Valid for this version of the timeline. */
 static struct thread_span *spans_of_thread(struct history *h, uint32_t thread, size_t *ret_n)
 {
 	if (h->threads && h->version != timeline_version(h->tl))
@@ -120,7 +120,7 @@ static struct thread_span *spans_of_thread(struct history *h, uint32_t thread, s
 	return of;
 }
 
-/* So many of the spans begin before `at`. */
+/* The number of spans that begin before `at`. */
 static size_t count_before(const struct thread_span *of, size_t n, int64_t at)
 {
 	size_t low = 0, high = n;
@@ -165,8 +165,8 @@ const struct span *history_span_at(struct history *h, uint32_t thread, int64_t a
 
 /* ---- life ---- */
 
-/* Those asked for last: a screen builds several views of the same version in a row, and shows
- * a preview beside the timeline. */
+/* The two histories used last. A screen builds several views of one version, and shows a preview beside the
+ * timeline. */
 static struct history *latest[2];
 
 struct history *history_new(const struct timeline *tl)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interrupts and softirqs: how often, how long, how long softirqs wait; on each CPU, or
- * whose time they took.
+ * Interrupts and softirqs: counts, durations, and latencies of softirqs; by CPU, or by the process that was
+ * interrupted.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
 struct irq_row {
-	struct common c;		/* name: the interrupt's; latency: of its handler */
+	struct common c;		/* name: of the interrupt; latency: duration of its handler */
 	uint32_t code;
-	int64_t cpu;			/* -1: several, or by process */
+	int64_t cpu;			/* -1: several CPUs, or a row of a process */
 	bool stolen;			/* a row of a process: only .count and .self_ns are known */
 	uint64_t count;
 	int64_t self_ns;
-	struct hist raise;		/* while it is summed */
-	struct stat wait;		/* of it */
+	struct hist raise;		/* used only while cells are summed */
+	struct stat wait;		/* of .raise */
 };
 
 #define ROW(row) ((const struct irq_row *)(row))
@@ -89,7 +89,7 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
-/* ---- on CPUs ---- */
+/* ---- by CPU ---- */
 
 static void add_irq(struct row_map *map, const struct irq_cell *cell)
 {
@@ -114,7 +114,7 @@ static void add_irq(struct row_map *map, const struct irq_cell *cell)
 	hist_merge(&r->raise, &cell->raise);
 }
 
-/* ---- whose time ---- */
+/* ---- by interrupted process ---- */
 
 static void add_stolen(struct row_map *map, const struct stolen_cell *cell)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Filters over lines of the journal. */
+/* Filters over lines of the call log. */
 #include "views/logline.h"
 
 #include "base/text.h"
@@ -11,9 +11,9 @@
 struct logfilter {
 	struct expr *expr;
 	GPtrArray *args;		/* char *: names behind "arg." */
-	GStringChunk *chunk;		/* texts of the line at hand */
+	GStringChunk *chunk;		/* texts of the current line */
 	const struct journal_line *line;
-	char *text;			/* of the line at hand, once asked for */
+	char *text;			/* text of the current line, made at first use */
 };
 
 static struct value get_text(struct logfilter *f)
@@ -109,7 +109,7 @@ static const struct {
 	struct value (*get)(struct logfilter *f);
 	enum value_kind kind;
 } columns[] = {
-	{ "text", "the line as it is shown", get_text, VALUE_TEXT },	/* bare words look here */
+	{ "text", "the line as it is shown", get_text, VALUE_TEXT },	/* bare words match this column */
 	{ "name", "call or event", get_name, VALUE_TEXT },
 	{ "comm", "name of the thread", get_comm, VALUE_TEXT },
 	{ "tid", "the thread", get_tid, VALUE_ID },
@@ -126,7 +126,7 @@ static const struct {
 	{ "file", "the file or socket of its descriptor, or its path", get_file, VALUE_TEXT },
 };
 
-/* What is left of the path behind this field's name or number; NULL: it is another one. */
+/* The rest of the path after the field's name or index; NULL: the path does not begin with it. */
 static const char *behind(const struct field *f, bool in_list, unsigned index, const char *path)
 {
 	size_t len = strlen(f->name);
@@ -145,7 +145,7 @@ static void skip_inside(struct fields_cursor *c)
 		depth += f.kind == FIELD_BEGIN ? 1 : f.kind == FIELD_END ? -1u : 0;
 }
 
-/* "count", "args.count", "fildes[1]". As deep as the path is long, at most. */
+/* Finds a field by path: "count", "args.count", "fildes[1]". The recursion is no deeper than the path is long. */
 static bool find_path(struct fields_cursor *c, int scope, bool in_list, const char *path,
 		      struct field *ret)
 {
@@ -175,7 +175,7 @@ static struct value value_of(struct logfilter *f, const struct field *field, boo
 	return value_int(large ? VALUE_HEX64 : VALUE_ID, (int64_t)field->value);
 }
 
-/* Of what was entered, else of what came back. */
+/* Searches the fields of the call's entry first, then those of its exit. */
 static struct value get_arg(struct logfilter *f, const char *name)
 {
 	static const int scopes[] = { FIELD_PAYLOAD, FIELD_SPECIFIC, FIELD_COMMON };
@@ -198,7 +198,7 @@ static int find_column(const char *column)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
 		if (!strcmp(columns[i].id, column) || text_is_with_unit(columns[i].id, column))
-			return (int)i;	/* none without its unit is another one's */
+			return (int)i;	/* no column's id without its unit is the id of another */
 	return -1;
 }
 

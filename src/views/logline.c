@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of the journal as strace would print them. */
+/* Lines of the call log in the format of strace. */
 #include "views/logline.h"
 
 #include "base/limits.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define AT_CWD (-100)
-#define POINTER (UINT64_C(1) << 46)	/* the tracer shows many addresses as decimals */
+#define POINTER (UINT64_C(1) << 46)	/* the tracer prints many addresses as decimal numbers */
 
-/* Quoted, with C's escapes; long ones are cut. */
+/* Quoted with C escapes; long texts are truncated. */
 static void put_quoted(GString *s, const char *text, size_t len)
 {
 	size_t n = MIN(len, LIMIT_LOG_TEXT_BYTES);
@@ -89,7 +89,7 @@ static bool put_fd(GString *s, const struct field *f, const struct journal_line 
 static void put_field(GString *s, const struct field *f, struct fields_cursor *c,
 		      const struct journal_line *l);
 
-/* What is inside of a structure or list; the cursor is behind its end then. */
+/* Prints the members of a structure or list; leaves the cursor after its end. */
 static void put_inside(GString *s, bool is_list, struct fields_cursor *c,
 		       const struct journal_line *l)
 {
@@ -126,7 +126,7 @@ static void put_field(GString *s, const struct field *f, struct fields_cursor *c
 		put_value(s, f);
 }
 
-/* All fields of the payload but `without`. */
+/* All fields of the payload except `without`. */
 static void put_fields(GString *s, GBytes *run, const char *without, const struct journal_line *l)
 {
 	gsize n;
@@ -164,7 +164,7 @@ static void put_return(GString *s, const struct journal_line *l)
 	}
 }
 
-/* One that the tracer knows by number alone: its six arguments are told twice. */
+/* Is it a system call that the tracer knows only by number? Its six arguments are recorded twice. */
 static bool is_numbered(const struct journal_line *l)
 {
 	struct field f;

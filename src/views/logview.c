@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log's columns, rows, and what Enter shows: see logview.h. */
+/* Columns, rows and details of the call log: see logview.h. */
 #include "views/logview.h"
 
 #include "base/text.h"
@@ -177,7 +177,7 @@ const struct view view_log = {
 	.has_named = logfilter_has, .get_named = get_named,
 };
 
-/* ---- what Enter shows ---- */
+/* ---- details ---- */
 
 static void add(GPtrArray *to, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -235,7 +235,7 @@ GPtrArray *logview_details(const struct journal_line *l)
 	return to;
 }
 
-/* A call in progress: since when, and what. */
+/* Appends a call in progress, and for how long. */
 static void add_open(GPtrArray *to, const struct journal_line *call, int64_t at)
 {
 	g_autofree char *what = logline_what(call);

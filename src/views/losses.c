@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What each stream lost, and how the tracer is told to lose less.
+ * Losses of each stream, and the command that reduces them.
  */
 #include "views/common.h"
 #include "views/registry.h"
@@ -34,7 +34,7 @@ static GETTER(get_losses)
 	return value_int(VALUE_COUNT, ROW(row)->count);
 }
 
-/* Packets that were overwritten do not tell how many events they held. */
+/* Null if packets were overwritten: the number of their events is unknown. */
 static GETTER(get_lost_events)
 {
 	const struct loss_row *r = ROW(row);
@@ -57,8 +57,8 @@ static GETTER(get_lost_ratio)
 	return value_ratio((double)r->lost_ns / NS_PER_S / r->seconds);
 }
 
-/* Discarded events: the ring was full. Lost packets: it was overwritten, or its reader (or a
- * live viewer) was too slow. More and larger sub-buffers help against both. */
+/* The tracer discards events if the ring is full. It loses packets if it overwrites the ring, or if a reader or live
+ * viewer is too slow. More and larger sub-buffers help in all cases. */
 static GETTER(get_repair)
 {
 	return value_text(repair_for_losses(ROW(row)->kernel));

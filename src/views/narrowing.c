@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What rows can be narrowed to: see narrowing.h. */
+/* Narrowing of views: see narrowing.h. */
 #include "views/narrowing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a view needs: see needs.h. */
+/* Events that a view needs: see needs.h. */
 #include "views/needs.h"
 
 #include "views/registry.h"
@@ -52,7 +52,7 @@ GPtrArray *needs_commands(const struct view *v, const struct timeline *tl)
 
 		if (view_has_need(tl, v->needs[i]))
 			continue;
-		if (repair_is_tracepoint(v->needs[i])) {	/* these go into one command */
+		if (repair_is_tracepoint(v->needs[i])) {	/* one command enables all tracepoints */
 			g_autofree char *name = repair_words(v->needs[i]);
 			g_string_append_printf(tracepoints, "%s%s", tracepoints->len ? "," : "", name);
 			continue;

@@ -17,7 +17,7 @@ static const char *process_name(const struct timeline *tl, uint32_t process, int
 	return *comm ? comm : NULL;
 }
 
-/* The others of a process are added to the first one, which is the longest. */
+/* Adds a thread to the row of its process. The first thread of a process creates the row, which has its label. */
 static void add_thread(GArray *rows, const struct timeline *tl, const struct span *s,
 		       const struct span_neighbour *n)
 {

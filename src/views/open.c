@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans that are open at the end of the range, which is now in a live session: how long,
- * and what their thread does at that instant. Ended ones are looked back at, so what they
- * waited for and how long they took in the end is known.
+ * Spans that are open at the end of the range (in a live session: now): for how long, and what their thread does
+ * then. For spans that ended since, the later events also give the final duration and the end of the wait.
  */
 #include "views/evicted.h"
 #include "views/history.h"
@@ -15,7 +14,7 @@
 struct open_row {
 	struct span_row columns;
 	const char *comm, *now, *call, *on, *waker;
-	int64_t open_ns, now_ns;	/* now_ns -1: unknown since when */
+	int64_t open_ns, now_ns;	/* now_ns: time in the present state; -1: unknown */
 	int64_t usual_ns;
 };
 
@@ -107,10 +106,10 @@ static const struct column columns[] = {
 
 struct doing {
 	int64_t at;
-	const struct span_wait *wait;	/* the innermost span's version of it */
+	const struct span_wait *wait;	/* as recorded in the innermost span */
 	const struct span_slow_call *call;
-	bool all_waits, all_calls;	/* no shorter ones were left out */
-	bool still;			/* the wait lasts as far as is known */
+	bool all_waits, all_calls;	/* the spans retain all waits or calls, not only the longest */
+	bool still;			/* the wait has not ended where the trace ends */
 };
 
 static void look_at(const struct span *s, void *data)
@@ -133,7 +132,7 @@ static void look_at(const struct span *s, void *data)
 	d->all_calls &= s->n_slow_more == 0;
 }
 
-/* The thread of the last annotation before it: spans may change hands. */
+/* The thread of the last annotation before `at`: a span may move between threads. */
 static uint32_t thread_at(const struct span *s, int64_t at)
 {
 	uint32_t thread = s->thread;
@@ -184,7 +183,7 @@ static void tell(struct open_row *r, struct rows *rows, struct history *h, int64
 		r->comm = *comm ? comm : NULL;
 		history_spans_of(h, thread, at - 1, at, look_at, &d);
 	}
-	/* It is on this thread by its last annotation, but began on another. */
+	/* The span began on another thread and has moved to this one. */
 	if (!d.wait)
 		look_at(s, &d);
 	if (d.wait) {
@@ -225,7 +224,7 @@ static void free_history(void *h)
 	history_free(h);
 }
 
-/* The range's end; of one that goes on behind the trace the last instant known. */
+/* The end of the range, but at most the last instant of the trace. */
 static bool instant_of(const struct timeline *tl, const struct view_query *q, int64_t *ret)
 {
 	int64_t first, last;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first screen: operations, the slowest traces, the busiest processes, and the
- * machine in one line.
+ * The first screen: operations, slowest traces, busiest processes, and one line about the machine.
  */
 #include "views/overview.h"
 
@@ -13,16 +12,16 @@
 #include "views/traces.h"
 
 struct operation_row {
-	struct common c;		/* name, service; parts of all its spans */
+	struct common c;		/* name, service; parts: of all its spans */
 	uint64_t open;
 	int64_t usual_ns;
 	double seconds;
-	const struct span *slowest;	/* borrowed while it is built */
+	const struct span *slowest;	/* borrowed; used only while rows are built */
 	const char *mainly;		/* "futex 52%" */
 };
 
 #define ROW(row) ((const struct operation_row *)(row))
-#define OUTLIER 2.0			/* times the usual */
+#define OUTLIER 2.0			/* multiple of the operation's median */
 
 static GETTER(get_rate)
 {
@@ -164,7 +163,7 @@ static void add_evicted(struct row_map *map, const struct history *h, const stru
 	}
 }
 
-/* "disk 61% /srv/thumb/x": the largest part, and what the slowest one waited for. */
+/* The largest part, and what the slowest span waited for: "disk 61% /srv/thumb/x". */
 static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 {
 	int64_t ns, total;
@@ -228,7 +227,7 @@ static void add_tables(struct overview *o, const struct timeline *tl,
 
 /* --- the strip and its words --- */
 
-/* "thumbnail: futex +47ms"; of one that was evicted it is not known why. */
+/* "thumbnail: futex +47ms". Of an evicted span the cause is unknown. */
 static const char *worst_text(struct rows *rows, struct history *h, const struct strip_point *p)
 {
 	const struct span *s = p->worst;
@@ -317,7 +316,7 @@ static double share(int64_t ns, int64_t total)
 	return total > 0 ? (double)ns / total : -1;
 }
 
-/* The block device that was busy longest. */
+/* The block device with the most busy time. */
 static void add_device(struct overview *o, struct rows *rows, const struct range *range)
 {
 	struct rows *devices = view_devices.build(rows->tl, &rows->query);
@@ -400,7 +399,7 @@ const struct view view_overview = {
 	.on_screen = true, .build = build,
 };
 
-/* Without spans: where threads waited most for CPUs and disks. */
+/* For a trace without spans: the second in which threads waited longest for CPUs and disks. */
 static int64_t most_waiting(const struct timeline *tl)
 {
 	int64_t most = -1, at = TIME_UNKNOWN;
@@ -418,7 +417,7 @@ static int64_t most_waiting(const struct timeline *tl)
 	return at;
 }
 
-/* With spans, but no outlier among them: the second of the slowest. */
+/* For a trace without outliers: the second with the slowest span. */
 static int64_t slowest_second(const struct strip *strip)
 {
 	for (guint i = 0; i < strip->points->len; i++) {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define CRITICAL_SHARE 10	/* of its parent's time */
+#define CRITICAL_SHARE 10	/* at least one tenth of the parent's time */
 
 struct rest { bool on_cpu, mixed; enum part part; };
 
@@ -16,7 +16,7 @@ struct walk {
 	struct history *h;
 	const struct tree *t;
 	GArray *path;
-	struct intmap at;		/* node -> .rests, made when first asked for */
+	struct intmap at;		/* node -> .rests, filled at first use */
 	GArray *rests;			/* struct rest */
 	unsigned depth, steps;
 };
@@ -56,9 +56,9 @@ static void add_part_of(struct walk *w, const struct path_segment *s, int64_t fr
 	add(w, &piece);
 }
 
-/* ---- who was waited for ---- */
+/* ---- waker chain ---- */
 
-/* What the thread of a hop worked for. */
+/* Sets the span on which the segment's thread worked. */
 static void find_span(struct walk *w, struct path_segment *s)
 {
 	int64_t middle = s->begin_ns + (s->end_ns - s->begin_ns) / 2;
@@ -68,7 +68,7 @@ static void find_span(struct walk *w, struct path_segment *s)
 		s->node = tree_find(w->t, s->span->span_id, (int)s->span->kind);
 }
 
-/* Those of the wait that is s, as far as [from, to) goes; false: nobody is known. */
+/* Adds the waker chain of the wait `s` within [from, to). False: the chain does not cover the interval. */
 static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
 	const struct span *span = span_at(w, s->node);
@@ -113,7 +113,7 @@ static bool has_hops(const struct span *s, int64_t from, int64_t to)
 	return false;
 }
 
-/* Those that end last first; of these the one that began first. */
+/* Latest end first; of equal ends, earliest beginning first. */
 static int compare_ends(const void *va, const void *vb, void *data)
 {
 	const struct walk *w = data;
@@ -122,8 +122,8 @@ static int compare_ends(const void *va, const void *vb, void *data)
 	return ea != eb ? (ea > eb ? -1 : 1) : a - b;
 }
 
-/* Children that the wait may have been for: of other threads, and if it is known who ended it,
- * of those who had a part in that. */
+/* Children on other threads that the wait may have been for. If the waker chain is known, only children on its
+ * threads. */
 static GArray *children_of(struct walk *w, const struct path_segment *s)
 {
 	const struct tree *t = w->t;
@@ -143,7 +143,8 @@ static GArray *children_of(struct walk *w, const struct path_segment *s)
 
 struct piece { int64_t from, to; int child; };
 
-/* Backwards from the end: the child that ended last, the one that ended last before that began. */
+/* Goes backwards from the end of the wait: takes the child that ended last, then the child that ended last before
+ * that one began. */
 static GArray *pieces_of(struct walk *w, const struct path_segment *s)
 {
 	GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
@@ -154,7 +155,7 @@ static GArray *pieces_of(struct walk *w, const struct path_segment *s)
 		struct piece p = { MAX(span_at(w, c)->begin_ns, s->begin_ns),
 				   MIN(span_at(w, c)->end_ns, cursor), c };
 		if (p.from >= p.to)
-			continue;	/* nobody waited for it any more */
+			continue;	/* a later child covers it */
 		g_array_append_val(pieces, p);
 		cursor = p.from;
 	}
@@ -167,14 +168,15 @@ static void add_alone(struct walk *w, const struct path_segment *s, int64_t from
 		add_part_of(w, s, from, to);
 }
 
-/* A device, the clock, a CPU: nobody else is to be asked. */
+/* Waits for a device, a timer or a CPU: the path stays on the thread. */
 static const bool is_own[PART_N] = {
 	[PART_USER] = true, [PART_SYSCALL] = true, [PART_KERNEL] = true, [PART_IRQ] = true,
 	[PART_PREEMPTED] = true, [PART_WAKEUP] = true, [PART_DISK] = true, [PART_TIMER] = true,
 	[PART_FAULT] = true,
 };
 
-/* Blocked, or nobody knows: s is what the thread itself tells of it. */
+/* A wait for other threads: the path goes to child spans, and between them to the waker chain or to the thread
+ * itself. */
 static void add_blocked(struct walk *w, const struct path_segment *s)
 {
 	if (is_own[s->part] || w->depth >= LIMIT_PATH_DEPTH || w->steps > LIMIT_PATH_LOOKS) {
@@ -204,7 +206,7 @@ static struct path_segment of_node(const struct walk *w, int node, int64_t from,
 				      .file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
 }
 
-/* Is the wait in a child on the same thread? That tells it, then. */
+/* Is the wait also in a child on the same thread? Then the child's segment shows it. */
 static bool in_child(const struct walk *w, int node, const struct span_wait *x)
 {
 	for (int c = w->t->nodes[node].first_child; c >= 0; c = w->t->nodes[c].next) {
@@ -216,14 +218,14 @@ static bool in_child(const struct walk *w, int node, const struct span_wait *x)
 	return false;
 }
 
-/* What it did in no wait that is kept: the most of what these and its children leave over. */
+/* The state of a span outside of its retained waits: the largest part without these waits and without its children. */
 static struct rest find_rest(const struct walk *w, int node)
 {
 	const struct span *s = span_at(w, node);
 	int64_t part[PART_N], all = 0, most = 0;
 	struct rest r = { .part = PART_UNKNOWN };
 	tree_self_parts(w->t, node, part);
-	part[PART_HANDOFF] = 0;		/* told by annotations */
+	part[PART_HANDOFF] = 0;		/* annotations mark handoffs */
 	for (uint32_t i = 0; i < s->n_waits; i++) {
 		const struct span_wait *x = &s->waits[i];
 		if (in_child(w, node, x))
@@ -284,7 +286,7 @@ static void add_handoff(struct walk *w, int node, int64_t from, int64_t to)
 		add_blocked(w, &s);
 }
 
-/* In no wait that is kept. Of a span of several threads annotations tell which one it was. */
+/* Adds an interval outside of retained waits. If the span has several threads, annotations determine the thread. */
 static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
 {
 	const struct span *s = span_at(w, node);
@@ -327,7 +329,7 @@ static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_
 	add(w, &s);
 }
 
-/* [from, to) of the span itself, in which no child of its thread is. */
+/* Adds [from, to) of the span itself; no child on its thread overlaps it. */
 static void add_own(struct walk *w, int node, int64_t from, int64_t to)
 {
 	const struct span *s = span_at(w, node);
@@ -344,7 +346,7 @@ static void add_own(struct walk *w, int node, int64_t from, int64_t to)
 	add_rest(w, node, cursor, to);
 }
 
-/* The next child of the same thread that overlaps [from, to); they are in order of begin. */
+/* The next child on the same thread that overlaps [from, to). Children are sorted by beginning. */
 static int next_inner(const struct walk *w, int c, const struct span *s, int64_t from, int64_t to)
 {
 	for (; c >= 0 && span_at(w, c)->begin_ns < to; c = w->t->nodes[c].next) {
@@ -357,8 +359,8 @@ static int next_inner(const struct walk *w, int c, const struct span *s, int64_t
 
 struct inner { int node, next; int64_t from, to; };
 
-/* The span's thread from .. to, each instant told by the innermost span of that thread. These may
- * nest deep, so they do not recurse. */
+/* Adds the path on the span's thread; each instant belongs to the innermost span on it. The walk uses a
+ * stack instead of recursion, because spans may nest deeply. */
 static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
 {
 	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct inner));
@@ -418,9 +420,9 @@ void path_mark(struct tree *t)
 	}
 }
 
-/* ---- whose fault ---- */
+/* ---- culprit ---- */
 
-struct spent { const struct path_segment *first; int64_t ns; };	/* by one thread, in one state */
+struct spent { const struct path_segment *first; int64_t ns; };	/* time of one thread in one state */
 
 static void spend(GArray *all, const struct path_segment *p)
 {

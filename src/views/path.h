@@ -31,8 +31,8 @@ struct path_segment {
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
 
-/* Sets .critical of the nodes below the root on which, or on threads they waited for, the root's path spends at least a
- * tenth of their parent's time. The parent must be critical as well. */
+/* Sets .critical of nodes below the root. A node is critical if its parent is, and if the root's path spends at least a
+ * tenth of the parent's time on it or on threads that it waited for. */
 void path_mark(struct tree *t);
 
 /* The thread, other than the node's, on which the path spent most of [from, to). */

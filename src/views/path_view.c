@@ -10,10 +10,10 @@
 #include "views/traces.h"
 
 struct path_row {
-	struct common c;		/* of the thread; name, service: of its span */
-	struct path_segment p;		/* but for .span */
-	int64_t since;			/* begin of the path */
-	uint64_t trace_id, span_id;	/* of its span; 0: it has none */
+	struct common c;		/* thread; name, service: of its span */
+	struct path_segment p;		/* .span is not valid */
+	int64_t since;			/* beginning of the path */
+	uint64_t trace_id, span_id;	/* of its span; 0: no span */
 	const char *what, *mode, *call, *path, *waker, *behind;
 };
 
@@ -122,7 +122,7 @@ static const struct column columns[] = {
 
 static void set_span(struct path_row *r, struct rows *rows, const struct span *s)
 {
-	r->p.span = NULL;		/* it may go; the rows stay */
+	r->p.span = NULL;		/* the span may be evicted before the rows */
 	r->c.service = r->c.name = NULL;
 	if (!s)
 		return;
@@ -143,7 +143,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	struct path_row *r = common_new(rows, sizeof(*r));
 	g_autofree char *words = path_words(tl, p);
 	enum view_by by = rows->query.by;
-	rows->query.by = BY_THREAD;	/* a piece is one thread's, whatever was asked */
+	rows->query.by = BY_THREAD;	/* each segment is on one thread, whatever the query says */
 	group_fill(&r->c, rows, p->thread);
 	rows->query.by = by;
 	r->c.row.drill = (struct view_query)VIEW_QUERY_INIT;
@@ -161,7 +161,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	r->behind = p->behind != ID_NONE ? thread_label(rows, p->behind, p->end_ns) : NULL;
 }
 
-/* They stay in order of time. */
+/* By time. */
 static int compare(const void *va, const void *vb)
 {
 	const struct path_row *a = *(const struct path_row *const *)va;
@@ -198,7 +198,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, true);	/* the slowest of the range may be among them */
+	evicted_tell_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	return rows;
 }
 

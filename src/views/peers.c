@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who talks with whom over the network, as the headers of packets tell: flows, or other
- * machines. Headers tell no process: whose a flow is follows from the names of sockets.
+ * Network traffic by flow or by remote machine, from packet headers. Headers do not name a process: the owner of a
+ * flow is found by the names of sockets.
  */
 #include "base/address.h"
 #include "state/store/container.h"
@@ -11,13 +11,13 @@
 #include <string.h>
 
 struct peer_row {
-	struct common c;		/* name: the peer; comm: whose socket it is */
+	struct common c;		/* name: the peer; comm: the owner of the socket */
 	struct flow flow;
 	const char *device, *local;
 	uint64_t flows;
 	struct flow_cell sums;
 	uint32_t host;
-	uint32_t process;		/* whose it is; ID_NONE: nobody knows, or several */
+	uint32_t process;		/* owner; ID_NONE: unknown, or several */
 };
 
 #define ROW(row) ((const struct peer_row *)(row))
@@ -118,9 +118,9 @@ static int compare(const void *va, const void *vb)
 	return order ? order : memcmp(&a->flow, &b->flow, sizeof a->flow);
 }
 
-/* ---- whose sockets ---- */
+/* ---- owners of sockets ---- */
 
-/* By "10.0.0.1:80" which one process moved bytes through a socket of that name. */
+/* By address such as "10.0.0.1:80": the only process that moved bytes through a socket of that name. */
 struct owners {
 	const struct timeline *tl;
 	GHashTable *by_address;		/* struct owner_key -> process + 1; 0: several */
@@ -129,7 +129,7 @@ struct owners {
 
 struct owner_key {
 	uint32_t host;
-	const char *address;		/* the timeline's, or the rows' */
+	const char *address;		/* owned by the timeline or the rows */
 };
 
 static guint owner_hash(gconstpointer p)
@@ -174,13 +174,14 @@ static bool has_ports(const struct flow *f)
 	return f->local_port || f->peer_port;
 }
 
-/* A connected or accepted socket has its peer's name, one that is only bound its own. */
+/* Finds the process that owns the flow. A connected or accepted socket has its peer's name; a socket that is only
+ * bound has its own. */
 static void find_owner(const struct owners *o, struct rows *rows, struct peer_row *r)
 {
 	struct owner_key peer = { r->host, r->c.name };
 	bool is_here = g_hash_table_contains(o->locals, &peer);
 	if (!has_ports(&r->flow) || (is_here && r->flow.protocol != FLOW_TCP))
-		return;			/* a name may be of either end's socket */
+		return;			/* the name may be that of either end's socket */
 	r->process = owner_of(o, r->host, r->c.name);
 	if (r->process == ID_NONE && r->flow.protocol == FLOW_UDP)
 		r->process = owner_of(o, r->host, r->local);
@@ -271,8 +272,8 @@ static void add_cell(struct row_map *map, const struct flow_cell *cell)
 	r->sums.tx_bytes += cell->tx_bytes;
 }
 
-/* Flows are counted once all are known: by name one row may have the same flow at many devices and
- * in many seconds. */
+/* A flow is counted after all seconds: one row by name may contain the same flow on several devices and in several
+ * seconds. */
 struct counted { uint32_t host; struct flow flow; };
 
 static guint counted_hash(gconstpointer p)
@@ -299,7 +300,7 @@ static void count_flow(struct row_map *map, GHashTable *seen, const struct flow_
 	}
 }
 
-/* Asked about one process or container: only what is known to be its. */
+/* If the query names a process or container, only flows that are known to belong to it remain. */
 static bool is_asked(const struct peer_row *r, const struct rows *rows)
 {
 	const struct view_query *q = &rows->query;
@@ -317,7 +318,7 @@ static void keep_asked(struct rows *rows)
 	rows_keep(rows, keep);
 }
 
-/* Tracers before LTTng 2.8 tell devices and lengths only. */
+/* Tracers before LTTng 2.8 record only device and length of a packet. */
 static void tell_headerless(struct rows *rows, const struct range *range)
 {
 	bool packets = false;
@@ -333,7 +334,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	GHashTable *seen = g_hash_table_new_full(counted_hash, counted_equal, g_free, NULL);
-	if (!view_has_by(&view_peers, query->by))	/* of a view that it was reached from */
+	if (!view_has_by(&view_peers, query->by))	/* the query may come from a view with other values of `by` */
 		map.rows->query.by = BY_SYSTEM;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);

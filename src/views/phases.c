@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Phases of operations: the spans below a root, summed by service and name, over all
- * requests that ended in the range. The root itself is a row (the total), and what it
- * did outside of its children is "(self)".
+ * Phases of operations: spans below a root, summed by service and name over all requests that ended in the range.
+ * The root has a row too, with the total. "(self)" is its time outside of its children.
  */
 #include "state/store/span_tree.h"
 #include "views/evicted.h"
@@ -18,17 +17,17 @@
 struct phase_row {
 	struct common c;
 	const char *operation, *operation_service, *kind;
-	int64_t whole_ns;		/* of the operation's root spans */
-	int64_t self_ns;		/* sum of its spans' */
-	int64_t parents_ns;		/* of the spans that its own are children of, each once */
+	int64_t whole_ns;		/* sum over the operation's root spans */
+	int64_t self_ns;		/* sum of the self times of the row's spans */
+	int64_t parents_ns;		/* sum over the parents of the row's spans, each parent once */
 	double seconds;
-	uint32_t index;			/* in the order in which rows were made */
-	GHashTable *calls;		/* string id -> int64_t *, while it is summed */
-	uint64_t evicted;		/* of the spans: their calls are not known */
+	uint32_t index;			/* number of the row in order of creation */
+	GHashTable *calls;		/* string id -> int64_t *; used only while spans are summed */
+	uint64_t evicted;		/* number of evicted spans in the row: their system calls are unknown */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
-	const struct span *worst;	/* the longest; the rows hold it. NULL: "(self)", or
-					 * it was evicted */
-	const char *verdict;		/* when it was asked for */
+	const struct span *worst;	/* the longest span, referenced by the rows. NULL: "(self)", or the span was
+					 * evicted */
+	const char *verdict;		/* explanation, made at first use */
 };
 
 #define ROW(row) ((const struct phase_row *)(row))
@@ -127,7 +126,7 @@ static const struct column columns[] = {
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_verdict),
 };
 
-/* What is being summed: rows by (operation, phase). */
+/* State of the sums: rows by (operation, phase). */
 struct phases {
 	struct rows *rows;
 	GHashTable *index;		/* struct phase_key -> row */
@@ -137,7 +136,7 @@ struct phases {
 struct phase_key {
 	const char *operation_service, *operation, *service, *name;
 	uint32_t kind;			/* enum span_kind, or KIND_SELF */
-	uint32_t depth0;		/* 1: the root itself */
+	uint32_t depth0;		/* 1: the root span itself */
 };
 #define KIND_SELF 9
 
@@ -198,7 +197,7 @@ static void add_calls(struct phase_row *r, const struct span *s)
 	}
 }
 
-/* The longest, of several the first. */
+/* The longer span; of equal ones the earlier. */
 static bool is_worse(const struct span *s, const struct span *than)
 {
 	if (!than || span_duration(s) != span_duration(than))
@@ -209,7 +208,7 @@ static bool is_worse(const struct span *s, const struct span *than)
 		s->span_id < than->span_id;
 }
 
-/* Several children of one parent are of its time once; seen: (phase, parent). */
+/* Adds the time of a parent once, even if several children have it. seen: (phase, parent). */
 static void add_parent(struct phase_row *r, const struct tree *t, int parent, struct intmap *seen)
 {
 	uint64_t key = (uint64_t)r->index << 32 | (uint32_t)parent;
@@ -219,7 +218,7 @@ static void add_parent(struct phase_row *r, const struct tree *t, int parent, st
 	r->parents_ns += span_duration(t->nodes[parent].span);
 }
 
-/* What the root did outside of its children: its parts less theirs, on its thread. */
+/* Adds "(self)": the parts of the root without those of its children on the same thread. */
 static void add_self(struct phases *ph, const struct tree *t, int root)
 {
 	const struct span *s = t->nodes[root].span;
@@ -261,7 +260,7 @@ static void add_operation(struct phases *ph, const struct tree *t, int root)
 	add_self(ph, t, root);
 }
 
-/* Without an operation the roots of the traces are what is looked at. */
+/* With no operation in the query, the roots of traces are counted. */
 static void add_trace(struct phases *ph, const struct tree *t, const struct range *range)
 {
 	const struct view_query *q = &ph->rows->query;
@@ -298,7 +297,8 @@ static void add_sum(struct phases *ph, const struct span_sum *s)
 		r->worst = NULL;
 }
 
-/* As an operation within a trace: only the roots' phases are summed. */
+/* Is it a sum of inner spans of the queried operation? Only phases below roots are summed, so it is reported as left
+ * out. */
 static bool is_inner(const struct phases *ph, const struct span_sum *s)
 {
 	const struct rows *rows = ph->rows;
@@ -306,7 +306,7 @@ static bool is_inner(const struct phases *ph, const struct span_sum *s)
 	       evicted_wanted(rows, s, s->key.service, s->key.name) && !is_wanted(rows, s);
 }
 
-/* After the spans that are there: the longest of these must be known. */
+/* Call it after the retained spans are added: it needs the longest of them. */
 static void add_evicted(struct phases *ph, const struct range *range)
 {
 	const struct timeline *tl = ph->rows->tl;
@@ -317,7 +317,7 @@ static void add_evicted(struct phases *ph, const struct range *range)
 		const struct span_sum *s = timeline_span_sum(tl, i);
 		if (is_inner(ph, s))
 			evicted_counts(&inner, range, s);
-		/* Phases are told of by the spans: (self) is none */
+		/* SUM_SELF counts the same spans as their phases: do not report them twice */
 		struct evicted none = { 0 };
 		if (is_wanted(ph->rows, s) &&
 		    evicted_counts(s->key.of == SUM_SELF ? &none : &e, range, s))
@@ -327,7 +327,7 @@ static void add_evicted(struct phases *ph, const struct range *range)
 	evicted_tell(ph->rows, &e, "spans", "system calls");
 }
 
-/* Sums the root rows, then tells every phase of the operation. */
+/* Sums the root rows, then sets the operation's totals in each of its phases. */
 static void share_out(struct phases *ph)
 {
 	GHashTableIter iter;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A page of one process: see process.h. */
+/* The page of one process: see process.h. */
 #include "views/process.h"
 
 #include "base/timefmt.h"
@@ -120,7 +120,7 @@ const char *process_fact(const struct rows *rows, const char *id)
 	return NULL;
 }
 
-/* Of a pid that was used again the one with the most time on a CPU. */
+/* If the pid was reused, the process with the most time on a CPU. */
 static const struct row *busiest(struct rows *processes)
 {
 	const struct view *v = &view_processes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes or threads: where their time went, calls and bytes. The latency of a row
- * is that of its system calls.
+ * Processes or threads: states, calls and bytes. The latency of a row is that of its system calls.
  */
 #include "views/processes.h"
 
@@ -18,13 +17,13 @@ struct process_row {
 	uint32_t ns[NS_N];
 	int64_t exit_ns;
 	uint64_t syscalls, read_bytes, write_bytes, unsized[2];
-	double seconds;			/* of the range */
+	double seconds;			/* of the range, in seconds */
 	uint64_t faults;		/* events of page faults */
 	uint64_t perf_faults;		/* perf's count of them */
 	struct counted_ipc ipc;
-	uint32_t host;			/* ID_NONE: of all */
-	bool calls_unknown;		/* the trace has no system calls, or tells of none in the range */
-	bool faults_told, perf_faults_told;	/* in the range there are any */
+	uint32_t host;			/* ID_NONE: all hosts */
+	bool calls_unknown;		/* the trace has no system calls, or none in the range */
+	bool faults_told, perf_faults_told;	/* the range has such events */
 };
 
 #define ROW(row) ((const struct process_row *)(row))
@@ -109,7 +108,7 @@ static GETTER(get_exit)
 	return time_or_none(ROW(row)->exit_ns);
 }
 
-/* What became of it in the range. */
+/* Whether it began or ended in the range. */
 static GETTER(get_life)
 {
 	const struct process_row *r = ROW(row);
@@ -225,7 +224,7 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 		(rows->query.to_ns == 0 || r->exit_ns < rows->query.to_ns);
 }
 
-/* What ended shortly before the range stays in sight, with nothing but zeros. */
+/* Adds processes that ended shortly before the range, with zeros in all columns. */
 static void add_gone(struct row_map *map, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
@@ -249,7 +248,7 @@ static void add_gone(struct row_map *map, double seconds)
 	}
 }
 
-/* Only to rows that are there: who was counted was seen on a CPU, too. */
+/* Adds counts to existing rows only: a thread with counts was also seen on a CPU. */
 static void add_counts(struct row_map *map, const struct second *s)
 {
 	const struct rows *rows = map->rows;
@@ -266,7 +265,7 @@ static void add_counts(struct row_map *map, const struct second *s)
 	}
 }
 
-/* What the range tells of page faults holds for all rows: who had none had 0. */
+/* If the range has page fault events of any thread, rows without them have 0 instead of unknown. */
 static void mark_faults(struct rows *rows, const struct range *range)
 {
 	bool faults = timeline_has_event(rows->tl, "x86_exceptions_page_fault_user"), perf = false;
@@ -284,7 +283,7 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 }
 
-/* The task of a CPU of which the trace tells neither what it runs nor what it calls. */
+/* Is it the unnamed task of a CPU whose host has neither scheduler events nor system calls? */
 static bool is_nobody(const struct rows *rows, uint32_t thread)
 {
 	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
@@ -325,8 +324,8 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 	}
 }
 
-/* Hosts (ID_NONE: all) whose CPUs have cells in the range: did any tell what it did? In a pause of the
- * recording none did. */
+/* For each host with CPUs in the range (ID_NONE: for all): is any CPU state known? In a pause of the recording none
+ * is. */
 static void find_told(const struct timeline *tl, const struct range *range, struct intmap *told)
 {
 	for (size_t i = range->first; i < range->end; i++) {
@@ -342,8 +341,8 @@ static void find_told(const struct timeline *tl, const struct range *range, stru
 	}
 }
 
-/* Without events of the scheduler there are no states, without calls no counts, and where nothing was
- * recorded neither: they are unknown, not zero. */
+/* Sets values to unknown instead of 0: states without scheduler events, counts without system call events, and both
+ * where nothing was recorded. */
 static void mark_unknown(struct rows *rows, const struct range *range)
 {
 	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = view_has_calls(rows->tl);

@@ -9,9 +9,9 @@
 struct links {
 	const struct rows *rows;
 	guint n;
-	guint *namesake;	/* another process of this pid; NOBODY: no more */
+	guint *namesake;	/* another process with the same pid; NOBODY: none */
 	guint *parent, *child, *sibling;
-	GHashTable *by_pid;	/* key of host and pid -> index + 1 of one of them */
+	GHashTable *by_pid;	/* key of host and pid -> index + 1 of one process */
 };
 
 static const struct common *row_at(const struct links *l, guint i)
@@ -46,8 +46,8 @@ static void index_rows(struct links *l)
 	}
 }
 
-/* Pids are used again: of several the one that began last before the child did, or the
- * first one where the child's begin is unknown. */
+/* The parent process. If its pid was reused, it is the last process that began before the child, or the first one if
+ * the child's beginning is unknown. */
 static guint find_parent(const struct links *l, guint row, int32_t pid)
 {
 	const struct common *c = row_at(l, row);
@@ -67,7 +67,7 @@ static guint find_parent(const struct links *l, guint row, int32_t pid)
 	return best;
 }
 
-/* Would the row be its own ancestor? Only a broken trace says so. */
+/* Would the row be its own ancestor? This occurs only in damaged traces. */
 static bool is_ancestor(const struct links *l, guint row, guint of)
 {
 	guint steps = 0;
@@ -98,7 +98,7 @@ static void link_rows(struct links *l, int32_t (*parent)(const struct row *row))
 	}
 }
 
-/* The row after this one when the tree is read from the top; depth changes by *ret. */
+/* The next row in display order; changes *depth accordingly. */
 static guint next_of(const struct links *l, guint i, unsigned *depth)
 {
 	if (l->child[i] != NOBODY) {

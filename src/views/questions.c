@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The table of questions: see questions.h. */
+/* The table of questions, and the events that each needs: see questions.h. */
 #include "views/questions.h"
 
 #include "views/registry.h"
@@ -85,7 +85,7 @@ static bool has_view(const struct question *q, const char *id)
 	return false;
 }
 
-/* Leaves the views that are registered. */
+/* Removes views that are not registered. */
 static void keep_views(struct question *q)
 {
 	size_t n = 0;

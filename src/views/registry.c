@@ -47,7 +47,7 @@ bool view_has_need(const struct timeline *tl, const char *need)
 	if (strcmp(need, NEED_SYSCALLS) == 0)
 		return view_has_calls(tl);
 	if (strcmp(need, "zipkin:timestamp") == 0 && timeline_has_spans(tl))
-		return true;		/* of functions, or by rules */
+		return true;		/* spans may come from traced functions or from rules */
 	g_auto(GStrv) names = g_strsplit(need, "|", -1);
 	for (size_t i = 0; names[i]; i++)
 		if (has_one_need(tl, names[i]))

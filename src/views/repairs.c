@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What records what is missing: see repairs.h. */
+/* Commands that record missing events: see repairs.h. */
 #include "views/repairs.h"
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Needs that are no event's name; "lttng VERB WHERE REST" for each. */
+/* Needs that are not names of events. The command is "lttng VERB WHERE REST". */
 static const struct {
 	const char *need, *words;
 	struct { const char *verb, *rest; } command[3];
@@ -103,7 +103,7 @@ GPtrArray *repair_commands(const char *need, const char *where)
 	} else if (strcmp(need, NEED_COUNTS) == 0) {
 		for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
 			add_special(commands, find_special(counts[i]), where);
-	} else if (colon) {	/* providers are enabled whole: their events belong together */
+	} else if (colon) {	/* all events of a provider are enabled, because they belong together */
 		g_autofree char *all = g_strdup_printf("%.*s:*", (int)(colon - name), name);
 		g_autofree char *quoted = text_shell_quote(all);
 		g_ptr_array_add(commands, g_strdup_printf("lttng enable-event %s %s", where, quoted));

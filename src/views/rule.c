@@ -28,14 +28,14 @@ static const struct metric {
 struct rule {
 	char *text;
 	const struct metric *metric;
-	char *operation;		/* NULL: any */
+	char *operation;		/* NULL: any operation */
 	enum comparison cmp;
-	double value;			/* ns, times, or a number */
+	double value;			/* ns, a multiple of the median, or a count */
 	bool times_usual;
-	unsigned run;			/* seconds in a row */
+	unsigned run;			/* consecutive seconds */
 	int64_t every_ns;
 	unsigned so_far;
-	int64_t true_at;		/* TIME_UNKNOWN: never yet */
+	int64_t true_at;		/* instant of the last report; TIME_UNKNOWN: none */
 };
 
 /* --- reading --- */
@@ -52,8 +52,8 @@ static bool fail(GError **error, const char *format, ...)
 	return false;
 }
 
-/* The next word and where it began: a quoted text, a run of < > =, or other letters. NULL:
- * the end, or a quote that does not end (*error). */
+/* Reads the next word, and where it began: a quoted text, a run of < > =, or other letters. NULL: end of the text,
+ * or a quote is not closed (*error). */
 static char *next_word(const char **text, bool *ret_quoted, GError **error)
 {
 	const char *s = *text + strspn(*text, " \t,");
@@ -78,7 +78,7 @@ static char *next_word(const char **text, bool *ret_quoted, GError **error)
 	return g_strndup(s, n);
 }
 
-/* The next word, which must be there. */
+/* Reads the next word; an error if there is none. */
 static char *need_word(const char **text, const char *what, bool *ret_quoted, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -140,7 +140,7 @@ static bool read_number(const char *word, double *ret)
 	return g_ascii_isdigit(*word) && !*end && *ret < 1e15;
 }
 
-/* After "3", "x usual"; after "3x", "usual". */
+/* Reads "x usual" after "3", or "usual" after "3x". */
 static bool read_usual(struct rule *r, const char *number, bool has_x, const char **text,
 		       GError **error)
 {
@@ -269,7 +269,7 @@ static bool belongs(const struct rule *r, const struct span *s, const struct sec
 	       (!r->operation || g_str_equal(r->operation, s->name));
 }
 
-/* Operations of the second by their numbers in the history. */
+/* Groups the spans of the second by operation. */
 static GHashTable *collect(const struct rule *r, const struct history *h,
 			   const struct second *second)
 {
@@ -307,7 +307,7 @@ static double measure(const struct rule *r, struct tested *t)
 	}
 }
 
-/* How far `t` is from the limit; < 0: the rule does not hold. */
+/* Does the rule hold? Sets t->value. */
 static bool holds(const struct rule *r, struct tested *t)
 {
 	double limit = r->value;
@@ -321,7 +321,7 @@ static bool holds(const struct rule *r, struct tested *t)
 	       r->cmp == CMP_LT ? t->value < limit : t->value <= limit;
 }
 
-/* Of several, the one that is told: farthest out, then by name. */
+/* Of several operations, the one to report: the furthest beyond the limit, then by name. */
 static bool is_worse(const struct rule *r, const struct tested *a, const struct tested *b)
 {
 	if (a->value != b->value)
@@ -368,7 +368,7 @@ char *rule_check(struct rule *r, const struct timeline *tl, const struct second 
 	g_autoptr(GHashTable) all = collect(r, h, s);
 	const struct tested *worst = worst_of(r, all);
 
-	if (g_hash_table_size(all) > 0)	/* a second without requests says nothing */
+	if (g_hash_table_size(all) > 0)	/* a second without requests does not interrupt a run */
 		r->so_far = worst ? r->so_far + 1 : 0;
 	if (!worst || r->so_far < r->run)
 		return NULL;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scheduler: how long threads waited for a CPU, and how they left it; by thread,
- * process, host, CPU or priority.
+ * Scheduler: wakeup latencies, and how threads left the CPU; by thread, process, host, CPU or priority.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
 struct sched_row {
-	struct common c;		/* latency: from wakeup to CPU */
+	struct common c;		/* latency: from wakeup to running */
 	int32_t cpu;			/* -1: several */
-	int32_t prio;			/* PRIO_SEVERAL, SCHED_PRIO_NONE */
+	int32_t prio;			/* PRIO_SEVERAL: several; SCHED_PRIO_NONE: unknown */
 	uint64_t switches, preemptions, migrations, moves;
 	bool migrations_known;
-	struct hist preempted;		/* while it is summed */
-	struct stat again;		/* of it */
+	struct hist preempted;		/* used only while cells are summed */
+	struct stat again;		/* of .preempted */
 };
 
 #define PRIO_SEVERAL INT32_MAX
@@ -51,7 +50,7 @@ static GETTER(get_voluntary)
 	return of_switches(row, rows, ROW(row)->switches - ROW(row)->preemptions);
 }
 
-/* By the events that say so, where they were recorded; else by where threads were seen. */
+/* From migration events if they were recorded; else from the CPUs on which threads were seen. */
 static GETTER(get_migrations)
 {
 	const struct sched_row *r = ROW(row);
@@ -144,7 +143,7 @@ static uint32_t host_of(const struct timeline *tl, uint32_t thread)
 	return t ? t->host : ID_NONE;
 }
 
-/* Threads and processes are never as many as to reach the bits of the others. */
+/* Numbers of threads and processes are too small to collide with the bits of the other kinds of keys. */
 static uint64_t row_key(const struct timeline *tl, enum view_by by, const struct sched_cell *c)
 {
 	uint64_t host = (uint64_t)host_of(tl, c->thread) << 32;

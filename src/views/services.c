@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which service calls which: where a span's parent belongs to another service, the
- * two halves of a shared span included.
+ * Calls between services: spans with a parent in another service, including both halves of a shared span.
  */
 #include "state/store/span_tree.h"
 #include "views/clocks.h"
@@ -14,20 +13,20 @@
 #include <string.h>
 
 struct service_row {
-	struct common c;		/* service: the one that is called; parts: its own */
-	const char *caller;		/* NULL: from outside, a root */
+	struct common c;		/* service: the called one; parts: of its spans */
+	const char *caller;		/* NULL: called from outside the trace (a root) */
 	double seconds;
-	struct hist gaps;		/* while it is summed */
+	struct hist gaps;		/* used only while calls are summed */
 	struct stat gap;
-	uint64_t skewed;		/* gaps that can't be: less than nothing */
-	uint32_t from, to;		/* hosts of callers and called */
-	bool hosts_differ;		/* several of them */
-	int64_t clock_ns, clock_error_ns;	/* the called one's is ahead; TIME_UNKNOWN */
-	const struct span *worst;	/* called span of the longest call, or, where the called service
-					 * has none, the calling one; the rows hold it.
-					 * NULL: it was evicted */
+	uint64_t skewed;		/* number of negative gaps: the clocks differ */
+	uint32_t from, to;		/* hosts of the caller and of the called service */
+	bool hosts_differ;		/* calls between other pairs of hosts exist */
+	int64_t clock_ns, clock_error_ns;	/* how far the called service's clock is ahead, and the error; or
+						 * TIME_UNKNOWN */
+	const struct span *worst;	/* the longest call, referenced by the rows: the called span, or the caller's
+					 * if the called service has no spans. NULL: the span was evicted */
 	int64_t worst_ns;
-	const char *verdict;		/* when it was asked for */
+	const char *verdict;		/* explanation, made at first use */
 };
 
 #define ROW(row) ((const struct service_row *)(row))
@@ -136,7 +135,7 @@ static void add_gap(struct service_row *r, const struct span *caller, const stru
 		hist_add(&r->gaps, gap);
 }
 
-/* Between which two hosts the calls of the row are, if it is always the same two. */
+/* Records the pair of hosts of a call, as long as all calls of the row have the same pair. */
 static void add_hosts(struct service_row *r, const struct span *caller, const struct span *s)
 {
 	uint32_t from = caller ? caller->host : ID_NONE;
@@ -157,7 +156,7 @@ static bool is_worse(const struct service_row *r, const struct span *s, int64_t 
 		s->span_id < r->worst->span_id;
 }
 
-/* caller: NULL: outside. */
+/* caller NULL: outside the trace. */
 static struct service_row *row_of(struct row_map *map, const char *caller, const char *service,
 				  double seconds)
 {
@@ -186,7 +185,7 @@ static void add_one(struct service_row *r, const struct span *s, int64_t ns, con
 	common_add_parts(&r->c, part);
 }
 
-/* A call from `caller` (NULL: outside) that is `s` in the called service. */
+/* Adds a call; `s` is the span in the called service. caller NULL: outside the trace. */
 static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
 		     double seconds)
 {
@@ -198,17 +197,17 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 	add_one(r, s, ns, s->part);
 }
 
-/* To a service that has no spans, as the caller's span tells: what it did is not known. */
+/* Adds a call to a service without spans, from the caller's span: the parts of the call are unknown. */
 static void add_call_outside(struct row_map *map, const struct span *s, const char *service, double seconds)
 {
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
 	struct service_row *r = row_of(map, s->service, service, seconds);
 	if (!hist_count(&r->c.latency))
-		r->c.row.drill.service = r->caller;	/* there are no spans but these */
+		r->c.row.drill.service = r->caller;	/* only the caller has spans */
 	add_one(r, s, span_duration(s), part);
 }
 
-/* Of one of the two services, when one is asked for. */
+/* The query's service is the caller or the called service. */
 static bool is_wanted(const struct rows *rows, const char *caller, const char *service)
 {
 	const char *wanted = rows->query.service;
@@ -239,7 +238,7 @@ static void add_sum(struct service_row *r, const struct span_sum *s)
 		r->worst = NULL;
 }
 
-/* After the spans that are there: the longest of these must be known. */
+/* Call it after the retained spans are added: it needs the longest of them. */
 static void add_evicted(struct row_map *map, const struct range *range, struct evicted *e)
 {
 	const struct rows *rows = map->rows;
@@ -253,7 +252,7 @@ static void add_evicted(struct row_map *map, const struct range *range, struct e
 	}
 }
 
-/* How far the hosts' clocks are apart: of the whole history, whatever the range is. */
+/* Sets clock offsets. They are computed from all retained spans, not only from those of the range. */
 static void add_clocks(struct rows *rows)
 {
 	g_autoptr(blk_clocks) k = clocks_new(rows->tl);

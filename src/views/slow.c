@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slowest system calls of the range, each one whole.
+ * The slowest system calls of the range, one row each.
  */
 #include "views/common.h"
 #include "views/registry.h"
@@ -60,7 +60,7 @@ static void add_call(struct rows *rows, const struct slow_call *call)
 	const struct file_info *file = timeline_file(tl, call->file);
 	struct slow_row *r = common_new(rows, sizeof(*r));
 	enum view_by by = rows->query.by;
-	rows->query.by = BY_THREAD;	/* a call is one thread's, whatever was asked */
+	rows->query.by = BY_THREAD;	/* each call is on one thread, whatever the query says */
 	group_fill(&r->c, rows, call->thread);
 	rows->query.by = by;
 	r->c.comm = timeline_comm(tl, call->thread, call->begin_ns + call->duration_ns);
@@ -73,7 +73,7 @@ static void add_call(struct rows *rows, const struct slow_call *call)
 	r->ret = call->ret;
 }
 
-/* The total order of the slowest: longest, then by begin, cpu, tid. */
+/* Longest first, then by beginning, CPU and tid. */
 static int compare(const void *va, const void *vb)
 {
 	const struct slow_row *a = *(const struct slow_row *const *)va;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slowest spans of the range: of every name the first so many, or over all.
+ * The slowest spans of the range: the first N of each name, or of all.
  */
 #include "views/evicted.h"
 #include "views/history.h"
@@ -16,7 +16,7 @@
 struct slow_row {
 	struct span_row columns;
 	double x_usual;
-	unsigned rank;			/* among those of its name, from 1 */
+	unsigned rank;			/* rank among spans of the same name, from 1 */
 };
 
 #define ROW(row) ((const struct slow_row *)(row))
@@ -66,7 +66,7 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
-/* Longest first, then as they began. */
+/* Longest first, then by beginning. */
 static int compare_spans(const void *va, const void *vb)
 {
 	const struct span *a = *(const struct span *const *)va;
@@ -118,7 +118,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct rows *rows = rows_new(tl, query);
 	struct history *h = verdicts_history(verdicts_attach(rows, tl));
 	g_autoptr(GPtrArray) spans = spans_of_range(h, query);
-	struct intmap seen = { 0 };	/* by service and name */
+	struct intmap seen = { 0 };	/* number of spans seen, by service and name */
 	bool by_name = query->by == BY_NAME;
 	for (guint i = 0; i < spans->len && (by_name || i < MOST); i++) {
 		const struct span *s = spans->pdata[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All of one span as lines: see span_detail.h. */
+/* Details of one span as lines of text: see span_detail.h. */
 #include "views/span_detail.h"
 
 #include "base/sort.h"
@@ -34,7 +34,7 @@ static void heading(struct detail *d, const char *text)
 	add(d, "%s", text);
 }
 
-/* "+54.7ms" since the trace began. */
+/* Time since the beginning of the trace: "+54.7ms". */
 static const char *since(char buf[TIMEFMT_LEN], const struct detail *d, int64_t at)
 {
 	char text[TIMEFMT_LEN];
@@ -78,7 +78,7 @@ static void add_times(struct detail *d)
 	    timefmt_duration(dur, span_duration(s)), timefmt_duration(self, s->self_ns));
 }
 
-/* The client's half, or span, that the server's at node i answers; and the other way round. */
+/* Finds the client span or half and the server half that answers it; node i is either of them. */
 static void find_pair(const struct tree *t, int i, const struct span **ret_client,
 		      const struct span **ret_server)
 {
@@ -108,7 +108,7 @@ static void add_way(struct detail *d, const char *what, int64_t ns, int64_t erro
 		add(d, "  %8s  %s", timefmt_duration(took, ns), what);
 }
 
-/* Between a client and the server that answers it. */
+/* Network time between a client and the server that answers it. */
 static void add_gap(struct detail *d, const struct waterfall_row *row)
 {
 	const struct span *client, *server;
@@ -158,7 +158,7 @@ static void add_parts(struct detail *d)
 			    part_info[order[i]].id, part_info[order[i]].help);
 }
 
-/* Who ran on its CPU while it waited for it. */
+/* Processes that ran on the CPU while the thread waited for it. */
 static void add_behind(struct detail *d)
 {
 	g_autoptr(GArray) rows = neighbours_of(d->tl, d->s);
@@ -172,9 +172,9 @@ static void add_behind(struct detail *d)
 	}
 }
 
-#define PATH_SHARE 200		/* of the span: what is shorter is summed */
+#define PATH_SHARE 200		/* of the span: shorter segments are summed */
 
-/* "decode", "thumbnail 1e9873c2": in another trace. */
+/* "decode", or "thumbnail 1e9873c2" in another trace. */
 static char *name_of_span(const struct path_segment *p)
 {
 	if (!p->span)
@@ -184,7 +184,7 @@ static char *name_of_span(const struct path_segment *p)
 		g_strdup_printf("%s %08x", name, (unsigned)(p->span->trace_id >> 32));
 }
 
-/* Imported spans have none: their service is what is known. */
+/* The thread, or for imported spans without threads the service. */
 static char *label_of(const struct detail *d, const struct path_segment *p)
 {
 	if (p->thread != ID_NONE)
@@ -218,7 +218,7 @@ static void add_path(struct detail *d, const struct waterfall_row *row)
 		    more == 1 ? "" : "s");
 }
 
-/* Annotations say which thread the span was on; between those of two it changed hands. */
+/* Threads of the span by its annotations. Between annotations of two threads it was handed over. */
 static void add_segments(struct detail *d)
 {
 	const struct span *s = d->s;
@@ -293,13 +293,13 @@ static void add_calls(struct detail *d)
 		add(d, "  and %u shorter ones", s->n_slow_more);
 }
 
-/* What waterfall_detail() says of waits and of what is usual. */
+/* Copies the waits and the typical duration from waterfall_detail(). */
 static void add_waits(struct detail *d, const struct rows *rows, const struct waterfall_row *row)
 {
 	g_autoptr(GPtrArray) lines = waterfall_detail(rows, row, 200);
 	if (d->s->n_waits)
 		heading(d, "Off the CPU, since it began");
-	for (guint i = 1; i < lines->len; i++) {	/* the first one is its parts again */
+	for (guint i = 1; i < lines->len; i++) {	/* the first line repeats the parts */
 		const char *line = lines->pdata[i];
 		if (g_str_has_prefix(line, "usual "))
 			heading(d, "Others");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans of the range, each (half) a row.
+ * Spans of the range, one row for each span or half.
  */
 #include "views/spans.h"
 
@@ -165,7 +165,7 @@ void span_add_annotations(GString *to, const struct span *s)
 			return;
 }
 
-/* What is said of a span costs, so it is made at the first look and kept. */
+/* A text about the span, made at first use and cached, because it is expensive. */
 static struct value said(struct rows *rows, const char **kept, const struct span *s,
 			 void (*add)(GString *to, const struct span *s))
 {
@@ -195,7 +195,7 @@ static GETTER(get_verdict)
 	return verdicts_value(rows->extra, rows, r->span, &r->verdict);
 }
 
-/* Whom it waited behind, and how long. */
+/* The process that ran on the CPU for which the span's thread waited. */
 static GETTER(get_neighbour)
 {
 	struct span_row *r = (struct span_row *)row;
@@ -260,7 +260,7 @@ static void add_row(struct rows *rows, const struct span *s)
 	span_row_fill(r, rows, s);
 }
 
-/* Of one trace all: it may have ended in another second. */
+/* Adds all spans of the trace, even those that ended outside the range. */
 static void add_trace(uint64_t trace_id, uint32_t unused, void *data)
 {
 	struct rows *rows = data;

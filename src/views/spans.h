@@ -55,7 +55,7 @@ GETTER(span_get_annotations);
 	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
 	  .help = help_, .get = get_ }
 
-/* Tags and annotations, for searching. */
+/* Columns of tags and annotations, for filters and searches. */
 #define COLUMNS_SAID(whose, tags_, annotations_) \
 	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
 	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \
@@ -63,7 +63,7 @@ GETTER(span_get_annotations);
 #define COLUMN_VERDICT(get_) \
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
 
-/* In the order that batch prints them. */
+/* All columns of a span, in the order of batch output. */
 #define COLUMNS_SPAN \
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id), \
 	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", span_get_span_id), \

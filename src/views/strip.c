@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The p99 strip. An outlier takes several times what is usual of its operation, and
- * is not dwarfed by the worst one: no threshold has to be known.
+ * The p99 strip. An outlier takes several times the median of its operation, and at least a tenth of the worst
+ * excess. So no threshold has to be configured.
  */
 #include "views/strip.h"
 
 #include "views/common.h"
 
-#define OUTLIER 2		/* times the usual */
+#define OUTLIER 2		/* multiple of the operation's median */
 #define WORTH 10		/* and at least 1/10 of the worst excess */
 
 static void add_points(struct strip *strip, const struct timeline *tl)
@@ -45,7 +45,7 @@ static struct strip_point *point_at(const struct strip *strip, int64_t at)
 	}
 	if (!strip->points->len)
 		return NULL;
-	/* What ends with the very last event is of the last second. */
+	/* A span that ends with the very last event belongs to the last second. */
 	struct strip_point *p = point(strip, low);
 	return p->begin_ns <= at ? p : NULL;
 }
@@ -70,7 +70,7 @@ static void add_root(struct strip *strip, const struct history *h, const struct 
 	}
 }
 
-/* The slowest of a sum, of which nothing but its name is known any more. */
+/* Notes the slowest span of a sum of evicted spans; only its operation is known. */
 static void note_excess(struct strip_point *p, const struct history *h, const struct span_sum *s)
 {
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
@@ -82,8 +82,8 @@ static void note_excess(struct strip_point *p, const struct history *h, const st
 	p->worst_name = s->key.name;
 }
 
-/* Evicted roots. Steps of sums may be wider than a point: then those that it touches tell of
- * all that is in them. */
+/* Adds evicted roots. The interval of a sum may be wider than a point. Then it is added to all points that it
+ * overlaps. */
 static void add_sum(struct strip *strip, const struct history *h, const struct span_sum *s)
 {
 	guint n = strip->points->len;

@@ -12,7 +12,7 @@ struct strip_point {
 	int64_t p99_ns;			/* -1: no root span ended in it */
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
-	bool folded;			/* it is the sum of several seconds, to save memory */
+	bool folded;			/* several seconds were summed into one to save memory */
 	const struct span *worst;	/* furthest above the median of its operation; NULL: none, or evicted */
 	const char *worst_name;		/* operation of the worst span */
 	int64_t excess_ns;		/* worst duration minus the median; 0: no span is above it */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Several rows as one: see sum.h. */
+/* Totals of a table: see sum.h. */
 #include "views/sum.h"
 
 enum how { SUM_ADD, SUM_LEAST, SUM_MOST, SUM_NOT };
 
-/* By what the ids of columns say; the first that fits. */
+/* How to sum a column, by the beginning of its id; the first match counts. */
 static const struct {
 	const char *begin;
 	enum how how;
@@ -14,7 +14,7 @@ static const struct {
 	{ "services", SUM_NOT }, { "prio", SUM_NOT }, { "queue", SUM_NOT }, { "rank", SUM_NOT },
 };
 
-/* Shares of one thing that all rows divide: only these add up. */
+/* Shares of a quantity that all rows divide. Other ratios cannot be added. */
 static const char *const ratios[] = {
 	"cpu_ratio", "runnable_ratio", "blocked_ratio", "busy_ratio", "share_ratio", "run_ratio",
 };
@@ -68,7 +68,7 @@ struct value rows_sum(const struct view *v, const struct rows *rows, size_t colu
 		if (wanted && !wanted(row, data))
 			continue;
 		value = c->get(row, rows);
-		/* The shortest of nothing is nothing; a part that is unknown makes a sum so. */
+		/* A minimum or maximum ignores unknown values; a sum with an unknown value is unknown. */
 		if (value.kind == VALUE_NONE && how == SUM_ADD)
 			return value;
 		if (value.kind != VALUE_NONE)

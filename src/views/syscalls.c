@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls by name: how many, how long, how many failed.
+ * System calls by name: count, duration, errors.
  */
 #include "base/timefmt.h"
 #include "views/common.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traces of the range: requests, named after their root spans.
+ * Traces of the range, one row each, named by their root spans.
  */
 #include "views/traces.h"
 
@@ -45,8 +45,8 @@ GETTER(trace_get_x_usual)
 	return x < 0 ? value_none() : value_ratio(x);
 }
 
-/* A verdict costs a tree, so rows that nobody looks at go without: it is made at the
- * first look and kept. */
+/* An explanation needs the tree of the trace. It is made at first use and cached, so rows that are never shown cost
+ * nothing. */
 GETTER(trace_get_why)
 {
 	struct trace_row *r = (struct trace_row *)row;
@@ -74,7 +74,7 @@ static int compare_begin(const void *va, const void *vb)
 	return (int)a->kind - (int)b->kind;
 }
 
-/* What the spans of a trace say, in order of time. */
+/* Texts of all spans of a trace, by time; cached. */
 static struct value said(struct rows *rows, const char **kept, uint64_t trace_id,
 			 void (*add)(GString *to, const struct span *s))
 {
@@ -106,7 +106,7 @@ static GETTER(get_annotations)
 		    span_add_annotations);
 }
 
-/* The word, unless it is there. */
+/* Appends the word unless the text contains it. */
 static void add_once(GString *to, const char *word)
 {
 	size_t n = strlen(word);
@@ -181,7 +181,7 @@ static bool trace_in_range(const struct trace_info *t, const struct range *range
 	       t->end_ns >= range->from_ns;
 }
 
-/* Any of its spans may be the one that was asked for. */
+/* Does any span of the trace match the query? */
 static bool wants_trace(const struct view_query *q, const struct timeline *tl,
 			const struct trace_info *t)
 {
@@ -263,7 +263,7 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
-/* Closed ones before open ones, of these the longest; the earlier of two alike. */
+/* Ended traces before open ones, then longest first, then by beginning. */
 static bool is_slower(const struct span *s, const struct span *than)
 {
 	bool closed = s->state != SPAN_OPEN, other = than->state != SPAN_OPEN;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sentences for rows: see verdicts.h. */
+/* Cached explanations of spans: see verdicts.h. */
 #include "views/verdicts.h"
 
 struct verdicts {
 	struct history *history;
-	struct tree *small;		/* of the trace asked for last, or NULL */
-	GHashTable *large;		/* trace id -> tree, of those asked for: rows may be mixed */
-	int n_large;			/* their spans */
+	struct tree *small;		/* tree of the last trace, if it is small; or NULL */
+	GHashTable *large;		/* trace id -> tree; several, because rows of different traces may alternate */
+	int n_large;			/* number of spans in them */
 };
 
-#define LARGE 256			/* spans; a smaller tree is made again as soon */
-#define MOST_LARGE 1000000		/* spans of trees that are kept: they hold them, and 100 to 300 bytes each */
+#define LARGE 256			/* spans; a smaller tree is quickly rebuilt */
+#define MOST_LARGE 1000000		/* spans in cached trees; the trees reference them and use 100 to 300 bytes
+					 * each */
 
 static void free_tree(void *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows of any view: making, freeing, filtering and sorting them; which events a trace lacks.
+ * Rows of any view: creates, frees, filters and sorts them. Also determines which events are missing from a trace.
  */
 #include "views/view.h"
 
@@ -42,7 +42,7 @@ static int column_of_id(const struct view *v, const char *id)
 	return -1;
 }
 
-/* Titles are without units, so who types them leaves these out as well; -1: none, or several. */
+/* Index of the only column whose id without its unit is `name`; -1: none, or several. */
 static int column_without_unit(const struct view *v, const char *name)
 {
 	int found = -1;
@@ -80,7 +80,7 @@ const char *rows_hold_text(struct rows *rows, const char *reftext)
 	return reftext;
 }
 
-/* --- what the trace lacks --- */
+/* --- missing events --- */
 
 #define MOST_NAMES 8
 static const struct { enum lack lack; const char *events[MOST_NAMES]; } lack_events[] = {
@@ -122,7 +122,7 @@ static unsigned lacking(const struct timeline *tl, uint32_t host)
 	return lacking | (calls ? 0 : LACKS_CALLS);
 }
 
-/* Spans that were imported tell what they tell. */
+/* Imported spans have no events: nothing counts as missing then. */
 unsigned view_lacking(const struct timeline *tl)
 {
 	return timeline_has_events(tl) ? lacking(tl, ID_NONE) : 0;
@@ -249,10 +249,10 @@ static bool is_tree(const struct view *v)
 	return v->kind == VIEW_TREE || v->kind == VIEW_WATERFALL;
 }
 
-/* In a tree the ancestors of what is kept are kept. */
+/* Keeps the ancestors of rows that are kept. */
 static void keep_ancestors(const struct rows *rows, bool *keep)
 {
-	int wanted = -1;		/* depth of the next ancestor, going up */
+	int wanted = -1;		/* depth of the next ancestor while going up */
 	for (guint i = rows->rows->len; i-- > 0;) {
 		int depth = ((struct row *)rows->rows->pdata[i])->depth;
 		if (depth == wanted)
@@ -284,7 +284,7 @@ struct sort_item {
 	void *row;
 };
 
-/* What is missing comes last in both directions; equal ones stay as they were. */
+/* Missing values come last in both directions; equal values retain their order. */
 static int compare_items(const void *va, const void *vb, void *data)
 {
 	const struct sort_item *a = va, *b = vb;

@@ -64,14 +64,14 @@ static inline void query_set_trace(struct view_query *q, uint64_t trace_id)
 
 /* Base of every row; a view's row type embeds it first. */
 struct row {
-	uint64_t key[2];	/* identity: survives refresh, sort and time, so the selection does, too.
+	uint64_t key[2];	/* identity: the same after refresh, sort and time, and so is the selection.
 				 * key[0] also holds in another timeline of the same trace; key[1]
 				 * distinguishes rows of one name and may differ there */
 	uint16_t depth;		/* in trees: 0 is a root */
 	bool marked;		/* error, outlier: shown with '!' */
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
-	bool gone;		/* ended within the range, or before it */
+	bool gone;		/* ended in the range or before it */
 	/* What Enter on this row narrows the next view to. */
 	struct view_query drill;
 };
@@ -107,7 +107,7 @@ struct rows {
 	unsigned *host_lacks;		/* by host: see rows_lacks(); NULL if there is one host */
 	size_t n_before_filter;
 	bool tree;			/* rows are in tree order: depth and expandable are set */
-	/* Sentences about the table: what it shows, and its explanation. NULL: none. */
+	/* About the table: .about says what it shows, .verdict explains it. NULL: none. */
 	const char *about, *verdict;
 	const char *dropped;		/* part of .about: what was dropped to save memory. NULL: nothing */
 	void *extra;			/* data of the view: see overview.h, waterfall.h */

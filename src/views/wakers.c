@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who woke whom: threads and interrupts, and how long the woken waited for a CPU.
+ * Wakeups by waker: threads and interrupts, and the wakeup latencies of the woken threads.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
 struct waker_row {
-	struct common c;		/* of the woken; name: who woke it */
+	struct common c;		/* woken thread; name: its waker */
 	uint64_t count;
 	int64_t total_ns, max_ns;
 };
@@ -48,12 +48,12 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
-/* Where no key of a group is: those have the highest bit only with a host's number, or are ID_NONE. */
+/* Keys outside those of group_key(), which set the highest bit only together with a host's number, or are ID_NONE. */
 #define WAKER_IDLE UINT32_C(0xbfffffff)
 #define WAKER_IRQ UINT32_C(0xc0000000)
-#define ID_BITS UINT32_C(0x1fffffff)	/* of a string's number, without its kind */
+#define ID_BITS UINT32_C(0x1fffffff)	/* bits of a string id without its kind */
 
-/* Interrupts are told apart by name, whatever they wake. */
+/* Interrupts have one key for each name, whatever they wake. */
 static uint32_t waker_key(const struct timeline *tl, enum view_by by, const struct waker_cell *c)
 {
 	if (c->irq)
@@ -100,7 +100,7 @@ static void add_cell(struct row_map *map, const struct waker_cell *c)
 	r->max_ns = MAX(r->max_ns, c->max_ns);
 }
 
-/* Namesakes that agree in everything else are the same row to the reader. */
+/* Rows that agree in all names are indistinguishable to the user. */
 static int compare(const void *va, const void *vb)
 {
 	const struct waker_row *a = *(const struct waker_row *const *)va;
@@ -117,7 +117,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
-	if (!view_has_by(&view_wakers, query->by))	/* of a view that it was reached from */
+	if (!view_has_by(&view_wakers, query->by))	/* the query may come from a view with other values of `by` */
 		map.rows->query.by = BY_THREAD;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);

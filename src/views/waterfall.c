@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One trace as rows, with the verdict of each span.
+ * One trace as a tree of rows, with an explanation of each span.
  */
 #include "views/waterfall.h"
 
@@ -24,7 +24,7 @@ static GETTER(get_critical)
 	return value_int(VALUE_COUNT, ROW(row)->critical);
 }
 
-/* Verdicts cost a walk through the tree, so each is made when first asked for. */
+/* Explanations are made at first use, because each needs a walk through the tree. */
 static struct value verdict(const struct row *row, const struct rows *rows, const char **kept,
 			    char *(*text_of)(const struct history *h, const struct tree *t,
 					     int asked, const struct why *why))
@@ -74,7 +74,7 @@ static const struct column columns[] = {
 
 /* --- build --- */
 
-/* A half or child in another service is named with it. */
+/* The name, followed by the service if it differs from the parent's. */
 static const char *row_name(struct rows *rows, const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
@@ -155,7 +155,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct waterfall *w = g_new0(struct waterfall, 1);
 	rows->extra = w;
 	rows->free_extra = waterfall_free;
-	g_ptr_array_set_free_func(rows->rows, NULL);	/* rows belong to w->all */
+	g_ptr_array_set_free_func(rows->rows, NULL);	/* w->all owns the rows */
 	w->trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
 	w->usual_ns = w->blamed = -1;
 	w->x_usual = -1;
@@ -171,7 +171,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	count_whole(w);
 	add_verdict(rows, w);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, true);	/* the slowest of the range may be among them */
+	evicted_tell_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	rows->n_before_filter = rows->rows->len;
 	return rows;
 }
@@ -268,11 +268,11 @@ void waterfall_folds_set(waterfall_folds *folds, const struct row *row, bool fol
 		g_hash_table_remove(folds->keys, row->key);
 }
 
-/* The rows belong to w->all, so that what is hidden stays. */
+/* w->all owns the rows, so hidden rows remain valid. */
 void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
 {
 	guint n = 0;
-	int hidden_below = -1;		/* depth of the folded row above, -1: none */
+	int hidden_below = -1;		/* depth of the folded row above; -1: none */
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct waterfall_row *r = rows->rows->pdata[i];
 		if (hidden_below >= 0 && r->row.depth > hidden_below)

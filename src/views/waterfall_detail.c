@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The waterfall's bars, cell by cell, and the lines that explain one span.
+ * Draws the bars of the waterfall cell by cell, and writes the lines that explain one span.
  */
 #include "base/sort.h"
 #include "base/timefmt.h"
@@ -11,7 +11,7 @@
 
 /* --- bars --- */
 
-#define FINE 8			/* each cell is the most frequent of so many finer ones */
+#define FINE 8			/* finer cells for each cell; the most frequent letter is shown */
 #define CHILD '='
 
 struct paint {
@@ -20,7 +20,7 @@ struct paint {
 	char *fine;
 };
 
-/* Fine cells whose middle lies in [from, to). */
+/* Sets the fine cells whose middle is in [from, to). */
 static void paint_interval(struct paint *p, int64_t from, int64_t to, char letter)
 {
 	double scale = (double)p->n / (p->to_ns - p->from_ns);
@@ -31,8 +31,7 @@ static void paint_interval(struct paint *p, int64_t from, int64_t to, char lette
 		p->fine[i] = letter;
 }
 
-/* What the thread did when it neither waited nor was in a call that was kept: the
- * largest part that those leave over. */
+/* What the thread did outside of retained waits and calls: the largest part without them. */
 static char rest_letter(const struct span *s)
 {
 	int64_t rest[PART_N], in_calls = 0;
@@ -70,8 +69,8 @@ static void paint_waits(struct paint *p, const struct span *s)
 	}
 }
 
-/* Of a folded row all that its thread did below it; else children hide it. Where nobody knows the
- * row's thread (imported spans), children of whatever thread do: nothing else is known of it. */
+/* In a folded row, waits of its thread's spans below it are drawn. Otherwise '=' marks its children on the same
+ * thread. If the row's thread is unknown (imported spans), children of all threads are marked. */
 static void paint_below(struct paint *p, const struct waterfall *w,
 			const struct waterfall_row *row)
 {
@@ -122,7 +121,7 @@ void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
 	paint_waits(&p, s);
 	if (w)
 		paint_below(&p, w, row);
-	/* Halves may stand a little outside of what they belong to, waits may not. */
+	/* A half may slightly exceed its span, but waits are inside of it. */
 	paint_interval(&p, from_ns, MIN(s->begin_ns, to_ns), ' ');
 	paint_interval(&p, MAX(s->end_ns, from_ns), to_ns, ' ');
 	for (unsigned i = 0; i < n; i++)
@@ -263,7 +262,7 @@ static int compare_begin(const void *va, const void *vb)
 	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* The longest waits, three lines each, in order of time. */
+/* The longest waits, three lines each, by time. */
 static void add_waits(GPtrArray *lines, unsigned max, const struct timeline *tl,
 		      const struct span *s)
 {
@@ -284,7 +283,8 @@ static void add_waits(GPtrArray *lines, unsigned max, const struct timeline *tl,
 	}
 }
 
-/* "usual lock p50 12us   others with futex over 26.6ms: 4 of 39" */
+/* The typical duration, and how many other spans have a similar part: "usual lock p50 12us others with futex over
+ * 26.6ms: 4 of 39". */
 static GString *line_of_usual(const struct history *h, const struct span *s)
 {
 	GString *text = g_string_new(NULL);
@@ -307,7 +307,7 @@ static GString *line_of_usual(const struct history *h, const struct span *s)
 	return text;
 }
 
-/* The screen asks for the same row in every picture. */
+/* Cached, because the screen requests the same row for every frame. */
 static void add_usual(GPtrArray *lines, unsigned max, struct waterfall *w,
 		      const struct waterfall_row *row)
 {
@@ -367,8 +367,8 @@ GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row 
 
 /* --- the waker --- */
 
-/* Of its own waits the longest; of a span that never waited the one that its verdict
- * is about, further down. */
+/* The longest of the span's own waits. If it never waited, the wait of the span below it that its explanation
+ * blames. */
 static const struct span_wait *wait_of_row(const struct waterfall *w,
 					   const struct waterfall_row *row)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The verdict. It follows the tree down while one child covers most of the time, looks
- * at the largest part of that span, and goes on to the child that has most of this part;
- * for a wait it follows wakers while these were only waiting for the next one. Other
- * causes follow, the longest first.
+ * Explains a span. It follows the tree down while one child covers most of the time, and takes the largest part of
+ * that span. It then goes on to the child that has most of this part.
+ *
+ * For a wait it follows the waker chain while the wakers were themselves waiting. Further causes follow, the longest
+ * first.
  */
 #include "views/why.h"
 
@@ -15,9 +16,9 @@
 
 #include <string.h>
 
-#define MAX_HOPS 8		/* threads queueing behind each other */
+#define MAX_HOPS 8		/* threads in a queue for locks */
 
-/* Who was told by the trace: wait's peers have a name. */
+/* Does a wait of this part have a file or peer as its object? */
 static bool has_object(enum part p)
 {
 	return p == PART_DISK || p == PART_SOCKET || p == PART_PIPE;
@@ -43,15 +44,15 @@ const char *wait_object(const struct timeline *tl, const struct span_wait *w)
 	const char *kind = part_info[w->part].id;
 	if (!f)
 		return NULL;
-	/* "socket inet 10.0.0.1:80" after the word socket: once is enough. */
+	/* The path may begin with the kind ("socket inet 10.0.0.1:80"): do not repeat it. */
 	const char *path = timeline_string(tl, f->path);
 	size_t len = strlen(kind);
 	return strncmp(path, kind, len) == 0 && path[len] == ' ' ? path + len + 1 : path;
 }
 
-/* ---- what the causes of one tree share ---- */
+/* ---- caches of a tree for all its explanations ---- */
 
-/* Preempted and woken are one want: of a CPU. */
+/* Preempted or woken: in both cases the thread is runnable and waits for a CPU. */
 static bool part_is_runnable(enum part p)
 {
 	return p == PART_PREEMPTED || p == PART_WAKEUP;
@@ -62,45 +63,46 @@ static enum part larger_runnable(const struct span *s)
 	return s->part[PART_PREEMPTED] >= s->part[PART_WAKEUP] ? PART_PREEMPTED : PART_WAKEUP;
 }
 
-/* Of a part; of either runnable one, both. */
+/* The time of a part; for a runnable part, of both runnable parts. */
 static int64_t part_ns(const struct span *s, enum part p)
 {
 	return part_is_runnable(p) ? part_sum_runnable(s->part) : s->part[p];
 }
 
-#define MOST_CPU_WAITS 2		/* in one sentence, of so many threads */
-#define OTHER_LEAST (5 * NS_PER_MS)	/* of a lock, a sleep: so long; */
-#define CPU_SHARE 5			/* of waits for a CPU, also of the whole; */
-#define COMPUTED_SHARE 12		/* of computing, what is more than usual of it */
-#define ALL_LOOKS 10000000		/* at one cause of each span of a tree: shared by them, */
-#define LEAST_LOOKS 8			/* at least so many each */
+#define MOST_CPU_WAITS 2		/* threads with CPU waits in one sentence */
+#define OTHER_LEAST (5 * NS_PER_MS)	/* a lock or sleep is reported from this duration on */
+#define CPU_SHARE 5			/* waits for a CPU: also at least this share (1/5) of the whole */
+#define COMPUTED_SHARE 12		/* computing: its excess over the median is at least this share (1/12) of the
+					 * whole */
+#define ALL_LOOKS 10000000		/* limit of visited spans for one cause, shared by all spans of a tree */
+#define LEAST_LOOKS 8			/* minimum of these for each span */
 
-/* Parts that are told besides the first cause. */
+/* Parts that are reported besides the first cause. */
 static const enum part other_parts[] = { PART_FUTEX, PART_TIMER, PART_USER, PART_PREEMPTED };
 #define N_OTHER G_N_ELEMENTS(other_parts)
 
-/* The greatest of any range of entries in logarithmic time; of equal ones the first. */
+/* Finds the entry with the greatest key of any range in logarithmic time; of equal keys the first. */
 struct ranking {
 	GArray *entries;
 	int *top;			/* a tree of 2 n indexes: leaves from n on, 1 is the root */
 };
 
 struct entry {
-	int64_t key;			/* what it is ranked by */
-	int64_t ns;			/* of a cause: how long */
-	uint64_t group;			/* of a wait: thread and part; entries are ordered by it, */
+	int64_t key;			/* rank */
+	int64_t ns;			/* duration of a cause */
+	uint64_t group;			/* of a wait: thread and part. Entries are sorted by group, */
 	int node;			/* then by node */
 	const struct span_wait *wait;
 };
 
 struct why_index {
 	int n;
-	int *blamed;			/* by node */
-	int *holder[PART_N];		/* by node, + 1; 0: not asked for */
-	bool has_waits, has_others;	/* .waits, .others are made */
+	int *blamed;			/* by node: the blamed node */
+	int *holder[PART_N];		/* by node: the holder's node + 1; 0: not computed yet */
+	bool has_waits, has_others;	/* .waits, .others are filled */
 	struct ranking waits, others[N_OTHER];
-	GArray *ranges;			/* scratch */
-	struct intmap at;		/* -> .waited */
+	GArray *ranges;			/* scratch buffer */
+	struct intmap at;		/* node, part and `own` -> index in .waited */
 	GArray *waited;			/* struct why */
 };
 
@@ -154,7 +156,7 @@ static int ranking_top(const struct ranking *r, int from, int to)
 	return best;
 }
 
-/* The first entry that is not before this group and node. */
+/* The first entry that is not before this group and node in the sort order. */
 static int ranking_find(const struct ranking *r, uint64_t group, int node)
 {
 	int low = 0, high = (int)r->entries->len;
@@ -192,7 +194,7 @@ static int why_index_blamed(const struct why_index *ix, int node)
 	return ix->blamed[node];
 }
 
-/* -1: it has it itself. */
+/* The child on the same thread that has most of the part; -1: none, the node itself has it. */
 static int next_holder(const struct tree *t, int node, enum part part)
 {
 	const struct span *s = t->nodes[node].span;
@@ -216,7 +218,7 @@ static int why_index_holder(struct why_index *ix, const struct tree *t, int node
 		else
 			last = next;
 	}
-	/* All on the way have the same one. */
+	/* All nodes on the way have the same holder. */
 	int holder = known[last] - 1;
 	for (int i = node; !known[i]; i = next_holder(t, i, part))
 		known[i] = holder + 1;
@@ -276,7 +278,7 @@ static const struct span_wait *why_index_wait_below(struct why_index *ix, const 
 
 /* ---- other causes ---- */
 
-/* Of the span itself: less its direct children's of the same thread. */
+/* The part of the span without its direct children on the same thread. */
 static int64_t own_part(const struct tree *t, int i, enum part part)
 {
 	const struct span *s = t->nodes[i].span;
@@ -284,14 +286,14 @@ static int64_t own_part(const struct tree *t, int i, enum part part)
 	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
 		if (tree_same_thread(s, t->nodes[c].span))
 			own -= t->nodes[c].span->part[part];
-	/* What is mostly a lock: with the wakeup that it ended in. */
+	/* If most of the span is a lock, count the final wakeup as well. */
 	if (part == PART_FUTEX && own * 2 > span_duration(s))
 		own = span_duration(s);
 	return MAX(own, 0);
 }
 
-/* All that a thread waited for a CPU in the span; 0 where the parent tells, which it does not
- * for the one that was asked about. */
+/* Time that the thread waited for a CPU in the span. 0 if a parent on the same thread includes it, unless the span
+ * is the requested one. */
 static int64_t thread_runnable(const struct tree *t, int i, bool asked)
 {
 	const struct tree_node *node = &t->nodes[i];
@@ -305,7 +307,7 @@ static int64_t cause_ns(const struct tree *t, int i, enum part part, bool asked)
 	return part_is_runnable(part) ? thread_runnable(t, i, asked) : own_part(t, i, part);
 }
 
-/* A lock, a sleep: whenever it was long. Computing: where it did more than usual. */
+/* Locks and sleeps are notable from a fixed duration on. Computing is notable if it exceeds the median. */
 static bool is_notable(enum part part, int64_t ns, int64_t usual, int64_t whole)
 {
 	if (part != PART_USER)
@@ -313,7 +315,7 @@ static bool is_notable(enum part part, int64_t ns, int64_t usual, int64_t whole)
 	return usual >= 0 && (ns - usual) * COMPUTED_SHARE >= whole;
 }
 
-/* Could it be notable in any span? */
+/* Adds the span if the cause could be notable in a tree of any duration. */
 static void add_other(struct ranking *r, struct history *h, const struct tree *t, int i, enum part part)
 {
 	struct entry e = { .ns = cause_ns(t, i, part, false), .node = i };
@@ -338,8 +340,8 @@ static void make_others(struct why_index *ix, struct history *h, const struct tr
 	}
 }
 
-/* The first cause tells of what is below it on its thread, too; a wait for a CPU of all that its
- * thread waited for one. */
+/* Is the cause already reported? The first cause includes spans below it on the same thread. A wait for a CPU
+ * includes all such waits of its thread. */
 static bool is_told(const struct tree *t, const struct why *told, unsigned n, int node, enum part part)
 {
 	unsigned n_cpu_waits = 0;
@@ -360,14 +362,14 @@ static bool is_told(const struct tree *t, const struct why *told, unsigned n, in
 struct search {
 	const struct tree *t;
 	int asked;
-	int64_t whole;			/* duration of that */
+	int64_t whole;			/* duration of the requested span */
 	const struct why *told;
 	unsigned n_told;
 	struct why *best;		/* .node -1: none yet */
-	size_t best_k;			/* of its part in other_parts */
+	size_t best_k;			/* index of its part in other_parts */
 };
 
-/* Of equal ones the first by node, then by part. */
+/* Of equal durations, the first by node, then by part. */
 static bool is_better(const struct search *x, int node, size_t k, int64_t ns)
 {
 	if (ns != x->best->ns || ns == 0)
@@ -388,7 +390,7 @@ static void consider(struct search *x, int node, size_t k, int64_t ns, int64_t u
 	x->best_k = k;
 }
 
-/* Can an entry with this key, or a lesser one, be the best? */
+/* Can an entry with this key or a lower one be the best? */
 static bool is_worth(const struct search *x, size_t k, int64_t key)
 {
 	if (other_parts[k] == PART_USER)
@@ -403,7 +405,7 @@ static void push_range(GArray *ranges, int from, int to)
 		g_array_append_vals(ranges, range, 1);
 }
 
-/* Those of one part below the asked one, the longest first, as long as they may be better. */
+/* Searches spans below the requested one for this part, longest first, while they can be better. */
 static void search_below(struct search *x, struct why_index *ix, size_t k)
 {
 	const struct ranking *r = &ix->others[k];
@@ -448,7 +450,7 @@ static bool why_index_other(struct why_index *ix, struct history *h, const struc
 	return ret->node >= 0;
 }
 
-/* ---- who was waited for ---- */
+/* ---- waker chain ---- */
 
 static uint64_t waited_key(int node, enum part part, bool own)
 {
@@ -502,7 +504,7 @@ static struct why_index *why_index_of(const struct tree *t)
 
 /* ---- the first cause ---- */
 
-/* The largest part of its time, with the two runnable ones as one. */
+/* The largest part; both runnable parts count as one. */
 static enum part find_part(const struct span *s, int64_t *ret_ns)
 {
 	enum part p = part_largest(s->part, ret_ns, NULL);
@@ -513,20 +515,19 @@ static enum part find_part(const struct span *s, int64_t *ret_ns)
 	return larger_runnable(s);
 }
 
-/* The longest wait of the part in the span; where none is kept of it, in what is below it on
- * the same thread. */
+/* The longest wait of the part in the span. If none is retained, in spans below it on the same thread. */
 static const struct span_wait *find_wait(const struct tree *t, int node, enum part part)
 {
 	const struct span_wait *longest = why_longest_wait(t->nodes[node].span, part);
 	return longest ? longest : why_index_wait_below(why_index_of(t), t, node, part);
 }
 
-/* What a thread did in an interval, from the waits of its spans. */
+/* What a thread did in an interval, computed from the waits of its spans. */
 struct activity {
 	int64_t from, to;
 	int64_t part[PART_N];
 	const struct span_wait *longest;
-	const struct span *span;	/* that holds the longest wait */
+	const struct span *span;	/* the span with the longest wait */
 	GHashTable *seen;		/* begin_ns of waits counted (spans nest) */
 };
 
@@ -546,7 +547,7 @@ static void add_activity(const struct span *s, void *data)
 	}
 }
 
-/* Follows who woke `w` back to the one that did not just wait for the next, as far as spans tell. */
+/* Follows the wakers of `w`, as far as they have spans, to the first one that did not mainly wait for a lock. */
 static void ask_spans(struct history *h, const struct span_wait *w, struct why *why)
 {
 	int64_t from = w->begin_ns, to = w->wake_ns;
@@ -573,13 +574,13 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 	}
 }
 
-/* NULL: nobody knows. */
+/* NULL: unknown. */
 static const char *did_what(enum part p, bool on_cpu)
 {
 	return on_cpu && p == PART_UNKNOWN ? "ran" : *part_info[p].held ? part_info[p].held : NULL;
 }
 
-/* As the critical path has it; where that knows nobody, as the spans of the waker do. */
+/* From the critical path. If it has no thread for a lock's wait, from the spans of the waker. */
 static void find_culprit(struct history *h, const struct tree *t, int node, struct why *why)
 {
 	const struct span_wait *w = why->wait;
@@ -601,13 +602,13 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 	why->culprit_span = c.span ? c.span->name : NULL;
 }
 
-/* Nobody but it had to act: the waker was a messenger. */
+/* Does the wait depend on other threads? Otherwise the waker only delivers an event. */
 static bool waits_for_others(enum part p)
 {
 	return p == PART_FUTEX || p == PART_SOCKET || p == PART_PIPE || p == PART_POLL || p == PART_OTHER;
 }
 
-/* Its longest wait of the part that is in none of its children. */
+/* The longest wait of the part that overlaps no child on the same thread. */
 static const struct span_wait *own_wait(const struct tree *t, int node, enum part part)
 {
 	const struct span *s = t->nodes[node].span;
@@ -626,8 +627,8 @@ static const struct span_wait *own_wait(const struct tree *t, int node, enum par
 	return longest;
 }
 
-/* Many spans blame the same one for the same part: whom that waited for is found once. `own`: in
- * a wait that is in none of its children. */
+/* Finds the wait and its waker. Cached, because many spans blame the same span for the same part. own: only waits
+ * outside of its children. */
 static void find_waited(struct history *h, const struct tree *t, bool own, struct why *why)
 {
 	struct why_index *ix = why_index_of(t);
@@ -655,7 +656,7 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 	*ret = (struct why){ .node = why_index_blamed(ix, node), .waker = ID_NONE, .culprit = ID_NONE };
 	ret->part = find_part(t->nodes[ret->node].span, &ret->ns);
 	ret->node = why_index_holder(ix, t, ret->node, ret->part);
-	/* An open one lasts longer than who called it, as far as the trace tells. */
+	/* An open span may last longer than its caller: only the time inside the caller counts. */
 	ret->ns = MIN(part_ns(t->nodes[ret->node].span, ret->part), tree_covers(t, node, ret->node));
 	find_waited(h, t, false, ret);
 }
@@ -667,7 +668,7 @@ static const char *duration(char buf[TIMEFMT_LEN], int64_t ns)
 	return timefmt_duration(buf, ns);
 }
 
-/* What the part is about: the file of its longest wait, or the calls. */
+/* Appends the object of the part: the file of its longest wait, or the system call. */
 static void add_object(GString *text, const struct history *h, const struct span *s,
 		       const struct why *why, const char *before)
 {
@@ -683,13 +684,13 @@ static void add_object(GString *text, const struct history *h, const struct span
 		if (!most || s->calls[i].total_ns > most->total_ns)
 			most = &s->calls[i];
 	if (!most || most->total_ns * 2 < why->ns)
-		return;			/* they were its children's, mostly */
+		return;			/* most calls belong to its children */
 	g_string_append_printf(text, "%s%s", before, timeline_string(tl, most->name));
 	if (most->count > 1)
 		g_string_append_printf(text, ", %u times", most->count);
 }
 
-/* Whom it waited for: the holder of a lock, the waker of anything else. */
+/* Appends the holder of a lock. */
 static void add_holder(GString *text, const struct history *h, const struct why *why, bool open)
 {
 	if (why->culprit == ID_NONE) {
@@ -720,16 +721,16 @@ static void add_waker(GString *text, const struct history *h, const struct why *
 {
 	const struct span_wait *w = why->wait;
 	if (why->part == PART_TIMER || part_is_runnable(why->part))
-		return;			/* of a sleep the clock is the waker: says nothing */
+		return;			/* the waker of a sleep is the timer: not informative */
 	if (why->waker != ID_NONE) {
 		g_autofree char *label = thread_label_new(h->tl, why->waker, w->wake_ns);
 		g_string_append_printf(text, ", woken by %s", label);
 	}
 }
 
-#define MEANWHILE_SHARE 4		/* of a wait is worth telling */
+#define MEANWHILE_SHARE 4		/* minimum share (1/4) of the wait that is reported */
 
-/* Of the thread that it waited for, where no span tells: what that did for longest. */
+/* Appends what the awaited thread did for longest. */
 static void add_meanwhile(GString *text, const struct history *h, const struct why *why)
 {
 	char buf[TIMEFMT_LEN];
@@ -743,7 +744,7 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 				       duration(buf, why->culprit_also_ns));
 }
 
-/* A client: say how long its server worked. true: that is what the wait was for, mostly. */
+/* For a client: appends how long the server worked. Returns true if that is at least half of the wait. */
 static bool add_server(GString *text, const struct tree *t, const struct why *why)
 {
 	const struct span *client = t->nodes[why->node].span;
@@ -759,7 +760,7 @@ static bool add_server(GString *text, const struct tree *t, const struct why *wh
 	return false;
 }
 
-/* What would tell more, and is not in the trace: words for that; NULL: nothing lacks. */
+/* Words for events that are missing for a more precise cause; NULL: none. */
 static const char *lacks_for(unsigned lacks, enum part part)
 {
 	if (part == PART_UNKNOWN && lacks & LACKS_SWITCHES)
@@ -774,7 +775,7 @@ static bool is_lock(const struct why *why)
 	return why->part == PART_FUTEX && why->wait && why->wait->lock;
 }
 
-/* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
+/* "waited 5ms for a CPU": sums both runnable parts, unless one is less than 1/8. */
 static void add_did(GString *text, const struct history *h, const struct span *s, const struct why *why,
 		    int64_t ns)
 {
@@ -788,7 +789,7 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		after = " for a CPU";
 	else if (is_lock(why))
 		after = " for a lock";
-	if (lacks && why->part == PART_USER)	/* perhaps in the kernel */
+	if (lacks && why->part == PART_USER)	/* without system call events it may have been in the kernel */
 		g_string_append_printf(text, "ran %s", duration(buf, ns));
 	else if (*call)
 		g_string_append_printf(text, "%s%s in %s", before, duration(buf, ns), call);
@@ -798,7 +799,7 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		g_string_append_printf(text, " (%s)", lacks);
 }
 
-/* "waited 12ms for a CPU, behind ffmpeg/77 9.8ms" */
+/* Appends ", behind ffmpeg/77 9.8ms". */
 static void add_neighbour(GString *text, const struct history *h, const struct span *s, int64_t all)
 {
 	char buf[TIMEFMT_LEN];
@@ -810,7 +811,7 @@ static void add_neighbour(GString *text, const struct history *h, const struct s
 		g_string_append(text, ", an idle one");
 }
 
-/* It was over when its time was. */
+/* The poll returned 0: its timeout expired. */
 static bool timed_out(const struct span *s, const struct why *why)
 {
 	const struct span_wait *w = why->wait;
@@ -822,12 +823,12 @@ static bool timed_out(const struct span *s, const struct why *why)
 	return false;
 }
 
-/* What it did, on what, and who ended it. */
+/* Appends what the span did, on which object, and which thread ended the wait. */
 static void add_cause(GString *text, const struct history *h, const struct tree *t,
 		      const struct why *why)
 {
 	const struct span *s = t->nodes[why->node].span;
-	/* One wait that is most of it is told with the wakeup it ended in. */
+	/* If one wait is most of the time, count its final wakeup as well. */
 	int64_t ns = why->ns;
 	if (why->part == PART_FUTEX && why->wait && wait_blocked(why->wait) * 2 > ns)
 		ns = why->wait->end_ns - why->wait->begin_ns;
@@ -851,9 +852,9 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 
 /* ---- more causes ---- */
 
-#define MOST_CAUSES 8			/* in one sentence; */
+#define MOST_CAUSES 8			/* in one sentence */
 
-/* "lock in stored: "; nothing for the span that was asked about. */
+/* Appends "lock in stored: "; nothing for the requested span. */
 static void add_where(GString *text, const struct tree *t, int asked, int node)
 {
 	const struct span *s = t->nodes[node].span, *top = t->nodes[asked].span;
@@ -865,7 +866,7 @@ static void add_where(GString *text, const struct tree *t, int asked, int node)
 	g_string_append(text, ": ");
 }
 
-/* "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it" */
+/* Appends further causes: "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it". */
 static void add_others(GString *text, const struct history *h, const struct tree *t, int asked,
 		       const struct why *first)
 {
@@ -881,7 +882,7 @@ static void add_others(GString *text, const struct history *h, const struct tree
 	}
 }
 
-/* Of a span that lacks its other end nobody knows how long it took. */
+/* If one end of the span is missing, its duration is unknown. */
 static const char *no_time(const struct span *s)
 {
 	return s->state == SPAN_COMPLETE ? "took no time" : "only one instant of it is known";
@@ -913,7 +914,7 @@ static void add_short_lock(GString *text, const struct history *h, const struct 
 	}
 }
 
-/* What it did, for a list: "slept 60ms", "disk 80ms /srv/thumb/x". */
+/* For a list: "slept 60ms", "disk 80ms /srv/thumb/x". */
 static void add_short(GString *text, const struct history *h, const struct span *s,
 		      const struct why *why)
 {
