@@ -156,9 +156,11 @@ PLAIN_SRC := $(shell grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h'
 PLAIN_TESTS := $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%)
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
-# The long ones first, so that none is left running alone.
+# First, so that none is left running alone.
+LONGEST = $(filter %-laws %-plain %-every-view,$(ASAN_TESTS)) $(filter tests/fuzz/% tests/truth/% %/network.sh %/local.sh \
+	%/headers.sh %/hostile-traces.py %/hostile-relay.py,$(SCRIPTS))
 check-built: all tests man asan-tests
-	$(run) $(filter tests/truth/%,$(SCRIPTS)) $(ASAN_TESTS) $(PLAIN_TESTS) $(filter-out tests/truth/%,$(SCRIPTS))
+	$(run) $(LONGEST) $(filter-out $(LONGEST),$(ASAN_TESTS) $(PLAIN_TESTS) $(SCRIPTS))
 
 check-unit: tests
 	$(run) $(TESTS)
