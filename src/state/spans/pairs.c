@@ -33,7 +33,7 @@ struct pairs {
 	GHashTable *names;	/* of functions: uint64_t -> reftext */
 	guint names_of;		/* number of binaries when .names was filled */
 	int64_t ts;		/* instant of the newest mark */
-	unsigned n_at_ts;	/* marks at .ts so far */
+	unsigned n_at_ts;	/* earlier marks at .ts */
 	struct annot last;	/* the newest mark that is no tag */
 	bool alone;		/* .last begins a span whose end cannot be identified */
 };

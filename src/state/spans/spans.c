@@ -539,7 +539,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 #define FEW 1000		/* annotations: fewer are not worth compacting */
 #define FORGET_EVERY_NS INT64_C(500000000)	/* dropping walks everything retained, so not at each refresh */
 #define FEW_TEXTS (64u << 10)	/* bytes of texts: fewer are not worth a search for unused ones */
-#define HOLLOW 4	/* an array is reallocated when it holds less than 1/HOLLOW of its capacity */
+#define HOLLOW 4	/* an array is reallocated when less than 1/HOLLOW of its entries remain */
 
 static void remember(struct forgotten *f, const struct strace *t)
 {
