@@ -21,19 +21,19 @@
 #include "live/session/plan.h"
 
 struct session_helper_options {
-	const char *session;		/* its name; that of the snapshot session is NAME-snapshot */
+	const char *session;		/* its name; the snapshot session's name is NAME-snapshot */
 	bool watch_only;		/* makes no live session: only for snapshots while blktop reads another relay */
 	uint32_t timer_us;		/* live timer */
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	bool spans_only, calls_only, functions;	/* as in struct plan_wish */
-	bool keep;			/* leave the session when the client ends it */
+	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
 	char **counters, **probes;	/* or NULL */
-	int pid;			/* process to follow, with its children; 0: none */
+	int pid;			/* process to follow, including its children; 0: none */
 	char **program;			/* to run and follow; NULL: none */
 	bool on_screen;			/* the program's output must not reach the terminal */
-	const char *state;		/* directory for what is written */
+	const char *state;		/* directory for files that the helper writes */
 	const char *log;		/* file for messages of liblttng-ctl and daemons; NULL: none */
 	const char *snapshot;		/* session to take snapshots of; "new": make one; NULL: none */
 };
@@ -44,7 +44,7 @@ enum session_helper_request { HELPER_DESCRIBE, HELPER_BEGIN, HELPER_GO, HELPER_S
 enum session_helper_answer {
 	HELPER_NOTHING,		/* nothing to take */
 	HELPER_MESSAGE,		/* a line for the user */
-	HELPER_WARNING,	/* a line for the user, of an error */
+	HELPER_WARNING,	/* a line for the user about an error */
 	HELPER_EXITED,		/* the program ended: its exit status as text, as in a shell; a line follows */
 	HELPER_LOST,		/* the helper has ended; reported once */
 };
