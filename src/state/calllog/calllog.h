@@ -56,7 +56,7 @@ struct journal_fd {			/* a descriptor among the fields of a line */
 struct journal_line {
 	uint8_t kind, state;
 	bool has_ret;
-	bool lost;			/* a call whose exit may be among lost events */
+	bool lost;			/* a call; its exit may be among lost events */
 	uint32_t cpu;			/* UINT32_MAX: unknown */
 	int32_t tid, pid;		/* -1: unknown */
 	int64_t ts;			/* its place in the log, ns */

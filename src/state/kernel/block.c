@@ -238,7 +238,7 @@ static void drop(struct slice *s, struct disk *d, struct request *r)
 	g_hash_table_remove(s->blocks->requests, r);
 }
 
-/* A new request at the same sector replaces the older one, whose completion is missing. */
+/* A new request at the same sector replaces the older one: its completion is missing. */
 static struct request *begin(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = g_new0(struct request, 1);

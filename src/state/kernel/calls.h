@@ -9,7 +9,7 @@
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
 /* Writes facts that hold from the entry on: close() frees the descriptor's number before its exit. */
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
-/* Writes facts of an exit whose entry will not come: descriptors that the call made or closed. */
+/* Writes facts of an exit without an entry: descriptors that the call made or closed. */
 void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit);
 /* Notes in slice.fdops the descriptors that the exit may have changed. The entry may be missing. */
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);

@@ -224,7 +224,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 
 static const struct cpu no_irq = { .irq_known = true };
 
-/* The thread whose call begins or ends, charged up to ts; NULL: the case is not the expected one. */
+/* The thread that begins or ends a call, charged up to ts; NULL: the case is not the expected one. */
 static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struct bin *b,
 							  const struct blk_event *ev,
 							  const struct class_info *cls,

@@ -136,7 +136,7 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	return true;
 }
 
-/* Ends a pending call whose exit is missing: it is busy until ts. */
+/* Ends a pending call without an exit: it is busy until ts. */
 static void end_unfinished_call(struct slice *s, struct thread *t, int64_t ts)
 {
 	if (t->st.call_state == CALL_IN && t->st.call.name)

@@ -25,7 +25,7 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 /* No older slice has events of the thread: what its head leaves open stays unknown. */
 void thread_root(struct slice *s, struct thread *t);
 void thread_born(struct thread *t, int64_t ts);		/* the thread was forked at ts */
-/* For merging: ends the pending call, whose time is charged already. */
+/* For merging: ends the pending call; its time is charged already. */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
 /* Charges the current state up to the instant. */
 void thread_charge(struct slice *s, struct thread *t, int64_t until);

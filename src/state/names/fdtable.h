@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fdtable;			/* of a process, or of a thread whose process is not known */
+struct fdtable;			/* of a process, or of a thread of an unknown process */
 struct fdtable *fdtable_new(void);
 void fdtable_free(struct fdtable *t);	/* call it only when nothing refers to it: free all tables of a slice
 					 * together */

@@ -52,7 +52,7 @@ struct publisher {
 	uint32_t n_strings, n_hosts, n_files;	/* published so far */
 	struct pages threads;	/* struct thread_entry, by registry id */
 	guint n_published;	/* threads with ids below it were published at least once */
-	struct live_ids charged;	/* thread numbers of the slice, whose time is charged */
+	struct live_ids charged;	/* threads to charge, by number in the slice */
 	struct live_ids open_threads;	/* registry ids */
 	struct live_ids open_processes;	/* process numbers of names.h */
 	struct pages processes;	/* struct process_entry, by registry id */

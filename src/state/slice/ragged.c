@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merging pieces with uneven edges; see ragged.h. A piece:
+ * Merges pieces with uneven edges; see ragged.h. A piece:
  *
  *     stream 0   |-----------------|                 |   before: pre, raw
  *     stream 1      |-----------------|              |   between: a slice
  *                   lo             hi                |   after: post, raw
  *
- * The slice has the instants that all streams cover; the edges are stored until the neighbour's edge is there. If no
+ * The slice has the instants that all streams cover; the edges are stored until they meet the neighbour's. If no
  * instant is covered by all streams, the whole piece is an edge.
  */
 #include "state/slice/ragged.h"

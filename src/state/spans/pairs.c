@@ -35,7 +35,7 @@ struct pairs {
 	int64_t ts;		/* instant of the newest mark */
 	unsigned n_at_ts;	/* earlier marks at .ts */
 	struct annot last;	/* the newest mark that is no tag */
-	bool alone;		/* .last begins a span whose end cannot be identified */
+	bool alone;		/* .last begins a span, and its end cannot be identified */
 };
 
 static void frames_free(gpointer p)

@@ -11,14 +11,14 @@
 #include "state/spans/annot.h"
 
 struct pairs;
-/* Called for a span whose end will not come. */
+/* Called for a span that will not get an end. */
 typedef void (*pairs_abandon)(void *data, uint64_t trace, uint64_t span);
 struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data);
 void pairs_free(struct pairs *p);		/* NULL is fine */
 
 /* Processes the next annotation; a mark gets its trace, span and parent. An end without a beginning, and a
  * beginning without an end, become partial spans. opens, ends: what a BlkKin annotation does, so that other spans
- * can be its children. False: it begins a span whose end cannot be identified, since its thread is unknown: abandon
+ * can be its children. False: it begins a span and its thread is unknown, so the end cannot be identified: abandon
  * it. */
 bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
 

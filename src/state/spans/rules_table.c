@@ -7,7 +7,7 @@
 #define NO_ROW G_MAXUINT16
 
 struct ruled_row {
-	unsigned base;			/* row whose handler runs first; NO_ROW: none */
+	unsigned base;			/* its handler runs before the rules; a row; NO_ROW: none */
 	GArray *begun, *ended;		/* guint: numbers of rules; NULL: none */
 };
 
@@ -17,7 +17,7 @@ static struct {
 	const struct blk_subscription *of;	/* the table without rules */
 	GArray *subs;			/* struct blk_subscription */
 	GArray *rows;			/* struct ruled_row, with the index of .subs */
-	const char *full;		/* an event whose fields exceed the slots; NULL: none */
+	const char *full;		/* an event with more fields than slots; NULL: none */
 	const struct rule *of_full;
 	GMutex lock;
 } table;
