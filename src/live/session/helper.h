@@ -54,15 +54,15 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 
 /*
  * Sends a request and waits for the answer: at most timeout_ms (-1: for ever) since the request, or since the helper
- * last reported the step that it begins. So a long series of steps is fine, and *error names a step that hangs.
- * Messages that arrive meanwhile are queued for session_helper_take(). The answer is the caller's (g_free());
- * NULL and *error: it failed.
+ * last reported that a step begins. So a long series of steps does not time out, and *error names a step that hangs.
+ * Messages that arrive meanwhile are queued for session_helper_take(). The caller owns the answer (g_free()).
+ * NULL: the request failed, and *error is set.
  *
- *   DESCRIBE	what BEGIN would do: lines for the user. Makes and starts nothing.
- *   BEGIN	makes and starts the session. "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
- *		sessions to expect, the session that snapshots are taken of (may be empty)
- *   SWEEP	destroys what blktops left that have ended: lines that say what
- *   END	destroys what it made, unless .keep: what remains, and the commands to end it
+ *   DESCRIBE	makes and starts nothing. Answer: lines for the user that describe what BEGIN would do
+ *   BEGIN	makes and starts the session. Answer: "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
+ *		sessions to expect, session to take snapshots of (may be empty)
+ *   SWEEP	destroys what remains of blktop processes that have ended. Answer: lines about it
+ *   END	destroys what it made, unless .keep. Answer: what remains, and the commands to destroy it
  */
 char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
 		  GError **error);

@@ -8,8 +8,8 @@
  * announces is requested before the packet.
  *
  * No event of a new stream may be delivered after later events of other streams. The tracer announces a stream before
- * the stream's first event. So received data is held until every session of the same host was asked for new streams,
- * in a request sent after the data was received.
+ * the stream's first event. So received data is held until every session of the same host was asked for new streams.
+ * The requests must be sent after the data was received.
  *
  * At most .queue bytes are requested beyond what is decoded, unless the merge waits for exactly this stream. This
  * bounds memory; the relay retains the rest.

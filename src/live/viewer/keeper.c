@@ -39,8 +39,8 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 	k->broken_fds = g_array_new(FALSE, FALSE, sizeof(int));
 }
 
-/* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer,
- * until that is reset, which is possible once the relay is reachable again. */
+/* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer until
+ * that is reset. A reset is possible once the relay is reachable again. */
 static void abort_broken_connections(struct keeper *k)
 {
 	for (guint i = 0; i < k->broken_fds->len; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log ("journal" in this code): every system call and event of a range, one line each, like strace's output.
- * Entry and exit of a call are one line; descriptors have names. A slice (slice.h) is fed with the same events and
- * decides which thread runs, which exit belongs to which entry, and what a descriptor refers to: the log has no
- * model of its own.
+ * The log ("journal" in this code): every system call and event of a range, one line each, like strace's output. Entry
+ * and exit of a call are one line; descriptors have names. A slice (slice.h) is fed with the same events. It
+ * determines the running thread, the exit of each entry, and the file of each descriptor: the log has no separate
+ * model.
  *
  *     struct journal *j = journal_new(&options, emit, data);
  *     ... journal_feed(j, &source->tables, batch.ev, batch.n) ...

@@ -7,7 +7,7 @@
 #define NO_ROW G_MAXUINT16
 
 struct ruled_row {
-	unsigned base;			/* its handler runs before the rules; a row; NO_ROW: none */
+	unsigned base;			/* row of the handler that runs first; NO_ROW: none */
 	GArray *begun, *ended;		/* guint: numbers of rules; NULL: none */
 };
 

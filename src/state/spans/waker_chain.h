@@ -5,9 +5,9 @@
  * continues with that thread. For time before a thread existed it continues with its creator. So the critical path
  * also covers threads without spans.
  *
- * A chain ends at a wait for a device or the clock, at an interrupt (except a softirq that a thread raised, cpu.c),
- * and at a kernel thread: these only pass a wakeup on. Time counts as running only if a CPU's log of switches shows
- * it.
+ * A chain ends at a wait for a device or the clock, at an interrupt, and at a kernel thread: these only pass a wakeup
+ * on. It continues through a softirq that a thread raised (cpu.c). Time counts as running only if a CPU's log of
+ * switches shows it.
  */
 #ifndef BLK_STATE_SPANS_WAKER_CHAIN_H
 #define BLK_STATE_SPANS_WAKER_CHAIN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The schema of a second. Each kind of cell (figures of one thread, file, CPU, ...) is one list here. The structs
- * are made from the lists, and so are tables (schema.c) by which cells are found, added, mapped to other ids,
- * published, folded, measured, freed and named as metrics.
+ * The schema of a second. Each kind of cell (figures of one thread, file, CPU, ...) is one list here. The structs are
+ * generated from the lists, and so are the tables in schema.c. With these tables, general code finds, adds, maps,
+ * publishes, folds, measures and frees cells, and names metrics.
  *
- * To add a figure: a row here, the handler that counts it, the view that shows it.
+ * To add a figure, add a row here, the handler that counts it, and the view that shows it.
  *
  * A list has keys (K), then figures (F: one value, A: an array), histograms last:
  *

@@ -9,8 +9,8 @@
  * sequence number. An index file may not have the last packets. If an entry does not fit the file or the packet's
  * header, the rest of the index file is ignored and that part is walked.
  *
- * The readable part of a broken file is read. A packet may be cut off by the end of the file, or its sizes were never
- * written (content or packet size 0, or end 0: a crash, or a buffer that was not flushed). Such a packet has a
+ * The readable part of a broken file is read. A packet may be cut off by the end of the file. Or its sizes were never
+ * written (content or packet size 0, or end 0), after a crash or if a buffer was not flushed. Such a packet has a
  * .fault, and its events up to the damage can still be read. Nothing behind an invalid packet header can be read.
  */
 #ifndef BLK_TRACE_CTF_CTF_INDEX_H

@@ -34,9 +34,9 @@ struct ctf_visitor {
  * *pos moves.
  *
  * False: the field does not fit, and *pos is the least position where its data would end, behind `end`. Or a tag
- * selects no option, a LEB128 number has more than 64 bits, or the field has more values than a valid packet of that
- * size can have (values without size, counted by a hostile length): then *pos is anywhere up to `end`. The visitor
- * has seen a part of it.
+ * selects no option, or a LEB128 number has more than 64 bits. Or the field has more values than a valid packet of
+ * that size (values without size, counted by a hostile length). In these cases *pos is anywhere up to `end`. The
+ * visitor has seen a part of it.
  */
 bool ctf_walk(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint64_t end,
 	      uint64_t *regs, const struct ctf_visitor *v, void *data);

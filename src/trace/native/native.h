@@ -70,8 +70,8 @@ void native_each_fall(const struct native *n, native_fall callback, void *data);
 
 /*
  * Calls back for each host (and boot) with a kernel trace that begins later or ends earlier than the traces of other
- * hosts, with the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to the end. All
- * packets must be known, else it makes no call.
+ * hosts. The arguments are the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to
+ * the end. All packets must be known, else it makes no call.
  */
 typedef void (*native_extent)(void *data, const char *host, const char *boot, const char *release,
 			      int64_t begin, int64_t end);
@@ -83,7 +83,7 @@ int64_t native_read_from(const struct native *n, int64_t from);
 /*
  * Cuts [from, to) into at most n_pieces pieces of about equal bytes: fills ret[0 .. result - 1] with instants,
  * ascending, each inside (from, to); result < n_pieces. There is no cut where a CPU with several streams may lose
- * events on one of them, and none within huge packets, as both pieces would decode these.
+ * events on one of them. There is none within huge packets, as both pieces would decode these.
  */
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
 		   int64_t *ret);

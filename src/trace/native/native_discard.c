@@ -133,8 +133,8 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 	return next <= end ? next : CTF_NO_FIT;
 }
 
-/* Walks the packet's events. Stores the largest number of bits of texts and sequences in one event, and the end of
- * the last event after which `need` bits of the packet remain. False: the class of an event may still come. */
+/* Walks the packet's events. Stores the largest number of bits of texts and sequences in one event. Also stores the
+ * end of the last event after which `need` bits of the packet remain. False: the class of an event may still come. */
 static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_dynamic, uint64_t *ret_from)
 {
 	const uint64_t size = k->packet->p.packet_bits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Handles the messages that were pushed. Metadata is parsed as it becomes complete. Packets wait for the metadata
- * that they need, are checked as packets of a file are, and are placed in time after the packets before them.
+ * Handles the messages that were pushed. Metadata is parsed as it becomes complete. Packets wait for the metadata that
+ * they need. They are checked like packets of a file, and placed in time after the packets before them.
  */
 #include "trace/native/native_feed_private.h"
 

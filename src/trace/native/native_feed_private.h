@@ -119,8 +119,8 @@ struct feed_stream {
 /* How long (us) a packet waits for metadata that is incomplete, or for a trace that may set the clock of its host. */
 #define FEED_CLASS_US (LIMIT_CLASS_MS * G_TIME_SPAN_MILLISECOND)
 
-/* A stream that lags but still receives data may delay the others this many times longer than a silent one, so that
- * it can catch up. */
+/* A stream that lags but still receives data may delay the others this many times longer than a silent one. So it can
+ * catch up. */
 #define FEED_CATCH_UP 10
 
 #define FEED_MARKS 128
