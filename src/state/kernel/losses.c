@@ -247,7 +247,7 @@ void losses_forget(struct losses *l, int64_t before)
 	if (n > LOSSES_KEPT && n > l->told->len / 2) {
 		l->n_forgotten += n;
 		g_array_remove_range(l->told, 0, n);
-		/* Any n beginnings may be dropped: all of them are before the instant. */
+		/* They may belong to other losses, which makes no difference: all are before the instant. */
 		g_array_remove_range(l->begins, 0, n);
 	}
 	for (guint i = 0; i < l->covers->len; i++) {
