@@ -36,10 +36,10 @@ struct live_session {
 /* Connects and returns struct live_session *, sorted by target and name; free with g_ptr_array_unref(). */
 GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError **error);
 
-/* Lists them each second, on a thread of its own. */
+/* Lists the sessions each second, on its own thread. */
 struct live_lister;
 struct live_lister *live_lister_new(const struct live_url *url, int timeout_ms);
-int live_lister_fd(const struct live_lister *l);	/* readable when there is an answer to take */
+int live_lister_fd(const struct live_lister *l);	/* readable when an answer is available */
 /* The newest answer, once: the list; or NULL and *error; or NULL without error: no new answer. */
 GPtrArray *live_lister_take(struct live_lister *l, GError **error);
 void live_lister_free(struct live_lister *l);		/* does not block; NULL is fine */
@@ -62,9 +62,9 @@ struct live_options {
 	bool from_beginning;		/* read all that the relay has; else from its newest packets on */
 	bool wait;			/* wait for a relay or session that does not exist (yet, or
 					 * any more) */
-	struct spool *spool;		/* NULL: none. Received packets are stored there, too. The
-					 * source takes a reference; nothing else may push to it */
-	size_t queue;			/* most bytes of packets that wait to be decoded; 0: 64 MiB */
+	struct spool *spool;		/* NULL: none. Received packets are also stored there. The source takes a
+					 * reference; nothing else may push to it */
+	size_t queue;			/* maximum bytes of packets that wait to be decoded; 0: 64 MiB */
 	int64_t late_ns;		/* how long the merge waits for a stream that lags;
 					 * < 0: two live timers and a second */
 };
@@ -74,14 +74,14 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 
 #define LIVE_QUIET_NS INT64_C(3000000000)
 struct live_status {
-	bool connected;			/* to all sessions that were asked for */
-	int64_t since_ns;		/* wall clock: since when .connected has its value */
+	bool connected;			/* to all requested sessions */
+	int64_t since_ns;		/* wall clock: when .connected got its value */
 	char message[256];		/* why it is not connected, or what it waits for; else "" */
 	int64_t lag_ns;			/* wall clock minus newest event or beacon; < 0: unknown */
 	unsigned attached;		/* number of relay sessions */
 	uint64_t late;			/* records that arrived too late and were moved to the present */
-	unsigned stalled;		/* streams that lag, and that the merge no longer waits for */
-	char stalled_name[128];		/* the one that lags most, safe to print; else "" */
+	unsigned stalled;		/* streams that lag and that the merge no longer waits for */
+	char stalled_name[128];		/* the stream that lags most, safe to print; else "" */
 	int64_t stalled_ns;			/* newest instant of that stream; INT64_MIN: unknown */
 	struct missing missing;
 	int64_t quiet_ns;		/* time of the newest event, once beacons of all streams are LIVE_QUIET_NS

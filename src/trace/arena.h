@@ -14,7 +14,7 @@ struct arena {
 	struct arena_chunk *chunk;	/* the current chunk, then older ones */
 };
 void *arena_alloc_slow(struct arena *a, size_t size);
-void arena_reset(struct arena *a);	/* frees all; keeps the newest chunk for reuse */
+void arena_reset(struct arena *a);	/* frees all memory except the newest chunk, which is reused */
 void arena_clear(struct arena *a);
 
 /* 8-byte aligned, not zeroed. */

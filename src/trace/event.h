@@ -48,7 +48,7 @@ enum blk_slot {
 	BLK_CTX_VPID, BLK_CTX_VTID,
 	BLK_CTX_HOSTNAME, BLK_CTX_PID_NS, BLK_CTX_CGROUP_NS, BLK_CTX_UTS_NS,
 	BLK_N_CONTEXTS,
-	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, if the row wants them */
+	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, if the row requests them */
 	BLK_FIELD0 = BLK_CTX_COUNTER0 + LIMIT_EVENT_COUNTERS,	/* fields[0] of the row */
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };
@@ -137,7 +137,7 @@ struct blk_stream {
 	uint32_t cpu;		/* of its packets; UINT32_MAX when unknown */
 	uint16_t host;		/* index for blk_host() */
 	uint8_t domain;		/* enum blk_domain */
-	int32_t vpid;		/* UST buffers per process: the process's pid; else -1 */
+	int32_t vpid;		/* for per-process UST buffers: the process's pid; else -1 */
 	char *vpid_procname;	/* name of that process when it registered, or NULL */
 	char *order;		/* sort key for equal timestamps: host boot, domain,
 				 * trace uuid, stream class, cpu or instance */
@@ -192,8 +192,8 @@ static inline bool blk_has(const struct blk_event *e, unsigned slot)
 	return e->layout->slot[slot].repr != BLK_NONE;
 }
 
-/* The slot as a signed 64-bit integer; `absent` if the event does not have it, or it is not an integer. Unsigned
- * 64-bit values keep their bits. */
+/* The slot as a signed 64-bit integer; `absent` if the event does not have it, or if it is not an integer. Unsigned
+ * 64-bit values have the same bits. */
 static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64_t absent)
 {
 	const struct blk_slot_layout *l = &e->layout->slot[slot];

@@ -58,7 +58,7 @@ struct source_late {
 	int64_t at_from_ns, at_to_ns;	/* times of their records */
 };
 
-/* The functions of an implementation. Everything else uses the functions below. */
+/* The functions of an implementation. Other code uses the functions below. */
 struct source_ops {
 	enum source_status (*next)(struct source *s, struct blk_batch *ret, GError **error);
 	void (*cancel)(struct source *s);		/* any thread; may be NULL */
@@ -90,8 +90,8 @@ static inline bool source_is_stopped(const struct source *s)
 double source_progress(struct source *s);
 /* Late events since the last call; false: none. For the reading thread. */
 bool source_take_late(struct source *s, struct source_late *ret);
-/* What cannot be read and is left out so far, and why: one line of printable text (g_free); NULL: nothing. It may
- * change while the source is read. For the reading thread. */
+/* What is left out so far because it cannot be read, and why: one line of printable text (g_free); NULL: nothing.
+ * It may change while the source is read. Only for the reading thread. */
 char *source_warning(struct source *s);
 /* How complete a live session is; false: unknown (recorded traces). For the reading thread. */
 bool source_missing(struct source *s, struct missing *ret);
@@ -140,20 +140,20 @@ const char *blk_counter_name(const char *field);
 
 /*
  * Opens all CTF traces below the directories `paths` (NULL-terminated) with babeltrace2. A directory with a `metadata`
- * file is a trace; chunks of one trace, as rotation makes them, are joined. Each stream has its own iterator; merging
- * is done here. Timestamps are ns since the epoch. All traces of a host boot (same clock UUID) use one clock offset:
- * that of the kernel trace if there is one, else of the first trace; so they compare by raw cycles. A loss of events
- * lies between the packet's last event and its end; a loss of packets lies between its neighbours. `rows` is borrowed
- * and must outlive the source.
+ * file is a trace; the chunks of one trace (from rotation) are joined. Each stream has its own iterator, and this
+ * reader merges them. Timestamps are ns since the epoch. All traces of a host boot (same clock UUID) use one clock
+ * offset: that of the kernel trace if it exists, else of the first trace. So they compare by raw cycles. A loss of
+ * events lies between the packet's last event and its end; a loss of packets lies between its neighbours. `rows` is
+ * borrowed and must outlive the source.
  */
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
 			       size_t n_rows, GError **error);
 
 /*
- * The trace directories below `paths`, sorted, as new strings (free with g_ptr_array_unref). Errors: ACCESS;
- * NOT_FOUND, which says of which path, and whether it is missing, no directory, or without a trace. Links are not
- * followed below the given paths; depth is bounded. `without` (or NULL) receives the directories that have stream
- * files and no metadata, as new strings; then the result may be empty.
+ * The trace directories below `paths`, sorted, as new strings (free with g_ptr_array_unref). Errors: ACCESS; NOT_FOUND
+ * with the path, and whether it is missing, no directory, or without a trace. Links are not followed below the given
+ * paths; depth is bounded. `without` (or NULL) receives the directories that have stream files but no metadata, as new
+ * strings; then the result may be empty.
  */
 GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError **error);
 

@@ -139,7 +139,7 @@ GHashTable *control_kernel(GError **error)
 	struct lttng_event *events = NULL;
 	int n = list_tracepoints(PLAN_KERNEL, &events);
 
-	/* a root daemon without kernel tracer closes the first connection, and reports the error on the second */
+	/* a root daemon without a kernel tracer closes the first connection, and reports the error on the second */
 	if (n == -LTTNG_ERR_FATAL)
 		n = list_tracepoints(PLAN_KERNEL, &events);
 	if (n <= 0) {

@@ -9,7 +9,7 @@
 
 #include "live/session/plan.h"
 
-bool control_alive(void);		/* a session daemon answers, and we may use it */
+bool control_alive(void);		/* a session daemon answers, and this user may use it */
 
 /* The set of names of the kernel's tracepoints, which it owns. NULL: the kernel cannot be traced; *error has the reason
  * and the remedy. */
@@ -23,7 +23,7 @@ struct control_session {
 };
 GPtrArray *control_sessions(void);	/* of struct control_session *, freed with it */
 
-/* Called before each step: there are hundreds, and each may take long. */
+/* Called before each step: there are hundreds of steps, and each may take long. */
 struct control_watch {
 	void (*doing)(void *data, const char *what);	/* "enabling the event 'sched_switch'" */
 	void *data;

@@ -21,19 +21,19 @@
 #include "live/session/plan.h"
 
 struct session_helper_options {
-	const char *session;		/* its name; that of the snapshot session is NAME-snapshot */
+	const char *session;		/* its name; the snapshot session's name is NAME-snapshot */
 	bool watch_only;		/* makes no live session: only for snapshots while blktop reads another relay */
 	uint32_t timer_us;		/* live timer */
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	bool spans_only, calls_only, functions;	/* as in struct plan_wish */
-	bool keep;			/* leave the session when the client ends it */
+	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
 	char **counters, **probes;	/* or NULL */
-	int pid;			/* process to follow, with its children; 0: none */
+	int pid;			/* process to follow, including its children; 0: none */
 	char **program;			/* to run and follow; NULL: none */
 	bool on_screen;			/* the program's output must not reach the terminal */
-	const char *state;		/* directory for what is written */
+	const char *state;		/* directory for files that the helper writes */
 	const char *log;		/* file for messages of liblttng-ctl and daemons; NULL: none */
 	const char *snapshot;		/* session to take snapshots of; "new": make one; NULL: none */
 };
@@ -44,7 +44,7 @@ enum session_helper_request { HELPER_DESCRIBE, HELPER_BEGIN, HELPER_GO, HELPER_S
 enum session_helper_answer {
 	HELPER_NOTHING,		/* nothing to take */
 	HELPER_MESSAGE,		/* a line for the user */
-	HELPER_WARNING,	/* a line for the user, of an error */
+	HELPER_WARNING,	/* a line for the user about an error */
 	HELPER_EXITED,		/* the program ended: its exit status as text, as in a shell; a line follows */
 	HELPER_LOST,		/* the helper has ended; reported once */
 };
@@ -54,15 +54,15 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 
 /*
  * Sends a request and waits for the answer: at most timeout_ms (-1: for ever) since the request, or since the helper
- * last reported the step that it begins. So a long series of steps is fine, and *error names a step that hangs.
- * Messages that arrive meanwhile are queued for session_helper_take(). The answer is the caller's (g_free());
- * NULL and *error: it failed.
+ * last reported that a step begins. So a long series of steps does not time out, and *error names a step that hangs.
+ * Messages that arrive meanwhile are queued for session_helper_take(). The caller owns the answer (g_free()).
+ * NULL: the request failed, and *error is set.
  *
- *   DESCRIBE	what BEGIN would do: lines for the user. Makes and starts nothing.
- *   BEGIN	makes and starts the session. "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
- *		sessions to expect, the session that snapshots are taken of (may be empty)
- *   SWEEP	destroys what blktops left that have ended: lines that say what
- *   END	destroys what it made, unless .keep: what remains, and the commands to end it
+ *   DESCRIBE	makes and starts nothing. Answer: lines for the user that describe what BEGIN would do
+ *   BEGIN	makes and starts the session. Answer: "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
+ *		sessions to expect, session to take snapshots of (may be empty)
+ *   SWEEP	destroys what remains of blktop processes that have ended. Answer: lines about it
+ *   END	destroys what it made, unless .keep. Answer: what remains, and the commands to destroy it
  */
 char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
 		  GError **error);

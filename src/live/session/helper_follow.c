@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs the followed program, and tracks the children of what is followed. LTTng's trackers hold process ids and do
- * not follow forks, so /proc is searched for new children ten times a second. A shorter-lived child is missed.
+ * Runs the followed program, and tracks the children of the followed processes. LTTng's trackers hold process ids and
+ * do not follow forks, so /proc is searched for new children ten times a second. A child that lives shorter than that
+ * is missed.
  */
 #include "live/session/helper_private.h"
 

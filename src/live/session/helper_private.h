@@ -37,7 +37,7 @@ struct follow {
 	char *output;			/* file with its output, or NULL */
 	bool end_reported;			/* the end of the process of --pid was reported */
 	GHashTable *pids;		/* set of tracked pids; NULL: all processes are traced */
-	char *note;			/* file that names the program to --sweep, or NULL */
+	char *note;			/* file that identifies the program for --sweep, or NULL */
 };
 
 /* The state of the helper process. */
@@ -48,7 +48,7 @@ struct helper_state {
 	int std[3];			/* the original standard files, for the program */
 	struct plan *plan, *snapshot_plan;
 	char *snapshot;			/* session that snapshots are taken of, or NULL */
-	bool made, made_snapshot;	/* the live session, the snapshot session exist and are ours */
+	bool made, made_snapshot;	/* the live session and the snapshot session exist, and the helper made them */
 	bool ended;			/* END was requested */
 	struct relay_place relay;
 	pid_t sessiond;			/* the session daemon that it started; 0: none */
@@ -62,7 +62,7 @@ void helper_send(struct helper_state *w, char word, const char *format, ...) G_G
 /* helper_follow.c. follow_hold(): forks the program, which waits for follow_go(). */
 bool follow_hold(struct helper_state *w, GError **error);
 void follow_go(struct helper_state *w);
-/* Tracks w->o->pid or the program, with all their children. Call it again for new children. */
+/* Tracks w->o->pid or the program, and all their children. Call it again for new children. */
 bool follow_track(struct helper_state *w, GError **error);
 bool follow_ended(struct helper_state *w);	/* reaps the program and reports its end, once */
 void follow_end(struct helper_state *w);		/* ends the program and its process group */
@@ -85,7 +85,7 @@ void sweep_end_programs(const char *state, GString *said);
  * empty ones of snapshots. Appends a line for each to `said`. Call it after their sessions were destroyed. */
 void sweep_files(const char *state, GString *said);
 
-/* helper_snapshot.c: takes one, and writes the cause beside it. */
+/* helper_snapshot.c: takes a snapshot, and writes its cause into a note beside it. */
 void snapshot_take(struct helper_state *w, const char *cause);
 
 #endif

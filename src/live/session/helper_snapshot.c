@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes the note into the snapshot's directory, where readers ignore it; for a snapshot on another machine, into our
- * own. Returns its path; NULL: it could not be written. */
+/* Writes the note into the snapshot's directory, where readers ignore it. For a snapshot on another machine, writes
+ * it into blktop's own directory. Returns its path; NULL: it could not be written. */
 static char *write_note(const struct helper_state *w, const char *dir, const char *cause)
 {
 	char when[TIMEFMT_LEN];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Removes what runs left that were killed together with their session helpers: files, relay daemons, and followed
- * programs. A relay daemon that --keep retained stays as long as its session exists.
+ * Removes what remains of runs that were killed together with their session helpers: files, relay daemons, and
+ * followed programs. A relay daemon that --keep retained stays as long as its session exists.
  */
 #include "live/session/helper_private.h"
 
@@ -227,7 +227,7 @@ static void signal_all(const GPtrArray *programs, int signo)
 		kill(((const struct sweep_program *)programs->pdata[i])->pid, signo);
 }
 
-/* Ends them as the helper does: SIGTERM, then SIGKILL after some time. */
+/* Ends the processes like the helper does: SIGTERM, then SIGKILL after some time. */
 static void end_programs(const char *path, const struct note *note, void *said)
 {
 	g_autoptr(GPtrArray) programs = g_ptr_array_new_with_free_func(program_free);

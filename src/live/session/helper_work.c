@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The session helper's process: carries out the client's requests, and destroys what it made at the end (helper.h).
+ * The session helper's process: carries out the client's requests, and at the end destroys what it made (helper.h).
  *
- * However the client ends, the connection ends. The process must not exit before what it made is destroyed. SIGTERM
- * means the same as the end of the connection; signals of the terminal do not arrive (setsid()).
+ * However the client ends, the connection closes. The process must not exit before it destroyed what it made. SIGTERM
+ * has the same effect as a closed connection. Signals of the terminal do not arrive (setsid()).
  */
 #include "live/session/helper_private.h"
 
@@ -65,7 +65,7 @@ static unsigned n_cpus(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* Makes the plans from the options and from what the kernel has. */
+/* Makes the plans from the options and from the events that the kernel tracer has. */
 static void make_plan(struct helper_state *w, bool daemon_runs)
 {
 	const struct session_helper_options *o = w->o;
@@ -96,7 +96,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		g_hash_table_unref(tracepoints);
 }
 
-/* Sessions of blktops that have ended, struct control_session *. */
+/* Sessions of blktop processes that have ended, struct control_session *. */
 static GPtrArray *leftovers(void)
 {
 	GPtrArray *sessions = control_sessions();
@@ -347,7 +347,7 @@ static void on_sweep(struct helper_state *w, const char *text)
 	answer(w, true, s->len ? s->str : "nothing is left of a blktop that has ended\n", NULL);
 }
 
-/* --- the end --- */
+/* --- destroying --- */
 
 static void destroy(struct helper_state *w, bool *made, const char *session)
 {
@@ -357,7 +357,7 @@ static void destroy(struct helper_state *w, bool *made, const char *session)
 	*made = false;
 }
 
-/* Stops the session daemon that it started, unless that has other sessions. */
+/* Stops the session daemon that the helper started, unless it has other sessions. */
 static void end_session_daemon(struct helper_state *w)
 {
 	if (!w->sessiond)
@@ -385,7 +385,8 @@ static void clean_up(struct helper_state *w)
 		rmdir(w->snapshots_dir);
 }
 
-/* For --keep: forgets what it made; returns the commands to attach to it and to destroy it. */
+/* For --keep: marks everything as no longer the helper's; returns the commands to attach to the session and to
+ * destroy it. */
 static char *keep_session(struct helper_state *w)
 {
 	g_autofree char *url = live_url(w);
@@ -451,8 +452,8 @@ static void serve(struct helper_state *w, const char *packet)
 		on[what](w, packet + 1);
 }
 
-/* The program has ended, so no more events will come: destroys the session, which delivers the last ones. The viewer
- * then sees the end of the session. */
+/* The program has ended, so no more events will come. Destroys the session, which delivers the last events. The
+ * viewer then sees the end of the session. */
 static void program_ended(struct helper_state *w)
 {
 	if (!w->o->keep)

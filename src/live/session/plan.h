@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Plans what a session of this machine records: the events that the subscription table reads, as channels with
- * contexts and buffers. It asks no session daemon; struct plan_wish contains what is known of the tracer.
+ * contexts and buffers. It does not contact a session daemon; struct plan_wish has what is known about the tracer.
  *
- * Contexts other than those listed in plan.c must not be added: `prio`, and hardware counters on a machine without
- * PMU, crash the kernel (lttng-modules 2.13.9 on Linux 6.1).
+ * Do not add contexts other than those listed in plan.c: `prio`, and hardware counters on a machine without a PMU,
+ * crash the kernel (lttng-modules 2.13.9 on Linux 6.1).
  */
 #ifndef BLK_LIVE_SESSION_PLAN_H
 #define BLK_LIVE_SESSION_PLAN_H
@@ -34,7 +34,7 @@ struct plan_channel {
 	GPtrArray *events;		/* struct plan_event * */
 	const char *const *contexts;	/* "pid", NULL-terminated, static */
 	unsigned n_contexts;
-	char *why_not;			/* if not used: the reason and the remedy; or NULL */
+	char *why_not;			/* if not used: the reason and what to do; or NULL */
 };
 
 struct plan {
@@ -54,7 +54,7 @@ struct plan_counter {
 	uint64_t config;		/* PERF_COUNT_SW_*; all are of PERF_TYPE_SOFTWARE */
 	bool thread;			/* available in user space, too (perf:thread:) */
 };
-/* NULL and *error (which lists the software counters): there is none of this name. */
+/* NULL: no counter has this name; *error lists the software counters. */
 const struct plan_counter *plan_counter(const char *name, GError **error);
 int plan_loglevel(const char *name);	/* "info" -> 6; -1: no such level */
 /* Parses "vfs_read" or "vfs_read+0x10". *ret_symbol: g_free(). */
@@ -63,14 +63,14 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
  * count calls of the function instead. */
 bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error);
 
-/* What the user asked for, and what is known of the tracer. Borrowed. */
+/* The user's request, and what is known about the tracer. Borrowed. */
 struct plan_wish {
 	const char *session;
 	uint32_t timer_us;
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	bool kernel;			/* there is a kernel tracer that the user may use */
-	const char *no_kernel;		/* if not .kernel: the reason and the remedy */
+	const char *no_kernel;		/* if not .kernel: the reason and what to do */
 	bool spans_only;		/* do not record the kernel */
 	GHashTable *tracepoints;	/* set of the kernel tracer's events; NULL: unknown */
 	bool calls_only;		/* of the kernel only system calls of tracked processes */

@@ -11,11 +11,11 @@ struct proc_stat {
 	int parent, group, session;
 };
 
-/* false: there is no such process. */
+/* false: the process does not exist. */
 bool proc_read_stat(int pid, struct proc_stat *ret);
 /* Has it ended? True also for a zombie. */
 bool proc_is_gone(int pid);
-/* Calls `each` for every process; those that begin or end meanwhile may be missing. */
+/* Calls `each` for every process; processes that begin or end meanwhile may be missing. */
 void proc_each(void (*each)(int pid, void *data), void *data);
 
 #endif

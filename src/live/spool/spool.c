@@ -39,9 +39,9 @@ struct spool {
 	struct pages traces;		/* struct spooled_trace */
 	GPtrArray *chunks;		/* struct span *: time range of each chunk, from chunk 1 on */
 
-	unsigned n_traces, n_streams;	/* the pushing thread's */
+	unsigned n_traces, n_streams;	/* used by the pushing thread */
 
-	GMutex lock;			/* what follows */
+	GMutex lock;			/* protects the following fields */
 	GCond changed;
 	GQueue queue;			/* struct op * */
 	uint64_t queued, pushed, done;	/* bytes in .queue; operations pushed; operations done */
@@ -358,7 +358,7 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	return s;
 }
 
-/* Waits until all that was pushed is written; `end`: until the writer has ended. */
+/* Waits until everything pushed is written; `end`: until the writer thread has ended. */
 static bool wait_done(struct spool *s, bool end, int64_t timeout_us)
 {
 	gint64 until = g_get_monotonic_time() + timeout_us;

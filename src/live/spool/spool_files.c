@@ -22,9 +22,9 @@
 #define DIRECTORIES (3 * 4096)		/* bytes on disk of a trace's directories */
 
 struct file_trace {
-	char *name;			/* of the directory */
+	char *name;			/* of its directory */
 	GBytes *metadata;		/* NULL: none yet */
-	unsigned chunk;			/* the chunk in which its directory was made last; 0: none */
+	unsigned chunk;			/* the chunk in which its directory was last created; 0: none */
 	bool is_new;			/* that directory does not have the newest metadata */
 	GArray *streams;		/* unsigned */
 };
@@ -32,7 +32,7 @@ struct file_trace {
 struct file_stream {
 	unsigned trace;
 	char *name;
-	unsigned chunk;			/* the chunk that its files are in; 0: none */
+	unsigned chunk;			/* the chunk that contains its files; 0: none */
 	int fd, index_fd;		/* -1: not open */
 	uint64_t size;			/* of the file, in bytes: whole packets */
 	uint64_t n_entries;
@@ -42,7 +42,8 @@ struct file_stream {
 struct spool_files {
 	char *path;			/* directory of this run */
 	int lock_fd;
-	uint64_t limit, bytes, all_bytes;	/* bytes: of DIR; of this run; of all that may be deleted */
+	uint64_t limit, bytes, all_bytes;	/* bytes: limit for DIR; used by this run; used by everything that
+						 * may be deleted */
 	unsigned chunk, oldest;
 	uint64_t chunk_bytes, chunk_packets;	/* bytes of the newest chunk; of its packets only */
 	GQueue old;			/* struct spool_chunk *, oldest first, without the newest */
@@ -251,7 +252,7 @@ static char *trace_path(const struct spool_files *f, const struct file_trace *t,
 	return g_strdup_printf("%s/%0*u/%s", f->path, SPOOL_DIGITS, chunk, t->name);
 }
 
-/* Writes under a hidden name and renames, so that readers see all or nothing. */
+/* Writes a hidden file and renames it, so that readers see all of the metadata or nothing. */
 static bool write_metadata(struct file_trace *t, const char *dir, GError **error)
 {
 	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
@@ -363,7 +364,7 @@ static bool open_files(struct spool_files *f, struct file_stream *st, const stru
 	return true;
 }
 
-/* Deletes the index file: one without an entry for some packet is wrong for all later packets. */
+/* Deletes the index file: if one packet has no entry, it is wrong for all later packets. */
 static void drop_index(struct spool_files *f, struct file_stream *st, const struct file_trace *t)
 {
 	g_autofree char *dir = trace_path(f, t, f->chunk);
@@ -404,7 +405,7 @@ bool spool_files_packet(struct spool_files *f, unsigned stream, const void *byte
 	struct file_trace *t = trace_at(f, st->trace);
 
 	if (!t->metadata)
-		return true;		/* no reader could read it without metadata */
+		return true;		/* readers cannot read a trace without metadata */
 	make_room(f, t, n + CTF_INDEX_MOST);
 	if (!make_trace(f, t, error) || !open_files(f, st, t, error))
 		return false;

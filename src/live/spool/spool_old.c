@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finds chunks that earlier runs left: see spool_old.h. */
+/* Finds chunks of earlier runs; see spool_old.h. */
 #include "live/spool/spool_old.h"
 
 #include "base/disk.h"

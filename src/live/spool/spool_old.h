@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finds chunks that earlier runs left in the directory of spools (spool.h). */
+/* Finds chunks that earlier runs left in the spool directory (spool.h). */
 #ifndef BLK_LIVE_SPOOL_SPOOL_OLD_H
 #define BLK_LIVE_SPOOL_SPOOL_OLD_H
 

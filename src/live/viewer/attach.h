@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An attachment: a feed (feed.h) that attaches to one relay session by the viewer protocol, on a connection
- * of its own. It pushes what it receives to a struct native_feed, which all attachments of a live source share.
+ * An attachment: a feed (feed.h) that attaches to one relay session by the viewer protocol, on its own connection. It
+ * pushes received data to a struct native_feed, which all attachments of a live source share.
  *
- * Requests for many streams are under way at once. For one stream the next index is requested together with
- * the current packet or later, never before it: with an index the relay may switch to another file. Metadata
- * that an index announces is requested before the packet.
+ * Requests for many streams are in progress at once. For one stream the next index is requested together with the
+ * current packet or later, never before it: with an index the relay may switch to another file. Metadata that an index
+ * announces is requested before the packet.
  *
- * No event of a new stream may be delivered after later events of other streams. The tracer announces a
- * stream before the stream's first event. So received data is held until every session of the same host has
- * been asked for new streams, in a request sent after the data was received.
+ * No event of a new stream may be delivered after later events of other streams. The tracer announces a stream before
+ * the stream's first event. So received data is held until every session of the same host was asked for new streams.
+ * The requests must be sent after the data was received.
  *
- * At most .queue bytes are requested beyond what is decoded, unless the merge waits for just this stream.
- * This bounds memory; the relay retains the rest.
+ * At most .queue bytes are requested beyond what is decoded, unless the merge waits for exactly this stream. This
+ * bounds memory; the relay retains the rest.
  */
 #ifndef BLK_LIVE_VIEWER_ATTACH_H
 #define BLK_LIVE_VIEWER_ATTACH_H
@@ -29,36 +29,36 @@ struct attach_sink {
 	GMutex push;			/* held for every push: several threads push */
 	struct native_feed *feed;
 	struct packets *packets;	/* memory of the packets */
-	size_t queue;			/* most bytes that wait to be decoded */
+	size_t queue;			/* maximum bytes that wait to be decoded */
 	struct spool *spool;		/* NULL: none. Traces and streams have the same numbers as in .feed */
-	GPtrArray *members;		/* struct attach *, those that are attached; under .push */
+	GPtrArray *members;		/* struct attach *: the attached ones; under .push */
 	int64_t late_us;		/* --late-bound; < 0: derived from the live timer */
 };
 
 /*
- * What was received of a relay session over all its connections, so that after a reconnect no packet is
- * delivered twice or skipped. While a feed runs, the feed's thread uses it; .open and .outstanding_* are
- * under the owner's lock.
+ * What was received of a relay session over all its connections, so that after a reconnect no packet is delivered
+ * twice or skipped. While a feed runs, its thread uses the history; .open and .outstanding_* are under the owner's
+ * lock.
  */
 struct attach_history {
 	GHashTable *streams;		/* id -> struct attach_received */
 	bool any;			/* a packet or beacon was announced */
 	bool open;			/* was attached once, and the session has not ended */
 	unsigned connection;		/* number of the current connection, from 1 */
-	uint64_t since;			/* cycles. Packets of streams without received packets that end before this
-					 * instant are from before the first attachment, and not wanted */
+	uint64_t since;			/* cycles. Packets that end before this instant are from before the first
+					 * attachment and not wanted, if their stream has no received packets */
 	uint64_t outstanding_packets, outstanding_bytes;	/* announced, not received before the connection
 								 * ended */
 	GQueue ended;			/* struct attach_received * of ended streams, oldest first; borrowed */
 	uint64_t evicted_packets, evicted_bytes;	/* sums of .outstanding_* of evicted entries */
 };
-/* One stream. Times are those of packets, in cycles; an end of 0 means: no packet. */
+/* One stream. Times are packet times, in cycles; an end of 0 means: no packet. */
 struct attach_received {
 	uint64_t id;			/* the relay's */
 	uint64_t begin, end;		/* of the last packet received */
 	uint64_t announced_begin, announced_end;	/* of the last packet announced */
 	uint64_t outstanding_packets, outstanding_bytes;	/* announced, not received */
-	unsigned connection;		/* the last one over which the stream was announced */
+	unsigned connection;		/* number of the last connection that announced the stream */
 	bool ended;			/* a relay may announce an ended stream again */
 };
 struct attach_history *attach_history_new(void);

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 
-/* A relay may list ended streams again: the newest of them are remembered, up to this number. */
+/* A relay may list ended streams again: at most this many are remembered, the newest ones. */
 #define MOST_ENDED LIMIT_RELAY_STREAMS
 
 struct attach_history *attach_history_new(void)
@@ -77,7 +77,7 @@ void attach_load_history(struct attach *a, struct stream *s)
 	s->since = known && !s->earlier.end ? a->history->since : 0;
 }
 
-/* Where reading began at the newest packets, older ones are not wanted: .since is the earliest instant announced. */
+/* If reading began at the newest packets, older ones are not wanted: .since is the earliest announced instant. */
 static void note_since(struct attach *a, uint64_t begin)
 {
 	if (a->seek == VIEWER_FROM_LAST)

@@ -20,7 +20,7 @@ void attach_hold(struct attach *a, const struct held *h)
 	a->scan_due = 0;
 }
 
-/* .bytes was handed over before. */
+/* .bytes was handed over already. */
 static void held_free(struct held *h)
 {
 	g_assert(h->trace->held && (!h->stream || h->stream->held));

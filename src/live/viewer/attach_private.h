@@ -14,10 +14,10 @@
 
 #include "live/viewer/attach.h"
 
-#define ATTACH_WINDOW 64		/* requests under way at once: their bytes fit any socket buffer */
+#define ATTACH_WINDOW 64		/* maximum requests in progress: their bytes fit into any socket buffer */
 #define ATTACH_STREAMS_US 500000	/* longest time between two requests for new streams */
 #define ATTACH_LEAST_PAUSE_US 2000	/* between two requests for a silent stream: doubled from this on */
-#define ATTACH_MOST_PAUSE_US 100000	/* up to a tenth of the live timer, at most this */
+#define ATTACH_MOST_PAUSE_US 100000	/* us: a tenth of the live timer, at most this */
 /*
  * Watched streams: those of per-process buffers at a relay before 2.15. Such a relay delivers nothing more of
  * a stream once it is closed (lttng-relayd live.c, viewer_get_next_index(): its trace chunk is gone). The
@@ -26,7 +26,7 @@
  * A process that wrote nothing for some live timers is asked like any other.
  */
 #define ATTACH_WATCH_PAUSE_US 4000
-#define ATTACH_WATCH_EACH_US 100	/* the pause is at least this times the number of watched streams */
+#define ATTACH_WATCH_EACH_US 100	/* us: the pause is at least this times the number of watched streams */
 #define ATTACH_HOT_PAUSE_US 1000
 #define ATTACH_HOT_US 60000
 #define ATTACH_WATCH_TIMERS 3
@@ -43,14 +43,14 @@ struct trace {
 	unsigned number;		/* in the native feed and the spool */
 	bool has_metadata;		/* a metadata stream was announced: .metadata_stream */
 	bool metadata_ended;		/* no more metadata will come */
-	bool wants;			/* metadata was announced and not received yet */
-	bool asked;			/* a metadata request is under way */
+	bool wants;			/* metadata was announced and is not received yet */
+	bool asked;			/* a metadata request is in progress */
 	unsigned alive;			/* data streams that have not ended */
 	unsigned held;			/* entries in the attachment's .held */
 	bool had_stream;		/* a data stream was announced */
 	bool of_process;		/* per-process buffers: ends when the process exits */
 	bool watched;			/* see ATTACH_WATCH_PAUSE_US */
-	int64_t active_at;		/* monotonic, us: when it began or had a packet last; 0: long ago */
+	int64_t active_at;		/* monotonic, us: when it began or last had a packet; 0: long ago */
 	uint64_t metadata_stream;	/* the relay's id */
 	uint64_t metadata_bytes;	/* received so far */
 	bool restarts;			/* the next metadata received is the beginning again */
@@ -61,9 +61,9 @@ struct trace {
 
 enum stream_state {
 	STREAM_IDLE,			/* until .due */
-	STREAM_INDEX,			/* an index request is under way */
-	STREAM_READY,			/* .index is known; its packet waits for room in the queue */
-	STREAM_PACKET,			/* pieces of the packet are under way or to be requested */
+	STREAM_INDEX,			/* an index request is in progress */
+	STREAM_READY,			/* .index is known; its packet waits for free bytes in the queue */
+	STREAM_PACKET,			/* pieces of the packet are requested, or to be requested */
 	STREAM_ENDED,
 };
 
@@ -74,15 +74,15 @@ struct stream {
 	enum stream_state state;
 	int64_t due;			/* monotonic, us: no index request before */
 	int64_t pause;			/* us: before the next index request */
-	int64_t found;			/* monotonic, us: when a packet was announced last; 0: never */
-	unsigned errors;		/* in a row */
-	uint8_t *packet;		/* under way; NULL: none */
+	int64_t found;			/* monotonic, us: when a packet was last announced; 0: never */
+	unsigned errors;		/* consecutive errors */
+	uint8_t *packet;		/* being received; NULL: none */
 	uint64_t offset;		/* bytes: of the packet, in the relay's file */
 	size_t size, content;		/* bytes of the packet; bytes of it to fetch, at most .size */
 	size_t asked, got;		/* bytes requested; bytes received or refused: got <= asked <= content */
 	struct native_feed_index index;	/* of the packet */
 	bool failed, retry;		/* the relay did not deliver a piece; it may on another request */
-	bool index_asked;		/* a request for the index after this packet is under way */
+	bool index_asked;		/* a request for the index after this packet is in progress */
 	unsigned held;			/* entries in the attachment's .held */
 	struct attach_received earlier;	/* what earlier connections received; .end 0: nothing, or all of it was
 					 * skipped */
@@ -94,8 +94,8 @@ struct stream {
 	uint64_t quiet_at;		/* cycles: the first beacon after it; 0: none */
 };
 
-/* Received data that is not pushed yet (attach.h). Where bytes were lost in transit, the replies after them
- * are invalid. So the last replies before that point are discarded, and requested again after a reconnect. */
+/* Received data that is not pushed yet (attach.h). If bytes were lost in transit, the following replies are
+ * invalid. So the last replies before that point are discarded, and requested again after a reconnect. */
 enum held_kind { HELD_METADATA, HELD_PACKET, HELD_BEACON, HELD_END, HELD_CUT };
 struct held {
 	enum held_kind kind;
@@ -113,19 +113,19 @@ enum request_kind { ASKED_INDEX, ASKED_PACKET, ASKED_METADATA, ASKED_STREAMS };
 struct request {
 	enum request_kind kind;
 	void *of;			/* struct stream (INDEX, PACKET), struct trace (METADATA), NULL */
-	uint32_t len;			/* bytes, of PACKET */
+	uint32_t len;			/* bytes of a PACKET */
 };
 
 /*
- * Was tracing stopped before the session ended? If it was, the tracer flushed a last packet of each stream,
- * even an empty one (LTTng's SWITCH_FLUSH; live timers flush no empty packets). If it was not, no last packet
- * is empty, and one stream was already quiet when the last packet of another one began. The protocol does not
- * report that a session daemon was killed. Per-process streams do not count: they end with their process.
+ * Was tracing stopped before the session ended? If so, the tracer flushed a last packet of each stream, even an empty
+ * one (LTTng's SWITCH_FLUSH; live timers flush no empty packets). If not, no last packet is empty, and one stream was
+ * already quiet when the last packet of another one began. The protocol does not report that a session daemon was
+ * killed. Per-process streams do not count: they end with their process.
  */
 struct attach_ends {
 	bool flushed;			/* the last packet of a stream was empty */
-	uint64_t quiet_at;		/* cycles: least of all streams; 0: none was quiet */
-	uint64_t last_begin;		/* cycles: greatest of all streams */
+	uint64_t quiet_at;		/* cycles: minimum over all streams; 0: none was quiet */
+	uint64_t last_begin;		/* cycles: maximum over all streams */
 };
 
 struct attach {
@@ -136,27 +136,27 @@ struct attach {
 	struct viewer *v;
 	GHashTable *traces;		/* id -> struct trace */
 	GPtrArray *streams;		/* struct stream * */
-	struct request asked[ATTACH_WINDOW];	/* under way, a ring: replies come in the same order */
-	unsigned first, n_asked;	/* the oldest; how many */
+	struct request asked[ATTACH_WINDOW];	/* in progress, a ring: replies come in the same order */
+	unsigned first, n_asked;	/* index of the oldest; number of requests */
 	uint64_t n_replies;		/* valid ones so far */
-	size_t fetching;		/* bytes of packets that are under way or held */
+	size_t fetching;		/* bytes of packets that are requested or held */
 	int64_t full_at;		/* monotonic, us: when a request last waited for room in the queue */
 	GQueue held;			/* struct held *, in order of receipt */
 	int64_t streams_asked_at;	/* monotonic, us: when the last request for new streams was sent */
-	int64_t streams_known_at;	/* the same, of the last one that was answered */
+	int64_t streams_known_at;	/* the same, for the last request that was answered */
 	unsigned alive;			/* streams that have not ended */
-	unsigned n_watched;		/* of these, watched ones */
+	unsigned n_watched;		/* how many of these are watched */
 	bool listed;			/* the streams that existed at the attachment are known */
 	int64_t process_began_at;	/* monotonic, us: when a watched process appeared last since then; 0: none */
 	unsigned early_ends;		/* streams without per-process buffers that ended, maybe before the session */
 	unsigned early_unknown;		/* streams of exited processes whose last packet may be missing */
-	int64_t early_at;		/* monotonic, us: the last of these ends */
+	int64_t early_at;		/* monotonic, us: when the last of these ended */
 	struct attach_ends ends;
-	guint next_stream;		/* index: the stream to look at first */
+	guint next_stream;		/* index of the stream to check first */
 	int64_t streams_due;		/* monotonic, us: next request for new streams */
 	int64_t scan_due;		/* monotonic, us: next attach_ask_due(); 0: at once */
 	int64_t progress_reported_at;	/* monotonic, us */
-	bool streams_asked;		/* a request for new streams is under way */
+	bool streams_asked;		/* a request for new streams is in progress */
 	bool session_hup;		/* the relay reported the session's end */
 	bool has_peers;			/* other sessions of the host are attached */
 	int64_t max_pause, late_us;	/* us: as ATTACH_MOST_PAUSE_US; how long the merge waits for a stream */
@@ -164,7 +164,7 @@ struct attach {
 	char *why;			/* may be NULL */
 };
 
-/* How long after its begin or its last packet a process is watched, us. */
+/* us: how long a process is watched after its beginning or its last packet. */
 static inline int64_t attach_watch_us(const struct attach *a)
 {
 	return MAX(ATTACH_WATCH_TIMERS * (int64_t)a->feed.session.timer_us, 2 * G_USEC_PER_SEC);
@@ -186,17 +186,18 @@ void attach_begin_packet(struct attach *a, struct stream *s);
 
 /* attach_reply.c */
 
-/* Reads and handles the next reply. False: *error is set; or .end and .why; or only .why, which asks for a
+/* Reads and handles the next reply. False: *error is set; or .end and .why are set; or only .why, which requests a
  * new connection. */
 bool attach_receive(struct attach *a, GError **error);
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
-/* cut: the stream may come back over another connection; until then the merge does not wait for it. */
+/* cut: the stream may return over another connection; until then the merge does not wait for it. */
 void attach_end_stream(struct attach *a, struct stream *s, bool cut);
 void attach_end_trace(struct attach *a, struct trace *t);
 
 /* attach_hold.c */
 void attach_hold(struct attach *a, const struct held *h);
-/* Pushes what was received before all sessions of the host were asked for new streams. all: all that is held. */
+/* Pushes data that was received before all sessions of the host were asked for new streams. all: pushes all held
+ * data. */
 void attach_release(struct attach *a, bool all);
 void attach_note_streams(struct attach *a);	/* new streams are known: releases */
 /* The connection broke: discards held data without ATTACH_PROOF replies after it. all: all held data. */
@@ -221,7 +222,7 @@ void attach_sum_outstanding(const struct attach *a, uint64_t *ret_packets, uint6
 /* Was the packet of this index received before? OTHER_STREAM: the relay reused the stream's id. */
 enum attach_known { ATTACH_NEW, ATTACH_RECEIVED, ATTACH_OTHER_STREAM };
 enum attach_known attach_compare(struct stream *s, const struct viewer_index *x);
-/* True: older packets came, but not the last received one. So the history is that of another stream. */
+/* True: older packets were announced, but not the last received one. So the history is that of another stream. */
 bool attach_is_other_stream(const struct stream *s);
 
 #endif

@@ -208,7 +208,7 @@ static bool restart_history(struct attach *a)
 
 /* -- replies ----------------------------------------------------------------- */
 
-/* Reports to the keeper that data arrives, and to the merge for which streams some is under way. */
+/* Reports to the keeper that data arrives, and to the merge for which streams data is being received. */
 static void report_progress(struct attach *a)
 {
 	int64_t now = now_us();
@@ -324,7 +324,7 @@ static void note_end(struct attach_ends *ends, const struct stream *s)
 		ends->quiet_at = ends->quiet_at ? MIN(ends->quiet_at, s->quiet_at) : s->quiet_at;
 }
 
-/* If the session goes on, the stream was that of an exited process, or ended early. */
+/* If the session continues, the stream belonged to an exited process, or ended early. */
 static bool found_end(struct attach *a, struct stream *s)
 {
 	if (attach_is_other_stream(s))
@@ -489,7 +489,7 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 	t->asked = false;
 	t->due = now_us() + METADATA_US;
 	a->scan_due = MIN(a->scan_due, t->due);
-	if (text->len) {		/* ask until there is no more: only later metadata is announced by an index */
+	if (text->len) {		/* asks until there is no more: an index announces only later metadata */
 		t->due = a->scan_due = 0;
 		report_progress(a);
 		return hold_metadata(a, t, text);
@@ -505,8 +505,8 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 	return true;
 }
 
-/* The session has ended. Packets that wait for metadata must not fill the queue for ever: the rest of the metadata
- * is requested once more, and then packets no longer wait for it. */
+/* The session has ended. Packets that wait for metadata must not fill the queue for ever. So the rest of the
+ * metadata is requested once more; after that, packets no longer wait for it. */
 static void ask_last_metadata(struct attach *a)
 {
 	GHashTableIter it;

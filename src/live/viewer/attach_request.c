@@ -4,7 +4,7 @@
 
 #define PIECE (1u << 16)		/* bytes of a packet in one request: small, so that progress shows on a slow
 					 * connection */
-#define FULL_US 5000			/* until room in the queue is checked again */
+#define FULL_US 5000			/* us: pause before the queue is checked again */
 
 static void note(struct attach *a, enum request_kind kind, void *of, uint32_t len)
 {
@@ -108,7 +108,7 @@ static void ask_stream(struct attach *a, struct stream *s, int64_t now)
 		a->scan_due = MIN(a->scan_due, MAX(s->due, now + 1));
 }
 
-/* Frees ended streams without held data. No request of theirs is under way. */
+/* Frees ended streams without held data. They have no request in progress. */
 static void drop_ended(struct attach *a)
 {
 	for (guint i = a->streams->len; i-- > 0;) {
@@ -118,7 +118,7 @@ static void drop_ended(struct attach *a)
 	}
 }
 
-/* us. The streams of a process that begins and ends between two requests are never known. */
+/* us. A process that begins and ends between two requests is missed with its streams. */
 static int64_t streams_pause(const struct attach *a, int64_t now)
 {
 	int64_t pause = a->alive && !a->has_peers ? ATTACH_STREAMS_US : a->max_pause;
@@ -127,7 +127,7 @@ static int64_t streams_pause(const struct attach *a, int64_t now)
 	return a->alive ? pause : MIN(pause, ATTACH_FIRST_US);
 }
 
-/* Requests new streams when data is held for the answer, else when .streams_due has come. */
+/* Requests new streams if held data waits for the answer, else at .streams_due. */
 static void ask_streams(struct attach *a, int64_t now)
 {
 	if (a->streams_asked || !attach_has_window(a) ||
@@ -151,7 +151,7 @@ void attach_ask_due(struct attach *a, int64_t now)
 	n = a->streams->len;
 	for (guint i = 0; i < n && attach_has_window(a); i++)
 		ask_stream(a, g_ptr_array_index(a->streams, (a->next_stream + i) % n), now);
-	/* streams that found the window full come first next time */
+	/* streams that found the window full come first the next time */
 	a->next_stream = n ? (a->next_stream + 1) % n : 0;
 	if (!attach_has_window(a))
 		a->scan_due = now;

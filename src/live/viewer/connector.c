@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Makes connections for a process that may not make sockets: see connector.h. */
+/* Makes connections for a process that must not create sockets; see connector.h. */
 #include "live/viewer/connector.h"
 
 #include "base/limits.h"
@@ -17,7 +17,7 @@
 
 /* A request of the client. The message also carries the socket for the answer. */
 struct wish {
-	uint32_t relay;			/* index into the relays that it was started for */
+	uint32_t relay;			/* index into the URLs passed to connector_start() */
 	int32_t timeout_ms;
 };
 
@@ -84,8 +84,8 @@ static ssize_t receive_fd(int from, void *bytes, size_t max, int *ret_fd)
 
 /* ---- in the connector process ---- */
 
-/* Makes one connection, in a process of its own, as name resolution may hang. A client that gives up closes its
- * end of `answer`, which ends the wait. */
+/* Makes one connection in a separate process, as name resolution may hang. A client that gives up closes its end of
+ * `answer`, which ends the wait. */
 G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int answer)
 {
 	g_autoptr(GError) error = NULL;
@@ -99,7 +99,7 @@ G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int ans
 	_exit(0);
 }
 
-/* Closes all descriptors but the needed ones, so that it has neither the terminal nor open files. */
+/* Closes all descriptors except the needed ones, so that the process has neither the terminal nor open files. */
 static void keep_only(int control)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -116,7 +116,7 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 	int answer;
 
 	prctl(PR_SET_NAME, "blk-connector");
-	/* Signals of the terminal are the client's to handle; this process ends when the client does. */
+	/* The client handles signals of the terminal; this process ends when the client does. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connections for a process that may not make sockets (base/isolation.h). The connector is a process that was
- * forked before. It resolves the names of the relays on the command line and connects to these only, and sends
- * the connected sockets over a socket pair. It reads nothing from a relay. It ends whenever its client ends.
+ * Connections for a process that must not create sockets (base/isolation.h). The connector is a process that was
+ * forked before. It resolves the names of the relays on the command line, connects only to these, and sends the
+ * connected sockets over a socket pair. It reads nothing from a relay. It ends when its client ends.
  */
 #ifndef BLK_LIVE_VIEWER_CONNECTOR_H
 #define BLK_LIVE_VIEWER_CONNECTOR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A feed: one attachment to one relay session, on a thread of its own. It lives until the session ends or
- * the connection breaks; then the keeper (source_live.h) makes another one. This header is what the keeper
- * sees; attach.h describes what the thread does.
+ * A feed: one attachment to one relay session, on its own thread. It lives until the session ends or the connection
+ * breaks; then the keeper (source_live.h) makes another one. This header is the keeper's view; attach.h describes what
+ * the thread does.
  */
 #ifndef BLK_LIVE_VIEWER_FEED_H
 #define BLK_LIVE_VIEWER_FEED_H
@@ -36,10 +36,10 @@ struct feed_owner {
 
 /* What kind of feed it is. */
 struct feed_ops {
-	/* The feed's thread: returns when the feed ends or was asked to stop, after its last data was handed
-	 * over. *why (g_free(), may stay NULL) becomes the feed's. */
+	/* The feed's thread function. It returns when the feed ends or was asked to stop, after its last data was
+	 * handed over. *why (g_free(), may stay NULL) becomes the feed's. */
 	enum feed_end (*run)(struct feed *f, char **why);
-	void (*free)(struct feed *f);	/* the memory; the thread has ended */
+	void (*free)(struct feed *f);	/* frees the memory; the thread has ended */
 };
 
 struct feed {
@@ -49,9 +49,9 @@ struct feed {
 	struct viewer_session session;
 	int wake_fd;			/* an eventfd, readable once the feed is asked to stop */
 	int broken_fd;			/* the broken connection, while the relay may believe that it is open
-					 * (net_leave()); -1: none. The thread's; after its end the keeper's */
+					 * (net_leave()); -1: none. Owned by the thread; after its end by the keeper */
 	gint stop;			/* atomic: enum feed_end to end with; 0: not asked to stop */
-	gint bytes_at;			/* atomic: monotonic, s: when bytes were received last */
+	gint bytes_at;			/* atomic: monotonic, s: when bytes were last received */
 	GThread *thread;
 
 	/* under the lock */

@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 #define NEXT_US 50000
-#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* longest time that the others wait for a feed to attach */
+#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* maximum time that the others wait for a feed to attach */
 
 void intake_init(struct live *l)
 {

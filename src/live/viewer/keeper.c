@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The keeper of one session that was asked for: lists the relay's sessions twice a second, attaches to each of
- * the name, reconnects with growing pauses, and detects the end. An LTTng session with kernel and user-space
- * domains is two relay sessions of one name; the second may appear seconds later.
+ * The keeper of one requested session: lists the relay's sessions twice a second, attaches to each one with the name,
+ * reconnects with growing pauses, and detects the end. An LTTng session with kernel and user-space domains is two
+ * relay sessions of one name; the second may appear seconds later.
  */
 #include <unistd.h>
 
@@ -39,8 +39,8 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 	k->broken_fds = g_array_new(FALSE, FALSE, sizeof(int));
 }
 
-/* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer,
- * until that is reset, which is possible once the relay is reachable again. */
+/* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer until
+ * that is reset. A reset is possible once the relay is reachable again. */
 static void abort_broken_connections(struct keeper *k)
 {
 	for (guint i = 0; i < k->broken_fds->len; i++)
@@ -72,7 +72,7 @@ static bool is_steady(const struct keeper *k, const struct feed *f)
 	return !k->failures || f->advanced || g_get_monotonic_time() - f->started > STEADY_US;
 }
 
-/* Counts its running feeds; *ret_attached: those of them that are attached. */
+/* Number of its running feeds; *ret_attached: how many of them are attached. */
 static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -89,7 +89,7 @@ static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 	return n;
 }
 
-/* Does the relay answer, the keeper or a feed? The list may be delayed while much data is sent. */
+/* Does the relay answer the keeper or a feed? The list may be delayed while much data is sent. */
 static bool is_answering(const struct keeper *k)
 {
 	const struct live *l = k->live;
@@ -260,7 +260,7 @@ static void reap(struct keeper *k)
 			g_array_append_val(k->broken_fds, f->broken_fd);
 		f->broken_fd = -1;
 		l->owner.ends_unknown += f->ends_unknown;
-		/* joins while the lock is held: after setting .end the thread does not take it again */
+		/* joins with the lock held: after it set .end, the thread does not lock again */
 		g_thread_join(g_steal_pointer(&f->thread));
 		g_ptr_array_remove_index(l->feeds, i);
 		feed_free(f);
@@ -336,7 +336,7 @@ static bool has_session(const GArray *list, uint64_t id)
 }
 
 /* A feed whose session is no longer listed ends by itself, unless the session daemon was killed: then its streams
- * never end. So it is stopped when the relay has sent no data for some time after that. */
+ * never end. So the feed is stopped if the relay has sent no data for some time after that. */
 static void check_running_feeds(struct keeper *k, const GArray *list, int64_t now)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -371,7 +371,7 @@ static void check_lost_sessions(struct keeper *k, const GArray *list)
 	}
 }
 
-/* Attaches to wanted sessions without a feed. Returns the number of wanted sessions. */
+/* Attaches to wanted sessions that have no feed. Returns the number of wanted sessions. */
 static unsigned attach_new_sessions(struct keeper *k, const GArray *list, int64_t now)
 {
 	struct live *l = k->live;
@@ -470,7 +470,7 @@ static void apply(struct keeper *k, const GArray *list)
 		end_keeper(k);
 		return;
 	}
-	/* a relay that was restarted has forgotten its sessions */
+	/* a restarted relay does not know its former sessions */
 	set_trouble(k, g_strdup_printf(k->was_attached ? "%s does not exist any more: waiting for it to be "
 						 "created again"
 					       : "%s does not exist yet: waiting for it", k->name));
@@ -490,8 +490,8 @@ static GArray *list_sessions(struct keeper *k, GError **error)
 	return list;
 }
 
-/* Requests the list once and acts on it. Returns until when to sleep (monotonic, us). Lock held; released while
- * the relay is asked. */
+/* Requests the list once and handles it. Returns until when to sleep (monotonic, us). Lock held; released during
+ * the request. */
 static int64_t keeper_step(struct keeper *k)
 {
 	struct live *l = k->live;
@@ -513,7 +513,7 @@ static int64_t keeper_step(struct keeper *k)
 		apply(k, list);
 	} else {
 		set_trouble(k, g_strdup(error->message));
-		/* the relay may have restarted: then its ids are others */
+		/* the relay may have restarted: then its ids have changed */
 		g_array_set_size(k->ended_sessions, 0);
 		if (k->was_attached)
 			g_array_set_size(k->initial_sessions, 0);
@@ -525,7 +525,7 @@ static int64_t keeper_step(struct keeper *k)
 	return next;
 }
 
-/* Has a feed ended that was not handled yet? */
+/* Has a feed ended that is not handled yet? */
 static bool has_ended_feed(const struct keeper *k)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -577,7 +577,7 @@ bool keepers_stop(struct live *l)
 	g_cond_broadcast(&l->owner.changed);
 	stop_feeds(l);
 	g_mutex_unlock(&l->owner.lock);
-	/* all waits of the keepers end by wake_fd, so joining them takes no longer */
+	/* wake_fd ends all waits of the keepers, so joining them takes no longer */
 	for (size_t i = 0; i < l->n_keepers; i++) {
 		if (l->keepers[i].thread)
 			g_thread_join(g_steal_pointer(&l->keepers[i].thread));

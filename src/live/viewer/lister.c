@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests the relay's list of sessions each second, on a thread of its own, so that the screen does not wait for
- * answers. See live.h.
+ * Requests the relay's list of sessions each second, on its own thread, so that the screen does not wait for answers.
+ * See live.h.
  */
 #include "live/viewer/viewer.h"
 
@@ -16,7 +16,7 @@ struct live_lister {
 	int timeout_ms;
 	int wake_fd, event_fd;
 
-	GMutex lock;			/* what follows */
+	GMutex lock;			/* protects the following fields */
 	GCond changed;
 	bool stop;
 	GPtrArray *sessions;		/* the newest answer, or .error; both NULL: none yet */
@@ -46,7 +46,7 @@ static void answer(struct live_lister *l, GPtrArray *sessions, GError *error)
 	l->sessions = sessions;
 	l->error = error;
 	if (write(l->event_fd, &one, sizeof one) < 0)
-		return;			/* it is readable already */
+		return;			/* it is already readable */
 }
 
 static void *run(void *data)

@@ -35,9 +35,9 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
 void net_close(struct net *n);
-/* For a broken connection that the peer may believe to be open: takes the descriptor. The kernel
- * retains the connection for a day, so that net_abort() can reset it later. A close while no packet gets through
- * might never reach the peer. */
+/* For a broken connection that the peer may believe to be open: takes ownership of the descriptor. The kernel
+ * retains the connection for a day, so that net_abort() can reset it later. A close might never reach the peer
+ * while no packet gets through. */
 int net_leave(struct net *n);
 void net_abort(int fd);
 

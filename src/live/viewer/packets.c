@@ -20,7 +20,7 @@ struct packets {
 struct packet {
 	struct packets *pool;
 	size_t size;
-	size_t touched;			/* bytes that were used; those after it are zero and never got a page */
+	size_t touched;			/* bytes that were used; later bytes are zero and have no page yet */
 	max_align_t bytes[];
 };
 

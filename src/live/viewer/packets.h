@@ -19,7 +19,7 @@ void packets_unref(struct packets *p);		/* NULL is fine */
 uint8_t *packets_take(struct packets *p, size_t size, size_t content);
 /* Releases a packet that is not needed; NULL is fine. */
 void packets_recycle(uint8_t *packet);
-/* Takes over a filled packet of `size` bytes; the last reference releases it. */
+/* Takes ownership of a filled packet of `size` bytes; the last reference releases it. */
 GBytes *packets_to_bytes(uint8_t *packet, size_t size);
 
 #endif

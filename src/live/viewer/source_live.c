@@ -23,7 +23,7 @@ static void note_passed(struct live *l, const struct blk_batch *batch)
 	g_mutex_unlock(&l->owner.lock);
 }
 
-/* Can nothing that was received be read, for so long that the reading fails? The session's other domain may appear
+/* Has nothing that was received been readable for so long that reading fails? The session's other domain may appear
  * later, so it waits for some seconds. */
 static bool is_unreadable(struct live *l, bool ended, GError **error)
 {

@@ -30,7 +30,8 @@ struct keeper {
 	unsigned stuck;			/* feeds in a row that were lost before an announced packet was received,
 					 * and handed no packet on */
 	int64_t retry_at;		/* monotonic, us: no new feed before */
-	int64_t empty_since;		/* monotonic, us: the relay answers without this session; 0: it has it */
+	int64_t empty_since;		/* monotonic, us: the relay answers, but does not list this session; 0: it
+					 * lists it */
 	bool session_ended;		/* the last feed ended with its session */
 	bool ended;			/* no more feeds will be made */
 	GArray *ended_sessions;		/* uint64_t: ids of relay sessions that ended */
@@ -53,12 +54,12 @@ struct live {
 	struct live_status status;	/* lag, late and most of .missing are computed on request */
 	bool stop;
 	bool ended;			/* no more feeds will be made */
-	GError *fatal;			/* why reading cannot go on; NULL: it can */
+	GError *fatal;			/* why reading cannot continue; NULL: it can */
 	int64_t event_ns;		/* newest event delivered; INT64_MIN: none */
 	int64_t passed_ns;		/* all before it was delivered; INT64_MIN: unknown */
 
-	int64_t unreadable_since;	/* monotonic, us: nothing received can be read; 0: something can. The
-					 * reading thread's */
+	int64_t unreadable_since;	/* monotonic, us: nothing received can be read; 0: something can. Owned by
+					 * the reading thread */
 
 	struct attach_sink sink;
 };
@@ -70,8 +71,8 @@ void intake_clear(struct live *l);
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
 /* Makes and starts a feed for this session. Lock held. */
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s);
-/* Why nothing that was received can be read (g_free); NULL: something can, or nothing was received. The
- * reading thread's. */
+/* Why nothing that was received can be read (g_free); NULL: something can, or nothing was received. Only for the
+ * reading thread. */
 char *intake_why_unreadable(struct live *l);
 /* Fills in the native_feed's part of the status. Any thread, lock held. */
 void intake_get_status(struct live *l, struct live_status *ret);
@@ -88,7 +89,7 @@ void keeper_start(struct keeper *k);
 bool keepers_stop(struct live *l);
 /* The history of that relay session, made on first use; the keeper's. Lock held. */
 struct attach_history *keeper_history(struct keeper *k, uint64_t session);
-/* Adds what keepers and feeds know to be missing. Lock held. */
+/* Adds the missing data that keepers and feeds know of. Lock held. */
 void keeper_get_missing(const struct live *l, struct missing *ret);
 /* Is the session to be read from its beginning? Packets in its history are skipped in any case. Lock held. */
 bool keeper_reads_all(const struct keeper *k, uint64_t session);

@@ -110,8 +110,8 @@ enum viewer_streams_status {
 enum { VIEWER_FLAG_METADATA = 1, VIEWER_FLAG_STREAMS = 2 };
 enum viewer_seek { VIEWER_FROM_BEGINNING = 1, VIEWER_FROM_LAST = 2 };
 
-/* Where a stream's next packet is (OK); or a beacon (INACTIVE): the stream has no packet before .end, and other
- * fields mean nothing. */
+/* Where a stream's next packet is (OK). Or a beacon (INACTIVE): the stream has no packet before .end, and the other
+ * fields have no meaning. */
 struct viewer_index {
 	uint32_t status, flags;
 	uint64_t offset;		/* bytes, in the stream's file */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Makes lines of the log from records: see calllog.h. Each record goes through a slice, which calls on_event()
- * instead of the event's handler. A line waits in a queue until the calls before it have returned, or for a
- * limited time.
+ * Makes lines of the log from records; see calllog.h. Each record goes through a slice, which calls on_event() instead
+ * of the event's handler. A line waits in a queue until the calls before it have returned, or for a limited time.
  */
 #include "state/calllog/calllog_private.h"
 #include "state/names/fdtable.h"
@@ -60,7 +59,7 @@ static bool is_every_call(const char *event)
 	return g_strv_contains(every, event);
 }
 
-/* Adds a row for one system call, to read names before a range, where the model has no row of its own for it. */
+/* Adds a row for one system call if the model has no row for it. It is used to read names before a range. */
 static void add_call_row(const char *prefix, const struct call_info *call)
 {
 	size_t n;
@@ -202,11 +201,11 @@ struct journal {
 	GByteArray *lost;		/* by stream of this source; 1: in a loss */
 	GArray *n_lost;			/* unsigned: number of streams in a loss, by host of the slice */
 	GQueue queue;			/* lines held back, by .seq */
-	uint64_t seq, forgot_at;	/* of the last line; the slice's .seq at the last forget() */
+	uint64_t seq, forgot_at;	/* number of the last line; the slice's .seq at the last forget() */
 	int64_t now;			/* newest event (ns) */
 };
 
-/* The slice's cells are not needed: all go into one second without end, which forget() drops from time to time. */
+/* The slice's cells are not needed: all go into one endless second, which forget() drops from time to time. */
 static struct slice *new_slice(struct journal *j, handler follow)
 {
 	struct slice *s = slice_new(true, NS_PER_S);
@@ -268,7 +267,7 @@ void journal_change_source(struct journal *j)
 	g_array_set_size(j->n_lost, 0);
 }
 
-/* ---- what the slice knows ---- */
+/* ---- queries of the slice ---- */
 
 static struct names *current_names(struct journal *j)
 {
@@ -283,7 +282,7 @@ static int32_t pid_of(struct journal *j, const struct thread *t)
 	return process == ID_NONE ? -1 : names_process_info(j->names, process)->pid;
 }
 
-/* A reference to the i-th text, which is made when it is used first. */
+/* A reference to the i-th text, created on first use. */
 static GRefString *shared_text(GPtrArray *all, uint32_t i, const char *text)
 {
 	if (i >= all->len)
@@ -315,13 +314,13 @@ static uint32_t thread_of_tid(const struct journal *j, uint32_t host, int64_t ti
 	return id == INTMAP_NONE ? ID_NONE : thread_follow(j->s, id);
 }
 
-/* Its call in progress, or NULL. */
+/* The thread's call in progress, or NULL. */
 static struct journal_line *call_of(const struct journal *j, uint32_t thread)
 {
 	return thread < j->calls->len ? j->calls->pdata[thread] : NULL;
 }
 
-/* Takes the thread's call in progress out; the caller owns it. NULL: none. */
+/* Removes the thread's call in progress and returns it; the caller owns it. NULL: none. */
 static struct journal_line *take_call(struct journal *j, uint32_t thread)
 {
 	return thread < j->calls->len ? g_steal_pointer(&j->calls->pdata[thread]) : NULL;
@@ -379,7 +378,7 @@ static void flush(struct journal *j)
 	}
 }
 
-/* Queues the line, which it takes over. */
+/* Queues the line; takes ownership of it. */
 static void put(struct journal *j, struct journal_line *l)
 {
 	l->seq = ++j->seq;
@@ -391,7 +390,7 @@ static void put(struct journal *j, struct journal_line *l)
 	flush(j);
 }
 
-/* Takes the reference to the name over. */
+/* Takes ownership of the reference to the name. */
 static struct journal_line *line_new(struct journal *j, enum journal_kind kind, int64_t ts,
 				     unsigned stream, GRefString *name)
 {
@@ -422,7 +421,7 @@ static GArray *fds_new(void)
 	return fds;
 }
 
-/* Adds the names of all descriptors among the fields, as of the event. */
+/* Adds the names of all descriptors among the fields, as they were at the event. */
 static void name_fds(struct journal *j, struct journal_line *l, const struct feed *f, const struct thread *t)
 {
 	gsize n;
@@ -450,7 +449,7 @@ static void set_comm(struct journal_line *l, GRefString *comm)
 	l->comm = comm;
 }
 
-/* The procname context of the event takes precedence; the slice mostly has the same name. */
+/* The procname context of the event takes precedence; usually the slice has the same name. */
 static void set_thread(struct journal *j, struct journal_line *l, const struct thread *t,
 		       const struct blk_event *e)
 {
@@ -466,7 +465,7 @@ static void set_thread(struct journal *j, struct journal_line *l, const struct t
 		set_comm(l, string_at(j, t->name_last));
 }
 
-/* Sets pid and name from the registration of per-process buffers, where events do not have them. */
+/* Sets pid and name from the registration of per-process buffers, if the event does not have them. */
 static void set_registered(struct journal_line *l, const struct blk_stream *s, const struct blk_event *e)
 {
 	if (l->tid < 0)
@@ -493,7 +492,7 @@ static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
 
 /* ---- calls ---- */
 
-/* Gives a call up: its exit will not be seen. */
+/* Gives up a call: its exit will not come. */
 static void abandon_call(struct journal *j, uint32_t thread, bool lost)
 {
 	struct journal_line *l = take_call(j, thread);
@@ -506,7 +505,7 @@ static void abandon_call(struct journal *j, uint32_t thread, bool lost)
 		put(j, l);
 		return;
 	}
-	journal_line_unref(l);			/* the queue has it, or it is before the range */
+	journal_line_unref(l);			/* the queue has a reference, or the line is before the range */
 	flush(j);
 }
 
@@ -537,7 +536,7 @@ static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
 	if (!info->no_exit) {
 		if (t->self >= j->calls->len)
 			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
-		g_assert(!j->calls->pdata[t->self]);	/* abandon_call() took it */
+		g_assert(!j->calls->pdata[t->self]);	/* abandon_call() removed it */
 		j->calls->pdata[t->self] = journal_line_ref(l);
 		l->emitted = f->ts < j->o.from_ns;
 	}
@@ -601,8 +600,8 @@ static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint
 	return false;
 }
 
-/* A stream begins a loss: gives up calls of all threads that may have run on its CPU meanwhile. False: it is in a loss
- * already, or is not of a kernel. */
+/* A loss begins in a stream: gives up the calls of all threads that may have run on its CPU meanwhile. False: the
+ * stream is in a loss already, or is not a kernel stream. */
 static bool begin_lost(struct journal *j, unsigned stream)
 {
 	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, stream);
@@ -813,9 +812,9 @@ void journal_finish(struct journal *j)
 	flush(j);
 }
 
-/* ---- the present state ---- */
+/* ---- current state ---- */
 
-/* The newest host of that name: each boot is a host of its own. */
+/* The newest host of that name: each boot is a separate host. */
 static uint32_t host_named(const struct journal *j, const char *name)
 {
 	for (guint i = j->s->hosts->len; i > 0; i--)

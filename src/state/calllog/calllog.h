@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log ("journal" in this code): every system call and event of a range, one line each, like strace's output.
- * Entry and exit of a call are one line; descriptors have names. A slice (slice.h) is fed with the same events and
- * decides which thread runs, which exit belongs to which entry, and what a descriptor refers to: the log has no
- * model of its own.
+ * The log ("journal" in this code): every system call and event of a range, one line each, like strace's output. Entry
+ * and exit of a call are one line; descriptors have names. A slice (slice.h) is fed with the same events. It
+ * determines the running thread, the exit of each entry, and the file of each descriptor: the log has no separate
+ * model.
  *
  *     struct journal *j = journal_new(&options, emit, data);
  *     ... journal_feed(j, &source->tables, batch.ev, batch.n) ...
@@ -56,7 +56,7 @@ struct journal_fd {			/* a descriptor among the fields of a line */
 struct journal_line {
 	uint8_t kind, state;
 	bool has_ret;
-	bool lost;			/* a call whose exit may be among lost events */
+	bool lost;			/* a call; its exit may be among lost events */
 	uint32_t cpu;			/* UINT32_MAX: unknown */
 	int32_t tid, pid;		/* -1: unknown */
 	int64_t ts;			/* its place in the log, ns */
@@ -71,7 +71,7 @@ struct journal_line {
 	GArray *fds;			/* struct journal_fd, or NULL */
 	struct blk_loss loss;
 	uint64_t entry_seq;		/* the journal's own, of calls: number of the entry, */
-	bool emitted;			/* and is that told, or before the range? */
+	bool emitted;			/* .entry_seq was emitted, or is before the range */
 	gatomicrefcount refs;
 };
 struct journal_line *journal_line_ref(struct journal_line *l);
@@ -79,9 +79,9 @@ void journal_line_unref(struct journal_line *l);	/* NULL is fine */
 
 /* The file of descriptor fd when the line's call began; NULL: unknown. */
 const char *journal_line_fd(const struct journal_line *l, int64_t fd);
-/* Is a field of this name a descriptor? */
+/* Is a field with this name a descriptor? */
 bool journal_is_fd(const char *field);
-/* "ENOENT" for 2; NULL: no such error. */
+/* "ENOENT" for 2; NULL: unknown number. */
 const char *journal_errno(int64_t number);
 
 const struct blk_subscription *journal_subscriptions(size_t *ret_n);
@@ -89,11 +89,11 @@ const struct blk_subscription *journal_name_subscriptions(size_t *ret_n);
 
 struct journal_options {
 	int64_t from_ns, to_ns;		/* lines with from_ns <= ts < to_ns are emitted */
-	size_t hold;			/* most lines held back until a call returns; 0: 4096 */
-	int64_t hold_ns;		/* longest time (of the trace) that lines are held back; 0: 1 s */
+	size_t hold;			/* maximum number of lines held back until a call returns; 0: 4096 */
+	int64_t hold_ns;		/* maximum time (of the trace) that lines are held back; 0: 1 s */
 };
 
-/* Receives a line, with its reference. */
+/* Receives a line and owns its reference. */
 typedef void (*journal_emit)(void *data, struct journal_line *line);
 
 struct journal;
@@ -111,10 +111,10 @@ void journal_free(struct journal *j);		/* NULL is fine */
 /* The descriptors that a process has open now: struct journal_fd by number. Empty: none known. Free with
  * g_array_unref(). */
 GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid);
-/* Calls in progress now: references to lines of LINE_PENDING. Free with g_ptr_array_unref(). */
+/* Calls in progress now: references to their lines, as LINE_PENDING. Free with g_ptr_array_unref(). */
 GPtrArray *journal_open_calls(struct journal *j);
 struct journal_cpu { uint32_t cpu; int32_t tid; GRefString *comm; };	/* tid -1: unknown; comm: NULL: unknown */
-/* Appends which thread runs now on each CPU of the host, as struct journal_cpu, by number of the CPU. */
+/* Appends the thread that runs on each CPU of the host now, as struct journal_cpu, by CPU number. */
 void journal_all_cpus(struct journal *j, const char *host, GArray *ret);
 
 #endif

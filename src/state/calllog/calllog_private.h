@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription rows of the log: those of the model that follow threads, system calls and names, with all fields of
- * each event (field "*") in addition to those that the handlers need. For calllog.c and kernel/feed.c.
+ * The subscription rows of the log: those of the model that follow threads, system calls and names. They have all
+ * fields of each event (field "*") in addition to those that the handlers need. For calllog.c and kernel/feed.c.
  */
 #ifndef BLK_STATE_CALLLOG_CALLLOG_PRIVATE_H
 #define BLK_STATE_CALLLOG_CALLLOG_PRIVATE_H

@@ -62,7 +62,7 @@ static gboolean same_thread(gconstpointer a, gconstpointer b)
 	return x->tid == y->tid && g_str_equal(x->host, y->host);
 }
 
-/* Completes an exit by the entry of the same call from an earlier window. */
+/* Completes an exit with the entry of the same call from an earlier window. */
 static void complete(struct journal_line *exit, const struct journal_line *entry)
 {
 	exit->state = LINE_RESUMED;
@@ -72,7 +72,7 @@ static void complete(struct journal_line *exit, const struct journal_line *entry
 	exit->fds = entry->fds ? g_array_ref(entry->fds) : NULL;
 }
 
-/* Finds the entries of exits: the thread's previous call, if it has no end and nothing was lost between. */
+/* Finds the entries of exits: the thread's previous call, if it has no end and no loss lies between. */
 static void find_entries(GPtrArray *lines)
 {
 	g_autoptr(GHashTable) last = g_hash_table_new(hash_thread, same_thread);
@@ -109,7 +109,7 @@ void journal_join_lines(GPtrArray *lines)
 			g_ptr_array_remove_index(lines, i--);
 			continue;
 		}
-		/* The exit was in another window than the entry: the joined line is at the entry. */
+		/* The exit was in a later window than the entry. The joined line is at the entry. */
 		g_hash_table_remove(entries, entry);
 		l->ts = l->entry_ns;
 		l->state = LINE_WHOLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A window of the log: lines around an instant, or the state of the system at one (pending calls, open descriptors,
- * running threads). The screen requests it with a struct journal_want. Plain data, given from thread to thread whole.
+ * running threads). The screen requests it with a struct journal_want. Plain data, passed as a whole between threads.
  */
 #ifndef BLK_STATE_CALLLOG_CALLLOG_WINDOW_H
 #define BLK_STATE_CALLLOG_CALLLOG_WINDOW_H
@@ -17,16 +17,15 @@ enum journal_ask {
 struct journal_want {
 	enum journal_ask ask;
 	int64_t at_ns;
-	int64_t until_ns;		/* of an input that grows: from there on it is incomplete; 0: it does not
-					 * grow */
-	int32_t pid, tid;		/* only lines of these; -1: all. ASK_INSTANT: the process and thread */
-	char host[64];			/* ASK_INSTANT: their host; else "" */
+	int64_t until_ns;		/* of a growing input: later data is incomplete; 0: the input does not grow */
+	int32_t pid, tid;		/* only lines of these; -1: all. ASK_INSTANT: the process and the thread */
+	char host[64];			/* ASK_INSTANT: host of .pid and .tid; else "" */
 };
 
 struct journal_window {
 	struct journal_want want;
-	int64_t from_ns, to_ns;		/* covered: all lines of it are there */
-	bool at_begin, at_end;		/* there are no lines before, after it */
+	int64_t from_ns, to_ns;		/* range that is covered completely */
+	bool at_begin, at_end;		/* no lines exist before it, after it */
 	bool names;			/* names of descriptors from before the window are known */
 	GPtrArray *lines;		/* struct journal_line *, by time. ASK_INSTANT: calls in progress */
 	GArray *fds;			/* ASK_INSTANT: struct journal_fd, open ones of want.pid */

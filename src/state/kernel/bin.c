@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Seconds under construction: finding, filling and merging bins; see bin.h. */
+/* Finds, fills and merges bins (seconds under construction); see bin.h. */
 #include "state/kernel/bin.h"
 
 #include "state/kernel/coverage.h"
@@ -27,12 +27,12 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	b->begin = index * s->step;
 	if (__builtin_mul_overflow(after, s->step, &b->end))
 		b->end = INT64_MAX;
-	if (index == s->window_from)		/* the bins of all before and of all behind the window */
+	if (index == s->window_from)		/* one bin for all time before the window, one for all time after it */
 		b->begin = INT64_MIN;
 	if (index == s->window_to)
 		b->end = INT64_MAX;
 	new_epochs(s, b);
-	/* Room for as many cells as in the previous bin, and a quarter more: the tables rarely grow. */
+	/* Allocates as many cells as in the previous bin, plus a quarter, so that tables rarely grow. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
 		cell_table_reserve(&b->table[k], built_layout(k),
 				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
@@ -72,7 +72,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	int64_t after = is_void ? v.end / s->step : index + 1;
 	index = CLAMP(index, s->window_from, s->window_to);
 	bool late = index < s->kept_from;
-	if (late)		/* that bin was dropped: the oldest retained one is used */
+	if (late)		/* the instant's bin was dropped: the oldest retained one is used */
 		index = s->kept_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
@@ -104,7 +104,7 @@ void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uin
 	BIN_CELL(s, b, event, .host = host, .name = name)->count += count;
 }
 
-/* The map of file cells has one cell for (thread, fd): the newest. */
+/* The map of file cells holds one cell for each (thread, fd): the newest. */
 struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call)
 {
 	struct cell_table *files = &b->table[CELL_file];
@@ -130,7 +130,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 	return c;
 }
 
-/* Total order: longest first, then begin, cpu. */
+/* Total order: longest first, then by begin and CPU. */
 static int slow_compare(gconstpointer pa, gconstpointer pb)
 {
 	const struct bin_slow *a = pa, *b = pb;
@@ -166,8 +166,8 @@ static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
 	c->seq += maps->seq_add;
 }
 
-/* Maps the cells' ids to another slice's. File cells leave the map: later charges get new cells, which the publisher
- * adds to these. */
+/* Maps the cells' ids to those of another slice. File cells are removed from the map. Later charges then get new
+ * cells, which the publisher adds to these. */
 static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps *maps)
 {
 	const struct cell_layout *l = built_layout(kind);
@@ -199,7 +199,7 @@ static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, 
 	for (uint32_t i = 0; i < from->table[kind].n; i++) {
 		void *cell = cell_table_at(&from->table[kind], l, i);
 		cell_map(l, cell, maps);
-		if (kind == CELL_file)		/* the same fd may be another file: not added; takes over histograms */
+		if (kind == CELL_file)		/* not added: the same fd may be another file; histograms move */
 			cell_table_append(&into->table[kind], l, cell);
 		else
 			cell_table_add(&into->table[kind], l, cell);

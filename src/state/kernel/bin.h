@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A bin: one second under construction. Its cells are tables by kind (store/schema.h, built_layout()), with the slice's
- * ids; publish/ makes a struct second of it.
+ * A bin: one second under construction. Its cells are in one table for each kind (store/schema.h, built_layout()) and
+ * have the slice's ids. publish/ converts a bin into a struct second.
  */
 #ifndef BLK_STATE_KERNEL_BIN_H
 #define BLK_STATE_KERNEL_BIN_H
@@ -11,35 +11,35 @@
 #include <string.h>
 
 struct bin_slow {		/* one of the slowest calls */
-	uint32_t thread, name, cpu;	/* .cpu: number */
+	uint32_t thread, name, cpu;	/* .cpu: CPU number */
 	int32_t fd;
 	int64_t begin, duration, ret;
-	uint64_t seq;		/* of its entry */
+	uint64_t seq;		/* of the call's entry */
 };
 
 struct bin {
 	int64_t index;		/* floor(ts / step) */
-	int64_t after;		/* index of the next bin: more than index + 1 where it is a void (coverage.h) */
+	int64_t after;		/* index of the next bin: more than index + 1 before a void (coverage.h) */
 	int64_t begin, end;	/* ns */
 	uint32_t version;	/* times published */
-	bool dirty;		/* changed since it was published */
-	bool soft;		/* published with ids that were not known yet */
-	bool again;		/* to be published again if .generation is outdated */
-	uint64_t generation;	/* the publisher's, when it was published */
+	bool dirty;		/* changed since it was last published */
+	bool soft;		/* provisional: published with ids that were unresolved then */
+	bool again;		/* publish again if .generation is outdated */
+	uint64_t generation;	/* the publisher's generation when it was published */
 	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
 	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
-	GArray *slow;		/* struct bin_slow, the slowest first; at most LIMIT_SECOND_CALLS */
-	int64_t slow_from;	/* ns: shorter calls are not among the slowest; 0 while there is room */
+	GArray *slow;		/* struct bin_slow, slowest first; at most LIMIT_SECOND_CALLS */
+	int64_t slow_from;	/* ns: shorter calls are not among the slowest; 0 while there are free entries */
 	struct trust trust;
 };
 
-/* The bin of the instant, made if it is missing, and marked dirty. An instant before slice.kept_from counts as late and
- * gets the oldest retained bin. */
+/* The bin of the instant. It is created if it is missing, and marked dirty. An instant before slice.kept_from
+ * counts as late and gets the oldest retained bin. */
 struct bin *slice_bin(struct slice *s, int64_t ts);
-/* Index in its table of the key's cell; a new cell is zeroed. */
+/* Index of the key's cell in its table; a new cell is zeroed. */
 uint32_t bin_cell_at(struct slice *s, struct bin *b, enum cell_kind kind, const void *key);
 
-/* The cell of the key (a struct kind##_key). Inline, since the sizes are known at the call. */
+/* The cell of the key (a struct kind##_key). Inline, so that the sizes are compile-time constants. */
 static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key, size_t key_size,
 			     size_t size)
 {
@@ -59,13 +59,14 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 #define BIN_CELL(s, b, kind, ...) \
 	((struct kind##_cell *)bin_cell(s, b, CELL_##kind, &(struct kind##_key){ __VA_ARGS__ }, \
 					sizeof(struct kind##_key), sizeof(struct kind##_cell)))
-/* The cell of the call's descriptor: a new one if the descriptor may have changed since the last. */
+/* The cell of the call's descriptor. A new cell if the descriptor may have changed since the last charge. */
 struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call);
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
-void bin_drop_cells(struct slice *s, struct bin *b);	/* after its last publication */
-/* Merging slices: adds `from` to `into`, and frees it; or takes b as it is. maps: ids of the old slice in s. */
+void bin_drop_cells(struct slice *s, struct bin *b);	/* call it after the last publication */
+/* Merging slices: bin_merge() adds `from` to `into` and frees it; bin_adopt() makes b a bin of s. maps: from ids of
+ * the old slice to those of s. */
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps);
 void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps);
 

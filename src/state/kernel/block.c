@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Block requests, by device and start sector: inserted into a queue, issued to the device, merged, requeued, completed
- * in parts or at once.
+ * Block requests, by device and start sector. A request is queued, issued to the device, merged, requeued, and
+ * completed in parts or at once.
  *
- * The request of an event depends on all events before it: when a part completes, the start sector of the rest moves.
- * So a slice that does not start at the trace's beginning only stores the events. Merging it with one that does applies
- * them.
+ * Which request an event refers to depends on all earlier events: when a part completes, the start sector of the rest
+ * moves. So a slice that does not start at the trace's beginning only stores the events. They are applied when it is
+ * merged with a slice that does.
  */
 #include "state/kernel/block.h"
 
@@ -20,9 +20,10 @@
 
 struct disk {			/* a device */
 	uint32_t host, dev;
-	uint32_t queued, issued;	/* number of requests in its queue, in the device */
-	int64_t cursor;		/* time is charged, and losses are considered, up to here; TS_NONE */
-	bool lossy;		/* events were lost since it was first seen: of some requests only the end is known */
+	uint32_t queued, issued;	/* number of requests in the queue, and in the device */
+	int64_t cursor;		/* time is charged and losses are applied up to here; TS_NONE: nothing yet */
+	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
+				 * unknown */
 };
 
 struct request {
@@ -31,7 +32,7 @@ struct request {
 	int64_t since;		/* when it entered its current place (queue or device) */
 	int64_t queue_ns, service_ns;	/* time in queue and device before .since */
 	uint64_t bytes, sectors;	/* not completed yet */
-	uint32_t thread;	/* the thread that inserted it, else issued it; ID_NONE */
+	uint32_t thread;	/* thread that inserted it, else that issued it; ID_NONE */
 	uint8_t dir;		/* enum block_dir */
 	bool issued;
 	bool was_queued;	/* .queue_ns is known */
@@ -86,7 +87,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
 }
 
-/* Counts in the cell of the device, and in that of the thread that made the request. */
+/* Counts in the device's cell and in the cell of the thread that made the request. */
 #define COUNT_DONE(cell, r, n_bytes, whole) \
 	do { \
 		(cell)->requests[(r)->dir] += (whole); \
@@ -106,7 +107,7 @@ static void count_done(struct slice *s, const struct disk *d, const struct reque
 	COUNT_DONE(user, r, bytes, whole);
 }
 
-/* The request's beginning was lost: how long it took, and for whom, is unknown. */
+/* The request's beginning was lost: its duration and its thread are unknown. */
 static void count_only_end(struct slice *s, const struct disk *d, const struct block_event *e)
 {
 	const struct request r = { .thread = ID_NONE };
@@ -178,7 +179,7 @@ static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 	return r->key == pair(d->host, d->dev);
 }
 
-/* The number of requests in [from, to) is unknown. */
+/* Charges [from, to) as time with an unknown number of requests. */
 static void charge_unknown(struct slice *s, struct disk *d, int64_t from, int64_t to)
 {
 	from = covered_newest(s, from, to);
@@ -237,7 +238,7 @@ static void drop(struct slice *s, struct disk *d, struct request *r)
 	g_hash_table_remove(s->blocks->requests, r);
 }
 
-/* A new request at the same sector ends the older one, whose completion is missing. */
+/* A new request at the same sector replaces the older one: its completion is missing. */
 static struct request *begin(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = g_new0(struct request, 1);
@@ -251,7 +252,7 @@ static struct request *begin(struct slice *s, struct disk *d, const struct block
 	return r;
 }
 
-/* Moves the start sector of a request. */
+/* Changes the start sector of a request. */
 static void move(struct slice *s, struct disk *d, struct request *r, uint64_t sector)
 {
 	g_hash_table_steal(s->blocks->requests, r);
@@ -324,7 +325,7 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 	d->queued++;
 }
 
-/* The event's request is merged into the one that ends where it begins. */
+/* The event's request is merged into the request that ends at its start sector. */
 static void on_merge(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = find(s, d, e->sector);

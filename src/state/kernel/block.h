@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Block requests, by device and start sector: queued, issued, completed. Their latencies and the time in which a device
- * is in use go into the seconds.
+ * Block requests, by device and start sector: queued, issued, completed. Charges their latencies, and the time in
+ * which a device is in use, to the seconds.
  */
 #ifndef BLK_STATE_KERNEL_BLOCK_H
 #define BLK_STATE_KERNEL_BLOCK_H
@@ -32,9 +32,9 @@ void blocks_free(struct blocks *k);
 /* Calls each() for the thread of every pending request. */
 void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
 void blocks_apply(struct slice *s, const struct block_event *e);
-/* Charges the time in which devices are in use, up to that instant. */
+/* Charges the time in which devices are in use, up to the instant. */
 void blocks_charge(struct slice *s, int64_t until);
-/* Moves b's requests to a. host, thread: b's ids in a. */
+/* Moves b's requests to a. host, thread: map b's ids to a's. */
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finished system calls: counting them, and writing facts about descriptors; see calls.h. */
+/* Finished system calls: counts them, and writes facts about descriptors; see calls.h. */
 #include "state/kernel/calls.h"
 
 #include "state/kernel/bin.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: closes on exec, not at once */
+#define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: close on exec, not at once */
 
 static void bump(uint64_t *at, uint64_t seq)
 {
@@ -25,13 +25,13 @@ static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint6
 	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
 }
 
-/* Did the call succeed? A connect() in progress names its socket, too. */
+/* Does the call take effect? A connect() in progress names its socket, too. */
 static bool has_effect(const struct call_info *info, int64_t ret)
 {
 	return info->fdop && (ret >= 0 || (info->fdop == FDOP_CONNECT && ret == -EINPROGRESS));
 }
 
-/* connect and bind: the entry's descriptor; all descriptors if the entry is missing. */
+/* For connect and bind: notes the entry's descriptor; all descriptors if the entry is missing. */
 static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call *c = &t->st.call;
@@ -44,7 +44,7 @@ static void bump_named(struct slice *s, const struct thread *t, const struct rec
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;
-	if (!r->name && r->arg[0] >= 0) {	/* exits of old tracers have no name */
+	if (!r->name && r->arg[0] >= 0) {	/* exit events of old tracers have no call name */
 		fdop_bump(s, t, r->arg[0], r->seq);
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
@@ -114,7 +114,7 @@ static void fcntl_facts(struct slice *s, const struct thread *t, const struct ca
 	}
 }
 
-/* The socket's family and type; the same text for any flags. */
+/* Text of the socket's family and type; flags do not change it. */
 static uint32_t socket_text(struct slice *s, const struct call *c)
 {
 	static const char *const types[] = { "", "stream", "dgram", "raw", "rdm", "seqpacket" };

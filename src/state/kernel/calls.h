@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finished system calls: their figures, and the facts about descriptors that follow from them. */
+/* Finished system calls: their counts and times, and the facts about descriptors that follow from them. */
 #ifndef BLK_STATE_KERNEL_CALLS_H
 #define BLK_STATE_KERNEL_CALLS_H
 
 #include "state/kernel/cell_cache.h"
 
-/* exit: the record that ended the pending call c of the thread. */
+/* exit: the record that ended the thread's pending call c. */
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
-/* Facts that hold from the entry on: close() frees the number before its exit. */
+/* Writes facts that hold from the entry on: close() frees the descriptor's number before its exit. */
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
-/* Facts of an exit whose entry is missing for good: descriptors that it made or closed. */
+/* Writes facts of an exit without an entry: descriptors that the call made or closed. */
 void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit);
-/* Notes in slice.fdops the descriptors that the exit may have changed; whether or not its entry is known. */
+/* Notes in slice.fdops the descriptors that the exit may have changed. The entry may be missing. */
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);
-/* Offers it to the slowest calls of the second. */
+/* Adds the call to the slowest calls of the second, if it is slow enough. */
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret);
-/* IO_BOTH: counts what was written to the target descriptor. */
+/* For IO_BOTH: counts the bytes written to the target descriptor. */
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
 		       const struct call_info *info, int64_t ts, int64_t ret);
-/* Appends it to the thread's log of calls. */
+/* Appends the call to the thread's log. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
-/* Did the call transfer bytes without saying how many? recvmmsg() and sendmmsg() return messages. */
+/* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages. */
 static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
 {
 	return ret > 0 && !info->bytes_mask && info->io != IO_NONE;
 }
 
-/* asked: bytes that the call asked for; -1: unknown. */
+/* asked: bytes that the call requested; -1: unknown. */
 static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, bool unsized, int64_t asked,
 			      bool error, int64_t latency, unsigned bucket)
 {
@@ -41,7 +41,7 @@ static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t 
 	}
 }
 
-/* bt: cell_of_thread(); bc: cell_of_call(); info: of c. */
+/* bt: from cell_of_thread(); bc: from cell_of_call(); info: of c. */
 static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 			      struct built_thread_cell *bt, struct call_cell *bc, const struct call *c,
 			      const struct call_info *info, int64_t ts, int64_t ret)
@@ -53,7 +53,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	bc->errors += error;
 	bt->syscalls++;
 	bt->errors += error;
-	if (info->has_fd) {	/* as all that move bytes */
+	if (info->has_fd) {	/* all calls that move bytes have a descriptor */
 		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
 		bool unsized = call_is_unsized(info, ret);
 		bt->unsized[IO_DIR_READ] += unsized && info->reads;

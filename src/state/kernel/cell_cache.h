@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cells of a bin, found without a lookup: each thread and CPU caches where its cells were at the last charge. See
+ * Finds cells of a bin without a lookup. Each thread and CPU caches where its cells were at the last charge; see
  * struct call_slot.
  */
 #ifndef BLK_STATE_KERNEL_CELL_CACHE_H
@@ -8,7 +8,7 @@
 
 #include "state/kernel/bin.h"
 
-/* The bin that was used last, if all of [from, to) is in it; it is marked dirty. Else NULL. */
+/* The last used bin, marked dirty, if it contains all of [from, to); else NULL. */
 static inline struct bin *bin_of_all(struct slice *s, int64_t from, int64_t to)
 {
 	struct bin *b = s->bin_last;
@@ -48,7 +48,7 @@ static inline struct call_cell *cell_of_call(struct slice *s, struct bin *b, str
 	return slot->cell;
 }
 
-/* If the descriptor may have changed since the last charge, bin_file() finds or makes the cell. */
+/* If the descriptor may have changed since the last charge, bin_file() finds or creates the cell. */
 static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *b, struct thread *t,
 						   const struct call *call)
 {
@@ -64,7 +64,7 @@ static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *
 	return slot->cell;
 }
 
-/* Which time of the CPU's cell the kind is charged to. */
+/* The field of the CPU's cell that time of this kind is added to. */
 static inline int64_t *cpu_figure(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind)
 {
 	if (c->cell_epoch != b->epoch[CELL_cpu]) {

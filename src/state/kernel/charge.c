@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Adding intervals to cells, split at the borders of seconds; see charge.h. */
+/* Adds intervals to cells, split at the borders of seconds; see charge.h. */
 #include "state/kernel/charge.h"
 
 #include "state/kernel/bin.h"

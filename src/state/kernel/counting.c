@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription table that counts all events by thread: first as many rows that match nothing, then the rows of the
- * usual table, then one for all other events. So the number of a row says how its event is handled.
+ * The subscription table that counts all events by thread. It begins with rows that match nothing, as many as the
+ * usual table has. The rows of the usual table follow, then one row for all other events. So the row number says how
+ * an event is handled.
  */
 #include "state/kernel/event_class.h"
 #include "state/kernel/handlers.h"
@@ -55,7 +56,7 @@ bool counting_has(unsigned row)
 	return row >= n;
 }
 
-/* Counts the event, then calls the handler that it has in the usual table. */
+/* Counts the event, then calls its handler in the usual table. */
 void on_counted(struct feed *f)
 {
 	struct blk_event ev = *f->ev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Differences of perf counters, and other counts, into cells; see counts.h. */
+/* Adds differences of perf counters, and other counts, to cells; see counts.h. */
 #include "state/kernel/counts.h"
 
 #include "state/kernel/bin.h"

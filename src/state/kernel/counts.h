@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts for threads: page faults, hits of probes, perf counters and, on request, all events.
+ * Counts by thread: page faults, probe hits, perf counters and, on request, all events.
  *
- * Events have perf counters as running sums: of a CPU in kernel events, of a thread in its own events of user space.
- * The difference between two switches of a CPU belongs to the thread that ran meanwhile. The difference between two
- * slices is added when they are merged. What a CPU counted while events were lost is not counted for any thread.
+ * Perf counters in events are running sums: of a CPU in kernel events, of a thread in its own user space events. The
+ * difference between two switches of a CPU belongs to the thread that ran in between. The difference across a slice
+ * border is added when slices are merged. What a CPU counted while events were lost belongs to no thread.
  */
 #ifndef BLK_STATE_KERNEL_COUNTS_H
 #define BLK_STATE_KERNEL_COUNTS_H
@@ -14,8 +14,8 @@
 
 struct counter {		/* of a CPU or of a thread */
 	uint32_t name;		/* string */
-	uint32_t losses;	/* losses of its CPU in this slice before .last */
-	uint64_t first, last;	/* values */
+	uint32_t losses;	/* number of losses of its CPU in this slice before .last */
+	uint64_t first, last;	/* first and last value in the slice */
 	int64_t first_ts;
 	uint32_t first_thread;	/* the thread that ran before .first; ID_NONE: unknown */
 };
@@ -24,12 +24,12 @@ struct counter {		/* of a CPU or of a thread */
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value);
 
-/* Reads the event's counters into *all (made if it is NULL); differences count for `thread`. */
+/* Reads the event's counters into *all (allocated if NULL); differences count for `thread`. */
 void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
 		   uint32_t thread);
-/* Merging: appends the right's counters, in the left's ids, and frees them. losses: of the left CPU. */
+/* Merging: appends the right's counters, with the left's ids, and frees them. losses: of the left CPU. */
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
-void counters_free(GArray *all);		/* NULL is fine */
+void counters_free(GArray *all);		/* all may be NULL */
 
 #endif

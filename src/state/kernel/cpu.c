@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Following CPUs: the current task, the stack of interrupt handlers, running and idle time, losses; see cpu.h. */
+/* Follows CPUs: the current task, the stack of interrupt handlers, running and idle time, losses; see cpu.h. */
 #include "state/kernel/cpu.h"
 
 #include "state/kernel/charge.h"
@@ -38,7 +38,7 @@ static enum cpu_kind cpu_kind(const struct slice *s, struct cpu *c)
 
 static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 {
-	if (c->cursor == TS_NONE) {		/* the time before belongs to the left neighbour's task */
+	if (c->cursor == TS_NONE) {		/* earlier time belongs to the left neighbour's task */
 		c->first_known = true;
 		c->first_ns = ts;
 	} else {
@@ -47,7 +47,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 	c->cursor = MAX(c->cursor, ts);
 }
 
-/* An anonymous task is not charged: it may still be identified. */
+/* An anonymous task is not charged: it may be identified later. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
 	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
@@ -68,12 +68,12 @@ struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
 	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
 }
 
-/* The thread was running since the slice's beginning, as the anonymous task: wakeups in that time had no effect. */
+/* The thread has run since the slice's beginning, as the anonymous task. So wakeups in that time had no effect. */
 static void drop_wakes(struct thread *t, const struct thread *anonymous)
 {
 	const struct rec *first = anonymous->head.data;
 	if (anonymous->head.len && first->type == REC_SINCE && first->state)
-		return;		/* it ran only since a loss */
+		return;		/* it has run only since a loss */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < t->head.len; i++)
 		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
@@ -81,8 +81,8 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 	t->head.len = kept;
 }
 
-/* Did the thread leave a CPU after the anonymous task began on this one? Then it is not that task: its switch-in is
- * missing, as the stream begins later than others or has selected events only. */
+/* Did the thread leave a CPU after the anonymous task began on this one? Then it is not that task. Its switch-in is
+ * missing: the stream begins later than others, or has only selected events. */
 static bool came_later(const struct cpu *c, const struct thread *who)
 {
 	const struct tstate *st = &who->st;
@@ -92,9 +92,9 @@ static bool came_later(const struct cpu *c, const struct thread *who)
 }
 
 /*
- * Identifies the anonymous current task as `tid`. If it is the task of the slice's beginning, the left neighbour may
- * know another one (a switch can be lost without a loss record). So the anonymous thread ends here and is merged with
- * the left's task later, and `tid` begins with a head of its own.
+ * Identifies the anonymous current task as `tid`. The task of the slice's beginning may be another one for the left
+ * neighbour (a switch can be lost without a loss record). So the anonymous thread ends here and is later merged with
+ * the left's task, and `tid` begins with its own head.
  */
 static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
@@ -114,7 +114,7 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 	cpu_runs(s, c, ts);
 }
 
-/* An event shows another task than the current one: the switch is missing. */
+/* An event shows a task other than the current one: the switch is missing. */
 static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	charge_until(s, c, ts);
@@ -167,10 +167,10 @@ static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *
 }
 
 /*
- * What a thread sends to its own machine is received within the sending call: the softirq that the thread raised runs
- * before the call ends, and its wakeups count as the thread's. (net/core/dev.c: netif_rx() raises, local_bh_enable()
- * runs it.) After a handler, a switch or the end of a call it is unknown which thread raised a softirq: ksoftirqd may
- * serve several at once.
+ * Packets that a thread sends to its own machine are received within the sending call. The softirq that the thread
+ * raised runs before the call ends, and its wakeups count as the thread's. (net/core/dev.c: netif_rx() raises it,
+ * local_bh_enable() runs it.) After a handler, a switch or the end of a call it is unknown which thread raised a
+ * softirq: ksoftirqd may serve several threads at once.
  */
 #define INLINE_SOFTIRQS (1U << 2 | 1U << 3)	/* NET_TX, NET_RX */
 
@@ -187,7 +187,7 @@ static void note_raise(struct cpu *c, uint32_t vec)
 {
 	uint32_t bit = vec < 8 ? INLINE_SOFTIRQS & 1U << vec : 0;
 	if (c->irq_depth)
-		c->raised &= (uint8_t)~bit;	/* a handler raised it, too */
+		c->raised &= (uint8_t)~bit;	/* a handler raised it as well */
 	else
 		c->raised |= (uint8_t)bit;
 }
@@ -204,8 +204,8 @@ static void handler_begins(struct cpu *c, const struct irq_note *n)
 }
 
 /*
- * Handlers that began before the slice are known to the left neighbour only. Until a call or switch shows that none
- * runs, notes are also stored, and merging replays them on the left's state.
+ * Only the left neighbour knows handlers that began before the slice. Until a call or switch shows that no handler
+ * runs, notes are also stored. Merging replays them on the left's state.
  */
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
 {

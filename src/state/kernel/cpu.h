@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Following a CPU: its current task, interrupt handlers, running and idle time, losses. */
+/* Follows a CPU: its current task, interrupt handlers, running and idle time, losses. */
 #ifndef BLK_STATE_KERNEL_CPU_H
 #define BLK_STATE_KERNEL_CPU_H
 
@@ -14,26 +14,26 @@ struct switching {
 	enum off_state prev_state;
 };
 void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
-/* The thread of that tid; 0: the CPU's idle task. */
+/* The thread with the tid; 0: the CPU's idle task. */
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
-/* A context names another task than the current one; see cpu_context(). */
+/* A context has a tid other than the current task's; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 /* An interrupt handler begins; ends. code: IRQ_* */
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
 void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
-/* Follows a handler without charging the task: for merging. */
+/* For merging: follows a handler without charging the task. */
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n);
 /* The thread (or ID_NONE) and the interrupt (or 0) that wake the thread `woken` on this CPU now. */
 uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
 bool cpu_waker_soft(const struct slice *s, const struct cpu *c);	/* is that waker provisional? */
 void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
 void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
-/* Charges the CPU's time up to the border of a closed second; up to the end of coverage. */
+/* Charges the CPU's time up to the end of a closed second, at most to the end of coverage. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
 void cpu_finish(struct slice *s, struct cpu *c, int64_t until);
 void cpu_free(struct cpu *c);
 
-/* The current task, after merges of threads; NULL: events are lost. */
+/* The current task, with merges of threads applied; NULL: unknown, since events are lost. */
 static inline struct thread *cpu_task(const struct slice *s, struct cpu *c)
 {
 	if (c->task && c->task->forward != ID_NONE)
@@ -41,14 +41,14 @@ static inline struct thread *cpu_task(const struct slice *s, struct cpu *c)
 	return c->task;
 }
 
-static inline void cpu_no_irq(struct cpu *c)	/* at a call or switch no handler runs */
+static inline void cpu_no_irq(struct cpu *c)	/* call it at a call or switch: no handler runs then */
 {
 	c->irq_known = true;
 	c->irq_depth = 0;
 	c->raised = 0;
 }
 
-/* An event's context has the tid of the running task. */
+/* An event's context has this tid, so it is the running task's. */
 static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	const struct thread *t = cpu_task(s, c);
@@ -56,7 +56,7 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 		cpu_other_task(s, c, ts, seq, tid);
 }
 
-/* From prev_state of a switch, as the host's kernel version numbers it. */
+/* Converts prev_state of a switch. Its bits depend on the host's kernel version. */
 static inline enum off_state off_state_of(const struct slice *s, uint32_t host, int64_t prev_state)
 {
 	uint32_t flag = g_array_index(s->hosts, struct slice_host, host).preempt_flag;

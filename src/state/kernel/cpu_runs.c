@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writing and searching the logs of which thread ran where; see cpu_runs.h. */
+/* Writes and searches the logs of the threads that ran on each CPU; see cpu_runs.h. */
 #include "state/kernel/cpu_runs.h"
 
 #include "state/kernel/sched.h"
@@ -156,7 +156,7 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 	return to;
 }
 
-static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or after it */
+static guint queued_at(struct thread *t, int64_t ts)	/* Index of the first entry at or after the instant. */
 {
 	if (ts == INT64_MIN)
 		return 0;
@@ -185,11 +185,11 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 		return;
 	struct cpu *c = w->cpu == ID_NONE ? cpu_of(s, t->host, queue) : runs_ran_on(s, w);
 	if (w->cpu != ID_NONE && queue != sched_cpu(c))
-		c = NULL;	/* it ran on another CPU then: the trace has no event of its move */
+		c = NULL;	/* it ran on another CPU: the migration event is missing */
 	tell(data, c, at, end);
 }
 
-/* ---- forgotten ---- */
+/* ---- dropping old entries ---- */
 
 void runs_forget(struct slice *s, int64_t before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Facts: statements about a name at an instant (opened, forked, renamed), by thread. Handlers write them with
- * slice_fact(); names.c applies them in order.
+ * slice_fact(); names.c applies them in order of time.
  */
 #ifndef BLK_STATE_KERNEL_FACTS_H
 #define BLK_STATE_KERNEL_FACTS_H
@@ -9,31 +9,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PATH_UNKNOWN "?"	/* of a file whose open's entry is missing */
+#define PATH_UNKNOWN "?"	/* a file whose open has no entry event */
 
 enum fact_kind {
 	FACT_COMM,		/* thread has the name .text */
 	FACT_PID,		/* thread belongs to process .a (ppid .b or -1) */
 	FACT_FORK,		/* thread forked .other; the child's pid is .a, the parent's .b */
-	FACT_EXEC,		/* close-on-exec; .other: the thread it was before, or ID_NONE */
-	FACT_EXIT,		/* .a: 1: the process's last thread, 0: not the last, -1: unknown */
+	FACT_EXEC,		/* close-on-exec files close; .other: the thread before exec, or ID_NONE */
+	FACT_EXIT,		/* .a: 1: last thread of the process, 0: not the last, -1: unknown */
 	FACT_KERNEL,		/* thread is a kernel thread */
 	FACT_OPEN,		/* fd .a is the file .text below dirfd .b; kind .file_kind, cloexec .flag */
-	FACT_NAME,		/* fd .a, a socket, has the peer .text */
+	FACT_NAME,		/* fd .a is a socket with the peer .text */
 	FACT_CLOSE,		/* fds .a to .b are closed */
-	FACT_DUP,		/* fd .a becomes also .b; cloexec .flag */
+	FACT_DUP,		/* fd .a is duplicated as .b; cloexec .flag */
 	FACT_CLOEXEC,		/* fds .a to .b: cloexec = .flag */
 	FACT_DUMP_TABLE,	/* thread's table has the address .a (pid .b) */
 	FACT_DUMP_FD,		/* table at address .a, or of pid .c: fd .b is .text */
 	FACT_IRQ,		/* irq code .a has the name .text */
 	FACT_DEV,		/* device .a has the name .text */
-	FACT_NS,		/* thread's process is in the namespace .b of kind .a; pid there .c or -1 */
+	FACT_NS,		/* thread's process is in namespace .b of kind .a; its pid there is .c or -1 */
 	FACT_CONTEXT,		/* contexts of thread's events: .b or .text of kind .a; .flag: see .c in contexts.h */
 };
 
 struct fact {
 	int64_t ts;
-	uint64_t seq;		/* of its event */
+	uint64_t seq;		/* number of its event */
 	uint8_t kind;		/* enum fact_kind */
 	uint8_t file_kind;	/* enum file_kind */
 	uint8_t level;		/* FACT_NS: of the pid namespace */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast path of the most frequent kernel events: entries and exits of system calls, switches, wakeups. If everything
- * is as expected it does what their handlers do; else it does nothing and the handler is called.
- * tests/unit/test-plain.c holds it
- * against them.
+ * The fast path of the most frequent kernel events: entries and exits of system calls, switches, wakeups. If
+ * everything is as expected it does the same as their handlers. Else it does nothing, and the handler is called.
+ * tests/unit/test-plain.c compares both.
  */
 #include "state/kernel/fast_path.h"
 
@@ -134,7 +133,7 @@ static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
 	return true;
 }
 
-/* Is the text at `off` the thread's name? t->comm is valid. */
+/* Is the text at `off` the thread's name? t->comm must be valid. */
 static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p,
 			      uint32_t off)
 {
@@ -146,9 +145,9 @@ static inline bool known_comm(const struct thread *t, const uint8_t *data, const
 	return text.len < COMM_BYTES && !have[text.len] && equal_bytes(have, text.str, text.len);
 }
 
-/* ---- who ---- */
+/* ---- threads of the event ---- */
 
-/* The current task, if it is in the expected state and the event's contexts agree with it; else NULL. */
+/* The current task, if it is in the expected state and the event's contexts match it; else NULL. */
 static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *ev,
 							const struct plan *p, const struct cpu *c)
 {
@@ -165,7 +164,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
 }
 
-/* The newest thread of the tid, if it is in the cache; else NULL. */
+/* The newest thread of the tid, if the cache has it; else NULL. */
 static inline struct thread *known_tid(const struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread *t = s->tid_cache[(uint32_t)tid % TID_CACHE];
@@ -196,7 +195,7 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->cpu = cpu;
 	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
 	call->info = cls->info;
-	if (cls->wants_args) {		/* only the first argument; for a futex also its operation and value */
+	if (cls->wants_args) {		/* only the first argument; for a futex also the operation and the value */
 		if (p->futex[0] != NOWHERE)
 			plain_futex(ev->data, p->futex, call->arg);
 		else if (p->op != NOWHERE)
@@ -225,7 +224,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 
 static const struct cpu no_irq = { .irq_known = true };
 
-/* The thread whose call begins or ends, charged up to here; NULL: it is not the expected case. */
+/* The thread that begins or ends a call, charged up to ts; NULL: the case is not the expected one. */
 static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struct bin *b,
 							  const struct blk_event *ev,
 							  const struct class_info *cls,
@@ -237,7 +236,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
 		return NULL;
 	enum part part = exits ? PART_SYSCALL : PART_USER;
-	/* An exit must belong to the pending call, which began in this second. */
+	/* An exit must match the pending call, which must have begun in this second. */
 	if (exits &&
 	    (t->st.call.name != cls->name || t->st.call.busy_from < b->begin))
 		return NULL;
@@ -298,7 +297,7 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
 	if (!t || !woken || !c->irq_known)
 		return false;
-	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events */
+	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events: the second is ignored */
 		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
 	const struct irq_frame *frame = cpu_irq_frame(c);
@@ -336,9 +335,7 @@ static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_
 	}
 }
 
-/*
- * Stream and class of a record are in the tables: they are delivered before it.
- */
+/* The tables already describe each record's stream and class: they are delivered before it. */
 size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n)
 {
 	struct bin *b = s->count_bin;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast path of the most frequent events: the same steps as their handlers, without general records. An event takes
- * it only if its layout and the state of its thread are the usual ones.
+ * The fast path of the most frequent events: the same steps as their handlers, without a struct rec. It is used only
+ * if the event's layout and its thread's state are the usual ones.
  */
 #ifndef BLK_STATE_KERNEL_FAST_PATH_H
 #define BLK_STATE_KERNEL_FAST_PATH_H
@@ -10,9 +10,9 @@
 
 #include <stddef.h>
 
-/* Handles events from the front as long as they take the fast path: returns how many. */
+/* Handles events from the front until one cannot take the fast path. Returns how many it handled. */
 size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n);
-/* False: the layout is unusual, its events take the way through the handlers. */
+/* False: the layout is unusual, so its events go to the handlers. */
 bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_layout *l,
 		enum event_kind kind);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Feeds a batch of records to a slice: maps the source's indexes to the slice's, counts events, follows losses, and
+ * Feeds a batch of records to a slice. Maps the source's indexes to the slice's, counts events, follows losses, and
  * calls the fast path (fast_path.c) or the handlers.
  */
 #include "base/call_event.h"
@@ -129,7 +129,7 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 	return info;
 }
 
-/* The number may have belonged to another stream before. */
+/* The stream number may have belonged to another stream before. */
 static void begin_stream(struct slice *s, unsigned stream)
 {
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
@@ -173,7 +173,7 @@ void slice_drop_seconds(struct slice *s)
 	s->bin_last = NULL;
 }
 
-/* The first event of a second, or one of another host than .count, or a late one. */
+/* For the first event of a second, an event of a host other than .count's, or a late event. */
 static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
 {
 	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
@@ -251,7 +251,7 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
-	/* A late record may precede the coverage, which stays as it is. */
+	/* A late record may precede the coverage; the coverage does not change. */
 	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
 	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
@@ -275,8 +275,8 @@ static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t se
 	}
 }
 
-/* Live: a stream of the host's kernel begins or ends. After the end of the last one the kernel's session is closed:
- * what runs is unknown until a stream begins again. */
+/* Live: a stream of the host's kernel begins or ends. After the last one ends, the kernel's session is closed. The
+ * running tasks are unknown until a stream begins again. */
 static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
 {
 	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
@@ -296,7 +296,7 @@ static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, in
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 {
 	uint64_t seq = s->seq++;
-	if (ev->row == BLK_ROW_HORIZON) {	/* it has no stream */
+	if (ev->row == BLK_ROW_HORIZON) {	/* it belongs to no stream */
 		s->horizon = MAX(s->horizon, ev->ts);
 		return;
 	}
@@ -357,7 +357,7 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 			break;
 		if (ev[i].row != BLK_ROW_HORIZON &&
 		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
-			learn_tables(s, tables);	/* grew within the batch */
+			learn_tables(s, tables);	/* the tables may have grown within the batch */
 		if (ev[i].row >= BLK_ROW_FIRST_PSEUDO)
 			feed_pseudo(s, &ev[i]);
 		else

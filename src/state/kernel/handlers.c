@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription table and the handlers of threads, calls and interrupts. An event that has another name in another
- * tracer version (LTTng 2.0 to 2.16) has a row for each name.
+ * The subscription table and the handlers of threads, calls and interrupts. If tracer versions (LTTng 2.0 to 2.16)
+ * name an event differently, the table has a row for each name.
  */
 #include "base/address.h"
 #include "base/call_event.h"
@@ -23,7 +23,7 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-/* blk_int_or(), with what is common inline. */
+/* blk_int_or() with the common case inline. */
 static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t absent)
 {
 	const struct blk_slot_layout *l = &ev->layout->slot[slot];
@@ -42,9 +42,9 @@ static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t a
 	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
 }
 
-/* ---- who ---- */
+/* ---- threads of events ---- */
 
-/* True: it is the last reported name of the thread. False: it may be. */
+/* True: the text is the thread's last reported name. False: it may be a new one. */
 static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
 {
 	const struct blk_slot_layout *l = &ev->layout->slot[slot];
@@ -88,7 +88,7 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 void handler_pid(struct feed *f, struct thread *t, int64_t told)
 {
 	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
-	if (t->pid_reported && t->pid != pid)	/* it has another descriptor table */
+	if (t->pid_reported && t->pid != pid)	/* the process has another descriptor table */
 		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
 	t->pid_reported = true;
 	t->pid = pid;
@@ -102,7 +102,7 @@ static void learn_pid(struct feed *f, struct thread *t)
 	handler_pid(f, t, fact->a);
 }
 
-/* Learns from the contexts of a kernel event. Returns the current task; NULL: unknown. */
+/* Applies the contexts of a kernel event. Returns the current task; NULL: unknown. */
 static inline struct thread *current_task(struct feed *f)
 {
 	if (blk_has(f->ev, BLK_CTX_TID))
@@ -141,7 +141,7 @@ static void on_sched_switch(struct feed *f)
 		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
 		.prev_state = off_state_of(s, f->host, field(f->ev, F(1), 0)),
 	});
-	if (prev && was)	/* an anonymous task has been identified by now */
+	if (prev && was)	/* an anonymous task is identified by now */
 		learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
 		learn_comm(f, cpu_task(s, f->c), F(4));
@@ -199,7 +199,7 @@ static void on_fork(struct feed *f)
 	fork_ns(f, child->self);
 }
 
-/* The comm that execve() of the file sets. */
+/* The comm that execve() of the path sets. */
 static struct blk_text program_name(struct blk_text path)
 {
 	const char *slash = path.len ? memrchr(path.str, '/', path.len) : NULL;
@@ -212,7 +212,7 @@ static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	bool other = old != tid && old > 0;	/* another thread called execve(): it becomes the leader */
+	bool other = old != tid && old > 0;	/* a non-leader thread called execve(): it becomes the leader */
 	if (other)
 		cpu_context(s, f->c, f->ts, f->seq, old);
 	current_task(f);
@@ -263,7 +263,7 @@ static void on_dump_fd(struct feed *f)
 	current_task(f);
 	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
 	fact->host = f->host;
-	fact->flag = blk_has(f->ev, F(0));		/* by table address, else by pid */
+	fact->flag = blk_has(f->ev, F(0));		/* true: .a is a table address; false: a pid */
 	fact->a = fact->flag ? blk_int(f->ev, F(0)) : blk_int(f->ev, F(1));
 	fact->b = blk_int(f->ev, F(2));
 	fact->text = slice_path(f->s, blk_text(f->ev, F(3)));
@@ -348,7 +348,7 @@ static void on_timer_exit(struct feed *f)
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
-/* x86_irq_vectors_local_timer_entry: the vector is known only by the name of the event. */
+/* x86_irq_vectors_local_timer_entry: only the event's name identifies the vector. */
 static void on_vector(struct feed *f)
 {
 	const char *event = strtab_get(f->s->strings, f->cls->event) + strlen("x86_irq_vectors_");
@@ -374,7 +374,7 @@ static void on_vector(struct feed *f)
 
 /* ---- system calls ---- */
 
-/* The calling thread: the current task, if it is known and not idle; else NULL. */
+/* The calling thread: the current task if it is known and not idle; else NULL. */
 static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
 {
 	struct thread *t = current_task(f);
@@ -444,7 +444,7 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	entered(f, t, &r);
 }
 
-/* Calls that lttng-modules knows only by number: before 2.16 those of the last ten years. */
+/* The name of a call that lttng-modules knows only by number: before 2.16, calls of the last ten years. */
 static uint32_t numbered(struct feed *f)
 {
 	char text[32];
@@ -471,14 +471,14 @@ static void on_entry_unknown(struct feed *f)
 		r.fd = (int32_t)r.arg[0];
 	if (info->fdop == FDOP_EVENT)
 		r.arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
-	if (info->io) {		/* how much is behind them; only copy_file_range has a target */
+	if (info->io) {		/* the size is not read; only copy_file_range has a target */
 		r.arg[1] = info->io == IO_BOTH ? (int32_t)r.arg[2] : NO_FD;
 		r.arg[0] = -1;
 	}
 	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN) {
-		r.text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* it is behind a pointer */
+		r.text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* the path is behind a pointer */
 		if (r.name == strtab_add(f->s->strings, "openat2"))
-			r.arg[2] = 0;		/* and so are its flags */
+			r.arg[2] = 0;		/* so are the flags */
 	}
 	entered(f, t, &r);
 }

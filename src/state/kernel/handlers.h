@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Handlers: what each event means. handlers.c has the table of events and the handlers of threads, calls and
- * interrupts; handlers_io.c, handlers_ns.c, handlers_spans.c, handlers_count.c and counting.c have the others.
+ * Handlers interpret events. handlers.c has the table of events and the handlers of threads, calls and interrupts. The
+ * other handlers are in handlers_io.c, handlers_ns.c, handlers_spans.c, handlers_count.c and counting.c.
  */
 #ifndef BLK_STATE_KERNEL_HANDLERS_H
 #define BLK_STATE_KERNEL_HANDLERS_H
@@ -12,18 +12,18 @@
 
 struct thread;
 
-/* By row of the subscription table. */
+/* The handler of a row of the subscription table. */
 handler slice_handler(unsigned row);
-handler slice_base_handler(unsigned row);	/* without rules; NULL: none */
+handler slice_base_handler(unsigned row);	/* in the table without rules; NULL: none */
 enum event_kind slice_event_kind(unsigned row);
-/* The table without rules: its rows, their handlers, and whether a row follows threads, calls and names. */
+/* The table without rules: its rows, their handlers, and whether a row is needed to follow threads, calls and names. */
 const struct blk_subscription *slice_base_subscriptions(size_t *ret_n);
 handler slice_base_row_handler(size_t row);
 bool slice_base_row_follows(size_t row);
 
-/* Learns from the event's contexts. Returns the CPU's current task; NULL: unknown. */
+/* Applies the event's contexts. Returns the CPU's current task; NULL: unknown. */
 struct thread *handler_task(struct feed *f);
-/* Sets the thread's process: call it where a FACT_PID was written. */
+/* Sets the thread's process. Call it wherever a FACT_PID is written. */
 void handler_pid(struct feed *f, struct thread *t, int64_t pid);
 
 /* handlers_io.c */
@@ -45,25 +45,27 @@ void on_keyval_integer(struct feed *f);
 void on_function_entry(struct feed *f);
 void on_function_exit(struct feed *f);
 void on_binary(struct feed *f);
-void on_ruled(struct feed *f);		/* an event of a rule */
+void on_ruled(struct feed *f);		/* an event that a rule uses */
 
 /* handlers_count.c */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
 bool feed_is_kernel(const struct feed *f);	/* is it an event of the kernel's tracer? */
 bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
-/* Counts the event before its handler runs. counters: its handler does not read its perf counters. */
+/* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
 void counted_event(struct feed *f, bool is_switch, bool counters);
-/* The kernel's current task of the event's CPU; else the thread of a user space event's vtid; NULL: unknown. */
+/* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
+ * unknown. */
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
-int32_t user_pid(const struct feed *f);		/* of an event of user space: context or buffer; -1: unknown */
-void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace has them */
-void counters_at_switch(struct feed *f, const struct thread *leaves);	/* NULL: unknown */
-void counters_of_thread(struct feed *f, struct thread *t);	/* NULL is fine */
+int32_t user_pid(const struct feed *f);		/* of a user space event: from its context or its buffer; -1: unknown */
+void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace provides them */
+void counters_at_switch(struct feed *f, const struct thread *leaves);	/* leaves: the thread switched out; NULL:
+									 * unknown */
+void counters_of_thread(struct feed *f, struct thread *t);	/* t may be NULL */
 
 /* counting.c: rows of slice_subscriptions_counting() */
 void on_counted(struct feed *f);
-bool counting_has(unsigned row);	/* is it one of these, and not in the usual table? */
-unsigned counting_base(unsigned row);	/* the usual row; one behind the last: none */
+bool counting_has(unsigned row);	/* is it such a row, and not in the usual table? */
+unsigned counting_base(unsigned row);	/* the usual table's row; number of its rows: none */
 
 #endif

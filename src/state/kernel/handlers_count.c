@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Handlers of events that are counted for a thread, and what events of user space say of their thread; see
+/* Handlers of events that are counted for a thread, and of what user space events report about their thread; see
  * handlers.h. */
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/counts.h"
@@ -88,8 +88,8 @@ void user_learn(struct feed *f, struct thread *t)
 	}
 }
 
-/* The thread that a user space event names, where no kernel is traced. If the event has only a process, it is a
- * thread of unknown tid: -1 - pid. */
+/* The thread of a user space event on a host without a kernel trace. If the event has only a pid, the thread stands
+ * for the process and gets the tid -1 - pid. */
 static struct thread *user_who_says(struct feed *f)
 {
 	bool by_kernel;
@@ -108,13 +108,13 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 {
 	struct thread *t;
 	if (!feed_is_kernel(f)) {
-		/* Also an idle task: an anonymous task may later be identified as one. */
+		/* An idle task counts, too: an anonymous task may later be identified as idle. */
 		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
 		if (counters)
 			counters_of_thread(f, t);
 	} else {
 		t = handler_task(f);
-		if (is_switch) {	/* it counts for the thread that leaves the CPU */
+		if (is_switch) {	/* a switch counts for the thread that leaves the CPU */
 			cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)blk_int(f->ev, BLK_FIELD0));
 			t = cpu_task(f->s, f->c);
 		}

@@ -9,7 +9,7 @@
 
 /* ---- block ---- */
 
-/* Bits of rwbs, in all versions of the tracer. */
+/* Bits of rwbs; equal in all versions of the tracer. */
 enum { RWBS_WRITE = 1, RWBS_DISCARD = 2, RWBS_READ = 4, RWBS_FLUSH = 256 };
 
 static enum block_dir direction(int64_t rwbs, uint64_t bytes)
@@ -21,8 +21,7 @@ static enum block_dir direction(int64_t rwbs, uint64_t bytes)
 	return (rwbs & (RWBS_DISCARD | RWBS_FLUSH)) || !bytes ? BLOCK_OTHER : BLOCK_READ;
 }
 
-/* The task that the event names; it is the current one, mostly. None in an interrupt of an
- * idle CPU. */
+/* The thread that the event names; usually the current task. None in an interrupt of an idle CPU. */
 static uint32_t block_task(struct feed *f, const struct thread *task)
 {
 	int32_t tid = (int32_t)blk_int_or(f->ev, F(5), -1);
@@ -98,7 +97,7 @@ void on_block_frontmerge(struct feed *f)
 
 /* ---- network ---- */
 
-/* The fields of PACKET_HEADERS in handlers.c, after name and length. */
+/* The fields of PACKET_HEADERS in handlers.c that follow name and length. */
 enum {
 	V4_SOURCE = 2, V4_DEST, V4_PROTOCOL, V4_FRAGMENT, V4_TCP, V4_UDP = V4_TCP + 2,
 	V6_SOURCE = V4_UDP + 2, V6_DEST, V6_TCP, V6_UDP = V6_TCP + 2,
@@ -131,7 +130,7 @@ static bool take_v4(struct feed *f, bool sent, struct flow *flow)
 	return true;
 }
 
-/* Eight numbers, each two bytes, the lower one first: as they are sent. */
+/* Swaps the bytes of eight 16-bit numbers: the result is in network byte order. */
 static void copy_v6(uint8_t *to, const char *from)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -152,7 +151,7 @@ static bool take_v6(struct feed *f, bool sent, struct flow *flow)
 	return true;
 }
 
-/* The flow of the packet; NULL: it has no IP header, or the event has none. */
+/* The packet's flow; NULL: it has no IP header, or the event has no headers. */
 static struct flow_cell *flow_of(struct feed *f, bool sent)
 {
 	struct flow flow = { 0 };

@@ -43,8 +43,8 @@ void on_dump_uts_ns(struct feed *f)
 	dumped(f, NS_UTS);
 }
 
-/* A child has its parent's namespaces, except for the pid namespace. The event has its tid in each pid namespace, the
- * outermost first: a leader's tid in the last one is the pid of its process there. */
+/* A child is in its parent's namespaces, except for the pid namespace. The event has the child's tid in each pid
+ * namespace, the outermost first. For a leader the last tid is the pid of its process there. */
 #define VTIDS 4				/* number of tid fields, from F(6) on; with more levels the last is unknown */
 void fork_ns(struct feed *f, uint32_t child)
 {
@@ -69,7 +69,7 @@ static const struct { uint8_t kind, slot; } numbers[] = {
 	{ CONTEXT_VPID, BLK_CTX_VPID },
 };
 
-/* The value of the context; 0: the event has none. */
+/* The value of the context; 0: the event has no such context. */
 static uint32_t number_of(const struct blk_event *ev, size_t i)
 {
 	int64_t n = blk_int_or(ev, numbers[i].slot, 0);
@@ -94,7 +94,7 @@ bool contexts_known(const struct strtab *strings, const struct contexts *told,
 	return same_hostname(strings, told, blk_text(ev, BLK_CTX_HOSTNAME));
 }
 
-/* In another pid namespace a thread has another tid. */
+/* A thread has another tid in each pid namespace. */
 static int32_t vtid_here(const struct blk_event *ev)
 {
 	int64_t ns = blk_int_or(ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(ev, BLK_CTX_VTID, 0);
@@ -114,7 +114,8 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 	return fact;
 }
 
-/* Is the event by another thread than the CPU's task? The kernel's trace of the CPU has not begun, or has ended. */
+/* Is the event from a thread other than the CPU's task? Then the kernel trace of the CPU has not begun, or has
+ * ended. */
 static bool tells_of_another(const struct feed *f, const struct thread *t)
 {
 	int32_t vtid = feed_is_kernel(f) ? 0 : vtid_here(f->ev);

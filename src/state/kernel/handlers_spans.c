@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Handlers of events that spans are made of: BlkKin's annotations, entries and exits of functions, and events of rules.
- */
+/* Handlers of events that make spans: BlkKin annotations, function entries and exits, and events of rules. */
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/thread.h"
@@ -15,7 +13,7 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-/* ---- an annotation and its thread ---- */
+/* ---- annotations and their threads ---- */
 
 static bool ends_span(struct blk_text t)
 {
@@ -28,15 +26,15 @@ static bool ends_span(struct blk_text t)
 	return false;
 }
 
-/* The thread is the kernel's current task; without a kernel trace the one that the event names. If the kernel's current
- * task is unknown, the event's own tid is not used. */
+/* The thread is the kernel's current task; without a kernel trace it is the one that the event names. If the
+ * kernel's current task is unknown, the event's own tid is not used. */
 static void learn_places(struct feed *f, struct thread *t)
 {
 	if (f->ev->layout != f->cls->placeless)
 		contexts_learn(f, t);
 }
 
-/* An annotation with its instant, CPU and thread. */
+/* An annotation with the event's instant, CPU and thread. */
 static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
@@ -74,9 +72,9 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 		learn_places(f, (a->by_kernel && !t->idle) || !feed_has_kernel(f) ? t : NULL);
 }
 
-/* ---- BlkKin's ---- */
+/* ---- BlkKin ---- */
 
-/* Without spans only the event's thread is of use. False: the span is needed, too. */
+/* Without spans only the event's thread matters. False: the annotation is needed, too. */
 static bool see_thread(struct feed *f)
 {
 	if (!f->s->no_spans)
@@ -167,7 +165,7 @@ void on_binary(struct feed *f)
 
 /* ---- rules ---- */
 
-struct looked_at {			/* for expressions */
+struct looked_at {			/* input of an expression */
 	const struct feed *f;
 	const struct rule_event *e;
 	char text[LIMIT_RULE_TEXT_BYTES + 1];
@@ -224,7 +222,7 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	}
 }
 
-/* Hash of the key's fields; 0 (RULE_NO_KEY): a field is missing. */
+/* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them. */
 static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -301,7 +299,7 @@ static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark m
 	return a;
 }
 
-/* An end has only names that do not depend on fields of the beginning. */
+/* Can the event fill the template? An end event has no values for fields of the begin event. */
 static bool can_fill(const struct rule_template *t, bool begins)
 {
 	return t->texts && (begins || !t->fields->len);
@@ -344,7 +342,7 @@ static void rule_ends(struct feed *f, unsigned number)
 	}
 }
 
-/* The event's own handler runs first: then its thread is known. */
+/* The event's own handler runs first, so that its thread is known. */
 void on_ruled(struct feed *f)
 {
 	handler base = slice_base_handler(f->ev->row);

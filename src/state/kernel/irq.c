@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts interrupts: handlers that ended, the threads whose time they took, and softirqs from being raised
- * until their handler begins.
+ * Counts interrupts: finished handlers, the threads that they interrupted, and the time from a softirq's raise to its
+ * handler's begin.
  *
- * A softirq that is raised again before its handler runs counts once. For merging, a slice
- * stores of each softirq: raised (.first_raise) before its handler began first
- * (.first_entry), and what is raised when the slice ends (.since).
+ * A softirq that is raised again before its handler runs counts once. For merging, a slice stores three instants of
+ * each softirq: its first raise before its first handler (.first_raise), its first handler's begin (.first_entry), and
+ * its pending raise when the slice ends (.since).
  */
 #include "state/kernel/irq.h"
 

@@ -9,7 +9,7 @@ struct intmap;
 struct names;
 struct slice;
 
-/* A string of the slice. cache: texts made before (empty at first); clear it when names may have changed. */
+/* A string of the slice. cache: initially empty texts by code; clear it when names may have changed. */
 uint32_t irq_text(struct intmap *cache, struct slice *s, const struct names *names, uint32_t host, uint32_t code);
 
 #endif

@@ -7,7 +7,7 @@ struct window { int64_t begin, end; };
 
 struct loss_cover {
 	GArray *windows;	/* struct window, in order; none overlaps the next */
-	int64_t forgotten_to;	/* end of the last window that was dropped; INT64_MIN: none */
+	int64_t forgotten_to;	/* end of the last dropped window; INT64_MIN: none was dropped */
 };
 
 static void cover_clear(gpointer p)
@@ -35,7 +35,7 @@ void losses_clear(struct losses *l)
 	g_array_unref(l->covers);
 }
 
-/* ---- losses that are counted ---- */
+/* ---- counted losses ---- */
 
 static int order(const struct loss *a, const struct loss *b)
 {
@@ -52,7 +52,7 @@ static int order(const struct loss *a, const struct loss *b)
 	return (int)a->kernel - (int)b->kernel;
 }
 
-/* How many are before that one. */
+/* Number of losses that are ordered before x. */
 static guint told_before(const struct losses *l, const struct loss *x)
 {
 	guint low = 0, high = l->told->len;
@@ -66,13 +66,13 @@ static guint told_before(const struct losses *l, const struct loss *x)
 	return low;
 }
 
-/* How many end before the instant. */
+/* Number of losses that end before the instant. */
 static guint ended_before(const struct losses *l, int64_t instant)
 {
 	return told_before(l, &(struct loss){ .begin = INT64_MIN, .end = instant });
 }
 
-/* How many begin before the instant. */
+/* Number of losses that begin before the instant. */
 static guint begun_before(const struct losses *l, int64_t instant)
 {
 	guint low = 0, high = l->begins->len;
@@ -86,7 +86,7 @@ static guint begun_before(const struct losses *l, int64_t instant)
 	return low;
 }
 
-/* Records come in order of time, so it is near the end. */
+/* Records come in order of time, so the place is near the end of the array. */
 static void count(struct losses *l, const struct loss *loss)
 {
 	guint at = told_before(l, loss);
@@ -145,7 +145,7 @@ static struct window *window_at(const struct loss_cover *c, guint i)
 	return &g_array_index(c->windows, struct window, i);
 }
 
-/* The first window that ends at the instant or later (after: later). */
+/* Index of the first window that ends at the instant or later (after: only later). */
 static guint first_ending(const struct loss_cover *c, int64_t instant, bool after)
 {
 	guint low = 0, high = c->windows->len;
@@ -165,8 +165,8 @@ static bool is_empty(const struct window *w)
 	return w->begin == w->end;
 }
 
-/* Do they overlap, or is one an instant at the border of the other? Two that only touch stay apart: nothing was lost at
- * the instant between them. */
+/* Do they overlap, or is one of them an instant at the border of the other? Windows that only touch stay separate:
+ * nothing was lost at the instant between them. */
 static bool is_one(const struct window *earlier, const struct window *later)
 {
 	return later->begin < earlier->end ||
@@ -240,14 +240,14 @@ void losses_join(struct losses *l, const struct losses *from, const uint32_t *ho
 	}
 }
 
-/* Half of them at once, as the rest has to move. */
+/* Drops entries only when they are at least half of the array, since the rest has to move. */
 void losses_forget(struct losses *l, int64_t before)
 {
 	guint n = ended_before(l, before);
 	if (n > LOSSES_KEPT && n > l->told->len / 2) {
 		l->n_forgotten += n;
 		g_array_remove_range(l->told, 0, n);
-		/* Before the instant it is all one which are left. */
+		/* They may belong to other losses, which makes no difference: all are before the instant. */
 		g_array_remove_range(l->begins, 0, n);
 	}
 	for (guint i = 0; i < l->covers->len; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * When events were lost, in one slice. Each loss is stored once, however often it is reported, so that losses can be
- * counted; and for each host's kernel and programs the windows in which anything was lost. Queries are binary searches.
- * In a live run the losses before the retained seconds become a sum, see losses_forget().
+ * counted. For each host's kernel and programs there are also the windows in which anything was lost. Queries are
+ * binary searches. In a live run, losses before the retained seconds become a single count; see losses_forget().
  */
 #ifndef BLK_STATE_KERNEL_LOSSES_H
 #define BLK_STATE_KERNEL_LOSSES_H
@@ -14,45 +14,45 @@
 struct loss {
 	int64_t begin, end;	/* ns; an end before the beginning counts as the beginning */
 	uint32_t host, stream_cpu;
-	int32_t vpid;		/* of buffers of one process; else -1 */
-	int64_t earlier, later;	/* ns: one loss begins so much before .begin and ends so much after .end */
+	int32_t vpid;		/* of per-process buffers; else -1 */
+	int64_t earlier, later;	/* ns: its window begins this much before .begin and ends this much after .end */
 	bool kernel;
-	bool silence;		/* as in struct blk_loss: nothing was lost, and it is not counted */
+	bool silence;		/* as in struct blk_loss: nothing was lost, and the loss is not counted */
 };
 
 struct losses {
-	GArray *told;		/* struct loss: those that count (not .silence), by end */
-	GArray *begins;		/* int64_t: their beginnings, in order */
-	uint64_t n_forgotten;	/* losses that were dropped from both */
-	int64_t latest;		/* the latest end of all; INT64_MIN: there was none */
+	GArray *told;		/* struct loss: the counted ones (not .silence), by end */
+	GArray *begins;		/* int64_t: their beginnings, in ascending order */
+	uint64_t n_forgotten;	/* losses that were dropped from both arrays */
+	int64_t latest;		/* the latest end of any loss; INT64_MIN: no loss */
 	GArray *covers;		/* struct loss_cover, by 2 * host + kernel */
 };
 
-/* The newest windows of each host's kernel and programs are retained, however old they are. */
+/* This many of the newest windows of each host's kernel and programs are retained, however old they are. */
 #define LOSSES_KEPT 4096
 
 void losses_init(struct losses *l);
 void losses_clear(struct losses *l);
 void losses_add(struct losses *l, const struct loss *loss);
-/* Adds those of `from`. host: its hosts' ids in l. */
+/* Adds the losses of `from`. host: maps its host ids to those of l. */
 void losses_join(struct losses *l, const struct losses *from, const uint32_t *host);
 
-/* Number of losses that overlap [begin, end) or end at `begin`. INT64_MIN, INT64_MAX: all there were; any other range
- * must not begin before the instant of losses_forget(). */
+/* Number of losses that overlap [begin, end) or end at `begin`. From INT64_MIN to INT64_MAX: of all losses ever.
+ * Any other range must begin at or after the instant of losses_forget(). */
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end);
 
-/* Calls each() for every loss that counts and overlaps [begin, end), with its part of that range, ns > 0. */
+/* Calls each() for every counted loss that overlaps [begin, end). ns > 0: its length in that range. */
 void losses_each(const struct losses *l, int64_t begin, int64_t end,
 		 void (*each)(const struct loss *loss, int64_t ns, void *data), void *data);
 
 /*
- * Was anything of the host's kernel (or of its programs) lost in (from, to)? *ret_begin: since when, not before `from`.
- * Dropped windows count as one loss, so there it is `from`.
+ * Was anything of the host's kernel (or of its programs) lost in (from, to)? *ret_begin: the loss's beginning, at
+ * least `from`. Dropped windows count as one loss, which gives `from`.
  */
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
 		 int64_t *ret_begin);
 
-/* Drops what ended before the instant, except for the newest LOSSES_KEPT windows. */
+/* Drops losses that ended before the instant, except for the newest LOSSES_KEPT windows. */
 void losses_forget(struct losses *l, int64_t before);
 size_t losses_bytes(const struct losses *l);
 

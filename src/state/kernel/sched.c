@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The rare steps of counting the scheduler, and merging; see sched.h. */
+/* The less frequent steps of counting the scheduler, and merging; see sched.h. */
 #include "state/kernel/sched.h"
 
 #include "state/kernel/cell_cache.h"
@@ -7,7 +7,7 @@
 void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
 {
 	struct thread_sched *h = &t->sched;
-	if (h->last_cpu == CPU_NONE) {		/* a move only if the left neighbour's last CPU is another one */
+	if (h->last_cpu == CPU_NONE) {		/* it is a move only if the left neighbour's last CPU is another one */
 		h->first_cpu = cpu;
 		h->first_ns = ts;
 		h->first_prio = prio;

@@ -8,11 +8,11 @@
 
 #include "state/kernel/cell_cache.h"
 
-/* A wakeup whose waker may turn out to be an interrupt handler of before the slice. */
+/* A provisional wakeup: its waker may turn out to be an interrupt handler that began before the slice. */
 struct soft_wake {
-	int64_t ts, latency;		/* .ts: when it got its CPU */
-	uint64_t seq;			/* of the wakeup */
-	uint32_t thread, who;		/* .who: as for bin_waker() */
+	int64_t ts, latency;		/* .ts: when the thread got its CPU */
+	uint64_t seq;			/* of the wakeup event */
+	uint32_t thread, who;		/* .who: as in bin_waker() */
 };
 
 /* A switch shows the thread on another CPU than .last_cpu: counts a move. */
@@ -25,7 +25,7 @@ void sched_append(struct slice *s, struct thread *l, const struct thread *r);
 void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq);
 /* Merging: moves b's provisional wakeups to a. maps: b's ids in a. */
 void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *maps);
-/* Counts the provisional wakeups as they are: nothing older will come. */
+/* Counts the provisional wakeups as they are: no older slice will be merged. */
 void sched_wakes_known(struct slice *s);
 
 static inline uint32_t sched_key(uint16_t cpu, int16_t prio)

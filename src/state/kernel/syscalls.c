@@ -23,10 +23,10 @@ static const char *const numbers[] = {
 #define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
 #define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
 #define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
-/* What it makes, which of its flags mean close-on-exec, and which argument the flags are. */
+/* Kind of file that the call makes, flags that mean close-on-exec, and index of the flags argument. */
 #define MAKES(n, what, bits, arg) { .name = n, .cause = PART_OTHER, .fdop = FDOP_EVENT, .makes = what, \
 	.cloexec = bits, .flags_arg = arg, .dir = IO_DIR_OTHER }
-#define O_CLOEXEC_BIT 02000000	/* as EFD_CLOEXEC, TFD_, SFD_, EPOLL_, IN_, UFFD_ */
+#define O_CLOEXEC_BIT 02000000	/* equal to EFD_CLOEXEC, TFD_, SFD_, EPOLL_, IN_ and UFFD_ */
 
 static const struct call_info table[] = {
 	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),

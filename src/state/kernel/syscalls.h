@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A table of system calls by name: what a thread that blocks in the call waits for, whether the call moves bytes, and
- * what it does to file descriptors. Other names get an empty row: time blocked in them is "other".
+ * what it does to file descriptors. A call that is not in the table gets an empty row: time blocked in it is "other".
  */
 #ifndef BLK_STATE_KERNEL_SYSCALLS_H
 #define BLK_STATE_KERNEL_SYSCALLS_H
@@ -14,24 +14,23 @@
 
 enum call_io { IO_NONE, IO_READ, IO_WRITE, IO_BOTH };	/* both: splice, sendfile */
 
-/* What a call on a descriptor is counted as; both: at its source as read, at its target as
- * written. */
+/* How a call on a descriptor is counted. IO_BOTH counts as a read of its source and a write of its target. */
 enum io_dir { IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N };
 
-/* What it does to the descriptor table. */
+/* What the call does to the descriptor table. */
 enum call_fdop {
 	FDOP_NONE,
 	FDOP_OPEN,		/* path in the entry, new descriptor returned */
-	FDOP_OPENAT,		/* the same with a dirfd */
+	FDOP_OPENAT,		/* the same, relative to a dirfd */
 	FDOP_SOCKET,
 	FDOP_ACCEPT,		/* new socket returned; peer in the exit */
-	FDOP_CONNECT,		/* names the socket after its peer */
+	FDOP_CONNECT,		/* names the socket by its peer */
 	FDOP_BIND,
 	FDOP_PIPE,		/* two descriptors, in the exit's array */
 	FDOP_SOCKETPAIR,
 	FDOP_DUP, FDOP_DUP2, FDOP_FCNTL,
 	FDOP_CLOSE, FDOP_CLOSE_RANGE,
-	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ...: see .makes */
+	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ...: the file is .makes */
 	FDOP_EXEC,
 };
 
@@ -42,26 +41,26 @@ struct call_info {
 	const char *makes;	/* FDOP_EVENT: name of the new descriptor's file */
 	uint32_t cloexec;	/* FDOP_EVENT: flags that mean close-on-exec, or CLOEXEC_ALWAYS */
 	uint8_t flags_arg;	/* FDOP_EVENT: index of the argument that holds its flags */
-	bool by_fd;		/* blocked in it: by the kind of its descriptor */
-	uint8_t cause;		/* enum part, where not by_fd */
+	bool by_fd;		/* blocked time depends on the kind of its descriptor */
+	uint8_t cause;		/* enum part, if not .by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
 	bool reads, writes;	/* by .io */
 	uint8_t dir;		/* enum io_dir */
 	uint64_t bytes_mask;	/* all bits: its return value is a number of bytes; 0: of messages */
 	uint8_t fdop;		/* enum call_fdop */
-	bool twice;		/* exits twice: fork, vfork, clone, clone3 */
-	bool has_fd;		/* works on a descriptor: counted in the files view */
+	bool twice;		/* has two exits: fork, vfork, clone, clone3 */
+	bool has_fd;		/* has a descriptor: counted in the files view */
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
-	bool no_call;		/* of these, back in user mode at once: rt_sigreturn */
+	bool no_call;		/* and returns to user mode at once: rt_sigreturn */
 	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */
 };
 
 /* Never NULL. O(1); thread safe. */
 const struct call_info *call_info(const char *name);
-/* The i-th of those that are known; NULL: there are no more. */
+/* The i-th row of the table; NULL: i is too large. */
 const struct call_info *call_info_at(size_t i);
 
-/* Does the descriptor that the call (FDOP_EVENT) made with these flags close on exec? */
+/* Is the descriptor that the call (FDOP_EVENT) made with these flags closed on exec? */
 static inline bool call_makes_cloexec(const struct call_info *info, int64_t flags)
 {
 	return info->cloexec == CLOEXEC_ALWAYS || ((uint64_t)flags & info->cloexec);

@@ -120,7 +120,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	st->cursor = until;
 }
 
-/* The same for the most frequent case, a known part within the current second. False: it is another case. */
+/* The most frequent case: a known part within the current second. False: use the general way. */
 static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread *t, enum part part,
 						 int64_t until)
 {
@@ -136,7 +136,7 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	return true;
 }
 
-/* Charges a pending call whose exit is missing: busy up to ts. */
+/* Ends a pending call without an exit: it is busy until ts. */
 static void end_unfinished_call(struct slice *s, struct thread *t, int64_t ts)
 {
 	if (t->st.call_state == CALL_IN && t->st.call.name)
@@ -150,7 +150,7 @@ static void forget_call(struct tstate *st)
 	memset(&st->call, 0, sizeof st->call);
 }
 
-/* Forgets the current state after a loss. */
+/* After a loss the current state is unknown. */
 static void lose(struct slice *s, struct thread *t)
 {
 	end_unfinished_call(s, t, t->st.cursor);
@@ -160,12 +160,12 @@ static void lose(struct slice *s, struct thread *t)
 	forget_call(&t->st);
 }
 
-/* If events of any CPU were lost while the thread was off its CPU, its state is unknown since the loss began. */
+/* If any CPU lost events while the thread was off its CPU, its state is unknown from the loss's beginning on. */
 static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
-	/* Its CPU and call are unknown already. In a call it has only left its CPU without an event. */
+	/* Its CPU and call are unknown already. In a call, the thread can only have left its CPU without an event. */
 	bool nowhere = st->run == RUN_UNKNOWN && st->call_state != CALL_IN;
 	if (st->run == RUN_ON || st->run == RUN_DEAD || nowhere ||
 	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
@@ -179,7 +179,7 @@ void thread_charge(struct slice *s, struct thread *t, int64_t until)
 	if (!t->hard || t->idle || t->forward != ID_NONE)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
-		return;		/* an anonymous task ends with the loss */
+		return;		/* an anonymous task ends at the loss */
 	until = covered_until(s, t->host, until);
 	settle(s, t, until);
 	charge(s, t, until);
@@ -195,7 +195,7 @@ void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE
 		part[p] += at - t->st.cursor;
 }
 
-/* ---- the fold ---- */
+/* ---- applying records ---- */
 
 static void take_call(struct tstate *st, const struct rec *r)
 {
@@ -257,7 +257,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		slice_bin(s, r->ts)->trust.provisional++;	/* superseded: its exit is missing */
+		slice_bin(s, r->ts)->trust.provisional++;	/* a new entry replaces it: its exit is missing */
 	take_call(&t->st, r);
 }
 
@@ -284,9 +284,9 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->call_lost = false;
 }
 
-#define SEARCHED_SPANS 64	/* newest open spans that are searched: a thread may work for thousands at a time */
+#define SEARCHED_SPANS 64	/* newest open spans to search: a thread may work for thousands at a time */
 
-/* Tracks which spans the thread is in: calls inside spans are logged. For functions and nested rules the ids are not
+/* Tracks the spans that the thread is in: calls inside spans are logged. Ids of functions and nested rules are not
  * known yet, so an end removes the innermost span with the same key. */
 static void track_open(struct thread *t, const struct annot *a, bool ends)
 {
@@ -330,7 +330,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, t, r);	/* a tracepoint of user space: it is in user mode */
+	call_begins(s, t, r);	/* a user space tracepoint: the thread is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
 	do_mark(s, t, r);
@@ -381,7 +381,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 
 /* ---- heads ---- */
 
-/* The state after r, the first record that fixes it. */
+/* Sets the state after r, the first record that determines it. */
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -432,7 +432,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
-	if (r->type == REC_WAKE)	/* only the first one has an effect, and the first after a loss */
+	if (r->type == REC_WAKE)	/* only the first wakeup has an effect, and the first after a loss */
 		for (guint i = t->head.len; i > 0; i--) {
 			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
 			if (h->type == REC_WAKE &&
@@ -539,7 +539,7 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
-	t->st.call_state = CALL_IN;	/* it is in its parent's fork: a call without a name */
+	t->st.call_state = CALL_IN;	/* it is inside its parent's fork: a call without a name */
 }
 
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Applying records to a thread: they charge its time to parts, and write its waits, finished calls and snapshots. A
- * thread that is not .hard collects records until its state is known.
+ * Applies records to a thread: charges its time to parts, and writes its waits, finished calls and snapshots. A thread
+ * that is not .hard only collects records until its state is known.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_H
 #define BLK_STATE_KERNEL_THREAD_H
@@ -11,7 +11,7 @@
 struct slice;
 struct waking;
 
-struct thread *thread_new(uint32_t self);	/* of no host yet; the caller owns it */
+struct thread *thread_new(uint32_t self);	/* the host is not set yet; the caller owns the thread */
 void thread_reset(struct thread *t);		/* to the state of thread_new() */
 void thread_free(struct thread *t);
 
@@ -22,16 +22,16 @@ void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 		int16_t prio);
 void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu, enum off_state state);
 
-/* Nothing of it precedes this slice: what its head leaves open is unknown for good. */
+/* No older slice has events of the thread: what its head leaves open stays unknown. */
 void thread_root(struct slice *s, struct thread *t);
-void thread_born(struct thread *t, int64_t ts);		/* forked */
-/* Ends the pending call, whose time is charged already: for merging. */
+void thread_born(struct thread *t, int64_t ts);		/* the thread was forked at ts */
+/* For merging: ends the pending call; its time is charged already. */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
-/* Charges the current state up to that instant. */
+/* Charges the current state up to the instant. */
 void thread_charge(struct slice *s, struct thread *t, int64_t until);
-/* The wakeup with that number was by the interrupt, or by the thread `who` that raised it; ID_NONE. */
+/* The wakeup with that number was by the interrupt, or by the thread `who` that raised it (ID_NONE: no thread). */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who);
-/* Its counters at an instant not before its last record. */
+/* Sets part[] to its counters at an instant at or after its last record. */
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Appending to a thread's log of waits; see thread_logs.h. */
+/* Appends to a thread's log of waits; see thread_logs.h. */
 #include "state/kernel/thread_logs.h"
 
 #include "state/slice/slice_state.h"
 
 
 /*
- * Is the futex a lock? It is for FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and if the expected value means
+ * Is the futex a lock? Yes for FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h). Also if the expected value means
  * "locked, with waiters": 2 in glibc, Rust and Go (Drepper, Futexes Are Tricky, mutex2), FUTEX_WAITERS in musl and in
  * robust locks.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logs of a thread that explain its spans: its waits and its finished calls. */
+/* The logs of a thread that explain its spans: its waits and its finished calls. */
 #ifndef BLK_STATE_KERNEL_THREAD_LOGS_H
 #define BLK_STATE_KERNEL_THREAD_LOGS_H
 
@@ -9,26 +9,26 @@
 /* The call in which a thread waited. */
 struct wait_call {
 	union {
-		uint64_t seq;		/* of its entry, where it is for a file */
-		uint64_t futex;		/* its address, where it is for a futex */
+		uint64_t seq;		/* of its entry, if .fd is set */
+		uint64_t futex;		/* address of the futex; 0: none */
 	};
 	uint32_t name : 31;
-	bool lock : 1;			/* the futex is a lock's */
-	int32_t fd;			/* -1: it is for no file */
+	bool lock : 1;			/* the futex belongs to a lock */
+	int32_t fd;			/* -1: no file */
 };
 
-/* A time off the CPU. */
+/* An interval off the CPU. */
 struct wait {
-	int64_t begin, wake, end;	/* wake: == end when never woken */
+	int64_t begin, wake, end;	/* ns; .wake is .end if the thread was not woken */
 	uint64_t wake_seq;
 	uint8_t cause : 7;		/* enum wait_cause */
-	bool in_soft_call : 1;		/* .call: the initial one, if the left tells it */
+	bool in_soft_call : 1;		/* .call is the initial call, to be resolved by the left neighbour */
 	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
 	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
 	uint32_t waker, waker_irq, cpu;
-	uint32_t known;			/* while spans are made: see explain.c. Any number */
-	uint32_t run;			/* about where the log of .cpu tells that it ran again. Any number */
-	struct wait_call call;		/* name 0: outside of one */
+	uint32_t known;			/* cache of explain.c: index of its struct known_wait; may be invalid */
+	uint32_t run;			/* hint: where to search the log of .cpu for the switch-in; may be invalid */
+	struct wait_call call;		/* name 0: the thread was not in a call */
 };
 
 /* A finished call of a thread with spans. */

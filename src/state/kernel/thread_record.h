@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of one thread: what the handlers make of an event, before thread.c applies it to the thread's state. A thread
+ * Records of one thread. Handlers convert an event to records; thread.c applies them to the thread's state. A thread
  * whose state is not known yet only collects them (its "head").
  */
 #ifndef BLK_STATE_KERNEL_THREAD_RECORD_H
@@ -12,17 +12,17 @@
 #define TS_NONE INT64_MIN	/* no instant */
 
 enum rec_type {
-	REC_SINCE,		/* runs on the CPU from here on; .state 1: after a loss */
-	REC_AWAY,		/* has left its CPU; the trace has no event of when */
+	REC_SINCE,		/* it has been running on the CPU from here on; .state 1: after a loss */
+	REC_AWAY,		/* it has left its CPU at an unknown instant: the switch is missing */
 	REC_RUN,		/* switched in on .cpu */
 	REC_OFF,		/* switched out; .state */
 	REC_WAKE,		/* woken by thread .who, or by the interrupt .irq */
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
-	REC_SPAN,		/* made annotation .who in user mode; .state 1: a span's end */
+	REC_SPAN,		/* it made annotation .who in user mode; .state 1: a span's end */
 	REC_MARK,		/* the same for a kernel event: the thread may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
-	REC_ENDED,		/* its tid belongs to another thread now: it has ended, without an event */
+	REC_ENDED,		/* its tid was reused: it has ended, but the event of it is missing */
 };
 
 enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };
@@ -35,7 +35,7 @@ struct rec {
 	uint8_t type;		/* enum rec_type */
 	uint8_t state;		/* REC_OFF: enum off_state; else see enum rec_type */
 	uint32_t cpu;		/* index in slice.cpus */
-	uint32_t who;		/* REC_WAKE: waker; REC_SPAN, REC_MARK: index in slice.annots, or ID_NONE */
+	uint32_t who;		/* REC_WAKE: waker; REC_SPAN, REC_MARK: index in slice.annots; or ID_NONE */
 	uint32_t irq;		/* REC_WAKE: IRQ_* code; 0: woken by a task */
 	uint32_t name;		/* REC_ENTER, REC_EXIT: string; 0: unknown */
 	int32_t fd;		/* REC_ENTER: the call's descriptor, or NO_FD */
@@ -48,7 +48,8 @@ struct rec {
 /* Codes of interrupts: kind and number. */
 #define IRQ_HARD(n) (UINT32_C(0x40000000) | ((uint32_t)(n) & 0xffffff))
 #define IRQ_SOFT(n) (UINT32_C(0x80000000) | ((uint32_t)(n) & 0xffffff))
-#define IRQ_VECTOR(n) (UINT32_C(0x41000000) | ((uint32_t)(n) & 0xffffff))	/* of the CPU itself */
+#define IRQ_VECTOR(n) (UINT32_C(0x41000000) | ((uint32_t)(n) & 0xffffff))	/* raised by the CPU itself, as its
+										 * local timer */
 #define IRQ_TIMER UINT32_C(0x42000000)			/* a high resolution timer */
 #define IRQ_UNKNOWN UINT32_C(0xc0000000)
 

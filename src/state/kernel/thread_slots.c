@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finding and freeing slots of ended threads; see thread_slots.h. */
+/* Finds and frees slots of ended threads; see thread_slots.h. */
 #include "state/kernel/thread_slots.h"
 
 #include "state/kernel/bin.h"
@@ -9,7 +9,7 @@
 #include "state/spans/annot.h"
 
 
-#define FEW 512		/* threads: not worth it */
+#define FEW 512		/* threads: fewer are not worth a search */
 
 void thread_slots_init(struct thread_slots *p)
 {
@@ -49,7 +49,7 @@ static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 	used[thread_follow(s, thread)] = 1;
 }
 
-/* Threads that are keys of cells of the kind. */
+/* Marks threads that are keys of cells of this kind. */
 static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, enum cell_kind kind)
 {
 	const struct cell_layout *l = built_layout(kind);
@@ -143,7 +143,7 @@ bool thread_is_lost(const struct slice *s, const struct thread *t)
 	       cpu_at(s, t->start_cpu)->task != t;
 }
 
-/* It was merged into another thread, which has its logs. */
+/* Was it merged into another thread, which has its logs? */
 static bool is_another(const struct thread *t, int64_t before)
 {
 	return t->forward != ID_NONE && t->st.cursor < before;
@@ -163,7 +163,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
-/* Did it end before that time (ns) without a log left, or was it merged into another thread? */
+/* Can the slot be freed? The thread ended before that time (ns) and has no logs, or was merged into another thread. */
 static bool is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||
@@ -172,7 +172,7 @@ static bool is_over(const struct slice *s, const struct thread *t, int64_t befor
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 
-/* Free slots must not be forwarded. */
+/* Removes freed slots from lists of merged threads. */
 static void drop_aliases(struct slice *s)
 {
 	for (guint i = 0; i < s->threads->len; i++) {

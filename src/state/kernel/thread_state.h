@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Transitions of a thread's state: switched in or out, woken. Its time up to then must be charged before. Inline, since
- * thread.c and fast_path.c do it for most events.
+ * Transitions of a thread's state: switched in, switched out, woken. The caller has charged its time up to then.
+ * Inline, since thread.c and fast_path.c call them for most events.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_STATE_H
 #define BLK_STATE_KERNEL_THREAD_STATE_H
@@ -77,8 +77,8 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 		set_wait_cause(&t->st);
 }
 
-/* Does the wakeup change nothing? The thread runs, or was woken before (there are two events of a wakeup), and no event
- * was lost since. */
+/* Has the wakeup no effect? The thread is running, or was woken already (a wakeup has two events), and no event was
+ * lost since. */
 static inline bool wakeup_is_ignored(const struct slice *s, const struct thread *t)
 {
 	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
@@ -98,10 +98,10 @@ static inline void wake(struct thread *t, const struct waking *w)
 {
 	struct tstate *st = &t->st;
 	if (st->run == RUN_NEW && !st->wake_seq) {
-		woken_by(st, w);	/* its first wakeup: not a wait */
+		woken_by(st, w);	/* a new thread's first wakeup: not a wait */
 		return;
 	}
-	if (st->run == RUN_UNKNOWN) {	/* it was blocked; the beginning is unknown */
+	if (st->run == RUN_UNKNOWN) {	/* it was blocked since an unknown instant */
 		st->off_ns = w->ts;
 		st->off_cpu = st->queue_cpu = CPU_NONE;
 		set_wait_cause(st);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of one thread in a slice: what it does now (struct tstate), and its logs. thread.h changes it. All ids are
+ * The state of one thread in a slice: what it is doing (struct tstate), and its logs. Changed by thread.h. All ids are
  * the slice's.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_TYPES_H
@@ -14,20 +14,20 @@
 #include <glib.h>
 #include <string.h>
 
-#define CPU_NONE UINT16_MAX		/* the number of no CPU */
+#define CPU_NONE UINT16_MAX		/* no CPU, or unknown */
 #define PRIO_NONE INT16_MIN		/* the event has no priority */
 
 enum run_state {
-	RUN_UNKNOWN,		/* since .cursor */
+	RUN_UNKNOWN,		/* unknown since .cursor */
 	RUN_ON,			/* running on a CPU */
 	RUN_BLOCKED, RUN_PREEMPTED,
-	RUN_WOKEN,		/* was blocked, woken at .wake_ns, waits for a CPU */
-	RUN_NEW,		/* forked, has not run yet */
+	RUN_WOKEN,		/* was blocked, woken at .wake_ns, runnable */
+	RUN_NEW,		/* forked, has not run yet: runnable */
 	RUN_DEAD,
 };
 
 enum call_state {
-	CALL_SOFT,		/* unresolved: in a call of before the slice, or in none */
+	CALL_SOFT,		/* unresolved: in a call that began before the slice, or in none */
 	CALL_NONE,
 	CALL_IN,
 };
@@ -35,19 +35,19 @@ enum call_state {
 /* What ended the unresolved initial call in this slice. */
 enum soft_end { SOFT_OPEN, SOFT_BY_ENTER, SOFT_BY_EXIT, SOFT_BY_LOSS };
 
-/* What a blocked thread's time is charged to: a part, its call's descriptor, or not known yet. */
+/* What a blocked thread's time is charged to: a part, its call's descriptor, or an unresolved part. */
 enum wait_cause { WAIT_PART, WAIT_FD, WAIT_SOFT, WAIT_LOST };
 
 struct call {
 	int64_t begin;
 	int64_t busy_from;	/* busy time is charged up to here */
-	uint64_t seq;		/* of the entry */
-	uint32_t name, text;	/* strings; .text: path or address in the entry */
+	uint64_t seq;		/* of the entry event */
+	uint32_t name, text;	/* string ids; .text: path or address in the entry */
 	uint32_t cpu;		/* index in slice.cpus */
 	int32_t fd;		/* or NO_FD */
-	const struct call_info *info;	/* of .name; NULL: not looked up */
-	int64_t arg[3];		/* arguments that are used later. Calls that move bytes: [0] bytes asked for
-				 * (-1: unknown), [1] the target descriptor (or NO_FD) */
+	const struct call_info *info;	/* of .name; NULL: not looked up yet */
+	int64_t arg[3];		/* the arguments that are used later. For calls that move bytes: [0] requested bytes
+				 * (-1: unknown), [1] target descriptor (or NO_FD) */
 };
 
 struct tstate {
@@ -55,29 +55,30 @@ struct tstate {
 		struct {
 			uint8_t run;		/* enum run_state */
 			uint8_t call_state;	/* enum call_state */
-			bool call_lost;		/* CALL_SOFT that stays unknown: events were lost */
+			bool call_lost;		/* CALL_SOFT that stays unknown, since events were lost */
 			bool irq_known;		/* .irq_depth is exact */
-			uint16_t irq_depth;	/* interrupt handlers that run in its time */
+			uint16_t irq_depth;	/* interrupt handlers that are running on its CPU */
 			uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
 			uint8_t wait_part;	/* WAIT_PART: enum part */
 		};
-		uint64_t word;		/* all of these, compared at once by the fast path */
+		uint64_t word;		/* these fields, compared at once by the fast path */
 	};
 	uint32_t waker, waker_irq;	/* RUN_WOKEN: thread or ID_NONE; IRQ_* code or 0 */
 	int64_t cursor;		/* time is charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
 	int64_t off_ns, wake_ns;
-	uint64_t wake_seq;	/* of the waking event; RUN_NEW: 0 before it */
-	bool wake_soft;		/* an interrupt of before the slice may be the waker */
-	uint16_t off_cpu, queue_cpu;	/* CPU numbers: left at .off_ns; on whose run queue it is. CPU_NONE */
-	int64_t part[PART_SLICE_N];	/* ns charged since the slice's beginning; without WAIT_FD */
+	uint64_t wake_seq;	/* number of the waking event; RUN_NEW: 0 before it */
+	bool wake_soft;		/* .waker is provisional: an interrupt from before the slice may be the waker */
+	uint16_t off_cpu, queue_cpu;	/* CPU numbers or CPU_NONE. .off_cpu: that it left at .off_ns; .queue_cpu: of
+					 * its run queue */
+	int64_t part[PART_SLICE_N];	/* ns charged since the slice's beginning, without WAIT_FD */
 };
 
 struct open_span { uint64_t trace, span; int64_t since; };
 
 /*
- * Caches: where a thread's cells lie in a bin. Valid while .epoch is the epoch of the bin's array, which changes
- * whenever its cells move. So charging is mostly one addition.
+ * Caches of where a thread's cells are in a bin. Valid while .epoch equals the epoch of the bin's array, which changes
+ * when its cells move. So most charges are one addition.
  */
 struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
 struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
@@ -87,41 +88,41 @@ struct waker_slot { uint32_t epoch, who; struct waker_cell *cell; };
 #define FILE_SLOTS 4
 #define SCHED_SLOTS 4
 
-/* Where the scheduler put a thread. */
+/* Where the scheduler placed a thread. */
 struct thread_sched {
 	uint16_t last_cpu;		/* CPU number of its last switch; CPU_NONE: no switch yet */
-	uint16_t first_cpu;		/* of its first switch in the slice, at .first_ns */
+	uint16_t first_cpu;		/* CPU number of its first switch in the slice, at .first_ns */
 	int16_t first_prio;
 	int64_t first_ns;
 	struct vec queued;		/* struct queued, see cpu_runs.h */
-	uint32_t queued_hint;		/* where .queued was searched last */
+	uint32_t queued_hint;		/* index in .queued where the last search ended */
 	struct sched_slot slot[SCHED_SLOTS];
 	struct waker_slot waker;
 };
 
-/* A name of less than 16 bytes, as words. The mask leaves out what follows its NUL: events do not zero it. */
+/* A name of less than 16 bytes, as words. The mask excludes the bytes after its NUL: events do not zero them. */
 #define COMM_BYTES 16
 struct comm { uint64_t word[2], mask[2]; };
 
 struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
-	int32_t tid;		/* -1: anonymous; below -1: some thread of process -1 - tid */
+	int32_t tid;		/* -1: anonymous; below -1: stands for a thread of process -1 - tid */
 	int32_t pid;		/* from its last FACT_PID; 0: unknown */
 	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
-	uint32_t forward;	/* merged into that thread; ID_NONE: not merged */
+	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {
 		struct {
 			bool hard;	/* .st is known; else .head holds the records so far */
-			bool fresh;	/* began in this slice */
+			bool fresh;	/* it began in this slice: forked, or its tid was reused */
 			bool idle;	/* a CPU's idle task */
 			bool pid_reported;	/* a FACT_PID was written for it in this slice */
-			bool begins_lost;	/* its initial state stays unknown: events were lost */
+			bool begins_lost;	/* its initial state stays unknown, since events were lost */
 			bool comm_kept;	/* .comm is the text of .name_last */
-			bool absorbed;	/* .forward is set */
+			bool absorbed;	/* .forward has been set */
 			uint8_t soft_end;	/* enum soft_end: what ended the initial call */
 		};
-		uint64_t flags;		/* all of these, compared at once by the fast path */
+		uint64_t flags;		/* these fields, compared at once by the fast path */
 	};
 	struct comm comm;
 	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
@@ -131,25 +132,27 @@ struct thread {
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE: unknown, or not yet */
-	int64_t last_event_ns;	/* its last event of user space; TS_NONE */
-	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that forked it, or ID_NONE */
+	int64_t last_event_ns;	/* its last user space event; TS_NONE */
+	uint32_t start_cpu, creator;	/* .start_cpu: of an anonymous thread; .creator: if .fresh, the thread that
+					 * forked it, or ID_NONE */
 	struct vec head;	/* struct rec; only while not .hard */
 	struct vec waits;	/* struct wait, in order of time */
-	uint64_t waits_base;	/* waits that were dropped before the first of .waits */
-	int64_t out_ns;		/* end of its last wait that is not in .waits; TS_NONE */
-	uint32_t out_call;	/* string: the call of that wait, or 0 */
+	uint64_t waits_base;	/* number of waits that were dropped from the front of .waits */
+	int64_t out_ns;		/* end of its last wait that was not logged in .waits; TS_NONE */
+	uint32_t out_call;	/* string: the call of that wait; 0: none */
 	struct vec calls;	/* struct done_call */
-	uint32_t wait_hint;	/* where .waits was searched last, see explain_first_wait() */
+	uint32_t wait_hint;	/* index in .waits where the last search ended, see explain_first_wait() */
 	uint32_t call_hint;	/* the same for .calls */
 	GArray *annots;		/* uint32_t: its annotations (slice.annots), in order; NULL: none */
-	GArray *open;		/* struct open_span: begun by it, not ended; NULL: none */
+	GArray *open;		/* struct open_span: begun by it and not ended; NULL: none */
 	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
 	struct rec soft_exit;	/* the record that ended the initial call */
-	int64_t soft_from[2];	/* instant of the earliest charge to PART_UNRESOLVED_*, to PART_LOST_*; INT64_MAX */
+	int64_t soft_from[2];	/* instants of the earliest charge to PART_UNRESOLVED_* and to PART_LOST_*;
+				 * INT64_MAX: none */
 	GArray *counters;	/* struct counter, from its own events; NULL: none */
 	uint32_t id;		/* in the publication's registry; ID_NONE: not published */
-	uint32_t name_last;	/* string: comm of its last event */
-	struct contexts told;	/* of its last events */
+	uint32_t name_last;	/* string id: comm of its last event */
+	struct contexts told;	/* contexts of its last events */
 };
 
 /* Never NULL. */
@@ -158,7 +161,7 @@ static inline const struct call_info *info_of_call(const struct call *c)
 	return c->info ? c->info : call_info("");
 }
 
-/* bytes: COMM_BYTES of them. */
+/* bytes: COMM_BYTES bytes. */
 static inline bool comm_is(const struct comm *c, const void *bytes)
 {
 	uint64_t word[2];

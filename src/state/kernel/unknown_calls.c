@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Moving the time of unresolved calls to the parts where it belongs; see unknown_calls.h. */
+/* Moves the time of unresolved calls to the parts where it belongs; see unknown_calls.h. */
 #include "state/kernel/unknown_calls.h"
 
 #include "state/kernel/bin.h"
@@ -29,7 +29,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 		bin_file(s, b, thread_at(s, id), v->call)->blocked_ns += blocked;
 }
 
-/* Counters: of a thread, or a snapshot of them. */
+/* part[]: counters of a thread or of a snapshot. */
 static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
 {
 	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
@@ -106,7 +106,7 @@ void verdict_of_exit(const struct rec *exit, struct verdict *v)
 	v->call = NULL;
 }
 
-/* If the thread may have begun in an older slice, merging will resolve the time. */
+/* If the thread may have begun in an older slice, merging resolves the time. */
 void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by)
 {
@@ -152,13 +152,14 @@ void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 		slice_bin(s, by->ts)->trust.provisional++;
 }
 
-/* ---- traces without switches or calls ---- */
+/* ---- traces without switches or without calls ---- */
 
 enum part part_is_unknown(const struct slice *s, enum part part)
 {
 	if (!s->has_switches)
 		return part == PART_HANDOFF ? part : PART_UNKNOWN;
-	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* "outside of a call" is unknown, too */
+	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* without call events, "outside of a call"
+									 * is unknown */
 }
 
 void parts_are_unknown(const struct slice *s, int64_t part[PART_N])

@@ -104,7 +104,7 @@ static bool exec_between(const struct fdtable *t, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* The newest version at or before seq; else the first one, if it is from the state dump. */
+/* The newest version at or before seq; else the first version, if it is from the state dump. */
 static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64_t seq)
 {
 	const GArray *list = list_of(t, fd);
@@ -176,7 +176,7 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return (x->fd > y->fd) - (x->fd < y->fd);
 }
 
-/* Those of [first, last] that are open just after seq, its own and the inherited ones. */
+/* Descriptors in [first, last] that are open just after seq, inherited ones included. */
 static GArray *open_between(const struct fdtable *t, int64_t first, int64_t last, uint64_t seq)
 {
 	g_autoptr(GArray) met = g_array_new(false, false, sizeof(struct fd_open));
@@ -283,7 +283,7 @@ void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_
 	}
 }
 
-/* ---- forgetting ---- */
+/* ---- dropping old versions ---- */
 
 /* Copies of a table look up its state at the time of the fork. */
 void fdtable_note_forks(const GPtrArray *all)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Descriptor tables: which file each descriptor of a process referred to at any event. A table stores every version of
- * every descriptor. A lookup takes into account what exec closed and what a fork inherited. Files are numbers
- * of the caller. Instants are event numbers ("seq"); changes may come in any order. Only for src/state/.
+ * every descriptor. A lookup considers what exec closed and what a fork inherited. The caller numbers the files.
+ * Instants are event numbers ("seq"); changes may come in any order. Only for src/state/.
  */
 #ifndef BLK_STATE_NAMES_FDTABLE_H
 #define BLK_STATE_NAMES_FDTABLE_H
@@ -11,20 +11,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fdtable;			/* of a process, or of a thread whose process is not known */
+struct fdtable;			/* of a process, or of a thread of an unknown process */
 struct fdtable *fdtable_new(void);
-void fdtable_free(struct fdtable *t);	/* nothing may refer to it: free all of a slice together */
+void fdtable_free(struct fdtable *t);	/* call it only when nothing refers to it: free all tables of a slice
+					 * together */
 
-/* The owner no longer needs it: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
+/* The owner no longer needs the table: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
 void fdtable_disown(struct fdtable *t);
 
-/* Moves the content of `from` to `into`. From then on `from` is an alias of `into`. No effect if it is one already. */
+/* Moves the content of `from` to `into`. From then on `from` is an alias of `into`. Does nothing if it is one
+ * already. */
 void fdtable_merge(struct fdtable *into, struct fdtable *from);
 bool fdtable_is_merged(const struct fdtable *t);
 
-/* The child inherits what the parent has open just after seq. */
+/* The child inherits the descriptors that the parent has open just after seq. */
 void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq);
-void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes descriptors with the close-on-exec flag */
+void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes descriptors that have the close-on-exec flag */
 
 struct fd_version {
 	uint64_t seq;		/* valid just after that event */
@@ -33,10 +35,10 @@ struct fd_version {
 	bool dumped;		/* from the state dump: as the first version it also holds for the time before */
 };
 void fdtable_put(struct fdtable *t, int64_t fd, const struct fd_version *v);
-/* Replaces the file by one with a better name; the close-on-exec flag stays. */
+/* Replaces the file by one with a better name; the close-on-exec flag does not change. */
 void fdtable_rename(struct fdtable *t, int64_t fd, uint64_t seq, uint32_t file);
 void fdtable_dup(struct fdtable *t, int64_t from, int64_t to, uint64_t seq, bool cloexec);
-/* Closes [first, last], inherited descriptors included. */
+/* Closes the descriptors [first, last], inherited ones included. */
 void fdtable_close(struct fdtable *t, int64_t first, int64_t last, uint64_t seq);
 void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_t seq, bool cloexec);
 
@@ -52,10 +54,9 @@ struct fd_open { int64_t fd; uint32_t file; };
 GArray *fdtable_open(const struct fdtable *t, uint64_t seq);
 
 /*
- * For runs without end: frees versions from before event `seq`, except those valid at the events `needed` (sorted)
- * and at forks of tables in `all`. Call in this order: fdtable_note_forks(); fdtable_forget_ended() for each
- * process that ended, with its last event; fdtable_forget(), which also frees disowned tables and removes them
- * from `all`.
+ * For endless runs: frees versions from before event `seq`, except those valid at the events `needed` (sorted) and at
+ * forks of tables in `all`. Call in this order: fdtable_note_forks(); fdtable_forget_ended() for each process that
+ * ended, with its last event; fdtable_forget(), which also frees disowned tables and removes them from `all`.
  */
 void fdtable_note_forks(const GPtrArray *all);
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Applies facts to threads, processes, files and descriptor tables, and answers questions: see names.h. */
+/* Applies facts to threads, processes, files and descriptor tables, and answers queries; see names.h. */
 #include "state/names/names_private.h"
 #include "state/store/container.h"
 #include "state/slice/slice_state.h"
@@ -62,8 +62,8 @@ enum part names_part_of(enum file_kind kind)
 
 /* ---- namespaces, vpid and hostname of processes (contexts.h) ---- */
 
-/* Is a FACT_CONTEXT about its thread? False where it is unknown which thread ran: before the kernel's trace began on
- * the CPU, or where the event's own vtid is another one. */
+/* Is a FACT_CONTEXT about its thread? False if it is unknown which thread ran: before the kernel trace of the CPU
+ * began, or if the event's own vtid differs. */
 static bool context_applies(const struct slice *s, const struct fact *f)
 {
 	int32_t vtid = (int32_t)(f->c >> 32), tid;
@@ -74,7 +74,7 @@ static bool context_applies(const struct slice *s, const struct fact *f)
 	return cpu_at(s, (uint32_t)f->c)->kernel_from <= f->ts && (!vtid || tid == -1 || tid == vtid);
 }
 
-/* Applies a FACT_CONTEXT. False: it changes nothing. */
+/* Applies a FACT_CONTEXT. False: nothing changed. */
 static bool context_update(struct context_history *by, const struct fact *f)
 {
 	uint32_t value = f->a == CONTEXT_HOSTNAME ? f->text : (uint32_t)f->b;
@@ -114,7 +114,7 @@ static void process_ns_dump(struct process_ns *d, const struct fact *f, int32_t 
 	is[f->a] = (uint32_t)f->b;
 }
 
-/* The child inherits; facts about the child itself come later. */
+/* The child inherits its parent's values; facts about the child itself come later. */
 static void process_ns_fork(struct process_ns *child, const struct process_ns *parent)
 {
 	child->dumped = parent->dumped;
@@ -216,7 +216,7 @@ static void resolve_ns(struct names *n, uint32_t process)
 	process_ns_resolve(process_ns_at(n, process), info, n->s->strings, host->name);
 }
 
-/* What is known of the thread's past changes; if it was published, it must be published again. */
+/* An earlier answer about the thread has changed; if the thread was published, it must be published again. */
 static void invalidate_published(struct names *n, uint32_t thread)
 {
 	n->generation += thread_at(n->s, thread_follow(n->s, thread))->id != ID_NONE;
@@ -242,8 +242,8 @@ static void update_exit(struct names *n, uint32_t process)
 	process_at(n, process)->exit_ns = ended ? l->last_exit : TIME_UNKNOWN;
 }
 
-/* Adjusts the number of live threads of its process by +1 or -1, never below 0: it is 0 already where the process was
- * assumed to have ended. */
+/* Adds `more` (+1 or -1) to the number of live threads of its process, never below 0: it is 0 already if the
+ * process was assumed to have ended. */
 static void count_alive(struct names *n, const struct thread_identity *p, int more)
 {
 	if (p->process == ID_NONE || p->exited)
@@ -322,7 +322,7 @@ static void fact_pid(struct names *n, const struct fact *f)
 		process_at(n, process)->ppid = (int32_t)f->b;
 }
 
-/* A new thread has the tid: its previous owner has ended, although no event said so. */
+/* A new thread has the tid, so its previous owner has ended: the exit event is missing. */
 static void end_previous_owner(struct names *n, const struct fact *f, int32_t tid)
 {
 	uint32_t before = intmap_get(&n->tid_last, pair(f->host, (uint32_t)tid));
@@ -357,7 +357,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN) {
 		*lifetime_at(n, before) = (struct lifetime){ .leader_ended = true, .last_exit = f->ts,
 							.last_seq = f->seq };
-		update_exit(n, before);		/* it ended without an event */
+		update_exit(n, before);		/* it ended without an exit event */
 	}
 	uint32_t process = process_new(n, f->host, child_tid);
 	join_process(n, f->other, process);
@@ -431,7 +431,7 @@ static void fact_open(struct names *n, const struct fact *f)
 	fdtable_put(table_of(n, f->thread), f->a, &v);
 }
 
-/* exec by a thread other than the leader: f->other continues as the leader, under the leader's tid. */
+/* exec by a thread that is not the leader: f->other continues as the leader, with the leader's tid. */
 static void become_leader(struct names *n, const struct fact *f)
 {
 	struct thread_identity *was = identity_of(n, f->other);
@@ -455,7 +455,7 @@ static void fact_exec(struct names *n, const struct fact *f)
 
 static void fact_exit(struct names *n, const struct fact *f)
 {
-	if (identity_of(n, f->thread)->process == ID_NONE) {	/* perhaps a leader of which there is no other fact */
+	if (identity_of(n, f->thread)->process == ID_NONE) {	/* it may be a leader without any other fact */
 		int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
 		uint32_t own = intmap_get(&n->pid_last, pair(f->host, (uint32_t)tid));
 		if (own == INTMAP_NONE)
@@ -556,7 +556,7 @@ static void adopt_contexts(struct names *n, const struct thread_identity *p)
 	resolve_ns(n, p->process);
 }
 
-/* Threads without a tid when their facts came: merges those that are identified now into the real ones. */
+/* Threads without a tid when their facts came: merges those that are identified by now into the real ones. */
 static void adopt_anonymous(struct names *n)
 {
 	for (guint i = n->anonymous->len; i > 0; i--) {
@@ -582,7 +582,7 @@ static void adopt_anonymous(struct names *n)
 		into->kernel |= p->kernel;
 		if (p->exited)
 			identity_ends(n, into);
-		identity_ends(n, p);		/* the anonymous one is no longer a thread of its own */
+		identity_ends(n, p);		/* the anonymous thread is no longer separate */
 	}
 }
 
@@ -606,7 +606,7 @@ uint64_t names_generation(const struct names *n)
 	return n->generation;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 uint32_t names_process(const struct names *n, uint32_t thread)
 {
@@ -704,7 +704,7 @@ uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev)
 	return string_or_none(intmap_get(&n->devs, pair(host, dev)));
 }
 
-/* ---- forgetting, for runs without end ---- */
+/* ---- endless runs: dropping what is no longer needed ---- */
 
 static int seq_order(gconstpointer a, gconstpointer b)
 {
@@ -712,9 +712,9 @@ static int seq_order(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
-#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* ns; facts may come so late */
+#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* ns: facts may be late by this much */
 
-/* Clears descriptor tables of processes that ended, where no copy of them and no event in `needed` refers to them. */
+/* Clears descriptor tables of processes that ended if no copy of them and no event in `needed` refers to them. */
 static void forget_ended_tables(struct names *n, const GArray *needed)
 {
 	PAGES_EACH(&n->processes, i) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names: the process of a thread, the thread's names, the file behind a descriptor at an event.
- * All follow from the slice's facts in order. A run from the trace's beginning applies facts as they come; after slices
- * were stitched, all are applied at once. Only for src/state/.
+ * Names: the process of a thread, a thread's names, and the file behind a descriptor at an event. All follow from the
+ * slice's facts in order. A run from the trace's beginning applies facts as they come. After slices were merged, all
+ * are applied at once. Only for src/state/.
  */
 #ifndef BLK_STATE_NAMES_NAMES_H
 #define BLK_STATE_NAMES_NAMES_H
@@ -16,15 +16,16 @@ void names_free(struct names *n);
 /* Applies the facts that the slice collected since the last call, and removes them from the slice. */
 void names_update(struct names *n);
 
-/* Grows when an earlier answer, about a published thread or about an instant before the last update, may differ now. */
+/* Grows when an earlier answer may have changed: about a published thread, or about an instant before the last
+ * update. */
 uint64_t names_generation(const struct names *n);
 
-/* For runs without end: frees descriptor versions from before now that names_file() will not need. It will need the
- * events `needed` (uint64_t seq; sorted here). names_may_forget(): is there enough to free? */
+/* For endless runs: frees descriptor versions before now that names_file() will not need. needed: the events
+ * (uint64_t seq; sorted here) that it will need. names_may_forget(): is there enough to free? */
 bool names_may_forget(const struct names *n);
 void names_forget(struct names *n, GArray *needed);
-/* Forgets a thread that ended. With the last known thread of a process, forgets the process and returns its process.id;
- * else returns ID_NONE. */
+/* Drops a thread that ended. With the last known thread of a process it also drops the process and returns its
+ * process.id; else it returns ID_NONE. */
 uint32_t names_forget_thread(struct names *n, const struct thread *t);
 
 /* Threads are numbers of the slice; merged threads are followed. ID_NONE: unknown. */
@@ -40,10 +41,10 @@ struct fdtable;
 struct fdtable *names_table(struct names *n, uint32_t thread);
 uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq);
 
-/* Like names_file(), but ID_NONE where the file is unknown. */
+/* Like names_file(), but ID_NONE if the file is unknown. */
 uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
-/* The newest process of that pid, or ID_NONE. Its descriptors open just after event `seq`: struct fd_open of fdtable.h,
- * by number. Free with g_array_unref(). */
+/* names_process_of_pid(): the newest process with the pid, or ID_NONE. names_open_files(): its descriptors open
+ * just after event `seq`: struct fd_open of fdtable.h, by number. Free with g_array_unref(). */
 uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid);
 GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq);
 

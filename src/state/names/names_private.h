@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The fields of names, for names.c and the publisher (publish/). Only for these. */
+/* The fields of names. Only for names.c and the publisher (publish/). */
 #ifndef BLK_STATE_NAMES_NAMES_PRIVATE_H
 #define BLK_STATE_NAMES_NAMES_PRIVATE_H
 
@@ -28,15 +28,15 @@ struct thread_identity {			/* what is known of a thread, by its number in the sl
 	struct context_history by_events;	/* from contexts of its events */
 };
 
-/* A process ends with its last thread. Since Linux 6.16, sched_process_exit says whether the thread is the last
- * one. For older kernels: while no exit of the leader was seen, there may be unknown threads. */
+/* A process ends with its last thread. Since Linux 6.16, sched_process_exit shows whether the thread is the last
+ * one. For older kernels: until the leader's exit, there may be unknown threads. */
 struct lifetime {
 	uint32_t alive;		/* number of its known threads that have not ended */
 	bool leader_ended;
-	bool others_run;	/* the kernel said that other threads remain after the latest exit */
-	bool all_ended;		/* the kernel said that the last thread ended; exits of others may follow, from
+	bool others_run;	/* the kernel reported that other threads remain after the latest exit */
+	bool all_ended;		/* the kernel reported the exit of the last thread; exits of others may follow, from
 				 * other CPUs */
-	int64_t last_exit;	/* ns; TIME_UNKNOWN: none ended yet */
+	int64_t last_exit;	/* ns; TIME_UNKNOWN: no thread ended yet */
 	uint64_t last_seq;	/* event of the latest exit */
 };
 
@@ -63,9 +63,9 @@ void identity_free(gpointer p);
 struct names {
 	struct slice *s;
 	struct cached_lookup lookups[LOOKUP_SLOTS];	/* valid until the next names_update() */
-	GPtrArray *identities;	/* struct thread_identity by thread number; NULL: nothing known */
+	GPtrArray *identities;	/* struct thread_identity by thread number; NULL: none */
 	GArray *anonymous;	/* uint32_t: threads with an identity but without a tid */
-	struct pages processes;	/* struct process; one is dropped with its last thread */
+	struct pages processes;	/* struct process; a process is dropped with its last thread */
 	GPtrArray *all_tables;	/* struct fdtable, owned */
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
@@ -85,7 +85,7 @@ static inline struct process *names_process_at(const struct names *n, uint32_t p
 
 /* The keys of names.file_ids. Free with g_hash_table_unref(). */
 GHashTable *names_file_ids_new(void);
-/* The number of the file; a new one gets the next. `path` is a string of the slice. */
+/* The number of the file; a new file gets the next number. `path` is a string of the slice. */
 uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path);
 /* The kind of a file by its path as the kernel prints it (d_path); `otherwise` for other paths, FILE_UNKNOWN for "". */
 enum file_kind names_kind_of_path(const char *path, enum file_kind otherwise);

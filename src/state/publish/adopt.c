@@ -11,7 +11,7 @@
 struct adoption {
 	struct publisher *p;
 	struct publication *from, *to;
-	int64_t until;			/* end of the adopted range (ns) */
+	int64_t until;			/* ns: end of the adopted range */
 	uint32_t *string, *host, *thread, *process, *file;	/* the publisher's ids, by ids of .from; ID_NONE:
 								 * not mapped */
 };
@@ -95,10 +95,9 @@ static bool is_before(int64_t a, int64_t b)
 }
 
 /*
- * Finds the registry entry for a thread or process with that number and lifetime. Entries whose known lifetime
- * does not overlap are no candidates. The newest one that began before the end of the adopted range is taken. An
- * entry that began later is taken only if there is no other, or if the one before it ended where it began: then
- * its start was late.
+ * Finds the registry entry for a thread or process with that number and lifetime. Entries whose known lifetime does
+ * not overlap are skipped. The newest entry that began before the end of the adopted range is taken. A later entry is
+ * taken only if there is no other, or if the one before it ended where it began: then its start was late.
  */
 static uint32_t find_owner(const struct adoption *a, const struct owners *l, uint64_t key,
 			   struct time_range lifetime,
@@ -119,7 +118,7 @@ static uint32_t find_owner(const struct adoption *a, const struct owners *l, uin
 	return later;
 }
 
-/* The earlier known time: where a start event was late, the model has the time of its arrival. */
+/* The earlier known time: if a start event was late, the model has the time of its arrival. */
 static int64_t earlier(int64_t a, int64_t b)
 {
 	return a == TIME_UNKNOWN ? b : b == TIME_UNKNOWN ? a : MIN(a, b);
@@ -147,7 +146,7 @@ static void map_processes(struct adoption *a)
 	}
 }
 
-/* Fills in what was unknown, also in the process of names.h, so that later publications agree. */
+/* Fills in unknown fields, also in the process of names.h, so that later publications agree. */
 static void learn_process(struct process_info *info, const struct process_info *redecoded, uint32_t hostname)
 {
 	info->ppid = redecoded->ppid >= 0 ? redecoded->ppid : info->ppid;
@@ -179,7 +178,7 @@ static void learn_processes(struct adoption *a)
 	}
 }
 
-/* Takes the names of the decoded range; names from after it stay. */
+/* Takes the names of the decoded range; later names stay. */
 static void learn_names(const struct adoption *a, GArray *names, const struct thread_info *redecoded)
 {
 	g_autoptr(GArray) had = g_array_copy(names);
@@ -280,7 +279,7 @@ static void map_registries(struct adoption *a)
 	learn_processes(a);
 }
 
-/* ---- seconds and spans; changed in place, as no other thread has them ---- */
+/* ---- seconds and spans: changed in place, as no other thread can access them ---- */
 
 static void map_id_in_place(enum span_id kind, uint32_t *id, void *adoption)
 {

@@ -11,9 +11,9 @@
 #include "state/publish/publisher.h"
 
 /*
- * `redecoded` is the result of slice_finish() on a part of the same trace; it is taken over. Returns a publication
- * of its seconds that begin in [from, to) (ns), and of its complete spans that begin or end there; they replace
- * the published ones. The publisher learns what `redecoded` knows better of threads and processes. NULL: a host is
+ * Takes ownership of `redecoded`, the result of slice_finish() on a part of the same trace. Returns a publication of
+ * its seconds that begin in [from, to) (ns), and of its complete spans that begin or end there. They replace the
+ * published ones. The publisher's threads and processes get what `redecoded` knows in addition. NULL: a host is
  * unknown, or there is no such second.
  */
 struct publication *publisher_adopt(struct publisher *p, struct publication *redecoded, int64_t from, int64_t to);

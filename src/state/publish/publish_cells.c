@@ -129,7 +129,7 @@ static bool make_cpu(struct second_maker *m, void *cell)
 {
 	struct cpu_cell *c = cell;
 
-	if (!m->s->has_switches) {	/* contexts say which thread ran, but not until when */
+	if (!m->s->has_switches) {	/* contexts show which thread ran, but not until when */
 		c->unknown_ns += c->run_ns + c->idle_ns;
 		c->run_ns = c->idle_ns = c->irq_ns = 0;
 	}
@@ -225,7 +225,7 @@ static void make_kind(struct second_maker *m, const struct bin *b, enum cell_kin
 	const struct cell_layout *l = built_layout(kind);
 	union any_cell cell;
 
-	if (!makers[kind].make_other)		/* nearly each gives one cell */
+	if (!makers[kind].make_other)		/* nearly every cell gives one cell */
 		cell_table_reserve(&m->table[kind], l, b->table[kind].n);
 	for (uint32_t i = 0; i < b->table[kind].n; i++) {
 		const void *built = cell_table_at(&b->table[kind], l, i);

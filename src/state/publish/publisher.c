@@ -25,8 +25,8 @@ uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
 	return id;
 }
 
-/* In a trace without a kernel: the entry of a thread that the slice released after a long time without events, and
- * that did not end; it is the same thread. ID_NONE: there is none. */
+/* In a trace without a kernel: the entry of a thread that has not ended, but was released after a long time without
+ * events. It is the same thread. ID_NONE: there is none. */
 static uint32_t find_silent(struct publisher *p, const struct thread *t)
 {
 	uint32_t id = thread_tells_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
@@ -79,7 +79,7 @@ void owners_add(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
 }
 
-/* Call before the entry is dropped. */
+/* Call it before the entry is dropped. */
 static void owners_remove(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 {
 	uint32_t newest = owners_newest(l, host, number), before = owners_before(l, id);
@@ -135,7 +135,7 @@ void publisher_free(struct publisher *p)
 
 /* ---- entries that may change ---- */
 
-#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* facts may come so late */
+#define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* facts may be late by this much */
 
 /* Adds ids up to n, then visits all. Those for which visit() returns false are removed, but only in live runs:
  * stitching can revive an exited thread. */
@@ -369,7 +369,7 @@ static int bin_order(gconstpointer a, gconstpointer b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* When names or threads changed, provisional seconds must be made again. */
+/* When names or threads changed, provisional seconds must be published again. */
 static void update_generation(struct publisher *p)
 {
 	const struct slice *s = p->s;
@@ -506,7 +506,7 @@ static void mark_visited(const struct publisher *p, guint8 *used, uint32_t threa
 	used[thread] = used[thread_follow(p->s, thread)] = 1;
 }
 
-/* Marks threads that are charged or may be published again, except silent ones. */
+/* Marks threads that are charged or may be published again, except silent threads. */
 static void mark_all_visited(const struct publisher *p, guint8 *used, int64_t before)
 {
 	for (guint i = 0; i < p->charged.ids->len; i++)
@@ -577,7 +577,7 @@ static void drop_thread(struct publisher *p, struct publication *pub, const stru
 {
 	const struct thread_entry *entry = thread_entry(p, r->id);
 	if (!entry || entry->released != r->at)
-		return;			/* it had events since and is used again */
+		return;			/* it has had events since, and is used again */
 	if (entry->tid >= 0)
 		owners_remove(&p->tid_owners, entry->host, entry->tid, r->id);
 	pages_drop(&p->threads, r->id);

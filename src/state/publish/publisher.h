@@ -22,8 +22,8 @@ void publisher_free(struct publisher *p);
 enum publish_what { PUBLISH_CLOSED, PUBLISH_OPEN, PUBLISH_FINAL };
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now,
 				      enum publish_what what);
-/* Bounds the memory of open spans (0: no bound). Above it, the longest traces are published as they are and given up;
- * later records of them count as late. */
+/* Bounds the memory of open spans (0: no bound). Above the bound, the longest traces are published as they are and
+ * given up; their later records count as late. */
 void publisher_bound_spans(struct publisher *p, size_t bytes);
 
 /* publish_cells.c: sets the cells of the second from those of the bin. True: the cells are provisional, as a later fact
@@ -35,8 +35,8 @@ uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle);
 struct names *publisher_names(const struct publisher *p);
 struct slice *publisher_slice(const struct publisher *p);
 
-/* For runs without end: forgets bins that ended before `before` (ns; later records of them count as late), closed
- * traces, and names and threads that are no longer needed. */
+/* For endless runs: drops bins that ended before `before` (ns), closed traces, and names and threads that are no
+ * longer needed. Later records of dropped bins count as late. */
 void publisher_forget(struct publisher *p, int64_t before, int64_t now);
 
 /* Memory of threads and processes in the slice and in the registries (bytes, approximate). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The fields of a publisher, shared by publisher.c and adopt.c. Only for these. */
+/* The fields of a publisher. Only for publisher.c and adopt.c. */
 #ifndef BLK_STATE_PUBLISH_PUBLISHER_PRIVATE_H
 #define BLK_STATE_PUBLISH_PUBLISHER_PRIVATE_H
 
@@ -12,7 +12,7 @@ struct thread_entry {			/* a thread in the registry, as it was last published */
 	uint32_t before;	/* the entry that had the tid before; see struct owners */
 	uint32_t host;
 	int32_t tid;		/* its number in tid_owners; -1: not in it */
-	uint32_t process;	/* registry id, as names.h has it */
+	uint32_t process;	/* registry id, from names.h */
 	uint32_t published_process;		/* as it was published: adopt.c may know better, until .process
 						 * changes */
 	bool kernel;
@@ -42,7 +42,7 @@ struct owners {
 	size_t at_before;	/* offset of .before in an entry */
 };
 
-/* An entry that the slice released at that time (ns). It is dropped when the timeline has no second from before. */
+/* An entry that the slice released at that time (ns). It is dropped when the timeline has no older second. */
 struct released { int64_t at; uint32_t id; };
 
 struct publisher {
@@ -52,7 +52,7 @@ struct publisher {
 	uint32_t n_strings, n_hosts, n_files;	/* published so far */
 	struct pages threads;	/* struct thread_entry, by registry id */
 	guint n_published;	/* threads with ids below it were published at least once */
-	struct live_ids charged;	/* thread numbers of the slice, whose time is charged */
+	struct live_ids charged;	/* threads to charge, by number in the slice */
 	struct live_ids open_threads;	/* registry ids */
 	struct live_ids open_processes;	/* process numbers of names.h */
 	struct pages processes;	/* struct process_entry, by registry id */

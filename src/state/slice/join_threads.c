@@ -13,7 +13,7 @@
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
-/* Resolves the right's initial call with the left's final state. */
+/* Resolves the right's initial call from the left's final state. */
 static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 {
 	struct verdict v = was_user;
@@ -43,15 +43,15 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 			lost_ends(s, l, r->soft_end, &r->soft_exit);
 		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
 			 l->st.call_state == CALL_IN && l->st.call.name)
-			slice_bin(s, r->soft_exit.ts)->trust.provisional++;	/* superseded */
+			slice_bin(s, r->soft_exit.ts)->trust.provisional++;	/* a later call replaces it */
 		return;
 	}
-	/* The exit ends the left's call, or counts as an exit without an entry. Its time is charged already. */
+	/* The exit ends the left's call, or counts as an exit without an entry. Its time is already charged. */
 	struct rec e = r->soft_exit;
 	thread_exit_call(s, l, &e);
 }
 
-/* The left does not know the initial call either: it ended where the right's did. */
+/* The left does not know the initial call either: it ends where the right's initial call ended. */
 static void share_soft(struct slice *s, struct thread *l, struct thread *r)
 {
 	if (r->soft_end == SOFT_OPEN)
@@ -105,7 +105,7 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	}
 }
 
-/* What was charged under the right's ids belongs to the left from here on. */
+/* The left takes over what was charged under the right's ids. */
 static void adopt_aliases(struct thread *l, struct thread *r)
 {
 	if (!l->aliases)
@@ -115,7 +115,7 @@ static void adopt_aliases(struct thread *l, struct thread *r)
 		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
 }
 
-/* The right's state is known: the left, after the right's head, continues with it. */
+/* The right's state is known: the left gets it, after the right's head was applied. */
 static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
 	g_assert(r->hard);
@@ -145,7 +145,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		l->exit_ns = r->exit_ns;
 }
 
-/* Also if the right's state is not known: mostly its log has a wakeup from the head. */
+/* Also if the right's state is not known: usually its log has a wakeup from the head. */
 static void append_queued(struct thread *l, struct thread *r)
 {
 	const struct vec *log = &r->sched.queued;

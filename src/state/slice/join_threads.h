@@ -6,7 +6,7 @@
 struct slice;
 struct thread;
 
-/* r becomes the continuation of l: it forwards to l from then on. */
+/* r becomes the continuation of l; from then on r forwards to l. */
 void thread_append(struct slice *s, struct thread *l, struct thread *r);
 
 #endif

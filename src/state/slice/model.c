@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The model of one run: a slice from the beginning, its publisher, and bounds on what both hold; see model.h. */
+/* The model of one run: a slice from the trace's beginning, its publisher, and the memory bounds of both; see
+ * model.h. */
 #include "state/slice/model_private.h"
 
 #include "state/kernel/bin.h"
@@ -14,20 +15,20 @@
 #include "base/timefmt.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: seconds older than that are dropped and cannot be corrected */
-#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: more unpublished time than that asks for a publication */
+#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: publish when this much time is unpublished */
 #define PATHS_SHARE 8		/* live: names of files get this fraction (1/n) of the memory budget */
-#define FACTS_AT_ONCE 4096	/* facts are applied when there are that many, to bound their memory */
-#define LEAST_CORRECTIONS 3	/* the newest seconds stay correctable, whatever their size */
+#define FACTS_AT_ONCE 4096	/* facts are applied at this number, to bound their memory */
+#define LEAST_CORRECTIONS 3	/* this many of the newest seconds can be corrected, whatever their size */
 
-#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of open traces */
-struct again { int64_t bin, due; };	/* a provisional second (index) to be published again at `due` (ns) */
+#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations */
+struct again { int64_t bin, due; };	/* a provisional second (index), to be published again at `due` (ns) */
 
 static size_t span_budget(const struct model *m)
 {
 	return m->options.span_budget ? m->options.span_budget : m->options.memory_budget / 2;
 }
 
-/* Without a budget all is kept: a recorded trace is read to its end. */
+/* Without a budget everything is retained: a recorded trace is read to its end. */
 static struct publisher *new_publisher(const struct model *m, struct slice *s)
 {
 	struct publisher *p = publisher_new(s);
@@ -98,7 +99,7 @@ void model_stitch(struct model *m, struct slice *s)
 		return;
 	}
 	struct slice *both = slice_stitch(m->s, s);
-	g_assert(both == m->s);		/* the publisher has it */
+	g_assert(both == m->s);		/* the publisher borrows it */
 }
 
 int64_t model_closed_to(const struct model *m)
@@ -118,10 +119,10 @@ uint64_t model_n_events(const struct model *m)
 
 /* ---- how long a second can be corrected ---- */
 
-#define MAP_BYTES 24		/* of a cell's place in its map, about */
-#define HIST_BYTES 128		/* of a histogram of several values, about */
+#define MAP_BYTES 24		/* estimate: a cell's entry in its map */
+#define HIST_BYTES 128		/* estimate: a histogram with several values */
 
-/* An estimate: the cells, with their maps and histograms. */
+/* Estimated bytes of the cells, with their maps and histograms. */
 static size_t bin_bytes(const struct bin *b)
 {
 	size_t bytes = sizeof *b;
@@ -139,7 +140,7 @@ static int newest_first(gconstpointer a, gconstpointer b)
 	return (x < y) - (x > y);
 }
 
-/* The beginning (ns) of the oldest second that fits the budget; INT64_MIN: all fit. */
+/* The beginning (ns) of the oldest second that fits into the budget; INT64_MIN: all fit. */
 static int64_t room_from(const struct model *m, size_t budget)
 {
 	g_autoptr(GPtrArray) bins = g_ptr_array_new();
@@ -160,8 +161,8 @@ static int64_t room_from(const struct model *m, size_t budget)
 	return INT64_MIN;
 }
 
-/* Annotations of open traces cannot be dropped. So the bound is relative to what the last publication left: else every
- * call would ask for another one. */
+/* Annotations of open traces cannot be dropped. So the bound is relative to what remained after the last
+ * publication. Else every call would request another one. */
 bool model_has_many_spans(const struct model *m)
 {
 	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
@@ -187,7 +188,7 @@ size_t model_bytes(const struct model *m)
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;
-	/* Live, seconds are dropped by age; but after an outage, or when a session is read from its beginning, an
+	/* Live, seconds are dropped by age. But after an outage, or when a session is read from its beginning, an
 	 * hour of records may come within seconds. */
 	if (!o->memory_budget || model_has_many_spans(m))
 		return o->memory_budget;
@@ -196,7 +197,7 @@ bool model_is_full(const struct model *m)
 	return room_from(m, o->memory_budget) != INT64_MIN;
 }
 
-/* Seconds before that time (ns) are dropped after the next publication; INT64_MIN: none. */
+/* After the next publication, seconds before this time (ns) are dropped; INT64_MIN: none. */
 static int64_t forget_before(const struct model *m, int64_t now, bool final)
 {
 	const struct model_options *o = &m->options;
@@ -206,7 +207,7 @@ static int64_t forget_before(const struct model *m, int64_t now, bool final)
 	if (o->live)
 		return now - CORRECTIONS_NS;
 	int64_t from = room_from(m, o->memory_budget);
-	/* With at_end publications are rare: drop half at once. */
+	/* With at_end, publications are rare: drop down to half of the budget at once. */
 	return from == INT64_MIN || !o->at_end ? from : room_from(m, o->memory_budget / 2);
 }
 

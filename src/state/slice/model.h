@@ -22,12 +22,12 @@
 
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
-	bool live;		/* a run without end: what was published is dropped */
-	size_t memory_budget;	/* bytes, estimated: bound on the seconds that can still be corrected; not 0: also a
-				 * recorded trace drops what was published */
-	bool provisional;	/* live: every publication has the open second, too (version 0) */
-	size_t span_budget;	/* bytes of annotations that are not published; 0: half of .memory_budget */
-	bool at_end;		/* publications are read at the end only: publish late, when memory is full */
+	bool live;		/* an endless run: published data is dropped */
+	size_t memory_budget;	/* bytes, estimated: bound on the seconds that can still be corrected. If not 0, a
+				 * recorded trace drops published data, too */
+	bool provisional;	/* live: every publication also has the open second (version 0) */
+	size_t span_budget;	/* bytes of unpublished annotations; 0: half of .memory_budget */
+	bool at_end;		/* publications are only read at the end: publish late, when memory is full */
 	bool no_fast_path;	/* as slice_without_fast_path() */
 	uint32_t cells;		/* as slice_read_cells() */
 };
@@ -36,43 +36,42 @@ struct model;
 struct model *model_new(const struct model_options *options);
 void model_free(struct model *m);			/* NULL is fine */
 
-/* The subscription table of all handlers, and how many rows it has. Static. */
+/* The subscription table of all handlers, and its number of rows. Static. */
 const struct blk_subscription *model_subscriptions(size_t *ret_n);
 
 /* As slice_subscriptions_counting(). */
 const struct blk_subscription *model_subscriptions_counting(size_t *ret_n);
 
-/* As slice_without_spans(): before anything is fed. */
+/* As slice_without_spans(). Call it before anything is fed. */
 void model_without_spans(struct model *m);
 
-/* Records in time order of one source. `tables` must be the same at every call. */
+/* Feeds records of one source, in order of time. `tables` must be the same in every call. */
 void model_feed(struct model *m, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);
 
-/* Merges the next piece, which another thread has read: consumed. All its events come after the model's. Only the first
- * piece may be from_start. Its step is the model's. */
+/* Merges the next piece, which another thread has read; takes ownership of it. All its events come after the
+ * model's. Only the first piece may be from_start. Its step must be the model's. */
 void model_stitch(struct model *m, struct slice *s);
 
 /*
- * What has been closed since the last call: NULL when nothing is new. A second is
- * closed when a record at or after its end was fed (or a horizon passed it).
- * final: closes everything at the end of coverage; afterwards only model_free().
- * The caller owns the publication.
+ * Returns what was closed since the last call; NULL: nothing new. A second is closed when a record (or a horizon) at
+ * or after its end was fed. final: closes everything at the end of coverage; afterwards only call model_free(). The
+ * caller owns the publication.
  */
 struct publication *model_publish(struct model *m, bool final);
 
 /*
- * Takes over `again`, a publication of the same trace decoded again (slice_finish()). Returns its seconds that begin
- * in [from, to), and its spans that begin or end there, in the model's ids: they replace what was published. It may be
- * called after the final publication. NULL: there is nothing to replace.
+ * Takes ownership of `again`, a publication of the same trace decoded again (slice_finish()). Returns its seconds that
+ * begin in [from, to), and its spans that begin or end there, with the model's ids. They replace what was published.
+ * It may be called after the final publication. NULL: there is nothing to replace.
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
-/* The timeline retains no second from before that time (ns; timeline_retained_from()). The next publication lists the
- * threads and processes that ended before, and to which no later publication refers. */
+/* The timeline retains no second from before this time (ns; timeline_retained_from()). The next publication lists
+ * the threads and processes that ended before it and that no later publication refers to. */
 void model_kept_from(struct model *m, int64_t ns);
 
-/* Estimated bytes that it holds, without the seconds that can be corrected: these have a bound of their own. */
+/* Estimated bytes in use, without the seconds that can be corrected: those have their own bound. */
 size_t model_bytes(const struct model *m);
 
 /* Do annotations exceed the span budget? O(1). */
@@ -82,11 +81,11 @@ bool model_has_many_spans(const struct model *m);
  * publication drops the excess. */
 bool model_is_full(const struct model *m);
 
-/* Seconds before this instant are closed: published, unless something late corrects
- * them. INT64_MIN: none yet; INT64_MAX: all, after the final publication. */
+/* Seconds before this instant are closed: published, and changed only by late records. INT64_MIN: none yet;
+ * INT64_MAX: all, after the final publication. */
 int64_t model_closed_to(const struct model *m);
 
-uint64_t model_n_events(const struct model *m);		/* events fed, with tallies */
-int64_t model_now(const struct model *m);		/* newest instant known; INT64_MIN: none */
+uint64_t model_n_events(const struct model *m);		/* number of events fed, tallies included */
+int64_t model_now(const struct model *m);		/* newest known instant; INT64_MIN: none */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The inside of a model (model.h), for model.c and for tests that look into it. */
+/* Internals of a model (model.h), for model.c and for tests. */
 #ifndef BLK_STATE_SLICE_MODEL_PRIVATE_H
 #define BLK_STATE_SLICE_MODEL_PRIVATE_H
 
@@ -12,9 +12,9 @@ struct model {
 	struct publisher *publisher;
 	int64_t border;		/* ns: seconds before it are closed */
 	int64_t shown;		/* ns: newest instant of the last publication */
-	int64_t kept_from;	/* see model_kept_from() */
+	int64_t kept_from;	/* ns, from model_kept_from() */
 	GArray *again;		/* struct again (model.c): seconds to be published again */
-	size_t annots_kept, texts_kept;	/* annotations, and bytes of texts, after spans were last dropped */
+	size_t annots_kept, texts_kept;	/* number of annotations and bytes of texts after spans were last dropped */
 };
 
 #endif

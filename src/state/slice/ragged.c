@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merging pieces with uneven edges; see ragged.h. A piece:
+ * Merges pieces with uneven edges; see ragged.h. A piece:
  *
  *     stream 0   |-----------------|                 |   before: pre, raw
  *     stream 1      |-----------------|              |   between: a slice
  *                   lo             hi                |   after: post, raw
  *
- * The slice has the instants that all streams cover; the edges are stored until the neighbour's edge is there. If no
+ * The slice has the instants that all streams cover; the edges are stored until they meet the neighbour's. If no
  * instant is covered by all streams, the whole piece is an edge.
  */
 #include "state/slice/ragged.h"
@@ -19,11 +19,11 @@ struct ragged {
 	int64_t step;
 	const struct blk_tables *tables;
 	guint n_streams;
-	int64_t *begin, *end;		/* per stream */
+	int64_t *begin, *end;		/* for each stream */
 	GPtrArray *pre, *post;		/* const struct blk_event *, in order */
-	struct slice *mid;		/* of [lo, hi); NULL: all is in pre */
+	struct slice *mid;		/* of [lo, hi); NULL: all records are in .pre */
 	int64_t lo, hi;
-	GArray *open;			/* struct open_loss: windows open at hi */
+	GArray *open;			/* struct open_loss: loss windows that are open at hi */
 };
 
 void ragged_free(struct ragged *r)
@@ -53,7 +53,7 @@ static struct ragged *ragged_alloc(int64_t step, const struct blk_tables *tables
 	return r;
 }
 
-/* Follows the windows of lost events over a record. */
+/* Updates the open loss windows with a record. */
 static void track_loss(GArray *open, const struct blk_event *e)
 {
 	if (e->row == BLK_ROW_LOST_BEGIN) {
@@ -89,8 +89,8 @@ static int event_order(gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /*
- * Sorts `raw` (taken over) and splits it at lo and hi: pre, a slice, post. open: the loss windows open at its first
- * record; on return those open at hi.
+ * Sorts `raw` (takes ownership) and splits it at lo and hi: pre, a slice, post. open: the loss windows open at its
+ * first record; on return those open at hi.
  */
 static void split(struct ragged *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
 {
@@ -129,7 +129,7 @@ static void bounds(const struct ragged *r, int64_t *lo, int64_t *hi)
 	}
 }
 
-/* Makes the slice from raw records, if all streams cover an instant in common. */
+/* Makes a slice from the raw records if an instant is covered by all streams. */
 static void settle(struct ragged *r, GPtrArray *raw)
 {
 	g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merging pieces of a trace with uneven edges: their streams begin and end at different instants, as in rotation
- * chunks. Events outside of the instants that all streams of a piece cover are its edges. They are stored as records
- * and replayed when the neighbour's edge is there.
+ * Merges pieces of a trace with uneven edges: their streams begin and end at different instants, as in rotation
+ * chunks. Events outside of the instants that all streams of a piece cover are its edges. Edges are stored as records
+ * and replayed when the neighbour's edge is available.
  */
 #ifndef BLK_STATE_SLICE_RAGGED_H
 #define BLK_STATE_SLICE_RAGGED_H
@@ -11,15 +11,15 @@
 
 struct ragged;
 /*
- * begin, end: for each stream of `tables` the first instant that the piece covers, and the first one behind it;
+ * begin, end: for each stream of `tables` the first instant that the piece covers, and the first instant after it.
  * INT64_MIN, INT64_MAX: the trace's own. The records are borrowed until ragged_finish() or ragged_free().
  */
 struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables,
 			  const int64_t *begin, const int64_t *end,
 			  const struct blk_event *const *ev, size_t n);
-/* a, then b, which follows it: consumes both. */
+/* Merges a and b, which follows a; takes ownership of both. */
 struct ragged *ragged_stitch(struct ragged *a, struct ragged *b);
-/* Consumes it. Returns a slice that starts at the trace's beginning. */
+/* Takes ownership of r. Returns a slice that starts at the trace's beginning. */
 struct slice *ragged_finish(struct ragged *r);
 void ragged_free(struct ragged *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Creating and freeing a slice; its registries of texts, threads and CPUs. */
+/* Creates and frees a slice; its registries of texts, threads and CPUs. */
 #include "state/slice/slice.h"
 
 #include "state/kernel/bin.h"
@@ -157,9 +157,9 @@ uint32_t slice_string(struct slice *s, struct blk_text t)
 	return strtab_add_len(s->strings, t.str, t.len);
 }
 
-#define PATH_BYTES 256		/* estimate of what a file takes in registries besides its path */
+#define PATH_BYTES 256		/* estimate: bytes of a file in registries besides its path */
 
-/* The shortened path, for one that exceeds the bound: its folder or address and a star. */
+/* Shortens a path that exceeds the bound: its folder or address and a star. */
 static uint32_t shorter_path(struct slice *s, struct blk_text t)
 {
 	bool socket = g_str_has_prefix(t.str, "socket "), few = s->path_bytes >= 2 * s->path_room;
@@ -252,7 +252,7 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 	}
 	bool again = t;
 	t = slice_thread_new(s, host, tid);
-	t->fresh = again;	/* a tid that is used after its exit: forked without an event */
+	t->fresh = again;	/* the tid is reused after its exit: the fork event is missing */
 	thread_register(s, t);
 	if (again)
 		thread_root(s, t);
@@ -283,7 +283,7 @@ struct thread *slice_anonymous(struct slice *s, struct cpu *c)
 	return t;
 }
 
-/* Idle tasks have tid 0 on every CPU. Here their tid has bit 31 set and the CPU number below it. */
+/* Idle tasks have tid 0 on every CPU. Here an idle task's tid has bit 31 set and the CPU number in the lower bits. */
 struct thread *slice_idle(struct slice *s, struct cpu *c)
 {
 	if (c->idle)

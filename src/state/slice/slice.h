@@ -2,8 +2,8 @@
 /*
  * Slices: contiguous pieces of a trace, each analysed without knowing what came before, then merged ("stitched").
  *
- * A slice has cells (counters and histograms for each second), logs (waits, annotations, facts about names), and for
- * each thread and CPU the state at its end. What depends on the time before the slice is unresolved:
+ * A slice has cells (counters and histograms for each second) and logs (waits, annotations, facts about names). For
+ * each thread and CPU it has the state at the slice's end. What depends on the time before the slice is unresolved:
  *
  *   the initial task of a CPU      an anonymous thread, until a switch or the left neighbour identifies it
  *   the initial state of a thread  the records up to its first switch or call are stored (the "head") and applied to

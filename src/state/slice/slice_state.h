@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of a slice (see slice.h): its registries, seconds, logs and caches. The parts have headers of their own in
+ * Internals of a slice (slice.h): its registries, seconds, logs and caches. Parts of it have their own headers in
  * state/kernel and state/spans. Only for src/state/.
  */
 #ifndef BLK_STATE_SLICE_SLICE_STATE_H
@@ -22,13 +22,13 @@ struct feed;
 
 struct slice_host {
 	char *name, *boot, *release;
-	uint32_t preempt_flag;		/* the bit of prev_state that means "preempted": by kernel version */
+	uint32_t preempt_flag;		/* bit of prev_state that means "preempted"; depends on the kernel version */
 	uint32_t id;			/* in the publication's registry; ID_NONE */
 	bool has_kernel;		/* its kernel is traced */
-	bool seen;			/* a record of it came */
+	bool seen;			/* it had a record */
 	bool kernel_ended;		/* live: all streams of its kernel have ended */
 	uint32_t n_open;		/* live: open streams of its kernel */
-	int64_t begin, end;		/* ns; when it was traced: as in struct blk_host, see coverage.h */
+	int64_t begin, end;		/* ns: when it was traced, as in struct blk_host; see coverage.h */
 };
 
 /* Slots of ended threads, see thread_slots.h. */
@@ -40,33 +40,34 @@ struct thread_slots {
 
 struct slice {
 	/* Options, set before anything is fed; see slice.h. */
-	bool from_start;		/* starts at the trace's beginning */
-	bool stitching;			/* while it is merged with its neighbour */
+	bool from_start;		/* no older slice exists */
+	bool stitching;			/* a merge with its neighbour is running */
 	bool no_spans, live;		/* slice_without_spans(); slice_live() */
 	bool no_fast_path;		/* slice_without_fast_path() */
 	size_t path_bytes, path_room;	/* bytes of paths and their bound, see slice_bound_paths() */
-	uint32_t unread_kinds;		/* bits: kinds of cells that are not made, see slice_reads() */
-	int64_t window_from, window_to;	/* indexes of the bins of all before the window, and of all behind it */
+	uint32_t unread_kinds;		/* bits by kind of cells that are not made, see slice_reads() */
+	int64_t window_from, window_to;	/* index of the bin for all before the window, of the bin for all after it */
 	int64_t step;			/* length of a bin in ns, > 0 */
-	void (*follow)(struct feed *f);	/* the call log's, called for each event; it calls cls->on. Or NULL */
-	void *follower;			/* its data */
+	void (*follow)(struct feed *f);	/* the call log's handler, called instead of cls->on, which it calls; or NULL */
+	void *follower;			/* the call log's data */
 
-	uint64_t finished;		/* number of the entry of the call that finished last */
-	bool has_functions, has_switches, has_calls;	/* the source has such event classes */
+	uint64_t finished;		/* entry number of the call that finished last */
+	bool has_functions, has_switches, has_calls;	/* its source has such event classes */
 	int64_t first, last;		/* ns: coverage; INT64_MAX, INT64_MIN while empty */
-	int64_t horizon;		/* ns: nothing older will come; INT64_MIN: unknown */
-	uint64_t seq;			/* events so far: their numbers */
-	uint64_t n_events;		/* the same, with events that were only counted */
+	int64_t horizon;		/* ns: no older record will come; INT64_MIN: unknown */
+	uint64_t seq;			/* number of events so far; numbers the events */
+	uint64_t n_events;		/* the same, including events that were only counted */
 	struct losses losses;
-	GArray *voids;			/* struct time_void, see coverage.h; in order */
+	GArray *voids;			/* struct time_void, in order; see coverage.h */
 
 	/* Registries: ids of the slice. */
-	struct strtab *strings;		/* forever */
-	struct strtab *texts;		/* reftexts of annotations; forgotten when no annotation uses them */
+	struct strtab *strings;		/* never freed before the slice */
+	struct strtab *texts;		/* reftexts of annotations; dropped when no annotation uses them */
 	GArray *hosts;			/* struct slice_host */
 	GPtrArray *threads;		/* struct thread *; read it with thread_at() */
 	struct thread_slots slots;	/* free ones of .threads */
-	struct intmap tid_last, tid_first;	/* host << 32 | tid -> the newest thread of the tid, the first one */
+	struct intmap tid_last, tid_first;	/* host << 32 | tid -> newest thread of the tid, first thread of the
+						 * tid */
 #define TID_CACHE 256
 	struct thread *tid_cache[TID_CACHE];	/* the newest thread of tid n, by n mod slots; or NULL */
 	GPtrArray *cpus;		/* struct cpu * */
@@ -74,60 +75,61 @@ struct slice {
 
 	/* Seconds. */
 	GHashTable *bins;		/* int64_t index -> struct bin */
-	struct bin *bin_last;		/* the one used last; NULL */
-	uint32_t epochs;		/* given out so far, see struct call_slot */
-	struct bin *count_bin;		/* where struct class_info.count belongs; NULL: nothing is counted */
+	struct bin *bin_last;		/* last used bin, or NULL */
+	uint32_t epochs;		/* number of epochs assigned so far, see struct call_slot */
+	struct bin *count_bin;		/* the bin of struct class_info.count; NULL: nothing is counted */
 	int64_t kept_from;		/* bins before this index were dropped */
-	struct trust forgotten;		/* the sum of theirs */
-	struct cell_table unread[CELL_KIND_N];	/* of .unread_kinds: one cell that is written and never read */
-	uint64_t generation;		/* counts published threads that were merged into others */
+	struct trust forgotten;		/* sum of the dropped bins' completeness */
+	struct cell_table unread[CELL_KIND_N];	/* for .unread_kinds: one cell that is written and never read */
+	uint64_t generation;		/* number of published threads that were merged into others */
 
 	/* Logs. */
 	GArray *facts;			/* struct fact */
-	guint facts_sorted;		/* this many, from the front, are known to be in order */
+	guint facts_sorted;		/* this many facts, from the first on, are in order */
 	GArray *annots;			/* struct annot */
-	struct slab snaps;		/* owns their struct snap */
+	struct slab snaps;		/* owns the annotations' struct snap */
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.h */
 	GArray *soft_wakes;		/* struct soft_wake */
-	GHashTable *classes;		/* names of the event classes of all sources */
+	GHashTable *classes;		/* names of the event classes of all sources, a set */
 	struct fdops fdops;
 
-	/* Of the current source. */
+	/* The current source: */
 	const struct blk_tables *tables;
 	GArray *streams, *class_infos;	/* struct stream_info; struct class_info */
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 };
 
-/* Ids of texts: a string; the same for a path or peer, within slice_bound_paths(); a text of an annotation. */
+/* Ids of texts: of any string; of a path or peer, within slice_bound_paths(); of an annotation's text. */
 uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_path(struct slice *s, struct blk_text t);
 uint32_t slice_text(struct slice *s, struct blk_text t);
-/* Index of the CPU, which is made if it is new. */
+/* Index of the CPU, which is created if it is new. */
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
-/* The newest thread of the tid. It is made if there is none, or if that one has exited. */
+/* The newest thread of the tid. It is created if there is none, or if the newest one has exited. */
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
 /* A new thread, forked at ts. The thread that had the tid before has ended. */
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
-/* The tid's thread has ended by then, if it has not exited: the tid is reused. */
+/* The tid is reused: its thread has ended by then, even if its exit is missing. */
 void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
-/* A new thread without a name (tid -1), which runs on the CPU; the CPU's idle task. */
+/* slice_anonymous(): a new thread without identity (tid -1), which runs on the CPU. slice_idle(): the CPU's idle
+ * task. */
 struct thread *slice_anonymous(struct slice *s, struct cpu *c);
 struct thread *slice_idle(struct slice *s, struct cpu *c);
 /* Frees the thread's slot for reuse. */
 void slice_thread_release(struct slice *s, struct thread *t);
-/* Appends a fact, for the caller to fill. Valid until the next one. */
+/* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
 
 /* feed.c */
 /* Adds the counts of events to their seconds: call it before bins are read. */
 void slice_flush(struct slice *s);
-/* The next records come from another source, with tables of its own. */
+/* The next records come from another source, which has its own tables. */
 void slice_change_source(struct slice *s);
 /* Drops all seconds so far. */
 void slice_drop_seconds(struct slice *s);
 
-/* The thread of the id, after merges. */
+/* The thread of the id, with merges applied. */
 static inline struct thread *thread_at(const struct slice *s, uint32_t id)
 {
 	struct thread *t = g_ptr_array_index(s->threads, id);
@@ -148,7 +150,7 @@ static inline bool thread_tells_itself(const struct slice *s, const struct threa
 	return s->live && !slice_has_kernel(s, t->host);
 }
 
-/* The id after merges; ID_NONE stays. */
+/* The id with merges applied; ID_NONE stays. */
 static inline uint32_t thread_follow(const struct slice *s, uint32_t id)
 {
 	if (id == ID_NONE)
@@ -166,13 +168,13 @@ static inline struct cpu *cpu_at(const struct slice *s, uint32_t i)
 	return g_ptr_array_index(s->cpus, i);
 }
 
-/* Did any loss end after this? */
+/* Did any loss end after the instant? */
 static inline bool slice_lost_after(const struct slice *s, int64_t from)
 {
 	return s->losses.latest > from;
 }
 
-/* A kernel loss of the host in (from, to)? */
+/* Were kernel events of the host lost in (from, to)? */
 static inline bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 				      int64_t *ret_begin)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merging two neighbouring slices, left and right: the right's ids become the left's, the left's final state resolves
- * the right's unknowns, the rest is added.
+ * Merges two neighbouring slices, left and right. The right's ids become the left's, the left's final state resolves
+ * the right's unknowns, and the rest is added.
  */
 #include "base/sort.h"
 #include "state/kernel/bin.h"
@@ -19,9 +19,10 @@
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
-struct maps {			/* arrays: the right's id -> the left's */
+struct maps {			/* arrays: the right's id -> the left's id */
 	uint32_t *string, *text, *host, *cpu;
-	uint32_t *thread;	/* the right's threads are appended: all shifted by the same number */
+	uint32_t *thread;	/* .thread: the right's threads are appended, so all ids are shifted by the same
+				 * number */
 	uint32_t n_threads;
 	uint32_t annot_add;
 	uint64_t seq_add;
@@ -211,8 +212,8 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 
 /* ---- CPUs ---- */
 
-/* The task at the border: the right's anonymous task is the left's current one, until an event of the right identified
- * its task. */
+/* The task at the border: the right's anonymous task is the left's current task, until an event of the right
+ * identifies it. */
 static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, const struct maps *m)
 {
 	struct thread *l = cpu_task(a, c), *r = thread_at(a, map_thread(m, b->start));
@@ -312,7 +313,7 @@ static void sort_range(GArray *facts, guint from, guint to)
 		}
 }
 
-/* Merges the facts from `at` on, which are in order, with those before. */
+/* Merges the facts from `at` on with those before; both ranges are in order. */
 static void merge_facts(GArray *facts, guint at)
 {
 	guint n = facts->len - at, i = at, to = facts->len;
@@ -325,7 +326,7 @@ static void merge_facts(GArray *facts, guint at)
 	}
 }
 
-/* The left's facts, then the right's, then those that merging wrote. */
+/* Sorts three ranges: the left's facts, the right's, and those that merging wrote. */
 static void sort_facts(struct slice *s, guint right, guint told)
 {
 	sort_range(s->facts, s->facts_sorted, right);
@@ -350,7 +351,7 @@ static void join_counters(struct slice *a, struct slice *b)
 	a->has_functions |= b->has_functions;
 	a->has_switches |= b->has_switches;
 	a->has_calls |= b->has_calls;
-	a->tables = NULL;	/* the caches of the source do not know b's */
+	a->tables = NULL;	/* the source's caches do not have b's names */
 	GHashTableIter it;
 	gpointer name;
 	g_hash_table_iter_init(&it, b->classes);

@@ -25,14 +25,14 @@ enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG };
 struct binary {
 	int64_t ts;
 	uint64_t base, size;
-	uint32_t host, path;	/* .path: string */
+	uint32_t host, path;	/* .path: string id */
 	int32_t vpid;
 };
 
 /* A thread's counters at an instant. */
 struct snap {
 	uint64_t wait_index;	/* waits of the thread before it */
-	int64_t part[PART_SLICE_N];	/* as in struct tstate */
+	int64_t part[PART_SLICE_N];	/* ns, as in struct tstate */
 };
 
 struct annot {
@@ -53,7 +53,7 @@ struct annot {
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint32_t next;		/* the next annotation of its trace; ID_NONE; see spans.c */
 	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast) */
-	struct snap *snap;	/* owned by slice.snaps; NULL: no account of its thread */
+	struct snap *snap;	/* owned by slice.snaps; NULL: the thread's parts of time are unknown */
 };
 
 #endif

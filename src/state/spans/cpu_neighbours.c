@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Summing up the threads that ran instead; see cpu_neighbours.h. */
+/* Sums up the threads that ran while a span's thread was runnable; see cpu_neighbours.h. */
 #include "state/spans/cpu_neighbours.h"
 
 #include "state/kernel/cpu_runs.h"
@@ -27,7 +27,7 @@ static void add_queue(void *data, struct cpu *cpu, int64_t from, int64_t to)
 		runs_between(b->s, cpu, from, to, add_piece, b);
 }
 
-/* By tid and times, not by id: ids depend on how the trace was cut. */
+/* Orders by tid and times, not by id: ids depend on where the trace was cut. */
 static int thread_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct thread *x = ((const struct neighbour *)a)->thread;
@@ -49,9 +49,9 @@ static int longest_first(gconstpointer a, gconstpointer b, gpointer data)
 	return thread_order(a, b, data);
 }
 
-#define FEW 32		/* entries: looked through rather than sorted */
+#define FEW 32		/* entries: up to this many, a linear search is faster than sorting */
 
-/* The entry, among those from `from` to `end`, of the thread; `end`: there is none. */
+/* Searches entries from `from` to `end` for the thread. Returns `end` if there is none. */
 static guint same_thread(const struct vec *all, guint from, guint end, const struct thread *thread)
 {
 	while (from < end && vec_at(all, struct neighbour, from)->thread != thread)
@@ -59,7 +59,7 @@ static guint same_thread(const struct vec *all, guint from, guint end, const str
 	return from;
 }
 
-/* One entry a thread, the longest first. */
+/* Merges the entries of each thread and sorts the threads by time, the longest first. */
 static void sum_up(struct vec *all)
 {
 	bool few = all->len <= FEW;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Noisy neighbours of a span: the threads that ran on the CPU while the span's thread waited for it. */
+/* Noisy neighbours of a span: the threads that ran on the CPU while the span's thread was runnable. */
 #ifndef BLK_STATE_SPANS_CPU_NEIGHBOURS_H
 #define BLK_STATE_SPANS_CPU_NEIGHBOURS_H
 
@@ -12,11 +12,11 @@ static inline void behind_reset(struct behind *b)
 	b->idle = 0;
 }
 
-/* Adds the threads that ran while the thread was runnable, in the part of the wait in [begin, end). Returns the one
- * that ran longest; ID_NONE: none did, or the CPU was idle for longer. */
+/* Adds the threads that ran while the thread was runnable, in the part of the wait in [begin, end). Returns the
+ * thread that ran longest; ID_NONE: none ran, or the CPU was idle for longer. */
 uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end);
-/* Sets the span's neighbours from sp->parts.behind. Its parts have the whole time in which it waited for a CPU; what no
- * log explains is unknown. */
+/* Sets the span's neighbours from sp->parts.behind. Its parts hold the whole time in which it was runnable; time
+ * that no log explains is unknown. */
 void behind_sum(struct spans *sp, struct span *span);
 
 #endif

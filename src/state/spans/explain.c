@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Parts of a span: the difference of its thread's counters between two annotations, with the waits in between. The
- * parts sum exactly to the duration: what no counter has is unknown.
+ * Parts of a span: the difference of its thread's counters between two annotations, and the waits in between. The
+ * parts sum exactly to the duration: time that no counter covers is unknown.
  */
 #include "state/spans/explain.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- parts ---- */
 
-/* Counters of a thread between two snapshots; without waits by descriptor. */
+/* Adds the difference of a thread's counters between two snapshots; waits by descriptor are not included. */
 static void add_difference(int64_t *restrict part, const int64_t *restrict from, const int64_t *restrict to)
 {
 	for (unsigned p = 0; p < PART_N; p++)
@@ -43,7 +43,7 @@ enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w)
 	return w->cause == WAIT_FD ? part_of_file(sp, wait_file(sp, thread, w)) : PART_OTHER;
 }
 
-/* The wait a thread is in now, as if it ended at `now`; false: it is in none. */
+/* The wait that the thread is in now, as if it ended at `now`; false: the thread does not wait. */
 static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
 {
 	const struct tstate *st = &t->st;
@@ -77,7 +77,7 @@ guint explain_first_wait(struct thread *t, int64_t at)
 					      t->wait_hint);
 }
 
-/* The call that the waker left just before (JUST_OUT_NS): that of its last wait; 0: none. */
+/* The call that the waker left at most JUST_OUT_NS before the wakeup: the call of its last wait; 0: none. */
 static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 {
 	struct thread *t = thread_at(sp->s, waker);
@@ -93,7 +93,7 @@ static bool is_futex(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_FUTEX;
 }
 
-/* Also for a call that waits for something else than its file. */
+/* Has the wait a file? Also true for a call that waits for something other than its file. */
 static bool has_file(const struct wait *w)
 {
 	return w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0);
@@ -139,7 +139,7 @@ static int earliest_wait(gconstpointer a, gconstpointer b, gpointer data)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* None alike: as they mostly come, so that nothing need be sorted. */
+/* Is the array in strict order of begin time already? Usually it is, and need not be sorted. */
 static bool in_order(const struct vec *waits)
 {
 	const struct span_wait *w = waits->data;
@@ -190,12 +190,12 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 	kept->len -= !inside;
 }
 
-/* A wait that lies whole inside several spans of the trace: explained once for all of them. */
+/* A wait that lies completely inside several spans of the trace. It is explained once for all of them. */
 struct known_wait {
 	struct span_wait told;
 	const struct wait *wait;
-	int64_t idle_ns;		/* what it brought to struct behind */
-	uint32_t n, first;		/* of spans.known_behind */
+	int64_t idle_ns;		/* its contribution to struct behind .idle */
+	uint32_t n, first;		/* its entries in spans.known_behind */
 	bool inside;
 };
 
@@ -236,11 +236,12 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	k->first = sp->known_behind.len;
 	k->n = b->all.len - n_behind;
 	k->inside = sp->parts.waits.len > n_kept;
-	k->told = *vec_at(&sp->parts.waits, struct span_wait, n_kept);	/* written in any case */
+	k->told = *vec_at(&sp->parts.waits, struct span_wait, n_kept);	/* valid even if the wait was not added */
 	vec_append(&sp->known_behind, vec_at(&b->all, struct neighbour, n_behind), k->n, sizeof(struct neighbour));
 }
 
-/* The thread's account from annotation x to y, both by it, and all in between. */
+/* Adds the thread's parts and waits from annotation x to y. Both are by this thread, as is every annotation in
+ * between. */
 static void explain_run(struct spans *sp, struct span *span, const struct annot *x, const struct annot *y)
 {
 	if (x == y)
@@ -257,7 +258,7 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	}
 }
 
-/* From the last annotation of an open span to now. */
+/* Adds the time from the last annotation of an open span to `now`. */
 static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
 {
 	uint32_t id = thread_follow(sp->s, x->thread);
@@ -275,7 +276,7 @@ static void explain_open(struct spans *sp, struct span *span, const struct annot
 void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
-	const struct annot *x = NULL, *from = NULL;	/* from .. x: a run of one thread's */
+	const struct annot *x = NULL, *from = NULL;	/* from .. x: consecutive annotations by one thread */
 	sp->parts.waits.len = 0;
 	behind_reset(&sp->parts.behind);
 	for (guint i = 0; i < h->n_annots; i++) {

@@ -6,15 +6,15 @@
 #include "state/kernel/thread_logs.h"
 #include "state/spans/spans_state.h"
 
-#define JUST_OUT_NS INT64_C(10000000)	/* a waker "just out of" a call left it at most this long before the wakeup */
+#define JUST_OUT_NS INT64_C(10000000)	/* limit for "just out of a call": time (ns) from the exit to the wakeup */
 
 /* Fills the span's parts and waits. */
 void explain_half(struct spans *sp, const struct half *h, struct span *span);
-/* Index of the first of the thread's waits (in order of time) that ends after the instant. */
+/* Index of the first of the thread's waits that ends after the instant. Waits are in order of time. */
 guint explain_first_wait(struct thread *t, int64_t at);
 /* What the thread waited for. */
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
-/* The part of the wait in [begin, end), as a span stores it, without .behind. False: there is none. */
+/* The part of the wait in [begin, end), as a span stores it, without .behind. False: they do not overlap. */
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
 		  struct span_wait *ret);
 

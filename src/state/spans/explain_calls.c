@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * System calls of spans: each is the innermost segment's of its thread that holds it whole.
- */
+/* System calls of spans. A call belongs to the innermost segment of its thread that contains the whole call. */
 #include "state/spans/explain_calls.h"
 
 #include "state/kernel/thread_logs.h"
@@ -55,7 +53,7 @@ void spans_find_segments(struct spans *sp)
 	vec_sort(&sp->segments, sizeof(struct segment), segment_order, NULL);
 }
 
-/* ---- whose a call is ---- */
+/* ---- assigning calls to halves ---- */
 
 void spans_group(struct spans *sp, struct vec *to)
 {
@@ -76,14 +74,14 @@ void spans_group(struct spans *sp, struct vec *to)
 		*vec_at(to, struct inner, starts[from[i].half + 1]++) = from[i];
 }
 
-/* The first call that ends then or later: they are in the order in which they ended. */
+/* Index of the first call that ends at `from` or later. The log is in order of end time. */
 static guint first_call(struct thread *t, int64_t from)
 {
 	return t->call_hint = vec_first_after(&t->calls, sizeof(struct done_call), offsetof(struct done_call, end),
 					      from - 1, t->call_hint);
 }
 
-/* Which of those on the stack holds what ends then, as its place there from 1; 0: none does. */
+/* Position + 1 on the stack of the innermost segment that ends at `end` or later; 0: none. */
 static guint innermost(const struct vec *stack, const struct segment *segs, int64_t end)
 {
 	guint k = stack->len;
@@ -92,7 +90,7 @@ static guint innermost(const struct vec *stack, const struct segment *segs, int6
 	return k;
 }
 
-/* How many calls from that one on lie in a segment that ends then, before the next begins. */
+/* Number of calls from `from` on that end within the segment and begin before the next segment begins. */
 static guint calls_inside(const struct thread *t, guint from, int64_t end, int64_t next_begin)
 {
 	const struct done_call *calls = t->calls.data;
@@ -103,7 +101,7 @@ static guint calls_inside(const struct thread *t, guint from, int64_t end, int64
 	return i - from;
 }
 
-/* The calls of one thread, whose segments are first .. end. */
+/* Finds the calls of one thread; its segments are first .. end - 1. */
 static void find_calls(struct spans *sp, guint first, guint end)
 {
 	const struct segment *segs = sp->segments.data;
@@ -146,7 +144,7 @@ void spans_find_calls(struct spans *sp)
 	}
 }
 
-/* ---- of one half ---- */
+/* ---- calls of one half ---- */
 
 static bool is_error(int64_t ret)
 {
@@ -216,7 +214,7 @@ static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
 	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
-/* None alike: as they mostly come, so that nothing need be sorted. */
+/* Is the array in strict order of begin time already? Usually it is, and need not be sorted. */
 static bool in_order(const struct vec *slow)
 {
 	const struct span_slow_call *c = slow->data;
@@ -240,7 +238,7 @@ void explain_calls(struct spans *sp, const struct half *h, struct span *span)
 		span->n_slow_more = slow->len - LIMIT_SPAN_CALLS;
 		slow->len = LIMIT_SPAN_CALLS;
 	}
-	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* of one run they are */
+	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* the calls of one run are in order */
 		vec_sort(slow, sizeof(struct span_slow_call), earliest_call, NULL);
 	span->slow = slow->data;
 	span->n_slow = slow->len;

@@ -12,14 +12,14 @@
 #include <stdio.h>
 
 #define RULE_BLKKIN (RULE_FUNCTION - 1)
-#define SEARCHED_FRAMES 64		/* frames, from the innermost outwards, for an end */
+#define SEARCHED_FRAMES 64		/* an end searches this many frames, from the innermost outwards */
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
 /* An open span. */
 struct frame {
 	uint64_t trace, span, parent;
 	uint64_t key;		/* for functions: the address */
-	uint64_t thread;	/* where it began */
+	uint64_t thread;	/* key of the thread where it began */
 	uint32_t rule;
 };
 
@@ -29,13 +29,13 @@ struct pairs {
 	void *data;
 	GHashTable *by_key;	/* uint64_t -> GArray of struct frame, innermost last */
 	GHashTable *by_thread;	/* the same */
-	GHashTable *sizes;	/* of traces of functions: uint64_t -> how many */
+	GHashTable *sizes;	/* traces of functions: uint64_t id -> number of spans */
 	GHashTable *names;	/* of functions: uint64_t -> reftext */
-	guint names_of;		/* binaries when they were made */
-	int64_t ts;		/* of the newest mark, */
-	unsigned n_at_ts;	/* and how many since then */
+	guint names_of;		/* number of binaries when .names was filled */
+	int64_t ts;		/* instant of the newest mark */
+	unsigned n_at_ts;	/* earlier marks at .ts */
 	struct annot last;	/* the newest mark that is no tag */
-	bool alone;		/* it begins a span of which no end will be known to be its own */
+	bool alone;		/* .last begins a span, and its end cannot be identified */
 };
 
 static void frames_free(gpointer p)
@@ -92,7 +92,7 @@ static uint64_t mixed_text(uint64_t h, const char *text)
 
 /* ---- threads ---- */
 
-/* The event's thread from the kernel trace; NULL: idle, lost, or not identified (yet). */
+/* The event's thread from the kernel trace; NULL: idle, unknown after a loss, or not identified yet. */
 static const struct thread *kernel_thread(const struct pairs *p, const struct annot *a)
 {
 	uint32_t thread = thread_follow(p->s, a->thread);
@@ -137,7 +137,7 @@ static struct frame *innermost(GHashTable *table, uint64_t key)
 	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
 }
 
-/* Removes the innermost such frame, if it is among the last SEARCHED_FRAMES. */
+/* Removes the innermost frame that matches, if it is among the last SEARCHED_FRAMES. */
 static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
@@ -190,7 +190,7 @@ static uint64_t new_id(struct pairs *p, const struct annot *a)
 	return id ? id : 1;
 }
 
-/* Gives the annotation a new span: in the parent's trace, or in one of its own. */
+/* Gives the annotation a new span, in the parent's trace or in a new trace. */
 static void join(struct pairs *p, struct annot *a, const struct frame *parent)
 {
 	a->span = new_id(p, a);
@@ -200,7 +200,8 @@ static void join(struct pairs *p, struct annot *a, const struct frame *parent)
 
 /* ---- functions ---- */
 
-/* Bounds traces of functions: a further function begins a new trace. Its parent id refers to the old one. */
+/* Bounds traces of functions: when a trace is full, the next function begins a new one. Its parent id still refers
+ * to the old trace. */
 static void count_function(struct pairs *p, struct annot *a, const struct frame *parent)
 {
 	if (!parent || parent->rule != RULE_FUNCTION)
@@ -227,7 +228,7 @@ static void function_begins(struct pairs *p, struct annot *a)
 	push(p, &f);
 }
 
-/* Removes the function at `at`, and those above it: their exits are missing. */
+/* Removes the function at `at` and those that it called: their exits are missing. */
 static void unwind(struct pairs *p, GArray *frames, guint at)
 {
 	guint kept = at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pairs beginnings and ends of spans whose events have no ids, and finds their parents: functions nest on their
- * thread, events of rules are joined by keys (rules.h). It takes the annotations of a from_start slice in order, so
- * how the trace was cut does not matter.
+ * Pairs beginnings and ends of spans whose events have no ids, and finds their parents. Functions nest on their
+ * thread; events of rules are joined by keys (rules.h). Annotations of a from_start slice are processed in order, so
+ * the result does not depend on cuts.
  */
 #ifndef BLK_STATE_SPANS_PAIRS_H
 #define BLK_STATE_SPANS_PAIRS_H
@@ -11,20 +11,21 @@
 #include "state/spans/annot.h"
 
 struct pairs;
-/* Called for a span whose end is missing for good. */
+/* Called for a span that will not get an end. */
 typedef void (*pairs_abandon)(void *data, uint64_t trace, uint64_t span);
 struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data);
 void pairs_free(struct pairs *p);		/* NULL is fine */
 
-/* Takes the next annotation; a mark gets its trace, span and parent. An end without a beginning, and a beginning
- * without an end, become partial spans. opens, ends: what an annotation of BlkKin does, so that other spans can be
- * its children. False: it begins a span whose end cannot be identified, since its thread is unknown: abandon it. */
+/* Processes the next annotation; a mark gets its trace, span and parent. An end without a beginning, and a
+ * beginning without an end, become partial spans. opens, ends: what a BlkKin annotation does, so that other spans
+ * can be its children. False: it begins a span and its thread is unknown, so the end cannot be identified: abandon
+ * it. */
 bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
 
 /* Must the annotation wait, since its thread will probably be identified soon? */
 bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now);
 
-/* Drops what is open of traces for which gone() is true. */
+/* Drops open spans of traces for which gone() is true. */
 void pairs_forget(struct pairs *p, bool (*gone)(uint64_t trace, void *data), void *data);
 
 /* The name of the annotation's function: "glxgears+0x472b"; "" if it has no address. A reftext, valid until the next

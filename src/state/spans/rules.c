@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rules as text: see rules.h. Read line by line, so that an error has its line. */
+/* Parses rules; see rules.h. The parser works line by line, so that an error message has its line. */
 #include "state/spans/rules_private.h"
 
 #include "base/limits.h"
 
 #include <string.h>
 
-#define MARK "span "			/* before a rule's name, where groups are not all rules */
+#define MARK "span "			/* prefix of a rule's name in files with other groups */
 
 G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 
-/* One line that is read. */
+/* State of the parser at one line. */
 struct reading {
 	struct rules *rules;
-	struct rule *rule;		/* lines are of it; NULL: of nobody */
+	struct rule *rule;		/* the rule that the lines belong to; NULL: none */
 	const char *file;
 	unsigned line;
 	bool only_marked;
-	uint32_t seen;			/* of the rule: bits, by index in lines[] */
+	uint32_t seen;			/* keys of the rule seen so far: bits, by index in lines[] */
 	GError **error;
 };
 
@@ -33,7 +33,7 @@ static bool fail(const struct reading *r, const char *format, ...)
 	return false;
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 static void event_init(struct rule_event *e)
 {
@@ -108,7 +108,7 @@ static bool is_field(const char *name)
 	return *name != '\0' && *name != '|';
 }
 
-/* The number of the field among those of the event; -1: that is no name. */
+/* Index of the field in .fields of the event, added if it is new; -1: the name is invalid. */
 static int field_of(struct rule_event *e, const char *name)
 {
 	guint i;
@@ -278,7 +278,7 @@ static const struct { const char *key; bool (*take)(const struct reading *, cons
 	{ "nested", take_nested }, { "tags", take_tags },
 };
 
-/* ---- the text ---- */
+/* ---- parsing ---- */
 
 static struct rule *find_rule(const struct rules *rules, const char *name)
 {
@@ -290,7 +290,7 @@ static struct rule *find_rule(const struct rules *rules, const char *name)
 	return NULL;
 }
 
-/* Where the rule's own line is told, not that of the line that ended it. */
+/* Errors about the rule as a whole have the line of its header, not the line where the rule ended. */
 static bool check_rule(const struct reading *reading, const struct rule *rule)
 {
 	struct reading at = *reading;

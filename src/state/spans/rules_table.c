@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The subscription table with what the installed rules ask for. */
+/* The subscription table with the events and fields that the installed rules need. */
 #include "state/slice/slice.h"
 #include "state/spans/rules_private.h"
 #include "state/store/timeline.h"
@@ -7,17 +7,17 @@
 #define NO_ROW G_MAXUINT16
 
 struct ruled_row {
-	unsigned base;			/* whose handler comes first; NO_ROW: none */
-	GArray *begun, *ended;		/* guint: rules; NULL: it is no rule's */
+	unsigned base;			/* row of the handler that runs first; NO_ROW: none */
+	GArray *begun, *ended;		/* guint: numbers of rules; NULL: none */
 };
 
-/* One for the process: readers borrow the table for as long as they live. */
+/* One per process: readers borrow the table for their whole lifetime. */
 static struct {
 	struct rules *rules;
-	const struct blk_subscription *of;	/* made from these */
+	const struct blk_subscription *of;	/* the table without rules */
 	GArray *subs;			/* struct blk_subscription */
-	GArray *rows;			/* struct ruled_row, of the same index */
-	const char *full;		/* an event that has no room for all fields */
+	GArray *rows;			/* struct ruled_row, with the index of .subs */
+	const char *full;		/* an event with more fields than slots; NULL: none */
 	const struct rule *of_full;
 	GMutex lock;
 } table;
@@ -70,7 +70,7 @@ unsigned subscription_of(const struct blk_subscription *rows, size_t n, const ch
 	return best;
 }
 
-/* The row of exactly this event, made where there is none. */
+/* Index of the row for exactly this event; adds the row if it is missing. */
 static unsigned row_of(const char *event)
 {
 	unsigned at = subscription_of((const struct blk_subscription *)(void *)table.subs->data, table.subs->len,

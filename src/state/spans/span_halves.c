@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Halves of a span: client and server share a span id. If several services begin it (a request to two servers, or an id
- * that is used twice), each has a half of its own.
+ * Halves of a span: client and server share a span id. Several services may begin it: a request to two servers, or an
+ * id that is used twice. Then each service has its own half.
  */
 #include "state/spans/span_halves.h"
 
@@ -33,7 +33,7 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 	*vec_add(&sp->halves, struct half) = h;
 }
 
-/* Owners of one kind: the services that begin it; if there are none, those that end it. */
+/* Finds the owners of one kind: the services that begin the span; if there are none, the services that end it. */
 static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct owners *to)
 {
 	guint before = to->n, most = server ? LIMIT_SPAN_HALVES : LIMIT_SPAN_HALVES / 2;
@@ -50,8 +50,8 @@ static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bo
 		}
 }
 
-/* Core annotations are their service's; others their thread's, then their service's, else the
- * first one's, which is the client's where there is one. */
+/* The owner of an annotation. Core annotations belong to their service. Others belong to the owner with their
+ * thread, else with their service, else to the first owner (the client if there is one). */
 static guint owner_of(const struct owners *o, const struct annot *a, enum core c)
 {
 	bool core = is_client(c) || is_server(c);
@@ -69,7 +69,7 @@ static guint owner_of(const struct owners *o, const struct annot *a, enum core c
 	return best < o->n ? best : next < o->n ? next : first < o->n ? first : 0;
 }
 
-/* Each half's annotations side by side, in their order; at[i]: where the i-th begins. */
+/* Sorts annotations by half; their order within a half is retained. at[i]: where the i-th half begins. */
 static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *ids, guint n, guint *at)
 {
 	g_autofree uint32_t *before = g_memdup2(ids, n * sizeof *ids);
@@ -111,7 +111,8 @@ static void split(struct spans *sp, uint32_t *ids, guint n)
 void spans_split(struct spans *sp, uint32_t *ids, guint n)
 {
 	const struct annot *annots = (const struct annot *)sp->s->annots->data;
-	const struct annot *begun[2] = { NULL };	/* first: the client's, the server's */
+	const struct annot *begun[2] = { NULL };	/* the first annotation that begins the client's half, and
+							 * the server's */
 	bool has[2] = { false }, several = false;
 
 	for (guint i = 0; i < n; i++) {

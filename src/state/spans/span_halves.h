@@ -5,8 +5,8 @@
 
 #include "state/spans/spans_state.h"
 
-/* Appends the halves of one span to sp->halves. ids: its annotations, in order of time; sorted by half on return. There
- * are several of a kind where several services begin the span. */
+/* Appends the halves of one span to sp->halves. ids: its annotations, in order of time; sorted by half on return.
+ * There are several halves of a kind if several services begin the span. */
 void spans_split(struct spans *sp, uint32_t *ids, guint n);
 
 #endif

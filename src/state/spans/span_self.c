@@ -2,7 +2,7 @@
 /* Self time of spans; see span_self.h. */
 #include "state/spans/span_self.h"
 
-/* What a child covers of its parent. */
+/* The interval of its parent that a child covers. */
 struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
 static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -12,7 +12,7 @@ static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The halves of one id, the clients' first. */
+/* The halves of one span id, client halves first. */
 struct group { const struct half *half; guint n; };
 
 static struct group group_of(const struct half *halves, guint n, guint i)
@@ -25,8 +25,8 @@ static struct group group_of(const struct half *halves, guint n, guint i)
 	return (struct group){ halves + begin, end - begin };
 }
 
-/* The server half of a shared span lies in its client half; a child of a shared span in the half of
- * its own service, a server's sooner, else in the first one, which is the client's. */
+/* Does the child reduce this half's self time? A server half lies in its client half. A child of a shared span lies
+ * in the half of its own service, preferably a server half; else in the first half, which is the client's. */
 static bool covers(const struct half *h, const struct group *of, const struct child *c)
 {
 	const struct half *in = of->half;

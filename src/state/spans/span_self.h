@@ -5,7 +5,7 @@
 
 #include "state/spans/spans_state.h"
 
-/* Sets self_ns of all halves, which are sorted by span. */
+/* Sets self_ns of all halves. They must be sorted by span. */
 void spans_set_self(struct spans *sp);
 
 #endif

@@ -21,26 +21,26 @@
 struct strace {
 	uint64_t id;
 	guint n_annots;
-	uint32_t first_annot, last_annot;	/* of a chain, see struct annot */
+	uint32_t first_annot, last_annot;	/* list of its annotations, linked by struct annot .next */
 	GArray *slots;		/* struct slot, by span and kind; NULL: none yet */
 	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
-	bool dirty, open;	/* open: published with open spans, or not closed yet */
-	bool given_up;		/* there is no room for more of it */
-	bool goes_on;		/* it had open spans, when it was published last */
-	bool settled;		/* nothing that comes for others can change what was published */
+	bool dirty, open;	/* .open: published with open spans, or not closed yet */
+	bool given_up;		/* the memory bound is reached: nothing more is added */
+	bool goes_on;		/* it had open spans when it was last published */
+	bool settled;		/* later events cannot change what was published */
 	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
-	guint published;	/* annotations, when it was published last */
-	int64_t published_at;	/* and when that was */
+	guint published;	/* number of annotations when it was last published */
+	int64_t published_at;	/* and the instant */
 };
 
-/* Closed 2 s after the root's end; without one, when it is given up. */
+/* A trace is closed 2 s after its root ends, or when it is given up. */
 static inline bool strace_closed(const struct strace *t, int64_t now)
 {
 	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
 	       now - t->last > LIMIT_OPEN_TRACE_SECONDS * NS_PER_S;
 }
 
-/* nth: of the halves of that kind, which are of as many services. */
+/* nth: index among the halves of that kind; each belongs to another service */
 struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 
 /* Is it a real thread: not idle, and identified? */
@@ -121,14 +121,15 @@ void spans_free(struct spans *sp)
 	g_free(sp);
 }
 
-/* May the annotation be of a trace that was forgotten? Of traces whose ids were dropped only their time is known. */
+/* May the annotation belong to a dropped trace? For traces whose ids were dropped only the time of the newest
+ * annotation is known. */
 static bool forgotten_has(const struct forgotten *f, const struct annot *a)
 {
 	return intmap_get(&f->ids[0], a->trace) != INTMAP_NONE ||
 	       intmap_get(&f->ids[1], a->trace) != INTMAP_NONE || a->ts <= f->unknown_to;
 }
 
-/* Its trace; NULL: the trace was dropped, and the annotation is late. */
+/* The annotation's trace; NULL: the trace was dropped, so the annotation is late. */
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
 	struct strace *t = find_trace(sp, a->trace);
@@ -193,8 +194,8 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Is the annotation's thread, as the kernel trace has it, certain? Not outside of the kernel trace's coverage of the
- * CPU, unless the annotation's vtid agrees. */
+/* Is the thread that the kernel trace reports for the annotation certain? It is not outside of the kernel trace's
+ * coverage of the CPU, unless the annotation's vtid agrees. */
 static bool is_certain(const struct spans *sp, const struct annot *a)
 {
 	const struct thread *t = thread_at(sp->s, a->thread);
@@ -205,7 +206,7 @@ static bool is_certain(const struct spans *sp, const struct annot *a)
 	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
 }
 
-/* The thread of an annotation: the kernel's current task, else by its vtid. */
+/* The thread of an annotation: the kernel's current task, else the thread of its vtid. */
 static uint32_t annot_thread(struct spans *sp, struct annot *a)
 {
 	a->thread = thread_follow(sp->s, a->thread);
@@ -219,7 +220,7 @@ static uint32_t annot_thread(struct spans *sp, struct annot *a)
 	return a->thread;
 }
 
-/* A trace as it is published. */
+/* How a trace is published. */
 struct making { struct strace *t; bool closed; int64_t now; };
 
 static bool is_abandoned(const struct making *m, uint64_t span)
@@ -232,7 +233,7 @@ static uint32_t thread_of(struct spans *sp, const struct annot *a)
 	return is_real_thread(sp->s, a->thread) ? a->thread : ID_NONE;
 }
 
-/* Was the half joined by a key across a loss? Another end and beginning may be lost in it. */
+/* Was the half joined by a key across a loss? The lost events may include another end and beginning. */
 static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
@@ -241,7 +242,7 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
-/* Begin, end and state of a half from its annotations. */
+/* Sets the begin, end and state of a half from its annotations. */
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
 	g_assert(h->n_annots > 0);
@@ -263,7 +264,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
 		h->end = MAX(h->end, m->now);
-	if (h->end < h->begin)		/* an end of another span, or by another clock: unknown */
+	if (h->end < h->begin)		/* the end is of another span, or from another clock: duration unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
@@ -347,7 +348,7 @@ static int slot_order(gconstpointer a, gconstpointer b)
 	return (x->nth > y->nth) - (x->nth < y->nth);
 }
 
-/* The slot that the span had before, among the trace's first n; ID_NONE: it is new. */
+/* The slot of the span in the last publication, among the trace's first n slots; ID_NONE: the span is new. */
 static uint32_t find_slot(const struct strace *t, guint n, const struct slot *key)
 {
 	const struct slot *have = n ? bsearch(key, t->slots->data, n, sizeof(*key), slot_order) : NULL;
@@ -383,10 +384,10 @@ static void publish_halves(struct spans *sp, struct strace *t, struct publicatio
 		g_array_sort(t->slots, slot_order);
 }
 
-#define OFTEN 1000		/* annotations of a trace that may be published at any time */
-#define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
+#define OFTEN 1000		/* annotations: shorter traces may be published at any time */
+#define NS_AN_ANNOT 10000	/* longer traces: ns of the trace's time to wait per annotation */
 
-/* Has it changed since it was published? */
+/* Has it changed since it was last published? */
 static bool has_changed(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
@@ -394,8 +395,8 @@ static bool has_changed(const struct strace *t, int64_t now, bool final)
 	return !t->settled && (final || (t->open && strace_closed(t, now)));
 }
 
-/* Is it published now? A long trace is, when it is a quarter longer, or after a time in proportion to its length: so
- * the total cost stays a small multiple of its length. */
+/* Is it time to publish the trace? A long trace is published after it grew by a quarter, or after a time
+ * proportional to its length. So the total cost stays a small multiple of the length. */
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
 	guint n = t->n_annots;
@@ -405,14 +406,14 @@ static bool is_due(const struct strace *t, int64_t now, bool final)
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
-/* Is the annotation's thread final? Without a kernel trace it is what the annotation says. */
+/* Is the annotation's thread final? Without a kernel trace it is the thread that the annotation names. */
 static bool has_final_thread(const struct spans *sp, const struct annot *a)
 {
 	return !a->by_kernel && !a->in_kernel && !a->mark &&
 	       !slice_has_kernel(sp->s, a->host);
 }
 
-/* Snapshots are scattered in memory: prefetches one. */
+/* Prefetches a snapshot: snapshots are scattered in memory. */
 static inline void fetch_snap(const struct snap *snap)
 {
 	for (size_t i = 0; snap && i < sizeof *snap; i += 64)
@@ -461,7 +462,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->dirty = false;
 }
 
-/* In order of time: the logs of their threads lie together in memory. */
+/* Order of time: then the threads' logs are read in memory order. */
 static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -475,14 +476,15 @@ void spans_bound(struct spans *sp, size_t bytes)
 	sp->room = bytes;
 }
 
-/* Number of annotations that fit spans.room, at the mean length of their texts. */
+/* Number of annotations that fit into spans.room, given the mean length of their texts. */
 static guint spans_most(const struct spans *sp)
 {
 	size_t texts = strtab_bytes(sp->s->texts) / MAX(sp->s->annots->len, 1);
 	return (guint)MIN(sp->room / (sizeof(struct annot) + texts), G_MAXUINT / 2);
 }
 
-/* First traces whose root has ended, the oldest first: little is still to come for them. Then the longest. */
+/* Traces whose root has ended come first, the oldest first: few annotations will follow. Then the longest trace
+ * first. */
 static int nearest_end_first(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
@@ -496,7 +498,7 @@ static int nearest_end_first(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Gives up open traces until the rest takes half of the bound. */
+/* Gives up open traces until the rest needs at most half of the bound. */
 static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 {
 	guint n = 0, most = spans_most(sp);
@@ -532,12 +534,12 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	intmap_clear(&sp->irqs);	/* names may change later */
 }
 
-/* ---- runs without end: dropping closed traces, and the logs that only they needed ---- */
+/* ---- live: dropping closed traces, and the log entries that only they needed ---- */
 
-#define FEW 1000		/* annotations: not worth making less room for them */
-#define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
-#define FEW_TEXTS (64u << 10)	/* bytes of texts: not worth looking for which are used */
-#define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
+#define FEW 1000		/* annotations: fewer are not worth compacting */
+#define FORGET_EVERY_NS INT64_C(500000000)	/* dropping walks everything retained, so not at each refresh */
+#define FEW_TEXTS (64u << 10)	/* bytes of texts: fewer are not worth a search for unused ones */
+#define HOLLOW 4	/* an array is reallocated when less than 1/HOLLOW of its entries remain */
 
 static void remember(struct forgotten *f, const struct strace *t)
 {
@@ -563,7 +565,7 @@ static void forget_trace(struct spans *sp, guint i)
 	g_ptr_array_remove_index_fast(sp->traces, i);
 }
 
-/* Drops closed traces. Returns the first instant that the others still need. */
+/* Drops closed traces. Returns the first instant that the remaining traces need. */
 static int64_t forget_traces(struct spans *sp, int64_t now)
 {
 	int64_t needed = now;
@@ -583,7 +585,7 @@ static bool is_dropped(uint64_t trace, void *data)
 	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
 }
 
-/* Drops texts that no annotation uses. Published spans have references of their own. */
+/* Drops texts that no annotation uses. Published spans hold their own references. */
 static void forget_texts(struct spans *sp)
 {
 	const struct slice *s = sp->s;
@@ -637,7 +639,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 	sp->done = done;
 }
 
-/* Frees empty logs: an array keeps its largest size, for exited threads forever. */
+/* Frees empty logs: an array never shrinks, and exited threads are retained. */
 static void free_logs(struct thread *t)
 {
 	GArray **logs[] = { &t->annots, &t->open };

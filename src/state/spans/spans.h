@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Makes spans of a slice's annotations, and explains them by what its threads did.
- */
+/* Makes spans from a slice's annotations, and explains them with the states, waits and calls of their threads. */
 #ifndef BLK_STATE_SPANS_SPANS_H
 #define BLK_STATE_SPANS_SPANS_H
 
@@ -10,16 +8,15 @@
 struct publication;
 struct spans;
 
-/* Maps a thread of the slice to its id in the registry. */
+/* Returns the registry id of a thread of the slice. */
 typedef uint32_t (*spans_thread)(void *data, uint32_t thread);
 
 struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, void *data);
 void spans_free(struct spans *sp);
 
 /*
- * Publishes the spans of all traces that have changed since the last call. now: newest known instant; final: no more
- * annotations will come. A trace is closed 2 s
- * (SPANS_LINGER_NS) after its root has ended, by event time.
+ * Publishes the spans of all traces that have changed since the last call. now: the newest known instant. final: no
+ * more annotations will come. A trace is closed 2 s (SPANS_LINGER_NS) after its root has ended, by event time.
  */
 #define SPANS_LINGER_NS INT64_C(2000000000)
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
@@ -28,8 +25,8 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 void spans_bound(struct spans *sp, size_t bytes);
 
 /* Live: drops closed traces, and the entries of thread logs that only they needed. A later annotation of a dropped
- * trace is counted as late. The ids of the newest 250,000 to 500,000 dropped traces are stored; of older ones only
- * the time of their newest annotation is known, and annotations up to that time are late. */
+ * trace is counted as late. The ids of the newest 250,000 to 500,000 dropped traces are stored. For older traces
+ * only the time of their newest annotation is known, and annotations up to that time are late. */
 void spans_forget(struct spans *sp, int64_t now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of making spans (spans.h). A trace is made in two steps. First all its halves get their times, and the
- * calls and long waits of their threads. Then each half becomes a span, in buffers that are used again.
+ * The working state of making spans (spans.h). A trace is made in two steps. First all its halves get their times, and
+ * the calls and long waits of their threads. Then each half becomes a span, in reused buffers.
  */
 #ifndef BLK_STATE_SPANS_SPANS_STATE_H
 #define BLK_STATE_SPANS_SPANS_STATE_H
@@ -14,25 +14,25 @@
 struct pairs;
 
 struct half {
-	const uint32_t *annots;		/* sorted by time; of one span and service side */
+	const uint32_t *annots;		/* in order of time; all of one half */
 	guint n_annots;
 	uint8_t kind, state;		/* enum span_kind, enum span_state */
-	uint8_t nth;			/* of its kind, of one span */
-	uint32_t thread;		/* of its begin, ID_NONE */
+	uint8_t nth;			/* index among the span's halves of its kind */
+	uint32_t thread;		/* that began it; ID_NONE: unknown */
 	uint32_t service;
 	uint64_t id, parent;
 	int64_t begin, end, self_ns;
-	guint calls, n_calls;		/* in struct spans.calls: runs of them */
-	guint chains, n_chains;		/* in struct spans.chains */
+	guint calls, n_calls;		/* runs of calls in struct spans.calls */
+	guint chains, n_chains;		/* entries in struct spans.chains */
 };
 
-/* An interval in which a thread worked for a half, and not for one of its children. */
+/* An interval in which a thread worked for a half and not for one of its children. */
 struct segment { int64_t begin, end; uint32_t thread, half; };
 
-/* Consecutive calls, or one wait, of a segment's thread: the index of the first in its log, and their number. */
+/* Consecutive calls, or one wait, in a segment. index: of the first in the thread's log; n: their number. */
 struct inner { uint32_t half, segment, index, n; };
 
-/* A thread that ran instead, and for how long; see cpu_neighbours.h. */
+/* A thread that ran while another was runnable, and for how long; see cpu_neighbours.h. */
 struct neighbour { const struct thread *thread; int64_t ns; };
 
 struct behind {
@@ -48,48 +48,50 @@ enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END,
 struct parts_of_span {
 	struct vec annotations, tags, waits, calls, slow, hops;
 	struct behind behind, behind_hop;
-	/* a struct span_runqueue */
+	/* holds a struct span_runqueue */
 	_Alignas(struct span_runqueue) char neighbours[sizeof(struct span_runqueue) +
 						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 
 /* Ids of dropped traces, in two generations: when the younger one is full, the older one is dropped. */
 struct forgotten {
-	struct intmap ids[2];		/* the younger generation, the older one */
-	int64_t last[2];		/* ns: their newest annotation; INT64_MIN */
-	int64_t unknown_to;		/* ns: the newest annotation of traces that are in neither any more */
+	struct intmap ids[2];		/* younger generation, older generation */
+	int64_t last[2];		/* ns: the newest annotation of each generation; INT64_MIN: none */
+	int64_t unknown_to;		/* ns: the newest annotation of traces whose ids were dropped */
 };
-#define FORGOTTEN_KEPT 250000		/* ids of a generation */
+#define FORGOTTEN_KEPT 250000		/* ids per generation */
 
 struct spans {
 	struct slice *s;
 	struct names *n;
 	struct pairs *pairs;
-	uint32_t (*thread)(void *data, uint32_t thread);	/* see spans_new() */
+	uint32_t (*thread)(void *data, uint32_t thread);	/* registry id of a thread; see spans_new() */
 	void *thread_data;
-	uint32_t core[CORE_N];		/* their texts */
-	/* Of the first texts, which most are: enum core; and whether it is known to be no error. */
+	uint32_t core[CORE_N];		/* ids of the core annotations' texts */
+	/* For the first CORE_KEYS texts (most annotations have one of them): enum core, and whether the text is
+	 * known to be no error. */
 	uint8_t core_of[CORE_KEYS];
 	bool no_error[CORE_KEYS];
-	guint done;			/* annotations indexed */
-	size_t room;			/* bytes for annotations that are kept, with their texts; 0: no bound */
+	guint done;			/* number of annotations indexed */
+	size_t room;			/* bytes for retained annotations and their texts; 0: no bound */
 	GPtrArray *traces;		/* struct strace * */
-	struct intmap by_id;		/* of a trace -> in traces */
+	struct intmap by_id;		/* trace id -> index in .traces */
 	struct forgotten forgotten;
 	uint32_t n_slots;
-	int64_t forgot_at;		/* instant; INT64_MIN: never */
-	size_t texts_kept;		/* bytes, when texts were forgotten last */
+	int64_t forgot_at;		/* instant of the last spans_forget(); INT64_MIN: never */
+	size_t texts_kept;		/* bytes after texts were last dropped */
 	struct intmap irqs;		/* cache of irq_text(), while spans are published */
-	/* While a trace is made: */
+	/* Valid while a trace is made: */
 	struct vec ids;			/* uint32_t: its annotations, by span and time */
-	struct vec halves;		/* struct half; their annotations are in ids */
+	struct vec halves;		/* struct half; .annots point into ids */
 	struct vec segments;		/* struct segment; by thread and time */
 	struct vec children;		/* struct child */
 	struct vec calls, chains;	/* struct inner: by half */
-	struct vec inner, stack, starts;	/* while those are found */
-	struct vec known, known_behind;	/* struct known_wait (explain.c), struct neighbour: of its waits */
-	struct parts_of_span parts;	/* while a span is made */
-	uint32_t files_of;		/* thread: .files are its descriptors; ID_NONE */
+	struct vec inner, stack, starts;	/* buffers for finding calls and chains */
+	struct vec known, known_behind;	/* waits in several spans: struct known_wait (explain.c), and their struct
+					 * neighbour */
+	struct parts_of_span parts;	/* buffers of the current span */
+	uint32_t files_of;		/* thread that .files belongs to; ID_NONE: none */
 	struct fdtable *files;
 };
 
@@ -125,7 +127,7 @@ static inline const struct annot *annot_of(const struct spans *sp, const struct 
 	return &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 }
 
-/* The published id of a thread; ID_NONE: none, an idle task, or one that was not identified. */
+/* The published id of a thread; ID_NONE: none, an idle task, or an unidentified thread. */
 static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);

@@ -13,24 +13,24 @@
 #include <string.h>
 
 #define SHARE 32		/* a wait shorter than this fraction (1/n) of its span is not followed */
-#define SHARE_OF_WAIT 8		/* the same for a waker's wait, of the span's wait */
-#define ENOUGH_HOPS 64		/* links of one wait: then no further waker is followed */
-#define MOST_SHOWN 6		/* waits of one thread that get a link of their own: the longest */
+#define SHARE_OF_WAIT 8		/* a waker's wait shorter than this fraction (1/n) of the span's wait is not followed */
+#define ENOUGH_HOPS 64		/* links of one wait: beyond this no further waker is followed */
+#define MOST_SHOWN 6		/* waits of one thread with a link of their own: the longest ones */
 
 struct chain {
 	struct spans *sp;
 	struct vec *hops;		/* struct chain_link, in order of time */
-	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* each waits for the next */
-	guint first;			/* of this wait */
+	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* each thread waits for the next one */
+	guint first;			/* index of the first link of this wait */
 	unsigned depth, steps;
-	int64_t least;			/* shorter waits of wakers are not looked behind */
+	int64_t least;			/* ns: shorter waits of wakers are not followed */
 };
 
-/* Running and short waits, combined into one link. */
+/* Running time and short waits, combined into one link. */
 struct mix {
-	int64_t from, to;		/* from: TS_NONE where nothing is open */
-	bool waits;			/* there are some */
-	int64_t part[PART_N];		/* of the waits */
+	int64_t from, to;		/* .from: TS_NONE if there is none to combine */
+	bool waits;			/* it includes waits */
+	int64_t part[PART_N];		/* ns, of the waits */
 };
 
 static void add_hop(struct chain *c, struct chain_link h)
@@ -57,7 +57,7 @@ static bool in_chain(const struct chain *c, uint32_t thread)
 
 static void add_thread(struct chain *c, int64_t from, int64_t to);
 
-/* Is the interval long enough, and the thread not in the chain already? */
+/* Is the interval long enough to follow, and is the thread not in the chain already? */
 static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
 	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
@@ -66,13 +66,13 @@ static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
-	g_assert(c->depth < LIMIT_WAKER_DEPTH);	/* may_follow() */
+	g_assert(c->depth < LIMIT_WAKER_DEPTH);	/* ensured by may_follow() */
 	c->thread[++c->depth] = thread;
 	add_thread(c, from, to);
 	c->depth--;
 }
 
-/* ---- running ---- */
+/* ---- running time ---- */
 
 static void begin_mix(struct mix *m)
 {
@@ -108,14 +108,14 @@ static void extend(struct mix *m, int64_t from, int64_t to)
 	m->to = to;
 }
 
-/* Is it a new thread before its first run? That time is not logged as a wait. */
+/* Is it the time between the thread's fork and its first run? It is not logged as a wait. */
 static bool is_first(const struct thread *t, int64_t before)
 {
 	return t->fresh && !t->waits_base &&
 	       (!t->waits.len || before <= vec_at(&t->waits, struct wait, 0)->begin);
 }
 
-/* The thread did not exist yet: follows its creator. False: it is unknown, or must not be followed. */
+/* Follows the creator, for time before the thread existed. False: the creator is unknown, or cannot be followed. */
 static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, int64_t from, int64_t to)
 {
 	uint32_t creator = thread_follow(c->sp->s, t->creator);
@@ -126,7 +126,7 @@ static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, 
 	return true;
 }
 
-/* Outside of waits: it ran, if the CPU's log shows it. */
+/* Adds time outside of waits: running, if the CPU's log shows it. */
 static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t from, int64_t to)
 {
 	const struct slice *s = c->sp->s;
@@ -154,7 +154,7 @@ static bool is_preempted(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_PREEMPTED;
 }
 
-/* The waker that explains the length of the wait; ID_NONE: none. */
+/* The waker that explains the wait's length; ID_NONE: none. */
 static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w)
 {
 	struct slice *s = sp->s;
@@ -166,7 +166,7 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 	return p == PART_DISK || p == PART_FAULT || p == PART_TIMER ? ID_NONE : waker;
 }
 
-/* Blocked in [from, to): follows the waker, if it may be followed. */
+/* Adds blocked time [from, to) and follows the waker if possible. */
 static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
 	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
@@ -219,7 +219,7 @@ static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64
 	m->part[explain_part(c->sp, c->thread[c->depth], w)] += wake - from;
 }
 
-/* ---- a thread ---- */
+/* ---- one thread ---- */
 
 static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 {
@@ -229,10 +229,10 @@ static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 	return w->begin < to ? w : NULL;
 }
 
-/* The least length (ns) of a wait with a link of its own; G_MAXINT64: there are too many waits. */
+/* Minimum length (ns) of a wait with a link of its own; G_MAXINT64: no wait gets one, as there are too many. */
 static int64_t least_shown(struct chain *c, struct thread *t, int64_t from, int64_t to)
 {
-	int64_t most[MOST_SHOWN + 1] = { 0 };	/* the longest first, and one more */
+	int64_t most[MOST_SHOWN + 1] = { 0 };	/* the longest first, plus the next shorter one */
 	const struct wait *w;
 	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
@@ -245,7 +245,7 @@ static int64_t least_shown(struct chain *c, struct thread *t, int64_t from, int6
 			most[k] = most[k - 1];
 		most[k] = ns;
 	}
-	return most[MOST_SHOWN] + 1;	/* waits of equal length are treated alike */
+	return most[MOST_SHOWN] + 1;	/* so that waits of equal length are treated alike */
 }
 
 static void add_thread(struct chain *c, int64_t from, int64_t to)
@@ -277,7 +277,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 	end_mix(c, &m);
 }
 
-/* ---- of the spans ---- */
+/* ---- all spans ---- */
 
 static bool is_long(const struct segment *seg, const struct half *h, const struct wait *w)
 {
@@ -285,7 +285,7 @@ static bool is_long(const struct segment *seg, const struct half *h, const struc
 	return to > from && (to - from) * SHARE >= h->end - h->begin;
 }
 
-/* Of a thread, whose segments are first .. end: the same way as its calls go. */
+/* Finds the waits of one thread; its segments are first .. end - 1. Same method as find_calls(). */
 static void find_waits(struct spans *sp, guint first, guint end)
 {
 	const struct segment *segs = sp->segments.data;
@@ -352,7 +352,7 @@ void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 	hops->len = 0;
 	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
 		follow_wait(sp, vec_at(&sp->chains, struct inner, i));
-	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* of several threads */
+	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* links of several threads overlap */
 	span->chain = hops->data;
 	span->n_chain = hops->len;
 }

@@ -80,7 +80,7 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 	return to;
 }
 
-/* ---- making room ---- */
+/* ---- freeing memory ---- */
 
 static const int64_t folds[] = { 10 * NS_PER_S, 60 * NS_PER_S };
 
@@ -93,7 +93,7 @@ static const struct second *at(const GPtrArray *seconds, size_t i)
  * *at_first to the first of them and returns their number; 0: none. The result must end before second n begins. */
 static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, size_t *at_first)
 {
-	g_assert(n < seconds->len);			/* at least one second stays */
+	g_assert(n < seconds->len);			/* at least one second remains */
 	int64_t stays = at(seconds, n)->begin_ns;
 
 	for (size_t i = *at_first, last; i < n; i = MAX(last, i + 1)) {
@@ -110,8 +110,8 @@ static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, si
 	return 0;
 }
 
-/* Returns the bytes freed; 0, with nothing changed, when that would be too little: the seconds have few keys in
- * common. */
+/* Returns the number of freed bytes. 0: nothing was changed, since the seconds have few keys in common and folding
+ * would free too little. */
 static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fold_ns)
 {
 	struct second *const *from = (struct second *const *)(void *)&seconds->pdata[first];
@@ -142,11 +142,11 @@ static void weigh_levels(const GPtrArray *seconds, size_t bytes[3])
 		bytes[level_of(at(seconds, i))] += at(seconds, i)->bytes;
 }
 
-/* State of seconds_fold(). Each search begins where the last one of the same level ended, as otherwise the time
- * would be quadratic. */
+/* State of seconds_fold(). Each search begins where the last one of the same level ended; else the total time would
+ * be quadratic. */
 struct folding {
 	GPtrArray *seconds;
-	size_t keep;			/* newest seconds that stay */
+	size_t keep;			/* number of newest seconds that are not folded */
 	size_t bytes[3];		/* memory by level_of() */
 	size_t first[2];		/* where to search next, by level of the seconds to fold */
 };
@@ -156,7 +156,7 @@ static size_t next_block(struct folding *f, int level)
 	return find_block(f->seconds, f->seconds->len - f->keep, folds[level], &f->first[level]);
 }
 
-/* Folds the n seconds that next_block() found. Returns the bytes freed; 0: nothing was done. */
+/* Folds the n seconds that next_block() found. Returns the number of freed bytes; 0: nothing was changed. */
 static size_t fold_found(struct folding *f, int level, size_t n, int64_t *folded_until)
 {
 	size_t first = f->first[level], had[3] = { 0 };
@@ -183,7 +183,7 @@ size_t seconds_fold(GPtrArray *seconds, size_t keep, size_t excess, int64_t *fol
 	weigh_levels(seconds, f.bytes);
 	while (freed < excess && seconds->len > keep) {
 		if (f.bytes[2] > f.bytes[0] + f.bytes[1])
-			break;			/* now dropping the oldest minutes is better */
+			break;			/* from here on it is better to drop the oldest minutes */
 		int level = f.bytes[1] > f.bytes[0] / 2;
 		size_t n = next_block(&f, level);
 		if (!n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Folding: several seconds become one when memory is short. Sums and histograms are added, maxima stay, and the
- * slowest calls are retained up to the number of one second. Only the time resolution is lost.
+ * Folding: merges several seconds into one when memory is short. Sums and histograms are added, maxima are retained,
+ * and the slowest calls are retained up to the limit of one second. Only time resolution is lost.
  */
 #ifndef BLK_STATE_STORE_COARSEN_H
 #define BLK_STATE_STORE_COARSEN_H

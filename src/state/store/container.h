@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which container a process runs in. The first namespace that differs from the kernel's initial one identifies it:
- * pid, else cgroup, else uts. Where none differs, a hostname other than the machine's identifies it.
- * The inodes of initial namespaces are constants (PROC_PID_INIT_INO and so on in the kernel's proc_ns.h).
- * Pure functions; any thread.
+ * The container of a process. The first namespace that differs from the kernel's initial one identifies it: pid, else
+ * cgroup, else uts. If none differs, a hostname other than the machine's identifies it. The inodes of initial
+ * namespaces are constants (PROC_PID_INIT_INO and so on in the kernel's proc_ns.h). Pure functions; any thread.
  */
 #ifndef BLK_STATE_STORE_CONTAINER_H
 #define BLK_STATE_STORE_CONTAINER_H
 
 #include "state/store/registry.h"
 
-/* The number of a container on one host, the same in every timeline of a trace: one of the two below, or kind and
- * inode of a namespace, or a hostname's key. Never 0. */
+/* The number of a container on one host, equal in every timeline of a trace. It is one of the two constants below,
+ * or kind and inode of a namespace, or a hostname's key. Never 0. */
 #define CONTAINER_UNKNOWN UINT64_C(1)	/* the namespaces of the process are unknown */
 #define CONTAINER_HOST UINT64_C(2)	/* in no container: all known namespaces are the initial ones */
 

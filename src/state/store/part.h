@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of a thread's time. At any instant a thread is in exactly one part, so the parts sum exactly to the
- * interval that they explain.
+ * The parts of a thread's time. A thread is in exactly one part at any instant, so the parts sum exactly to the
+ * interval.
  */
 #ifndef BLK_STATE_STORE_PART_H
 #define BLK_STATE_STORE_PART_H
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All parts: the id, which names columns ("user_ns"), and the name in this program. */
+/* All parts: the id, which is used in column names ("user_ns"), and the name in this program. */
 #define PART_LIST(X) \
 	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
 	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
 	X(unknown, UNKNOWN)
 
-/* For each: title (3 or 4 columns), letter in the waterfall, help; then the texts before and after a duration in a
- * sentence ("slept 5ms"), and what another thread did meanwhile ("": nothing to say). */
+/* For each part: title (3 or 4 columns), letter in the waterfall, help; then the texts before and after a duration
+ * in a sentence ("slept 5ms"), and what another thread did meanwhile ("": not mentioned). */
 #define PART_ROW_USER "USR", 'u', "on a CPU, in user mode", \
 	"computed ", "", "computed"
 #define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call", \

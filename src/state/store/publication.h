@@ -22,8 +22,8 @@ struct published_host { uint32_t id; struct host_info info; };
 struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
 struct published_process { uint32_t id; struct process_info info; };
 struct published_file { uint32_t id; struct file_info info; };
-/* A corrected span was decoded again (publish/adopt.h) and replaces the published version of the span. Where several
- * halves have its id, SPAN_HALF_CORRECTED replaces only the half of the same service. */
+/* A corrected span was decoded again (publish/adopt.h) and replaces its published version. If several halves have
+ * its id, SPAN_HALF_CORRECTED replaces only the half of the same service. */
 enum span_correction { SPAN_NEW, SPAN_CORRECTED, SPAN_HALF_CORRECTED };
 struct published_span {
 	uint32_t slot;			/* stable place of the span: a later version has the same one */
@@ -56,8 +56,8 @@ void publication_add_file(struct publication *p, uint32_t id, const struct file_
 /* Takes the reference. The span must be sealed. */
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span);
 
-/* Moves the last `most` spans of p to a new publication, to be applied after p. It moves more where needed to
- * leave no trace cut in two. Returns NULL when p has at most `most` spans. */
+/* Moves the last `most` spans of p to a new publication, to be applied after p. It moves more spans if a trace
+ * would be split otherwise. Returns NULL if p has at most `most` spans. */
 struct publication *publication_split(struct publication *p, guint most);
 
 #endif

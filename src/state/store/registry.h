@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ID_NONE UINT32_MAX		/* the id of no thread, process, string, host or file */
-#define TIME_UNKNOWN INT64_MIN		/* an instant that is not known */
+#define ID_NONE UINT32_MAX		/* no thread, process, string, host or file */
+#define TIME_UNKNOWN INT64_MIN		/* unknown instant */
 
 struct host_info {
 	char *name;			/* owned */
@@ -41,7 +41,7 @@ struct process_info {
 	uint32_t host;
 	int32_t pid;
 	int32_t ppid;			/* -1: unknown */
-	uint32_t leader;		/* thread id; ID_NONE: never seen */
+	uint32_t leader;		/* thread id; ID_NONE: it had no event */
 	int64_t start_ns, exit_ns;	/* TIME_UNKNOWN: as in struct thread_info */
 	uint32_t ns[NS_N];		/* inodes of its latest namespaces; 0: unknown */
 	int32_t vpid;			/* its pid in its pid namespace; -1: unknown */

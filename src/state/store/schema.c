@@ -33,7 +33,7 @@ static const char *name_of_block(unsigned i)
 #define TYPE_OF(value) _Generic((value), \
 	uint16_t: FIELD_U16, int16_t: FIELD_I16, uint32_t: FIELD_U32, int32_t: FIELD_I32, uint64_t: FIELD_U64, \
 	int64_t: FIELD_I64, struct hist: FIELD_HIST, struct flow: FIELD_BYTES)
-/* CELL is the struct: a typedef in the function that has the table. */
+/* CELL is the cell's struct, by a typedef in the function that contains the table. */
 #define FIELD(name_, value, n_, role_, unit_, element_, help_) \
 	{ .id = #name_, .offset = offsetof(CELL, name_), .type = TYPE_OF(value), .role = CELL_IS_##role_, .n = n_, \
 	  .size = sizeof(value), .unit = unit_, .element = element_, .help = help_ },
@@ -208,7 +208,7 @@ void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *m
 
 /* ---- tables of cells ---- */
 
-/* Keys hold network addresses: the random seed keeps an attacker from choosing keys that collide. */
+/* Keys contain network addresses: the random seed prevents an attacker from choosing keys that collide. */
 static uint64_t hash_key(const void *key, size_t size)
 {
 	static uint64_t seed;
@@ -232,7 +232,7 @@ static uint64_t hash_key(const void *key, size_t size)
 	return (h ^ half) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The key in the map: the cell's key itself where it has up to eight bytes, else its hash. */
+/* The key in the map: the cell's key itself if it has at most eight bytes, else its hash. */
 static inline uint64_t map_key(const struct cell_layout *l, const void *key)
 {
 	uint64_t word;
@@ -293,7 +293,7 @@ void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint3
 	intmap_reserve(&t->map, room);
 }
 
-/* Appends a cell that is not initialised. */
+/* Appends an uninitialised cell. */
 static void *more(struct cell_table *t, const struct cell_layout *l)
 {
 	if (t->n == t->room)
@@ -301,7 +301,7 @@ static void *more(struct cell_table *t, const struct cell_layout *l)
 	return cell_table_at(t, l, t->n++);
 }
 
-/* The index of the key's cell; .n: there is none yet, and the caller must append it. */
+/* Index of the key's cell; .n: the cell does not exist yet, and the caller must append it. */
 static uint32_t place_of(struct cell_table *t, const struct cell_layout *l, const void *key)
 {
 	uint64_t place;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The schema of a second. Each kind of cell (figures of one thread, file, CPU, ...) is one list here. The structs
- * are made from the lists, and so are tables (schema.c) by which cells are found, added, mapped to other ids,
- * published, folded, measured, freed and named as metrics.
+ * The schema of a second. Each kind of cell (figures of one thread, file, CPU, ...) is one list here. The structs are
+ * generated from the lists, and so are the tables in schema.c. With these tables, general code finds, adds, maps,
+ * publishes, folds, measures and frees cells, and names metrics.
  *
- * To add a figure: a row here, the handler that counts it, the view that shows it.
+ * To add a figure, add a row here, the handler that counts it, and the view that shows it.
  *
  * A list has keys (K), then figures (F: one value, A: an array), histograms last:
  *
@@ -39,9 +39,9 @@ enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_
 #define SCHED_PRIO_NONE INT16_MIN
 
 /*
- * The two ends of a connection, from packet headers. "local" is the source of a packet that is queued at a device and
- * the destination of one that is received; of a forwarded packet, both ends are other machines. Unused bytes are
- * 0, so that flows compare as memory.
+ * The two ends of a connection, from packet headers. "local" is the source of a packet that is queued at a device, and
+ * the destination of a received packet. For a forwarded packet both ends are other machines. Unused bytes are 0, so
+ * that flows can be compared as memory.
  */
 enum { FLOW_TCP = 6, FLOW_UDP = 17, FLOW_OTHER = 255 };	/* IP protocol numbers; OTHER: any other, or unknown */
 
@@ -53,8 +53,8 @@ struct flow {
 	uint8_t local[16], peer[16];	/* network byte order; IPv4: the first four bytes */
 };
 
-/* Unresolved time, which only the slice before can charge to a part: in a system call that began before this slice, or
- * that was not seen because of a loss. Only in bins. */
+/* Unresolved time: in a system call that began before this slice, or that was not seen because of a loss. Only the
+ * slice before can charge it to a part. Only in bins. */
 enum {
 	PART_UNRESOLVED_RUN = PART_N,		/* on a CPU, in a call from before the slice or in none */
 	PART_UNRESOLVED_BLOCK,		/* blocked, likewise */
@@ -221,7 +221,7 @@ enum {
 	K(uint32_t, name, STRING, "of the event") \
 	F(uint64_t, count, SUM, COUNT, "events")
 
-/* Kind, its array in struct second, its list, its list in bins, and the events that it needs. */
+/* Kind, its array in struct second, its list, its list in bins, and the events that its cells need. */
 #define CELL_KINDS(X) \
 	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL, "sched_switch, syscall_entry_*, syscall_exit_*") \
 	X(call, calls, CALL_CELL, CALL_CELL, "syscall_entry_*, syscall_exit_*") \
@@ -284,7 +284,7 @@ enum cell_role {
 	/* figures: how two cells of the same key are added */
 	CELL_IS_SUM, CELL_IS_MAX, CELL_IS_MIN, CELL_IS_HIST,
 	CELL_IS_LAST,		/* the value in the last second; not summed over time */
-	CELL_IS_NAME,		/* a string that is derived from the key on publication */
+	CELL_IS_NAME,		/* a string that is derived from the key at publication */
 };
 
 struct cell_field {
@@ -302,7 +302,7 @@ struct cell_layout {
 	uint16_t size, key_size;	/* bytes; the key comes first */
 	uint8_t n_fields, n_keys, n_hists;	/* keys are the first fields, histograms the last */
 	const struct cell_field *fields;
-	const char *needs;		/* event names, for people; "": none in particular */
+	const char *needs;		/* event names for messages; "": no particular event */
 };
 
 /* Static. */

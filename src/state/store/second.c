@@ -24,7 +24,7 @@ void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind 
 {
 	uint32_t *n = (uint32_t *)(void *)((char *)s + places[kind].n);
 
-	g_assert(*n == 0);				/* else the cells would leak */
+	g_assert(*n == 0);				/* else the old cells would leak */
 	*(void **)(void *)((char *)s + places[kind].cells) = cell_table_steal(from, cell_layout(kind), n);
 }
 

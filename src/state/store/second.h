@@ -32,7 +32,7 @@ struct trust {
 					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
 
-/* Adds the counters. The caller adds .touched and .corrected, whose sums differ. */
+/* Adds the counters, except .touched and .corrected: the caller sets those. */
 static inline void trust_add(struct trust *to, const struct trust *t)
 {
 	to->lost_events += t->lost_events;

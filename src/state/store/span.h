@@ -36,13 +36,13 @@ struct span_tag {
 	bool is_int;
 };
 
-/* One time off the CPU inside the span. */
+/* An interval off the CPU inside the span. */
 struct span_wait {
-	int64_t begin_ns;		/* switched out (or the span's beginning) */
+	int64_t begin_ns;		/* switched out, or the span's beginning */
 	int64_t wake_ns;		/* woken; end_ns when unknown */
-	int64_t end_ns;			/* on a CPU again (or the span's end) */
+	int64_t end_ns;			/* on a CPU again, or the span's end */
 	uint32_t thread;		/* the thread that waited */
-	uint32_t call;			/* string: the system call, "" outside of one */
+	uint32_t call;			/* string: the system call; "": not in a call */
 	uint32_t file;			/* ID_NONE: none */
 	uint32_t waker;			/* thread; ID_NONE: unknown, or an interrupt alone */
 	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else ""; with a waker:
@@ -52,7 +52,7 @@ struct span_wait {
 					 * unknown */
 	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
 	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED) */
-	bool lock;			/* the futex is that of a lock (not of a condition or of a thread's end) */
+	bool lock;			/* the futex belongs to a lock (not to a condition, or to a thread's end) */
 	uint64_t arg;			/* a futex's address; else 0 */
 };
 #define SPAN_NO_CPU UINT16_MAX		/* unknown */
@@ -63,7 +63,7 @@ struct span_neighbour {
 	int64_t ns;
 };
 
-/* Which threads ran while the span's thread was runnable. All times sum to its preempted and wakeup parts. */
+/* Which threads ran while the span's thread was runnable. All times sum to the span's preempted and wakeup parts. */
 struct span_runqueue {
 	int64_t idle_ns;		/* no thread ran: the CPU had to wake up */
 	int64_t unknown_ns;		/* the running thread, or the CPU, is unknown */
@@ -73,18 +73,18 @@ struct span_runqueue {
 };
 
 /*
- * One link of a waker chain: what another thread did while the span's thread was blocked. That is the waker, and,
- * while the waker was blocked itself, the thread that woke the waker, and so on. The links of one wait cover it without
- * gaps from its beginning to its wakeup.
+ * One link of a waker chain: what another thread did while the span's thread was blocked. That thread is the waker.
+ * While the waker was blocked itself, it is the thread that woke the waker, and so on. The links of one wait cover it
+ * without gaps, from its beginning to its wakeup.
  */
 struct chain_link {
 	int64_t begin_ns, end_ns;
 	uint32_t thread;		/* ID_NONE: unknown */
-	uint32_t call, file, waker, waker_irq;	/* as in struct span_wait; of a link that is a single wait */
-	uint32_t cpu_holder;		/* as in struct span_wait, where it was runnable */
-	uint8_t part;			/* enum part, where not .on_cpu; PART_UNKNOWN: unknown */
+	uint32_t call, file, waker, waker_irq;	/* as in struct span_wait; set if the link is a single wait */
+	uint32_t cpu_holder;		/* as in struct span_wait, for time in which it was runnable */
+	uint8_t part;			/* enum part, if not .on_cpu; PART_UNKNOWN: unknown */
 	uint8_t depth;			/* 1: it woke the span's thread; 2: it woke that waker; ... */
-	bool on_cpu;			/* ran, in an unknown mode: .part is not valid */
+	bool on_cpu;			/* it was running, in an unknown mode: .part is not valid */
 	bool mixed;			/* includes waits too short for links of their own; fields describe most of
 					 * it */
 };
@@ -96,7 +96,7 @@ struct span_call {
 	int64_t total_ns, max_ns;
 };
 
-/* One of the 64 longest system calls of the span, in order of beginning. */
+/* One of the 64 longest system calls of the span. They are in order of beginning. */
 struct span_slow_call {
 	int64_t begin_ns, duration_ns, ret;
 	uint32_t name, file, thread;
@@ -109,12 +109,12 @@ struct span {
 	const char *name, *service, *ip;
 	uint32_t port;
 	uint32_t host;
-	uint32_t thread;		/* of its beginning; ID_NONE: unknown */
+	uint32_t thread;		/* thread that began it; ID_NONE: unknown */
 	int32_t tid, pid;		/* as in the trace; -1: unknown */
 	uint32_t errors;		/* tags or annotations named "error"; failed system calls do not count */
 	int64_t begin_ns;
 	int64_t end_ns;			/* of an open span: the latest known instant */
-	int64_t self_ns;		/* duration less the time that its children cover */
+	int64_t self_ns;		/* duration minus the time that its children cover */
 	int64_t part[PART_N];		/* ns; sums exactly to end_ns - begin_ns */
 	struct span_annotation *annotations;	/* n_annotations; likewise the other arrays */
 	struct span_tag *tags;
@@ -122,7 +122,7 @@ struct span {
 	struct span_call *calls;
 	struct span_slow_call *slow;
 	struct chain_link *chain;	/* in order of beginning */
-	struct span_runqueue *runqueue;	/* NULL: it never waited for a CPU */
+	struct span_runqueue *runqueue;	/* NULL: its thread was never runnable */
 	uint32_t n_annotations, n_tags, n_calls, n_chain;
 	uint32_t n_waits, n_waits_more, n_slow, n_slow_more;	/* more: those that are not stored */
 	size_t bytes;			/* memory, approximate: texts shorter than SPAN_LONG_TEXT count as if no
@@ -145,8 +145,8 @@ static inline bool span_is_request(const struct span *s)
 	return s->parent_id == 0 || s->kind == SPAN_SERVER;
 }
 
-/* Is the trace named after `s` rather than after `than`? The order is: true roots first, the client half before
- * the server half, the earliest, the longest. */
+/* Does `s` rather than `than` give the trace its name? The order is: true roots first, the client half before the
+ * server half, the earliest, the longest. */
 bool span_is_better_root(const struct span *s, const struct span *than);
 
 /* References are held by publications, by the timeline and by rows of views. The last span_unref() frees. */
@@ -172,8 +172,8 @@ static inline void span_each_text(const struct span *s, void (*visit)(const char
 struct span *span_new(void);		/* empty, with one reference; its arrays are g_malloc'd */
 /* Sets .bytes of the complete span. The span must not change afterwards. */
 void span_seal(struct span *s);
-/* Returns a sealed copy with one reference; span and arrays are one piece of memory. It takes over the references to
- * the texts of `s`, which must not be unreferenced afterwards. */
+/* Returns a sealed copy with one reference; span and arrays are one piece of memory. The copy takes over the
+ * references to the texts of `s`, so `s` must not release them. */
 struct span *span_pack(const struct span *s);
 
 enum span_id { SPAN_ID_STRING, SPAN_ID_HOST, SPAN_ID_THREAD, SPAN_ID_FILE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sums of evicted spans: see span_sums.h. A hash table with open addressing, whose entries are in a list. */
+/* Sums of evicted spans: see span_sums.h. A hash table with open addressing; its entries are in a list. */
 #include "state/store/span_sums.h"
 
 #include "base/timefmt.h"
@@ -72,7 +72,7 @@ static bool same_key(const struct span_sum_key *x, const struct span_sum_key *y)
 	       x->operation_service == y->operation_service;
 }
 
-/* NULL: there is no such sum; *ret_free is the free place for it. */
+/* NULL: the sum does not exist; *ret_free is its free slot. */
 static struct span_sum *find(const struct span_sums *sums, const struct span_sum_key *key,
 			     int64_t slot, uint64_t *ret_free)
 {
@@ -191,7 +191,7 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 		hist_add(&to->gaps, gap);
 }
 
-/* A call to a service that is not traced: all its time is unknown. */
+/* A call to an untraced service: all its time is unknown. */
 static void add_call_outside(struct span_sums *sums, const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
@@ -205,14 +205,15 @@ static void add_call_outside(struct span_sums *sums, const struct tree *t, int i
 	to->errors += s->errors;
 }
 
-/* Phases that were already counted, by parent. */
+/* Phases that were counted already, by parent. */
 struct seen {
 	struct intmap phase[SPAN_SERVER + 1];	/* of each kind: service and name -> number */
 	struct intmap pairs;	/* set of phase << 32 | parent node */
 	uint32_t n;		/* phases */
 };
 
-/* Is it the first span of its phase below that parent? A parent's time counts once for several such children. */
+/* Is it the first span of its phase below that parent? A parent's time counts once, even if several such children
+ * exist. */
 static bool is_first(struct seen *seen, const struct span *s, int parent)
 {
 	struct intmap *phases = &seen->phase[s->kind];

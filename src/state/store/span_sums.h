@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sums of evicted spans. When memory is short, the timeline evicts whole traces and adds their closed spans to sums by
- * time, so that totals stay right. Each span counts several times, once for each way in which views group spans.
- * A time step is one second at first and doubles when there are too many sums. Their number is bounded: what does
- * not fit (hostile traces can name each span differently) goes into one sum of each kind, .others.
- * The sums belong to a timeline and to its thread.
+ * time, so that totals stay right. Each span counts several times, once for each way in which views group spans. A
+ * time step is one second at first and doubles when there are too many sums. Their number is bounded: hostile traces
+ * can name each span differently. Spans beyond the bound go into one sum of each kind, .others. The sums belong to a
+ * timeline and to its thread.
  */
 #ifndef BLK_STATE_STORE_SPAN_SUMS_H
 #define BLK_STATE_STORE_SPAN_SUMS_H
@@ -29,7 +29,7 @@ struct span_sum_key {
 	const char *operation_service, *operation;	/* of the root; SUM_CALL: the caller's service (NULL: from
 							 * outside) */
 	bool top;
-	bool others;			/* the sum of spans that had no room; all texts are NULL */
+	bool others;			/* the sum of spans beyond the bound; all texts are NULL */
 };
 struct span_sum {
 	struct span_sum_key key;
@@ -40,16 +40,16 @@ struct span_sum {
 	int64_t parents_ns;		/* SUM_PHASE: duration of the parents of these spans, each counted once */
 	int64_t part[PART_N];		/* ns */
 	struct hist duration;		/* ns */
-	struct hist gaps;		/* SUM_CALL: the caller's duration less the callee's (ns), where positive */
-	uint64_t skewed;		/* SUM_CALL: calls whose gap would be negative */
-	int64_t slot;			/* private: begin of its time step (ns) */
+	struct hist gaps;		/* SUM_CALL: the caller's duration minus the callee's (ns), if positive */
+	uint64_t skewed;		/* SUM_CALL: calls with a negative gap */
+	int64_t slot;			/* private: beginning of its time step (ns) */
 };
 
 struct span_sums {
 	GArray *list;			/* struct span_sum */
 	struct intmap index;		/* hash of key and slot -> index in list */
 	int64_t step_ns;		/* length of a time step */
-	guint most;			/* bound on the number of sums; .others may come on top */
+	guint most;			/* bound on the number of sums; .others are extra */
 };
 
 void span_sums_init(struct span_sums *sums, size_t memory_budget);	/* 0: no bound by memory */

@@ -77,7 +77,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Does the id whose first span is at that place have more than FEW spans? */
+/* Does the id with its first span at that place have more than FEW spans? */
 static bool is_many(const struct builder *b, int first)
 {
 	return first + FEW < b->n &&
@@ -184,7 +184,7 @@ static int find_parent(const struct builder *b, int i)
 /* Makes one span of each cycle of parents a root. */
 static void break_cycles(struct builder *b)
 {
-	g_autofree int *mark = g_new0(int, b->n);	/* 0: not visited; else 1 + the span whose walk visited it */
+	g_autofree int *mark = g_new0(int, b->n);	/* 0: not visited; else 1 + the span where that walk began */
 	for (int i = 0; i < b->n; i++) {
 		int k = i;
 		while (k >= 0 && !mark[k]) {

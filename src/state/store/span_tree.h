@@ -15,7 +15,7 @@ struct tree_node {
 	int first_child, next;		/* indexes, -1: none */
 	int end;			/* one past the last node of its subtree */
 	uint16_t depth;			/* 0: a root; saturates */
-	bool orphan;			/* a root whose parent is not in the trace */
+	bool orphan;			/* a root: its parent is not in the trace */
 	bool critical;			/* set by path_mark() of views/path.h */
 };
 
@@ -26,12 +26,12 @@ struct tree {
 	int root;			/* node that the trace is named after: a true root, else the best orphan;
 					 * -1: empty */
 	int *by_id;			/* private: nodes by span id, kind, index: see tree_find() */
-	/* A cache of what views computed of the whole tree; made and freed by views/why.c. NULL: none yet. */
+	/* A cache for views that depends on the whole tree; created and freed by views/why.c. NULL: none yet. */
 	void *index;
 	void (*free_index)(void *index);
 };
 
-/* A tree of these spans, of which it takes references. Sorts the array. See also timeline_tree_new(). */
+/* Makes a tree of these spans and takes references to them. Sorts the array. See also timeline_tree_new(). */
 struct tree *tree_new(uint64_t trace_id, struct span **spans, int n);
 void tree_free(struct tree *t);			/* NULL is fine */
 /* One past the last node of the subtree of node i. */
@@ -41,24 +41,24 @@ static inline int tree_end(const struct tree *t, int i)
 }
 /* The first node of a span of that kind (-1: of any kind); -1: not in the tree. */
 int tree_find(const struct tree *t, uint64_t span_id, int kind);
-/* How much of node i's time (ns) node `child` covers. */
+/* The part of node i's time (ns) that node `child` covers. */
 int64_t tree_covers(const struct tree *t, int i, int child);
 /* Do both run on the same known thread? */
 bool tree_same_thread(const struct span *a, const struct span *b);
 
-/* The parts of node i (ns) less those of its children on the same thread. Never below 0. */
+/* The parts of node i (ns) minus those of its children on the same thread. Never below 0. */
 void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N]);
 
 /* Is the closed span of node i a call from another service, or (*ret_caller NULL) from outside of the trace? */
 bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller);
-/* The service (a reftext) that the closed client span of node i names as callee, where no span below it is of
- * another service: the callee, as a database, is not traced. NULL: none. */
+/* The untraced service (a reftext), such as a database, that the closed client span of node i names as its callee.
+ * NULL: no name, or a span below it is of another service, so the callee is traced. */
 #define TAG_PEER_SERVICE "peer.service"
 const char *tree_called_outside(const struct tree *t, int i);
 /* The duration (ns) of a call as the caller saw it. */
 int64_t tree_call_ns(const struct span *caller, const struct span *s);
-/* The caller's duration less the callee's (ns): the way there and back, as the caller's span ends with the answer.
- * Durations need no common clock. False: unknown. */
+/* The caller's duration minus the callee's (ns): the time for request and answer in transit, as the caller's span
+ * ends with the answer. Durations need no common clock. False: unknown. */
 bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret);
 
 typedef struct tree blk_tree;

@@ -400,7 +400,7 @@ static size_t lower_bound(const struct timeline *tl, int64_t begin)
 	size_t low = 0, high = tl->seconds->len;
 
 	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin)
-		return high;			/* nearly always: it is the newest */
+		return high;			/* the usual case: it is the newest */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct second *s = g_ptr_array_index(tl->seconds, mid);
@@ -440,7 +440,7 @@ static void note_event(struct timeline *tl, const struct event_cell *cell)
 		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
 }
 
-/* Gives a corrected second the borders of the one it replaces: coverage may have cut them differently. */
+/* Gives a corrected second the borders of the one that it replaces: coverage may have cut them differently. */
 static void correct_second(const struct timeline *tl, struct second *s)
 {
 	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
@@ -458,7 +458,7 @@ static void put_second(struct timeline *tl, struct second *s)
 	if (s->trust.corrected)
 		correct_second(tl, s);
 	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
-		second_unref(s);		/* dropped, folded or corrected since */
+		second_unref(s);		/* it was dropped, folded or corrected since */
 		return;
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
@@ -532,7 +532,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	g_assert(intmap_get(&tl->by_slot, entry.slot) == INTMAP_NONE);
 	tl->has_spans = true;
-	/* A late version of a span that was dropped does not come back. */
+	/* A late version of a dropped span is ignored. */
 	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
 		span_unref(entry.span);
 		return;
@@ -640,8 +640,8 @@ static void correct_span(struct timeline *tl, struct span_entry entry, enum span
 	apply_span(tl, entry);
 }
 
-/* Applies the versions that were held back while their trace was pinned. If it still is, they are held back again.
- * Returns whether any was applied. */
+/* Applies the versions that were held back while their trace was pinned. If it is still pinned, they are held back
+ * again. Returns whether any was applied. */
 static bool release_held_back(struct timeline *tl)
 {
 	GArray *held = tl->held_back;

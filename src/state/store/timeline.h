@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The timeline: all closed seconds, spans and registries. Views see only this.
- * It belongs to the main thread, which changes it only with timeline_apply(), by publications that a worker made
- * (publication.h). Pointers that it returns are const and valid until the next timeline_apply().
+ * The timeline: all closed seconds, spans and registries; the only source of views. It belongs to the main thread,
+ * which changes it only with timeline_apply(), from publications that a worker made (publication.h). Pointers that it
+ * returns are const and valid until the next timeline_apply().
  *
- * Ids are dense from 0 and stable for the life of the timeline. Nothing may be ordered or printed by id.
- * Strings from traces are hostile: see base/text.h.
+ * Ids are dense from 0 and stable for the life of the timeline. Nothing may be ordered or printed by id. Strings from
+ * traces are hostile; see base/text.h.
  */
 #ifndef BLK_STATE_STORE_TIMELINE_H
 #define BLK_STATE_STORE_TIMELINE_H
@@ -37,10 +37,10 @@ bool timeline_coverage(const struct timeline *tl, int64_t *ret_first, int64_t *r
 /* Closed seconds by time. Gaps (seconds without any event) have no entry. */
 size_t timeline_n_seconds(const struct timeline *tl);
 const struct second *timeline_second(const struct timeline *tl, size_t i);
-/* Index of the first second with end_ns > at (n_seconds when there is none). */
+/* Index of the first second with end_ns > at; n_seconds: there is none. */
 size_t timeline_find(const struct timeline *tl, int64_t at);
 
-/* Registries: NULL, or "" for strings, where the id does not exist. */
+/* Registries. For an unknown id they return NULL, or "" for a string. */
 const char *timeline_string(const struct timeline *tl, uint32_t id);
 const struct host_info *timeline_host(const struct timeline *tl, uint32_t id);
 const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id);
@@ -50,13 +50,13 @@ uint32_t timeline_n_hosts(const struct timeline *tl);
 /* The id of the first thread >= from; ID_NONE: none. In live runs, threads that ended are dropped when no retained
  * second or span refers to them. */
 uint32_t timeline_next_thread(const struct timeline *tl, uint32_t from);
-/* The hostname that processes of a container (of container.h) on the host see, if it is not the machine's;
- * NULL: unknown. Of several hostnames it is the first by the alphabet.
- * ret_several: another container of the host has the same one. */
+/* The hostname that processes of a container (of container.h) on the host see, if it is not the machine's; NULL:
+ * unknown. If there are several, the alphabetically first one. ret_several: another container of the host has the
+ * same hostname. */
 const char *timeline_container_hostname(const struct timeline *tl, uint32_t host,
 					uint64_t container, bool *ret_several);
-/* A label for a container: its hostname ("web-1"), with the namespace where two containers of the host have that one;
- * else container_name_new(). NULL: unknown. Free with g_free. */
+/* A label for a container: its hostname ("web-1"), plus the namespace if two containers of the host have the same
+ * hostname; else container_name_new(). NULL: unknown. Free with g_free. */
 char *timeline_container_label_new(const struct timeline *tl, uint32_t host, uint64_t container);
 /* The thread's latest name before `until` (its first one if all are later). */
 const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until);
@@ -64,7 +64,7 @@ const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t un
 /* Spans, in order of publication; closed spans by end, open ones replaced in place. */
 size_t timeline_n_spans(const struct timeline *tl);
 const struct span *timeline_span(const struct timeline *tl, size_t i);
-/* Indexes (uint32_t) of all spans of a trace, unordered. NULL: there is none. */
+/* Indexes (uint32_t) of all spans of a trace, unordered. NULL: no such trace. */
 const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id);
 /* The spans of a trace as a tree (span_tree.h); empty when there is no such trace. Free with tree_free(). */
 struct tree *timeline_tree_new(const struct timeline *tl, uint64_t trace_id);
@@ -77,7 +77,7 @@ struct trace_info {
 	int64_t begin_ns, end_ns;	/* of all its spans */
 	uint32_t n_spans, errors;
 };
-/* Traces in order of publication, until one is evicted. NULL: there is no such trace. */
+/* Traces in order of publication, until one is evicted. NULL: no such trace. */
 size_t timeline_n_traces(const struct timeline *tl);
 const struct trace_info *timeline_trace(const struct timeline *tl, size_t i);
 const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id);
@@ -98,31 +98,32 @@ struct operation_info {
 /* The operation of a span. NULL: no span of it has ended, or memory is short and there are too many operations. */
 const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s);
 
-/* Pins a trace while the user looks at it: it is neither evicted nor replaced. Its open spans still change and close;
- * new versions of closed spans are held back until it is unpinned. */
+/* Pins a trace while it is shown: it is neither evicted nor replaced. Its open spans still change and close. New
+ * versions of closed spans are held back until it is unpinned. */
 void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
 
-/* For batch runs, which print after the last event: seconds are never folded or dropped, whatever memory they need.
- * Spans get the rest of the budget, at least an eighth of it. */
+/* For batch runs, which print after the last event: seconds are never folded or dropped, however much memory they
+ * need. Spans get the rest of the budget, at least an eighth of it. */
 void timeline_retain_seconds(struct timeline *tl);
-/* A callback just before traces are evicted, mostly in order of their ends. All their spans are still stored.
- * It is not called for traces that are dropped together with their seconds. */
+/* Called just before traces are evicted, mostly in order of their ends. All their spans are still stored. Not
+ * called for traces that are dropped together with their seconds. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *data);
-/* A callback that is called once: with the first publication that has coverage, before anything of it can be evicted.
- * timeline_coverage() is valid then. */
+/* Called once: with the first publication that has coverage, before any of it can be evicted. timeline_coverage()
+ * is valid then. */
 typedef void (*timeline_beginning)(void *data);
 void timeline_on_beginning(struct timeline *tl, timeline_beginning call, void *data);
-/* Traces outside of [from_ns, to_ns) are evicted first: those inside will be needed. */
+/* Traces outside of [from_ns, to_ns) are evicted first: the others will be needed. */
 void timeline_prefer_range(struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* These traces are never evicted, but may still change. At most TIMELINE_RETAINED; n 0: none. */
 #define TIMELINE_RETAINED 4
 void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n);
 
-/* When spans need more than their share of the memory budget, whole traces are evicted, the oldest first, but the
- * slowest of each operation (service and name of the root) last. Their spans are added to sums (span_sums.h). */
+/* When spans need more than their share of the memory budget, whole traces are evicted, the oldest first. The
+ * slowest traces of each operation (service and name of the root) are evicted last. The spans are added to sums
+ * (span_sums.h). */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);	/* totals of the run */
-/* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: none was at all. */
+/* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: no request was. */
 int64_t timeline_requests_from(const struct timeline *tl);
 size_t timeline_n_span_sums(const struct timeline *tl);
 const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/* unordered */
@@ -130,7 +131,7 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/
 /* Does the source have an event class of this name? */
 bool timeline_has_event(const struct timeline *tl, const char *name);
 bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the spans were imported */
-/* Did the host have such an event (such a system call) in a second that was applied? */
+/* Did the host have such an event (or such a system call) in an applied second? */
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
 bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
 bool timeline_has_spans(const struct timeline *tl);
@@ -138,12 +139,12 @@ bool timeline_has_calls(const struct timeline *tl);
 
 /* Completeness of everything read, dropped seconds included. .corrected is 0: only seconds have it. */
 struct trust timeline_trust(const struct timeline *tl);
-/* What is known to be missing of the whole input; NULL: a recorded trace, where nothing is known about that. */
+/* Data known to be missing in the whole input; NULL: unknown, as for a recorded trace. */
 const struct missing *timeline_missing(const struct timeline *tl);
 void timeline_set_missing(struct timeline *tl, const struct missing *m);
 size_t timeline_bytes(const struct timeline *tl);		/* memory in use, approximate */
 size_t timeline_budget(const struct timeline *tl);
-/* The oldest instant (ns) that a second covers; later than the first of coverage once seconds were dropped. */
+/* The oldest instant (ns) that a second covers; after the beginning of coverage once seconds were dropped. */
 int64_t timeline_retained_from(const struct timeline *tl);
 /* Seconds before this time (ns) may be folded to 10 s or a minute (second.fold_ns). TIME_UNKNOWN: none is. */
 int64_t timeline_folded_until(const struct timeline *tl);

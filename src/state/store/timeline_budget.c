@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps a timeline within its memory budget: see the table of stores at the end. Whole traces are evicted; seconds are
- * folded, then dropped.
+ * Limits the memory of a timeline to its budget; see the table of stores at the end. Whole traces are evicted. Seconds
+ * are folded, then dropped.
  */
 #include "state/store/timeline_private.h"
 
@@ -9,9 +9,9 @@
 #include "state/store/coarsen.h"
 #include "state/store/span_tree.h"
 
-#define NEWEST_SECONDS 10		/* the newest seconds, which are never folded or dropped */
+#define NEWEST_SECONDS 10		/* the newest seconds: never folded or dropped */
 #define SLOWEST_RETAINED 16		/* the slowest traces of each operation, evicted last */
-/* Bound on timeline.evicted_slots: a share of the budget, but at least so many bytes. */
+/* Bound on timeline.evicted_slots: a share of the budget, with a minimum in bytes. */
 #define EVICTED_SHARE 16
 #define EVICTED_BYTES_MIN (64u << 10)
 #define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end, and published soon after */
@@ -92,7 +92,7 @@ static bool is_slow(const struct candidate *c)
 	return c->rank < SLOWEST_RETAINED;
 }
 
-/* First all but the slowest ones, by age; then the slowest ones, the slower the later. */
+/* The slowest traces come last, the slowest of all at the very end. The others come first, by age. */
 static int by_order_of_eviction(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
@@ -148,7 +148,7 @@ bool timeline_is_evicted(const struct timeline *tl, uint32_t slot)
 	return at < tl->evicted_slots->len && tl->evicted_slots->data[at] >> slot % 8 & 1;
 }
 
-/* Removes the spans with drop_span[i] from the list. Returns the new index of each old one, or ID_NONE. */
+/* Removes the spans with drop_span[i] from the list. Returns the new index for each old one, or ID_NONE. */
 static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 {
 	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
@@ -174,7 +174,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 		entries[kept++] = *e;
 	}
 	for (uint32_t i = kept; i < tl->spans->len; i++)
-		entries[i].span = NULL;		/* moved or freed already */
+		entries[i].span = NULL;		/* it was moved or freed */
 	g_array_set_size(tl->spans, kept);
 	return moved;
 }
@@ -192,7 +192,7 @@ static void add_to_sums(struct timeline *tl, const bool *drop_span)
 	tl->sum_bytes = span_sums_bytes(&tl->sums);
 }
 
-/* drop_span: by index; it has all spans of a trace, or none. */
+/* drop_span: by index; it contains all spans of a trace, or none. */
 static void drop_spans(struct timeline *tl, const bool *drop_span)
 {
 	add_to_sums(tl, drop_span);
@@ -226,7 +226,7 @@ static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_spa
 		drop_span[g_array_index(indexes, uint32_t, k)] = true;
 }
 
-/* The new version number tells views that spans they refer to may be evicted. */
+/* The new version number shows views that spans they refer to may be evicted. */
 static void report_evicting(struct timeline *tl, GArray *trace_ids)
 {
 	if (tl->on_evicting && trace_ids->len)
@@ -234,7 +234,7 @@ static void report_evicting(struct timeline *tl, GArray *trace_ids)
 	tl->version++;
 }
 
-/* The pass in which a trace is evicted: those that may still change after settled ones, preferred ones last. */
+/* The pass in which a trace is evicted: traces that may still change come after settled ones, preferred ones last. */
 static int eviction_pass(const struct candidate *c, int64_t settled)
 {
 	return 2 * c->preferred + (c->end > settled);
@@ -277,7 +277,7 @@ static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
 	return c->end < until && (c->evictable || (open_too && !is_retained(tl, id)));
 }
 
-/* Bytes that become free with each of the first `n` seconds: its own, and those of the traces that ended in it. */
+/* Bytes freed by dropping each of the first `n` seconds: its own, and those of traces that ended in it. */
 static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, size_t n)
 {
 	size_t *bytes = g_new(size_t, n);
@@ -436,12 +436,13 @@ static size_t bytes_of_names(const struct timeline *tl)
 
 /*
  * The stores, in the order in which they free memory. Numbers are sixteenths of the room. A store may always use its
- * `share`. It frees memory when it uses more than share + slack, until all stores together use `aim`: that is less than
+ * `share`. If it uses more than share + slack, it frees memory until all stores together use `aim`. That is less than
  * the room, so that lists are not walked at each call. With retain_seconds, shares are a third.
  */
 static const struct store {
 	size_t (*bytes)(const struct timeline *tl);
-	void (*drop)(struct timeline *tl, size_t bytes);	/* about so many; NULL: freed with what refers to it */
+	void (*drop)(struct timeline *tl, size_t bytes);	/* frees about `bytes`; NULL: freed with what refers
+								 * to it */
 	unsigned share, slack, aim;
 } stores[] = {
 	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },
@@ -459,7 +460,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	return bytes;
 }
 
-/* The budget less the memory that the worker uses; at least half of the budget. */
+/* The budget minus the memory that the worker uses; at least half of the budget. */
 static size_t room_of(const struct timeline *tl)
 {
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);

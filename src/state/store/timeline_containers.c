@@ -71,7 +71,7 @@ static void name_by(struct timeline *tl, uint32_t process)
 		c->hostname = p->hostname;
 }
 
-/* A container gets the first hostname by the alphabet, so that the result does not depend on the order of
+/* A container gets the alphabetically first hostname, so that the result does not depend on the order of
  * publication. */
 void containers_name(struct timeline *tl)
 {

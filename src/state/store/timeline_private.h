@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The fields of a timeline, shared by timeline.c (publications), timeline_traces.c (traces and operations),
- * timeline_containers.c and timeline_budget.c (memory). Only for these. */
+/* The fields of a timeline. Only for timeline.c (publications), timeline_traces.c (traces and operations),
+ * timeline_containers.c and timeline_budget.c (memory). */
 #ifndef BLK_STATE_STORE_TIMELINE_PRIVATE_H
 #define BLK_STATE_STORE_TIMELINE_PRIVATE_H
 
@@ -23,7 +23,7 @@ struct trace_entry {
 	struct trace_info info;
 	GArray *indexes;		/* uint32_t, in timeline.spans; never empty */
 	size_t bytes;			/* of its spans */
-	bool stale;			/* .info must be computed again */
+	bool stale;			/* .info must be recomputed */
 };
 
 struct container_entry {
@@ -40,10 +40,10 @@ struct timeline {
 	struct pages processes;		/* struct process_info */
 	struct pages files;		/* struct file_info */
 	GArray *ended_threads, *ended_processes;	/* uint32_t ids; only spans may still refer to them */
-	guint ended_left;		/* how many of these remained at the last timeline_drop_ended() */
+	guint ended_left;		/* how many of these remained after the last timeline_drop_ended() */
 	GHashTable *classes;		/* event names, a set */
-	GHashTable *host_events;	/* "HOST NAME": which host had which event, a set */
-	struct intmap by_host_event;	/* host << 32 | string: it is in host_events */
+	GHashTable *host_events;	/* "HOST NAME": events that each host had, a set */
+	struct intmap by_host_event;	/* host << 32 | string: the pair is in .host_events */
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
@@ -73,11 +73,11 @@ struct timeline {
 	bool retain_seconds;		/* seconds are never folded or dropped */
 	timeline_evicting on_evicting;	/* NULL: none */
 	void *evicting_data;
-	timeline_beginning on_beginning;	/* NULL: none, or called already */
+	timeline_beginning on_beginning;	/* NULL: none, or it was called already */
 	void *beginning_data;
 	int64_t preferred_from, preferred_to;	/* ns; traces in it are evicted after others; equal: no preference */
 	uint64_t retained[TIMELINE_RETAINED];	/* trace ids that are never evicted; 0: none */
-	size_t beside_bytes;		/* publication.beside_bytes of the latest one */
+	size_t beside_bytes;		/* publication.beside_bytes of the latest publication */
 	size_t second_bytes, span_bytes;
 	uint64_t evicted_traces, evicted_spans;
 	int64_t evicted_until;		/* ns; all evicted spans ended before it; TIME_UNKNOWN: none was evicted */
@@ -110,7 +110,7 @@ size_t traces_bytes(const struct timeline *tl);
 /* ---- timeline_containers.c ---- */
 
 uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for process_info.container */
-void containers_name(struct timeline *tl);	/* finds the hostnames again: processes changed */
+void containers_name(struct timeline *tl);	/* finds the hostnames again, after processes changed */
 
 /* timeline.c: subtracts a span's memory. */
 void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry);
@@ -121,7 +121,7 @@ void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry);
 void timeline_enforce_budget(struct timeline *tl);
 /* Drops ended threads and processes to which no span refers. */
 void timeline_drop_ended(struct timeline *tl);
-/* Was the span of that slot evicted? The sums hold it as it was then; later versions are ignored. */
+/* Was the span of that slot evicted? The sums contain it as it was then; later versions are ignored. */
 bool timeline_is_evicted(const struct timeline *tl, uint32_t slot);
 
 #endif

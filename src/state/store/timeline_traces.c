@@ -44,7 +44,7 @@ static int compare_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Computes the summary again, from the spans in the order in which they were added. */
+/* Recomputes the summary from the spans, in the order in which they were added. */
 static void recount(const struct timeline *tl, struct trace_entry *e)
 {
 	e->info = (struct trace_info){ .trace_id = e->info.trace_id };
@@ -145,7 +145,7 @@ static size_t most_operations(const struct timeline *tl)
 	return tl->budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
 }
 
-/* The operation of a closed span, marked as changed. A new one if needed; NULL: there is no room for it. */
+/* The operation of a closed span, marked as changed. It is created if needed; NULL: the bound is reached. */
 static struct operation_info *touch_operation(struct timeline *tl, const struct span *s)
 {
 	uint64_t key = operation_key(s);
@@ -215,8 +215,8 @@ static void set_extremes(struct hist *h, const struct extremes *e, bool known)
 	hist_widen(h, e->max);
 }
 
-/* Computes minimum and maximum again for operations of which a span was replaced by a later version. So statistics do
- * not depend on how often a span was published before it was complete. */
+/* Recomputes minimum and maximum of operations in which a later version replaced a span. So statistics do not
+ * depend on how often a span was published before it was complete. */
 static void tighten_operations(struct timeline *tl)
 {
 	for (guint i = 0; i < tl->operations->len; i++) {

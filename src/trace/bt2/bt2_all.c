@@ -63,7 +63,7 @@ static void put_members(struct all *a, const bt_field *f)
 			  bt_field_structure_borrow_member_field_by_index_const(f, i));
 }
 
-/* Structures, arrays, variants: begin, what is inside, end. */
+/* Structures, arrays, variants: the begin, the content, the end. */
 static void put_compound(struct all *a, const char *name, const bt_field *f)
 {
 	uint64_t n = 1;

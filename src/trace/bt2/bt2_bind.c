@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Binds an event class to a row of the subscription table, once: finds where each wanted field is. Reading an event
- * then follows indexes only.
+ * Binds an event class to a row of the subscription table, once: finds the path to each requested field. Then reading
+ * an event only follows indexes.
  */
 #include "trace/bt2/bt2_bind.h"
 #include "trace/bt2/bt2_all.h"
@@ -49,7 +49,7 @@ static bool find_option(const bt_field_class *fc, const char *name, size_t len, 
 	return false;
 }
 
-/* One level down from fc; removes what it used from *path. NULL: there is no such field. */
+/* Goes one level down from fc; removes the used part from *path. NULL: no such field. */
 static const bt_field_class *step_down(const bt_field_class *fc, const char **path, const char *end,
 				       struct bt2_step *step)
 {

@@ -47,7 +47,7 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 				    uint16_t row_index, uint32_t cls, GHashTable *layouts);
 void bt2_binding_free(struct bt2_binding *b);
 
-/* See ctf_wanted_is_probe(). The names of the counters that the row wants (g_free); NULL: none. */
+/* The names of the counters that the row requests (g_free); NULL: none. See ctf_wanted_is_probe(). */
 bool bt2_is_probe(const bt_event_class *ec, const char *name);
 char *bt2_counters(const bt_event_class *ec, const struct blk_subscription *row);
 

@@ -23,8 +23,8 @@ struct bt2_clock {
 };
 
 /*
- * The clock offset that is pinned for each host boot (clock UUID), so that streams of one boot compare by raw cycles.
- * It is the offset of the boot's first trace, unless bt2_convert_pin_clocks() chose another one before. One thread.
+ * The pinned clock offset of each host boot (clock UUID), so that streams of one boot compare by raw cycles. It is the
+ * offset of the boot's first trace, unless bt2_convert_pin_clocks() chose another one before. One thread.
  */
 struct bt2_clocks;
 struct bt2_clocks *bt2_clocks_new(void);

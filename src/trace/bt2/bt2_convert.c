@@ -24,7 +24,7 @@ struct in_stream {
 	const bt_stream *bt;		/* reference */
 	struct class_set *classes;
 	struct bt2_clock clock;
-	struct blk_stream info;		/* of the stream that is added; .order is made by make_order() */
+	struct blk_stream info;		/* of the stream being added; make_order() sets .order */
 	char *order_base;		/* the order key without the CPU */
 	uint16_t index;			/* stream number in the source; G_MAXUINT16: not added yet */
 	bool has_packets;
@@ -518,8 +518,9 @@ static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_cloc
 	st->last_ts = loss.end_ns;
 }
 
-/* By how much the discarded counter rose above its highest value. `step` is its change since the last packet, modulo
- * 2^64, as babeltrace2 reports it. In user-space traces the counter is 0 in some packets and goes on in the next. */
+/* By how much the discarded counter rose above its highest value. `step` is its change since the last packet,
+ * modulo 2^64, as babeltrace2 reports it. In user-space traces the counter is 0 in some packets and continues in
+ * the next. */
 static uint64_t rise(struct in_stream *st, uint64_t step)
 {
 	int64_t below = (int64_t)((uint64_t)st->below - step);
@@ -532,8 +533,8 @@ void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns
 	g_hash_table_insert(c->falls, pause_key(order, begin_ns, true), g_memdup2(&fall, sizeof fall));
 }
 
-/* babeltrace2 2.0 reports of a packet's counter what 2.1 does not: that it fell, and that it is not 0 in the first
- * packet, which is a loss of unknown size. */
+/* babeltrace2 2.0 reports two cases that 2.1 does not: a packet's counter fell, or it is not 0 in the first packet,
+ * which is a loss of unknown size. */
 static void check_fall(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at)
 {
 	bool seen = st->counter_seen;
@@ -606,8 +607,8 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	return true;
 }
 
-/* This message comes before the packet whose counter rose. The events were lost at the end of that packet, so the loss
- * is reported there. */
+/* This message precedes the packet that has the higher counter. The events were lost at the end of that packet, so
+ * the loss is reported there. */
 static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 				GError **error)
 {

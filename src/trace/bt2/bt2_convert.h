@@ -46,8 +46,8 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 				    size_t n_rows);
 void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
 
-/* Pins the clock offset of each host boot: that of its kernel trace, else of its first trace in sort order. `streams`
- * are all streams. Call before the first message. */
+/* Pins the clock offset of each host boot: that of its kernel trace, else of its first trace in sort order.
+ * `streams` are all streams. Call it before the first message. */
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n);
 
 /* Adds a pause, as native_each_pause() reports it; babeltrace2 does not report pauses. */

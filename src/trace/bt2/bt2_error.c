@@ -28,8 +28,8 @@ static char *human_part(const char *message)
 	return text;
 }
 
-/* Causes come innermost first. The first says what is wrong, the second often on what; the others are babeltrace2's
- * call chain. */
+/* Causes come innermost first. The first one has the problem, the second often the object; the others are
+ * babeltrace2's call chain. */
 static char *error_reason(const bt_error *e)
 {
 	GString *text = g_string_new(NULL);

@@ -12,7 +12,7 @@
 #define METADATA_MAGIC 0x75d11d57u
 #define CTF2_SEPARATOR 0x1e	/* RS, the record separator before each fragment */
 
-/* The uuid in the trace block of metadata that is plain text; "" if none. */
+/* The uuid in the trace block of plain-text metadata; "": none. */
 static char *text_uuid(const char *text)
 {
 	static const char pattern[] =

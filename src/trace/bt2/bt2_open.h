@@ -20,7 +20,7 @@ uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint
 /* Adds the packets in the index of stream file `name`. False: it has no index. */
 bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name);
 
-/* Bytes of the packet header if the metadata is LTTng's, whose packets can be checked; else 0. */
+/* Size of the packet header (bytes) if LTTng wrote the metadata, so that packets can be checked; else 0. */
 unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
 
 /* Is the stream file readable, and are its packets sound (header_bytes 0: not checked)? `add` receives the packets;
@@ -28,7 +28,7 @@ unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
 bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 		       struct bt2_sizes *add, GError **error);
 
-/* What a metadata file says. */
+/* Contents of a metadata file. */
 struct bt2_metadata {
 	char *uuid;			/* of the trace; "": unknown. Free with g_free */
 	unsigned header_bytes;		/* as bt2_packet_header_bytes() */
@@ -41,9 +41,9 @@ bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *re
 
 /*
  * Adds one src.ctf.fs component to the graph for each trace (directories with equal UUIDs are chunks of one). Returns
- * const bt_component_source *, borrowed. The directories of UUIDs in `apart` (owned strings) get one component each.
- * NULL without an error: babeltrace2 refused to join the directories of one more UUID, which is in `apart` now. Then
- * call again with a new graph, as a graph that has failed aborts.
+ * const bt_component_source *, borrowed. Directories with a UUID in `apart` (owned strings) get one component each.
+ * NULL without an error: babeltrace2 refused to join the directories of one more UUID, which was added to `apart`.
+ * Then call it again with a new graph, as a failed graph aborts.
  */
 GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
 			   GPtrArray *uuids, GHashTable *apart, GError **error);

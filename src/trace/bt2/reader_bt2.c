@@ -464,8 +464,8 @@ static void add_extent(void *data, const char *host, const char *boot, const cha
 	bt2_convert_extent(data, host, boot, begin, end);
 }
 
-/* Finds pauses, falls of discarded counters, and how long each host was traced. This needs the packet headers of all
- * streams at once; headers that cannot be read are left out. */
+/* Finds pauses, falls of discarded counters, and the time for which each host was traced. This needs the packet
+ * headers of all streams at once; unreadable headers are left out. */
 static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
 {

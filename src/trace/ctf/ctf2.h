@@ -23,9 +23,9 @@
 #include "base/limits.h"
 
 /*
- * Numbers of registers (CTF_NO_REG): those of the packet header begin at 1, then those of stream classes (packet
- * context, event header, common context), then those of event classes. Classes of one kind share numbers. As the
- * ranges are fixed, a class that comes later can refer to a field of an earlier one.
+ * Numbers of registers (CTF_NO_REG): those of the packet header begin at 1. Those of stream classes (packet context,
+ * event header, common context) follow, then those of event classes. Classes of one kind share numbers. The ranges are
+ * fixed, so a later class can refer to a field of an earlier one.
  */
 #define CTF2_STREAM_REGS (1 + LIMIT_HEADER_LENGTHS)
 #define CTF2_EVENT_REGS (CTF2_STREAM_REGS + LIMIT_CONTEXT_LENGTHS)
@@ -43,8 +43,7 @@ enum ctf2_prop {
 	N_PROPS,
 };
 
-/* The properties of an object: indexes of tokens; 0: absent. Unknown properties are ignored, as the specification
- * says. */
+/* The properties of an object: indexes of tokens; 0: absent. As specified, unknown properties are ignored. */
 struct ctf2_props {
 	uint32_t token[N_PROPS];
 };
@@ -62,7 +61,7 @@ struct ctf2_text {
 	GArray *tokens;			/* struct json_token */
 };
 
-/* A structure that is being parsed. */
+/* A structure being parsed. */
 struct ctf2_frame {
 	struct ctf2_frame *up, *down;
 	guint base;			/* ctf_parser.fields: index of its first member */
@@ -74,7 +73,7 @@ struct ctf2 {
 	GError *error;			/* the first error */
 	uint64_t number;		/* number of the current fragment, from 1 */
 	const char *type;		/* its type, or NULL */
-	struct ctf2_text text;		/* what is parsed now: the fragment, or an alias */
+	struct ctf2_text text;		/* the text being parsed: the fragment, or an alias */
 	GArray *own_tokens;		/* tokens of the fragment */
 	GHashTable *aliases;		/* name -> struct ctf2_alias * */
 	GHashTable *clocks;		/* id -> struct ctf_clock *, owned by the pool */
@@ -84,10 +83,10 @@ struct ctf2 {
 	bool has_preamble, has_trace_class;
 	uint32_t packet_regs;		/* next register of the packet header */
 
-	/* Of the scope that is parsed: */
-	bool unbound;			/* an alias that is only checked: its locations have no meaning yet */
+	/* The scope being parsed: */
+	bool unbound;			/* an alias that is only checked: its locations are not resolved yet */
 	enum ctf_root now;		/* which scope */
-	struct ctf_node *root[CTF_N_ROOTS];	/* the complete scopes before it; NULL: there is none */
+	struct ctf_node *root[CTF_N_ROOTS];	/* the complete scopes before it; NULL: absent */
 	struct ctf_stream *stream;	/* NULL: the packet header */
 	const struct ctf_clock *clock;	/* default clock of the stream class, or NULL */
 	struct ctf2_frame *top;		/* innermost structure */
@@ -105,7 +104,7 @@ bool ctf2_fragment(struct ctf2 *v, const char *text, size_t n);
 
 /* ---- ctf2_object.c ---- */
 
-/* Sets v->error if there is none: "fragment 3 (event-record-class), a.b[2]: ...". Returns false. */
+/* Sets v->error if it is not set yet: "fragment 3 (event-record-class), a.b[2]: ...". Returns false. */
 bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
@@ -140,7 +139,7 @@ bool ctf2_list_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whi
 const char *ctf2_string(struct ctf2 *v, uint32_t i, const struct ctf2_at *at);
 
 /* Appends [[low, high], ...] of token i to `ret` as struct ctf_select with that option, with values of a signed or
- * unsigned field. Ranges that no such value can be in are left out. */
+ * unsigned field. Ranges without any such value are left out. */
 bool ctf2_ranges(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, bool is_signed,
 		 uint32_t option, GArray *ret);
 
@@ -159,8 +158,8 @@ void ctf2_alias_free(void *alias);
 
 /* ---- ctf2_location.c ---- */
 
-/* Finds the integer field that a field location names: its register and type. In an alias that is only checked:
- * register 0 and NULL. */
+/* Finds the integer field that a field location refers to: its register and type. Register 0 and NULL in an alias
+ * that is only checked. */
 bool ctf2_locate(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		 const struct ctf2_at *at, uint16_t *ret, const struct ctf_type **ret_type);
 

@@ -9,7 +9,7 @@
 #define CORRUPT BLK_TRACE_ERROR_CORRUPT
 #define UNSUPPORTED BLK_TRACE_ERROR_UNSUPPORTED
 
-/* A field class that is parsed. */
+/* A field class being parsed. */
 struct reading {
 	struct ctf2 *v;
 	const struct ctf2_at *at;
@@ -466,7 +466,7 @@ static int by_low(const void *a, const void *b, void *is_signed)
 static bool check_disjoint(struct reading *x, GArray *all, bool is_signed)
 {
 	g_array_sort_with_data(all, by_low, GINT_TO_POINTER(is_signed));
-	const struct ctf_select *widest = NULL;		/* of those before, the one with the highest end */
+	const struct ctf_select *widest = NULL;		/* the earlier option with the highest end */
 	for (guint i = 0; i < all->len; i++) {
 		const struct ctf_select *s = &g_array_index(all, struct ctf_select, i);
 		bool within = widest && ctf_within(is_signed, s->lo, widest->lo, widest->hi);
@@ -585,7 +585,7 @@ static struct ctf_node *read_optional(struct reading *x, unsigned what)
 /* ---- aliases ---- */
 
 struct ctf2_alias {
-	struct ctf2_text text;		/* a copy of its own */
+	struct ctf2_text text;		/* a separate copy */
 	uint32_t token;			/* its field class */
 };
 

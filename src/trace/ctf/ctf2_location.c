@@ -31,7 +31,7 @@ static bool fail(const struct path *x, int code, const char *why)
 
 /* ---- registers ---- */
 
-/* The next free register of a scope; CTF_NO_REG: there is none. */
+/* The next free register of a scope; CTF_NO_REG: none is free. */
 static uint16_t next_register(struct ctf2 *v, enum ctf_root root)
 {
 	g_assert(root == CTF_ROOT_PACKET_HEADER || root > CTF_ROOT_CONTEXT || v->stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Binding: finds the field that is the length of a sequence or the tag of a variant, and gives it a register. A type
+ * Binding: finds the field that is the length of a sequence or the tag of a variant, and assigns it a register. A type
  * may be used in many places (struct event_header_compact) and refer to another field in each. So types with lengths
  * or tags are copied for each use. See ctf_parse.h.
  */
@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-/* The structures (and variants) around the field that is being bound. */
+/* The structures (and variants) that contain the field being bound. */
 struct frame {
 	struct ctf_node *node;		/* a copy that this binding may change */
-	uint32_t index;			/* the field that is bound; only fields before it can be found */
+	uint32_t index;			/* index of the field being bound; only earlier fields can be found */
 	const struct frame *up;
 };
 
@@ -25,7 +25,7 @@ void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t nex
 	*b = (struct ctf_binding){ .p = p, .serial = ++p->n_bindings, .next_reg = next_reg };
 }
 
-/* The node itself if this binding owns it, else a copy that it owns. */
+/* The node itself if this binding owns it, else a new copy that this binding owns. */
 static struct ctf_node *own(struct ctf_binding *b, struct ctf_node *node)
 {
 	if (node->owner == b->serial)

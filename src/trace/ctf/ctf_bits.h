@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Integers at any bit of a CTF packet (CTF 1.8, section 4.1.5). Bits of a little endian integer are counted from the
- * least significant bit of a byte, those of a big endian one from the most significant. The caller must check that
- * [pos, pos + bits) is in the data.
+ * least significant bit of a byte. Bits of a big endian integer are counted from the most significant bit. The caller
+ * must check that [pos, pos + bits) is in the data.
  */
 #ifndef BLK_TRACE_CTF_CTF_BITS_H
 #define BLK_TRACE_CTF_CTF_BITS_H

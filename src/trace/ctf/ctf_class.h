@@ -40,7 +40,7 @@ enum ctf_role {
 enum ctf_encoding { CTF_UTF8, CTF_UTF16LE, CTF_UTF16BE, CTF_UTF32LE, CTF_UTF32BE };
 
 /* When an event is decoded, the value of a length or tag is stored in a register. Registers are numbered from 1
- * within a stream class. The numbers behind those of header and contexts are shared by all event classes. 0: no
+ * within a stream class. Numbers above those of header and contexts are shared by all event classes. 0: no
  * register. */
 #define CTF_NO_REG 0
 
@@ -150,7 +150,7 @@ struct ctf_meta {
 	GArray *env;			/* struct ctf_env */
 };
 
-/* The structure's field of that exact name; NULL: there is none. */
+/* The structure's field with exactly this name; NULL: none. */
 const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const char *name);
 
 /* The option that the tag's value selects; n_fields: none. For variants and optionals. */

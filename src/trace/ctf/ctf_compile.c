@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Compiles event classes to decode programs. Event headers usually end on a byte, as LTTng aligns them. The compiler
- * tracks what is known of the position, so that alignment needs a step only where it depends on the event. Types that
- * LTTng does not write (LEB128, UTF-16, reversed bits) are read by one general step.
+ * tracks what is known about the position, so alignment needs a step only if it depends on the event. One general step
+ * reads types that LTTng does not write (LEB128, UTF-16, reversed bits).
  */
 #include "trace/ctf/ctf_all.h"
 #include "trace/ctf/ctf_header.h"
@@ -34,7 +34,7 @@ struct compile {
 	unsigned n_in_place;		/* wanted fields that a layout can address in the packet */
 };
 
-/* Wanted fields whose ways lead to the current type or into it; depth: the level in their ways. */
+/* Wanted fields with a path to the current type or into it; depth: the level in their paths. */
 struct below { const struct ctf_wanted *w[BLK_MAX_SLOTS]; unsigned n, depth; };
 
 static struct below narrow(const struct below *b, uint32_t way)
@@ -73,7 +73,7 @@ static struct ctf_step *add_move(struct compile *c, enum ctf_op op)
 	return s;
 }
 
-/* Adds a step that reads .ahead bits behind the position. It does not move, unless it is TAKE_STRING. */
+/* Adds a step that reads .ahead bits after the position. It does not move, unless it is TAKE_STRING. */
 static struct ctf_step *add_stay(struct compile *c, enum ctf_op op)
 {
 	if (op == CTF_OP_TAKE_STRING)
@@ -278,7 +278,7 @@ static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t re
 
 static void add_string(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
-	/* A string that is wanted once is loaded and moved over in one step, so that its end is searched once. */
+	/* A string that is wanted once is loaded and skipped in one step, so that its end is searched once. */
 	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0) && !needs_walk(t);
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
@@ -315,7 +315,7 @@ static struct below of_rounds(const struct below *b)
 	return ret;
 }
 
-/* Compiles one element, to be run n times, or as many times as a register says. */
+/* Compiles one element, to be run n times, or the number of times in a register. */
 static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, uint16_t reg,
 		       const struct below *below)
 {
@@ -326,7 +326,7 @@ static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, 
 	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
 	s->n = n;
 	s->reg = reg;
-	set_unknown_position(c, 1);		/* each element begins where the one before ends */
+	set_unknown_position(c, 1);		/* each element begins where the previous one ends */
 	if (c->repeats++)
 		rounds.n = 0;	/* nested repetitions: elements cannot be selected */
 	c->picks = below->depth;
@@ -371,7 +371,7 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 		add_repeat(c, t->element, n, CTF_NO_REG, &(struct below){ .depth = below->depth });
 }
 
-/* Is a part of an element wanted? A whole element that is an integer needs no repetition. */
+/* Is a part of an element wanted? An element that is itself an integer needs no repetition. */
 static bool has_inner(const struct below *b, const struct ctf_type *t)
 {
 	for (unsigned i = 0; i < b->n; i++)
@@ -526,7 +526,7 @@ static void take_program(struct compile *c, struct ctf_class *k)
 	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
 }
 
-/* NULL: the class is compiled; else why it is refused. */
+/* NULL: the class is compiled; else the reason why it is refused. */
 static const char *compile_class(struct compile *c, const struct ctf_contexts *common, struct ctf_class *k,
 				 const struct blk_subscription *row, GHashTable *layouts, bool on_byte)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Event headers: finds which known form a stream class uses, and reads them. LTTng has two forms (lttng-modules,
- * lttng-ring-buffer-client.h: lttng_event_header_size): an id of 5 or 16 bits with a timestamp of 27 or 32 bits; or,
- * after the greatest id, a 32-bit id with a whole 64-bit timestamp. Their parts are aligned relative to the packet.
- * Any other form is read by its type, which is slower.
+ * lttng-ring-buffer-client.h: lttng_event_header_size). The first is an id of 5 or 16 bits with a timestamp of 27 or
+ * 32 bits. The second follows the greatest id: a 32-bit id with a full 64-bit timestamp. Their parts are aligned
+ * relative to the packet. Any other form is read by its type, which is slower.
  */
 #include "trace/ctf/ctf_header.h"
 
@@ -16,7 +16,7 @@ static bool is_fast(const struct ctf_type *t, unsigned role)
 	       !t->is_signed && !t->is_var && !t->is_reversed;
 }
 
-/* { id timestamp } in any order, and nothing else. */
+/* Exactly the fields { id timestamp }, in any order. */
 static bool plain_header(const struct ctf_type *t, struct ctf_header *h)
 {
 	const struct ctf_type *id = t->field[0].type, *ts = t->field[1].type;
@@ -107,7 +107,7 @@ static enum ctf_fast fast_of(const struct ctf_header *h)
 	return CTF_FAST_NONE;
 }
 
-/* The clock of the timestamps in the type, nested types included; NULL: there is none. */
+/* The clock of the timestamps in the type, nested types included; NULL: none. */
 static const struct ctf_clock *clock_of(const struct ctf_type *t)
 {
 	const struct ctf_clock *clock = NULL;

@@ -185,7 +185,7 @@ static uint32_t be32(const uint8_t *p)
 	return GUINT32_FROM_BE(v);
 }
 
-/* What an entry says; the kinds of its values are those of the file's first packet. False: it is impossible. */
+/* Reads an index entry. The file's first packet determines which values it has. False: they are impossible. */
 static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t length,
 		       const struct ctf_packet *first, struct ctf_packet *ret)
 {
@@ -559,7 +559,7 @@ static void join(struct ctf_index *x)
 	x->walk = CTF_WALK_DONE;
 }
 
-/* Reads the packet at oldest_end. The packets behind newest_begin are proven, so no packet reaches into them. */
+/* Reads the packet at oldest_end. The packets from newest_begin on are proven, so no packet reaches into them. */
 static void step_forward(struct ctf_index *x)
 {
 	uint64_t at = x->oldest_end, limit = x->newest_begin, end;
@@ -595,7 +595,7 @@ static void take_newest(struct ctf_index *x, const struct ctf_packet *p)
 	x->newest_begin = p->offset;
 }
 
-/* Reads the packet before newest_begin. False: there is none of the usual size. */
+/* Reads the packet before newest_begin. False: no packet of the usual size is there. */
 static bool step_backward(struct ctf_index *x)
 {
 	g_assert(x->newest.n && x->oldest.n && x->newest_begin >= x->common);
@@ -614,7 +614,7 @@ static bool step_backward(struct ctf_index *x)
 	return true;
 }
 
-/* Reads the last packet, or what is left of it, and the one before. True: all packets seem to have one size. */
+/* Reads the last packet (or its remaining part) and the one before. True: all packets seem to have one size. */
 static bool begin_backward(struct ctf_index *x)
 {
 	uint64_t tail = x->size % x->common;

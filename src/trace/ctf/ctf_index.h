@@ -9,8 +9,8 @@
  * sequence number. An index file may not have the last packets. If an entry does not fit the file or the packet's
  * header, the rest of the index file is ignored and that part is walked.
  *
- * The readable part of a broken file is read. A packet may be cut off by the end of the file, or its sizes were never
- * written (content or packet size 0, or end 0: a crash, or a buffer that was not flushed). Such a packet has a
+ * The readable part of a broken file is read. A packet may be cut off by the end of the file. Or its sizes were never
+ * written (content or packet size 0, or end 0), after a crash or if a buffer was not flushed. Such a packet has a
  * .fault, and its events up to the damage can still be read. Nothing behind an invalid packet header can be read.
  */
 #ifndef BLK_TRACE_CTF_CTF_INDEX_H
@@ -20,7 +20,7 @@
 
 enum ctf_fault {
 	CTF_WHOLE,
-	CTF_CUT_OFF,		/* the file ends in it */
+	CTF_CUT_OFF,		/* the file ends inside the packet */
 	CTF_UNFINISHED,		/* its sizes or end were never written */
 	CTF_GARBAGE,		/* not a packet: unreadable bytes up to the end of the file */
 };
@@ -30,12 +30,12 @@ struct ctf_packet {
 	uint64_t packet_bits;		/* with a fault: up to the end of the file */
 	uint64_t content_bits;		/* <= packet_bits */
 	uint64_t begin, end;		/* cycles; UNFINISHED: end may be 0 */
-	uint64_t discarded;		/* events, cumulative, as the packet says */
+	uint64_t discarded;		/* cumulative number of events, from the packet */
 	uint64_t seq;			/* running packet number */
 	uint64_t instance;		/* stream instance id */
 	uint32_t cpu;			/* UINT32_MAX: the packet does not say, or its header was not read yet */
-	uint16_t header_bits;		/* where the first event's header begins, before its alignment; 0: the
-					 * packet header was not read yet */
+	uint16_t header_bits;		/* beginning of the first event's header, before its alignment; 0: the packet
+					 * header was not read yet */
 	uint8_t fault;			/* enum ctf_fault */
 	bool has_seq : 1, has_discarded : 1, has_instance : 1, has_cpu : 1, has_begin : 1,
 	     has_end : 1, checked : 1;	/* checked: the packet header was read */
@@ -44,16 +44,15 @@ struct ctf_packet {
 };
 
 /*
- * Reads the packet header and context at the beginning of `bytes`, of which n are available. The packet is at
- * `offset` in a file of file_size bytes. Sizes are checked; sets .fault. False: with *ret_need > n more bytes are
- * needed; otherwise *error says what is wrong (CORRUPT: it is no packet of this trace: magic, UUID, unknown stream
- * class).
+ * Reads the packet header and context at the beginning of `bytes`; n bytes are available. The packet is at `offset` in
+ * a file of file_size bytes. Sizes are checked; sets .fault. False: if *ret_need > n, more bytes are needed. Else
+ * *error has the problem. CORRUPT: it is no packet of this trace (magic, UUID, unknown stream class).
  */
 bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, uint64_t offset,
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error);
 
-/* Sets the registers of the packet header and context at `base`, which end before bit `end`. regs has as many entries
- * as the stream class uses. */
+/* Sets the registers of the packet header and context at `base`, which end before bit `end`. The size of regs is
+ * the stream class's n_regs. */
 void ctf_packet_registers(const struct ctf_meta *m, const struct ctf_stream_class *sc,
 			  const uint8_t *base, uint64_t end, uint64_t *regs);
 
@@ -86,8 +85,8 @@ const struct ctf_packet *ctf_index_packets(const struct ctf_index *x, size_t *re
  * disagree (CORRUPT). */
 bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **error);
 
-/* The file's descriptor, borrowed, for pread(2); reopened if it was closed, -1 if that fails. One thread. A trace may
- * have more files than a process may open, so a file that is not read should be closed. */
+/* The file's descriptor, borrowed, for pread(2); reopened if it was closed; -1: that failed. One thread. A trace
+ * may have more files than a process may open, so close files that are not being read. */
 int ctf_index_fd(const struct ctf_index *x);
 void ctf_index_close_file(struct ctf_index *x);
 /* A descriptor that the caller must close, or -1. Any thread. */

@@ -212,7 +212,7 @@ static unsigned hex4(const char *s)
 	return v;
 }
 
-/* Decodes "\uXXXX" at *s, or a surrogate pair of them, and moves behind it. False: half of a pair. */
+/* Decodes "\uXXXX" at *s, or a surrogate pair, and moves after it. False: half of a pair. */
 static bool unescape_unicode(const char **s, const char *stop, GString *ret)
 {
 	unsigned c = hex4(*s + 2);

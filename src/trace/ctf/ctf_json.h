@@ -29,13 +29,13 @@ struct json_token {
 	uint8_t kind;			/* enum json_kind */
 	bool escaped;			/* string: has backslashes */
 	uint32_t at, n;			/* range of the text, bytes; a string's without its quotes */
-	uint32_t next;			/* index of the token after it and everything in it */
+	uint32_t next;			/* index of the first token after it and its content */
 	uint32_t count;			/* members of an object, elements of an array */
 };
 
 struct json_problem {
 	const char *text;		/* a static text: "a string without end" */
-	size_t at;			/* where in the text, bytes */
+	size_t at;			/* offset in the text, bytes */
 };
 
 GArray *json_tokens_new(void);		/* struct json_token */
@@ -46,7 +46,7 @@ static inline const struct json_token *json_at(const GArray *tokens, uint32_t i)
 	return &g_array_index(tokens, struct json_token, i);
 }
 
-/* Replaces the tokens by those of the value in text[0, n), where n is at most LIMIT_FRAGMENT_BYTES. The text must be
+/* Replaces the tokens with those of the value in text[0, n); n is at most LIMIT_FRAGMENT_BYTES. The text must be
  * valid UTF-8 and may have white space around the value. False: see *why. */
 bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *why);
 

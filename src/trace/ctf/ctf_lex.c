@@ -302,7 +302,7 @@ bool ctf_lex_expect(struct ctf_lexer *x, int kind)
 
 /* ---- strings ---- */
 
-/* Decodes the escape sequence behind the backslash at *s; returns the character, or -1. */
+/* Decodes the escape sequence after the backslash at *s; returns the character, or -1. */
 static int unescape_one(const char **s, const char *end)
 {
 	static const char from[] = "abfnrtv\\\"'?", to[] = "\a\b\f\n\r\t\v\\\"'?";

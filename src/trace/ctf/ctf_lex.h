@@ -36,7 +36,7 @@ enum ctf_word {
 struct ctf_token {
 	int kind;
 	int word;			/* of a word: enum ctf_word */
-	const char *at;			/* in the text: where it begins */
+	const char *at;			/* its beginning in the text */
 	const char *s;			/* the same; of a string: the text between its quotes */
 	size_t n;
 	uint64_t number;
@@ -72,16 +72,16 @@ bool ctf_lex_expect(struct ctf_lexer *x, int kind);
 /* Sets the error "expected WHAT, not 'token'"; returns false. */
 bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
 
-/* Sets the error at that place of the text if there is none; returns false. The message may contain words of the text
- * (letters, digits and '_') and nothing else of it. */
+/* Sets the error at that place of the text if it is not set yet; returns false. The message may contain only words
+ * (letters, digits and '_') of the text. */
 bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
 /* Decodes a string token into `ret`, which must have room for tok->n + 1 bytes. */
 bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *ret);
 
-/* The '}' that ends the block at the current token, '{', found without reading tokens. NULL: there is none, or a
- * comment, a string or another block inside may contain a '}'. */
+/* The '}' that ends the block at the current token, '{'. It is found without reading tokens. NULL: it is missing,
+ * or a comment, a string or another block inside may contain a '}'. */
 const char *ctf_lex_block_end(const struct ctf_lexer *x);
 
 #endif

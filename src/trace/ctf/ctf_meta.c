@@ -141,7 +141,7 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 
 /* ---- text ---- */
 
-/* Metadata of another version says so in its first comment. Metadata of 1.8 may have no such comment. */
+/* Metadata of another version has it in its first comment. Metadata of 1.8 may have no such comment. */
 static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 {
 	static const char begin[] = "/* CTF 1.8";

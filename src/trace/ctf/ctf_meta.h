@@ -41,8 +41,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 
 /*
- * The same for pieces that are cut anywhere: complete packets and declarations are parsed, the rest waits for the next
- * piece. The meta is borrowed, and nothing else may append to it.
+ * The same for pieces that are cut anywhere. Complete packets and declarations are parsed; the rest waits for the next
+ * piece. The meta is borrowed, and only this parser may append to it.
  */
 struct ctf_pieces;
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
@@ -50,9 +50,9 @@ void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
 bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
 
-/* The stream class with that id; NULL: there is none yet. */
+/* The stream class with the id; NULL: it is not declared yet. */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
-const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: there is none, or it is a number */
+const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: absent, or a number */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
 
 #endif

@@ -29,12 +29,12 @@ static const uint16_t role_of[N_KNOWN] = {
 	CTF_ROLE_DISCARDED, 0,
 };
 
-/* A header that is read; positions are bits from the beginning of the packet. */
+/* A header being read; positions are bits from the beginning of the packet. */
 struct header {
 	const struct ctf_meta *meta;
 	const uint8_t *bytes;
 	uint64_t pos, have;		/* bits */
-	uint64_t need;			/* bits, if there are not enough bytes; else 0 */
+	uint64_t need;			/* bits that are needed, if there are not enough bytes; else 0 */
 	uint64_t *regs;			/* for values of the packet header and context; or NULL */
 	uint64_t value[N_KNOWN];
 	uint8_t bits[N_KNOWN];		/* width of the value; 0: the packet does not have it */
@@ -277,7 +277,7 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 	*ret_need = 0;
 	/* The first event's header is read, too: the packet's beginning may be its time. */
 	h.have = MIN(h.have, (uint64_t)MOST_READ * 8);
-	/* Registers of contexts are numbered behind those of the packet header, in every class. */
+	/* In every class, the registers of contexts follow those of the packet header. */
 	g_autofree uint64_t *regs = m->packet_regs ? g_new0(uint64_t, m->packet_regs) : NULL;
 	h.regs = regs;
 	if (!read_all(&h, &sc, &problem)) {

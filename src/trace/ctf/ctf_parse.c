@@ -197,7 +197,7 @@ bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t
 	return ok && ctf_lex_expect(&p->lex, '}');
 }
 
-/* A text that is not used. */
+/* Skips an unused text. */
 static bool read_ignored_text(struct ctf_parser *p, void *target)
 {
 	char *text;
@@ -468,7 +468,8 @@ static struct ctf_stream *add_stream(struct ctf_parser *p, uint64_t id, const st
 	return s;
 }
 
-/* An event whose stream is not declared yet: LTTng-UST writes these if the program was started before the session. */
+/* An event of a stream that is not declared yet: LTTng-UST writes these if the program was started before the
+ * session. */
 struct orphan {
 	struct class_block c;
 	const char *text;

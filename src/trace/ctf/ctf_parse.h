@@ -22,22 +22,22 @@
 
 /* The name of a length or tag: a.b.c. */
 struct ctf_path {
-	const char *at;			/* where it is in the text */
+	const char *at;			/* its place in the text */
 	uint32_t n;
 	const char **part;
 };
 
-/* A type, with what only the parser needs. */
+/* A type, with fields that only the parser needs. */
 struct ctf_node {
 	struct ctf_type t;		/* must be first: a struct ctf_type * from the parser is a node */
 	const struct ctf_path *ref;	/* the length of a sequence, the tag of a variant */
 	uint64_t fixed_bits;		/* size, if it is .fixed; see ctf_type_fixed() */
 	uint64_t min_bits;		/* lower bound of its size in a packet */
 	uint32_t cost;			/* number of types in it, itself included */
-	uint32_t owner;			/* 0: shared; else serial number of the binding that owns this copy */
+	uint32_t owner;			/* 0: shared; else serial number of the binding that owns the copy */
 	uint8_t depth;
 	bool fixed;
-	bool native;			/* a number whose byte order is the trace's */
+	bool native;			/* a number with the trace's byte order */
 	bool dynamic;			/* contains sequences or variants: bound at each use */
 };
 
@@ -98,7 +98,7 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n);
 
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind);	/* NULL: there are too many */
 
-/* Field names are stored without their leading '_'. The byte before the name says whether there was one, as lengths
+/* Field names are stored without their leading '_'. The byte before the name shows whether it had one, as lengths
  * and tags are written with it. */
 char *ctf_field_name(struct ctf_pool *pool, const char *s, size_t n);
 bool ctf_field_is(const struct ctf_field *f, const char *written);
@@ -154,7 +154,7 @@ enum ctf_root {
 
 struct ctf_binding {
 	struct ctf_parser *p;
-	struct ctf_node *root[CTF_N_ROOTS];	/* bound structures; NULL: there is none */
+	struct ctf_node *root[CTF_N_ROOTS];	/* bound structures; NULL: absent */
 	bool open[CTF_N_ROOTS];			/* bound by this binding: its fields may get registers */
 	bool uses_header;			/* a length or tag is in the event header */
 	enum ctf_root now;

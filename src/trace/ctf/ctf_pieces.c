@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define BEGIN_BYTES 10			/* the first bytes that are needed to tell packets from text */
+#define BEGIN_BYTES 10			/* number of bytes needed to distinguish packets from text */
 
 enum inside { IN_CODE, IN_TEXT, IN_CHARACTER, IN_COMMENT, IN_LINE };
 

@@ -23,8 +23,8 @@
 #define CTF_NO_FIT UINT64_MAX
 
 /*
- * "Here" is .ahead bits behind the position: bits that no step needs are skipped together with the next step that
- * moves. "No move": the position stays.
+ * "Here" is .ahead bits after the position: bits that no step needs are skipped together with the next step that
+ * moves. "No move": the position does not change.
  */
 enum ctf_op {
 	CTF_OP_SKIP,		/* skips .ahead */
@@ -38,14 +38,14 @@ enum ctf_op {
 	CTF_OP_LOAD_64,
 	CTF_OP_LOAD_STRING,	/* row[off] = the string here; no move */
 	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits` each; no move */
-	CTF_OP_LOAD_SEQUENCE,	/* the same with as many elements as register reg says */
+	CTF_OP_LOAD_SEQUENCE,	/* the same, with the number of elements in register reg */
 	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater than n; no move */
 	CTF_OP_LOAD_WALK,	/* row[off] = the field of .type, read by ctf_walk(); no move */
 	CTF_OP_LOAD_ALL,	/* row[off] = all fields of the event that begins here */
-	CTF_OP_SKIP_SEQUENCE,	/* skips as many elements of n bits as register reg says */
+	CTF_OP_SKIP_SEQUENCE,	/* skips elements of n bits; their number is in register reg */
 	CTF_OP_REPEAT,		/* runs the steps up to `to`, n times */
-	CTF_OP_REPEAT_REG,	/* the same, as many times as register reg says */
-	CTF_OP_CHOOSE,		/* runs the option that register reg selects: choice[n ..]; then goes on at `to` */
+	CTF_OP_REPEAT_REG,	/* the same, the number of times in register reg */
+	CTF_OP_CHOOSE,		/* runs the option that register reg selects: choice[n ..]; then continues at `to` */
 	CTF_OP_WALK,		/* skips the field of .type by ctf_walk(); register reg = its integer */
 };
 
@@ -67,7 +67,7 @@ struct ctf_step {
 
 /* A wanted field that is at the same byte in every event of its class. */
 struct ctf_fixed {
-	uint16_t at;			/* bytes behind the header */
+	uint16_t at;			/* bytes after the header */
 	uint16_t off;			/* row[off] = the integer as 8 bytes, or a struct blk_text */
 	uint16_t size;			/* bytes; an integer has 1, 2, 4 or 8 */
 	bool big_endian : 1, is_signed : 1, is_text : 1;
@@ -89,7 +89,7 @@ struct ctf_class {
 	uint16_t n_fixed;		/* fields in .fixed, loaded before the steps run */
 	uint32_t n_steps;		/* 0: the size is always .bits */
 	uint32_t row_bytes;
-	uint64_t bits;			/* size behind the event header, if n_steps is 0 */
+	uint64_t bits;			/* size after the event header, if n_steps is 0 */
 	const struct blk_layout *layout;
 	uint32_t wanted;		/* mask of the slots in .layout */
 	uint32_t fixed_slots;		/* mask of the slots in .fixed */
@@ -103,8 +103,8 @@ struct ctf_class {
 
 enum ctf_fast { CTF_FAST_NONE, CTF_FAST_COMPACT, CTF_FAST_LARGE };
 
-/* The form of event headers: LTTng's compact and large ones, a plain id with timestamp, or any other, which is read
- * by its type. */
+/* The form of event headers: LTTng's compact and large ones, a plain id with timestamp, or any other form, which is
+ * read by its type. */
 struct ctf_header {
 	const struct ctf_type *general;	/* the type of the header, if .is_general; NULL: there is no header */
 	bool is_general;	/* read by type: the fields below are not used */
@@ -134,7 +134,7 @@ struct ctf_decoder {		/* for one stream class */
 
 /* The state of one reader of events. */
 struct ctf_run {
-	uint64_t *regs;			/* as many as the stream class uses */
+	uint64_t *regs;			/* size: the stream class's n_regs */
 	struct arena *arena;		/* for rows and converted texts */
 	uint8_t *row;			/* of the current event */
 	uint32_t present;		/* mask of the slots that it has */
@@ -169,7 +169,7 @@ static inline struct ctf_class *ctf_decoder_class(const struct ctf_decoder *d, u
 }
 
 /*
- * Runs the class's steps over the bits [pos, end) of the packet at `base`. Returns the position behind the event, or
+ * Runs the class's steps over the bits [pos, end) of the packet at `base`. Returns the position after the event, or
  * CTF_NO_FIT. If the class copies, run->row must have row_bytes bytes.
  */
 uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
@@ -190,8 +190,8 @@ bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint6
 
 /*
  * Reads the event header at *pos; moves *pos and *clock. False: it does not fit. `fast` is the header's own, or a
- * constant in a loop that is made for one form. Only rare forms need the addresses of the three, so a loop keeps them
- * in registers of the CPU. `regs` as in struct ctf_run: a general header sets those of its fields.
+ * constant in a loop for one form. Only rare forms need the addresses of the three, so a loop has them in CPU
+ * registers. `regs` as in struct ctf_run: a general header sets the registers of its fields.
  */
 static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h,
 						      enum ctf_fast fast, const uint8_t *base,

@@ -82,7 +82,7 @@ static inline G_ALWAYS_INLINE uint64_t string_length(const struct pass *p, uint6
 	return n < most ? n : CTF_NO_FIT;
 }
 
-/* Do n elements of so many bits fit? Without a division, which takes longer than a step. */
+/* Do n elements of this many bits fit? Without a division, which takes longer than a step. */
 static inline bool fit(const struct pass *p, uint64_t pos, uint64_t n, uint64_t bits)
 {
 	uint64_t all;
@@ -179,7 +179,7 @@ static void walked_text(void *data, const char *name, const struct ctf_type *t, 
 	store_text(w->p, w->s, copy, text->len);
 }
 
-/* An element has at least one bit, so there are at most as many as bits. */
+/* An element has at least one bit, so n is at most the number of bits. */
 static void walked_begin(void *data, const char *name, const struct ctf_type *t, uint64_t n)
 {
 	struct walked *w = data;
@@ -236,7 +236,7 @@ static bool store_all(const struct pass *p, const struct ctf_step *s, uint64_t p
 	return true;
 }
 
-/* Loads a wanted string and moves behind it. */
+/* Loads a wanted string and moves after it. */
 static inline G_ALWAYS_INLINE uint64_t take_string(const struct pass *p, const struct ctf_step *s,
 						   uint64_t pos)
 {
@@ -290,7 +290,7 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 	}
 }
 
-/* Steps that move. pos is behind the bits that were ahead. *at: the step; returns the last step that was run in
+/* Runs steps that move. pos is after the bits that were ahead. *at: the step. Returns the last step that was run in
  * it. */
 static inline G_ALWAYS_INLINE uint64_t step_on(const struct pass *p, const struct ctf_step **at,
 					       uint64_t pos)

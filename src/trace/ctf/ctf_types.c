@@ -227,8 +227,8 @@ static struct ctf_node *parse_string(struct ctf_parser *p)
 
 /* ---- names ---- */
 
-/* Reads the words of a type's name into p->name, with one blank between them. ret_last: the last word is not part of
- * it, but the name that is declared. */
+/* Reads the words of a type's name into p->name, with one blank between them. ret_last: the last word is the
+ * declared name, not part of the type's name. */
 static bool read_words(struct ctf_parser *p, struct ctf_token *ret_last)
 {
 	g_string_truncate(p->name, 0);
@@ -288,7 +288,7 @@ struct ctf_node *ctf_parse_type(struct ctf_parser *p)
 	return read_words(p, NULL) ? find_named(p, at) : NULL;
 }
 
-/* The optional name after struct, variant, enum; "": there is none. */
+/* The optional name after struct, variant, enum; "": none. */
 static void read_tag_name(struct ctf_parser *p, struct ctf_token *ret)
 {
 	*ret = (struct ctf_token){ .at = p->lex.tok.at };
@@ -703,7 +703,7 @@ static struct ctf_node *parse_struct(struct ctf_parser *p)
 	return add_tagged(p, "struct", &name, node);
 }
 
-/* A variant with the options of another one and a tag of its own. */
+/* A variant with the options of another one, but its own tag. */
 static struct ctf_node *tag_variant(struct ctf_parser *p, const struct ctf_node *of,
 				    const struct ctf_path *tag)
 {

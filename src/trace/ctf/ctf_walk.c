@@ -14,7 +14,7 @@ struct walk {
 	const uint8_t *base;
 	uint64_t pos, end;
 	uint64_t *regs;
-	uint64_t need;			/* bits that the data must have, if it ends too early; else 0 */
+	uint64_t need;			/* bits that are needed, if the data ends too early; else 0 */
 	uint64_t work;			/* number of values that may still be read */
 	const struct ctf_visitor *v;
 	void *data;
@@ -103,8 +103,8 @@ static bool walk_integer(struct walk *w, const struct ctf_type *t, const char *n
 	return true;
 }
 
-/* IEEE 754 binary formats that C does not have: 16 bits, and 96 or more. Of the latter only the upper 63 bits of the
- * fraction are used, which is more than a double has. */
+/* IEEE 754 binary formats that C does not have: 16 bits, and 96 or more. For the latter only the upper 63 bits of
+ * the fraction are used, which is more than a double has. */
 static double wide_float(const struct ctf_type *t, const uint8_t *base, uint64_t pos)
 {
 	/* A format of k bits has round(4 log2 k) - 13 exponent bits; 16 bits have 5. */
@@ -158,7 +158,7 @@ static unsigned unit_of(const struct ctf_type *t)
 	return t->encoding == CTF_UTF8 ? 1 : t->encoding <= CTF_UTF16BE ? 2 : 4;
 }
 
-/* Bytes before the first zero code unit among n; n: there is none. */
+/* Number of bytes before the first zero code unit; n: it is missing. */
 static uint64_t text_length(const struct ctf_type *t, const char *s, uint64_t n)
 {
 	static const char zero[4];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decodes a field of a packet by its type, value by value: simple rather than fast. Used for what is rare (all fields
- * of an event, types without a step of their own), and in tests as the reference for decode programs.
+ * Decodes a field of a packet by its type, value by value: simple, not fast. Used in rare cases (all fields of an
+ * event, types that have no step), and in tests as the reference for decode programs.
  */
 #ifndef BLK_TRACE_CTF_CTF_WALK_H
 #define BLK_TRACE_CTF_CTF_WALK_H
@@ -9,8 +9,8 @@
 #include "trace/ctf/ctf_class.h"
 
 /*
- * Functions that are called for each value, in order; each may be NULL. `name` is that of the structure's field or the
- * variant's option; NULL for elements and for the field where the walk began. Texts and names are hostile.
+ * Functions that are called for each value, in order; each may be NULL. `name` is that of the structure's field or of
+ * the variant's option; NULL for elements and for the field where the walk began. Texts and names are hostile.
  */
 struct ctf_visitor {
 	/* CTF_INTEGER, CTF_ENUM: signed values are extended to 64 bits and passed as their bits. `bits`: size in the
@@ -18,7 +18,7 @@ struct ctf_visitor {
 	void (*integer)(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 			unsigned bits);
 	void (*real)(void *data, const char *name, const struct ctf_type *t, double value);
-	/* CTF_STRING: up to its NUL. Array or sequence of text: all n bytes, also those behind a NUL. In the type's
+	/* CTF_STRING: up to its NUL. Array or sequence of text: all n bytes, even after a NUL. In the type's
 	 * encoding, see ctf_text_utf8(). Points into the packet. */
 	void (*text)(void *data, const char *name, const struct ctf_type *t, const char *bytes,
 		     uint64_t n);
@@ -34,9 +34,9 @@ struct ctf_visitor {
  * *pos moves.
  *
  * False: the field does not fit, and *pos is the least position where its data would end, behind `end`. Or a tag
- * selects no option, a LEB128 number has more than 64 bits, or the field has more values than a valid packet of that
- * size can have (values without size, counted by a hostile length): then *pos is anywhere up to `end`. The visitor
- * has seen a part of it.
+ * selects no option, or a LEB128 number has more than 64 bits. Or the field has more values than a valid packet of
+ * that size (values without size, counted by a hostile length). In these cases *pos is anywhere up to `end`. The
+ * visitor has seen a part of it.
  */
 bool ctf_walk(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint64_t end,
 	      uint64_t *regs, const struct ctf_visitor *v, void *data);

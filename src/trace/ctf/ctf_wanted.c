@@ -32,7 +32,7 @@ static bool find_member(const struct ctf_type *t, const char *name, size_t len, 
 	return false;
 }
 
-/* One level down from t; removes what it used from *path. NULL: there is no such field. */
+/* Goes one level down from t; removes the used part from *path. NULL: no such field. */
 static const struct ctf_type *step_down(const struct ctf_type *t, const char **path, const char *end,
 					uint32_t *way)
 {
@@ -84,7 +84,7 @@ static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 	return true;
 }
 
-/* An optional has no name of its own: enters it. NULL: too deep. */
+/* An optional has no separate name: enters it. NULL: too deep. */
 static const struct ctf_type *into_optional(const struct ctf_type *t, struct ctf_wanted *w)
 {
 	while (t && t->kind == CTF_OPTIONAL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finds the fields of an event class that a row of the subscription table wants (inside src/trace/). */
+/* Finds the fields of an event class that a row of the subscription table requests (inside src/trace/). */
 #ifndef BLK_TRACE_CTF_CTF_WANTED_H
 #define BLK_TRACE_CTF_CTF_WANTED_H
 

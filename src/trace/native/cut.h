@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Saves a range of recorded traces as traces: the whole packets of all streams that overlap the range, byte for byte,
- * with metadata and index files. The directories are the same as in the original, below the one that all traces have
- * in common (a single trace is the new directory itself). The result is LTTng's CTF and can be read by other programs.
+ * with metadata and index files. The directories are the same as in the original, below the directory that all traces
+ * have in common. A single trace is the new directory itself. The result is LTTng's CTF and can be read by other
+ * programs.
  *
  * Damaged packets (cut off, never finished) are left out and counted, as readers disagree on their content. Counters
  * of discarded events are not changed, so the losses in the range are still visible.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merging of streams by time: a heap of the next record of each stream. The earliest is first; of equal timestamps,
+ * Merges streams by time: a heap of the next record of each stream. The earliest record is first; of equal timestamps,
  * the one with the lowest rank. Only for src/trace/.
  */
 #ifndef BLK_TRACE_NATIVE_MERGE_H
@@ -59,7 +59,7 @@ static inline size_t merge_second(const struct merge_head *h, size_t n)
 	return n > 2 ? 1u + merge_before(&h[2], &h[1]) : n > 1;
 }
 
-/* The second head in order; later than any time if there is none. */
+/* The second head in order; later than any time if it is missing. */
 static inline struct merge_head merge_rival(const struct merge_head *h, size_t n)
 {
 	size_t i = merge_second(h, n);

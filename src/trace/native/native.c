@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opens traces for the native reader: directories, metadata, compiled classes, streams and their index files. Stream
- * files that cannot be read are left out and named in the warnings.
+ * Opens traces for the native reader: directories, metadata, compiled classes, streams and their index files.
+ * Unreadable stream files are left out and named in the warnings.
  */
 #include "trace/native/native_private.h"
 
@@ -232,9 +232,9 @@ static int compare_text(const void *a, const void *b)
 }
 
 /*
- * Without a stream class no stream file can be decoded. LTTng 2.16 writes such metadata when the context pid or tid is
- * added to a user-space channel: it accepts both, then cannot register the program. Empty files are those of a session
- * in which nothing happened.
+ * Without a stream class no stream file can be decoded. LTTng 2.16 writes such metadata if the context pid or tid is
+ * added to a user-space channel: it accepts both, but then cannot register the program. Empty files come from a
+ * session without events.
  */
 static void warn_classless(struct native *n, const struct native_meta *m, const char *dir,
 			   const GPtrArray *names)

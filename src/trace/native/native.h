@@ -61,17 +61,17 @@ typedef void (*native_pause)(void *data, const char *order, int64_t last_end, in
 void native_each_pause(const struct native *n, native_pause callback, void *data);
 
 /*
- * Calls back for each packet whose counter of discarded events is lower than in the packet before, by `fall`; or is
- * not 0 in the stream's first packet (`fall` is 0 then). `order` names the stream; `begin` is the packet's beginning,
- * ns.
+ * Calls back for each packet with a lower counter of discarded events than the packet before; `fall` is the
+ * difference. Also if the counter is not 0 in the stream's first packet (`fall` is 0 then). `order` identifies the
+ * stream; `begin` is the packet's beginning, ns.
  */
 typedef void (*native_fall)(void *data, const char *order, int64_t begin, uint64_t fall);
 void native_each_fall(const struct native *n, native_fall callback, void *data);
 
 /*
  * Calls back for each host (and boot) with a kernel trace that begins later or ends earlier than the traces of other
- * hosts: the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to the end. All
- * packets must be known, else there is no call.
+ * hosts. The arguments are the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to
+ * the end. All packets must be known, else it makes no call.
  */
 typedef void (*native_extent)(void *data, const char *host, const char *boot, const char *release,
 			      int64_t begin, int64_t end);
@@ -82,8 +82,8 @@ int64_t native_read_from(const struct native *n, int64_t from);
 
 /*
  * Cuts [from, to) into at most n_pieces pieces of about equal bytes: fills ret[0 .. result - 1] with instants,
- * ascending, each inside (from, to); result < n_pieces. No cut is where a CPU with several streams may lose events on
- * one of them, or within huge packets, as both pieces would decode these.
+ * ascending, each inside (from, to); result < n_pieces. There is no cut where a CPU with several streams may lose
+ * events on one of them. There is none within huge packets, as both pieces would decode these.
  */
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
 		   int64_t *ret);

@@ -137,7 +137,7 @@ static void use_window(struct native_cursor *k)
 	stop_at_discarded(k);
 }
 
-/* Does the header in the file agree with what the index says of it? */
+/* Does the header in the file agree with the packet's index entry? */
 static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 {
 	return a->begin == b->begin && a->packet_bits == b->packet_bits &&
@@ -190,7 +190,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
-	/* A packet that was never finished ends where the next one begins. */
+	/* An unfinished packet ends where the next one begins. */
 	int64_t end = x->end_ns == INT64_MAX && !k->plan->grows ? x->max_end_ns : x->end_ns;
 	k->latest_ns = end < NATIVE_TIME_MAX_NS ? end + NATIVE_OVERHANG_NS : NATIVE_TIME_MAX_NS;
 	k->clock = header.begin;
@@ -244,7 +244,7 @@ static bool next_packet(struct native_cursor *k)
 
 enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER, MORE_STOP };
 
-/* The event at .pos does not fit into what was read of the packet: reads more. */
+/* The event at .pos does not fit into the part of the packet that was read: reads more. */
 static enum more read_more(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
@@ -346,7 +346,7 @@ void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_
 }
 
 /* The last records of the range. within: an event of the current packet is after the range. Then the gap after that
- * packet is after the range, too, wherever the packet says that it ends. */
+ * packet is after the range, too, even if the packet's end time is in the range. */
 static enum native_step finish(struct native_cursor *k, bool stream_ends, bool within)
 {
 	if (!k->ended) {
@@ -359,7 +359,7 @@ static enum native_step finish(struct native_cursor *k, bool stream_ends, bool w
 	return k->queue_n ? pop(k) : NATIVE_END;
 }
 
-/* There is no whole event at .pos: reads more, or goes on to the next packet. MORE_READ: try again. */
+/* No whole event is at .pos: reads more, or continues with the next packet. MORE_READ: try again. */
 static enum more next_bytes(struct native_cursor *k)
 {
 	if (native_is_stopped(k->source))
@@ -399,7 +399,7 @@ static bool find_discarded(struct native_cursor *k)
 	return true;
 }
 
-/* Events may have been discarded between the last one and the one at ts. */
+/* Events may have been discarded between the last event and the one at ts. */
 static void add_discarded(struct native_cursor *k, int64_t ts)
 {
 	int64_t begin = k->last_ts;
@@ -497,7 +497,7 @@ enum native_step native_cursor_refill(struct native_cursor *k)
 {
 	enum native_step step = NATIVE_RECORD;
 	k->ahead_at = k->ahead_n = 0;
-	/* Records that are queued go first and alone: their rows and those of new events must not share an arena. */
+	/* Queued records are delivered first and alone: their rows and those of new events must not share an arena. */
 	while (k->queue_n && k->ahead_n < NATIVE_AHEAD) {
 		pop(k);
 		k->ahead[k->ahead_n++] = k->head;

@@ -24,7 +24,7 @@ struct native_source {
 					 * added yet */
 	GHashTable *layouts;		/* of events that do not have all fields of their class */
 	GArray *open;			/* struct native_loss: losses that begin before .from and end in the range */
-	struct native_cursor **cursor;	/* owned; in a feed by slot, NULL where there is none */
+	struct native_cursor **cursor;	/* owned; in a feed by slot, NULL: free slot */
 	size_t n_cursors;
 	struct merge_head *heap;	/* next record of each cursor; a cursor's rank is its number */
 	size_t n_heap;
@@ -49,7 +49,7 @@ struct native_window {
 	const struct native_file *file;
 };
 
-/* Records decoded at once. Short runs keep the loop's state in registers, and the records that wait to be merged in
+/* Records decoded at once. In short runs the loop's state stays in registers, and the records to be merged stay in
  * the cache. */
 #define NATIVE_AHEAD 64
 
@@ -87,7 +87,7 @@ struct native_cursor {
 	const struct ctf_decoder *decoder;
 	struct native_clock to_ns;
 	int64_t last_ts;		/* ns, of the last record or packet border; never decreases */
-	int64_t second_end;		/* ns: end of the second that is counted */
+	int64_t second_end;		/* ns: end of the second being counted */
 	uint16_t index;			/* stream number in the source's tables; G_MAXUINT16: not added yet */
 
 	struct native_source *source;
@@ -101,11 +101,12 @@ struct native_cursor {
 	bool damaged;			/* the rest of the packet cannot be decoded */
 	bool loss_pending;		/* a packet was damaged before any instant was known: its loss is
 						 * reported at the next one */
-	uint64_t n_finished, n_damaged;	/* packets that are done; those of them that were damaged */
+	uint64_t n_finished, n_damaged;	/* finished packets; damaged ones of them */
 	bool use_fast_path;		/* no timestamp of the packet is clamped, nothing of it is left out */
 	bool discarded_due;		/* .discarded_from must be found before the packet's first event */
 	uint64_t discarded_from;	/* bits: from there on events may be missing before each event; UINT64_MAX */
-	int64_t window_ns;		/* begin of the packet's loss window, once an event of it was met; INT64_MAX */
+	int64_t window_ns;		/* beginning of the packet's loss window, once an event in it was read;
+					 * INT64_MAX */
 
 	struct native_window window[2];
 	unsigned w;			/* the current window; the other one may have records of this batch */
@@ -159,9 +160,9 @@ void native_run_fast(struct native_cursor *k);
 /* Skips events before the range, within the current window and while the fast path applies. */
 void native_skip_fast(struct native_cursor *k);
 
-/* Runs the class's decode program, into a row of its own if it copies. Returns as ctf_class_run(). */
+/* Runs the class's decode program, into a new row if it copies. Returns the same as ctf_class_run(). */
 uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos);
-/* Fills the record of an event whose program was run; `cls` is the source's class number. */
+/* Fills the record of an event after its program was run; `cls` is the source's class number. */
 void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_class *c,
 		 int64_t ts, const uint8_t *body, uint32_t cls);
 
@@ -177,11 +178,11 @@ void native_window_close(struct native_cursor *k);
 /* Copies up to n bytes of the file; fewer at its end or on an error. */
 size_t native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint8_t *to, size_t n);
 
-/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event in it
- * is not known yet, call again; else NATIVE_RECORD. */
+/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event
+ * in it is not known yet, call it again; else NATIVE_RECORD. */
 enum native_step native_find_discarded(struct native_cursor *k);
 
-/* Makes the bytes of a packet that is not in a file the current window. */
+/* Makes the bytes of a packet from memory the current window. */
 static inline void native_window_borrow(struct native_cursor *k, const struct native_packet *x)
 {
 	k->window[k->w] = (struct native_window){

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where in a packet events may have been discarded. The tracer discards an event that does not fit into what is left of
- * the packet while the next one is not free; smaller events still fit after it. So the window of a loss begins behind
- * the last event after which every class of the stream would have fitted. How large an event can be follows from the
- * packet alone, so that a packet gives the same window however a trace is cut.
+ * Finds where in a packet events may have been discarded. The tracer discards an event that does not fit into the rest
+ * of the packet while the next packet is not free. Smaller events still fit after it. So the window of a loss begins
+ * after the last event after which an event of every class of the stream would have fitted. The largest size of an
+ * event follows from the packet alone, so a packet gives the same window wherever the trace is cut.
  */
 #include "trace/native/native_cursor.h"
 
@@ -18,7 +18,7 @@ static uint64_t sum_saturating(uint64_t a, uint64_t b)
 	return a > MANY_BITS - MIN(b, MANY_BITS) ? MANY_BITS : a + b;
 }
 
-/* The position behind a type that begins at `pos`, without its texts and sequences. *is_fixed: it has none of these. */
+/* The position after a type that begins at `pos`, without its texts and sequences. *is_fixed: it has none of these. */
 static uint64_t fixed_end(const struct ctf_type *t, uint64_t pos, bool *is_fixed)
 {
 	uint64_t begin = pos = ctf_align(pos, t->align), end = begin, of_one;
@@ -81,7 +81,7 @@ static uint64_t largest_event(const struct ctf_decoder *d, uint64_t dynamic)
 	return most;
 }
 
-/* Bits of the texts and sequences of an event of so many bits, its header included. */
+/* Bits of texts and sequences in an event of this many bits, header included. */
 static uint64_t dynamic_part(const struct ctf_class *c, uint64_t bits)
 {
 	bool is_fixed;
@@ -90,10 +90,10 @@ static uint64_t dynamic_part(const struct ctf_class *c, uint64_t bits)
 	return bits > fixed ? bits - fixed : 0;
 }
 
-/* The part of the packet that is looked at. */
+/* The part of the packet being examined. */
 struct piece {
 	uint8_t *read;			/* from a file, READ_BYTES or more; NULL: the packet is in memory */
-	const uint8_t *base;		/* where the packet begins, if it were there */
+	const uint8_t *base;		/* where the packet would begin if it were in memory completely */
 	uint64_t first, n;		/* bytes of the packet before the piece, and in it */
 };
 
@@ -133,8 +133,8 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 	return next <= end ? next : CTF_NO_FIT;
 }
 
-/* Walks the packet's events. Stores the most bits of texts and sequences in one, and the end of the last one after
- * which `need` bits of the packet are left. False: the class of one of them may still come. */
+/* Walks the packet's events. Stores the largest number of bits of texts and sequences in one event. Also stores the
+ * end of the last event after which `need` bits of the packet remain. False: the class of an event may still come. */
 static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_dynamic, uint64_t *ret_from)
 {
 	const uint64_t size = k->packet->p.packet_bits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds from when to when each host was traced, where recordings of several hosts or boots are read together and
- * others were traced before or later. Judged by the borders of packets.
+ * Finds from when to when each host was traced, if recordings of several hosts or boots are read together. Uses the
+ * borders of packets.
  */
 #include "trace/native/native_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast path of decoding: whole packets without clamped timestamps, event classes that were met before, no end of
- * a second. Everything else is left to native_cursor.c. These packets have no general event header (struct
- * ctf_header), so no registers are needed to read one.
+ * The fast path of decoding: whole packets without clamped timestamps, with known event classes, within one second.
+ * All other cases are left to native_cursor.c. These packets have no general event header (struct ctf_header), so no
+ * registers are needed to read one.
  */
 #include "trace/native/native_cursor.h"
 
@@ -12,8 +12,8 @@ G_STATIC_ASSERT(SAME_BYTES == sizeof(struct native_hot) - offsetof(struct native
 G_STATIC_ASSERT(offsetof(struct blk_event, row) - offsetof(struct blk_event, cls) ==
 		offsetof(struct native_hot, row) - offsetof(struct native_hot, cls));
 
-/* Bytes behind the current event that are prefetched. Where the next event is, only its header says. 128 to 1024 are
- * equally fast. */
+/* Bytes after the current event that are prefetched. The next event's place depends on this event's header. 128 to
+ * 1024 are equally fast. */
 #define AHEAD 256
 
 static void forget(struct native_cursor *k, const struct ctf_decoder *d)
@@ -44,8 +44,8 @@ static G_NO_INLINE bool learn(struct native_cursor *k, const struct ctf_class *c
 	return true;
 }
 
-/* Handles an event whose program must run, or whose id is new. Returns the position behind it; CTF_NO_FIT: the event
- * is left to cursor_step(). */
+/* Handles an event with a program to run, or with a new id. Returns the position after it; CTF_NO_FIT: the event is
+ * left to cursor_step(). */
 static G_NO_INLINE uint64_t unusual(struct native_cursor *k, struct blk_event *out, uint64_t id,
 				    uint64_t body, int64_t ts)
 {

@@ -37,11 +37,11 @@ typedef struct native_feed blk_native_feed;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native_feed, native_feed_free)
 
 /*
- * The source; it is part of the feed, and source_free() frees the feed. source_next() never waits: it returns
- * SOURCE_AGAIN when nothing can be delivered now, and SOURCE_END after native_feed_end(). It never fails: what is
- * wrong with a trace is in native_feed_troubles() and a loss, and the other traces go on. A stream does not become
- * late while source_next() has something to deliver. A longer time than 100 ms between two calls counts as 100 ms, as
- * the taker was slow or stopped.
+ * The source is part of the feed, and source_free() frees the feed. source_next() never waits: it returns SOURCE_AGAIN
+ * when nothing can be delivered now, and SOURCE_END after native_feed_end(). It never fails. Problems of a trace are
+ * reported by native_feed_troubles() and as a loss; the other traces continue. A stream does not become late while
+ * source_next() has something to deliver. More than 100 ms between two calls count as 100 ms, as the taker was slow or
+ * stopped.
  */
 struct source *native_feed_source(struct native_feed *f);
 
@@ -65,8 +65,8 @@ void native_feed_end_trace(struct native_feed *f, unsigned trace);
 
 /*
  * Adds a stream to the trace. name: for messages (copied). late_us: how long the other streams wait for this one while
- * it is silent and behind them (INT64_MAX: for ever); ten times as long while data of it still comes, as when it
- * catches up. They wait from the beginning, also before its first packet. Returns its number: 0, 1, 2, ...
+ * it is silent and behind them (INT64_MAX: for ever). They wait ten times as long while data of it still arrives, as
+ * when it catches up. They also wait before its first packet. Returns its number: 0, 1, 2, ...
  */
 unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const char *name,
 				int64_t late_us);
@@ -74,7 +74,7 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 /* Data of the stream is on its way: it is not silent. */
 void native_feed_touch(struct native_feed *f, unsigned stream);
 
-/* What the relay's index says of a packet. */
+/* A packet's entry in the relay's index. */
 struct native_feed_index {
 	uint64_t begin, end;		/* cycles */
 	uint64_t packet_bits, content_bits;
@@ -106,8 +106,8 @@ void native_feed_end(struct native_feed *f);
 
 /* ---- for either thread ---- */
 
-/* Bytes of packets and metadata that were pushed and are not decoded yet. The pusher must bound this: above a limit
- * of its own it should push only to streams that native_feed_wants() data of. */
+/* Bytes of packets and metadata that were pushed and are not decoded yet. The pusher must bound this: above its
+ * limit it should only push to streams for which native_feed_wants() is true. */
 uint64_t native_feed_queued(const struct native_feed *f);
 
 /* Is nothing of the stream queued? Then the merge may be waiting for its data. Data of other streams would only be

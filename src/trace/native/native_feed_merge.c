@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Delivers the feed's records in order of time. A stream whose packets are all decoded stays in the heap with the
- * instant that it has passed. Records after that instant wait until the stream says more, or until the others have
- * waited long enough for it.
+ * Delivers the feed's records in order of time. A stream whose packets are all decoded stays in the heap, with the
+ * instant up to which its data is complete. Later records of other streams wait until the stream has more data, or
+ * until they have waited long enough for it.
  */
 #include "trace/native/native_feed_private.h"
 
@@ -87,7 +87,7 @@ bool feed_take_late(struct source *s, struct source_late *ret)
 	return ret->n > 0;
 }
 
-/* Records that are older than what was delivered are moved to the present. */
+/* Records older than the last delivered one are moved to the present. */
 static void move_late(struct native_feed *f, struct native_cursor *k)
 {
 	int64_t last = delivered(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Handles the messages that were pushed. Metadata is parsed as it becomes complete. Packets wait for the metadata
- * that they need, are checked as packets of a file are, and are placed in time after the packets before them.
+ * Handles the messages that were pushed. Metadata is parsed as it becomes complete. Packets wait for the metadata that
+ * they need. They are checked like packets of a file, and placed in time after the packets before them.
  */
 #include "trace/native/native_feed_private.h"
 
@@ -342,7 +342,7 @@ static uint64_t likely(uint64_t a, uint64_t b, uint64_t least)
 	return a < least ? b : b < least ? a : MIN(a, b);
 }
 
-/* Compares the packet header with the relay's index and keeps what fits both. True: they differ. */
+/* Compares the packet header with the relay's index and takes values that fit both. True: they differ. */
 static bool reconcile(const struct feed_stream *x, const struct feed_message *message, struct ctf_packet *p)
 {
 	const struct native_feed_index *index = &message->index;
@@ -358,7 +358,7 @@ static bool reconcile(const struct feed_stream *x, const struct feed_message *me
 	return true;
 }
 
-/* May metadata that is still to come make this packet readable? */
+/* Can later metadata make this packet readable? */
 static bool may_fit_later(const struct native_feed *f, const struct feed_stream *x,
 		       const struct feed_message *message)
 {
@@ -379,7 +379,7 @@ static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, c
 	t->placed |= ok;
 }
 
-/* Appends a loss at begin_ns for the packets that were refused before the first one that could be placed. */
+/* Appends a loss at begin_ns for the packets that were refused before the first placed one. */
 static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_t begin_ns)
 {
 	struct native_packet p = {
@@ -550,7 +550,7 @@ static void take_trace_message(struct native_feed *f, struct feed_trace *t, stru
 	}
 }
 
-/* NULL: there is none, or it was freed. */
+/* NULL: unknown number, or the trace was freed. */
 static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
 {
 	g_mutex_lock(&f->lock);

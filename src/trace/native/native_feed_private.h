@@ -36,8 +36,8 @@ struct feed_message {
 	int64_t at_us;			/* on the clock of native_feed.now_us, when the taker received it */
 };
 
-/* One generation of a trace's metadata (see native_feed_metadata_restart()). Packets keep the generation that they
- * came with. Reference counted. */
+/* One generation of a trace's metadata (see native_feed_metadata_restart()). A packet refers to the generation that
+ * it arrived with. Reference counted. */
 struct feed_meta {
 	struct native_meta *m;
 	struct native_file file;	/* what the packets' .file points to */
@@ -56,8 +56,7 @@ struct feed_trace {
 	bool ended;			/* native_feed_end_trace() was called */
 	bool has_metadata, placed;	/* some metadata came; at least one packet could be placed in time */
 	bool decoded;			/* at least one event could be decoded */
-	uint64_t n_packets, n_damaged;	/* packets that were decoded; those of them that could not be decoded to
-					 * the end */
+	uint64_t n_packets, n_damaged;	/* decoded packets; those of them that could not be decoded to the end */
 	unsigned n_streams;		/* streams that have not ended */
 	/* Changed by the taker, under native_feed.lock: */
 	char *trouble;			/* why nothing of the trace can be read; NULL: it can be */
@@ -83,7 +82,7 @@ struct feed_track {
 	uint64_t n_refused;		/* unreadable packets since .previous */
 	bool tallies_reported;		/* the current second's counts were delivered, as the beacon has passed its
 					 * end */
-	uint64_t n_damaged, n_counted;	/* the cursor's counts that were added to those of the trace */
+	uint64_t n_damaged, n_counted;	/* the cursor's counts that were already added to those of the trace */
 	struct native_cursor *cursor;
 };
 
@@ -106,11 +105,11 @@ struct feed_stream {
 	GQueue waiting;			/* struct feed_message *, owned: packets, beacons and ends that cannot be
 					 * handled yet */
 	struct feed_track *track;	/* NULL: no packet yet */
-	uint32_t n_unplaced;		/* packets refused before the first one that could be placed */
+	uint32_t n_unplaced;		/* packets refused before the first placed one */
 	int64_t beacon_ns;		/* no event before this instant will come; INT64_MIN: not known */
 	int64_t overtaken_ns;		/* the merge went on to here without waiting for this stream; INT64_MIN: it
 					 * did not */
-	bool closed;			/* nothing more is accepted; what came is still delivered */
+	bool closed;			/* nothing more is accepted; received data is still delivered */
 	bool cut;			/* cut off by native_feed_cut_stream(); may be continued by another stream */
 	bool ended;			/* everything was delivered; see native_feed.ended_streams */
 	bool parked;			/* not in the heap: all that came was delivered, and it is cut off or its
@@ -120,13 +119,13 @@ struct feed_stream {
 /* How long (us) a packet waits for metadata that is incomplete, or for a trace that may set the clock of its host. */
 #define FEED_CLASS_US (LIMIT_CLASS_MS * G_TIME_SPAN_MILLISECOND)
 
-/* A stream that lags but still receives data may hold the others up this many times longer than a silent one, so that
- * a stream that catches up is not left behind. */
+/* A stream that lags but still receives data may delay the others this many times longer than a silent one. So it can
+ * catch up. */
 #define FEED_CATCH_UP 10
 
 #define FEED_MARKS 128
 
-/* Traces that have ended and could not be read, or only in part: the names of so many are retained. */
+/* Maximum number of ended traces with problems that are retained by name. */
 #define FEED_TROUBLED 256
 
 struct native_feed {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metadata with the decoders compiled from it, and what it says of a stream; for files and for pushed packets. */
+/* Metadata with the decoders compiled from it, and its description of streams; for files and for pushed packets. */
 #include "trace/native/native_private.h"
 
 #include "trace/align.h"

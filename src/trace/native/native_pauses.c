@@ -50,8 +50,9 @@ static GArray *kernel_packets(const struct native *n, const struct native_plan *
 	return g_steal_pointer(&all);
 }
 
-/* Marks the pause [from, to) before the stream's first packet that begins at or after `to`, unless that is its first.
- * The end of the packet before does not say when the pause began: buffers are flushed when all CPUs have stopped. */
+/* Marks the pause [from, to) before the stream's first packet that begins at or after `to`, unless it is the
+ * stream's first packet. The end of the packet before does not show when the pause began: buffers are flushed when
+ * all CPUs have stopped. */
 static void end_pause(struct native_plan_stream *s, int64_t from, int64_t to)
 {
 	size_t first = n_before(s), lo = first, hi = s->n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Places packets in time: the packets of each stream in order, and what was lost between them. Cuts, the outline and
+ * Places packets in time: orders the packets of each stream and finds the losses between them. Cuts, the outline and
  * the first packet of a range are computed from this alone.
  */
 #include "trace/native/native_private.h"
@@ -74,8 +74,8 @@ static void drop_doubles(GArray *all)
 
 /*
  * The counter of discarded events counts from the beginning of the stream. In the first packet it only shows that
- * there were some, not how many of them belong here. The counter of user-space traces sometimes is 0 in one packet
- * and goes on in the next: so only a rise above its highest value counts.
+ * there were some, not how many of them belong here. In user-space traces the counter sometimes is 0 in one packet and
+ * continues in the next. So only a rise above its highest value counts.
  */
 static void count_lost(struct native_packet *x, const struct native_packet *before)
 {
@@ -109,8 +109,8 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 	x->has_gap = true;
 }
 
-/* A packet that is full to its last byte is closed at once. Events that are discarded until the next packet begins are
- * counted in that one. */
+/* A packet that is full to its last byte is closed at once. Events discarded before the next packet begins are
+ * counted in the next packet. */
 static void count_discarded_between(struct native_packet *x, const struct native_packet *before)
 {
 	if (!before || !x->has_lost || x->has_gap || x->p.fault == CTF_GARBAGE || before->p.fault == CTF_GARBAGE ||
@@ -134,7 +134,7 @@ static bool behind_hole(const struct native_packet *x, const struct native_packe
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
 }
 
-/* A packet whose times are impossible becomes garbage. */
+/* A packet with impossible times becomes garbage. */
 static void set_times(const struct native_stream *st, struct native_packet *x,
 		      const struct native_packet *before)
 {
@@ -173,7 +173,7 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 	count_losses(x, before);
 }
 
-/* INT64_MAX: not known. Garbage comes last and has no time of its own. */
+/* INT64_MAX: unknown. Garbage comes last and has no time. */
 static int64_t begin_of_next(const struct native_stream *st, const struct native_packet *p, size_t i,
 			     size_t n)
 {
@@ -195,7 +195,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 	}
 }
 
-/* In a file that is walked backwards, packets that are not known yet lie before those that are. */
+/* In a file that is walked backwards, unknown packets lie before the known ones. */
 static int64_t known_from(const struct native *n, const struct native_plan *plan)
 {
 	int64_t from = INT64_MIN;
@@ -337,8 +337,8 @@ size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
 		else
 			hi = mid;
 	}
-	/* Where packets overlap, the one before is needed: its last timestamp decides which events here are clamped. A
-	 * packet that ends later than all before it needs no other. */
+	/* If packets overlap, the previous one is needed: its last timestamp decides which events here are clamped.
+	 * A packet that ends later than all before it needs no other. */
 	while (lo > 0 && lo < s->n && s->packet[lo].begin_ns < s->packet[lo - 1].max_end_ns) {
 		lo--;
 		if (lo > 0 && s->packet[lo].end_ns > s->packet[lo - 1].max_end_ns)
@@ -504,7 +504,7 @@ static GArray *make_uncut(const struct native *n, const struct native_plan *p)
 	return all;
 }
 
-/* The next instant where a cut is allowed, from `cut` on; *i is where the search goes on. */
+/* The next instant at or after `cut` where a cut is allowed; *i is where the search continues. */
 static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
 {
 	for (; *i < uncut->len && g_array_index(uncut, struct uncut, *i).begin < cut; (*i)++) {

@@ -16,7 +16,7 @@ struct native_meta {
 	char *uuid;			/* of the trace, as text; "": it has none */
 };
 
-/* A stream file, or the place where pushed packets belong. */
+/* A stream file, or the stream of pushed packets. */
 struct native_file {
 	struct ctf_index *index;	/* NULL: the packets are pushed */
 	const struct native_meta *m;
@@ -83,7 +83,7 @@ struct native_packet {
 	uint64_t lost_packets;		/* missing before this packet; 0 in a silence (struct blk_loss) */
 	uint64_t lost_events;		/* if has_lost: discarded in this packet; 0: not known how many */
 	uint64_t discarded_max;		/* highest value of the discarded counter in this packet and those before */
-	uint32_t n_unread;		/* pushed garbage: how many packets it stands for; else 0 */
+	uint32_t n_unread;		/* pushed garbage: the number of packets that it represents; else 0 */
 	bool has_lost;			/* the discarded counter rose in this packet */
 	bool has_gap;			/* packets are missing before it, tracing was off, or see the next one */
 	bool is_gap_discarded;		/* events may have been discarded in the gap; .lost_events counts them, too */
@@ -138,7 +138,7 @@ void native_meta_free(void *m);
 /* Compiles the classes that were added to m->meta. Class numbers are those of n. */
 bool native_meta_compile(struct native *n, struct native_meta *m, GError **error);
 
-/* The decoder of the stream class with that id; NULL: there is none. */
+/* The decoder of the stream class with the id; NULL: none. */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
 
 /* A stream, described by its first packet. number: replaces a missing instance id. The caller must pin the clock: to
@@ -149,7 +149,7 @@ void native_stream_free(void *st);
 void native_stream_pin(struct native_stream *st, const struct ctf_clock *k);
 
 /* native_plan.c */
-/* Sets the packet's times, and what was lost between it and the packet before (NULL: there is none). */
+/* Sets the packet's times and the losses between it and the previous packet (NULL: it is the first). */
 void native_packet_place(const struct native_stream *st, struct native_packet *x,
 			 const struct native_packet *before);
 /* Makes a new plan of the packets that are known now. */
@@ -163,7 +163,7 @@ int native_compare_hosts(const struct native_stream *x, const struct native_stre
 void native_place_pauses(const struct native *n, struct native_plan *plan);
 /* native_extents.c */
 void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent callback, void *data);
-/* The first packet whose events may be at or after `from`; s->n: there is none. */
+/* The first packet whose events may be at or after `from`; s->n: none. */
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from);
 uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to);
 
