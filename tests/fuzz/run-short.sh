@@ -1,11 +1,11 @@
 #!/bin/bash
-# Every fuzz target: the corpus once with the sanitizers, then some mutated inputs (RUNS_EACH, 300). With GUIDED=1, as in
+# Every fuzz target: the corpus once with the sanitizers, then some mutated inputs (RUNS_EACH, 100). With GUIDED=1, as in
 # make check-long, instead of these: fuzzing that follows coverage, where clang is there (SECONDS_EACH, 3).
 SRCDIR=${SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 cd "$SRCDIR" || exit
 # As the Makefile calls it, or everything would be compiled again.
 build=$(realpath --relative-to=. "${BUILD:-build}")
-seconds=${SECONDS_EACH:-3} runs=${RUNS_EACH:-300}
+seconds=${SECONDS_EACH:-3} runs=${RUNS_EACH:-100}
 unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES MFLAGS
 work=$(mktemp -d "${TMPDIR:-/tmp}/blktop-fuzz.XXXXXX")
 trap 'rm -rf "$work"' EXIT
