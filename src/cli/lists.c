@@ -118,7 +118,7 @@ static const char recipe_begin[] =
 	"*) lttng create \"$session\" --output=\"$where\" ;;\n"
 	"esac\n"
 	"\n"
-	"# The kernel: who runs, what it calls, why it waits. Starting the session also\n"
+	"# The kernel: which threads run, what they call, why they wait. Starting the session also\n"
 	"# records the state dump: the threads and open files that were there before.\n"
 	"# Larger or more sub-buffers where events are lost: these are 16 MiB a CPU.\n"
 	"if lttng enable-channel -k -s \"$session\" kernel --subbuf-size=1M --num-subbuf=16; then\n"

@@ -223,7 +223,7 @@ static bool read_column(const struct view *v, const char *option, const char *id
 {
 	*ret = view_column(v, id);
 	return *ret >= 0 || fail(error, "%s: view %s has no column '%s'; "
-				 "blktop --list-columns %s tells them", option, v->id, id, v->id);
+				 "see blktop --list-columns %s", option, v->id, id, v->id);
 }
 
 /* --- checks --- */
@@ -233,7 +233,7 @@ static bool check_view(struct options *o, bool batch, const char *id, GError **e
 	o->view = view_find(id);
 	if (o->view == &view_log && batch)
 		return fail(error, "the log is printed by: blktop log TRACE_DIR");
-	return o->view || fail(error, "no view '%s'; blktop --list-views tells them", id);
+	return o->view || fail(error, "no view '%s'; see blktop --list-views", id);
 }
 
 static bool check_by(struct options *o, const struct words *w, GError **error)

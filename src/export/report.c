@@ -67,7 +67,7 @@ static void put_trust(struct page *p, const struct trust *t)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (!t->lost_events && !t->lost_packets && t->touched)
-		g_string_append(text, "**events are missing here, nobody counted how many**: they can't be "
+		g_string_append(text, "**events are missing here, their number is unknown**: they can't be "
 				"read, or the tracer lost them");
 	else if (t->lost_events || t->lost_packets)
 		g_string_append_printf(text, "**the tracer lost %" G_GUINT64_FORMAT " events and %"

@@ -217,7 +217,7 @@ static char *waker_text(const struct timeline *tl, const struct span_wait *w, bo
 	const char *irq = timeline_string(tl, w->waker_irq);
 	const char *call = timeline_string(tl, w->waker_call);
 	if (still)
-		return g_strdup("nobody yet");
+		return g_strdup("not woken yet");
 	if (w->part == PART_PREEMPTED)
 		return g_strdup("-");
 	if (w->waker == ID_NONE) {

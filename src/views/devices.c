@@ -215,7 +215,7 @@ static const struct column columns[] = {
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, "completions that left a rest under way",
 		 get_partial),
 	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
-	COLUMN_ID("pid", "PID", 7, 9, "who asked for it, with --by; null: nobody knows", get_pid),
+	COLUMN_ID("pid", "PID", 7, 9, "process that asked for it, with --by; null: unknown", get_pid),
 	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
 	COLUMN_T("comm", "PROCESS", 14, 9, "who asked for it; a kworker writes for others, and the trace "
 		 "does not tell for whom", get_comm),

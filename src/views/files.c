@@ -105,9 +105,9 @@ static GETTER(get_write_asked)
 #define COLUMNS_IO \
 	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads), \
 	COLUMN_N("writes", "WRITES", VALUE_COUNT, 6, 2, "calls that write", get_writes), \
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read; null: by recvmmsg, which does not tell", \
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read; null: unknown for recvmmsg", \
 		 get_read_bytes), \
-	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written; null: by sendmmsg, which does not tell", \
+	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written; null: unknown for sendmmsg", \
 		 get_write_bytes), \
 	COLUMNS_QUANTILES(7, "call on it"), \
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", get_total), \
@@ -117,10 +117,10 @@ static GETTER(get_write_asked)
 	COLUMN_N("others", "OTHERS", VALUE_COUNT, 0, 0, "other calls on it: stat, lseek, ioctl, ...", \
 		 get_others), \
 	COLUMN_N("read_asked_bytes", "RASKED", VALUE_BYTES, 0, 0, \
-		 "bytes that the reads asked for; null: some do not tell (readv, recvmsg)", \
+		 "bytes that the reads asked for; null: unknown for some (readv, recvmsg)", \
 		 get_read_asked), \
 	COLUMN_N("write_asked_bytes", "WASKED", VALUE_BYTES, 0, 0, \
-		 "bytes that the writes asked for; null: some do not tell (writev, sendmsg)", \
+		 "bytes that the writes asked for; null: unknown for some (writev, sendmsg)", \
 		 get_write_asked), \
 	COLUMN_N("read_total_ns", "RTOTAL", VALUE_NS, 0, 0, "time in reads", get_reads_total), \
 	COLUMN_N("read_p99_ns", "Rp99", VALUE_NS, 0, 0, "99 % of the reads take at most this" PERCENTILE_BOUND, \

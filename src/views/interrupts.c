@@ -68,9 +68,9 @@ static GETTER(get_wait_max)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
-	COLUMN_ID("pid", "PID", 7, 4, "whose time it took: process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 4, "whose time it took: thread id", get_tid),
-	COLUMN_T("comm", "FROM", 12, 4, "whose time it took", get_comm),
+	COLUMN_ID("pid", "PID", 7, 4, "interrupted process", get_pid),
+	COLUMN_ID("tid", "TID", 7, 4, "interrupted thread", get_tid),
+	COLUMN_T("comm", "FROM", 12, 4, "name of the interrupted thread", get_comm),
 	COLUMN_FLEX("irq", "INTERRUPT", 14, "the interrupt with its device, or the softirq", get_name),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 8, 0, "handlers that ended", get_irqs),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 0,

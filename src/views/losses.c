@@ -68,7 +68,7 @@ static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_T("domain", "DOMAIN", 10, 0, "kernel or user space", get_domain),
 	COLUMN_ID("cpu", "CPU", 4, 0, "CPU of the stream", get_cpu_number),
-	COLUMN_ID("pid", "PID", 7, 3, "process whose buffers these are; null: all processes'", get_pid),
+	COLUMN_ID("pid", "PID", 7, 3, "process that owns the buffers; null: shared by all", get_pid),
 	COLUMN_N("losses", "LOSSES", VALUE_COUNT, 7, 1, "times that something was lost", get_losses),
 	COLUMN_N("events", "EVENTS", VALUE_COUNT, 8, 0, "events lost; null: the tracer does not say",
 		 get_lost_events),

@@ -32,7 +32,7 @@ static GETTER(get_meaning)
 }
 
 static const struct column columns[] = {
-	COLUMN_T("fact", "FACT", 16, 0, "what is told: a column of the view processes", get_fact),
+	COLUMN_T("fact", "FACT", 16, 0, "a column of the view processes", get_fact),
 	COLUMN_T("value", "VALUE", 30, 0, "of this process; null: not known", get_value),
 	COLUMN_FLEX("meaning", "MEANING", 20, "what that is", get_meaning),
 };

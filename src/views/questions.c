@@ -10,7 +10,7 @@
 #define SOFTIRQ "irq_softirq_entry|softirq_entry"
 #define SOFTIRQ_EXIT "irq_softirq_exit|softirq_exit"
 #define TAGS "zipkin:keyval_string|zipkin:keyval"
-#define UST_CLOCKLESS "which thread a span ran on, where the kernel's part does not tell"
+#define UST_CLOCKLESS "the thread of a span, if kernel events do not show it"
 
 static const struct question table[] = {
 	{ "requests", "Which requests were slow, and in which phase?",
@@ -22,7 +22,7 @@ static const struct question table[] = {
 	  { "waterfall", "path", "compare" },
 	  { "zipkin:timestamp", "sched_switch" },
 	  { { NEED_SYSCALLS, "what its threads were blocked in" },
-	    { WAKING, "who woke it, and waiting for a CPU once woken" },
+	    { WAKING, "which thread woke it, and the wait for a CPU after that" },
 	    { "lttng_statedump_file_descriptor", "names of files that were open before" },
 	    { SOFTIRQ, "time taken by softirqs" },
 	    { "irq_handler_entry", "time taken by interrupts" } } },
@@ -34,13 +34,13 @@ static const struct question table[] = {
 	{ "cpu", "Who used the CPUs?",
 	  { "processes", "process", "cpus" },
 	  { "sched_switch" },
-	  { { NEED_SYSCALLS, "user mode and system calls told apart" },
+	  { { NEED_SYSCALLS, "the difference between user mode and system calls" },
 	    { "lttng_statedump_process_state", "names and parents of processes from before" },
 	    { "sched_process_fork", "parents of new processes" },
 	    { "sched_process_exec", "names of programs that were started" },
 	    { "irq_handler_entry", "time taken by interrupts" },
 	    { SOFTIRQ, "time taken by softirqs" } } },
-	{ "scheduler", "Who waited for a CPU, and who woke whom?",
+	{ "scheduler", "Which threads waited for a CPU, and which woke which?",
 	  { "scheduler", "wakers" },
 	  { "sched_switch", WAKING },
 	  { { "sched_wakeup_new", "when new threads became runnable" } } },
@@ -52,7 +52,7 @@ static const struct question table[] = {
 	  { "files", "io" },
 	  { NEED_SYSCALLS },
 	  { { "lttng_statedump_file_descriptor", "names of files that were open before" },
-	    { "lttng_statedump_process_state", "whose they are" } } },
+	    { "lttng_statedump_process_state", "their processes" } } },
 	{ "disks", "How busy were the disks?",
 	  { "devices" },
 	  { "block_rq_issue", "block_rq_complete" },
@@ -60,7 +60,7 @@ static const struct question table[] = {
 	{ "peers", "With whom do processes talk over the network, and how much?",
 	  { "peers" },
 	  { "net_dev_queue", "net_if_receive_skb" },
-	  { { NEED_SYSCALLS, "whose the connections are" } } },
+	  { { NEED_SYSCALLS, "the processes of the connections" } } },
 	{ "interrupts", "What did interrupts take?",
 	  { "interrupts" },
 	  { "irq_handler_entry", "irq_handler_exit" },
@@ -70,9 +70,9 @@ static const struct question table[] = {
 	  { "counters" },
 	  { NEED_COUNTS },
 	  { { NEED_PERF, "instructions, cycles, and what else perf counts" },
-	    { NEED_FAULTS, "page faults of the kernel and of user space told apart" },
+	    { NEED_FAULTS, "the difference between page faults of the kernel and of user space" },
 	    { NEED_PROBES, "how often functions of the kernel or of programs were called" },
-	    { "sched_switch", "whose a CPU's counters are" } } },
+	    { "sched_switch", "the threads that a CPU's counters belong to" } } },
 	{ "events", "What was recorded, and how much of it?", { "events" }, { NULL },
 	  { { NULL, NULL } } },
 };

@@ -219,7 +219,7 @@ static const struct column columns[] = {
 	COLUMNS_PARTS
 	COLUMN_N("runnable_ns", "RUNQ", VALUE_NS, 0, 0, "it could have run, and waited for a CPU",
 		 get_runnable),
-	COLUMN_T("neighbour", "BEHIND", 0, 0, "who ran on that CPU meanwhile, the longest of them",
+	COLUMN_T("neighbour", "BEHIND", 0, 0, "thread that ran longest on that CPU meanwhile",
 		 get_neighbour),
 	COLUMN_N("neighbour_ns", "BEHIND ns", VALUE_NS, 0, 0, "how long that one ran while it waited",
 		 get_neighbour_ns),

@@ -387,15 +387,15 @@ static const char *reason_against(const struct timeline *tl, const struct span *
 		return s->part[PART_UNKNOWN] == span_duration(s) ?
 			"the trace does not tell what its thread did" : "it never waited";
 	if (wait->part == PART_PREEMPTED)
-		return "it was preempted: nobody had to wake it";
+		return "it was preempted, and did not need a wakeup";
 	if (wait->waker != ID_NONE)
 		return NULL;
 	if (s->state == SPAN_OPEN && wait->wake_ns >= s->end_ns)
-		return "it still waits: nobody has woken it yet";
+		return "it still waits for a wakeup";
 	if (wait->part == PART_TIMER)
 		return "it slept: the clock woke it";
 	return *timeline_string(tl, wait->waker_irq) ? "an interrupt woke it" :
-		"who woke it is not in the trace";
+		"its wakeup is not in the trace";
 }
 
 bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,

@@ -694,7 +694,7 @@ static void add_object(GString *text, const struct history *h, const struct span
 static void add_holder(GString *text, const struct history *h, const struct why *why, bool open)
 {
 	if (why->culprit == ID_NONE) {
-		g_string_append(text, open ? "; holder ?" : "; who held it is not known");
+		g_string_append(text, open ? "; holder ?" : "; its holder is unknown");
 		if (why->wait->arg)
 			g_string_append_printf(text, " (futex 0x%" G_GINT64_MODIFIER "x)",
 					       why->wait->arg);

@@ -216,8 +216,8 @@ static void test_deep(void)
 		const struct span *s = timeline_span(tl, i);
 		g_autofree char *text = verdicts_of(v, s);
 		g_assert_cmpstr(text, ==, s->span_id == DEEP ?
-				"waited 130ms for a lock; who held it is not known" :
-				"last: waited 130ms for a lock; who held it is not known");
+				"waited 130ms for a lock; its holder is unknown" :
+				"last: waited 130ms for a lock; its holder is unknown");
 	}
 	g_test_message("%zu verdicts took %.2f s", timeline_n_spans(tl),
 		       (g_get_monotonic_time() - begin) / 1e6);
