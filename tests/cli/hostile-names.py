@@ -148,12 +148,12 @@ class Screen:
         self.out += got
         return bool(got)
 
-    def wait_for(self, text, seconds=20):
-        """Since the last one that was found."""
+    def wait_for(self, *texts, seconds=20):
+        """One of them, since the last one that was found."""
         end = time.monotonic() + seconds
-        while text not in self.out[getattr(self, "at", 0):]:
+        while not any(text in self.out[getattr(self, "at", 0):] for text in texts):
             if time.monotonic() > end or not self.read(0.1):
-                return f"{text!r} does not come; last of all {self.out[-300:]!r}"
+                return f"{texts!r} does not come; last of all {self.out[-300:]!r}"
         self.at = len(self.out)
         return None
 
@@ -181,7 +181,7 @@ def screen(name, work):
     relay.on_list = lambda state, data: struct.pack(">I", 2) + first(state, data)[4:] + \
         struct.pack(">QIII", 9, 100000, 0, 0) + b"z".ljust(64, b"\0") + b"z".ljust(255, b"\0")
     s = Screen(work, "--timeout", "1", "-r", f"127.0.0.1:{relay.port}")
-    problems = [s.wait_for(b"SESSION")]
+    problems = [s.wait_for(b"100ms", b"\x1b[4;2H")]     # the row of the second one
     s.keys(b"\r")
     problems.append(s.wait_for(b"history"))
     s.keys(b"S")
