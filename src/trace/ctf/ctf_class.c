@@ -64,3 +64,42 @@ bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits)
 	}
 	return false;
 }
+
+static uint64_t add_bits(uint64_t pos, uint64_t bits)
+{
+	return MIN(pos + MIN(bits, CTF_TOO_LARGE), CTF_TOO_LARGE);
+}
+
+uint64_t ctf_type_empty_end(const struct ctf_type *t, uint64_t pos, bool *has_lengths)
+{
+	uint64_t begin = MIN(ctf_align(pos, t->align), CTF_TOO_LARGE), end = begin, size;
+
+	switch ((enum ctf_kind)t->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT:
+		*has_lengths |= t->is_var;
+		return add_bits(begin, t->bits);
+	case CTF_STRUCT:
+		for (uint32_t i = 0; i < t->n_fields; i++)
+			end = ctf_type_empty_end(t->field[i].type, end, has_lengths);
+		return end;
+	case CTF_ARRAY:
+		size = ctf_align(ctf_type_empty_end(t->element, begin, has_lengths) - begin, t->element->align);
+		return add_bits(begin, size && t->length > CTF_TOO_LARGE / size ? CTF_TOO_LARGE : size * t->length);
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		for (uint32_t i = 0; i < t->n_fields; i++) {
+			size = ctf_type_empty_end(t->field[i].type, begin, has_lengths);
+			end = MAX(end, size);
+		}
+		return end;
+	case CTF_STRING:
+		*has_lengths = true;
+		return add_bits(begin, 8);		/* its end */
+	case CTF_SEQUENCE:
+		*has_lengths = true;
+		return begin;
+	}
+	return begin;
+}

@@ -160,4 +160,9 @@ uint32_t ctf_type_option(const struct ctf_type *t, uint64_t tag);
  * alignment; alignment inside is included. False: it contains a sequence, string, variant, optional or LEB128. */
 bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits);
 
+/* The position (bits) after a value at `pos` whose texts and sequences are empty and whose variants have their largest
+ * option; CTF_TOO_LARGE for more than any packet holds. Sets *has_lengths if it has texts, sequences or LEB128. */
+#define CTF_TOO_LARGE ((uint64_t)LIMIT_PACKET_BYTES * 8)
+uint64_t ctf_type_empty_end(const struct ctf_type *t, uint64_t pos, bool *has_lengths);
+
 #endif

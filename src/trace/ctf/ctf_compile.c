@@ -594,6 +594,18 @@ static uint32_t number_with(const struct ctf_stream_class *sc, const struct ctf_
 	return number(data, k->ec->name, k->row, counters);
 }
 
+static void measure_class(struct ctf_decoder *d, struct ctf_class *k)
+{
+	const struct ctf_type *const parts[] = { d->sc->event_context, k->ec->context, k->ec->fields };
+	bool has_lengths = false;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (parts[i])
+			k->empty_bits = ctf_type_empty_end(parts[i], k->empty_bits, &has_lengths);
+	uint64_t *largest = has_lengths ? &d->largest_open : &d->largest_fixed;
+	*largest = MAX(*largest, k->empty_bits);
+}
+
 bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,
 		      const struct blk_matcher *matcher, GHashTable *layouts,
 		      ctf_number_class number, void *data, GError **error)
@@ -607,6 +619,8 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	if (!ctf_header_compile(d->sc, &d->header, &d->clock, error))
 		return false;
 	g_assert(d->classes->len <= d->sc->events->len);
+	if (d->sc->event_header)
+		d->header_most = ctf_type_empty_end(d->sc->event_header, 0, &(bool){ false });
 	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
@@ -622,6 +636,7 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 			class_free(k);
 			return false;
 		}
+		measure_class(d, k);
 		register_class(d, k);
 	}
 	return true;

@@ -90,6 +90,7 @@ struct ctf_class {
 	uint32_t n_steps;		/* 0: the size is always .bits */
 	uint32_t row_bytes;
 	uint64_t bits;			/* size after the event header, if n_steps is 0 */
+	uint64_t empty_bits;		/* size after the event header, as ctf_type_empty_end() */
 	const struct blk_layout *layout;
 	uint32_t wanted;		/* mask of the slots in .layout */
 	uint32_t fixed_slots;		/* mask of the slots in .fixed */
@@ -130,6 +131,8 @@ struct ctf_decoder {		/* for one stream class */
 	uint64_t n_ids;
 	GHashTable *by_far_id;		/* uint64_t * -> struct ctf_class *: ids above the limit of .by_id */
 	GPtrArray *classes;		/* struct ctf_class *, owned */
+	uint64_t header_most;		/* bits of the largest event header */
+	uint64_t largest_fixed, largest_open;	/* largest .empty_bits of classes without and with texts or sequences */
 };
 
 /* The state of one reader of events. */

@@ -391,7 +391,7 @@ static void mark_damaged(struct native_cursor *k)
 /* False: the class of an event is not known yet. */
 static bool find_discarded(struct native_cursor *k)
 {
-	if (native_find_discarded(k) == NATIVE_LATER)
+	if (!native_find_discarded(k))
 		return false;
 	k->discarded_due = false;
 	k->use_fast_path = is_plain_packet(k, k->packet);

@@ -178,9 +178,9 @@ void native_window_close(struct native_cursor *k);
 /* Copies up to n bytes of the file; fewer at its end or on an error. */
 size_t native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint8_t *to, size_t n);
 
-/* native_discard.c: sets .discarded_from of the packet that was just entered. NATIVE_LATER: the class of an event
- * in it is not known yet, call it again; else NATIVE_RECORD. */
-enum native_step native_find_discarded(struct native_cursor *k);
+/* native_discard.c: sets .discarded_from of the packet that was just entered. False: the class of an event in it is not
+ * known yet, call again when it is. */
+bool native_find_discarded(struct native_cursor *k);
 
 /* Makes the bytes of a packet from memory the current window. */
 static inline void native_window_borrow(struct native_cursor *k, const struct native_packet *x)
