@@ -12,6 +12,8 @@
 #include "trace/ctf/layouts.h"
 #include "trace/align.h"
 #include "lib/sources.h"
+#include "state/slice/model.h"
+#include "state/store/timeline.h"
 
 #include "base/limits.h"
 
@@ -634,4 +636,24 @@ struct source *source_open_script(const char *text, const struct blk_subscriptio
 	}
 	sort_events(s);
 	return &s->source;
+}
+
+struct timeline *timeline_of_script(const char *script, const struct model_options *options)
+{
+	g_autoptr(GError) error = NULL;
+	struct blk_batch batch;
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+	struct source *source = source_open_script(script, rows, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(options);
+	struct timeline *tl = timeline_new(0);
+
+	while (source_next(source, &batch, &error) == SOURCE_OK)
+		model_feed(m, &source->tables, batch.ev, batch.n);
+	g_assert_no_error(error);
+	timeline_apply(tl, model_publish(m, true));
+	model_free(m);
+	source_free(source);
+	return tl;
 }

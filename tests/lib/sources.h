@@ -32,4 +32,9 @@ const struct blk_tables *recording_tables(const struct recording *r);
 struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
 				  size_t n_rows, GError **error);
 
+struct model_options;
+struct timeline;
+/* The timeline of a whole script, by a model of these options. */
+struct timeline *timeline_of_script(const char *script, const struct model_options *options);
+
 #endif

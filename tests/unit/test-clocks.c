@@ -18,21 +18,7 @@
 
 static struct timeline *read_script(const char *text)
 {
-	g_autoptr(GError) error = NULL;
-	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
-	g_autoptr(blk_source) s = source_open_script(text, rows, n, &error);
-	g_assert_no_error(error);
-	struct model *m = model_new(&(struct model_options){ 0 });
-	struct blk_batch batch;
-	while (source_next(s, &batch, &error) == SOURCE_OK)
-		model_feed(m, &s->tables, batch.ev, batch.n);
-	g_assert_no_error(error);
-	struct timeline *tl = timeline_new(0);
-	struct publication *p = model_publish(m, true);
-	timeline_apply(tl, p);
-	model_free(m);
-	return tl;
+	return timeline_of_script(text, &(struct model_options){ 0 });
 }
 
 static void note(GString *to, int64_t at, const char *host, unsigned id, const char *event)

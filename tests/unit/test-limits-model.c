@@ -20,22 +20,7 @@
 
 static struct timeline *timeline_of(const char *script)
 {
-	g_autoptr(GError) error = NULL;
-	struct blk_batch batch;
-	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
-	struct source *source = source_open_script(script, rows, n, &error);
-	g_assert_no_error(error);
-	struct model *m = model_new(&(struct model_options){ .at_end = true });
-	struct timeline *tl = timeline_new(0);
-
-	while (source_next(source, &batch, &error) == SOURCE_OK)
-		model_feed(m, &source->tables, batch.ev, batch.n);
-	g_assert_no_error(error);
-	timeline_apply(tl, model_publish(m, true));
-	model_free(m);
-	source_free(source);
-	return tl;
+	return timeline_of_script(script, &(struct model_options){ .at_end = true });
 }
 
 /* The same by these rules. */

@@ -30,22 +30,7 @@ static void add_connect(GString *script, int64_t *at, int n)
 
 static struct timeline *timeline_of(const char *script, bool live)
 {
-	g_autoptr(GError) error = NULL;
-	struct blk_batch batch;
-	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
-	struct source *source = source_open_script(script, rows, n, &error);
-	g_assert_no_error(error);
-	struct model *m = model_new(&(struct model_options){ .live = live, .memory_budget = MEMORY });
-	struct timeline *tl = timeline_new(0);
-
-	while (source_next(source, &batch, &error) == SOURCE_OK)
-		model_feed(m, &source->tables, batch.ev, batch.n);
-	g_assert_no_error(error);
-	timeline_apply(tl, model_publish(m, true));
-	model_free(m);
-	source_free(source);
-	return tl;
+	return timeline_of_script(script, &(struct model_options){ .live = live, .memory_budget = MEMORY });
 }
 
 /* How many files there are; ret_has: one of them is called so. */
@@ -85,10 +70,10 @@ static void test_one_folder(void)
 	int64_t at = 0;
 
 	for (int i = 0; i < FILES; i++) {
-		g_autofree char *path = g_strdup_printf("/tmp/work/%d", i);
+		g_autofree char *path = g_strdup_printf("/spool/jobs/%d", i);
 		add_open(script, &at, path);
 	}
-	check(script, true, "/tmp/work/*", "/tmp/work/0");
+	check(script, true, "/spool/jobs/*", "/spool/jobs/0");
 }
 
 static void test_many_folders(void)
@@ -97,10 +82,10 @@ static void test_many_folders(void)
 	int64_t at = 0;
 
 	for (int i = 0; i < FILES; i++) {
-		g_autofree char *path = g_strdup_printf("/tmp/%d/file", i);
+		g_autofree char *path = g_strdup_printf("/spool/%d/file", i);
 		add_open(script, &at, path);
 	}
-	check(script, true, "*", "/tmp/0/file");
+	check(script, true, "*", "/spool/0/file");
 }
 
 static void test_peers(void)
@@ -114,11 +99,25 @@ static void test_peers(void)
 	check(script, true, "socket inet *", "/first");
 }
 
+/* A name without a folder, and a socket in one. */
+static void test_odd_names(void)
+{
+	GString *script = g_string_new(NULL);
+	int64_t at = 0;
+
+	for (int i = 0; i < FILES; i++) {
+		g_autofree char *path = g_strdup_printf(i % 2 ? "%d" : "socket unix /run/%d/", i);
+		add_open(script, &at, path);
+	}
+	check(script, true, "*", "socket unix /run/0/");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/paths/one-folder", test_one_folder);
 	g_test_add_func("/paths/many-folders", test_many_folders);
 	g_test_add_func("/paths/peers", test_peers);
+	g_test_add_func("/paths/odd-names", test_odd_names);
 	return g_test_run();
 }

@@ -76,18 +76,7 @@ static struct timeline *timeline_of(const char *rules, const char *script)
 	g_assert_true(rules_parse(r, "rules", rules, strlen(rules), false, &error));
 	g_assert_true(rules_check(r, &error));
 	g_assert_true(rules_install(r, &error));
-	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
-	blk_source *source = source_open_script(script, subs, n, &error);
-	g_assert_no_error(error);
-	struct model *m = model_new(&(struct model_options){ 0 });
-	struct blk_batch batch;
-	while (source_next(source, &batch, &error) == SOURCE_OK)
-		model_feed(m, &source->tables, batch.ev, batch.n);
-	struct timeline *tl = timeline_new(0);
-	timeline_apply(tl, model_publish(m, true));
-	model_free(m);
-	source_free(source);
+	struct timeline *tl = timeline_of_script(script, &(struct model_options){ 0 });
 	rules_install(NULL, NULL);
 	return tl;
 }

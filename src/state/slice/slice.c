@@ -159,27 +159,27 @@ uint32_t slice_string(struct slice *s, struct blk_text t)
 
 #define PATH_BYTES 256		/* estimate: bytes of a file in registries besides its path */
 
-/* Shortens a path that exceeds the bound: its folder or address and a star. */
-static uint32_t shorter_path(struct slice *s, struct blk_text t)
+/* Shortens a path to its folder or address and a star; `more`: to the kind of socket and a star, or a star. The buffer
+ * has room for a byte more. */
+static void shorten_path(char *path, bool more)
 {
-	bool socket = g_str_has_prefix(t.str, "socket "), few = s->path_bytes >= 2 * s->path_room;
-	const char *end = strrchr(t.str, !socket ? '/' : few ? ' ' : ':');
-	g_autofree char *text = g_strdup_printf("%.*s*", end && (socket || !few) ? (int)(end + 1 - t.str) : 0, t.str);
+	char *kind = g_str_has_prefix(path, "socket ") ? strchr(path + strlen("socket "), ' ') : NULL;
+	char *slash = strrchr(path, '/'), *end = more ? kind : slash ? slash : strrchr(path, ':');
 
-	if (!strtab_has(s->strings, text, strlen(text)))
-		s->path_bytes += strlen(text) + PATH_BYTES;
-	return strtab_add(s->strings, text);
+	strcpy(end ? end + 1 : path, "*");
 }
 
 uint32_t slice_path(struct slice *s, struct blk_text t)
 {
-	if (s->path_room && !strtab_has(s->strings, t.str, t.len)) {
-		g_autofree char *name = g_strndup(t.str, t.len);
-		if (s->path_bytes >= s->path_room)
-			return shorter_path(s, (struct blk_text){ name, t.len });
-		s->path_bytes += t.len + PATH_BYTES;
-	}
-	return slice_string(s, t);
+	if (!s->path_room || strtab_has(s->strings, t.str, t.len))
+		return slice_string(s, t);
+	g_autofree char *path = g_strdup_printf("%.*s ", (int)MIN(t.len, LIMIT_TEXT_BYTES), t.str);
+	path[strlen(path) - 1] = '\0';		/* room for the star */
+	if (s->path_bytes >= s->path_room)
+		shorten_path(path, s->path_bytes >= 2 * s->path_room);
+	if (!strtab_has(s->strings, path, strlen(path)))
+		s->path_bytes += strlen(path) + PATH_BYTES;
+	return strtab_add(s->strings, path);
 }
 
 uint32_t slice_text(struct slice *s, struct blk_text t)
