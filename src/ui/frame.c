@@ -265,10 +265,15 @@ static unsigned trust_missing(struct app *app, unsigned y, unsigned x, const str
 	return x;
 }
 
+static bool is_lossy(const struct trust *t)
+{
+	return t->lost_events || t->lost_packets || t->touched;
+}
+
 static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 {
 	const struct missing *m = timeline_missing(app->main);
-	bool bad = t->lost_events || t->lost_packets || t->touched, incomplete = m && missing_is_any(m);
+	bool bad = is_lossy(t), incomplete = m && missing_is_any(m);
 	enum role role = bad ? ROLE_DISTRUST : ROLE_TRUST;
 	int64_t from, to;
 
@@ -279,15 +284,15 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 
 	if (stalled)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " NO DATA from %s", stalled);
-	x = frame_add(app, y, x, role, " %s", bad ? "LOST" : "lost 0");
+	x = frame_add(app, y, x, role, bad ? " LOST" : " lost 0");
+	if (bad && !t->lost_events && !t->lost_packets && !t->damaged)
+		x = frame_add(app, y, x, role, " a part");
 	if (t->lost_events)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " events", t->lost_events);
 	if (t->lost_packets)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " packets", t->lost_packets);
 	if (t->damaged)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " damaged", t->damaged);
-	if (bad && !t->lost_events && !t->lost_packets && !t->damaged)
-		x = frame_add(app, y, x, role, " in part");
 	if (incomplete)
 		x = trust_missing(app, y, x, m);
 	if (t->provisional)
@@ -302,7 +307,21 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, ROLE_SOFT, " corrected");
 	else if (t->corrected)
 		x = frame_add(app, y, x, ROLE_SOFT, " corrected %u seconds", t->corrected);
-	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
+	return x;
+}
+
+/* What the whole trace lost: by the index while it is read, then as it was read, if that is more than in the range. */
+static unsigned trust_whole(struct app *app, unsigned y, unsigned x, const struct trust *t)
+{
+	const struct outline *o = app->nav.reading ? app->outline : NULL;
+	const struct trust all = timeline_trust(app->main);
+	bool more = all.lost_events > t->lost_events || all.lost_packets > t->lost_packets;
+	g_autofree char *lost = o ? extent_lost_text(&app->extent, o->from_ns, o->to_ns) :
+		more ? extent_counts_text(all.lost_events, all.lost_packets) : NULL;
+
+	if (!lost && !o)
+		return x;
+	return frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s", lost ? lost : "0");
 }
 
 /* Does the range reach into the second that is not over yet? */
@@ -352,16 +371,6 @@ static unsigned trust_time(struct app *app, unsigned y, unsigned x, const char *
 	return frame_add(app, y, x, ROLE_DIM, "   %s %s-%s", what, a + day + 1, b + day + 1);
 }
 
-static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
-{
-	const struct outline *o = app->outline;
-	g_autofree char *lost = extent_lost_text(&app->extent, o->from_ns, o->to_ns);
-
-	x = frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s",
-		      lost ? lost : "0");
-	return trust_time(app, y, x, "trace", o->from_ns, o->to_ns);
-}
-
 /* Live: how far back seconds and requests are in memory, and packets on disk, from which both can be decoded
  * again. */
 static unsigned trust_reach(struct app *app, unsigned y, unsigned x, int64_t first)
@@ -405,11 +414,15 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
-	unsigned x = app->cover.kind == COVER_UNREAD ?
-		frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : trust_losses(app, y, trust);
+	const struct outline *o = app->nav.reading ? app->outline : NULL;
+	bool unread = app->cover.kind == COVER_UNREAD;
+	unsigned x = unread ? frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : trust_losses(app, y, trust);
 
 	x = trust_cover(app, y, x);
-	x = app->nav.reading ? trust_outline(app, y, x) : trust_history(app, y, x);
+	x = trust_whole(app, y, x, trust);
+	if (!unread && is_lossy(trust) && !app->cover.part)
+		x = trust_repair(app, y, x);
+	x = o ? trust_time(app, y, x, "trace", o->from_ns, o->to_ns) : trust_history(app, y, x);
 	if (app->preview)
 		held += timeline_bytes(app->preview);
 	timefmt_bytes(a, held);

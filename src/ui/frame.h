@@ -10,7 +10,7 @@ void frame_draw(struct app *app, struct place *p);
 struct box frame_body(const struct app *app);
 /* Why there is no instant to show: nothing was read (yet). */
 const char *frame_nothing(const struct app *app);
-/* The line "TRUST ok lost 0 0 provisional   history ..." */
+/* The line "DATA ok lost 0   history ...": what is missing in the range, and in the whole trace. */
 void frame_trust(struct app *app, unsigned y, const struct trust *trust);
 /* A sentence, wrapped into the box. Returns the number of lines. */
 unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text);

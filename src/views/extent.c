@@ -159,18 +159,23 @@ bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_
 	return true;
 }
 
-char *extent_lost_text(const struct extent *e, int64_t from, int64_t to)
+char *extent_counts_text(uint64_t n_events, uint64_t n_packets)
 {
 	char events[TIMEFMT_LEN], packets[TIMEFMT_LEN];
-	struct extent_sum sum;
-	if (!extent_sum(e, from, to, &sum))
-		return NULL;
-	timefmt_count(events, sum.lost_events);
-	timefmt_count(packets, sum.lost_packets);
-	if (sum.lost_events && sum.lost_packets)
+
+	timefmt_count(events, n_events);
+	timefmt_count(packets, n_packets);
+	if (n_events && n_packets)
 		return g_strdup_printf("%s events, %s packets", events, packets);
-	return sum.lost_events ? g_strdup_printf("%s events", events) :
-		sum.lost_packets ? g_strdup_printf("%s packets", packets) : NULL;
+	return n_events ? g_strdup_printf("%s events", events) :
+		n_packets ? g_strdup_printf("%s packets", packets) : NULL;
+}
+
+char *extent_lost_text(const struct extent *e, int64_t from, int64_t to)
+{
+	struct extent_sum sum;
+
+	return extent_sum(e, from, to, &sum) ? extent_counts_text(sum.lost_events, sum.lost_packets) : NULL;
 }
 
 /* --- the strip --- */

@@ -56,6 +56,8 @@ struct extent_sum {
 bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret);
 
 /* Known losses: "12.3k events, 3 packets"; NULL: none. Free with g_free(). */
+char *extent_counts_text(uint64_t n_events, uint64_t n_packets);
+/* The same, of the cells of the outline that overlap a range. */
 char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 
 /* The strip of the whole trace: one point for each cell of the outline. Without an outline, one for each second, and
