@@ -180,7 +180,8 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 	if (!facts_tag(s, "blktop.why")) {
 		why_find(h, t, node, &why);
 		g_autofree char *sentence = why_sentence(h, t, node, &why);
-		set_string(&l, "blktop.why", sentence ? sentence : "");
+		if (sentence)
+			set_string(&l, "blktop.why", sentence);
 	}
 	set_parts(&l, s);
 	set_neighbour(&l, h->tl, s);

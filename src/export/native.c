@@ -11,7 +11,7 @@
 
 static void add_text_or_null(JsonBuilder *b, const char *key, const char *text)
 {
-	if (*text)
+	if (text && *text)
 		json_add_text(b, key, text);
 	else
 		json_add_null(b, key);
@@ -268,7 +268,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	add_known_int(b, "usual_ns", usual, usual >= 0);
 	json_builder_set_member_name(b, "critical");
 	json_builder_add_boolean_value(b, t->nodes[node].critical);
-	json_add_text(b, "why", sentence);
+	add_text_or_null(b, "why", sentence);
 	add_parts(b, s);
 	add_annotations(b, h->tl, s);
 	begin_array(b, "waits");

@@ -11,10 +11,14 @@
 #include "state/store/timeline.h"
 
 struct thread_index;
+struct lock_waits;
+struct usuals;
 
 struct history {
 	const struct timeline *tl;
 	struct thread_index *threads;	/* private; NULL: not made yet */
+	struct lock_waits *locks;	/* private; NULL: not made yet */
+	struct usuals *usuals;		/* private to usual.c; NULL: not made yet */
 	uint64_t serial, version;	/* of the timeline; the version that .threads was made from */
 	unsigned refs;
 };
@@ -38,5 +42,8 @@ const struct span *history_span_at(struct history *h, uint32_t thread, int64_t a
 typedef void (*history_visit)(const struct span *s, void *data);
 void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to,
 		      history_visit visit, void *data);
+
+/* The number of other threads with spans that waited in [from, to) for a lock which the thread released. */
+unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64_t to);
 
 #endif

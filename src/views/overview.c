@@ -237,9 +237,11 @@ static const char *worst_text(struct rows *rows, struct history *h, const struct
 	struct why why;
 	if (node >= 0)
 		why_find(h, t, node, &why);
-	g_autofree char *text = g_strdup_printf("%s:%s%s +%s",
-		p->worst_name, node < 0 ? "" : " ",
-		node < 0 ? "" : part_info[why.part].id, timefmt_duration(buf, p->excess_ns));
+	bool known = node >= 0 && why.n;
+	g_autofree char *share = known ? why_share(&why, &why.cause[0]) : NULL;
+	g_autofree char *text = known ?
+		g_strdup_printf("%s: %s %s", p->worst_name, part_info[why.cause[0].part].id, share) :
+		g_strdup_printf("%s: +%s", p->worst_name, timefmt_duration(buf, p->excess_ns));
 	return rows_text(rows, text);
 }
 

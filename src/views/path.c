@@ -10,7 +10,12 @@
 
 #define CRITICAL_SHARE 10	/* at least one tenth of the parent's time */
 
-struct rest { bool on_cpu, mixed; enum part part; };
+/* The state of a span outside of its retained waits. */
+struct rest {
+	bool on_cpu, mixed;
+	enum part part;			/* the largest */
+	int64_t ns[PART_N];		/* all of it, none below 0 */
+};
 
 struct walk {
 	struct history *h;
@@ -218,12 +223,13 @@ static bool in_child(const struct walk *w, int node, const struct span_wait *x)
 	return false;
 }
 
-/* The state of a span outside of its retained waits: the largest part without these waits and without its children. */
+/* The state of a span without its retained waits and without its children. */
 static struct rest find_rest(const struct walk *w, int node)
 {
 	const struct span *s = span_at(w, node);
-	int64_t part[PART_N], all = 0, most = 0;
+	int64_t all = 0, most = 0;
 	struct rest r = { .part = PART_UNKNOWN };
+	int64_t *part = r.ns;
 	tree_self_parts(w->t, node, part);
 	part[PART_HANDOFF] = 0;		/* annotations mark handoffs */
 	for (uint32_t i = 0; i < s->n_waits; i++) {
@@ -235,7 +241,8 @@ static struct rest find_rest(const struct walk *w, int node)
 		part[PART_WAKEUP] -= x->end_ns - wake;
 	}
 	for (unsigned p = 0; p < PART_N; p++) {
-		all += MAX(part[p], 0);
+		part[p] = MAX(part[p], 0);
+		all += part[p];
 		if (part[p] > most) {
 			most = part[p];
 			r.part = p;
@@ -243,7 +250,7 @@ static struct rest find_rest(const struct walk *w, int node)
 	}
 	int64_t cpu = 0;
 	for (unsigned p = PART_USER; p <= PART_IRQ; p++)
-		cpu += MAX(part[p], 0);
+		cpu += part[p];
 	r.on_cpu = cpu * 2 > all;
 	for (unsigned p = PART_USER; r.on_cpu && p <= PART_IRQ; p++)
 		if (r.part > PART_IRQ || part[p] > part[r.part])
@@ -386,14 +393,26 @@ static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
 	}
 }
 
+static void walk_init(struct walk *w, struct history *h, const struct tree *t)
+{
+	*w = (struct walk){ .h = h, .t = t, .rests = g_array_new(FALSE, FALSE, sizeof(struct rest)),
+			    .path = g_array_new(FALSE, FALSE, sizeof(struct path_segment)) };
+}
+
+/* Returns the path. */
+static GArray *walk_clear(struct walk *w)
+{
+	g_array_unref(w->rests);
+	intmap_clear(&w->at);
+	return w->path;
+}
+
 static GArray *path_between(struct history *h, const struct tree *t, int node, int64_t from, int64_t to)
 {
-	g_autoptr(GArray) rests = g_array_new(FALSE, FALSE, sizeof(struct rest));
-	struct walk w = { .h = h, .t = t, .rests = rests,
-			  .path = g_array_new(FALSE, FALSE, sizeof(struct path_segment)) };
+	struct walk w;
+	walk_init(&w, h, t);
 	walk_span(&w, node, from, to);
-	intmap_clear(&w.at);
-	return w.path;
+	return walk_clear(&w);
 }
 
 GArray *path_of(struct history *h, const struct tree *t, int node)
@@ -420,9 +439,69 @@ void path_mark(struct tree *t)
 	}
 }
 
+/* ---- shares ---- */
+
+static void add_share(GArray *shares, int node, enum part part, int64_t ns)
+{
+	struct path_share share = { node, part, ns };
+	if (ns > 0)
+		g_array_append_val(shares, share);
+}
+
+/* What the waiting span's own thread was blocked on while the path was on its waker chain. */
+static enum part waited_part(const struct span *s, int64_t at)
+{
+	for (uint32_t i = 0; i < s->n_waits; i++)
+		if (s->waits[i].begin_ns <= at && at < s->waits[i].end_ns)
+			return s->waits[i].part;
+	return PART_UNKNOWN;
+}
+
+/* Distributes time outside of retained waits over the span's parts in the proportion of their sums. */
+static void add_rest_shares(GArray *shares, const struct rest *r, int node, int64_t ns)
+{
+	int64_t all = 0, left = ns;
+	for (unsigned p = 0; p < PART_N; p++)
+		all += r->ns[p];
+	for (unsigned p = 0; p < PART_N && all > 0; p++) {
+		int64_t share = MIN((int64_t)((double)ns * r->ns[p] / all), left);
+		if (p == r->part)
+			continue;
+		add_share(shares, node, p, share);
+		left -= share;
+	}
+	add_share(shares, node, r->part, left);
+}
+
+GArray *path_shares(const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct path_share));
+	struct walk w;
+	walk_init(&w, NULL, t);
+	walk_span(&w, node, s->begin_ns, s->end_ns);
+	for (guint i = 0; i < w.path->len; i++) {
+		const struct path_segment *p = &g_array_index(w.path, struct path_segment, i);
+		int64_t ns = p->end_ns - p->begin_ns;
+		if (p->hops)
+			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns), ns);
+		else if (p->mixed) {
+			struct rest r = rest_of(&w, p->via);
+			add_rest_shares(shares, &r, p->via, ns);
+		} else
+			add_share(shares, p->via, p->on_cpu && p->part == PART_UNKNOWN ? PART_USER : p->part, ns);
+	}
+	g_array_unref(walk_clear(&w));
+	return shares;
+}
+
 /* ---- culprit ---- */
 
-struct spent { const struct path_segment *first; int64_t ns; };	/* time of one thread in one state */
+struct spent {			/* time of one thread in one state */
+	const struct path_segment *first;
+	int64_t ns, behind_ns;		/* .behind_ns: of its longest segment */
+	uint32_t behind;
+};
 
 static void spend(GArray *all, const struct path_segment *p)
 {
@@ -431,10 +510,15 @@ static void spend(GArray *all, const struct path_segment *p)
 		const struct path_segment *f = x->first;
 		if (f->thread != p->thread || f->on_cpu != p->on_cpu || (!p->on_cpu && f->part != p->part))
 			continue;
-		x->ns += p->end_ns - p->begin_ns;
+		int64_t ns = p->end_ns - p->begin_ns;
+		x->ns += ns;
+		if (ns > x->behind_ns) {
+			x->behind_ns = ns;
+			x->behind = p->behind;
+		}
 		return;
 	}
-	struct spent new = { p, p->end_ns - p->begin_ns };
+	struct spent new = { p, p->end_ns - p->begin_ns, p->end_ns - p->begin_ns, p->behind };
 	g_array_append_val(all, new);
 }
 
@@ -468,7 +552,7 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 	g_autoptr(GArray) path = path_between(h, t, node, from, to);
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct spent));
 	int64_t most = 0;
-	*ret = (struct path_culprit){ .thread = ID_NONE };
+	*ret = (struct path_culprit){ .thread = ID_NONE, .behind = ID_NONE };
 	for (guint i = 0; i < path->len; i++) {
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		if (p->thread != ID_NONE && p->thread != t->nodes[node].span->thread)
@@ -482,7 +566,8 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 			continue;
 		most = by_it;
 		*ret = (struct path_culprit){
-			.thread = f->thread, .ns = x->ns, .part = f->part, .on_cpu = f->on_cpu, .span = f->span };
+			.thread = f->thread, .ns = x->ns, .part = f->part, .on_cpu = f->on_cpu, .span = f->span,
+			.behind = x->behind };
 	}
 	find_second(all, ret);
 	return ret->thread != ID_NONE;

@@ -31,6 +31,16 @@ struct path_segment {
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
 
+/* Time (ns) of a path by span and part; several may have the same span and part. While the path is on a waker chain, it
+ * is time of the span that waits, and of the part that it waits in. */
+struct path_share {
+	int node;
+	enum part part;
+	int64_t ns;			/* above 0 */
+};
+/* The shares of a node's path; they sum to its span's duration. Free with g_array_unref(). */
+GArray *path_shares(const struct tree *t, int node);
+
 /* Sets .critical of nodes below the root. A node is critical if its parent is, and if the root's path spends at least a
  * tenth of the parent's time on it or on threads that it waited for. */
 void path_mark(struct tree *t);
@@ -41,6 +51,7 @@ struct path_culprit {
 	int64_t ns;			/* time in the part below */
 	enum part part;			/* its largest part; PART_UNKNOWN without on_cpu: unknown */
 	bool on_cpu;
+	uint32_t behind;		/* if that is waiting for a CPU: the thread that ran there; or ID_NONE */
 	const struct span *span;	/* span that it worked on meanwhile; NULL: unknown */
 	int64_t second_ns;		/* time in its second largest part; 0: none */
 	enum part second;

@@ -179,7 +179,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
 		s->service, (unsigned)(s->trace_id >> 32),
 		timefmt_duration(took, span_duration(s)));
-	rows->verdict = rows_text(rows, sentence);
+	rows->verdict = rows_text(rows, sentence ? sentence : "within the usual of its operation");
 	rows->about = rows_text(rows, about);
 }
 

@@ -132,7 +132,7 @@ static void add_verdict(struct detail *d, const struct waterfall_row *row)
 	why_find(d->w->history, d->w->tree, row->index, &why);
 	g_autofree char *text = why_sentence(d->w->history, d->w->tree, row->index, &why);
 	heading(d, "Why");
-	add(d, "  %s", text);
+	add(d, "  %s", text ? text : "within the usual of its operation");
 }
 
 static int compare_parts(const void *va, const void *vb, void *data)

@@ -26,7 +26,7 @@ static GETTER(get_critical)
 
 /* Explanations are made at first use, because each needs a walk through the tree. */
 static struct value verdict(const struct row *row, const struct rows *rows, const char **kept,
-			    char *(*text_of)(const struct history *h, const struct tree *t,
+			    char *(*text_of)(struct history *h, const struct tree *t,
 					     int asked, const struct why *why))
 {
 	const struct waterfall *w = waterfall_of(rows);
@@ -34,9 +34,9 @@ static struct value verdict(const struct row *row, const struct rows *rows, cons
 		struct why why;
 		why_find(w->history, w->tree, ROW(row)->index, &why);
 		g_autofree char *text = text_of(w->history, w->tree, ROW(row)->index, &why);
-		*kept = rows_text((struct rows *)rows, text);
+		*kept = rows_text((struct rows *)rows, text ? text : "");
 	}
-	return value_text(*kept);
+	return value_text(**kept ? *kept : NULL);
 }
 
 static GETTER(get_why)
@@ -133,7 +133,7 @@ static void add_verdict(struct rows *rows, struct waterfall *w)
 	w->x_usual = history_x_usual(w->history, w->root);
 	why_find(w->history, w->tree, w->tree->root, &why);
 	g_autofree char *text = why_sentence(w->history, w->tree, w->tree->root, &why);
-	w->why = rows_text(rows, text);
+	w->why = text ? rows_text(rows, text) : NULL;
 	w->blamed = why.node;
 }
 

@@ -377,7 +377,7 @@ static const struct span_wait *wait_of_row(const struct waterfall *w,
 	if (wait || !w || !w->history)
 		return wait;
 	why_find(w->history, w->tree, row->index, &why);
-	return why.wait;
+	return why.n ? why.cause[0].wait : NULL;
 }
 
 static const char *reason_against(const struct timeline *tl, const struct span *s,

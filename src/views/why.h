@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Explanation of a slow span in one sentence (column id: verdict). It names the largest part of the time, what the
- * thread waited for, and what the thread that ended the wait was doing.
+ * The causes of a slow span (column id: verdict): where its time went beyond the usual of its operation (usual.h), what
+ * its thread waited for there, and what the thread that ended the wait was doing.
+ *
+ * A span within the usual has no cause. If the usual is unknown, the whole duration counts. All screens, lists and exports
+ * take the cause from here, so they agree.
  */
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H
@@ -9,29 +12,42 @@
 #include "state/store/span_tree.h"
 #include "views/history.h"
 
-struct why {
+#define WHY_CAUSES 4
+
+struct why_cause {
 	int node;			/* the span to blame: the requested one, or one below it in the tree */
-	enum part part;			/* the largest part of its time */
-	int64_t ns;			/* of that part */
+	enum part part;			/* what its thread did, on the critical path */
+	int64_t ns;			/* the time of that phase and part in the request */
+	int64_t excess_ns;		/* of it above the usual; above 0 */
 	const struct span_wait *wait;	/* the longest wait of that part; NULL: none retained */
 	/* Set if a thread ended the wait: */
 	uint32_t waker;			/* thread; ID_NONE */
 	uint32_t culprit;		/* end of the waker chain, if the waker was waiting, too; ID_NONE */
 	const char *culprit_did;	/* what the culprit did most of the time: "slept"; NULL: unknown */
 	int64_t culprit_ns;		/* duration of that */
+	uint32_t culprit_behind;	/* thread that ran on its CPU while it waited for one; ID_NONE */
 	const char *culprit_also;	/* what it did second longest; NULL: unknown */
 	int64_t culprit_also_ns;
 	uint64_t culprit_trace;		/* trace that it worked for; 0: unknown */
 	const char *culprit_span;	/* name of that span; NULL: unknown */
 };
 
+struct why {
+	int node;			/* the first cause's; without a cause the requested span */
+	int64_t usual_ns;		/* median of the operation; -1: unknown */
+	int64_t excess_ns;		/* the duration above it */
+	unsigned n;			/* causes; 0: within the usual, or no duration is known */
+	struct why_cause cause[WHY_CAUSES];	/* largest excess first */
+};
+
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret);
-/* "waited 54.7ms for a lock; thumbd-w0/254 slept holding it (1e9873c2)" */
-char *why_sentence(const struct history *h, const struct tree *t, int asked,
-		   const struct why *why);
-/* "lock: futex, woken by thumbd-w0/254" */
-char *why_short(const struct history *h, const struct tree *t, int asked,
-		const struct why *why);
+/* "lock: waited 54.7ms for a lock; thumbd-w0/254 slept holding it (1e9873c2) (52.1ms of 54.9ms over the usual)".
+ * NULL: within the usual. Free with g_free(), here and below. */
+char *why_sentence(struct history *h, const struct tree *t, int asked, const struct why *why);
+/* "lock: futex, woken by thumbd-w0/254"; NULL: within the usual. */
+char *why_short(struct history *h, const struct tree *t, int asked, const struct why *why);
+/* "172ms of 251ms over the usual": the share of a cause. */
+char *why_share(const struct why *why, const struct why_cause *c);
 /* why_find() and why_short() for the root of a trace. */
 char *why_trace(struct history *h, uint64_t trace_id);
 

@@ -329,8 +329,6 @@ void tree_free(struct tree *t)
 		return;
 	for (int i = 0; i < t->n; i++)
 		span_unref(t->nodes[i].span);
-	if (t->index)
-		t->free_index(t->index);
 	g_free(t->by_id);
 	g_free(t->nodes);
 	g_free(t);

@@ -26,9 +26,6 @@ struct tree {
 	int root;			/* node that the trace is named after: a true root, else the best orphan;
 					 * -1: empty */
 	int *by_id;			/* private: nodes by span id, kind, index: see tree_find() */
-	/* A cache for views that depends on the whole tree; created and freed by views/why.c. NULL: none yet. */
-	void *index;
-	void (*free_index)(void *index);
 };
 
 /* Makes a tree of these spans and takes references to them. Sorts the array. See also timeline_tree_new(). */

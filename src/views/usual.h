@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the time of a span went, by phase and part, and where it usually goes.
+ *
+ * A phase is the spans of one service and name. The time is that of the critical path (path.h), so that shares sum to
+ * the span's duration, spans on other threads included. Waits for a CPU, preempted or woken, are one part
+ * (PART_PREEMPTED).
+ *
+ * The usual is the mean over other requests near the median, at most half of them and at most USUAL_MOST. Means sum to
+ * the mean of the whole.
+ */
+#ifndef BLK_VIEWS_USUAL_H
+#define BLK_VIEWS_USUAL_H
+
+#include "base/intmap.h"
+#include "state/store/span_tree.h"
+
+#define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
+#define USUAL_MOST 32
+#define USUAL_TIMES 2		/* a span that took less than this multiple of the median is within the usual */
+
+struct history;
+
+struct share {
+	const char *service, *name;	/* of the phase: reftexts */
+	enum span_kind kind;
+	enum part part;
+	int64_t ns;
+	int node;			/* of the tree: the span of the phase with most of it */
+	int64_t node_ns;		/* the time of that span */
+};
+
+struct shares {
+	GArray *list;			/* struct share */
+	struct intmap at;		/* private */
+};
+
+/* The shares of a node's span. Free with shares_clear(). */
+void shares_init(struct shares *s, const struct tree *t, int node);
+/* The span's own parts, all of its own phase: its children are not looked at. */
+void shares_init_alone(struct shares *s, const struct tree *t, int node);
+void shares_clear(struct shares *s);
+
+/* The usual shares of the span's operation. NULL: unknown. Valid until the next call for a newer version of the
+ * timeline. `node` of its shares is -1. */
+const struct shares *usual_of(struct history *h, const struct span *s);
+/* The usual time (ns) of the same phase and part; 0: it usually has none. */
+int64_t usual_ns(const struct shares *usual, const struct share *of);
+/* Is the duration of the span within the usual of its operation? False if the usual is unknown. */
+bool usual_has(const struct history *h, const struct span *s);
+
+/* Private to history.c. */
+struct usuals;
+void usuals_free(struct usuals *u);	/* NULL is fine */
+
+#endif
