@@ -85,6 +85,8 @@ static const struct role_row roles[ROLE_N] = {
 		L8(3, B), C256(130, 0) } },
 	[ROLE_PART + PART_DISK] = { NULL, { MONO(B), C8(1, 0), C256(167, 0),
 		L8(1, 0), C256(124, 0) } },
+	[ROLE_PART + PART_WRITEBACK] = { NULL, { MONO(B), C8(1, B), C256(174, 0),
+		L8(1, B), C256(131, 0) } },
 	[ROLE_PART + PART_SOCKET] = { NULL, { MONO(B), C8(4, B), C256(75, 0),
 		L8(4, B), C256(26, 0) } },
 	[ROLE_PART + PART_PIPE] = { NULL, { MONO(B), C8(4, 0), C256(110, 0),

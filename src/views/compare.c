@@ -118,7 +118,7 @@ static GETTER(get_runq_delta)
 		 "more than there (negative: less): " part_help(part), get_##id##_delta),
 /* The screen shows waiting for a CPU as one column, like the phases do. */
 #define SHOWN(part) ((part) == PART_USER || (part) == PART_SYSCALL || (part) == PART_DISK || \
-		     (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
+		     (part) == PART_WRITEBACK || (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
 
 static const struct column columns[] = {
 	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", get_name),

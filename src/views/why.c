@@ -21,7 +21,7 @@
 /* Does a wait of this part have a file or peer as its object? */
 static bool has_object(enum part p)
 {
-	return p == PART_DISK || p == PART_SOCKET || p == PART_PIPE;
+	return p == PART_DISK || p == PART_WRITEBACK || p == PART_SOCKET || p == PART_PIPE;
 }
 
 const struct span_wait *why_longest_wait(const struct span *s, enum part part)
@@ -120,11 +120,11 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 {
 	const struct span_wait *w = why->wait;
 	struct path_culprit c;
-	if (!w || w->waker == ID_NONE)
+	if (!w)
 		return;
 	why->waker = w->waker;
 	if (!path_culprit(h, t, node, w->begin_ns, w->wake_ns, &c)) {
-		if (why->part == PART_FUTEX)
+		if (why->part == PART_FUTEX && w->waker != ID_NONE)
 			ask_spans(h, w, why);
 		return;
 	}
@@ -141,7 +141,8 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 /* Does the wait depend on other threads? Otherwise the waker only delivers an event. */
 static bool waits_for_others(enum part p)
 {
-	return p == PART_FUTEX || p == PART_SOCKET || p == PART_PIPE || p == PART_POLL || p == PART_OTHER;
+	return p == PART_FUTEX || p == PART_SOCKET || p == PART_PIPE || p == PART_POLL || p == PART_OTHER ||
+	       p == PART_WRITEBACK || p == PART_FAULT;
 }
 
 /* The longest wait of the part that overlaps no child on the same thread. */

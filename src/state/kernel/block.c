@@ -12,6 +12,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/cpu_runs.h"
 #include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
@@ -29,6 +30,7 @@ struct disk {			/* a device */
 struct request {
 	uint64_t key;		/* the disk */
 	uint64_t sector;
+	int64_t begin;		/* when it was inserted, else issued */
 	int64_t since;		/* when it entered its current place (queue or device) */
 	int64_t queue_ns, service_ns;	/* time in queue and device before .since */
 	uint64_t bytes, sectors;	/* not completed yet */
@@ -55,6 +57,8 @@ struct blocks {
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
 	GArray *told;		/* struct block_event: stored for merging */
+	struct vec busy;	/* struct block_busy: completed requests, by .end */
+	int64_t longest;	/* of .busy, ns */
 };
 
 struct blocks *blocks_new(void)
@@ -72,6 +76,7 @@ void blocks_free(struct blocks *k)
 	g_array_unref(k->disks);
 	g_array_unref(k->told);
 	intmap_clear(&k->disk_map);
+	vec_free(&k->busy);
 	g_free(k);
 }
 
@@ -170,6 +175,8 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 	g_hash_table_iter_init(&it, k->requests);
 	while (g_hash_table_iter_next(&it, NULL, &value))
 		each(((const struct request *)value)->thread, data);
+	for (guint i = 0; i < k->busy.len; i++)
+		each(vec_at(&k->busy, struct block_busy, i)->thread, data);
 }
 
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
@@ -244,7 +251,7 @@ static struct request *begin(struct slice *s, struct disk *d, const struct block
 	struct request *r = g_new0(struct request, 1);
 	drop(s, d, find(s, d, e->sector));
 	*r = (struct request){
-		.key = pair(d->host, d->dev), .sector = e->sector, .since = e->ts,
+		.key = pair(d->host, d->dev), .sector = e->sector, .begin = e->ts, .since = e->ts,
 		.bytes = e->bytes, .sectors = e->sectors, .thread = e->thread, .dir = e->dir,
 	};
 	g_hash_table_add(s->blocks->requests, r);
@@ -286,6 +293,21 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 	d->issued++;
 }
 
+static struct block_busy busy_of(const struct request *r, int64_t end)
+{
+	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
+				    .thread = r->thread, .read = r->dir == BLOCK_READ };
+}
+
+static void log_busy(struct slice *s, const struct request *r, int64_t end)
+{
+	struct blocks *k = s->blocks;
+	if (!slice_keeps_logs(s))
+		return;
+	*vec_add(&k->busy, struct block_busy) = busy_of(r, end);
+	k->longest = MAX(k->longest, end - r->begin);
+}
+
 static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request *r = find(s, d, e->sector);
@@ -308,6 +330,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 		return;
 	}
 	r->service_ns += e->ts - r->since;
+	log_busy(s, r, e->ts);
 	count_done(s, d, r, e->ts, r->bytes, true);
 	drop(s, d, r);
 }
@@ -369,6 +392,39 @@ void blocks_apply(struct slice *s, const struct block_event *e)
 		apply(s, e);
 	else
 		g_array_append_val(s->blocks->told, *e);
+}
+
+/* ---- outstanding requests ---- */
+
+void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+		      void (*each)(const struct block_busy *b, void *data), void *data)
+{
+	const struct blocks *k = s->blocks;
+	GHashTableIter it;
+	gpointer value;
+	guint i = vec_first_after(&k->busy, sizeof(struct block_busy), offsetof(struct block_busy, end), from, 0);
+	for (; i < k->busy.len; i++) {
+		const struct block_busy *b = vec_at(&k->busy, struct block_busy, i);
+		if (b->end - k->longest >= to)
+			break;		/* this one and all later ones began after it */
+		if (b->host == host && b->begin < to)
+			each(b, data);
+	}
+	g_hash_table_iter_init(&it, k->requests);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct block_busy b = busy_of(value, INT64_MAX);
+		if (b.host == host && b.begin < to)
+			each(&b, data);
+	}
+}
+
+void blocks_forget(struct slice *s, int64_t before)
+{
+	struct vec *busy = &s->blocks->busy;
+	guint n = 0;
+	while (n < busy->len && vec_at(busy, struct block_busy, n)->end < before)
+		n++;
+	vec_drop(busy, n, sizeof(struct block_busy));
 }
 
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread)

@@ -26,6 +26,13 @@ struct block_event {
 	bool error;
 };
 
+/* The time in which a request was outstanding: from its insertion or issue to its completion. */
+struct block_busy {
+	int64_t begin, end;	/* ns; .end INT64_MAX: still outstanding */
+	uint32_t host, thread;	/* .thread: as in struct block_event */
+	bool read;
+};
+
 struct blocks;
 struct blocks *blocks_new(void);
 void blocks_free(struct blocks *k);
@@ -34,6 +41,14 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 void blocks_apply(struct slice *s, const struct block_event *e);
 /* Charges the time in which devices are in use, up to the instant. */
 void blocks_charge(struct slice *s, int64_t until);
+/*
+ * Logged while spans exist that need it (slice_keeps_logs()), in a slice from the trace's beginning. blocks_each_busy():
+ * the requests that overlap [from, to), in order of completion, then those that are outstanding. blocks_forget(): drops
+ * requests that ended before the time (ns).
+ */
+void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+		      void (*each)(const struct block_busy *b, void *data), void *data);
+void blocks_forget(struct slice *s, int64_t before);
 /* Moves b's requests to a. host, thread: map b's ids to a's. */
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
 

@@ -10,6 +10,7 @@
 #include "state/kernel/thread.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/spans/cpu_neighbours.h"
+#include "state/spans/device_wait.h"
 
 #include "base/limits.h"
 
@@ -36,11 +37,31 @@ static enum part part_of_file(struct spans *sp, uint32_t file)
 	return names_part_of(names_file_info(sp->n, file)->kind);
 }
 
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w)
+/* What the call waits for. A kernel thread has neither calls nor page faults. */
+static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wait *w)
 {
-	if (w->cause == WAIT_PART)
-		return w->part;
-	return w->cause == WAIT_FD ? part_of_file(sp, wait_file(sp, thread, w)) : PART_OTHER;
+	if (w->cause == WAIT_FD)
+		return part_of_file(sp, wait_file(sp, thread, w));
+	if (w->cause != WAIT_PART || (w->part == PART_FAULT && names_is_kernel(sp->n, thread)))
+		return PART_OTHER;
+	return w->part;
+}
+
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
+		       int64_t *ret_smaller)
+{
+	enum part part = part_of_call(sp, thread, w);
+	struct device_wait d;
+	from = MAX(from, w->begin);
+	to = MIN(to, w->wake);
+	if (ret_smaller)
+		*ret_smaller = 0;
+	if (part != PART_DISK || !device_wait(sp, thread, w, from, to, &d))
+		return part;
+	int64_t alone = to - from - d.outstanding_ns;
+	if (ret_smaller)
+		*ret_smaller = MIN(alone, d.outstanding_ns);
+	return alone > d.outstanding_ns ? PART_WRITEBACK : PART_DISK;
 }
 
 /* The wait that the thread is in now, as if it ended at `now`; false: the thread does not wait. */
@@ -100,13 +121,12 @@ static bool has_file(const struct wait *w)
 }
 
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret)
+		  struct span_wait *ret, int64_t *ret_smaller)
 {
 	const struct slice *s = sp->s;
 	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
 	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
-	enum part part = w->cause == WAIT_PART ? w->part : w->cause == WAIT_FD ? part_of_file(sp, file)
-									       : PART_OTHER;
+	enum part part = explain_part(sp, thread, w, begin, end, ret_smaller);
 	if (waker != ID_NONE && thread_at(s, waker)->idle) {
 		waker = ID_NONE;
 		irq = irq ? irq : IRQ_UNKNOWN;
@@ -177,15 +197,28 @@ static void set_unknown_parts(const struct slice *s, struct span *span, struct v
 
 /* ---- one half ---- */
 
+/* The wait was counted as PART_DISK: moves its time without an outstanding request. */
+static void add_writeback(struct span *span, const struct span_wait *w, int64_t smaller)
+{
+	int64_t ns = w->part == PART_WRITEBACK ? w->wake_ns - w->begin_ns - smaller : smaller;
+	ns = MIN(ns, span->part[PART_DISK]);
+	if (ns <= 0)
+		return;
+	span->part[PART_DISK] -= ns;
+	span->part[PART_WRITEBACK] += ns;
+}
+
 static void take_wait(struct spans *sp, struct span *span, uint32_t thread, const struct wait *w,
 		      int64_t begin, int64_t end)
 {
 	struct vec *kept = &sp->parts.waits;
 	struct span_wait *told = vec_add(kept, struct span_wait);
-	bool inside = explain_wait(sp, thread, w, begin, end, told);
+	int64_t smaller;
+	bool inside = explain_wait(sp, thread, w, begin, end, told, &smaller);
 	uint32_t behind = behind_wait(&sp->parts.behind, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
-		span->part[told->part] += w->wake - w->begin;
+		span->part[part_of_call(sp, thread, w)] += w->wake - w->begin;
+	add_writeback(span, told, smaller);
 	told->cpu_holder = spans_map_thread(sp, behind);
 	kept->len -= !inside;
 }
@@ -194,6 +227,7 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 struct known_wait {
 	struct span_wait told;
 	const struct wait *wait;
+	int64_t writeback_ns;
 	int64_t idle_ns;		/* its contribution to struct behind .idle */
 	uint32_t n, first;		/* its entries in spans.known_behind */
 	bool inside;
@@ -213,7 +247,10 @@ static void take_known(struct spans *sp, struct span *span, const struct known_w
 	if (k->inside)
 		*vec_add(&sp->parts.waits, struct span_wait) = k->told;
 	if (k->wait->cause == WAIT_FD)
-		span->part[k->told.part] += k->wait->wake - k->wait->begin;
+		span->part[k->told.part == PART_WRITEBACK ? PART_DISK : k->told.part] +=
+			k->wait->wake - k->wait->begin;
+	span->part[PART_DISK] -= k->writeback_ns;
+	span->part[PART_WRITEBACK] += k->writeback_ns;
 	b->idle += k->idle_ns;
 	vec_append(&b->all, vec_at(&sp->known_behind, struct neighbour, k->first), k->n, sizeof(struct neighbour));
 }
@@ -227,12 +264,13 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 		return;
 	}
 	uint32_t n_behind = b->all.len, n_kept = sp->parts.waits.len;
-	int64_t idle = b->idle;
+	int64_t idle = b->idle, writeback = span->part[PART_WRITEBACK];
 	take_wait(sp, span, thread, w, w->begin, w->end);
 	w->known = sp->known.len;
 	struct known_wait *k = vec_add(&sp->known, struct known_wait);
 	k->wait = w;
 	k->idle_ns = b->idle - idle;
+	k->writeback_ns = span->part[PART_WRITEBACK] - writeback;
 	k->first = sp->known_behind.len;
 	k->n = b->all.len - n_behind;
 	k->inside = sp->parts.waits.len > n_kept;

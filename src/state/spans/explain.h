@@ -12,10 +12,13 @@
 void explain_half(struct spans *sp, const struct half *h, struct span *span);
 /* Index of the first of the thread's waits that ends after the instant. Waits are in order of time. */
 guint explain_first_wait(struct thread *t, int64_t at);
-/* What the thread waited for. */
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
-/* The part of the wait in [begin, end), as a span stores it, without .behind. False: they do not overlap. */
+/* What the thread waited for in the wait's part in [from, to), before it was woken. Of a wait on a file, the larger of
+ * PART_DISK and PART_WRITEBACK; the time of the smaller one is stored, if ret_smaller is not NULL. */
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
+		       int64_t *ret_smaller);
+/* The part of the wait in [begin, end), as a span stores it, without .behind. ret_smaller: as above. False: they do not
+ * overlap. */
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret);
+		  struct span_wait *ret, int64_t *ret_smaller);
 
 #endif

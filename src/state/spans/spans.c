@@ -3,6 +3,7 @@
 #include "state/spans/spans.h"
 
 #include "state/kernel/bin.h"
+#include "state/kernel/block.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/thread_logs.h"
 #include "state/spans/cpu_neighbours.h"
@@ -695,6 +696,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	forget_texts(sp);
 	pairs_forget(sp->pairs, is_dropped, sp);
 	runs_forget(sp->s, needed);
+	blocks_forget(sp->s, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(sp->s->threads, i);
 		if (t->forward == ID_NONE)

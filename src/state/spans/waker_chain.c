@@ -5,6 +5,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/spans/cpu_neighbours.h"
+#include "state/spans/device_wait.h"
 #include "state/spans/explain.h"
 #include "state/spans/explain_calls.h"
 
@@ -154,16 +155,37 @@ static bool is_preempted(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_PREEMPTED;
 }
 
+static bool is_followable(struct spans *sp, uint32_t thread)
+{
+	return thread != ID_NONE && !thread_at(sp->s, thread)->idle && thread_at(sp->s, thread)->tid != -1;
+}
+
+/* A wait on a file or a page without a request for most of its time: for the waker; or, if the end of a request ended
+ * it, for the thread that submitted that request. */
+static uint32_t worker_of(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t waker)
+{
+	struct device_wait d;
+	if (!device_wait(sp, thread, w, w->begin, w->wake, &d) || d.outstanding_ns * 2 >= w->wake - w->begin)
+		return ID_NONE;
+	uint32_t worker = d.by_device ? d.submitter : waker;
+	return is_followable(sp, worker) ? worker : ID_NONE;
+}
+
 /* The waker that explains the wait's length; ID_NONE: none. */
 static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w)
 {
 	struct slice *s = sp->s;
-	uint32_t waker = is_preempted(w) ? ID_NONE : thread_follow(s, w->waker);
-	if (waker == ID_NONE || thread_at(s, waker)->idle || thread_at(s, waker)->tid == -1 ||
-	    names_is_kernel(sp->n, waker))
+	if (is_preempted(w))
 		return ID_NONE;
-	enum part p = part_is_unknown(s, explain_part(sp, thread, w));
-	return p == PART_DISK || p == PART_FAULT || p == PART_TIMER ? ID_NONE : waker;
+	uint32_t waker = thread_follow(s, w->waker);
+	if (!is_followable(sp, waker))
+		waker = ID_NONE;
+	enum part p = part_is_unknown(s, explain_part(sp, thread, w, w->begin, w->wake, NULL));
+	if (p == PART_WRITEBACK || p == PART_FAULT)
+		return worker_of(sp, thread, w, waker);
+	if (waker == ID_NONE || names_is_kernel(sp->n, waker))
+		return ID_NONE;
+	return p == PART_DISK || p == PART_TIMER ? ID_NONE : waker;
 }
 
 /* Adds blocked time [from, to) and follows the waker if possible. */
@@ -175,7 +197,7 @@ static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int
 		follow(c, waker, from, to);
 		return;
 	}
-	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &told))
+	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &told, NULL))
 		return;
 	struct chain_link h = plain_hop(from, to, told.part);
 	h.call = told.call;
@@ -216,7 +238,7 @@ static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64
 		memset(m->part, 0, sizeof m->part);
 	m->waits = true;
 	m->part[is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP] += to - wake;
-	m->part[explain_part(c->sp, c->thread[c->depth], w)] += wake - from;
+	m->part[explain_part(c->sp, c->thread[c->depth], w, from, wake, NULL)] += wake - from;
 }
 
 /* ---- one thread ---- */
@@ -279,6 +301,13 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 
 /* ---- all spans ---- */
 
+/* Can the wait have a thread to follow? One on a file may be followed to the submitter of a request. */
+static bool has_waker(const struct wait *w)
+{
+	return w->waker != ID_NONE || w->cause == WAIT_FD ||
+	       (w->cause == WAIT_PART && (w->part == PART_DISK || w->part == PART_FAULT));
+}
+
 static bool is_long(const struct segment *seg, const struct half *h, const struct wait *w)
 {
 	int64_t from = MAX(w->begin, seg->begin), to = MIN(w->wake, seg->end);
@@ -304,7 +333,7 @@ static void find_waits(struct spans *sp, guint first, guint end)
 		if (!stack->len)
 			continue;
 		guint seg = *vec_at(stack, guint, stack->len - 1);
-		if (w->waker != ID_NONE && is_long(&segs[seg], half_at(sp, segs[seg].half), w))
+		if (has_waker(w) && is_long(&segs[seg], half_at(sp, segs[seg].half), w))
 			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i, 1 };
 	}
 }

@@ -6,7 +6,9 @@
  * also covers threads without spans.
  *
  * A chain ends at a wait for a device or the clock, at an interrupt, and at a kernel thread: these only pass a wakeup
- * on. It continues through a softirq that a thread raised (cpu.c). Time counts as running only if a CPU's log of
+ * on. It continues through a softirq that a thread raised (cpu.c). A wait on a file while no block request was
+ * outstanding (device_wait.h) was for the thread that had to write: the waker, also a kernel thread, or the thread that
+ * submitted the request whose end ended the wait. Time counts as running only if a CPU's log of
  * switches shows it.
  */
 #ifndef BLK_STATE_SPANS_WAKER_CHAIN_H

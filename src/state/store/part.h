@@ -12,7 +12,7 @@
 /* All parts: the id, which is used in column names ("user_ns"), and the name in this program. */
 #define PART_LIST(X) \
 	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
-	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
+	X(wakeup, WAKEUP) X(disk, DISK) X(writeback, WRITEBACK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
 	X(unknown, UNKNOWN)
 
@@ -30,8 +30,10 @@
 	"waited ", " for a CPU, preempted", "was preempted"
 #define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken", \
 	"waited ", " for a CPU once woken", "waited for a CPU"
-#define PART_ROW_DISK "DISK", 'D', "blocked on a file, a block device or a sync", \
+#define PART_ROW_DISK "DISK", 'D', "blocked on a file or a sync while a block request was outstanding", \
 	"waited ", " for the disk", "waited for the disk"
+#define PART_ROW_WRITEBACK "WB", 'W', "blocked on a file or a sync while no block request was: on the kernel's own writing", \
+	"waited ", " for writeback", "waited for writeback"
 #define PART_ROW_SOCKET "NET", 'n', "blocked on a socket", \
 	"waited ", " for a socket", "waited for a socket"
 #define PART_ROW_PIPE "PIPE", 'p', "blocked on a pipe or fifo", \

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits on files: for the device, or for the kernel's own writing?
+ *
+ * A thread that is blocked on a file waits for the disk while a block request is outstanding that it may wait for: one
+ * that it, a thread of its process, or a kernel thread submitted, or a read. In the rest of the time it waits for the
+ * kernel's own writing: for a kernel thread that has not submitted the request yet, for the journal, for a lock in the
+ * file system (PART_WRITEBACK).
+ */
+#ifndef BLK_STATE_SPANS_DEVICE_WAIT_H
+#define BLK_STATE_SPANS_DEVICE_WAIT_H
+
+#include "state/kernel/thread_logs.h"
+#include "state/spans/spans_state.h"
+
+struct device_wait {
+	int64_t outstanding_ns;		/* of the interval: time with such a request */
+	bool by_device;			/* the end of a request ended the wait: an interrupt woke the thread */
+	uint32_t submitter;		/* thread whose request completed last before the interval's end, if it is another
+					 * thread; else ID_NONE */
+};
+
+/* Examines the wait's part in [from, to). False: the trace has no block requests, so it cannot be known. */
+bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
+		 struct device_wait *ret);
+
+#endif
