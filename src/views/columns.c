@@ -136,6 +136,7 @@ static struct value part_ns(const struct row *row, const struct rows *rows, enum
 {
 	int64_t ns = COMMON(row)->part[p];
 	bool told = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown &&
+					  !(p == PART_WRITEBACK && COMMON(row)->of_threads) &&
 					  part_is_known(row_lacks(row, rows), p, ns));
 	return told ? value_int(VALUE_NS, ns) : value_none();
 }

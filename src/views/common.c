@@ -135,6 +135,7 @@ static unsigned needs_of_part(enum part p)
 	static const unsigned others[PART_N] = {
 		[PART_USER] = LACKS_CALLS, [PART_SYSCALL] = LACKS_CALLS, [PART_KERNEL] = LACKS_TASKS,
 		[PART_IRQ] = LACKS_INTERRUPTS, [PART_WAKEUP] = LACKS_WAKINGS,
+		[PART_WRITEBACK] = LACKS_ISSUES | LACKS_COMPLETIONS,
 	};
 	if (p == PART_HANDOFF || p == PART_UNKNOWN)
 		return 0;

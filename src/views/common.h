@@ -28,6 +28,7 @@ struct common {
 	int64_t start_ns;		/* of the process; distinguishes reused pids; or TIME_UNKNOWN */
 	int64_t part[PART_N];
 	unsigned lacks;			/* enum lack: events missing from its host (common_host()) */
+	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK */
 	bool parts_unknown;		/* every part but unknown_ns is shown as null */
 	uint64_t errors;
 	struct hist latency;		/* being summed; common_finish() moves it to stat */

@@ -307,6 +307,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 		if (q->by == BY_PROCESS)
 			group_name(&r->c, rows, cell->thread, is_new);
 		common_add_parts(&r->c, cell->part);
+		r->c.of_threads = true;
 		r->syscalls += cell->syscalls;
 		r->c.errors += cell->errors;
 		for (unsigned d = 0; d <= IO_DIR_WRITE; d++)

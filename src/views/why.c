@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define MAX_HOPS 8		/* threads in a queue for locks */
-#define REST_SHARE 10		/* a further cause has at least this share (1/10) of the excess */
+#define REST_SHARE 10		/* a further cause has more than this share (1/10) of the excess */
+#define REST_SHARE_UNUSUAL 4	/* the same if the usual is unknown */
 #define DEEP 64			/* below this depth only subtrees of at most DEEP spans are walked, so that explaining
 				 * every span of a tree visits each span at most 2 * DEEP times */
 
@@ -208,6 +209,7 @@ static void find_causes(struct history *h, const struct tree *t, int node, struc
 {
 	const struct shares *usual = usual_of(h, t->nodes[node].span);
 	g_autoptr(GArray) causes = g_array_new(FALSE, FALSE, sizeof(struct why_cause));
+	int share = usual ? REST_SHARE : REST_SHARE_UNUSUAL;
 	struct shares s;
 	find_shares(&s, t, node);
 	for (guint i = 0; i < s.list->len; i++) {
@@ -223,7 +225,7 @@ static void find_causes(struct history *h, const struct tree *t, int node, struc
 	g_array_sort(causes, compare_causes);
 	for (guint i = 0; i < causes->len && ret->n < WHY_CAUSES; i++) {
 		struct why_cause *c = &g_array_index(causes, struct why_cause, i);
-		if (c->excess_ns <= 0 || (i && c->excess_ns * REST_SHARE < ret->excess_ns))
+		if (c->excess_ns <= 0 || (i && c->excess_ns * share <= ret->excess_ns))
 			break;
 		find_waited(h, t, c);
 		ret->cause[ret->n++] = *c;

@@ -174,12 +174,17 @@ static void test_story(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	assert_why(tl, FAKE_VICTIM,
-		   "lock: waited 54.6ms for a lock; thumbd-w0/254 slept holding it (1e9873c2)",
+		   "lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it (1e9873c2) (42.7ms of 42.7ms "
+		   "over the usual)",
 		   "lock: futex, woken by thumbd-w0/254");
-	assert_why(tl, FAKE_HOLDER, "slept 59.9ms", "timer: slept 59.9ms");
-	assert_why(tl, FAKE_SLOW_STORE, "store in stored: slept 79.6ms",
+	assert_why(tl, FAKE_HOLDER,
+		   "slept 59.9ms (59.9ms of 71.6ms over the usual)",
+		   "timer: slept 59.9ms");
+	assert_why(tl, FAKE_SLOW_STORE,
+		   "store in stored: slept 79.6ms (70.7ms of 70.7ms over the usual)",
 		   "store: stored slept 79.6ms");
-	assert_why(tl, FAKE_OPEN, "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580)",
+	assert_why(tl, FAKE_OPEN,
+		   "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580) (2.02s of 2.02s over the usual)",
 		   "lock: futex, 0x55efb1a37580, holder ?");
 }
 
@@ -215,9 +220,10 @@ static void test_deep(void)
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		g_autofree char *text = verdicts_of(v, s);
-		g_assert_cmpstr(text, ==, s->span_id == DEEP ?
-				"waited 130ms for a lock; its holder is unknown" :
-				"last: waited 130ms for a lock; its holder is unknown");
+		/* The others are within the usual of their operation; of the last ones there are too few. */
+		bool last = s->span_id == DEEP;
+		g_assert_true(last ? g_str_has_prefix(text, "waited 130ms for a lock; its holder is unknown (130ms of ") :
+			      !text);
 	}
 	g_test_message("%zu verdicts took %.2f s", timeline_n_spans(tl),
 		       (g_get_monotonic_time() - begin) / 1e6);
@@ -243,7 +249,7 @@ static void test_queue(void)
 	fake_wait(s[2], PART_FUTEX, 3 * FAKE_MS, 33 * FAKE_MS, 0, b, futex);
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	assert_why(tl, UINT64_C(3) << 32,
-		   "waited 30.0ms for a lock behind B/12; A/11 slept holding it (00000001)",
+		   "waited 30.0ms for a lock behind B/12; A/11 slept holding it (00000001) (30.0ms of 40.0ms)",
 		   "futex, woken by B/12");
 }
 
@@ -278,11 +284,19 @@ static void test_other_waits(void)
 	fake_wait(s, PART_POLL, 1 * FAKE_MS, 31 * FAKE_MS, 0, b, epoll);
 	poll_returns(s, epoll, 1);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "waited 30.0ms on a futex, woken by B/12", "futex, woken by B/12");
-	assert_why(tl, 2, "was blocked 30.0ms in flock: /run/x.lock, woken by B/12",
+	assert_why(tl, 1,
+		   "waited 30.0ms on a futex, woken by B/12 (30.0ms of 50.0ms); and computed 20.0ms (+20.0ms)",
+		   "futex, woken by B/12");
+	assert_why(tl, 2,
+		   "was blocked 30.0ms in flock: /run/x.lock, woken by B/12 (30.0ms of 50.0ms); and computed 20.0ms "
+		   "(+20.0ms)",
 		   "other: was blocked 30.0ms in flock");
-	assert_why(tl, 3, "waited 30.0ms in poll, until its time was over", "poll: waited 30.0ms in poll");
-	assert_why(tl, 4, "waited 30.0ms in poll, woken by B/12", "poll: waited 30.0ms in poll");
+	assert_why(tl, 3,
+		   "waited 30.0ms in poll, until its time was over (30.0ms of 50.0ms); and computed 20.0ms (+20.0ms)",
+		   "poll: waited 30.0ms in poll");
+	assert_why(tl, 4,
+		   "waited 30.0ms in poll, woken by B/12 (30.0ms of 50.0ms); and computed 20.0ms (+20.0ms)",
+		   "poll: waited 30.0ms in poll");
 }
 
 /* A client waits 40 ms: for a server that has it most of the time, and for one that must start first. */
@@ -305,10 +319,14 @@ static void test_late_server(void)
 		fake_span(f, &d);
 	}
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "waited 40.0ms for a socket, woken by B/12; store had it for 24.0ms; "
-		   "and send in store: computed 24.0ms", "socket 40.0ms");
-	assert_why(tl, 2, "waited 40.0ms for a socket, woken by B/12; store had it for 10.0ms; B/12 slept for "
-		   "30.0ms of it, computed for 10.0ms", "socket 40.0ms");
+	assert_why(tl, 1,
+		   "send in store: computed 24.0ms (24.0ms of 50.0ms); and waited 16.0ms for a socket, woken by "
+		   "B/12; B/12 computed for 24.0ms of it, slept for 16.0ms (+16.0ms)",
+		   "send: store computed 24.0ms");
+	assert_why(tl, 2,
+		   "waited 30.0ms for a socket, woken by B/12; B/12 slept for 30.0ms of it, computed for 10.0ms "
+		   "(30.0ms of 50.0ms)",
+		   "socket 30.0ms");
 }
 
 /* A span of which one annotation came did not take "no time": nobody knows how long it took. */
@@ -376,8 +394,9 @@ static void test_many_causes(void)
 	fake_wait(fake_span(f, &send), PART_SOCKET, 301 * FAKE_MS, 394 * FAKE_MS, 0, b, 0);
 	fake_wait(fake_span(f, &got), PART_TIMER, 302 * FAKE_MS, 392 * FAKE_MS, 0, ID_NONE, 0);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "slept 130ms; and waited 90.0ms for a CPU; and send in t: slept 90.0ms; and lock: "
-		   "waited 5.00ms for a lock; C/13 woke it", "timer: slept 130ms");
+	assert_why(tl, 1,
+		   "slept 110ms (110ms of 400ms)",
+		   "timer: slept 110ms");
 }
 
 /* The trace ends before the server's half does; its client had the answer long ago. */
@@ -388,15 +407,17 @@ static void test_open_below(void)
 	struct span *s;
 	fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "work", .service = "s", .thread = a,
 		.kind = SPAN_SERVER, .begin = 0, .end = 100 * FAKE_MS });
-	fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "send", .service = "s",
+	s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "send", .service = "s",
 		.thread = a, .kind = SPAN_CLIENT, .begin = 10 * FAKE_MS, .end = 95 * FAKE_MS });
+	fake_wait(s, PART_SOCKET, 11 * FAKE_MS, 95 * FAKE_MS, 0, b, 0);
 	s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "send", .service = "t",
 		.thread = b, .kind = SPAN_SERVER, .begin = 11 * FAKE_MS, .end = 300 * FAKE_MS });
 	s->state = SPAN_OPEN;
 	fake_part(s, PART_UNKNOWN, 289 * FAKE_MS);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "send in t: took 89.0ms, the trace does not tell how",
-		   "send: t took 89.0ms, the trace does not tell how");
+	assert_why(tl, 1,
+		   "send in t: 84.0ms, cause unknown (84.0ms of 100ms)",
+		   "send: t 84.0ms, cause unknown");
 }
 
 /* Of two kinds of waits for a CPU neither is the largest part; together they are. */
@@ -408,7 +429,9 @@ static void test_runnable(void)
 	fake_part(s, PART_PREEMPTED, 30 * FAKE_MS);
 	fake_part(s, PART_WAKEUP, 28 * FAKE_MS);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "waited 58.0ms for a CPU", "preempted: waited 58.0ms for a CPU");
+	assert_why(tl, 1,
+		   "waited 58.0ms for a CPU (58.0ms of 100ms); and computed 42.0ms (+42.0ms)",
+		   "preempted: waited 58.0ms for a CPU");
 }
 
 /* What one child did most of is the child's, though it is not most of the whole. */
@@ -424,7 +447,9 @@ static void test_part_of_a_child(void)
 		.thread = t, .begin = 10 * FAKE_MS, .end = 55 * FAKE_MS });
 	fake_part(s, PART_TIMER, 40 * FAKE_MS);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "nap: slept 40.0ms", "nap: slept 40.0ms");
+	assert_why(tl, 1,
+		   "nap: slept 40.0ms (40.0ms of 100ms); and waited 30.0ms for the disk (+30.0ms)",
+		   "nap: slept 40.0ms");
 }
 
 /* Of waits of several children that nobody kept for the parent the longest is told. */
@@ -445,7 +470,10 @@ static void test_longest_of_children(void)
 			  fake_thread(f, 0, 20 + i, 20 + i, comm), recv);
 	}
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "waited 30.0ms for a socket, woken by peer1/21", "socket 30.0ms");
+	assert_why(tl, 1,
+		   "ask: waited 30.0ms for a socket, woken by peer1/21 (30.0ms of 50.0ms); and computed 20.0ms "
+		   "(+20.0ms)",
+		   "ask: socket 30.0ms");
 }
 
 static void test_every_part(void)
