@@ -287,7 +287,7 @@ static bool instant(const char *option, const char *text, int64_t first, int64_t
 static int report_outside(const char *option, int64_t at, int64_t first, int64_t last)
 {
 	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
-	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
+	log_error("%s: %s is outside the trace, which lasts from %s to %s", option,
 		  timefmt_date_ms(a, at), timefmt_date_ms(f, first), timefmt_date_ms(l, last));
 	return EXIT_FAILED;
 }
@@ -323,7 +323,7 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 	if (o->to && *ret_to == end - 1)
 		*ret_to = end;		/* the range includes the last event */
 	if (*ret_from >= *ret_to) {
-		log_error("--from has to be before --to");
+		log_error("--from must be before --to");
 		return EXIT_USAGE;
 	}
 	if (*ret_to <= first || *ret_from >= end)
@@ -342,8 +342,8 @@ char *reading_damaged(const struct trust *t)
 {
 	if (!t->touched || t->lost_events || t->lost_packets)
 		return NULL;
-	return g_strdup_printf("%u %s of the trace can't be read, or lost events before it begins, which "
-			       "it does not count: what is whole was read", t->touched,
+	return g_strdup_printf("%u %s of the trace cannot be read, or lost an unknown number of events "
+			       "before the trace begins; the rest was read", t->touched,
 			       t->touched == 1 ? "part" : "parts");
 }
 

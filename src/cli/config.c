@@ -55,7 +55,7 @@ static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len
 	if (fstat(fd, &st) < 0)
 		return fail(error, errno, path, NULL);
 	if (!S_ISREG(st.st_mode))
-		return fail(error, EINVAL, path, "it is no file");
+		return fail(error, EINVAL, path, "it is not a regular file");
 	if (st.st_size > LIMIT_SETTINGS_BYTES)
 		return fail(error, EFBIG, path, "it is too long");
 	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
@@ -150,8 +150,8 @@ static void make_places(struct prefs *p, const struct options *o)
 {
 	g_autofree char *rc = rc_path(o), *history = history_path();
 
-	make_place(p, rc, RC_INSTEAD, "settings are not kept");
-	make_place(p, history, HISTORY_INSTEAD, "lines typed are not kept");
+	make_place(p, rc, RC_INSTEAD, "settings are not stored");
+	make_place(p, history, HISTORY_INSTEAD, "typed lines are not stored");
 }
 
 struct prefs *config_load(const struct options *o)
@@ -235,7 +235,7 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 	}
 	read_file(path, &old, &len, &error);
 	if (!error && old && memchr(old, '\0', len))
-		fail(&error, EINVAL, path, "it is no text");
+		fail(&error, EINVAL, path, "it is not text");
 	if (!error) {
 		text = rc_write(p, old ? old : "", len);
 		write_file(path, RC_INSTEAD, text, 0644, &error);
@@ -272,5 +272,5 @@ void config_save_history(const struct options *o, const struct prefs *p)
 		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
 	}
 	if (error)
-		log_note("lines typed are not kept: %s", error->message);
+		log_note("typed lines are not stored: %s", error->message);
 }

@@ -26,7 +26,7 @@ static bool check_log(int fd, const char *path, GError **error)
 			 begin[24] == ' ' && g_ascii_isdigit(begin[25]);
 	if (!is_log)
 		g_set_error(error, g_quark_from_static_string("blk-log"), 0,
-			    "cannot open log '%s': it is there, and no log of blktop's", path);
+			    "cannot open log '%s': it exists and is not a log of blktop", path);
 	return is_log;
 }
 

@@ -232,7 +232,7 @@ static void report_missing(const struct batch *b)
 	const char *where = b->o->live ? "came from this session" : "in this trace";
 	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
 	if (lacks)
-		log_error("no %s %s: view %s lacks what they tell; "
+		log_error("no events %s %s: view %s has no figures from them; "
 			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
 	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_lacking(i, b->r.tl);
@@ -258,7 +258,7 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 	*from = MIN(asked_from, timeline_second(tl, first)->begin_ns);
 	*to = MAX(asked_to, timeline_second(tl, end - 1)->end_ns);
 	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
-		log_error("counted in steps of %s: from %s to %s; --step counts finer ones",
+		log_error("counted in steps of %s: from %s to %s; --step chooses a finer one",
 			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
 }
 
@@ -333,7 +333,7 @@ static int report_no_events(struct batch *b, int code)
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
-	log_error(st.warning ? "nothing of what came from '%s' can be read" : "no events came from '%s'",
+	log_error(st.warning ? "nothing that '%s' sent can be read" : "no events came from '%s'",
 		  input_label(b->r.in));
 	return b->o->running && !st.warning ? code : EXIT_FAILED;
 }
@@ -415,7 +415,7 @@ static int export_spans(struct reading *r, const struct options *o)
 		return EXIT_FAILED;
 	}
 	if (reading_loss_code(r) != EXIT_FINE)
-		log_error("the trace was read with loss: spans may be incomplete");
+		log_error("events were lost or cannot be read: spans may be incomplete");
 	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
 	int written = output_write(o, text, what);
 	return written != EXIT_FINE ? written : code;

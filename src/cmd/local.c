@@ -87,9 +87,9 @@ void local_watch(struct local *l, const struct timeline *tl)
 
 static char *helper_exited(const struct local *l)
 {
-	return *l->url ? g_strdup_printf("the process that destroys the session at the end is gone; "
+	return *l->url ? g_strdup_printf("the session helper has ended and will not destroy the session; "
 					 "do it by hand: lttng destroy %s", l->session) :
-		g_strdup("the process that takes snapshots is gone");
+		g_strdup("the session helper has ended: no more snapshots");
 }
 
 char *local_next_message(struct local *l, bool *ret_error)
@@ -259,8 +259,8 @@ static int ask_first(struct local *l, bool *ret_left)
 	if (l->o->here.yes || !l->o->local)
 		return EXIT_FINE;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		log_error("no trace directory and no relay given: a session of this machine is made once "
-			  "you agree, and there is no terminal to ask at; -y makes it at once\n"
+		log_error("no trace directory and no relay given: blktop asks before it makes a session of this "
+			  "machine, and there is no terminal to ask on; -y makes it without asking\n"
 			  "Try 'blktop --help', 'blktop --help-here'.");
 		return EXIT_USAGE;
 	}

@@ -80,8 +80,8 @@ static int report_end(const struct printer *p, const struct logsource_result *r,
 	if (warning)
 		log_error("%s: left out", warning);
 	if (r->damaged)
-		log_error("parts of the trace can't be read, or lost events before it begins, which it does "
-			  "not count: what is whole was read");
+		log_error("parts of the trace cannot be read, or lost an unknown number of events before the "
+			  "trace begins; the rest was read");
 	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
 }
 

@@ -438,7 +438,7 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 		return false;
 	}
 	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-		*ret_message = g_strdup("it is there already");
+		*ret_message = g_strdup("it already exists");
 		return false;
 	}
 	s->saving = savejob_new(&cut, job_fd(s->job));

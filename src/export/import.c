@@ -112,7 +112,7 @@ static bool survey_file(struct import *im, guint file, GError **error)
 			    g_strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-			    "cannot read '%s': directories of traces and files of spans can't be "
+			    "cannot read '%s': directories of traces and files of spans cannot be "
 			    "combined", path);
 	else
 		fine = true;

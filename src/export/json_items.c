@@ -140,7 +140,7 @@ static bool open_list(struct json_items *j)
 	if (j->lists && j->comma)
 		return fail(j, "a comma is missing");
 	if (++j->lists > LIMIT_SPAN_LISTS)
-		return fail(j, "too many lists inside one another");
+		return fail(j, "lists are nested too deep");
 	j->comma = false;
 	j->at++;
 	return true;
@@ -149,7 +149,7 @@ static bool open_list(struct json_items *j)
 static bool close_list(struct json_items *j)
 {
 	if (!j->lists)
-		return fail(j, "a list ends that has not begun");
+		return fail(j, "a list ends without a beginning");
 	j->lists--;
 	j->comma = true;
 	j->at++;

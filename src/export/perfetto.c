@@ -258,7 +258,7 @@ static const char *name_rest(const struct span *s)
 {
 	if (!part_sum_cpu(s->part) || s->part[PART_UNKNOWN] || s->part[PART_HANDOFF])
 		return NULL;
-	return s->n_waits_more ? "on a CPU, or waits not kept" : "on a CPU";
+	return s->n_waits_more ? "on a CPU, or waits not retained" : "on a CPU";
 }
 
 struct strip {

@@ -455,7 +455,7 @@ struct read_span *zipkin_read(struct import_names *names, const char *text, size
 		return NULL;
 	JsonNode *root = json_parser_get_root(parser);
 	if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
-		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no object");
+		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "not an object");
 		return NULL;
 	}
 	struct read_span *r = g_new0(struct read_span, 1);

@@ -593,7 +593,7 @@ void *job_thread_main(void *shared)
 
 	if (!s->open(s->data, &t, &error)) {
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
-			  error ? error->message : "the source can't be opened");
+			  error ? error->message : "the source cannot be opened");
 	} else {
 		g_assert(t.maker.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;

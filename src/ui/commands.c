@@ -83,7 +83,7 @@ static void do_pause(struct app *app, struct place *p, enum command_id command)
 		app->nav.mode = NAV_FOLLOW;
 	else
 		app->nav.mode = NAV_PLAY;
-	app_say(app, moving ? "paused: p goes on" : app->nav.mode == NAV_FOLLOW ?
+	app_say(app, moving ? "paused: p continues" : app->nav.mode == NAV_FOLLOW ?
 		"following the newest second" : "playing one step a second: p pauses");
 	nav_tick(&app->nav, app->main);
 	app_moved(app);

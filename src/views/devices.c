@@ -215,10 +215,10 @@ static const struct column columns[] = {
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, "completions that left a rest under way",
 		 get_partial),
 	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
-	COLUMN_ID("pid", "PID", 7, 9, "process that asked for it, with --by; null: unknown", get_pid),
+	COLUMN_ID("pid", "PID", 7, 9, "process that requested it, with --by; null: unknown", get_pid),
 	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
-	COLUMN_T("comm", "PROCESS", 14, 9, "who asked for it; a kworker writes for others, and the trace "
-		 "does not tell for whom", get_comm),
+	COLUMN_T("comm", "PROCESS", 14, 9, "thread that requested it; a kworker writes for other threads, and the trace "
+		 "does not say for which", get_comm),
 	COLUMN_CONTAINER,
 };
 
@@ -356,8 +356,8 @@ const struct view view_devices = {
 	.id = "devices", .title = "Devices",
 	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
 		"requests were there. Network devices: packets and bytes. Rows are devices; by process, "
-		"thread or container also who asked a block device for it (writes to files are asked for by kernel "
-		"threads, mostly: the trace does not tell for whom).",
+		"thread or container also the task that requested it (writes to files are mostly requested by kernel "
+		"threads, and the trace does not say for which task).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
 	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,

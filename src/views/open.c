@@ -94,7 +94,7 @@ static const struct column columns[] = {
 	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call", get_now_ns),
 	COLUMN_T("call", "IN", 15, 2, "the system call it is in", get_call),
 	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", get_on),
-	COLUMN_T("waker", "ENDED BY", 16, 8, "who ended that wait later, where the trace goes on",
+	COLUMN_T("waker", "ENDED BY", 16, 8, "the thread that ended that wait later, if the trace has it",
 		 get_waker),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
 	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),

@@ -60,7 +60,7 @@ static const struct column columns[] = {
 	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all that is kept", get_usual),
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all retained spans", get_usual),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, "p99 in times of the usual p50",
 		 get_x_usual),
 	COLUMN_T("mainly", "MAINLY", 24, 1, "the largest part of their time, and what on",

@@ -109,7 +109,7 @@ static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 0, 0, "cpu, or the part that it was blocked or runnable in", get_state),
 	COLUMN_T("mode", "MODE", 0, 0, "on a CPU: user, syscall, kernel or irq, the most of it; null: unknown",
 		 get_mode),
-	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: it was so mostly; what is too short to be told is in it",
+	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: mostly in this state; states too short for a row of their own are included",
 		 get_mixed),
 	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", get_call),
 	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", get_path),

@@ -96,13 +96,13 @@ static const struct column columns[] = {
 		 get_in_bytes),
 	COLUMN_N("tx_bytes", "SENT", VALUE_BYTES, 6, 0, "bytes given to the device, with its header",
 		 get_out_bytes),
-	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as they are told",
+	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as known",
 		 get_bytes),
 	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
 			"the only process that moved bytes to this peer, by sockets whose connect, accept "
 			"or bind is in the trace; null: none, or several", get_pid),
 	COLUMN_OPTIONAL("comm", "PROCESS", VALUE_TEXT, 14, 1,
-			"its name; a connection from before the trace to the same peer may be another's",
+			"its name; a connection to this peer from before the trace may belong to another process",
 			get_comm),
 };
 

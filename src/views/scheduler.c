@@ -105,14 +105,14 @@ static GETTER(get_again_max)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
-	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer tells it (20 is nice 0, below 0 "
+	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer records it (20 is nice 0, below 0 "
 		  "is real time); null: several", get_prio),
 	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
 	COLUMN_FLEX("comm", "NAME", 10, "name of the thread or process", get_comm),
 	COLUMN_N("switches", "SWITCH", VALUE_COUNT, 7, 2, "times it was switched out", get_switches),
 	COLUMN_N("preemptions", "PREEMPT", VALUE_COUNT, 7, 1,
-		 "of these, while it could have gone on", get_preemptions),
+		 "of these, while it could have continued to run", get_preemptions),
 	COLUMN_N("voluntary", "VOLUNT", VALUE_COUNT, 0, 0, "of these, since it waited or ended",
 		 get_voluntary),
 	COLUMN_N("migrations", "MIGR", VALUE_COUNT, 5, 3,

@@ -160,7 +160,7 @@ static const struct column columns[] = {
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
 	COLUMN_T("state", "STATE", 8, 3, "complete, open, or partial", trace_get_state),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
-		 "how many times the operation's usual duration (p50 of all kept)",
+		 "how many times the operation's usual duration (p50 of all retained)",
 		 trace_get_x_usual),
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),

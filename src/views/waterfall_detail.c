@@ -217,7 +217,7 @@ static GString *line_of_waker(const struct timeline *tl, const struct span *s,
 	} else if (*irq) {
 		g_string_append_printf(text, "woken by %s", irq);
 	} else {
-		g_string_append(text, "woken, by whom is not known");
+		g_string_append(text, "woken; by which thread is unknown");
 	}
 	return text;
 }

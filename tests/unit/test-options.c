@@ -95,7 +95,7 @@ static void test_align(void)
 	g_assert_nonnull(strstr(live->message, "one clock"));
 	options_clear(&o);
 	g_assert_false(parse(&o, "--align-hosts --doctor a", &doctor));
-	g_assert_nonnull(strstr(doctor->message, "can't be combined"));
+	g_assert_nonnull(strstr(doctor->message, "cannot be combined"));
 	options_clear(&o);
 }
 

@@ -93,12 +93,12 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 	*ret_symbol = NULL;
 	*ret_offset = 0;
 	if (n == 0 || n > LIMIT_PROBE_BYTES || g_ascii_isdigit(*text) || (text[n] && !offset))
-		return fail(error, "'%s' is no symbol of the kernel, such as vfs_read or vfs_read+0x10",
+		return fail(error, "'%s' is not a symbol of the kernel, such as vfs_read or vfs_read+0x10",
 			    text);
 	if (offset) {
 		*ret_offset = g_ascii_strtoull(offset, &end, 0);
 		if (!g_ascii_isdigit(*offset) || *end)
-			return fail(error, "'%s' is no offset behind a symbol of the kernel", offset);
+			return fail(error, "'%s' is not an offset after a symbol of the kernel", offset);
 	}
 	*ret_symbol = g_strndup(text, n);
 	return true;

@@ -155,7 +155,7 @@ static bool take_fragment(struct ctf_pieces *x, size_t begin, GError **error)
 	const char *s = x->text->str + begin;
 	if (*s != CTF_RS) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "metadata goes on without a record separator");
+			    "metadata continues without a record separator");
 		return false;
 	}
 	x->inside = IN_CODE;

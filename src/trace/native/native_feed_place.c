@@ -418,7 +418,7 @@ static bool place_in_time(struct native_feed *f, struct feed_stream *x, const st
 		native_packet_place(t->st, p, t->has_previous ? &t->previous : NULL);
 	bool ok = p->p.fault != CTF_GARBAGE;
 	note_packet(f, x, ok, error ? error : !ok ? "its times are impossible" :
-		    differs ? "the relay's index has other times or sizes" : NULL);
+		    differs ? "its times or sizes differ from the relay's index" : NULL);
 	return ok;
 }
 
