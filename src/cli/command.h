@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What blktop can be asked to do, and how it ends. */
+/* The commands of blktop, and its exit statuses. */
 #ifndef BLK_CLI_COMMAND_H
 #define BLK_CLI_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What leaves the screen: clipboard, saved tables and traces, snapshots; and moving hosts' clocks. */
+/* Output of the screen: clipboard, saved tables and traces, snapshots. Also key M, which moves the clocks of hosts. */
 #ifndef BLK_UI_OUTPUT_H
 #define BLK_UI_OUTPUT_H
 
