@@ -6,7 +6,7 @@
 
 static const char *const group_title[] = {
 	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
-	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Tell", [GROUP_HERE] = "Here",
+	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Info", [GROUP_HERE] = "Here",
 };
 
 const struct subcommand option_subcommands[] = {
@@ -36,7 +36,8 @@ const size_t option_n_subcommands = G_N_ELEMENTS(option_subcommands);
 const struct option_row option_rows[] = {
 	LIST("relay", 'r', "RELAY", GROUP_READ, relays,
 	     NULL,
-	     "show a live session of a relay daemon: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION; can be repeated"),
+	     "show a live session of a relay daemon: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION; "
+	     "can be repeated"),
 	FLAG("from-beginning", 0, GROUP_READ, from_beginning, NULL,
 	     "live: start with the oldest data that the relay has, not the newest"),
 	FLAG("wait", 0, GROUP_READ, wait, "live: HOST[:PORT] or the URL",
@@ -93,13 +94,13 @@ const struct option_row option_rows[] = {
 		     "write this span and its descendants"),
 	COMMAND_WORD("export-trace", "ID", GROUP_EXPORT, COMMAND_EXPORT, trace, NULL,
 		     "write all spans of this trace"),
-	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex",
+	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "IDs in hex",
 		     "write the N slowest traces"),
 	FLAG("with-kernel", 0, GROUP_EXPORT, with_kernel, NULL,
 	     "export waits and long system calls as child spans, too"),
 	WORD("worst", 0, "N", GROUP_EXPORT, worst, NULL, "report: number of requests (5)"),
 	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write to this file, not to stdout"),
-	FLAG("force", 0, GROUP_EXPORT, force, "report: number of requests",
+	FLAG("force", 0, GROUP_EXPORT, force, "N: requests in the report",
 	     "overwrite an existing file"),
 	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, NULL,
 	     "memory for the retained part of the trace (" DEFAULT_MEMORY ")"),
@@ -116,7 +117,7 @@ const struct option_row option_rows[] = {
 	WORD("log-level", 0, "LEVEL", GROUP_SCREEN, log_level, NULL,
 	     "level of these messages: error, note or debug (note)"),
 	FLAG("utc", 0, GROUP_SCREEN, utc, NULL, "show times in UTC, not in local time"),
-	FLAG("ascii", 0, GROUP_SCREEN, ascii, "less safe", "draw with ASCII only"),
+	FLAG("ascii", 0, GROUP_SCREEN, ascii, "no filters", "draw with ASCII only"),
 	WORD("color", 0, "WHEN", GROUP_SCREEN, color, NULL,
 	     "colours: auto, always or never"),
 	WORD("config", 0, "FILE", GROUP_SCREEN, config, NULL,
@@ -141,7 +142,7 @@ const struct option_row option_rows[] = {
 	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
 	COMMAND("help-here", 0, GROUP_TELL, COMMAND_HELP_HERE, NULL,
 		"print the options for live sessions of this machine"),
-	COMMAND("version", 'v', GROUP_TELL, COMMAND_VERSION, "these sessions; versions, isolation",
+	COMMAND("version", 'v', GROUP_TELL, COMMAND_VERSION, "man blktop explains all options",
 		"print the versions of blktop and its libraries, and how it is isolated"),
 	FLAG("yes", 'y', GROUP_HERE, yes, "do not wait for Enter",
 	     "make the session without waiting for Enter"),

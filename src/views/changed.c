@@ -126,7 +126,7 @@ PART_LIST(PART_MORE)
 
 #define COLUMN_MORE(id, part) \
 	COLUMN_N("avg_" #id "_delta_ns", part_title(part), VALUE_NS, 0, 0, \
-		 "longer in one than before (negative: shorter): " part_help(part), \
+		 "change of the time of one request (negative: shorter): " part_help(part), \
 		 get_##id##_delta),
 
 static const struct column columns[] = {
@@ -327,7 +327,7 @@ static void set_verdict(struct rows *rows, const struct periods *p)
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], buf[TIMEFMT_LEN];
 	g_autoptr(GString) text = g_string_new("against ");
 	if (p->history)
-		g_string_append(text, "all else that is kept: ");
+		g_string_append(text, "all other history: ");
 	else
 		g_string_append_printf(text, "%s-%s: ", timefmt_clock(from, p->from[BEFORE]),
 				       timefmt_clock(to, p->to[BEFORE]));
@@ -383,9 +383,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_changed = {
 	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
-	.help = "What changed: operations of the range against the same time before it, or all else "
-		"that is kept: how much longer they take, and to which kernel state that went. "
-		"By name: every span.",
+	.help = "Compares the operations of the range with the same time before it, or with all other "
+		"history: how much longer they take, and in which kernel state. By name: every span.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
 	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,

@@ -155,7 +155,7 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
 	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
-	  .help = "host, or its hostname there, or the namespace that sets it apart; null: unknown" }
+	  .help = "host, or the container's hostname, or the namespace that identifies it; null: unknown" }
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */

@@ -115,7 +115,7 @@ static GETTER(get_runq_delta)
 
 #define COLUMN_DIFFERENCE(id, part) \
 	COLUMN_N(#id "_delta_ns", part_title(part), VALUE_NS, SHOWN(PART_##part) ? 7 : 0, 4, \
-		 "more than there (negative: less): " part_help(part), get_##id##_delta),
+		 "difference from the other one (negative: less): " part_help(part), get_##id##_delta),
 /* The screen shows waiting for a CPU as one column, like the phases do. */
 #define SHOWN(part) ((part) == PART_USER || (part) == PART_SYSCALL || (part) == PART_DISK || \
 		     (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
@@ -468,8 +468,9 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_compare = {
 	.only = ONLY_SPANS, .of_span = true,
 	.id = "compare", .title = "Compare",
-	.help = "One request against another, or against what is usual for its operation: what "
-		"differs, by phase and by kernel state. A phase is what its spans did themselves.",
+	.help = "One request compared with another, or with the usual one of its operation: the "
+		"differences by phase and by kernel state. A phase has the time of its spans without their "
+		"children.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "delta_ns", .drill = "spans", .needs = needs,
 	.on_screen = true, .build = build,

@@ -217,8 +217,8 @@ static const struct column columns[] = {
 	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
 	COLUMN_ID("pid", "PID", 7, 9, "process that requested it, with --by; null: unknown", get_pid),
 	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
-	COLUMN_T("comm", "PROCESS", 14, 9, "thread that requested it; a kworker writes for other threads, and the trace "
-		 "does not say for which", get_comm),
+	COLUMN_T("comm", "PROCESS", 14, 9, "thread that requested it; a kworker writes for other threads, and the "
+		 "trace does not say for which", get_comm),
 	COLUMN_CONTAINER,
 };
 

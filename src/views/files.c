@@ -320,8 +320,8 @@ const struct view view_files = {
 const struct view view_io = {
 	.only = ONLY_THREADS,
 	.id = "io", .title = "I/O",
-	.help = "What processes read, wrote and synced, by the kind of what it was: disk, network, "
-		"sockets of the host, pipes. The bytes are those that the calls returned.",
+	.help = "What processes read, wrote and synced, by kind: disk, network, sockets of the host, "
+		"pipes. The bytes are those that the calls returned.",
 	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
 	.default_sort = "total_ns", .drill = "files", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,

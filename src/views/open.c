@@ -269,8 +269,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WA
 const struct view view_open = {
 	.only = ONLY_SPANS,
 	.id = "open", .title = "Open spans",
-	.help = "Spans that are open at the end of the range, which is now in a live session: for how "
-		"long, and what their thread does at that instant, on what, and since when.",
+	.help = "Spans that are open at the end of the range (in a live session: now): for how long, and "
+		"what their thread does at that instant, on what, and since when.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "open_ns", .at_instant = true, .nothing = "no span is open at the end of this range",
 	.drill = "waterfall", .needs = needs,

@@ -94,10 +94,10 @@ static GETTER(get_span_id)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
-	  .help = "when the piece begins, since the span did", .get = get_at },
+	  .help = "when the piece begins, relative to the span", .get = get_at },
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 0,
-	  .help = "when it begins, and the one before it ends", .get = get_begin },
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it is; all sum to the span", get_duration),
+	  .help = "when it begins and the piece before it ends", .get = get_begin },
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span", get_duration),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
 		 get_hops),
 	COLUMN_ID("pid", "PID", 7, 8, "process id", get_pid),
@@ -109,7 +109,7 @@ static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 0, 0, "cpu, or the part that it was blocked or runnable in", get_state),
 	COLUMN_T("mode", "MODE", 0, 0, "on a CPU: user, syscall, kernel or irq, the most of it; null: unknown",
 		 get_mode),
-	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: mostly in this state; states too short for a row of their own are included",
+	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: mostly in this state, with shorter times in other states",
 		 get_mixed),
 	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", get_call),
 	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", get_path),
@@ -207,8 +207,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", "sched_
 const struct view view_path = {
 	.only = ONLY_SPANS, .of_span = true,
 	.id = "path", .title = "Critical path",
-	.help = "What the time of one request was really spent on: where its thread was blocked on others, what "
-		"these did, whether they have spans or not. All pieces sum to its duration.",
+	.help = "The critical path of one request: where its thread was blocked on other threads, and "
+		"what these did, with or without spans. All pieces sum to its duration.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "at_ns", .drill = "waterfall", .needs = needs, .default_by = BY_THREAD,
 	.on_screen = true, .build = build,

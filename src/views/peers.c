@@ -82,7 +82,7 @@ static GETTER(get_bytes)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed", get_device),
-	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: the trace does not tell",
+	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: unknown",
 		 get_protocol),
 	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
 		 "destination of what is received; null: several", get_local),
@@ -359,11 +359,11 @@ static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL
 const struct view view_peers = {
 	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "peers", .title = "Peers",
-	.help = "Who talks with whom over the network, as the headers of packets tell, for connections from "
-		"before the trace, too: rows are pairs of address and port at a network device, or other "
-		"machines (by name). On the loopback device both ends are rows. Of a packet that is forwarded "
-		"neither side is this machine. Whose a flow is follows from sockets that were connected, "
-		"accepted or bound in the trace and moved bytes in the range.",
+	.help = "Network traffic by peer, from the headers of packets, also of connections from before "
+		"the trace. Rows are pairs of address and port at a network device, or other machines (by "
+		"name). On the loopback device both ends have a row. For forwarded packets neither address is "
+		"this machine. The process of a flow is known from sockets that were connected, accepted or "
+		"bound in the trace and moved bytes in the range.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_bytes", .drill = "process", .needs = needs,
 	.default_by = BY_SYSTEM, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,

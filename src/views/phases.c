@@ -430,9 +430,9 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_phases = {
 	.only = ONLY_TRACE | ONLY_SERVICE | ONLY_OPERATION,
 	.id = "phases", .title = "Phases",
-	.help = "The phases of an operation over all its requests that ended in the range: how "
-		"often, how long, and what their time is made of. The first row is the operation "
-		"itself; (self) is what it did outside of its phases.",
+	.help = "The phases of an operation over all its requests that ended in the range: how often, how "
+		"long, and the parts of their time. The first row is the operation itself; (self) is the time "
+		"outside of its phases.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "share_ratio", .drill = "spans", .needs = needs,
 	.on_screen = true, .build = build,

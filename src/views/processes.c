@@ -182,7 +182,7 @@ static const struct column columns[] = {
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
 	  .help = "when it ended; null: not in the trace", .get = get_exit },
 	COLUMN_N("faults", "FAULTS", VALUE_COUNT, 7, 9,
-		 "page faults, by their events, else by perf's counter; null: neither is there",
+		 "page faults, from their events, else from perf's counter; null: the trace has neither",
 		 get_faults),
 	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 0, 0,
 		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", get_process_ipc),

@@ -225,9 +225,9 @@ static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup"
 const struct view view_scheduler = {
 	.only = ONLY_THREADS,
 	.id = "scheduler", .title = "Scheduler",
-	.help = "How long threads waited for a CPU after they were woken or preempted, how often they "
-		"left it, willingly or not, and moved to another; by thread, process, container, host, "
-		"CPU or priority.",
+	.help = "How long threads waited for a CPU after they were woken or preempted; how often they "
+		"left a CPU, voluntarily or preempted, and moved to another one; by thread, process, container, "
+		"host, CPU or priority.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
 	.has_by = true,

@@ -116,7 +116,7 @@ static const struct column columns[] = {
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
 		 "calls that took longer than their caller waited: no gap is known", get_skewed),
 	COLUMN_OPTIONAL("clock_ns", "CLOCK", VALUE_NS, 8, 10,
-			"the called host's clock is ahead of the caller's by this, as calls tell",
+			"how far the called host's clock is ahead of the caller's, estimated from calls",
 			get_clock),
 	COLUMN_OPTIONAL("clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),

@@ -292,8 +292,8 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_spans = {
 	.only = ONLY_SPANS,
 	.id = "spans", .title = "Spans",
-	.help = "Spans that ended in the range or are open (of one trace all), each half of a "
-		"shared one a row, with the parts their time is made of.",
+	.help = "Spans that ended in the range or are open, or all spans of one trace, with the parts of "
+		"their time. Each half of a shared span has a row.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
 	.on_screen = true, .lists_spans = true, .build = build,

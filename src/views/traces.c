@@ -292,8 +292,8 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_traces = {
 	.only = ONLY_SPANS & ~ONLY_SPAN,
 	.id = "traces", .title = "Traces",
-	.help = "Requests that ended in the range or are open, with how they compare to the usual "
-		"of their operation, and why they took so long.",
+	.help = "Requests that ended in the range or are open, compared with the usual duration of their "
+		"operation, and why they took so long.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
 	.on_screen = true, .lists_spans = true, .build = traces_build,

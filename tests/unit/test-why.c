@@ -395,8 +395,8 @@ static void test_open_below(void)
 	s->state = SPAN_OPEN;
 	fake_part(s, PART_UNKNOWN, 289 * FAKE_MS);
 	g_autoptr(blk_timeline) tl = fake_done(f);
-	assert_why(tl, 1, "send in t: took 89.0ms, the trace does not tell how",
-		   "send: t took 89.0ms, the trace does not tell how");
+	assert_why(tl, 1, "send in t: took 89.0ms, cause unknown",
+		   "send: t took 89.0ms, cause unknown");
 }
 
 /* Of two kinds of waits for a CPU neither is the largest part; together they are. */

@@ -126,8 +126,8 @@ static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overw
 	if (c->lost_events || c->lost_packets)
 		g_string_append_printf(text, ", at most about %s in %s", timefmt_bytes(size, bytes),
 				       timefmt_duration(length, c->longest_ns));
-	g_string_append_printf(text, ": its buffers were %s; their size can be changed only before the session's first start",
-			       overwrote ? "overwritten" : "full");
+	g_string_append_printf(text, ": its buffers were %s; their size can be changed only before the session's "
+			       "first start", overwrote ? "overwritten" : "full");
 	return g_string_free(text, FALSE);
 }
 

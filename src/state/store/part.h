@@ -47,9 +47,9 @@
 #define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span", \
 	"spent ", " between its threads", "handed over"
 #define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child", \
-	"was blocked ", ", on what is not known", "was blocked"
-#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell", \
-	"took ", ", the trace does not tell how", ""
+	"was blocked ", ", on what is unknown", "was blocked"
+#define PART_ROW_UNKNOWN "UNK", '?', "not known from the trace", \
+	"took ", ", cause unknown", ""
 
 #define PART_ENUM_(id, name) PART_##name,
 enum part {

@@ -58,7 +58,8 @@ static bool claim(struct path *x, struct ctf_field *f)
 	if (f->reg == CTF_NO_REG)
 		f->reg = x->reg ? x->reg : next_register(x->v, x->root);
 	if (f->reg == CTF_NO_REG)
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED, "exceeds the number of lengths and selectors that blktop supports");
+		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "exceeds the number of lengths and selectors that blktop supports");
 	if (x->reg != CTF_NO_REG && x->reg != f->reg)
 		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "names fields of a variant's options that another location also names");

@@ -215,7 +215,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 		const struct ctf_field *less = *label == '_' ? g_hash_table_lookup(names, label + 1) : NULL;
 		if ((same && !ctf_field_is(same, label)) || (less && !ctf_field_is(less, label)))
 			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
-					    "the options of a variant differ from the labels of its tag by a leading '_'");
+					    "the options of a variant differ from its tag's labels by a leading '_'");
 	}
 	return true;
 }
