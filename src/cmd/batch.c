@@ -229,11 +229,11 @@ static void report_missing(const struct batch *b)
 	int64_t first, end;
 	if (!reading_range(&b->r, &first, &end))
 		return;
-	const char *where = b->o->live ? "came from this session" : "in this trace";
+	const char *where = b->o->live ? "received from this session" : "in this trace";
 	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
 	if (lacks)
-		log_error("no events %s %s: view %s has no figures from them; "
-			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
+		log_error("not %s: %s; view %s has no figures from them; "
+			  "blktop --recipe says how to record them", where, lacks, b->o->view->id);
 	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_lacking(i, b->r.tl);
 		if (rule)

@@ -113,7 +113,7 @@ char *local_next_message(struct local *l, bool *ret_error)
 bool local_snapshot(struct local *l, char **ret_message)
 {
 	if (!l || !*l->snapshot) {
-		*ret_message = g_strdup("no snapshot session: begin with --snapshot new, or --snapshot "
+		*ret_message = g_strdup("no snapshot session: start with --snapshot new, or --snapshot "
 					"SESSION");
 		return false;
 	}
@@ -170,8 +170,8 @@ static bool agree(struct local *l, const char *text)
 		l->o->here.keep ? "leaves it there at the end (--keep)" : "destroys it at the end");
 	print_visible(text);
 	for (;;) {
-		fprintf(stderr, "Enter: begin%s   Esc, q: leave\n",
-			left_over ? "   d: destroy what is left over" : "");
+		fprintf(stderr, "Enter begin%s   Esc, q cancel\n",
+			left_over ? "   d destroy what is left over" : "");
 		int key = read_key();
 		if (key == '\n' || key == '\r')
 			return true;

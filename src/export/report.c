@@ -67,18 +67,18 @@ static void put_trust(struct page *p, const struct trust *t)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (!t->lost_events && !t->lost_packets && t->touched)
-		g_string_append(text, "**events are missing here, their number is unknown**: they can't be "
+		g_string_append(text, "**events are missing here, their number is unknown**: they cannot be "
 				"read, or the tracer lost them");
 	else if (t->lost_events || t->lost_packets)
 		g_string_append_printf(text, "**the tracer lost %" G_GUINT64_FORMAT " events and %"
-				       G_GUINT64_FORMAT " packets here**: what they held is not on "
+				       G_GUINT64_FORMAT " packets here**: their content is not on "
 				       "this page", t->lost_events, t->lost_packets);
 	else
 		g_string_append(text, "nothing was lost");
 	if (t->provisional)
-		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts stay open: their begin "
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts are provisional: their beginning "
 				       "or end is not in the trace", t->provisional);
-	put_fact(p, "Trust", text->str);
+	put_fact(p, "Completeness", text->str);
 	if (p->options->warning) {
 		g_autofree char *warning = markdown_text(p->options->warning);
 		put_fact(p, "Left out", warning);
@@ -144,7 +144,7 @@ static void put_summary(struct page *p, const struct view *v, const struct rows 
 
 static void put_verdict(struct page *p, const struct waterfall *w)
 {
-	g_autofree char *why = markdown_text(w->why ? w->why : "nothing stands out");
+	g_autofree char *why = markdown_text(w->why ? w->why : "no single cause stands out");
 	g_string_append_printf(p->out, "> **Why:** %s\n\n", why);
 }
 

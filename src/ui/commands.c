@@ -67,7 +67,7 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 	if (!nav_step(&app->nav, app->main, by))
 		app_say(app, by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
-		app_say(app, "at %s; the trace stays where it is",
+		app_say(app, "at %s; the screen still shows this trace",
 			timefmt_clock(clock, app->nav.cursor_ns));
 	app_moved(app);
 }
@@ -138,12 +138,12 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 		nav->a_ns = nav->cursor_ns;
 		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= nav->a_ns)
 			nav->b_ns = TIME_UNKNOWN;
-		app_say(app, "the range begins here: move on, then B ends it; R: no range");
+		app_say(app, "the range begins here: move, then B ends it; R clears it");
 	} else if (command == CMD_RANGE_B) {
 		nav->b_ns = nav->cursor_ns + nav->step_ns;
 		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
 			nav->a_ns = TIME_UNKNOWN;
-		app_say(app, "the range ends with this second; R: no range");
+		app_say(app, "the range ends with this second; R clears it");
 	} else {
 		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
 		app_say(app, "no range: one step is shown");

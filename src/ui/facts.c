@@ -49,7 +49,7 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	add(lines, "%s", "");
 	if (!commands->len)
 		return;
-	add(lines, "How to record them, in the next recording or in the session that is running");
+	add(lines, "How to record them, in a new session or in the running one");
 	for (guint i = 0; i < commands->len; i++)
 		add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
 	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
@@ -68,7 +68,7 @@ static void add_containers(GPtrArray *lines, const struct view *v)
 	if (column)
 		add(lines, "  column container; in filters: container != host");
 	if (!by && !column)
-		add(lines, "  none: rows here are not of one process. Processes, spans and scheduler have them");
+		add(lines, "  none: rows here do not belong to one process. See processes, spans and scheduler");
 	add(lines, "%s", "");
 }
 
@@ -105,7 +105,7 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  provisional in this range: %" G_GUINT64_FORMAT
-	    " things that began before the first event that was read", t->provisional);
+	    " facts that began before the first event that was read", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
 		    "need a");

@@ -525,12 +525,12 @@ static GArray *parse_keys(const char *text, unsigned contexts, enum command_id c
 		if (!**w)
 			continue;
 		if (key == UI_KEY_NONE)
-			why = "is no key";
+			why = "is not a key";
 		else if (key == UI_CTRL('c') && command != CMD_QUIT && contexts != CTX_PROMPT)
-			why = "always leaves";
+			why = "always quits";
 		else if ((contexts & CTX_PROMPT) && key >= ' ' && key < UI_KEY_SPECIAL &&
 			 key != UI_KEY_BACKSPACE_CHAR)
-			why = "is typed there";
+			why = "is text in a prompt";
 		if (why) {
 			g_set_error(error, g_quark_from_static_string("blk-keymap"), 0,
 				    "'%s' %s", *w, why);

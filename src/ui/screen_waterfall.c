@@ -96,7 +96,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	g_autofree char *why = text_visible(w->why ? w->why : "nothing stands out");
+	g_autofree char *why = text_visible(w->why ? w->why : "no single cause stands out");
 	unsigned cols = c->cols - 4;
 	size_t cut = text_prefix(why, cols, NULL);
 	g_autofree char *first = NULL, *rest = NULL;

@@ -50,7 +50,7 @@ void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, 
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (e->left_out)
 		g_string_append_printf(text, "INCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
-				       "memory it is not known which belong here", e->left_out, what);
+				       "memory, it is unknown which belong here", e->left_out, what);
 	if (e->counted)
 		g_string_append_printf(text, "%swith %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
 				       text->len ? "; " : "", e->counted, what,

@@ -75,7 +75,7 @@ ok "nothing is left behind" [ "$(find . -name '*out.md*' | wc -l)" -eq 1 ]
 
 run report --worst 1 "$TRACES/lost/trace"
 ok "a lossy trace: exit 3, and said so" [ "$code" -eq 3 ]
-ok "on the page" grep -q '^| Trust | \*\*the tracer lost [1-9]' out
+ok "on the page" grep -q '^| Completeness | \*\*the tracer lost [1-9]' out
 
 refused 1 "no requests in" report "$TRACES/kernel-small/trace"
 refused 1 "no requests of that kind" report --filter 'name == nothing' "$ust"

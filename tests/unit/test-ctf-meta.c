@@ -303,7 +303,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "\n  ;", UNSUPPORTED, "3:3: expected a declaration, not ';'" },
 	{ "/* no end *", CORRUPT, "2:1: a comment without end" },
 	{ "/*/", CORRUPT, "2:1: a comment without end" },
-	{ "env { a = \"x", CORRUPT, "2:11: a string without end" },
+	{ "env { a = \"x", CORRUPT, "2:11: an unterminated string" },
 	{ "env { a = \"\\q\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
 	{ "env { a = \"\\x00\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
 	{ "env { a = \"\\777\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
@@ -388,24 +388,24 @@ static const struct { const char *text; int code; const char *error; } refusals[
 /* Behind a whole trace with a stream: line 22. */
 static const struct { const char *fields; int code; const char *error; } bad_fields[] = {
 	{ "string", CORRUPT, "22:1: a header, context or payload that is not a structure" },
-	{ "struct { uint8_t a[n]; uint8_t n; }", UNSUPPORTED, "22:20: 'n' is no field before this one" },
-	{ "struct { uint8_t a[a]; }", UNSUPPORTED, "22:20: 'a' is no field before this one" },
-	{ "struct { string n; uint8_t a[n]; }", CORRUPT, "22:30: 'n' is no number" },
+	{ "struct { uint8_t a[n]; uint8_t n; }", UNSUPPORTED, "22:20: 'n' is not a field before this one" },
+	{ "struct { uint8_t a[a]; }", UNSUPPORTED, "22:20: 'a' is not a field before this one" },
+	{ "struct { string n; uint8_t a[n]; }", CORRUPT, "22:30: 'n' is not a number" },
 	{ "struct { integer { size = 8; signed = 1; } n; uint8_t a[n]; }", CORRUPT,
 	  "22:57: 'n' is a signed length" },
-	{ "struct { uint8_t t; variant <t> { uint8_t a; } v; }", CORRUPT, "22:30: 't' is no enumeration" },
+	{ "struct { uint8_t t; variant <t> { uint8_t a; } v; }", CORRUPT, "22:30: 't' is not an enumeration" },
 	{ "struct { variant v { uint8_t a; }; variant v w; }", CORRUPT, NULL },
 	{ "struct { enum : uint8_t { b } t; variant <t> { uint8_t a; } v; }", UNSUPPORTED,
-	  "22:43: option 'a' of a variant, which its tag never selects" },
+	  "22:43: option 'a' of a variant is never selected by its tag" },
 	{ "struct { enum : uint8_t { a, _a } t; variant <t> { uint8_t a; } v; }", UNSUPPORTED,
-	  "22:47: a variant's options that differ in one '_' from its tag's" },
+	  "22:47: the options of a variant differ from its tag's labels by a leading '_'" },
 	{ "struct { uint8_t a[trace.packet.header.magic]; }", UNSUPPORTED,
-	  "22:20: 'magic' is in the packet's header or context, this one in an event" },
+	  "22:20: 'magic' is in the packet's header or context, which a field of an event cannot use here" },
 	{ "struct { uint8_t a[stream_id]; }", UNSUPPORTED,
-	  "22:20: 'stream_id' is in the packet's header or context, this one in an event" },
+	  "22:20: 'stream_id' is in the packet's header or context, which a field of an event cannot use here" },
 	{ "struct { uint8_t a[stream.event.context.c]; }", UNSUPPORTED,
 	  "22:20: 'c' is in the header or context of another declaration" },
-	{ "struct { uint8_t a[env.x]; }", UNSUPPORTED, "22:20: 'x' is no field before this one" },
+	{ "struct { uint8_t a[env.x]; }", UNSUPPORTED, "22:20: 'x' is not a field before this one" },
 	{ "struct { uint8_t a[a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q]; }", UNSUPPORTED,
 	  "22:20: a path of so many parts" },
 };
@@ -449,7 +449,7 @@ static void test_classes_twice(void)
 	g_assert_cmpstr(stream, ==, "17:1: a second stream of id 0");
 	g_autofree char *size = parse_error(BEGIN("le") "stream { id = 0; packet.context := struct {"
 					    " string content_size; }; };", &code);
-	g_assert_nonnull(strstr(size, "'content_size' that is not what this name stands for"));
+	g_assert_nonnull(strstr(size, "field 'content_size' does not have the type"));
 	g_assert_cmpint(code, ==, UNSUPPORTED);
 	g_autofree char *trace = parse_error(BEGIN("le") "trace { };", &code);
 	g_assert_cmpstr(trace, ==, "16:1: a second trace block");
@@ -542,7 +542,7 @@ static void test_bounds(void)
 			g_string_append_printf(far, "uint8_t a%u[n];", j);
 		g_string_append(far, "}; };\n");
 	}
-	refuse_unsupported(far, "more looks at fields");
+	refuse_unsupported(far, "too many searches for fields");
 }
 
 static void test_many(void)

@@ -122,7 +122,7 @@ static void test_changed_against(void)
 	app_draw(f.app);
 	check_has(&f, "WHY against 06:08:37-06:08:38: thumbnail takes");
 	press(&f, "C");
-	check_has(&f, "WHY against all else that is kept: thumbnail takes");
+	check_has(&f, "WHY against all other history: thumbnail takes");
 	press(&f, "H");
 	check_has(&f, "by name");
 	check_has(&f, "lock");

@@ -84,11 +84,11 @@ static void test_rc_warnings(void)
 	check_warning(p, 11, "rc:15: unknown key 'width' in [view files]");
 	check_warning(p, 12, "rc:17: hot takes COLOR [on COLOR] [bold|dim|reverse|underline], not 'mauve'");
 	check_warning(p, 13, "rc:18: unknown key 'hut' in [colors]");
-	check_warning(p, 14, "rc:20: quit: 'Blah' is no key");
+	check_warning(p, 14, "rc:20: quit: 'Blah' is not a key");
 	check_warning(p, 15, "rc:21: unknown key 'fly' in [keys]: no such command");
-	check_warning(p, 16, "rc:22: pause: 'Ctrl-C' always leaves");
+	check_warning(p, 16, "rc:22: pause: 'Ctrl-C' always quits");
 	check_warning(p, 17, "rc:23: unknown group [other]");
-	check_warning(p, 18, "rc:27: its value is no text");
+	check_warning(p, 18, "rc:27: its value is not text");
 	check_warning(p, 19, "rc:28: ascii takes yes or no, not '\\x1b[31m'");
 	g_assert_cmpuint(p->warnings->len, ==, 20);
 	g_assert_true(p->utc);
@@ -239,7 +239,7 @@ static void test_keymap(void)
 	g_assert_cmpint(keys_find(CTX_TABLE, UI_CTRL('c')), ==, CMD_QUIT);
 	g_assert_cmpint(keys_find(CTX_TABLE, 'Q'), ==, CMD_NONE);
 	g_assert_false(keymap_set(CMD_ACCEPT, "a", &error));
-	g_assert_cmpstr(error->message, ==, "'a' is typed there");
+	g_assert_cmpstr(error->message, ==, "'a' is text in a prompt");
 	keymap_reset();
 	g_assert_cmpint(keys_find(CTX_TABLE, 'e'), ==, CMD_EXPORT);
 	keymap_vi();
