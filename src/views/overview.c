@@ -392,8 +392,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_overview = {
 	.only = ONLY_SERVICE | ONLY_OPERATION,
 	.id = "overview", .title = "Overview",
-	.help = "Where to start: operations compared with their usual, the slowest and the open requests, "
-		"the busiest processes, and the p99 of every second.",
+	.help = "Where to start: slow operations, the slowest and the open requests, the busiest "
+		"processes, and the p99 of every second.",
 	.kind = VIEW_OVERVIEW, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "x_usual_ratio", .drill = "traces", .needs = needs,
 	.on_screen = true, .build = build,

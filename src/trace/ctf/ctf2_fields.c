@@ -312,7 +312,7 @@ static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 	    !ctf2_text_of(x->v, &x->o, PROP_MEDIA_TYPE, x->at, false, &media))
 		return NULL;
 	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16)) {
-		fail(x, CORRUPT, "has the role of a UUID but not 16 bytes");
+		fail(x, CORRUPT, "has the role of a uuid but not 16 bytes");
 		return NULL;
 	}
 	return node;
