@@ -168,7 +168,7 @@ const struct option_row option_rows[] = {
 	     "leave the session at the end, and print how to attach to it and how to destroy it"),
 	COMMAND("sweep", 0, GROUP_HERE, COMMAND_SWEEP, "remove what killed blktops left",
 		"remove what killed blktops left: sessions, relay daemons, followed programs"),
-	WORD("snapshot", 0, "SESSION", GROUP_HERE, snapshot, "the session that P records; new: make one",
+	WORD("snapshot", 0, "SESSION", GROUP_HERE, snapshot, "session that P records; new: make one",
 	     "the snapshot session of this machine that P and rules record; new: make one"),
 	WORD("snapshot-when", 0, "RULE", GROUP_HERE, snapshot_when, "'p99 of thumbnail > 3 x usual'",
 	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'"),
@@ -230,7 +230,7 @@ void options_print_help_session(FILE *out)
 {
 	fputs("Usage: blktop [OPTION...]                 makes a live session here, shows it,\n"
 	      "                                          and destroys it at the end\n"
-	      "       blktop [OPTION...] -- PROGRAM ARG...   the same for a program that it runs\n"
+	      "       blktop [OPTION...] -- PROGRAM ARG...   the same for a program it runs\n"
 	      "       blktop -b [OPTION...] [-- PROGRAM ARG...]                       printed\n", out);
 	print_groups(out, GROUP_HERE, GROUP_HERE);
 	fputs("Exit   as of blktop --help; with a program that ended by itself: its own\n", out);

@@ -601,7 +601,7 @@ static char *packet_error(const GByteArray *bytes, gsize n)
 static void test_broken_packets(void)
 {
 	static const struct { guint at; guint8 value; const char *error; } damage[] = {
-		{ 0, 0, "no magic number" }, { 5, 0, "of another trace" },
+		{ 0, 0, "no magic number" }, { 5, 0, "belongs to another trace" },
 		{ 24, 1, "impossible sizes" }, { 28, 1, "impossible sizes" },
 		{ 27, 200, "impossible sizes" }, { 31, 200, "cut off" },
 		{ 32, 1, "compressed, encrypted or with a checksum" },
