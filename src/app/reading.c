@@ -134,7 +134,7 @@ int reading_start(struct reading *r, const struct options *o)
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
-		if (o->spool && !input_keep(r->in, o->spool, o->spool_size, &error)) {
+		if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;
 		}
@@ -338,7 +338,7 @@ char *reading_left_out(const struct job_status *st)
 	return st->warning ? g_strdup_printf("%s: left out", st->warning) : NULL;
 }
 
-char *reading_damaged(const struct trust *t)
+char *reading_damaged(const struct completeness *t)
 {
 	if (!t->touched || t->lost_events || t->lost_packets)
 		return NULL;
@@ -349,22 +349,22 @@ char *reading_damaged(const struct trust *t)
 
 int reading_loss_code(struct reading *r)
 {
-	struct trust trust = timeline_trust(r->tl);
+	struct completeness completeness = timeline_completeness(r->tl);
 	struct job_status st;
 
 	job_get_status(r->job, &st);
-	g_autofree char *damaged = reading_damaged(&trust);
+	g_autofree char *damaged = reading_damaged(&completeness);
 	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
 	report_left_out(r);
 	if (missing)
 		log_error("%s", missing);
 	if (missing)
 		return EXIT_INCOMPLETE;
-	if (trust.lost_events || trust.lost_packets)
+	if (completeness.lost_events || completeness.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)
 		return st.warning ? EXIT_LOSS : EXIT_FINE;
 	if (damaged)
 		log_error("%s", damaged);
-	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
+	return completeness.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
 }

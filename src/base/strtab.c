@@ -100,11 +100,11 @@ static const char *store_bytes(struct strtab *t, const char *s, size_t len)
 		t->bytes += t->chunk_size;
 		g_ptr_array_add(t->chunks, g_malloc(t->chunk_size));
 	}
-	char *kept = (char *)g_ptr_array_index(t->chunks, t->chunks->len - 1) + t->chunk_used;
-	memcpy(kept, s, len);
-	kept[len] = '\0';
+	char *copy = (char *)g_ptr_array_index(t->chunks, t->chunks->len - 1) + t->chunk_used;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
 	t->chunk_used += len + 1;
-	return kept;
+	return copy;
 }
 
 static struct strtab *new_table(GPtrArray *chunks)

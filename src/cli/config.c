@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "state/spans/rules.h"
 #include "ui/rc.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +129,7 @@ static void load_history(struct prefs *p)
 	size_t len;
 
 	if (read_file(path, &text, &len, &error))
-		recall_read(p->recall, text, len);
+		prompt_history_read(p->prompt_history, text, len);
 	else if (error)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
@@ -264,11 +264,11 @@ void config_save_history(const struct options *o, const struct prefs *p)
 	g_autoptr(GError) error = NULL;
 	size_t len;
 
-	if (is_none(o) || !recall_changed(p->recall))
+	if (is_none(o) || !prompt_history_changed(p->prompt_history))
 		return;
 	read_file(path, &old, &len, &error);
 	if (!error) {
-		text = recall_merge(p->recall, old ? old : "", len);
+		text = prompt_history_merge(p->prompt_history, old ? old : "", len);
 		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
 	}
 	if (error)

@@ -39,7 +39,7 @@ static bool fail(GError **error, const char *format, ...)
 
 static bool is_asking(enum command command)
 {
-	return command == COMMAND_HELP || command == COMMAND_HELP_HERE || command == COMMAND_VERSION;
+	return command == COMMAND_HELP || command == COMMAND_HELP_SESSION || command == COMMAND_VERSION;
 }
 
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
@@ -629,7 +629,7 @@ static const char *session_option(const struct words *w, bool snapshots)
 	return NULL;
 }
 
-static bool read_timer(struct here *h, const char *text, GError **error)
+static bool read_timer(struct session_options *h, const char *text, GError **error)
 {
 	int64_t ns;
 	h->timer_us = DEFAULT_TIMER_US;
@@ -641,7 +641,7 @@ static bool read_timer(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_pid(struct here *h, const char *text, GError **error)
+static bool read_pid(struct session_options *h, const char *text, GError **error)
 {
 	char *end;
 	guint64 n = text ? g_ascii_strtoull(text, &end, 10) : 0;
@@ -651,7 +651,7 @@ static bool read_pid(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_level(struct here *h, const char *text, GError **error)
+static bool read_level(struct session_options *h, const char *text, GError **error)
 {
 	h->loglevel = text ? plan_loglevel(text) : -1;
 	return !text || h->loglevel >= 0 ||
@@ -659,7 +659,7 @@ static bool read_level(struct here *h, const char *text, GError **error)
 		    "debug-system ... debug-line or debug, not '%s'", text);
 }
 
-static bool read_session(struct here *h, const char *text, GError **error)
+static bool read_session(struct session_options *h, const char *text, GError **error)
 {
 	static const char allowed[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-";
 	size_t n = text ? strlen(text) : 0;
@@ -671,7 +671,7 @@ static bool read_session(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_counters(struct here *h, const char *text, GError **error)
+static bool read_counters(struct session_options *h, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	if (!text)
@@ -684,7 +684,7 @@ static bool read_counters(struct here *h, const char *text, GError **error)
 	       fail(error, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
 }
 
-static bool read_probes(struct here *h, const char *text, GError **error)
+static bool read_probes(struct session_options *h, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	if (!text)
@@ -699,7 +699,7 @@ static bool read_probes(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_rule(struct here *h, const struct words *w, bool local, GError **error)
+static bool read_rule(struct session_options *h, const struct words *w, bool local, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	h->snapshot = g_strdup(w->snapshot);
@@ -740,7 +740,7 @@ static bool check_combinations(const struct options *o, const struct words *w, G
 
 static bool check_session(struct options *o, const struct words *w, GError **error)
 {
-	struct here *h = &o->here;
+	struct session_options *h = &o->session;
 
 	if (!check_combinations(o, w, error))
 		return false;
@@ -756,7 +756,7 @@ static bool check_session(struct options *o, const struct words *w, GError **err
 	       read_rule(h, w, o->local, error);
 }
 
-static void clear_session(struct here *h)
+static void clear_session(struct session_options *h)
 {
 	g_free(h->session);
 	g_strfreev(h->counters);
@@ -851,6 +851,6 @@ void options_clear(struct options *o)
 	g_free(o->config);
 	g_free(o->spool);
 	g_free(o->spans);
-	clear_session(&o->here);
+	clear_session(&o->session);
 	*o = (struct options){ 0 };
 }

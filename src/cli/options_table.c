@@ -6,7 +6,7 @@
 
 static const char *const group_title[] = {
 	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
-	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Info", [GROUP_HERE] = "Here",
+	[GROUP_SCREEN] = "Screen", [GROUP_INFORM] = "Info", [GROUP_SESSION] = "Here",
 };
 
 const struct subcommand option_subcommands[] = {
@@ -126,51 +126,51 @@ const struct option_row option_rows[] = {
 	     "colours for the terminal's background: auto, dark, light, mono"),
 	WORD("mouse", 0, "ON", GROUP_SCREEN, mouse, "dark light; on off",
 	     "on or off; off leaves the mouse to the terminal, to copy text"),
-	COMMAND("list-views", 0, GROUP_TELL, COMMAND_LIST_VIEWS, NULL, "print the views"),
-	COMMAND_WORD("list-columns", "VIEW", GROUP_TELL, COMMAND_LIST_COLUMNS, list_columns,
+	COMMAND("list-views", 0, GROUP_INFORM, COMMAND_LIST_VIEWS, NULL, "print the views"),
+	COMMAND_WORD("list-columns", "VIEW", GROUP_INFORM, COMMAND_LIST_COLUMNS, list_columns,
 		     NULL, "print the columns of a view"),
-	COMMAND("list-events", 0, GROUP_TELL, COMMAND_LIST_EVENTS, NULL,
+	COMMAND("list-events", 0, GROUP_INFORM, COMMAND_LIST_EVENTS, NULL,
 		"print the events that blktop reads, and what each is used for"),
-	COMMAND("list-metrics", 0, GROUP_TELL, COMMAND_LIST_METRICS, "tables",
+	COMMAND("list-metrics", 0, GROUP_INFORM, COMMAND_LIST_METRICS, "tables",
 		"print the figures of a second: unit, fields, and the events that they need"),
-	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, NULL,
+	COMMAND("recipe", 0, GROUP_INFORM, COMMAND_RECIPE, NULL,
 		"print a shell script that records everything blktop reads"),
-	COMMAND("list-limits", 0, GROUP_TELL, COMMAND_LIST_LIMITS, NULL,
+	COMMAND("list-limits", 0, GROUP_INFORM, COMMAND_LIST_LIMITS, NULL,
 		"print all limits for untrusted input, and what happens above each"),
-	COMMAND("doctor", 0, GROUP_TELL, COMMAND_DOCTOR, "what to record; what is missing",
+	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, "what to record; what is missing",
 		"report what a trace or session cannot answer, and the commands that repair it"),
-	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
-	COMMAND("help-here", 0, GROUP_TELL, COMMAND_HELP_HERE, NULL,
+	COMMAND("help", 'h', GROUP_INFORM, COMMAND_HELP, NULL, "print the options"),
+	COMMAND("help-here", 0, GROUP_INFORM, COMMAND_HELP_SESSION, NULL,
 		"print the options for live sessions of this machine"),
-	COMMAND("version", 'v', GROUP_TELL, COMMAND_VERSION, "man blktop explains all options",
+	COMMAND("version", 'v', GROUP_INFORM, COMMAND_VERSION, "man blktop explains all options",
 		"print the versions of blktop and its libraries, and how it is isolated"),
-	FLAG("yes", 'y', GROUP_HERE, yes, "do not wait for Enter",
+	FLAG("yes", 'y', GROUP_SESSION, yes, "do not wait for Enter",
 	     "make the session without waiting for Enter"),
-	WORD("pid", 0, "PID", GROUP_HERE, pid, "follow only it and its children",
+	WORD("pid", 0, "PID", GROUP_SESSION, pid, "follow only it and its children",
 	     "follow this process and its children"),
-	FLAG("spans-only", 0, GROUP_HERE, spans_only, "no kernel events",
+	FLAG("spans-only", 0, GROUP_SESSION, spans_only, "no kernel events",
 	     "record spans of programs, and no kernel events"),
-	FLAG("calls-only", 0, GROUP_HERE, calls_only, "no kernel events but their system calls",
+	FLAG("calls-only", 0, GROUP_SESSION, calls_only, "no kernel events but their system calls",
 	     "of all kernel events, record only the system calls of the followed processes"),
-	WORD("live-timer", 0, "T", GROUP_HERE, live_timer, "how often data is sent (1s): 10ms to 10s",
+	WORD("live-timer", 0, "T", GROUP_SESSION, live_timer, "how often data is sent (1s): 10ms to 10s",
 	     "how often the tracers send data, 10ms to 10s (1s)"),
-	WORD("loglevel", 0, "LEVEL", GROUP_HERE, loglevel, "only spans that severe: emerg ... debug",
+	WORD("loglevel", 0, "LEVEL", GROUP_SESSION, loglevel, "only spans that severe: emerg ... debug",
 	     "record only events of programs with at least this severity, emerg to debug"),
-	FLAG("functions", 0, GROUP_HERE, functions, "entries and exits (cyg_profile)",
+	FLAG("functions", 0, GROUP_SESSION, functions, "entries and exits (cyg_profile)",
 	     "record function entries and exits of programs built with -finstrument-functions"),
-	JOINED("perf", "COUNTER,...", GROUP_HERE, perf, "page-faults, context-switches, ...",
+	JOINED("perf", "COUNTER,...", GROUP_SESSION, perf, "page-faults, context-switches, ...",
 	     "add software counters to the events: page-faults, context-switches, minor-faults, ..."),
-	JOINED("kprobe", "SYMBOL,...", GROUP_HERE, kprobe, "probe these functions of the kernel",
+	JOINED("kprobe", "SYMBOL,...", GROUP_SESSION, kprobe, "probe these functions of the kernel",
 	     "probe these functions of the kernel, SYMBOL or SYMBOL+OFFSET"),
-	WORD("session", 0, "NAME", GROUP_HERE, session, "its name (blktop-PID)",
+	WORD("session", 0, "NAME", GROUP_SESSION, session, "its name (blktop-PID)",
 	     "name of the session that is made (blktop-PID)"),
-	FLAG("keep", 0, GROUP_HERE, keep, "leave it, and print how to destroy it",
+	FLAG("keep", 0, GROUP_SESSION, keep, "leave it, and print how to destroy it",
 	     "leave the session at the end, and print how to attach to it and how to destroy it"),
-	COMMAND("sweep", 0, GROUP_HERE, COMMAND_SWEEP, "remove what killed blktops left",
+	COMMAND("sweep", 0, GROUP_SESSION, COMMAND_SWEEP, "remove what killed blktops left",
 		"remove what killed blktops left: sessions, relay daemons, followed programs"),
-	WORD("snapshot", 0, "SESSION", GROUP_HERE, snapshot, "session that P records; new: make one",
+	WORD("snapshot", 0, "SESSION", GROUP_SESSION, snapshot, "session that P records; new: make one",
 	     "the snapshot session of this machine that P and rules record; new: make one"),
-	WORD("snapshot-when", 0, "RULE", GROUP_HERE, snapshot_when, "'p99 of thumbnail > 3 x usual'",
+	WORD("snapshot-when", 0, "RULE", GROUP_SESSION, snapshot_when, "'p99 of thumbnail > 3 x usual'",
 	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-bindings", 0, GROUP_HIDDEN, COMMAND_PRINT_BINDINGS, "",
@@ -222,7 +222,7 @@ void options_print_help(FILE *out)
 	      "       blktop [-- PROGRAM ARG...]       live, of this machine: --help-here\n"
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
 	      "       blktop report | log | save [OPTION...] TRACE_DIR   page; calls; range\n", out);
-	print_groups(out, GROUP_READ, GROUP_TELL);
+	print_groups(out, GROUP_READ, GROUP_INFORM);
 	fputs("Exit   0 success, 1 failure, 2 usage, 3 losses, 4 incomplete, 128 + N signal N\n", out);
 }
 
@@ -232,7 +232,7 @@ void options_print_help_session(FILE *out)
 	      "                                          and destroys it at the end\n"
 	      "       blktop [OPTION...] -- PROGRAM ARG...   the same for a program it runs\n"
 	      "       blktop -b [OPTION...] [-- PROGRAM ARG...]                       printed\n", out);
-	print_groups(out, GROUP_HERE, GROUP_HERE);
+	print_groups(out, GROUP_SESSION, GROUP_SESSION);
 	fputs("Exit   as of blktop --help; with a program that ended by itself: its own\n", out);
 }
 

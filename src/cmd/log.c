@@ -22,7 +22,7 @@ struct printer {
 	bool any;			/* a line came, whether it passed the filter or not */
 };
 
-static void print_line(void *data, struct journal_line *l)
+static void print_line(void *data, struct calllog_line *l)
 {
 	struct printer *p = data;
 	p->any = true;
@@ -41,7 +41,7 @@ static void print_line(void *data, struct journal_line *l)
 		if (fwrite(p->line->str, 1, p->line->len, stdout) != p->line->len)
 			p->broken = errno ? errno : EIO;
 	}
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 static struct logsource *open_source(const struct options *o, GError **error)

@@ -147,12 +147,12 @@ static void add_segment(JsonBuilder *b, const struct timeline *tl, const struct 
 		json_add_null(b, "trace_id");
 		json_add_null(b, "span_id");
 	}
-	json_add_int(b, "hops", p->hops);
+	json_add_int(b, "hops", p->depth);
 	add_string(b, tl, "syscall", p->call);
 	add_file(b, tl, p->file);
 	add_thread(b, tl, "waker", p->waker, p->end_ns);
 	add_string(b, tl, "waker_irq", p->waker_irq);
-	add_thread(b, tl, "behind", p->behind, p->end_ns);
+	add_thread(b, tl, "behind", p->cpu_holder, p->end_ns);
 	json_builder_end_object(b);
 }
 

@@ -97,7 +97,7 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);
 	if (!plan.slices) {
-		choose_slices(&plan, bytes, memory, !pieces_lack_spans(p));
+		choose_slices(&plan, bytes, memory, !pieces_are_without_spans(p));
 		bound_by_time(&plan, p, bytes, memory);
 	}
 	plan.slices = MIN(plan.slices, LIMIT_SLICES);

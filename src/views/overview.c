@@ -76,7 +76,7 @@ static const struct column slowest_columns[] = {
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "times the operation's usual",
 		 trace_get_x_usual),
 	COLUMN_T("why", "WHY", 38, 1, "why it took so long", trace_get_why),
-	COLUMN_VERDICT(trace_get_verdict),
+	COLUMN_EXPLANATION(trace_get_explanation),
 };
 
 static const struct column process_columns[] = {
@@ -171,7 +171,7 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 	if (total <= 0)
 		return NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "%s %d%%", part_word(rows->lacks, p), (int)(100.0 * ns / total + 0.5));
+	g_string_printf(text, "%s %d%%", part_word(rows->missing, p), (int)(100.0 * ns / total + 0.5));
 	const struct span_wait *w = r->slowest ? why_longest_wait(r->slowest, p) : NULL;
 	const char *object = w ? wait_object(rows->tl, w) : NULL;
 	if (object)
@@ -190,7 +190,7 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	}
 	struct evicted evicted = { 0 };
 	add_evicted(&map, h, range, &evicted);
-	evicted_tell(rows, &evicted, "requests", NULL);
+	evicted_describe(rows, &evicted, "requests", NULL);
 	row_map_clear(&map);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct operation_row *r = rows->rows->pdata[i];
@@ -343,14 +343,14 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 		sum_machine(&m, timeline_second(rows->tl, i));
 	int64_t total = m.run + m.idle;
 	o->cpu_ratio = share(m.run, total);
-	o->user_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.user, total);
-	o->sys_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.sys, total);
-	o->irq_ratio = rows->lacks & LACKS_INTERRUPTS ? -1 : share(m.irq, total);
+	o->user_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.user, total);
+	o->sys_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.sys, total);
+	o->irq_ratio = rows->missing & MISSING_INTERRUPTS ? -1 : share(m.irq, total);
 	o->n_cpus = m.cpus.n;
 	o->runq_p99_ns = hist_quantile(&m.wakeup, 0.99);
 	o->events = m.events;
 	o->events_per_s = range->end > range->first ? m.events / range->seconds : 0;
-	o->trust = rows->trust;
+	o->completeness = rows->completeness;
 	add_device(o, rows, range);
 	hist_clear(&m.wakeup);
 	intmap_clear(&m.cpus);

@@ -22,8 +22,8 @@ struct path_segment {
 	bool on_cpu;
 	bool mixed;			/* the part is the largest; shorter ones are merged into the segment */
 	uint32_t call, file, waker, waker_irq;	/* of a blocked segment, as in struct span_wait */
-	uint32_t behind;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
-	unsigned hops;			/* distance in wakers from a span of the tree; 0: on the span */
+	uint32_t cpu_holder;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
+	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
 	int via;			/* the node that waited; .node itself if hops is 0 */
 };
 

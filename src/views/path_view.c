@@ -14,7 +14,7 @@ struct path_row {
 	struct path_segment p;		/* .span is not valid */
 	int64_t since;			/* beginning of the path */
 	uint64_t trace_id, span_id;	/* of its span; 0: no span */
-	const char *what, *mode, *call, *path, *waker, *behind;
+	const char *what, *mode, *call, *path, *waker, *cpu_holder;
 };
 
 #define ROW(row) ((const struct path_row *)(row))
@@ -34,11 +34,11 @@ static GETTER(get_duration)
 	return value_int(VALUE_NS, ROW(row)->p.end_ns - ROW(row)->p.begin_ns);
 }
 
-#define WAITS (LACKS_SWITCHES | LACKS_WAKINGS)
+#define WAITS (MISSING_SWITCHES | MISSING_WAKINGS)
 
 static GETTER(get_hops)
 {
-	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.hops));
+	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.depth));
 }
 
 static GETTER(get_state)
@@ -53,7 +53,7 @@ static GETTER(get_mode)
 
 static GETTER(get_mixed)
 {
-	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
+	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
 }
 
 static GETTER(get_what)
@@ -78,7 +78,7 @@ static GETTER(get_waker)
 
 static GETTER(get_behind)
 {
-	return value_text(ROW(row)->behind);
+	return value_text(ROW(row)->cpu_holder);
 }
 
 static GETTER(get_trace_id)
@@ -158,7 +158,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	r->call = *call ? call : NULL;
 	r->path = f ? timeline_string(tl, f->path) : NULL;
 	r->waker = p->waker != ID_NONE ? thread_label(rows, p->waker, p->end_ns) : *irq ? irq : NULL;
-	r->behind = p->behind != ID_NONE ? thread_label(rows, p->behind, p->end_ns) : NULL;
+	r->cpu_holder = p->cpu_holder != ID_NONE ? thread_label(rows, p->cpu_holder, p->end_ns) : NULL;
 }
 
 /* By time. */
@@ -179,7 +179,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
 		s->service, (unsigned)(s->trace_id >> 32),
 		timefmt_duration(took, span_duration(s)));
-	rows->verdict = rows_text(rows, sentence);
+	rows->explanation = rows_text(rows, sentence);
 	rows->about = rows_text(rows, about);
 }
 
@@ -198,7 +198,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
+	evicted_describe_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	return rows;
 }
 

@@ -56,22 +56,22 @@ static GETTER(get_flows)
 
 static GETTER(get_in)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
+	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
 }
 
 static GETTER(get_out)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
+	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
 }
 
 static GETTER(get_in_bytes)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
+	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
 }
 
 static GETTER(get_out_bytes)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
+	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
 }
 
 static GETTER(get_bytes)
@@ -179,8 +179,8 @@ static bool has_ports(const struct flow *f)
 static void find_owner(const struct owners *o, struct rows *rows, struct peer_row *r)
 {
 	struct owner_key peer = { r->host, r->c.name };
-	bool is_here = g_hash_table_contains(o->locals, &peer);
-	if (!has_ports(&r->flow) || (is_here && r->flow.protocol != FLOW_TCP))
+	bool is_local = g_hash_table_contains(o->locals, &peer);
+	if (!has_ports(&r->flow) || (is_local && r->flow.protocol != FLOW_TCP))
 		return;			/* the name may be that of either end's socket */
 	r->process = owner_of(o, r->host, r->c.name);
 	if (r->process == ID_NONE && r->flow.protocol == FLOW_UDP)
@@ -319,7 +319,7 @@ static void keep_asked(struct rows *rows)
 }
 
 /* Tracers before LTTng 2.8 record only device and length of a packet. */
-static void tell_headerless(struct rows *rows, const struct range *range)
+static void describe_headerless(struct rows *rows, const struct range *range)
 {
 	bool packets = false;
 	for (size_t i = range->first; i < range->end && !rows->rows->len; i++)
@@ -347,7 +347,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	g_hash_table_unref(seen);
 	row_map_clear(&map);
-	tell_headerless(map.rows, &range);
+	describe_headerless(map.rows, &range);
 	find_owners(map.rows, &range);
 	keep_asked(map.rows);
 	common_finish(map.rows, compare);

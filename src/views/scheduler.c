@@ -32,7 +32,7 @@ static GETTER(get_prio)
 
 static struct value of_switches(const struct row *row, const struct rows *rows, uint64_t n)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
+	return unless_missing(row, rows, MISSING_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
 }
 
 static GETTER(get_switches)
@@ -69,7 +69,7 @@ static struct value ns_or_none(int64_t ns)
 
 static GETTER(get_again_total)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
+	return unless_missing(row, rows, MISSING_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
 }
 
 static GETTER(get_again_count)
@@ -79,12 +79,12 @@ static GETTER(get_again_count)
 
 static GETTER(get_wakeups)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_count(row, rows));
+	return unless_missing(row, rows, MISSING_SWITCHES | MISSING_WAKINGS, get_count(row, rows));
 }
 
 static GETTER(get_wakeup_total)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_total(row, rows));
+	return unless_missing(row, rows, MISSING_SWITCHES | MISSING_WAKINGS, get_total(row, rows));
 }
 
 static GETTER(get_again_avg)

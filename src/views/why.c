@@ -342,17 +342,17 @@ static void make_others(struct why_index *ix, struct history *h, const struct tr
 
 /* Is the cause already reported? The first cause includes spans below it on the same thread. A wait for a CPU
  * includes all such waits of its thread. */
-static bool is_told(const struct tree *t, const struct why *told, unsigned n, int node, enum part part)
+static bool is_stated(const struct tree *t, const struct why *stated, unsigned n, int node, enum part part)
 {
 	unsigned n_cpu_waits = 0;
 	for (unsigned k = 0; k < n; k++) {
-		int at = told[k].node;
-		bool cpu = part_is_runnable(told[k].part) && part_is_runnable(part);
+		int at = stated[k].node;
+		bool cpu = part_is_runnable(stated[k].part) && part_is_runnable(part);
 		bool thread = tree_same_thread(t->nodes[at].span, t->nodes[node].span);
 		bool below = node > at && node < tree_end(t, at);
 		if (cpu && (node == at || thread || ++n_cpu_waits == MOST_CPU_WAITS))
 			return true;
-		if (told[k].part == part && (node == at || (k == 0 && below && thread)))
+		if (stated[k].part == part && (node == at || (k == 0 && below && thread)))
 			return true;
 	}
 	return false;
@@ -363,8 +363,8 @@ struct search {
 	const struct tree *t;
 	int asked;
 	int64_t whole;			/* duration of the requested span */
-	const struct why *told;
-	unsigned n_told;
+	const struct why *stated;
+	unsigned n_stated;
 	struct why *best;		/* .node -1: none yet */
 	size_t best_k;			/* index of its part in other_parts */
 };
@@ -382,7 +382,7 @@ static void consider(struct search *x, int node, size_t k, int64_t ns, int64_t u
 	enum part part = other_parts[k];
 	ns = MIN(ns, tree_covers(x->t, x->asked, node));
 	if (!is_better(x, node, k, ns) || !is_notable(part, ns, usual, x->whole) ||
-	    is_told(x->t, x->told, x->n_told, node, part))
+	    is_stated(x->t, x->stated, x->n_stated, node, part))
 		return;
 	x->best->node = node;
 	x->best->part = part_is_runnable(part) ? larger_runnable(x->t->nodes[node].span) : part;
@@ -432,11 +432,11 @@ static void search_below(struct search *x, struct why_index *ix, size_t k)
 }
 
 static bool why_index_other(struct why_index *ix, struct history *h, const struct tree *t, int asked,
-		     const struct why *told, unsigned n_told, struct why *ret)
+		     const struct why *stated, unsigned n_stated, struct why *ret)
 {
 	const struct span *s = t->nodes[asked].span;
-	struct search x = { .t = t, .asked = asked, .whole = span_duration(s), .told = told,
-			    .n_told = n_told, .best = ret };
+	struct search x = { .t = t, .asked = asked, .whole = span_duration(s), .stated = stated,
+			    .n_stated = n_stated, .best = ret };
 	*ret = (struct why){ .node = -1, .waker = ID_NONE, .culprit = ID_NONE };
 	if (!ix->has_others)
 		make_others(ix, h, t);
@@ -559,13 +559,13 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 		history_spans_of(h, thread, from, to, add_activity, &a);
 		int64_t ns;
 		enum part p = part_largest(a.part, &ns, NULL);
-		bool told = ns * 2 >= to - from && a.longest;
+		bool stated = ns * 2 >= to - from && a.longest;
 		why->culprit = thread;
-		why->culprit_did = told ? part_info[p].held : NULL;
-		why->culprit_ns = told ? ns : 0;
-		why->culprit_trace = told ? a.span->trace_id : at ? at->trace_id : 0;
-		why->culprit_span = told ? a.span->name : at ? at->name : NULL;
-		if (!told || p != PART_FUTEX || a.longest->waker == ID_NONE ||
+		why->culprit_did = stated ? part_info[p].held : NULL;
+		why->culprit_ns = stated ? ns : 0;
+		why->culprit_trace = stated ? a.span->trace_id : at ? at->trace_id : 0;
+		why->culprit_span = stated ? a.span->name : at ? at->name : NULL;
+		if (!stated || p != PART_FUTEX || a.longest->waker == ID_NONE ||
 		    a.longest->waker == thread)
 			return;
 		from = MAX(from, a.longest->begin_ns);
@@ -761,13 +761,13 @@ static bool add_server(GString *text, const struct tree *t, const struct why *wh
 }
 
 /* Words for events that are missing for a more precise cause; NULL: none. */
-static const char *lacks_for(unsigned lacks, enum part part)
+static const char *missing_for(unsigned missing, enum part part)
 {
-	if (part == PART_UNKNOWN && lacks & LACKS_SWITCHES)
+	if (part == PART_UNKNOWN && missing & MISSING_SWITCHES)
 		return "no sched_switch in the trace";
-	if ((part == PART_USER || part == PART_OTHER) && lacks & LACKS_CALLS)
+	if ((part == PART_USER || part == PART_OTHER) && missing & MISSING_CALLS)
 		return "no system calls in the trace";
-	return part_is_blocked(part) && lacks & LACKS_WAKINGS ? "or for a CPU: no wakeups in the trace" : NULL;
+	return part_is_blocked(part) && missing & MISSING_WAKINGS ? "or for a CPU: no wakeups in the trace" : NULL;
 }
 
 static bool is_lock(const struct why *why)
@@ -780,7 +780,7 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		    int64_t ns)
 {
 	char buf[TIMEFMT_LEN];
-	const char *lacks = lacks_for(view_host_lacking(h->tl, s->host), why->part);
+	const char *missing = missing_for(view_host_missing(h->tl, s->host), why->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	bool both = part_is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
 	const char *before = part_info[why->part].before, *after = part_info[why->part].after;
@@ -789,14 +789,14 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		after = " for a CPU";
 	else if (is_lock(why))
 		after = " for a lock";
-	if (lacks && why->part == PART_USER)	/* without system call events it may have been in the kernel */
+	if (missing && why->part == PART_USER)	/* without system call events it may have been in the kernel */
 		g_string_append_printf(text, "ran %s", duration(buf, ns));
 	else if (*call)
 		g_string_append_printf(text, "%s%s in %s", before, duration(buf, ns), call);
 	else
 		g_string_append_printf(text, "%s%s%s", before, duration(buf, ns), after);
-	if (lacks)
-		g_string_append_printf(text, " (%s)", lacks);
+	if (missing)
+		g_string_append_printf(text, " (%s)", missing);
 }
 
 /* Appends ", behind ffmpeg/77 9.8ms". */
@@ -870,10 +870,10 @@ static void add_where(GString *text, const struct tree *t, int asked, int node)
 static void add_others(GString *text, const struct history *h, const struct tree *t, int asked,
 		       const struct why *first)
 {
-	struct why told[MOST_CAUSES] = { *first };
+	struct why stated[MOST_CAUSES] = { *first };
 	for (unsigned n = 1; n < MOST_CAUSES; n++) {
-		struct why *other = &told[n];
-		if (!why_index_other(why_index_of(t), (struct history *)h, t, asked, told, n, other))
+		struct why *other = &stated[n];
+		if (!why_index_other(why_index_of(t), (struct history *)h, t, asked, stated, n, other))
 			return;
 		find_waited((struct history *)h, t, true, other);
 		g_string_append(text, "; and ");
@@ -943,7 +943,7 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	if (why->node != asked)
 		g_string_append_printf(text, "%s: ", s->name);
 	else if (!has_object(why->part) && !lock && span_duration(s) > 0)
-		g_string_append_printf(text, "%s: ", part_word(view_host_lacking(h->tl, s->host), why->part));
+		g_string_append_printf(text, "%s: ", part_word(view_host_missing(h->tl, s->host), why->part));
 	if (s->service != top->service)
 		g_string_append_printf(text, "%s%s ", s->service,
 				       has_object(why->part) || lock ? "," : "");

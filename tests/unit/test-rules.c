@@ -97,7 +97,7 @@ static int by_text(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *told(struct timeline *tl)
+static char *expected(struct timeline *tl)
 {
 	static const char *const states[] = { "complete", "open", "partial" };
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
@@ -120,7 +120,7 @@ static char *told(struct timeline *tl)
 	return g_strjoinv("\n", (char **)lines->pdata);
 }
 
-struct made { const char *name, *rules, *script, *told; };
+struct made { const char *name, *rules, *script, *expected; };
 static const struct made made[] = {
 	{ "by-thread", "[job]\nbegin=u:a\nend=u:b\n",
 	  "10 0 u:u:a ctx.vtid=7 ctx.procname=\"p\"\n20 1 u:u:a ctx.vtid=8 ctx.procname=\"p\"\n"
@@ -195,8 +195,8 @@ static const struct made made[] = {
 static void test_made(gconstpointer data)
 {
 	const struct made *m = data;
-	g_autofree char *got = told(timeline_of(m->rules, m->script));
-	g_assert_cmpstr(got, ==, m->told);
+	g_autofree char *got = expected(timeline_of(m->rules, m->script));
+	g_assert_cmpstr(got, ==, m->expected);
 }
 
 /* The counters of a span of the kernel's: from the middle of one call to that of another. */

@@ -6,7 +6,7 @@
 #include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/rc.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 #include "views/overview.h"
 
 #include "base/text.h"
@@ -359,7 +359,7 @@ static void test_theme_color_blind(void)
 		{ .152, 1.053, -.205 }, { .115, .786, .099 }, { -.004, -.048, 1.052 },
 	};
 	static const enum role apart[][2] = {
-		{ ROLE_TRUST, ROLE_DISTRUST }, { ROLE_LIVE, ROLE_PAUSED }, { ROLE_LIVE, ROLE_ERROR },
+		{ ROLE_COMPLETENESS, ROLE_DISTRUST }, { ROLE_LIVE, ROLE_PAUSED }, { ROLE_LIVE, ROLE_ERROR },
 		{ ROLE_PAUSED, ROLE_ERROR }, { ROLE_SPARK, ROLE_HOT },
 	};
 
@@ -422,35 +422,35 @@ static void test_theme_choice(void)
 
 static void test_recall(void)
 {
-	struct recall *r = recall_new();
+	struct prompt_history *r = prompt_history_new();
 	const char *old = "filter\ta\nfilter\tb\ngoto\t+1s\nfilter\ta\nno tab\nBad\tx\nfilter\t\x1b[2J\n"
 			  "filter\t\xff\nfilter\t\nfilter\tlast";
 	g_autofree char *merged = NULL;
 
-	recall_read(r, old, strlen(old));
-	g_assert_cmpstr(recall_get(r, "filter", 0), ==, "last");
-	g_assert_cmpstr(recall_get(r, "filter", 1), ==, "a");
-	g_assert_cmpstr(recall_get(r, "filter", 2), ==, "b");
-	g_assert_null(recall_get(r, "filter", 3));
-	g_assert_cmpstr(recall_get(r, "goto", 0), ==, "+1s");
-	g_assert_false(recall_changed(r));
-	recall_add(r, "filter", "b");
-	recall_add(r, "filter", "evil\nline");
-	recall_add(r, "filter", "");
-	g_assert_true(recall_changed(r));
-	g_assert_cmpstr(recall_get(r, "filter", 0), ==, "b");
+	prompt_history_read(r, old, strlen(old));
+	g_assert_cmpstr(prompt_history_get(r, "filter", 0), ==, "last");
+	g_assert_cmpstr(prompt_history_get(r, "filter", 1), ==, "a");
+	g_assert_cmpstr(prompt_history_get(r, "filter", 2), ==, "b");
+	g_assert_null(prompt_history_get(r, "filter", 3));
+	g_assert_cmpstr(prompt_history_get(r, "goto", 0), ==, "+1s");
+	g_assert_false(prompt_history_changed(r));
+	prompt_history_add(r, "filter", "b");
+	prompt_history_add(r, "filter", "evil\nline");
+	prompt_history_add(r, "filter", "");
+	g_assert_true(prompt_history_changed(r));
+	g_assert_cmpstr(prompt_history_get(r, "filter", 0), ==, "b");
 	/* What others wrote since stays; what is ours goes behind. */
-	merged = recall_merge(r, "filter\tothers\nfilter\tb\n", 24);
+	merged = prompt_history_merge(r, "filter\tothers\nfilter\tb\n", 24);
 	g_assert_cmpstr(merged, ==, "filter\tothers\nfilter\tb\n");
 	for (int i = 0; i < 3 * LIMIT_TYPED_LINES; i++) {
 		g_autofree char *line = g_strdup_printf("line %d", i);
 
-		recall_add(r, "filter", line);
+		prompt_history_add(r, "filter", line);
 	}
-	g_assert_nonnull(recall_get(r, "filter", LIMIT_TYPED_LINES - 1));
-	g_assert_null(recall_get(r, "filter", LIMIT_TYPED_LINES));
-	g_assert_cmpstr(recall_get(r, "goto", 0), ==, "+1s");
-	recall_free(r);
+	g_assert_nonnull(prompt_history_get(r, "filter", LIMIT_TYPED_LINES - 1));
+	g_assert_null(prompt_history_get(r, "filter", LIMIT_TYPED_LINES));
+	g_assert_cmpstr(prompt_history_get(r, "goto", 0), ==, "+1s");
+	prompt_history_free(r);
 }
 
 static void type(struct prompt *p, const char *text)

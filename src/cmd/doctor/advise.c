@@ -85,7 +85,7 @@ static struct diag_question *answer(struct doctor *doc, const struct question *q
 			continue;
 		g_autofree char *name = repair_words(q->wants[i].need);
 		a->answer = a->answer == ANSWER_NO ? ANSWER_NO : ANSWER_PARTLY;
-		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].lacks));
+		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].unknown));
 	}
 	g_ptr_array_add(doc->d->questions, a);
 	return a;

@@ -194,7 +194,7 @@ static bool is_well(const struct diagnosis *d)
 	return well;
 }
 
-static int tell(const struct diagnosis *d, const struct options *o)
+static int report(const struct diagnosis *d, const struct options *o)
 {
 	g_autofree char *text = NULL;
 	size_t len;
@@ -217,7 +217,7 @@ int doctor_run(const struct options *o)
 
 	if (code == EXIT_FINE) {
 		doctor_advise(&doc);
-		code = tell(doc.d, o);
+		code = report(doc.d, o);
 	}
 	doctor_clear(&doc);
 	return code;

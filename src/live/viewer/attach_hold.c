@@ -97,7 +97,7 @@ void attach_discard_unproven(struct attach *a, bool all)
 	a->held = retained;
 }
 
-/* Reports to the keeper, once, that a packet was handed on. */
+/* Reports to the supervisor, once, that a packet was handed on. */
 static void report_advance(struct attach *a)
 {
 	if (a->feed.advanced)		/* only this thread sets it */

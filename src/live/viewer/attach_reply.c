@@ -208,7 +208,7 @@ static bool restart_history(struct attach *a)
 
 /* -- replies ----------------------------------------------------------------- */
 
-/* Reports to the keeper that data arrives, and to the merge for which streams data is being received. */
+/* Reports to the supervisor that data arrives, and to the merge for which streams data is being received. */
 static void report_progress(struct attach *a)
 {
 	int64_t now = now_us();

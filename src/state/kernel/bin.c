@@ -71,9 +71,9 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	int64_t index = (is_void ? v.begin : time_floor(ts, s->step)) / s->step;
 	int64_t after = is_void ? v.end / s->step : index + 1;
 	index = CLAMP(index, s->window_from, s->window_to);
-	bool late = index < s->kept_from;
+	bool late = index < s->retained_from;
 	if (late)		/* the instant's bin was dropped: the oldest retained one is used */
-		index = s->kept_from;
+		index = s->retained_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
 		b = bin_new(s, index, MAX(after, index + 1));
@@ -81,7 +81,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	}
 	b->dirty = true;
 	if (late)
-		b->trust.late++;
+		b->completeness.late++;
 	else
 		s->bin_last = b;
 	return b;
@@ -219,7 +219,7 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 		map_slow(c, maps);
 		bin_slow(into, c);
 	}
-	trust_add(&into->trust, &from->trust);
+	completeness_add(&into->completeness, &from->completeness);
 	into->dirty = true;
 	bin_free(from);
 }

@@ -54,7 +54,7 @@ struct blocks {
 	GHashTable *requests;	/* struct request, owned */
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
-	GArray *told;		/* struct block_event: stored for merging */
+	GArray *stored;		/* struct block_event: stored for merging */
 };
 
 struct blocks *blocks_new(void)
@@ -62,7 +62,7 @@ struct blocks *blocks_new(void)
 	struct blocks *k = g_new0(struct blocks, 1);
 	k->requests = g_hash_table_new_full(request_hash, request_equal, NULL, g_free);
 	k->disks = g_array_new(false, true, sizeof(struct disk));
-	k->told = g_array_new(false, false, sizeof(struct block_event));
+	k->stored = g_array_new(false, false, sizeof(struct block_event));
 	return k;
 }
 
@@ -70,7 +70,7 @@ void blocks_free(struct blocks *k)
 {
 	g_hash_table_unref(k->requests);
 	g_array_unref(k->disks);
-	g_array_unref(k->told);
+	g_array_unref(k->stored);
 	intmap_clear(&k->disk_map);
 	g_free(k);
 }
@@ -290,7 +290,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 {
 	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
-		slice_bin(s, e->ts)->trust.provisional++;
+		slice_bin(s, e->ts)->completeness.provisional++;
 		drop(s, d, r);
 		if (d->lossy)
 			count_only_end(s, d, e);
@@ -368,17 +368,17 @@ void blocks_apply(struct slice *s, const struct block_event *e)
 	if (s->from_start)
 		apply(s, e);
 	else
-		g_array_append_val(s->blocks->told, *e);
+		g_array_append_val(s->blocks->stored, *e);
 }
 
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread)
 {
-	for (guint i = 0; i < b->blocks->told->len; i++) {
-		struct block_event *e = &g_array_index(b->blocks->told, struct block_event, i);
+	for (guint i = 0; i < b->blocks->stored->len; i++) {
+		struct block_event *e = &g_array_index(b->blocks->stored, struct block_event, i);
 		e->host = host[e->host];
 		if (e->thread != ID_NONE)
 			e->thread = thread[e->thread];
 		blocks_apply(a, e);
 	}
-	g_array_set_size(b->blocks->told, 0);
+	g_array_set_size(b->blocks->stored, 0);
 }

@@ -35,7 +35,7 @@ static bool has_effect(const struct call_info *info, int64_t ret)
 static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call *c = &t->st.call;
-	if (t->hard && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
+	if (t->resolved && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
 		fdop_bump(s, t, c->fd, r->seq);
 	else
 		bump(&s->fdops.all, r->seq);

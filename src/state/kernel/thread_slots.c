@@ -36,7 +36,7 @@ uint32_t thread_slots_take(struct thread_slots *p)
 bool thread_slots_are_due(const struct slice *s)
 {
 	return (s->live || s->follow) &&
-	       s->threads->len - s->slots.free->len > FEW + s->slots.kept + s->slots.kept / 4;
+	       s->threads->len - s->slots.free->len > FEW + s->slots.used + s->slots.used / 4;
 }
 
 /* ---- marking threads that are referred to ---- */
@@ -139,7 +139,7 @@ guint8 *thread_slots_mark_used(struct slice *s)
 
 bool thread_is_lost(const struct slice *s, const struct thread *t)
 {
-	return t->tid == -1 && t->hard && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
+	return t->tid == -1 && t->resolved && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
 	       cpu_at(s, t->start_cpu)->task != t;
 }
 
@@ -151,7 +151,7 @@ static bool is_another(const struct thread *t, int64_t before)
 
 bool thread_is_silent(const struct slice *s, const struct thread *t, int64_t before)
 {
-	return thread_tells_itself(s, t) && !t->hard && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
+	return thread_names_itself(s, t) && !t->resolved && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
 	       t->last_event_ns != TS_NONE && t->last_event_ns < before;
 }
 
@@ -159,7 +159,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 {
 	if (t->tid == -1)
 		return thread_is_lost(s, t) && t->st.cursor < before;
-	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
+	return t->resolved && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
@@ -177,15 +177,15 @@ static void drop_aliases(struct slice *s)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		guint kept = 0;
+		guint n_left = 0;
 		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
 			uint32_t id = g_array_index(t->aliases, uint32_t, k);
 			if (((struct thread *)g_ptr_array_index(s->threads, id))->forward != ID_NONE)
-				g_array_index(t->aliases, uint32_t, kept++) = id;
+				g_array_index(t->aliases, uint32_t, n_left++) = id;
 		}
 		if (t->aliases)
-			g_array_set_size(t->aliases, kept);
-		if (!kept)
+			g_array_set_size(t->aliases, n_left);
+		if (!n_left)
 			g_clear_pointer(&t->aliases, g_array_unref);
 	}
 }
@@ -202,5 +202,5 @@ void thread_slots_free_ended(struct slice *s, guint8 *used, int64_t before,
 		used[i] = THREAD_SLOT_FREED;
 	}
 	drop_aliases(s);
-	s->slots.kept = s->threads->len - s->slots.free->len;
+	s->slots.used = s->threads->len - s->slots.free->len;
 }

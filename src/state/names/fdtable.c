@@ -324,7 +324,7 @@ static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
 /* A version is needed for events from its own up to the next version's. */
 static void forget_versions(GArray *list, const GArray *forks, const GArray *needed, uint64_t seq)
 {
-	guint kept = 0;
+	guint n_left = 0;
 
 	for (guint i = 0; i < list->len; i++) {
 		struct fd_version v = g_array_index(list, struct fd_version, i);
@@ -333,9 +333,9 @@ static void forget_versions(GArray *list, const GArray *forks, const GArray *nee
 		bool first = i == 0 && v.dumped;	/* also holds for the time before it */
 		if (next > seq || first || any_between(needed, v.seq, next) ||
 		    any_between(forks, v.seq, next))
-			g_array_index(list, struct fd_version, kept++) = v;
+			g_array_index(list, struct fd_version, n_left++) = v;
 	}
-	g_array_set_size(list, kept);
+	g_array_set_size(list, n_left);
 }
 
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last)

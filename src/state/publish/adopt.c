@@ -330,7 +330,7 @@ static void move_seconds(struct adoption *a, int64_t from, int64_t to)
 		if (!is_between(s->begin_ns, from, to))
 			continue;
 		map_second(a, s);
-		s->trust.corrected = 1;
+		s->completeness.corrected = 1;
 		g_ptr_array_add(a->to->seconds, second_ref(s));
 	}
 }

@@ -29,7 +29,7 @@ uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
  * events. It is the same thread. ID_NONE: there is none. */
 static uint32_t find_silent(struct publisher *p, const struct thread *t)
 {
-	uint32_t id = thread_tells_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
+	uint32_t id = thread_names_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
 	const struct thread_entry *entry = id == ID_NONE ? NULL : thread_entry(p, id);
 	return entry && entry->released != TIME_UNKNOWN && entry->exit_ns == TS_NONE ? id : ID_NONE;
 }
@@ -305,12 +305,12 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step, end = b->after * s->step;
 	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
-	to->trust = b->trust;
-	bool soft = publish_cells(p, b, to);
-	to->trust.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
+	to->completeness = b->completeness;
+	bool provisional = publish_cells(p, b, to);
+	to->completeness.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
 	b->dirty = open;
-	b->soft = b->again = soft;
+	b->provisional = b->again = provisional;
 	b->generation = p->generation;
 	second_seal(to);
 	return to;
@@ -326,12 +326,12 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
-	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head.len))
+	if (to->final && !thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || t->head.len))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
 	if (thread_is_lost(p->s, t))
 		return false;
-	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
+	return !t->resolved || t->st.run != RUN_DEAD || t->exit_ns > to->until;
 }
 
 /* Thread slots that were reused hold new threads: charges them again. */
@@ -379,7 +379,7 @@ static void update_generation(struct publisher *p)
 
 static bool is_due(const struct publisher *p, const struct bin *b)
 {
-	return b->dirty || (b->soft && b->again && b->generation != p->generation);
+	return b->dirty || (b->provisional && b->again && b->generation != p->generation);
 }
 
 static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border,
@@ -405,15 +405,15 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	}
 }
 
-static struct trust total_trust(const struct publisher *p)
+static struct completeness total_completeness(const struct publisher *p)
 {
-	struct trust t = p->s->forgotten;
+	struct completeness t = p->s->forgotten;
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		const struct bin *b = value;
-		trust_add(&t, &b->trust);
+		completeness_add(&t, &b->completeness);
 	}
 	t.touched = (uint32_t)losses_touching(&p->s->losses, INT64_MIN, INT64_MAX);
 	return t;
@@ -425,7 +425,7 @@ void publisher_totals(const struct publisher *p, struct publication *pub)
 	pub->first_ns = p->s->first;
 	pub->last_ns = p->s->last;
 	pub->n_events = p->s->n_events;
-	pub->trust = total_trust(p);
+	pub->completeness = total_completeness(p);
 }
 
 void publisher_bound_spans(struct publisher *p, size_t bytes)
@@ -622,15 +622,15 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 		struct bin *b = value;
 		if (b->after * s->step > before)
 			continue;
-		trust_add(&s->forgotten, &b->trust);
+		completeness_add(&s->forgotten, &b->completeness);
 		if (s->bin_last == b)
 			s->bin_last = NULL;
 		g_hash_table_iter_remove(&it);
 	}
-	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
-	losses_forget(&s->losses, s->kept_from * s->step);
+	s->retained_from = MAX(s->retained_from, time_floor(before, s->step) / s->step);
+	losses_forget(&s->losses, s->retained_from * s->step);
 	forget_names(p);
-	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->kept_from * s->step));
+	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->retained_from * s->step));
 }
 
 struct publication *slice_finish(struct slice *s)

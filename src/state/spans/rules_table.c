@@ -166,7 +166,7 @@ size_t rules_n_installed(void)
 	return table.rules ? rules_n(table.rules) : 0;
 }
 
-char *rules_lacking(size_t i, const struct timeline *tl)
+char *rules_missing_text(size_t i, const struct timeline *tl)
 {
 	const struct rule *r = g_ptr_array_index(table.rules->all, i);
 	bool begins = timeline_has_event(tl, r->begin.name), ends = timeline_has_event(tl, r->end.name);

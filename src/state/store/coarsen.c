@@ -70,10 +70,10 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 		coarsen_kind(to, seconds, n, k);
 	coarsen_slow(to, seconds, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct trust *t = &seconds[i]->trust;
-		trust_add(&to->trust, t);
-		to->trust.touched += t->touched;
-		to->trust.corrected += t->corrected != 0;
+		const struct completeness *t = &seconds[i]->completeness;
+		completeness_add(&to->completeness, t);
+		to->completeness.touched += t->touched;
+		to->completeness.corrected += t->corrected != 0;
 		hist_merge(&to->wakeup, &seconds[i]->wakeup);
 	}
 	second_seal(to);

@@ -278,9 +278,9 @@ bool timeline_has_calls(const struct timeline *tl)
 	return tl->has_calls;
 }
 
-struct trust timeline_trust(const struct timeline *tl)
+struct completeness timeline_completeness(const struct timeline *tl)
 {
-	return tl->trust;
+	return tl->completeness;
 }
 
 const struct missing *timeline_missing(const struct timeline *tl)
@@ -425,7 +425,7 @@ static bool has_better_second(const struct timeline *tl, const struct second *by
 {
 	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
 
-	return s && s->begin_ns == by->begin_ns && s->trust.corrected > by->trust.corrected;
+	return s && s->begin_ns == by->begin_ns && s->completeness.corrected > by->completeness.corrected;
 }
 
 static void note_event(struct timeline *tl, const struct event_cell *cell)
@@ -450,12 +450,12 @@ static void correct_second(const struct timeline *tl, struct second *s)
 	s->begin_ns = old->begin_ns;
 	s->end_ns = MAX(s->end_ns, old->end_ns);
 	s->version = old->version + 1;
-	s->trust.corrected += old->trust.corrected;
+	s->completeness.corrected += old->completeness.corrected;
 }
 
 static void put_second(struct timeline *tl, struct second *s)
 {
-	if (s->trust.corrected)
+	if (s->completeness.corrected)
 		correct_second(tl, s);
 	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
 		second_unref(s);		/* it was dropped, folded or corrected since */
@@ -662,7 +662,7 @@ static bool release_held_back(struct timeline *tl)
 	return any;
 }
 
-static bool same_trust(const struct trust *a, const struct trust *b)
+static bool same_completeness(const struct completeness *a, const struct completeness *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
 	       a->damaged == b->damaged && a->provisional == b->provisional &&
@@ -671,10 +671,10 @@ static bool same_trust(const struct trust *a, const struct trust *b)
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
 {
-	bool changed = tl->n_events != p->n_events || !same_trust(&tl->trust, &p->trust);
+	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->completeness, &p->completeness);
 
 	tl->n_events = p->n_events;
-	tl->trust = p->trust;
+	tl->completeness = p->completeness;
 	if (p->has_coverage) {
 		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||
 			   tl->last_ns != p->last_ns;

@@ -153,7 +153,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 {
 	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
 	uint32_t *moved = g_new(uint32_t, tl->spans->len + 1);
-	uint32_t kept = 0;
+	uint32_t n_left = 0;
 
 	for (uint32_t i = 0; i < tl->spans->len; i++) {
 		struct span_entry *e = &entries[i];
@@ -170,12 +170,12 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 			span_unref(e->span);
 			continue;
 		}
-		moved[i] = kept;
-		entries[kept++] = *e;
+		moved[i] = n_left;
+		entries[n_left++] = *e;
 	}
-	for (uint32_t i = kept; i < tl->spans->len; i++)
+	for (uint32_t i = n_left; i < tl->spans->len; i++)
 		entries[i].span = NULL;		/* it was moved or freed */
-	g_array_set_size(tl->spans, kept);
+	g_array_set_size(tl->spans, n_left);
 	return moved;
 }
 
@@ -205,14 +205,14 @@ static void drop_spans(struct timeline *tl, const bool *drop_span)
 	}
 	for (uint32_t t = tl->traces->len; t-- > 0;) {
 		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
-		unsigned kept = 0;
+		unsigned n_left = 0;
 		for (unsigned i = 0; i < indexes->len; i++) {
 			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
 			if (to != ID_NONE)
-				g_array_index(indexes, uint32_t, kept++) = to;
+				g_array_index(indexes, uint32_t, n_left++) = to;
 		}
-		g_array_set_size(indexes, kept);
-		if (kept == 0) {
+		g_array_set_size(indexes, n_left);
+		if (n_left == 0) {
 			tl->evicted_traces++;
 			traces_forget(tl, t);
 		}
@@ -351,16 +351,16 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
 			void (*drop)(struct timeline *tl, uint32_t id))
 {
-	guint kept = 0;
+	guint n_left = 0;
 
 	for (guint i = 0; i < ids->len; i++) {
 		uint32_t id = g_array_index(ids, uint32_t, i);
 		if (intmap_get(used, id) == INTMAP_NONE)
 			drop(tl, id);
 		else
-			g_array_index(ids, uint32_t, kept++) = id;
+			g_array_index(ids, uint32_t, n_left++) = id;
 	}
-	g_array_set_size(ids, kept);
+	g_array_set_size(ids, n_left);
 }
 
 static void drop_process(struct timeline *tl, uint32_t id)

@@ -189,11 +189,11 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 /* The text is stored: repeated declarations are compared by their text. */
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
-	char *kept = g_malloc(n + 1);
-	memcpy(kept, text, n);
-	kept[n] = '\0';
-	g_ptr_array_add(p->texts, kept);
-	ctf_lex_begin(&p->lex, kept, n);
+	char *copy = g_malloc(n + 1);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	g_ptr_array_add(p->texts, copy);
+	ctf_lex_begin(&p->lex, copy, n);
 	if (ctf_parse_all(p))
 		return true;
 	g_propagate_error(error, g_steal_pointer(&p->lex.error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Going to other views: see moves.h. */
-#include "ui/moves.h"
+/* Going to other views: see goto_view.h. */
+#include "ui/goto_view.h"
 
 #include "ui/crumb.h"
 #include "ui/screen.h"
@@ -68,7 +68,7 @@ static struct view_query narrow_beside(struct place *p)
 	return q;
 }
 
-struct view_query moves_selected(struct place *p)
+struct view_query goto_view_selected(struct place *p)
 {
 	struct view_query q = place_query(p);
 
@@ -302,7 +302,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	app_open(app, to);	/* row is invalid from here on */
 }
 
-void moves_command(struct app *app, struct place *p, enum command_id command)
+void goto_view_command(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
 	case CMD_VIEW_LIST:
