@@ -110,6 +110,7 @@ void verdict_of_exit(const struct rec *exit, struct verdict *v)
 void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by)
 {
+	g_assert(how != SOFT_BY_EXIT || by);
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	t->soft_end = how;
 	if (by)
@@ -126,6 +127,7 @@ void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 		      const struct rec *by)
 {
+	g_assert(how != SOFT_BY_EXIT || by);
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	if (how == SOFT_BY_EXIT)
 		verdict_of_exit(by, &v);
