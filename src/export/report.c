@@ -174,6 +174,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	q.trace_id = trace_id;
 	struct rows *rows = view_waterfall.build(p->tl, &q);
 	const struct waterfall *w = waterfall_of(rows);
+	g_assert(w->root);			/* the trace is in the timeline */
 	char buf[TIMEFMT_LEN];
 	g_autoptr(GString) bars = g_string_new(NULL);
 	g_autofree char *name = markdown_code(w->root->name);
