@@ -195,6 +195,7 @@ static void read_piece(struct import *im, struct joined *joined)
 	g_autoptr(GByteArray) text = g_byte_array_new();
 	guint end = end_of_piece(im);
 
+	g_assert(im->at <= end && end <= v->items->len);
 	qsort(v->order + im->at, end - im->at, sizeof *v->order, compare_items);
 	for (; im->at < end && !im->stopped; im->at++) {
 		guint i = v->order[im->at];
@@ -286,6 +287,7 @@ static void add_spans(struct import *im, struct joined *joined, struct publicati
 	for (guint i = 0; i < order->len; i++) {
 		guint at = g_array_index(order, struct place_in_time, i).i;
 		struct read_span *r = spans->pdata[at];
+		g_assert(r->span && r->span->begin_ns <= r->span->end_ns);
 		span_seal(r->span);
 		im->first_ns = MIN(im->first_ns, r->span->begin_ns);
 		im->last_ns = MAX(im->last_ns, r->span->end_ns);

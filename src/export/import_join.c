@@ -225,6 +225,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 				     .cpu_holder = ID_NONE };
 	if (!part_of(read_attribute(r, "blktop.part"), &part))
 		return false;
+	g_assert(k->begin_ns <= k->end_ns);
 	ret->part = (uint8_t)part;
 	ret->wake_ns = read_attribute_int(r, "blktop.wake_ns", &wake) ?
 		CLAMP(wake, k->begin_ns, k->end_ns) : k->end_ns;
@@ -321,6 +322,7 @@ static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
 	if (!owner || is_wait != (strcmp(read_attribute(r, "blktop.kernel"), "wait") == 0))
 		return;
 	/* The wait or call gets the owner's host. Its thread is looked up there by label: its process is unknown. */
+	g_assert(owner != r && owner->span);
 	r->span->host = owner->span->host;
 	r->span->thread = import_thread(j->names, owner->span->host,
 					read_attribute(r, "blktop.thread"), -1, NULL);

@@ -34,6 +34,7 @@ static bool read_more(struct json_items *j)
 
 	if (j->fd < 0)
 		return false;
+	g_assert(j->at <= j->len && j->len <= j->room);
 	memmove(j->window, j->window + j->at, j->len - j->at);
 	j->passed += j->at;
 	j->len -= j->at;

@@ -302,6 +302,7 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	json_add_int(b, "duration_ns", k->end_ns - k->begin_ns);
 	json_builder_end_object(b);
 	json_append(out, b);
+	g_assert(out->str[out->len - 1] == '}');
 	g_string_truncate(out, out->len - 1);
 	g_string_append(out, ",\"children\":[");
 }
@@ -350,6 +351,7 @@ static void append_nested(GString *out, const struct export_set *set,
 		}
 		g_string_append(out, first ? "\n" : ",\n");
 		append_span(out, set->h, t, i, !open->len);
+		g_assert(out->str[out->len - 1] == '}');
 		g_string_truncate(out, out->len - 1);
 		g_string_append(out, ",\"children\":[");
 		g_array_append_val(open, i);

@@ -171,9 +171,10 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 {
 	struct view_query q = VIEW_QUERY_INIT;
-	q.trace_id = trace_id;
+	query_set_trace(&q, trace_id);
 	struct rows *rows = view_waterfall.build(p->tl, &q);
 	const struct waterfall *w = waterfall_of(rows);
+	g_assert(w->root);			/* the trace is in the timeline */
 	char buf[TIMEFMT_LEN];
 	g_autoptr(GString) bars = g_string_new(NULL);
 	g_autofree char *name = markdown_code(w->root->name);

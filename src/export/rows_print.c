@@ -79,6 +79,7 @@ static void append_ratio(GString *out, double d)
 		return;
 	}
 	unsigned __int128 n = (unsigned __int128)(uint64_t)ldexp(mantissa, DBL_MANT_DIG) * RATIO_UNIT;
+	g_assert(below >= 1);			/* as exponent <= 32 */
 	unsigned __int128 half = (unsigned __int128)1 << (below - 1), rest = n & (2 * half - 1);
 	uint64_t units = (uint64_t)(n >> below);
 	units += rest > half || (rest == half && units & 1);

@@ -169,6 +169,7 @@ static bool is_posted(struct job *j)
 
 static void apply(struct job *j, struct timeline *tl, struct post *post)
 {
+	g_assert(post->publication && g_atomic_int_get(&j->s->queued_kib) >= post->kib);
 	g_atomic_int_add(&j->s->queued_kib, -post->kib);
 	timeline_apply(tl, g_steal_pointer(&post->publication));
 	g_atomic_int_inc(&j->s->collected);

@@ -26,6 +26,7 @@
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
 {
 	g_mutex_lock(&s->lock);
+	g_assert(s->status.phase < JOB_DONE);	/* the end is final */
 	s->status.phase = phase;
 	if (phase == JOB_DONE)
 		s->status.pieces_done = s->status.pieces;
@@ -95,6 +96,7 @@ static bool is_queue_full(struct shared *s)
 
 static void push_publication(struct shared *s, struct publication *p, int64_t closed_to, unsigned corrected)
 {
+	g_assert(p);
 	struct post *item = g_new(struct post, 1);
 
 	*item = (struct post){ .publication = p, .closed_to = closed_to, .corrected = corrected,

@@ -107,6 +107,7 @@ static void make_lines(struct logjob *j, struct calllog_window *w)
 			to = w->from_ns;
 			from = MAX(to - j->width, j->first);
 		}
+		g_assert(from < to);
 		if (!read_piece(j, w, from, to, lines, NULL)) {
 			g_ptr_array_unref(lines);
 			return;

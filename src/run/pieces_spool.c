@@ -108,6 +108,7 @@ static struct source *range(void *trace, int64_t from, int64_t to, size_t budget
 {
 	const struct spool_pieces *k = trace;
 
+	g_assert(k->now);		/* bounds() was true */
 	return native_range(k->now, from, to, budget);
 }
 

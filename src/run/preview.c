@@ -103,6 +103,7 @@ static bool choose_range(const struct preview *pv, const struct view_range *show
 		ret->from_ns += MAX(time_floor((ret->to_ns - ret->from_ns) / 2, step), step);
 		halved -= halved > 0;
 	}
+	g_assert(ret->from_ns < ret->to_ns);
 	return true;
 }
 
@@ -378,6 +379,7 @@ size_t preview_bytes(struct preview *pv)
 
 void preview_correct(struct preview *pv, preview_redecoded again, void *data)
 {
+	g_assert(!pv->stale && !pv->thread);	/* its thread reads .stale without the lock */
 	pv->stale = stale_new(pv->step);
 	pv->redecoded = again;
 	pv->redecoded_data = data;
@@ -407,6 +409,7 @@ void preview_finish(struct preview *pv, int64_t timeout_us)
 
 void preview_start(struct preview *pv)
 {
+	g_assert(!pv->thread);
 	pv->thread = worker_new("blk-preview", preview_main, pv);
 }
 

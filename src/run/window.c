@@ -88,6 +88,7 @@ static int64_t end_of(const struct window_reader *r, const struct decoded_range 
 struct publication *window_read_from(const struct window_reader *r, const struct decoded_range *w,
 				     int64_t begin, bool *ret_too_much)
 {
+	g_assert(w->step_ns > 0 && w->from_ns < w->to_ns && begin <= w->from_ns);
 	int64_t end = end_of(r, w);
 	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
 	source_stop_by(source, r->stop);

@@ -41,6 +41,7 @@ static GPtrArray *lines_of(const struct chooser *ch)
 /* Lists the n columns that are shown first, then the others in the view's order. */
 static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 {
+	g_assert(n <= TABLE_MAX_COLUMNS);
 	ch->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		ch->order[ch->n++] = columns[i];

@@ -173,6 +173,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 static void do_view(struct app *app, struct place *p, enum command_id command)
 {
 	const char *id = command == CMD_PATH ? "path" : numbered[command - CMD_VIEW_1];
+	g_assert(id);
 	const struct view *view = view_find(id);
 
 	if (view)
@@ -209,6 +210,7 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 			at = n;
 	}
 	/* The waterfall is not in the list: it counts as the first view. */
+	g_assert(n > 0);
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 

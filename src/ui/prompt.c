@@ -38,6 +38,7 @@ static void set_text(struct prompt *p, const char *text)
 
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text)
 {
+	g_assert(kind > PROMPT_NONE && kind < PROMPT_N);
 	p->kind = kind;
 	if (!p->text)
 		p->text = g_string_new(NULL);
@@ -130,6 +131,7 @@ static void go_back(struct prompt *p, int by)
 
 static void erase(struct prompt *p, size_t from, size_t to)
 {
+	g_assert(from <= to && to <= p->text->len);
 	g_string_erase(p->text, (gssize)from, (gssize)(to - from));
 	p->at = from;
 }

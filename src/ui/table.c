@@ -77,6 +77,7 @@ int table_sort_column(const struct table *t, const struct view *v, bool *ret_des
 	int column = t->sort;
 
 	*ret_descending = t->descending;
+	g_assert(column >= TABLE_SORT_DEFAULT && column < (int)v->n_columns);
 	if (column == TABLE_SORT_DEFAULT) {
 		column = v->default_sort ? view_column(v, v->default_sort) : -1;
 		*ret_descending = column >= 0 && v->columns[column].descending;

@@ -145,6 +145,7 @@ enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *n
 
 const struct style *theme_style(enum scheme scheme, enum role role)
 {
+	g_assert((unsigned)role < ROLE_N && (unsigned)scheme < SCHEME_N);
 	return &roles[role].style[scheme];
 }
 

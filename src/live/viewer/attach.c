@@ -44,6 +44,7 @@ static bool attach(struct attach *a, GError **error)
 	if (!viewer_attach(a->v, a->feed.session.id, a->seek, &status, streams, error))
 		return false;
 	if (status != VIEWER_ATTACHED) {
+		g_assert(status < G_N_ELEMENTS(ends) && ends[status].end);	/* viewer_attach() checks it */
 		a->end = ends[status].end;
 		a->why = g_strdup(ends[status].why);
 		return false;

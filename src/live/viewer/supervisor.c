@@ -255,6 +255,7 @@ static void reap(struct supervisor *k)
 		struct feed *f = g_ptr_array_index(l->feeds, i);
 		if (!is_own(k, f) || !f->end)
 			continue;
+		g_assert(f->end < FEED_N_ENDS && ends[f->end]);
 		ends[f->end](k, f);
 		if (f->broken_fd >= 0)
 			g_array_append_val(k->broken_fds, f->broken_fd);
@@ -557,6 +558,7 @@ static gpointer supervisor_thread(gpointer data)
 
 void supervisor_start(struct supervisor *k)
 {
+	g_assert(!k->thread);
 	k->thread = g_thread_new("blk-supervisor", supervisor_thread, k);
 }
 

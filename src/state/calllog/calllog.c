@@ -108,6 +108,7 @@ static void make_rows(void)
 const struct log_row *log_row(unsigned row)
 {
 	make_rows();
+	g_assert(row < row_tables.rows->len);
 	return &g_array_index(row_tables.rows, struct log_row, row);
 }
 
@@ -386,6 +387,7 @@ static void put(struct calllog *j, struct calllog_line *l)
 		calllog_line_unref(l);
 		return;
 	}
+	g_assert(l->kind < CALLLOG_KIND_N);
 	g_queue_push_tail(&j->queue, l);
 	flush(j);
 }
@@ -616,6 +618,7 @@ static bool begin_lost(struct calllog *j, unsigned stream)
 		g_array_set_size(j->n_lost, info->host + 1);
 	j->lost->data[stream] = 1;
 	g_array_index(j->n_lost, unsigned, info->host)++;
+	g_assert(j->calls->len <= j->s->threads->len);
 	for (guint i = 0; i < j->calls->len; i++) {
 		const struct thread *t = thread_at(j->s, i);
 		if (j->calls->pdata[i] && t->host == info->host &&

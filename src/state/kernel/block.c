@@ -101,6 +101,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 static void count_done(struct slice *s, const struct disk *d, const struct request *r, int64_t ts,
 		       uint64_t bytes, bool whole)
 {
+	g_assert(r->dir < BLOCK_DIR_N);
 	struct dev_cell *dev = dev_cell(s, d, ts);
 	struct dev_user_cell *user = user_cell(s, d, r, ts);
 	COUNT_DONE(dev, r, bytes, whole);
@@ -224,6 +225,7 @@ static struct request *find(struct slice *s, const struct disk *d, uint64_t sect
 
 static void leave(struct disk *d, const struct request *r)
 {
+	g_assert(r->issued ? d->issued > 0 : d->queued > 0);
 	if (r->issued)
 		d->issued--;
 	else
@@ -282,6 +284,7 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 	r->sectors = e->sectors;
 	r->dir = e->dir;
 	r->issued = true;
+	g_assert(d->queued > 0);
 	d->queued--;
 	d->issued++;
 }
@@ -321,6 +324,7 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 	r->service_ns += e->ts - r->since;
 	r->since = e->ts;
 	r->issued = false;
+	g_assert(d->issued > 0);
 	d->issued--;
 	d->queued++;
 }
@@ -356,6 +360,7 @@ static void apply(struct slice *s, const struct block_event *e)
 		[BLOCK_REQUEUE] = on_requeue, [BLOCK_MERGE] = on_merge,
 		[BLOCK_BACKMERGE] = on_backmerge, [BLOCK_FRONTMERGE] = on_frontmerge,
 	};
+	g_assert(s->from_start && (unsigned)e->what < G_N_ELEMENTS(on));
 	struct disk *d = disk_of(s->blocks, e->host, e->dev);
 	settle(s, d, e->ts);
 	on[e->what](s, d, e);

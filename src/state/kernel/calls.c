@@ -226,6 +226,7 @@ void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret)
 {
+	g_assert(c->cpu < s->cpus->len);
 	bin_slow(b, &(struct bin_slow){
 		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
 		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,

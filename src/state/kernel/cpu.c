@@ -126,6 +126,7 @@ static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq
 
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
+	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
 	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid)))
 		name_current(s, c, ts, seq, tid);
 	else
@@ -154,6 +155,7 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 
 static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *n)
 {
+	g_assert(c->irq_depth > 0);
 	uint16_t depth = --c->irq_depth;
 	if (depth < IRQ_FRAMES) {
 		const struct irq_frame *f = &c->irq[depth];
@@ -274,6 +276,7 @@ void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 {
 	if (!c->lost)
 		cpu_lost_begin(s, c, ts, seq);
+	g_assert(c->lost && !c->task);
 	charge_until(s, c, ts);
 	c->lost = false;
 	c->since = ts;

@@ -70,6 +70,7 @@ void runs_join(struct cpu *c, const struct cpu *b)
 /* Index of the last entry at or before the instant; 0 if there is none. */
 static guint run_at(struct cpu *c, int64_t ts)
 {
+	g_assert(c->run_hint <= c->runs.len || !c->runs.len);
 	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
 	return c->run_hint = after ? after - 1 : 0;
 }
@@ -79,6 +80,7 @@ static uint32_t identified_thread(const struct slice *s, uint32_t id)
 	id = thread_follow(s, id);
 	if (id == ID_NONE)
 		return ID_NONE;
+	g_assert(id < s->threads->len);
 	const struct thread *t = thread_at(s, id);
 	return t->idle || t->tid != -1 ? id : ID_NONE;
 }

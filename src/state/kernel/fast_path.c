@@ -360,6 +360,7 @@ size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n)
 		c->kernel_to = last;
 	}
 	size_t done = (size_t)(e - ev);
+	g_assert(b == s->count_bin && last >= s->last);	/* no handler has changed the second */
 	if (done)
 		s->last = last;
 	s->seq += done;

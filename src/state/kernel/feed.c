@@ -112,6 +112,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 void slice_change_source(struct slice *s)
 {
 	slice_flush(s);
+	g_assert(!s->count_bin);
 	g_array_set_size(s->streams, 0);
 	g_array_set_size(s->class_infos, 0);
 	s->tables = NULL;
@@ -148,6 +149,7 @@ static void learn_tables(struct slice *s, const struct blk_tables *tables)
 	}
 	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
 		learn_class(s, blk_class(tables, i));
+	g_assert(s->streams->len == tables->streams->len && s->class_infos->len == tables->classes->len);
 }
 
 /* ---- counting events by class ---- */

@@ -105,6 +105,7 @@ static int32_t own_vtid(const struct blk_event *ev)
 
 static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
 {
+	g_assert(kind < CONTEXT_N);
 	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
 	fact->a = kind;
 	t->contexts.value[kind] = value;

@@ -94,6 +94,7 @@ static void count(struct losses *l, const struct loss *loss)
 		return;
 	g_array_insert_val(l->counted, at, *loss);
 	g_array_insert_val(l->begins, begun_before(l, loss->begin), loss->begin);
+	g_assert(l->counted->len == l->begins->len);
 }
 
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
@@ -175,6 +176,7 @@ static bool is_one(const struct window *earlier, const struct window *later)
 
 static void cover_add(struct loss_cover *c, struct window w)
 {
+	g_assert(w.begin <= w.end);
 	guint first = first_ending(c, w.begin, false);
 	if (first < c->windows->len && window_at(c, first)->end == w.begin && !is_one(window_at(c, first), &w))
 		first++;
@@ -188,8 +190,10 @@ static void cover_add(struct loss_cover *c, struct window w)
 		return;
 	}
 	*window_at(c, first) = w;
+	g_assert(!first || window_at(c, first - 1)->end <= w.begin);
 	if (next - first > 1)
 		g_array_remove_range(c->windows, first + 1, next - first - 1);
+	g_assert(first + 1 == c->windows->len || w.end <= window_at(c, first + 1)->begin);
 }
 
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
@@ -255,6 +259,7 @@ void losses_forget(struct losses *l, int64_t before)
 		guint old = c->windows ? first_ending(c, before, false) : 0;
 		if (old < 2 * LOSSES_RETAINED || old < c->windows->len / 2)
 			continue;
+		g_assert(old > LOSSES_RETAINED);
 		c->forgotten_to = window_at(c, old - LOSSES_RETAINED - 1)->end;
 		g_array_remove_range(c->windows, 0, old - LOSSES_RETAINED);
 	}

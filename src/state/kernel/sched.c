@@ -63,6 +63,7 @@ void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *m
 
 void sched_wakes_known(struct slice *s)
 {
+	g_assert(s->from_start);
 	for (guint i = 0; i < s->provisional_wakes->len; i++) {
 		const struct provisional_wake *w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
 		waker_add(bin_waker(s, bin_at(s, w->ts), w->thread, w->waker), w->latency);

@@ -106,6 +106,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	if (part == PART_SLICE_N) {
 		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {
+		g_assert(part < PART_SLICE_N);
 		struct bin *b = bin_of_all(s, st->cursor, until);
 		if (b)
 			cell_of_thread(s, b, t)->part[part] += until - st->cursor;
@@ -316,6 +317,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (r->id == ID_NONE)
 		return;		/* its trace was dropped */
+	g_assert(r->id < s->annots->len);	/* spans_forget() renumbers the records of heads, too */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->id);
 	a->thread = t->self;
 	if (!a->snap)
@@ -370,6 +372,7 @@ static const fold folds[] = {
 
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
+	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
 		t->st.irq_depth = 1;	/* the handler began before the first event */
@@ -385,6 +388,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
+	g_assert(!t->resolved);
 	st->cursor = r->ts;
 	st->irq_known = true;
 	st->call_state = CALL_UNRESOLVED;
@@ -518,6 +522,7 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 
 void thread_root(struct slice *s, struct thread *t)
 {
+	g_assert(!t->resolved);
 	struct vec head = t->head;
 	t->head = (struct vec){ 0 };
 	t->resolved = true;
@@ -534,6 +539,7 @@ void thread_root(struct slice *s, struct thread *t)
 
 void thread_born(struct thread *t, int64_t ts)
 {
+	g_assert(!t->resolved && !t->head.len);
 	t->fresh = t->resolved = true;
 	t->start_ns = ts;
 	t->st.run = RUN_NEW;

@@ -28,6 +28,7 @@ uint32_t thread_slots_take(struct thread_slots *p)
 	if (!p->free->len)
 		return ID_NONE;
 	uint32_t id = g_array_index(p->free, uint32_t, p->free->len - 1);
+	g_assert(id != ID_NONE);
 	g_array_set_size(p->free, p->free->len - 1);
 	g_array_append_val(p->again, id);
 	return id;
@@ -45,6 +46,7 @@ static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 {
 	if (thread == ID_NONE)
 		return;
+	g_assert(thread < s->threads->len && thread_follow(s, thread) < s->threads->len);
 	used[thread] = 1;
 	used[thread_follow(s, thread)] = 1;
 }
@@ -180,6 +182,7 @@ static void drop_aliases(struct slice *s)
 		guint n_left = 0;
 		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
 			uint32_t id = g_array_index(t->aliases, uint32_t, k);
+			g_assert(id < s->threads->len);
 			if (((struct thread *)g_ptr_array_index(s->threads, id))->forward != ID_NONE)
 				g_array_index(t->aliases, uint32_t, n_left++) = id;
 		}
@@ -202,5 +205,6 @@ void thread_slots_free_ended(struct slice *s, guint8 *used, int64_t before,
 		used[i] = THREAD_SLOT_FREED;
 	}
 	drop_aliases(s);
+	g_assert(s->slots.free->len <= s->threads->len);
 	s->slots.used = s->threads->len - s->slots.free->len;
 }

@@ -110,6 +110,7 @@ void resolution_of_exit(const struct rec *exit, struct resolution *v)
 void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	       const struct rec *by)
 {
+	g_assert(how != INITIAL_BY_EXIT || by);
 	struct resolution v = how == INITIAL_BY_LOSS ? was_lost : was_user;
 	t->initial_end = how;
 	if (by)
@@ -126,6 +127,7 @@ void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 void lost_ends(struct slice *s, struct thread *t, enum initial_end how,
 		      const struct rec *by)
 {
+	g_assert(how != INITIAL_BY_EXIT || by);
 	struct resolution v = how == INITIAL_BY_LOSS ? was_lost : was_user;
 	if (how == INITIAL_BY_EXIT)
 		resolution_of_exit(by, &v);

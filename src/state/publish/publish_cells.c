@@ -243,6 +243,7 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 {
 	struct second *to = m->second;
 
+	g_assert(!to->slow && !to->n_slow);
 	to->slow = g_new0(struct slow_call, b->slow->len);
 	for (guint i = 0; i < b->slow->len; i++) {
 		const struct bin_slow *x = &g_array_index(b->slow, struct bin_slow, i);

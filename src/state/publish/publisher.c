@@ -37,6 +37,7 @@ static uint32_t find_silent(struct publisher *p, const struct thread *t)
 uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 {
 	thread = thread_follow(p->s, thread);
+	g_assert(thread < p->s->threads->len);
 	struct thread *t = g_ptr_array_index(p->s->threads, thread);
 	if (t->id != ID_NONE)
 		return t->id;
@@ -59,6 +60,7 @@ static uint32_t span_thread(void *data, uint32_t thread)
 
 static uint32_t *before_of(const struct owners *l, uint32_t id)
 {
+	g_assert(pages_get(l->entries, id));	/* an entry leaves its list before it is dropped */
 	return (uint32_t *)(void *)((char *)pages_get(l->entries, id) + l->at_before);
 }
 
@@ -75,6 +77,7 @@ uint32_t owners_newest(const struct owners *l, uint32_t host, int32_t number)
 
 void owners_add(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 {
+	g_assert(owners_newest(l, host, number) != id);	/* else the list would not end */
 	*before_of(l, id) = owners_newest(l, host, number);
 	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
 }
@@ -169,6 +172,7 @@ static uint32_t process_of(const struct publisher *p, uint32_t thread)
 static bool publish_thread(struct publisher *p, uint32_t id, void *pub)
 {
 	struct thread_entry *entry = thread_entry(p, id);
+	g_assert(entry);
 	if (entry->thread == ID_NONE)
 		return false;
 	entry->thread = thread_follow(p->s, entry->thread);
@@ -522,6 +526,8 @@ static void release_process(struct publisher *p, uint32_t id)
 	struct process_entry *entry = process_entry(p, id);
 	entry->process = ID_NONE;
 	entry->released = p->s->last;
+	g_assert(!p->released_processes->len || g_array_index(p->released_processes, struct released,
+				p->released_processes->len - 1).at <= entry->released);	/* drop_released() */
 	g_array_append_val(p->released_processes, ((struct released){ entry->released, id }));
 }
 
@@ -536,6 +542,8 @@ static void release_thread(struct thread *t, void *publisher)
 	struct thread_entry *entry = thread_entry(p, t->id);
 	entry->thread = ID_NONE;
 	entry->released = p->s->last;
+	g_assert(!p->released_threads->len || g_array_index(p->released_threads, struct released,
+				p->released_threads->len - 1).at <= entry->released);	/* drop_released() */
 	g_array_append_val(p->released_threads, ((struct released){ entry->released, t->id }));
 }
 
@@ -620,6 +628,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
+		g_assert(b != s->count_bin);	/* slice_flush() */
 		if (b->after * s->step > before)
 			continue;
 		completeness_add(&s->forgotten, &b->completeness);

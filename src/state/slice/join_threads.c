@@ -80,6 +80,7 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	uint64_t waits = l->waits_base + l->waits.len;
 	for (guint i = 0; r->annots && i < r->annots->len; i++) {
 		uint32_t id = g_array_index(r->annots, uint32_t, i);
+		g_assert(id < s->annots->len);
 		struct annot *a = &g_array_index(s->annots, struct annot, id);
 		a->thread = l->self;
 		if (!a->snap)
@@ -158,6 +159,7 @@ static void append_queued(struct thread *l, struct thread *r)
 
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
+	g_assert(l != r && l->self != r->self);	/* else thread_follow() would not end */
 	r->forward = l->self;
 	r->absorbed = true;
 	s->generation += r->id != ID_NONE;

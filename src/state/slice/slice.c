@@ -97,6 +97,7 @@ void slice_free(struct slice *s)
 
 void slice_window(struct slice *s, int64_t from, int64_t to)
 {
+	g_assert(from <= to);
 	s->window_from = time_floor(from, s->step) / s->step - 1;
 	s->window_to = time_floor(to, s->step) / s->step;
 }
@@ -190,6 +191,7 @@ uint32_t slice_text(struct slice *s, struct blk_text t)
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,
 			uint64_t seq)
 {
+	g_assert(thread == ID_NONE || thread < s->threads->len);
 	struct fact f = {
 		.ts = ts, .seq = seq, .kind = kind, .thread = thread, .other = ID_NONE,
 		.host = thread == ID_NONE ? 0 : thread_at(s, thread)->host,
@@ -204,6 +206,7 @@ static struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t t
 {
 	uint32_t id = thread_slots_take(&s->slots);
 	struct thread *t = id == ID_NONE ? thread_new(s->threads->len) : thread_at(s, id);
+	g_assert(t->self == (id == ID_NONE ? s->threads->len : id) && t->tid == -1 && t->forward == ID_NONE);
 	if (id == ID_NONE)
 		g_ptr_array_add(s->threads, t);
 	t->host = host;
@@ -220,6 +223,7 @@ static void unregister(struct intmap *tids, uint64_t key, uint32_t id)
 void slice_thread_release(struct slice *s, struct thread *t)
 {
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	g_assert(t->tid != -1 || t->resolved || t->forward != ID_NONE);	/* else it is free already */
 	struct thread **slot = &s->tid_cache[(uint32_t)t->tid % TID_CACHE];
 	unregister(&s->tid_last, key, t->self);
 	unregister(&s->tid_first, key, t->self);
@@ -305,6 +309,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	uint32_t i = intmap_get(&s->cpu_map, pair(host, number));
 	if (i != INTMAP_NONE)
 		return i;
+	g_assert(host < s->hosts->len);
 	struct cpu *c = g_new0(struct cpu, 1);
 	c->self = i = s->cpus->len;
 	c->host = host;

@@ -30,6 +30,7 @@ struct maps {			/* arrays: the right's id -> the left's id */
 
 static uint32_t map_thread(const struct maps *m, uint32_t id)
 {
+	g_assert(id == ID_NONE || id < m->n_threads);
 	return id == ID_NONE ? ID_NONE : m->thread[id];
 }
 
@@ -316,6 +317,7 @@ static void sort_range(GArray *facts, guint from, guint to)
 /* Merges the facts from `at` on with those before; both ranges are in order. */
 static void merge_facts(GArray *facts, guint at)
 {
+	g_assert(at <= facts->len);
 	guint n = facts->len - at, i = at, to = facts->len;
 	g_autofree struct fact *new = g_memdup2(&g_array_index(facts, struct fact, at),
 						n * sizeof(struct fact));
@@ -329,6 +331,7 @@ static void merge_facts(GArray *facts, guint at)
 /* Sorts three ranges: the left's facts, the right's, and those that merging wrote. */
 static void sort_facts(struct slice *s, guint right, guint contexts)
 {
+	g_assert(s->facts_sorted <= right && right <= contexts && contexts <= s->facts->len);
 	sort_range(s->facts, s->facts_sorted, right);
 	if (s->facts_sorted && s->facts_sorted < right)
 		sort_range(s->facts, 0, right);
@@ -363,6 +366,7 @@ static void join_counters(struct slice *a, struct slice *b)
 struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct maps m = { 0 };
+	g_assert(a != b && !a->stitching);
 	a->stitching = true;
 	memset(a->tid_cache, 0, sizeof a->tid_cache);
 	g_assert(!b->from_start && a->step == b->step);

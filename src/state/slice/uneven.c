@@ -94,6 +94,7 @@ static int event_order(gconstpointer a, gconstpointer b, gpointer data)
  */
 static void split(struct uneven *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
 {
+	g_assert(lo <= hi);
 	struct slice *s = NULL;
 	g_ptr_array_sort_with_data(raw, event_order, (gpointer)r->tables);
 	for (guint i = 0; i < raw->len; i++) {
@@ -164,6 +165,7 @@ static void add_all(GPtrArray *to, const GPtrArray *from)
 
 static struct slice *take_mid(struct uneven *r)
 {
+	g_assert(r->mid);
 	struct slice *s = r->mid;
 	r->mid = NULL;
 	return s;
@@ -171,6 +173,7 @@ static struct slice *take_mid(struct uneven *r)
 
 struct uneven *uneven_stitch(struct uneven *a, struct uneven *b)
 {
+	g_assert(a->step == b->step && a->n_streams == b->n_streams && a->tables == b->tables);
 	struct uneven *r = uneven_alloc(a->step, a->tables, a->n_streams);
 	GPtrArray *raw = g_ptr_array_new();
 	memcpy(r->begin, a->begin, r->n_streams * sizeof *r->begin);

@@ -38,6 +38,7 @@ static enum part part_of_file(struct spans *sp, uint32_t file)
 
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w)
 {
+	g_assert(w->cause != WAIT_PART || w->part < PART_N);
 	if (w->cause == WAIT_PART)
 		return w->part;
 	return w->cause == WAIT_FD ? part_of_file(sp, wait_file(sp, thread, w)) : PART_OTHER;
@@ -107,6 +108,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
 	enum part part = w->cause == WAIT_PART ? w->part : w->cause == WAIT_FD ? part_of_file(sp, file)
 									       : PART_OTHER;
+	g_assert(part < PART_N);		/* parts of a slice only are of other causes */
 	if (waker != ID_NONE && thread_at(s, waker)->idle) {
 		waker = ID_NONE;
 		irq = irq ? irq : IRQ_UNKNOWN;
@@ -209,6 +211,7 @@ static const struct known_wait *find_known(const struct spans *sp, const struct 
 
 static void take_known(struct spans *sp, struct span *span, const struct known_wait *k)
 {
+	g_assert(k->first + k->n <= sp->known_neighbours.len);
 	struct neighbour_list *b = &sp->parts.neighbour_list;
 	if (k->inside)
 		*vec_add(&sp->parts.waits, struct span_wait) = k->stored_wait;
@@ -247,6 +250,7 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 {
 	if (x == y)
 		return;
+	g_assert(x->snap && y->snap && x->thread != ID_NONE);
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
@@ -262,6 +266,7 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 /* Adds the time from the last annotation of an open span to `now`. */
 static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
 {
+	g_assert(x->snap && x->thread != ID_NONE);
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	int64_t part[PART_SLICE_N];

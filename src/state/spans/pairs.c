@@ -134,6 +134,7 @@ static GArray *frames_of(GHashTable *table, uint64_t key)
 static struct frame *innermost(GHashTable *table, uint64_t key)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
+	g_assert(!frames || frames->len > 0);	/* empty ones are removed */
 	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
 }
 
@@ -231,6 +232,7 @@ static void function_begins(struct pairs *p, struct annot *a)
 /* Removes the function at `at` and those that it called: their exits are missing. */
 static void unwind(struct pairs *p, GArray *frames, guint at)
 {
+	g_assert(at < frames->len);
 	guint n_left = at;
 	for (guint i = at + 1; i < frames->len; i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);

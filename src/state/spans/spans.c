@@ -147,6 +147,7 @@ static struct strace *trace_of(struct spans *sp, const struct annot *a)
 
 static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
 {
+	g_assert(id < sp->s->annots->len && (t->first_annot == ID_NONE) == (t->last_annot == ID_NONE));
 	g_array_index(sp->s->annots, struct annot, id).next = ID_NONE;
 	if (t->last_annot == ID_NONE)
 		t->first_annot = id;
@@ -370,6 +371,7 @@ static void publish_half(struct spans *sp, struct strace *t, guint n_slots, cons
 		s.slot = sp->n_slots++;
 		g_array_append_val(t->slots, s);
 	}
+	g_assert(made.begin_ns <= made.end_ns && made.self_ns >= 0);
 	publication_add_span(pub, s.slot, span_pack(&made));
 }
 
@@ -531,6 +533,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+	g_assert(sp->done <= sp->s->annots->len);
 	intmap_clear(&sp->irqs);	/* names may change later */
 }
 
@@ -629,12 +632,14 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 	}
 	for (guint i = 0; i < done; i++) {
 		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		g_assert(a->next == ID_NONE || map[a->next] != ID_NONE);	/* of the same trace: retained, too */
 		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
 	}
 	for (guint i = 0; i < sp->traces->len; i++) {
 		struct strace *t = g_ptr_array_index(sp->traces, i);
 		t->first_annot = map[t->first_annot];
 		t->last_annot = map[t->last_annot];
+		g_assert(t->first_annot < done && t->last_annot < done);
 	}
 	sp->done = done;
 }

@@ -35,6 +35,8 @@ struct mix {
 
 static void add_link(struct chain *c, struct chain_link h)
 {
+	G_STATIC_ASSERT(LIMIT_WAKER_DEPTH <= UINT8_MAX);
+	g_assert(c->depth >= 1 && c->depth <= LIMIT_WAKER_DEPTH);	/* 0 is the span's thread */
 	h.thread = spans_map_thread(c->sp, c->thread[c->depth]);
 	h.depth = (uint8_t)c->depth;
 	if (h.end_ns > h.begin_ns)

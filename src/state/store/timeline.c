@@ -328,8 +328,10 @@ static void apply_strings(struct timeline *tl, const GArray *strings)
 	for (unsigned i = 0; i < strings->len; i++) {
 		struct published_string *s = &g_array_index(strings, struct published_string, i);
 		char **entry = pages_put(&tl->strings, s->id);
-		if (*entry)
+		if (*entry) {
+			g_assert(tl->registry_bytes > strlen(*entry));
 			tl->registry_bytes -= strlen(*entry) + 1;
+		}
 		g_free(*entry);
 		*entry = g_steal_pointer(&s->s);
 		tl->registry_bytes += strlen(*entry) + 1;
@@ -352,6 +354,7 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 	for (unsigned i = 0; i < threads->len; i++) {
 		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
 		struct thread_info *entry = pages_put(&tl->threads, p->id);
+		g_assert(tl->registry_bytes >= entry->n_names * sizeof(*entry->names));
 		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
 		clear_thread(entry);
 		*entry = p->info;
@@ -467,9 +470,11 @@ static void put_second(struct timeline *tl, struct second *s)
 		note_event(tl, &s->events[i]);
 	if (s->fold_ns)
 		tl->folded_until = MAX(tl->folded_until, s->end_ns);
+	g_assert(!at || timeline_second(tl, at - 1)->begin_ns < s->begin_ns);
 	const struct second *old = timeline_second(tl, at);
 	tl->second_bytes += s->bytes;
 	if (old && old->begin_ns == s->begin_ns) {
+		g_assert(tl->second_bytes >= old->bytes);
 		tl->second_bytes -= old->bytes;
 		second_unref(g_ptr_array_index(tl->seconds, at));
 		g_ptr_array_index(tl->seconds, at) = s;
@@ -480,6 +485,7 @@ static void put_second(struct timeline *tl, struct second *s)
 
 static struct span_entry entry_of(struct span *span, uint32_t slot)
 {
+	g_assert(span->bytes > 0 && span->begin_ns <= span->end_ns);	/* sealed */
 	return (struct span_entry){
 		.span = span, .trace_id = span->trace_id, .end_ns = span->end_ns,
 		.bytes = span->bytes, .slot = slot, .open = span->state == SPAN_OPEN,
@@ -506,6 +512,7 @@ static void uncount_text(const char *text, void *data)
 	if (reftext_len(text) < SPAN_LONG_TEXT)
 		return;
 	uint32_t n = intmap_get(&tl->long_texts, key);
+	g_assert(n != INTMAP_NONE);		/* count_text() was called for the same text */
 	if (n > 1) {
 		intmap_set(&tl->long_texts, key, n - 1);
 		return;
@@ -523,6 +530,7 @@ static void count_span(struct timeline *tl, const struct span_entry *entry)
 
 void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry)
 {
+	g_assert(tl->span_bytes >= entry->bytes);
 	tl->span_bytes -= entry->bytes;
 	if (entry->span->has_long_text)
 		span_each_text(entry->span, uncount_text, tl);
@@ -537,6 +545,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 		span_unref(entry.span);
 		return;
 	}
+	g_assert(!timeline_is_evicted(tl, entry.slot));	/* its sums would count it twice */
 	uint32_t index = tl->spans->len;
 	g_array_append_val(tl->spans, entry);
 	intmap_set(&tl->by_slot, entry.slot, index);
@@ -616,6 +625,7 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		add_span(tl, entry);
 		return;
 	}
+	g_assert(index < tl->spans->len);
 	const struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 	if (tl->pinned && old->trace_id == tl->pinned && !old->open)
 		hold_back(tl, entry);

@@ -191,6 +191,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		x->discarded_max = x->p.discarded;
 		if (!before || !after_hole(x, before))
 			count_losses(x, before);
+		g_assert(!before || before->max_end_ns <= x->max_end_ns);	/* native_plan_find() searches them */
 		before = x;
 	}
 }

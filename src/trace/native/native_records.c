@@ -53,6 +53,7 @@ static void flush_tallies(struct native_cursor *k)
 	const struct native_source *s = k->source;
 	for (guint i = 0; i < k->counted->len; i++) {
 		uint32_t cls = g_array_index(k->counted, uint32_t, i);
+		g_assert(k->counts[cls] > 0 && s->cls[cls] != UINT32_MAX && k->index != G_MAXUINT16);
 		struct blk_tally *t = arena_alloc(native_arena(k), sizeof *t);
 		*t = (struct blk_tally){
 			.second = k->second, .count = k->counts[cls], .last_ns = k->tally_last,
@@ -88,6 +89,7 @@ void native_tally_first(struct native_cursor *k)
 void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss)
 {
 	struct native_source *s = k->source;
+	g_assert(loss->begin_ns <= loss->end_ns);
 	if (loss->begin_ns >= s->to || loss->end_ns < s->from)
 		return;
 	native_ensure_added(k, MAX(loss->begin_ns, s->from));
