@@ -68,7 +68,7 @@ static const struct {
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
-	[COMMAND_HELP_HERE] = { .print = options_print_help_session },
+	[COMMAND_HELP_SESSION] = { .print = options_print_help_session },
 	[COMMAND_VERSION] = { .print = about_version },
 };
 
@@ -100,7 +100,7 @@ static int run_isolated(const struct options *o)
 
 static int run_command(const struct options *o)
 {
-	if (o->local || o->here.snapshot)
+	if (o->local || o->session.snapshot)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)
 		return run_isolated(o);

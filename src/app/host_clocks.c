@@ -33,7 +33,7 @@ static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *l
 
 	if (c->offset_ns == TIME_UNKNOWN || !*c->boot) {
 		add(lines, "the clock of %s is not moved: %s", c->host, *c->boot ?
-		    "no calls tell how far it is from the others" : "it has no uuid");
+		    "no calls show its offset from the others" : "it has no uuid");
 		return false;
 	}
 	int64_t offset = c->drift_ppm != 0 && at != TIME_UNKNOWN ? clocks_offset_at(k, i, at) : c->offset_ns;
@@ -60,7 +60,7 @@ static bool move_clocks(const struct timeline *tl, bool newest, GPtrArray *lines
 	bool moved = false;
 
 	if (k->clocks->len < 2) {
-		add(lines, "there is one clock only, nothing to move");
+		add(lines, "there is only one clock, so nothing to move");
 		return false;
 	}
 	for (guint i = 0; i < k->links->len; i++) {

@@ -115,14 +115,14 @@ void input_again(struct input *in)
 	g_clear_pointer(&in->options.spool, spool_unref);
 }
 
-bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
+bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error)
 {
 	g_assert(!in->paths && !in->options.spool);
 	in->options.spool = spool_new(dir, limit, in->label, error);
 	return in->options.spool != NULL;
 }
 
-const char *input_kept(struct input *in)
+const char *input_stored_path(struct input *in)
 {
 	if (!in->options.spool)
 		return NULL;
@@ -130,7 +130,7 @@ const char *input_kept(struct input *in)
 	return spool_path(in->options.spool);
 }
 
-bool input_keeps(struct input *in, int64_t *ret_from)
+bool input_stored_from(struct input *in, int64_t *ret_from)
 {
 	struct spool_status st;
 
@@ -141,7 +141,7 @@ bool input_keeps(struct input *in, int64_t *ret_from)
 	return true;
 }
 
-char *input_keep_trouble(struct input *in)
+char *input_store_trouble(struct input *in)
 {
 	struct spool_status st = { 0 };
 	if (in->options.spool)

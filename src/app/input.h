@@ -24,12 +24,12 @@ void input_count_threads(struct input *in, bool count);
  * what the relay daemon has, and without storing packets. */
 void input_again(struct input *in);
 /* Stores the packets of a live input below `dir` (live/spool/spool.h). limit: bytes. Before input_start(). */
-bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error);
+bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error);
 /* The directory of the stored packets, flushed; NULL: packets are not stored. Borrowed. */
-const char *input_kept(struct input *in);
+const char *input_stored_path(struct input *in);
 /* Beginning of the oldest stored packet; TIME_UNKNOWN: none yet. false: packets are not stored. */
-bool input_keeps(struct input *in, int64_t *ret_from);
-char *input_keep_trouble(struct input *in);	/* why storing has stopped (g_free), or NULL */
+bool input_stored_from(struct input *in, int64_t *ret_from);
+char *input_store_trouble(struct input *in);	/* why storing has stopped (g_free), or NULL */
 void input_unref(struct input *in);		/* NULL is fine */
 
 /* Starts a job that reads it. The job has its own reference. */

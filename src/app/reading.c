@@ -134,7 +134,7 @@ int reading_start(struct reading *r, const struct options *o)
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
-		if (o->spool && !input_keep(r->in, o->spool, o->spool_size, &error)) {
+		if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;
 		}
@@ -287,7 +287,7 @@ static bool instant(const char *option, const char *text, int64_t first, int64_t
 static int report_outside(const char *option, int64_t at, int64_t first, int64_t last)
 {
 	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
-	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
+	log_error("%s: %s is outside the trace, which lasts from %s to %s", option,
 		  timefmt_date_ms(a, at), timefmt_date_ms(f, first), timefmt_date_ms(l, last));
 	return EXIT_FAILED;
 }
@@ -323,7 +323,7 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 	if (o->to && *ret_to == end - 1)
 		*ret_to = end;		/* the range includes the last event */
 	if (*ret_from >= *ret_to) {
-		log_error("--from has to be before --to");
+		log_error("--from must be before --to");
 		return EXIT_USAGE;
 	}
 	if (*ret_to <= first || *ret_from >= end)
@@ -338,33 +338,33 @@ char *reading_left_out(const struct job_status *st)
 	return st->warning ? g_strdup_printf("%s: left out", st->warning) : NULL;
 }
 
-char *reading_damaged(const struct trust *t)
+char *reading_damaged(const struct completeness *t)
 {
 	if (!t->touched || t->lost_events || t->lost_packets)
 		return NULL;
-	return g_strdup_printf("%u %s of the trace can't be read, or lost events before it begins, which "
-			       "it does not count: what is whole was read", t->touched,
+	return g_strdup_printf("%u %s of the trace cannot be read, or lost an unknown number of events "
+			       "before the trace begins; the rest was read", t->touched,
 			       t->touched == 1 ? "part" : "parts");
 }
 
 int reading_loss_code(struct reading *r)
 {
-	struct trust trust = timeline_trust(r->tl);
+	struct completeness completeness = timeline_completeness(r->tl);
 	struct job_status st;
 
 	job_get_status(r->job, &st);
-	g_autofree char *damaged = reading_damaged(&trust);
+	g_autofree char *damaged = reading_damaged(&completeness);
 	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
 	report_left_out(r);
 	if (missing)
 		log_error("%s", missing);
 	if (missing)
 		return EXIT_INCOMPLETE;
-	if (trust.lost_events || trust.lost_packets)
+	if (completeness.lost_events || completeness.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)
 		return st.warning ? EXIT_LOSS : EXIT_FINE;
 	if (damaged)
 		log_error("%s", damaged);
-	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
+	return completeness.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
 }

@@ -66,6 +66,6 @@ int reading_loss_code(struct reading *r);
 /* What the reader left out; and parts that are damaged without a count of lost events. A line each (g_free); NULL:
  * nothing. */
 char *reading_left_out(const struct job_status *st);
-char *reading_damaged(const struct trust *t);
+char *reading_damaged(const struct completeness *t);
 
 #endif

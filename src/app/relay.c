@@ -270,13 +270,13 @@ GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 
 static int list_json(const struct options *o, const GPtrArray *sessions)
 {
-	g_autofree struct session_facts *facts = g_new0(struct session_facts, sessions->len + 1);
+	g_autofree struct session_row *facts = g_new0(struct session_row, sessions->len + 1);
 	g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
 
 	for (guint i = 0; i < sessions->len; i++) {
 		const struct live_session *s = g_ptr_array_index(sessions, i);
 		g_ptr_array_add(urls, session_url(o->urls, s));
-		facts[i] = (struct session_facts){
+		facts[i] = (struct session_row){
 			.host = s->target, .session = s->name, .url = g_ptr_array_index(urls, i),
 			.timer_us = s->timer_us, .streams = s->streams, .viewers = s->viewers,
 		};

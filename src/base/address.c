@@ -2,6 +2,7 @@
 /* Internet addresses as text: see address.h. */
 #include "base/address.h"
 
+#include <glib.h>
 #include <stdio.h>
 
 static unsigned group(const uint8_t *a, unsigned i)
@@ -40,6 +41,7 @@ static void put_v6(char *to, const uint8_t *a)
 void address_text(char *to, unsigned family, const uint8_t *a, int port)
 {
 	char text[ADDRESS_MAX - 16];
+	g_assert(family == 4 || family == 6);
 	if (family == 4)
 		snprintf(text, sizeof text, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
 	else

@@ -505,7 +505,7 @@ static const char *const takes[] = {
 	[VALUE_TIME] = "number of ns since the epoch",
 	[VALUE_ID] = "number",
 	[VALUE_RATIO] = "ratio (0.5 or 50%)",
-	[VALUE_HEX64] = "id of hex digits",
+	[VALUE_HEX64] = "hexadecimal id",
 };
 
 static bool check_node(const struct expr *e, const struct node *node, expr_kind kind_of,
@@ -519,7 +519,7 @@ static bool check_node(const struct expr *e, const struct node *node, expr_kind 
 	enum value_kind kind = kind_of(node->column, data);
 	if (fits(&node->literal, kind))
 		return true;
-	g_set_error(error, BLK_EXPR_ERROR, 0, "filter '%s': '%s' is no %s at character %ld", e->text,
+	g_set_error(error, BLK_EXPR_ERROR, 0, "filter '%s': '%s' is not a %s at character %ld", e->text,
 		    node->literal.text, takes[kind], node->at);
 	return false;
 }

@@ -65,6 +65,7 @@ bool fields_next(struct fields_cursor *c, struct field *ret)
 		return false;
 	memcpy(&h, c->at, sizeof h);
 	c->at += sizeof h;
+	g_assert(h.name_size && (uint64_t)(c->end - c->at) >= (uint64_t)h.name_size + h.len);
 	*ret = (struct field){
 		.kind = h.kind, .scope = h.scope, .base = h.base, .is_list = h.is_list,
 		.name = (const char *)c->at, .value = h.value,

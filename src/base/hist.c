@@ -72,6 +72,8 @@ void hist_add_block(struct hist *h, unsigned block)
 {
 	struct hist_many *m = h->many;
 
+	G_STATIC_ASSERT(HIST_BLOCKS <= UINT8_MAX);	/* .place */
+	g_assert(block < HIST_BLOCKS && !m->place[block] && m->n < HIST_BLOCKS);
 	if (m->n == m->alloc)
 		h->many = m = resize_blocks(m, MIN(m->alloc * 2u, HIST_BLOCKS));
 	memset(m->counts[m->n], 0, sizeof(m->counts[0]));
@@ -111,6 +113,7 @@ static void merge_growing(struct hist *into, const struct hist_many *from)
 /* `into` is growing, `from` has many. */
 static void merge_many(struct hist *into, const struct hist *from)
 {
+	g_assert(into->n == HIST_GROWING && !is_few(from));
 	const struct hist_many *f = from->many;
 
 	if (from->n == HIST_PACKED)
@@ -140,6 +143,7 @@ void hist_grow(struct hist *h)
 
 void hist_merge(struct hist *into, const struct hist *from)
 {
+	g_assert(into != from);
 	if (is_few(from)) {
 		for (unsigned i = 0; i < from->n; i++)
 			hist_add(into, from->few[i]);
@@ -180,6 +184,7 @@ static struct hist_many *packed_of(const struct hist_many *m)
 	struct hist_bucket bucket[HIST_BLOCKS * HIST_BLOCK];
 	unsigned n = 0;
 
+	g_assert(m->n <= HIST_BLOCKS);
 	for (unsigned b = 0; b < HIST_BLOCKS; b++)
 		if (m->place[b])
 			n += pack_block(bucket + n, b * HIST_BLOCK, m->counts[m->place[b] - 1u]);
@@ -251,6 +256,7 @@ bool hist_remove(struct hist *h, int64_t ns)
 	uint32_t *count = place ? &m->counts[place - 1u][index & (HIST_BLOCK - 1)] : NULL;
 	if (!count || !*count)
 		return false;
+	g_assert(m->count > 0);
 	--*count;
 	m->sum -= ns;
 	if (--m->count == 0) {
@@ -341,6 +347,7 @@ static int compare_ns(const void *a, const void *b)
 
 static unsigned bucket_of_few(const struct hist *h, uint64_t rank)
 {
+	g_assert(rank >= 1 && rank <= h->n);
 	struct hist sorted = *h;
 
 	qsort(sorted.few, sorted.n, sizeof(sorted.few[0]), compare_ns);

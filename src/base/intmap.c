@@ -38,6 +38,7 @@ static void resize(struct intmap *m, uint32_t to_slots)
 	struct intmap old = *m;
 	uint32_t slots = old.mask ? old.mask + 1 : 0;
 
+	g_assert(!(to_slots & (to_slots - 1)) && to_slots > m->n);	/* a free slot ends each search */
 	alloc_slots(m, to_slots);
 	for (uint32_t i = 0; i < slots; i++) {
 		if (old.values[i] == INTMAP_NONE)
@@ -72,6 +73,7 @@ static uint32_t slot_for(struct intmap *m, uint64_t key)
 		resize(m, (m->mask + 1) * 2);
 		i = find_slot(m, key);
 	}
+	g_assert(m->n < m->mask);
 	m->keys[i] = key;
 	m->n++;
 	return i;
@@ -87,6 +89,7 @@ void intmap_set(struct intmap *m, uint64_t key, uint32_t value)
 
 uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value)
 {
+	g_assert(value != INTMAP_NONE);
 	uint32_t i = slot_for(m, key);
 
 	if (m->values[i] == INTMAP_NONE)
@@ -113,6 +116,7 @@ bool intmap_remove(struct intmap *m, uint64_t key)
 		hole = i;
 	}
 	m->values[hole] = INTMAP_NONE;
+	g_assert(m->n > 0);
 	m->n--;
 	return true;
 }
@@ -128,8 +132,11 @@ void intmap_foreach(const struct intmap *m, intmap_visit visit, void *data)
 {
 	if (!m->mask)
 		return;
+	const uint64_t *keys = m->keys;
+	uint32_t n = m->n;
 	for (uint32_t i = 0; i <= m->mask; i++) {
 		if (m->values[i] != INTMAP_NONE)
 			visit(m->keys[i], m->values[i], data);
+		g_assert(m->keys == keys && m->n == n);		/* visit() did not change the map */
 	}
 }

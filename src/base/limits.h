@@ -21,10 +21,10 @@
 
 #define LIMITS_METADATA(X) \
 	X(METADATA_BYTES, 64 << 20, "bytes", "metadata of one trace", \
-	  "the trace is left out", "that of a kernel has 1 MB") \
+	  "the trace is left out", "a kernel's has 1 MB") \
 	X(FRAGMENT_BYTES, 4 << 20, "bytes", "a fragment of CTF 2 metadata", \
 	  "the trace is left out", "each event class has a fragment of its own") \
-	X(JSON_DEPTH, 200, "levels", "objects and arrays inside each other in a fragment", \
+	X(JSON_DEPTH, 200, "levels", "nested objects and arrays in a fragment", \
 	  "the trace is left out", "the scanner recurses; tracers write 10") \
 	X(TYPES, 1 << 21, "types", "types of one trace", \
 	  "the trace is left out", "200 MB of memory; a kernel has 20,000") \
@@ -32,7 +32,7 @@
 	  "the trace is left out", "an event of a kernel has 60") \
 	X(ALL_TYPES, 1 << 22, "types", "the same of all classes of one trace", \
 	  "the trace is left out", "decoders are as large as that") \
-	X(TYPE_DEPTH, 32, "levels", "types inside each other", \
+	X(TYPE_DEPTH, 32, "levels", "nested types", \
 	  "the trace is left out; with --reader babeltrace2 the field is", "decoders recurse; tracers write 5") \
 	X(FIELD_LOOKUPS, 1 << 26, "fields", "fields examined for all lengths and tags of one trace", \
 	  "the trace is left out", "0.1 s; names that repeat make it quadratic") \
@@ -45,10 +45,10 @@
 	X(EMPTY_ELEMENTS, 4096, "elements", "an array of elements without a size", \
 	  "the trace is left out", "they take time and no bytes") \
 	X(LENGTHS, 4095, "fields", "lengths and tags that one event can refer to", \
-	  "the trace is left out", "a register each, for every thread; a kernel's events have 20") \
-	X(HEADER_LENGTHS, 63, "fields", "of these, CTF 2: in the packet header", \
+	  "the trace is left out", "a register each, forevery thread; a kernel's events have 20") \
+	X(HEADER_LENGTHS, 63, "fields", "of these, in the packet header (CTF 2)", \
 	  "the trace is left out", "no tracer writes one there") \
-	X(CONTEXT_LENGTHS, 192, "fields", "of these, CTF 2: in the headers and contexts of a stream class", \
+	X(CONTEXT_LENGTHS, 192, "fields", "of these, in the headers and contexts of a stream class (CTF 2)", \
 	  "the trace is left out", "a context field has one at most, and there are 40") \
 	X(PATH_PARTS, 16, "names", "names in the path to a length or tag", \
 	  "the trace is left out", "tracers write 3") \
@@ -72,15 +72,15 @@
 	X(DIRECTORIES, 200000, "directories", "directories below those that are opened", \
 	  "an error: name fewer", "an hour of rotations each second has 30,000") \
 	X(PACKET_BYTES, 256 << 20, "bytes", "a packet", \
-	  "of a file it is damaged; of a relay the answer makes no sense", \
+	  "of a file: it is damaged; of a relay the answer is invalid", \
 	  "sub-buffers have 1 MB; a sparse file claims any size") \
 	X(PACKET_HEADER_BYTES, 8191, "bytes", "header and context of a packet", \
 	  "the stream is left out", "tracers write 100") \
 	X(EVENT_BYTES, 64 << 20, "bytes", "an event", \
-	  "the rest of its packet is lost", "it is held whole; no tracer writes one above a sub-buffer") \
+	  "the rest of its packet is lost", "the whole event is in memory; no tracer writes one above a sub-buffer") \
 	X(FIELD_BYTES, 64 << 20, "bytes", "a list that is read, elements below a byte widened to one", \
-	  "it is empty", "lists of single bits take eight times their room") \
-	X(EMPTY_STEPS, 1 << 20, "fields", "fields of one event that take no room", \
+	  "it is empty", "lists of single bits become eight times larger") \
+	X(EMPTY_STEPS, 1 << 20, "fields", "fields of one event without a size", \
 	  "the event does not fit: the rest of its packet is lost", "they take time and no bytes") \
 	X(STATEDUMP_BYTES, 256 << 20, "bytes", "packets searched for the state dump (save --with-statedump)", \
 	  "the range is saved without one", "1 s; the dump of a busy machine has 20 MB")
@@ -91,55 +91,55 @@
 	X(FILE_NAME_BYTES, 100, "bytes", "a file name made of a text", \
 	  "it is cut", "with what is appended it fits any file system") \
 	X(LOG_EVENT_BYTES, 64 << 10, "bytes", "all fields of an event in the log", \
-	  "the last ones are replaced by ...", "they are stored for every line that is shown") \
+	  "the last ones are replaced by ...", "they are stored forevery line that is shown") \
 	X(LOG_TEXT_BYTES, 256, "bytes", "a text in a line of the log", \
-	  "it is cut, with ... behind", "a line is read by people") \
+	  "it is cut, and ends with ...", "a line is read by people") \
 	X(LOG_ELEMENTS, 32, "elements", "elements of a list in a line of the log", \
 	  "the others are replaced by ...", "a line is read by people") \
 	X(FILTER_BYTES, 4096, "bytes", "a filter", \
 	  "it is refused", "people type less") \
-	X(FILTER_DEPTH, 64, "levels", "parentheses and negations inside each other in a filter", \
+	X(FILTER_DEPTH, 64, "levels", "nested parentheses and negations in a filter", \
 	  "it is refused", "the parser recurses")
 
 #define LIMITS_MODEL(X) \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
-	  "they are refused", "each is held against every event that it names") \
+	  "they are refused", "each is checked forevery event that it names") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
 	  "the file is refused", "people type less") \
 	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \
 	  "it is cut", "it is a part of a span's name") \
 	X(EVENT_COUNTERS, 6, "counters", "perf counters of an event class", \
-	  "the others are not read", "a CPU counts about so many at once") \
+	  "the others are not read", "a CPU has about this number of counters") \
 	X(COUNTERS, 64, "counters", "perf counters of a thread or a CPU", \
-	  "the others are not counted", "of names that differ; plenty of event classes") \
+	  "the others are not counted", "only hostile traces have more") \
 	X(OPEN_SPANS, 4096, "spans", "functions, and spans by rules, that are open on a thread or of a key", \
 	  "the oldest quarter stays open", "a stack of calls has 200") \
 	X(TRACE_FUNCTIONS, 65536, "spans", "functions in one trace of spans", \
 	  "the next one begins another trace", "a trace is held until it is complete") \
 	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
-	  "annotations of the others are the first one's", "the tracer reports 2") \
+	  "annotations of the others are added to the first half", "the tracer reports 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \
-	  "it is given up: its spans stay incomplete", "what waits longer has most likely been killed") \
+	  "its spans stay incomplete", "a process that is silent for longer was probably killed") \
 	X(SPAN_WAITS, 32, "waits", "waits of a span that are listed", \
 	  "the shorter ones are counted", "the longest explain it") \
 	X(SPAN_CALLS, 64, "calls", "slow system calls of a span that are listed", \
 	  "the shorter ones are counted", "the longest explain it") \
-	X(SPAN_NEIGHBOURS, 8, "threads", "threads that had the CPU which a span waited for", \
+	X(SPAN_NEIGHBOURS, 8, "threads", "threads that ran while a span waited for the CPU", \
 	  "the others are summed", "the longest explain it") \
 	X(WAKER_DEPTH, 8, "threads", "wakers of wakers", \
 	  "the chain ends", "a request goes through fewer threads") \
 	X(WAKER_LOOKS, 4096, "waits", "waits examined to explain one", \
 	  "the rest is one entry", "a waker may have waited a million times meanwhile") \
 	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second that are listed", \
-	  "the others are in the histogram alone", "about a screen") \
+	  "the others are only in the histogram", "about a screen") \
 	X(OPERATIONS, 32768, "operations", \
-	  "operations (service and name of spans), where memory is bounded; fewer below 200M", \
-	  "further ones have no usual values", "names with an id inside would make one each") \
-	X(FORKS, 256, "processes", "forks in forks that a descriptor is followed through", \
+	  "operations (service and name of spans), fewer if --memory is below 200M", \
+	  "further ones have no usual values", "every name that contains an id is an operation") \
+	X(FORKS, 256, "processes", "generations of forks through which a descriptor is followed", \
 	  "it has no name", "every lookup walks them") \
 	X(GAP_STEPS, 1000000, "steps", "steps (seconds) of a gap in the trace", \
 	  "those before the last are not made", "11 days; a wrong clock may claim a century") \
-	X(PATH_DEPTH, 64, "threads", "threads of a critical path, one behind the other", \
+	X(PATH_DEPTH, 64, "threads", "successive threads of a critical path", \
 	  "the rest is one segment", "the walk recurses") \
 	X(PATH_LOOKS, 4000000, "spans", "spans and annotations examined for one critical path", \
 	  "the rest is shown as waits", "0.5 s") \
@@ -150,25 +150,25 @@
 
 #define LIMITS_LIVE(X) \
 	X(RELAY_TIMEOUT_SECONDS, 10, "s", "an answer of a relay, unless --timeout is given", \
-	  "the program reconnects; batch gives up", "a network that is merely slow answers sooner") \
+	  "the program reconnects; batch gives up", "a slow network answers sooner") \
 	X(TIMEOUT_SECONDS, 86400, "s", "--timeout and --late-bound", \
 	  "the option is refused", "a day") \
-	X(LOST_SESSION_SECONDS, 60, "s", "a session that has ended, until it is created again (--wait: for ever)", \
-	  "the live session ends", "a daemon that is started again needs 10 s") \
-	X(BROKEN_ANSWERS, 4, "answers", "answers of a relay in a row that make no sense", \
-	  "the relay is given up", "one may be a fault of the network") \
-	X(STUCK_CONNECTIONS, 4, "connections", "connections in a row that break while a packet comes", \
-	  "the relay is given up, exit status 4", "a path that drops large packets lets none through") \
+	X(LOST_SESSION_SECONDS, 60, "s", "a session that has ended, until it is created again (--wait: forever)", \
+	  "the live session ends", "a restarted daemon needs 10 s") \
+	X(BROKEN_ANSWERS, 4, "answers", "invalid answers of a relay in a row", \
+	  "blktop gives up the relay", "one may be a fault of the network") \
+	X(STUCK_CONNECTIONS, 4, "connections", "connections in a row that break during a packet", \
+	  "blktop gives up the relay, exit status 4", "a network that drops large packets never delivers one") \
 	X(STREAM_ERRORS, 20, "errors", "errors of a relay about one stream in a row", \
 	  "the stream ends", "a relay says so of packets that were overwritten") \
 	X(RELAY_SESSIONS, 4096, "sessions", "sessions that a relay lists", \
 	  "the list is refused", "relays have 10") \
 	X(RELAY_STREAMS, 16384, "streams", "streams of one session of a relay", \
-	  "the answer makes no sense", "1,000 CPUs have 3,000") \
+	  "the answer is invalid", "1,000 CPUs have 3,000") \
 	X(RELAY_TRACES, 16384, "traces", "traces of one session of a relay", \
-	  "the answer makes no sense", "buffers per process make a trace for each process") \
+	  "the answer is invalid", "buffers per process make a trace for each process") \
 	X(RELAY_NAME_BYTES, 255, "bytes", "a name of a host or session in an answer", \
-	  "the answer makes no sense", "the protocol's fields") \
+	  "the answer is invalid", "the protocol's fields") \
 	X(URL_BYTES, 1024, "bytes", "the URL of a relay or session", \
 	  "it is refused", "longer than all its parts may be") \
 	X(HOST_BYTES, 255, "bytes", "the name of a relay's host", \
@@ -178,11 +178,11 @@
 	X(SESSION_BYTES, 254, "bytes", "the name of a session in a URL", \
 	  "the URL is refused", "the protocol's field") \
 	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay reports, and that of --live-timer", \
-	  "of a relay it counts as this; the option is refused", "streams are waited for two live timers") \
+	  "of a relay: it counts as this; the option: refused", "streams are waited for two live timers") \
 	X(NEWS_MS, 1000, "ms", "data held until the relay was asked for new streams", \
 	  "it is shown; events of such streams may come late", "a relay answers in 20 ms") \
 	X(CLASS_MS, 1000, "ms", "packets held for metadata that was announced, or a clock of their host", \
-	  "they are read without", "metadata is sent before the packets that need it") \
+	  "they are read without it", "metadata is sent before the packets that need it") \
 	X(METADATA_SECONDS, 5, "s", "packets of a trace without metadata", \
 	  "it is reported: exit status 3", "a daemon sends it within a second") \
 	X(UNREADABLE_SECONDS, 5, "s", "a live session of which nothing can be read", \
@@ -192,13 +192,13 @@
 	X(SPOOL_ENTRIES, 100000, "files", "files examined in a directory of spools", \
 	  "the others are neither counted nor deleted", "a trace has some hundred") \
 	X(SPOOL_END_SECONDS, 3, "s", "the spool's disk at the end", \
-	  "what is not written is lost", "the program has to end") \
+	  "what is not written is lost", "the program must end") \
 	X(FOLLOWED_PROCESSES, 4096, "processes", "processes that a session follows (--pid, -- PROGRAM)", \
 	  "further children are not traced", "the tracer has a tracker for each") \
 	X(FOLLOWED_DEPTH, 64, "levels", "children of children of a followed process", \
 	  "those below are not traced", "a shell's pipeline has 3") \
 	X(PROGRAM_END_SECONDS, 3, "s", "a followed program after SIGTERM", \
-	  "SIGKILL", "the program has to end") \
+	  "SIGKILL", "the program must end") \
 	X(SNAPSHOTS, 50, "snapshots", "snapshots of one run", \
 	  "no more are taken", "each may be as large as the buffers") \
 	X(SESSION_NAME_BYTES, 200, "bytes", "--session", \
@@ -210,8 +210,8 @@
 
 #define LIMITS_IMPORT(X) \
 	X(SPAN_OBJECT_BYTES, 4 << 20, "bytes", "a span in a file of spans", \
-	  "the file is read up to there: exit status 3", "it is held whole; tracers write 10 kB") \
-	X(SPAN_OBJECT_DEPTH, 32, "levels", "objects and lists inside each other in a span", \
+	  "the file is read up to there: exit status 3", "the whole span is in memory; tracers write 10 kB") \
+	X(SPAN_OBJECT_DEPTH, 32, "levels", "nested objects and lists in a span", \
 	  "the file is read up to there: exit status 3", "the parser recurses; Zipkin has 3") \
 	X(SPAN_LISTS, 4, "lists", "lists around the spans of a file", \
 	  "the file is read up to there: exit status 3", "Zipkin writes 2") \
@@ -222,7 +222,7 @@
 	X(MERGED_FACTS, 1000, "facts", "annotations, and tags, of a span that several reports add up to", \
 	  "those of further reports are left out", "each is compared with all") \
 	X(SPAN_NESTING, 64, "spans", "spans of one thread around an imported wait", \
-	  "the outer ones do not have it", "every wait is added to each")
+	  "the outer ones do not get it", "every wait is added to each")
 
 #define LIMITS_PROGRAM(X) \
 	X(THREADS, 256, "threads", "--jobs", \
@@ -231,7 +231,7 @@
 	  "the option is refused", "each costs some stitching") \
 	X(REPORT_REQUESTS, 1000, "requests", "--worst of a report", \
 	  "the option is refused", "a page is read by people") \
-	X(LISTENING_SECONDS, 86400, "s", "-n of --doctor", \
+	X(LISTENING_SECONDS, 86400, "s", "-n with --doctor", \
 	  "the option is refused", "a day") \
 	X(EMPTY_SECONDS, 600, "steps", "seconds in a row without an event that --each prints", \
 	  "a longer gap is passed over", "a wrong clock would print millions") \

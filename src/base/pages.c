@@ -20,6 +20,7 @@ static struct page *page_of(struct pages *p, uint32_t i)
 	if (!p->page[i]) {
 		p->page[i] = g_malloc0(page_bytes(p));
 		p->n_allocated++;
+		g_assert(p->n_allocated <= p->n_pages);
 	}
 	return p->page[i];
 }
@@ -52,6 +53,7 @@ void pages_drop(struct pages *p, uint32_t id)
 
 uint32_t pages_next(const struct pages *p, uint32_t from)
 {
+	g_assert(p->n <= (uint64_t)p->n_pages * PAGE_ENTRIES);
 	while (from < p->n) {
 		const struct page *page = p->page[from / PAGE_ENTRIES];
 		uint64_t left = page ? page->known >> from % PAGE_ENTRIES : 0;

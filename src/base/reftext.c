@@ -69,6 +69,7 @@ static struct table *table_of(uint32_t hash)
 
 static void set_chains(struct table *t, uint32_t n)
 {
+	g_assert(n && !(n & (n - 1)));
 	struct reftext **old = t->chains;
 	uint32_t had = old ? t->mask + 1 : 0;
 
@@ -94,6 +95,7 @@ static struct reftext *find(const struct table *t, const char *s, size_t len, ui
 
 static struct reftext *add(struct table *t, const char *s, size_t len, uint32_t hash)
 {
+	g_assert(len && len <= LIMIT_TEXT_BYTES);	/* "" is not in a table */
 	struct reftext *r = g_malloc(offsetof(struct reftext, text) + len + 1);
 
 	if (!t->chains || t->n > t->mask)
@@ -157,6 +159,7 @@ static void take_out(struct table *t, struct reftext *r)
 	while (*at != r)
 		at = &(*at)->next;
 	*at = r->next;
+	g_assert(t->n > 0);
 	t->n--;
 	if (t->mask >= FEWEST_CHAINS && t->n < t->mask / 8)
 		set_chains(t, (t->mask + 1) / 2);

@@ -30,6 +30,7 @@ void slab_put(struct slab *b, void *one)
 {
 	if (!one)
 		return;
+	g_assert(one != b->unused);		/* else it is freed twice */
 	((struct unused *)one)->next = b->unused;
 	b->unused = one;
 }

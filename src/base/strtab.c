@@ -74,6 +74,7 @@ static struct strtab_slot *find_slot(const struct strtab *t, const char *s, size
 /* Makes a new hash table with n slots. */
 static void place_all(struct strtab *t, uint32_t n)
 {
+	g_assert(!(n & (n - 1)) && n > t->entries->len);	/* a free slot ends each search */
 	g_free(t->slots);
 	alloc_slots(t, n);
 	for (uint32_t id = 0; id < t->entries->len; id++) {
@@ -89,6 +90,7 @@ static void place_all(struct strtab *t, uint32_t n)
 
 static const char *store_bytes(struct strtab *t, const char *s, size_t len)
 {
+	G_STATIC_ASSERT(LIMIT_TEXT_BYTES < CHUNK_BYTES && LIMIT_TEXT_BYTES <= UINT16_MAX);	/* entry.len */
 	if (!t->chunks) {
 		const char *text = reftext_new_len(s, len);
 		t->bytes += reftext_bytes(text);
@@ -100,11 +102,11 @@ static const char *store_bytes(struct strtab *t, const char *s, size_t len)
 		t->bytes += t->chunk_size;
 		g_ptr_array_add(t->chunks, g_malloc(t->chunk_size));
 	}
-	char *kept = (char *)g_ptr_array_index(t->chunks, t->chunks->len - 1) + t->chunk_used;
-	memcpy(kept, s, len);
-	kept[len] = '\0';
+	char *copy = (char *)g_ptr_array_index(t->chunks, t->chunks->len - 1) + t->chunk_used;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
 	t->chunk_used += len + 1;
-	return kept;
+	return copy;
 }
 
 static struct strtab *new_table(GPtrArray *chunks)
@@ -152,6 +154,7 @@ static uint32_t give_id(struct strtab *t, const struct strtab_entry *entry)
 	}
 	id = g_array_index(t->free_ids, uint32_t, t->free_ids->len - 1);
 	g_array_set_size(t->free_ids, t->free_ids->len - 1);
+	g_assert(id < t->entries->len && !entry_at(t, id)->s);	/* it was forgotten */
 	*entry_at(t, id) = *entry;
 	return id;
 }
@@ -229,6 +232,7 @@ void strtab_forget(struct strtab *t, const guint8 *used)
 		struct strtab_entry *e = entry_at(t, id);
 		if (used[id] || !e->s)
 			continue;
+		g_assert(t->bytes >= reftext_bytes(e->s));
 		t->bytes -= reftext_bytes(e->s);
 		reftext_unref_n(e->s, 1u + e->to_take);
 		*e = (struct strtab_entry){ 0 };

@@ -2,6 +2,7 @@
 /* The order of values. It is total, also for mixed kinds and for ratios that are NaN. */
 #include "base/value.h"
 
+#include <glib.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ const char *value_unit(enum value_kind kind)
 		[VALUE_RATIO] = "ratio", [VALUE_HEX64] = "hex", [VALUE_TEXT] = "text",
 	};
 
+	g_assert((unsigned)kind < G_N_ELEMENTS(unit));
 	return unit[kind];
 }
 

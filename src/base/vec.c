@@ -25,6 +25,7 @@ void vec_free(struct vec *v)
 void vec_append(struct vec *v, const void *from, uint32_t n, size_t size)
 {
 	g_assert(n < UINT32_MAX - v->len);
+	g_assert(!n || from != v->data);		/* growing would move it */
 	if (!n)
 		return;
 	vec_grow(v, v->len + n, size);

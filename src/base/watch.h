@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A callback for long work: reports its progress and asks whether to go on. */
+/* A callback for long work: reports its progress and asks whether to continue. */
 #ifndef BLK_BASE_WATCH_H
 #define BLK_BASE_WATCH_H
 

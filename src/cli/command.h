@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What blktop can be asked to do, and how it ends. */
+/* The commands of blktop, and its exit statuses. */
 #ifndef BLK_CLI_COMMAND_H
 #define BLK_CLI_COMMAND_H
 
@@ -34,7 +34,7 @@ enum command {
 	COMMAND_PRINT_OPTIONS,
 	COMMAND_PRINT_COMMANDS,
 	COMMAND_HELP,
-	COMMAND_HELP_HERE,
+	COMMAND_HELP_SESSION,
 	COMMAND_VERSION,
 };
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "state/spans/rules.h"
 #include "ui/rc.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len
 	if (fstat(fd, &st) < 0)
 		return fail(error, errno, path, NULL);
 	if (!S_ISREG(st.st_mode))
-		return fail(error, EINVAL, path, "it is no file");
+		return fail(error, EINVAL, path, "it is not a regular file");
 	if (st.st_size > LIMIT_SETTINGS_BYTES)
 		return fail(error, EFBIG, path, "it is too long");
 	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
@@ -129,7 +129,7 @@ static void load_history(struct prefs *p)
 	size_t len;
 
 	if (read_file(path, &text, &len, &error))
-		recall_read(p->recall, text, len);
+		prompt_history_read(p->prompt_history, text, len);
 	else if (error)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
@@ -150,8 +150,8 @@ static void make_places(struct prefs *p, const struct options *o)
 {
 	g_autofree char *rc = rc_path(o), *history = history_path();
 
-	make_place(p, rc, RC_INSTEAD, "settings are not kept");
-	make_place(p, history, HISTORY_INSTEAD, "lines typed are not kept");
+	make_place(p, rc, RC_INSTEAD, "settings are not stored");
+	make_place(p, history, HISTORY_INSTEAD, "typed lines are not stored");
 }
 
 struct prefs *config_load(const struct options *o)
@@ -235,7 +235,7 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 	}
 	read_file(path, &old, &len, &error);
 	if (!error && old && memchr(old, '\0', len))
-		fail(&error, EINVAL, path, "it is no text");
+		fail(&error, EINVAL, path, "it is not text");
 	if (!error) {
 		text = rc_write(p, old ? old : "", len);
 		write_file(path, RC_INSTEAD, text, 0644, &error);
@@ -264,13 +264,13 @@ void config_save_history(const struct options *o, const struct prefs *p)
 	g_autoptr(GError) error = NULL;
 	size_t len;
 
-	if (is_none(o) || !recall_changed(p->recall))
+	if (is_none(o) || !prompt_history_changed(p->prompt_history))
 		return;
 	read_file(path, &old, &len, &error);
 	if (!error) {
-		text = recall_merge(p->recall, old ? old : "", len);
+		text = prompt_history_merge(p->prompt_history, old ? old : "", len);
 		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
 	}
 	if (error)
-		log_note("lines typed are not kept: %s", error->message);
+		log_note("typed lines are not stored: %s", error->message);
 }

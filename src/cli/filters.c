@@ -24,7 +24,7 @@ static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **e
 static bool parse_some(const char *text, bool of_trace, uint64_t *ret, GError **error)
 {
 	return parse_hex(text, of_trace, ret, error) &&
-	       (*ret != 0 || fail(error, "'%s' is no id that can be asked for here", text));
+	       (*ret != 0 || fail(error, "'%s' is not a valid id here", text));
 }
 
 static bool set_trace(struct view_query *q, const char *text, GError **error)
@@ -42,7 +42,7 @@ static bool parse_number(const char *text, int32_t *ret, GError **error)
 	guint64 n = 0;
 
 	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
-		return fail(error, "'%s' is no process or thread id", text);
+		return fail(error, "'%s' is not a process or thread id", text);
 	*ret = (int32_t)n;
 	return true;
 }
@@ -52,7 +52,7 @@ static bool set_key(struct view_query *q, const struct narrowing *n, const char 
 	void *at = (char *)q + n->offset;
 
 	if (!*text)
-		return fail(error, "'%s=' lacks what it is narrowed to", n->name);
+		return fail(error, "'%s=' has no value", n->name);
 	if (n->kind == NARROWING_TRACE)
 		return set_trace(q, text, error);
 	if (n->kind == NARROWING_ID)
@@ -80,7 +80,7 @@ static bool parse_only(struct view_query *q, const char *only, GError **error)
 	g_auto(GStrv) words = g_strsplit(only, ",", -1);
 
 	if (!*words)
-		return fail(error, "takes %s", "trace=ID and the like, not nothing");
+		return fail(error, "takes %s", "trace=ID and the like, not an empty word");
 	for (char **w = words; *w; w++) {
 		const char *equal = strchr(g_strstrip(*w), '=');
 		const struct narrowing *found = equal ? find_key(*w, (size_t)(equal - *w)) : NULL;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int journal_fd = -1;
-static int journal_level = LOG_LEVEL_NOTE;
+static int log_fd = -1;
+static int log_file_level = LOG_LEVEL_NOTE;
 
 /* Refuses to append to anything but a log file of blktop's: a mistyped name could damage a file, and blktop may run
  * as root. */
@@ -26,7 +26,7 @@ static bool check_log(int fd, const char *path, GError **error)
 			 begin[24] == ' ' && g_ascii_isdigit(begin[25]);
 	if (!is_log)
 		g_set_error(error, g_quark_from_static_string("blk-log"), 0,
-			    "cannot open log '%s': it is there, and no log of blktop's", path);
+			    "cannot open log '%s': it exists and is not a log of blktop", path);
 	return is_log;
 }
 
@@ -35,7 +35,7 @@ bool log_open(const char *path, int level, GError **error)
 	const char *wanted = g_getenv("BLKTOP_DEBUG");
 	if (wanted && !*wanted)
 		wanted = NULL;
-	journal_level = level >= 0 ? level : wanted ? LOG_LEVEL_DEBUG : LOG_LEVEL_NOTE;
+	log_file_level = level >= 0 ? level : wanted ? LOG_LEVEL_DEBUG : LOG_LEVEL_NOTE;
 	path = path ? path : wanted;
 	if (!path)
 		return true;
@@ -49,20 +49,20 @@ bool log_open(const char *path, int level, GError **error)
 		close(fd);
 		return false;
 	}
-	journal_fd = fd;
+	log_fd = fd;
 	return true;
 }
 
 bool log_is_debug(void)
 {
-	return journal_fd >= 0 && journal_level >= LOG_LEVEL_DEBUG;
+	return log_fd >= 0 && log_file_level >= LOG_LEVEL_DEBUG;
 }
 
 void log_close(void)
 {
-	if (journal_fd >= 0)
-		close(journal_fd);
-	journal_fd = -1;
+	if (log_fd >= 0)
+		close(log_fd);
+	log_fd = -1;
 }
 
 /* Escapes all control characters except newlines. */
@@ -77,14 +77,14 @@ static char *make_visible(const char *text)
 	return g_strjoinv("\n", lines);
 }
 
-static void write_journal(const char *visible)
+static void write_line(const char *visible)
 {
-	if (journal_fd < 0)
+	if (log_fd < 0)
 		return;
 	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
 	g_autofree char *stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S.%f");
 	g_autofree char *line = g_strdup_printf("%.23sZ %d %s\n", stamp, (int)getpid(), visible);
-	ssize_t n = write(journal_fd, line, strlen(line));
+	ssize_t n = write(log_fd, line, strlen(line));
 	(void)n;			/* a full disk is ignored */
 }
 
@@ -96,23 +96,23 @@ void log_error(const char *format, ...)
 	va_end(args);
 	g_autofree char *visible = make_visible(text);
 	fprintf(stderr, "blktop: %s\n", visible);
-	write_journal(visible);
+	write_line(visible);
 }
 
-static void note_in_journal(int level, const char *format, va_list args)
+static void note_in_log(int level, const char *format, va_list args)
 {
-	if (journal_fd < 0 || level > journal_level)
+	if (log_fd < 0 || level > log_file_level)
 		return;
 	g_autofree char *text = g_strdup_vprintf(format, args);
 	g_autofree char *visible = make_visible(text);
-	write_journal(visible);
+	write_line(visible);
 }
 
 void log_note(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	note_in_journal(LOG_LEVEL_NOTE, format, args);
+	note_in_log(LOG_LEVEL_NOTE, format, args);
 	va_end(args);
 }
 
@@ -120,6 +120,6 @@ void log_debug(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	note_in_journal(LOG_LEVEL_DEBUG, format, args);
+	note_in_log(LOG_LEVEL_DEBUG, format, args);
 	va_end(args);
 }

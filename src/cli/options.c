@@ -39,7 +39,7 @@ static bool fail(GError **error, const char *format, ...)
 
 static bool is_asking(enum command command)
 {
-	return command == COMMAND_HELP || command == COMMAND_HELP_HERE || command == COMMAND_VERSION;
+	return command == COMMAND_HELP || command == COMMAND_HELP_SESSION || command == COMMAND_VERSION;
 }
 
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
@@ -49,7 +49,7 @@ static bool set_command(struct words *w, enum command command, const char *name,
 		return true;
 	bool asks = is_asking(command);
 	if (w->command_name && w->command != command && !asks)
-		return fail(error, "%s and %s can't be combined", w->command_name, name);
+		return fail(error, "%s and %s cannot be combined", w->command_name, name);
 	w->command = command;
 	w->command_name = name;
 	return true;
@@ -278,7 +278,7 @@ static bool choose_by(struct options *o, const struct words *w, GError **error)
 	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
 
 	if (by != o->by && w->by)
-		return fail(error, "--only: view %s by %s can't be narrowed to a process or thread", o->view->id,
+		return fail(error, "--only: view %s by %s cannot be narrowed to a process or thread", o->view->id,
 			    w->by);
 	o->by = by;
 	return true;
@@ -358,13 +358,13 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 static bool check_times(struct options *o, const struct words *w, GError **error)
 {
 	if (w->at && (w->from || w->to))
-		return fail(error, "--at and --from, --to can't be combined");
+		return fail(error, "--at and --from, --to cannot be combined");
 	if (w->at && w->each)
-		return fail(error, "--at and --each can't be combined");
+		return fail(error, "--at and --each cannot be combined");
 	if ((w->at || w->from || w->to) && o->live)
 		return fail(error, "--at, --from and --to need a recorded trace");
 	if (w->command == COMMAND_DOCTOR && w->at)
-		return fail(error, "--doctor has no --at: it looks at the whole");
+		return fail(error, "--doctor has no --at: it examines the whole trace");
 	if (w->n && w->command == COMMAND_DOCTOR)
 		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
@@ -383,7 +383,7 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	if (w->step && !read_step(w->step, &o->step_ns, error))
 		return false;
 	if (w->n && !o->live && !w->each)
-		return fail(error, "-n needs --each, or a relay");
+		return fail(error, "-n needs --each, or a live session (-r)");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
 	       check_instant("--to", w->to, error) &&
 	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
@@ -432,7 +432,7 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 		return fail(error, "save needs a recorded trace");
 	if (!w->output || !*w->output)
 		return fail(error, "save needs -o DIR: where the range is saved");
-	return !w->force || fail(error, "save has no --force: it writes over nothing");
+	return !w->force || fail(error, "save has no --force: it never overwrites anything");
 }
 
 static bool read_trace(struct options *o, const char *id, GError **error)
@@ -461,7 +461,7 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		       fail(error, "-o and --force need report, save, --doctor or an --export option");
 	o->selection.with_kernel = w->with_kernel;
 	if (w->slowest && (w->span || w->trace))
-		return fail(error, "--export-slowest and --export-%s can't be combined",
+		return fail(error, "--export-slowest and --export-%s cannot be combined",
 			    w->span ? "span" : "trace");
 	if (o->live)
 		return fail(error, "%s needs a recorded trace", w->command_name);
@@ -491,12 +491,12 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 		if (!live_url_parse(relay, url, &why))
 			return fail(error, "%s", why->message);
 		if (w->wait && !url->session)
-			return fail(error, "--wait needs to know for which session: "
+			return fail(error, "--wait needs the session to wait for: "
 				    "net://HOST[:PORT]/host/NAME/SESSION");
 	}
 	o->live = w->relays->len > 0;
 	if (!o->live && (w->from_beginning || w->wait || w->late_bound))
-		return fail(error, "--from-beginning, --wait and --late-bound need a relay");
+		return fail(error, "--from-beginning, --wait and --late-bound need a live session (-r)");
 	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
 		return fail(error, "%s takes one relay", w->command_name);
 	return true;
@@ -528,7 +528,7 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	if (!check_command_first(operands, error) || !check_relays(o, w, error))
 		return false;
 	if (o->live + w->demo + (operands->len > 0) > 1)
-		return fail(error, "a relay, --demo and trace directories can't be combined");
+		return fail(error, "a relay, --demo and trace directories cannot be combined");
 	if (w->command == COMMAND_LOG && o->live)
 		return fail(error, "log needs a recorded trace");
 	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
@@ -552,7 +552,7 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	if (w->align_hosts && o->local)
 		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
 	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
-		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
+		return fail(error, "--align-hosts and %s cannot be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)
 		return fail(error, "--jobs and --slices need a recorded trace");
 	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
@@ -573,7 +573,7 @@ static bool check_spool(const struct options *o, const struct words *w, GError *
 	if (!o->live)
 		return fail(error, "--spool, --spool-size and --no-spool need a live session");
 	if (w->no_spool && (w->spool || w->spool_size))
-		return fail(error, "--no-spool and --spool%s can't be combined", w->spool ? "" : "-size");
+		return fail(error, "--no-spool and --spool%s cannot be combined", w->spool ? "" : "-size");
 	return true;
 }
 
@@ -629,7 +629,7 @@ static const char *session_option(const struct words *w, bool snapshots)
 	return NULL;
 }
 
-static bool read_timer(struct here *h, const char *text, GError **error)
+static bool read_timer(struct session_options *h, const char *text, GError **error)
 {
 	int64_t ns;
 	h->timer_us = DEFAULT_TIMER_US;
@@ -641,7 +641,7 @@ static bool read_timer(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_pid(struct here *h, const char *text, GError **error)
+static bool read_pid(struct session_options *h, const char *text, GError **error)
 {
 	char *end;
 	guint64 n = text ? g_ascii_strtoull(text, &end, 10) : 0;
@@ -651,7 +651,7 @@ static bool read_pid(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_level(struct here *h, const char *text, GError **error)
+static bool read_level(struct session_options *h, const char *text, GError **error)
 {
 	h->loglevel = text ? plan_loglevel(text) : -1;
 	return !text || h->loglevel >= 0 ||
@@ -659,7 +659,7 @@ static bool read_level(struct here *h, const char *text, GError **error)
 		    "debug-system ... debug-line or debug, not '%s'", text);
 }
 
-static bool read_session(struct here *h, const char *text, GError **error)
+static bool read_session(struct session_options *h, const char *text, GError **error)
 {
 	static const char allowed[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-";
 	size_t n = text ? strlen(text) : 0;
@@ -671,7 +671,7 @@ static bool read_session(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_counters(struct here *h, const char *text, GError **error)
+static bool read_counters(struct session_options *h, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	if (!text)
@@ -684,7 +684,7 @@ static bool read_counters(struct here *h, const char *text, GError **error)
 	       fail(error, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
 }
 
-static bool read_probes(struct here *h, const char *text, GError **error)
+static bool read_probes(struct session_options *h, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	if (!text)
@@ -699,7 +699,7 @@ static bool read_probes(struct here *h, const char *text, GError **error)
 	return true;
 }
 
-static bool read_rule(struct here *h, const struct words *w, bool local, GError **error)
+static bool read_rule(struct session_options *h, const struct words *w, bool local, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	h->snapshot = g_strdup(w->snapshot);
@@ -725,13 +725,13 @@ static bool check_combinations(const struct options *o, const struct words *w, G
 		return fail(error, "%s is for a session of this machine: without directories, relay and "
 			    "commands that need one", name);
 	if (w->program && !w->program[0])
-		return fail(error, "-- needs a program behind it");
+		return fail(error, "-- needs a program after it");
 	if (w->program && w->pid)
-		return fail(error, "--pid and -- PROGRAM can't be combined");
+		return fail(error, "--pid and -- PROGRAM cannot be combined");
 	if (w->calls_only && !w->program && !w->pid)
 		return fail(error, "--calls-only needs --pid or -- PROGRAM");
 	if (w->spans_only && (w->calls_only || w->kprobe))
-		return fail(error, "--spans-only and %s can't be combined",
+		return fail(error, "--spans-only and %s cannot be combined",
 			    w->calls_only ? "--calls-only" : "--kprobe");
 	if (w->keep && w->program && w->command == COMMAND_BATCH && !w->n)
 		return fail(error, "--keep with -b and a program needs -n: the session does not end");
@@ -740,7 +740,7 @@ static bool check_combinations(const struct options *o, const struct words *w, G
 
 static bool check_session(struct options *o, const struct words *w, GError **error)
 {
-	struct here *h = &o->here;
+	struct session_options *h = &o->session;
 
 	if (!check_combinations(o, w, error))
 		return false;
@@ -756,7 +756,7 @@ static bool check_session(struct options *o, const struct words *w, GError **err
 	       read_rule(h, w, o->local, error);
 }
 
-static void clear_session(struct here *h)
+static void clear_session(struct session_options *h)
 {
 	g_free(h->session);
 	g_strfreev(h->counters);
@@ -851,6 +851,6 @@ void options_clear(struct options *o)
 	g_free(o->config);
 	g_free(o->spool);
 	g_free(o->spans);
-	clear_session(&o->here);
+	clear_session(&o->session);
 	*o = (struct options){ 0 };
 }

@@ -14,7 +14,7 @@
 #include "ui/ui.h"
 
 /* Options for a session of this machine. */
-struct here {
+struct session_options {
 	bool yes, keep, spans_only, calls_only, functions;
 	char *session;			/* NULL: blktop-PID */
 	unsigned timer_us;
@@ -34,7 +34,7 @@ struct options {
 	size_t n_urls;
 	struct live_options relay;	/* how to read from them */
 	bool local;			/* live, from a session that must be made first: no urls yet */
-	struct here here;
+	struct session_options session;
 	struct local *running;		/* the session of this machine (cmd/local.h), or NULL; borrowed */
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */

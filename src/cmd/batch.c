@@ -58,7 +58,7 @@ static struct value get_to_ns(const struct row *row, const struct rows *rows)
 static struct value get_corrected(const struct row *row, const struct rows *rows)
 {
 	(void)row;
-	return value_int(VALUE_COUNT, rows->trust.corrected);
+	return value_int(VALUE_COUNT, rows->completeness.corrected);
 }
 
 /* CSV has one header for all blocks, so each row has the range. */
@@ -101,12 +101,12 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 		timefmt_date_ms(from, rows->query.from_ns);
 	timefmt_clock_ms(to, rows->query.to_ns);
 	printf("%s# %s  %s to %s", b->header ? "" : "\n", b->view.id, from, to);
-	if (rows->trust.lost_events || rows->trust.lost_packets)
+	if (rows->completeness.lost_events || rows->completeness.lost_packets)
 		printf("  lost %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
-		       rows->trust.lost_events, rows->trust.lost_packets);
-	if (rows->trust.damaged)
-		printf("  damaged %" G_GUINT64_FORMAT " packets", rows->trust.damaged);
-	puts(rows->trust.corrected ? "  corrected" : "");
+		       rows->completeness.lost_events, rows->completeness.lost_packets);
+	if (rows->completeness.damaged)
+		printf("  damaged %" G_GUINT64_FORMAT " packets", rows->completeness.damaged);
+	puts(rows->completeness.corrected ? "  corrected" : "");
 }
 
 static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
@@ -147,7 +147,7 @@ static void note_printed(struct batch *b, const struct second *s)
 	if (!b->corrected)
 		b->corrected = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_hash_table_insert(b->corrected, g_memdup2(&s->begin_ns, sizeof s->begin_ns),
-			    GUINT_TO_POINTER(s->trust.corrected));
+			    GUINT_TO_POINTER(s->completeness.corrected));
 }
 
 /* Prints seconds without events up to `until`. false: no more seconds are wanted. */
@@ -215,7 +215,7 @@ static void print_corrected(struct batch *b)
 		const struct second *s = timeline_second(tl, i);
 		gpointer was = g_hash_table_lookup(b->corrected, &s->begin_ns);
 		if (s->begin_ns >= b->printed_to || s->end_ns <= b->since_ns ||
-		    GPOINTER_TO_UINT(was) == s->trust.corrected)
+		    GPOINTER_TO_UINT(was) == s->completeness.corrected)
 			continue;	/* a second that was missing in the table counts as never corrected */
 		print_range(b, s->begin_ns, s->end_ns);
 		note_printed(b, s);
@@ -229,13 +229,13 @@ static void report_missing(const struct batch *b)
 	int64_t first, end;
 	if (!reading_range(&b->r, &first, &end))
 		return;
-	const char *where = b->o->live ? "came from this session" : "in this trace";
-	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
-	if (lacks)
-		log_error("no %s %s: view %s lacks what they tell; "
-			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
+	const char *where = b->o->live ? "received from this session" : "in this trace";
+	g_autofree char *missing = view_missing_text(b->o->view, b->r.tl);
+	if (missing)
+		log_error("not %s: %s; view %s has no figures from them; "
+			  "blktop --recipe says how to record them", where, missing, b->o->view->id);
 	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
-		g_autofree char *rule = rules_lacking(i, b->r.tl);
+		g_autofree char *rule = rules_missing_text(i, b->r.tl);
 		if (rule)
 			log_error("%s %s", rule, where);
 	}
@@ -258,7 +258,7 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 	*from = MIN(asked_from, timeline_second(tl, first)->begin_ns);
 	*to = MAX(asked_to, timeline_second(tl, end - 1)->end_ns);
 	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
-		log_error("counted in steps of %s: from %s to %s; --step counts finer ones",
+		log_error("counted in steps of %s: from %s to %s; --step chooses a finer one",
 			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
 }
 
@@ -333,7 +333,7 @@ static int report_no_events(struct batch *b, int code)
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
-	log_error(st.warning ? "nothing of what came from '%s' can be read" : "no events came from '%s'",
+	log_error(st.warning ? "nothing that '%s' sent can be read" : "no events came from '%s'",
 		  input_label(b->r.in));
 	return b->o->running && !st.warning ? code : EXIT_FAILED;
 }
@@ -380,7 +380,7 @@ int batch_print(const struct options *options)
 	struct options o = *options;
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
-	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* snapshot rules need spans */
+	o.without_spans = o.view->reads && !o.session.snapshot_when;	/* snapshot rules need spans */
 	o.cells = o.live ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = reading_start(&b.r, &o);
@@ -415,7 +415,7 @@ static int export_spans(struct reading *r, const struct options *o)
 		return EXIT_FAILED;
 	}
 	if (reading_loss_code(r) != EXIT_FINE)
-		log_error("the trace was read with loss: spans may be incomplete");
+		log_error("events were lost or cannot be read: spans may be incomplete");
 	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
 	int written = output_write(o, text, what);
 	return written != EXIT_FINE ? written : code;

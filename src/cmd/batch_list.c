@@ -55,7 +55,7 @@ static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 	struct batch_list *list = data;
 
 	if (!list->pieces.begun)
-		log_error("%s: more than --memory has room for: printed in pieces, each in order",
+		log_error("%s: the list exceeds --memory: it is printed in pieces, each in order",
 			  list->view->id);
 	print_traces(list, trace_ids, n);
 }

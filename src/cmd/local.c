@@ -57,13 +57,13 @@ static void start_when_attached(struct local *l, struct input *in)
 
 void local_tick(struct local *l, struct input *in)
 {
-	if (l && l->o->here.program && !l->started)
+	if (l && l->o->session.program && !l->started)
 		start_when_attached(l, in);
 }
 
 int64_t local_program_ns(const struct local *l)
 {
-	if (!l || !l->o->here.program)
+	if (!l || !l->o->session.program)
 		return INT64_MIN;
 	return l->started ? l->started_ns : INT64_MAX;
 }
@@ -87,9 +87,9 @@ void local_watch(struct local *l, const struct timeline *tl)
 
 static char *helper_exited(const struct local *l)
 {
-	return *l->url ? g_strdup_printf("the process that destroys the session at the end is gone; "
+	return *l->url ? g_strdup_printf("the session helper has ended and will not destroy the session; "
 					 "do it by hand: lttng destroy %s", l->session) :
-		g_strdup("the process that takes snapshots is gone");
+		g_strdup("the session helper has ended: no more snapshots");
 }
 
 char *local_next_message(struct local *l, bool *ret_error)
@@ -113,7 +113,7 @@ char *local_next_message(struct local *l, bool *ret_error)
 bool local_snapshot(struct local *l, char **ret_message)
 {
 	if (!l || !*l->snapshot) {
-		*ret_message = g_strdup("no snapshot session: begin with --snapshot new, or --snapshot "
+		*ret_message = g_strdup("no snapshot session: start with --snapshot new, or --snapshot "
 					"SESSION");
 		return false;
 	}
@@ -157,8 +157,8 @@ static void print_visible(const char *text)
 static void sweep(struct local *l)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *said = session_helper_ask(l->session_helper, HELPER_SWEEP, NULL, END_MS, &error);
-	print_visible(said ? said : error->message);
+	g_autofree char *reply = session_helper_ask(l->session_helper, HELPER_SWEEP, NULL, END_MS, &error);
+	print_visible(reply ? reply : error->message);
 }
 
 /* Prints what will be traced and waits for Enter. false: the user cancelled. */
@@ -167,11 +167,11 @@ static bool agree(struct local *l, const char *text)
 	bool left_over = strstr(text, "\n  left over ") != NULL;
 
 	fprintf(stderr, "blktop makes a live session on this machine, and %s:\n",
-		l->o->here.keep ? "leaves it there at the end (--keep)" : "destroys it at the end");
+		l->o->session.keep ? "leaves it there at the end (--keep)" : "destroys it at the end");
 	print_visible(text);
 	for (;;) {
-		fprintf(stderr, "Enter: begin%s   Esc, q: leave\n",
-			left_over ? "   d: destroy what is left over" : "");
+		fprintf(stderr, "Enter begin%s   Esc, q cancel\n",
+			left_over ? "   d destroy what is left over" : "");
 		int key = read_key();
 		if (key == '\n' || key == '\r')
 			return true;
@@ -208,7 +208,7 @@ static bool begin(struct local *l, GError **error)
 static struct session_helper *start_helper(struct local *l, const struct options *o, GError **error)
 {
 	size_t n;
-	const struct here *h = &o->here;
+	const struct session_options *h = &o->session;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 	struct session_helper_options options = {
 		.session = l->session, .watch_only = !o->local, .timer_us = h->timer_us, .rows = rows,
@@ -234,12 +234,12 @@ static void local_clear(struct local *l)
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
 	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
-	/* The name of a session that is kept has no pid in the place where the sweep looks for one. */
-	l->session = o->here.session ? g_strdup(o->here.session) :
-		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
+	/* The name of a session that outlives blktop (--keep) has no pid in the place where the sweep looks for one. */
+	l->session = o->session.session ? g_strdup(o->session.session) :
+		g_strdup_printf(o->session.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
-	if (o->here.snapshot_when)
-		l->rule = rule_parse(o->here.snapshot_when, NULL);
+	if (o->session.snapshot_when)
+		l->rule = rule_parse(o->session.snapshot_when, NULL);
 	l->session_helper = start_helper(l, o, error);
 	return l->session_helper != NULL;
 }
@@ -256,11 +256,11 @@ static int ask_first(struct local *l, bool *ret_left)
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (l->o->here.yes || !l->o->local)
+	if (l->o->session.yes || !l->o->local)
 		return EXIT_FINE;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		log_error("no trace directory and no relay given: a session of this machine is made once "
-			  "you agree, and there is no terminal to ask at; -y makes it at once\n"
+		log_error("no trace directory and no relay given: blktop asks before it makes a session of this "
+			  "machine, and there is no terminal to ask on; -y makes it without asking\n"
 			  "Try 'blktop --help', 'blktop --help-here'.");
 		return EXIT_USAGE;
 	}
@@ -326,9 +326,9 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 	struct local l;
 	bool left = false;
 
-	const char *lacks = o->local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
-	if (lacks && (o->here.yes || isatty(STDIN_FILENO))) {
-		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
+	const char *problem = o->local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
+	if (problem && (o->session.yes || isatty(STDIN_FILENO))) {
+		log_error("%s; 'blktop -b --view VIEW' prints without one", problem);
 		return EXIT_FAILED;
 	}
 
@@ -353,9 +353,9 @@ int local_sweep(const struct options *o)
 		local_clear(&l);
 		return fail_with(error);
 	}
-	g_autofree char *said = session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error);
-	if (said)
-		fputs(said, stdout);
+	g_autofree char *reply = session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error);
+	if (reply)
+		fputs(reply, stdout);
 	else
 		code = fail_with(error);
 	local_clear(&l);

@@ -22,7 +22,7 @@ struct printer {
 	bool any;			/* a line came, whether it passed the filter or not */
 };
 
-static void print_line(void *data, struct journal_line *l)
+static void print_line(void *data, struct calllog_line *l)
 {
 	struct printer *p = data;
 	p->any = true;
@@ -41,7 +41,7 @@ static void print_line(void *data, struct journal_line *l)
 		if (fwrite(p->line->str, 1, p->line->len, stdout) != p->line->len)
 			p->broken = errno ? errno : EIO;
 	}
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 static struct logsource *open_source(const struct options *o, GError **error)
@@ -80,8 +80,8 @@ static int report_end(const struct printer *p, const struct logsource_result *r,
 	if (warning)
 		log_error("%s: left out", warning);
 	if (r->damaged)
-		log_error("parts of the trace can't be read, or lost events before it begins, which it does "
-			  "not count: what is whole was read");
+		log_error("parts of the trace cannot be read, or lost an unknown number of events before the "
+			  "trace begins; the rest was read");
 	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
 }
 

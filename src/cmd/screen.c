@@ -138,7 +138,7 @@ static void fill_live_status(struct screen *s, const struct job_status *job, str
 		fill_stalled(&st, ret);
 	char clock[TIMEFMT_LEN];
 	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
-	g_autofree char *trouble = input_keep_trouble(s->in);
+	g_autofree char *trouble = input_store_trouble(s->in);
 	g_autofree char *left_out = reading_left_out(job);
 	g_autofree char *visible = text_visible(st.message[0] ? st.message : left_out ? left_out :
 						stalled ? stalled : trouble);
@@ -186,7 +186,7 @@ static void backend_status(void *data, struct ui_status *ret)
 	}
 	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
 		   s->aligned ? " aligned" : "");
-	ret->kept = s->live && input_keeps(s->in, &ret->kept_from_ns);
+	ret->stored = s->live && input_stored_from(s->in, &ret->stored_from_ns);
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, &st, ret);
 	else if (s->live && st.phase == JOB_DONE)
@@ -230,9 +230,9 @@ static char *unread_message(struct screen *s, bool *ret_error)
 	job_get_status(s->job, &st);
 	if (s->live || st.phase <= JOB_LOADING)
 		return NULL;
-	struct trust trust = timeline_trust(s->tl);
+	struct completeness completeness = timeline_completeness(s->tl);
 	for (; s->reported < 2 && !text; s->reported++) {
-		g_autofree char *line = s->reported ? reading_left_out(&st) : reading_damaged(&trust);
+		g_autofree char *line = s->reported ? reading_left_out(&st) : reading_damaged(&completeness);
 		text = line ? text_visible(line) : NULL;
 	}
 	*ret_error = text != NULL;
@@ -296,22 +296,22 @@ static struct timeline *backend_preview(void *data, struct decoded_range *ret)
 	return g_steal_pointer(&s->preview);
 }
 
-static void backend_look(void *data, const struct view_range *look)
+static void backend_show_range(void *data, const struct view_range *range)
 {
 	struct screen *s = data;
-	job_look(s->job, look);
+	job_show_range(s->job, range);
 }
 
 /* --- backend: the log --- */
 
-static void backend_log_ask(void *data, const struct journal_want *want)
+static void backend_log_ask(void *data, const struct calllog_want *want)
 {
 	struct screen *s = data;
-	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
+	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
 	if (!s->log)
-		s->log = logjob_new(s->live ? kept : input_paths(s->in), s->o->reader == READER_BT2,
+		s->log = logjob_new(s->live ? stored : input_paths(s->in), s->o->reader == READER_BT2,
 				    job_fd(s->job));
-	struct journal_want now = *want;
+	struct calllog_want now = *want;
 	struct job_status st;
 
 	if (s->live) {
@@ -323,7 +323,7 @@ static void backend_log_ask(void *data, const struct journal_want *want)
 	logjob_ask(s->log, &now);
 }
 
-static struct journal_window *backend_log_take(void *data)
+static struct calllog_window *backend_log_take(void *data)
 {
 	struct screen *s = data;
 	return s->log ? logjob_take(s->log) : NULL;
@@ -427,9 +427,9 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 {
 	struct screen *s = data;
 	g_autofree char *path = place_of(what->path);
-	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
+	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
 	struct trace_cut cut = {
-		.paths = s->live ? kept : input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
+		.paths = s->live ? stored : input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
 		.statedump = what->statedump, .to = path,
 	};
 
@@ -438,7 +438,7 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 		return false;
 	}
 	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
-		*ret_message = g_strdup("it is there already");
+		*ret_message = g_strdup("it already exists");
 		return false;
 	}
 	s->saving = savejob_new(&cut, job_fd(s->job));
@@ -518,7 +518,7 @@ static int keep_packets(struct screen *s)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
 
-	if (o->no_spool || input_keep(s->in, dir, o->spool_size, &error))
+	if (o->no_spool || input_store(s->in, dir, o->spool_size, &error))
 		return EXIT_FINE;
 	if (!o->spool) {
 		g_autofree char *visible = text_visible(error->message);
@@ -642,12 +642,12 @@ static bool find_start(struct screen *s, int64_t *ret_at)
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
-	bool has_packets = !s->live || input_kept(s->in);
+	bool has_packets = !s->live || input_stored_path(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
 		.save_view = backend_save_view, .outline = backend_outline,
-		.preview = backend_preview, .look = backend_look,
+		.preview = backend_preview, .show_range = backend_show_range,
 		.log_ask = has_packets ? backend_log_ask : NULL,
 		.log_take = has_packets ? backend_log_take : NULL,
 		.save_trace = has_packets ? backend_save_trace : NULL,
@@ -663,7 +663,7 @@ static int run_ui(struct screen *s)
 		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.counts_threads = options_count_threads(o), .filter = o->filter,
-		.prefs = o->prefs, .say = s->moved,
+		.prefs = o->prefs, .message = s->moved,
 	};
 	/* Checked late, so that errors about the trace come first. */
 	const char *problem = term_problem();

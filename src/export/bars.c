@@ -56,15 +56,15 @@ static size_t choose_rows(struct bars *b)
 	const struct waterfall *w = b->w;
 	g_autofree const struct waterfall_row **order =
 		g_memdup2(w->all, w->n_all * sizeof(*w->all));
-	size_t kept = 0;
+	size_t n_chosen = 0;
 
 	qsort(order, w->n_all, sizeof(*order), compare_longest);
 	for (size_t i = 0; i < w->n_all && i < BARS_ROWS; i++)
 		for (int k = order[i]->index; k >= 0 && !b->keep[k]; k = w->all[k]->parent)
 			b->keep[k] = true;
 	for (size_t i = 0; i < w->n_all; i++)
-		kept += b->keep[i];
-	return w->n_all - kept;
+		n_chosen += b->keep[i];
+	return w->n_all - n_chosen;
 }
 
 /* --- lines --- */

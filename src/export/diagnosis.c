@@ -95,7 +95,7 @@ static void put_extent(FILE *out, const struct diagnosis *d)
 		timefmt_duration(length, d->to_ns - d->from_ns), timefmt_date(from, d->from_ns),
 		timefmt_clock(to, d->to_ns));
 	if (d->live)
-		fputs("listened to, not read: what is rare may be recorded and not have come\n", out);
+		fputs("a live session: rare events may be recorded that did not occur while blktop listened\n", out);
 }
 
 static void put_head(FILE *out, const struct diagnosis *d)
@@ -126,7 +126,7 @@ static void put_channel(FILE *out, const struct diagnosis *d, const struct diag_
 	double rate = diag_rate(d, c->events);
 
 	fprintf(out, "  %-6s ", c->domain);
-	put(out, c->name ? c->name : "(channel not known)");
+	put(out, c->name ? c->name : "(unknown channel)");
 	if (c->session) {
 		fputs(" of session ", out);
 		put(out, c->session);

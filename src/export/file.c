@@ -18,7 +18,7 @@
 
 static bool fail(GError **error, const char *what, const char *path, int number)
 {
-	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "can't %s %s: %s%s", what, path,
+	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "cannot %s %s: %s%s", what, path,
 		    g_strerror(number), isolation_hint(number));
 	return false;
 }
@@ -30,7 +30,7 @@ static bool put_in_place(const char *temporary, const char *path, bool force, GE
 	if (link(temporary, path) == 0)
 		return true;
 	if (errno == EEXIST) {
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", path);
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
 		return false;
 	}
 	/* File systems without hard links: renameat2() can refuse to replace a file. */
@@ -65,14 +65,14 @@ static bool may_replace(const char *path, bool force, GError **error)
 	if (lstat(path, &st) != 0)
 		return true;
 	if (!force) {
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", path);
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
 		return false;
 	}
 	bool dangling = S_ISLNK(st.st_mode) && stat(path, &target) != 0;
 	if (dangling || S_ISREG(S_ISLNK(st.st_mode) ? target.st_mode : st.st_mode))
 		return true;
 	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-		    "can't replace %s: it is no regular file", path);
+		    "cannot replace %s: it is not a regular file", path);
 	return false;
 }
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (8u << 20)		/* of files in one publication; the memory is two to three times as much */
-#define TELL_EVERY 1024			/* spans between two progress reports */
+#define REPORT_EVERY 1024			/* spans between two progress reports */
 #define SURVEY 0.1			/* approximate share of the survey in the total time */
 #define LAST_PLACE G_MAXUINT
 
@@ -62,7 +62,7 @@ static void leave_out(struct import *im, guint item, guint file, int64_t nth, co
 			   : g_strdup_printf("%s: %s", name, why);
 }
 
-static void tell(struct import *im, double progress, uint64_t n)
+static void report_progress(struct import *im, double progress, uint64_t n)
 {
 	im->stopped |= !watch_go_on(im->watch, MIN(progress, 1), n);
 }
@@ -83,8 +83,9 @@ static void survey_items(struct import *im, guint file, int fd)
 			items.error = "too many spans";
 			break;
 		}
-		if (v->items->len % TELL_EVERY == 0)
-			tell(im, SURVEY * (double)(im->done + json_items_at(&items)) / (double)MAX(im->size, 1), 0);
+		if (v->items->len % REPORT_EVERY == 0)
+			report_progress(im, SURVEY * (double)(im->done + json_items_at(&items)) /
+					(double)MAX(im->size, 1), 0);
 	}
 	uint64_t at = json_items_at(&items);
 	im->done += at;
@@ -112,7 +113,7 @@ static bool survey_file(struct import *im, guint file, GError **error)
 			    g_strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-			    "cannot read '%s': directories of traces and files of spans can't be "
+			    "cannot read '%s': directories of traces and files of spans cannot be "
 			    "combined", path);
 	else
 		fine = true;
@@ -194,13 +195,14 @@ static void read_piece(struct import *im, struct joined *joined)
 	g_autoptr(GByteArray) text = g_byte_array_new();
 	guint end = end_of_piece(im);
 
+	g_assert(im->at <= end && end <= v->items->len);
 	qsort(v->order + im->at, end - im->at, sizeof *v->order, compare_items);
 	for (; im->at < end && !im->stopped; im->at++) {
 		guint i = v->order[im->at];
 		read_item(im, joined, i, text);
 		im->done += g_array_index(v->items, struct survey_item, i).n_bytes;
-		if ((im->at + 1) % TELL_EVERY == 0)
-			tell(im, SURVEY + (1 - SURVEY) * (double)im->done / (double)MAX(v->bytes, 1),
+		if ((im->at + 1) % REPORT_EVERY == 0)
+			report_progress(im, SURVEY + (1 - SURVEY) * (double)im->done / (double)MAX(v->bytes, 1),
 			     im->n_spans + joined->spans->len);
 	}
 }
@@ -285,6 +287,7 @@ static void add_spans(struct import *im, struct joined *joined, struct publicati
 	for (guint i = 0; i < order->len; i++) {
 		guint at = g_array_index(order, struct place_in_time, i).i;
 		struct read_span *r = spans->pdata[at];
+		g_assert(r->span && r->span->begin_ns <= r->span->end_ns);
 		span_seal(r->span);
 		im->first_ns = MIN(im->first_ns, r->span->begin_ns);
 		im->last_ns = MAX(im->last_ns, r->span->end_ns);
@@ -332,7 +335,7 @@ struct publication *import_next(struct import *im, GError **error)
 	if (im->ended)
 		add_seconds(im, pub);
 	pub->n_events = im->n_spans;
-	pub->trust.lost_events = im->left_out;
+	pub->completeness.lost_events = im->left_out;
 	pub->beside_bytes = im->ended ? 0 : survey_bytes(&im->survey) + pub->span_bytes;
 	if (!im->ended || im->n_spans)
 		return pub;
@@ -369,7 +372,7 @@ struct import *import_open(const char *const *paths, size_t piece_bytes, const s
 	import_names_init(&im->names);
 	for (guint i = 0; im->paths[i]; i++)
 		im->size += size_of(im->paths[i]);
-	tell(im, 0, 0);
+	report_progress(im, 0, 0);
 	for (guint i = 0; im->paths[i] && fine && !im->stopped; i++)
 		fine = survey_file(im, i, error);
 	if (!fine) {

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "base/sort.h"
-#include "export/facts.h"
+#include "export/attributes.h"
 
 #include <string.h>
 
@@ -166,7 +166,7 @@ bool joined_add(struct joined *j, struct read_span *r)
 
 static bool is_kernel(const struct read_span *r)
 {
-	return read_fact(r, "blktop.kernel") != NULL;
+	return read_attribute(r, "blktop.kernel") != NULL;
 }
 
 /* The span that contains a wait or call. If a wait is inside a call, the span is the call's parent. */
@@ -191,16 +191,16 @@ static struct read_span *owner_of(const struct joined *j, const struct read_span
 	return NULL;
 }
 
-static uint32_t fact_string(struct joined *j, const struct read_span *r, const char *key)
+static uint32_t attribute_string(struct joined *j, const struct read_span *r, const char *key)
 {
-	const char *text = read_fact(r, key);
+	const char *text = read_attribute(r, key);
 	return import_string(j->names, text ? text : "");
 }
 
-static uint32_t fact_file(struct joined *j, const struct read_span *r)
+static uint32_t attribute_file(struct joined *j, const struct read_span *r)
 {
-	return import_file(j->names, r->span->host, read_fact(r, "blktop.file"),
-			   read_fact(r, "blktop.file_kind"));
+	return import_file(j->names, r->span->host, read_attribute(r, "blktop.file"),
+			   read_attribute(r, "blktop.file_kind"));
 }
 
 static bool part_of(const char *id, enum part *ret)
@@ -217,26 +217,27 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 		      struct span_wait *ret)
 {
 	const struct span *k = r->span;
-	const char *arg = read_fact(r, "blktop.arg");
+	const char *arg = read_attribute(r, "blktop.arg");
 	int64_t wake, cpu, lock;
 	enum part part;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
 				     .cpu_holder = ID_NONE };
-	if (!part_of(read_fact(r, "blktop.part"), &part))
+	if (!part_of(read_attribute(r, "blktop.part"), &part))
 		return false;
+	g_assert(k->begin_ns <= k->end_ns);
 	ret->part = (uint8_t)part;
-	ret->wake_ns = read_fact_int(r, "blktop.wake_ns", &wake) ?
+	ret->wake_ns = read_attribute_int(r, "blktop.wake_ns", &wake) ?
 		CLAMP(wake, k->begin_ns, k->end_ns) : k->end_ns;
-	ret->call = fact_string(j, r, "blktop.syscall");
-	ret->file = fact_file(j, r);
-	ret->waker = import_thread(j->names, in->host, read_fact(r, "blktop.waker"), -1, NULL);
-	ret->waker_irq = fact_string(j, r, "blktop.waker_irq");
-	ret->waker_call = fact_string(j, r, "blktop.waker_syscall");
-	ret->cpu = read_fact_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < SPAN_NO_CPU ?
+	ret->call = attribute_string(j, r, "blktop.syscall");
+	ret->file = attribute_file(j, r);
+	ret->waker = import_thread(j->names, in->host, read_attribute(r, "blktop.waker"), -1, NULL);
+	ret->waker_irq = attribute_string(j, r, "blktop.waker_irq");
+	ret->waker_call = attribute_string(j, r, "blktop.waker_syscall");
+	ret->cpu = read_attribute_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < SPAN_NO_CPU ?
 		(uint16_t)cpu : SPAN_NO_CPU;
 	ret->arg = arg ? g_ascii_strtoull(arg, NULL, 16) : 0;
-	ret->lock = read_fact_int(r, "blktop.lock", &lock) && lock == 1;
+	ret->lock = read_attribute_int(r, "blktop.lock", &lock) && lock == 1;
 	return true;
 }
 
@@ -302,11 +303,11 @@ static bool take_call(struct joined *j, const struct read_span *r, struct span *
 {
 	struct span_slow_call c = { .begin_ns = r->span->begin_ns,
 				    .duration_ns = span_duration(r->span), .thread = r->span->thread };
-	if (s->n_slow >= LIMIT_SPAN_CALLS || !read_fact(r, "blktop.syscall"))
+	if (s->n_slow >= LIMIT_SPAN_CALLS || !read_attribute(r, "blktop.syscall"))
 		return false;
-	c.name = fact_string(j, r, "blktop.syscall");
-	c.file = fact_file(j, r);
-	read_fact_int(r, "blktop.ret", &c.ret);
+	c.name = attribute_string(j, r, "blktop.syscall");
+	c.file = attribute_file(j, r);
+	read_attribute_int(r, "blktop.ret", &c.ret);
 	s->slow = g_renew(struct span_slow_call, s->slow, s->n_slow + 1);
 	s->slow[s->n_slow++] = c;
 	count_call(s, &c);
@@ -318,16 +319,17 @@ static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
 {
 	struct read_span *owner = r->has_time ? owner_of(j, r) : NULL;
 
-	if (!owner || is_wait != (strcmp(read_fact(r, "blktop.kernel"), "wait") == 0))
+	if (!owner || is_wait != (strcmp(read_attribute(r, "blktop.kernel"), "wait") == 0))
 		return;
 	/* The wait or call gets the owner's host. Its thread is looked up there by label: its process is unknown. */
+	g_assert(owner != r && owner->span);
 	r->span->host = owner->span->host;
 	r->span->thread = import_thread(j->names, owner->span->host,
-					read_fact(r, "blktop.thread"), -1, NULL);
+					read_attribute(r, "blktop.thread"), -1, NULL);
 	if (is_wait ? take_wait(j, r, owner) : take_call(j, r, owner->span))
 		g_clear_pointer(&r->span, span_unref);
 	if (!r->span)
-		g_clear_pointer(&r->told, g_hash_table_unref);
+		g_clear_pointer(&r->attributes, g_hash_table_unref);
 }
 
 static int compare_calls(const void *va, const void *vb)
@@ -373,7 +375,7 @@ static void add_peer_tag(struct span *s, const char *key, const char *val)
 }
 
 /* Stores the remote endpoint as tags, unless the other half of the span was reported. */
-static void tell_peer(struct joined *j, const struct read_span *r)
+static void set_peer(struct joined *j, const struct read_span *r)
 {
 	const struct read_span *same = joined_find(j, r->trace, r->id);
 	enum span_kind other = r->span->kind == SPAN_CLIENT ? SPAN_SERVER : SPAN_CLIENT;
@@ -422,7 +424,7 @@ void joined_finish(struct joined *j)
 		sort_kernel(r->span);
 		set_unknown(r->span);
 		if (r->remote_service || r->remote_ip || r->remote_port)
-			tell_peer(j, r);
+			set_peer(j, r);
 	}
 	joined_set_self(j);
 }

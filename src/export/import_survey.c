@@ -54,6 +54,7 @@ static uint32_t trace_of(struct survey *v, const struct zipkin_peek *p)
 
 bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end)
 {
+	g_assert(n_bytes <= end && n_bytes <= UINT32_MAX);
 	struct survey_item item = { end - n_bytes, (uint32_t)n_bytes, SURVEY_NO_TRACE };
 	struct zipkin_peek p;
 
@@ -66,6 +67,7 @@ bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end
 			v->last_ns = MAX(v->last_ns, p.end_ns);
 		}
 	}
+	g_assert(item.trace < v->ends->len);
 	v->bytes += n_bytes;
 	g_array_append_val(v->items, item);
 	return true;
@@ -105,8 +107,10 @@ void survey_place(const struct survey *v, guint item, guint *ret_file, guint *re
 {
 	guint file = v->files->len - 1;
 
+	g_assert(item < v->items->len);
 	while (file > 0 && g_array_index(v->files, guint, file) > item)
 		file--;
 	*ret_file = file;
+	g_assert(g_array_index(v->files, guint, file) <= item);
 	*ret_nth = item - g_array_index(v->files, guint, file);
 }

@@ -34,6 +34,7 @@ static bool read_more(struct json_items *j)
 
 	if (j->fd < 0)
 		return false;
+	g_assert(j->at <= j->len && j->len <= j->room);
 	memmove(j->window, j->window + j->at, j->len - j->at);
 	j->passed += j->at;
 	j->len -= j->at;
@@ -140,7 +141,7 @@ static bool open_list(struct json_items *j)
 	if (j->lists && j->comma)
 		return fail(j, "a comma is missing");
 	if (++j->lists > LIMIT_SPAN_LISTS)
-		return fail(j, "too many lists inside one another");
+		return fail(j, "lists are nested too deep");
 	j->comma = false;
 	j->at++;
 	return true;
@@ -149,7 +150,7 @@ static bool open_list(struct json_items *j)
 static bool close_list(struct json_items *j)
 {
 	if (!j->lists)
-		return fail(j, "a list ends that has not begun");
+		return fail(j, "a list ends without a beginning");
 	j->lists--;
 	j->comma = true;
 	j->at++;

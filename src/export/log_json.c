@@ -139,25 +139,25 @@ static void put_run(GString *out, const char *key, GBytes *run, bool payload)
 	g_string_append_c(out, '}');
 }
 
-static void put_fds(GString *out, const struct journal_line *l)
+static void put_fds(GString *out, const struct calllog_line *l)
 {
 	g_string_append(out, ",\"fds\":{");
 	for (guint i = 0; l->fds && i < l->fds->len; i++) {
-		const struct journal_fd *fd = &g_array_index(l->fds, struct journal_fd, i);
+		const struct calllog_fd *fd = &g_array_index(l->fds, struct calllog_fd, i);
 		g_string_append_printf(out, "%s\"%" G_GINT64_FORMAT "\":", i ? "," : "", fd->fd);
 		put_text(out, fd->name, strlen(fd->name));
 	}
 	g_string_append_c(out, '}');
 }
 
-static void put_call(GString *out, const struct journal_line *l)
+static void put_call(GString *out, const struct calllog_line *l)
 {
 	bool failed = l->has_ret && l->ret < 0 && l->ret >= -4095;
-	put_text_or_null(out, "state", journal_state_name[l->state]);
-	put_int_or_null(out, "entry_ns", l->entry_ns != JOURNAL_UNKNOWN, l->entry_ns);
-	put_int_or_null(out, "exit_ns", l->exit_ns != JOURNAL_UNKNOWN, l->exit_ns);
+	put_text_or_null(out, "state", calllog_state_name[l->state]);
+	put_int_or_null(out, "entry_ns", l->entry_ns != CALLLOG_UNKNOWN, l->entry_ns);
+	put_int_or_null(out, "exit_ns", l->exit_ns != CALLLOG_UNKNOWN, l->exit_ns);
 	put_int_or_null(out, "ret", l->has_ret, l->ret);
-	put_text_or_null(out, "error", failed ? journal_errno(-l->ret) : NULL);
+	put_text_or_null(out, "error", failed ? calllog_errno(-l->ret) : NULL);
 	g_string_append_printf(out, ",\"lost\":%s", l->lost ? "true" : "false");
 	put_run(out, "args", l->args, true);
 	put_run(out, "results", l->results, true);
@@ -165,13 +165,13 @@ static void put_call(GString *out, const struct journal_line *l)
 	put_text_or_null(out, "ret_name", l->ret_name);
 }
 
-void log_json(GString *out, const struct journal_line *l)
+void log_json(GString *out, const struct calllog_line *l)
 {
 	g_string_append_printf(out, "{\"time_ns\":%" G_GINT64_FORMAT, l->ts);
-	put_text_or_null(out, "kind", journal_kind_name[l->kind]);
+	put_text_or_null(out, "kind", calllog_kind_name[l->kind]);
 	put_text_or_null(out, "host", l->host);
 	put_int_or_null(out, "cpu", l->cpu != UINT32_MAX, l->cpu);
-	if (l->kind == JOURNAL_LOSS) {
+	if (l->kind == CALLLOG_LOSS) {
 		bool known = l->loss.silence || l->loss.events || l->loss.packets;
 		put_int_or_null(out, "lost_events", known, (int64_t)l->loss.events);
 		put_int_or_null(out, "lost_packets", known, (int64_t)l->loss.packets);
@@ -181,7 +181,7 @@ void log_json(GString *out, const struct journal_line *l)
 		put_int_or_null(out, "tid", l->tid >= 0, l->tid);
 		put_text_or_null(out, "comm", *l->comm ? l->comm : NULL);
 		put_text_or_null(out, "name", l->name);
-		if (l->kind == JOURNAL_CALL)
+		if (l->kind == CALLLOG_CALL)
 			put_call(out, l);
 		else
 			put_run(out, "args", l->args, true);

@@ -16,6 +16,6 @@
  * "lost_packets" and "to_ns". Unknown values are null. Numbers beyond 2^53 remain integers. Bytes that are not valid
  * UTF-8 become \xNN.
  */
-void log_json(GString *out, const struct journal_line *l);
+void log_json(GString *out, const struct calllog_line *l);
 
 #endif

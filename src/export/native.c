@@ -147,12 +147,12 @@ static void add_segment(JsonBuilder *b, const struct timeline *tl, const struct 
 		json_add_null(b, "trace_id");
 		json_add_null(b, "span_id");
 	}
-	json_add_int(b, "hops", p->hops);
+	json_add_int(b, "hops", p->depth);
 	add_string(b, tl, "syscall", p->call);
 	add_file(b, tl, p->file);
 	add_thread(b, tl, "waker", p->waker, p->end_ns);
 	add_string(b, tl, "waker_irq", p->waker_irq);
-	add_thread(b, tl, "behind", p->behind, p->end_ns);
+	add_thread(b, tl, "behind", p->cpu_holder, p->end_ns);
 	json_builder_end_object(b);
 }
 
@@ -302,6 +302,7 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	json_add_int(b, "duration_ns", k->end_ns - k->begin_ns);
 	json_builder_end_object(b);
 	json_append(out, b);
+	g_assert(out->str[out->len - 1] == '}');
 	g_string_truncate(out, out->len - 1);
 	g_string_append(out, ",\"children\":[");
 }
@@ -350,6 +351,7 @@ static void append_nested(GString *out, const struct export_set *set,
 		}
 		g_string_append(out, first ? "\n" : ",\n");
 		append_span(out, set->h, t, i, !open->len);
+		g_assert(out->str[out->len - 1] == '}');
 		g_string_truncate(out, out->len - 1);
 		g_string_append(out, ",\"children\":[");
 		g_array_append_val(open, i);

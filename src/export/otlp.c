@@ -93,18 +93,18 @@ static void begin_array(JsonBuilder *b, const char *key)
 }
 
 /* OTLP does not allow attributes without a key. */
-static void add_attributes(JsonBuilder *b, GArray *facts)
+static void add_attributes(JsonBuilder *b, GArray *attributes)
 {
 	begin_array(b, "attributes");
-	for (guint i = 0; i < facts->len; i++) {
-		const struct fact *f = &g_array_index(facts, struct fact, i);
+	for (guint i = 0; i < attributes->len; i++) {
+		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
 		if (*f->key && f->is_int)
 			add_int_attribute(b, f->key, f->n);
 		else if (*f->key)
 			add_text_attribute(b, f->key, f->text);
 	}
 	json_builder_end_array(b);
-	g_array_unref(facts);
+	g_array_unref(attributes);
 }
 
 static void add_events(JsonBuilder *b, const struct span *s)
@@ -112,7 +112,7 @@ static void add_events(JsonBuilder *b, const struct span *s)
 	begin_array(b, "events");
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
-		if (facts_is_core(s, a->event))
+		if (attributes_is_core(s, a->event))
 			continue;
 		json_builder_begin_object(b);
 		add_time(b, "timeUnixNano", MAX(a->ts, 0));
@@ -124,7 +124,7 @@ static void add_events(JsonBuilder *b, const struct span *s)
 
 static void add_status(JsonBuilder *b, const struct span *s)
 {
-	const char *message = facts_tag(s, "error");
+	const char *message = attributes_tag(s, "error");
 	json_builder_set_member_name(b, "status");
 	json_builder_begin_object(b);
 	if (s->errors) {
@@ -142,9 +142,9 @@ static int kind_of(const struct span *s)
 	static const int kinds[] = {
 		[SPAN_LOCAL] = KIND_INTERNAL, [SPAN_CLIENT] = KIND_CLIENT, [SPAN_SERVER] = KIND_SERVER,
 	};
-	const char *kept = facts_tag(s, TAG_KIND);
-	return g_strcmp0(kept, "PRODUCER") == 0 ? KIND_PRODUCER :
-		g_strcmp0(kept, "CONSUMER") == 0 ? KIND_CONSUMER : kinds[s->kind];
+	const char *kind = attributes_tag(s, TAG_KIND);
+	return g_strcmp0(kind, "PRODUCER") == 0 ? KIND_PRODUCER :
+		g_strcmp0(kind, "CONSUMER") == 0 ? KIND_CONSUMER : kinds[s->kind];
 }
 
 static void begin_span(JsonBuilder *b, const struct span *s, uint64_t id, uint64_t parent)
@@ -184,7 +184,7 @@ static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 	json_add_text(b, "name", name);
 	json_add_int(b, "kind", KIND_INTERNAL);
 	add_times(b, k->begin_ns, k->end_ns);
-	add_attributes(b, facts_of_kernel(tl, k));
+	add_attributes(b, attributes_of_kernel(tl, k));
 	end_span(resource_of(o, s), b);
 }
 
@@ -198,7 +198,7 @@ static void append_span(struct otlp *o, const struct tree *t, int node)
 	json_add_text(b, "name", s->name);
 	json_add_int(b, "kind", kind_of(s));
 	add_times(b, s->begin_ns, s->end_ns);
-	add_attributes(b, facts_of_span(o->set->h, t, node));
+	add_attributes(b, attributes_of_span(o->set->h, t, node));
 	add_events(b, s);
 	add_status(b, s);
 	end_span(resource_of(o, s), b);

@@ -77,10 +77,10 @@ static void metadata(struct perfetto *p, const char *what, int64_t pid, int64_t 
 
 static void append_names(struct perfetto *p)
 {
-	g_autoptr(GHashTable) told = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) named = g_hash_table_new(NULL, NULL);
 	for (guint i = 0; i < p->t.tracks->len; i++) {
 		const struct track *t = &g_array_index(p->t.tracks, struct track, i);
-		if (g_hash_table_add(told, GINT_TO_POINTER(t->pid)))
+		if (g_hash_table_add(named, GINT_TO_POINTER(t->pid)))
 			metadata(p, "process_name", t->pid, 0, "name", t->process, 0);
 		metadata(p, "thread_name", t->pid, t->tid, "name", t->name, 0);
 		metadata(p, "thread_sort_index", t->pid, t->tid, "sort_index", NULL, 2 * i);
@@ -100,8 +100,8 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	const struct tree *tree = p->t.set->traces[i->trace].tree;
 	const struct span *s = item_span(&p->t, i);
 	uint64_t parent = i->kernel ? i->kernel->parent_id : export_parent_id(s);
-	g_autoptr(GArray) facts = i->kernel ? facts_of_kernel(tl, i->kernel) :
-		facts_of_span(p->t.set->h, tree, i->node);
+	g_autoptr(GArray) attributes = i->kernel ? attributes_of_kernel(tl, i->kernel) :
+		attributes_of_span(p->t.set->h, tree, i->node);
 	g_autofree char *trace_id = export_trace_id(s, 16);
 
 	json_builder_set_member_name(b, "args");
@@ -111,8 +111,8 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	if (parent)
 		json_add_hex(b, "parent_id", parent);
 	json_add_text(b, "service", s->service);
-	for (guint k = 0; k < facts->len; k++) {
-		const struct fact *f = &g_array_index(facts, struct fact, k);
+	for (guint k = 0; k < attributes->len; k++) {
+		const struct attribute *f = &g_array_index(attributes, struct attribute, k);
 		/* JavaScript cannot represent larger numbers: they remain text. */
 		if (f->is_int && ABS(f->n) < INT64_C(1) << 53)
 			json_add_int(b, f->key, f->n);
@@ -167,7 +167,7 @@ static void append_instants(struct perfetto *p, const struct item *i)
 	for (uint32_t k = 0; !i->kernel && k < s->n_annotations; k++) {
 		const struct span_annotation *a = &s->annotations[k];
 		const char *event = a->event;
-		if (facts_is_core(s, event) || a->ts < p->base_ns)
+		if (attributes_is_core(s, event) || a->ts < p->base_ns)
 			continue;
 		begin_event(p, i->async ? "n" : "i", t->pid, t->tid);
 		add_ts(p, "ts", a->ts - p->base_ns);
@@ -258,7 +258,7 @@ static const char *name_rest(const struct span *s)
 {
 	if (!part_sum_cpu(s->part) || s->part[PART_UNKNOWN] || s->part[PART_HANDOFF])
 		return NULL;
-	return s->n_waits_more ? "on a CPU, or waits not kept" : "on a CPU";
+	return s->n_waits_more ? "on a CPU, or waits not retained" : "on a CPU";
 }
 
 struct strip {

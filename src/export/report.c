@@ -17,7 +17,7 @@ struct page {
 	const struct report_options *options;
 };
 
-static void put_fact(struct page *p, const char *what, const char *markdown)
+static void put_property(struct page *p, const char *what, const char *markdown)
 {
 	markdown_cell(p->out, what);
 	markdown_cell(p->out, markdown);
@@ -48,7 +48,7 @@ static void put_time(struct page *p)
 	text = g_strdup_printf("%s %s to %s %s (%s)", day, timefmt_clock_ms(from, o->from_ns),
 			       timefmt_clock_ms(to, o->to_ns), zone,
 			       timefmt_duration(length, o->to_ns - o->from_ns));
-	put_fact(p, "Time", text);
+	put_property(p, "Time", text);
 }
 
 static void put_hosts(struct page *p)
@@ -59,29 +59,29 @@ static void put_hosts(struct page *p)
 		g_autofree char *name = markdown_code(host->name);
 		g_string_append_printf(hosts, "%s%s", i ? ", " : "", name);
 	}
-	put_fact(p, timeline_n_hosts(p->tl) > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
+	put_property(p, timeline_n_hosts(p->tl) > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
 }
 
-static void put_trust(struct page *p, const struct trust *t)
+static void put_completeness(struct page *p, const struct completeness *t)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (!t->lost_events && !t->lost_packets && t->touched)
-		g_string_append(text, "**events are missing here, their number is unknown**: they can't be "
+		g_string_append(text, "**events are missing here, their number is unknown**: they cannot be "
 				"read, or the tracer lost them");
 	else if (t->lost_events || t->lost_packets)
 		g_string_append_printf(text, "**the tracer lost %" G_GUINT64_FORMAT " events and %"
-				       G_GUINT64_FORMAT " packets here**: what they held is not on "
+				       G_GUINT64_FORMAT " packets here**: their content is not on "
 				       "this page", t->lost_events, t->lost_packets);
 	else
 		g_string_append(text, "nothing was lost");
 	if (t->provisional)
-		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts stay open: their begin "
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts are provisional: their beginning "
 				       "or end is not in the trace", t->provisional);
-	put_fact(p, "Trust", text->str);
+	put_property(p, "Completeness", text->str);
 	if (p->options->warning) {
 		g_autofree char *warning = markdown_text(p->options->warning);
-		put_fact(p, "Left out", warning);
+		put_property(p, "Left out", warning);
 	}
 }
 
@@ -106,7 +106,7 @@ static void put_machine(struct page *p)
 		g_string_append_printf(text, "%s %.0f %% busy, ", device, v->device_ratio * 100);
 	}
 	g_string_append_printf(text, "%" G_GUINT64_FORMAT " events", v->events);
-	put_fact(p, "Machine", text->str);
+	put_property(p, "Machine", text->str);
 	rows_free(rows);
 }
 
@@ -117,17 +117,17 @@ static void put_head(struct page *p, const struct rows *traces)
 						    traces->rows->len);
 	g_string_append_printf(p->out, "# Slow requests in %s\n\n", label);
 	markdown_head(p->out, "|");
-	put_fact(p, "Trace", label);
+	put_property(p, "Trace", label);
 	put_hosts(p);
 	put_time(p);
-	put_fact(p, "Requests", requests);
+	put_property(p, "Requests", requests);
 	put_machine(p);
-	put_trust(p, &traces->trust);
+	put_completeness(p, &traces->completeness);
 	if (p->options->reader) {
 		g_autofree char *reader = markdown_text(p->options->reader);
-		put_fact(p, "Read by", reader);
+		put_property(p, "Read by", reader);
 	}
-	put_fact(p, "Made by", "blktop " BLKTOP_VERSION);
+	put_property(p, "Made by", "blktop " BLKTOP_VERSION);
 }
 
 static void put_summary(struct page *p, const struct view *v, const struct rows *traces)
@@ -142,13 +142,13 @@ static void put_summary(struct page *p, const struct view *v, const struct rows 
 
 /* --- one request --- */
 
-static void put_verdict(struct page *p, const struct waterfall *w)
+static void put_explanation(struct page *p, const struct waterfall *w)
 {
-	g_autofree char *why = markdown_text(w->why ? w->why : "nothing stands out");
+	g_autofree char *why = markdown_text(w->why ? w->why : "no single cause stands out");
 	g_string_append_printf(p->out, "> **Why:** %s\n\n", why);
 }
 
-static void put_request_facts(struct page *p, const struct waterfall *w)
+static void put_request_properties(struct page *p, const struct waterfall *w)
 {
 	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
 	g_string_append_printf(p->out, "Trace `%016" G_GINT64_MODIFIER "x`, begun at %s, %u span%s of "
@@ -171,17 +171,18 @@ static void put_request_facts(struct page *p, const struct waterfall *w)
 static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 {
 	struct view_query q = VIEW_QUERY_INIT;
-	q.trace_id = trace_id;
+	query_set_trace(&q, trace_id);
 	struct rows *rows = view_waterfall.build(p->tl, &q);
 	const struct waterfall *w = waterfall_of(rows);
+	g_assert(w->root);			/* the trace is in the timeline */
 	char buf[TIMEFMT_LEN];
 	g_autoptr(GString) bars = g_string_new(NULL);
 	g_autofree char *name = markdown_code(w->root->name);
 
 	g_string_append_printf(p->out, "\n## %u. %s: %s\n\n", n, name,
 			       timefmt_duration(buf, span_duration(w->root)));
-	put_request_facts(p, w);
-	put_verdict(p, w);
+	put_request_properties(p, w);
+	put_explanation(p, w);
 	bars_append(bars, rows, p->options->utf8);
 	markdown_block(p->out, bars->str);
 	report_path(p->out, rows);

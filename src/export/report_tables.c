@@ -226,9 +226,9 @@ static char *waker_text(const struct timeline *tl, const struct span_wait *w, bo
 		return *irq ? markdown_code(irq) : g_strdup("not known");
 	}
 	g_autofree char *label = thread_label_new(tl, w->waker, w->wake_ns);
-	g_autofree char *who = markdown_code(label);
+	g_autofree char *code = markdown_code(label);
 	g_autofree char *what = *call ? markdown_code(call) : NULL;
-	return what ? g_strdup_printf("%s, just out of %s", who, what) : g_steal_pointer(&who);
+	return what ? g_strdup_printf("%s, just out of %s", code, what) : g_steal_pointer(&code);
 }
 
 static void put_wait(GString *out, const struct rows *rows, const struct wait *x)

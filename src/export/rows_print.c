@@ -79,6 +79,7 @@ static void append_ratio(GString *out, double d)
 		return;
 	}
 	unsigned __int128 n = (unsigned __int128)(uint64_t)ldexp(mantissa, DBL_MANT_DIG) * RATIO_UNIT;
+	g_assert(below >= 1);			/* as exponent <= 32 */
 	unsigned __int128 half = (unsigned __int128)1 << (below - 1), rest = n & (2 * half - 1);
 	uint64_t units = (uint64_t)(n >> below);
 	units += rest > half || (rest == half && units & 1);
@@ -317,7 +318,7 @@ static void add_missing(JsonBuilder *b, const struct missing *m)
 }
 
 /* Completeness of the range. Evicted traces and spans are those of the whole timeline. */
-static void put_json_trust(FILE *out, const struct rows *rows)
+static void put_json_completeness(FILE *out, const struct rows *rows)
 {
 	g_autoptr(GString) text = g_string_new(",\"trust\":");
 	JsonBuilder *b = json_builder_new();
@@ -327,14 +328,14 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	if (rows->query.among)		/* evicted spans were already printed */
 		traces = spans = 0;
 	json_builder_begin_object(b);
-	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
-	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
-	json_add_int(b, "lost_ns", rows->trust.lost_ns);
-	json_add_int(b, "lost_cpus", __builtin_popcountll(rows->trust.lost_cpus));
-	json_add_int(b, "damaged_packets", (int64_t)rows->trust.damaged);
-	json_add_int(b, "soft", (int64_t)rows->trust.provisional);
-	json_add_int(b, "corrected", rows->trust.corrected);
-	json_add_int(b, "late_records", (int64_t)rows->trust.late);
+	json_add_int(b, "lost_events", (int64_t)rows->completeness.lost_events);
+	json_add_int(b, "lost_packets", (int64_t)rows->completeness.lost_packets);
+	json_add_int(b, "lost_ns", rows->completeness.lost_ns);
+	json_add_int(b, "lost_cpus", __builtin_popcountll(rows->completeness.lost_cpus));
+	json_add_int(b, "damaged_packets", (int64_t)rows->completeness.damaged);
+	json_add_int(b, "soft", (int64_t)rows->completeness.provisional);
+	json_add_int(b, "corrected", rows->completeness.corrected);
+	json_add_int(b, "late_records", (int64_t)rows->completeness.late);
 	json_add_int(b, "dropped_traces", (int64_t)traces);
 	json_add_int(b, "dropped_spans", (int64_t)spans);
 	if (rows->dropped)
@@ -362,7 +363,7 @@ static void print_json(FILE *out, const struct view *v, const struct rows *rows)
 {
 	put_json_begin(out, v);
 	put_json_range(out, rows);
-	put_json_trust(out, rows);
+	put_json_completeness(out, rows);
 	fputs(",\"rows\":[", out);
 	put_json_rows(out, v, rows, 0);
 	fputs("]}\n", out);
@@ -381,7 +382,7 @@ static void print_json_piece(FILE *out, const struct view *v, const struct rows 
 		return;
 	fputs("],", out);
 	put_json_range(out, rows);
-	put_json_trust(out, rows);
+	put_json_completeness(out, rows);
 	fputs("}\n", out);
 }
 

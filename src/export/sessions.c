@@ -4,7 +4,7 @@
 
 #include "export/json.h"
 
-char *sessions_json(const struct session_facts *facts, size_t n)
+char *sessions_json(const struct session_row *rows, size_t n)
 {
 	JsonBuilder *b = json_builder_new();
 	GString *out = g_string_new(NULL);
@@ -15,12 +15,12 @@ char *sessions_json(const struct session_facts *facts, size_t n)
 	json_builder_begin_array(b);
 	for (size_t i = 0; i < n; i++) {
 		json_builder_begin_object(b);
-		json_add_text(b, "host", facts[i].host);
-		json_add_text(b, "session", facts[i].session);
-		json_add_int(b, "live_timer_ns", (int64_t)facts[i].timer_us * 1000);
-		json_add_int(b, "streams", facts[i].streams);
-		json_add_int(b, "viewers", facts[i].viewers);
-		json_add_text(b, "url", facts[i].url);
+		json_add_text(b, "host", rows[i].host);
+		json_add_text(b, "session", rows[i].session);
+		json_add_int(b, "live_timer_ns", (int64_t)rows[i].timer_us * 1000);
+		json_add_int(b, "streams", rows[i].streams);
+		json_add_int(b, "viewers", rows[i].viewers);
+		json_add_text(b, "url", rows[i].url);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-struct session_facts {
+struct session_row {
 	const char *host, *session, *url;	/* any bytes */
 	uint32_t timer_us;
 	unsigned streams, viewers;
@@ -14,6 +14,6 @@ struct session_facts {
 
 /* One object on one line: {"blktop":VERSION,"sessions":[{"host":...,"session":...,
  * "live_timer_ns":N,"streams":N,"viewers":N,"url":...},...]} (g_free). */
-char *sessions_json(const struct session_facts *facts, size_t n);
+char *sessions_json(const struct session_row *rows, size_t n);
 
 #endif

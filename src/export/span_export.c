@@ -26,6 +26,7 @@ static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_
 	trace.wanted = g_new0(bool, t->n + 1);
 	for (int i = 0; i < t->n; i++) {
 		int parent = t->nodes[i].parent;
+		g_assert(parent < i);		/* parents come before their children */
 		trace.wanted[i] = !span_id || t->nodes[i].span->span_id == span_id ||
 				  (parent >= 0 && trace.wanted[parent]);
 		trace.n += trace.wanted[i];
@@ -130,6 +131,7 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 		return NULL;
 	}
 	GString *out = g_string_new(NULL);
+	g_assert((unsigned)format < G_N_ELEMENTS(append));
 	append[format](out, &(struct export_set){
 		.h = h, .traces = (const struct export_trace *)traces->data, .n = traces->len,
 		.with_kernel = what->with_kernel,

@@ -6,7 +6,7 @@
 #define BLK_EXPORT_SPANS_H
 
 #include "export/export.h"
-#include "export/facts.h"
+#include "export/attributes.h"
 #include "export/json.h"
 
 /* The exported nodes of one trace. */

@@ -118,6 +118,7 @@ static void nest(struct tracks *t)
 		track = item->track;
 		while (open->len && g_array_index(open, int64_t, open->len - 1) <= item->begin_ns)
 			g_array_set_size(open, open->len - 1);
+		g_assert(track < t->tracks->len);
 		item->async = g_array_index(t->tracks, struct track, track).thread == ID_NONE ||
 			(open->len && g_array_index(open, int64_t, open->len - 1) < item->end_ns);
 		if (!item->async)

@@ -36,7 +36,7 @@ static void add_annotations(JsonBuilder *b, const struct span *s)
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		int64_t us = time_floor(a->ts, NS_PER_US) / NS_PER_US;
-		if (facts_is_core(s, a->event) && s->state != SPAN_PARTIAL)
+		if (attributes_is_core(s, a->event) && s->state != SPAN_PARTIAL)
 			continue;
 		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, a->event)))
 			continue;
@@ -48,16 +48,16 @@ static void add_annotations(JsonBuilder *b, const struct span *s)
 	json_builder_end_array(b);
 }
 
-static void add_tags(JsonBuilder *b, GArray *facts)
+static void add_tags(JsonBuilder *b, GArray *attributes)
 {
 	json_builder_set_member_name(b, "tags");
 	json_builder_begin_object(b);
-	for (guint i = 0; i < facts->len; i++) {
-		const struct fact *f = &g_array_index(facts, struct fact, i);
+	for (guint i = 0; i < attributes->len; i++) {
+		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
 		json_add_text(b, f->key, f->text);
 	}
 	json_builder_end_object(b);
-	g_array_unref(facts);
+	g_array_unref(attributes);
 }
 
 /* 32 digits if the imported id had 32; blktop itself uses the lower 16. */
@@ -73,9 +73,9 @@ static void add_kind(JsonBuilder *b, const struct span *s)
 		[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "CLIENT", [SPAN_SERVER] = "SERVER",
 	};
 	static const char *const messaging[] = { "PRODUCER", "CONSUMER", NULL };
-	const char *kept = facts_tag(s, TAG_KIND);
-	if (kept && g_strv_contains(messaging, kept))
-		json_add_text(b, "kind", kept);
+	const char *kind = attributes_tag(s, TAG_KIND);
+	if (kind && g_strv_contains(messaging, kind))
+		json_add_text(b, "kind", kind);
 	else if (kinds[s->kind])
 		json_add_text(b, "kind", kinds[s->kind]);
 }
@@ -111,7 +111,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	if (other >= 0)
 		add_endpoint(b, "remoteEndpoint", t->nodes[other].span);
 	add_annotations(b, s);
-	add_tags(b, facts_of_span(h, t, node));
+	add_tags(b, attributes_of_span(h, t, node));
 	json_builder_end_object(b);
 	json_append(out, b);
 }
@@ -128,7 +128,7 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	json_add_text(b, "name", name);
 	add_times(b, k->begin_ns, k->end_ns - k->begin_ns, true);
 	add_endpoint(b, "localEndpoint", s);
-	add_tags(b, facts_of_kernel(tl, k));
+	add_tags(b, attributes_of_kernel(tl, k));
 	json_builder_end_object(b);
 	json_append(out, b);
 }

@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/timefmt.h"
-#include "export/facts.h"
+#include "export/attributes.h"
 #include "export/json.h"
 #include "export/json_peek.h"
 #include "views/spans.h"
@@ -26,18 +26,18 @@ void read_span_free(void *read)
 	span_unref(r->span);
 	g_free(r->remote_service);
 	g_free(r->remote_ip);
-	g_clear_pointer(&r->told, g_hash_table_unref);
+	g_clear_pointer(&r->attributes, g_hash_table_unref);
 	g_free(r);
 }
 
-const char *read_fact(const struct read_span *r, const char *key)
+const char *read_attribute(const struct read_span *r, const char *key)
 {
-	return r->told ? g_hash_table_lookup(r->told, key) : NULL;
+	return r->attributes ? g_hash_table_lookup(r->attributes, key) : NULL;
 }
 
-bool read_fact_int(const struct read_span *r, const char *key, int64_t *ret)
+bool read_attribute_int(const struct read_span *r, const char *key, int64_t *ret)
 {
-	const char *text = read_fact(r, key);
+	const char *text = read_attribute(r, key);
 	gint64 n;
 	if (!text || !g_ascii_string_to_signed(text, 10, INT64_MIN, INT64_MAX, &n, NULL))
 		return false;
@@ -104,14 +104,14 @@ static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 
 /* ---- tags ---- */
 
-/* Tags that the exporter derives again after an import. The waker is a fact only for waits. For spans, the waker and
- * the number of waits remain tags: the exporter derives them from waits, which the file may not contain. */
-static bool is_fact(const char *key, bool is_kernel)
+/* Tags that the exporter derives again after an import. The waker is an attribute only for waits. For spans, the
+ * waker and the number of waits remain tags: the exporter derives them from waits, which the file may not contain. */
+static bool is_attribute(const char *key, bool is_kernel)
 {
-	static const char *const kept[] = {
+	static const char *const exported[] = {
 		"blktop.why", "blktop.neighbour", "blktop.neighbour_ns", TAG_TRACE_ID, TAG_KIND, NULL
 	};
-	return g_str_has_prefix(key, "blktop.") && !g_strv_contains(kept, key) &&
+	return g_str_has_prefix(key, "blktop.") && !g_strv_contains(exported, key) &&
 	       (is_kernel || (strcmp(key, "blktop.waker") && strcmp(key, TAG_WAITS)));
 }
 
@@ -144,8 +144,8 @@ static void read_tags(struct read_span *r, JsonObject *o)
 		json_object_iter_init_ordered(&it, object);
 		while (json_object_iter_next_ordered(&it, &key, &value)) {
 			g_autofree char *text = tag_text(value);
-			if (text && is_fact(key, is_kernel))
-				g_hash_table_insert(r->told, g_strdup(key), g_strdup(text));
+			if (text && is_attribute(key, is_kernel))
+				g_hash_table_insert(r->attributes, g_strdup(key), g_strdup(text));
 			else if (text)
 				add_tag(tags, r->span, key, text);
 			if (text && strcmp(key, TAG_WAITS) == 0)
@@ -225,10 +225,10 @@ static void read_thread(struct import_names *names, struct read_span *r)
 	struct span *s = r->span;
 	int64_t pid;
 
-	s->host = import_host(names, read_fact(r, "blktop.host"));
-	if (read_fact_int(r, "blktop.pid", &pid) && pid >= 0 && pid <= INT32_MAX)
+	s->host = import_host(names, read_attribute(r, "blktop.host"));
+	if (read_attribute_int(r, "blktop.pid", &pid) && pid >= 0 && pid <= INT32_MAX)
 		s->pid = (int32_t)pid;
-	s->thread = import_thread(names, s->host, read_fact(r, "blktop.thread"), s->pid, &s->tid);
+	s->thread = import_thread(names, s->host, read_attribute(r, "blktop.thread"), s->pid, &s->tid);
 }
 
 /* ---- when ---- */
@@ -238,10 +238,10 @@ static void read_exact_times(struct read_span *r)
 {
 	int64_t begin, duration;
 	struct span *s = r->span;
-	const char *state = read_fact(r, "blktop.state");
+	const char *state = read_attribute(r, "blktop.state");
 
-	if (!r->has_time || !read_fact_int(r, "blktop.begin_ns", &begin) ||
-	    !read_fact_int(r, "blktop.duration_ns", &duration) || duration < 0 ||
+	if (!r->has_time || !read_attribute_int(r, "blktop.begin_ns", &begin) ||
+	    !read_attribute_int(r, "blktop.duration_ns", &duration) || duration < 0 ||
 	    duration > MOST_US * NS_PER_US || time_floor(begin, NS_PER_US) != s->begin_ns)
 		return;
 	int64_t us = MAX((duration + NS_PER_US - 1) / NS_PER_US, 1);
@@ -318,8 +318,8 @@ static void read_annotations(struct read_span *r, JsonObject *o)
 		s->end_ns = g_array_index(all, struct span_annotation, all->len - 1).ts;
 		r->has_time = true;
 	}
-	bool said = s->state == SPAN_PARTIAL && read_fact(r, "blktop.state");
-	if (s->kind != SPAN_LOCAL && r->has_time && !said) {
+	bool is_stated = s->state == SPAN_PARTIAL && read_attribute(r, "blktop.state");
+	if (s->kind != SPAN_LOCAL && r->has_time && !is_stated) {
 		add_annotation(all, core[s->kind][0], s->begin_ns, s->thread);
 		if (s->state == SPAN_COMPLETE)
 			add_annotation(all, core[s->kind][1], s->end_ns, s->thread);
@@ -338,7 +338,7 @@ static void read_parts(struct read_span *r)
 	for (int p = 0; p < PART_N; p++) {
 		g_autofree char *key = g_strdup_printf("blktop.part.%s_ns", part_info[p].id);
 		int64_t ns = 0;
-		if (read_fact_int(r, key, &ns) && (ns < 0 || ns > left))
+		if (read_attribute_int(r, key, &ns) && (ns < 0 || ns > left))
 			break;
 		s->part[p] = ns;
 		left -= ns;
@@ -347,7 +347,7 @@ static void read_parts(struct read_span *r)
 		memset(s->part, 0, sizeof s->part);
 		s->part[PART_UNKNOWN] = span_duration(s);
 	}
-	r->has_self = read_fact_int(r, "blktop.self_ns", &self) && self >= 0 &&
+	r->has_self = read_attribute_int(r, "blktop.self_ns", &self) && self >= 0 &&
 		      self <= span_duration(s);
 	if (r->has_self)
 		s->self_ns = self;
@@ -368,8 +368,8 @@ static void read_object(struct import_names *names, struct read_span *r, JsonObj
 		r->span->tags[i].ts = r->span->begin_ns;
 	read_parts(r);
 	/* Frees the tags of ordinary spans to save memory: only waits and calls need them. */
-	if (!read_fact(r, "blktop.kernel"))
-		g_clear_pointer(&r->told, g_hash_table_unref);
+	if (!read_attribute(r, "blktop.kernel"))
+		g_clear_pointer(&r->attributes, g_hash_table_unref);
 }
 
 /* ---- a look ahead ---- */
@@ -455,12 +455,12 @@ struct read_span *zipkin_read(struct import_names *names, const char *text, size
 		return NULL;
 	JsonNode *root = json_parser_get_root(parser);
 	if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
-		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no object");
+		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "not an object");
 		return NULL;
 	}
 	struct read_span *r = g_new0(struct read_span, 1);
 	r->span = span_new();
-	r->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	r->attributes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	read_ids(r, json_node_get_object(root));
 	if (!r->span->trace_id || !r->span->span_id) {
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no valid %s",

@@ -18,7 +18,7 @@ struct read_span {
 	struct read_span *same;		/* the next span with the same ids; set by import_join.c */
 	char *remote_service, *remote_ip;	/* or NULL */
 	uint32_t remote_port;
-	GHashTable *told;		/* of waits and calls: tags that begin with "blktop."; NULL for other spans */
+	GHashTable *attributes;		/* of waits and calls: tags that begin with "blktop."; NULL for other spans */
 };
 
 void read_span_free(void *read);		/* NULL is fine */
@@ -34,8 +34,8 @@ struct zipkin_peek {
 /* False: there is no trace id; zipkin_read() refuses such an object. */
 bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret);
 
-/* A fact that blktop wrote (facts.h). NULL or false: the file does not have it. */
-const char *read_fact(const struct read_span *r, const char *key);
-bool read_fact_int(const struct read_span *r, const char *key, int64_t *ret);
+/* An attribute that blktop wrote (attributes.h). NULL or false: the file does not have it. */
+const char *read_attribute(const struct read_span *r, const char *key);
+bool read_attribute_int(const struct read_span *r, const char *key, int64_t *ret);
 
 #endif

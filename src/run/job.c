@@ -112,7 +112,7 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	if (s->options.publish_every_ns <= 0)
 		s->options.publish_every_ns = DEFAULT_PUBLISH_NS;
 	s->started_us = g_get_monotonic_time();
-	s->look.from_ns = s->look.to_ns = options->look_ns ? options->look_ns : TIME_UNKNOWN;
+	s->shown_range.from_ns = s->shown_range.to_ns = options->preview_ns ? options->preview_ns : TIME_UNKNOWN;
 	s->status = (struct job_status){
 		.phase = JOB_OPENING, .progress = -1, .newest_ns = TIME_UNKNOWN,
 		.jobs = 1, .final_to_ns = TIME_UNKNOWN, .index_progress = -1,
@@ -169,6 +169,7 @@ static bool is_posted(struct job *j)
 
 static void apply(struct job *j, struct timeline *tl, struct post *post)
 {
+	g_assert(post->publication && g_atomic_int_get(&j->s->queued_kib) >= post->kib);
 	g_atomic_int_add(&j->s->queued_kib, -post->kib);
 	timeline_apply(tl, g_steal_pointer(&post->publication));
 	g_atomic_int_inc(&j->s->collected);
@@ -262,14 +263,14 @@ struct outline *job_outline(struct job *j)
 	return o;
 }
 
-void job_look(struct job *j, const struct view_range *look)
+void job_show_range(struct job *j, const struct view_range *shown_range)
 {
 	struct shared *s = j->s;
 
 	g_mutex_lock(&s->lock);
-	s->look = *look;
+	s->shown_range = *shown_range;
 	if (s->preview)
-		preview_look(s->preview, look);
+		preview_show_range(s->preview, shown_range);
 	g_mutex_unlock(&s->lock);
 }
 
@@ -300,10 +301,10 @@ void job_cancel(struct job *j)
 }
 
 /* No more previews are wanted: the thread may end. */
-static void end_looks(struct shared *s)
+static void end_previews(struct shared *s)
 {
 	g_mutex_lock(&s->lock);
-	s->looks_ended = true;
+	s->previews_ended = true;
 	if (s->preview)
 		preview_stop(s->preview);
 	g_cond_broadcast(&s->changed);
@@ -358,7 +359,7 @@ void job_free(struct job *j)
 		return;
 	g_atomic_int_set(&j->s->discard, 1);
 	job_cancel(j);
-	end_looks(j->s);
+	end_previews(j->s);
 	if (wait_thread_done(j->s))
 		g_thread_join(j->thread);
 	else

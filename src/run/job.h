@@ -12,7 +12,7 @@
  * A trace in pieces is shown before it is read:
  *
  *     job_outline()		bytes and losses over the whole trace, from the packet index
- *     job_look()		sets the range that the screen shows
+ *     job_show_range()		sets the range that the screen shows
  *     job_take_preview()	a timeline of this range only, read before all else
  *     job_collect()		the timeline itself, final, from the trace's beginning on
  */
@@ -69,7 +69,7 @@ struct job_options {
 	unsigned slices;	/* number of pieces; 0: chosen from bytes and threads */
 	size_t memory;		/* bytes: --memory; 0: no bound */
 	bool preview;		/* for a screen: provide job_outline(), job_take_preview() */
-	int64_t look_ns;	/* the instant to preview first; 0: the trace's end */
+	int64_t preview_ns;	/* the instant to preview first; 0: the trace's end */
 
 	bool without_spans;	/* make no spans */
 	bool skip_free;		/* the process exits soon after: do not free the model */
@@ -121,10 +121,10 @@ struct outline *job_outline(struct job *j);
  * wider windows around it. If the timeline cannot show it (look->again), windows are decoded separately, at any step;
  * also after all was read. Cheap: call it whenever the range may have changed.
  */
-void job_look(struct job *j, const struct view_range *look);
+void job_show_range(struct job *j, const struct view_range *range);
 
 /*
- * A timeline of the window *ret, for the range of job_look(); whole steps, except at the trace's ends. Unless it
+ * A timeline of the window *ret, for the range of job_show_range(); whole steps, except at the trace's ends. Unless it
  * is exact, rows are provisional: names and pending calls from before are missing. The timeline is the caller's, and
  * replaces the one taken before. NULL: nothing new. Each makes job_fd() readable. Without look.again none is made
  * before job_status.final_to_ns.

@@ -26,6 +26,7 @@
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
 {
 	g_mutex_lock(&s->lock);
+	g_assert(s->status.phase < JOB_DONE);	/* the end is final */
 	s->status.phase = phase;
 	if (phase == JOB_DONE)
 		s->status.pieces_done = s->status.pieces;
@@ -95,6 +96,7 @@ static bool is_queue_full(struct shared *s)
 
 static void push_publication(struct shared *s, struct publication *p, int64_t closed_to, unsigned corrected)
 {
+	g_assert(p);
 	struct post *item = g_new(struct post, 1);
 
 	*item = (struct post){ .publication = p, .closed_to = closed_to, .corrected = corrected,
@@ -117,7 +119,7 @@ static void update_retained_from(struct shared *s, struct model *m)
 	g_mutex_lock(&s->lock);
 	int64_t ns = s->retained_from;
 	g_mutex_unlock(&s->lock);
-	model_kept_from(m, ns);
+	model_set_retained_from(m, ns);
 }
 
 static void post(struct shared *s, struct model *m, bool final, enum source_status how)
@@ -293,12 +295,12 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 	return SOURCE_CANCELLED;
 }
 
-static void run_source(struct shared *s, struct source *source, bool lacks_spans)
+static void run_source(struct shared *s, struct source *source, bool without_spans)
 {
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
 
-	if (lacks_spans || s->options.without_spans)
+	if (without_spans || s->options.without_spans)
 		model_without_spans(m);
 	set_source(s, source);
 	enum source_status st = read_source(s, source, m, &error);
@@ -391,7 +393,7 @@ static void run_whole(struct shared *s, const struct pieces *pieces)
 	g_mutex_lock(&s->lock);
 	s->status.pieces = 1;
 	g_mutex_unlock(&s->lock);
-	run_source(s, source, pieces_lack_spans(pieces));
+	run_source(s, source, pieces_are_without_spans(pieces));
 	source_free(source);
 }
 
@@ -440,17 +442,17 @@ static void set_preview(struct shared *s, struct preview *pv)
 	g_mutex_lock(&s->lock);
 	s->preview = pv;
 	if (pv)
-		preview_look(pv, &s->look);
-	if (pv && s->looks_ended)
+		preview_show_range(pv, &s->shown_range);
+	if (pv && s->previews_ended)
 		preview_stop(pv);
 	g_mutex_unlock(&s->lock);
 }
 
 /* After reading: keeps the trace open for previews until the job is freed. */
-static void serve_looks(struct shared *s)
+static void serve_previews(struct shared *s)
 {
 	g_mutex_lock(&s->lock);
-	while (!s->looks_ended)
+	while (!s->previews_ended)
 		g_cond_wait(&s->changed, &s->lock);
 	g_mutex_unlock(&s->lock);
 }
@@ -483,7 +485,7 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 			run_parallel(s, p, &plan);
 	}
 	if (pv)
-		serve_looks(s);
+		serve_previews(s);
 	set_preview(s, NULL);
 	preview_free(pv);
 }
@@ -514,7 +516,7 @@ static void run_spooled(struct shared *s, struct source *source, const struct pi
 	preview_start(pv);
 	run_source(s, source, false);
 	if (s->options.preview)
-		serve_looks(s);
+		serve_previews(s);
 	set_preview(s, NULL);
 	preview_free(pv);
 }
@@ -593,7 +595,7 @@ void *job_thread_main(void *shared)
 
 	if (!s->open(s->data, &t, &error)) {
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
-			  error ? error->message : "the source can't be opened");
+			  error ? error->message : "the source cannot be opened");
 	} else {
 		g_assert(t.maker.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;

@@ -25,8 +25,8 @@ struct logjob {
 	GMutex lock;			/* what follows */
 	GCond changed;
 	bool quit, asked, refresh;
-	struct journal_want want;
-	struct journal_window *ready;
+	struct calllog_want want;
+	struct calllog_window *ready;
 
 	struct logsource *source;	/* the thread's */
 	int64_t first, end;
@@ -34,39 +34,39 @@ struct logjob {
 };
 
 struct collect {
-	struct journal_window *w;
+	struct calllog_window *w;
 	GPtrArray *lines;
 };
 
-static bool is_wanted(const struct journal_want *want, const struct journal_line *l)
+static bool is_wanted(const struct calllog_want *want, const struct calllog_line *l)
 {
 	/* a call that spans the whole range is listed where it began */
-	if (l->kind == JOURNAL_CALL && l->state == LINE_UNFINISHED && l->ts != l->entry_ns && !l->lost)
+	if (l->kind == CALLLOG_CALL && l->state == LINE_UNFINISHED && l->ts != l->entry_ns && !l->lost)
 		return false;
-	return l->kind == JOURNAL_LOSS || ((want->tid < 0 || l->tid == want->tid) &&
+	return l->kind == CALLLOG_LOSS || ((want->tid < 0 || l->tid == want->tid) &&
 					   (want->pid < 0 || l->pid == want->pid));
 }
 
-static void collect_line(void *data, struct journal_line *l)
+static void collect_line(void *data, struct calllog_line *l)
 {
 	struct collect *c = data;
 	if (is_wanted(&c->w->want, l))
 		g_ptr_array_add(c->lines, l);
 	else
-		journal_line_unref(l);
+		calllog_line_unref(l);
 }
 
-static bool read_piece(struct logjob *j, struct journal_window *w, int64_t from, int64_t to,
-		       GPtrArray *lines, struct journal **ret_journal)
+static bool read_piece(struct logjob *j, struct calllog_window *w, int64_t from, int64_t to,
+		       GPtrArray *lines, struct calllog **ret_calllog)
 {
 	g_autoptr(GError) error = NULL;
 	struct collect c = { w, lines };
 	struct logsource_result result;
 	struct logsource_range range = {
 		.from_ns = from, .to_ns = to, .warm_ns = AROUND, .hold = SIZE_MAX,
-		.beyond_ns = ret_journal ? 0 : AROUND, .most_bytes = NAMES_BYTES, .stop = &j->stop,
+		.beyond_ns = ret_calllog ? 0 : AROUND, .most_bytes = NAMES_BYTES, .stop = &j->stop,
 	};
-	bool ok = logsource_run(j->source, &range, collect_line, &c, &result, ret_journal, &error);
+	bool ok = logsource_run(j->source, &range, collect_line, &c, &result, ret_calllog, &error);
 	w->names = result.names;
 	if (error)
 		w->error = g_strdup(error->message);
@@ -74,15 +74,15 @@ static bool read_piece(struct logjob *j, struct journal_window *w, int64_t from,
 }
 
 /* Keeps at most MOST lines; the window then covers only these. */
-static void cut(struct journal_window *w, GPtrArray *lines, bool before)
+static void cut(struct calllog_window *w, GPtrArray *lines, bool before)
 {
 	if (lines->len <= MOST)
 		return;
 	guint at = before ? lines->len - MOST : MOST;
-	const struct journal_line *l = lines->pdata[at];
+	const struct calllog_line *l = lines->pdata[at];
 	int64_t ts = l->ts;
 	/* lines of the same instant stay together, even if they alone are more than MOST */
-	while (at > 0 && ((const struct journal_line *)lines->pdata[at - 1])->ts == ts)
+	while (at > 0 && ((const struct calllog_line *)lines->pdata[at - 1])->ts == ts)
 		at--;
 	if (before) {
 		g_ptr_array_remove_range(lines, 0, at);
@@ -93,7 +93,7 @@ static void cut(struct journal_window *w, GPtrArray *lines, bool before)
 	}
 }
 
-static void make_lines(struct logjob *j, struct journal_window *w)
+static void make_lines(struct logjob *j, struct calllog_window *w)
 {
 	bool before = w->want.ask == ASK_BEFORE;
 	gint64 until = g_get_monotonic_time() + PATIENCE_US;
@@ -101,12 +101,13 @@ static void make_lines(struct logjob *j, struct journal_window *w)
 	int64_t at = CLAMP(w->want.at_ns, j->first, MAX(end, w->want.until_ns ? w->want.at_ns : end));
 	w->from_ns = w->to_ns = at;
 	while (w->lines->len < ENOUGH && (before ? w->from_ns > j->first : w->to_ns < end)) {
-		GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+		GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 		int64_t from = w->to_ns, to = MIN(from + j->width, end);
 		if (before) {
 			to = w->from_ns;
 			from = MAX(to - j->width, j->first);
 		}
+		g_assert(from < to);
 		if (!read_piece(j, w, from, to, lines, NULL)) {
 			g_ptr_array_unref(lines);
 			return;
@@ -120,27 +121,27 @@ static void make_lines(struct logjob *j, struct journal_window *w)
 		if (n > MOST || g_get_monotonic_time() > until)
 			break;
 	}
-	journal_join_lines(w->lines);
+	calllog_join_lines(w->lines);
 	w->at_begin = w->from_ns <= j->first;
 	w->at_end = w->to_ns >= end;
 }
 
-static void make_instant(struct logjob *j, struct journal_window *w)
+static void make_instant(struct logjob *j, struct calllog_window *w)
 {
-	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
-	struct journal *journal = NULL;
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
+	struct calllog *log = NULL;
 	int64_t at = w->want.at_ns;
-	bool ok = read_piece(j, w, at, at + 1, lines, &journal);
+	bool ok = read_piece(j, w, at, at + 1, lines, &log);
 	if (ok) {
 		g_ptr_array_unref(w->lines);
-		w->lines = journal_open_calls(journal);
-		w->fds = journal_open_fds(journal, w->want.host, w->want.pid);
-		journal_all_cpus(journal, w->want.host, w->cpus);
+		w->lines = calllog_open_calls(log);
+		w->fds = calllog_open_fds(log, w->want.host, w->want.pid);
+		calllog_all_cpus(log, w->want.host, w->cpus);
 	}
-	journal_free(journal);
+	calllog_free(log);
 }
 
-static bool open_source(struct logjob *j, struct journal_window *w)
+static bool open_source(struct logjob *j, struct calllog_window *w)
 {
 	g_autoptr(GError) error = NULL;
 	if (!j->source)
@@ -170,7 +171,7 @@ static void *run(void *data)
 			g_cond_wait(&j->changed, &j->lock);
 			continue;
 		}
-		struct journal_window *w = journal_window_new(&j->want);
+		struct calllog_window *w = calllog_window_new(&j->want);
 		j->asked = false;
 		if (j->refresh)
 			forget_source(j);
@@ -186,13 +187,13 @@ static void *run(void *data)
 		g_mutex_lock(&j->lock);
 		if (!g_atomic_int_get(&j->stop)) {
 			uint64_t one = 1;
-			journal_window_free(j->ready);
+			calllog_window_free(j->ready);
 			j->ready = w;
 			/* cannot block: the counter holds up to 2^64 - 2 */
 			if (write(j->event_fd, &one, sizeof one) < 0)
 				continue;
 		} else {
-			journal_window_free(w);
+			calllog_window_free(w);
 		}
 	}
 	g_mutex_unlock(&j->lock);
@@ -221,7 +222,7 @@ void logjob_free(struct logjob *j)
 	g_cond_signal(&j->changed);
 	g_mutex_unlock(&j->lock);
 	g_thread_join(j->thread);
-	journal_window_free(j->ready);
+	calllog_window_free(j->ready);
 	logsource_free(j->source);
 	g_strfreev(j->paths);
 	g_mutex_clear(&j->lock);
@@ -236,7 +237,7 @@ void logjob_refresh(struct logjob *j)
 	g_mutex_unlock(&j->lock);
 }
 
-void logjob_ask(struct logjob *j, const struct journal_want *want)
+void logjob_ask(struct logjob *j, const struct calllog_want *want)
 {
 	g_mutex_lock(&j->lock);
 	j->want = *want;
@@ -246,10 +247,10 @@ void logjob_ask(struct logjob *j, const struct journal_want *want)
 	g_mutex_unlock(&j->lock);
 }
 
-struct journal_window *logjob_take(struct logjob *j)
+struct calllog_window *logjob_take(struct logjob *j)
 {
 	g_mutex_lock(&j->lock);
-	struct journal_window *w = g_steal_pointer(&j->ready);
+	struct calllog_window *w = g_steal_pointer(&j->ready);
 	g_mutex_unlock(&j->lock);
 	return w;
 }

@@ -5,7 +5,7 @@
  *
  *     struct logjob *j = logjob_new(paths, by_bt2, job_fd(job));
  *     logjob_ask(j, &want);			// makes the fd readable when done
- *     struct journal_window *w = logjob_take(j);
+ *     struct calllog_window *w = logjob_take(j);
  */
 #ifndef BLK_RUN_LOGJOB_H
 #define BLK_RUN_LOGJOB_H
@@ -20,8 +20,8 @@ void logjob_free(struct logjob *j);		/* waits for its thread; NULL is fine */
 
 /* The directories have grown: opens them again before the next answer. */
 void logjob_refresh(struct logjob *j);
-void logjob_ask(struct logjob *j, const struct journal_want *want);
+void logjob_ask(struct logjob *j, const struct calllog_want *want);
 /* The newest answer, once; it is the caller's. NULL: nothing new. */
-struct journal_window *logjob_take(struct logjob *j);
+struct calllog_window *logjob_take(struct logjob *j);
 
 #endif

@@ -44,7 +44,7 @@ void logsource_stop_by(struct logsource *s, const int *stop)
 struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error)
 {
 	size_t n, n_warnings;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
+	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	struct native *native = by_bt2 ? NULL : native_open(paths, rows, n, error);
 	if (!native && !by_bt2)
 		return NULL;
@@ -140,7 +140,7 @@ bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, G
 		if (s->all) {
 			bounds_native(s, &first, &last);
 		} else {
-			const struct blk_subscription *rows = journal_subscriptions(&n);
+			const struct blk_subscription *rows = calllog_subscriptions(&n);
 			struct source *source = source_open_bt2((const char *const *)s->paths, rows,
 								n, error);
 			if (!source || !widen_by_events(source, false, &first, &last, error))
@@ -160,7 +160,7 @@ bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, G
 /* ---- reading ---- */
 
 struct pass {
-	struct journal *j;
+	struct calllog *j;
 	const struct logsource_range *range;
 	struct logsource_result *result;
 };
@@ -194,13 +194,13 @@ static bool feed(const struct pass *p, struct source *source, bool is_native, GE
 	size_t n = 0;
 	const struct native_loss *open = is_native ? native_range_losses(source, &n) : NULL;
 	for (size_t i = 0; i < n; i++)
-		journal_begin_lost(p->j, &source->tables, open[i].stream, &open[i].loss);
+		calllog_begin_lost(p->j, &source->tables, open[i].stream, &open[i].loss);
 	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
 		see_loss(p, &b);
-		journal_feed(p->j, &source->tables, b.ev, b.n);
+		calllog_feed(p->j, &source->tables, b.ev, b.n);
 		st = SOURCE_CANCELLED;
 	}
-	journal_change_source(p->j);
+	calllog_change_source(p->j);
 	source_free(source);
 	return st == SOURCE_END;
 }
@@ -217,7 +217,7 @@ static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GE
 		return true;
 	}
 	if (!s->names) {
-		const struct blk_subscription *rows = journal_name_subscriptions(&n);
+		const struct blk_subscription *rows = calllog_name_subscriptions(&n);
 		s->names = native_open((const char *const *)s->paths, rows, n, error);
 		if (!s->names)
 			return false;
@@ -240,7 +240,7 @@ static bool feed_native(struct logsource *s, const struct pass *p, GError **erro
 static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)
 {
 	size_t n;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
+	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	struct source *source = source_open_bt2((const char *const *)s->paths, rows, n, error);
 	int64_t to = p->range->to_ns;
 	struct blk_batch b;
@@ -254,35 +254,35 @@ static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)
 		while (wanted < b.n && b.ev[wanted].ts < to)
 			wanted++;
 		see_loss(p, &(struct blk_batch){ b.ev, wanted });
-		journal_feed(p->j, &source->tables, b.ev, wanted);
+		calllog_feed(p->j, &source->tables, b.ev, wanted);
 		if (wanted < b.n) {
 			st = SOURCE_END;
 			break;
 		}
 		st = SOURCE_CANCELLED;
 	}
-	journal_change_source(p->j);
+	calllog_change_source(p->j);
 	source_free(source);
 	return st == SOURCE_END;
 }
 
-bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_emit tell,
-		   void *data, struct logsource_result *ret, struct journal **ret_journal,
+bool logsource_run(struct logsource *s, const struct logsource_range *range, calllog_emit emit,
+		   void *data, struct logsource_result *ret, struct calllog **ret_calllog,
 		   GError **error)
 {
-	struct journal_options o = {
+	struct calllog_options o = {
 		.from_ns = range->from_ns, .to_ns = range->to_ns, .hold = range->hold,
 		.hold_ns = range->hold == SIZE_MAX ? INT64_MAX : 0,
 	};
-	struct pass p = { journal_new(&o, tell, data), range, ret };
+	struct pass p = { calllog_new(&o, emit, data), range, ret };
 	*ret = (struct logsource_result){ .names = true };
 	bool ok = s->all ? feed_native(s, &p, error) : feed_bt2(s, &p, error);
-	if (ret_journal) {
-		*ret_journal = p.j;
+	if (ret_calllog) {
+		*ret_calllog = p.j;
 		return ok;
 	}
 	/* also after an error: reports what was read */
-	journal_finish(p.j);
-	journal_free(p.j);
+	calllog_finish(p.j);
+	calllog_free(p.j);
 	return ok;
 }

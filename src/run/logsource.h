@@ -28,7 +28,7 @@ struct logsource_range {
 	int64_t from_ns, to_ns;		/* lines in [from, to) are reported */
 	int64_t warm_ns;		/* how much is read before, for calls that began there; 0: 1 s */
 	int64_t beyond_ns;		/* how much is read after, for calls that end there */
-	size_t hold;			/* as in struct journal_options; SIZE_MAX: all */
+	size_t hold;			/* as in struct calllog_options; SIZE_MAX: all */
 	uint64_t most_bytes;		/* most bytes of packets read for names only; 0: no bound. With
 					 * more, names from before are unknown */
 	const int *stop;		/* atomic; not 0: stop soon. Or NULL */
@@ -39,10 +39,10 @@ struct logsource_result {
 	bool names;			/* descriptors have names from before the range */
 };
 
-/* False with *error: failed; without: stopped. With ret_journal, the log is not finished but returned in its state at
+/* False with *error: failed; without: stopped. With ret_calllog, the log is not finished but returned in its state at
  * the range's end; the caller frees it. */
-bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_emit tell,
-		   void *data, struct logsource_result *ret, struct journal **ret_journal,
+bool logsource_run(struct logsource *s, const struct logsource_range *range, calllog_emit emit,
+		   void *data, struct logsource_result *ret, struct calllog **ret_calllog,
 		   GError **error);
 
 #endif

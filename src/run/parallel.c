@@ -97,7 +97,7 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);
 	if (!plan.slices) {
-		choose_slices(&plan, bytes, memory, !pieces_lack_spans(p));
+		choose_slices(&plan, bytes, memory, !pieces_are_without_spans(p));
 		bound_by_time(&plan, p, bytes, memory);
 	}
 	plan.slices = MIN(plan.slices, LIMIT_SLICES);
@@ -143,6 +143,7 @@ static void cut(struct parallel *p)
 		struct piece *x = &p->piece[i];
 		x->from = i ? cuts[i - 1] : INT64_MIN;
 		x->to = i + 1 < p->n ? cuts[i] : INT64_MAX;
+		g_assert(x->from < x->to);
 		x->bytes = t->ops->bytes_between(t->trace, x->from, x->to);
 		p->bytes += x->bytes;
 	}
@@ -156,6 +157,7 @@ static int begin_piece(struct parallel *p)
 	int i = -1;
 
 	g_mutex_lock(&p->lock);
+	g_assert(p->taken <= p->begun && p->begun <= p->n);
 	while (!g_atomic_int_get(&p->stop) && p->begun < p->n && p->begun >= p->taken + p->ahead)
 		g_cond_wait(&p->changed, &p->lock);
 	if (!g_atomic_int_get(&p->stop) && p->begun < p->n)
@@ -201,6 +203,7 @@ static enum source_status read_piece(struct parallel *p, struct piece *x, struct
 static void do_piece(struct parallel *p, unsigned i)
 {
 	struct piece *x = &p->piece[i];
+	g_assert(!x->done && !x->slice);
 	GError *error = NULL;
 	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
 						     parallel_buffers(p->plan.threads));

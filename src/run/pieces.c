@@ -4,7 +4,7 @@
 
 #include "state/slice/slice.h"
 
-bool pieces_lack_spans(const struct pieces *p)
+bool pieces_are_without_spans(const struct pieces *p)
 {
 	return p->without_spans || !p->ops->has_row(p->trace, slice_row_makes_spans);
 }
@@ -17,7 +17,7 @@ struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, 
 	const struct native_loss *losses = p->ops->losses(source, &n);
 
 	slice_read_cells(s, p->cells);
-	if (pieces_lack_spans(p))
+	if (pieces_are_without_spans(p))
 		slice_without_spans(s);
 	for (size_t i = 0; i < n; i++)
 		slice_begin_lost(s, &source->tables, losses[i].stream, &losses[i].loss);

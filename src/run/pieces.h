@@ -49,7 +49,7 @@ static inline void pieces_free(struct pieces *p)
 }
 
 /* Will there be no spans: none wanted, or no event that makes one? */
-bool pieces_lack_spans(const struct pieces *p);
+bool pieces_are_without_spans(const struct pieces *p);
 
 /* A slice that knows the losses under way when the source begins; call it before the source's first batch. */
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool from_start,

@@ -108,10 +108,11 @@ static struct source *range(void *trace, int64_t from, int64_t to, size_t budget
 {
 	const struct spool_pieces *k = trace;
 
+	g_assert(k->now);		/* bounds() was true */
 	return native_range(k->now, from, to, budget);
 }
 
-static void free_kept(void *trace)
+static void free_spool(void *trace)
 {
 	struct spool_pieces *k = trace;
 
@@ -120,11 +121,11 @@ static void free_kept(void *trace)
 	g_free(k);
 }
 
-static const struct piece_ops kept_ops = {
+static const struct piece_ops spool_ops = {
 	.index = walk_index, .indexed = is_indexed, .index_progress = index_progress,
 	.known_from = known_from, .bounds = bounds, .bytes_between = bytes_between, .cuts = cuts,
 	.has_row = has_row, .outline = outline, .range = range, .losses = native_range_losses,
-	.free = free_kept, .renew = renew,
+	.free = free_spool, .renew = renew,
 };
 
 struct pieces pieces_spool(struct spool *s, const struct blk_subscription *rows, size_t n_rows)
@@ -135,5 +136,5 @@ struct pieces pieces_spool(struct spool *s, const struct blk_subscription *rows,
 	k->rows = rows;
 	k->n_rows = n_rows;
 	k->renewed_to = INT64_MIN;
-	return (struct pieces){ .ops = &kept_ops, .trace = k };
+	return (struct pieces){ .ops = &spool_ops, .trace = k };
 }

@@ -42,8 +42,8 @@ struct preview {
 	int64_t pause_until_us;		/* monotonic; the thread's */
 	bool hurry, correcting;
 	bool idle;			/* nothing to make */
-	struct view_range look;
-	bool look_changed;		/* .look has changed since the maker read it */
+	struct view_range shown_range;
+	bool shown_range_changed;		/* .shown_range has changed since the maker read it */
 	guint stage;			/* index of the next stage to make; G_N_ELEMENTS(stages): all made */
 	guint halved;			/* how often the shown range was halved, as it had too many spans */
 	struct decoded_range now;		/* being made or made last; empty: none */
@@ -84,16 +84,16 @@ static int64_t longest(const struct preview *pv, const struct stage *stage, int6
 }
 
 /* The shown range in whole steps, within the trace; if it is too long, its end. */
-static bool choose_looked_at(const struct preview *pv, const struct view_range *look, struct decoded_range *ret)
+static bool choose_range(const struct preview *pv, const struct view_range *shown_range, struct decoded_range *ret)
 {
-	int64_t first, end, step = look->step_ns > 0 ? look->step_ns : pv->step;
+	int64_t first, end, step = shown_range->step_ns > 0 ? shown_range->step_ns : pv->step;
 
 	if (!borders(pv, step, &first, &end))
 		return false;
 	*ret = (struct decoded_range){ .from_ns = end - step, .to_ns = end, .step_ns = step };
-	if (look->from_ns != INT64_MIN) {
-		ret->from_ns = time_floor(CLAMP(look->from_ns, first, end - 1), step);
-		ret->to_ns = CLAMP(look->to_ns, ret->from_ns + 1, end);
+	if (shown_range->from_ns != INT64_MIN) {
+		ret->from_ns = time_floor(CLAMP(shown_range->from_ns, first, end - 1), step);
+		ret->to_ns = CLAMP(shown_range->to_ns, ret->from_ns + 1, end);
 		ret->to_ns = time_floor(ret->to_ns - 1, step) + step;
 	}
 	int64_t most = longest(pv, &stages[0], step);
@@ -103,49 +103,50 @@ static bool choose_looked_at(const struct preview *pv, const struct view_range *
 		ret->from_ns += MAX(time_floor((ret->to_ns - ret->from_ns) / 2, step), step);
 		halved -= halved > 0;
 	}
+	g_assert(ret->from_ns < ret->to_ns);
 	return true;
 }
 
 /* The window of a stage around the shown range: as long as the stage allows, equally in both directions, unless the
  * trace ends there. */
-static struct decoded_range widen(const struct preview *pv, const struct decoded_range *looked,
+static struct decoded_range widen(const struct preview *pv, const struct decoded_range *chosen,
 				const struct stage *stage)
 {
-	int64_t first, end, step = looked->step_ns;
-	int64_t more = longest(pv, stage, step) - (looked->to_ns - looked->from_ns);
-	struct decoded_range w = *looked;
+	int64_t first, end, step = chosen->step_ns;
+	int64_t more = longest(pv, stage, step) - (chosen->to_ns - chosen->from_ns);
+	struct decoded_range w = *chosen;
 
 	if (!borders(pv, step, &first, &end))
 		return w;
 	for (; more >= step; more /= 2) {
 		int64_t half = time_floor(more / 2, step);
-		w.from_ns = MAX(looked->from_ns - half, first);
-		w.to_ns = MIN(looked->to_ns + time_floor(more, step) -
-			      (looked->from_ns - w.from_ns), end);
-		w.from_ns = MAX(looked->from_ns - (more - (w.to_ns - looked->to_ns)), first);
+		w.from_ns = MAX(chosen->from_ns - half, first);
+		w.to_ns = MIN(chosen->to_ns + time_floor(more, step) -
+			      (chosen->from_ns - w.from_ns), end);
+		w.from_ns = MAX(chosen->from_ns - (more - (w.to_ns - chosen->to_ns)), first);
 		w.from_ns = time_floor(w.from_ns, step);
 		if (bytes_of(pv, &w) <= stage->bytes)
 			return w;
 	}
-	return *looked;
+	return *chosen;
 }
 
 /* For a trace that grows, the main pass provides the newest range; windows are made only with look.again, in closed
  * seconds. */
 static bool is_served(const struct preview *pv)
 {
-	return !pv->pieces.ops->renew || (pv->look.again && pv->look.to_ns <= pv->final_to);
+	return !pv->pieces.ops->renew || (pv->shown_range.again && pv->shown_range.to_ns <= pv->final_to);
 }
 
 /* Is the shown range outside of the current window? Lock held; called by the maker. */
 static bool has_moved(struct preview *pv)
 {
-	struct decoded_range looked;
+	struct decoded_range chosen;
 
-	if (!pv->look_changed || !is_served(pv))
+	if (!pv->shown_range_changed || !is_served(pv))
 		return false;
-	pv->look_changed = false;
-	if (!choose_looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
+	pv->shown_range_changed = false;
+	if (!choose_range(pv, &pv->shown_range, &chosen) || is_in(&chosen, &pv->now))
 		return false;
 	pv->now = (struct decoded_range){ 0 };
 	pv->stage = 0;
@@ -155,9 +156,9 @@ static bool has_moved(struct preview *pv)
 /* The main pass has read all before the window: is that little enough to decode it again? */
 static bool is_worth_exactness(const struct preview *pv, const struct decoded_range *w)
 {
-	uint64_t most = pieces_lack_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
+	uint64_t most = pieces_are_without_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
 
-	return pv->look.again && w->to_ns <= pv->final_to && !pv->now.exact &&
+	return pv->shown_range.again && w->to_ns <= pv->final_to && !pv->now.exact &&
 	       pv->pieces.ops->bytes_between(pv->pieces.trace, INT64_MIN, w->to_ns) <= most;
 }
 
@@ -173,24 +174,24 @@ static bool is_wanted(const struct preview *pv, const struct stage *stage,
 	}
 	if (stage > stages && is_in(w, &pv->now))
 		return false;			/* not wider than the current window */
-	return pv->look.again || w->to_ns > pv->final_to;
+	return pv->shown_range.again || w->to_ns > pv->final_to;
 }
 
 /* Chooses the next window to make. Lock held. */
 static bool choose(struct preview *pv, struct decoded_range *ret)
 {
-	struct decoded_range looked;
+	struct decoded_range chosen;
 
 	has_moved(pv);
-	if (pv->stop || !is_served(pv) || !choose_looked_at(pv, &pv->look, &looked))
+	if (pv->stop || !is_served(pv) || !choose_range(pv, &pv->shown_range, &chosen))
 		return false;
 	for (; pv->stage < G_N_ELEMENTS(stages); pv->stage++) {
 		const struct stage *stage = &stages[pv->stage];
-		*ret = pv->stage ? widen(pv, &looked, stage) : looked;
+		*ret = pv->stage ? widen(pv, &chosen, stage) : chosen;
 		if (is_wanted(pv, stage, ret))
 			return pv->pieces.ops->known_from(pv->pieces.trace) <=
 			       ret->from_ns - WARM_UP_NS;
-		if (stage->exact && pv->look.again && pv->final_to < ret->to_ns)
+		if (stage->exact && pv->shown_range.again && pv->final_to < ret->to_ns)
 			return false;		/* the index may cover it later */
 	}
 	return false;
@@ -211,7 +212,7 @@ static bool is_obsolete(void *data)
 static void renew(struct preview *pv)
 {
 	g_mutex_lock(&pv->lock);
-	int64_t to = pv->look.to_ns, closed = pv->final_to;
+	int64_t to = pv->shown_range.to_ns, closed = pv->final_to;
 	bool served = is_served(pv);
 	g_mutex_unlock(&pv->lock);
 	if (served)
@@ -357,7 +358,7 @@ struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring,
 	pv->step = step_ns;
 	pv->ring = ring;
 	pv->ring_data = data;
-	pv->look.from_ns = pv->final_to = INT64_MIN;
+	pv->shown_range.from_ns = pv->final_to = INT64_MIN;
 	g_mutex_init(&pv->lock);
 	g_cond_init(&pv->changed);
 	return pv;
@@ -378,6 +379,7 @@ size_t preview_bytes(struct preview *pv)
 
 void preview_correct(struct preview *pv, preview_redecoded again, void *data)
 {
+	g_assert(!pv->stale && !pv->thread);	/* its thread reads .stale without the lock */
 	pv->stale = stale_new(pv->step);
 	pv->redecoded = again;
 	pv->redecoded_data = data;
@@ -407,6 +409,7 @@ void preview_finish(struct preview *pv, int64_t timeout_us)
 
 void preview_start(struct preview *pv)
 {
+	g_assert(!pv->thread);
 	pv->thread = worker_new("blk-preview", preview_main, pv);
 }
 
@@ -432,22 +435,22 @@ void preview_free(struct preview *pv)
 	g_free(pv);
 }
 
-static bool is_same_look(const struct view_range *a, const struct view_range *b)
+static bool is_same_range(const struct view_range *a, const struct view_range *b)
 {
 	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
 	       a->again == b->again;
 }
 
-void preview_look(struct preview *pv, const struct view_range *look)
+void preview_show_range(struct preview *pv, const struct view_range *shown_range)
 {
 	g_mutex_lock(&pv->lock);
-	if (!is_same_look(look, &pv->look)) {
+	if (!is_same_range(shown_range, &pv->shown_range)) {
 		/* stages that were left to the main pass may be wanted now */
-		if (look->again && !pv->look.again && pv->stage == G_N_ELEMENTS(stages))
+		if (shown_range->again && !pv->shown_range.again && pv->stage == G_N_ELEMENTS(stages))
 			pv->stage = 0;
-		pv->look = *look;
+		pv->shown_range = *shown_range;
 		pv->halved = 0;
-		pv->look_changed = true;
+		pv->shown_range_changed = true;
 		pv->idle = false;
 		g_cond_broadcast(&pv->changed);
 	}
@@ -457,8 +460,8 @@ void preview_look(struct preview *pv, const struct view_range *look)
 void preview_final_to(struct preview *pv, int64_t instant)
 {
 	g_mutex_lock(&pv->lock);
-	int64_t to = pv->pieces.ops->renew ? pv->look.to_ns : pv->now.to_ns;
-	if (pv->look.again && pv->final_to < to && instant >= to) {
+	int64_t to = pv->pieces.ops->renew ? pv->shown_range.to_ns : pv->now.to_ns;
+	if (pv->shown_range.again && pv->final_to < to && instant >= to) {
 		pv->idle = false;		/* more may be possible now: an exact window */
 		g_cond_broadcast(&pv->changed);
 	}

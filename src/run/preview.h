@@ -5,7 +5,7 @@
  * What the main pass has read already is decoded exactly if that reads not too much. For a live session it also
  * decodes seconds with late events again.
  *
- * preview_look(), _take(), _late() and _final_to() may be called on any thread. One thread at a time makes
+ * preview_show_range(), _take(), _late() and _final_to() may be called on any thread. One thread at a time makes
  * windows: in preview_step(), or after preview_start() on the preview's own thread.
  */
 #ifndef BLK_RUN_PREVIEW_H
@@ -18,16 +18,16 @@ struct preview;
 struct timeline;
 struct publication;
 
-/* Borrows the trace. `ring` is called on the making thread when there is something to take. Until preview_look(), the
- * range is the trace's end. */
+/* Borrows the trace. `ring` is called on the making thread when there is something to take. Until
+ * preview_show_range(), the range is the trace's end. */
 struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data);
 /* Before preview_start(): bounds the bytes of spans in windows of more than a step; 0, the default: no bound. */
 void preview_bound_spans(struct preview *pv, size_t bytes);
 size_t preview_bytes(struct preview *pv);	/* of spans in the last window made, estimated */
 void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
-void preview_look(struct preview *pv, const struct view_range *look);		/* as job_look() */
-/* The main pass is final before this instant: windows before it are made only with look.again. */
+void preview_show_range(struct preview *pv, const struct view_range *range);	/* as job_show_range() */
+/* The main pass is final before this instant: windows before it are made only with .again of the range. */
 void preview_final_to(struct preview *pv, int64_t instant);
 void preview_stop(struct preview *pv);		/* makes no more windows */
 

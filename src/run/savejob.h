@@ -3,7 +3,7 @@
  * Saves a range of a trace (trace/native/cut.h) on a thread of its own.
  *
  *     struct savejob *j = savejob_new(&cut, job_fd(job));
- *     ... the fd rings ...
+ *     ... the fd becomes readable ...
  *     if (savejob_take(j, &result, &error)) ...	// and savejob_free(j)
  */
 #ifndef BLK_RUN_SAVEJOB_H

@@ -80,6 +80,7 @@ bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, 
 
 	for (guint i = 0; i < s->seconds->len && n < MOST_AT_ONCE; i++) {
 		const struct stale_second *x = second_at(s, i);
+		g_assert(!i || x[-1].begin < x->begin);
 		bool quiet = now_us - x->last_us >= QUIET_US || now_us - x->first_us >= PATIENCE_US;
 		bool due = (quiet || hurry) && x->begin + s->step <= closed_to;
 		if (n && (!due || x->begin != x[-1].begin + s->step))

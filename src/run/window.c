@@ -25,7 +25,7 @@ static bool is_inside(const struct decoded_range *w, const struct second *s)
 /* Removes what is outside of the window: it was read only for context. */
 static void trim(struct publication *p, const struct decoded_range *w)
 {
-	struct trust trust = { 0 };
+	struct completeness completeness = { 0 };
 	uint64_t n_events = 0;
 
 	for (guint i = p->seconds->len; i > 0; i--) {
@@ -34,14 +34,14 @@ static void trim(struct publication *p, const struct decoded_range *w)
 			g_ptr_array_remove_index(p->seconds, i - 1);	/* unrefs it */
 			continue;
 		}
-		trust_add(&trust, &s->trust);
-		trust.touched = MAX(trust.touched, s->trust.touched);
+		completeness_add(&completeness, &s->completeness);
+		completeness.touched = MAX(completeness.touched, s->completeness.touched);
 		for (guint k = 0; k < s->n_events; k++)
 			n_events += s->events[k].count;
 	}
 	p->first_ns = MAX(p->first_ns, w->from_ns);
 	p->last_ns = MIN(p->last_ns, w->to_ns - 1);
-	p->trust = trust;
+	p->completeness = completeness;
 	p->n_events = n_events;
 }
 
@@ -88,6 +88,7 @@ static int64_t end_of(const struct window_reader *r, const struct decoded_range 
 struct publication *window_read_from(const struct window_reader *r, const struct decoded_range *w,
 				     int64_t begin, bool *ret_too_much)
 {
+	g_assert(w->step_ns > 0 && w->from_ns < w->to_ns && begin <= w->from_ns);
 	int64_t end = end_of(r, w);
 	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
 	source_stop_by(source, r->stop);

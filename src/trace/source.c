@@ -133,6 +133,7 @@ void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_
 
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 {
+	g_assert(stream->host < s->tables.hosts->len);
 	guint n_free = s->free_streams ? s->free_streams->len : 0;
 	guint i = n_free ? g_array_index(s->free_streams, guint, n_free - 1) : s->tables.streams->len;
 
@@ -141,6 +142,7 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 		return G_MAXUINT16 - 1;
 	if (n_free) {
 		g_array_set_size(s->free_streams, n_free - 1);
+		g_assert(i < s->tables.streams->len);
 		struct blk_stream *old = s->tables.streams->pdata[i];
 		g_free(old->vpid_procname);
 		g_free(old->order);

@@ -8,7 +8,7 @@
 #include "ui/screen.h"
 #include "ui/screen_log.h"
 #include "ui/unread.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/timefmt.h"
 
@@ -17,7 +17,7 @@
 #define PLAY_PATIENCE 3		/* seconds that playing waits for a preview */
 
 /* Warnings of blktoprc: the first one is shown in the status line, all are in the messages. */
-static void say_warnings(struct app *app)
+static void show_warnings(struct app *app)
 {
 	const GPtrArray *w = app->prefs->warnings;
 
@@ -42,13 +42,13 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->prefs = options->prefs ? options->prefs : prefs_new();
 	app->backend = backend;
 	app->tl = app->main = tl;
-	app->look.from_ns = app->last_event_ns = TIME_UNKNOWN;
+	app->shown_range.from_ns = app->last_event_ns = TIME_UNKNOWN;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
 	app->messages = messages_new();
 	app->coach = options->coach;
-	app->prompt.recall = app->prefs->recall;
+	app->prompt.history = app->prefs->prompt_history;
 	nav_init(&app->nav);
 	nav_set_step(&app->nav, app->prefs->step_ns);
 	app->nav.mode = options->live ? NAV_FOLLOW : NAV_WORST;
@@ -65,8 +65,8 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	if (options->filter && !app_filter(app, nav_top(&app->nav), options->filter, &error))
 		app_error(app, "%s", error->message);
 	app_timeline_changed(app);
-	whole_take(app);
-	say_warnings(app);
+	progressive_take(app);
+	show_warnings(app);
 	return app;
 }
 
@@ -75,7 +75,7 @@ void app_free(struct app *app)
 	if (!app)
 		return;
 	nav_clear(&app->nav);
-	whole_clear(app);
+	progressive_clear(app);
 	screen_log_clear(app);
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
@@ -104,9 +104,9 @@ void app_timeline_changed(struct app *app)
 
 void app_second_passed(struct app *app)
 {
-	whole_take(app);
+	progressive_take(app);
 	/* Playing waits for a preview, but not forever. */
-	if (app->cover.kind == COVER_UNREAD && whole_decodes(app) &&
+	if (app->cover.kind == COVER_UNREAD && progressive_decodes(app) &&
 	    app->waited++ < PLAY_PATIENCE)
 		return;
 	app->waited = 0;
@@ -150,7 +150,7 @@ static void prompt_take_key(struct app *app, int key)
 /* Commands that do not choose anything: after them the screen may still choose view and instant. */
 static bool leaves_untouched(enum command_id command)
 {
-	return command == CMD_HELP || command == CMD_FACTS || command == CMD_LOG ||
+	return command == CMD_HELP || command == CMD_VIEW_INFO || command == CMD_LOG ||
 	       command == CMD_COACH ||
 	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
 	       command == CMD_WRITE || command == CMD_SNAPSHOT;
@@ -183,7 +183,7 @@ void app_key(struct app *app, int key)
 	debug_key(app, key, command);
 	if (command == CMD_NONE) {
 		if (!popup_is_open(&app->popup))
-			app_say(app, "%s does nothing here: ? shows the keys",
+			app_message(app, "%s does nothing here: ? shows the keys",
 				key == UI_KEY_OTHER ? "this key" : keys_name(key, name));
 		return;
 	}
@@ -237,7 +237,7 @@ void app_draw(struct app *app)
 		bar_draw(c, c->rows - 1, app_context(app), false);
 		return;
 	}
-	whole_look(app);
+	progressive_show_range(app);
 	p = app_place(app);
 	if (app->cover.kind == COVER_UNREAD)
 		unread_draw(app, p, frame_body(app));

@@ -10,7 +10,7 @@
  *     app_free(app);
  *
  * Rows are built when they are drawn or used. Rows point into the timeline: after timeline_apply() call
- * app_timeline_changed() before anything else. Call whole_take() (whole.h) after that, and whenever the
+ * app_timeline_changed() before anything else. Call progressive_take() (progressive.h) after that, and whenever the
  * backend's pump reported something.
  */
 #ifndef BLK_UI_APP_H

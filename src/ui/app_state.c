@@ -38,7 +38,7 @@ static void set_message(struct app *app, const char *format, va_list ap, bool er
 	app_note(app, error, app->message);
 }
 
-void app_say(struct app *app, const char *format, ...)
+void app_message(struct app *app, const char *format, ...)
 {
 	va_list ap;
 
@@ -71,13 +71,13 @@ static bool any_spans(const struct app *app)
 /* The overview if there are spans; the events if there are neither context switches nor system calls. */
 const char *app_automatic_view(const struct app *app)
 {
-	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
 	bool loaded = timeline_n_seconds(app->main) || !app->preview;
 	const struct timeline *tl = loaded ? app->main : app->preview;
 
 	if (any_spans(app) || !timeline_n_seconds(tl))
 		return "overview";
-	return (view_lacking(tl) & both) == both ? "events" : "processes";
+	return (view_missing(tl) & both) == both ? "events" : "processes";
 }
 
 void app_choose_root(struct app *app)
@@ -191,5 +191,5 @@ void app_touch(struct app *app)
 struct table_style app_table_style(const struct app *app, bool active)
 {
 	return (struct table_style){ .glyphs = app->glyphs, .match = nav_top(&app->nav)->search, .active = active,
-				     .soft = app->cover.kind == COVER_SOFT };
+				     .provisional = app->cover.kind == COVER_PROVISIONAL };
 }

@@ -39,7 +39,7 @@ struct app {
 	uint64_t strip_version;		/* of main, when strip was made */
 	gint64 reading_since_us;	/* monotonic; 0: reading never took time */
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
-	struct view_range look;		/* the request that the backend got last; from_ns TIME_UNKNOWN: none */
+	struct view_range shown_range;		/* the request that the backend got last; from_ns TIME_UNKNOWN: none */
 	const struct glyphs *glyphs;
 	struct canvas *canvas;		/* owned */
 	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
@@ -74,7 +74,7 @@ struct app {
 /* --- messages --- */
 
 /* A line for the status row. It is stored in the messages (key !) as well. */
-void app_say(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void app_message(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void app_error(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Stores a message without showing it in the status row. */
 void app_note(struct app *app, bool error, const char *text);

@@ -9,6 +9,7 @@
 
 static struct cell *cell_at(const struct canvas *c, unsigned y, unsigned x)
 {
+	g_assert(y < c->rows && x < c->cols);
 	return &c->cells[(size_t)y * c->cols + x];
 }
 

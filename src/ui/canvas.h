@@ -6,7 +6,7 @@
  * Text is clipped to the width given and to the canvas, never wrapped. A wide
  * character takes two cells or, where only one is left, a space. Control and
  * invalid bytes can't get in: they become '?' (callers make hostile text visible
- * with base/text.h first; this is the second fence).
+ * with base/text.h first; this is a second check).
  */
 #ifndef BLK_UI_CANVAS_H
 #define BLK_UI_CANVAS_H

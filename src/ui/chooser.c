@@ -41,6 +41,7 @@ static GPtrArray *lines_of(const struct chooser *ch)
 /* Lists the n columns that are shown first, then the others in the view's order. */
 static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 {
+	g_assert(n <= TABLE_MAX_COLUMNS);
 	ch->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		ch->order[ch->n++] = columns[i];
@@ -78,12 +79,12 @@ static void columns_picked(struct app *app, size_t line)
 	table_choose(t, ch->view, columns);
 	table_layout(t, ch->view, NULL, app->canvas->cols, &l);
 	if (columns && l.n < t->n_chosen)
-		app_say(app, "%u of %u fit; all in batch mode: -b --view %s --columns %s", l.n,
+		app_message(app, "%u of %u fit; all in batch mode: -b --view %s --columns %s", l.n,
 			t->n_chosen, ch->view->id, columns);
 	else if (columns)
-		app_say(app, "the same in batch mode: -b --view %s --columns %s", ch->view->id, columns);
+		app_message(app, "the same in batch mode: -b --view %s --columns %s", ch->view->id, columns);
 	else
-		app_say(app, "default columns of %s", ch->view->title);
+		app_message(app, "default columns of %s", ch->view->title);
 	place_stale(nav_top(&app->nav));
 }
 
@@ -172,7 +173,7 @@ static void sort_picked(struct app *app, size_t line)
 		return;
 	f.table->sort = (int)line;
 	f.table->descending = (int)line == old ? !descending : f.view->columns[line].descending;
-	tables_say_sort(app, &f);
+	tables_show_sort(app, &f);
 }
 
 static void open_sort(struct app *app, struct place *p)

@@ -4,14 +4,14 @@
 
 #include "ui/chooser.h"
 #include "ui/compare.h"
-#include "ui/facts.h"
+#include "ui/view_info.h"
 #include "ui/help.h"
-#include "ui/moves.h"
+#include "ui/goto_view.h"
 #include "ui/output.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
 #include "ui/tables.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -42,12 +42,12 @@ static void do_back(struct app *app, struct place *p, enum command_id command)
 	if (app->status.phase == UI_OPENING || app->status.phase == UI_LOADING) {
 		if (app->backend)
 			app->backend->cancel(app->backend->data);
-		app_say(app, "loading stopped: what was read stays");
+		app_message(app, "loading stopped: what was read stays");
 	} else if (p->search) {
 		g_clear_pointer(&p->search, g_free);
-		app_say(app, "search cleared");
+		app_message(app, "search cleared");
 	} else {
-		app_say(app, "this is the top: q quits");
+		app_message(app, "this is the top: q quits");
 	}
 }
 
@@ -61,13 +61,13 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 
 	app_pause(app);
 	if (app->nav.cursor_ns == TIME_UNKNOWN) {
-		app_say(app, "nothing is read yet");
+		app_message(app, "nothing is read yet");
 		return;
 	}
 	if (!nav_step(&app->nav, app->main, by))
-		app_say(app, by < 0 ? "this is the first second" : "this is the newest second");
+		app_message(app, by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
-		app_say(app, "at %s; the trace stays where it is",
+		app_message(app, "at %s; the screen still shows this trace",
 			timefmt_clock(clock, app->nav.cursor_ns));
 	app_moved(app);
 }
@@ -83,7 +83,7 @@ static void do_pause(struct app *app, struct place *p, enum command_id command)
 		app->nav.mode = NAV_FOLLOW;
 	else
 		app->nav.mode = NAV_PLAY;
-	app_say(app, moving ? "paused: p goes on" : app->nav.mode == NAV_FOLLOW ?
+	app_message(app, moving ? "paused: p continues" : app->nav.mode == NAV_FOLLOW ?
 		"following the newest second" : "playing one step a second: p pauses");
 	nav_tick(&app->nav, app->main);
 	app_moved(app);
@@ -95,7 +95,7 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 	app->nav.fixed = false;
 	app->nav.a_ns = app->nav.b_ns = TIME_UNKNOWN;	/* a range does not follow */
 	nav_tick(&app->nav, app->main);
-	app_say(app, "following the newest second");
+	app_message(app, "following the newest second");
 	app_moved(app);
 }
 
@@ -115,12 +115,12 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 {
 	bool finer = command == CMD_STEP_FINER;
 
-	bool decodes = whole_decodes(app);
+	bool decodes = progressive_decodes(app);
 
 	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
 		go_to_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
-		app_say(app, !finer ? "10 minutes is the coarsest step" : decodes ?
+		app_message(app, !finer ? "10 minutes is the coarsest step" : decodes ?
 			"1 ms is the finest step" : app->options->live ?
 			"1 s is the finest step: no packets of this session are stored (--no-spool, or see !)" :
 			"1 s is the finest step here: finer steps need a recorded trace and the native reader");
@@ -138,15 +138,15 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 		nav->a_ns = nav->cursor_ns;
 		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= nav->a_ns)
 			nav->b_ns = TIME_UNKNOWN;
-		app_say(app, "the range begins here: move on, then B ends it; R: no range");
+		app_message(app, "the range begins here: move, then B ends it; R clears it");
 	} else if (command == CMD_RANGE_B) {
 		nav->b_ns = nav->cursor_ns + nav->step_ns;
 		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
 			nav->a_ns = TIME_UNKNOWN;
-		app_say(app, "the range ends with this second; R: no range");
+		app_message(app, "the range ends with this second; R clears it");
 	} else {
 		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
-		app_say(app, "no range: one step is shown");
+		app_message(app, "no range: one step is shown");
 	}
 	app_moved(app);
 }
@@ -165,13 +165,13 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 					app->nav.cursor_ns, first, last, &at, error))
 		return false;
 	if (at == TIME_UNKNOWN) {
-		app_say(app, "nothing is read yet");
+		app_message(app, "nothing is read yet");
 		return true;
 	}
 	app_pause(app);
 	nav_seek(&app->nav, app->main, at);
 	if (at < first || at > last)
-		app_say(app, "%s is outside the trace: moved to its nearest second", text);
+		app_message(app, "%s is outside the trace: moved to its nearest second", text);
 	app_moved(app);
 	return true;
 }
@@ -213,7 +213,7 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 		return;
 	at = overview_next_outlier(app->main, app->nav.cursor_ns, direction);
 	if (at == TIME_UNKNOWN) {
-		app_say(app, app->nav.reading ? "no such outlier in what is read so far" :
+		app_message(app, app->nav.reading ? "no such outlier in what is read so far" :
 			overview_next_outlier(app->main, app->nav.cursor_ns, -direction) ==
 			TIME_UNKNOWN ? "no other second stands out" :
 			direction > 0 ? "no later outlier: N goes to the one before" :
@@ -244,7 +244,7 @@ static void do_error(struct app *app, struct place *p, enum command_id command)
 			return;
 		}
 	}
-	app_say(app, by > 0 ? "no marked row below" : "no marked row above");
+	app_message(app, by > 0 ? "no marked row below" : "no marked row above");
 }
 
 static const char *const *export_formats(const struct app *app)
@@ -300,7 +300,7 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 /* The trace and span that the cursor is on; false: none. */
 static bool selected_span(struct place *p, struct ui_export *ret)
 {
-	struct view_query q = moves_selected(p);
+	struct view_query q = goto_view_selected(p);
 
 	ret->trace_id = q.trace_id;
 	ret->trace_zero = q.trace_zero;
@@ -320,7 +320,7 @@ static bool export_now(struct app *app, const struct ui_export *what)
 	done = app->backend->export_span &&
 	       app->backend->export_span(app->backend->data, what, &message);
 	if (done)
-		app_say(app, "%s%s", output_soft_note(app), message ? message : "exported");
+		app_message(app, "%s%s", output_provisional_note(app), message ? message : "exported");
 	else
 		app_error(app, "%s", message ? message : "cannot export");
 	return done;
@@ -417,7 +417,7 @@ static void toggle_mouse(struct app *app)
 {
 	app->prefs->mouse = !app->prefs->mouse;
 	app->requests |= APP_MOUSE;
-	app_say(app, app->prefs->mouse ?
+	app_message(app, app->prefs->mouse ?
 		"mouse on: wheel, rows, headers, strip, path and keys can be clicked" :
 		"mouse off: the terminal selects text to copy");
 }
@@ -442,7 +442,7 @@ static void write_settings(struct app *app)
 	store_view(app);
 	app->prefs->step_ns = app->nav.step_ns;
 	if (app->backend->save_prefs(app->backend->data, &message))
-		app_say(app, "%s", message ? message : "settings written");
+		app_message(app, "%s", message ? message : "settings written");
 	else
 		app_error(app, "%s", message ? message : "cannot write the settings");
 }
@@ -450,7 +450,7 @@ static void write_settings(struct app *app)
 static void hide_coach(struct app *app)
 {
 	if (!app->coach)
-		app_say(app, "hints off");
+		app_message(app, "hints off");
 	app->coach = false;
 }
 
@@ -465,12 +465,12 @@ static void settings_command(struct app *app, struct place *p, enum command_id c
 }
 
 static const handler handlers[CMD_N] = {
-	[CMD_VIEW_1] = moves_command, [CMD_VIEW_2] = moves_command, [CMD_VIEW_3] = moves_command,
-	[CMD_VIEW_4] = moves_command, [CMD_VIEW_5] = moves_command, [CMD_VIEW_6] = moves_command,
-	[CMD_VIEW_7] = moves_command, [CMD_VIEW_8] = moves_command, [CMD_VIEW_9] = moves_command,
-	[CMD_PATH] = moves_command, [CMD_VIEW_LIST] = moves_command, [CMD_VIEW_LOG] = screen_log_open,
-	[CMD_VIEW_NEXT] = moves_command, [CMD_VIEW_PREV] = moves_command,
-	[CMD_DRILL] = moves_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
+	[CMD_VIEW_1] = goto_view_command, [CMD_VIEW_2] = goto_view_command, [CMD_VIEW_3] = goto_view_command,
+	[CMD_VIEW_4] = goto_view_command, [CMD_VIEW_5] = goto_view_command, [CMD_VIEW_6] = goto_view_command,
+	[CMD_VIEW_7] = goto_view_command, [CMD_VIEW_8] = goto_view_command, [CMD_VIEW_9] = goto_view_command,
+	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
+	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
+	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
@@ -487,7 +487,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_ONLY_TAGGED] = tables_command, [CMD_CLEAR] = tables_command,
 	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
-	[CMD_SORT_MENU] = chooser_open, [CMD_FACTS] = facts_open,
+	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,
 	[CMD_HELP] = do_help, [CMD_LOG] = do_log,
 	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,

@@ -44,7 +44,7 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 	unsigned n = tagged_rows(&f, tagged);
 
 	if (n > 2) {
-		app_say(app, "%u rows are tagged: two can be compared, U untags all", n);
+		app_message(app, "%u rows are tagged: two can be compared, U untags all", n);
 		return false;
 	}
 	if (n == 2 && here == tagged[1]) {
@@ -70,7 +70,7 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 static void switch_history(struct app *app, struct place *p)
 {
 	p->narrow.history = !p->narrow.history;
-	app_say(app, p->narrow.history ? "compared with all other history: C goes back" :
+	app_message(app, p->narrow.history ? "compared with all other history: C goes back" :
 		"compared with the same time before the range: C switches to all other history");
 	place_stale(p);
 }
@@ -78,12 +78,12 @@ static void switch_history(struct app *app, struct place *p)
 static void forget_other(struct app *app, struct place *p)
 {
 	if (!p->narrow.other_trace) {
-		app_say(app, "compared with the usual: to compare two, tag them in a list and press C");
+		app_message(app, "compared with the usual: to compare two, tag them in a list and press C");
 		return;
 	}
 	p->narrow.other_trace = p->narrow.other_span = 0;
 	p->narrow.other_kind = -1;
-	app_say(app, "compared with the usual");
+	app_message(app, "compared with the usual");
 	place_stale(p);
 }
 

@@ -166,7 +166,7 @@ static char *stalled_stream(const struct app *app, int64_t to)
 static char *pinned_text(const struct app *app, const struct place *p, const struct waterfall *w,
 			 unsigned *ret_mode_at)
 {
-	struct trust t = p->rows->trust;
+	struct completeness t = p->rows->completeness;
 	bool lost = t.lost_events || t.lost_packets || t.touched;
 	g_autofree char *mode = mode_text(app), *stalled = stalled_stream(app, w->end_ns);
 	char begin[TIMEFMT_LEN];
@@ -177,7 +177,7 @@ static char *pinned_text(const struct app *app, const struct place *p, const str
 			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
 			       lost ? "! events lost" : stalled ? "! no data from " : "complete",
 			       lost || !stalled ? "" : stalled,
-			       app->cover.kind == COVER_SOFT ? " ~provisional" : "");
+			       app->cover.kind == COVER_PROVISIONAL ? " ~provisional" : "");
 }
 
 static void draw_title(struct app *app, struct place *p)
@@ -245,7 +245,7 @@ unsigned frame_sentence(struct app *app, struct box box, enum role role, const c
 }
 
 /* How to avoid losses: the command where there is room, else the key that shows it. */
-static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
+static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {
 	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
 				  needs_for_losses(app->main));
@@ -254,7 +254,7 @@ static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
 }
 
 /* Live: what was announced and not received, of the whole session. */
-static unsigned trust_missing(struct app *app, unsigned y, unsigned x, const struct missing *m)
+static unsigned completeness_missing(struct app *app, unsigned y, unsigned x, const struct missing *m)
 {
 	if (m->gave_up)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " INCOMPLETE");
@@ -265,16 +265,16 @@ static unsigned trust_missing(struct app *app, unsigned y, unsigned x, const str
 	return x;
 }
 
-static bool is_lossy(const struct trust *t)
+static bool is_lossy(const struct completeness *t)
 {
 	return t->lost_events || t->lost_packets || t->touched;
 }
 
-static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
+static unsigned completeness_losses(struct app *app, unsigned y, const struct completeness *t)
 {
 	const struct missing *m = timeline_missing(app->main);
 	bool bad = is_lossy(t), incomplete = m && missing_is_any(m);
-	enum role role = bad ? ROLE_DISTRUST : ROLE_TRUST;
+	enum role role = bad ? ROLE_DISTRUST : ROLE_COMPLETENESS;
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
@@ -294,7 +294,7 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	if (t->damaged)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " damaged", t->damaged);
 	if (incomplete)
-		x = trust_missing(app, y, x, m);
+		x = completeness_missing(app, y, x, m);
 	if (t->provisional)
 		x = frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", t->provisional);
 	if (t->late)
@@ -304,17 +304,17 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	if (traces)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " dropped %" G_GUINT64_FORMAT " traces", traces);
 	if (t->corrected == 1)
-		x = frame_add(app, y, x, ROLE_SOFT, " corrected");
+		x = frame_add(app, y, x, ROLE_PROVISIONAL, " corrected");
 	else if (t->corrected)
-		x = frame_add(app, y, x, ROLE_SOFT, " corrected %u seconds", t->corrected);
+		x = frame_add(app, y, x, ROLE_PROVISIONAL, " corrected %u seconds", t->corrected);
 	return x;
 }
 
 /* What the whole trace lost: by the index while it is read, then as it was read, if that is more than in the range. */
-static unsigned trust_whole(struct app *app, unsigned y, unsigned x, const struct trust *t)
+static unsigned completeness_all(struct app *app, unsigned y, unsigned x, const struct completeness *t)
 {
 	const struct outline *o = app->nav.reading ? app->outline : NULL;
-	const struct trust all = timeline_trust(app->main);
+	const struct completeness all = timeline_completeness(app->main);
 	bool more = all.lost_events > t->lost_events || all.lost_packets > t->lost_packets;
 	g_autofree char *lost = o ? extent_lost_text(&app->extent, o->from_ns, o->to_ns) :
 		more ? extent_counts_text(all.lost_events, all.lost_packets) : NULL;
@@ -334,9 +334,9 @@ static bool is_open(const struct timeline *tl, int64_t to)
 }
 
 /* Says when the figures are provisional, or of a part of the range. */
-static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
+static unsigned completeness_cover(struct app *app, unsigned y, unsigned x)
 {
-	static const char *const soft[] = {
+	static const char *const provisional[] = {
 		"provisional: what came before is not read yet", "provisional: only a part of it is read yet",
 	};
 
@@ -344,25 +344,26 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 	int64_t from, to, begin, end;
 
 	nav_range(&app->nav, &from, &to);
-	if (app->cover.kind == COVER_SOFT)
-		return frame_add(app, y, x, ROLE_SOFT, "   %s %s", app->glyphs->soft,
-				 soft[app->cover.part]);
+	if (app->cover.kind == COVER_PROVISIONAL)
+		return frame_add(app, y, x, ROLE_PROVISIONAL, "   %s %s", app->glyphs->provisional,
+				 provisional[app->cover.part]);
 	if (app->cover.kind == COVER_EXACT)
 		return frame_add(app, y, x, ROLE_DIM, "   decoded again%s",
 				 app->cover.part ? ", only a part of it" : "");
 	if (app->cover.kind == COVER_READ &&
 	    extent_is_folded(app->main, from, to, &begin, &end))
-		return frame_add(app, y, x, ROLE_SOFT, "   = folded: %s-%s are one row",
+		return frame_add(app, y, x, ROLE_PROVISIONAL, "   = folded: %s-%s are one row",
 				 timefmt_clock(a, begin), timefmt_clock(b, end));
 	if (app->cover.kind == COVER_READ && app->cover.part)
-		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
+		return frame_add(app, y, x, ROLE_PROVISIONAL, "   only a part of it is read");
 	if (app->cover.kind == COVER_READ && is_open(app->main, to))
-		return frame_add(app, y, x, ROLE_SOFT, "   %s open second", app->glyphs->soft);
+		return frame_add(app, y, x, ROLE_PROVISIONAL, "   %s open second", app->glyphs->provisional);
 	return x;
 }
 
 /* "14:03:05-14:04:00"; of several days "11-21 14:03:05 - 12-02 09:00:00". */
-static unsigned trust_time(struct app *app, unsigned y, unsigned x, const char *what, int64_t first, int64_t last)
+static unsigned completeness_time(struct app *app, unsigned y, unsigned x, const char *what, int64_t first,
+				  int64_t last)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	const size_t year = strlen("2026-"), day = strlen("2026-11-21");
@@ -373,16 +374,16 @@ static unsigned trust_time(struct app *app, unsigned y, unsigned x, const char *
 
 /* Live: how far back seconds and requests are in memory, and packets on disk, from which both can be decoded
  * again. */
-static unsigned trust_reach(struct app *app, unsigned y, unsigned x, int64_t first)
+static unsigned completeness_reach(struct app *app, unsigned y, unsigned x, int64_t first)
 {
 	char clock[TIMEFMT_LEN];
 	const char *mark = "   ";
-	int64_t kept = app->status.kept ? app->status.kept_from_ns : TIME_UNKNOWN;
+	int64_t stored = app->status.stored ? app->status.stored_from_ns : TIME_UNKNOWN;
 	int64_t from = timeline_requests_from(app->main);
-	bool wide = app->canvas->cols >= REACH_COLS, is_kept = kept != TIME_UNKNOWN;
-	bool requests = timeline_has_spans(app->main) && (is_kept || from != TIME_UNKNOWN);
+	bool wide = app->canvas->cols >= REACH_COLS, is_stored = stored != TIME_UNKNOWN;
+	bool requests = timeline_has_spans(app->main) && (is_stored || from != TIME_UNKNOWN);
 
-	if (wide || (!requests && !is_kept)) {
+	if (wide || (!requests && !is_stored)) {
 		x = frame_add(app, y, x, ROLE_DIM, "%shistory %s-now", mark, timefmt_clock(clock, first));
 		mark = ", ";
 	}
@@ -391,13 +392,13 @@ static unsigned trust_reach(struct app *app, unsigned y, unsigned x, int64_t fir
 		x = frame_add(app, y, x, ROLE_DIM, wide ? "%srequests since %s" : "%sreq %s-", mark, clock);
 		mark = ", ";
 	}
-	if (is_kept)
+	if (is_stored)
 		x = frame_add(app, y, x, ROLE_DIM, wide ? "%spackets since %s" : "%spkt %s-", mark,
-			      timefmt_clock(clock, kept));
+			      timefmt_clock(clock, stored));
 	return x;
 }
 
-static unsigned trust_history(struct app *app, unsigned y, unsigned x)
+static unsigned completeness_history(struct app *app, unsigned y, unsigned x)
 {
 	int64_t first, last;
 
@@ -406,23 +407,23 @@ static unsigned trust_history(struct app *app, unsigned y, unsigned x)
 	if (timeline_retained_from(app->main) > first)
 		first = timeline_retained_from(app->main);
 	if (app->status.phase == UI_LIVE)
-		return trust_reach(app, y, x, first);
-	return trust_time(app, y, x, "history", first, last);
+		return completeness_reach(app, y, x, first);
+	return completeness_time(app, y, x, "history", first, last);
 }
 
-void frame_trust(struct app *app, unsigned y, const struct trust *trust)
+void frame_completeness(struct app *app, unsigned y, const struct completeness *completeness)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
 	const struct outline *o = app->nav.reading ? app->outline : NULL;
 	bool unread = app->cover.kind == COVER_UNREAD;
-	unsigned x = unread ? frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : trust_losses(app, y, trust);
+	unsigned x = unread ? frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : completeness_losses(app, y, completeness);
 
-	x = trust_cover(app, y, x);
-	x = trust_whole(app, y, x, trust);
-	if (!unread && is_lossy(trust) && !app->cover.part)
-		x = trust_repair(app, y, x);
-	x = o ? trust_time(app, y, x, "trace", o->from_ns, o->to_ns) : trust_history(app, y, x);
+	x = completeness_cover(app, y, x);
+	x = completeness_all(app, y, x, completeness);
+	if (!unread && is_lossy(completeness) && !app->cover.part)
+		x = completeness_repair(app, y, x);
+	x = o ? completeness_time(app, y, x, "trace", o->from_ns, o->to_ns) : completeness_history(app, y, x);
 	if (app->preview)
 		held += timeline_bytes(app->preview);
 	timefmt_bytes(a, held);
@@ -517,7 +518,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	    (app->status.events_per_s > 0 || *app->status.reader))
 		return loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
-		missing = view_lacks(p->view, app->main);
+		missing = view_missing_text(p->view, app->main);
 	if (missing)
 		return missing_text_of(app, missing);
 	/* Explains why reading was slow. */

@@ -11,7 +11,7 @@ struct box frame_body(const struct app *app);
 /* Why there is no instant to show: nothing was read (yet). */
 const char *frame_nothing(const struct app *app);
 /* The line "DATA ok lost 0   history ...": what is missing in the range, and in the whole trace. */
-void frame_trust(struct app *app, unsigned y, const struct trust *trust);
+void frame_completeness(struct app *app, unsigned y, const struct completeness *completeness);
 /* A sentence, wrapped into the box. Returns the number of lines. */
 unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text);
 /* Adds a text at (y, x) if all of it fits. Returns the column after it; x: it did not fit. */

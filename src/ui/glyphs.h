@@ -19,7 +19,7 @@ struct glyphs {
 	const char *times;		/* x of "2.1x usual" */
 	const char *spark[9];		/* nothing .. full */
 	const char *unread[5];		/* of seconds not read yet, nothing .. full */
-	const char *soft;		/* provisional: in the strip, and before figures */
+	const char *provisional;		/* provisional: in the strip, and before figures */
 	const char *tag;		/* before a tagged row */
 	const char *ended;		/* before a process or thread that exited */
 	const char *bar;		/* histogram bars */

@@ -88,7 +88,7 @@ const struct command ui_commands[CMD_N] = {
 		"Choose the columns of this view, and their order" },
 	[CMD_SORT_MENU] = { "sort-menu", "sort by", "Find",
 		"Choose the column to sort by; the same one again inverts the order" },
-	[CMD_FACTS] = { "facts", "facts", "Program",
+	[CMD_VIEW_INFO] = { "facts", "facts", "Program",
 		"Facts: units and meaning of the columns, needed events, how to record them" },
 	[CMD_CLEAR] = { "clear", "clear", "Find",
 		"Clear filter and search; if there are none, the sort order" },
@@ -216,7 +216,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_LISTS, 'o', CMD_SORT_MENU, NO_BAR, NULL },
 	{ CTX_LISTS, UI_KEY_F(6), CMD_SORT_MENU, NO_BAR, NULL },
 	{ CTX_LISTS, 'u', CMD_CLEAR, NO_BAR, NULL },
-	{ CTX_VIEWS, UI_KEY_F(7), CMD_FACTS, CTX_TABLE, 20, NULL },
+	{ CTX_VIEWS, UI_KEY_F(7), CMD_VIEW_INFO, CTX_TABLE, 20, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '+', CMD_EXPAND, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '-', CMD_COLLAPSE, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '*', CMD_EXPAND_ALL, NO_BAR, NULL },
@@ -525,12 +525,12 @@ static GArray *parse_keys(const char *text, unsigned contexts, enum command_id c
 		if (!**w)
 			continue;
 		if (key == UI_KEY_NONE)
-			why = "is no key";
+			why = "is not a key";
 		else if (key == UI_CTRL('c') && command != CMD_QUIT && contexts != CTX_PROMPT)
-			why = "always leaves";
+			why = "always quits";
 		else if ((contexts & CTX_PROMPT) && key >= ' ' && key < UI_KEY_SPECIAL &&
 			 key != UI_KEY_BACKSPACE_CHAR)
-			why = "is typed there";
+			why = "is text in a prompt";
 		if (why) {
 			g_set_error(error, g_quark_from_static_string("blk-keymap"), 0,
 				    "'%s' %s", *w, why);

@@ -10,7 +10,7 @@
 #include "ui/screen_log.h"
 #include "ui/term.h"
 #include "ui/term_signal.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/text.h"
 
@@ -145,16 +145,16 @@ static void take_messages(struct loop *l)
 		if (is_error)
 			app_error(l->app, "%s", text);
 		else
-			app_say(l->app, "%s", text);
+			app_message(l->app, "%s", text);
 	}
 }
 
 static void tick(struct loop *l)
 {
-	g_autofree char *said = term_stderr();
+	g_autofree char *messages = term_stderr();
 
-	if (said)
-		app_error(l->app, "%s", said);
+	if (messages)
+		app_error(l->app, "%s", messages);
 	take_messages(l);
 	app_second_passed(l->app);
 	l->ticked_us = g_get_monotonic_time();
@@ -174,7 +174,7 @@ static bool pump(struct loop *l)
 		return true;
 	if (l->backend->pump(l->backend->data))
 		app_timeline_changed(l->app);
-	whole_take(l->app);
+	progressive_take(l->app);
 	screen_log_take(l->app);
 	output_saved_trace(l->app);
 	l->pumped_us = g_get_monotonic_time();
@@ -218,9 +218,9 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	term_size(&rows, &cols);
 	app_resize(l.app, rows, cols);
 	if (term_note())
-		app_say(l.app, "%s", term_note());
-	if (options->say)
-		app_say(l.app, "%s", options->say);
+		app_message(l.app, "%s", term_note());
+	if (options->message)
+		app_message(l.app, "%s", options->message);
 	l.ticked_us = g_get_monotonic_time();
 	run(&l);
 	term_stop();

@@ -61,7 +61,7 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 	else
 		f.table->descending = f.view->columns[h->value].descending;
 	f.table->sort = (int)h->value;
-	tables_say_sort(app, &f);
+	tables_show_sort(app, &f);
 }
 
 static void click_time(struct app *app, int64_t at_ns)

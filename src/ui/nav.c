@@ -79,6 +79,7 @@ const struct view *place_pane_view(const struct view *v, enum pane pane)
 		&view_overview, &view_overview_slowest, &view_overview_processes,
 	};
 
+	g_assert((unsigned)pane < place_n_panes(v));
 	if (v->kind == VIEW_PROCESS)
 		return process_part_view((enum process_part)pane);
 	return v->kind == VIEW_OVERVIEW ? overview[pane] : v;
@@ -173,6 +174,7 @@ static struct place *come_back(struct nav *nav, struct place *p)
 
 		if (old->view != p->view || strcmp(old->crumb, p->crumb) || !same_narrowing(old, p))
 			continue;
+		g_assert(old != p);
 		g_ptr_array_steal_index(nav->left, i);
 		copy_target(old, p);
 		place_free(p);
@@ -345,6 +347,7 @@ bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, 
 
 	while (at < n - 1 && steps[at] != nav->step_ns)
 		at++;
+	g_assert(steps[at] == nav->step_ns);
 	if (at + direction < 0 || at + direction >= n || steps[at + direction] < finest)
 		return false;
 	nav->step_ns = steps[at + direction];

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-const char *output_soft_note(const struct app *app)
+const char *output_provisional_note(const struct app *app)
 {
-	return app->cover.kind == COVER_SOFT ? "provisional, may change: " : "";
+	return app->cover.kind == COVER_PROVISIONAL ? "provisional, may change: " : "";
 }
 
 /* --- copy --- */
@@ -88,11 +88,11 @@ static char *row_cause(const struct focus *f, const struct row *row)
 {
 	static const char *const ids[] = { "name", "duration_ns", "open_ns" };
 	int at = view_column(f->view, "verdict");
-	struct value verdict = row && at >= 0 ? f->view->columns[at].get(row, f->rows) :
+	struct value explanation = row && at >= 0 ? f->view->columns[at].get(row, f->rows) :
 		value_none();
 	GString *s;
 
-	if (verdict.kind != VALUE_TEXT)
+	if (explanation.kind != VALUE_TEXT)
 		return NULL;
 	s = g_string_new(NULL);
 	if (query_has_trace(&row->drill))
@@ -106,7 +106,7 @@ static char *row_cause(const struct focus *f, const struct row *row)
 		if (text)
 			g_string_append_printf(s, "%s%s", s->len ? " " : "", text);
 	}
-	g_autofree char *why = text_visible(verdict.s);
+	g_autofree char *why = text_visible(explanation.s);
 	g_string_append_printf(s, ": %s", why);
 	return g_string_free(s, FALSE);
 }
@@ -114,13 +114,13 @@ static char *row_cause(const struct focus *f, const struct row *row)
 /* The conclusion of a comparison, else the row's cause; NULL: there is neither. */
 static char *sentence(const struct focus *f, const struct row *row)
 {
-	g_autofree char *about = NULL, *verdict = NULL;
+	g_autofree char *about = NULL, *explanation = NULL;
 
-	if (!f->rows->verdict)
+	if (!f->rows->explanation)
 		return row_cause(f, row);
 	about = text_visible(f->rows->about ? f->rows->about : f->view->title);
-	verdict = text_visible(f->rows->verdict);
-	return g_strdup_printf("%s: %s", about, verdict);
+	explanation = text_visible(f->rows->explanation);
+	return g_strdup_printf("%s: %s", about, explanation);
 }
 
 /* Cuts the text to LIMIT_COPY_BYTES at a whole character. */
@@ -140,7 +140,7 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 
 	g_clear_pointer(&app->copy, g_free);
 	if (!tagged && !row && !(w && w->root)) {
-		app_say(app, "no row to copy");
+		app_message(app, "no row to copy");
 		return;
 	}
 	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? cause_text(app, w) :
@@ -150,7 +150,7 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 	bound(app->copy);
 	if (tagged)
 		what = g_strdup_printf("%u of %u tagged rows", n, tagged);
-	app_say(app, "copied%s%s%s: %s", app->copy_doubt ? " (" : "",
+	app_message(app, "copied%s%s%s: %s", app->copy_doubt ? " (" : "",
 		app->copy_doubt ? app->copy_doubt : "", app->copy_doubt ? ")" : "",
 		what ? what : app->copy);
 }
@@ -239,12 +239,12 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 
 	g_clear_pointer(&app->save_over, g_free);
 	if (!*path) {
-		app_say(app, "nothing saved");
+		app_message(app, "nothing saved");
 		return true;
 	}
 	switch (save(app, path, force, &message)) {
 	case UI_SAVED:
-		app_say(app, "%s%s", output_soft_note(app), message ? message : "saved");
+		app_message(app, "%s%s", output_provisional_note(app), message ? message : "saved");
 		return true;
 	case UI_SAVE_EXISTS:
 		app->save_over = g_strdup(path);
@@ -286,12 +286,12 @@ bool output_save_trace_as(struct app *app, const char *line, GError **error)
 		what.path = line + strlen("statedump ");
 	}
 	if (!*what.path) {
-		app_say(app, "nothing saved");
+		app_message(app, "nothing saved");
 		return true;
 	}
 	nav_range(&app->nav, &what.from_ns, &what.to_ns);
 	if (app->backend->save_trace(app->backend->data, &what, &message)) {
-		app_say(app, "%s", message ? message : "saving the range as a trace ...");
+		app_message(app, "%s", message ? message : "saving the range as a trace ...");
 		return true;
 	}
 	g_set_error(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
@@ -305,7 +305,7 @@ void output_saved_trace(struct app *app)
 		app->backend->saved_trace(app->backend->data, &done) : NULL;
 
 	if (message && done)
-		app_say(app, "%s", message);
+		app_message(app, "%s", message);
 	else if (message)
 		app_error(app, "%s", message);
 }
@@ -318,7 +318,7 @@ void output_snapshot(struct app *app, struct place *p, enum command_id command)
 	(void)p;
 	(void)command;
 	if (has && app->backend->snapshot(app->backend->data, &message))
-		app_say(app, "%s", message);
+		app_message(app, "%s", message);
 	else
 		app_error(app, "%s", message ? message : "no snapshots here");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What leaves the screen: clipboard, saved tables and traces, snapshots; and moving hosts' clocks. */
+/* Output of the screen: clipboard, saved tables and traces, snapshots. Also key M, which moves the clocks of hosts. */
 #ifndef BLK_UI_OUTPUT_H
 #define BLK_UI_OUTPUT_H
 
@@ -16,6 +16,6 @@ void output_saved_trace(struct app *app);
 void output_snapshot(struct app *app, struct place *p, enum command_id command);
 void output_align(struct app *app, struct place *p, enum command_id command);
 /* Words for before a message about provisional figures, or "". */
-const char *output_soft_note(const struct app *app);
+const char *output_provisional_note(const struct app *app);
 
 #endif

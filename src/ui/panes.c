@@ -65,6 +65,7 @@ void panes_share(struct place *p, unsigned room, const enum pane *order, unsigne
 {
 	unsigned n = place_n_panes(p->view), given = 0;
 
+	g_assert(n <= PANE_N);
 	for (unsigned i = 0; i < PANE_N; i++)
 		ret[i] = 0;
 	/* One row at a time, in order. */

@@ -109,6 +109,7 @@ static void scroll(struct popup *p, long by)
 
 enum popup_result popup_command(struct popup *p, enum command_id command)
 {
+	g_assert(popup_is_open(p));
 	long page = (long)MAX(p->page, 2) - 1, all = (long)shown(p)->len;
 
 	switch (command) {

@@ -2,7 +2,7 @@
 /* What the user has chosen: see prefs.h. */
 #include "ui/prefs.h"
 
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 
 #include "base/timefmt.h"
 
@@ -21,7 +21,7 @@ struct prefs *prefs_new(void)
 
 	p->step_ns = NS_PER_S;
 	p->mouse = true;
-	p->recall = recall_new();
+	p->prompt_history = prompt_history_new();
 	p->views = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, view_free);
 	p->warnings = g_ptr_array_new_with_free_func(g_free);
 	return p;
@@ -32,7 +32,7 @@ void prefs_free(struct prefs *p)
 	if (!p)
 		return;
 	g_free(p->view);
-	recall_free(p->recall);
+	prompt_history_free(p->prompt_history);
 	g_hash_table_unref(p->views);
 	g_ptr_array_unref(p->warnings);
 	g_free(p);

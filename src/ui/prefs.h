@@ -24,7 +24,7 @@ struct prefs_view {
 	char *sort;
 };
 
-struct recall;
+struct prompt_history;
 
 #define PREFS_LEAST_MEMORY (16u << 20)
 
@@ -41,7 +41,7 @@ struct prefs {
 	bool vi_keys;
 	size_t memory;		/* bytes; 0: the program's default */
 	GHashTable *views;	/* id -> struct prefs_view; owned */
-	struct recall *recall;	/* lines typed in prompts (ui/recall.h); owned */
+	struct prompt_history *prompt_history;	/* lines typed in prompts (ui/prompt_history.h); owned */
 	GPtrArray *warnings;	/* char *: errors in blktoprc, with their line; owned */
 };
 

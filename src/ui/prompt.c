@@ -38,12 +38,13 @@ static void set_text(struct prompt *p, const char *text)
 
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text)
 {
+	g_assert(kind > PROMPT_NONE && kind < PROMPT_N);
 	p->kind = kind;
 	if (!p->text)
 		p->text = g_string_new(NULL);
-	if (!p->recall) {
-		p->recall = recall_new();
-		p->own_recall = true;
+	if (!p->history) {
+		p->history = prompt_history_new();
+		p->own_history = true;
 	}
 	p->back = 0;
 	set_text(p, text);
@@ -61,9 +62,9 @@ void prompt_clear(struct prompt *p)
 	if (p->text)
 		g_string_free(p->text, TRUE);
 	p->text = NULL;
-	if (p->own_recall)
-		recall_free(p->recall);
-	p->recall = NULL;
+	if (p->own_history)
+		prompt_history_free(p->history);
+	p->history = NULL;
 	g_clear_pointer(&p->typed, g_free);
 	g_clear_pointer(&p->error, g_free);
 }
@@ -117,7 +118,7 @@ static void go_back(struct prompt *p, int by)
 
 	if (by < 0 && p->back == 0)
 		return;
-	line = to ? recall_get(p->recall, kind_of(p), to - 1) : p->typed;
+	line = to ? prompt_history_get(p->history, kind_of(p), to - 1) : p->typed;
 	if (!line)
 		return;
 	if (p->back == 0) {
@@ -130,6 +131,7 @@ static void go_back(struct prompt *p, int by)
 
 static void erase(struct prompt *p, size_t from, size_t to)
 {
+	g_assert(from <= to && to <= p->text->len);
 	g_string_erase(p->text, (gssize)from, (gssize)(to - from));
 	p->at = from;
 }
@@ -202,7 +204,7 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 	if (command == CMD_CANCEL)
 		return PROMPT_CANCELLED;
 	if (command == CMD_ACCEPT) {
-		recall_add(p->recall, kind_of(p), p->text->str);
+		prompt_history_add(p->history, kind_of(p), p->text->str);
 		return PROMPT_ACCEPTED;
 	}
 	/* Erasing in an empty line closes the prompt, as in vi and less. */

@@ -5,7 +5,7 @@
 
 #include "ui/canvas.h"
 #include "ui/keys.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_SAVE,
 	PROMPT_TRACE, PROMPT_N };
@@ -14,8 +14,8 @@ struct prompt {
 	enum prompt_kind kind;
 	GString *text;
 	size_t at;			/* cursor: offset in bytes, at a character's first byte */
-	struct recall *recall;		/* lines that were typed before; the caller's unless own_recall */
-	bool own_recall;
+	struct prompt_history *history;	/* lines that were typed before; the caller's unless own_history */
+	bool own_history;
 	size_t back;			/* 0: the user's own line is shown; n: the n-th newest of recall */
 	char *typed;			/* the user's own line, while one of recall is shown */
 	char *error;			/* why the line was refused, or NULL */

@@ -100,7 +100,7 @@ static void parse_key(struct rc_line *l)
 	raw = g_key_file_get_value(file, "g", keys[0], NULL);
 	l->value = raw ? unescape(raw) : NULL;
 	if (!l->value)
-		l->bad = g_strdup("its value is no text");
+		l->bad = g_strdup("its value is not text");
 	else if (!l->group)
 		l->bad = g_strdup("it stands before any [GROUP]");
 	else
@@ -274,7 +274,7 @@ static const struct setting {
 	  read_mouse, write_mouse },
 	{ "cursor", "yes or no", "show the terminal's cursor on the selected row",
 	  read_cursor, write_cursor },
-	{ "utc", "yes or no", "instants in UTC, not local time", read_utc, write_utc },
+	{ "utc", "yes or no", "show times in UTC, not in local time", read_utc, write_utc },
 	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
 	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; ? and F1 are help",
 	  read_vi_keys, write_vi_keys },

@@ -2,7 +2,7 @@
 /* Which screen shows a view, and the rows of a place: see screen.h. */
 #include "ui/screen.h"
 
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/timefmt.h"
 #include "views/logview.h"
@@ -53,7 +53,7 @@ static void build(struct app *app, struct place *p)
 		p->narrow.host = find_host(app->tl, p->host);
 	q = place_query(p);
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
-	q.gone_ns = ENDED_SHOWN_NS;
+	q.ended_ns = ENDED_SHOWN_NS;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
 	p->from_ns = q.from_ns;
@@ -74,7 +74,7 @@ struct place *app_place(struct app *app)
 {
 	struct place *p = nav_top(&app->nav);
 
-	whole_choose(app, p);
+	progressive_choose(app, p);
 	if (p->rows && (p->version != timeline_version(app->tl) || range_moved(app, p)))
 		place_stale(p);
 	if (!p->rows)

@@ -21,7 +21,7 @@
 #define FOLLOW_NS NS_PER_S		/* history that is shown when following starts */
 
 struct log_state {
-	GPtrArray *lines;		/* struct journal_line * */
+	GPtrArray *lines;		/* struct calllog_line * */
 	int64_t anchor;			/* the instant at which it was opened; TIME_UNKNOWN: none */
 	int32_t pid, tid;		/* process and thread of the lines; -1: all */
 	int64_t from, to;		/* range that the lines cover, in ns */
@@ -32,7 +32,7 @@ struct log_state {
 	bool follows;			/* shows the newest lines, independent of the cursor in time */
 	guint shown;			/* number of rows at the last prepare() */
 	gint64 asked_us, answered_us;	/* monotonic */
-	struct journal_line *about;	/* the line whose instant was requested with Enter, or NULL */
+	struct calllog_line *about;	/* the line whose instant was requested with Enter, or NULL */
 	char *error;			/* of the last answer, or NULL */
 };
 
@@ -40,7 +40,7 @@ static struct log_state *state_of(struct app *app)
 {
 	if (!app->lines) {
 		app->lines = g_new0(struct log_state, 1);
-		app->lines->lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+		app->lines->lines = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 		app->lines->anchor = TIME_UNKNOWN;
 	}
 	return app->lines;
@@ -52,7 +52,7 @@ void screen_log_clear(struct app *app)
 	if (!s)
 		return;
 	g_ptr_array_unref(s->lines);
-	journal_line_unref(s->about);
+	calllog_line_unref(s->about);
 	g_free(s->error);
 	g_free(s);
 }
@@ -62,10 +62,10 @@ static bool can_ask(const struct app *app)
 	return app->backend && app->backend->log_ask;
 }
 
-static void ask(struct app *app, enum journal_ask what, int64_t at_ns)
+static void ask(struct app *app, enum calllog_ask what, int64_t at_ns)
 {
 	struct log_state *s = state_of(app);
-	struct journal_want want = { .ask = what, .at_ns = at_ns, .pid = s->pid, .tid = s->tid };
+	struct calllog_want want = { .ask = what, .at_ns = at_ns, .pid = s->pid, .tid = s->tid };
 
 	if (what == ASK_INSTANT) {
 		want.pid = s->about->pid;
@@ -84,7 +84,7 @@ static void begin(struct app *app, const struct place *p, int64_t anchor)
 	struct log_state *s = state_of(app);
 
 	g_ptr_array_set_size(s->lines, 0);
-	g_clear_pointer(&s->about, journal_line_unref);
+	g_clear_pointer(&s->about, calllog_line_unref);
 	g_clear_pointer(&s->error, g_free);
 	s->anchor = s->from = s->to = anchor;
 	s->pid = p->narrow.pid;
@@ -155,23 +155,23 @@ static void trim(struct log_state *s, bool keep_end)
 	guint n = s->lines->len - LIMIT_LOG_LINES;
 	if (keep_end) {
 		g_ptr_array_remove_range(s->lines, 0, n);
-		s->from = ((struct journal_line *)s->lines->pdata[0])->ts;
+		s->from = ((struct calllog_line *)s->lines->pdata[0])->ts;
 		/* Drop all lines of that instant: they are read again together. */
-		while (s->lines->len && ((struct journal_line *)s->lines->pdata[0])->ts == s->from)
+		while (s->lines->len && ((struct calllog_line *)s->lines->pdata[0])->ts == s->from)
 			g_ptr_array_remove_index(s->lines, 0);
 		s->from++;
 		s->at_begin = false;
 	} else {
-		s->to = ((struct journal_line *)s->lines->pdata[LIMIT_LOG_LINES])->ts;
+		s->to = ((struct calllog_line *)s->lines->pdata[LIMIT_LOG_LINES])->ts;
 		guint end = LIMIT_LOG_LINES;
-		while (end > 0 && ((struct journal_line *)s->lines->pdata[end - 1])->ts == s->to)
+		while (end > 0 && ((struct calllog_line *)s->lines->pdata[end - 1])->ts == s->to)
 			end--;
 		g_ptr_array_set_size(s->lines, (int)end);
 		s->at_end = false;
 	}
 }
 
-static void merge(struct log_state *s, struct journal_window *w)
+static void merge(struct log_state *s, struct calllog_window *w)
 {
 	bool before = w->want.ask == ASK_BEFORE;
 
@@ -180,7 +180,7 @@ static void merge(struct log_state *s, struct journal_window *w)
 		return;			/* the answer to an outdated request */
 	g_ptr_array_extend_and_steal(s->lines, g_steal_pointer(&w->lines));
 	w->lines = g_ptr_array_new();
-	journal_join_lines(s->lines);
+	calllog_join_lines(s->lines);
 	s->names = s->names && w->names;
 	if (before) {
 		s->from = w->from_ns;
@@ -195,7 +195,7 @@ static void merge(struct log_state *s, struct journal_window *w)
 void screen_log_take(struct app *app)
 {
 	struct log_state *s = app->lines;
-	struct journal_window *w = s && can_ask(app) ? app->backend->log_take(app->backend->data) : NULL;
+	struct calllog_window *w = s && can_ask(app) ? app->backend->log_take(app->backend->data) : NULL;
 	struct place *p = nav_top(&app->nav);
 
 	if (!w)
@@ -206,7 +206,7 @@ void screen_log_take(struct app *app)
 		if (s->about && p->view == &view_log)
 			popup_open(&app->popup, "What the system did then", logview_instant(s->about, w),
 				   false);
-		g_clear_pointer(&s->about, journal_line_unref);
+		g_clear_pointer(&s->about, calllog_line_unref);
 	} else {
 		g_clear_pointer(&s->error, g_free);
 		if (w->error)
@@ -214,7 +214,7 @@ void screen_log_take(struct app *app)
 		else
 			merge(s, w);
 	}
-	journal_window_free(w);
+	calllog_window_free(w);
 	if (p->view == &view_log)
 		place_stale(p);
 }
@@ -307,20 +307,20 @@ static void open_line(struct app *app, struct place *p)
 {
 	struct log_state *s = state_of(app);
 	const struct row *row = place_selected(p);
-	const struct journal_line *l = row ? logview_line(row) : NULL;
+	const struct calllog_line *l = row ? logview_line(row) : NULL;
 
 	if (!l) {
 		app_error(app, "nothing to open: there are no lines");
 		return;
 	}
-	if (l->kind == JOURNAL_LOSS || !can_ask(app)) {
+	if (l->kind == CALLLOG_LOSS || !can_ask(app)) {
 		popup_open(&app->popup, "Line", logview_details(l), false);
 		return;
 	}
-	journal_line_unref(s->about);
-	s->about = journal_line_ref((struct journal_line *)l);
+	calllog_line_unref(s->about);
+	s->about = calllog_line_ref((struct calllog_line *)l);
 	ask(app, ASK_INSTANT, l->ts);
-	app_say(app, "reading what the system did then ...");
+	app_message(app, "reading what the system did then ...");
 }
 
 static bool command(struct app *app, struct place *p, enum command_id id)

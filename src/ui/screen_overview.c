@@ -6,7 +6,7 @@
 #include "ui/panes.h"
 #include "ui/strip.h"
 #include "ui/tables.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -46,16 +46,16 @@ static void prepare(struct app *app, struct place *p)
 }
 
 /* The mark before provisional figures. */
-static const char *soft_mark(const struct app *app)
+static const char *provisional_mark(const struct app *app)
 {
-	return app->cover.kind == COVER_SOFT ? app->glyphs->soft : "";
+	return app->cover.kind == COVER_PROVISIONAL ? app->glyphs->provisional : "";
 }
 
 static const char *percent(const struct app *app, char buf[TIMEFMT_LEN], double ratio)
 {
 	if (ratio < 0)
 		return "?";
-	g_snprintf(buf, TIMEFMT_LEN, "%s%.0f", soft_mark(app), ratio * 100);
+	g_snprintf(buf, TIMEFMT_LEN, "%s%.0f", provisional_mark(app), ratio * 100);
 	return buf;
 }
 
@@ -65,7 +65,7 @@ static const char *duration(const struct app *app, char buf[TIMEFMT_LEN], int64_
 
 	if (ns < 0)
 		return "?";
-	g_snprintf(buf, TIMEFMT_LEN, "%s%s", soft_mark(app), timefmt_duration(text, ns));
+	g_snprintf(buf, TIMEFMT_LEN, "%s%s", provisional_mark(app), timefmt_duration(text, ns));
 	return buf;
 }
 
@@ -94,7 +94,7 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 /* The strip of the whole trace, while the rows were made from a part of it; else NULL. */
 static const struct extent_strip *whole_of(struct app *app)
 {
-	return app->nav.last_ns != TIME_UNKNOWN ? whole_strip(app) : NULL;
+	return app->nav.last_ns != TIME_UNKNOWN ? progressive_strip(app) : NULL;
 }
 
 static struct strip_data strip_of(struct app *app, const struct overview *o)
@@ -187,7 +187,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	unsigned rows[PANE_N], y = box.y + 4 + lines, fixed = 4 + lines + 3 + (gaps ? 2 : 0);
 
 	draw_load(app, o, box.y);
-	frame_trust(app, box.y + 1, &p->rows->trust);
+	frame_completeness(app, box.y + 1, &p->rows->completeness);
 	draw_strip(app, o, box.y + 2);
 	for (int i = 0; gaps && i < OVERVIEW_PANES; i++)
 		fixed += !place_pane(p, i).rows->rows->len;	/* an empty table has a line that says so */

@@ -40,7 +40,7 @@ static unsigned add(struct app *app, struct place *p, unsigned y, unsigned x, co
 }
 
 /* A line with the process's identity, and one with what it did. */
-static void draw_facts(struct app *app, struct place *p, unsigned y)
+static void draw_process_facts(struct app *app, struct place *p, unsigned y)
 {
 	static const struct { const char *label, *id; } lines[2][8] = {
 		{ { "pid", "pid" }, { "parent", "ppid" }, { "threads", "threads" }, { "on", "host" },
@@ -111,13 +111,13 @@ static void draw(struct app *app, struct place *p, struct box box)
 	unsigned used = tall ? 4 : 3;
 	struct box tables = { box.y + used, box.x, box.rows - used, box.cols };
 
-	frame_trust(app, box.y, &p->rows->trust);
+	frame_completeness(app, box.y, &p->rows->completeness);
 	if (process_page_of(p->rows)->pid < 0) {
 		canvas_put(app->canvas, box.y + 2, 1, box.cols, ROLE_DIM,
 			   "this process did nothing in this range: Left and Right step");
 		return;
 	}
-	draw_facts(app, p, box.y + 1);
+	draw_process_facts(app, p, box.y + 1);
 	if (tall)
 		strip_draw_whole(app, box.y + 3);
 	if (box.cols >= WIDE && tall)

@@ -69,7 +69,7 @@ static char *no_data_text(const struct app *app, const char *missing, unsigned c
 
 static void draw_empty(struct app *app, struct place *p, struct box box)
 {
-	g_autofree char *missing = view_lacks(p->view, app->main);
+	g_autofree char *missing = view_missing_text(p->view, app->main);
 	g_autofree char *no_data = missing ? no_data_text(app, missing, box.cols > 2 ? box.cols - 2 : 0) : NULL;
 	const char *why = no_data ? no_data : p->view->nothing ? p->view->nothing :
 		"nothing in this range: Left, Right step, n: next outlier";
@@ -89,11 +89,11 @@ static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 	if (p->rows->about)
 		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_TITLE,
 				   p->rows->about);
-	if (!p->rows->verdict)
+	if (!p->rows->explanation)
 		return n;
 	canvas_put(app->canvas, box.y + n, 0, 3, ROLE_KEY, "WHY");
 	return n + frame_sentence(app, (struct box){ box.y + n, 4, room, box.cols - 4 }, ROLE_WHY,
-				 p->rows->verdict);
+				 p->rows->explanation);
 }
 
 static void draw(struct app *app, struct place *p, struct box box)
@@ -103,7 +103,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	unsigned lines = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
 	struct box table = { box.y + 3 + lines, box.x, box.rows - 3 - lines, box.cols };
 
-	frame_trust(app, box.y, &p->rows->trust);
+	frame_completeness(app, box.y, &p->rows->completeness);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped);
 	strip_draw_whole(app, box.y + 2);

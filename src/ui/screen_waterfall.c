@@ -96,7 +96,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	g_autofree char *why = text_visible(w->why ? w->why : "nothing stands out");
+	g_autofree char *why = text_visible(w->why ? w->why : "no single cause stands out");
 	unsigned cols = c->cols - 4;
 	size_t cut = text_prefix(why, cols, NULL);
 	g_autofree char *first = NULL, *rest = NULL;
@@ -404,7 +404,7 @@ static void turn_bars(struct app *app, struct place *p)
 	};
 
 	p->bars = (p->bars + 1) % BARS_N;
-	app_say(app, "%s: t changes it", names[p->bars]);
+	app_message(app, "%s: t changes it", names[p->bars]);
 }
 
 /* Key w: opens what the thread that ended the wait did at that instant: its trace, else its process. */
@@ -420,7 +420,7 @@ static void go_waker(struct app *app, struct place *p)
 	g_autofree char *crumb = NULL, *text = NULL;
 
 	if (!r || !waterfall_waker(p->rows, r, &waker, &reason)) {
-		app_say(app, "no waker: %s", reason ? reason : "no span is selected");
+		app_message(app, "no waker: %s", reason ? reason : "no span is selected");
 		return;
 	}
 	text = text_visible(waker.text);
@@ -440,7 +440,7 @@ static void go_waker(struct app *app, struct place *p)
 		to->select_pid = process ? process->pid : -1;
 	}
 	app_open(app, to);
-	app_say(app, "woken by %s", text);
+	app_message(app, "woken by %s", text);
 }
 
 static void go_longest(struct app *app, struct place *p)
@@ -451,7 +451,7 @@ static void go_longest(struct app *app, struct place *p)
 	if (at >= 0)
 		table_select(&p->table[PANE_MAIN], p->rows, (size_t)at);
 	else
-		app_say(app, "this span has no child to go to");
+		app_message(app, "this span has no child to go to");
 }
 
 static void show_detail(struct app *app, struct place *p)
@@ -537,7 +537,7 @@ static void zoom(struct place *p, double factor)
 static void pan(struct app *app, struct place *p, double by)
 {
 	if (p->zoom <= 1)
-		app_say(app, "all of it is shown: z zooms in");
+		app_message(app, "all of it is shown: z zooms in");
 	p->pan = CLAMP(p->pan + by / p->zoom, 0, 1 - 1 / p->zoom);
 }
 
@@ -560,7 +560,7 @@ static void fold(struct app *app, struct place *p, bool folded)
 	const struct waterfall_row *r = selected(p);
 
 	if (!r || !r->row.expandable) {
-		app_say(app, "this span has no children");
+		app_message(app, "this span has no children");
 		return;
 	}
 	waterfall_folds_set(p->folds, &r->row, folded);

@@ -2,7 +2,7 @@
 /* The strip: see strip.h. */
 #include "ui/strip.h"
 
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -53,7 +53,7 @@ static struct strip_mark mark_of(const struct strip_data *s, const struct overvi
 static bool outranks(const struct strip_mark *a, const struct strip_mark *b)
 {
 	static const unsigned rank[] = {
-		[COVER_READ] = 0, [COVER_UNREAD] = 1, [COVER_SOFT] = 2, [COVER_EXACT] = 2,
+		[COVER_READ] = 0, [COVER_UNREAD] = 1, [COVER_PROVISIONAL] = 2, [COVER_EXACT] = 2,
 	};
 
 	if (!b->any || a->cover != b->cover)
@@ -66,8 +66,8 @@ static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, u
 {
 	const struct glyphs *g = app->glyphs;
 
-	if (m->cover == COVER_SOFT || m->cover == COVER_EXACT)
-		canvas_fill(app->canvas, y, x, wide, ROLE_SOFT, g->soft);
+	if (m->cover == COVER_PROVISIONAL || m->cover == COVER_EXACT)
+		canvas_fill(app->canvas, y, x, wide, ROLE_PROVISIONAL, g->provisional);
 	else if (m->level && m->cover == COVER_UNREAD)
 		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);
 	else if (m->level)
@@ -119,7 +119,7 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 							    s->points[i].end_ns > from))
 			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_DIM, "=");
 		if (s->points[i].corrected && marks_below)
-			canvas_put(app->canvas, below, x + cell, 1, ROLE_SOFT, "c");
+			canvas_put(app->canvas, below, x + cell, 1, ROLE_PROVISIONAL, "c");
 		if (s->points[i].lost)
 			canvas_put(app->canvas, below, x + cell, 1, ROLE_DISTRUST, "!");
 	}
@@ -159,7 +159,7 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, bool 
 
 void strip_draw_whole(struct app *app, unsigned y)
 {
-	const struct extent_strip *strip = whole_strip(app);
+	const struct extent_strip *strip = progressive_strip(app);
 	struct strip_data s;
 	struct canvas *c = app->canvas;
 	g_autofree char *right = NULL;

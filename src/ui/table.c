@@ -77,6 +77,7 @@ int table_sort_column(const struct table *t, const struct view *v, bool *ret_des
 	int column = t->sort;
 
 	*ret_descending = t->descending;
+	g_assert(column >= TABLE_SORT_DEFAULT && column < (int)v->n_columns);
 	if (column == TABLE_SORT_DEFAULT) {
 		column = v->default_sort ? view_column(v, v->default_sort) : -1;
 		*ret_descending = column >= 0 && v->columns[column].descending;
@@ -251,7 +252,7 @@ static bool is_figure(struct value v)
 }
 
 /* Puts the mark into the blank left of a figure, so that columns stay aligned. */
-static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
+static void mark_provisional(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct table_style *style)
 {
 	unsigned at = x + width - 1;
@@ -261,7 +262,7 @@ static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	if (canvas_cell(c, y, at)->ch[0] != ' ' && x > 0)
 		at = x - 1;
 	if (canvas_cell(c, y, at)->ch[0] == ' ')
-		canvas_put(c, y, at, 1, ROLE_SOFT, style->glyphs->soft);
+		canvas_put(c, y, at, 1, ROLE_PROVISIONAL, style->glyphs->provisional);
 }
 
 /* Shares of a quarter and more are coloured by heat. */
@@ -309,8 +310,8 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 			mark_match(c, y, x, width, clipped, style->match);
 	} else {
 		canvas_put_right(c, y, x, width, role, clipped);
-		if (style->soft && is_figure(value))
-			mark_soft(c, y, x, width, style);
+		if (style->provisional && is_figure(value))
+			mark_provisional(c, y, x, width, style);
 	}
 }
 
@@ -322,7 +323,7 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 	for (unsigned i = 0; i < l->n; i++)
 		draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 			  &v->columns[l->col[i].column], row, rows, style);
-	if (row->gone)
+	if (row->ended)
 		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->ended);
 	if (row->marked)
 		canvas_put(c, y, box.x, 1, ROLE_MARKED, "!");

@@ -81,7 +81,7 @@ struct table_style {
 	const struct glyphs *glyphs;
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
-	bool soft;		/* figures are provisional: '~' before them */
+	bool provisional;		/* figures are provisional: '~' before them */
 	const struct keyset *tags, *folded;	/* set by table_draw() */
 };
 /* Draws header, rows, and the sums of tagged rows. Returns the canvas row of the selected row; box.y: none. */

@@ -64,6 +64,7 @@ unsigned table_columns(const struct table *t, const struct view *v, const struct
 	unsigned n = 0;
 
 	if (t && t->n_chosen) {
+		g_assert(t->n_chosen <= TABLE_MAX_COLUMNS);
 		memcpy(ret, t->chosen, t->n_chosen);
 		return t->n_chosen;
 	}
@@ -186,6 +187,7 @@ static bool drop_one(struct fitting *f)
 
 	if (worst < 0)
 		return false;
+	g_assert((unsigned)worst < f->n);
 	f->n--;
 	memmove(f->column + worst, f->column + worst + 1, f->n - (unsigned)worst);
 	return true;
@@ -204,6 +206,7 @@ static void fit(struct fitting *f, unsigned width)
 static unsigned widen(const struct column *c, bool tight, unsigned *room)
 {
 	unsigned width = column_width(c, tight), wanted = column_width(c, false);
+	g_assert(width <= wanted);
 	unsigned more = c->flexible ? 0 : MIN(*room, wanted - width);
 
 	if (c->kind == VALUE_HEX64 && width + more < wanted)
@@ -244,6 +247,7 @@ static void place_columns(const struct fitting *f, unsigned width, struct table_
 		widths[longest] += (room - FLEX_FIRST) / 2;
 		room -= (room - FLEX_FIRST) / 2;
 	}
+	g_assert(f->n <= TABLE_MAX_COLUMNS);
 	ret->n = 0;
 	for (unsigned i = 0; i < f->n && x <= width; i++) {
 		unsigned w = widths[i] + (f->v->columns[f->column[i]].flexible ? room : 0);

@@ -61,7 +61,7 @@ void tables_prepare(struct app *app, struct place *p, enum pane pane)
 	table_apply(f.table, f.view, f.rows, NULL);
 }
 
-void tables_say_sort(struct app *app, const struct focus *f)
+void tables_show_sort(struct app *app, const struct focus *f)
 {
 	g_autofree char *sort = table_chosen_sort(f->table, f->view);
 	bool descending;
@@ -69,7 +69,7 @@ void tables_say_sort(struct app *app, const struct focus *f)
 
 	prefs_view_set_sort(app->prefs, f->view->id, sort);
 	if (column >= 0)
-		app_say(app, "sorted by %s, %s", f->view->columns[column].title,
+		app_message(app, "sorted by %s, %s", f->view->columns[column].title,
 			descending ? "highest first" : "lowest first");
 	place_stale(nav_top(&app->nav));
 }
@@ -82,7 +82,7 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 		int column = table_sort_column(f->table, f->view, &descending);
 
 		if (column < 0) {
-			app_say(app, "sorted by no column: < and > choose one");
+			app_message(app, "sorted by no column: < and > choose one");
 			return;
 		}
 		f->table->sort = column;
@@ -90,7 +90,7 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 	} else {
 		table_sort_step(f->table, f->view, f->rows, command == CMD_SORT_LEFT ? -1 : 1);
 	}
-	tables_say_sort(app, f);
+	tables_show_sort(app, f);
 }
 
 static void change_by(struct app *app, struct place *p)
@@ -101,16 +101,16 @@ static void change_by(struct app *app, struct place *p)
 	};
 
 	if (!p->view->has_by && !p->view->more_by) {
-		app_say(app, "%s has no rows by thread", p->view->title);
+		app_message(app, "%s has no rows by thread", p->view->title);
 		return;
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
 	if ((p->view->counted_by & 1u << p->narrow.by) && !app->options->counts_threads)
-		app_say(app, "%s by %s are counted only if requested at the start: --view %s --by %s",
+		app_message(app, "%s by %s are counted only if requested at the start: --view %s --by %s",
 			p->view->title, view_by_words[p->narrow.by], p->view->id,
 			view_by_words[p->narrow.by]);
 	else
-		app_say(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
+		app_message(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
 			"over all" : names[p->narrow.by]);
 	place_stale(p);
 }
@@ -118,17 +118,17 @@ static void change_by(struct app *app, struct place *p)
 static void change_tree(struct app *app, struct place *p, const struct view *v)
 {
 	if (!v->arrange) {
-		app_say(app, "%s has no rows with parents: 4 t is the tree of processes", v->title);
+		app_message(app, "%s has no rows with parents: 4 t is the tree of processes", v->title);
 		return;
 	}
 	if (p->narrow.by == BY_SYSTEM || p->narrow.by == BY_CONTAINER) {
-		app_say(app, p->narrow.by == BY_CONTAINER ?
+		app_message(app, p->narrow.by == BY_CONTAINER ?
 			"containers have no parents: H H shows processes" :
 			"hosts have no parents: H shows processes");
 		return;
 	}
 	app->tree = !app->tree;
-	app_say(app, app->tree ? "tree, as far as parents are known: - folds, t ends it" : "no tree");
+	app_message(app, app->tree ? "tree, as far as parents are known: - folds, t ends it" : "no tree");
 	place_stale(p);
 }
 
@@ -137,7 +137,7 @@ static void fold(struct app *app, struct place *p, struct focus *f, enum command
 	const struct row *row = table_selected(f->table, f->rows);
 
 	if (!f->rows->tree) {
-		app_say(app, f->view->arrange ? "rows can be folded in a tree: t shows it" :
+		app_message(app, f->view->arrange ? "rows can be folded in a tree: t shows it" :
 			"there are no rows to fold here");
 		return;
 	}
@@ -150,7 +150,7 @@ static void fold(struct app *app, struct place *p, struct focus *f, enum command
 				keyset_set(&f->table->folded, row, true);
 		}
 	} else if (!row || !row->expandable) {
-		app_say(app, "this row has no children");
+		app_message(app, "this row has no children");
 	} else {
 		keyset_set(&f->table->folded, row, command == CMD_COLLAPSE);
 	}
@@ -162,7 +162,7 @@ static void tag(struct app *app, struct place *p, struct focus *f)
 	const struct row *row = table_selected(f->table, f->rows);
 
 	if (!row) {
-		app_say(app, "no row to tag");
+		app_message(app, "no row to tag");
 		return;
 	}
 	keyset_set(&f->table->tags, row, !keyset_has(&f->table->tags, row));
@@ -177,11 +177,11 @@ static void tag(struct app *app, struct place *p, struct focus *f)
 static void show_tagged(struct app *app, struct place *p, struct focus *f)
 {
 	if (!f->table->only_tagged && !keyset_size(&f->table->tags)) {
-		app_say(app, "no row is tagged: Space tags one");
+		app_message(app, "no row is tagged: Space tags one");
 		return;
 	}
 	f->table->only_tagged = !f->table->only_tagged;
-	app_say(app, f->table->only_tagged ? "only tagged rows: T shows all" : "all rows");
+	app_message(app, f->table->only_tagged ? "only tagged rows: T shows all" : "all rows");
 	place_stale(p);
 }
 
@@ -192,9 +192,9 @@ static void untag(struct app *app, struct place *p, struct focus *f)
 	keyset_clear(&f->table->tags);
 	f->table->only_tagged = false;
 	if (n)
-		app_say(app, "%u row%s untagged", n, n == 1 ? "" : "s");
+		app_message(app, "%u row%s untagged", n, n == 1 ? "" : "s");
 	else
-		app_say(app, "no row is tagged: Space tags one");
+		app_message(app, "no row is tagged: Space tags one");
 	place_stale(p);
 }
 
@@ -204,13 +204,13 @@ static void clear(struct app *app, struct place *p, struct focus *f)
 		app_filter(app, p, "", NULL);
 		g_clear_pointer(&p->search, g_free);
 		f->table->only_tagged = false;
-		app_say(app, "no filter, no search: all rows are shown");
+		app_message(app, "no filter, no search: all rows are shown");
 		place_stale(p);
 	} else if (f->table->sort != TABLE_SORT_DEFAULT) {
 		f->table->sort = TABLE_SORT_DEFAULT;
-		tables_say_sort(app, f);
+		tables_show_sort(app, f);
 	} else {
-		app_say(app, "nothing to clear: no filter, no search, default order");
+		app_message(app, "nothing to clear: no filter, no search, default order");
 	}
 }
 

@@ -9,6 +9,6 @@
 void tables_prepare(struct app *app, struct place *p, enum pane pane);
 void tables_command(struct app *app, struct place *p, enum command_id command);
 /* Reports the order in the status line, and stores it in the settings. */
-void tables_say_sort(struct app *app, const struct focus *f);
+void tables_show_sort(struct app *app, const struct focus *f);
 
 #endif

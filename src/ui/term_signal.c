@@ -84,7 +84,7 @@ static void on_fatal(int signo)
 	say("blktop " BLKTOP_VERSION ": crashed by signal ");
 	say(signo < 10 ? number + 1 : number);
 	say(". The terminal is as it was. Please report what you did and which trace it was;\n"
-	    "a core file or `coredumpctl gdb blktop` tells where.\n");
+	    "a core file or `coredumpctl gdb blktop` shows where.\n");
 	for (i = 0; i < G_N_ELEMENTS(fatal); i++)
 		sigaction(fatal[i], &sig.old_fatal[i], NULL);
 	raise(signo);		/* blocked until we return, then as if we had not been */

@@ -33,7 +33,7 @@ static const struct role_row roles[ROLE_N] = {
 		L8(4, B), C256(25, B) } },
 	[ROLE_PAUSED] = { "paused", { MONO(B), C8(3, B), C256(221, B),
 		L8(5, B), C256(130, B) } },
-	[ROLE_TRUST] = { "trust", { MONO(0), C8(2, 0), C256(108, 0),
+	[ROLE_COMPLETENESS] = { "trust", { MONO(0), C8(2, 0), C256(108, 0),
 		L8(4, 0), C256(24, 0) } },
 	[ROLE_DISTRUST] = { "distrust", { MONO(B), C8(1, B), C256(209, B),
 		L8(1, B), C256(124, B) } },
@@ -67,7 +67,7 @@ static const struct role_row roles[ROLE_N] = {
 		L8(5, B | U), C256(130, B | U) } },
 	[ROLE_AXIS] = { "axis", { MONO(0), C8(-1, 0), C256(245, 0),
 		L8(-1, 0), C256(242, 0) } },
-	[ROLE_SOFT] = { "soft", { MONO(0), C8(3, 0), C256(179, 0),
+	[ROLE_PROVISIONAL] = { "soft", { MONO(0), C8(3, 0), C256(179, 0),
 		L8(5, 0), C256(94, 0) } },
 	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0),
 		L8(-1, 0), C256(242, 0) } },
@@ -147,6 +147,7 @@ enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *n
 
 const struct style *theme_style(enum scheme scheme, enum role role)
 {
+	g_assert((unsigned)role < ROLE_N && (unsigned)scheme < SCHEME_N);
 	return &roles[role].style[scheme];
 }
 

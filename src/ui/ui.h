@@ -31,8 +31,8 @@ struct ui_status {
 	unsigned pieces_done, pieces;	/* 0: the trace is not read in pieces */
 	int64_t final_to_ns;	/* with an outline: figures before this instant are final; TIME_UNKNOWN: none is */
 	double index_progress;	/* 0..1 of the packet index; < 0: none is used */
-	bool kept;		/* live: packets are stored on disk, and requests (.look) are decoded from them */
-	int64_t kept_from_ns;	/* beginning of the oldest stored packet; TIME_UNKNOWN: none yet */
+	bool stored;		/* live: packets are stored on disk, and requests (.show_range) are decoded from them */
+	int64_t stored_from_ns;	/* beginning of the oldest stored packet; TIME_UNKNOWN: none yet */
 };
 
 struct ui_export {
@@ -91,14 +91,14 @@ struct ui_backend {
 	void (*debug)(void *data, const char *text);
 	/* For traces that are shown before they are read; all three may be NULL. outline and preview are called after
 	 * pump: a reference to the newest outline, or NULL; a new preview, which the screen then owns, or NULL. look
-	 * says which range is on the screen. A live session has only previews of what status.kept allows. */
+	 * says which range is on the screen. A live session has only previews of what status.stored allows. */
 	struct outline *(*outline)(void *data);
 	struct timeline *(*preview)(void *data, struct decoded_range *ret);
-	void (*look)(void *data, const struct view_range *look);
+	void (*show_range)(void *data, const struct view_range *show_range);
 	/* The log (views/logview.h); both may be NULL. log_ask replaces the request before. log_take is called after
 	 * pump: the answer, which the screen then owns, or NULL. */
-	void (*log_ask)(void *data, const struct journal_want *want);
-	struct journal_window *(*log_take)(void *data);
+	void (*log_ask)(void *data, const struct calllog_want *want);
+	struct calllog_window *(*log_take)(void *data);
 };
 
 struct prefs;
@@ -118,7 +118,7 @@ struct ui_options {
 	struct prefs *prefs;		/* the caller's; NULL: defaults */
 	int64_t step_ns;		/* first step; 0: that of prefs */
 	int64_t at_ns;			/* first instant; TIME_UNKNOWN: as .live says */
-	const char *say;		/* first message, or NULL */
+	const char *message;		/* first message, or NULL */
 };
 
 /* Runs until the user quits. Returns 0; 1: the screen cannot start, which was printed; 128 + signal: a signal ended it.

@@ -18,7 +18,7 @@ static char *percent_text(const struct app *app)
 static char *stored_text(const struct app *app, int64_t to)
 {
 	char clock[TIMEFMT_LEN];
-	int64_t from = app->status.kept_from_ns;
+	int64_t from = app->status.stored_from_ns;
 
 	if (from == TIME_UNKNOWN)
 		return g_strdup("no packet of the session is stored on disk yet");
@@ -42,7 +42,7 @@ static char *state_text(const struct app *app, int64_t from, int64_t to)
 	g_autofree char *read = percent_text(app);
 	char step[TIMEFMT_LEN];
 
-	if (app->status.kept && is_still_open(app, to))
+	if (app->status.stored && is_still_open(app, to))
 		return g_strdup_printf("this second is still open: it is decoded in steps of %s once it "
 				       "is closed", timefmt_step(step, extent_fine_step(from, to)));
 	if (extent_fine_step(from, to))
@@ -85,7 +85,7 @@ static void put(struct app *app, struct box box, unsigned y, enum role role, con
 
 void unread_draw(struct app *app, struct place *p, struct box box)
 {
-	const struct trust none = { 0 };
+	const struct completeness none = { 0 };
 	bool loading = app->status.phase == UI_LOADING || app->status.phase == UI_OPENING;
 	g_autofree char *state = NULL, *figures = NULL, *title = NULL, *keys = NULL, *legend = NULL;
 	g_autofree char *lost = NULL, *losses = NULL;
@@ -100,14 +100,14 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
 			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
 			       loading && app->nav.stack->len == 1 ? "; Esc stops the load" : "");
-	frame_trust(app, box.y, &none);
+	frame_completeness(app, box.y, &none);
 	put(app, (struct box){ box.y, 0, box.rows, box.cols + 1 }, 1, ROLE_TITLE, title);
 	strip_draw_whole(app, box.y + 2);
 	put(app, box, 5, ROLE_TEXT, figures);
 	put(app, box, 6, lost ? ROLE_DISTRUST : ROLE_DIM, losses);
 	put(app, box, 8, ROLE_DIM, keys);
 	legend = g_strdup_printf("%s not read   %s read ahead: provisional   %s read   ! lost events",
-				 app->glyphs->unread[2], app->glyphs->soft, app->glyphs->spark[5]);
+				 app->glyphs->unread[2], app->glyphs->provisional, app->glyphs->spark[5]);
 	put(app, box, 10, ROLE_DIM, legend);
 	app->cursor_y = box.y + 1;
 }

@@ -119,14 +119,14 @@ static GETTER(get_before_rate)
 	{ \
 		const struct changed_row *r = ROW(row); \
 		int64_t ns = part_more(r, PART_##which); \
-		return has_both(r) && part_is_known(rows->lacks, PART_##which, ns) ? \
+		return has_both(r) && part_is_known(rows->missing, PART_##which, ns) ? \
 			value_int(VALUE_NS, ns) : value_none(); \
 	}
 PART_LIST(PART_MORE)
 
 #define COLUMN_MORE(id, part) \
 	COLUMN_N("avg_" #id "_delta_ns", part_title(part), VALUE_NS, 0, 0, \
-		 "longer in one than before (negative: shorter): " part_help(part), \
+		 "change of the time of one request (negative: shorter): " part_help(part), \
 		 get_##id##_delta),
 
 static const struct column columns[] = {
@@ -240,11 +240,11 @@ static void add_span(struct row_map *map, const struct periods *p, const struct 
 /* --- evicted spans --- */
 
 /* The period that contains all spans of the sum; WHENS: none does. *ret_any: the sum overlaps at least one period. */
-static enum when sum_when(const struct periods *p, const struct span_sum *s, int64_t kept_from,
+static enum when sum_when(const struct periods *p, const struct span_sum *s, int64_t retained_from,
 			  bool *ret_any)
 {
 	enum when first = when_of(p, s->begin_ns), last = when_of(p, s->end_ns - 1);
-	bool before = p->history ? s->end_ns > kept_from :
+	bool before = p->history ? s->end_ns > retained_from :
 		s->begin_ns < p->to[BEFORE] && s->end_ns > p->from[BEFORE];
 	*ret_any = before || (s->begin_ns < p->to[NOW] && s->end_ns > p->from[NOW]);
 	if (s->key.others || !*ret_any || first != last)
@@ -252,7 +252,7 @@ static enum when sum_when(const struct periods *p, const struct span_sum *s, int
 	/* A sum around NOW begins and ends in BEFORE. With `history`, BEFORE also includes time that is no longer
 	 * retained. */
 	bool around = first == BEFORE && s->begin_ns < p->from[NOW] && s->end_ns > p->to[NOW];
-	return around || (p->history && s->begin_ns < kept_from) ? WHENS : first;
+	return around || (p->history && s->begin_ns < retained_from) ? WHENS : first;
 }
 
 static bool is_sum_wanted(const struct rows *rows, const struct span_sum *s)
@@ -278,7 +278,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 {
 	struct rows *rows = map->rows;
 	bool narrowed = evicted_are_narrowed(&rows->query);
-	int64_t kept_from = timeline_retained_from(rows->tl);
+	int64_t retained_from = timeline_retained_from(rows->tl);
 	struct evicted e = { 0 };
 	if (query_has_trace(&rows->query) || p->from[NOW] >= p->to[NOW])
 		return;
@@ -287,7 +287,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 		bool any;
 		if (!is_sum_wanted(rows, s))
 			continue;
-		enum when w = sum_when(p, s, kept_from, &any);
+		enum when w = sum_when(p, s, retained_from, &any);
 		if (w == WHENS || narrowed) {
 			e.left_out += any ? s->count : 0;
 			continue;
@@ -295,7 +295,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 		e.counted += s->count;
 		add_sum(map, p, w, s);
 	}
-	evicted_tell(rows, &e, "spans", NULL);
+	evicted_describe(rows, &e, "spans", NULL);
 }
 
 /* --- words --- */
@@ -314,20 +314,20 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 		if (ABS(part_more(r, p)) > ABS(part_more(r, most)))
 			most = p;
 	int64_t ns = part_more(r, most);
-	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->lacks, most), ns > 0 ? "+" : "",
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->missing, most), ns > 0 ? "+" : "",
 						timefmt_duration(buf, ns));
 	r->mainly = ns ? rows_text(rows, text) : NULL;
 	r->c.row.marked = r->period[NOW].stat.avg >= 2 * r->period[BEFORE].stat.avg;
 }
 
 /* Explains the operation that lost most: "thumbnail took 4.1ms more each (312 of them), futex +3.9ms". */
-static void set_verdict(struct rows *rows, const struct periods *p)
+static void set_explanation(struct rows *rows, const struct periods *p)
 {
 	const struct changed_row *worst = NULL;
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], buf[TIMEFMT_LEN];
 	g_autoptr(GString) text = g_string_new("against ");
 	if (p->history)
-		g_string_append(text, "all else that is kept: ");
+		g_string_append(text, "all other history: ");
 	else
 		g_string_append_printf(text, "%s-%s: ", timefmt_clock(from, p->from[BEFORE]),
 				       timefmt_clock(to, p->to[BEFORE]));
@@ -347,7 +347,7 @@ static void set_verdict(struct rows *rows, const struct periods *p)
 				       worst->c.name, timefmt_duration(buf, more(worst)),
 				       worst->period[NOW].stat.count, worst->mainly ? ", " : "",
 				       worst->mainly ? worst->mainly : "");
-	rows->verdict = rows_text(rows, text->str);
+	rows->explanation = rows_text(rows, text->str);
 }
 
 /* --- build --- */
@@ -374,7 +374,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++)
 		finish_row(map.rows, map.rows->rows->pdata[i]);
 	common_finish(map.rows, compare);
-	set_verdict(map.rows, &periods);
+	set_explanation(map.rows, &periods);
 	return map.rows;
 }
 
@@ -383,9 +383,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_changed = {
 	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
-	.help = "What changed: operations of the range against the same time before it, or all else "
-		"that is kept: how much longer they take, and to which kernel state that went. "
-		"By name: every span.",
+	.help = "Compares the operations of the range with the same time before it, or with all other "
+		"history: how much longer they take, and in which kernel state. By name: every span.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
 	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,

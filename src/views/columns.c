@@ -100,23 +100,23 @@ GETTER(get_max)
 static struct value parts_ns(const struct row *row, const struct rows *rows, unsigned needs,
 			     int64_t ns)
 {
-	return COMMON(row)->parts_unknown || row_lacks(row, rows) & needs ? value_none() :
+	return COMMON(row)->parts_unknown || row_missing(row, rows) & needs ? value_none() :
 		value_int(VALUE_NS, ns);
 }
 
 GETTER(get_cpu)
 {
-	return parts_ns(row, rows, LACKS_SWITCHES, part_sum_cpu(COMMON(row)->part));
+	return parts_ns(row, rows, MISSING_SWITCHES, part_sum_cpu(COMMON(row)->part));
 }
 
 GETTER(get_runnable)
 {
-	return parts_ns(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, part_sum_runnable(COMMON(row)->part));
+	return parts_ns(row, rows, MISSING_SWITCHES | MISSING_WAKINGS, part_sum_runnable(COMMON(row)->part));
 }
 
 GETTER(get_blocked)
 {
-	return parts_ns(row, rows, LACKS_SWITCHES, part_sum_blocked(COMMON(row)->part));
+	return parts_ns(row, rows, MISSING_SWITCHES, part_sum_blocked(COMMON(row)->part));
 }
 
 static struct value over_parts(const struct row *row, struct value ns)
@@ -135,10 +135,10 @@ GETTER(get_runq_ratio)
 static struct value part_ns(const struct row *row, const struct rows *rows, enum part p)
 {
 	int64_t ns = COMMON(row)->part[p];
-	bool told = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown &&
+	bool is_known = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown &&
 					  !(p == PART_WRITEBACK && COMMON(row)->of_threads) &&
-					  part_is_known(row_lacks(row, rows), p, ns));
-	return told ? value_int(VALUE_NS, ns) : value_none();
+					  part_is_known(row_missing(row, rows), p, ns));
+	return is_known ? value_int(VALUE_NS, ns) : value_none();
 }
 
 #define PART_GETTERS(id, p) \
@@ -155,5 +155,5 @@ GETTER(get_mainly)
 	const struct common *c = COMMON(row);
 	int64_t ns, total;
 	enum part p = part_largest(c->part, &ns, &total);
-	return total > 0 ? value_text(part_word(row_lacks(row, rows), p)) : value_none();
+	return total > 0 ? value_text(part_word(row_missing(row, rows), p)) : value_none();
 }

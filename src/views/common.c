@@ -39,7 +39,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 {
 	const struct host_info *host = timeline_host(rows->tl, id);
 	c->host = host ? host->name : NULL;
-	c->lacks = rows_lacks(rows, id);
+	c->missing = rows_missing(rows, id);
 }
 
 static int compare_text(const char *a, const char *b)
@@ -133,38 +133,38 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 static unsigned needs_of_part(enum part p)
 {
 	static const unsigned others[PART_N] = {
-		[PART_USER] = LACKS_CALLS, [PART_SYSCALL] = LACKS_CALLS, [PART_KERNEL] = LACKS_TASKS,
-		[PART_IRQ] = LACKS_INTERRUPTS, [PART_WAKEUP] = LACKS_WAKINGS,
-		[PART_WRITEBACK] = LACKS_ISSUES | LACKS_COMPLETIONS,
+		[PART_USER] = MISSING_CALLS, [PART_SYSCALL] = MISSING_CALLS, [PART_KERNEL] = MISSING_TASKS,
+		[PART_IRQ] = MISSING_INTERRUPTS, [PART_WAKEUP] = MISSING_WAKINGS,
+		[PART_WRITEBACK] = MISSING_ISSUES | MISSING_COMPLETIONS,
 	};
 	if (p == PART_HANDOFF || p == PART_UNKNOWN)
 		return 0;
-	return LACKS_SWITCHES | others[p] | (part_is_blocked(p) && p != PART_OTHER ? LACKS_CALLS : 0);
+	return MISSING_SWITCHES | others[p] | (part_is_blocked(p) && p != PART_OTHER ? MISSING_CALLS : 0);
 }
 
-unsigned row_lacks(const struct row *row, const struct rows *rows)
+unsigned row_missing(const struct row *row, const struct rows *rows)
 {
-	return rows->lacks | ((const struct common *)row)->lacks;
+	return rows->missing | ((const struct common *)row)->missing;
 }
 
-struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value)
+struct value unless_missing(const struct row *row, const struct rows *rows, unsigned missing, struct value value)
 {
-	return row_lacks(row, rows) & lacks ? value_none() : value;
+	return row_missing(row, rows) & missing ? value_none() : value;
 }
 
-bool part_is_known(unsigned lacks, enum part part, int64_t ns)
+bool part_is_known(unsigned missing, enum part part, int64_t ns)
 {
-	unsigned lacking = lacks & needs_of_part(part);
+	unsigned needed = missing & needs_of_part(part);
 
 	/* Some kernel threads are known without a state dump. */
-	return !lacking || (lacking == LACKS_TASKS && ns);
+	return !needed || (needed == MISSING_TASKS && ns);
 }
 
-const char *part_word(unsigned lacks, enum part part)
+const char *part_word(unsigned missing, enum part part)
 {
 	bool on_cpu = part == PART_USER || part == PART_SYSCALL;
 
-	return on_cpu && lacks & LACKS_CALLS ? "cpu" : part_info[part].id;
+	return on_cpu && missing & MISSING_CALLS ? "cpu" : part_info[part].id;
 }
 
 struct range range_of(const struct timeline *tl, const struct view_query *q)

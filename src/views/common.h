@@ -27,7 +27,7 @@ struct common {
 	int32_t pid, tid;		/* -1: unknown, or summed over several */
 	int64_t start_ns;		/* of the process; distinguishes reused pids; or TIME_UNKNOWN */
 	int64_t part[PART_N];
-	unsigned lacks;			/* enum lack: events missing from its host (common_host()) */
+	unsigned missing;			/* enum missing_events: events missing from its host (common_host()) */
 	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK */
 	bool parts_unknown;		/* every part but unknown_ns is shown as null */
 	uint64_t errors;
@@ -47,15 +47,15 @@ void common_add_parts(struct common *c, const int64_t part[PART_N]);
 /* The largest part and its time; PART_UNKNOWN if the sum is 0. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
-/* enum lack: events missing from the row's host. */
-unsigned row_lacks(const struct row *row, const struct rows *rows);
-/* The value, or null if one of the events `lacks` is missing from the row's host. */
-struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value);
+/* enum missing_events: events missing from the row's host. */
+unsigned row_missing(const struct row *row, const struct rows *rows);
+/* The value, or null if one of the events `missing` is missing from the row's host. */
+struct value unless_missing(const struct row *row, const struct rows *rows, unsigned missing, struct value value);
 
 /* Can the trace distinguish this part from others? `ns` is the time measured for it. */
-bool part_is_known(unsigned lacks, enum part part, int64_t ns);
+bool part_is_known(unsigned missing, enum part part, int64_t ns);
 /* Name of the part: "futex". "cpu" if the trace cannot distinguish user mode from system calls. */
-const char *part_word(unsigned lacks, enum part part);
+const char *part_word(unsigned missing, enum part part);
 
 /* The seconds of a query: indexes [first, end), and the instants they cover. */
 struct range {
@@ -156,7 +156,7 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
 	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
-	  .help = "host, or its hostname there, or the namespace that sets it apart; null: unknown" }
+	  .help = "host, or the container's hostname, or the namespace that identifies it; null: unknown" }
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */

@@ -99,7 +99,7 @@ static GETTER(get_mainly_text)
 	{ \
 		const struct compare_row *r = ROW(row); \
 		int64_t a = r->side[A].part[PART_##which], b = r->side[B].part[PART_##which]; \
-		return part_is_known(rows->lacks, PART_##which, a | b) ? difference(a, b, r->n_b) : \
+		return part_is_known(rows->missing, PART_##which, a | b) ? difference(a, b, r->n_b) : \
 			value_none(); \
 	}
 PART_LIST(PART_DIFFERENCE)
@@ -107,7 +107,7 @@ PART_LIST(PART_DIFFERENCE)
 static GETTER(get_runq_delta)
 {
 	const struct compare_row *r = ROW(row);
-	if (rows->lacks & (LACKS_SWITCHES | LACKS_WAKINGS))
+	if (rows->missing & (MISSING_SWITCHES | MISSING_WAKINGS))
 		return value_none();
 	return difference(part_sum_runnable(r->side[A].part), part_sum_runnable(r->side[B].part),
 			  r->n_b);
@@ -115,7 +115,7 @@ static GETTER(get_runq_delta)
 
 #define COLUMN_DIFFERENCE(id, part) \
 	COLUMN_N(#id "_delta_ns", part_title(part), VALUE_NS, SHOWN(PART_##part) ? 7 : 0, 4, \
-		 "more than there (negative: less): " part_help(part), get_##id##_delta),
+		 "difference from the other one (negative: less): " part_help(part), get_##id##_delta),
 /* The screen shows waiting for a CPU as one column, like the phases do. */
 #define SHOWN(part) ((part) == PART_USER || (part) == PART_SYSCALL || (part) == PART_DISK || \
 		     (part) == PART_WRITEBACK || (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
@@ -325,7 +325,7 @@ static const char *mainly_of(struct rows *rows, const struct compare_row *r, int
 	*ret_ns = part_difference(r, most);
 	if (*ret_ns == 0)
 		return NULL;
-	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->lacks, most), *ret_ns > 0 ? "+" : "",
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->missing, most), *ret_ns > 0 ? "+" : "",
 						timefmt_duration(buf, *ret_ns));
 	return rows_text(rows, text);
 }
@@ -336,7 +336,7 @@ static int64_t own_difference(const struct compare_row *r)
 }
 
 /* Sets the explanation: "took 41.1ms longer: lock (thumbd) futex +53.2ms, encode (thumbd) user -3.10ms". */
-static void set_verdict(struct rows *rows, const struct compare *cmp)
+static void set_explanation(struct rows *rows, const struct compare *cmp)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GPtrArray) order = g_ptr_array_new();
@@ -365,7 +365,7 @@ static void set_verdict(struct rows *rows, const struct compare *cmp)
 		if (most->mainly)
 			g_string_append_printf(text, " (%s)", most->mainly);
 	}
-	rows->verdict = rows_text(rows, text->str);
+	rows->explanation = rows_text(rows, text->str);
 }
 
 /* Sets the line above the table: "7f8efb3a thumbnail 68.4ms against the usual 27.3ms: the mean of 18 of 36 others". */
@@ -435,7 +435,7 @@ static void finish(struct rows *rows, struct compare *cmp, const struct span *a,
 	}
 	common_finish(rows, compare_rows);
 	set_about(rows, cmp, a);
-	set_verdict(rows, cmp);
+	set_explanation(rows, cmp);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -468,8 +468,9 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_compare = {
 	.only = ONLY_SPANS, .of_span = true,
 	.id = "compare", .title = "Compare",
-	.help = "One request against another, or against what is usual for its operation: what "
-		"differs, by phase and by kernel state. A phase is what its spans did themselves.",
+	.help = "One request compared with another, or with the usual one of its operation: the "
+		"differences by phase and by kernel state. A phase has the time of its spans without their "
+		"children.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "delta_ns", .drill = "spans", .needs = needs,
 	.on_screen = true, .build = build,

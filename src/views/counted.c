@@ -142,7 +142,7 @@ static uint32_t what_of(struct counting *k, const struct count_cell *c)
 	return i;
 }
 
-static void fill_nobody(struct counted_row *r, const struct count_cell *c)
+static void fill_unattributed(struct counted_row *r, const struct count_cell *c)
 {
 	r->c.comm = c->idle ? "idle" : NULL;
 	r->c.row.key[0] = key_int(r->c.row.key[0], c->idle);
@@ -155,13 +155,13 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	enum view_by by = rows->query.by;
 	const char *name = timeline_string(tl, c->name);
 	bool by_second = by == BY_SECOND;
-	bool nobody = c->thread == ID_NONE || group_of(k, c) == (GROUP_UNKNOWN | c->host);
-	if (by != BY_SYSTEM && !by_second && !nobody)
+	bool unattributed = c->thread == ID_NONE || group_of(k, c) == (GROUP_UNKNOWN | c->host);
+	if (by != BY_SYSTEM && !by_second && !unattributed)
 		group_fill(&r->c, rows, c->thread);
 	common_host(&r->c, rows, c->host);
 	r->c.row.drill.host = c->host;
-	if (nobody && by != BY_SYSTEM && !by_second)
-		fill_nobody(r, c);
+	if (unattributed && by != BY_SYSTEM && !by_second)
+		fill_unattributed(r, c);
 	r->c.name = c->kind == COUNT_PERF ? short_name(name) : name;
 	r->kind = c->kind;
 	r->what = words_of(c->kind, name);

@@ -19,7 +19,7 @@ static const struct column columns[] = {
 	COLUMN_T("kind", "KIND", 10, 4, "cpu, thread (perf counters, of the kernel or of user space), "
 		 "page fault, probe", counted_get_what),
 	COLUMN_N("value", "COUNT", VALUE_COUNT, 8, 0, "how much was counted for it; what a CPU counted "
-		 "is told when a thread leaves it", counted_get_value),
+		 "counts when a thread leaves it", counted_get_value),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 1, "how much a second", counted_get_rate),
 	COLUMN_N("share_ratio", "SHARE", VALUE_RATIO, 6, 3, "share of all that this counter counted",
 		 counted_get_share),

@@ -44,7 +44,7 @@ static GETTER(get_idle)
 
 static GETTER(get_cpu_irq)
 {
-	return unless_lacking(row, rows, LACKS_INTERRUPTS, known(ROW(row), ROW(row)->irq_ns));
+	return unless_missing(row, rows, MISSING_INTERRUPTS, known(ROW(row), ROW(row)->irq_ns));
 }
 
 static GETTER(get_cpu_unknown)
@@ -59,7 +59,7 @@ static GETTER(get_run_ratio)
 
 static GETTER(get_cpu_irq_ratio)
 {
-	return unless_lacking(row, rows, LACKS_INTERRUPTS, ratio(ROW(row), ROW(row)->irq_ns));
+	return unless_missing(row, rows, MISSING_INTERRUPTS, ratio(ROW(row), ROW(row)->irq_ns));
 }
 
 static const struct column columns[] = {

@@ -27,58 +27,58 @@ static GETTER(get_kind)
 	return value_text(ROW(row)->net ? "net" : "block");
 }
 
-#define AT_DEVICE (LACKS_ISSUES | LACKS_COMPLETIONS)
-#define IN_QUEUE (LACKS_INSERTS | LACKS_ISSUES)
+#define AT_DEVICE (MISSING_ISSUES | MISSING_COMPLETIONS)
+#define IN_QUEUE (MISSING_INSERTS | MISSING_ISSUES)
 
 /* Null if the events that the value needs are missing: `block` for block devices, `net` for network devices. 0: such
  * devices do not have the value. */
-static struct value told(const struct row *row, const struct rows *rows, unsigned block, unsigned net,
+static struct value when_recorded(const struct row *row, const struct rows *rows, unsigned block, unsigned net,
 			 struct value value)
 {
 	unsigned needs = ROW(row)->net ? net : block;
-	return needs ? unless_lacking(row, rows, needs, value) : value_none();
+	return needs ? unless_missing(row, rows, needs, value) : value_none();
 }
 
 static GETTER(get_in)
 {
-	return told(row, rows, AT_DEVICE, LACKS_RECEIVED, value_int(VALUE_COUNT, ROW(row)->in));
+	return when_recorded(row, rows, AT_DEVICE, MISSING_RECEIVED, value_int(VALUE_COUNT, ROW(row)->in));
 }
 
 static GETTER(get_out)
 {
-	return told(row, rows, AT_DEVICE, LACKS_SENT, value_int(VALUE_COUNT, ROW(row)->out));
+	return when_recorded(row, rows, AT_DEVICE, MISSING_SENT, value_int(VALUE_COUNT, ROW(row)->out));
 }
 
 static GETTER(get_in_bytes)
 {
-	return told(row, rows, AT_DEVICE, LACKS_RECEIVED,
+	return when_recorded(row, rows, AT_DEVICE, MISSING_RECEIVED,
 		    value_int(VALUE_BYTES, ROW(row)->in_bytes));
 }
 
 static GETTER(get_out_bytes)
 {
-	return told(row, rows, AT_DEVICE, LACKS_SENT, value_int(VALUE_BYTES, ROW(row)->out_bytes));
+	return when_recorded(row, rows, AT_DEVICE, MISSING_SENT, value_int(VALUE_BYTES, ROW(row)->out_bytes));
 }
 
 static GETTER(get_failed)
 {
-	return told(row, rows, AT_DEVICE, LACKS_TAKEN, get_errors(row, rows));
+	return when_recorded(row, rows, AT_DEVICE, MISSING_TAKEN, get_errors(row, rows));
 }
 
 static struct value of_device(const struct row *row, const struct rows *rows, unsigned needs,
 			      enum value_kind kind, int64_t n)
 {
-	return ROW(row)->users ? value_none() : told(row, rows, needs, 0, value_int(kind, n));
+	return ROW(row)->users ? value_none() : when_recorded(row, rows, needs, 0, value_int(kind, n));
 }
 
 static GETTER(get_dev_total)
 {
-	return told(row, rows, AT_DEVICE, 0, value_int(VALUE_NS, ROW(row)->c.stat.total));
+	return when_recorded(row, rows, AT_DEVICE, 0, value_int(VALUE_NS, ROW(row)->c.stat.total));
 }
 
 static GETTER(get_others)
 {
-	return told(row, rows, AT_DEVICE, 0, value_int(VALUE_COUNT, ROW(row)->others));
+	return when_recorded(row, rows, AT_DEVICE, 0, value_int(VALUE_COUNT, ROW(row)->others));
 }
 
 static GETTER(get_partial)
@@ -88,12 +88,12 @@ static GETTER(get_partial)
 
 static GETTER(get_merges)
 {
-	return of_device(row, rows, LACKS_MERGES, VALUE_COUNT, ROW(row)->merges);
+	return of_device(row, rows, MISSING_MERGES, VALUE_COUNT, ROW(row)->merges);
 }
 
 static GETTER(get_requeues)
 {
-	return of_device(row, rows, LACKS_REQUEUES, VALUE_COUNT, ROW(row)->requeues);
+	return of_device(row, rows, MISSING_REQUEUES, VALUE_COUNT, ROW(row)->requeues);
 }
 
 static GETTER(get_depth_max)
@@ -215,10 +215,10 @@ static const struct column columns[] = {
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, "completions that left a rest under way",
 		 get_partial),
 	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
-	COLUMN_ID("pid", "PID", 7, 9, "process that asked for it, with --by; null: unknown", get_pid),
+	COLUMN_ID("pid", "PID", 7, 9, "process that requested it, with --by; null: unknown", get_pid),
 	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
-	COLUMN_T("comm", "PROCESS", 14, 9, "who asked for it; a kworker writes for others, and the trace "
-		 "does not tell for whom", get_comm),
+	COLUMN_T("comm", "PROCESS", 14, 9, "thread that requested it; a kworker writes for other threads, and the "
+		 "trace does not say for which", get_comm),
 	COLUMN_CONTAINER,
 };
 
@@ -295,7 +295,7 @@ static void add_user(struct row_map *map, const struct dev_user_cell *cell, doub
 /* Sent packets are those that the device accepted. If the trace has no such events, they are those queued for it. */
 static void add_net(struct row_map *map, const struct net_cell *cell)
 {
-	bool taken = !(rows_lacks(map->rows, cell->host) & LACKS_TAKEN);
+	bool taken = !(rows_missing(map->rows, cell->host) & MISSING_TAKEN);
 	uint64_t key = key_int(key_int(2, cell->host), cell->name);
 	struct dev_row *r = row_of(map, key, cell->host, 1);
 	r->net = true;
@@ -356,8 +356,8 @@ const struct view view_devices = {
 	.id = "devices", .title = "Devices",
 	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
 		"requests were there. Network devices: packets and bytes. Rows are devices; by process, "
-		"thread or container also who asked a block device for it (writes to files are asked for by kernel "
-		"threads, mostly: the trace does not tell for whom).",
+		"thread or container also the task that requested it (writes to files are mostly requested by kernel "
+		"threads, and the trace does not say for which task).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
 	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,

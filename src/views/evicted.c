@@ -45,21 +45,21 @@ static void add_about(struct rows *rows, const char *text)
 	rows->dropped = rows_text(rows, text);
 }
 
-void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, const char *lacks)
+void evicted_describe(struct rows *rows, const struct evicted *e, const char *what, const char *missing)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (e->left_out)
 		g_string_append_printf(text, "INCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
-				       "memory it is not known which belong here", e->left_out, what);
+				       "memory, it is unknown which belong here", e->left_out, what);
 	if (e->counted)
 		g_string_append_printf(text, "%swith %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
 				       text->len ? "; " : "", e->counted, what,
-				       lacks ? ", without their " : "", lacks ? lacks : "");
+				       missing ? ", without their " : "", missing ? missing : "");
 	if (text->len)
 		add_about(rows, text->str);
 }
 
-void evicted_tell_missing(struct rows *rows, const struct range *range, bool traces)
+void evicted_describe_missing(struct rows *rows, const struct range *range, bool traces)
 {
 	const struct view_query *q = &rows->query;
 	bool named = q->operation || q->service;
@@ -82,7 +82,7 @@ void evicted_tell_missing(struct rows *rows, const struct range *range, bool tra
 	add_about(rows, text);
 }
 
-void evicted_tell_open(struct rows *rows, int64_t at)
+void evicted_describe_open(struct rows *rows, int64_t at)
 {
 	uint64_t most = 0;
 	if (query_has_trace(&rows->query))

@@ -21,13 +21,13 @@ bool evicted_counts(struct evicted *e, const struct range *range, const struct s
 /* Does the sum, with these texts, pass the query's service and operation? Unknown names pass. */
 bool evicted_wanted(const struct rows *rows, const struct span_sum *s, const char *service,
 		    const char *operation);
-/* Appends to rows->about how many evicted `what` are counted and how many are left out. `lacks` names what is unknown
+/* Appends to rows->about how many evicted `what` are counted and how many are left out. `missing` names what is unknown
  * of the counted ones. Appends nothing if there are none. */
-void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, const char *lacks);
+void evicted_describe(struct rows *rows, const struct evicted *e, const char *what, const char *missing);
 /* For lists of single spans or traces: appends how many of the range were evicted and are not listed. Only names are
  * known of those, no thread, process or host. */
-void evicted_tell_missing(struct rows *rows, const struct range *range, bool traces);
+void evicted_describe_missing(struct rows *rows, const struct range *range, bool traces);
 /* The same for spans open at an instant: an upper bound of how many were evicted. */
-void evicted_tell_open(struct rows *rows, int64_t at);
+void evicted_describe_open(struct rows *rows, int64_t at);
 
 #endif

@@ -13,7 +13,7 @@ bool extent_is_whole(const struct extent *e)
 }
 
 /* The interval that main retains, [*ret_from, *ret_to): without time that is not read yet or was dropped. */
-static bool kept(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
+static bool retained(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
 {
 	int64_t first, last;
 	*ret_from = INT64_MIN;
@@ -31,7 +31,7 @@ static bool overlap(int64_t a_from, int64_t a_to, int64_t b_from, int64_t b_to)
 /* The quality of the preview, for a range that it overlaps. */
 static enum cover_kind preview_kind(const struct extent *e)
 {
-	return e->window.exact ? COVER_EXACT : COVER_SOFT;
+	return e->window.exact ? COVER_EXACT : COVER_PROVISIONAL;
 }
 
 /* Does the preview overlap the range? *ret_all: does it hold all of it? */
@@ -73,7 +73,7 @@ struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
 	to = MIN(to, e->outline->to_ns);
 	if (from >= to)
 		return (struct cover){ COVER_READ, false };
-	bool any = kept(e, &main_from, &main_to);
+	bool any = retained(e, &main_from, &main_to);
 	if (extent_is_folded(e->main, from, to, NULL, NULL) && is_previewed(e, from, to, &all) && all)
 		return (struct cover){ preview_kind(e), false };
 	if (any && main_from <= from && main_to >= to)
@@ -113,12 +113,12 @@ bool extent_is_less(const struct extent *e, int64_t from, int64_t to, bool with_
 {
 	int64_t main_from, main_to;
 
-	kept(e, &main_from, &main_to);
+	retained(e, &main_from, &main_to);
 	return from < main_from || extent_is_folded(e->main, from, to, NULL, NULL) ||
 	       (with_spans && from < timeline_requests_from(e->main));
 }
 
-struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
+struct cover extent_retained_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
 			       bool with_spans)
 {
 	bool all, previewed = is_previewed(e, from, to, &all);
@@ -134,7 +134,7 @@ struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to,
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
-	kept(e, &main_from, &main_to);
+	retained(e, &main_from, &main_to);
 	return to <= main_from && from < e->final_to_ns;
 }
 

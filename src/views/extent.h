@@ -33,7 +33,7 @@ int64_t extent_fine_step(int64_t from, int64_t to);
 struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
 /* The cover in a live session with a spool: main has all seconds; previews have finer steps (step_ns 0: none) and what
  * main has dropped (extent_is_less()). */
-struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
+struct cover extent_retained_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
 			       bool with_spans);
 bool extent_is_whole(const struct extent *e);		/* all of it is read, or there is no outline */
 /* Were the seconds of the range read and then dropped from memory? */

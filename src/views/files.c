@@ -97,7 +97,7 @@ static GETTER(get_write_asked)
 }
 
 /* The argument of each is the priority of the columns pid and name. */
-#define COLUMNS_WHO(p_pid, p_name) \
+#define COLUMNS_PROCESS(p_pid, p_name) \
 	COLUMN_HOST, \
 	COLUMN_ID("pid", "PID", 7, p_pid, "process id", get_pid), \
 	COLUMN_T("comm", "PROCESS", 15, p_name, "name, as it was last in the range", get_comm)
@@ -136,7 +136,7 @@ static GETTER(get_write_asked)
 	COLUMN_N("sync_max_ns", "SMAX", VALUE_NS, 0, 0, "longest sync", get_syncs_max)
 
 static const struct column file_columns[] = {
-	COLUMNS_WHO(6, 1),
+	COLUMNS_PROCESS(6, 1),
 	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
@@ -147,7 +147,7 @@ static const struct column file_columns[] = {
 };
 
 static const struct column io_columns[] = {
-	COLUMNS_WHO(2, 1),
+	COLUMNS_PROCESS(2, 1),
 	COLUMN_FLEX("kind", "KIND", 8,
 		    "disk, net, unix (sockets of the host), socket (others), pipe, event, tty, unknown",
 		    get_kind),
@@ -320,8 +320,8 @@ const struct view view_files = {
 const struct view view_io = {
 	.only = ONLY_THREADS,
 	.id = "io", .title = "I/O",
-	.help = "What processes read, wrote and synced, by the kind of what it was: disk, network, "
-		"sockets of the host, pipes. The bytes are those that the calls returned.",
+	.help = "What processes read, wrote and synced, by kind: disk, network, sockets of the host, "
+		"pipes. The bytes are those that the calls returned.",
 	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
 	.default_sort = "total_ns", .drill = "files", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,

@@ -42,7 +42,7 @@ static GETTER(get_handler)
 static GETTER(get_wait_count)
 {
 	return ROW(row)->stolen ? value_none() :
-		unless_lacking(row, rows, LACKS_RAISES, value_int(VALUE_COUNT, ROW(row)->wait.count));
+		unless_missing(row, rows, MISSING_RAISES, value_int(VALUE_COUNT, ROW(row)->wait.count));
 }
 
 static struct value ns_or_none(int64_t ns)

@@ -12,7 +12,7 @@ struct logfilter {
 	struct expr *expr;
 	GPtrArray *args;		/* char *: names behind "arg." */
 	GStringChunk *chunk;		/* texts of the current line */
-	const struct journal_line *line;
+	const struct calllog_line *line;
 	char *text;			/* text of the current line, made at first use */
 };
 
@@ -35,12 +35,12 @@ static struct value get_comm(struct logfilter *f)
 
 static struct value get_kind(struct logfilter *f)
 {
-	return value_text(journal_kind_name[f->line->kind]);
+	return value_text(calllog_kind_name[f->line->kind]);
 }
 
 static struct value get_state(struct logfilter *f)
 {
-	return f->line->kind == JOURNAL_CALL ? value_text(journal_state_name[f->line->state])
+	return f->line->kind == CALLLOG_CALL ? value_text(calllog_state_name[f->line->state])
 					     : value_none();
 }
 
@@ -71,8 +71,8 @@ static struct value get_time(struct logfilter *f)
 
 static struct value get_duration(struct logfilter *f)
 {
-	const struct journal_line *l = f->line;
-	return l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN
+	const struct calllog_line *l = f->line;
+	return l->entry_ns != CALLLOG_UNKNOWN && l->exit_ns != CALLLOG_UNKNOWN
 		? value_int(VALUE_NS, l->exit_ns - l->entry_ns) : value_none();
 }
 
@@ -83,8 +83,8 @@ static struct value get_ret(struct logfilter *f)
 
 static struct value get_error(struct logfilter *f)
 {
-	const struct journal_line *l = f->line;
-	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(journal_errno(-l->ret))
+	const struct calllog_line *l = f->line;
+	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(calllog_errno(-l->ret))
 							   : value_none();
 }
 
@@ -93,9 +93,9 @@ static struct value get_arg(struct logfilter *f, const char *name);
 static struct value get_file(struct logfilter *f)
 {
 	static const char *const paths[] = { "filename", "pathname", "path", NULL };
-	const struct journal_line *l = f->line;
+	const struct calllog_line *l = f->line;
 	if (l->fds)
-		return value_text(g_array_index(l->fds, struct journal_fd, 0).name);
+		return value_text(g_array_index(l->fds, struct calllog_fd, 0).name);
 	for (unsigned i = 0; paths[i]; i++) {
 		struct value v = get_arg(f, paths[i]);
 		if (v.kind == VALUE_TEXT)
@@ -212,7 +212,7 @@ bool logfilter_has(const char *column)
 	return find_column(column) >= 0 || is_arg(column);
 }
 
-struct value logfilter_get(const struct journal_line *l, const char *column, GStringChunk *chunk)
+struct value logfilter_get(const struct calllog_line *l, const char *column, GStringChunk *chunk)
 {
 	struct logfilter f = { .chunk = chunk, .line = l };
 	int i = find_column(column);
@@ -271,7 +271,7 @@ void logfilter_free(struct logfilter *f)
 	g_free(f);
 }
 
-bool logfilter_match(struct logfilter *f, const struct journal_line *l)
+bool logfilter_match(struct logfilter *f, const struct calllog_line *l)
 {
 	f->line = l;
 	g_string_chunk_clear(f->chunk);

@@ -69,12 +69,12 @@ char *logline_value(const struct field *f)
 }
 
 /* `fd 5 "path"`; false: the field is no descriptor. */
-static bool put_fd(GString *s, const struct field *f, const struct journal_line *l)
+static bool put_fd(GString *s, const struct field *f, const struct calllog_line *l)
 {
-	if (l->kind != JOURNAL_CALL || f->kind > FIELD_UNSIGNED || !journal_is_fd(f->name))
+	if (l->kind != CALLLOG_CALL || f->kind > FIELD_UNSIGNED || !calllog_is_fd(f->name))
 		return false;
 	int64_t fd = (int32_t)f->value;
-	const char *name = journal_line_fd(l, fd);
+	const char *name = calllog_line_fd(l, fd);
 	if (fd == AT_CWD)
 		g_string_append_printf(s, "%s AT_FDCWD", f->name);
 	else
@@ -87,11 +87,11 @@ static bool put_fd(GString *s, const struct field *f, const struct journal_line 
 }
 
 static void put_field(GString *s, const struct field *f, struct fields_cursor *c,
-		      const struct journal_line *l);
+		      const struct calllog_line *l);
 
 /* Prints the members of a structure or list; leaves the cursor after its end. */
 static void put_inside(GString *s, bool is_list, struct fields_cursor *c,
-		       const struct journal_line *l)
+		       const struct calllog_line *l)
 {
 	struct field f;
 	unsigned n = 0;
@@ -112,7 +112,7 @@ static void put_inside(GString *s, bool is_list, struct fields_cursor *c,
 }
 
 static void put_field(GString *s, const struct field *f, struct fields_cursor *c,
-		      const struct journal_line *l)
+		      const struct calllog_line *l)
 {
 	if (f->kind == FIELD_MORE)
 		g_string_append(s, "...");
@@ -127,7 +127,7 @@ static void put_field(GString *s, const struct field *f, struct fields_cursor *c
 }
 
 /* All fields of the payload except `without`. */
-static void put_fields(GString *s, GBytes *run, const char *without, const struct journal_line *l)
+static void put_fields(GString *s, GBytes *run, const char *without, const struct calllog_line *l)
 {
 	gsize n;
 	const void *bytes = run ? g_bytes_get_data(run, &n) : NULL;
@@ -144,9 +144,9 @@ static void put_fields(GString *s, GBytes *run, const char *without, const struc
 	}
 }
 
-static void put_return(GString *s, const struct journal_line *l)
+static void put_return(GString *s, const struct calllog_line *l)
 {
-	const char *error = l->ret < 0 && l->ret >= -4095 ? journal_errno(-l->ret) : NULL;
+	const char *error = l->ret < 0 && l->ret >= -4095 ? calllog_errno(-l->ret) : NULL;
 	bool address = !strcmp(l->name, "mmap") || !strcmp(l->name, "mremap") || !strcmp(l->name, "brk");
 	if (!l->has_ret)
 		g_string_append(s, ") = ?");
@@ -165,7 +165,7 @@ static void put_return(GString *s, const struct journal_line *l)
 }
 
 /* Is it a system call that the tracer knows only by number? Its six arguments are recorded twice. */
-static bool is_numbered(const struct journal_line *l)
+static bool is_numbered(const struct calllog_line *l)
 {
 	struct field f;
 	gsize n;
@@ -174,7 +174,7 @@ static bool is_numbered(const struct journal_line *l)
 	       fields_find(bytes, n, FIELD_PAYLOAD, "args", &f);
 }
 
-static void put_call(GString *s, const struct journal_line *l)
+static void put_call(GString *s, const struct calllog_line *l)
 {
 	bool numbered = is_numbered(l);
 	bool resumed = l->state == LINE_RESUMED || l->state == LINE_EXIT;
@@ -197,13 +197,13 @@ static void put_call(GString *s, const struct journal_line *l)
 		g_string_append(s, l->lost ? " <lost>" : " <no end seen>");
 	else if (l->state == LINE_EXIT)
 		g_string_append(s, " <?>");
-	else if (l->exit_ns != JOURNAL_UNKNOWN)
+	else if (l->exit_ns != CALLLOG_UNKNOWN)
 		g_string_append_printf(s, " <%" G_GINT64_FORMAT ".%09d>",
 				       (l->exit_ns - l->entry_ns) / NS_PER_S,
 				       (int)((l->exit_ns - l->entry_ns) % NS_PER_S));
 }
 
-static void put_loss(GString *s, const struct journal_line *l)
+static void put_loss(GString *s, const struct calllog_line *l)
 {
 	char until[TIMEFMT_LEN];
 	if (l->loss.silence)
@@ -221,12 +221,12 @@ static void put_loss(GString *s, const struct journal_line *l)
 	g_string_append_printf(s, ", until %s", timefmt_clock_ns(until, l->loss.end_ns));
 }
 
-char *logline_what(const struct journal_line *l)
+char *logline_what(const struct calllog_line *l)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
-	if (l->kind == JOURNAL_CALL) {
+	if (l->kind == CALLLOG_CALL) {
 		put_call(s, l);
-	} else if (l->kind == JOURNAL_LOSS) {
+	} else if (l->kind == CALLLOG_LOSS) {
 		put_loss(s, l);
 	} else {
 		g_string_append(s, l->name);
@@ -238,12 +238,12 @@ char *logline_what(const struct journal_line *l)
 	return text_visible_len(s->str, s->len);
 }
 
-char *logline_text(const struct journal_line *l)
+char *logline_text(const struct calllog_line *l)
 {
 	char at[TIMEFMT_LEN], tid[16] = "?", cpu[16] = "?";
 	g_autofree char *what = logline_what(l), *comm = text_visible(l->comm);
 	timefmt_clock_ns(at, l->ts);
-	if (l->kind == JOURNAL_LOSS)
+	if (l->kind == CALLLOG_LOSS)
 		return g_strdup_printf("%s --- %s ---", at, what);
 	if (l->tid >= 0)
 		g_snprintf(tid, sizeof tid, "%d", l->tid);

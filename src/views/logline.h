@@ -12,9 +12,9 @@
 
 /* The event or call without time and thread: `read(fd 5 "x", count = 64) = 64 <0.000012>`,
  * `sched_switch: prev_comm = "a", ...`, `lost 5 events until 14:03:05.123456789`. */
-char *logline_what(const struct journal_line *l);
+char *logline_what(const struct calllog_line *l);
 /* The same after time and thread: `14:03:05.123456789 [thumbnailer 1234] `. */
-char *logline_text(const struct journal_line *l);
+char *logline_text(const struct calllog_line *l);
 /* The value of one field: `64`, `0x7f00`, `"text"`. */
 char *logline_value(const struct field *f);
 
@@ -23,9 +23,9 @@ char *logline_value(const struct field *f);
 struct logfilter;
 struct logfilter *logfilter_new(const char *text, GError **error);
 void logfilter_free(struct logfilter *f);	/* NULL is fine */
-bool logfilter_match(struct logfilter *f, const struct journal_line *l);
+bool logfilter_match(struct logfilter *f, const struct calllog_line *l);
 /* The value of a column for a line. Texts are copied into the chunk. */
 bool logfilter_has(const char *column);
-struct value logfilter_get(const struct journal_line *l, const char *column, GStringChunk *chunk);
+struct value logfilter_get(const struct calllog_line *l, const char *column, GStringChunk *chunk);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct log_row {
 	struct row row;
-	struct journal_line *line;
+	struct calllog_line *line;
 	const char *at, *what, *comm, *name;	/* visible text */
 };
 
@@ -55,13 +55,13 @@ static GETTER(get_log_cpu)
 
 static GETTER(get_kind)
 {
-	return value_text(journal_kind_name[LINE(row)->kind]);
+	return value_text(calllog_kind_name[LINE(row)->kind]);
 }
 
 static GETTER(get_duration)
 {
-	const struct journal_line *l = LINE(row);
-	return l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN
+	const struct calllog_line *l = LINE(row);
+	return l->entry_ns != CALLLOG_UNKNOWN && l->exit_ns != CALLLOG_UNKNOWN
 		? value_int(VALUE_NS, l->exit_ns - l->entry_ns) : value_none();
 }
 
@@ -72,8 +72,8 @@ static GETTER(get_ret)
 
 static GETTER(get_error)
 {
-	const struct journal_line *l = LINE(row);
-	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(journal_errno(-l->ret))
+	const struct calllog_line *l = LINE(row);
+	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(calllog_errno(-l->ret))
 							   : value_none();
 }
 
@@ -111,24 +111,24 @@ static const struct column columns[] = {
 
 static const char *keep(struct rows *rows, char *text)
 {
-	const char *kept = rows_text(rows, text);
+	const char *cached = rows_text(rows, text);
 	g_free(text);
-	return kept;
+	return cached;
 }
 
 static void row_free(void *p)
 {
 	struct log_row *r = p;
-	journal_line_unref(r->line);
+	calllog_line_unref(r->line);
 	g_free(r);
 }
 
-static void add_row(struct rows *rows, struct journal_line *l)
+static void add_row(struct rows *rows, struct calllog_line *l)
 {
 	struct log_row *r = g_new0(struct log_row, 1);
 	char at[TIMEFMT_LEN];
 	const struct view_query nothing = VIEW_QUERY_INIT;
-	r->line = journal_line_ref(l);
+	r->line = calllog_line_ref(l);
 	r->at = rows_text(rows, timefmt_clock_ns(at, l->ts));
 	r->what = keep(rows, logline_what(l));
 	r->comm = keep(rows, text_visible(l->comm));
@@ -136,8 +136,8 @@ static void add_row(struct rows *rows, struct journal_line *l)
 	r->row.drill = nothing;
 	r->row.key[0] = (uint64_t)l->ts;
 	r->row.key[1] = (uint64_t)l->cpu << 32 ^ (uint32_t)l->tid ^ (uint64_t)g_str_hash(l->name) << 16;
-	r->row.marked = l->kind == JOURNAL_LOSS || (l->has_ret && l->ret < 0 && l->ret >= -4095);
-	r->row.open = l->kind == JOURNAL_CALL && l->state == LINE_UNFINISHED;
+	r->row.marked = l->kind == CALLLOG_LOSS || (l->has_ret && l->ret < 0 && l->ret >= -4095);
+	r->row.open = l->kind == CALLLOG_CALL && l->state == LINE_UNFINISHED;
 	g_ptr_array_add(rows->rows, r);
 }
 
@@ -157,7 +157,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return logview_rows(tl, query, NULL);
 }
 
-const struct journal_line *logview_line(const struct row *row)
+const struct calllog_line *logview_line(const struct row *row)
 {
 	return LINE(row);
 }
@@ -190,7 +190,7 @@ static void add(GPtrArray *to, const char *format, ...)
 	g_ptr_array_add(to, text_visible(text));
 }
 
-static void add_fields(GPtrArray *to, const char *title, GBytes *run, const struct journal_line *l)
+static void add_fields(GPtrArray *to, const char *title, GBytes *run, const struct calllog_line *l)
 {
 	gsize n = 0;
 	const void *bytes = run ? g_bytes_get_data(run, &n) : NULL;
@@ -202,8 +202,8 @@ static void add_fields(GPtrArray *to, const char *title, GBytes *run, const stru
 	while (fields_next(&c, &f)) {
 		g_autofree char *value = logline_value(&f);
 		int indent = 2 + 2 * (int)MIN(depth, 16);
-		const char *file = l->kind == JOURNAL_CALL && journal_is_fd(f.name)
-			? journal_line_fd(l, (int32_t)f.value) : NULL;
+		const char *file = l->kind == CALLLOG_CALL && calllog_is_fd(f.name)
+			? calllog_line_fd(l, (int32_t)f.value) : NULL;
 		if (f.kind == FIELD_END) {
 			depth -= depth > 0;
 			continue;
@@ -215,28 +215,28 @@ static void add_fields(GPtrArray *to, const char *title, GBytes *run, const stru
 	}
 }
 
-GPtrArray *logview_details(const struct journal_line *l)
+GPtrArray *logview_details(const struct calllog_line *l)
 {
 	GPtrArray *to = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *text = logline_text(l);
 	char at[TIMEFMT_LEN], took[TIMEFMT_LEN];
 	g_ptr_array_add(to, g_strdup(text));
 	add(to, "%s", "");
-	add(to, "%s %s of %s, thread %d of process %d, CPU %d, host %s", journal_kind_name[l->kind],
+	add(to, "%s %s of %s, thread %d of process %d, CPU %d, host %s", calllog_kind_name[l->kind],
 	    l->name, *l->comm ? l->comm : "?", l->tid, l->pid, (int)l->cpu, l->host);
-	if (l->entry_ns != JOURNAL_UNKNOWN)
+	if (l->entry_ns != CALLLOG_UNKNOWN)
 		add(to, "entered %s", timefmt_clock_ns(at, l->entry_ns));
-	if (l->exit_ns != JOURNAL_UNKNOWN)
+	if (l->exit_ns != CALLLOG_UNKNOWN)
 		add(to, "came back %s", timefmt_clock_ns(at, l->exit_ns));
-	if (l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN)
+	if (l->entry_ns != CALLLOG_UNKNOWN && l->exit_ns != CALLLOG_UNKNOWN)
 		add(to, "took %s", timefmt_duration(took, l->exit_ns - l->entry_ns));
-	add_fields(to, l->kind == JOURNAL_CALL ? "entry" : "fields", l->args, l);
+	add_fields(to, l->kind == CALLLOG_CALL ? "entry" : "fields", l->args, l);
 	add_fields(to, "exit", l->results, l);
 	return to;
 }
 
 /* Appends a call in progress, and for how long. */
-static void add_open(GPtrArray *to, const struct journal_line *call, int64_t at)
+static void add_open(GPtrArray *to, const struct calllog_line *call, int64_t at)
 {
 	g_autofree char *what = logline_what(call);
 	char since[TIMEFMT_LEN];
@@ -244,15 +244,15 @@ static void add_open(GPtrArray *to, const struct journal_line *call, int64_t at)
 	    timefmt_duration(since, at - call->entry_ns), what);
 }
 
-static void add_thread(GPtrArray *to, const struct journal_line *l, const struct journal_window *w)
+static void add_thread(GPtrArray *to, const struct calllog_line *l, const struct calllog_window *w)
 {
-	const struct journal_line *mine = NULL;
+	const struct calllog_line *mine = NULL;
 	bool runs = false;
 	for (guint i = 0; i < w->lines->len; i++)
-		if (((struct journal_line *)w->lines->pdata[i])->tid == l->tid)
+		if (((struct calllog_line *)w->lines->pdata[i])->tid == l->tid)
 			mine = w->lines->pdata[i];
 	for (guint i = 0; i < w->cpus->len; i++)
-		runs = runs || (l->tid > 0 && g_array_index(w->cpus, struct journal_cpu, i).tid == l->tid);
+		runs = runs || (l->tid > 0 && g_array_index(w->cpus, struct calllog_cpu, i).tid == l->tid);
 	add(to, "THREAD  %s %d: %s, %s", *l->comm ? l->comm : "?", l->tid,
 	    runs ? "on a CPU" : "not known to be on a CPU",
 	    mine ? "in a call" : "in no call that is known");
@@ -260,7 +260,7 @@ static void add_thread(GPtrArray *to, const struct journal_line *l, const struct
 		add_open(to, mine, w->want.at_ns);
 }
 
-GPtrArray *logview_instant(const struct journal_line *l, const struct journal_window *w)
+GPtrArray *logview_instant(const struct calllog_line *l, const struct calllog_window *w)
 {
 	GPtrArray *to = logview_details(l);
 	add(to, "%s", "");
@@ -271,7 +271,7 @@ GPtrArray *logview_instant(const struct journal_line *l, const struct journal_wi
 	add_thread(to, l, w);
 	add(to, "CPUS");
 	for (guint i = 0; i < w->cpus->len; i++) {
-		const struct journal_cpu *c = &g_array_index(w->cpus, struct journal_cpu, i);
+		const struct calllog_cpu *c = &g_array_index(w->cpus, struct calllog_cpu, i);
 		if (c->tid < 0)
 			add(to, "  %3u  not known", c->cpu);
 		else
@@ -283,7 +283,7 @@ GPtrArray *logview_instant(const struct journal_line *l, const struct journal_wi
 	add(to, "OPEN DESCRIPTORS of process %d: %u known%s", w->want.pid, w->fds ? w->fds->len : 0,
 	    w->names ? "" : "; what was opened earlier was not read");
 	for (guint i = 0; w->fds && i < w->fds->len; i++) {
-		const struct journal_fd *fd = &g_array_index(w->fds, struct journal_fd, i);
+		const struct calllog_fd *fd = &g_array_index(w->fds, struct calllog_fd, i);
 		add(to, "  %5d  %s", (int)fd->fd, fd->name);
 	}
 	return to;

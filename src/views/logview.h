@@ -11,14 +11,14 @@
 
 extern const struct view view_log;
 
-/* Rows of these lines (GPtrArray of struct journal_line *); takes references. */
+/* Rows of these lines (GPtrArray of struct calllog_line *); takes references. */
 struct rows *logview_rows(const struct timeline *tl, const struct view_query *query,
 			  const GPtrArray *lines);
 /* The line of a row that logview_rows() made. */
-const struct journal_line *logview_line(const struct row *row);
+const struct calllog_line *logview_line(const struct row *row);
 
 /* Details of a line, and the state of the system at an instant. Lines (char *) that are safe for a terminal. */
-GPtrArray *logview_details(const struct journal_line *l);
-GPtrArray *logview_instant(const struct journal_line *l, const struct journal_window *w);
+GPtrArray *logview_details(const struct calllog_line *l);
+GPtrArray *logview_instant(const struct calllog_line *l, const struct calllog_window *w);
 
 #endif

@@ -133,8 +133,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 const struct view view_losses = {
 	.only = ONLY_HOST,
 	.id = "losses", .title = "Losses",
-	.help = "What the tracer lost, by stream: events it had no room for, packets that were "
-		"overwritten, how long that lasted, and the command that makes its buffers larger.",
+	.help = "Events and packets that the tracer lost, by stream: events that did not fit into the "
+		"buffers, packets that were overwritten, how long that lasted, and the command that makes the "
+		"buffers larger.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "events", .nothing = "no event of this range was lost",
 	.on_screen = true, .reads = READS(loss), .build = build,

@@ -73,14 +73,14 @@ const char *needs_for_losses(const struct timeline *tl)
 	return repair_for_losses(timeline_has_event(tl, "sched_switch") || view_has_calls(tl));
 }
 
-char *view_lacks(const struct view *v, const struct timeline *tl)
+char *view_missing_text(const struct view *v, const struct timeline *tl)
 {
-	g_autoptr(GString) lacks = g_string_new(NULL);
+	g_autoptr(GString) missing = g_string_new(NULL);
 	for (size_t i = 0; v->needs && v->needs[i]; i++) {
 		if (view_has_need(tl, v->needs[i]))
 			continue;
 		g_autofree char *words = repair_words(v->needs[i]);
-		g_string_append_printf(lacks, "%s%s", lacks->len ? ", " : "", words);
+		g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", words);
 	}
-	return lacks->len ? g_strdup(lacks->str) : NULL;
+	return missing->len ? g_strdup(missing->str) : NULL;
 }

@@ -21,6 +21,6 @@ const char *needs_for_losses(const struct timeline *tl);
 
 /* The missing events of the view as one text: "sched_switch, sched_waking". NULL: the trace has all of
  * them. Free with g_free(). */
-char *view_lacks(const struct view *v, const struct timeline *tl);
+char *view_missing_text(const struct view *v, const struct timeline *tl);
 
 #endif

@@ -94,7 +94,7 @@ static const struct column columns[] = {
 	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call", get_now_ns),
 	COLUMN_T("call", "IN", 15, 2, "the system call it is in", get_call),
 	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", get_on),
-	COLUMN_T("waker", "ENDED BY", 16, 8, "who ended that wait later, where the trace goes on",
+	COLUMN_T("waker", "ENDED BY", 16, 8, "the thread that ended that wait later, if the trace has it",
 		 get_waker),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
 	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),
@@ -142,12 +142,12 @@ static uint32_t thread_at(const struct span *s, int64_t at)
 	return thread;
 }
 
-static bool is_told(const struct span *s)
+static bool is_listed(const struct span *s)
 {
 	return span_duration(s) <= 0 || s->part[PART_UNKNOWN] < span_duration(s);
 }
 
-static void tell_wait(struct open_row *r, struct rows *rows, const struct doing *d)
+static void set_wait(struct open_row *r, struct rows *rows, const struct doing *d)
 {
 	const struct timeline *tl = rows->tl;
 	const struct span_wait *w = d->wait;
@@ -171,7 +171,7 @@ static void tell_wait(struct open_row *r, struct rows *rows, const struct doing 
 		r->waker = irq;
 }
 
-static void tell(struct open_row *r, struct rows *rows, struct history *h, int64_t at)
+static void set_state(struct open_row *r, struct rows *rows, struct history *h, int64_t at)
 {
 	const struct span *s = r->columns.span;
 	uint32_t thread = thread_at(s, at);
@@ -187,10 +187,10 @@ static void tell(struct open_row *r, struct rows *rows, struct history *h, int64
 	if (!d.wait)
 		look_at(s, &d);
 	if (d.wait) {
-		tell_wait(r, rows, &d);
+		set_wait(r, rows, &d);
 		return;
 	}
-	if (!is_told(s) || !d.all_waits)
+	if (!is_listed(s) || !d.all_waits)
 		return;
 	r->now = "running";
 	if (!d.call)
@@ -256,11 +256,11 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		r->now_ns = -1;
 		r->usual_ns = history_usual(h, s);
 		r->columns.c.row.marked = r->usual_ns > 0 && r->open_ns >= 2 * r->usual_ns;
-		tell(r, rows, h, at);
+		set_state(r, rows, h, at);
 		r->columns.c.comm = r->comm;
 	}
 	common_finish(rows, compare);
-	evicted_tell_open(rows, at);
+	evicted_describe_open(rows, at);
 	return rows;
 }
 
@@ -269,8 +269,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WA
 const struct view view_open = {
 	.only = ONLY_SPANS,
 	.id = "open", .title = "Open spans",
-	.help = "Spans that are open at the end of the range, which is now in a live session: for how "
-		"long, and what their thread does at that instant, on what, and since when.",
+	.help = "Spans that are open at the end of the range (in a live session: now): for how long, and "
+		"what their thread does at that instant, on what, and since when.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "open_ns", .at_instant = true, .nothing = "no span is open at the end of this range",
 	.drill = "waterfall", .needs = needs,

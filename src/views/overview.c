@@ -60,7 +60,7 @@ static const struct column columns[] = {
 	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all that is kept", get_usual),
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all retained spans", get_usual),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, "p99 in times of the usual p50",
 		 get_x_usual),
 	COLUMN_T("mainly", "MAINLY", 24, 1, "the largest part of their time, and what on",
@@ -76,7 +76,7 @@ static const struct column slowest_columns[] = {
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "times the operation's usual",
 		 trace_get_x_usual),
 	COLUMN_T("why", "WHY", 38, 1, "why it took so long", trace_get_why),
-	COLUMN_VERDICT(trace_get_verdict),
+	COLUMN_EXPLANATION(trace_get_explanation),
 };
 
 static const struct column process_columns[] = {
@@ -171,7 +171,7 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 	if (total <= 0)
 		return NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "%s %d%%", part_word(rows->lacks, p), (int)(100.0 * ns / total + 0.5));
+	g_string_printf(text, "%s %d%%", part_word(rows->missing, p), (int)(100.0 * ns / total + 0.5));
 	const struct span_wait *w = r->slowest ? why_longest_wait(r->slowest, p) : NULL;
 	const char *object = w ? wait_object(rows->tl, w) : NULL;
 	if (object)
@@ -190,7 +190,7 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	}
 	struct evicted evicted = { 0 };
 	add_evicted(&map, h, range, &evicted);
-	evicted_tell(rows, &evicted, "requests", NULL);
+	evicted_describe(rows, &evicted, "requests", NULL);
 	row_map_clear(&map);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct operation_row *r = rows->rows->pdata[i];
@@ -345,14 +345,14 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 		sum_machine(&m, timeline_second(rows->tl, i));
 	int64_t total = m.run + m.idle;
 	o->cpu_ratio = share(m.run, total);
-	o->user_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.user, total);
-	o->sys_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.sys, total);
-	o->irq_ratio = rows->lacks & LACKS_INTERRUPTS ? -1 : share(m.irq, total);
+	o->user_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.user, total);
+	o->sys_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.sys, total);
+	o->irq_ratio = rows->missing & MISSING_INTERRUPTS ? -1 : share(m.irq, total);
 	o->n_cpus = m.cpus.n;
 	o->runq_p99_ns = hist_quantile(&m.wakeup, 0.99);
 	o->events = m.events;
 	o->events_per_s = range->end > range->first ? m.events / range->seconds : 0;
-	o->trust = rows->trust;
+	o->completeness = rows->completeness;
 	add_device(o, rows, range);
 	hist_clear(&m.wakeup);
 	intmap_clear(&m.cpus);
@@ -394,8 +394,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_overview = {
 	.only = ONLY_SERVICE | ONLY_OPERATION,
 	.id = "overview", .title = "Overview",
-	.help = "Where to look: operations against their usual, the slowest and the open requests, "
-		"the busiest processes, and the p99 of every second.",
+	.help = "Where to start: slow operations, the slowest and the open requests, the busiest "
+		"processes, and the p99 of every second.",
 	.kind = VIEW_OVERVIEW, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "x_usual_ratio", .drill = "traces", .needs = needs,
 	.on_screen = true, .build = build,

@@ -16,7 +16,7 @@
 /* Where the rows of a range come from while a trace is being read. */
 enum cover_kind {
 	COVER_READ,		/* the timeline: final */
-	COVER_SOFT,		/* a preview, provisional: decoded without the events before it */
+	COVER_PROVISIONAL,		/* a preview, provisional: decoded without the events before it */
 	COVER_UNREAD,		/* not read yet: only the outline has figures */
 	COVER_EXACT,		/* decoded ahead of the rest, with the state of all events before it */
 };
@@ -46,7 +46,7 @@ struct overview {
 	int64_t device_p99_ns;		/* -1: unknown */
 	uint64_t events;		/* in the range */
 	double events_per_s;
-	struct trust trust;		/* of the range */
+	struct completeness completeness;		/* of the range */
 	/* The strip. */
 	struct overview_point *points;
 	size_t n_points;

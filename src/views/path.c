@@ -36,7 +36,7 @@ static const struct span *span_at(const struct walk *w, int node)
 static bool is_same_kind(const struct path_segment *a, const struct path_segment *b)
 {
 	return a->on_cpu && b->on_cpu && a->span == b->span && a->thread == b->thread &&
-	       a->part == b->part && a->hops == b->hops && a->via == b->via;
+	       a->part == b->part && a->depth == b->depth && a->via == b->via;
 }
 
 static void add(struct walk *w, const struct path_segment *s)
@@ -74,7 +74,7 @@ static void find_span(struct walk *w, struct path_segment *s)
 }
 
 /* Adds the waker chain of the wait `s` within [from, to). False: the chain does not cover the interval. */
-static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+static bool add_chain(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
 	const struct span *span = span_at(w, s->node);
 	int64_t cursor = from;
@@ -94,14 +94,14 @@ static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from,
 			.begin_ns = MAX(h->begin_ns, from), .end_ns = MIN(h->end_ns, to),
 			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,
 			.call = h->call, .file = h->file, .waker = h->waker,
-			.waker_irq = h->waker_irq, .behind = h->cpu_holder, .hops = h->depth, .via = s->node };
+			.waker_irq = h->waker_irq, .cpu_holder = h->cpu_holder, .depth = h->depth, .via = s->node };
 		find_span(w, &p);
 		add(w, &p);
 	}
 	return true;
 }
 
-static bool in_hops(const struct span *s, const struct span *child, int64_t from, int64_t to)
+static bool in_chain(const struct span *s, const struct span *child, int64_t from, int64_t to)
 {
 	for (uint32_t i = 0; i < s->n_chain; i++)
 		if (s->chain[i].begin_ns < MIN(to, child->end_ns) &&
@@ -110,7 +110,7 @@ static bool in_hops(const struct span *s, const struct span *child, int64_t from
 	return false;
 }
 
-static bool has_hops(const struct span *s, int64_t from, int64_t to)
+static bool has_chain(const struct span *s, int64_t from, int64_t to)
 {
 	for (uint32_t i = 0; i < s->n_chain; i++)
 		if (s->chain[i].begin_ns < to && s->chain[i].end_ns > from)
@@ -133,13 +133,13 @@ static GArray *children_of(struct walk *w, const struct path_segment *s)
 {
 	const struct tree *t = w->t;
 	const struct span *own = span_at(w, s->node);
-	bool known = has_hops(own, s->begin_ns, s->end_ns);
+	bool known = has_chain(own, s->begin_ns, s->end_ns);
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
 	for (int c = t->nodes[s->node].first_child; c >= 0; c = t->nodes[c].next) {
 		const struct span *x = t->nodes[c].span;
 		w->steps++;
 		if (!tree_same_thread(x, own) && x->begin_ns < s->end_ns && x->end_ns > s->begin_ns &&
-		    x->end_ns > x->begin_ns && (!known || in_hops(own, x, s->begin_ns, s->end_ns)))
+		    x->end_ns > x->begin_ns && (!known || in_chain(own, x, s->begin_ns, s->end_ns)))
 			g_array_append_val(all, c);
 	}
 	g_array_sort_with_data(all, compare_ends, w);
@@ -169,7 +169,7 @@ static GArray *pieces_of(struct walk *w, const struct path_segment *s)
 
 static void add_alone(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
-	if (from < to && (s->on_cpu || !add_hops(w, s, from, to)))
+	if (from < to && (s->on_cpu || !add_chain(w, s, from, to)))
 		add_part_of(w, s, from, to);
 }
 
@@ -208,7 +208,7 @@ static struct path_segment of_node(const struct walk *w, int node, int64_t from,
 	return (struct path_segment){ .begin_ns = from, .end_ns = to, .node = node, .via = node,
 				      .span = span_at(w, node), .thread = span_at(w, node)->thread,
 				      .part = PART_UNKNOWN,
-				      .file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
+				      .file = ID_NONE, .waker = ID_NONE, .cpu_holder = ID_NONE };
 }
 
 /* Is the wait also in a child on the same thread? Then the child's segment shows it. */
@@ -332,7 +332,7 @@ static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_
 	s = of_node(w, node, wake, to);
 	s.thread = x->thread;
 	s.part = preempted ? PART_PREEMPTED : PART_WAKEUP;
-	s.behind = x->cpu_holder;
+	s.cpu_holder = x->cpu_holder;
 	add(w, &s);
 }
 
@@ -483,7 +483,7 @@ GArray *path_shares(const struct tree *t, int node)
 	for (guint i = 0; i < w.path->len; i++) {
 		const struct path_segment *p = &g_array_index(w.path, struct path_segment, i);
 		int64_t ns = p->end_ns - p->begin_ns;
-		if (p->hops)
+		if (p->depth)
 			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns), ns);
 		else if (p->mixed) {
 			struct rest r = rest_of(&w, p->via);
@@ -499,8 +499,8 @@ GArray *path_shares(const struct tree *t, int node)
 
 struct spent {			/* time of one thread in one state */
 	const struct path_segment *first;
-	int64_t ns, behind_ns;		/* .behind_ns: of its longest segment */
-	uint32_t behind;
+	int64_t ns, holder_ns;		/* .holder_ns: of its longest segment */
+	uint32_t cpu_holder;
 };
 
 static void spend(GArray *all, const struct path_segment *p)
@@ -512,13 +512,13 @@ static void spend(GArray *all, const struct path_segment *p)
 			continue;
 		int64_t ns = p->end_ns - p->begin_ns;
 		x->ns += ns;
-		if (ns > x->behind_ns) {
-			x->behind_ns = ns;
-			x->behind = p->behind;
+		if (ns > x->holder_ns) {
+			x->holder_ns = ns;
+			x->cpu_holder = p->cpu_holder;
 		}
 		return;
 	}
-	struct spent new = { p, p->end_ns - p->begin_ns, p->end_ns - p->begin_ns, p->behind };
+	struct spent new = { p, p->end_ns - p->begin_ns, p->end_ns - p->begin_ns, p->cpu_holder };
 	g_array_append_val(all, new);
 }
 
@@ -552,7 +552,7 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 	g_autoptr(GArray) path = path_between(h, t, node, from, to);
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct spent));
 	int64_t most = 0;
-	*ret = (struct path_culprit){ .thread = ID_NONE, .behind = ID_NONE };
+	*ret = (struct path_culprit){ .thread = ID_NONE, .cpu_holder = ID_NONE };
 	for (guint i = 0; i < path->len; i++) {
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		if (p->thread != ID_NONE && p->thread != t->nodes[node].span->thread)
@@ -567,7 +567,7 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 		most = by_it;
 		*ret = (struct path_culprit){
 			.thread = f->thread, .ns = x->ns, .part = f->part, .on_cpu = f->on_cpu, .span = f->span,
-			.behind = x->behind };
+			.cpu_holder = x->cpu_holder };
 	}
 	find_second(all, ret);
 	return ret->thread != ID_NONE;
@@ -603,8 +603,8 @@ char *path_words(const struct timeline *tl, const struct path_segment *p)
 		return g_string_free(text, FALSE);
 	}
 	g_string_append(text, part_info[p->part].id);
-	if (p->behind != ID_NONE) {
-		g_autofree char *label = thread_label_new(tl, p->behind, p->end_ns);
+	if (p->cpu_holder != ID_NONE) {
+		g_autofree char *label = thread_label_new(tl, p->cpu_holder, p->end_ns);
 		g_string_append_printf(text, " behind %s", label);
 	}
 	if (*call)

@@ -22,9 +22,9 @@ struct path_segment {
 	bool on_cpu;
 	bool mixed;			/* the part is the largest; shorter ones are merged into the segment */
 	uint32_t call, file, waker, waker_irq;	/* of a blocked segment, as in struct span_wait */
-	uint32_t behind;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
-	unsigned hops;			/* distance in wakers from a span of the tree; 0: on the span */
-	int via;			/* the node that waited; .node itself if hops is 0 */
+	uint32_t cpu_holder;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
+	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
+	int via;			/* the node that waited; .node itself if depth is 0 */
 };
 
 /* The segments (struct path_segment) of a node's span by time, without gaps, from its beginning to its end. h must
@@ -51,7 +51,7 @@ struct path_culprit {
 	int64_t ns;			/* time in the part below */
 	enum part part;			/* its largest part; PART_UNKNOWN without on_cpu: unknown */
 	bool on_cpu;
-	uint32_t behind;		/* if that is waiting for a CPU: the thread that ran there; or ID_NONE */
+	uint32_t cpu_holder;		/* if that is waiting for a CPU: the thread that ran there; or ID_NONE */
 	const struct span *span;	/* span that it worked on meanwhile; NULL: unknown */
 	int64_t second_ns;		/* time in its second largest part; 0: none */
 	enum part second;

@@ -14,7 +14,7 @@ struct path_row {
 	struct path_segment p;		/* .span is not valid */
 	int64_t since;			/* beginning of the path */
 	uint64_t trace_id, span_id;	/* of its span; 0: no span */
-	const char *what, *mode, *call, *path, *waker, *behind;
+	const char *what, *mode, *call, *path, *waker, *cpu_holder;
 };
 
 #define ROW(row) ((const struct path_row *)(row))
@@ -34,11 +34,11 @@ static GETTER(get_duration)
 	return value_int(VALUE_NS, ROW(row)->p.end_ns - ROW(row)->p.begin_ns);
 }
 
-#define WAITS (LACKS_SWITCHES | LACKS_WAKINGS)
+#define WAITS (MISSING_SWITCHES | MISSING_WAKINGS)
 
 static GETTER(get_hops)
 {
-	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.hops));
+	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.depth));
 }
 
 static GETTER(get_state)
@@ -53,7 +53,7 @@ static GETTER(get_mode)
 
 static GETTER(get_mixed)
 {
-	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
+	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
 }
 
 static GETTER(get_what)
@@ -78,7 +78,7 @@ static GETTER(get_waker)
 
 static GETTER(get_behind)
 {
-	return value_text(ROW(row)->behind);
+	return value_text(ROW(row)->cpu_holder);
 }
 
 static GETTER(get_trace_id)
@@ -94,10 +94,10 @@ static GETTER(get_span_id)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
-	  .help = "when the piece begins, since the span did", .get = get_at },
+	  .help = "when the piece begins, relative to the span", .get = get_at },
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 0,
-	  .help = "when it begins, and the one before it ends", .get = get_begin },
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it is; all sum to the span", get_duration),
+	  .help = "when it begins and the piece before it ends", .get = get_begin },
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span", get_duration),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
 		 get_hops),
 	COLUMN_ID("pid", "PID", 7, 8, "process id", get_pid),
@@ -109,7 +109,7 @@ static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 0, 0, "cpu, or the part that it was blocked or runnable in", get_state),
 	COLUMN_T("mode", "MODE", 0, 0, "on a CPU: user, syscall, kernel or irq, the most of it; null: unknown",
 		 get_mode),
-	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: it was so mostly; what is too short to be told is in it",
+	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: mostly in this state, with shorter times in other states",
 		 get_mixed),
 	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", get_call),
 	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", get_path),
@@ -158,7 +158,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	r->call = *call ? call : NULL;
 	r->path = f ? timeline_string(tl, f->path) : NULL;
 	r->waker = p->waker != ID_NONE ? thread_label(rows, p->waker, p->end_ns) : *irq ? irq : NULL;
-	r->behind = p->behind != ID_NONE ? thread_label(rows, p->behind, p->end_ns) : NULL;
+	r->cpu_holder = p->cpu_holder != ID_NONE ? thread_label(rows, p->cpu_holder, p->end_ns) : NULL;
 }
 
 /* By time. */
@@ -179,7 +179,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
 		s->service, (unsigned)(s->trace_id >> 32),
 		timefmt_duration(took, span_duration(s)));
-	rows->verdict = rows_text(rows, sentence ? sentence : "within the usual of its operation");
+	rows->explanation = rows_text(rows, sentence ? sentence : "within the usual of its operation");
 	rows->about = rows_text(rows, about);
 }
 
@@ -198,7 +198,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
+	evicted_describe_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	return rows;
 }
 
@@ -207,8 +207,8 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", "sched_
 const struct view view_path = {
 	.only = ONLY_SPANS, .of_span = true,
 	.id = "path", .title = "Critical path",
-	.help = "What the time of one request was really spent on: where its thread was blocked on others, what "
-		"these did, whether they have spans or not. All pieces sum to its duration.",
+	.help = "The critical path of one request: where its thread was blocked on other threads, and "
+		"what these did, with or without spans. All pieces sum to its duration.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "at_ns", .drill = "waterfall", .needs = needs, .default_by = BY_THREAD,
 	.on_screen = true, .build = build,

@@ -56,22 +56,22 @@ static GETTER(get_flows)
 
 static GETTER(get_in)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
+	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
 }
 
 static GETTER(get_out)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
+	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
 }
 
 static GETTER(get_in_bytes)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
+	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
 }
 
 static GETTER(get_out_bytes)
 {
-	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
+	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
 }
 
 static GETTER(get_bytes)
@@ -82,7 +82,7 @@ static GETTER(get_bytes)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed", get_device),
-	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: the trace does not tell",
+	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: unknown",
 		 get_protocol),
 	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
 		 "destination of what is received; null: several", get_local),
@@ -96,13 +96,13 @@ static const struct column columns[] = {
 		 get_in_bytes),
 	COLUMN_N("tx_bytes", "SENT", VALUE_BYTES, 6, 0, "bytes given to the device, with its header",
 		 get_out_bytes),
-	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as they are told",
+	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as known",
 		 get_bytes),
 	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
 			"the only process that moved bytes to this peer, by sockets whose connect, accept "
 			"or bind is in the trace; null: none, or several", get_pid),
 	COLUMN_OPTIONAL("comm", "PROCESS", VALUE_TEXT, 14, 1,
-			"its name; a connection from before the trace to the same peer may be another's",
+			"its name; a connection to this peer from before the trace may belong to another process",
 			get_comm),
 };
 
@@ -179,8 +179,8 @@ static bool has_ports(const struct flow *f)
 static void find_owner(const struct owners *o, struct rows *rows, struct peer_row *r)
 {
 	struct owner_key peer = { r->host, r->c.name };
-	bool is_here = g_hash_table_contains(o->locals, &peer);
-	if (!has_ports(&r->flow) || (is_here && r->flow.protocol != FLOW_TCP))
+	bool is_local = g_hash_table_contains(o->locals, &peer);
+	if (!has_ports(&r->flow) || (is_local && r->flow.protocol != FLOW_TCP))
 		return;			/* the name may be that of either end's socket */
 	r->process = owner_of(o, r->host, r->c.name);
 	if (r->process == ID_NONE && r->flow.protocol == FLOW_UDP)
@@ -319,7 +319,7 @@ static void keep_asked(struct rows *rows)
 }
 
 /* Tracers before LTTng 2.8 record only device and length of a packet. */
-static void tell_headerless(struct rows *rows, const struct range *range)
+static void describe_headerless(struct rows *rows, const struct range *range)
 {
 	bool packets = false;
 	for (size_t i = range->first; i < range->end && !rows->rows->len; i++)
@@ -347,7 +347,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	g_hash_table_unref(seen);
 	row_map_clear(&map);
-	tell_headerless(map.rows, &range);
+	describe_headerless(map.rows, &range);
 	find_owners(map.rows, &range);
 	keep_asked(map.rows);
 	common_finish(map.rows, compare);
@@ -359,11 +359,11 @@ static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL
 const struct view view_peers = {
 	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "peers", .title = "Peers",
-	.help = "Who talks with whom over the network, as the headers of packets tell, for connections from "
-		"before the trace, too: rows are pairs of address and port at a network device, or other "
-		"machines (by name). On the loopback device both ends are rows. Of a packet that is forwarded "
-		"neither side is this machine. Whose a flow is follows from sockets that were connected, "
-		"accepted or bound in the trace and moved bytes in the range.",
+	.help = "Network traffic by peer, from the headers of packets, also of connections from before "
+		"the trace. Rows are pairs of address and port at a network device, or other machines (by "
+		"name). On the loopback device both ends have a row. For forwarded packets neither address is "
+		"this machine. The process of a flow is known from sockets that were connected, accepted or "
+		"bound in the trace and moved bytes in the range.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_bytes", .drill = "process", .needs = needs,
 	.default_by = BY_SYSTEM, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,

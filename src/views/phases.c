@@ -8,7 +8,7 @@
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 
 #include "base/timefmt.h"
 
@@ -27,7 +27,7 @@ struct phase_row {
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
 	const struct span *worst;	/* the longest span, referenced by the rows. NULL: "(self)", or the span was
 					 * evicted */
-	const char *verdict;		/* explanation, made at first use */
+	const char *explanation;		/* explanation, made at first use */
 };
 
 #define ROW(row) ((const struct phase_row *)(row))
@@ -87,10 +87,10 @@ static GETTER(get_worst_span)
 	return s ? value_int(VALUE_HEX64, s->span_id) : value_none();
 }
 
-static GETTER(get_verdict)
+static GETTER(get_explanation)
 {
 	struct phase_row *r = (struct phase_row *)row;
-	return r->worst ? verdicts_value(rows->extra, rows, r->worst, &r->verdict) : value_none();
+	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
 }
 
 static const struct column columns[] = {
@@ -123,7 +123,7 @@ static const struct column columns[] = {
 		 get_calls),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them", get_worst_trace),
 	COLUMN_BATCH_ID("worst_span_id", "and its span", get_worst_span),
-	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_verdict),
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_explanation),
 };
 
 /* State of the sums: rows by (operation, phase). */
@@ -324,7 +324,7 @@ static void add_evicted(struct phases *ph, const struct range *range)
 			add_sum(ph, s);
 	}
 	e.left_out += inner.counted + inner.left_out;
-	evicted_tell(ph->rows, &e, "spans", "system calls");
+	evicted_describe(ph->rows, &e, "spans", "system calls");
 }
 
 /* Sums the root rows, then sets the operation's totals in each of its phases. */
@@ -357,7 +357,7 @@ static int compare_times(const void *va, const void *vb)
 	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-static void tell_calls(struct rows *rows, struct phase_row *r)
+static void describe_calls(struct rows *rows, struct phase_row *r)
 {
 	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(struct call_time));
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -402,7 +402,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
-	const struct history *h = verdicts_history(verdicts_attach(ph.rows, tl));
+	const struct history *h = explanations_history(explanations_attach(ph.rows, tl));
 	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
@@ -417,7 +417,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	g_hash_table_unref(ph.index);
 	for (guint i = 0; i < ph.rows->rows->len; i++) {
 		struct phase_row *r = ph.rows->rows->pdata[i];
-		tell_calls(ph.rows, r);
+		describe_calls(ph.rows, r);
 		if (r->worst)
 			rows_hold_span(ph.rows, r->worst);
 	}
@@ -430,9 +430,9 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_phases = {
 	.only = ONLY_TRACE | ONLY_SERVICE | ONLY_OPERATION,
 	.id = "phases", .title = "Phases",
-	.help = "The phases of an operation over all its requests that ended in the range: how "
-		"often, how long, and what their time is made of. The first row is the operation "
-		"itself; (self) is what it did outside of its phases.",
+	.help = "The phases of an operation over all its requests that ended in the range: how often, how "
+		"long, and the parts of their time. The first row is the operation itself; (self) is the time "
+		"outside of its phases.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "share_ratio", .drill = "spans", .needs = needs,
 	.on_screen = true, .build = build,

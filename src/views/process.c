@@ -192,7 +192,7 @@ static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
 const struct view view_process = {
 	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "process", .title = "Process",
-	.help = "One process (--only pid=N, else the busiest): what it is; on the screen also its "
+	.help = "One process (--only pid=N, else the busiest): facts about it. The screen also has its "
 		"threads, files with their bytes, system calls and slowest calls.",
 	.kind = VIEW_PROCESS, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "fact", .drill = "syscalls", .needs = needs, .on_screen = true,

@@ -6,7 +6,7 @@
 
 #include "base/timefmt.h"
 #include "views/counted.h"
-#include "views/ptree.h"
+#include "views/process_tree.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ struct process_row {
 	struct counted_ipc ipc;
 	uint32_t host;			/* ID_NONE: all hosts */
 	bool calls_unknown;		/* the trace has no system calls, or none in the range */
-	bool faults_told, perf_faults_told;	/* the range has such events */
+	bool has_faults, has_perf_faults;	/* the range has such events */
 };
 
 #define ROW(row) ((const struct process_row *)(row))
@@ -87,9 +87,9 @@ static GETTER(get_write)
 static GETTER(get_faults)
 {
 	const struct process_row *r = ROW(row);
-	if (!r->faults_told && !r->perf_faults_told)
+	if (!r->has_faults && !r->has_perf_faults)
 		return value_none();
-	return value_int(VALUE_COUNT, (int64_t)(r->faults_told ? r->faults : r->perf_faults));
+	return value_int(VALUE_COUNT, (int64_t)(r->has_faults ? r->faults : r->perf_faults));
 }
 
 static GETTER(get_process_ipc)
@@ -116,7 +116,7 @@ static GETTER(get_life)
 	bool began = r->c.start_ns != TIME_UNKNOWN && r->c.start_ns >= from &&
 		r->c.start_ns < rows->query.to_ns;
 
-	if (row->gone)
+	if (row->ended)
 		return value_text(r->exit_ns < from ? "gone" : began ? "short" : "exited");
 	return value_text(began ? "began" : NULL);
 }
@@ -128,7 +128,7 @@ static int32_t parent_of(const struct row *row)
 
 static void arrange(struct rows *rows)
 {
-	ptree_arrange(rows, parent_of);
+	process_tree_arrange(rows, parent_of);
 }
 
 static struct value of_range(const struct row *row, struct value ns)
@@ -182,7 +182,7 @@ static const struct column columns[] = {
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
 	  .help = "when it ended; null: not in the trace", .get = get_exit },
 	COLUMN_N("faults", "FAULTS", VALUE_COUNT, 7, 9,
-		 "page faults, by their events, else by perf's counter; null: neither is there",
+		 "page faults, from their events, else from perf's counter; null: the trace has neither",
 		 get_faults),
 	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 0, 0,
 		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", get_process_ipc),
@@ -220,17 +220,17 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	}
 	if (rows->query.by == BY_THREAD && t)
 		r->exit_ns = t->exit_ns;
-	r->c.row.gone = r->exit_ns != TIME_UNKNOWN &&
+	r->c.row.ended = r->exit_ns != TIME_UNKNOWN &&
 		(rows->query.to_ns == 0 || r->exit_ns < rows->query.to_ns);
 }
 
 /* Adds processes that ended shortly before the range, with zeros in all columns. */
-static void add_gone(struct row_map *map, double seconds)
+static void add_ended(struct row_map *map, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
 	const struct view_query *q = &map->rows->query;
 
-	if (q->gone_ns <= 0 || q->by == BY_SYSTEM || q->by == BY_CONTAINER)
+	if (q->ended_ns <= 0 || q->by == BY_SYSTEM || q->by == BY_CONTAINER)
 		return;
 	for (uint32_t i = timeline_next_thread(tl, 0); i != ID_NONE; i = timeline_next_thread(tl, i + 1)) {
 		const struct thread_info *t = timeline_thread(tl, i);
@@ -239,7 +239,7 @@ static void add_gone(struct row_map *map, double seconds)
 		bool is_new;
 
 		if (exit_ns == TIME_UNKNOWN || exit_ns >= q->from_ns ||
-		    exit_ns < q->from_ns - q->gone_ns || !query_wants_thread(q, tl, i))
+		    exit_ns < q->from_ns - q->ended_ns || !query_wants_thread(q, tl, i))
 			continue;
 		struct process_row *r = row_map_get(map, group_key(tl, q->by, i), sizeof(*r),
 						    &is_new);
@@ -278,17 +278,17 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
-		r->faults_told = faults;
-		r->perf_faults_told = perf;
+		r->has_faults = faults;
+		r->has_perf_faults = perf;
 	}
 }
 
 /* Is it the unnamed task of a CPU whose host has neither scheduler events nor system calls? */
-static bool is_nobody(const struct rows *rows, uint32_t thread)
+static bool is_unattributed(const struct rows *rows, uint32_t thread)
 {
-	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
 	const struct thread_info *t = timeline_thread(rows->tl, thread);
-	return rows->query.by != BY_SYSTEM && t && t->tid == -1 && (rows_lacks(rows, t->host) & both) == both;
+	return rows->query.by != BY_SYSTEM && t && t->tid == -1 && (rows_missing(rows, t->host) & both) == both;
 }
 
 static void add_second(struct row_map *map, const struct second *s, double seconds)
@@ -298,7 +298,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		const struct thread_cell *cell = &s->threads[i];
 		bool is_new;
-		if (!query_wants_thread(q, rows->tl, cell->thread) || is_nobody(rows, cell->thread))
+		if (!query_wants_thread(q, rows->tl, cell->thread) || is_unattributed(rows, cell->thread))
 			continue;
 		struct process_row *r = row_map_get(map, group_key(rows->tl, q->by, cell->thread),
 						    sizeof(*r), &is_new);
@@ -327,17 +327,17 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 
 /* For each host with CPUs in the range (ID_NONE: for all): is any CPU state known? In a pause of the recording none
  * is. */
-static void find_told(const struct timeline *tl, const struct range *range, struct intmap *told)
+static void find_hosts_with_states(const struct timeline *tl, const struct range *range, struct intmap *known)
 {
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_cpus; k++) {
 			const struct cpu_cell *c = &s->cpus[k];
-			bool tells = c->run_ns + c->idle_ns + c->irq_ns > 0;
-			if (tells || intmap_get(told, c->host) == INTMAP_NONE)
-				intmap_set(told, c->host, tells);
-			if (tells || intmap_get(told, ID_NONE) == INTMAP_NONE)
-				intmap_set(told, ID_NONE, tells);
+			bool has_states = c->run_ns + c->idle_ns + c->irq_ns > 0;
+			if (has_states || intmap_get(known, c->host) == INTMAP_NONE)
+				intmap_set(known, c->host, has_states);
+			if (has_states || intmap_get(known, ID_NONE) == INTMAP_NONE)
+				intmap_set(known, ID_NONE, has_states);
 		}
 	}
 }
@@ -348,15 +348,15 @@ static void mark_unknown(struct rows *rows, const struct range *range)
 {
 	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = view_has_calls(rows->tl);
 	struct intmap hosts = { 0 };
-	find_told(rows->tl, range, &hosts);
+	find_hosts_with_states(rows->tl, range, &hosts);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
 		int64_t total;
 		part_largest(r->c.part, NULL, &total);
 		bool dark = intmap_get(&hosts, r->host) == false && total > 0;
-		bool told = states && !(r->c.lacks & LACKS_SWITCHES) && !dark;
-		r->c.parts_unknown = !told && total == r->c.part[PART_UNKNOWN];
-		r->calls_unknown = !calls || r->c.lacks & LACKS_CALLS || (dark && !r->syscalls);
+		bool known = states && !(r->c.missing & MISSING_SWITCHES) && !dark;
+		r->c.parts_unknown = !known && total == r->c.part[PART_UNKNOWN];
+		r->calls_unknown = !calls || r->c.missing & MISSING_CALLS || (dark && !r->syscalls);
 	}
 	intmap_clear(&hosts);
 }
@@ -367,7 +367,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
 		add_second(&map, timeline_second(tl, i), range.seconds);
-	add_gone(&map, range.seconds);
+	add_ended(&map, range.seconds);
 	mark_unknown(map.rows, &range);
 	mark_faults(map.rows, &range);
 	row_map_clear(&map);

@@ -20,7 +20,7 @@ struct question {
 	const char *needs[QUESTION_NEEDS + 1];	/* if one of them is missing there is no answer */
 	struct question_want {
 		const char *need;	/* if it is missing the answer is partial: */
-		const char *lacks;	/* what is unknown then: "names of files that were open before" */
+		const char *unknown;	/* what is unknown then: "names of files that were open before" */
 	} wants[QUESTION_NEEDS + 1];
 };
 

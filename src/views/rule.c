@@ -65,7 +65,7 @@ static char *next_word(const char **text, bool *ret_quoted, GError **error)
 	if (*ret_quoted) {
 		const char *end = strchr(s + 1, *s);
 		if (!end) {
-			fail(error, "the quote before \"%s\" does not end", s + 1);
+			fail(error, "the quote before \"%s\" is not closed", s + 1);
 			return NULL;
 		}
 		*text = end + 1;
@@ -86,7 +86,7 @@ static char *need_word(const char **text, const char *what, bool *ret_quoted, GE
 	if (!word && why)
 		g_propagate_error(error, g_steal_pointer(&why));
 	else if (!word)
-		fail(error, "%s is missing; a rule is such as: p99 of thumbnail > 3 x usual", what);
+		fail(error, "%s is missing; an example of a rule: p99 of thumbnail > 3 x usual", what);
 	return word;
 }
 
@@ -100,12 +100,12 @@ static bool read_subject(struct rule *r, const char **text, GError **error)
 		if (g_str_equal(metrics[i].word, metric))
 			r->metric = &metrics[i];
 	if (!r->metric)
-		return fail(error, "'%s' is none of p50, p75, p90, p95, p99, max, count, errors", metric);
+		return fail(error, "'%s' is not one of p50, p75, p90, p95, p99, max, count, errors", metric);
 	g_autofree char *of = need_word(text, "\"of OPERATION\"", &quoted, error);
 	if (!of)
 		return false;
 	if (!g_str_equal(of, "of"))
-		return fail(error, "'of' has to follow %s, not '%s'", metric, of);
+		return fail(error, "'of' must follow %s, not '%s'", metric, of);
 	char *operation = need_word(text, "the operation", &quoted, error);
 	if (!operation)
 		return false;
@@ -129,7 +129,7 @@ static bool read_comparison(struct rule *r, const char **text, GError **error)
 			r->cmp = (enum comparison)i;
 			return true;
 		}
-	return fail(error, "'%s' is none of >, >=, <, <=; an operation of several words needs quotes",
+	return fail(error, "'%s' is not one of >, >=, <, <=; an operation of several words needs quotes",
 		    word);
 }
 
@@ -149,12 +149,12 @@ static bool read_usual(struct rule *r, const char *number, bool has_x, const cha
 	if (!has_x && !x)
 		return false;
 	if (x && !g_str_equal(x, "x"))
-		return fail(error, "'%s' needs a unit (ms), or 'x usual' behind it, not '%s'", number, x);
+		return fail(error, "'%s' needs a unit (ms), or 'x usual' after it, not '%s'", number, x);
 	g_autofree char *usual = need_word(text, "\"usual\"", &quoted, error);
 	if (!usual)
 		return false;
 	if (!g_str_equal(usual, "usual"))
-		return fail(error, "'%s x' needs 'usual' behind it, not '%s'", number, usual);
+		return fail(error, "'%s x' needs 'usual' after it, not '%s'", number, usual);
 	r->times_usual = true;
 	return true;
 }
@@ -176,7 +176,7 @@ static bool read_value(struct rule *r, const char **text, GError **error)
 	if (read_number(number, &r->value))
 		return read_usual(r, number, has_x, text, error);
 	if (!timefmt_parse_duration(word, &ns, NULL) || ns < 0)
-		return fail(error, "'%s' is neither a duration (250ms) nor such as '3 x usual'", word);
+		return fail(error, "'%s' is neither a duration (250ms) nor a multiple ('3 x usual')", word);
 	r->value = (double)ns;
 	return true;
 }

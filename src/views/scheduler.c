@@ -32,7 +32,7 @@ static GETTER(get_prio)
 
 static struct value of_switches(const struct row *row, const struct rows *rows, uint64_t n)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
+	return unless_missing(row, rows, MISSING_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
 }
 
 static GETTER(get_switches)
@@ -69,7 +69,7 @@ static struct value ns_or_none(int64_t ns)
 
 static GETTER(get_again_total)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
+	return unless_missing(row, rows, MISSING_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
 }
 
 static GETTER(get_again_count)
@@ -79,12 +79,12 @@ static GETTER(get_again_count)
 
 static GETTER(get_wakeups)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_count(row, rows));
+	return unless_missing(row, rows, MISSING_SWITCHES | MISSING_WAKINGS, get_count(row, rows));
 }
 
 static GETTER(get_wakeup_total)
 {
-	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_total(row, rows));
+	return unless_missing(row, rows, MISSING_SWITCHES | MISSING_WAKINGS, get_total(row, rows));
 }
 
 static GETTER(get_again_avg)
@@ -105,14 +105,14 @@ static GETTER(get_again_max)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
-	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer tells it (20 is nice 0, below 0 "
+	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer records it (20 is nice 0, below 0 "
 		  "is real time); null: several", get_prio),
 	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
 	COLUMN_FLEX("comm", "NAME", 10, "name of the thread or process", get_comm),
 	COLUMN_N("switches", "SWITCH", VALUE_COUNT, 7, 2, "times it was switched out", get_switches),
 	COLUMN_N("preemptions", "PREEMPT", VALUE_COUNT, 7, 1,
-		 "of these, while it could have gone on", get_preemptions),
+		 "of these, while it could have continued to run", get_preemptions),
 	COLUMN_N("voluntary", "VOLUNT", VALUE_COUNT, 0, 0, "of these, since it waited or ended",
 		 get_voluntary),
 	COLUMN_N("migrations", "MIGR", VALUE_COUNT, 5, 3,
@@ -225,9 +225,9 @@ static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup"
 const struct view view_scheduler = {
 	.only = ONLY_THREADS,
 	.id = "scheduler", .title = "Scheduler",
-	.help = "How long threads waited for a CPU after they were woken or preempted, how often they "
-		"left it, willingly or not, and moved to another; by thread, process, container, host, "
-		"CPU or priority.",
+	.help = "How long threads waited for a CPU after they were woken or preempted; how often they "
+		"left a CPU, voluntarily or preempted, and moved to another one; by thread, process, container, "
+		"host, CPU or priority.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
 	.has_by = true,

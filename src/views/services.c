@@ -8,7 +8,7 @@
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct service_row {
 	const struct span *worst;	/* the longest call, referenced by the rows: the called span, or the caller's
 					 * if the called service has no spans. NULL: the span was evicted */
 	int64_t worst_ns;
-	const char *verdict;		/* explanation, made at first use */
+	const char *explanation;		/* explanation, made at first use */
 };
 
 #define ROW(row) ((const struct service_row *)(row))
@@ -89,10 +89,10 @@ static GETTER(get_worst_trace)
 	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
 }
 
-static GETTER(get_verdict)
+static GETTER(get_explanation)
 {
 	struct service_row *r = (struct service_row *)row;
-	return r->worst ? verdicts_value(rows->extra, rows, r->worst, &r->verdict) : value_none();
+	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
 }
 
 static const struct column columns[] = {
@@ -116,12 +116,12 @@ static const struct column columns[] = {
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
 		 "calls that took longer than their caller waited: no gap is known", get_skewed),
 	COLUMN_OPTIONAL("clock_ns", "CLOCK", VALUE_NS, 8, 10,
-			"the called host's clock is ahead of the caller's by this, as calls tell",
+			"how far the called host's clock is ahead of the caller's, estimated from calls",
 			get_clock),
 	COLUMN_OPTIONAL("clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
-		 get_verdict),
+		 get_explanation),
 };
 
 static void add_gap(struct service_row *r, const struct span *caller, const struct span *s)
@@ -280,7 +280,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
-	const struct history *h = verdicts_history(verdicts_attach(map.rows, tl));
+	const struct history *h = explanations_history(explanations_attach(map.rows, tl));
 	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
@@ -299,7 +299,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	add_clocks(map.rows);
 	common_finish(map.rows, compare);
-	evicted_tell(map.rows, &evicted, "calls", NULL);
+	evicted_describe(map.rows, &evicted, "calls", NULL);
 	return map.rows;
 }
 

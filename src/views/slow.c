@@ -106,8 +106,8 @@ static const char *const needs[] = { NEED_SYSCALLS, NULL };
 const struct view view_slow = {
 	.only = ONLY_THREADS,
 	.id = "slow", .title = "Slowest calls",
-	.help = "The slowest system calls of the range, each one whole: who, when, on what. Of every "
-		"second the 64 longest are kept, and the 8 longest of each process.",
+	.help = "The slowest single system calls of the range: the thread, the time, and the file or "
+		"socket. Of every second the 64 longest are retained, and the 8 longest of each process.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
 	.on_screen = true, .reads = READS_SLOW, .build = build,

@@ -6,7 +6,7 @@
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 
 #include <string.h>
 
@@ -31,10 +31,10 @@ static GETTER(get_rank)
 	return value_int(VALUE_COUNT, ROW(row)->rank);
 }
 
-static GETTER(get_verdict)
+static GETTER(get_explanation)
 {
 	struct slow_row *r = (struct slow_row *)row;
-	return verdicts_value(rows->extra, rows, r->columns.span, &r->columns.verdict);
+	return explanations_value(rows->extra, rows, r->columns.span, &r->columns.explanation);
 }
 
 static const struct column columns[] = {
@@ -62,7 +62,7 @@ static const struct column columns[] = {
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
-	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_verdict),
+	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_explanation),
 	COLUMN_CONTAINER,
 };
 
@@ -116,7 +116,7 @@ static void add_row(struct rows *rows, const struct history *h, const struct spa
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
-	struct history *h = verdicts_history(verdicts_attach(rows, tl));
+	struct history *h = explanations_history(explanations_attach(rows, tl));
 	g_autoptr(GPtrArray) spans = spans_of_range(h, query);
 	struct intmap seen = { 0 };	/* number of spans seen, by service and name */
 	bool by_name = query->by == BY_NAME;
@@ -132,7 +132,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	intmap_clear(&seen);
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, false);
+	evicted_describe_missing(rows, &range, false);
 	return rows;
 }
 

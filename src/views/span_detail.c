@@ -126,7 +126,7 @@ static void add_gap(struct detail *d, const struct waterfall_row *row)
 	add_way(d, "back", gap.back_ns, gap.error_ns);
 }
 
-static void add_verdict(struct detail *d, const struct waterfall_row *row)
+static void add_explanation(struct detail *d, const struct waterfall_row *row)
 {
 	struct why why;
 	why_find(d->w->history, d->w->tree, row->index, &why);
@@ -159,7 +159,7 @@ static void add_parts(struct detail *d)
 }
 
 /* Processes that ran on the CPU while the thread waited for it. */
-static void add_behind(struct detail *d)
+static void add_cpu_holders(struct detail *d)
 {
 	g_autoptr(GArray) rows = neighbours_of(d->tl, d->s);
 	int64_t all = part_sum_runnable(d->s->part);
@@ -211,7 +211,7 @@ static void add_path(struct detail *d, const struct waterfall_row *row)
 		g_autofree char *label = label_of(d, p);
 		g_autofree char *text = path_words(d->tl, p), *name = name_of_span(p);
 		add(d, "  %9s %7s %*s%-*s %-10s %s", since(at, d, p->begin_ns), timefmt_duration(took, ns),
-		    (int)MIN(p->hops, 4), "", (int)(20 - MIN(p->hops, 4)), label, name, text);
+		    (int)MIN(p->depth, 4), "", (int)(20 - MIN(p->depth, 4)), label, name, text);
 	}
 	if (more)
 		add(d, "  %9s %7s in %u shorter piece%s", "", timefmt_duration(took, rest), more,
@@ -314,10 +314,10 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 			    .w = waterfall_of(rows), .s = row->span };
 	add_ids(&d);
 	add_times(&d);
-	add_verdict(&d, row);
+	add_explanation(&d, row);
 	add_parts(&d);
 	add_path(&d, row);
-	add_behind(&d);
+	add_cpu_holders(&d);
 	add_gap(&d, row);
 	add_waits(&d, rows, row);
 	add_segments(&d);

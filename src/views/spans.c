@@ -7,7 +7,7 @@
 #include "views/evicted.h"
 #include "views/neighbours.h"
 #include "views/registry.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 
 #include "base/limits.h"
 
@@ -166,33 +166,33 @@ void span_add_annotations(GString *to, const struct span *s)
 }
 
 /* A text about the span, made at first use and cached, because it is expensive. */
-static struct value said(struct rows *rows, const char **kept, const struct span *s,
+static struct value joined_text(struct rows *rows, const char **cached, const struct span *s,
 			 void (*add)(GString *to, const struct span *s))
 {
-	if (!*kept) {
+	if (!*cached) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		add(text, s);
-		*kept = rows_text(rows, text->str);
+		*cached = rows_text(rows, text->str);
 	}
-	return value_text(**kept ? *kept : NULL);
+	return value_text(**cached ? *cached : NULL);
 }
 
 GETTER(span_get_tags)
 {
 	struct span_row *r = (struct span_row *)row;
-	return said((struct rows *)rows, &r->tags, r->span, span_add_tags);
+	return joined_text((struct rows *)rows, &r->tags, r->span, span_add_tags);
 }
 
 GETTER(span_get_annotations)
 {
 	struct span_row *r = (struct span_row *)row;
-	return said((struct rows *)rows, &r->marks, r->span, span_add_annotations);
+	return joined_text((struct rows *)rows, &r->marks, r->span, span_add_annotations);
 }
 
-static GETTER(get_verdict)
+static GETTER(get_explanation)
 {
 	struct span_row *r = (struct span_row *)row;
-	return verdicts_value(rows->extra, rows, r->span, &r->verdict);
+	return explanations_value(rows->extra, rows, r->span, &r->explanation);
 }
 
 /* The process that ran on the CPU for which the span's thread waited. */
@@ -225,7 +225,7 @@ static const struct column columns[] = {
 		 get_neighbour_ns),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
-	COLUMN_VERDICT(get_verdict),
+	COLUMN_EXPLANATION(get_explanation),
 	COLUMN_CONTAINER,
 };
 
@@ -273,7 +273,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	verdicts_attach(rows, tl);
+	explanations_attach(rows, tl);
 	if (query->among)
 		intmap_foreach(query->among, add_trace, rows);
 	else if (query_has_trace(query))
@@ -283,7 +283,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			if (range_has_span(&range, timeline_span(tl, i)))
 				add_row(rows, timeline_span(tl, i));
 	common_finish(rows, compare);
-	evicted_tell_missing(rows, &range, false);
+	evicted_describe_missing(rows, &range, false);
 	return rows;
 }
 
@@ -292,8 +292,8 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_spans = {
 	.only = ONLY_SPANS,
 	.id = "spans", .title = "Spans",
-	.help = "Spans that ended in the range or are open (of one trace all), each half of a "
-		"shared one a row, with the parts their time is made of.",
+	.help = "Spans that ended in the range or are open, or all spans of one trace, with the parts of "
+		"their time. Each half of a shared span has a row.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
 	.on_screen = true, .lists_spans = true, .build = build,

@@ -12,7 +12,7 @@
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* referenced by the rows */
-	const char *tags, *marks, *verdict, *neighbour;	/* made at first use */
+	const char *tags, *marks, *explanation, *neighbour;	/* made at first use */
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */
@@ -60,7 +60,7 @@ GETTER(span_get_annotations);
 	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
 	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \
 		 annotations_)
-#define COLUMN_VERDICT(get_) \
+#define COLUMN_EXPLANATION(get_) \
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
 
 /* All columns of a span, in the order of batch output. */

@@ -19,8 +19,9 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 					   .gap = true };
 		struct strip_point point = { .begin_ns = s->begin_ns, .end_ns = s->end_ns,
 			.p99_ns = -1, .folded = s->fold_ns > 0,
-			.corrected = s->trust.corrected, .lost = s->trust.touched || s->trust.lost_events ||
-				s->trust.lost_packets };
+			.corrected = s->completeness.corrected,
+			.lost = s->completeness.touched || s->completeness.lost_events ||
+				s->completeness.lost_packets };
 		if (i > 0 && s->begin_ns > end)
 			g_array_append_val(strip->points, gap);
 		g_array_append_val(strip->points, point);
@@ -105,11 +106,11 @@ static void add_sum(struct strip *strip, const struct history *h, const struct s
 
 static void add_evicted(struct strip *strip, const struct history *h, struct hist *all)
 {
-	int64_t kept_from = timeline_retained_from(h->tl);
+	int64_t retained_from = timeline_retained_from(h->tl);
 	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(h->tl, i);
 		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||
-		    s->end_ns <= kept_from)
+		    s->end_ns <= retained_from)
 			continue;
 		hist_merge(all, &s->duration);
 		add_sum(strip, h, s);

@@ -6,7 +6,7 @@
 
 #include "views/evicted.h"
 #include "views/registry.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 
 #include "base/limits.h"
 
@@ -51,16 +51,16 @@ GETTER(trace_get_why)
 {
 	struct trace_row *r = (struct trace_row *)row;
 	if (!r->why) {
-		g_autofree char *why = why_trace(verdicts_history(rows->extra), r->root->trace_id);
+		g_autofree char *why = why_trace(explanations_history(rows->extra), r->root->trace_id);
 		r->why = rows_text((struct rows *)rows, why ? why : "");
 	}
 	return value_text(*r->why ? r->why : NULL);
 }
 
-GETTER(trace_get_verdict)
+GETTER(trace_get_explanation)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	return verdicts_value(rows->extra, rows, r->root, &r->columns.verdict);
+	return explanations_value(rows->extra, rows, r->root, &r->columns.explanation);
 }
 
 static int compare_begin(const void *va, const void *vb)
@@ -75,11 +75,11 @@ static int compare_begin(const void *va, const void *vb)
 }
 
 /* Texts of all spans of a trace, by time; cached. */
-static struct value said(struct rows *rows, const char **kept, uint64_t trace_id,
+static struct value joined_text(struct rows *rows, const char **cached, uint64_t trace_id,
 			 void (*add)(GString *to, const struct span *s))
 {
 	const GArray *indexes = timeline_trace_spans(rows->tl, trace_id);
-	if (!*kept) {
+	if (!*cached) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		g_autoptr(GPtrArray) spans = g_ptr_array_new();
 		for (guint i = 0; indexes && i < indexes->len; i++)
@@ -88,21 +88,21 @@ static struct value said(struct rows *rows, const char **kept, uint64_t trace_id
 		g_ptr_array_sort(spans, compare_begin);
 		for (guint i = 0; i < spans->len; i++)
 			add(text, spans->pdata[i]);
-		*kept = rows_text(rows, text->str);
+		*cached = rows_text(rows, text->str);
 	}
-	return value_text(**kept ? *kept : NULL);
+	return value_text(**cached ? *cached : NULL);
 }
 
 static GETTER(get_tags)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	return said((struct rows *)rows, &r->columns.tags, r->root->trace_id, span_add_tags);
+	return joined_text((struct rows *)rows, &r->columns.tags, r->root->trace_id, span_add_tags);
 }
 
 static GETTER(get_annotations)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	return said((struct rows *)rows, &r->columns.marks, r->root->trace_id,
+	return joined_text((struct rows *)rows, &r->columns.marks, r->root->trace_id,
 		    span_add_annotations);
 }
 
@@ -129,13 +129,13 @@ static void add_name(GString *to, const struct span *s)
 static GETTER(get_all_services)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	return said((struct rows *)rows, &r->all_services, r->root->trace_id, add_service);
+	return joined_text((struct rows *)rows, &r->all_services, r->root->trace_id, add_service);
 }
 
 static GETTER(get_all_names)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	return said((struct rows *)rows, &r->all_names, r->root->trace_id, add_name);
+	return joined_text((struct rows *)rows, &r->all_names, r->root->trace_id, add_name);
 }
 
 static const struct column columns[] = {
@@ -160,7 +160,7 @@ static const struct column columns[] = {
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
 	COLUMN_T("state", "STATE", 8, 3, "complete, open, or partial", trace_get_state),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
-		 "how many times the operation's usual duration (p50 of all kept)",
+		 "how many times the operation's usual duration (p50 of all retained)",
 		 trace_get_x_usual),
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
@@ -168,7 +168,7 @@ static const struct column columns[] = {
 		 get_all_services),
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
-	COLUMN_VERDICT(trace_get_verdict),
+	COLUMN_EXPLANATION(trace_get_explanation),
 };
 
 /* Does the trace belong to the range? */
@@ -250,7 +250,7 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	struct history *h = verdicts_history(verdicts_attach(rows, tl));
+	struct history *h = explanations_history(explanations_attach(rows, tl));
 	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
 		bool wanted = query->among ? intmap_get(query->among, t->trace_id) != INTMAP_NONE :
@@ -259,7 +259,7 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 			add_trace(rows, h, t);
 	}
 	common_finish(rows, compare);
-	evicted_tell_missing(rows, &range, true);
+	evicted_describe_missing(rows, &range, true);
 	return rows;
 }
 
@@ -292,8 +292,8 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 const struct view view_traces = {
 	.only = ONLY_SPANS & ~ONLY_SPAN,
 	.id = "traces", .title = "Traces",
-	.help = "Requests that ended in the range or are open, with how they compare to the usual "
-		"of their operation, and why they took so long.",
+	.help = "Requests that ended in the range or are open, compared with the usual duration of their "
+		"operation, and why they took so long.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
 	.on_screen = true, .lists_spans = true, .build = traces_build,

@@ -27,7 +27,7 @@ GETTER(trace_get_duration);
 GETTER(trace_get_state);
 GETTER(trace_get_x_usual);
 GETTER(trace_get_why);
-GETTER(trace_get_verdict);
+GETTER(trace_get_explanation);
 
 /* Id of the slowest trace that ended in the range, else of an open one; 0: none. */
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query);

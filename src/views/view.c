@@ -83,24 +83,24 @@ const char *rows_hold_text(struct rows *rows, const char *reftext)
 /* --- missing events --- */
 
 #define MOST_NAMES 8
-static const struct { enum lack lack; const char *events[MOST_NAMES]; } lack_events[] = {
-	{ LACKS_SWITCHES, { "sched_switch" } },
-	{ LACKS_WAKINGS, { "sched_waking", "sched_wakeup" } },
-	{ LACKS_INTERRUPTS, { "irq_handler_entry", "irq_softirq_entry", "softirq_entry",
+static const struct { enum missing_events missing; const char *events[MOST_NAMES]; } missing_names[] = {
+	{ MISSING_SWITCHES, { "sched_switch" } },
+	{ MISSING_WAKINGS, { "sched_waking", "sched_wakeup" } },
+	{ MISSING_INTERRUPTS, { "irq_handler_entry", "irq_softirq_entry", "softirq_entry",
 			      "timer_hrtimer_expire_entry", "hrtimer_expire_entry",
 			      "x86_irq_vectors_local_timer_entry", "x86_irq_vectors_reschedule_entry" } },
-	{ LACKS_RAISES, { "irq_softirq_raise", "softirq_raise" } },
-	{ LACKS_TASKS, { "lttng_statedump_process_state" } },
-	{ LACKS_ISSUES, { "block_rq_issue" } },
-	{ LACKS_COMPLETIONS, { "block_rq_complete" } },
-	{ LACKS_INSERTS, { "block_rq_insert" } },
-	{ LACKS_MERGES, { "block_rq_merge", "block_bio_backmerge", "block_bio_frontmerge" } },
-	{ LACKS_REQUEUES, { "block_rq_requeue" } },
-	{ LACKS_RECEIVED, { "net_if_receive_skb", "netif_receive_skb" } },
-	{ LACKS_SENT, { "net_dev_xmit", "net_dev_queue" } },
-	{ LACKS_TAKEN, { "net_dev_xmit" } },
-	{ LACKS_HEADERS_IN, { "net_if_receive_skb" } },
-	{ LACKS_HEADERS_OUT, { "net_dev_queue" } },
+	{ MISSING_RAISES, { "irq_softirq_raise", "softirq_raise" } },
+	{ MISSING_TASKS, { "lttng_statedump_process_state" } },
+	{ MISSING_ISSUES, { "block_rq_issue" } },
+	{ MISSING_COMPLETIONS, { "block_rq_complete" } },
+	{ MISSING_INSERTS, { "block_rq_insert" } },
+	{ MISSING_MERGES, { "block_rq_merge", "block_bio_backmerge", "block_bio_frontmerge" } },
+	{ MISSING_REQUEUES, { "block_rq_requeue" } },
+	{ MISSING_RECEIVED, { "net_if_receive_skb", "netif_receive_skb" } },
+	{ MISSING_SENT, { "net_dev_xmit", "net_dev_queue" } },
+	{ MISSING_TAKEN, { "net_dev_xmit" } },
+	{ MISSING_HEADERS_IN, { "net_if_receive_skb" } },
+	{ MISSING_HEADERS_OUT, { "net_dev_queue" } },
 };
 
 static bool has_event(const struct timeline *tl, uint32_t host, const char *name)
@@ -108,47 +108,47 @@ static bool has_event(const struct timeline *tl, uint32_t host, const char *name
 	return host == ID_NONE ? timeline_has_event(tl, name) : timeline_host_has_event(tl, host, name);
 }
 
-static unsigned lacking(const struct timeline *tl, uint32_t host)
+static unsigned found(const struct timeline *tl, uint32_t host)
 {
-	unsigned lacking = 0;
+	unsigned found = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(lack_events); i++) {
+	for (size_t i = 0; i < G_N_ELEMENTS(missing_names); i++) {
 		bool there = false;
-		for (size_t k = 0; !there && k < MOST_NAMES && lack_events[i].events[k]; k++)
-			there = has_event(tl, host, lack_events[i].events[k]);
-		lacking |= there ? 0 : lack_events[i].lack;
+		for (size_t k = 0; !there && k < MOST_NAMES && missing_names[i].events[k]; k++)
+			there = has_event(tl, host, missing_names[i].events[k]);
+		found |= there ? 0 : missing_names[i].missing;
 	}
 	bool calls = host == ID_NONE ? timeline_has_calls(tl) : timeline_host_has_calls(tl, host);
-	return lacking | (calls ? 0 : LACKS_CALLS);
+	return found | (calls ? 0 : MISSING_CALLS);
 }
 
 /* Imported spans have no events: nothing counts as missing then. */
-unsigned view_lacking(const struct timeline *tl)
+unsigned view_missing(const struct timeline *tl)
 {
-	return timeline_has_events(tl) ? lacking(tl, ID_NONE) : 0;
+	return timeline_has_events(tl) ? found(tl, ID_NONE) : 0;
 }
 
-unsigned view_host_lacking(const struct timeline *tl, uint32_t host)
+unsigned view_host_missing(const struct timeline *tl, uint32_t host)
 {
 	bool several = timeline_n_hosts(tl) > 1 && timeline_has_events(tl);
-	return view_lacking(tl) | (several ? lacking(tl, host) : 0);
+	return view_missing(tl) | (several ? found(tl, host) : 0);
 }
 
-static unsigned *lacking_by_host(const struct timeline *tl)
+static unsigned *missing_by_host(const struct timeline *tl)
 {
 	uint32_t n = timeline_n_hosts(tl);
 	if (n < 2 || !timeline_has_events(tl))
 		return NULL;
-	unsigned *lacks = g_new(unsigned, n);
+	unsigned *missing = g_new(unsigned, n);
 	for (uint32_t i = 0; i < n; i++)
-		lacks[i] = lacking(tl, i);
-	return lacks;
+		missing[i] = found(tl, i);
+	return missing;
 }
 
-unsigned rows_lacks(const struct rows *rows, uint32_t host)
+unsigned rows_missing(const struct rows *rows, uint32_t host)
 {
-	bool known = rows->host_lacks && host < timeline_n_hosts(rows->tl);
-	return rows->lacks | (known ? rows->host_lacks[host] : 0);
+	bool known = rows->host_missing && host < timeline_n_hosts(rows->tl);
+	return rows->missing | (known ? rows->host_missing[host] : 0);
 }
 
 /* --- rows --- */
@@ -162,17 +162,17 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 	rows->query = *query;
 	rows->query.operation = rows_text(rows, query->operation);
 	rows->query.service = rows_text(rows, query->service);
-	rows->lacks = view_lacking(tl);
-	rows->host_lacks = lacking_by_host(tl);
+	rows->missing = view_missing(tl);
+	rows->host_missing = missing_by_host(tl);
 	size_t n = timeline_n_seconds(tl);
 	bool all = query->from_ns == 0 && query->to_ns == 0;
 	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
 		if (!all && s->begin_ns >= query->to_ns)
 			break;
-		trust_add(&rows->trust, &s->trust);
-		rows->trust.touched += s->trust.touched;
-		rows->trust.corrected += s->trust.corrected != 0;
+		completeness_add(&rows->completeness, &s->completeness);
+		rows->completeness.touched += s->completeness.touched;
+		rows->completeness.corrected += s->completeness.corrected != 0;
 	}
 	return rows;
 }
@@ -187,7 +187,7 @@ void rows_free(struct rows *rows)
 	g_clear_pointer(&rows->spans, g_ptr_array_unref);
 	g_clear_pointer(&rows->reftexts, g_ptr_array_unref);
 	g_string_chunk_free(rows->text);
-	g_free(rows->host_lacks);
+	g_free(rows->host_missing);
 	g_free(rows);
 }
 
@@ -249,7 +249,7 @@ static bool is_tree(const struct view *v)
 	return v->kind == VIEW_TREE || v->kind == VIEW_WATERFALL;
 }
 
-/* Keeps the ancestors of rows that are kept. */
+/* Keeps the ancestors of the rows in `keep`. */
 static void keep_ancestors(const struct rows *rows, bool *keep)
 {
 	int wanted = -1;		/* depth of the next ancestor while going up */

@@ -38,7 +38,7 @@ struct view_query {
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
 	uint64_t container;		/* of container.h; 0: all */
-	int64_t gone_ns;		/* also show processes that ended up to this long before from_ns */
+	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
 	/* The other side of a comparison (compare, changed); trace 0: the typical span. */
 	bool history;			/* changed: compare with all that is retained, not with the range before */
@@ -71,29 +71,29 @@ struct row {
 	bool marked;		/* error, outlier: shown with '!' */
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
-	bool gone;		/* ended in the range or before it */
+	bool ended;		/* ended in the range or before it */
 	/* What Enter on this row narrows the next view to. */
 	struct view_query drill;
 };
 
 /* Events that may be missing from a trace. Values that need them are unknown then, never 0. */
-enum lack {
-	LACKS_SWITCHES = 1 << 0,	/* sched_switch */
-	LACKS_WAKINGS = 1 << 1,
-	LACKS_CALLS = 1 << 2,
-	LACKS_INTERRUPTS = 1 << 3,	/* of every kind */
-	LACKS_RAISES = 1 << 4,		/* of softirqs */
-	LACKS_TASKS = 1 << 5,		/* state dump of processes: which are kernel threads */
-	LACKS_ISSUES = 1 << 6,		/* of block requests */
-	LACKS_COMPLETIONS = 1 << 7,
-	LACKS_INSERTS = 1 << 8,
-	LACKS_MERGES = 1 << 9,
-	LACKS_REQUEUES = 1 << 10,
-	LACKS_RECEIVED = 1 << 11,	/* packets received */
-	LACKS_SENT = 1 << 12,
-	LACKS_TAKEN = 1 << 13,		/* packets that the device accepted (net_dev_xmit) */
-	LACKS_HEADERS_IN = 1 << 14,	/* packets with headers: received */
-	LACKS_HEADERS_OUT = 1 << 15,
+enum missing_events {
+	MISSING_SWITCHES = 1 << 0,	/* sched_switch */
+	MISSING_WAKINGS = 1 << 1,
+	MISSING_CALLS = 1 << 2,
+	MISSING_INTERRUPTS = 1 << 3,	/* of every kind */
+	MISSING_RAISES = 1 << 4,		/* of softirqs */
+	MISSING_TASKS = 1 << 5,		/* state dump of processes: which are kernel threads */
+	MISSING_ISSUES = 1 << 6,		/* of block requests */
+	MISSING_COMPLETIONS = 1 << 7,
+	MISSING_INSERTS = 1 << 8,
+	MISSING_MERGES = 1 << 9,
+	MISSING_REQUEUES = 1 << 10,
+	MISSING_RECEIVED = 1 << 11,	/* packets received */
+	MISSING_SENT = 1 << 12,
+	MISSING_TAKEN = 1 << 13,		/* packets that the device accepted (net_dev_xmit) */
+	MISSING_HEADERS_IN = 1 << 14,	/* packets with headers: received */
+	MISSING_HEADERS_OUT = 1 << 15,
 };
 
 struct rows {
@@ -102,13 +102,13 @@ struct rows {
 	GPtrArray *spans, *reftexts;	/* references to what the rows point to; NULL: none */
 	const struct timeline *tl;
 	struct view_query query;	/* the query; its strings are copied into text */
-	struct trust trust;		/* completeness of the seconds that were summed */
-	unsigned lacks;			/* enum lack: events missing from all hosts */
-	unsigned *host_lacks;		/* by host: see rows_lacks(); NULL if there is one host */
+	struct completeness completeness;		/* completeness of the seconds that were summed */
+	unsigned missing;			/* enum missing_events: events missing from all hosts */
+	unsigned *host_missing;		/* by host: see rows_missing(); NULL if there is one host */
 	size_t n_before_filter;
 	bool tree;			/* rows are in tree order: depth and expandable are set */
-	/* About the table: .about says what it shows, .verdict explains it. NULL: none. */
-	const char *about, *verdict;
+	/* About the table: .about says what it shows, .explanation explains it. NULL: none. */
+	const char *about, *explanation;
 	const char *dropped;		/* part of .about: what was dropped to save memory. NULL: nothing */
 	void *extra;			/* data of the view: see overview.h, waterfall.h */
 	void (*free_extra)(void *extra);
@@ -205,12 +205,12 @@ void rows_free(struct rows *rows);		/* NULL is fine */
 /* Name of a query's container, which belongs to `host`. Free with g_free(). */
 char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t container);
 
-unsigned view_lacking(const struct timeline *tl);	/* enum lack: missing from all hosts */
+unsigned view_missing(const struct timeline *tl);	/* enum missing_events: missing from all hosts */
 /* Events missing from one host or from all. */
-unsigned view_host_lacking(const struct timeline *tl, uint32_t host);
+unsigned view_host_missing(const struct timeline *tl, uint32_t host);
 /* Events missing from this host. If there are several hosts, an event counts as missing if the host never
  * reported one; it may also never have happened. */
-unsigned rows_lacks(const struct rows *rows, uint32_t host);
+unsigned rows_missing(const struct rows *rows, uint32_t host);
 
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);

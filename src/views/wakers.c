@@ -135,8 +135,8 @@ static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup"
 const struct view view_wakers = {
 	.only = ONLY_THREADS,
 	.id = "wakers", .title = "Wakers",
-	.help = "Who woke whom: the thread or the interrupt, how often, and how long the woken waited "
-		"for a CPU then.",
+	.help = "Which thread or interrupt woke which thread, how often, and how long the woken thread "
+		"then waited for a CPU.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CONTAINER,
 	.on_screen = true, .reads = READS(waker), .build = build,

@@ -25,28 +25,28 @@ static GETTER(get_critical)
 }
 
 /* Explanations are made at first use, because each needs a walk through the tree. */
-static struct value verdict(const struct row *row, const struct rows *rows, const char **kept,
+static struct value explanation(const struct row *row, const struct rows *rows, const char **cached,
 			    char *(*text_of)(struct history *h, const struct tree *t,
 					     int asked, const struct why *why))
 {
 	const struct waterfall *w = waterfall_of(rows);
-	if (!*kept) {
+	if (!*cached) {
 		struct why why;
 		why_find(w->history, w->tree, ROW(row)->index, &why);
 		g_autofree char *text = text_of(w->history, w->tree, ROW(row)->index, &why);
-		*kept = rows_text((struct rows *)rows, text ? text : "");
+		*cached = rows_text((struct rows *)rows, text ? text : "");
 	}
-	return value_text(**kept ? *kept : NULL);
+	return value_text(**cached ? *cached : NULL);
 }
 
 static GETTER(get_why)
 {
-	return verdict(row, rows, &((struct waterfall_row *)row)->why, why_short);
+	return explanation(row, rows, &((struct waterfall_row *)row)->why, why_short);
 }
 
-static GETTER(get_verdict)
+static GETTER(get_explanation)
 {
-	return verdict(row, rows, &((struct waterfall_row *)row)->columns.verdict, why_sentence);
+	return explanation(row, rows, &((struct waterfall_row *)row)->columns.explanation, why_sentence);
 }
 
 static GETTER(get_mainly_text)
@@ -56,7 +56,7 @@ static GETTER(get_mainly_text)
 	enum part p = part_largest(s->part, &ns, &total);
 	if (total <= 0)
 		return value_none();
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows_lacks(rows, s->host), p),
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows_missing(rows, s->host), p),
 						(int)(100.0 * ns / total + 0.5));
 	return value_text(rows_text((struct rows *)rows, text));
 }
@@ -69,7 +69,7 @@ static const struct column columns[] = {
 	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
 	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
-	COLUMN_VERDICT(get_verdict),
+	COLUMN_EXPLANATION(get_explanation),
 };
 
 /* --- build --- */
@@ -126,7 +126,7 @@ static void count_whole(struct waterfall *w)
 	intmap_clear(&services);
 }
 
-static void add_verdict(struct rows *rows, struct waterfall *w)
+static void add_explanation(struct rows *rows, struct waterfall *w)
 {
 	struct why why;
 	w->usual_ns = history_usual(w->history, w->root);
@@ -169,9 +169,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (int i = 0; i < w->tree->n; i++)
 		w->all[w->n_all++] = add_row(rows, w, i);
 	count_whole(w);
-	add_verdict(rows, w);
+	add_explanation(rows, w);
 	struct range range = range_of(tl, query);
-	evicted_tell_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
+	evicted_describe_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	rows->n_before_filter = rows->rows->len;
 	return rows;
 }

@@ -217,7 +217,7 @@ static GString *line_of_waker(const struct timeline *tl, const struct span *s,
 	} else if (*irq) {
 		g_string_append_printf(text, "woken by %s", irq);
 	} else {
-		g_string_append(text, "woken, by whom is not known");
+		g_string_append(text, "woken; by which thread is unknown");
 	}
 	return text;
 }
@@ -385,7 +385,7 @@ static const char *reason_against(const struct timeline *tl, const struct span *
 {
 	if (!wait)
 		return s->part[PART_UNKNOWN] == span_duration(s) ?
-			"the trace does not tell what its thread did" : "it never waited";
+			"the trace does not show what its thread did" : "it never waited";
 	if (wait->part == PART_PREEMPTED)
 		return "it was preempted, and did not need a wakeup";
 	if (wait->waker != ID_NONE)

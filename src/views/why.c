@@ -132,7 +132,7 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 	why->culprit = c.thread;
 	why->culprit_did = did_what(c.part, c.on_cpu);
 	why->culprit_ns = c.ns;
-	why->culprit_behind = c.behind;
+	why->culprit_cpu_holder = c.cpu_holder;
 	why->culprit_also = c.second_ns ? did_what(c.second, c.second_on_cpu) : NULL;
 	why->culprit_also_ns = c.second_ns;
 	why->culprit_trace = c.span ? c.span->trace_id : 0;
@@ -168,7 +168,7 @@ static const struct span_wait *own_wait(const struct tree *t, int node, enum par
 /* Finds the wait and its waker. */
 static void find_waited(struct history *h, const struct tree *t, struct why_cause *c)
 {
-	c->waker = c->culprit = c->culprit_behind = ID_NONE;
+	c->waker = c->culprit = c->culprit_cpu_holder = ID_NONE;
 	if (part_is_runnable(c->part))
 		return;
 	c->wait = own_wait(t, c->node, c->part);
@@ -314,8 +314,8 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 	g_autofree char *label = thread_label_new(h->tl, c->culprit, c->wait->wake_ns);
 	g_string_append_printf(text, "; %s %s for %s of it", label, c->culprit_did,
 			       timefmt_duration(buf, c->culprit_ns));
-	if (c->culprit_behind != ID_NONE) {
-		g_autofree char *behind = thread_label_new(h->tl, c->culprit_behind, c->wait->wake_ns);
+	if (c->culprit_cpu_holder != ID_NONE) {
+		g_autofree char *behind = thread_label_new(h->tl, c->culprit_cpu_holder, c->wait->wake_ns);
 		g_string_append_printf(text, ", behind %s", behind);
 	}
 	if (c->culprit_also && c->culprit_also_ns * MEANWHILE_SHARE >= wait_blocked(c->wait))
@@ -324,13 +324,13 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 }
 
 /* Words for events that are missing for a more precise cause; NULL: none. */
-static const char *missing_for(unsigned lacks, enum part part)
+static const char *missing_for(unsigned missing, enum part part)
 {
-	if (part == PART_UNKNOWN && lacks & LACKS_SWITCHES)
+	if (part == PART_UNKNOWN && missing & MISSING_SWITCHES)
 		return "the trace has no sched_switch events";
-	if ((part == PART_USER || part == PART_OTHER) && lacks & LACKS_CALLS)
+	if ((part == PART_USER || part == PART_OTHER) && missing & MISSING_CALLS)
 		return "the trace has no system calls";
-	return part_is_blocked(part) && lacks & LACKS_WAKINGS ? "or for a CPU: the trace has no wakeups" : NULL;
+	return part_is_blocked(part) && missing & MISSING_WAKINGS ? "or for a CPU: the trace has no wakeups" : NULL;
 }
 
 static bool is_lock(const struct why_cause *c)
@@ -342,7 +342,7 @@ static bool is_lock(const struct why_cause *c)
 static void add_did(GString *text, const struct history *h, const struct span *s, const struct why_cause *c)
 {
 	char buf[TIMEFMT_LEN];
-	const char *missing = missing_for(view_host_lacking(h->tl, s->host), c->part);
+	const char *missing = missing_for(view_host_missing(h->tl, s->host), c->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	const char *before = part_info[c->part].before, *after = part_info[c->part].after;
 	const char *call = c->part == PART_OTHER && c->wait ? timeline_string(h->tl, c->wait->call) : "";
@@ -507,7 +507,7 @@ char *why_short(struct history *h, const struct tree *t, int asked, const struct
 	if (c->node != asked)
 		g_string_append_printf(text, "%s: ", s->name);
 	else if (!has_object(c->part) && !lock)
-		g_string_append_printf(text, "%s: ", part_word(view_host_lacking(h->tl, s->host), c->part));
+		g_string_append_printf(text, "%s: ", part_word(view_host_missing(h->tl, s->host), c->part));
 	if (s->service != top->service)
 		g_string_append_printf(text, "%s%s ", s->service, has_object(c->part) || lock ? "," : "");
 	if (lock) {

@@ -158,7 +158,7 @@ if command -v script >/dev/null; then
 fi
 refused 1 "nowhere" -b --log "$work/nowhere/log" "$small"
 echo 'root:x:0:0' >"$work/other"
-refused 1 "no log of blktop's" -b --log "$work/other" "$small"
+refused 1 "not a log of blktop" -b --log "$work/other" "$small"
 ok "and it is as it was" [ "$(cat "$work/other")" = 'root:x:0:0' ]
 : >"$work/linked"
 ln -s linked "$work/link"

@@ -158,7 +158,7 @@ kill -TERM $pid 2>/dev/null
 code=0
 wait $pid || code=$?
 ok "SIGTERM: 143" [ "$code" -eq 143 ]
-ok "the journal tells the end" grep -q 'ends with 143' "$work/log2"
+ok "the log file has the end" grep -q 'ends with 143' "$work/log2"
 
 # --wait is not given up after --timeout.
 timeout 3 "$BLKTOP" -b --wait --timeout 1 --view events -r net://127.0.0.1:1/host/a/b >"$work/out" 2>"$work/err"

@@ -103,7 +103,7 @@ def whole(tap):
 
 
 def slow_and_destroyed(tap):
-    """Each packet takes longer than the keeper's patience, and than the time limit of the connection, which is one of
+    """Each packet takes longer than the supervisor's patience, and than the time limit of the connection, which is one of
     silence; the session is destroyed right after the beginning."""
     t = first_packets(2)
     wanted = replayed(t).events

@@ -75,14 +75,14 @@ ok "nothing is left behind" [ "$(find . -name '*out.md*' | wc -l)" -eq 1 ]
 
 run report --worst 1 "$TRACES/lost/trace"
 ok "a lossy trace: exit 3, and said so" [ "$code" -eq 3 ]
-ok "on the page" grep -q '^| Trust | \*\*the tracer lost [1-9]' out
+ok "on the page" grep -q '^| Completeness | \*\*the tracer lost [1-9]' out
 
 refused 1 "no requests in" report "$TRACES/kernel-small/trace"
 refused 1 "no requests of that kind" report --filter 'name == nothing' "$ust"
 refused 1 "nowhere" report "$work/nowhere"
 refused 2 "no trace directory" report
 refused 2 "report needs a recorded trace" report -r localhost
-refused 2 "report and --batch can't be combined" report -b "$ust"
+refused 2 "report and --batch cannot be combined" report -b "$ust"
 refused 2 "report has no --view" report --view spans "$ust"
 refused 2 "--worst takes a number above 0" report --worst 0 "$ust"
 refused 2 "--worst needs report" -b --worst 3 "$ust"

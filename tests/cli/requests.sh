@@ -120,7 +120,7 @@ refused 2 "--against" -b --view compare --against nonsense "$demo"
 refused 1 "no trace 0000000000001234 in what was read" -b --view path --only trace=1234 "$demo"
 refused 1 "no span 0000000000001234 in trace $worst" -b --view spans --only "trace=$worst,span=1234" "$demo"
 refused 1 "no trace 0000000000001234" -b --view compare --only "trace=$worst" --against 1234 "$demo"
-refused 2 "view events by system can't be narrowed" -b --view events --by system --only "pid=$pid" "$demo"
+refused 2 "view events by system cannot be narrowed" -b --view events --by system --only "pid=$pid" "$demo"
 json_of k_interrupts --view interrupts --only "pid=$pid"
 json_of k_events --view events --only "pid=$pid"
 holds "interrupts and events of a process are its own" "all(

@@ -62,7 +62,7 @@ saved named "with the state dump" --at end --with-statedump "$demo"
 ok "says that it is there" grep -q "with the state dump" err
 saved all "everything" "$TRACES/rotation/trace"
 
-refused 1 "it is there already" save -o piece "$demo"
+refused 1 "it already exists" save -o piece "$demo"
 refused 2 "save needs -o DIR" save "$demo"
 refused 2 "save has no --force" save --force -o x "$demo"
 refused 2 "save needs a recorded trace" save -r localhost -o x

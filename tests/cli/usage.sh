@@ -15,7 +15,7 @@ refused 2 "--filter needs" save -o "$work/piece" --filter 'name == x' "$TRACES/d
 refused 2 "--at needs" --export-slowest 1 --at +1s "$TRACES/demo"
 refused 2 "--view needs" log --view spans "$TRACES/demo"
 refused 2 "--view needs" --export-slowest 1 --view spans "$TRACES/demo"
-refused 2 "no duration" -b --view syscalls --filter 'total_ns > 5msec' "$TRACES/demo"
+refused 2 "not a duration" -b --view syscalls --filter 'total_ns > 5msec' "$TRACES/demo"
 refused 2 "--at" -b --view syscalls --at yesterday "$TRACES/demo"
 refused 2 "hex" --export-span thumbnail "$TRACES/demo"
 refused 2 "combined" --export-slowest 1 --export-span 1 "$TRACES/demo"

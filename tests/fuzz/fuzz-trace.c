@@ -95,7 +95,7 @@ static void read_whole(struct native *n, struct fuzz_model *m)
 {
 	struct fuzz_taken taken = { .last = INT64_MIN, .see = fuzz_model_see, .data = m };
 	struct source *s = native_range(n, INT64_MIN, INT64_MAX, 0);
-	if (pieces_lack_spans(&(struct pieces){ .ops = pieces_native(n).ops, .trace = n }))
+	if (pieces_are_without_spans(&(struct pieces){ .ops = pieces_native(n).ops, .trace = n }))
 		model_without_spans(m->model);
 	g_assert_cmpint(fuzz_take(s, &taken, G_MAXINT), ==, SOURCE_END);
 	source_free(s);
@@ -139,7 +139,7 @@ static void compare_pieces(struct native *n, const struct fuzz_model *whole)
 	timeline_coverage(m.timeline, &first2, &last2);
 	g_assert_cmpint(first, ==, first2);
 	g_assert_cmpint(last, ==, last2);
-	struct trust t = timeline_trust(whole->timeline), t2 = timeline_trust(m.timeline);
+	struct completeness t = timeline_completeness(whole->timeline), t2 = timeline_completeness(m.timeline);
 	g_assert_cmpuint(t.lost_events, ==, t2.lost_events);
 	g_assert_cmpuint(t.lost_packets, ==, t2.lost_packets);
 	if (g_getenv("FUZZ_LAWS")) {
@@ -152,13 +152,13 @@ static void compare_pieces(struct native *n, const struct fuzz_model *whole)
 
 /* ---- what else is made of a trace ---- */
 
-static void see_line(void *data, struct journal_line *l)
+static void see_line(void *data, struct calllog_line *l)
 {
 	GString *out = data;
 	g_string_truncate(out, 0);
 	log_json(out, l);
 	g_assert_true(g_utf8_validate(out->str, (gssize)out->len, NULL));
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 static void read_log(const char *dir)

@@ -122,7 +122,7 @@ static void add_bad_requests(struct story *st)
 	struct span_wait *w = fake_wait(st->lock, PART_FUTEX, victim.begin + 150000,
 					victim.begin + 54790000, 1400000, st->worker[0], st->futex);
 	w->waker_call = st->sleep;
-	fake_hop(st->lock, st->worker[0], PART_TIMER, victim.begin + 150000, w->wake_ns - FAKE_T0)->call =
+	fake_link(st->lock, st->worker[0], PART_TIMER, victim.begin + 150000, w->wake_ns - FAKE_T0)->call =
 		st->sleep;
 	w->arg = 0x55efb1a37580;
 	fake_part(root, PART_FUTEX, w->wake_ns - w->begin_ns);
@@ -325,7 +325,7 @@ static void add_counts(struct story *st, struct second *s)
 
 static void add_loss(struct second *s)
 {
-	s->trust = (struct trust){ .lost_events = 12, .provisional = 3, .touched = 1 };
+	s->completeness = (struct completeness){ .lost_events = 12, .provisional = 3, .touched = 1 };
 	s->n_losses = 1;
 	s->losses = g_new0(struct loss_cell, 1);
 	s->losses[0] = (struct loss_cell){ .cpu = 1, .vpid = -1, .kernel = true, .count = 1,

@@ -86,7 +86,7 @@ uint32_t fake_thread(struct fake *f, uint32_t host, int32_t pid, int32_t tid, co
 	return id;
 }
 
-void fake_life(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit)
+void fake_lifetime(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit)
 {
 	struct thread_info *t = &g_array_index(f->threads, struct fake_thread_info, leader).info;
 
@@ -282,7 +282,7 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	return w;
 }
 
-struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
+struct chain_link *fake_link(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
 {
 	struct chain_link *h = ADD(s->chain, s->n_chain);
 	*h = (struct chain_link){
@@ -292,7 +292,7 @@ struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int
 	return h;
 }
 
-void fake_behind(struct span *s, uint32_t thread, int64_t ns)
+void fake_cpu_holder(struct span *s, uint32_t thread, int64_t ns)
 {
 	uint32_t n = s->runqueue ? s->runqueue->n : 0;
 	s->runqueue = g_realloc(s->runqueue, sizeof *s->runqueue + (n + 1) * sizeof s->runqueue->top[0]);
@@ -351,9 +351,9 @@ static void publish_seconds(struct fake *f)
 			p->first_ns = s->begin_ns;
 		p->has_coverage = true;
 		p->last_ns = s->end_ns;
-		p->trust.lost_events += s->trust.lost_events;
-		p->trust.lost_packets += s->trust.lost_packets;
-		p->trust.provisional += s->trust.provisional;
+		p->completeness.lost_events += s->completeness.lost_events;
+		p->completeness.lost_packets += s->completeness.lost_packets;
+		p->completeness.provisional += s->completeness.provisional;
 		for (uint32_t e = 0; e < s->n_events; e++)
 			p->n_events += s->events[e].count;
 		second_seal(s);

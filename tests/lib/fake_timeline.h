@@ -30,7 +30,7 @@ uint32_t fake_host(struct fake *f, const char *name);
 uint32_t fake_thread(struct fake *f, uint32_t host, int32_t pid, int32_t tid, const char *comm);
 /* Of a process: who made it, and when its threads and it came and went (ns from FAKE_T0;
  * -1: unknown). */
-void fake_life(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit);
+void fake_lifetime(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit);
 /* Puts its process into these namespaces (0: unknown). */
 void fake_ns(struct fake *f, uint32_t thread, uint32_t pid, uint32_t cgroup, uint32_t uts);
 /* What it says its host is called; the machine is called web1. */
@@ -62,9 +62,9 @@ struct span *fake_span(struct fake *f, const struct fake_span *desc);
 struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64_t end,
 			    int64_t wakeup, uint32_t waker, uint32_t call);
 /* What a waker did in [begin, end) of a wait of the span. PART_N: it ran. */
-struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end);
+struct chain_link *fake_link(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end);
 /* The span's time without a CPU was spent behind that thread. */
-void fake_behind(struct span *s, uint32_t thread, int64_t ns);
+void fake_cpu_holder(struct span *s, uint32_t thread, int64_t ns);
 void fake_part(struct span *s, enum part part, int64_t ns);	/* taken from user time */
 void fake_tag(struct span *s, const char *key, const char *val);
 void fake_annotate(struct span *s, int64_t at, const char *event);

@@ -122,7 +122,7 @@ static void publish(struct made_processes *m, bool final)
 		return;
 	p->beside_bytes = model_bytes(m->model) + p->span_bytes;
 	timeline_apply(m->timeline, p);
-	model_kept_from(m->model, timeline_retained_from(m->timeline));
+	model_set_retained_from(m->model, timeline_retained_from(m->timeline));
 }
 
 static void take_all(struct made_processes *m)

@@ -75,8 +75,8 @@ static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, in
 		if (sec->begin_ns < from || sec->begin_ns >= to)
 			continue;
 		fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
-			PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
-			sec->trust.lost_packets, sec->trust.provisional, sec->trust.touched);
+			PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->completeness.lost_events,
+			sec->completeness.lost_packets, sec->completeness.provisional, sec->completeness.touched);
 		print_range(out, tl, sec->begin_ns, sec->end_ns, alone);
 	}
 }

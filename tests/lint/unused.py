@@ -12,7 +12,7 @@ DECLARED = re.compile(r"^(?!static|typedef|G_DEFINE|#)[a-z][\w \t*]*?[ *](\w+)\(
 
 # Used by nobody yet, and why it stays.
 STAYS = {
-    "ragged": "rotation chunks that are processed apart (src/state/slice/ragged.c)",
+    "uneven": "rotation chunks that are processed apart (src/state/slice/uneven.c)",
     "hist_count_between": "a heatmap of any metric needs it",
 }
 

@@ -23,6 +23,8 @@ def limited(*arguments):
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
     if run.returncode != 0:
         raise blk.Failed(f"{' '.join(command)}: status {run.returncode}: {run.stderr[:300]}")
+    if run.stdout.count("\n") < 2:
+        raise blk.Failed(f"{' '.join(command)}: no row is printed")
     return run.stdout
 
 

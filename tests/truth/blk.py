@@ -117,7 +117,10 @@ def objects(view, trace, *more, lossy=False):
     status, out, err = blktop("-b", "--view", view, "--format", "json", *more, *traces)
     if status != 0 and not (lossy and status == 3):
         raise Failed(f"blktop -b --view {view} {' '.join(more)}: status {status}: {err.strip()[:400]}")
-    return [json.loads(line) for line in out.splitlines() if line.strip()]
+    found = [json.loads(line) for line in out.splitlines() if line.strip()]
+    if not found:
+        raise Failed(f"blktop -b --view {view} {' '.join(more)}: status {status}, and nothing is printed")
+    return found
 
 
 def rows(view, trace, *more, lossy=False):

@@ -10,15 +10,22 @@ babeltrace2 itself orders by wall clock, and the two domains' offsets are micros
 
 Recordings in CTF 2 have the text of babeltrace2 2.1.2 beside them (trace.txt.xz, and trace.warnings
 where something was lost), since older ones cannot read them.
+
+A dozen referees need the events of the same recordings. The first one stores them in BUILD/referee, and the
+others load them: see Stored.
 """
+import fcntl
 import functools
 import glob
+import hashlib
 import json
 import lzma
+import marshal
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import blk
 
@@ -47,8 +54,11 @@ def fields(text):
     found = {}
     for name, what in FIELD.findall(text):
         if name not in found:
-            found[name] = value(what)
+            found[sys.intern(name)] = value(what)
     return found
+
+
+context_fields = functools.lru_cache(4096)(fields)      # few differ
 
 
 def elements(text, array):
@@ -60,24 +70,12 @@ def elements(text, array):
 
 
 class Event:
-    __slots__ = ("ns", "host", "name", "cpu", "ctx_text", "text", "_ctx", "_payload")
+    """ctx and payload are dicts, which equal events may share: read only."""
+    __slots__ = ("ns", "host", "name", "cpu", "ctx", "payload", "text")
 
-    def __init__(self, ns, host, name, cpu, ctx_text, text):
+    def __init__(self, ns, host, name, cpu, ctx, payload, text):
         self.ns, self.host, self.name, self.cpu = ns, host, name, cpu
-        self.ctx_text, self.text = ctx_text, text
-        self._ctx = self._payload = None
-
-    @property
-    def ctx(self):
-        if self._ctx is None:
-            self._ctx = fields(self.ctx_text)
-        return self._ctx
-
-    @property
-    def payload(self):
-        if self._payload is None:
-            self._payload = fields(self.text)
-        return self._payload
+        self.ctx, self.payload, self.text = ctx, payload, text
 
     @property
     def user_space(self):
@@ -97,7 +95,8 @@ def parse(line):
     m = CONTEXT.match(line, at)
     if m:
         ctx, at = m[1], m.end()
-    return Event(ns, host, name, cpu, ctx, line[at:])
+    rest = line[at:]
+    return Event(ns, host, sys.intern(name), cpu, context_fields(ctx), fields(rest), rest)
 
 
 def beside(trace, ending):
@@ -196,18 +195,62 @@ def lines(trace):
     return without_muxer(trace)
 
 
-def events(trace):
+class Stored:
+    """What was made of a recording, in BUILD/referee: a line that says of which files and by which code, and
+    the value. Where it is missing or of something else it is made, by one process; the others wait."""
+    FOLDER = os.path.join(os.path.dirname(blk.BLKTOP), "referee")
+
+    def __init__(self, trace, what):
+        self.path = os.path.join(self.FOLDER, hashlib.sha1(f"{what} {os.path.abspath(trace)}".encode()).hexdigest())
+        stamp = hashlib.sha1(f"{sys.version} {version()}".encode())
+        text = beside(trace, ".txt.xz")
+        for path in [__file__] + [text] * bool(text) + sorted(
+                os.path.join(d, f) for d, _, files in os.walk(trace) for f in files):
+            s = os.stat(path)
+            stamp.update(f"{path} {s.st_size} {s.st_mtime_ns} {s.st_ino}\n".encode())
+        self.stamp = stamp.hexdigest().encode() + b"\n"
+
+    def get(self, make):
+        try:
+            os.makedirs(self.FOLDER, exist_ok=True)
+            with open(self.path + ".lock", "w", encoding="ascii") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                found = self.load()
+                return self.store(make()) if found is None else found
+        except OSError:         # no folder that can be written
+            return make()
+
+    def load(self):
+        try:
+            with open(self.path, "rb") as f:
+                return marshal.loads(f.read()) if f.readline() == self.stamp else None
+        except FileNotFoundError:
+            return None
+
+    def store(self, found):
+        with open(self.path + ".new", "wb") as f:
+            f.write(self.stamp + marshal.dumps(found))
+        os.replace(self.path + ".new", self.path)
+        return found
+
+
+def parsed(trace):
+    """The attributes of all events, in order."""
     found, bad = [], 0
     for line in lines(trace):
         e = parse(line)
         if e:
-            found.append(e)
+            found.append((e.ns, e.host, e.name, e.cpu, e.ctx, e.payload, e.text))
         else:
             bad += 1
     if bad:
         raise RuntimeError(f"{bad} lines of babeltrace2's text are not understood")
-    found.sort(key=lambda e: (e.ns, e.user_space, -1 if e.cpu is None else e.cpu))
+    found.sort(key=lambda e: (e[0], ":" in e[2], -1 if e[3] is None else e[3]))
     return found
+
+
+def events(trace):
+    return [Event(*e) for e in Stored(trace, "events").get(lambda: parsed(trace))]
 
 
 LOSS = re.compile(r"Tracer discarded (\d+) (event|packet)s? between \[(\d+)\.(\d+)\] and "

@@ -219,7 +219,7 @@ def one(tap, name, trace):
         expected["net", dev] = {k: sums[k] for k in ("reads", "writes", "errors", "read_bytes", "write_bytes")}
     n = sum(len(d.latencies) for d in devices.values())
     if not {"block_rq_issue", "block_rq_complete"} <= {e.name for e in events} and devices:
-        tap.skip(name, "requests are not followed: unknown, see test-lacking.c")
+        tap.skip(name, "requests are not followed: unknown, see test-missing-events.c")
         return
     found = {(r["kind"], r["device"]): r for r in blk.rows("devices", trace)}
     compare(tap, f"{name}: {len(expected)} devices, {n} requests, "

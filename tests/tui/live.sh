@@ -81,7 +81,7 @@ kill -CONT "$relay"
 shell HOME=/nonexistent/home XDG_STATE_HOME= XDG_CONFIG_HOME=
 t resize-window -t now -x 140 -y 40
 keys "'$BLKTOP' --utc --timeout 1 -r $url; echo rc=\$?" Enter
-wait_for "settings are not kept: there is no home directory '/nonexistent/home'; XDG_CONFIG_HOME or --config FILE"
+wait_for "settings are not stored: there is no home directory '/nonexistent/home'; XDG_CONFIG_HOME or --config FILE"
 result $? "no home directory: what is not kept, and what names another place"
 keys '!'
 wait_for "packets are not stored: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"

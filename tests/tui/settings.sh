@@ -141,10 +141,10 @@ rm -f "$rc"
 mkfifo "$rc"
 start
 t resize-window -t now -x 200 -y 24	# the path may be long
-wait_for "it is no file"
+wait_for "it is not a regular file"
 result $? "a pipe in the place of the file is not waited for"
 keys W
-wait_for "it is no file" && [ -p "$rc" ]
+wait_for "it is not a regular file" && [ -p "$rc" ]
 result $? "nor written over"
 quit
 rm -f "$rc"

@@ -179,7 +179,7 @@ static void test_no_drift(void)
 static void test_move(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL), other = g_string_new(NULL);
-	g_autofree char *told = NULL, *again = NULL, *none = NULL, *one = NULL;
+	g_autofree char *moved = NULL, *again = NULL, *none = NULL, *one = NULL;
 	for (unsigned i = 0; i < 4; i++) {
 		call(text, i + 1, "a", "b", T0 + i * 20 * MS, MS, 5 * MS, MS, 70 * MS);
 		call(other, i + 1, "a", "b", T0 + i * 20 * MS, MS, 5 * MS, MS, MS / 2);
@@ -189,8 +189,8 @@ static void test_move(void)
 	g_assert_nonnull(strstr(none, "b is not moved: it agrees with that of a"));
 	g_assert_cmpint(align_of("boot-of-b"), ==, 0);
 	g_autoptr(blk_timeline) before = read_script(text->str);
-	g_assert_true(hosts_move(before, &told));
-	g_assert_cmpstr(told, ==, "the clock of b is moved back by 70.000ms +-1.00ms, to that of a");
+	g_assert_true(hosts_move(before, &moved));
+	g_assert_cmpstr(moved, ==, "the clock of b is moved back by 70.000ms +-1.00ms, to that of a");
 	g_assert_cmpint(align_of("boot-of-b"), ==, -70 * MS);
 	g_autoptr(blk_timeline) after = read_script(text->str);
 	g_assert_false(hosts_move(after, &again));
@@ -299,13 +299,13 @@ static void test_services(void)
 	g_assert_true(timeline_coverage(tl, &q.from_ns, &q.to_ns));
 	q.to_ns++;
 	struct rows *rows = v->build(tl, &q);
-	bool told = false;
+	bool moved = false;
 	g_assert_cmpstr(rows->about, ==, "clocks: a is 700.000ms +-2.00ms ahead of b (1 call)");
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct value ns = v->columns[view_column(v, "clock_ns")].get(rows->rows->pdata[i], rows);
-		told |= ns.kind == VALUE_NS && ns.i == -700 * MS;
+		moved |= ns.kind == VALUE_NS && ns.i == -700 * MS;
 	}
-	g_assert_true(told);
+	g_assert_true(moved);
 	rows_free(rows);
 }
 

@@ -95,7 +95,7 @@ static void test_usual(void)
 	g_assert_cmpint(cell(&view_compare, rows, lock, "futex_delta_ns").i, ==, 53240000);
 	g_assert_cmpint(cell(&view_compare, rows, all, "a_ns").i, ==, cmp->a_ns);
 	g_assert_cmpint(cell(&view_compare, rows, all, "b_ns").i, ==, cmp->b_ns);
-	g_assert_nonnull(strstr(rows->verdict, "longer: lock +54.6ms (futex +53.2ms)"));
+	g_assert_nonnull(strstr(rows->explanation, "longer: lock +54.6ms (futex +53.2ms)"));
 	g_assert_nonnull(strstr(rows->about, "against the usual"));
 	rows_free(rows);
 }
@@ -140,7 +140,7 @@ static void test_nothing_to_compare(void)
 	g_assert_cmpuint(rows->rows->len, ==, 2);
 	g_assert_cmpint(((const struct compare *)rows->extra)->b_ns, ==, -1);
 	g_assert_cmpint(cell(&view_compare, rows, 0, "delta_ns").kind, ==, VALUE_NONE);
-	g_assert_null(rows->verdict);
+	g_assert_null(rows->explanation);
 	rows_free(rows);
 	q.trace_id = 99;
 	rows = build("compare", tl, &q);
@@ -169,7 +169,7 @@ static void test_changed(void)
 	g_assert_cmpint(count, >=, 3);
 	g_assert_cmpint(cell(v, rows, i, "avg_delta_ns").i, ==, now - before);
 	g_assert_cmpint(cell(v, rows, i, "lost_ns").i, ==, (now - before) * count);
-	g_assert_nonnull(strstr(rows->verdict, "thumbnail takes"));
+	g_assert_nonnull(strstr(rows->explanation, "thumbnail takes"));
 	guint send = find(v, rows, "send", "server");
 	g_assert_cmpint(cell(v, rows, send, "avg_timer_delta_ns").i, >, 10 * FAKE_MS);
 	g_assert_true(g_str_has_prefix(cell(v, rows, send, "mainly").s, "timer +"));
@@ -180,7 +180,7 @@ static void test_changed(void)
 	i = find(v, rows, "thumbnail", NULL);
 	g_assert_cmpint(cell(v, rows, i, "lost_ns").kind, ==, VALUE_NONE);
 	g_assert_cmpint(cell(v, rows, i, "count_before").i, ==, 0);
-	g_assert_nonnull(strstr(rows->verdict, "nothing is known"));
+	g_assert_nonnull(strstr(rows->explanation, "nothing is known"));
 	rows_free(rows);
 	q.history = true;
 	rows = build("changed", tl, &q);

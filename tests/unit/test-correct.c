@@ -27,7 +27,7 @@ struct tardy {
 	size_t n, at;
 	struct source_late late;	/* told with the batch at .late_at */
 	size_t late_at;
-	bool told;
+	bool was_late;
 };
 
 static enum source_status tardy_next(struct source *s, struct blk_batch *ret,
@@ -47,9 +47,9 @@ static bool tardy_take_late(struct source *s, struct source_late *ret)
 {
 	struct tardy *t = (struct tardy *)s;
 
-	if (t->told || t->at < t->late_at || !t->late.n)
+	if (t->was_late || t->at < t->late_at || !t->late.n)
 		return false;
-	t->told = true;
+	t->was_late = true;
 	*ret = t->late;
 	return true;
 }
@@ -102,7 +102,7 @@ static struct tardy *tardy_new(const struct recording *r, int64_t from, int64_t 
 struct scene {
 	struct fake_pieces pieces;
 	struct tardy *source;
-	bool kept;
+	bool stored;
 };
 
 static bool open_scene(void *data, struct job_trace *ret, G_GNUC_UNUSED GError **error)
@@ -110,7 +110,7 @@ static bool open_scene(void *data, struct job_trace *ret, G_GNUC_UNUSED GError *
 	struct scene *s = data;
 
 	ret->source = &s->source->base;
-	if (s->kept)
+	if (s->stored)
 		ret->pieces = fake_pieces_growing(&s->pieces);
 	return true;
 }
@@ -143,14 +143,14 @@ static unsigned corrected_at(const struct timeline *tl, int64_t at)
 {
 	const struct second *s = timeline_second(tl, timeline_find(tl, at));
 
-	return s && s->begin_ns <= at ? s->trust.corrected : 0;
+	return s && s->begin_ns <= at ? s->completeness.corrected : 0;
 }
 
 static void test_late(gconstpointer name)
 {
 	struct recording *r = traces_record(name);
 	struct job_status st;
-	struct scene s = { .kept = true };
+	struct scene s = { .stored = true };
 
 	if (!r)
 		return;
@@ -207,7 +207,7 @@ static void test_reused(void)
 {
 	struct recording *r = traces_record_script(reused);
 	struct job_status st;
-	struct scene s = { .kept = true };
+	struct scene s = { .stored = true };
 	g_autoptr(blk_timeline) right = in_order(r);
 
 	fake_pieces_init(&s.pieces, r);
@@ -224,11 +224,11 @@ static void test_reused(void)
 }
 
 /* Nothing is kept: what is late is counted, and nothing is corrected. */
-static void test_not_kept(gconstpointer name)
+static void test_not_stored(gconstpointer name)
 {
 	struct recording *r = traces_record(name);
 	struct job_status st;
-	struct scene s = { .kept = false };
+	struct scene s = { .stored = false };
 
 	if (!r)
 		return;
@@ -242,7 +242,7 @@ static void test_not_kept(gconstpointer name)
 	g_assert_false(st.corrects);
 	g_assert_cmpuint(st.corrected, ==, 0);
 	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
-		g_assert_cmpuint(timeline_second(tl, i)->trust.corrected, ==, 0);
+		g_assert_cmpuint(timeline_second(tl, i)->completeness.corrected, ==, 0);
 	fake_pieces_clear(&s.pieces);
 }
 
@@ -302,7 +302,7 @@ static void test_ids(gconstpointer name)
 	g_assert_cmpuint(adopt(m, tl, read_again(r), from, end + 1), ==, timeline_n_seconds(right));
 	g_autofree char *again = report_of_seconds(tl, from, to);
 	report_assert_equal("again", expected, again);
-	g_assert_cmpuint(timeline_second(tl, 0)->trust.corrected, ==, 2);
+	g_assert_cmpuint(timeline_second(tl, 0)->completeness.corrected, ==, 2);
 	g_assert_cmpuint(timeline_n_spans(tl), ==, timeline_n_spans(right));
 	model_free(m);
 	recording_free(r);
@@ -373,10 +373,10 @@ static void test_stays(gconstpointer name)
 	timeline_apply(tl, p);
 	g_assert_true(timeline_second(tl, 1) == mine);
 	g_assert_cmpuint(timeline_n_spans(tl), ==, n);
-	size_t kept = 0;
+	size_t stored = 0;
 	for (size_t i = 0; i < n; i++)
-		kept += g_ptr_array_find(spans, timeline_span(tl, i), NULL);
-	g_assert_cmpuint(kept, ==, spans->len);
+		stored += g_ptr_array_find(spans, timeline_span(tl, i), NULL);
+	g_assert_cmpuint(stored, ==, spans->len);
 	model_free(m);
 	recording_free(r);
 }
@@ -512,7 +512,7 @@ static void test_own_names(void)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*test)(gconstpointer); } tests[] = {
-		{ "late", test_late }, { "not-kept", test_not_kept }, { "ids", test_ids },
+		{ "late", test_late }, { "not-kept", test_not_stored }, { "ids", test_ids },
 		{ "between", test_between }, { "stays", test_stays },
 	};
 	static const char *const traces[] = { "demo/trace", "kernel-ust/trace" };

@@ -303,15 +303,15 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "\n  ;", UNSUPPORTED, "3:3: expected a declaration, not ';'" },
 	{ "/* no end *", CORRUPT, "2:1: a comment without end" },
 	{ "/*/", CORRUPT, "2:1: a comment without end" },
-	{ "env { a = \"x", CORRUPT, "2:11: a string without end" },
+	{ "env { a = \"x", CORRUPT, "2:11: an unterminated string" },
 	{ "env { a = \"\\q\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
 	{ "env { a = \"\\x00\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
 	{ "env { a = \"\\777\"; };", UNSUPPORTED, "2:12: no known escape of a string" },
 	{ "env { a = 18446744073709551616; };", CORRUPT, "2:11: a number of more than 64 bits" },
 	{ "env { a = 9223372036854775808; };", UNSUPPORTED, "2:11: a signed number of more than 64 bits" },
-	{ "env { a = 12x; };", UNSUPPORTED, "2:11: no number" },
-	{ "env { a = 0x; };", UNSUPPORTED, "2:11: no number" },
-	{ "env { a = 08; };", UNSUPPORTED, "2:11: no number" },
+	{ "env { a = 12x; };", UNSUPPORTED, "2:11: not a number" },
+	{ "env { a = 0x; };", UNSUPPORTED, "2:11: not a number" },
+	{ "env { a = 08; };", UNSUPPORTED, "2:11: not a number" },
 	{ "env { a = 'x'; };", UNSUPPORTED, "2:11: a character constant" },
 	{ "env { a = 1 };", UNSUPPORTED, "2:13: expected ';', not '}'" },
 	{ "env { a = 1; }", CORRUPT, "2:15: expected ';', not the end" },
@@ -330,7 +330,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	  "2:9: unknown attribute 'stream.packet.x' of trace" },
 	{ "trace { major = 1; major = 1; };", CORRUPT, "2:20: 'major' of trace twice" },
 	{ "trace { major = 1; minor = 8; byte_order = le; packet.header := string; };", CORRUPT,
-	  "2:65: a header, context or payload that is no structure" },
+	  "2:65: a header, context or payload that is not a structure" },
 	{ "stream { id = 0; };", UNSUPPORTED, "2:1: a stream before the trace block" },
 	{ "clock { freq = 1; };", UNSUPPORTED, "2:7: clock without 'name'" },
 	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: clock frequency is 0" },
@@ -344,7 +344,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	  "2:11: an integer that has not 1 to 64 bits" },
 	{ "typealias integer { align = 8; } := x;", UNSUPPORTED, "2:19: integer without 'size'" },
 	{ "typealias integer { size = 8; align = 12; } := x;", CORRUPT,
-	  "2:39: an alignment that is no power of two" },
+	  "2:39: an alignment that is not a power of two" },
 	{ "typealias integer { size = 8; align = 65536; } := x;", UNSUPPORTED, "2:39: so wide an alignment" },
 	{ "typealias integer { size = 8; base = 7; } := x;", UNSUPPORTED, "2:38: no known base" },
 	{ "typealias integer { size = 8; encoding = latin1; } := x;", UNSUPPORTED,
@@ -369,12 +369,12 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "struct s { string a; string _a; };", UNSUPPORTED, "2:10: two fields 'a'" },
 	{ "struct s { struct s x; };", UNSUPPORTED, "2:19: no 'struct s'" },
 	{ "struct s { }; struct s { };", CORRUPT, "2:22: 'struct s' is declared twice" },
-	{ "struct { } align(0);", CORRUPT, "2:18: an alignment that is no power of two" },
+	{ "struct { } align(0);", CORRUPT, "2:18: an alignment that is not a power of two" },
 	{ "struct s { struct { } a[2]; };", UNSUPPORTED, "2:25: elements that may have no size" },
 	{ "typealias " INT8 " := u; struct s { u a : 3; };", UNSUPPORTED, NULL },
 	{ "typealias " INT8 " := u; struct s { u a[0x10000000000]; };", UNSUPPORTED, NULL },
 	{ "typealias " INT8 " := u; struct s { u a[65536][65536][65536]; };", UNSUPPORTED, NULL },
-	{ "enum e : struct { } { a };", CORRUPT, "2:10: an enum of something that is no integer" },
+	{ "enum e : struct { } { a };", CORRUPT, "2:10: an enum whose type is not an integer" },
 	{ "enum e { a };", UNSUPPORTED, "2:8: no type 'int'" },
 	{ "enum e;", UNSUPPORTED, "2:6: no 'enum e'" },
 	{ "enum : integer { size = 8; } { a = -1 };", UNSUPPORTED, "2:36: expected a number, not '-'" },
@@ -387,25 +387,25 @@ static const struct { const char *text; int code; const char *error; } refusals[
 
 /* Behind a whole trace with a stream: line 22. */
 static const struct { const char *fields; int code; const char *error; } bad_fields[] = {
-	{ "string", CORRUPT, "22:1: a header, context or payload that is no structure" },
-	{ "struct { uint8_t a[n]; uint8_t n; }", UNSUPPORTED, "22:20: 'n' is no field before this one" },
-	{ "struct { uint8_t a[a]; }", UNSUPPORTED, "22:20: 'a' is no field before this one" },
-	{ "struct { string n; uint8_t a[n]; }", CORRUPT, "22:30: 'n' is no number" },
+	{ "string", CORRUPT, "22:1: a header, context or payload that is not a structure" },
+	{ "struct { uint8_t a[n]; uint8_t n; }", UNSUPPORTED, "22:20: 'n' is not a field before this one" },
+	{ "struct { uint8_t a[a]; }", UNSUPPORTED, "22:20: 'a' is not a field before this one" },
+	{ "struct { string n; uint8_t a[n]; }", CORRUPT, "22:30: 'n' is not a number" },
 	{ "struct { integer { size = 8; signed = 1; } n; uint8_t a[n]; }", CORRUPT,
 	  "22:57: 'n' is a signed length" },
-	{ "struct { uint8_t t; variant <t> { uint8_t a; } v; }", CORRUPT, "22:30: 't' is no enumeration" },
+	{ "struct { uint8_t t; variant <t> { uint8_t a; } v; }", CORRUPT, "22:30: 't' is not an enumeration" },
 	{ "struct { variant v { uint8_t a; }; variant v w; }", CORRUPT, NULL },
 	{ "struct { enum : uint8_t { b } t; variant <t> { uint8_t a; } v; }", UNSUPPORTED,
-	  "22:43: option 'a' of a variant, which its tag never selects" },
+	  "22:43: option 'a' of a variant is never selected by its tag" },
 	{ "struct { enum : uint8_t { a, _a } t; variant <t> { uint8_t a; } v; }", UNSUPPORTED,
-	  "22:47: a variant's options that differ in one '_' from its tag's" },
+	  "22:47: the options of a variant differ from its tag's labels by a leading '_'" },
 	{ "struct { uint8_t a[trace.packet.header.magic]; }", UNSUPPORTED,
-	  "22:20: 'magic' is in the packet's header or context, this one in an event" },
+	  "22:20: 'magic' is in the packet's header or context, which a field of an event cannot use here" },
 	{ "struct { uint8_t a[stream_id]; }", UNSUPPORTED,
-	  "22:20: 'stream_id' is in the packet's header or context, this one in an event" },
+	  "22:20: 'stream_id' is in the packet's header or context, which a field of an event cannot use here" },
 	{ "struct { uint8_t a[stream.event.context.c]; }", UNSUPPORTED,
 	  "22:20: 'c' is in the header or context of another declaration" },
-	{ "struct { uint8_t a[env.x]; }", UNSUPPORTED, "22:20: 'x' is no field before this one" },
+	{ "struct { uint8_t a[env.x]; }", UNSUPPORTED, "22:20: 'x' is not a field before this one" },
 	{ "struct { uint8_t a[a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q]; }", UNSUPPORTED,
 	  "22:20: a path of so many parts" },
 };
@@ -449,7 +449,7 @@ static void test_classes_twice(void)
 	g_assert_cmpstr(stream, ==, "17:1: a second stream of id 0");
 	g_autofree char *size = parse_error(BEGIN("le") "stream { id = 0; packet.context := struct {"
 					    " string content_size; }; };", &code);
-	g_assert_nonnull(strstr(size, "'content_size' that is not what this name stands for"));
+	g_assert_nonnull(strstr(size, "field 'content_size' does not have the type"));
 	g_assert_cmpint(code, ==, UNSUPPORTED);
 	g_autofree char *trace = parse_error(BEGIN("le") "trace { };", &code);
 	g_assert_cmpstr(trace, ==, "16:1: a second trace block");
@@ -542,7 +542,7 @@ static void test_bounds(void)
 			g_string_append_printf(far, "uint8_t a%u[n];", j);
 		g_string_append(far, "}; };\n");
 	}
-	refuse_unsupported(far, "more looks at fields");
+	refuse_unsupported(far, "too many searches for fields");
 }
 
 static void test_many(void)
@@ -601,7 +601,7 @@ static char *packet_error(const GByteArray *bytes, gsize n)
 static void test_broken_packets(void)
 {
 	static const struct { guint at; guint8 value; const char *error; } damage[] = {
-		{ 0, 0, "no magic number" }, { 5, 0, "of another trace" },
+		{ 0, 0, "no magic number" }, { 5, 0, "belongs to another trace" },
 		{ 24, 1, "impossible sizes" }, { 28, 1, "impossible sizes" },
 		{ 27, 200, "impossible sizes" }, { 31, 200, "cut off" },
 		{ 32, 1, "compressed, encrypted or with a checksum" },

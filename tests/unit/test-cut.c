@@ -276,7 +276,7 @@ static void test_nothing(struct bench *b, const void *recording)
 	g_assert_cmpint(g_mkdir(b->out, 0700), ==, 0);
 	g_assert_false(save(b, from, to, &r, &error));
 	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS);
-	g_assert_nonnull(strstr(error->message, "it is there already"));
+	g_assert_nonnull(strstr(error->message, "it already exists"));
 	g_clear_error(&error);
 	g_assert_cmpint(g_rmdir(b->out), ==, 0);	/* and empty */
 	g_assert_cmpint(symlink("nowhere", b->out), ==, 0);

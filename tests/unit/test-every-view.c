@@ -56,12 +56,6 @@ static struct timeline *load(const char *path, uint32_t reads)
 
 /* --- tests --- */
 
-static void test_recording(const void *path)
-{
-	g_autoptr(blk_timeline) tl = load(path, 0);
-	check_views(tl);
-}
-
 /* What a view prints that tells what it reads is the same where nothing else was made. */
 static void check_bare(const struct view *v, const struct timeline *tl,
 		       const struct timeline *bare, enum view_by by)
@@ -77,15 +71,19 @@ static void check_bare(const struct view *v, const struct timeline *tl,
 	rows_free(few);
 }
 
-static void test_reads(const void *path)
+static void check_reads(const void *path, const struct timeline *tl)
 {
-	g_autoptr(blk_timeline) tl = load(path, 0);
+	g_autoptr(GHashTable) loaded = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)timeline_free);
 	unsigned n = 0;
 
 	for (const struct view *const *v = view_all; *v; v++) {
 		if (!(*v)->reads)
 			continue;
-		g_autoptr(blk_timeline) bare = load(path, (*v)->reads);
+		struct timeline *bare = g_hash_table_lookup(loaded, GUINT_TO_POINTER((*v)->reads));
+		if (!bare) {
+			bare = load(path, (*v)->reads);
+			g_hash_table_insert(loaded, GUINT_TO_POINTER((*v)->reads), bare);
+		}
 		g_assert_cmpuint(timeline_n_spans(bare), ==, 0);
 		for (int by = BY_SYSTEM; by < BY_N; by++, n++)
 			if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
@@ -93,6 +91,13 @@ static void test_reads(const void *path)
 	}
 	g_assert_cmpuint(n, >, 0);
 	g_assert_cmpuint(view_find("spans")->reads, ==, 0);
+}
+
+static void test_recording(const void *path)
+{
+	g_autoptr(blk_timeline) tl = load(path, 0);
+	check_views(tl);
+	check_reads(path, tl);
 }
 
 static void test_story(void)
@@ -174,11 +179,8 @@ static void add_recordings(const char *known)
 			if (!g_str_has_prefix(trace, "trace") || !g_file_test(there, G_FILE_TEST_IS_DIR) ||
 			    !strcmp(name, "ust-without-stream-class"))	/* no event of it can be read */
 				continue;
-			g_autofree char *bare = g_strdup_printf("%s/reads", test);
 			g_test_add_data_func_full(test, g_build_filename(path, trace, NULL),
 						  test_recording, g_free);
-			g_test_add_data_func_full(bare, g_build_filename(path, trace, NULL),
-						  test_reads, g_free);
 		}
 	}
 }

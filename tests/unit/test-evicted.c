@@ -100,7 +100,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 }
 
 /* What can't be told of a span that is gone, or is of those that are kept. */
-static bool is_about_kept(const char *column)
+static bool is_about_retained(const char *column)
 {
 	static const char *const ids[] = { "calls", "verdict" };
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
@@ -117,7 +117,7 @@ static void assert_same(const struct view *v, const struct rows *a, const struct
 			const struct column *col = &v->columns[c];
 			struct value x = col->get(a->rows->pdata[r], a);
 			struct value y = col->get(b->rows->pdata[r], b);
-			if (is_about_kept(col->id))
+			if (is_about_retained(col->id))
 				continue;
 			if (x.kind != y.kind || (x.kind == VALUE_TEXT ? strcmp(x.s, y.s) != 0 :
 						 x.kind == VALUE_RATIO ? x.d != y.d :
@@ -277,11 +277,11 @@ static void test_ranges(gconstpointer data)
 	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
 	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
 		const struct view *v = view_find(views[i]);
-		unsigned incomplete = 0, told = 0;
+		unsigned incomplete = 0, n_dropped = 0;
 		for (int64_t s = 0; s < REQUESTS / 100; s += wide) {
 			struct rows *a = rows_of(all, v, s * S, (s + wide) * S, NULL);
 			struct rows *b = rows_of(some, v, s * S, (s + wide) * S, NULL);
-			told += b->dropped != NULL;
+			n_dropped += b->dropped != NULL;
 			if (b->dropped && strstr(b->dropped, "INCOMPLETE")) {
 				g_assert_cmpint(count_all(v, b), <, count_all(v, a));
 				incomplete++;
@@ -291,7 +291,7 @@ static void test_ranges(gconstpointer data)
 			rows_free(a);
 			rows_free(b);
 		}
-		g_assert_cmpuint(told, >, 0);
+		g_assert_cmpuint(n_dropped, >, 0);
 		if (wide == WIDE)
 			g_assert_cmpuint(incomplete, ==, 0);
 		else
@@ -388,7 +388,7 @@ static struct timeline *run_late(size_t budget)
 }
 
 /* A trace that was evicted, and of which an annotation comes later, counts once. */
-static void test_told_again(void)
+static void test_reported_again(void)
 {
 	g_autoptr(blk_timeline) all = run_late(0), some = run_late(SMALL);
 	uint64_t traces, spans;
@@ -436,7 +436,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/evicted/open", test_open);
 	g_test_add_func("/evicted/unknown", test_unknown);
 	g_test_add_func("/evicted/many-names", test_many_names);
-	g_test_add_func("/evicted/told-again", test_told_again);
+	g_test_add_func("/evicted/told-again", test_reported_again);
 	g_test_add_func("/evicted/read-again", test_read_again);
 	return g_test_run();
 }

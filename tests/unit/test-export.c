@@ -4,7 +4,7 @@
  * are never overwritten.
  */
 #include "export/export.h"
-#include "export/facts.h"
+#include "export/attributes.h"
 #include "lib/fake_timeline.h"
 
 #include <gio/gio.h>

@@ -182,17 +182,17 @@ static enum value_kind kind_of(int column, const void *data)
 static void test_check(void)
 {
 	static const struct { const char *text, *message; } table[] = {
-		{ "busy_ns > 5msec", "filter 'busy_ns > 5msec': '5msec' is no duration "
+		{ "busy_ns > 5msec", "filter 'busy_ns > 5msec': '5msec' is not a duration "
 				     "(ns us ms s m h) at character 11" },
-		{ "busy_ns > 1K", "'1K' is no duration" }, { "busy_ns == \"\"", "'' is no duration" },
-		{ "exit_ns != soon", "'soon' is no duration" },
-		{ "read_bytes > 5MB", "'5MB' is no number of bytes (K M G)" },
-		{ "read_bytes > 1ms", "'1ms' is no number of bytes" },
-		{ "pid == foo", "'foo' is no number at" }, { "pid > 1%", "'1%' is no number at" },
-		{ "cpu_ratio > 1s", "'1s' is no ratio (0.5 or 50%)" },
-		{ "trace_id == xyz", "'xyz' is no id of hex digits" },
-		{ "w0 || !(w0 && (pid < x))", "'x' is no number at character 22" },
-		{ "\303\251 || pid < x", "'x' is no number at character 12" },
+		{ "busy_ns > 1K", "'1K' is not a duration" }, { "busy_ns == \"\"", "'' is not a duration" },
+		{ "exit_ns != soon", "'soon' is not a duration" },
+		{ "read_bytes > 5MB", "'5MB' is not a number of bytes (K M G)" },
+		{ "read_bytes > 1ms", "'1ms' is not a number of bytes" },
+		{ "pid == foo", "'foo' is not a number at" }, { "pid > 1%", "'1%' is not a number at" },
+		{ "cpu_ratio > 1s", "'1s' is not a ratio (0.5 or 50%)" },
+		{ "trace_id == xyz", "'xyz' is not a hexadecimal id" },
+		{ "w0 || !(w0 && (pid < x))", "'x' is not a number at character 22" },
+		{ "\303\251 || pid < x", "'x' is not a number at character 12" },
 		{ "busy_ns > 5ms && pid < 1K && read_bytes < 1G && cpu_ratio < 5%", NULL },
 		{ "busy_ns == 5 && pid == \"254\" && cpu_ratio > 1 && trace_id == 0xab", NULL },
 		{ "busy_ns =~ x && pid !~ ms && comm == 5ms && comm < 3x && w0 && !w1", NULL },

@@ -29,7 +29,7 @@ static void publish(struct run *r)
 	if (!p)
 		return;
 	r->spans += p->spans->len;
-	r->late = p->trust.late;
+	r->late = p->completeness.late;
 	publication_free(p);
 }
 

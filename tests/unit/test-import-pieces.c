@@ -68,7 +68,7 @@ static char *made(GRand *rand)
 }
 
 /* All that is told of it. */
-static char *told(const char *text, size_t piece_bytes)
+static char *imported(const char *text, size_t piece_bytes)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *warning = NULL;
@@ -82,11 +82,11 @@ static char *told(const char *text, size_t piece_bytes)
 	g_autofree char *json = span_export(tl, &all, SPAN_JSON, &n, &error);
 	g_assert_no_error(error);
 	g_assert_true(timeline_coverage(tl, &first, &last));
-	struct trust trust = timeline_trust(tl);
+	struct completeness completeness = timeline_completeness(tl);
 	GString *ret = g_string_new(json);
 	g_string_append_printf(ret, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT
 			       " %" G_GUINT64_FORMAT "\n", warning ? strchr(warning, ':') : "", first, last,
-			       timeline_n_events(tl), trust.lost_events);
+			       timeline_n_events(tl), completeness.lost_events);
 	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
 		g_string_append_printf(ret, "%" G_GINT64_FORMAT "..%" G_GINT64_FORMAT "\n",
 				       timeline_second(tl, i)->begin_ns, timeline_second(tl, i)->end_ns);
@@ -98,9 +98,9 @@ static void test_pieces(void)
 	g_autoptr(GRand) rand = g_rand_new_with_seed(11);
 	for (int round = 0; round < 40; round++) {
 		g_autofree char *text = made(rand);
-		g_autofree char *whole = told(text, 0);
+		g_autofree char *whole = imported(text, 0);
 		for (size_t piece = 1; piece < 40000; piece = piece * 7 + 1) {
-			g_autofree char *some = told(text, piece);
+			g_autofree char *some = imported(text, piece);
 			g_assert_cmpstr(some, ==, whole);
 		}
 	}
@@ -118,7 +118,7 @@ static void test_mutations(void)
 			text[g_rand_int_range(rand, 0, len)] = some[g_rand_int_range(rand, 0, sizeof some - 1)];
 		if (round % 3 == 0)
 			text[g_rand_int_range(rand, 0, len)] = '\0';
-		g_autofree char *whole = told(text, 0), *some_of_it = told(text, 1);
+		g_autofree char *whole = imported(text, 0), *some_of_it = imported(text, 1);
 		g_assert_cmpstr(some_of_it, ==, whole);
 	}
 }

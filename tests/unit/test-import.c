@@ -5,7 +5,7 @@
  */
 #include "base/limits.h"
 #include "export/export.h"
-#include "export/facts.h"
+#include "export/attributes.h"
 #include "export/import.h"
 #include "cli/filters.h"
 #include "export/json_items.h"
@@ -167,13 +167,13 @@ static void test_plain(void)
 	g_assert_cmpint(s->part[PART_UNKNOWN], ==, 20000);
 	g_assert_cmpuint(s->errors, ==, 1);
 	g_assert_cmpuint(s->n_annotations, ==, 3);		/* cs, ws, cr */
-	g_assert_cmpstr(facts_tag(s, "peer.service"), ==, "db");
-	g_assert_cmpstr(facts_tag(s, "peer.port"), ==, "5432");
-	g_assert_cmpstr(facts_tag(s, "n"), ==, "7");	/* tags are text, but not all know */
-	g_assert_cmpstr(facts_tag(s, "b"), ==, "true");
-	g_assert_cmpstr(facts_tag(s, "d"), ==, "0.5");
-	g_assert_null(facts_tag(s, "o"));
-	g_assert_null(facts_tag(s, "z"));
+	g_assert_cmpstr(attributes_tag(s, "peer.service"), ==, "db");
+	g_assert_cmpstr(attributes_tag(s, "peer.port"), ==, "5432");
+	g_assert_cmpstr(attributes_tag(s, "n"), ==, "7");	/* tags are text, but not all know */
+	g_assert_cmpstr(attributes_tag(s, "b"), ==, "true");
+	g_assert_cmpstr(attributes_tag(s, "d"), ==, "0.5");
+	g_assert_null(attributes_tag(s, "o"));
+	g_assert_null(attributes_tag(s, "z"));
 	g_assert_cmpstr(s->service, ==, "web");
 	g_assert_cmpuint(s->port, ==, 80);
 }
@@ -326,7 +326,7 @@ static void test_self(void)
 }
 
 /* Of a span that was told before it was over, and before its kind was known. */
-static void test_told_in_part(void)
+static void test_reported_in_part(void)
 {
 	g_autoptr(blk_timeline) tl = import_text(
 		"[{\"traceId\":\"a\",\"id\":\"1\",\"timestamp\":1000,"
@@ -417,7 +417,7 @@ static void test_left_out(void)
 		g_assert_cmpuint(timeline_n_spans(tl), ==, cases[i].spans);
 		g_assert_nonnull(warning);
 		g_assert_nonnull(strstr(warning, cases[i].why));
-		g_assert_cmpuint(timeline_trust(tl).lost_events, ==, 1);
+		g_assert_cmpuint(timeline_completeness(tl).lost_events, ==, 1);
 	}
 }
 
@@ -538,7 +538,7 @@ static char *many_spans(void)
 	return g_string_free(text, FALSE);
 }
 
-struct told {
+struct progress {
 	int64_t times, stop_after;
 	double progress;
 	uint64_t n;
@@ -546,7 +546,7 @@ struct told {
 
 static bool note_progress(void *data, double progress, uint64_t n)
 {
-	struct told *t = data;
+	struct progress *t = data;
 	g_assert_cmpfloat(progress, >=, t->progress);
 	g_assert_cmpfloat(progress, <=, 1);
 	t->progress = progress;
@@ -554,7 +554,7 @@ static bool note_progress(void *data, double progress, uint64_t n)
 	return !t->stop_after || ++t->times < t->stop_after;
 }
 
-static struct publication *import_told(struct told *t)
+static struct publication *import_with_progress(struct progress *t)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = many_spans();
@@ -579,10 +579,10 @@ static const struct span *span_at(const struct publication *p, guint i)
 }
 
 /* It tells how far it is, and stops where it is asked to, with what it has. */
-static void test_told(void)
+static void test_reported(void)
 {
-	struct told all = { 0 }, some = { .stop_after = 14 };
-	struct publication *p = import_told(&all), *q = import_told(&some);
+	struct progress all = { 0 }, some = { .stop_after = 14 };
+	struct publication *p = import_with_progress(&all), *q = import_with_progress(&some);
 	g_assert_cmpuint(p->spans->len, ==, 2 * MANY);
 	g_assert_cmpfloat(all.progress, >, 0.8);
 	g_assert_cmpuint(q->spans->len, ==, some.n);
@@ -595,8 +595,8 @@ static void test_told(void)
 /* By the ends of traces, and cut between them: then memory's bounds keep the newest. */
 static void test_split(void)
 {
-	struct told all = { 0 };
-	struct publication *p = import_told(&all), *tail;
+	struct progress all = { 0 };
+	struct publication *p = import_with_progress(&all), *tail;
 	g_autoptr(GPtrArray) tails = g_ptr_array_new();
 	int64_t end = INT64_MIN;
 	for (guint i = 0; i < p->spans->len; i++) {
@@ -707,7 +707,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/reports", test_reports);
 	g_test_add_func("/import/times", test_times);
 	g_test_add_func("/import/self", test_self);
-	g_test_add_func("/import/told-in-part", test_told_in_part);
+	g_test_add_func("/import/told-in-part", test_reported_in_part);
 	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);
 	g_test_add_func("/import/types", test_types);
@@ -720,7 +720,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/own-parent", test_own_parent);
 	g_test_add_func("/import/windows", test_windows);
 	g_test_add_func("/import/endless", test_endless);
-	g_test_add_func("/import/told", test_told);
+	g_test_add_func("/import/told", test_reported);
 	g_test_add_func("/import/split", test_split);
 	return g_test_run();
 }

@@ -56,7 +56,7 @@ static bool span_lists(uint64_t n)
 	GString *text = g_string_new("[" GOOD ",");
 
 	g_string_append_printf(text, "%s%s%s]", open, SPAN("1", "1", ""), close);
-	return is_read(text, "too many lists inside one another");
+	return is_read(text, "lists are nested too deep");
 }
 
 /* The places of all others are there, and take no memory as long as nothing is written to them. */

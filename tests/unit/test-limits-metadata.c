@@ -178,7 +178,7 @@ static bool field_lookups(uint64_t n)
 	for (; left >= far; left -= far - 1)
 		add_lookups(text, id++, 1, far);
 	add_lookups(text, id, 1, (unsigned)left + 1);
-	return is_read(text, "more looks at fields than any tracer asks for");
+	return is_read(text, "too many searches for fields");
 }
 
 static bool array_bits(uint64_t n)
@@ -220,7 +220,7 @@ static bool lengths(uint64_t n)
 	g_autoptr(GString) fields = g_string_new(NULL);
 	add_lengths(fields, from, n + 1);
 	add_event(text, 0, fields->str);
-	return is_read(text, "one length or tag too many");
+	return is_read(text, "exceeds the number of lengths and tags");
 }
 
 static bool path_parts(uint64_t n)

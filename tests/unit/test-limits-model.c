@@ -302,7 +302,7 @@ static bool open_trace_seconds(uint64_t n)
 	fed_publish(&r, true);
 	for (size_t i = 0; i < timeline_n_spans(r.tl); i++)
 		open |= timeline_span(r.tl, i)->span_id == 2 && timeline_span(r.tl, i)->state == SPAN_COMPLETE;
-	g_test_message("late %u", (unsigned)timeline_trust(r.tl).late);
+	g_test_message("late %u", (unsigned)timeline_completeness(r.tl).late);
 	fed_end(&r);
 	return open;
 }

@@ -73,7 +73,7 @@ static bool probe_bytes(uint64_t n)
 {
 	g_autofree char *name = g_strnfill(n, 'x'), *line = g_strconcat("blktop --kprobe ", name, NULL);
 
-	return is_option(line, 0, "is no symbol of the kernel");
+	return is_option(line, 0, "is not a symbol of the kernel");
 }
 
 /* ---- settings ---- */

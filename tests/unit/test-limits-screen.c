@@ -10,7 +10,7 @@
 #include "ui/screen.h"
 #include "ui/messages.h"
 #include "ui/rc.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 #include "ui/screen_log.h"
 
 #include <string.h>
@@ -31,31 +31,31 @@ static bool settings_warnings(uint64_t n)
 
 static bool typed_lines(uint64_t n)
 {
-	struct recall *r = recall_new();
+	struct prompt_history *r = prompt_history_new();
 	char line[32];
 
 	for (unsigned i = 0; i < n; i++) {
 		g_snprintf(line, sizeof line, "line %u", i);
-		recall_add(r, "filter", line);
+		prompt_history_add(r, "filter", line);
 	}
-	const char *oldest = recall_get(r, "filter", n - 1);
+	const char *oldest = prompt_history_get(r, "filter", n - 1);
 	bool all = oldest && g_str_equal(oldest, "line 0");
-	g_assert_nonnull(recall_get(r, "filter", LIMIT_TYPED_LINES - 1));
-	g_assert_null(recall_get(r, "filter", LIMIT_TYPED_LINES));
-	recall_free(r);
+	g_assert_nonnull(prompt_history_get(r, "filter", LIMIT_TYPED_LINES - 1));
+	g_assert_null(prompt_history_get(r, "filter", LIMIT_TYPED_LINES));
+	prompt_history_free(r);
 	return all;
 }
 
 static bool typed_bytes(uint64_t n)
 {
 	g_autofree char *line = g_strnfill(n, 'x'), *text = g_strconcat("filter\t", line, "\n", NULL);
-	struct recall *r = recall_new();
+	struct prompt_history *r = prompt_history_new();
 
-	recall_read(r, text, strlen(text));
-	const char *read = recall_get(r, "filter", 0);
+	prompt_history_read(r, text, strlen(text));
+	const char *read = prompt_history_get(r, "filter", 0);
 	bool taken = read && g_str_equal(read, line);
 	g_assert_true(taken || !read);
-	recall_free(r);
+	prompt_history_free(r);
 	return taken;
 }
 
@@ -75,15 +75,15 @@ static bool messages(uint64_t n)
 	return all;
 }
 
-static struct journal_window *ready;
-static struct journal_want wanted;
+static struct calllog_window *ready;
+static struct calllog_want wanted;
 
-static void log_ask(void *data, const struct journal_want *want)
+static void log_ask(void *data, const struct calllog_want *want)
 {
 	wanted = *want;
 }
 
-static struct journal_window *log_take(void *data)
+static struct calllog_window *log_take(void *data)
 {
 	return g_steal_pointer(&ready);
 }
@@ -95,32 +95,32 @@ static void status(void *data, struct ui_status *ret)
 
 static const struct ui_backend backend = { .status = status, .log_ask = log_ask, .log_take = log_take };
 
-static void keep_line(void *data, struct journal_line *l)
+static void keep_line(void *data, struct calllog_line *l)
 {
 	g_ptr_array_add(data, l);
 }
 
 /* n events at `from` and after, one a nanosecond. */
-static struct journal_window *window_of(int64_t from, uint64_t n)
+static struct calllog_window *window_of(int64_t from, uint64_t n)
 {
 	g_autoptr(GString) script = g_string_new(NULL);
 	size_t n_rows;
-	const struct blk_subscription *rows = journal_subscriptions(&n_rows);
-	const struct journal_options o = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
-	struct journal_window *w = journal_window_new(&wanted);
-	struct journal *j = journal_new(&o, keep_line, w->lines);
+	const struct blk_subscription *rows = calllog_subscriptions(&n_rows);
+	const struct calllog_options o = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	struct calllog_window *w = calllog_window_new(&wanted);
+	struct calllog *j = calllog_new(&o, keep_line, w->lines);
 	struct blk_batch b;
 
 	for (uint64_t i = 0; i < n; i++)
 		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 u:app:progress percent=5\n", from + (int64_t)i);
 	struct source *source = source_open_script(script->str, rows, n_rows, NULL);
 	while (source_next(source, &b, NULL) == SOURCE_OK)
-		journal_feed(j, &source->tables, b.ev, b.n);
-	journal_finish(j);
+		calllog_feed(j, &source->tables, b.ev, b.n);
+	calllog_finish(j);
 	w->from_ns = from;
 	w->to_ns = from + (int64_t)n;
 	w->at_begin = w->at_end = w->names = true;
-	journal_free(j);
+	calllog_free(j);
 	source_free(source);
 	return w;
 }

@@ -96,7 +96,7 @@ static char *line_of(const struct field *fields, size_t n)
 	for (size_t i = 0; i < n; i++)
 		fields_put(&r, &fields[i]);
 	g_autoptr(GBytes) args = g_bytes_new(r.bytes->data, r.bytes->len);
-	const struct journal_line line = { .kind = JOURNAL_EVENT, .name = "e", .args = args };
+	const struct calllog_line line = { .kind = CALLLOG_EVENT, .name = "e", .args = args };
 	fields_clear(&r);
 	return logline_what(&line);
 }

@@ -15,10 +15,10 @@ struct bench {
 	struct logjob *job;
 	int fd;
 	int64_t first, end;
-	GPtrArray *whole;		/* struct journal_line *, of all */
+	GPtrArray *whole;		/* struct calllog_line *, of all */
 };
 
-static void keep_line(void *data, struct journal_line *l)
+static void keep_line(void *data, struct calllog_line *l)
 {
 	g_ptr_array_add(data, l);
 }
@@ -32,7 +32,7 @@ static void open_bench(struct bench *b)
 	struct logsource_result result;
 	struct logsource *s = logsource_new(paths, false, &error);
 	g_assert_no_error(error);
-	b->whole = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	b->whole = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 	g_assert_true(logsource_bounds(s, &b->first, &b->end, &error));
 	g_assert_true(logsource_run(s, &range, keep_line, b->whole, &result, NULL, &error));
 	g_assert_false(result.lost);
@@ -48,9 +48,9 @@ static void close_bench(struct bench *b)
 	g_ptr_array_unref(b->whole);
 }
 
-static struct journal_window *answer(struct bench *b, const struct journal_want *want)
+static struct calllog_window *answer(struct bench *b, const struct calllog_want *want)
 {
-	struct journal_window *w = NULL;
+	struct calllog_window *w = NULL;
 	logjob_ask(b->job, want);
 	while (!w) {
 		struct pollfd p = { b->fd, POLLIN, 0 };
@@ -71,8 +71,8 @@ static void assert_same(const struct bench *b, GPtrArray *lines, int64_t from, i
 	GString *to_where[] = { want, got };
 	for (int k = 0; k < 2; k++)
 		for (guint i = 0; i < from_where[k]->len; i++) {
-			const struct journal_line *l = from_where[k]->pdata[i];
-			bool is_call = l->kind == JOURNAL_CALL;
+			const struct calllog_line *l = from_where[k]->pdata[i];
+			bool is_call = l->kind == CALLLOG_CALL;
 			bool whole = !is_call || (l->state == LINE_WHOLE && l->exit_ns < to);
 			if (l->ts >= from && l->ts < to && whole)
 				g_string_append_printf(to_where[k], "%" G_GINT64_FORMAT " %s %d %u\n",
@@ -86,23 +86,23 @@ static void assert_same(const struct bench *b, GPtrArray *lines, int64_t from, i
 					want->str + (i > 100 ? i - 100 : 0), got->str + (i > 100 ? i - 100 : 0));
 }
 
-static void read_some(struct bench *b, enum journal_ask ask, int64_t at, unsigned n_pieces)
+static void read_some(struct bench *b, enum calllog_ask ask, int64_t at, unsigned n_pieces)
 {
-	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 	int64_t from = at, to = at;
 	for (unsigned i = 0; i < n_pieces; i++) {
-		struct journal_want want = { .ask = ask, .at_ns = ask == ASK_AFTER ? to : from,
+		struct calllog_want want = { .ask = ask, .at_ns = ask == ASK_AFTER ? to : from,
 					     .pid = -1, .tid = -1 };
-		struct journal_window *w = answer(b, &want);
+		struct calllog_window *w = answer(b, &want);
 		g_assert_cmpint(w->from_ns, <, w->to_ns);
 		g_assert_cmpint(ask == ASK_AFTER ? w->from_ns : w->to_ns, ==, want.at_ns);
 		from = MIN(from, w->from_ns);
 		to = MAX(to, w->to_ns);
 		g_ptr_array_extend_and_steal(lines, g_steal_pointer(&w->lines));
 		w->lines = g_ptr_array_new();
-		journal_window_free(w);
+		calllog_window_free(w);
 	}
-	journal_join_lines(lines);
+	calllog_join_lines(lines);
 	assert_same(b, lines, from, to);
 }
 
@@ -113,16 +113,16 @@ static void test_ways(void)
 	int64_t middle = b.first + (b.end - b.first) / 2;
 	read_some(&b, ASK_AFTER, middle, 5);
 	read_some(&b, ASK_BEFORE, middle, 5);
-	struct journal_want want = { .ask = ASK_BEFORE, .at_ns = b.first, .pid = -1, .tid = -1 };
-	struct journal_window *w = answer(&b, &want);
+	struct calllog_want want = { .ask = ASK_BEFORE, .at_ns = b.first, .pid = -1, .tid = -1 };
+	struct calllog_window *w = answer(&b, &want);
 	g_assert_true(w->at_begin);
 	g_assert_cmpuint(w->lines->len, ==, 0);
-	journal_window_free(w);
-	want = (struct journal_want){ .ask = ASK_AFTER, .at_ns = b.end - 1, .pid = -1, .tid = -1 };
+	calllog_window_free(w);
+	want = (struct calllog_want){ .ask = ASK_AFTER, .at_ns = b.end - 1, .pid = -1, .tid = -1 };
 	w = answer(&b, &want);
 	g_assert_true(w->at_end);
 	g_assert_cmpuint(w->lines->len, >=, 1);
-	journal_window_free(w);
+	calllog_window_free(w);
 	close_bench(&b);
 }
 
@@ -131,26 +131,26 @@ static void test_instant(void)
 {
 	struct bench b;
 	open_bench(&b);
-	const struct journal_line *user = NULL;
+	const struct calllog_line *user = NULL;
 	for (guint i = b.whole->len / 2; i < b.whole->len && !user; i++) {
-		const struct journal_line *l = b.whole->pdata[i];
-		user = l->kind == JOURNAL_USER && l->pid > 0 ? l : NULL;
+		const struct calllog_line *l = b.whole->pdata[i];
+		user = l->kind == CALLLOG_USER && l->pid > 0 ? l : NULL;
 	}
 	g_assert_nonnull(user);
-	struct journal_want want = { .ask = ASK_INSTANT, .at_ns = user->ts, .pid = user->pid,
+	struct calllog_want want = { .ask = ASK_INSTANT, .at_ns = user->ts, .pid = user->pid,
 				     .tid = user->tid };
 	g_strlcpy(want.host, user->host, sizeof want.host);
-	struct journal_window *w = answer(&b, &want);
+	struct calllog_window *w = answer(&b, &want);
 	bool runs = false;
 	for (guint i = 0; i < w->cpus->len; i++) {
-		const struct journal_cpu *c = &g_array_index(w->cpus, struct journal_cpu, i);
+		const struct calllog_cpu *c = &g_array_index(w->cpus, struct calllog_cpu, i);
 		runs = runs || (c->cpu == user->cpu && c->tid == user->tid);
 	}
 	g_assert_true(runs);
 	g_assert_cmpuint(w->cpus->len, ==, 2);
 	g_assert_cmpuint(w->fds->len, >, 3);
 	for (guint i = 0; i < w->lines->len; i++) {
-		const struct journal_line *l = w->lines->pdata[i];
+		const struct calllog_line *l = w->lines->pdata[i];
 		g_assert_cmpint(l->entry_ns, <=, user->ts);
 		g_assert_cmpint(l->tid, !=, user->tid);		/* it is in user mode */
 	}
@@ -159,7 +159,7 @@ static void test_instant(void)
 	g_autofree char *all = g_strjoinv("\n", (char **)text->pdata);
 	g_assert_nonnull(strstr(all, "OPEN DESCRIPTORS of process"));
 	g_assert_nonnull(strstr(all, "on a CPU, in no call"));
-	journal_window_free(w);
+	calllog_window_free(w);
 	close_bench(&b);
 }
 
@@ -168,13 +168,13 @@ static void test_nothing(void)
 	const char *const paths[] = { "tests/traces/nothing-there", NULL };
 	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	struct logjob *j = logjob_new(paths, false, fd);
-	struct journal_want want = { .ask = ASK_AFTER, .pid = -1, .tid = -1 };
+	struct calllog_want want = { .ask = ASK_AFTER, .pid = -1, .tid = -1 };
 	struct pollfd p = { fd, POLLIN, 0 };
 	logjob_ask(j, &want);
 	g_assert_cmpint(poll(&p, 1, 60000), ==, 1);
-	struct journal_window *w = logjob_take(j);
+	struct calllog_window *w = logjob_take(j);
 	g_assert_nonnull(w->error);
-	journal_window_free(w);
+	calllog_window_free(w);
 	logjob_free(j);
 	close(fd);
 }

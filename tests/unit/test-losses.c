@@ -121,7 +121,7 @@ static void test_every(void)
 static void test_forget(void)
 {
 	struct losses l;
-	const int n = 5 * LOSSES_KEPT;
+	const int n = 5 * LOSSES_RETAINED;
 	int64_t begin;
 
 	losses_init(&l);
@@ -186,16 +186,16 @@ static void feed_later(struct model *m, const struct source *s, const GArray *ev
 	}
 }
 
-static void check_second(const struct second *s, const struct trust *trust, int64_t n)
+static void check_second(const struct second *s, const struct completeness *completeness, int64_t n)
 {
 	int64_t unknown = 0;
 
-	g_assert_cmpuint(s->trust.touched, ==, 100);
-	g_assert_cmpuint(s->trust.lost_events, ==, 300);
+	g_assert_cmpuint(s->completeness.touched, ==, 100);
+	g_assert_cmpuint(s->completeness.lost_events, ==, 300);
 	g_assert_cmpuint(s->n_losses, ==, 2);
 	g_assert_cmpuint(s->losses[0].count, ==, 50);
-	g_assert_cmpuint(trust->touched, ==, 100 * (n + 2));
-	g_assert_cmpuint(trust->lost_events, ==, 300 * (n + 2));
+	g_assert_cmpuint(completeness->touched, ==, 100 * (n + 2));
+	g_assert_cmpuint(completeness->lost_events, ==, 300 * (n + 2));
 	g_assert_cmpuint(s->n_cpus, ==, 2);
 	for (int i = 0; i < 2; i++)
 		unknown += s->cpus[i].unknown_ns;
@@ -223,7 +223,7 @@ static void test_day(void)
 		struct publication *p = model_publish(m, false);
 		for (guint i = 0; p && i < p->seconds->len; i++)
 			if (i + 1 == p->seconds->len)
-				check_second(g_ptr_array_index(p->seconds, i), &p->trust, checked++);
+				check_second(g_ptr_array_index(p->seconds, i), &p->completeness, checked++);
 		publication_free(p);
 		most[0] = MAX(most[0], model_bytes(m));
 		most[1] = MAX(most[1], model_n_threads(m));

@@ -177,11 +177,11 @@ static bool tells_of(struct publication *p, int64_t ns)
 
 /* A second of a thread of which nobody knows the process is told once, and again when that
  * is known: not with each publication in between. */
-static void test_soft_second(void)
+static void test_provisional_second(void)
 {
-	static const bool told[] = { true, false, true, false };
+	static const bool expected[] = { true, false, true, false };
 	g_autoptr(GError) error = NULL;
-	size_t n, n_told = 0;
+	size_t n, n_expected = 0;
 	const struct blk_subscription *subs = model_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1000000000 0 sched_switch prev_tid=8 prev_state=0 next_tid=7 prev_comm=\"b\" next_comm=\"a\"\n"
@@ -199,10 +199,10 @@ static void test_soft_second(void)
 			struct publication *p = model_now(m) > 2000000000 ? model_publish(m, false) : NULL;
 			if (!p)
 				continue;
-			g_assert_cmpuint(n_told, <, G_N_ELEMENTS(told));
-			g_assert_cmpint(tells_of(p, 2000000000), ==, told[n_told++]);
+			g_assert_cmpuint(n_expected, <, G_N_ELEMENTS(expected));
+			g_assert_cmpint(tells_of(p, 2000000000), ==, expected[n_expected++]);
 		}
-	g_assert_cmpuint(n_told, ==, G_N_ELEMENTS(told));
+	g_assert_cmpuint(n_expected, ==, G_N_ELEMENTS(expected));
 	g_assert_false(tells_of(model_publish(m, true), 2000000000));
 	model_free(m);
 	source_free(s);
@@ -482,7 +482,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(pieces, names[i], test_pieces);
 	}
 	g_test_add_func("/model/horizon", test_horizon);
-	g_test_add_func("/model/soft-second", test_soft_second);
+	g_test_add_func("/model/soft-second", test_provisional_second);
 	g_test_add_func("/model/long-void", test_long_void);
 	g_test_add_func("/model/late-tally", test_late_tally);
 	g_test_add_func("/model/host-over", test_host_over);

@@ -296,7 +296,7 @@ static void test_messages_grow(void)
 	find(&f, "! message 99", &y, &x);	/* its end stays in sight */
 	press(&f, "g");
 	find(&f, "! message 0", &y, &x);
-	app_say(f.app, "one more");
+	app_message(f.app, "one more");
 	app_draw(f.app);
 	find(&f, "! message 0", &y, &x);	/* who reads above is left there */
 	press(&f, "G");

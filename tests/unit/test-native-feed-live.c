@@ -183,10 +183,10 @@ static void test_hostile(void)
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 20);
 		g_assert_cmpuint(l.n[0], <=, 25);
-		g_autofree char *told = native_feed_troubles(l.f);
+		g_autofree char *troubles = native_feed_troubles(l.f);
 		if (l.n[0] < 25) {
 			g_assert_cmpuint(l.losses->len, >=, 1);
-			g_assert_nonnull(told);
+			g_assert_nonnull(troubles);
 		}
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 		made_clear(&l);
@@ -212,10 +212,10 @@ static void test_hostile_first(void)
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 5);
 		g_assert_cmpuint(l.n[0], <=, 10);
-		g_autofree char *told = native_feed_troubles(l.f);
+		g_autofree char *troubles = native_feed_troubles(l.f);
 		if (l.n[0] < 10) {
 			g_assert_cmpuint(l.losses->len, >=, 1);
-			g_assert_nonnull(told);
+			g_assert_nonnull(troubles);
 		}
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 		made_clear(&l);

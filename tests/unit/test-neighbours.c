@@ -33,7 +33,7 @@ struct expected { const char *label; int64_t ns; };
 struct story {
 	const char *name, *script;
 	struct expected rows[8];
-	const char *verdict;		/* or NULL */
+	const char *explanation;		/* or NULL */
 };
 
 static void check_rows(const struct timeline *tl, const struct story *x)
@@ -53,14 +53,14 @@ static void check_rows(const struct timeline *tl, const struct story *x)
 	}
 	g_assert_null(x->rows[rows->len].label);
 	g_assert_cmpint(sum, ==, part_sum_runnable(s->part));
-	if (!x->verdict)
+	if (!x->explanation)
 		return;
 	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	struct history *h = history_new(tl);
 	struct why why;
 	why_find(h, t, 0, &why);
 	g_autofree char *text = why_sentence(h, t, 0, &why);
-	g_assert_cmpstr(text, ==, x->verdict);
+	g_assert_cmpstr(text, ==, x->explanation);
 	history_free(h);
 }
 

@@ -95,7 +95,7 @@ static void test_align(void)
 	g_assert_nonnull(strstr(live->message, "one clock"));
 	options_clear(&o);
 	g_assert_false(parse(&o, "--align-hosts --doctor a", &doctor));
-	g_assert_nonnull(strstr(doctor->message, "can't be combined"));
+	g_assert_nonnull(strstr(doctor->message, "cannot be combined"));
 	options_clear(&o);
 }
 
@@ -218,45 +218,45 @@ static void test_here(void)
 	accept(&o, "");
 	g_assert_true(o.local && o.live);
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
-	g_assert_cmpuint(o.here.timer_us, ==, 1000000);
-	g_assert_cmpint(o.here.loglevel, ==, -1);
-	g_assert_null(o.here.program);
-	g_assert_null(o.here.snapshot);
+	g_assert_cmpuint(o.session.timer_us, ==, 1000000);
+	g_assert_cmpint(o.session.loglevel, ==, -1);
+	g_assert_null(o.session.program);
+	g_assert_null(o.session.snapshot);
 	options_clear(&o);
 
 	accept(&o, "-b -y --keep --pid 12 --live-timer 200ms --loglevel info --session s --functions "
 	       "--perf page-faults,cpu-clock --perf minor-faults --kprobe vfs_read --calls-only -n 3");
-	g_assert_true(o.local && o.here.yes && o.here.keep && o.here.functions && o.here.calls_only);
+	g_assert_true(o.local && o.session.yes && o.session.keep && o.session.functions && o.session.calls_only);
 	g_assert_cmpint(o.command, ==, COMMAND_BATCH);
-	g_assert_cmpint(o.here.pid, ==, 12);
-	g_assert_cmpuint(o.here.timer_us, ==, 200000);
-	g_assert_cmpint(o.here.loglevel, ==, 6);
-	g_assert_cmpstr(o.here.session, ==, "s");
-	g_assert_cmpuint(g_strv_length(o.here.counters), ==, 3);
-	g_assert_cmpstr(o.here.counters[2], ==, "minor-faults");
-	g_assert_cmpstr(o.here.probes[0], ==, "vfs_read");
+	g_assert_cmpint(o.session.pid, ==, 12);
+	g_assert_cmpuint(o.session.timer_us, ==, 200000);
+	g_assert_cmpint(o.session.loglevel, ==, 6);
+	g_assert_cmpstr(o.session.session, ==, "s");
+	g_assert_cmpuint(g_strv_length(o.session.counters), ==, 3);
+	g_assert_cmpstr(o.session.counters[2], ==, "minor-faults");
+	g_assert_cmpstr(o.session.probes[0], ==, "vfs_read");
 	options_clear(&o);
 
 	accept(&o, "-y -b --view spans -- prog -n 5 --help -- net://x a");
 	g_assert_true(o.local);
-	g_assert_cmpuint(g_strv_length(o.here.program), ==, 7);
-	g_assert_cmpstr(o.here.program[0], ==, "prog");
-	g_assert_cmpstr(o.here.program[3], ==, "--help");
-	g_assert_cmpstr(o.here.program[4], ==, "--");
+	g_assert_cmpuint(g_strv_length(o.session.program), ==, 7);
+	g_assert_cmpstr(o.session.program[0], ==, "prog");
+	g_assert_cmpstr(o.session.program[3], ==, "--help");
+	g_assert_cmpstr(o.session.program[4], ==, "--");
 	g_assert_cmpuint(o.n_seconds, ==, 0);
 	g_assert_null(o.paths[0]);
 	options_clear(&o);
 	accept(&o, "-- report");
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
-	g_assert_cmpstr(o.here.program[0], ==, "report");
+	g_assert_cmpstr(o.session.program[0], ==, "report");
 	options_clear(&o);
 
 	accept(&o, "--snapshot-when p99^of^x^>^3^x^usual");
-	g_assert_cmpstr(o.here.snapshot, ==, "new");
+	g_assert_cmpstr(o.session.snapshot, ==, "new");
 	options_clear(&o);
 	accept(&o, "-r relay --snapshot flight --snapshot-when max^of^any^>^1s");
 	g_assert_false(o.local);
-	g_assert_cmpstr(o.here.snapshot, ==, "flight");
+	g_assert_cmpstr(o.session.snapshot, ==, "flight");
 	options_clear(&o);
 	accept(&o, "a");
 	g_assert_false(o.local || o.live);
@@ -358,19 +358,19 @@ static void check_screen(const char *text)
 static void test_help(void)
 {
 	char *help = printed(options_print_help), *table = printed(options_print_table);
-	char *here = printed(options_print_help_session);
+	char *session = printed(options_print_help_session);
 	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
 
 	check_screen(help);
-	check_screen(here);
+	check_screen(session);
 	for (char **r = rows; **r; r++) {
 		g_auto(GStrv) fields = g_strsplit(*r, "\t", -1);
 		g_assert_cmpuint(g_strv_length(fields), ==, 5);
-		g_assert_nonnull(strstr(g_str_equal(fields[3], "Here") ? here : help, fields[1]));
+		g_assert_nonnull(strstr(g_str_equal(fields[3], "Here") ? session : help, fields[1]));
 		g_assert_cmpstr(fields[4], !=, "");
 	}
 	free(help);
-	free(here);
+	free(session);
 	free(table);
 }
 

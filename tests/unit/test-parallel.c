@@ -197,7 +197,7 @@ static void test_free_early(void)
 		f.freed = false;
 		struct job *j = job_start(open_fake, &f, NULL, &options);
 		if (i % 2)
-			job_look(j, &(struct view_range){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
+			job_show_range(j, &(struct view_range){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
 		job_free(j);
 		g_assert_true(f.freed);
 	}
@@ -334,7 +334,7 @@ static void looker_clear(struct looker *l)
 
 static void look(struct looker *l, int64_t from, int64_t to)
 {
-	preview_look(l->pv, &(struct view_range){ .from_ns = from, .to_ns = to });
+	preview_show_range(l->pv, &(struct view_range){ .from_ns = from, .to_ns = to });
 }
 
 /* Makes the next window: whole seconds from..to, with their own rows. */
@@ -490,7 +490,7 @@ static void test_job_preview(void)
 	fake_pieces_release(&f);
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 60);
-	job_look(j, &(struct view_range){ .from_ns = STEP, .to_ns = 2 * STEP });	/* it is there */
+	job_show_range(j, &(struct view_range){ .from_ns = STEP, .to_ns = 2 * STEP });	/* it is there */
 	g_assert_null(job_take_preview(j, &w));
 	job_free(j);
 	fake_pieces_clear(&f);

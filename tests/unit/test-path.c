@@ -32,13 +32,13 @@
 struct story {
 	const char *name, *script;
 	const char *path;		/* begin-end thread what, hops as dots before it */
-	const char *verdict;
+	const char *explanation;
 };
 
 static char *words_of(const struct timeline *tl, const struct path_segment *p)
 {
 	g_autofree char *label = thread_label_new(tl, p->thread, p->end_ns), *what = path_words(tl, p);
-	return g_strdup_printf("%.*s%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %s\n", (int)p->hops,
+	return g_strdup_printf("%.*s%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %s\n", (int)p->depth,
 			       "........", p->begin_ns, p->end_ns, label, what);
 }
 
@@ -70,9 +70,9 @@ static void check_path(const struct timeline *tl, const struct story *x)
 	g_assert_cmpstr(text->str, ==, x->path);
 	struct why why;
 	why_find(h, t, t->root, &why);
-	g_autofree char *verdict = why_sentence(h, t, t->root, &why);
-	if (x->verdict)
-		g_assert_cmpstr(verdict, ==, x->verdict);
+	g_autofree char *explanation = why_sentence(h, t, t->root, &why);
+	if (x->explanation)
+		g_assert_cmpstr(explanation, ==, x->explanation);
 }
 
 static void test_story(gconstpointer data)
@@ -250,7 +250,7 @@ static void test_long_chain(void)
 	g_autoptr(GArray) path = sound_path(NULL, t, t->root);
 	unsigned deepest = 0;
 	for (guint i = 0; i < path->len; i++)
-		deepest = MAX(deepest, g_array_index(path, struct path_segment, i).hops);
+		deepest = MAX(deepest, g_array_index(path, struct path_segment, i).depth);
 	g_assert_cmpuint(deepest, ==, 8);
 	timeline_free(tl);
 	cuts_check("long chain", r);
@@ -335,7 +335,7 @@ static void add_random(struct fake *f, uint64_t id, const uint32_t *thread)
 		struct span_wait *w = fake_wait(s, g_test_rand_int_range(PART_PREEMPTED, PART_N), at, until, wake,
 						thread[g_test_rand_int_range(0, 4)], 0);
 		for (int64_t hop = at; g_test_rand_bit() && hop < w->wake_ns - FAKE_T0; hop++)
-			fake_hop(s, thread[g_test_rand_int_range(0, 3)], g_test_rand_int_range(0, PART_N + 1),
+			fake_link(s, thread[g_test_rand_int_range(0, 3)], g_test_rand_int_range(0, PART_N + 1),
 				 hop, hop + 1);
 		at = until;
 	}

@@ -143,9 +143,9 @@ static void test_metadata(struct copy *c, const void *unused)
 	damage(c, "metadata", 0, NULL, 0, 20);
 	assert_corrupt(c, "metadata", "cut off");
 	damage(c, "metadata", 0, "\177ELF", 4, -1);
-	assert_corrupt(c, "metadata", "no CTF metadata");
+	assert_corrupt(c, "metadata", "not CTF metadata");
 	damage(c, "metadata", 0, "{\"t\"", 4, -1);
-	assert_corrupt(c, "metadata", "no CTF metadata");
+	assert_corrupt(c, "metadata", "not CTF metadata");
 	damage(c, "metadata", 0, NULL, 0, 0);
 	assert_corrupt(c, "metadata", "empty");
 }

@@ -116,11 +116,11 @@ static void test_view(void)
 	struct timeline *nothing = timeline_new(0);
 	g_autoptr(GPtrArray) commands = needs_commands(view_find("counters"), nothing);
 	g_autoptr(GPtrArray) needs = needs_of(view_find("counters"), nothing);
-	g_autofree char *lacks = view_lacks(view_find("counters"), nothing);
+	g_autofree char *missing = view_missing_text(view_find("counters"), nothing);
 	g_assert_cmpuint(commands->len, ==, 5);
 	g_assert_cmpuint(needs->len, ==, 1);
 	g_assert_false(((struct need *)needs->pdata[0])->there);
-	g_assert_cmpstr(lacks, ==, "perf counters, page faults or hits of probes");
+	g_assert_cmpstr(missing, ==, "perf counters, page faults or hits of probes");
 	timeline_free(nothing);
 	struct timeline *story = fake_timeline();
 	g_autoptr(GPtrArray) more = needs_commands(view_find("counters"), story);

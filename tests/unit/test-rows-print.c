@@ -62,14 +62,14 @@ static void test_json(void)
 		assert_no_raw(text, "\n");
 		JsonObject *o = json_node_get_object(json_parser_get_root(parser));
 		JsonObject *range = json_object_get_object_member(o, "range");
-		JsonObject *trust = json_object_get_object_member(o, "trust");
+		JsonObject *completeness = json_object_get_object_member(o, "trust");
 		g_assert_cmpstr(json_object_get_string_member(o, "view"), ==, view_all[i]->id);
 		g_assert_cmpstr(json_object_get_string_member(o, "blktop"), ==, BLKTOP_VERSION);
 		g_assert_cmpint(json_object_get_int_member(range, "from_ns"), ==, FAKE_T0);
 		g_assert_cmpint(json_object_get_int_member(range, "to_ns"), ==, FAKE_T0 + 6 * FAKE_S);
-		g_assert_cmpint(json_object_get_int_member(trust, "lost_events"), ==, 12);
-		g_assert_cmpint(json_object_get_int_member(trust, "lost_packets"), ==, 0);
-		g_assert_cmpint(json_object_get_int_member(trust, "soft"), ==, 3);
+		g_assert_cmpint(json_object_get_int_member(completeness, "lost_events"), ==, 12);
+		g_assert_cmpint(json_object_get_int_member(completeness, "lost_packets"), ==, 0);
+		g_assert_cmpint(json_object_get_int_member(completeness, "soft"), ==, 3);
 		JsonArray *rows = json_object_get_array_member(o, "rows");
 		g_assert_cmpuint(json_array_get_length(rows), >, 0);
 		JsonObject *row = json_array_get_object_element(rows, 0);
@@ -77,7 +77,7 @@ static void test_json(void)
 	}
 }
 
-static JsonObject *trust_of(JsonParser *parser, const struct timeline *tl)
+static JsonObject *completeness_of(JsonParser *parser, const struct timeline *tl)
 {
 	g_autofree char *text = print(tl, "syscalls", FORMAT_JSON, true);
 	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
@@ -92,21 +92,21 @@ static void test_json_missing(void)
 	};
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *trust = trust_of(parser, tl);
+	JsonObject *completeness = completeness_of(parser, tl);
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		g_assert_true(json_object_get_null_member(trust, keys[i]));
-	g_assert_cmpint(json_object_get_int_member(trust, "damaged_packets"), ==, 0);
+		g_assert_true(json_object_get_null_member(completeness, keys[i]));
+	g_assert_cmpint(json_object_get_int_member(completeness, "damaged_packets"), ==, 0);
 	timeline_set_missing(tl, &(struct missing){
 		.behind_ns = 1, .left_packets = 2, .left_bytes = 3, .unread_packets = 4, .ended_early = 5,
 		.ends_unknown = 6, .gave_up = true,
 	});
-	trust = trust_of(parser, tl);
+	completeness = completeness_of(parser, tl);
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		g_assert_cmpint(json_object_get_int_member(trust, keys[i]), ==, i == 6 ? 1 : (gint64)i + 1);
+		g_assert_cmpint(json_object_get_int_member(completeness, keys[i]), ==, i == 6 ? 1 : (gint64)i + 1);
 	timeline_set_missing(tl, &(struct missing){ .behind_ns = -1 });
-	trust = trust_of(parser, tl);
-	g_assert_true(json_object_get_null_member(trust, "behind_ns"));
-	g_assert_cmpint(json_object_get_int_member(trust, "gave_up"), ==, 0);
+	completeness = completeness_of(parser, tl);
+	g_assert_true(json_object_get_null_member(completeness, "behind_ns"));
+	g_assert_cmpint(json_object_get_int_member(completeness, "gave_up"), ==, 0);
 }
 
 static void test_json_values(void)

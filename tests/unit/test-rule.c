@@ -27,7 +27,7 @@ static void test_refused(void)
 {
 	static const struct { const char *text, *words; } bad[] = {
 		{ "", "what is measured is missing" }, { "p98 of x > 1ms", "'p98'" },
-		{ "p99 in x > 1ms", "'of' has to follow p99" }, { "p99", "of OPERATION" },
+		{ "p99 in x > 1ms", "'of' must follow p99" }, { "p99", "of OPERATION" },
 		{ "p99 of", "operation is missing" }, { "p99 of x", "comparison" },
 		{ "p99 of two words > 1ms", "quotes" }, { "p99 of x = 1ms", "'='" },
 		{ "p99 of x => 1ms", "'=>'" }, { "p99 of x >", "a value is missing" },
@@ -38,8 +38,8 @@ static void test_refused(void)
 		{ "count of x > 1 x usual", "'x'" },
 		{ "p99 of x > 1ms for", "seconds is missing" }, { "p99 of x > 1ms for 0", "'0'" },
 		{ "p99 of x > 1ms for ever", "'ever'" }, { "p99 of x > 1ms every 1ms", "'1ms'" },
-		{ "p99 of x > 1ms often", "'often'" }, { "p99 of 'x > 1ms", "does not end" },
-		{ "p99 of x > 1ms 'for", "does not end" },
+		{ "p99 of x > 1ms often", "'often'" }, { "p99 of 'x > 1ms", "is not closed" },
+		{ "p99 of x > 1ms 'for", "is not closed" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
 		g_autoptr(GError) error = NULL;

@@ -23,29 +23,29 @@ static bool parse(const char *text, bool only_marked, GError **error)
 static void test_errors(void)
 {
 	static const struct { const char *text, *says; } cases[] = {
-		{ "begin=a\n", "my.spans:1: 'begin=a' stands before any [RULE]" },
+		{ "begin=a\n", "my.spans:1: 'begin=a' comes before the first [RULE]" },
 		{ "\n[x]\nbegin=a\n", "my.spans:2: [x] has no end" },
 		{ "[x]\nend=a\n[y]\nbegin=b\nend=c\n", "my.spans:1: [x] has no begin" },
-		{ "[x\nbegin=a\n", "my.spans:1: '[x' is no [GROUP]" },
+		{ "[x\nbegin=a\n", "my.spans:1: '[x' is not a [GROUP]" },
 		{ "[x]\nhello\n", "my.spans:2: 'hello' is neither [RULE] nor KEY=VALUE" },
 		{ "[x]\ncolour=red\n", "my.spans:2: a rule has no 'colour'" },
 		{ "[x]\nbegin=\n", "my.spans:2: begin= has no value" },
 		{ "[x]\nbegin=sys_*\n", "my.spans:2: begin takes the name of one event, not 'sys_*'" },
-		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is no name of a field" },
+		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is not a field name" },
 		{ "[x]\nbegin=a\nend=b\nname=open ${path\n", "my.spans:4: '${' without '}' in 'open ${path'" },
 		{ "[x]\nbegin=a\nend=b\nnested=maybe\n", "my.spans:4: nested takes yes or no, not 'maybe'" },
 		{ "[x]\nbegin=a\nend=b\nbegin_if=fd >\n", "my.spans:4: " },
 		{ "[x]\nbegin=a\nend=b\nbegin_key=fd\n", "my.spans:1: [x]: begin_key and end_key" },
-		{ "[x]\nbegin=a\nend=b\nparent=z\n", "my.spans:1: [x]: there is no rule 'z'" },
+		{ "[x]\nbegin=a\nend=b\nparent=z\n", "my.spans:1: [x]: its parent 'z' is not a rule" },
 		{ "[x]\nbegin=a\nend=b\nparent_key=z\n", "my.spans:1: [x]: parent_key needs parent=RULE" },
 		{ "[x]\nbegin=a\nend=b\nkey=fd\n[y]\nbegin=a\nend=b\nparent=x\n",
 		  "my.spans:5: [y]: the key of its parent x has fields" },
 		{ "[x]\nbegin=a\nend=b\n[span x]\nbegin=a\nend=b\n", "my.spans:4: [x]: there is a rule of this" },
 		{ "[thread]\nbegin=a\nend=b\n", "my.spans:1: [thread]: a rule needs a name" },
 		{ "[x]\nbegin=a\nend=b\ntags=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
-		  "my.spans:1: [x]: of an event at most 16 fields" },
+		  "my.spans:1: [x]: at most 16 fields of an event" },
 		{ "[x]\nbegin=a\nbegin=b\nend=c\n", "my.spans:3: [x] has begin= already" },
-		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is no text" },
+		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is not text" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GError) error = NULL;
@@ -97,7 +97,7 @@ static int by_text(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *told(struct timeline *tl)
+static char *expected(struct timeline *tl)
 {
 	static const char *const states[] = { "complete", "open", "partial" };
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
@@ -120,7 +120,7 @@ static char *told(struct timeline *tl)
 	return g_strjoinv("\n", (char **)lines->pdata);
 }
 
-struct made { const char *name, *rules, *script, *told; };
+struct made { const char *name, *rules, *script, *expected; };
 static const struct made made[] = {
 	{ "by-thread", "[job]\nbegin=u:a\nend=u:b\n",
 	  "10 0 u:u:a ctx.vtid=7 ctx.procname=\"p\"\n20 1 u:u:a ctx.vtid=8 ctx.procname=\"p\"\n"
@@ -195,8 +195,8 @@ static const struct made made[] = {
 static void test_made(gconstpointer data)
 {
 	const struct made *m = data;
-	g_autofree char *got = told(timeline_of(m->rules, m->script));
-	g_assert_cmpstr(got, ==, m->told);
+	g_autofree char *got = expected(timeline_of(m->rules, m->script));
+	g_assert_cmpstr(got, ==, m->expected);
 }
 
 /* The counters of a span of the kernel's: from the middle of one call to that of another. */

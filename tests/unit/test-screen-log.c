@@ -9,7 +9,7 @@
 #include "trace/reader.h"
 #include "ui/app.h"
 #include "ui/screen.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 #include "ui/screen_log.h"
 
 #include "base/timefmt.h"
@@ -20,18 +20,18 @@
 static enum ui_phase phase = UI_DONE;
 static struct {
 	unsigned n;
-	struct journal_want want;
-	struct journal_window *ready;
+	struct calllog_want want;
+	struct calllog_window *ready;
 } asked;
 
-static void log_ask(void *data, const struct journal_want *want)
+static void log_ask(void *data, const struct calllog_want *want)
 {
 	(void)data;
 	asked.n++;
 	asked.want = *want;
 }
 
-static struct journal_window *log_take(void *data)
+static struct calllog_window *log_take(void *data)
 {
 	(void)data;
 	return g_steal_pointer(&asked.ready);
@@ -47,7 +47,7 @@ static void status(void *data, struct ui_status *ret)
 static const struct ui_backend backend = { .status = status, .log_ask = log_ask,
 					   .log_take = log_take };
 
-static void keep_line(void *data, struct journal_line *l)
+static void keep_line(void *data, struct calllog_line *l)
 {
 	g_ptr_array_add(data, l);
 }
@@ -56,21 +56,21 @@ static void keep_line(void *data, struct journal_line *l)
 static void answer(struct app *app, const char *script, int64_t from, int64_t to, bool at_end)
 {
 	size_t n;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
-	struct journal_options o = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	const struct blk_subscription *rows = calllog_subscriptions(&n);
+	struct calllog_options o = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	struct source *source = source_open_script(script, rows, n, NULL);
-	struct journal_window *w = journal_window_new(&asked.want);
-	struct journal *j = journal_new(&o, keep_line, w->lines);
+	struct calllog_window *w = calllog_window_new(&asked.want);
+	struct calllog *j = calllog_new(&o, keep_line, w->lines);
 	struct blk_batch b;
 	while (source_next(source, &b, NULL) == SOURCE_OK)
-		journal_feed(j, &source->tables, b.ev, b.n);
+		calllog_feed(j, &source->tables, b.ev, b.n);
 	if (asked.want.ask == ASK_INSTANT) {
 		g_ptr_array_unref(w->lines);
-		w->lines = journal_open_calls(j);
-		w->fds = journal_open_fds(j, asked.want.host, asked.want.pid);
-		journal_all_cpus(j, asked.want.host, w->cpus);
+		w->lines = calllog_open_calls(j);
+		w->fds = calllog_open_fds(j, asked.want.host, asked.want.pid);
+		calllog_all_cpus(j, asked.want.host, w->cpus);
 	} else {
-		journal_finish(j);
+		calllog_finish(j);
 	}
 	w->from_ns = from;
 	w->to_ns = to;
@@ -78,7 +78,7 @@ static void answer(struct app *app, const char *script, int64_t from, int64_t to
 	w->at_end = at_end;
 	w->names = true;
 	asked.ready = w;
-	journal_free(j);
+	calllog_free(j);
 	source_free(source);
 	screen_log_take(app);
 }
@@ -273,7 +273,7 @@ static void test_grows(void)
 
 	phase = UI_LIVE;
 	struct app *app = app_of(&options, tl);
-	whole_take(app);
+	progressive_take(app);
 	app_key(app, 'L');
 	app_draw(app);
 	int64_t at = asked.want.at_ns;

@@ -122,7 +122,7 @@ static void test_changed_against(void)
 	app_draw(f.app);
 	check_has(&f, "WHY against 06:08:37-06:08:38: thumbnail takes");
 	press(&f, "C");
-	check_has(&f, "WHY against all else that is kept: thumbnail takes");
+	check_has(&f, "WHY against all other history: thumbnail takes");
 	press(&f, "H");
 	check_has(&f, "by name");
 	check_has(&f, "lock");
@@ -133,7 +133,7 @@ static void test_changed_against(void)
 	stop(&f);
 }
 
-static void test_copy_verdict(void)
+static void test_copy_explanation(void)
 {
 	struct fixture f;
 
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/compare-two", test_compare_two);
 	g_test_add_func("/screen-spans/tags", test_tags_in_waterfall);
 	g_test_add_func("/screen-spans/changed", test_changed_against);
-	g_test_add_func("/screen-spans/copy", test_copy_verdict);
+	g_test_add_func("/screen-spans/copy", test_copy_explanation);
 	g_test_add_func("/screen-spans/bars", test_bars);
 	g_test_add_func("/screen-spans/eighths", test_eighths);
 	g_test_add_func("/screen-spans/way-down", test_way_down);

@@ -444,7 +444,7 @@ static struct timeline *family(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(who); i++) {
 		uint32_t t = fake_thread(f, 0, who[i].pid, who[i].pid, who[i].comm);
 
-		fake_life(f, t, who[i].ppid, who[i].start, who[i].exit);
+		fake_lifetime(f, t, who[i].ppid, who[i].start, who[i].exit);
 		fake_cell(s, t)->part[PART_USER] = (int64_t)(i + 1) * FAKE_MS;
 		if (who[i].exit < 0)
 			fake_cell(later, t)->part[PART_USER] = FAKE_MS;

@@ -11,7 +11,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "ui/app.h"
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/timefmt.h"
 
@@ -28,10 +28,10 @@ static struct {
 	struct outline *outline;
 	struct timeline *preview;
 	struct decoded_range window;
-	unsigned looks, cancels;
-	struct view_range look;
+	unsigned show_ranges, cancels;
+	struct view_range show_range;
 	struct ui_export exported;
-	bool kept;
+	bool stored;
 	const char *stalled;
 	int64_t stalled_ns;
 } seen;
@@ -42,7 +42,7 @@ static void status(void *data, struct ui_status *ret)
 		.n_events = 1310000, .events_per_s = 16200000, .lag_ns = -1,
 		.pieces_done = seen.pieces * 2 / 5, .pieces = seen.pieces,
 		.final_to_ns = seen.final_to, .index_progress = 1,
-		.kept = seen.kept, .kept_from_ns = FAKE_T0 };
+		.stored = seen.stored, .stored_from_ns = FAKE_T0 };
 	ret->stalled_ns = seen.stalled_ns;
 	g_strlcpy(ret->stalled, seen.stalled ? seen.stalled : "", sizeof ret->stalled);
 	g_strlcpy(ret->source, "big kernel+ust", sizeof ret->source);
@@ -60,10 +60,10 @@ static struct timeline *give_preview(void *data, struct decoded_range *ret)
 	return g_steal_pointer(&seen.preview);
 }
 
-static void look(void *data, const struct view_range *look)
+static void show_range(void *data, const struct view_range *show_range)
 {
-	seen.looks++;
-	seen.look = *look;
+	seen.show_ranges++;
+	seen.show_range = *show_range;
 }
 
 static void cancel(void *data)
@@ -82,7 +82,7 @@ static const char *const formats[] = { "zipkin", "json", NULL };
 static const struct ui_backend backend = {
 	.status = status, .cancel = cancel, .export_span = export_span, .export_formats = formats,
 	.outline = give_outline,
-	.preview = give_preview, .look = look,
+	.preview = give_preview, .show_range = show_range,
 };
 
 /* [from, to) in seconds of the story; some are busier, one is empty, two have losses. */
@@ -144,7 +144,7 @@ static void stop(struct fixture *f)
 
 static void take(struct fixture *f)
 {
-	whole_take(f->app);
+	progressive_take(f->app);
 	app_draw(f->app);
 }
 
@@ -308,7 +308,7 @@ static struct timeline *stage_folded(void)
 	return tl;
 }
 
-static struct timeline *stage_fine_soft(void)
+static struct timeline *stage_fine_provisional(void)
 {
 	struct timeline *tl = stage_fine();
 
@@ -341,7 +341,7 @@ static const struct golden {
 	{ "whole-stopped-80x24", "bend\r", stage_stopped, 24, 80, false },
 	{ "whole-fine-80x24", "4b+2.3s\rz", stage_fine, 24, 80, false },
 	{ "whole-fine-140x45", "4b+2.3s\rz", stage_fine, 45, 140, false },
-	{ "whole-fine-soft", "4b+2.3s\rz", stage_fine_soft, 24, 80, false },
+	{ "whole-fine-soft", "4b+2.3s\rz", stage_fine_provisional, 24, 80, false },
 	{ "whole-fine-unread", "4b+2.3s\rzz", stage_fine, 24, 80, false },
 	{ "whole-fine-ascii", "4b+2.3s\rzz", stage_fine, 15, 60, true },
 	{ "whole-folded-80x24", "4b-9s\r", stage_folded, 24, 80, false },
@@ -373,15 +373,15 @@ static void test_folded_again(void)
 	start(&f, stage_folded(), 24, 80);
 	press(&f, "4b-9s\r");
 	app_draw(f.app);
-	g_assert_true(seen.look.again);
-	g_assert_cmpint(seen.look.step_ns, ==, 0);
+	g_assert_true(seen.show_range.again);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 0);
 	press(&f, "z");
 	app_draw(f.app);
-	g_assert_true(seen.look.again);
-	g_assert_cmpint(seen.look.step_ns, ==, 100 * FAKE_MS);
+	g_assert_true(seen.show_range.again);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 100 * FAKE_MS);
 	press(&f, "Zbend\r");
 	app_draw(f.app);
-	g_assert_false(seen.look.again);
+	g_assert_false(seen.show_range.again);
 	stop(&f);
 }
 
@@ -395,20 +395,20 @@ static void test_go(void)
 	check(&f, "06:08:40 loading 42%", true);
 	check(&f, "not read yet: 42 % of the trace is", true);
 	check(&f, "06:08:40, 1.00s:", true);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
-	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 6 * FAKE_S);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_cmpint(seen.show_range.to_ns, ==, FAKE_T0 + 6 * FAKE_S);
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "06:08:39", true);
 	check(&f, "! lost in this range: 3 packets", true);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 4 * FAKE_S);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0 + 4 * FAKE_S);
 	press(&f, "bstart\r");
 	check(&f, "06:08:01", true);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 - 34 * FAKE_S);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0 - 34 * FAKE_S);
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "this is the first second", true);
-	unsigned looks = seen.looks;
+	unsigned show_ranges = seen.show_ranges;
 	press(&f, "\fjk4");
-	g_assert_cmpuint(seen.looks, ==, looks);	/* nothing else is looked at */
+	g_assert_cmpuint(seen.show_ranges, ==, show_ranges);	/* nothing else is looked at */
 	press(&f, "bend\r");
 	check(&f, "06:08:40", true);
 	press_key(&f, UI_KEY_RIGHT);
@@ -627,7 +627,7 @@ static void test_every_key(void)
 }
 
 /* A live session: one closed second, and one that is open. */
-static void start_live(struct fixture *f, bool kept)
+static void start_live(struct fixture *f, bool stored)
 {
 	struct timeline *tl = processes_at(0, false, 10), *more = processes_at(1, false, 10);
 	struct publication *p = publication_new();
@@ -635,7 +635,7 @@ static void start_live(struct fixture *f, bool kept)
 
 	begin();
 	seen.phase = UI_LIVE;
-	seen.kept = kept;
+	seen.stored = stored;
 	open->version = 0;
 	g_ptr_array_add(p->seconds, open);
 	p->has_coverage = true;
@@ -650,19 +650,19 @@ static void start_live(struct fixture *f, bool kept)
 }
 
 /* Steps below a second of what is closed are asked for, and shown as they come. */
-static void test_kept(void)
+static void test_stored(void)
 {
 	struct fixture f = { 0 };
 
 	start_live(&f, true);
-	g_assert_cmpuint(seen.looks, ==, 0);
+	g_assert_cmpuint(seen.show_ranges, ==, 0);
 	press(&f, "4z");
 	take(&f);
 	check(&f, "PAUSED  range 100ms step 100ms", true);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0);
-	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 100 * FAKE_MS);
-	g_assert_cmpint(seen.look.step_ns, ==, 100 * FAKE_MS);
-	g_assert_true(seen.look.again);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0);
+	g_assert_cmpint(seen.show_range.to_ns, ==, FAKE_T0 + 100 * FAKE_MS);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 100 * FAKE_MS);
+	g_assert_true(seen.show_range.again);
 	check(&f, "it is decoded in steps of 100ms, in a moment", true);
 	check(&f, "from the packets on disk, which begin at", true);
 	seen.preview = processes_at(0, false, 3);
@@ -717,13 +717,13 @@ static void test_requests_again(void)
 
 	begin();
 	seen.phase = UI_LIVE;
-	seen.kept = true;
+	seen.stored = true;
 	int64_t from = timeline_requests_from(tl);
 	g_assert_cmpint(from, >, FAKE_T0 + 5 * FAKE_S);
 	g_assert_cmpint(from, <, FAKE_T0 + 19 * FAKE_S);
 	start(&f, tl, 24, 80);
 	take(&f);
-	g_assert_cmpuint(seen.looks, ==, 0);
+	g_assert_cmpuint(seen.show_ranges, ==, 0);
 	timefmt_clock(until, time_floor(from - 1, FAKE_S) + FAKE_S);
 	g_snprintf(line, sizeof line, "   req %s-, pkt %s-", until, timefmt_clock(clock, FAKE_T0));
 	check(&f, line, true);
@@ -733,13 +733,13 @@ static void test_requests_again(void)
 	check(&f, line, true);
 	/* What is there is not asked for, what is not is. */
 	press(&f, "p");
-	g_assert_cmpuint(seen.looks, ==, 0);
+	g_assert_cmpuint(seen.show_ranges, ==, 0);
 	g_snprintf(line, sizeof line, "b%s\r", timefmt_clock(clock, FAKE_T0 + 3 * FAKE_S));
 	press(&f, line);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 3 * FAKE_S);
-	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 4 * FAKE_S);
-	g_assert_cmpint(seen.look.step_ns, ==, 0);
-	g_assert_true(seen.look.again);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0 + 3 * FAKE_S);
+	g_assert_cmpint(seen.show_range.to_ns, ==, FAKE_T0 + 4 * FAKE_S);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 0);
+	g_assert_true(seen.show_range.again);
 	check(&f, "decoded again", false);
 	seen.preview = requests(0, 300, 500);
 	seen.window = (struct decoded_range){ FAKE_T0 + 3 * FAKE_S, FAKE_T0 + 5 * FAKE_S, FAKE_S, true };
@@ -761,14 +761,14 @@ static void test_dropped_again(void)
 
 	begin();
 	seen.phase = UI_LIVE;
-	seen.kept = true;
+	seen.stored = true;
 	g_assert_cmpint(timeline_retained_from(tl), >, FAKE_T0 + 10 * FAKE_S);
 	start(&f, tl, 24, 80);
 	take(&f);
 	g_snprintf(line, sizeof line, "b%s\r", timefmt_clock(clock, FAKE_T0 + 5 * FAKE_S));
 	press(&f, line);
-	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
-	g_assert_true(seen.look.again);
+	g_assert_cmpint(seen.show_range.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_true(seen.show_range.again);
 	check(&f, "no longer in memory (--memory): it is decoded again", true);
 	check(&f, "from the packets on disk, which begin at", true);
 	seen.preview = requests(0, 500, 700);
@@ -780,7 +780,7 @@ static void test_dropped_again(void)
 }
 
 /* Nothing is kept: says why there are no finer steps. */
-static void test_not_kept(void)
+static void test_not_stored(void)
 {
 	struct fixture f = { 0 };
 
@@ -789,7 +789,7 @@ static void test_not_kept(void)
 	take(&f);
 	check(&f, "no packets of this session are stored", true);
 	check(&f, "LIVE", true);
-	g_assert_cmpuint(seen.looks, ==, 0);
+	g_assert_cmpuint(seen.show_ranges, ==, 0);
 	stop(&f);
 }
 
@@ -835,8 +835,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/done", test_done);
 	g_test_add_func("/whole/done-after-idle", test_done_after_idle);
 	g_test_add_func("/whole/every-key", test_every_key);
-	g_test_add_func("/whole/kept", test_kept);
-	g_test_add_func("/whole/not-kept", test_not_kept);
+	g_test_add_func("/whole/kept", test_stored);
+	g_test_add_func("/whole/not-kept", test_not_stored);
 	g_test_add_func("/whole/requests-again", test_requests_again);
 	g_test_add_func("/whole/dropped-again", test_dropped_again);
 	g_test_add_func("/whole/stalled", test_stalled);

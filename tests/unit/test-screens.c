@@ -245,11 +245,11 @@ static struct timeline *noisy_timeline(void)
 	fake_class(f, "zipkin:timestamp");
 	fake_wait(root, PART_PREEMPTED, 10 * FAKE_MS, 60 * FAKE_MS, 0, ID_NONE, 0)->cpu_holder = ffmpeg;
 	fake_wait(root, PART_FUTEX, 65 * FAKE_MS, 90 * FAKE_MS, 2 * FAKE_MS, janitor, fake_string(f, "futex"));
-	fake_hop(root, janitor, PART_TIMER, 65 * FAKE_MS, 85 * FAKE_MS)->call = fake_string(f, "clock_nanosleep");
-	fake_hop(root, janitor, PART_WAKEUP, 85 * FAKE_MS, 87 * FAKE_MS)->cpu_holder = other;
-	fake_hop(root, janitor, PART_N, 87 * FAKE_MS, 88 * FAKE_MS);
-	fake_behind(root, ffmpeg, 43 * FAKE_MS);
-	fake_behind(root, other, 5 * FAKE_MS);
+	fake_link(root, janitor, PART_TIMER, 65 * FAKE_MS, 85 * FAKE_MS)->call = fake_string(f, "clock_nanosleep");
+	fake_link(root, janitor, PART_WAKEUP, 85 * FAKE_MS, 87 * FAKE_MS)->cpu_holder = other;
+	fake_link(root, janitor, PART_N, 87 * FAKE_MS, 88 * FAKE_MS);
+	fake_cpu_holder(root, ffmpeg, 43 * FAKE_MS);
+	fake_cpu_holder(root, other, 5 * FAKE_MS);
 	root->runqueue->idle_ns = 3 * FAKE_MS;
 	root->runqueue->unknown_ns = 1 * FAKE_MS;
 	return fake_done(f);

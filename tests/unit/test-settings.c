@@ -6,7 +6,7 @@
 #include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/rc.h"
-#include "ui/recall.h"
+#include "ui/prompt_history.h"
 #include "views/overview.h"
 
 #include "base/text.h"
@@ -84,11 +84,11 @@ static void test_rc_warnings(void)
 	check_warning(p, 11, "rc:15: unknown key 'width' in [view files]");
 	check_warning(p, 12, "rc:17: hot takes COLOR [on COLOR] [bold|dim|reverse|underline], not 'mauve'");
 	check_warning(p, 13, "rc:18: unknown key 'hut' in [colors]");
-	check_warning(p, 14, "rc:20: quit: 'Blah' is no key");
+	check_warning(p, 14, "rc:20: quit: 'Blah' is not a key");
 	check_warning(p, 15, "rc:21: unknown key 'fly' in [keys]: no such command");
-	check_warning(p, 16, "rc:22: pause: 'Ctrl-C' always leaves");
+	check_warning(p, 16, "rc:22: pause: 'Ctrl-C' always quits");
 	check_warning(p, 17, "rc:23: unknown group [other]");
-	check_warning(p, 18, "rc:27: its value is no text");
+	check_warning(p, 18, "rc:27: its value is not text");
 	check_warning(p, 19, "rc:28: ascii takes yes or no, not '\\x1b[31m'");
 	g_assert_cmpuint(p->warnings->len, ==, 20);
 	g_assert_true(p->utc);
@@ -239,7 +239,7 @@ static void test_keymap(void)
 	g_assert_cmpint(keys_find(CTX_TABLE, UI_CTRL('c')), ==, CMD_QUIT);
 	g_assert_cmpint(keys_find(CTX_TABLE, 'Q'), ==, CMD_NONE);
 	g_assert_false(keymap_set(CMD_ACCEPT, "a", &error));
-	g_assert_cmpstr(error->message, ==, "'a' is typed there");
+	g_assert_cmpstr(error->message, ==, "'a' is text in a prompt");
 	keymap_reset();
 	g_assert_cmpint(keys_find(CTX_TABLE, 'e'), ==, CMD_EXPORT);
 	keymap_vi();
@@ -359,7 +359,7 @@ static void test_theme_color_blind(void)
 		{ .152, 1.053, -.205 }, { .115, .786, .099 }, { -.004, -.048, 1.052 },
 	};
 	static const enum role apart[][2] = {
-		{ ROLE_TRUST, ROLE_DISTRUST }, { ROLE_LIVE, ROLE_PAUSED }, { ROLE_LIVE, ROLE_ERROR },
+		{ ROLE_COMPLETENESS, ROLE_DISTRUST }, { ROLE_LIVE, ROLE_PAUSED }, { ROLE_LIVE, ROLE_ERROR },
 		{ ROLE_PAUSED, ROLE_ERROR }, { ROLE_SPARK, ROLE_HOT },
 	};
 
@@ -422,35 +422,35 @@ static void test_theme_choice(void)
 
 static void test_recall(void)
 {
-	struct recall *r = recall_new();
+	struct prompt_history *r = prompt_history_new();
 	const char *old = "filter\ta\nfilter\tb\ngoto\t+1s\nfilter\ta\nno tab\nBad\tx\nfilter\t\x1b[2J\n"
 			  "filter\t\xff\nfilter\t\nfilter\tlast";
 	g_autofree char *merged = NULL;
 
-	recall_read(r, old, strlen(old));
-	g_assert_cmpstr(recall_get(r, "filter", 0), ==, "last");
-	g_assert_cmpstr(recall_get(r, "filter", 1), ==, "a");
-	g_assert_cmpstr(recall_get(r, "filter", 2), ==, "b");
-	g_assert_null(recall_get(r, "filter", 3));
-	g_assert_cmpstr(recall_get(r, "goto", 0), ==, "+1s");
-	g_assert_false(recall_changed(r));
-	recall_add(r, "filter", "b");
-	recall_add(r, "filter", "evil\nline");
-	recall_add(r, "filter", "");
-	g_assert_true(recall_changed(r));
-	g_assert_cmpstr(recall_get(r, "filter", 0), ==, "b");
+	prompt_history_read(r, old, strlen(old));
+	g_assert_cmpstr(prompt_history_get(r, "filter", 0), ==, "last");
+	g_assert_cmpstr(prompt_history_get(r, "filter", 1), ==, "a");
+	g_assert_cmpstr(prompt_history_get(r, "filter", 2), ==, "b");
+	g_assert_null(prompt_history_get(r, "filter", 3));
+	g_assert_cmpstr(prompt_history_get(r, "goto", 0), ==, "+1s");
+	g_assert_false(prompt_history_changed(r));
+	prompt_history_add(r, "filter", "b");
+	prompt_history_add(r, "filter", "evil\nline");
+	prompt_history_add(r, "filter", "");
+	g_assert_true(prompt_history_changed(r));
+	g_assert_cmpstr(prompt_history_get(r, "filter", 0), ==, "b");
 	/* What others wrote since stays; what is ours goes behind. */
-	merged = recall_merge(r, "filter\tothers\nfilter\tb\n", 24);
+	merged = prompt_history_merge(r, "filter\tothers\nfilter\tb\n", 24);
 	g_assert_cmpstr(merged, ==, "filter\tothers\nfilter\tb\n");
 	for (int i = 0; i < 3 * LIMIT_TYPED_LINES; i++) {
 		g_autofree char *line = g_strdup_printf("line %d", i);
 
-		recall_add(r, "filter", line);
+		prompt_history_add(r, "filter", line);
 	}
-	g_assert_nonnull(recall_get(r, "filter", LIMIT_TYPED_LINES - 1));
-	g_assert_null(recall_get(r, "filter", LIMIT_TYPED_LINES));
-	g_assert_cmpstr(recall_get(r, "goto", 0), ==, "+1s");
-	recall_free(r);
+	g_assert_nonnull(prompt_history_get(r, "filter", LIMIT_TYPED_LINES - 1));
+	g_assert_null(prompt_history_get(r, "filter", LIMIT_TYPED_LINES));
+	g_assert_cmpstr(prompt_history_get(r, "goto", 0), ==, "+1s");
+	prompt_history_free(r);
 }
 
 static void type(struct prompt *p, const char *text)

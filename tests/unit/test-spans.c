@@ -137,11 +137,11 @@ static void test_late(void)
 		span_feed_mark(r.f, &(struct span_mark){ .ts = i * S, .trace = 2, .span = 2, .event = "x" });
 		publish(&r, false);
 	}
-	g_assert_cmpuint(timeline_trust(r.tl).late, ==, 0);
+	g_assert_cmpuint(timeline_completeness(r.tl).late, ==, 0);
 	mark(&r, 9 * S, 3, 1, "start");
 	mark(&r, 9 * S + 1, 3, 1, "end");
 	publish(&r, true);
-	g_assert_cmpuint(timeline_trust(r.tl).late, ==, 2);
+	g_assert_cmpuint(timeline_completeness(r.tl).late, ==, 2);
 	g_assert_null(find(r.tl, 3));
 	assert_span(r.tl, 1, SPAN_COMPLETE, S, S + 5);
 	end(&r);
@@ -274,7 +274,7 @@ static void test_asked_two(void)
 static void test_asked_many(void)
 {
 	struct run r = begin(&(struct model_options){ 0 });
-	unsigned told = 0;
+	unsigned n_annotations = 0;
 	for (int i = 0; i < 100; i++) {
 		g_autofree char *service = g_strdup_printf("%c%d", 'a' + i % 26, i);
 		tell(&r, 100 + i, service, i % 3 ? "sr" : "cs");
@@ -282,8 +282,8 @@ static void test_asked_many(void)
 	}
 	publish(&r, true);
 	for (size_t i = 0; i < timeline_n_spans(r.tl); i++)
-		told += timeline_span(r.tl, i)->n_annotations;
-	g_assert_cmpuint(told, ==, 200);
+		n_annotations += timeline_span(r.tl, i)->n_annotations;
+	g_assert_cmpuint(n_annotations, ==, 200);
 	g_assert_cmpuint(timeline_n_spans(r.tl), >=, 10);
 	g_assert_cmpuint(timeline_n_spans(r.tl), <=, 20);
 	check_tree(r.tl, (int)timeline_n_spans(r.tl));
@@ -413,12 +413,12 @@ static void test_endless(void)
 {
 	struct run r = begin(&(struct model_options){ .live = true });
 	mark(&r, S, 1, 0, "start");
-	for (unsigned i = 2; i < 1500000 && !timeline_trust(r.tl).late; i++) {
+	for (unsigned i = 2; i < 1500000 && !timeline_completeness(r.tl).late; i++) {
 		mark(&r, S + i * INT64_C(5000), i, 1, "start");
 		if (i % 10000 == 0)
 			publish(&r, false);
 	}
-	g_assert_cmpuint(timeline_trust(r.tl).late, >, 0);
+	g_assert_cmpuint(timeline_completeness(r.tl).late, >, 0);
 	g_assert_cmpint(find(r.tl, 1)->state, ==, SPAN_PARTIAL);
 	end(&r);
 }

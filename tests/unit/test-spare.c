@@ -18,7 +18,7 @@
 #define N_TIDS 700		/* given again after more than two minutes */
 
 /* One that runs, reads a file and ends; every third one has a thread; every tenth is not seen to end. */
-static void add_life(GString *script, int n)
+static void add_lifetime(GString *script, int n)
 {
 	int64_t at = (1000 + (int64_t)n * EVERY_MS) * MS;
 	int tid = FIRST_TID + n % N_TIDS, thread = tid + N_TIDS;
@@ -60,7 +60,7 @@ static char *make_script(void)
 		"1000 0 lttng_statedump_process_state tid=5 pid=5 ppid=1 name=\"sh\" type=0\n"
 		"2000 0 sched_switch prev_tid=0 prev_state=0 next_tid=5 prev_comm=\"swapper/0\" next_comm=\"sh\"\n");
 	for (int n = 0; n < SECONDS * 1000 / EVERY_MS; n++)
-		add_life(script, n);
+		add_lifetime(script, n);
 	return g_string_free(script, FALSE);
 }
 

@@ -90,13 +90,13 @@ static void test_program(void)
 	g_assert_cmpuint(programs->len, ==, 1);
 	const struct sweep_program *p = programs->pdata[0];
 	g_assert_cmpstr(p->name, ==, ") Z 1 1\\x1b");
-	g_assert_false(proc_is_gone(p->pid));
+	g_assert_false(proc_has_ended(p->pid));
 
 	g_autoptr(GString) said = g_string_new(NULL);
 	sweep_end_programs(state, said);
 	g_autofree char *wanted = g_strdup_printf("ended ) Z 1 1\\x1b (process %d)\n", p->pid);
 	g_assert_cmpstr(said->str, ==, wanted);
-	g_assert_true(proc_is_gone(p->pid));
+	g_assert_true(proc_has_ended(p->pid));
 	g_autofree char *name = g_strdup_printf("program-blktop-%d", client);
 	g_autofree char *note = g_build_filename(state, name, NULL);
 	g_assert_false(g_file_test(note, G_FILE_TEST_EXISTS));

@@ -101,7 +101,7 @@ static void add_view(FILE *out, const struct timeline *tl, const char *id, enum 
 
 static void add_parts(FILE *out, const struct timeline *tl, const struct second *sec)
 {
-	fprintf(out, "open ends %" PRIu64 "\n", sec->trust.provisional);
+	fprintf(out, "open ends %" PRIu64 "\n", sec->completeness.provisional);
 	for (size_t i = 0; i < sec->n_threads; i++)
 		for (unsigned k = 0; k < PART_N; k++)
 			if (sec->threads[i].part[k])
@@ -235,28 +235,28 @@ static void test_openat2(void)
 	g_assert_nonnull(strstr(was, "\nlocalhost,7,b,/srv/?,file,2,0,9,0,"));
 }
 
-static void keep_line(void *data, struct journal_line *l)
+static void keep_line(void *data, struct calllog_line *l)
 {
 	g_autofree char *text = logline_text(l);
 	g_string_append_printf(data, "%s\n", text);
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 static char *log_of(const char *script)
 {
 	size_t n;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
+	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(blk_source) s = source_open_script(script, rows, n, &error);
 	g_assert_no_error(error);
 	GString *text = g_string_new(NULL);
-	struct journal *j = journal_new(&(struct journal_options){ .from_ns = INT64_MIN, .to_ns = INT64_MAX },
+	struct calllog *j = calllog_new(&(struct calllog_options){ .from_ns = INT64_MIN, .to_ns = INT64_MAX },
 					keep_line, text);
 	struct blk_batch b;
 	while (source_next(s, &b, NULL) == SOURCE_OK)
-		journal_feed(j, &s->tables, b.ev, b.n);
-	journal_finish(j);
-	journal_free(j);
+		calllog_feed(j, &s->tables, b.ev, b.n);
+	calllog_finish(j);
+	calllog_free(j);
 	return g_string_free(text, FALSE);
 }
 
@@ -388,7 +388,7 @@ static void test_log(void)
 static bool is_read(const char *event)
 {
 	size_t n_rows;
-	const struct blk_subscription *rows = journal_name_subscriptions(&n_rows);
+	const struct blk_subscription *rows = calllog_name_subscriptions(&n_rows);
 
 	for (size_t i = 0; i < n_rows; i++)
 		if (g_pattern_match_simple(rows[i].event, event))

@@ -126,7 +126,7 @@ static void test_registries(void)
 	p->first_ns = 50;
 	p->last_ns = 300;
 	p->n_events = 12;
-	p->trust.provisional = 3;
+	p->completeness.provisional = 3;
 	memset(names, 0, sizeof(names));	/* they were copied */
 	timeline_apply(tl, p);
 
@@ -135,7 +135,7 @@ static void test_registries(void)
 	g_assert_cmpint(first, ==, 50);
 	g_assert_cmpint(last, ==, 300);
 	g_assert_cmpuint(timeline_n_events(tl), ==, 12);
-	g_assert_cmpuint(timeline_trust(tl).provisional, ==, 3);
+	g_assert_cmpuint(timeline_completeness(tl).provisional, ==, 3);
 	g_assert_cmpint(timeline_retained_from(tl), ==, 50);
 	g_assert_cmpstr(timeline_host(tl, 1)->name, ==, "web1");
 	g_assert_null(timeline_host(tl, 0));	/* not published */

@@ -104,17 +104,17 @@ static void test_empty(void)
 	build_every_view(tl);
 	g_assert_cmpint(overview_worst_second(tl), ==, TIME_UNKNOWN);
 	g_assert_cmpint(overview_next_outlier(tl, 0, 1), ==, TIME_UNKNOWN);
-	g_autofree char *lacks = view_lacks(view_find("processes"), tl);
-	g_assert_cmpstr(lacks, ==, "sched_switch, sched_waking, system calls");
+	g_autofree char *missing = view_missing_text(view_find("processes"), tl);
+	g_assert_cmpstr(missing, ==, "sched_switch, sched_waking, system calls");
 }
 
 static void test_story(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	build_every_view(tl);
-	g_assert_null(view_lacks(view_find("processes"), tl));
-	g_autofree char *lacks = view_lacks(view_find("devices"), tl);
-	g_assert_cmpstr(lacks, ==, "block_rq_insert");
+	g_assert_null(view_missing_text(view_find("processes"), tl));
+	g_autofree char *missing = view_missing_text(view_find("devices"), tl);
+	g_assert_cmpstr(missing, ==, "block_rq_insert");
 }
 
 static struct value cell(const struct view *v, const struct rows *rows, guint row,
@@ -213,19 +213,19 @@ static struct timeline *contained(void)
 		"sched_switch", "sched_waking", "irq_handler_entry", "block_rq_issue",
 		"block_rq_complete", "syscall_entry_read",
 	};
-	const struct { uint32_t host; int32_t pid; uint32_t pid_ns, uts_ns; } told[] = {
+	const struct { uint32_t host; int32_t pid; uint32_t pid_ns, uts_ns; } threads[] = {
 		{ 0, 10, 4026532500, FIRST_UTS }, { 0, 11, 4026532500, 0 },
 		{ other, 10, 4026532500, 0 }, { 0, 12, FIRST_PID, FIRST_UTS },
 		{ 0, 13, FIRST_PID, 4026532600 }, { 0, 14, 0, 0 }, { 0, -1, 0, 0 },
 	};
-	for (unsigned i = 0; i < G_N_ELEMENTS(told); i++) {
-		uint32_t t = fake_thread(f, told[i].host, told[i].pid, 10 + (int32_t)i, "sh");
-		if (told[i].pid >= 0)
-			fake_ns(f, t, told[i].pid_ns, 0, told[i].uts_ns);
+	for (unsigned i = 0; i < G_N_ELEMENTS(threads); i++) {
+		uint32_t t = fake_thread(f, threads[i].host, threads[i].pid, 10 + (int32_t)i, "sh");
+		if (threads[i].pid >= 0)
+			fake_ns(f, t, threads[i].pid_ns, 0, threads[i].uts_ns);
 		fake_call(fake_second(f, 0), t, read, 1u << i, 10);
 		fake_io(fake_second(f, 0), t, file, 1u << i, 0, 1, 10);
 		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
-		add_kernel_cells(fake_second(f, 0), told[i].host, t, read, 1u << i);
+		add_kernel_cells(fake_second(f, 0), threads[i].host, t, read, 1u << i);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
 		fake_class(f, events[i]);
@@ -334,17 +334,17 @@ static void test_descriptors(void)
  * one that nothing but the name sets apart; what the machine is called is no name. */
 static void test_names_of_containers(void)
 {
-	static const struct { int32_t pid; uint32_t pid_ns; const char *hostname; } told[] = {
+	static const struct { int32_t pid; uint32_t pid_ns; const char *hostname; } threads[] = {
 		{ 10, 4026532500, "web" }, { 11, 4026532500, "app" }, { 12, 4026532500, NULL },
 		{ 13, 4026532600, "db" }, { 14, 4026532700, "db" }, { 15, 4026532800, "web1" },
 		{ 16, 0, "alone" }, { 17, FIRST_PID, "web1" }, { 18, 0, "web1" },
 	};
 	struct fake *f = fake_new();
-	for (unsigned i = 0; i < G_N_ELEMENTS(told); i++) {
-		uint32_t t = fake_thread(f, 0, told[i].pid, told[i].pid, "sh");
-		fake_ns(f, t, told[i].pid_ns, 0, 0);
-		if (told[i].hostname)
-			fake_hostname(f, t, told[i].hostname);
+	for (unsigned i = 0; i < G_N_ELEMENTS(threads); i++) {
+		uint32_t t = fake_thread(f, 0, threads[i].pid, threads[i].pid, "sh");
+		fake_ns(f, t, threads[i].pid_ns, 0, 0);
+		if (threads[i].hostname)
+			fake_hostname(f, t, threads[i].hostname);
 		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
 	}
 	fake_class(f, "sched_switch");

@@ -5,7 +5,7 @@
 #include "base/timefmt.h"
 #include "lib/fake_timeline.h"
 #include "views/path.h"
-#include "views/verdicts.h"
+#include "views/explanations.h"
 #include "views/waterfall.h"
 #include "views/why.h"
 
@@ -215,11 +215,11 @@ static struct timeline *deep_traces(void)
 static void test_deep(void)
 {
 	g_autoptr(blk_timeline) tl = deep_traces();
-	struct verdicts *v = verdicts_new(tl);
+	struct explanations *v = explanations_new(tl);
 	gint64 begin = g_get_monotonic_time();
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		g_autofree char *text = verdicts_of(v, s);
+		g_autofree char *text = explanations_of(v, s);
 		/* The others are within the usual of their operation; of the last ones there are too few. */
 		bool last = s->span_id == DEEP;
 		g_assert_true(last ? g_str_has_prefix(text, "waited 130ms for a lock; its holder is unknown (130ms of ") :
@@ -228,7 +228,7 @@ static void test_deep(void)
 	g_test_message("%zu verdicts took %.2f s", timeline_n_spans(tl),
 		       (g_get_monotonic_time() - begin) / 1e6);
 	g_assert_cmpint(g_get_monotonic_time() - begin, <, 60 * G_USEC_PER_SEC);
-	verdicts_free(v);
+	explanations_free(v);
 }
 
 /* C waits for B, who waited for A, who sleeps: A is to blame. */
@@ -309,8 +309,8 @@ static void test_late_server(void)
 			.kind = SPAN_CLIENT, .begin = 0, .end = 50 * FAKE_MS };
 		struct span *s = fake_span(f, &d);
 		fake_wait(s, PART_SOCKET, 1 * FAKE_MS, 41 * FAKE_MS, 0, b, fake_string(f, "recvfrom"));
-		fake_hop(s, b, PART_TIMER, 1 * FAKE_MS, 31 * FAKE_MS);
-		fake_hop(s, b, PART_USER, 31 * FAKE_MS, 41 * FAKE_MS)->on_cpu = true;
+		fake_link(s, b, PART_TIMER, 1 * FAKE_MS, 31 * FAKE_MS);
+		fake_link(s, b, PART_USER, 31 * FAKE_MS, 41 * FAKE_MS)->on_cpu = true;
 		d.thread = b;
 		d.service = "store";
 		d.kind = SPAN_SERVER;

@@ -206,7 +206,7 @@ static void test_again(void)
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	for (size_t i = 0; i < G_N_ELEMENTS(looks); i++) {
 		struct timeline *window = NULL;
-		job_look(j, &looks[i]);
+		job_show_range(j, &looks[i]);
 		do {
 			if (window)
 				timeline_free(window);

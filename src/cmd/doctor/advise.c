@@ -85,7 +85,7 @@ static struct diag_question *answer(struct doctor *doc, const struct question *q
 			continue;
 		g_autofree char *name = repair_words(q->wants[i].need);
 		a->answer = a->answer == ANSWER_NO ? ANSWER_NO : ANSWER_PARTLY;
-		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].lacks));
+		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].unknown));
 	}
 	g_ptr_array_add(doc->d->questions, a);
 	return a;
@@ -106,15 +106,15 @@ static char *special_cost(const struct doctor *doc, const char *need, const stru
 {
 	*ret_events_per_s = -1;
 	if (strcmp(need, NEED_PROBES) == 0)
-		return g_strdup("as many as the functions are called, each a trap into the kernel");
+		return g_strdup("one for each call of these functions, with a trap into the kernel");
 	if (strcmp(need, NEED_FAULTS) == 0)
-		return g_strdup("as many as pages are touched first, most of them by programs that start");
+		return g_strdup("one for each page that is used first, most of them when programs start");
 	if (strcmp(need, NEED_PERF) != 0)
 		return NULL;
 	double rate = c ? diag_rate(doc->d, 3 * sizeof(uint64_t) * c->events) : -1;
 	*ret_events_per_s = 0;
-	return g_strdup_printf("no event more, %.1f kB/s, and counters are read at every event; only "
-			       "before the session's first start, and where the machine has such "
+	return g_strdup_printf("no more events, %.1f kB/s, and counters are read at every event; only "
+			       "before the session's first start, and if the machine has such "
 			       "counters", MAX(rate, 0) / 1000);
 }
 
@@ -132,7 +132,7 @@ static void repair_event(struct doctor *doc, const char *need, const char *what)
 		rate = doctor_estimate(doc, need, &why);
 	char *problem = g_strdup_printf("%s%s%s%s %s", name, what ? " (" : "", what ? what : "",
 					what ? ")" : "",
-					doc->live ? "did not come while it was listened to" :
+					doc->live ? "did not occur while blktop listened" :
 					plural ? "are not recorded" : "is not recorded");
 	struct diag_repair *r = doctor_repair(doc, problem, repair_commands(need, where), rate, why);
 	r->on_request = repair_is_plural(need) && strcmp(need, NEED_SYSCALLS) != 0;
@@ -145,7 +145,7 @@ static void repair_statedumps(struct doctor *doc)
 	doctor_repair(doc, g_strdup("the state dump is not in the trace: processes and open files from "
 				    "before it have no names"),
 		      command(repair_statedump(c && c->session ? c->session : "SESSION")), 0,
-		      g_strdup("a burst once, of some events for each process and open file"));
+		      g_strdup("one burst: some events for each process and open file"));
 }
 
 /* Adds " --type vpid" and its bytes if the channel does not have it. */
@@ -181,16 +181,16 @@ static void repair_contexts(struct doctor *doc)
 	double rate = diag_rate(doc->d, bytes);
 	doctor_repair(doc, g_strdup("events of user space do not say which thread made them; a session "
 				    "takes new contexts only before its first start"), commands, 0,
-		      rate < 0 ? NULL : g_strdup_printf("no event more, %.1f kB/s", rate / 1000));
+		      rate < 0 ? NULL : g_strdup_printf("no more events, %.1f kB/s", rate / 1000));
 }
 
 static void repair_whole_kernel(struct doctor *doc)
 {
 	GPtrArray *commands = command(g_strdup("blktop --recipe >record.sh"));
 	g_ptr_array_add(commands, g_strdup("sh record.sh NEW_SESSION"));
-	doctor_repair(doc, g_strdup("nothing of the kernel is recorded; a session takes new channels "
+	doctor_repair(doc, g_strdup("no kernel events are recorded; a session takes new channels "
 				    "only before its first start"), commands, -1,
-		      g_strdup("nothing recorded here comes about as often"));
+		      g_strdup("unknown: no recorded event is about as frequent"));
 }
 
 /* The lines of the recipe that are about spans. */
@@ -207,7 +207,7 @@ static void repair_whole_ust(struct doctor *doc)
 	g_ptr_array_add(commands, g_strdup_printf("lttng enable-event %s 'zipkin:*'", where));
 	doctor_repair(doc, g_strdup("no spans of services are recorded; a session takes new channels only "
 				    "before its first start"), commands, -1,
-		      g_strdup("as many as the services make"));
+		      g_strdup("as many as the services emit"));
 }
 
 static void repair_missing(struct doctor *doc, const char *need, const char *what, GHashTable *done)
@@ -266,7 +266,7 @@ static void check_trace(struct doctor *doc)
 
 	if (doc->d->to_ns == TIME_UNKNOWN)
 		g_ptr_array_add(doc->d->problems, g_strdup(doc->live ?
-			"no event came while it was listened to" : "the trace has no events"));
+			"no event came while blktop listened" : "the trace has no events"));
 	if (kernel && ust && kernel->first_ns != TIME_UNKNOWN && ust->first_ns != TIME_UNKNOWN &&
 	    (kernel->last_ns < ust->first_ns || ust->last_ns < kernel->first_ns))
 		g_ptr_array_add(doc->d->problems,
@@ -275,7 +275,7 @@ static void check_trace(struct doctor *doc)
 	if (kernel && doc->d->to_ns != TIME_UNKNOWN && doctor_count(doc, "lttng_statedump_start") == 0 &&
 	    doctor_count(doc, "lttng_statedump_process_state") == 0)
 		g_ptr_array_add(doc->d->problems,
-				g_strdup("a state dump was asked for and is not in the trace"));
+				g_strdup("state dump events are enabled, but the trace has none"));
 }
 
 void doctor_advise(struct doctor *doc)

@@ -113,7 +113,7 @@ static int examine_trace(struct doctor *doc, const struct options *o)
 		if (hear_trace(doc, paths, o->reader, &error))
 			return EXIT_FINE;
 	}
-	log_error("%s", error ? error->message : "the trace can't be read");
+	log_error("%s", error ? error->message : "the trace cannot be read");
 	return EXIT_FAILED;
 }
 
@@ -175,7 +175,7 @@ static int examine_session(struct doctor *doc, const struct options *o)
 					    G_N_ELEMENTS(everything), &error);
 	if (s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error))
 		return EXIT_FINE;
-	log_error("%s", error ? error->message : "the session can't be read");
+	log_error("%s", error ? error->message : "the session cannot be read");
 	return EXIT_FAILED;
 }
 
@@ -194,7 +194,7 @@ static bool is_well(const struct diagnosis *d)
 	return well;
 }
 
-static int tell(const struct diagnosis *d, const struct options *o)
+static int report(const struct diagnosis *d, const struct options *o)
 {
 	g_autofree char *text = NULL;
 	size_t len;
@@ -217,7 +217,7 @@ int doctor_run(const struct options *o)
 
 	if (code == EXIT_FINE) {
 		doctor_advise(&doc);
-		code = tell(doc.d, o);
+		code = report(doc.d, o);
 	}
 	doctor_clear(&doc);
 	return code;

@@ -91,7 +91,7 @@ double doctor_estimate(const struct doctor *doc, const char *event, char **ret_w
 		*ret_why = g_strdup_printf("%g for each %s", comparable[i].factor, like);
 		return rate * comparable[i].factor;
 	}
-	*ret_why = g_strdup("nothing recorded here comes about as often");
+	*ret_why = g_strdup("unknown: no recorded event is about as frequent");
 	return -1;
 }
 
@@ -126,8 +126,8 @@ static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overw
 	if (c->lost_events || c->lost_packets)
 		g_string_append_printf(text, ", at most about %s in %s", timefmt_bytes(size, bytes),
 				       timefmt_duration(length, c->longest_ns));
-	g_string_append_printf(text, ": its buffers were %s; they are chosen before the session's first start",
-			       overwrote ? "overwritten" : "full");
+	g_string_append_printf(text, ": its buffers were %s; their size can be changed only before the session's "
+			       "first start", overwrote ? "overwritten" : "full");
 	return g_string_free(text, FALSE);
 }
 
@@ -147,7 +147,7 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 						 c->name, subbuf, n, overwrote));
 	doctor_repair(doc, loss_words(c, lost, overwrote), commands,
 		      c->lost_events ? diag_rate(doc->d, c->lost_events) : -1,
-		      g_strdup_printf("what was lost is recorded; %s of memory for each CPU, of each "
+		      g_strdup_printf("what was lost is then recorded; needs %s of memory for each CPU, for each "
 				      "user or process", timefmt_bytes(held, subbuf * n)));
 }
 
@@ -180,14 +180,14 @@ static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 	char buf[TIMEFMT_LEN];
 
 	if (g_strcmp0(a->host, b->host) != 0) {
-		problem(doc, g_strdup_printf("traces of several hosts (%s, %s): their clocks are not "
-					     "compared, instants may differ by their skew",
+		problem(doc, g_strdup_printf("traces of several hosts (%s, %s): blktop does not compare their clocks, "
+					     "so instants may differ by their offset",
 					     a->host ? a->host : "?", b->host ? b->host : "?"));
 		return;
 	}
 	if (strcmp(a->uuid, b->uuid) != 0) {
-		problem(doc, g_strdup_printf("clocks of %s and %s (host %s) have different uuids: they are "
-					     "of different boots, and spans in one can't be explained by "
+		problem(doc, g_strdup_printf("clocks of %s and %s (host %s) have different uuids: the traces are "
+					     "of different boots, and one cannot explain the spans of "
 					     "the other", a->where, b->where, a->host ? a->host : "?"));
 		return;
 	}
@@ -204,10 +204,10 @@ void doctor_check_clocks(struct doctor *doc)
 	for (guint i = 0; i < doc->clocks->len; i++) {
 		const struct doctor_clock *c = doc->clocks->pdata[i];
 		if (!c->host)
-			problem(doc, g_strdup_printf("%s does not say which host it is of", c->where));
+			problem(doc, g_strdup_printf("%s does not say which host recorded it", c->where));
 		if (!*c->uuid)
-			problem(doc, g_strdup_printf("the clock of %s has no uuid: whether it is that of "
-						     "the other traces is not known", c->where));
+			problem(doc, g_strdup_printf("the clock of %s has no uuid: it may differ from that of "
+						     "the other traces", c->where));
 		/* Comparing each with the first suffices to find a difference. */
 		if (i)
 			compare_clocks(doc, doc->clocks->pdata[0], c);

@@ -80,7 +80,7 @@ static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 	    ctf_meta_append(meta, bytes, n, &error))
 		return g_steal_pointer(&meta);
 	doc->scanned = false;
-	add_problem(doc, "metadata of %s can't be looked into: %s", dir, error->message);
+	add_problem(doc, "cannot read the metadata of %s: %s", dir, error->message);
 	return NULL;
 }
 

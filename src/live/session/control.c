@@ -375,7 +375,7 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 		lttng_session_descriptor_live_network_create(p->session, ctrl, data, p->timer_us) :
 		lttng_session_descriptor_snapshot_local_create(p->session, output);
 	if (!d)
-		return fail(error, "'%s' is no name for a session, or '%s' no place for it", p->session,
+		return fail(error, "'%s' is not a valid session name, or '%s' not a valid place for it", p->session,
 			    p->timer_us ? ctrl : output);
 	int code = lttng_create_session_ext(d);
 	lttng_session_descriptor_destroy(d);
@@ -442,7 +442,7 @@ static bool track_domain(const struct plan *p, enum plan_domain which, int pid, 
 	lttng_process_attr_tracker_handle_destroy(handle);
 	return st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_OK ||
 	       st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_EXISTS ||
-	       fail(error, "%s: the session daemon answers %d to its tracker", what, st);
+	       fail(error, "%s: the session daemon's tracker returned the error %d", what, st);
 }
 
 bool control_track(const struct plan *p, bool kernel_too, int pid, GError **error)

@@ -14,7 +14,7 @@
 
 #define FREE_PATIENCE_MS 15000
 
-struct said {
+struct reply {
 	enum session_helper_answer kind;
 	char *text;
 };
@@ -22,7 +22,7 @@ struct said {
 struct session_helper {
 	int fd;				/* -1: the helper has ended */
 	pid_t pid;
-	GQueue said;			/* struct said *, not taken yet */
+	GQueue reply;			/* struct said *, not taken yet */
 	bool loss_reported;
 };
 
@@ -43,7 +43,7 @@ struct session_helper *session_helper_of(int fd, pid_t pid)
 
 	s->fd = fd;
 	s->pid = pid;
-	g_queue_init(&s->said);
+	g_queue_init(&s->reply);
 	return s;
 }
 
@@ -79,10 +79,10 @@ void session_helper_send(struct session_helper *s, enum session_helper_request w
 
 static void enqueue(struct session_helper *s, enum session_helper_answer kind, const char *text)
 {
-	struct said *said = g_new0(struct said, 1);
-	said->kind = kind;
-	said->text = g_strdup(text);
-	g_queue_push_tail(&s->said, said);
+	struct reply *reply = g_new0(struct reply, 1);
+	reply->kind = kind;
+	reply->text = g_strdup(text);
+	g_queue_push_tail(&s->reply, reply);
 }
 
 /* Receives one packet within timeout_ms (-1: for ever). Returns its letter; 0: none came. Messages for the user are
@@ -166,11 +166,11 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 	*ret_text = NULL;
 	while (receive(s, 0, &stray))
 		g_clear_pointer(&stray, g_free);
-	struct said *said = g_queue_pop_head(&s->said);
-	if (said) {
-		enum session_helper_answer kind = said->kind;
-		*ret_text = said->text;
-		g_free(said);
+	struct reply *reply = g_queue_pop_head(&s->reply);
+	if (reply) {
+		enum session_helper_answer kind = reply->kind;
+		*ret_text = reply->text;
+		g_free(reply);
 		return kind;
 	}
 	if (s->fd >= 0 || s->loss_reported)
@@ -201,8 +201,8 @@ void session_helper_free(struct session_helper *s)
 		g_usleep(10000);
 	if (s->fd >= 0)
 		close(s->fd);
-	for (struct said *said; (said = g_queue_pop_head(&s->said)); g_free(said))
-		g_free(said->text);
+	for (struct reply *reply; (reply = g_queue_pop_head(&s->reply)); g_free(reply))
+		g_free(reply->text);
 	g_free(s);
 }
 

@@ -78,12 +78,12 @@ GArray *follow_descendants(int root);
 struct sweep_program { int pid; char *name; };
 char *sweep_note_program(const char *state, int client, int group);	/* path; NULL: failed */
 GPtrArray *sweep_programs(const char *state);
-/* Ends these processes and removes the notes. Appends a line for each to `said`. */
-void sweep_end_programs(const char *state, GString *said);
+/* Ends these processes and removes the notes. Appends a line for each to `report`. */
+void sweep_end_programs(const char *state, GString *report);
 
 /* Removes directories in `state` of runs that have ended: those of relay daemons, whose daemon is ended first, and
- * empty ones of snapshots. Appends a line for each to `said`. Call it after their sessions were destroyed. */
-void sweep_files(const char *state, GString *said);
+ * empty ones of snapshots. Appends a line for each to `report`. Call it after their sessions were destroyed. */
+void sweep_files(const char *state, GString *report);
 
 /* helper_snapshot.c: takes a snapshot, and writes its cause into a note beside it. */
 void snapshot_take(struct helper_state *w, const char *cause);

@@ -28,7 +28,7 @@ static const char *session_of(const char *entry, const char *prefix)
 {
 	const char *session = g_str_has_prefix(entry, prefix) ? entry + strlen(prefix) : NULL;
 	int pid = session ? session_helper_pid_of(session) : 0;
-	return pid && proc_is_gone(pid) ? session : NULL;
+	return pid && proc_has_ended(pid) ? session : NULL;
 }
 
 static bool is_listed(const GPtrArray *sessions, const char *name)
@@ -91,7 +91,7 @@ static bool remove_relay(const char *dir)
 	return lstat(dir, &st) < 0;
 }
 
-void sweep_files(const char *state, GString *said)
+void sweep_files(const char *state, GString *report)
 {
 	g_autoptr(GPtrArray) sessions = control_sessions();
 	GDir *d = g_dir_open(state, 0, NULL);
@@ -103,9 +103,9 @@ void sweep_files(const char *state, GString *said)
 		if (relay && is_listed(sessions, relay))
 			continue;
 		if (relay ? remove_relay(path) : session_of(name, "snapshots-") && rmdir(path) == 0)
-			g_string_append_printf(said, "removed %s\n", path);
+			g_string_append_printf(report, "removed %s\n", path);
 		else if (relay)
-			g_string_append_printf(said, "cannot remove %s\n", path);
+			g_string_append_printf(report, "cannot remove %s\n", path);
 	}
 	if (d)
 		g_dir_close(d);
@@ -200,7 +200,7 @@ static void each_note(const char *state, void (*each)(const char *path, const st
 	while (dir && (name = g_dir_read_name(dir))) {
 		g_autofree char *path = g_build_filename(state, name, NULL);
 		int client = g_str_has_prefix(name, NOTE_PREFIX) ? atoi(name + strlen(NOTE_PREFIX)) : 0;
-		if (client > 1 && proc_is_gone(client) && read_note(path, &note) && proc_is_gone(note.helper))
+		if (client > 1 && proc_has_ended(client) && read_note(path, &note) && proc_has_ended(note.helper))
 			each(path, &note, data);
 	}
 	if (dir)
@@ -228,7 +228,7 @@ static void signal_all(const GPtrArray *programs, int signo)
 }
 
 /* Ends the processes like the helper does: SIGTERM, then SIGKILL after some time. */
-static void end_programs(const char *path, const struct note *note, void *said)
+static void end_programs(const char *path, const struct note *note, void *report)
 {
 	g_autoptr(GPtrArray) programs = g_ptr_array_new_with_free_func(program_free);
 	g_autoptr(GPtrArray) left = g_ptr_array_new_with_free_func(program_free);
@@ -247,14 +247,14 @@ static void end_programs(const char *path, const struct note *note, void *said)
 	}
 	for (guint i = 0; i < programs->len; i++) {
 		const struct sweep_program *p = programs->pdata[i];
-		g_string_append_printf(said, "%s %s (process %d)\n", left->len ? "cannot end" : "ended", p->name,
+		g_string_append_printf(report, "%s %s (process %d)\n", left->len ? "cannot end" : "ended", p->name,
 				       p->pid);
 	}
 	if (!left->len)
 		unlink(path);
 }
 
-void sweep_end_programs(const char *state, GString *said)
+void sweep_end_programs(const char *state, GString *report)
 {
-	each_note(state, end_programs, said);
+	each_note(state, end_programs, report);
 }

@@ -103,7 +103,7 @@ static GPtrArray *leftovers(void)
 	for (guint i = sessions->len; i > 0; i--) {
 		const struct control_session *c = sessions->pdata[i - 1];
 		int pid = session_helper_pid_of(c->name);
-		if (!pid || !proc_is_gone(pid))
+		if (!pid || !proc_has_ended(pid))
 			g_ptr_array_remove_index(sessions, i - 1);
 	}
 	return sessions;
@@ -159,12 +159,12 @@ static void describe_place(struct helper_state *w, GString *s, bool daemon_runs)
 static void describe_followed(const struct helper_state *w, GString *s)
 {
 	const struct session_helper_options *o = w->o;
-	g_autofree char *who = o->program ? text_visible(o->program[0]) :
+	g_autofree char *program = o->program ? text_visible(o->program[0]) :
 		g_strdup_printf("process %d", o->pid);
 	const char *extent = !w->plan->channel[PLAN_KERNEL].used ? "" : o->calls_only ?
 		": their spans and system calls, nothing else" :
 		": their spans; of the kernel all events, to show what woke them and what ran instead";
-	g_autofree char *text = g_strdup_printf("%s and its children%s", who, extent);
+	g_autofree char *text = g_strdup_printf("%s and its children%s", program, extent);
 
 	if (o->program || o->pid)
 		plan_line(s, "follows", text);
@@ -429,8 +429,8 @@ static char *end(struct helper_state *w)
 static void on_end(struct helper_state *w, const char *text)
 {
 	(void)text;
-	g_autofree char *said = end(w);
-	answer(w, true, said, NULL);
+	g_autofree char *report = end(w);
+	answer(w, true, report, NULL);
 	w->ended = true;
 }
 

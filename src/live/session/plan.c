@@ -93,12 +93,12 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 	*ret_symbol = NULL;
 	*ret_offset = 0;
 	if (n == 0 || n > LIMIT_PROBE_BYTES || g_ascii_isdigit(*text) || (text[n] && !offset))
-		return fail(error, "'%s' is no symbol of the kernel, such as vfs_read or vfs_read+0x10",
+		return fail(error, "'%s' is not a symbol of the kernel, such as vfs_read or vfs_read+0x10",
 			    text);
 	if (offset) {
 		*ret_offset = g_ascii_strtoull(offset, &end, 0);
 		if (!g_ascii_isdigit(*offset) || *end)
-			return fail(error, "'%s' is no offset behind a symbol of the kernel", offset);
+			return fail(error, "'%s' is not an offset after a symbol of the kernel", offset);
 	}
 	*ret_symbol = g_strndup(text, n);
 	return true;
@@ -244,7 +244,7 @@ struct plan *plan_new(const struct plan_wish *w)
 	if (kernel->used)
 		add_kernel(kernel, w);
 	else
-		kernel->why_not = g_strdup(w->spans_only ? "not traced, as asked for: --spans-only" : w->no_kernel);
+		kernel->why_not = g_strdup(w->spans_only ? "not traced (--spans-only)" : w->no_kernel);
 	ust->used = true;
 	add_programs(ust, w);
 	for (char **name = w->counters; name && *name; name++) {
@@ -378,7 +378,7 @@ char *plan_describe(const struct plan *p, unsigned n_cpus)
 	g_autofree char *session = g_strdup_printf("%s, live timer %s", p->session,
 		timefmt_step(timer, (int64_t)p->timer_us * NS_PER_US));
 	g_autofree char *cost = g_strdup_printf("%s of memory, %s of disk at most (rings of %u files); "
-		"about 1 %% of a CPU to carry %u events a second",
+		"about 1 %% of a CPU for %u events a second",
 		timefmt_bytes(memory, plan_memory(p, n_cpus)), timefmt_bytes(disk, plan_disk(p, n_cpus)),
 		p->n_files, EVENTS_PER_PERCENT);
 

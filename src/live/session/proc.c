@@ -25,7 +25,7 @@ bool proc_read_stat(int pid, struct proc_stat *ret)
 	return true;
 }
 
-bool proc_is_gone(int pid)
+bool proc_has_ended(int pid)
 {
 	struct proc_stat st;
 

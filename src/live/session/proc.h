@@ -14,7 +14,7 @@ struct proc_stat {
 /* false: the process does not exist. */
 bool proc_read_stat(int pid, struct proc_stat *ret);
 /* Has it ended? True also for a zombie. */
-bool proc_is_gone(int pid);
+bool proc_has_ended(int pid);
 /* Calls `each` for every process; processes that begin or end meanwhile may be missing. */
 void proc_each(void (*each)(int pid, void *data), void *data);
 

@@ -46,7 +46,7 @@ static bool is_chunk(const char *name)
 }
 
 /* Is it the directory of a run that has ended? *ret_since: when the run began. */
-static bool is_over(const char *path, int64_t *ret_since)
+static bool has_ended(const char *path, int64_t *ret_since)
 {
 	g_autofree char *lock = g_build_filename(path, SPOOL_LOCK, NULL);
 	struct stat st;
@@ -65,7 +65,7 @@ static bool is_over(const char *path, int64_t *ret_since)
 /* End, in bytes, of the last packet in the index file; 0: it has none. */
 static uint64_t indexed_end(const char *index)
 {
-	uint8_t header[CTF_INDEX_HEADER], said[2 * sizeof(uint64_t)];
+	uint8_t header[CTF_INDEX_HEADER], stored[2 * sizeof(uint64_t)];
 	uint64_t word[2];
 	struct stat st;
 	int fd = open(index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -78,8 +78,8 @@ static uint64_t indexed_end(const char *index)
 		if (entry == CTF_INDEX_MOST || entry == 56)
 			n = ((uint64_t)st.st_size - sizeof header) / entry;
 		off_t at = (off_t)(sizeof header + (n - 1) * entry);
-		if (n && pread(fd, said, sizeof said, at) == sizeof said) {
-			memcpy(word, said, sizeof word);
+		if (n && pread(fd, stored, sizeof stored, at) == sizeof stored) {
+			memcpy(word, stored, sizeof word);
 			end = GUINT64_FROM_BE(word[0]) + GUINT64_FROM_BE(word[1]) / 8;
 		}
 	}
@@ -87,7 +87,7 @@ static uint64_t indexed_end(const char *index)
 	return end;
 }
 
-static void mend_file(const char *dir, const char *name)
+static void complete_file(const char *dir, const char *name)
 {
 	g_autofree char *path = g_build_filename(dir, name, NULL);
 	g_autofree char *index = g_strdup_printf("%s/index/%s.idx", dir, name);
@@ -104,7 +104,7 @@ static void mend_file(const char *dir, const char *name)
 	close(fd);
 }
 
-static void mend_chunk(const char *chunk)
+static void complete_chunk(const char *chunk)
 {
 	g_autoptr(GPtrArray) traces = names_in(chunk);
 
@@ -112,7 +112,7 @@ static void mend_chunk(const char *chunk)
 		g_autofree char *dir = g_build_filename(chunk, traces->pdata[i], NULL);
 		g_autoptr(GPtrArray) files = names_in(dir);
 		for (guint k = 0; k < files->len; k++)
-			mend_file(dir, files->pdata[k]);
+			complete_file(dir, files->pdata[k]);
 	}
 }
 
@@ -151,7 +151,7 @@ static uint64_t append_run(const char *path, GQueue *ret)
 		g_queue_push_tail(ret, c);
 	}
 	if (last)
-		mend_chunk(last->path);
+		complete_chunk(last->path);
 	return bytes;
 }
 
@@ -177,7 +177,7 @@ uint64_t spool_old_find(const char *dir, GQueue *ret)
 	g_array_set_clear_func(runs, old_run_clear);
 	for (guint i = 0; i < names->len; i++) {
 		struct old_run run = { .path = g_build_filename(dir, names->pdata[i], NULL) };
-		if (is_over(run.path, &run.since))
+		if (has_ended(run.path, &run.since))
 			g_array_append_val(runs, run);
 		else
 			g_free(run.path);

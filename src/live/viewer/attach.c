@@ -44,6 +44,7 @@ static bool attach(struct attach *a, GError **error)
 	if (!viewer_attach(a->v, a->feed.session.id, a->seek, &status, streams, error))
 		return false;
 	if (status != VIEWER_ATTACHED) {
+		g_assert(status < G_N_ELEMENTS(ends) && ends[status].end);	/* viewer_attach() checks it */
 		a->end = ends[status].end;
 		a->why = g_strdup(ends[status].why);
 		return false;
@@ -53,7 +54,7 @@ static bool attach(struct attach *a, GError **error)
 	return a->listed;
 }
 
-/* Reports to the keeper how it ended. */
+/* Reports to the supervisor how it ended. */
 static void report_end(struct attach *a, bool session_ended, bool all_ended)
 {
 	unsigned vanished = session_ended ? attach_count_vanished(a) : 0;
@@ -71,7 +72,7 @@ static void report_end(struct attach *a, bool session_ended, bool all_ended)
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
-/* Ends all streams and traces, so that the merge does not wait for them. The keeper decides whether to reconnect. */
+/* Ends all streams and traces, so that the merge does not wait for them. The supervisor may reconnect. */
 static void leave(struct attach *a)
 {
 	enum feed_end stop = (enum feed_end)g_atomic_int_get(&a->feed.stop);

@@ -15,6 +15,7 @@ void attach_hold(struct attach *a, const struct held *h)
 		x->trace = h->stream->trace;
 	if (h->stream)
 		h->stream->held++;
+	g_assert(x->trace);
 	x->trace->held++;
 	g_queue_push_tail(&a->held, x);
 	a->scan_due = 0;
@@ -49,6 +50,7 @@ static void push_packet(struct attach *a, const struct held *h)
 {
 	size_t size = g_bytes_get_size(h->bytes);
 
+	g_assert(a->fetching >= size);
 	a->fetching -= size;
 	attach_note_received(a, h->stream, &h->index);
 	if (a->sink->spool)
@@ -97,7 +99,7 @@ void attach_discard_unproven(struct attach *a, bool all)
 	a->held = retained;
 }
 
-/* Reports to the keeper, once, that a packet was handed on. */
+/* Reports to the supervisor, once, that a packet was handed on. */
 static void report_advance(struct attach *a)
 {
 	if (a->feed.advanced)		/* only this thread sets it */

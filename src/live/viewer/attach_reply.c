@@ -144,6 +144,7 @@ static void drop_packet(struct attach *a, struct stream *s)
 {
 	if (!s->packet)
 		return;
+	g_assert(a->fetching >= s->size);
 	a->fetching -= s->size;
 	packets_recycle(g_steal_pointer(&s->packet));
 }
@@ -175,6 +176,7 @@ static int64_t longest_pause(const struct attach *a, const struct trace *t)
 static void set_idle(struct attach *a, struct stream *s)
 {
 	int64_t most = longest_pause(a, s->trace);
+	g_assert(most > 0);
 	s->pause = CLAMP(s->pause * 2, MIN(ATTACH_LEAST_PAUSE_US, most), most);
 	/* at multiples of the pause, so that many streams are due at once */
 	s->due = (now_us() / s->pause + 1) * s->pause;
@@ -208,7 +210,7 @@ static bool restart_history(struct attach *a)
 
 /* -- replies ----------------------------------------------------------------- */
 
-/* Reports to the keeper that data arrives, and to the merge for which streams data is being received. */
+/* Reports to the supervisor that data arrives, and to the merge for which streams data is being received. */
 static void report_progress(struct attach *a)
 {
 	int64_t now = now_us();
@@ -367,6 +369,7 @@ static bool receive_index(struct attach *a, const struct request *r, GError **er
 
 	if (!viewer_get_index(a->v, &x, error))
 		return false;
+	g_assert(s->index_asked);
 	s->index_asked = false;
 	if (s->state == STREAM_ENDED)
 		return true;
@@ -400,6 +403,7 @@ static void note_refused(struct attach *a, const struct stream *s)
 /* All pieces were received or refused. */
 static void end_packet(struct attach *a, struct stream *s)
 {
+	g_assert(s->state == STREAM_PACKET && s->packet && s->got == s->asked);
 	uint8_t *packet = g_steal_pointer(&s->packet);
 
 	s->state = s->index_asked ? STREAM_INDEX : STREAM_IDLE;
@@ -421,6 +425,7 @@ static void end_packet(struct attach *a, struct stream *s)
 static bool receive_packet(struct attach *a, const struct request *r, GError **error)
 {
 	struct stream *s = r->of;
+	g_assert(s->packet && s->state == STREAM_PACKET && r->len <= s->asked - s->got);
 	struct viewer_answer answer;
 
 	if (!viewer_get_packet(a->v, s->packet + s->got, r->len, &answer, error))
@@ -486,6 +491,7 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 
 	if (!viewer_get_metadata(a->v, text, &status, error))
 		return false;
+	g_assert(t->asked);
 	t->asked = false;
 	t->due = now_us() + METADATA_US;
 	a->scan_due = MIN(a->scan_due, t->due);
@@ -550,6 +556,7 @@ bool attach_receive(struct attach *a, GError **error)
 		[ASKED_METADATA] = receive_metadata, [ASKED_STREAMS] = receive_streams,
 	};
 	g_assert(a->n_asked);
+	g_assert((size_t)a->asked[a->first].kind < G_N_ELEMENTS(takes));
 	struct request r = a->asked[a->first];
 
 	a->first = (a->first + 1) % ATTACH_WINDOW;

@@ -21,6 +21,7 @@ static bool has_room(struct attach *a, const struct stream *s)
 
 static void ask_index(struct attach *a, struct stream *s)
 {
+	g_assert(!s->index_asked && s->state != STREAM_ENDED);	/* one request at a time */
 	viewer_ask_index(a->v, s->id);
 	note(a, ASKED_INDEX, s, 0);
 	s->index_asked = true;
@@ -30,6 +31,7 @@ static void ask_index(struct attach *a, struct stream *s)
 
 void attach_ask_metadata(struct attach *a, struct trace *t)
 {
+	g_assert(!t->asked && t->has_metadata);
 	viewer_ask_metadata(a->v, t->metadata_stream);
 	note(a, ASKED_METADATA, t, 0);
 	t->asked = true;
@@ -53,6 +55,7 @@ void attach_begin_packet(struct attach *a, struct stream *s)
 	/* a packet larger than the queue is requested alone */
 	if (a->fetching && a->fetching + s->size > a->sink->queue)
 		return;
+	g_assert(s->state == STREAM_READY && !s->packet);
 	s->packet = packets_take(a->sink->packets, s->size, s->content);
 	if (!s->packet)
 		return;

@@ -26,6 +26,7 @@ static gpointer run(gpointer data)
 
 	g_mutex_lock(&f->owner->lock);
 	asked = (enum feed_end)g_atomic_int_get(&f->stop);
+	g_assert(!f->end && (asked || end));
 	f->why = why;
 	f->end = asked ? asked : end;
 	g_cond_broadcast(&f->owner->arrived);
@@ -56,6 +57,7 @@ void feed_set_attached(struct feed *f)
 
 void feed_stop(struct feed *f, enum feed_end as)
 {
+	g_assert(as > 0 && as < FEED_N_ENDS);
 	g_atomic_int_compare_and_exchange(&f->stop, 0, (gint)as);
 	net_wake(f->wake_fd);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A feed: one attachment to one relay session, on its own thread. It lives until the session ends or the connection
- * breaks; then the keeper (source_live.h) makes another one. This header is the keeper's view; attach.h describes what
- * the thread does.
+ * breaks; then the supervisor (source_live.h) makes another one. This header is the supervisor's view; attach.h
+ * describes what the thread does.
  */
 #ifndef BLK_LIVE_VIEWER_FEED_H
 #define BLK_LIVE_VIEWER_FEED_H
@@ -24,7 +24,7 @@ enum feed_end {
 struct feed_owner {
 	GMutex lock;
 	GCond arrived;		/* data or an end: wakes the thread that waits for records */
-	GCond changed;		/* an end or a stop: wakes the keepers */
+	GCond changed;		/* an end or a stop: wakes the supervisors */
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	int timeout_ms;		/* of a request to the relay */
@@ -49,7 +49,8 @@ struct feed {
 	struct viewer_session session;
 	int wake_fd;			/* an eventfd, readable once the feed is asked to stop */
 	int broken_fd;			/* the broken connection, while the relay may believe that it is open
-					 * (net_leave()); -1: none. Owned by the thread; after its end by the keeper */
+					 * (net_leave()); -1: none. Owned by the thread; after its end by the
+					 * supervisor */
 	gint stop;			/* atomic: enum feed_end to end with; 0: not asked to stop */
 	gint bytes_at;			/* atomic: monotonic, s: when bytes were last received */
 	GThread *thread;
@@ -72,7 +73,7 @@ struct feed {
 	bool not_stopped;		/* the last packets show that tracing was not stopped first */
 	bool has_outstanding;		/* announced packets were not received */
 
-	/* the keeper's */
+	/* the supervisor's */
 	int64_t started;		/* monotonic, us */
 	int64_t missing_since;		/* monotonic, us: the session is not in the relay's list; 0: it is */
 };

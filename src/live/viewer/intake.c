@@ -82,10 +82,10 @@ char *intake_why_unreadable(struct live *l)
 	return st.unreadable && !st.readable ? native_feed_troubles(l->sink.feed) : NULL;
 }
 
-struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
+struct feed *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s)
 {
-	bool all = keeper_reads_all(k, s->id);
-	struct attach_history *history = keeper_history(k, s->id);
+	bool all = supervisor_reads_all(k, s->id);
+	struct attach_history *history = supervisor_history(k, s->id);
 	struct attach_options o = {
 		.sink = &l->sink, .history = history,
 		.seek = all ? VIEWER_FROM_BEGINNING : VIEWER_FROM_LAST,

@@ -58,6 +58,7 @@ static struct packet *take_free(struct packets *p, size_t size)
 		if (x->size < size || x->size / MOST_WASTE > size)
 			continue;
 		found = g_ptr_array_steal_index(p->free, i);
+		g_assert(p->free_bytes >= found->size);
 		p->free_bytes -= found->size;
 	}
 	g_mutex_unlock(&p->lock);
@@ -78,6 +79,7 @@ uint8_t *packets_take(struct packets *p, size_t size, size_t content)
 	uint8_t *bytes = (uint8_t *)x->bytes;
 	if (x->touched > content)
 		memset(bytes + content, 0, x->touched - content);
+	g_assert(x->touched <= x->size);
 	x->touched = content;
 	x->pool = p;
 	g_atomic_ref_count_inc(&p->refs);

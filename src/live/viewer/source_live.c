@@ -85,15 +85,15 @@ static void live_free(struct source *s)
 	struct live *l = (struct live *)s;
 
 	/* a thread that did not end still uses the memory, so it is not freed */
-	if (!keepers_stop(l))
+	if (!supervisors_stop(l))
 		return;
 	for (guint i = 0; i < l->feeds->len; i++)
 		feed_free(g_ptr_array_index(l->feeds, i));
 	g_ptr_array_unref(l->feeds);
 	intake_clear(l);
-	for (size_t i = 0; i < l->n_keepers; i++)
-		keeper_clear(&l->keepers[i]);
-	g_free(l->keepers);
+	for (size_t i = 0; i < l->n_supervisors; i++)
+		supervisor_clear(&l->supervisors[i]);
+	g_free(l->supervisors);
 	g_mutex_clear(&l->owner.lock);
 	g_cond_clear(&l->owner.arrived);
 	g_cond_clear(&l->owner.changed);
@@ -150,10 +150,10 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	l->feeds = g_ptr_array_new();
 	l->status.since_ns = g_get_real_time() * 1000;
 	intake_init(l);
-	l->n_keepers = n_urls;
-	l->keepers = g_new0(struct keeper, n_urls);
+	l->n_supervisors = n_urls;
+	l->supervisors = g_new0(struct supervisor, n_urls);
 	for (size_t i = 0; i < n_urls; i++)
-		keeper_init(&l->keepers[i], l, &urls[i]);
+		supervisor_init(&l->supervisors[i], l, &urls[i]);
 	return l;
 }
 
@@ -171,7 +171,7 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 	struct live *l = live_new(urls, n_urls, options, rows, n_rows);
 	blk_trace_error_quark();	/* registered before several threads use it */
 	for (size_t i = 0; i < n_urls; i++)
-		keeper_start(&l->keepers[i]);
+		supervisor_start(&l->supervisors[i]);
 	return &l->source;
 }
 
@@ -181,11 +181,11 @@ void live_get_status(struct source *s, struct live_status *ret)
 	int64_t now = g_get_real_time() * 1000;
 
 	g_mutex_lock(&l->owner.lock);
-	keeper_update_status(l);
+	supervisor_update_status(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
 	ret->missing.behind_ns = l->ended ? -1 : ret->lag_ns;
-	keeper_get_missing(l, &ret->missing);
+	supervisor_get_missing(l, &ret->missing);
 	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;

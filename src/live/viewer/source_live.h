@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the live source (live.h): its keepers, and the intake that delivers records.
+ * The inside of the live source (live.h): its supervisors, and the intake that delivers records.
  *
- *     keeper (a thread)   one for each session asked for: lists the relay's sessions, makes and ends feeds
+ *     supervisor (a thread)   one for each session asked for: lists the relay's sessions, makes and ends feeds
  *     feed (a thread)     one attachment: pushes packets to a native_feed that all feeds share (feed.h)
  *     intake              called by source_next(): delivers the native_feed's records
  *
@@ -13,7 +13,7 @@
 
 #include "live/viewer/attach.h"
 
-struct keeper {
+struct supervisor {
 	struct live *live;
 	struct live_url url;
 	char *name;			/* "session 'S' of host 'T' on relay R", safe to print */
@@ -45,12 +45,12 @@ struct live {
 	struct source source;		/* first member: a source is cast to it */
 	struct live_options options;
 	struct feed_owner owner;
-	struct keeper *keepers;
-	size_t n_keepers;
+	struct supervisor *supervisors;
+	size_t n_supervisors;
 	gint cancelled;			/* atomic */
 
 	/* under the lock */
-	GPtrArray *feeds;		/* struct feed *: those that no keeper has freed */
+	GPtrArray *feeds;		/* struct feed *: those that no supervisor has freed */
 	struct live_status status;	/* lag, late and most of .missing are computed on request */
 	bool stop;
 	bool ended;			/* no more feeds will be made */
@@ -70,7 +70,7 @@ void intake_clear(struct live *l);
 /* As source_next(); returns within about 50 ms. */
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
 /* Makes and starts a feed for this session. Lock held. */
-struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s);
+struct feed *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s);
 /* Why nothing that was received can be read (g_free); NULL: something can, or nothing was received. Only for the
  * reading thread. */
 char *intake_why_unreadable(struct live *l);
@@ -79,19 +79,19 @@ void intake_get_status(struct live *l, struct live_status *ret);
 /* Wakes the thread that waits in intake_next(). Any thread. */
 void intake_wake(struct live *l);
 
-/* keeper.c */
-void keeper_init(struct keeper *k, struct live *l, const struct live_url *url);
-void keeper_clear(struct keeper *k);
-/* Updates l->status from all keepers. Lock held. */
-void keeper_update_status(struct live *l);
-void keeper_start(struct keeper *k);
-/* Stops feeds and threads of all keepers; false when some thread did not end in time. */
-bool keepers_stop(struct live *l);
-/* The history of that relay session, made on first use; the keeper's. Lock held. */
-struct attach_history *keeper_history(struct keeper *k, uint64_t session);
-/* Adds the missing data that keepers and feeds know of. Lock held. */
-void keeper_get_missing(const struct live *l, struct missing *ret);
+/* supervisor.c */
+void supervisor_init(struct supervisor *k, struct live *l, const struct live_url *url);
+void supervisor_clear(struct supervisor *k);
+/* Updates l->status from all supervisors. Lock held. */
+void supervisor_update_status(struct live *l);
+void supervisor_start(struct supervisor *k);
+/* Stops feeds and threads of all supervisors; false when some thread did not end in time. */
+bool supervisors_stop(struct live *l);
+/* The history of that relay session, made on first use; the supervisor's. Lock held. */
+struct attach_history *supervisor_history(struct supervisor *k, uint64_t session);
+/* Adds the missing data that supervisors and feeds know of. Lock held. */
+void supervisor_get_missing(const struct live *l, struct missing *ret);
 /* Is the session to be read from its beginning? Packets in its history are skipped in any case. Lock held. */
-bool keeper_reads_all(const struct keeper *k, uint64_t session);
+bool supervisor_reads_all(const struct supervisor *k, uint64_t session);
 
 #endif

@@ -89,6 +89,7 @@ static bool read_until(struct viewer *v, void *buf, size_t len, int64_t deadline
 	uint8_t *to = buf;
 
 	while (len > 0) {
+		g_assert(v->ahead_at <= v->ahead_n);
 		size_t n = MIN(len, v->ahead_n - v->ahead_at);
 		memcpy(to, v->ahead + v->ahead_at, n);
 		v->ahead_at += n;

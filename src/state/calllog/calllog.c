@@ -108,17 +108,18 @@ static void make_rows(void)
 const struct log_row *log_row(unsigned row)
 {
 	make_rows();
+	g_assert(row < row_tables.rows->len);
 	return &g_array_index(row_tables.rows, struct log_row, row);
 }
 
-const struct blk_subscription *journal_subscriptions(size_t *ret_n)
+const struct blk_subscription *calllog_subscriptions(size_t *ret_n)
 {
 	make_rows();
 	*ret_n = row_tables.all->len;
 	return (const struct blk_subscription *)(void *)row_tables.all->data;
 }
 
-const struct blk_subscription *journal_name_subscriptions(size_t *ret_n)
+const struct blk_subscription *calllog_name_subscriptions(size_t *ret_n)
 {
 	make_rows();
 	*ret_n = row_tables.names->len;
@@ -127,18 +128,18 @@ const struct blk_subscription *journal_name_subscriptions(size_t *ret_n)
 
 /* ---- lines as values ---- */
 
-const char *const journal_kind_name[JOURNAL_KIND_N] = { "call", "event", "user", "loss" };
-const char *const journal_state_name[LINE_STATE_N] = {
+const char *const calllog_kind_name[CALLLOG_KIND_N] = { "call", "event", "user", "loss" };
+const char *const calllog_state_name[LINE_STATE_N] = {
 	"whole", "pending", "resumed", "unfinished", "exit", "no-return",
 };
 
-struct journal_line *journal_line_ref(struct journal_line *l)
+struct calllog_line *calllog_line_ref(struct calllog_line *l)
 {
 	g_atomic_ref_count_inc(&l->refs);
 	return l;
 }
 
-void journal_line_unref(struct journal_line *l)
+void calllog_line_unref(struct calllog_line *l)
 {
 	GRefString *texts[4];
 	if (!l || !g_atomic_ref_count_dec(&l->refs))
@@ -156,15 +157,15 @@ void journal_line_unref(struct journal_line *l)
 	g_free(l);
 }
 
-const char *journal_line_fd(const struct journal_line *l, int64_t fd)
+const char *calllog_line_fd(const struct calllog_line *l, int64_t fd)
 {
 	for (guint i = 0; l->fds && i < l->fds->len; i++)
-		if (g_array_index(l->fds, struct journal_fd, i).fd == fd)
-			return g_array_index(l->fds, struct journal_fd, i).name;
+		if (g_array_index(l->fds, struct calllog_fd, i).fd == fd)
+			return g_array_index(l->fds, struct calllog_fd, i).name;
 	return NULL;
 }
 
-bool journal_is_fd(const char *field)
+bool calllog_is_fd(const char *field)
 {
 	static const char *const fields[] = {
 		"fd", "fildes", "sockfd", "epfd", "dfd", "dirfd", "olddfd", "newdfd", "oldfd", "newfd",
@@ -174,7 +175,7 @@ bool journal_is_fd(const char *field)
 	return g_strv_contains(fields, field);
 }
 
-const char *journal_errno(int64_t number)
+const char *calllog_errno(int64_t number)
 {
 	/* Internal results of the kernel when a signal interrupts a call; LTTng records them. */
 	static const char *const restarts[] = {
@@ -188,15 +189,15 @@ const char *journal_errno(int64_t number)
 
 /* ---- the log ---- */
 
-struct journal {
-	struct journal_options o;
-	journal_emit emit;
+struct calllog {
+	struct calllog_options o;
+	calllog_emit emit;
 	void *data;
 	struct slice *s;
 	struct names *names;		/* of .s; use current_names() */
 	GPtrArray *texts, *hosts;	/* GRefString *, by the slice's strings and hosts; NULL: not used yet */
 	GRefString *empty_text;		/* "" */
-	GPtrArray *calls;		/* struct journal_line *: call in progress, by thread number of the slice;
+	GPtrArray *calls;		/* struct calllog_line *: call in progress, by thread number of the slice;
 					 * or NULL */
 	GByteArray *lost;		/* by stream of this source; 1: in a loss */
 	GArray *n_lost;			/* unsigned: number of streams in a loss, by host of the slice */
@@ -206,7 +207,7 @@ struct journal {
 };
 
 /* The slice's cells are not needed: all go into one endless second, which forget() drops from time to time. */
-static struct slice *new_slice(struct journal *j, handler follow)
+static struct slice *new_slice(struct calllog *j, handler follow)
 {
 	struct slice *s = slice_new(true, NS_PER_S);
 	slice_window(s, INT64_MAX, INT64_MAX);
@@ -224,9 +225,9 @@ static void text_free(void *p)
 		g_ref_string_release(p);
 }
 
-struct journal *journal_new(const struct journal_options *options, journal_emit emit, void *data)
+struct calllog *calllog_new(const struct calllog_options *options, calllog_emit emit, void *data)
 {
-	struct journal *j = g_new0(struct journal, 1);
+	struct calllog *j = g_new0(struct calllog, 1);
 	j->o = *options;
 	j->o.hold = options->hold ? options->hold : DEFAULT_HOLD;
 	j->o.hold_ns = options->hold_ns ? options->hold_ns : DEFAULT_HOLD_NS;
@@ -237,18 +238,18 @@ struct journal *journal_new(const struct journal_options *options, journal_emit 
 	j->texts = g_ptr_array_new_with_free_func(text_free);
 	j->hosts = g_ptr_array_new_with_free_func(text_free);
 	j->empty_text = g_ref_string_new("");
-	j->calls = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	j->calls = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 	j->lost = g_byte_array_new();
 	j->n_lost = g_array_new(FALSE, TRUE, sizeof(unsigned));
 	g_queue_init(&j->queue);
 	return j;
 }
 
-void journal_free(struct journal *j)
+void calllog_free(struct calllog *j)
 {
 	if (!j)
 		return;
-	g_queue_clear_full(&j->queue, (GDestroyNotify)journal_line_unref);
+	g_queue_clear_full(&j->queue, (GDestroyNotify)calllog_line_unref);
 	g_ptr_array_unref(j->texts);
 	g_ptr_array_unref(j->hosts);
 	g_ref_string_release(j->empty_text);
@@ -260,7 +261,7 @@ void journal_free(struct journal *j)
 	g_free(j);
 }
 
-void journal_change_source(struct journal *j)
+void calllog_change_source(struct calllog *j)
 {
 	slice_change_source(j->s);
 	g_byte_array_set_size(j->lost, 0);
@@ -269,14 +270,14 @@ void journal_change_source(struct journal *j)
 
 /* ---- queries of the slice ---- */
 
-static struct names *current_names(struct journal *j)
+static struct names *current_names(struct calllog *j)
 {
 	if (j->s->facts->len)
 		names_update(j->names);
 	return j->names;
 }
 
-static int32_t pid_of(struct journal *j, const struct thread *t)
+static int32_t pid_of(struct calllog *j, const struct thread *t)
 {
 	uint32_t process = t->idle ? ID_NONE : names_process(current_names(j), t->self);
 	return process == ID_NONE ? -1 : names_process_info(j->names, process)->pid;
@@ -292,58 +293,58 @@ static GRefString *shared_text(GPtrArray *all, uint32_t i, const char *text)
 	return g_ref_string_acquire(all->pdata[i]);
 }
 
-static GRefString *string_at(struct journal *j, uint32_t string)
+static GRefString *string_at(struct calllog *j, uint32_t string)
 {
 	return shared_text(j->texts, string, strtab_get(j->s->strings, string));
 }
 
-static GRefString *file_name(struct journal *j, uint32_t file)
+static GRefString *file_name(struct calllog *j, uint32_t file)
 {
 	return string_at(j, names_file_info(j->names, file)->path);
 }
 
-static const char *host_name(const struct journal *j, uint32_t host)
+static const char *host_name(const struct calllog *j, uint32_t host)
 {
 	return g_array_index(j->s->hosts, struct slice_host, host).name;
 }
 
 /* The number of the newest thread of that tid, or ID_NONE. */
-static uint32_t thread_of_tid(const struct journal *j, uint32_t host, int64_t tid)
+static uint32_t thread_of_tid(const struct calllog *j, uint32_t host, int64_t tid)
 {
 	uint32_t id = tid > 0 ? intmap_get(&j->s->tid_last, pair(host, (uint32_t)tid)) : INTMAP_NONE;
 	return id == INTMAP_NONE ? ID_NONE : thread_follow(j->s, id);
 }
 
 /* The thread's call in progress, or NULL. */
-static struct journal_line *call_of(const struct journal *j, uint32_t thread)
+static struct calllog_line *call_of(const struct calllog *j, uint32_t thread)
 {
 	return thread < j->calls->len ? j->calls->pdata[thread] : NULL;
 }
 
 /* Removes the thread's call in progress and returns it; the caller owns it. NULL: none. */
-static struct journal_line *take_call(struct journal *j, uint32_t thread)
+static struct calllog_line *take_call(struct calllog *j, uint32_t thread)
 {
 	return thread < j->calls->len ? g_steal_pointer(&j->calls->pdata[thread]) : NULL;
 }
 
 /* ---- lines ---- */
 
-static void emit_line(struct journal *j, struct journal_line *l)
+static void emit_line(struct calllog *j, struct calllog_line *l)
 {
 	if (l->ts >= j->o.from_ns && l->ts < j->o.to_ns)
 		j->emit(j->data, l);
 	else
-		journal_line_unref(l);
+		calllog_line_unref(l);
 }
 
-static bool is_waiting(const struct journal_line *l)
+static bool is_waiting(const struct calllog_line *l)
 {
-	return l->kind == JOURNAL_CALL && l->state == LINE_PENDING;
+	return l->kind == CALLLOG_CALL && l->state == LINE_PENDING;
 }
 
-static struct journal_line *copy_line(const struct journal_line *l)
+static struct calllog_line *copy_line(const struct calllog_line *l)
 {
-	struct journal_line *c = g_memdup2(l, sizeof *l);
+	struct calllog_line *c = g_memdup2(l, sizeof *l);
 	g_atomic_ref_count_init(&c->refs);
 	g_ref_string_acquire(c->name);
 	g_ref_string_acquire(c->comm);
@@ -356,17 +357,17 @@ static struct journal_line *copy_line(const struct journal_line *l)
 }
 
 /* Emits a copy as LINE_PENDING. The call in progress stays until it returns. */
-static void emit_pending(struct journal *j, struct journal_line *l)
+static void emit_pending(struct calllog *j, struct calllog_line *l)
 {
 	l->emitted = true;
 	emit_line(j, copy_line(l));
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 /* Emits the lines that need not wait any longer. */
-static void flush(struct journal *j)
+static void flush(struct calllog *j)
 {
-	struct journal_line *l;
+	struct calllog_line *l;
 	while ((l = g_queue_peek_head(&j->queue))) {
 		if (!is_waiting(l)) {
 			emit_line(j, g_queue_pop_head(&j->queue));
@@ -379,30 +380,31 @@ static void flush(struct journal *j)
 }
 
 /* Queues the line; takes ownership of it. */
-static void put(struct journal *j, struct journal_line *l)
+static void put(struct calllog *j, struct calllog_line *l)
 {
 	l->seq = ++j->seq;
 	if (l->ts < j->o.from_ns) {
-		journal_line_unref(l);
+		calllog_line_unref(l);
 		return;
 	}
+	g_assert(l->kind < CALLLOG_KIND_N);
 	g_queue_push_tail(&j->queue, l);
 	flush(j);
 }
 
 /* Takes ownership of the reference to the name. */
-static struct journal_line *line_new(struct journal *j, enum journal_kind kind, int64_t ts,
+static struct calllog_line *line_new(struct calllog *j, enum calllog_kind kind, int64_t ts,
 				     unsigned stream, GRefString *name)
 {
 	g_assert(stream < j->s->streams->len);		/* slice_feed() has seen the tables */
 	uint32_t host = g_array_index(j->s->streams, struct stream_info, stream).host;
-	struct journal_line *l = g_new0(struct journal_line, 1);
+	struct calllog_line *l = g_new0(struct calllog_line, 1);
 	g_atomic_ref_count_init(&l->refs);
 	l->kind = kind;
 	l->cpu = blk_stream(j->s->tables, stream)->cpu;
 	l->tid = l->pid = -1;
 	l->ts = ts;
-	l->entry_ns = l->exit_ns = JOURNAL_UNKNOWN;
+	l->entry_ns = l->exit_ns = CALLLOG_UNKNOWN;
 	l->name = name;
 	l->comm = g_ref_string_acquire(j->empty_text);
 	l->host = shared_text(j->hosts, host, host_name(j, host));
@@ -411,18 +413,18 @@ static struct journal_line *line_new(struct journal *j, enum journal_kind kind, 
 
 static void fd_clear(void *p)
 {
-	g_ref_string_release(((struct journal_fd *)p)->name);
+	g_ref_string_release(((struct calllog_fd *)p)->name);
 }
 
 static GArray *fds_new(void)
 {
-	GArray *fds = g_array_new(FALSE, FALSE, sizeof(struct journal_fd));
+	GArray *fds = g_array_new(FALSE, FALSE, sizeof(struct calllog_fd));
 	g_array_set_clear_func(fds, fd_clear);
 	return fds;
 }
 
 /* Adds the names of all descriptors among the fields, as they were at the event. */
-static void name_fds(struct journal *j, struct journal_line *l, const struct feed *f, const struct thread *t)
+static void name_fds(struct calllog *j, struct calllog_line *l, const struct feed *f, const struct thread *t)
 {
 	gsize n;
 	const void *bytes = g_bytes_get_data(l->args, &n);
@@ -430,27 +432,27 @@ static void name_fds(struct journal *j, struct journal_line *l, const struct fee
 	struct field x;
 	while (fields_next(&c, &x)) {
 		int32_t fd = (int32_t)x.value;
-		if (x.scope != FIELD_PAYLOAD || x.kind > FIELD_UNSIGNED || !journal_is_fd(x.name) ||
-		    journal_line_fd(l, fd))
+		if (x.scope != FIELD_PAYLOAD || x.kind > FIELD_UNSIGNED || !calllog_is_fd(x.name) ||
+		    calllog_line_fd(l, fd))
 			continue;
 		uint32_t file = names_known_file(current_names(j), t->self, fd, f->seq);
 		if (file == ID_NONE)
 			continue;
 		if (!l->fds)
 			l->fds = fds_new();
-		struct journal_fd named = { fd, file_name(j, file) };
+		struct calllog_fd named = { fd, file_name(j, file) };
 		g_array_append_val(l->fds, named);
 	}
 }
 
-static void set_comm(struct journal_line *l, GRefString *comm)
+static void set_comm(struct calllog_line *l, GRefString *comm)
 {
 	g_ref_string_release(l->comm);
 	l->comm = comm;
 }
 
 /* The procname context of the event takes precedence; usually the slice has the same name. */
-static void set_thread(struct journal *j, struct journal_line *l, const struct thread *t,
+static void set_thread(struct calllog *j, struct calllog_line *l, const struct thread *t,
 		       const struct blk_event *e)
 {
 	struct blk_text comm = blk_text(e, BLK_CTX_PROCNAME);
@@ -466,7 +468,7 @@ static void set_thread(struct journal *j, struct journal_line *l, const struct t
 }
 
 /* Sets pid and name from the registration of per-process buffers, if the event does not have them. */
-static void set_registered(struct journal_line *l, const struct blk_stream *s, const struct blk_event *e)
+static void set_registered(struct calllog_line *l, const struct blk_stream *s, const struct blk_event *e)
 {
 	if (l->tid < 0)
 		l->pid = (int32_t)blk_int_or(e, BLK_CTX_VPID, s->vpid);
@@ -493,9 +495,9 @@ static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
 /* ---- calls ---- */
 
 /* Gives up a call: its exit will not come. */
-static void abandon_call(struct journal *j, uint32_t thread, bool lost)
+static void abandon_call(struct calllog *j, uint32_t thread, bool lost)
 {
-	struct journal_line *l = take_call(j, thread);
+	struct calllog_line *l = take_call(j, thread);
 	if (!l)
 		return;
 	l->lost = lost;
@@ -505,13 +507,13 @@ static void abandon_call(struct journal *j, uint32_t thread, bool lost)
 		put(j, l);
 		return;
 	}
-	journal_line_unref(l);			/* the queue has a reference, or the line is before the range */
+	calllog_line_unref(l);			/* the queue has a reference, or the line is before the range */
 	flush(j);
 }
 
 /* The name of the call, a new reference. lttng-modules records a call that it does not know as "unknown" with a
  * number. */
-static GRefString *call_name(struct journal *j, const struct feed *f)
+static GRefString *call_name(struct calllog *j, const struct feed *f)
 {
 	char number[32];
 	int64_t id = strcmp(strtab_get(f->s->strings, f->cls->name), "unknown") ? -1 : field_int(f, "id", -1);
@@ -521,9 +523,9 @@ static GRefString *call_name(struct journal *j, const struct feed *f)
 	return g_ref_string_new(call_name_by_number(id) ? call_name_by_number(id) : number);
 }
 
-static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
+static void on_entry(struct calllog *j, struct feed *f, const struct thread *t)
 {
-	struct journal_line *l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	struct calllog_line *l = line_new(j, CALLLOG_CALL, f->ts, f->ev->stream, call_name(j, f));
 	const struct call_info *info = call_info(l->name);
 	abandon_call(j, t->self, false);
 	l->state = info->no_exit ? LINE_NO_RETURN : LINE_PENDING;
@@ -537,13 +539,13 @@ static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
 		if (t->self >= j->calls->len)
 			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
 		g_assert(!j->calls->pdata[t->self]);	/* abandon_call() removed it */
-		j->calls->pdata[t->self] = journal_line_ref(l);
+		j->calls->pdata[t->self] = calllog_line_ref(l);
 		l->emitted = f->ts < j->o.from_ns;
 	}
 	put(j, l);
 }
 
-static void finish_call(struct journal *j, struct feed *f, const struct thread *t, struct journal_line *l)
+static void finish_call(struct calllog *j, struct feed *f, const struct thread *t, struct calllog_line *l)
 {
 	enum call_fdop op = call_info(l->name)->fdop;
 	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
@@ -562,9 +564,9 @@ static void finish_call(struct journal *j, struct feed *f, const struct thread *
 		l->ret_name = file_name(j, file);
 }
 
-static void on_exit_call(struct journal *j, struct feed *f, const struct thread *t)
+static void on_exit_call(struct calllog *j, struct feed *f, const struct thread *t)
 {
-	struct journal_line *l = call_of(j, t->self);
+	struct calllog_line *l = call_of(j, t->self);
 	f->cls->on(f);
 	if (l && f->s->finished == l->entry_seq) {
 		take_call(j, t->self);
@@ -574,13 +576,13 @@ static void on_exit_call(struct journal *j, struct feed *f, const struct thread 
 			l->ts = f->ts;
 			put(j, l);
 		} else {
-			journal_line_unref(l);
+			calllog_line_unref(l);
 			flush(j);
 		}
 		return;
 	}
-	struct journal_line *pending = l;
-	l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	struct calllog_line *pending = l;
+	l = line_new(j, CALLLOG_CALL, f->ts, f->ev->stream, call_name(j, f));
 	abandon_call(j, t->self, pending && !strcmp(pending->name, l->name));
 	l->state = LINE_EXIT;
 	set_thread(j, l, t, f->ev);
@@ -590,7 +592,7 @@ static void on_exit_call(struct journal *j, struct feed *f, const struct thread 
 
 /* ---- losses ---- */
 
-static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint32_t cpu)
+static bool runs_elsewhere(const struct calllog *j, const struct thread *t, uint32_t cpu)
 {
 	for (guint i = 0; i < j->s->cpus->len; i++) {
 		struct cpu *c = cpu_at(j->s, i);
@@ -602,7 +604,7 @@ static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint
 
 /* A loss begins in a stream: gives up the calls of all threads that may have run on its CPU meanwhile. False: the
  * stream is in a loss already, or is not a kernel stream. */
-static bool begin_lost(struct journal *j, unsigned stream)
+static bool begin_lost(struct calllog *j, unsigned stream)
 {
 	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, stream);
 	if (j->lost->len <= stream) {
@@ -616,6 +618,7 @@ static bool begin_lost(struct journal *j, unsigned stream)
 		g_array_set_size(j->n_lost, info->host + 1);
 	j->lost->data[stream] = 1;
 	g_array_index(j->n_lost, unsigned, info->host)++;
+	g_assert(j->calls->len <= j->s->threads->len);
 	for (guint i = 0; i < j->calls->len; i++) {
 		const struct thread *t = thread_at(j->s, i);
 		if (j->calls->pdata[i] && t->host == info->host &&
@@ -625,12 +628,12 @@ static bool begin_lost(struct journal *j, unsigned stream)
 	return true;
 }
 
-static bool is_lost(const struct journal *j, uint32_t host)
+static bool is_lost(const struct calllog *j, uint32_t host)
 {
 	return host < j->n_lost->len && g_array_index(j->n_lost, unsigned, host);
 }
 
-static void on_loss(struct journal *j, const struct blk_event *e)
+static void on_loss(struct calllog *j, const struct blk_event *e)
 {
 	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, e->stream);
 	if (e->row == BLK_ROW_LOST_END) {
@@ -640,13 +643,13 @@ static void on_loss(struct journal *j, const struct blk_event *e)
 			j->lost->data[e->stream] = 0;
 		return;
 	}
-	struct journal_line *l = line_new(j, JOURNAL_LOSS, e->ts, e->stream, g_ref_string_new("lost"));
+	struct calllog_line *l = line_new(j, CALLLOG_LOSS, e->ts, e->stream, g_ref_string_new("lost"));
 	memcpy(&l->loss, e->data, sizeof l->loss);
 	begin_lost(j, e->stream);
 	put(j, l);
 }
 
-void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream,
+void calllog_begin_lost(struct calllog *j, const struct blk_tables *tables, unsigned stream,
 			const struct blk_loss *loss)
 {
 	slice_feed(j->s, tables, NULL, 0);
@@ -668,15 +671,15 @@ static struct thread *kernel_thread(struct feed *f)
 }
 
 /* The thread of a user-space event: the CPU's current task, else the event's own vtid. */
-static struct thread *user_thread_of(struct journal *j, struct feed *f)
+static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 {
 	struct thread *t = cpu_task(f->s, f->c);
-	int64_t said = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
+	int64_t reported = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
 	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
 	if (!t || t->tid <= 0)
-		t = said > 0 ? slice_thread(f->s, f->host, (int32_t)said) : NULL;
+		t = reported > 0 ? slice_thread(f->s, f->host, (int32_t)reported) : NULL;
 	/* If the tids differ, the pid is of another namespace. */
-	if (t && t->tid == said && pid > 0 && pid_of(j, t) < 0) {
+	if (t && t->tid == reported && pid > 0 && pid_of(j, t) < 0) {
 		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
 		fact->b = -1;
@@ -686,7 +689,7 @@ static struct thread *user_thread_of(struct journal *j, struct feed *f)
 }
 
 /* Gives up calls that end with this event without an exit. */
-static void end_calls(struct journal *j, const struct feed *f)
+static void end_calls(struct calllog *j, const struct feed *f)
 {
 	const char *name = strtab_get(f->s->strings, f->cls->event);
 	if (strncmp(name, "sched_", 6))
@@ -701,10 +704,10 @@ static void end_calls(struct journal *j, const struct feed *f)
 	}
 }
 
-static void on_other(struct journal *j, struct feed *f, const struct thread *t, bool kernel)
+static void on_other(struct calllog *j, struct feed *f, const struct thread *t, bool kernel)
 {
 	if (f->ts >= j->o.from_ns) {
-		struct journal_line *l = line_new(j, kernel ? JOURNAL_EVENT : JOURNAL_USER, f->ts, f->ev->stream,
+		struct calllog_line *l = line_new(j, kernel ? CALLLOG_EVENT : CALLLOG_USER, f->ts, f->ev->stream,
 						  string_at(j, f->cls->name));
 		l->args = run_of(f);
 		set_thread(j, l, t, f->ev);
@@ -720,7 +723,7 @@ static void on_other(struct journal *j, struct feed *f, const struct thread *t, 
 
 static void on_event(struct feed *f)
 {
-	struct journal *j = f->s->follower;
+	struct calllog *j = f->s->follower;
 	bool kernel = feed_is_kernel(f);
 	struct thread *t = kernel ? kernel_thread(f) : user_thread_of(j, f);
 	enum call_event what = kernel && t && !t->idle ? f->cls->call : CALL_EVENT_NONE;
@@ -738,7 +741,7 @@ static void release_thread(struct thread *t, void *names)
 }
 
 /* Frees threads that ended and have no call in progress. */
-static void forget_threads(struct journal *j, int64_t before)
+static void forget_threads(struct calllog *j, int64_t before)
 {
 	struct slice *s = j->s;
 	if (!thread_slots_are_due(s))
@@ -750,7 +753,7 @@ static void forget_threads(struct journal *j, int64_t before)
 }
 
 /* Frees what only lines before now needed. */
-static void forget(struct journal *j)
+static void forget(struct calllog *j)
 {
 	g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	struct names *names = current_names(j);
@@ -762,7 +765,7 @@ static void forget(struct journal *j)
 	forget_threads(j, j->now - LATE_AFTER_NS);
 }
 
-void journal_feed(struct journal *j, const struct blk_tables *tables, const struct blk_event *ev,
+void calllog_feed(struct calllog *j, const struct blk_tables *tables, const struct blk_event *ev,
 		  size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -779,28 +782,28 @@ void journal_feed(struct journal *j, const struct blk_tables *tables, const stru
 
 static int by_entry(gconstpointer a, gconstpointer b)
 {
-	const struct journal_line *x = *(struct journal_line *const *)a;
-	const struct journal_line *y = *(struct journal_line *const *)b;
+	const struct calllog_line *x = *(struct calllog_line *const *)a;
+	const struct calllog_line *y = *(struct calllog_line *const *)b;
 	return x->ts != y->ts ? (x->ts < y->ts ? -1 : 1) : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-GPtrArray *journal_open_calls(struct journal *j)
+GPtrArray *calllog_open_calls(struct calllog *j)
 {
-	GPtrArray *open = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	GPtrArray *open = g_ptr_array_new_with_free_func((GDestroyNotify)calllog_line_unref);
 	for (guint i = 0; i < j->calls->len; i++)
 		if (j->calls->pdata[i])
-			g_ptr_array_add(open, journal_line_ref(j->calls->pdata[i]));
+			g_ptr_array_add(open, calllog_line_ref(j->calls->pdata[i]));
 	g_ptr_array_sort(open, by_entry);
 	return open;
 }
 
-void journal_finish(struct journal *j)
+void calllog_finish(struct calllog *j)
 {
-	g_autoptr(GPtrArray) open = journal_open_calls(j);
+	g_autoptr(GPtrArray) open = calllog_open_calls(j);
 	for (guint i = 0; i < open->len; i++) {
-		struct journal_line *l = open->pdata[i];
+		struct calllog_line *l = open->pdata[i];
 		if (l->emitted) {		/* the entry is before the range, or was emitted as pending */
-			struct journal_line *end = copy_line(l);
+			struct calllog_line *end = copy_line(l);
 			end->state = LINE_UNFINISHED;
 			end->ts = MIN(MAX(j->now, j->o.from_ns), j->o.to_ns - 1);
 			put(j, end);
@@ -815,7 +818,7 @@ void journal_finish(struct journal *j)
 /* ---- current state ---- */
 
 /* The newest host of that name: each boot is a separate host. */
-static uint32_t host_named(const struct journal *j, const char *name)
+static uint32_t host_named(const struct calllog *j, const char *name)
 {
 	for (guint i = j->s->hosts->len; i > 0; i--)
 		if (!strcmp(host_name(j, i - 1), name))
@@ -823,7 +826,7 @@ static uint32_t host_named(const struct journal *j, const char *name)
 	return ID_NONE;
 }
 
-GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
+GArray *calllog_open_fds(struct calllog *j, const char *host, int32_t pid)
 {
 	GArray *all = fds_new();
 	uint32_t process = names_process_of_pid(current_names(j), host_named(j, host), pid);
@@ -832,7 +835,7 @@ GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
 	g_autoptr(GArray) open = names_open_files(j->names, process, j->s->seq);
 	for (guint i = 0; i < open->len; i++) {
 		const struct fd_open *o = &g_array_index(open, struct fd_open, i);
-		struct journal_fd fd = { o->fd, file_name(j, o->file) };
+		struct calllog_fd fd = { o->fd, file_name(j, o->file) };
 		g_array_append_val(all, fd);
 	}
 	return all;
@@ -840,11 +843,11 @@ GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
 
 static int by_cpu(gconstpointer a, gconstpointer b)
 {
-	const struct journal_cpu *x = a, *y = b;
+	const struct calllog_cpu *x = a, *y = b;
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
-void journal_all_cpus(struct journal *j, const char *host, GArray *ret)
+void calllog_all_cpus(struct calllog *j, const char *host, GArray *ret)
 {
 	uint32_t number = host_named(j, host);
 	for (guint i = 0; i < j->s->cpus->len; i++) {
@@ -853,7 +856,7 @@ void journal_all_cpus(struct journal *j, const char *host, GArray *ret)
 		if (c->host != number || c->number == UINT32_MAX)
 			continue;
 		bool known = t && (t->idle || t->tid > 0);
-		struct journal_cpu cpu = { c->number, known ? t->task_tid : -1,
+		struct calllog_cpu cpu = { c->number, known ? t->task_tid : -1,
 			known && t->name_last ? string_at(j, t->name_last) : NULL };
 		g_array_append_val(ret, cpu);
 	}

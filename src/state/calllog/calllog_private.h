@@ -17,7 +17,7 @@ struct log_row {
 	uint8_t all;		/* slot of the field "*" */
 };
 
-/* A row of journal_subscriptions() and of journal_name_subscriptions(), which have the same numbers. */
+/* A row of calllog_subscriptions() and of calllog_name_subscriptions(), which have the same numbers. */
 const struct log_row *log_row(unsigned row);
 
 #endif

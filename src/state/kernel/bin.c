@@ -31,6 +31,7 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 		b->begin = INT64_MIN;
 	if (index == s->window_to)
 		b->end = INT64_MAX;
+	g_assert(b->begin < b->end);
 	new_epochs(s, b);
 	/* Allocates as many cells as in the previous bin, plus a quarter, so that tables rarely grow. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
@@ -71,9 +72,9 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	int64_t index = (is_void ? v.begin : time_floor(ts, s->step)) / s->step;
 	int64_t after = is_void ? v.end / s->step : index + 1;
 	index = CLAMP(index, s->window_from, s->window_to);
-	bool late = index < s->kept_from;
+	bool late = index < s->retained_from;
 	if (late)		/* the instant's bin was dropped: the oldest retained one is used */
-		index = s->kept_from;
+		index = s->retained_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
 		b = bin_new(s, index, MAX(after, index + 1));
@@ -81,7 +82,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	}
 	b->dirty = true;
 	if (late)
-		b->trust.late++;
+		b->completeness.late++;
 	else
 		s->bin_last = b;
 	return b;
@@ -144,6 +145,7 @@ static int slow_compare(gconstpointer pa, gconstpointer pb)
 void bin_slow(struct bin *b, const struct bin_slow *c)
 {
 	GArray *a = b->slow;
+	g_assert(a->len <= LIMIT_SECOND_CALLS);
 	if (a->len == LIMIT_SECOND_CALLS &&
 	    slow_compare(c, &g_array_index(a, struct bin_slow, a->len - 1)) >= 0)
 		return;
@@ -183,6 +185,7 @@ static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps 
 
 void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps)
 {
+	g_assert(!g_hash_table_contains(s->bins, &b->index));	/* the table's key is in the bin itself */
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		map_kind(b, k, maps);
 	for (guint i = 0; i < b->slow->len; i++)
@@ -219,7 +222,7 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 		map_slow(c, maps);
 		bin_slow(into, c);
 	}
-	trust_add(&into->trust, &from->trust);
+	completeness_add(&into->completeness, &from->completeness);
 	into->dirty = true;
 	bin_free(from);
 }

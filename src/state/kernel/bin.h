@@ -23,17 +23,17 @@ struct bin {
 	int64_t begin, end;	/* ns */
 	uint32_t version;	/* times published */
 	bool dirty;		/* changed since it was last published */
-	bool soft;		/* provisional: published with ids that were unresolved then */
+	bool provisional;		/* provisional: published with ids that were unresolved then */
 	bool again;		/* publish again if .generation is outdated */
 	uint64_t generation;	/* the publisher's generation when it was published */
 	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
 	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
 	GArray *slow;		/* struct bin_slow, slowest first; at most LIMIT_SECOND_CALLS */
 	int64_t slow_from;	/* ns: shorter calls are not among the slowest; 0 while there are free entries */
-	struct trust trust;
+	struct completeness completeness;
 };
 
-/* The bin of the instant. It is created if it is missing, and marked dirty. An instant before slice.kept_from
+/* The bin of the instant. It is created if it is missing, and marked dirty. An instant before slice.retained_from
  * counts as late and gets the oldest retained bin. */
 struct bin *slice_bin(struct slice *s, int64_t ts);
 /* Index of the key's cell in its table; a new cell is zeroed. */

@@ -56,7 +56,7 @@ struct blocks {
 	GHashTable *requests;	/* struct request, owned */
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
-	GArray *told;		/* struct block_event: stored for merging */
+	GArray *stored;		/* struct block_event: stored for merging */
 	struct vec busy;	/* struct block_busy: completed requests, by .end */
 	int64_t longest;	/* of .busy, ns */
 };
@@ -66,7 +66,7 @@ struct blocks *blocks_new(void)
 	struct blocks *k = g_new0(struct blocks, 1);
 	k->requests = g_hash_table_new_full(request_hash, request_equal, NULL, g_free);
 	k->disks = g_array_new(false, true, sizeof(struct disk));
-	k->told = g_array_new(false, false, sizeof(struct block_event));
+	k->stored = g_array_new(false, false, sizeof(struct block_event));
 	return k;
 }
 
@@ -74,7 +74,7 @@ void blocks_free(struct blocks *k)
 {
 	g_hash_table_unref(k->requests);
 	g_array_unref(k->disks);
-	g_array_unref(k->told);
+	g_array_unref(k->stored);
 	intmap_clear(&k->disk_map);
 	vec_free(&k->busy);
 	g_free(k);
@@ -106,6 +106,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 static void count_done(struct slice *s, const struct disk *d, const struct request *r, int64_t ts,
 		       uint64_t bytes, bool whole)
 {
+	g_assert(r->dir < BLOCK_DIR_N);
 	struct dev_cell *dev = dev_cell(s, d, ts);
 	struct dev_user_cell *user = user_cell(s, d, r, ts);
 	COUNT_DONE(dev, r, bytes, whole);
@@ -231,6 +232,7 @@ static struct request *find(struct slice *s, const struct disk *d, uint64_t sect
 
 static void leave(struct disk *d, const struct request *r)
 {
+	g_assert(r->issued ? d->issued > 0 : d->queued > 0);
 	if (r->issued)
 		d->issued--;
 	else
@@ -289,6 +291,7 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 	r->sectors = e->sectors;
 	r->dir = e->dir;
 	r->issued = true;
+	g_assert(d->queued > 0);
 	d->queued--;
 	d->issued++;
 }
@@ -312,7 +315,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 {
 	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
-		slice_bin(s, e->ts)->trust.provisional++;
+		slice_bin(s, e->ts)->completeness.provisional++;
 		drop(s, d, r);
 		if (d->lossy)
 			count_only_end(s, d, e);
@@ -344,6 +347,7 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 	r->service_ns += e->ts - r->since;
 	r->since = e->ts;
 	r->issued = false;
+	g_assert(d->issued > 0);
 	d->issued--;
 	d->queued++;
 }
@@ -379,6 +383,7 @@ static void apply(struct slice *s, const struct block_event *e)
 		[BLOCK_REQUEUE] = on_requeue, [BLOCK_MERGE] = on_merge,
 		[BLOCK_BACKMERGE] = on_backmerge, [BLOCK_FRONTMERGE] = on_frontmerge,
 	};
+	g_assert(s->from_start && (unsigned)e->what < G_N_ELEMENTS(on));
 	struct disk *d = disk_of(s->blocks, e->host, e->dev);
 	settle(s, d, e->ts);
 	on[e->what](s, d, e);
@@ -391,7 +396,7 @@ void blocks_apply(struct slice *s, const struct block_event *e)
 	if (s->from_start)
 		apply(s, e);
 	else
-		g_array_append_val(s->blocks->told, *e);
+		g_array_append_val(s->blocks->stored, *e);
 }
 
 /* ---- outstanding requests ---- */
@@ -429,12 +434,12 @@ void blocks_forget(struct slice *s, int64_t before)
 
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread)
 {
-	for (guint i = 0; i < b->blocks->told->len; i++) {
-		struct block_event *e = &g_array_index(b->blocks->told, struct block_event, i);
+	for (guint i = 0; i < b->blocks->stored->len; i++) {
+		struct block_event *e = &g_array_index(b->blocks->stored, struct block_event, i);
 		e->host = host[e->host];
 		if (e->thread != ID_NONE)
 			e->thread = thread[e->thread];
 		blocks_apply(a, e);
 	}
-	g_array_set_size(b->blocks->told, 0);
+	g_array_set_size(b->blocks->stored, 0);
 }

@@ -35,7 +35,7 @@ static bool has_effect(const struct call_info *info, int64_t ret)
 static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call *c = &t->st.call;
-	if (t->hard && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
+	if (t->resolved && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
 		fdop_bump(s, t, c->fd, r->seq);
 	else
 		bump(&s->fdops.all, r->seq);
@@ -226,6 +226,7 @@ void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret)
 {
+	g_assert(c->cpu < s->cpus->len);
 	bin_slow(b, &(struct bin_slow){
 		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
 		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,

@@ -11,6 +11,7 @@
 
 int64_t charge_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to)
 {
+	g_assert(from < to);			/* else callers would not advance */
 	if (from >= b->begin && from < b->end)
 		return MIN(b->end, to);
 	return MIN(time_floor(from, s->step) + s->step, to);	/* that bin was dropped */

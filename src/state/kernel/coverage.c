@@ -10,6 +10,8 @@
 
 void covered_add_void(struct slice *s, int64_t from, int64_t to)
 {
+	g_assert(from < to && (!s->voids->len ||
+			       g_array_index(s->voids, struct time_void, s->voids->len - 1).end <= from));
 	struct time_void v = { from, to };
 	g_array_append_val(s->voids, v);
 }

@@ -74,21 +74,21 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 	const struct rec *first = anonymous->head.data;
 	if (anonymous->head.len && first->type == REC_SINCE && first->state)
 		return;		/* it has run only since a loss */
-	uint32_t kept = 0;
+	uint32_t n_left = 0;
 	for (uint32_t i = 0; i < t->head.len; i++)
 		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
-			*vec_at(&t->head, struct rec, kept++) = *vec_at(&t->head, struct rec, i);
-	t->head.len = kept;
+			*vec_at(&t->head, struct rec, n_left++) = *vec_at(&t->head, struct rec, i);
+	t->head.len = n_left;
 }
 
 /* Did the thread leave a CPU after the anonymous task began on this one? Then it is not that task. Its switch-in is
  * missing: the stream begins later than others, or has only selected events. */
-static bool came_later(const struct cpu *c, const struct thread *who)
+static bool came_later(const struct cpu *c, const struct thread *next)
 {
-	const struct tstate *st = &who->st;
+	const struct tstate *st = &next->st;
 	bool off = st->run == RUN_BLOCKED || st->run == RUN_PREEMPTED || st->run == RUN_NEW ||
 		   (st->run == RUN_WOKEN && st->off_cpu != CPU_NONE);
-	return who->hard && !who->idle && off && st->off_ns > c->since;
+	return next->resolved && !next->idle && off && st->off_ns > c->since;
 }
 
 /*
@@ -98,19 +98,19 @@ static bool came_later(const struct cpu *c, const struct thread *who)
  */
 static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
-	struct thread *was = c->task, *who = cpu_task_of_tid(s, c, tid);
+	struct thread *was = c->task, *next = cpu_task_of_tid(s, c, tid);
 	bool first = was && was->self == c->start;
 	if (first) {
 		c->named_ns = ts;
 		c->named_seq = seq;
 		c->named_tid = tid;
 	}
-	if (was && !who->hard)
-		drop_wakes(who, was);
-	bool parted = first && !s->from_start && (who->idle || !who->hard);
-	if (was && was != who && !parted)
-		thread_append(s, who, was);
-	c->task = who;
+	if (was && !next->resolved)
+		drop_wakes(next, was);
+	bool parted = first && !s->from_start && (next->idle || !next->resolved);
+	if (was && was != next && !parted)
+		thread_append(s, next, was);
+	c->task = next;
 	cpu_runs(s, c, ts);
 }
 
@@ -126,6 +126,7 @@ static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq
 
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
+	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
 	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid)))
 		name_current(s, c, ts, seq, tid);
 	else
@@ -154,6 +155,7 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 
 static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *n)
 {
+	g_assert(c->irq_depth > 0);
 	uint16_t depth = --c->irq_depth;
 	if (depth < IRQ_FRAMES) {
 		const struct irq_frame *f = &c->irq[depth];
@@ -237,7 +239,7 @@ void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint3
 	to_current(s, c, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
-bool cpu_waker_soft(const struct slice *s, const struct cpu *c)
+bool cpu_waker_is_provisional(const struct slice *s, const struct cpu *c)
 {
 	return !s->from_start && !c->irq_known && !c->irq_depth;
 }
@@ -274,6 +276,7 @@ void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 {
 	if (!c->lost)
 		cpu_lost_begin(s, c, ts, seq);
+	g_assert(c->lost && !c->task);
 	charge_until(s, c, ts);
 	c->lost = false;
 	c->since = ts;

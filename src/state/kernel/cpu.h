@@ -25,7 +25,7 @@ void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint3
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n);
 /* The thread (or ID_NONE) and the interrupt (or 0) that wake the thread `woken` on this CPU now. */
 uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
-bool cpu_waker_soft(const struct slice *s, const struct cpu *c);	/* is that waker provisional? */
+bool cpu_waker_is_provisional(const struct slice *s, const struct cpu *c);	/* is that waker provisional? */
 void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
 void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
 /* Charges the CPU's time up to the end of a closed second, at most to the end of coverage. */

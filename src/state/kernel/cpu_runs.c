@@ -70,6 +70,7 @@ void runs_join(struct cpu *c, const struct cpu *b)
 /* Index of the last entry at or before the instant; 0 if there is none. */
 static guint run_at(struct cpu *c, int64_t ts)
 {
+	g_assert(c->run_hint <= c->runs.len || !c->runs.len);
 	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
 	return c->run_hint = after ? after - 1 : 0;
 }
@@ -79,23 +80,24 @@ static uint32_t identified_thread(const struct slice *s, uint32_t id)
 	id = thread_follow(s, id);
 	if (id == ID_NONE)
 		return ID_NONE;
+	g_assert(id < s->threads->len);
 	const struct thread *t = thread_at(s, id);
 	return t->idle || t->tid != -1 ? id : ID_NONE;
 }
 
 void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to,
-		  runs_piece tell, void *data)
+		  runs_piece callback, void *data)
 {
 	const struct run *runs = c->runs.data;
 	guint i = run_at(c, from);
 	if (!c->runs.len) {
 		if (from < to)
-			tell(data, ID_NONE, from, to);
+			callback(data, ID_NONE, from, to);
 		return;
 	}
 	int64_t first = runs[i].ts;
 	if (from < to && from < first) {
-		tell(data, ID_NONE, from, MIN(first, to));
+		callback(data, ID_NONE, from, MIN(first, to));
 		from = MIN(first, to);
 	}
 	for (; from < to; i++) {
@@ -103,7 +105,7 @@ void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to
 		int64_t end = last ? to : MIN(runs[i + 1].ts, to);
 		if (end <= from)
 			continue;
-		tell(data, identified_thread(s, runs[i].thread), from, end);
+		callback(data, identified_thread(s, runs[i].thread), from, end);
 		from = end;
 	}
 }
@@ -165,7 +167,7 @@ static guint queued_at(struct thread *t, int64_t ts)	/* Index of the first entry
 }
 
 void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w, int64_t from,
-		   int64_t to, runs_queue tell, void *data)
+		   int64_t to, runs_queue callback, void *data)
 {
 	const struct vec *log = &t->sched.queued;
 	bool preempted = w->cause == WAIT_PART && w->part == PART_PREEMPTED;
@@ -177,7 +179,7 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 		if (q->ts > w->end)
 			break;
 		if (until > at)
-			tell(data, cpu_of(s, t->host, queue), at, until);
+			callback(data, cpu_of(s, t->host, queue), at, until);
 		at = until;
 		queue = q->cpu;
 	}
@@ -186,7 +188,7 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 	struct cpu *c = w->cpu == ID_NONE ? cpu_of(s, t->host, queue) : runs_ran_on(s, w);
 	if (w->cpu != ID_NONE && queue != sched_cpu(c))
 		c = NULL;	/* it ran on another CPU: the migration event is missing */
-	tell(data, c, at, end);
+	callback(data, c, at, end);
 }
 
 /* ---- dropping old entries ---- */

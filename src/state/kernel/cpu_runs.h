@@ -37,7 +37,7 @@ static inline void cpu_runs(const struct slice *s, struct cpu *c, int64_t ts)
  */
 static inline void thread_queued(const struct slice *s, struct thread *t, int64_t ts, uint16_t cpu)
 {
-	if (G_UNLIKELY(cpu != t->st.queue_cpu || !t->hard) && slice_keeps_logs(s))
+	if (G_UNLIKELY(cpu != t->st.queue_cpu || !t->resolved) && slice_keeps_logs(s))
 		runs_queued(t, ts, cpu);
 }
 
@@ -61,12 +61,12 @@ static inline struct cpu *runs_ran_on(const struct slice *s, const struct wait *
 }
 
 /*
- * Calls tell() for each piece of [from, to), without gaps, with the thread that ran on the CPU. It may be an idle
+ * Calls callback() for each piece of [from, to), without gaps, with the thread that ran on the CPU. It may be an idle
  * task; ID_NONE: unknown.
  */
 typedef void (*runs_piece)(void *data, uint32_t thread, int64_t from, int64_t to);
 void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to,
-		  runs_piece tell, void *data);
+		  runs_piece callback, void *data);
 
 /* The end of the thread's run that contains the instant, on the CPU (NULL: any CPU of its host). The instant itself
  * if no log shows that it ran. */
@@ -76,10 +76,10 @@ int64_t runs_until(const struct slice *s, const struct thread *t, struct cpu *c,
  * each log. */
 int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, int64_t to, unsigned most);
 
-/* Calls tell() for each piece of the wait in [from, to) in which the thread was runnable. cpu: the CPU of its run
+/* Calls callback() for each piece of the wait in [from, to) in which the thread was runnable. cpu: the CPU of its run
  * queue; NULL: unknown. */
 typedef void (*runs_queue)(void *data, struct cpu *cpu, int64_t from, int64_t to);
 void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w, int64_t from,
-		   int64_t to, runs_queue tell, void *data);
+		   int64_t to, runs_queue callback, void *data);
 
 #endif

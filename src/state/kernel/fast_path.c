@@ -26,9 +26,9 @@
 static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 {
 	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
-	struct thread mask = { .hard = true, .absorbed = true, .idle = call, .pid_reported = pid,
-			       .comm_kept = p->comm_repr };
-	struct thread want = { .hard = true, .pid_reported = pid, .comm_kept = p->comm_repr };
+	struct thread mask = { .resolved = true, .absorbed = true, .idle = call, .pid_reported = pid,
+			       .comm_stored = p->comm_repr };
+	struct thread want = { .resolved = true, .pid_reported = pid, .comm_stored = p->comm_repr };
 	mask.st.run = UINT8_MAX;
 	mask.st.irq_depth = UINT16_MAX;
 	want.st.run = RUN_ON;
@@ -159,7 +159,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 		       comm_is(&t->comm, ev->data + p->comm) ? t : NULL;
 	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->task_tid)
 		return NULL;
-	if (p->places && !t->idle && !contexts_known(p->places, &t->told, ev))
+	if (p->places && !t->idle && !contexts_known(p->places, &t->contexts, ev))
 		return NULL;
 	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
 }
@@ -168,7 +168,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 static inline struct thread *known_tid(const struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread *t = s->tid_cache[(uint32_t)tid % TID_CACHE];
-	return t && t->tid == tid && t->host == host && !t->absorbed && t->hard &&
+	return t && t->tid == tid && t->host == host && !t->absorbed && t->resolved &&
 	       t->st.run != RUN_DEAD ? t : NULL;
 }
 
@@ -263,11 +263,11 @@ static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct
 	if (!prev || (int32_t)load4(data + p->arg) != prev->task_tid || c->cursor < b->begin ||
 	    ev->ts < c->cursor)
 		return false;
-	if (!prev->idle && !(prev->comm_kept && known_comm(prev, data, p, p->prev_comm)))
+	if (!prev->idle && !(prev->comm_stored && known_comm(prev, data, p, p->prev_comm)))
 		return false;
 	int32_t tid = (int32_t)load4(data + p->next);
 	struct thread *next = tid ? known_tid(s, c->host, tid) : c->idle;
-	if (!next || (tid && !(next->comm_kept && known_comm(next, data, p, p->next_comm))))
+	if (!next || (tid && !(next->comm_stored && known_comm(next, data, p, p->next_comm))))
 		return false;
 	cpu_no_irq(c);
 	if (G_UNLIKELY(cls->n_counters))
@@ -299,10 +299,10 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 		return false;
 	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events: the second is ignored */
 		return true;
-	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
+	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .waker = t->self };
 	const struct irq_frame *frame = cpu_irq_frame(c);
 	if (frame) {
-		w.who = irq_frame_waker(frame);
+		w.waker = irq_frame_waker(frame);
 		w.irq = frame->code;
 	}
 	thread_wake(s, woken, &w);
@@ -360,6 +360,7 @@ size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n)
 		c->kernel_to = last;
 	}
 	size_t done = (size_t)(e - ev);
+	g_assert(b == s->count_bin && last >= s->last);	/* no handler has changed the second */
 	if (done)
 		s->last = last;
 	s->seq += done;

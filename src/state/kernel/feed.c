@@ -112,6 +112,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 void slice_change_source(struct slice *s)
 {
 	slice_flush(s);
+	g_assert(!s->count_bin);
 	g_array_set_size(s->streams, 0);
 	g_array_set_size(s->class_infos, 0);
 	s->tables = NULL;
@@ -148,6 +149,7 @@ static void learn_tables(struct slice *s, const struct blk_tables *tables)
 	}
 	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
 		learn_class(s, blk_class(tables, i));
+	g_assert(s->streams->len == tables->streams->len && s->class_infos->len == tables->classes->len);
 }
 
 /* ---- counting events by class ---- */
@@ -231,15 +233,15 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	});
 	if (!begin && !loss.silence) {
 		struct bin *b = slice_bin(s, ev->ts);
-		struct trust *trust = &b->trust;
+		struct completeness *completeness = &b->completeness;
 		struct loss_cell *c = BIN_CELL(s, b, loss, .host = info->host, .cpu = st->cpu,
 					       .vpid = st->vpid > 0 ? st->vpid : -1, .kernel = info->kernel);
 		c->count += !loss.is_part;
 		c->events += loss.events;
 		c->packets += loss.packets;
-		trust->lost_events += loss.events;
-		trust->lost_packets += loss.packets;
-		trust->damaged += loss.damaged;
+		completeness->lost_events += loss.events;
+		completeness->lost_packets += loss.packets;
+		completeness->damaged += loss.damaged;
 	}
 	if (info->kernel && st->cpu != UINT32_MAX)
 		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);
@@ -258,19 +260,19 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	extend_coverage(s, MAX(tally.last_ns, from));
 }
 
-static void each_cpu(struct slice *s, uint32_t host, void (*tell)(struct slice *, struct cpu *, int64_t, uint64_t),
+static void each_cpu(struct slice *s, uint32_t host, void (*call)(struct slice *, struct cpu *, int64_t, uint64_t),
 		     int64_t ts, uint64_t seq)
 {
 	for (guint i = 0; i < s->cpus->len; i++)
 		if (cpu_at(s, i)->host == host)
-			tell(s, cpu_at(s, i), ts, seq);
+			call(s, cpu_at(s, i), ts, seq);
 }
 
 static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (t->host == host && t->forward == ID_NONE && t->hard && !t->idle && t->st.run != RUN_DEAD)
+		if (t->host == host && t->forward == ID_NONE && t->resolved && !t->idle && t->st.run != RUN_DEAD)
 			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
 	}
 }

@@ -50,7 +50,7 @@ static inline bool same_comm(const struct thread *t, const struct blk_event *ev,
 	const struct blk_slot_layout *l = &ev->layout->slot[slot];
 	const char *have = (const char *)t->comm.word;
 	struct blk_text text;
-	if (!t->comm_kept)
+	if (!t->comm_stored)
 		return false;
 	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
 		return comm_is(&t->comm, ev->data + l->off);
@@ -60,8 +60,8 @@ static inline bool same_comm(const struct thread *t, const struct blk_event *ev,
 
 static void keep_comm(struct thread *t, struct blk_text text)
 {
-	t->comm_kept = text.len < COMM_BYTES;
-	if (!t->comm_kept)
+	t->comm_stored = text.len < COMM_BYTES;
+	if (!t->comm_stored)
 		return;
 	memset(&t->comm, 0, sizeof t->comm);
 	memcpy(t->comm.word, text.str, text.len);
@@ -85,9 +85,9 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 		take_comm(f, t, blk_text(f->ev, slot));
 }
 
-void handler_pid(struct feed *f, struct thread *t, int64_t told)
+void handler_pid(struct feed *f, struct thread *t, int64_t reported)
 {
-	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
+	int32_t pid = reported > 0 && reported <= INT32_MAX ? (int32_t)reported : 0;
 	if (t->pid_reported && t->pid != pid)	/* the process has another descriptor table */
 		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
 	t->pid_reported = true;
@@ -162,8 +162,8 @@ static void on_sched_wake(struct feed *f)
 	struct thread *woken = slice_thread(s, f->host, tid);
 	uint32_t irq, waker = cpu_waker(s, f->c, woken->self, f->seq, &irq);
 	thread_wake(s, woken, &(struct waking){
-		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
-		.soft = cpu_waker_soft(s, f->c),
+		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .waker = waker, .irq = irq,
+		.provisional = cpu_waker_is_provisional(s, f->c),
 	});
 	if (blk_has(f->ev, F(1)))
 		thread_queued(s, woken, f->ts, cpu_number(f, F(1)));
@@ -380,7 +380,7 @@ static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type
 	struct thread *t = current_task(f);
 	*r = (struct rec){
 		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
-		.name = f->cls->name, .info = f->cls->info, .who = ID_NONE,
+		.name = f->cls->name, .info = f->cls->info, .id = ID_NONE,
 	};
 	cpu_no_irq(f->c);
 	return t && !t->idle ? t : NULL;
@@ -555,11 +555,11 @@ static const struct row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
 			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
 	    "CPU time, thread states" }, on_sched_switch },
-	{ { "sched_waking", { "tid|pid", "target_cpu" }, "who woke whom, wakeup latency" }, on_sched_wake },
-	{ { "sched_wakeup", { "tid|pid", "target_cpu" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
+	{ { "sched_waking", { "tid|pid", "target_cpu" }, "which thread woke which, wakeup latency" }, on_sched_wake },
+	{ { "sched_wakeup", { "tid|pid", "target_cpu" }, "which thread woke which, before Linux 4.4" }, on_sched_wake },
 	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake },
 	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" },
-	    "migrations, whose run queue a thread waits on" }, on_migrate },
+	    "migrations, the run queue that a thread waits on" }, on_migrate },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
 				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },

@@ -69,17 +69,17 @@ void user_learn(struct feed *f, struct thread *t)
 {
 	struct slice *s = f->s;
 	struct fact *fact;
-	int32_t said = user_pid(f);
+	int32_t reported = user_pid(f);
 	uint32_t name = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
 	const char *registered = blk_stream(s->tables, f->ev->stream)->vpid_procname;
-	if (!name && !t->name_last && registered && (t->tid < 0 || t->tid == said))
+	if (!name && !t->name_last && registered && (t->tid < 0 || t->tid == reported))
 		name = slice_string(s, (struct blk_text){ registered, (uint32_t)strlen(registered) });
 	if (name && name != t->name_last) {
 		fact = slice_fact(s, FACT_COMM, t->self, f->ts, f->seq);
 		fact->text = t->name_last = name;
-		t->comm_kept = false;
+		t->comm_stored = false;
 	}
-	int32_t pid = t->pid_reported ? -1 : said;
+	int32_t pid = t->pid_reported ? -1 : reported;
 	if (pid > 0) {
 		fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
@@ -90,7 +90,7 @@ void user_learn(struct feed *f, struct thread *t)
 
 /* The thread of a user space event on a host without a kernel trace. If the event has only a pid, the thread stands
  * for the process and gets the tid -1 - pid. */
-static struct thread *user_who_says(struct feed *f)
+static struct thread *user_of_event(struct feed *f)
 {
 	bool by_kernel;
 	struct thread *t = user_thread(f, &by_kernel);
@@ -109,7 +109,7 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 	struct thread *t;
 	if (!feed_is_kernel(f)) {
 		/* An idle task counts, too: an anonymous task may later be identified as idle. */
-		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
+		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_of_event(f);
 		if (counters)
 			counters_of_thread(f, t);
 	} else {

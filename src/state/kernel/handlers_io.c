@@ -52,7 +52,7 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 	return e;
 }
 
-static void tell(struct feed *f, enum block_what what)
+static void note(struct feed *f, enum block_what what)
 {
 	struct block_event e = block_event_of(f, what);
 	blocks_apply(f->s, &e);
@@ -60,12 +60,12 @@ static void tell(struct feed *f, enum block_what what)
 
 void on_block_insert(struct feed *f)
 {
-	tell(f, BLOCK_INSERT);
+	note(f, BLOCK_INSERT);
 }
 
 void on_block_issue(struct feed *f)
 {
-	tell(f, BLOCK_ISSUE);
+	note(f, BLOCK_ISSUE);
 }
 
 void on_block_complete(struct feed *f)
@@ -77,22 +77,22 @@ void on_block_complete(struct feed *f)
 
 void on_block_requeue(struct feed *f)
 {
-	tell(f, BLOCK_REQUEUE);
+	note(f, BLOCK_REQUEUE);
 }
 
 void on_block_merge(struct feed *f)
 {
-	tell(f, BLOCK_MERGE);
+	note(f, BLOCK_MERGE);
 }
 
 void on_block_backmerge(struct feed *f)
 {
-	tell(f, BLOCK_BACKMERGE);
+	note(f, BLOCK_BACKMERGE);
 }
 
 void on_block_frontmerge(struct feed *f)
 {
-	tell(f, BLOCK_FRONTMERGE);
+	note(f, BLOCK_FRONTMERGE);
 }
 
 /* ---- network ---- */

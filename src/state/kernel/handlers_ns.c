@@ -77,25 +77,25 @@ static uint32_t number_of(const struct blk_event *ev, size_t i)
 	return n > 0 && n <= max ? (uint32_t)n : 0;
 }
 
-static bool same_hostname(const struct strtab *strings, const struct contexts *told, struct blk_text t)
+static bool same_hostname(const struct strtab *strings, const struct contexts *known, struct blk_text t)
 {
-	const char *have = strtab_get(strings, told->value[CONTEXT_HOSTNAME]);
+	const char *have = strtab_get(strings, known->value[CONTEXT_HOSTNAME]);
 	return !t.len || (strlen(have) == t.len && !memcmp(have, t.str, t.len));
 }
 
-bool contexts_known(const struct strtab *strings, const struct contexts *told,
+bool contexts_known(const struct strtab *strings, const struct contexts *known,
 		    const struct blk_event *ev)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		uint32_t n = number_of(ev, i);
-		if (n && n != told->value[numbers[i].kind])
+		if (n && n != known->value[numbers[i].kind])
 			return false;
 	}
-	return same_hostname(strings, told, blk_text(ev, BLK_CTX_HOSTNAME));
+	return same_hostname(strings, known, blk_text(ev, BLK_CTX_HOSTNAME));
 }
 
 /* A thread has another tid in each pid namespace. */
-static int32_t vtid_here(const struct blk_event *ev)
+static int32_t own_vtid(const struct blk_event *ev)
 {
 	int64_t ns = blk_int_or(ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(ev, BLK_CTX_VTID, 0);
 	bool nested = ns > 0 && ns <= UINT32_MAX && !container_ns_is_first(NS_PID, (uint32_t)ns);
@@ -105,20 +105,21 @@ static int32_t vtid_here(const struct blk_event *ev)
 
 static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
 {
+	g_assert(kind < CONTEXT_N);
 	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
 	fact->a = kind;
-	t->told.value[kind] = value;
+	t->contexts.value[kind] = value;
 	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
 	if (fact->flag)
-		fact->c = context_source(f->c->self, vtid_here(f->ev));
+		fact->c = context_source(f->c->self, own_vtid(f->ev));
 	return fact;
 }
 
 /* Is the event from a thread other than the CPU's task? Then the kernel trace of the CPU has not begun, or has
  * ended. */
-static bool tells_of_another(const struct feed *f, const struct thread *t)
+static bool is_about_another(const struct feed *f, const struct thread *t)
 {
-	int32_t vtid = feed_is_kernel(f) ? 0 : vtid_here(f->ev);
+	int32_t vtid = feed_is_kernel(f) ? 0 : own_vtid(f->ev);
 
 	return vtid && t->tid != -1 && vtid != t->tid;
 }
@@ -131,15 +132,15 @@ void contexts_learn(struct feed *f, struct thread *t)
 		f->cls->placeless = f->ev->layout;
 		return;
 	}
-	if (!t || t->idle || contexts_known(f->s->strings, &t->told, f->ev) || tells_of_another(f, t))
+	if (!t || t->idle || contexts_known(f->s->strings, &t->contexts, f->ev) || is_about_another(f, t))
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		unsigned kind = numbers[i].kind;
 		uint32_t n = number_of(f->ev, i);
-		if (n && n != t->told.value[kind])
+		if (n && n != t->contexts.value[kind])
 			context_fact(f, t, kind, n)->b = n;
 	}
-	if (!same_hostname(f->s->strings, &t->told, hostname)) {
+	if (!same_hostname(f->s->strings, &t->contexts, hostname)) {
 		uint32_t name = slice_string(f->s, hostname);
 		context_fact(f, t, CONTEXT_HOSTNAME, name)->text = name;
 	}

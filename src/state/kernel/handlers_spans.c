@@ -63,7 +63,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
 			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,
-			.cpu = f->cpu, .who = id, .state = ends,
+			.cpu = f->cpu, .id = id, .state = ends,
 		});
 	} else if (t) {
 		user_learn(f, t);

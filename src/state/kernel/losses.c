@@ -20,7 +20,7 @@ static void cover_clear(gpointer p)
 void losses_init(struct losses *l)
 {
 	*l = (struct losses){
-		.told = g_array_new(false, false, sizeof(struct loss)),
+		.counted = g_array_new(false, false, sizeof(struct loss)),
 		.begins = g_array_new(false, false, sizeof(int64_t)),
 		.covers = g_array_new(false, true, sizeof(struct loss_cover)),
 		.latest = INT64_MIN,
@@ -30,7 +30,7 @@ void losses_init(struct losses *l)
 
 void losses_clear(struct losses *l)
 {
-	g_array_unref(l->told);
+	g_array_unref(l->counted);
 	g_array_unref(l->begins);
 	g_array_unref(l->covers);
 }
@@ -53,12 +53,12 @@ static int order(const struct loss *a, const struct loss *b)
 }
 
 /* Number of losses that are ordered before x. */
-static guint told_before(const struct losses *l, const struct loss *x)
+static guint counted_before(const struct losses *l, const struct loss *x)
 {
-	guint low = 0, high = l->told->len;
+	guint low = 0, high = l->counted->len;
 	while (low < high) {
 		guint at = low + (high - low) / 2;
-		if (order(&g_array_index(l->told, struct loss, at), x) < 0)
+		if (order(&g_array_index(l->counted, struct loss, at), x) < 0)
 			low = at + 1;
 		else
 			high = at;
@@ -69,7 +69,7 @@ static guint told_before(const struct losses *l, const struct loss *x)
 /* Number of losses that end before the instant. */
 static guint ended_before(const struct losses *l, int64_t instant)
 {
-	return told_before(l, &(struct loss){ .begin = INT64_MIN, .end = instant });
+	return counted_before(l, &(struct loss){ .begin = INT64_MIN, .end = instant });
 }
 
 /* Number of losses that begin before the instant. */
@@ -89,11 +89,12 @@ static guint begun_before(const struct losses *l, int64_t instant)
 /* Records come in order of time, so the place is near the end of the array. */
 static void count(struct losses *l, const struct loss *loss)
 {
-	guint at = told_before(l, loss);
-	if (at < l->told->len && !order(&g_array_index(l->told, struct loss, at), loss))
+	guint at = counted_before(l, loss);
+	if (at < l->counted->len && !order(&g_array_index(l->counted, struct loss, at), loss))
 		return;
-	g_array_insert_val(l->told, at, *loss);
+	g_array_insert_val(l->counted, at, *loss);
 	g_array_insert_val(l->begins, begun_before(l, loss->begin), loss->begin);
+	g_assert(l->counted->len == l->begins->len);
 }
 
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
@@ -109,8 +110,8 @@ void losses_each(const struct losses *l, int64_t begin, int64_t end,
 {
 	uint64_t left = losses_touching(l, begin, end);
 
-	for (guint i = ended_before(l, begin); left && i < l->told->len; i++) {
-		const struct loss *x = &g_array_index(l->told, struct loss, i);
+	for (guint i = ended_before(l, begin); left && i < l->counted->len; i++) {
+		const struct loss *x = &g_array_index(l->counted, struct loss, i);
 		if (x->begin >= end)
 			continue;
 		left--;
@@ -175,6 +176,7 @@ static bool is_one(const struct window *earlier, const struct window *later)
 
 static void cover_add(struct loss_cover *c, struct window w)
 {
+	g_assert(w.begin <= w.end);
 	guint first = first_ending(c, w.begin, false);
 	if (first < c->windows->len && window_at(c, first)->end == w.begin && !is_one(window_at(c, first), &w))
 		first++;
@@ -188,8 +190,10 @@ static void cover_add(struct loss_cover *c, struct window w)
 		return;
 	}
 	*window_at(c, first) = w;
+	g_assert(!first || window_at(c, first - 1)->end <= w.begin);
 	if (next - first > 1)
 		g_array_remove_range(c->windows, first + 1, next - first - 1);
+	g_assert(first + 1 == c->windows->len || w.end <= window_at(c, first + 1)->begin);
 }
 
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
@@ -228,8 +232,8 @@ void losses_add(struct losses *l, const struct loss *loss)
 void losses_join(struct losses *l, const struct losses *from, const uint32_t *host)
 {
 	l->latest = MAX(l->latest, from->latest);
-	for (guint i = 0; i < from->told->len; i++) {
-		struct loss x = g_array_index(from->told, struct loss, i);
+	for (guint i = 0; i < from->counted->len; i++) {
+		struct loss x = g_array_index(from->counted, struct loss, i);
 		x.host = host[x.host];
 		count(l, &x);
 	}
@@ -244,25 +248,26 @@ void losses_join(struct losses *l, const struct losses *from, const uint32_t *ho
 void losses_forget(struct losses *l, int64_t before)
 {
 	guint n = ended_before(l, before);
-	if (n > LOSSES_KEPT && n > l->told->len / 2) {
+	if (n > LOSSES_RETAINED && n > l->counted->len / 2) {
 		l->n_forgotten += n;
-		g_array_remove_range(l->told, 0, n);
+		g_array_remove_range(l->counted, 0, n);
 		/* They may belong to other losses, which makes no difference: all are before the instant. */
 		g_array_remove_range(l->begins, 0, n);
 	}
 	for (guint i = 0; i < l->covers->len; i++) {
 		struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
 		guint old = c->windows ? first_ending(c, before, false) : 0;
-		if (old < 2 * LOSSES_KEPT || old < c->windows->len / 2)
+		if (old < 2 * LOSSES_RETAINED || old < c->windows->len / 2)
 			continue;
-		c->forgotten_to = window_at(c, old - LOSSES_KEPT - 1)->end;
-		g_array_remove_range(c->windows, 0, old - LOSSES_KEPT);
+		g_assert(old > LOSSES_RETAINED);
+		c->forgotten_to = window_at(c, old - LOSSES_RETAINED - 1)->end;
+		g_array_remove_range(c->windows, 0, old - LOSSES_RETAINED);
 	}
 }
 
 size_t losses_bytes(const struct losses *l)
 {
-	size_t n = l->told->len * (sizeof(struct loss) + sizeof(int64_t)) +
+	size_t n = l->counted->len * (sizeof(struct loss) + sizeof(int64_t)) +
 		   l->covers->len * sizeof(struct loss_cover);
 	for (guint i = 0; i < l->covers->len; i++) {
 		const struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);

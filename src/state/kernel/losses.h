@@ -21,7 +21,7 @@ struct loss {
 };
 
 struct losses {
-	GArray *told;		/* struct loss: the counted ones (not .silence), by end */
+	GArray *counted;		/* struct loss: the counted ones (not .silence), by end */
 	GArray *begins;		/* int64_t: their beginnings, in ascending order */
 	uint64_t n_forgotten;	/* losses that were dropped from both arrays */
 	int64_t latest;		/* the latest end of any loss; INT64_MIN: no loss */
@@ -29,7 +29,7 @@ struct losses {
 };
 
 /* This many of the newest windows of each host's kernel and programs are retained, however old they are. */
-#define LOSSES_KEPT 4096
+#define LOSSES_RETAINED 4096
 
 void losses_init(struct losses *l);
 void losses_clear(struct losses *l);
@@ -52,7 +52,7 @@ void losses_each(const struct losses *l, int64_t begin, int64_t end,
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
 		 int64_t *ret_begin);
 
-/* Drops losses that ended before the instant, except for the newest LOSSES_KEPT windows. */
+/* Drops losses that ended before the instant, except for the newest LOSSES_RETAINED windows. */
 void losses_forget(struct losses *l, int64_t before);
 size_t losses_bytes(const struct losses *l);
 

@@ -38,34 +38,35 @@ void sched_append(struct slice *s, struct thread *l, const struct thread *r)
 
 void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq)
 {
-	for (guint i = 0; i < s->soft_wakes->len; i++) {
-		struct soft_wake *w = &g_array_index(s->soft_wakes, struct soft_wake, i);
+	for (guint i = 0; i < s->provisional_wakes->len; i++) {
+		struct provisional_wake *w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
 		if (w->seq == seq)
-			w->who = irq;
+			w->waker = irq;
 	}
 }
 
-static uint32_t map_who(uint32_t who, const struct cell_maps *maps)
+static uint32_t map_waker(uint32_t waker, const struct cell_maps *maps)
 {
-	return who >= IRQ_HARD(0) ? who : maps->thread[who];
+	return waker >= IRQ_HARD(0) ? waker : maps->thread[waker];
 }
 
 void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *maps)
 {
-	for (guint i = 0; i < b->soft_wakes->len; i++) {
-		struct soft_wake w = g_array_index(b->soft_wakes, struct soft_wake, i);
+	for (guint i = 0; i < b->provisional_wakes->len; i++) {
+		struct provisional_wake w = g_array_index(b->provisional_wakes, struct provisional_wake, i);
 		w.thread = maps->thread[w.thread];
-		w.who = map_who(w.who, maps);
+		w.waker = map_waker(w.waker, maps);
 		w.seq += maps->seq_add;
-		g_array_append_val(a->soft_wakes, w);
+		g_array_append_val(a->provisional_wakes, w);
 	}
 }
 
 void sched_wakes_known(struct slice *s)
 {
-	for (guint i = 0; i < s->soft_wakes->len; i++) {
-		const struct soft_wake *w = &g_array_index(s->soft_wakes, struct soft_wake, i);
-		waker_add(bin_waker(s, bin_at(s, w->ts), w->thread, w->who), w->latency);
+	g_assert(s->from_start);
+	for (guint i = 0; i < s->provisional_wakes->len; i++) {
+		const struct provisional_wake *w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
+		waker_add(bin_waker(s, bin_at(s, w->ts), w->thread, w->waker), w->latency);
 	}
-	g_array_set_size(s->soft_wakes, 0);
+	g_array_set_size(s->provisional_wakes, 0);
 }

@@ -9,10 +9,10 @@
 #include "state/kernel/cell_cache.h"
 
 /* A provisional wakeup: its waker may turn out to be an interrupt handler that began before the slice. */
-struct soft_wake {
+struct provisional_wake {
 	int64_t ts, latency;		/* .ts: when the thread got its CPU */
 	uint64_t seq;			/* of the wakeup event */
-	uint32_t thread, who;		/* .who: as in bin_waker() */
+	uint32_t thread, waker;		/* .waker: as in bin_waker() */
 };
 
 /* A switch shows the thread on another CPU than .last_cpu: counts a move. */
@@ -56,20 +56,20 @@ static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, s
 	return slot->cell;
 }
 
-/* who: a thread, or the IRQ_* code of an interrupt; ID_NONE: unknown. */
-static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
+/* waker: a thread, or the IRQ_* code of an interrupt; ID_NONE: unknown. */
+static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t waker)
 {
-	bool by_irq = who >= IRQ_HARD(0) && who != ID_NONE;
-	return BIN_CELL(s, b, waker, .thread = thread, .waker = by_irq ? ID_NONE : who, .irq = by_irq ? who : 0);
+	bool by_irq = waker >= IRQ_HARD(0) && waker != ID_NONE;
+	return BIN_CELL(s, b, waker, .thread = thread, .waker = by_irq ? ID_NONE : waker, .irq = by_irq ? waker : 0);
 }
 
-static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, struct thread *t, uint32_t who)
+static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, struct thread *t, uint32_t waker)
 {
 	struct waker_slot *slot = &t->sched.waker;
-	if (slot->epoch != b->epoch[CELL_waker] || slot->who != who) {
-		slot->cell = bin_waker(s, b, t->self, who);
+	if (slot->epoch != b->epoch[CELL_waker] || slot->waker != waker) {
+		slot->cell = bin_waker(s, b, t->self, waker);
 		slot->epoch = b->epoch[CELL_waker];
-		slot->who = who;
+		slot->waker = waker;
 	}
 	return slot->cell;
 }
@@ -109,15 +109,15 @@ static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, ui
 		return;
 	struct bin *b = bin_at(s, ts);
 	int64_t ns = MAX(ts - st->wake_ns, 0);
-	uint32_t who = st->waker_irq ? st->waker_irq : st->waker;
+	uint32_t waker = st->waker_irq ? st->waker_irq : st->waker;
 	hist_add_at(&cell_of_sched(s, b, t, cpu, prio)->wakeup, ns, hist_bucket_index(ns));
-	if (G_UNLIKELY(st->wake_soft && (s->stitching || !s->from_start))) {
-		struct soft_wake w = { .ts = ts, .latency = ns, .seq = st->wake_seq,
-				       .thread = t->self, .who = who };
-		g_array_append_val(s->soft_wakes, w);
+	if (G_UNLIKELY(st->wake_provisional && (s->stitching || !s->from_start))) {
+		struct provisional_wake w = { .ts = ts, .latency = ns, .seq = st->wake_seq,
+				       .thread = t->self, .waker = waker };
+		g_array_append_val(s->provisional_wakes, w);
 		return;
 	}
-	waker_add(cell_of_waker(s, b, t, who), ns);
+	waker_add(cell_of_waker(s, b, t, waker), ns);
 }
 
 /* A preempted thread gets its CPU again. */

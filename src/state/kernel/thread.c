@@ -24,7 +24,7 @@ struct thread *thread_new(uint32_t self)
 	*t = (struct thread){
 		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
-		.soft_from = { INT64_MAX, INT64_MAX },
+		.unresolved_from = { INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,
 	};
@@ -80,7 +80,7 @@ static inline unsigned open_part(const struct tstate *st)
 			return PART_SLICE_N;
 		if (st->wait_cause == WAIT_LOST)
 			return PART_LOST_BLOCK;
-		return st->wait_cause == WAIT_SOFT ? PART_UNRESOLVED_BLOCK : st->wait_part;
+		return st->wait_cause == WAIT_UNRESOLVED ? PART_UNRESOLVED_BLOCK : st->wait_part;
 	case RUN_PREEMPTED:
 		return PART_PREEMPTED;
 	case RUN_WOKEN:
@@ -106,6 +106,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	if (part == PART_SLICE_N) {
 		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {
+		g_assert(part < PART_SLICE_N);
 		struct bin *b = bin_of_all(s, st->cursor, until);
 		if (b)
 			cell_of_thread(s, b, t)->part[part] += until - st->cursor;
@@ -113,7 +114,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 			charge_part(s, t, part, st->cursor, until);
 		st->part[part] += until - st->cursor;
 		if (part >= PART_N) {
-			int64_t *from = &t->soft_from[part >= PART_LOST_RUN];
+			int64_t *from = &t->unresolved_from[part >= PART_LOST_RUN];
 			*from = MIN(*from, st->cursor);
 		}
 	}
@@ -145,7 +146,7 @@ static void end_unfinished_call(struct slice *s, struct thread *t, int64_t ts)
 
 static void forget_call(struct tstate *st)
 {
-	st->call_state = CALL_SOFT;
+	st->call_state = CALL_UNRESOLVED;
 	st->call_lost = true;
 	memset(&st->call, 0, sizeof st->call);
 }
@@ -154,7 +155,7 @@ static void forget_call(struct tstate *st)
 static void lose(struct slice *s, struct thread *t)
 {
 	end_unfinished_call(s, t, t->st.cursor);
-	unknown_ends(s, t, SOFT_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
+	unknown_ends(s, t, INITIAL_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 	forget_call(&t->st);
@@ -176,7 +177,7 @@ static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 
 void thread_charge(struct slice *s, struct thread *t, int64_t until)
 {
-	if (!t->hard || t->idle || t->forward != ID_NONE)
+	if (!t->resolved || t->idle || t->forward != ID_NONE)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
 		return;		/* an anonymous task ends at the loss */
@@ -240,13 +241,13 @@ static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 {
-	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .who = r->who, .irq = r->irq,
-				  .soft = r->arg[0] != 0 });
+	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .waker = r->id, .irq = r->irq,
+				  .provisional = r->arg[0] != 0 });
 }
 
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
-	unknown_ends(s, t, SOFT_BY_ENTER, r);
+	unknown_ends(s, t, INITIAL_BY_ENTER, r);
 	end_unfinished_call(s, t, r->ts);
 	t->st.run = RUN_ON;
 	t->st.irq_known = true;
@@ -257,7 +258,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		slice_bin(s, r->ts)->trust.provisional++;	/* a new entry replaces it: its exit is missing */
+		slice_bin(s, r->ts)->completeness.provisional++;	/* a new entry replaces it: no exit */
 	take_call(&t->st, r);
 }
 
@@ -276,10 +277,10 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	end_unfinished_call(s, t, r->ts);
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
-	if (st->call_state == CALL_SOFT)
-		unknown_ends(s, t, SOFT_BY_EXIT, r);
+	if (st->call_state == CALL_UNRESOLVED)
+		unknown_ends(s, t, INITIAL_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
-		slice_bin(s, r->ts)->trust.provisional++;
+		slice_bin(s, r->ts)->completeness.provisional++;
 	st->call_state = CALL_NONE;
 	st->call_lost = false;
 }
@@ -314,9 +315,10 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 /* Stores the thread's counters with the annotation. */
 static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (r->who == ID_NONE)
+	if (r->id == ID_NONE)
 		return;		/* its trace was dropped */
-	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
+	g_assert(r->id < s->annots->len);	/* spans_forget() renumbers the records of heads, too */
+	struct annot *a = &g_array_index(s->annots, struct annot, r->id);
 	a->thread = t->self;
 	if (!a->snap)
 		a->snap = slab_get(&s->snaps, sizeof *a->snap);
@@ -324,7 +326,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 	memcpy(a->snap->part, t->st.part, sizeof a->snap->part);
 	if (!t->annots)
 		t->annots = g_array_new(false, false, sizeof(uint32_t));
-	g_array_append_val(t->annots, r->who);
+	g_array_append_val(t->annots, r->id);
 	track_open(t, a, r->state);
 }
 
@@ -370,6 +372,7 @@ static const fold folds[] = {
 
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
+	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
 		t->st.irq_depth = 1;	/* the handler began before the first event */
@@ -385,15 +388,16 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
+	g_assert(!t->resolved);
 	st->cursor = r->ts;
 	st->irq_known = true;
-	st->call_state = CALL_SOFT;
+	st->call_state = CALL_UNRESOLVED;
 	for (guint i = 0; i < t->head.len; i++) {
 		const struct rec *h = vec_at(&t->head, struct rec, i);
 		if (h->type == REC_SINCE && h->state)
 			st->call_lost = t->begins_lost = true;
 	}
-	t->soft_end = SOFT_OPEN;
+	t->initial_end = INITIAL_OPEN;
 	switch ((enum rec_type)r->type) {
 	case REC_OFF:
 		do_off(s, t, r);
@@ -426,7 +430,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		st->run = RUN_ON;
 		break;
 	}
-	t->hard = true;
+	t->resolved = true;
 }
 
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
@@ -456,7 +460,7 @@ void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 {
 	if (t->idle)
 		return;
-	if (!t->hard) {
+	if (!t->resolved) {
 		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu,
 					     .arg = { prio } });
 		return;
@@ -475,7 +479,7 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 {
 	if (t->idle)
 		return;
-	if (!t->hard) {
+	if (!t->resolved) {
 		collect(s, t, &(struct rec){ .type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu,
 					     .state = state });
 		return;
@@ -493,10 +497,10 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 {
 	if (t->idle)
 		return;
-	if (!t->hard) {
+	if (!t->resolved) {
 		collect(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
-					     .cpu = w->cpu, .who = w->who, .irq = w->irq,
-					     .arg = { w->soft } });
+					     .cpu = w->cpu, .id = w->waker, .irq = w->irq,
+					     .arg = { w->provisional } });
 		return;
 	}
 	if (wakeup_is_ignored(s, t))
@@ -510,7 +514,7 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (t->idle)
 		return;
-	if (t->hard)
+	if (t->resolved)
 		apply(s, t, r);
 	else
 		collect(s, t, r);
@@ -518,12 +522,13 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 
 void thread_root(struct slice *s, struct thread *t)
 {
+	g_assert(!t->resolved);
 	struct vec head = t->head;
 	t->head = (struct vec){ 0 };
-	t->hard = true;
+	t->resolved = true;
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_known = true;
-	t->st.call_state = CALL_SOFT;
+	t->st.call_state = CALL_UNRESOLVED;
 	t->st.call_lost = t->fresh;
 	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
 	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
@@ -534,7 +539,8 @@ void thread_root(struct slice *s, struct thread *t)
 
 void thread_born(struct thread *t, int64_t ts)
 {
-	t->fresh = t->hard = true;
+	g_assert(!t->resolved && !t->head.len);
+	t->fresh = t->resolved = true;
 	t->start_ns = ts;
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
@@ -542,19 +548,19 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.call_state = CALL_IN;	/* it is inside its parent's fork: a call without a name */
 }
 
-void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t waker)
 {
 	struct thread *t = thread_at(s, id);
 	sched_patch_waker(s, seq, irq);
 	if (t->st.wake_seq == seq) {
 		t->st.waker_irq = irq;
-		t->st.waker = who;
+		t->st.waker = waker;
 	}
 	for (guint i = t->waits.len; i > 0; i--) {
 		struct wait *w = vec_at(&t->waits, struct wait, i - 1);
 		if (w->wake_seq == seq) {
 			w->waker_irq = irq;
-			w->waker = who;
+			w->waker = waker;
 			return;
 		}
 	}
@@ -562,7 +568,7 @@ void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq
 		struct rec *r = vec_at(&t->head, struct rec, i);
 		if (r->type == REC_WAKE && r->seq == seq) {
 			r->irq = irq;
-			r->who = who;
+			r->id = waker;
 		}
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Applies records to a thread: charges its time to parts, and writes its waits, finished calls and snapshots. A thread
- * that is not .hard only collects records until its state is known.
+ * that is not .resolved only collects records until its state is known.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_H
 #define BLK_STATE_KERNEL_THREAD_H
@@ -29,8 +29,8 @@ void thread_born(struct thread *t, int64_t ts);		/* the thread was forked at ts 
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
 /* Charges the current state up to the instant. */
 void thread_charge(struct slice *s, struct thread *t, int64_t until);
-/* The wakeup with that number was by the interrupt, or by the thread `who` that raised it (ID_NONE: no thread). */
-void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who);
+/* The wakeup with that number was by the interrupt, or by the thread `waker` that raised it (ID_NONE: no thread). */
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t waker);
 /* Sets part[] to its counters at an instant at or after its last record. */
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
 

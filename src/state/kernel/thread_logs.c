@@ -42,7 +42,7 @@ void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32
 		.part = preempted ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
 		.cpu = cpu, .run = cpu_at(s, cpu)->runs.len, .off_cpu = st->off_cpu,
-		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
+		.in_initial_call = st->call_state == CALL_UNRESOLVED && !st->call_lost,
 		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ .fd = -1 },
 	};
 }

@@ -16,10 +16,10 @@ enum rec_type {
 	REC_AWAY,		/* it has left its CPU at an unknown instant: the switch is missing */
 	REC_RUN,		/* switched in on .cpu */
 	REC_OFF,		/* switched out; .state */
-	REC_WAKE,		/* woken by thread .who, or by the interrupt .irq */
+	REC_WAKE,		/* woken by thread .id, or by the interrupt .irq */
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
-	REC_SPAN,		/* it made annotation .who in user mode; .state 1: a span's end */
+	REC_SPAN,		/* it made annotation .id in user mode; .state 1: a span's end */
 	REC_MARK,		/* the same for a kernel event: the thread may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
 	REC_ENDED,		/* its tid was reused: it has ended, but the event of it is missing */
@@ -35,14 +35,14 @@ struct rec {
 	uint8_t type;		/* enum rec_type */
 	uint8_t state;		/* REC_OFF: enum off_state; else see enum rec_type */
 	uint32_t cpu;		/* index in slice.cpus */
-	uint32_t who;		/* REC_WAKE: waker; REC_SPAN, REC_MARK: index in slice.annots; or ID_NONE */
+	uint32_t id;		/* REC_WAKE: waker; REC_SPAN, REC_MARK: index in slice.annots; or ID_NONE */
 	uint32_t irq;		/* REC_WAKE: IRQ_* code; 0: woken by a task */
 	uint32_t name;		/* REC_ENTER, REC_EXIT: string; 0: unknown */
 	int32_t fd;		/* REC_ENTER: the call's descriptor, or NO_FD */
 	uint32_t text;		/* REC_ENTER: path; REC_EXIT: peer (strings) */
 	const struct call_info *info;	/* REC_ENTER, REC_EXIT: of .name */
 	int64_t arg[3];		/* REC_ENTER: arguments; REC_EXIT: [0] return value, [1] [2] new descriptors;
-				 * REC_RUN: [0] priority; REC_WAKE: [0] not 0: .who is provisional */
+				 * REC_RUN: [0] priority; REC_WAKE: [0] not 0: .id is provisional */
 };
 
 /* Codes of interrupts: kind and number. */

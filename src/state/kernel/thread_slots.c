@@ -28,6 +28,7 @@ uint32_t thread_slots_take(struct thread_slots *p)
 	if (!p->free->len)
 		return ID_NONE;
 	uint32_t id = g_array_index(p->free, uint32_t, p->free->len - 1);
+	g_assert(id != ID_NONE);
 	g_array_set_size(p->free, p->free->len - 1);
 	g_array_append_val(p->again, id);
 	return id;
@@ -36,7 +37,7 @@ uint32_t thread_slots_take(struct thread_slots *p)
 bool thread_slots_are_due(const struct slice *s)
 {
 	return (s->live || s->follow) &&
-	       s->threads->len - s->slots.free->len > FEW + s->slots.kept + s->slots.kept / 4;
+	       s->threads->len - s->slots.free->len > FEW + s->slots.used + s->slots.used / 4;
 }
 
 /* ---- marking threads that are referred to ---- */
@@ -45,6 +46,7 @@ static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 {
 	if (thread == ID_NONE)
 		return;
+	g_assert(thread < s->threads->len && thread_follow(s, thread) < s->threads->len);
 	used[thread] = 1;
 	used[thread_follow(s, thread)] = 1;
 }
@@ -139,7 +141,7 @@ guint8 *thread_slots_mark_used(struct slice *s)
 
 bool thread_is_lost(const struct slice *s, const struct thread *t)
 {
-	return t->tid == -1 && t->hard && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
+	return t->tid == -1 && t->resolved && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
 	       cpu_at(s, t->start_cpu)->task != t;
 }
 
@@ -151,7 +153,7 @@ static bool is_another(const struct thread *t, int64_t before)
 
 bool thread_is_silent(const struct slice *s, const struct thread *t, int64_t before)
 {
-	return thread_tells_itself(s, t) && !t->hard && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
+	return thread_names_itself(s, t) && !t->resolved && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
 	       t->last_event_ns != TS_NONE && t->last_event_ns < before;
 }
 
@@ -159,7 +161,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 {
 	if (t->tid == -1)
 		return thread_is_lost(s, t) && t->st.cursor < before;
-	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
+	return t->resolved && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
@@ -177,15 +179,16 @@ static void drop_aliases(struct slice *s)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		guint kept = 0;
+		guint n_left = 0;
 		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
 			uint32_t id = g_array_index(t->aliases, uint32_t, k);
+			g_assert(id < s->threads->len);
 			if (((struct thread *)g_ptr_array_index(s->threads, id))->forward != ID_NONE)
-				g_array_index(t->aliases, uint32_t, kept++) = id;
+				g_array_index(t->aliases, uint32_t, n_left++) = id;
 		}
 		if (t->aliases)
-			g_array_set_size(t->aliases, kept);
-		if (!kept)
+			g_array_set_size(t->aliases, n_left);
+		if (!n_left)
 			g_clear_pointer(&t->aliases, g_array_unref);
 	}
 }
@@ -202,5 +205,6 @@ void thread_slots_free_ended(struct slice *s, guint8 *used, int64_t before,
 		used[i] = THREAD_SLOT_FREED;
 	}
 	drop_aliases(s);
-	s->slots.kept = s->threads->len - s->slots.free->len;
+	g_assert(s->slots.free->len <= s->threads->len);
+	s->slots.used = s->threads->len - s->slots.free->len;
 }

@@ -14,8 +14,8 @@
 struct waking {
 	int64_t ts;
 	uint64_t seq;
-	uint32_t cpu, who, irq;	/* as in struct rec */
-	bool soft;		/* .who is provisional */
+	uint32_t cpu, waker, irq;	/* as in struct rec */
+	bool provisional;		/* .waker is provisional */
 };
 
 static inline void set_wait_cause(struct tstate *st)
@@ -26,7 +26,7 @@ static inline void set_wait_cause(struct tstate *st)
 	else if (st->call_state == CALL_NONE)
 		st->wait_part = PART_FAULT;
 	else
-		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_SOFT;
+		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_UNRESOLVED;
 }
 
 static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu,
@@ -89,8 +89,8 @@ static inline void woken_by(struct tstate *st, const struct waking *w)
 {
 	st->wake_ns = w->ts;
 	st->wake_seq = w->seq;
-	st->wake_soft = w->soft;
-	st->waker = w->who;
+	st->wake_provisional = w->provisional;
+	st->waker = w->waker;
 	st->waker_irq = w->irq;
 }
 

@@ -27,16 +27,16 @@ enum run_state {
 };
 
 enum call_state {
-	CALL_SOFT,		/* unresolved: in a call that began before the slice, or in none */
+	CALL_UNRESOLVED,		/* unresolved: in a call that began before the slice, or in none */
 	CALL_NONE,
 	CALL_IN,
 };
 
 /* What ended the unresolved initial call in this slice. */
-enum soft_end { SOFT_OPEN, SOFT_BY_ENTER, SOFT_BY_EXIT, SOFT_BY_LOSS };
+enum initial_end { INITIAL_OPEN, INITIAL_BY_ENTER, INITIAL_BY_EXIT, INITIAL_BY_LOSS };
 
 /* What a blocked thread's time is charged to: a part, its call's descriptor, or an unresolved part. */
-enum wait_cause { WAIT_PART, WAIT_FD, WAIT_SOFT, WAIT_LOST };
+enum wait_cause { WAIT_PART, WAIT_FD, WAIT_UNRESOLVED, WAIT_LOST };
 
 struct call {
 	int64_t begin;
@@ -55,7 +55,7 @@ struct tstate {
 		struct {
 			uint8_t run;		/* enum run_state */
 			uint8_t call_state;	/* enum call_state */
-			bool call_lost;		/* CALL_SOFT that stays unknown, since events were lost */
+			bool call_lost;		/* CALL_UNRESOLVED that stays unknown, since events were lost */
 			bool irq_known;		/* .irq_depth is exact */
 			uint16_t irq_depth;	/* interrupt handlers that are running on its CPU */
 			uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
@@ -68,7 +68,7 @@ struct tstate {
 	struct call call;	/* CALL_IN */
 	int64_t off_ns, wake_ns;
 	uint64_t wake_seq;	/* number of the waking event; RUN_NEW: 0 before it */
-	bool wake_soft;		/* .waker is provisional: an interrupt from before the slice may be the waker */
+	bool wake_provisional;		/* .waker is provisional: an interrupt from before the slice may be the waker */
 	uint16_t off_cpu, queue_cpu;	/* CPU numbers or CPU_NONE. .off_cpu: that it left at .off_ns; .queue_cpu: of
 					 * its run queue */
 	int64_t part[PART_SLICE_N];	/* ns charged since the slice's beginning, without WAIT_FD */
@@ -83,7 +83,7 @@ struct open_span { uint64_t trace, span; int64_t since; };
 struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
 struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
 struct sched_slot { uint32_t epoch, key; struct sched_cell *cell; };
-struct waker_slot { uint32_t epoch, who; struct waker_cell *cell; };
+struct waker_slot { uint32_t epoch, waker; struct waker_cell *cell; };
 #define CALL_SLOTS_BITS 2
 #define FILE_SLOTS 4
 #define SCHED_SLOTS 4
@@ -113,14 +113,14 @@ struct thread {
 	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {
 		struct {
-			bool hard;	/* .st is known; else .head holds the records so far */
+			bool resolved;	/* .st is known; else .head holds the records so far */
 			bool fresh;	/* it began in this slice: forked, or its tid was reused */
 			bool idle;	/* a CPU's idle task */
 			bool pid_reported;	/* a FACT_PID was written for it in this slice */
 			bool begins_lost;	/* its initial state stays unknown, since events were lost */
-			bool comm_kept;	/* .comm is the text of .name_last */
+			bool comm_stored;	/* .comm is the text of .name_last */
 			bool absorbed;	/* .forward has been set */
-			uint8_t soft_end;	/* enum soft_end: what ended the initial call */
+			uint8_t initial_end;	/* enum initial_end: what ended the initial call */
 		};
 		uint64_t flags;		/* these fields, compared at once by the fast path */
 	};
@@ -135,7 +135,7 @@ struct thread {
 	int64_t last_event_ns;	/* its last user space event; TS_NONE */
 	uint32_t start_cpu, creator;	/* .start_cpu: of an anonymous thread; .creator: if .fresh, the thread that
 					 * forked it, or ID_NONE */
-	struct vec head;	/* struct rec; only while not .hard */
+	struct vec head;	/* struct rec; only while not .resolved */
 	struct vec waits;	/* struct wait, in order of time */
 	uint64_t waits_base;	/* number of waits that were dropped from the front of .waits */
 	int64_t out_ns;		/* end of its last wait that was not logged in .waits; TS_NONE */
@@ -146,13 +146,13 @@ struct thread {
 	GArray *annots;		/* uint32_t: its annotations (slice.annots), in order; NULL: none */
 	GArray *open;		/* struct open_span: begun by it and not ended; NULL: none */
 	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
-	struct rec soft_exit;	/* the record that ended the initial call */
-	int64_t soft_from[2];	/* instants of the earliest charge to PART_UNRESOLVED_* and to PART_LOST_*;
+	struct rec initial_exit;	/* the record that ended the initial call */
+	int64_t unresolved_from[2];	/* instants of the earliest charge to PART_UNRESOLVED_* and to PART_LOST_*;
 				 * INT64_MAX: none */
 	GArray *counters;	/* struct counter, from its own events; NULL: none */
 	uint32_t id;		/* in the publication's registry; ID_NONE: not published */
 	uint32_t name_last;	/* string id: comm of its last event */
-	struct contexts told;	/* contexts of its last events */
+	struct contexts contexts;	/* contexts of its last events */
 };
 
 /* Never NULL. */

@@ -9,7 +9,7 @@
 
 #include "base/timefmt.h"
 
-static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)
+static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct resolution *v)
 {
 	struct built_thread_cell *c = cell_table_find(&b->table[CELL_thread], built_layout(CELL_thread),
 						      &(struct built_thread_key){ .thread = id });
@@ -30,7 +30,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 }
 
 /* part[]: counters of a thread or of a snapshot. */
-static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
+static void resolve_parts(int64_t part[PART_SLICE_N], const struct resolution *v)
 {
 	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
 	int64_t ran = part[run], blocked = part[block];
@@ -41,9 +41,9 @@ static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
 		part[v->part] += blocked;
 }
 
-static void resolve_state(struct slice *s, struct thread *t, const struct verdict *v)
+static void resolve_state(struct slice *s, struct thread *t, const struct resolution *v)
 {
-	uint8_t pending = v->lost ? WAIT_LOST : WAIT_SOFT;
+	uint8_t pending = v->lost ? WAIT_LOST : WAIT_UNRESOLVED;
 	resolve_parts(t->st.part, v);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t id = g_array_index(t->annots, uint32_t, i);
@@ -64,9 +64,9 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 	}
 }
 
-void resolve(struct slice *s, struct thread *t, const struct verdict *v)
+void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 {
-	int64_t *from = &t->soft_from[v->lost];
+	int64_t *from = &t->unresolved_from[v->lost];
 	if (*from != INT64_MAX) {
 		int64_t first = time_floor(*from, s->step) / s->step;
 		GHashTableIter it;
@@ -81,75 +81,77 @@ void resolve(struct slice *s, struct thread *t, const struct verdict *v)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
 		if (v->part == PART_LOST_BLOCK)
-			t->soft_from[1] = MIN(t->soft_from[1], *from);
+			t->unresolved_from[1] = MIN(t->unresolved_from[1], *from);
 		*from = INT64_MAX;
 	}
 	resolve_state(s, t, v);
 }
 
-void verdict_of_call(const struct call *c, struct verdict *v)
+void resolution_of_call(const struct call *c, struct resolution *v)
 {
-	*v = (struct verdict){ .run_part = PART_SYSCALL, .call = c };
+	*v = (struct resolution){ .run_part = PART_SYSCALL, .call = c };
 	call_cause(c, &v->cause, &v->part);
 }
 
-const struct verdict was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
-const struct verdict was_lost = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_OTHER };
-const struct verdict is_lost = {
+const struct resolution was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
+const struct resolution was_lost = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_OTHER };
+const struct resolution is_lost = {
 	.run_part = PART_LOST_RUN, .cause = WAIT_PART, .part = PART_LOST_BLOCK
 };
 
-void verdict_of_exit(const struct rec *exit, struct verdict *v)
+void resolution_of_exit(const struct rec *exit, struct resolution *v)
 {
 	struct call c = { .name = exit->name, .info = exit->info, .fd = NO_FD, .begin = TS_NONE };
-	verdict_of_call(&c, v);
+	resolution_of_call(&c, v);
 	v->call = NULL;
 }
 
 /* If the thread may have begun in an older slice, merging resolves the time. */
-void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
+void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	       const struct rec *by)
 {
-	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
-	t->soft_end = how;
+	g_assert(how != INITIAL_BY_EXIT || by);
+	struct resolution v = how == INITIAL_BY_LOSS ? was_lost : was_user;
+	t->initial_end = how;
 	if (by)
-		t->soft_exit = *by;
+		t->initial_exit = *by;
 	if (!is_final(s, t))
 		return;
-	if (how == SOFT_BY_EXIT) {
-		verdict_of_exit(by, &v);
-		slice_bin(s, by->ts)->trust.provisional++;
+	if (how == INITIAL_BY_EXIT) {
+		resolution_of_exit(by, &v);
+		slice_bin(s, by->ts)->completeness.provisional++;
 	}
 	resolve(s, t, &v);
 }
 
-void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
+void lost_ends(struct slice *s, struct thread *t, enum initial_end how,
 		      const struct rec *by)
 {
-	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
-	if (how == SOFT_BY_EXIT)
-		verdict_of_exit(by, &v);
+	g_assert(how != INITIAL_BY_EXIT || by);
+	struct resolution v = how == INITIAL_BY_LOSS ? was_lost : was_user;
+	if (how == INITIAL_BY_EXIT)
+		resolution_of_exit(by, &v);
 	v.lost = true;
 	resolve(s, t, &v);
-	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
+	if (!t->begins_lost || t->initial_end != INITIAL_OPEN)
 		return;
-	t->soft_end = how;	/* for the rest of the initial call */
+	t->initial_end = how;	/* for the rest of the initial call */
 	if (by)
-		t->soft_exit = *by;
+		t->initial_exit = *by;
 }
 
-void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
+void unknown_ends(struct slice *s, struct thread *t, enum initial_end how,
 			 const struct rec *by)
 {
-	if (t->st.call_state != CALL_SOFT)
+	if (t->st.call_state != CALL_UNRESOLVED)
 		return;
 	if (!t->st.call_lost) {
-		soft_ends(s, t, how, by);
+		initial_ends(s, t, how, by);
 		return;
 	}
 	lost_ends(s, t, how, by);
-	if (how == SOFT_BY_EXIT)
-		slice_bin(s, by->ts)->trust.provisional++;
+	if (how == INITIAL_BY_EXIT)
+		slice_bin(s, by->ts)->completeness.provisional++;
 }
 
 /* ---- traces without switches or without calls ---- */

@@ -10,16 +10,16 @@
 #include "state/slice/slice_state.h"
 
 /* What time in an unresolved call is resolved to. */
-struct verdict {
+struct resolution {
 	bool lost;		/* true: from PART_LOST_*; false: from PART_UNRESOLVED_* */
 	unsigned run_part;	/* part for its time on the CPU */
 	uint8_t cause, part;	/* enum wait_cause and part for its blocked time */
 	const struct call *call;/* WAIT_FD: the call with the descriptor, or NULL */
 };
 
-extern const struct verdict was_user;	/* it was not in a call */
-extern const struct verdict was_lost;	/* the call stays unknown */
-extern const struct verdict is_lost;	/* the initial call is one after a loss */
+extern const struct resolution was_user;	/* it was not in a call */
+extern const struct resolution was_lost;	/* the call stays unknown */
+extern const struct resolution is_lost;	/* the initial call is one after a loss */
 
 /* Is the thread's initial state final? True if no older slice that knows it can be merged. */
 static inline bool is_final(const struct slice *s, const struct thread *t)
@@ -37,20 +37,20 @@ static inline void call_cause(const struct call *c, uint8_t *cause, uint8_t *par
 }
 
 
-void verdict_of_call(const struct call *c, struct verdict *v);
+void resolution_of_call(const struct call *c, struct resolution *v);
 /* Sets v for the call that ended with this exit, if the entry will not come. */
-void verdict_of_exit(const struct rec *exit, struct verdict *v);
+void resolution_of_exit(const struct rec *exit, struct resolution *v);
 
 /* Moves t's unresolved time, in all bins and under all its aliases, to the parts of v. */
-void resolve(struct slice *s, struct thread *t, const struct verdict *v);
+void resolve(struct slice *s, struct thread *t, const struct resolution *v);
 
 /* Ends an unresolved call: the initial one; the one after a loss; or whichever t is in, if any. by: the record that
  * ended it; NULL: a loss. */
-void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
+void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	       const struct rec *by);
-void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
+void lost_ends(struct slice *s, struct thread *t, enum initial_end how,
 	       const struct rec *by);
-void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
+void unknown_ends(struct slice *s, struct thread *t, enum initial_end how,
 		  const struct rec *by);
 
 /* Moves time that a trace without switches or without system calls cannot know to PART_UNKNOWN or PART_OTHER. The

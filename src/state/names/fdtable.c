@@ -213,6 +213,7 @@ void fdtable_merge(struct fdtable *into, struct fdtable *from)
 	from = real(from);
 	if (into == from)
 		return;
+	g_assert(!into->merged && !from->merged);
 	for (uint32_t slot = 0; from->fds.mask && slot <= from->fds.mask; slot++) {
 		if (from->fds.values[slot] == INTMAP_NONE)
 			continue;
@@ -324,18 +325,19 @@ static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
 /* A version is needed for events from its own up to the next version's. */
 static void forget_versions(GArray *list, const GArray *forks, const GArray *needed, uint64_t seq)
 {
-	guint kept = 0;
+	guint n_left = 0;
 
 	for (guint i = 0; i < list->len; i++) {
 		struct fd_version v = g_array_index(list, struct fd_version, i);
 		uint64_t next = i + 1 < list->len ? g_array_index(list, struct fd_version, i + 1).seq
 						  : UINT64_MAX;
+		g_assert(v.seq <= next);
 		bool first = i == 0 && v.dumped;	/* also holds for the time before it */
 		if (next > seq || first || any_between(needed, v.seq, next) ||
 		    any_between(forks, v.seq, next))
-			g_array_index(list, struct fd_version, kept++) = v;
+			g_array_index(list, struct fd_version, n_left++) = v;
 	}
-	g_array_set_size(list, kept);
+	g_array_set_size(list, n_left);
 }
 
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last)
@@ -351,6 +353,7 @@ void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 {
 	for (guint i = all->len; i-- > 0;) {
 		struct fdtable *t = g_ptr_array_index(all, i);
+		g_assert(!t->forks || !t->merged);
 		if (t->unowned && !t->forks) {
 			g_ptr_array_remove_index_fast(all, i);	/* the last one moves here; it was handled already */
 			continue;

@@ -57,6 +57,7 @@ enum part names_part_of(enum file_kind kind)
 		[FILE_PIPE] = PART_PIPE, [FILE_EVENT] = PART_OTHER, [FILE_TTY] = PART_OTHER,
 		[FILE_OTHER] = PART_OTHER,
 	};
+	g_assert((unsigned)kind < FILE_KIND_N);
 	return part[kind];
 }
 
@@ -77,6 +78,7 @@ static bool context_applies(const struct slice *s, const struct fact *f)
 /* Applies a FACT_CONTEXT. False: nothing changed. */
 static bool context_update(struct context_history *by, const struct fact *f)
 {
+	g_assert(f->a >= 0 && f->a < CONTEXT_N);
 	uint32_t value = f->a == CONTEXT_HOSTNAME ? f->text : (uint32_t)f->b;
 
 	if (by->is.value[f->a] == value)
@@ -101,6 +103,7 @@ static void context_merge(struct context_history *into, const struct context_his
  * deepest level counts. */
 static void process_ns_dump(struct process_ns *d, const struct fact *f, int32_t pid)
 {
+	g_assert(f->a >= 0 && f->a < NS_N);
 	uint32_t *is = d->dumped.value;
 
 	if (f->a == NS_PID && f->c >= 0) {
@@ -140,6 +143,7 @@ static void process_ns_resolve(const struct process_ns *d, struct process_info *
 static struct thread_identity *identity_of(struct names *n, uint32_t thread)
 {
 	thread = thread_follow(n->s, thread);
+	g_assert(thread < n->s->threads->len);
 	if (thread >= n->identities->len)
 		g_ptr_array_set_size(n->identities, thread + 1);
 	struct thread_identity *p = g_ptr_array_index(n->identities, thread);
@@ -200,6 +204,7 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 
 static struct process_info *process_at(const struct names *n, uint32_t i)
 {
+	g_assert(names_process_at(n, i));	/* its threads keep it */
 	return &names_process_at(n, i)->info;
 }
 
@@ -293,6 +298,7 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 static void thread_ends(struct names *n, uint32_t thread, const struct fact *f)
 {
 	struct thread_identity *p = identity_of(n, thread);
+	g_assert(p->process != ID_NONE);
 	struct lifetime *l = lifetime_at(n, p->process);
 	int32_t tid = thread_at(n->s, thread_follow(n->s, thread))->tid;
 	identity_ends(n, p);
@@ -566,6 +572,7 @@ static void adopt_anonymous(struct names *n)
 			continue;
 		struct thread_identity *p = g_ptr_array_index(n->identities, id);
 		struct thread_identity *into = identity_of(n, real);
+		g_assert(p && p != into && real < n->s->threads->len);
 		g_array_remove_index_fast(n->anonymous, i - 1);
 		n->generation++;
 		if (p->table && !fdtable_is_merged(p->table))
@@ -665,6 +672,7 @@ uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
 
 GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
 {
+	g_assert(names_process_at(n, process));
 	return fdtable_open(names_process_at(n, process)->table, seq);
 }
 
@@ -675,6 +683,7 @@ uint32_t names_n_files(const struct names *n)
 
 const struct file_info *names_file_info(const struct names *n, uint32_t file)
 {
+	g_assert(file < n->files->len);
 	return &g_array_index(n->files, struct file_info, file);
 }
 
@@ -728,6 +737,7 @@ static void forget_ended_tables(struct names *n, const GArray *needed)
 static uint32_t forget_process(struct names *n, uint32_t process)
 {
 	const struct process *p = names_process_at(n, process);
+	g_assert(p && p->n_threads == 0);
 	uint64_t key = pair(p->info.host, (uint32_t)p->info.pid);
 	uint32_t id = p->id;
 

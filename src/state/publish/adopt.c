@@ -50,6 +50,7 @@ static bool map_hosts(struct adoption *a)
 	a->host = map_new(a->from->hosts);
 	for (guint i = 0; i < a->from->hosts->len; i++) {
 		const struct published_host *e = &g_array_index(a->from->hosts, struct published_host, i);
+		g_assert(e->id < a->from->hosts->len);
 		for (guint k = 0; k < hosts->len; k++) {
 			const struct slice_host *h = &g_array_index(hosts, struct slice_host, k);
 			if (!strcmp(h->name, e->info.name) && !strcmp(h->boot, e->info.boot))
@@ -66,6 +67,7 @@ static void map_files(struct adoption *a)
 	a->file = map_new(a->from->files);
 	for (guint i = 0; i < a->from->files->len; i++) {
 		const struct published_file *e = &g_array_index(a->from->files, struct published_file, i);
+		g_assert(e->id < a->from->files->len);
 		a->file[e->id] = names_file_id(a->p->names, a->host[e->info.host], e->info.kind,
 					       a->string[e->info.path]);
 	}
@@ -330,7 +332,7 @@ static void move_seconds(struct adoption *a, int64_t from, int64_t to)
 		if (!is_between(s->begin_ns, from, to))
 			continue;
 		map_second(a, s);
-		s->trust.corrected = 1;
+		s->completeness.corrected = 1;
 		g_ptr_array_add(a->to->seconds, second_ref(s));
 	}
 }

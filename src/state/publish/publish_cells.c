@@ -76,7 +76,7 @@ static void make_thread(struct second_maker *m, const void *built)
 	uint32_t id = x->thread;
 
 	if (!resolve_thread(m, &id) ||
-	    (is_empty(x) && !thread_tells_itself(m->s, thread_at(m->s, x->thread))))
+	    (is_empty(x) && !thread_names_itself(m->s, thread_at(m->s, x->thread))))
 		return;
 	struct thread_cell *c = thread_cell(m, id);
 	add_parts(m, c, x->thread, x->part);
@@ -243,6 +243,7 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 {
 	struct second *to = m->second;
 
+	g_assert(!to->slow && !to->n_slow);
 	to->slow = g_new0(struct slow_call, b->slow->len);
 	for (guint i = 0; i < b->slow->len; i++) {
 		const struct bin_slow *x = &g_array_index(b->slow, struct bin_slow, i);
@@ -267,8 +268,8 @@ static void add_lost_ns(const struct loss *loss, int64_t ns, void *maker)
 	struct loss_cell *c = cell_table_get(&m->table[CELL_loss], cell_layout(CELL_loss), &key, NULL);
 
 	c->ns += ns;
-	m->second->trust.lost_ns += ns;
-	m->second->trust.lost_cpus |= UINT64_C(1) << loss->stream_cpu % 64;
+	m->second->completeness.lost_ns += ns;
+	m->second->completeness.lost_cpus |= UINT64_C(1) << loss->stream_cpu % 64;
 }
 
 bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)

@@ -29,7 +29,7 @@ uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
  * events. It is the same thread. ID_NONE: there is none. */
 static uint32_t find_silent(struct publisher *p, const struct thread *t)
 {
-	uint32_t id = thread_tells_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
+	uint32_t id = thread_names_itself(p->s, t) ? owners_newest(&p->tid_owners, t->host, t->tid) : ID_NONE;
 	const struct thread_entry *entry = id == ID_NONE ? NULL : thread_entry(p, id);
 	return entry && entry->released != TIME_UNKNOWN && entry->exit_ns == TS_NONE ? id : ID_NONE;
 }
@@ -37,6 +37,7 @@ static uint32_t find_silent(struct publisher *p, const struct thread *t)
 uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 {
 	thread = thread_follow(p->s, thread);
+	g_assert(thread < p->s->threads->len);
 	struct thread *t = g_ptr_array_index(p->s->threads, thread);
 	if (t->id != ID_NONE)
 		return t->id;
@@ -59,6 +60,7 @@ static uint32_t span_thread(void *data, uint32_t thread)
 
 static uint32_t *before_of(const struct owners *l, uint32_t id)
 {
+	g_assert(pages_get(l->entries, id));	/* an entry leaves its list before it is dropped */
 	return (uint32_t *)(void *)((char *)pages_get(l->entries, id) + l->at_before);
 }
 
@@ -75,6 +77,7 @@ uint32_t owners_newest(const struct owners *l, uint32_t host, int32_t number)
 
 void owners_add(struct owners *l, uint32_t host, int32_t number, uint32_t id)
 {
+	g_assert(owners_newest(l, host, number) != id);	/* else the list would not end */
 	*before_of(l, id) = owners_newest(l, host, number);
 	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
 }
@@ -169,6 +172,7 @@ static uint32_t process_of(const struct publisher *p, uint32_t thread)
 static bool publish_thread(struct publisher *p, uint32_t id, void *pub)
 {
 	struct thread_entry *entry = thread_entry(p, id);
+	g_assert(entry);
 	if (entry->thread == ID_NONE)
 		return false;
 	entry->thread = thread_follow(p->s, entry->thread);
@@ -305,12 +309,12 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step, end = b->after * s->step;
 	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
-	to->trust = b->trust;
-	bool soft = publish_cells(p, b, to);
-	to->trust.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
+	to->completeness = b->completeness;
+	bool provisional = publish_cells(p, b, to);
+	to->completeness.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
 	b->dirty = open;
-	b->soft = b->again = soft;
+	b->provisional = b->again = provisional;
 	b->generation = p->generation;
 	second_seal(to);
 	return to;
@@ -326,12 +330,12 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
-	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head.len))
+	if (to->final && !thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || t->head.len))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
 	if (thread_is_lost(p->s, t))
 		return false;
-	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
+	return !t->resolved || t->st.run != RUN_DEAD || t->exit_ns > to->until;
 }
 
 /* Thread slots that were reused hold new threads: charges them again. */
@@ -379,7 +383,7 @@ static void update_generation(struct publisher *p)
 
 static bool is_due(const struct publisher *p, const struct bin *b)
 {
-	return b->dirty || (b->soft && b->again && b->generation != p->generation);
+	return b->dirty || (b->provisional && b->again && b->generation != p->generation);
 }
 
 static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border,
@@ -405,15 +409,15 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	}
 }
 
-static struct trust total_trust(const struct publisher *p)
+static struct completeness total_completeness(const struct publisher *p)
 {
-	struct trust t = p->s->forgotten;
+	struct completeness t = p->s->forgotten;
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		const struct bin *b = value;
-		trust_add(&t, &b->trust);
+		completeness_add(&t, &b->completeness);
 	}
 	t.touched = (uint32_t)losses_touching(&p->s->losses, INT64_MIN, INT64_MAX);
 	return t;
@@ -425,7 +429,7 @@ void publisher_totals(const struct publisher *p, struct publication *pub)
 	pub->first_ns = p->s->first;
 	pub->last_ns = p->s->last;
 	pub->n_events = p->s->n_events;
-	pub->trust = total_trust(p);
+	pub->completeness = total_completeness(p);
 }
 
 void publisher_bound_spans(struct publisher *p, size_t bytes)
@@ -522,6 +526,8 @@ static void release_process(struct publisher *p, uint32_t id)
 	struct process_entry *entry = process_entry(p, id);
 	entry->process = ID_NONE;
 	entry->released = p->s->last;
+	g_assert(!p->released_processes->len || g_array_index(p->released_processes, struct released,
+				p->released_processes->len - 1).at <= entry->released);	/* drop_released() */
 	g_array_append_val(p->released_processes, ((struct released){ entry->released, id }));
 }
 
@@ -536,6 +542,8 @@ static void release_thread(struct thread *t, void *publisher)
 	struct thread_entry *entry = thread_entry(p, t->id);
 	entry->thread = ID_NONE;
 	entry->released = p->s->last;
+	g_assert(!p->released_threads->len || g_array_index(p->released_threads, struct released,
+				p->released_threads->len - 1).at <= entry->released);	/* drop_released() */
 	g_array_append_val(p->released_threads, ((struct released){ entry->released, t->id }));
 }
 
@@ -620,17 +628,18 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
+		g_assert(b != s->count_bin);	/* slice_flush() */
 		if (b->after * s->step > before)
 			continue;
-		trust_add(&s->forgotten, &b->trust);
+		completeness_add(&s->forgotten, &b->completeness);
 		if (s->bin_last == b)
 			s->bin_last = NULL;
 		g_hash_table_iter_remove(&it);
 	}
-	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
-	losses_forget(&s->losses, s->kept_from * s->step);
+	s->retained_from = MAX(s->retained_from, time_floor(before, s->step) / s->step);
+	losses_forget(&s->losses, s->retained_from * s->step);
 	forget_names(p);
-	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->kept_from * s->step));
+	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->retained_from * s->step));
 }
 
 struct publication *slice_finish(struct slice *s)

@@ -16,47 +16,47 @@
 /* Resolves the right's initial call from the left's final state. */
 static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 {
-	struct verdict v = was_user;
-	bool has_exit = r->soft_end == SOFT_BY_EXIT;
-	bool lost = l->st.call_state == CALL_SOFT;
+	struct resolution v = was_user;
+	bool has_exit = r->initial_end == INITIAL_BY_EXIT;
+	bool lost = l->st.call_state == CALL_UNRESOLVED;
 	if (l->st.call_state == CALL_IN) {
 		if (l->st.call.name)
-			verdict_of_call(&l->st.call, &v);
+			resolution_of_call(&l->st.call, &v);
 		else
-			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
+			v = (struct resolution){ .run_part = PART_SYSCALL, .part = PART_OTHER };
 	} else if (lost && has_exit) {
-		verdict_of_exit(&r->soft_exit, &v);
-	} else if (lost && r->soft_end != SOFT_BY_ENTER) {
-		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
+		resolution_of_exit(&r->initial_exit, &v);
+	} else if (lost && r->initial_end != INITIAL_BY_ENTER) {
+		v = r->initial_end == INITIAL_OPEN ? is_lost : was_lost;
 	}
 	resolve(s, r, &v);
 	for (guint i = 0; i < r->waits.len; i++) {
 		struct wait *w = vec_at(&r->waits, struct wait, i);
-		if (w->in_soft_call && l->st.call_state == CALL_IN)
+		if (w->in_initial_call && l->st.call_state == CALL_IN)
 			w->call = wait_call(&l->st.call);
-		w->in_soft_call = false;
+		w->in_initial_call = false;
 	}
 	if (!has_exit) {
-		if (r->soft_end != SOFT_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
-			charge_busy(s, l, &l->st.call, r->soft_exit.ts);
-		if (lost && r->soft_end != SOFT_OPEN)
-			lost_ends(s, l, r->soft_end, &r->soft_exit);
-		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
+		if (r->initial_end != INITIAL_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
+			charge_busy(s, l, &l->st.call, r->initial_exit.ts);
+		if (lost && r->initial_end != INITIAL_OPEN)
+			lost_ends(s, l, r->initial_end, &r->initial_exit);
+		else if (r->initial_end == INITIAL_BY_ENTER && r->initial_exit.type == REC_ENTER &&
 			 l->st.call_state == CALL_IN && l->st.call.name)
-			slice_bin(s, r->soft_exit.ts)->trust.provisional++;	/* a later call replaces it */
+			slice_bin(s, r->initial_exit.ts)->completeness.provisional++;	/* a later call replaces it */
 		return;
 	}
 	/* The exit ends the left's call, or counts as an exit without an entry. Its time is already charged. */
-	struct rec e = r->soft_exit;
+	struct rec e = r->initial_exit;
 	thread_exit_call(s, l, &e);
 }
 
 /* The left does not know the initial call either: it ends where the right's initial call ended. */
-static void share_soft(struct slice *s, struct thread *l, struct thread *r)
+static void share_unresolved(struct slice *s, struct thread *l, struct thread *r)
 {
-	if (r->soft_end == SOFT_OPEN)
+	if (r->initial_end == INITIAL_OPEN)
 		return;
-	soft_ends(s, l, r->soft_end, &r->soft_exit);
+	initial_ends(s, l, r->initial_end, &r->initial_exit);
 }
 
 static void append_log(struct vec *l, struct vec *r, size_t size)
@@ -80,6 +80,7 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	uint64_t waits = l->waits_base + l->waits.len;
 	for (guint i = 0; r->annots && i < r->annots->len; i++) {
 		uint32_t id = g_array_index(r->annots, uint32_t, i);
+		g_assert(id < s->annots->len);
 		struct annot *a = &g_array_index(s->annots, struct annot, id);
 		a->thread = l->self;
 		if (!a->snap)
@@ -118,29 +119,29 @@ static void adopt_aliases(struct thread *l, struct thread *r)
 /* The right's state is known: the left gets it, after the right's head was applied. */
 static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
-	g_assert(r->hard);
-	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
-	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
-	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
-		lost_ends(s, l, r->soft_end, &r->soft_exit);
-	else if (left_knows && !r->begins_lost)
+	g_assert(r->resolved);
+	bool left_is_known = l->st.call_state != CALL_UNRESOLVED || l->st.call_lost;
+	bool right_unresolved = r->st.call_state == CALL_UNRESOLVED && !r->st.call_lost;
+	if (r->begins_lost && l->st.call_state == CALL_UNRESOLVED && r->initial_end != INITIAL_OPEN)
+		lost_ends(s, l, r->initial_end, &r->initial_exit);
+	else if (left_is_known && !r->begins_lost)
 		resolve_right(s, l, r);
 	append_logs(s, l, r);
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
 		st.part[p] += l->st.part[p];
-	if (right_soft) {
+	if (right_unresolved) {
 		st.call_state = l->st.call_state;
 		st.call_lost = l->st.call_lost;
 		st.call = l->st.call;
 	}
 	l->st = st;
-	l->hard = true;
+	l->resolved = true;
 	for (int i = 0; i < 2; i++)
-		l->soft_from[i] = MIN(l->soft_from[i], r->soft_from[i]);
+		l->unresolved_from[i] = MIN(l->unresolved_from[i], r->unresolved_from[i]);
 	adopt_aliases(l, r);
-	if (!left_knows && !r->begins_lost)
-		share_soft(s, l, r);
+	if (!left_is_known && !r->begins_lost)
+		share_unresolved(s, l, r);
 	if (r->exit_ns != TS_NONE)
 		l->exit_ns = r->exit_ns;
 }
@@ -158,6 +159,7 @@ static void append_queued(struct thread *l, struct thread *r)
 
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
+	g_assert(l != r && l->self != r->self);	/* else thread_follow() would not end */
 	r->forward = l->self;
 	r->absorbed = true;
 	s->generation += r->id != ID_NONE;
@@ -168,15 +170,15 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	for (guint i = 0; i < r->head.len; i++)
 		thread_record(s, l, vec_at(&r->head, struct rec, i));
 	append_queued(l, r);
-	if (r->hard)
+	if (r->resolved)
 		adopt(s, l, r);
 	else
 		adopt_aliases(l, r);
 	if (!l->name_last) {
 		l->name_last = r->name_last;
-		l->comm_kept = false;
+		l->comm_stored = false;
 	}
-	contexts_join(&l->told, &r->told);
+	contexts_join(&l->contexts, &r->contexts);
 	l->pid_reported |= r->pid_reported;
 	l->pid = r->pid ? r->pid : l->pid;
 }

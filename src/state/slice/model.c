@@ -52,7 +52,7 @@ struct model *model_new(const struct model_options *options)
 		slice_without_fast_path(m->s);
 	slice_read_cells(m->s, m->options.cells);
 	m->publisher = new_publisher(m, m->s);
-	m->border = m->shown = m->kept_from = INT64_MIN;
+	m->border = m->shown = m->retained_from = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
 }
@@ -165,14 +165,14 @@ static int64_t room_from(const struct model *m, size_t budget)
  * publication. Else every call would request another one. */
 bool model_has_many_spans(const struct model *m)
 {
-	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
-	return m->options.memory_budget && (m->s->annots->len > m->annots_kept + more ||
-					    strtab_bytes(m->s->texts) > m->texts_kept + span_budget(m));
+	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_retained / 2);
+	return m->options.memory_budget && (m->s->annots->len > m->annots_retained + more ||
+					    strtab_bytes(m->s->texts) > m->texts_retained + span_budget(m));
 }
 
-void model_kept_from(struct model *m, int64_t ns)
+void model_set_retained_from(struct model *m, int64_t ns)
 {
-	m->kept_from = ns;
+	m->retained_from = ns;
 }
 
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to)
@@ -224,7 +224,7 @@ static struct bin *find_bin(const struct model *m, int64_t index)
 
 static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool final)
 {
-	guint kept = 0;
+	guint n_left = 0;
 
 	for (guint i = 0; i < m->again->len; i++) {
 		struct again a = g_array_index(m->again, struct again, i);
@@ -233,9 +233,9 @@ static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool fin
 		if (b && due)
 			b->again = true;
 		else if (b && !b->dirty)
-			g_array_index(m->again, struct again, kept++) = a;
+			g_array_index(m->again, struct again, n_left++) = a;
 	}
-	g_array_set_size(m->again, kept);
+	g_array_set_size(m->again, n_left);
 }
 
 static void put_off(struct model *m, int64_t now)
@@ -247,7 +247,7 @@ static void put_off(struct model *m, int64_t now)
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
 		int64_t end = b->after * m->options.step_ns;
-		if (!b->soft || !b->again || end > m->border)
+		if (!b->provisional || !b->again || end > m->border)
 			continue;
 		struct again a = { b->index, now + MAX(now - end, m->options.step_ns) };
 		g_array_append_val(m->again, a);
@@ -276,13 +276,13 @@ struct publication *model_publish(struct model *m, bool final)
 	mark_again(m, now, forgotten, final);
 	struct publication *p = publisher_publish(m->publisher, border, now,
 						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
-	publisher_drop(m->publisher, p, m->kept_from);
+	publisher_drop(m->publisher, p, m->retained_from);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {
 		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
-		m->annots_kept = m->s->annots->len;
-		m->texts_kept = strtab_bytes(m->s->texts);
+		m->annots_retained = m->s->annots->len;
+		m->texts_retained = strtab_bytes(m->s->texts);
 	}
 	if (final)
 		m->border = INT64_MAX;

@@ -69,7 +69,7 @@ struct publication *model_adopt(struct model *m, struct publication *again, int6
 
 /* The timeline retains no second from before this time (ns; timeline_retained_from()). The next publication lists
  * the threads and processes that ended before it and that no later publication refers to. */
-void model_kept_from(struct model *m, int64_t ns);
+void model_set_retained_from(struct model *m, int64_t ns);
 
 /* Estimated bytes in use, without the seconds that can be corrected: those have their own bound. */
 size_t model_bytes(const struct model *m);

@@ -12,9 +12,9 @@ struct model {
 	struct publisher *publisher;
 	int64_t border;		/* ns: seconds before it are closed */
 	int64_t shown;		/* ns: newest instant of the last publication */
-	int64_t kept_from;	/* ns, from model_kept_from() */
+	int64_t retained_from;	/* ns, from model_set_retained_from() */
 	GArray *again;		/* struct again (model.c): seconds to be published again */
-	size_t annots_kept, texts_kept;	/* number of annotations and bytes of texts after spans were last dropped */
+	size_t annots_retained, texts_retained;	/* annotations, and bytes of texts, after spans were last dropped */
 };
 
 #endif

@@ -37,7 +37,7 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	s->from_start = from_start;
 	s->step = step_ns;
 	s->first = INT64_MAX;
-	s->last = s->kept_from = s->horizon = s->window_from = INT64_MIN;
+	s->last = s->retained_from = s->horizon = s->window_from = INT64_MIN;
 	s->window_to = INT64_MAX;
 	s->strings = strtab_new();
 	s->texts = strtab_new_reftexts();
@@ -53,7 +53,7 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	thread_slots_init(&s->slots);
 	s->binaries = g_array_new(false, true, sizeof(struct binary));
 	s->blocks = blocks_new();
-	s->soft_wakes = g_array_new(false, true, sizeof(struct soft_wake));
+	s->provisional_wakes = g_array_new(false, true, sizeof(struct provisional_wake));
 	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s->streams = g_array_new(false, true, sizeof(struct stream_info));
 	s->class_infos = g_array_new(false, true, sizeof(struct class_info));
@@ -81,7 +81,7 @@ void slice_free(struct slice *s)
 	slab_clear(&s->snaps);
 	thread_slots_clear(&s->slots);
 	g_array_unref(s->binaries);
-	g_array_unref(s->soft_wakes);
+	g_array_unref(s->provisional_wakes);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
@@ -97,6 +97,7 @@ void slice_free(struct slice *s)
 
 void slice_window(struct slice *s, int64_t from, int64_t to)
 {
+	g_assert(from <= to);
 	s->window_from = time_floor(from, s->step) / s->step - 1;
 	s->window_to = time_floor(to, s->step) / s->step;
 }
@@ -190,6 +191,7 @@ uint32_t slice_text(struct slice *s, struct blk_text t)
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,
 			uint64_t seq)
 {
+	g_assert(thread == ID_NONE || thread < s->threads->len);
 	struct fact f = {
 		.ts = ts, .seq = seq, .kind = kind, .thread = thread, .other = ID_NONE,
 		.host = thread == ID_NONE ? 0 : thread_at(s, thread)->host,
@@ -204,6 +206,7 @@ static struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t t
 {
 	uint32_t id = thread_slots_take(&s->slots);
 	struct thread *t = id == ID_NONE ? thread_new(s->threads->len) : thread_at(s, id);
+	g_assert(t->self == (id == ID_NONE ? s->threads->len : id) && t->tid == -1 && t->forward == ID_NONE);
 	if (id == ID_NONE)
 		g_ptr_array_add(s->threads, t);
 	t->host = host;
@@ -220,6 +223,7 @@ static void unregister(struct intmap *tids, uint64_t key, uint32_t id)
 void slice_thread_release(struct slice *s, struct thread *t)
 {
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	g_assert(t->tid != -1 || t->resolved || t->forward != ID_NONE);	/* else it is free already */
 	struct thread **slot = &s->tid_cache[(uint32_t)t->tid % TID_CACHE];
 	unregister(&s->tid_last, key, t->self);
 	unregister(&s->tid_first, key, t->self);
@@ -247,7 +251,7 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 	t = NULL;
 	if (id != INTMAP_NONE) {
 		t = *slot = thread_at(s, id);
-		if (!(t->hard && t->st.run == RUN_DEAD))
+		if (!(t->resolved && t->st.run == RUN_DEAD))
 			return t;
 	}
 	bool again = t;
@@ -263,7 +267,7 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 {
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
-	if (t && !(t->hard && t->st.run == RUN_DEAD))
+	if (t && !(t->resolved && t->st.run == RUN_DEAD))
 		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq });
 }
 
@@ -289,9 +293,9 @@ struct thread *slice_idle(struct slice *s, struct cpu *c)
 	if (c->idle)
 		return c->idle;
 	struct thread *t = slice_thread_new(s, c->host, (int32_t)(UINT32_C(0x80000000) | c->number));
-	t->idle = t->hard = true;
+	t->idle = t->resolved = true;
 	t->task_tid = 0;
-	t->comm_kept = true;	/* .comm.mask is 0: any name matches */
+	t->comm_stored = true;	/* .comm.mask is 0: any name matches */
 	t->start_cpu = c->self;
 	thread_register(s, t);
 	c->idle = t;
@@ -305,6 +309,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	uint32_t i = intmap_get(&s->cpu_map, pair(host, number));
 	if (i != INTMAP_NONE)
 		return i;
+	g_assert(host < s->hosts->len);
 	struct cpu *c = g_new0(struct cpu, 1);
 	c->self = i = s->cpus->len;
 	c->host = host;
@@ -323,6 +328,6 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	runs_start(s, c);
 	if (s->from_start && s->first != INT64_MAX)
 		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = c->cursor,
-							 .cpu = i, .who = ID_NONE });
+							 .cpu = i, .id = ID_NONE });
 	return i;
 }

@@ -35,7 +35,7 @@ struct slice_host {
 struct thread_slots {
 	GArray *free;		/* uint32_t: free slots */
 	GArray *again;		/* uint32_t: slots reused since the publisher last looked */
-	guint kept;		/* slots in use after the last thread_slots_free_ended() */
+	guint used;		/* slots in use after the last thread_slots_free_ended() */
 };
 
 struct slice {
@@ -78,8 +78,8 @@ struct slice {
 	struct bin *bin_last;		/* last used bin, or NULL */
 	uint32_t epochs;		/* number of epochs assigned so far, see struct call_slot */
 	struct bin *count_bin;		/* the bin of struct class_info.count; NULL: nothing is counted */
-	int64_t kept_from;		/* bins before this index were dropped */
-	struct trust forgotten;		/* sum of the dropped bins' completeness */
+	int64_t retained_from;		/* bins before this index were dropped */
+	struct completeness forgotten;		/* sum of the dropped bins' completeness */
 	struct cell_table unread[CELL_KIND_N];	/* for .unread_kinds: one cell that is written and never read */
 	uint64_t generation;		/* number of published threads that were merged into others */
 
@@ -90,7 +90,7 @@ struct slice {
 	struct slab snaps;		/* owns the annotations' struct snap */
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.h */
-	GArray *soft_wakes;		/* struct soft_wake */
+	GArray *provisional_wakes;		/* struct provisional_wake */
 	GHashTable *classes;		/* names of the event classes of all sources, a set */
 	struct fdops fdops;
 
@@ -145,7 +145,7 @@ static inline bool slice_has_kernel(const struct slice *s, uint32_t host)
 }
 
 /* Live, without a kernel trace: only the thread's own events show that it exists. */
-static inline bool thread_tells_itself(const struct slice *s, const struct thread *t)
+static inline bool thread_names_itself(const struct slice *s, const struct thread *t)
 {
 	return s->live && !slice_has_kernel(s, t->host);
 }

@@ -30,6 +30,7 @@ struct maps {			/* arrays: the right's id -> the left's id */
 
 static uint32_t map_thread(const struct maps *m, uint32_t id)
 {
+	g_assert(id == ID_NONE || id < m->n_threads);
 	return id == ID_NONE ? ID_NONE : m->thread[id];
 }
 
@@ -90,9 +91,9 @@ static void map_rec(struct rec *r, const struct maps *m)
 	r->seq += m->seq_add;
 	r->cpu = map_cpu(m, r->cpu);
 	if (r->type == REC_WAKE)
-		r->who = map_thread(m, r->who);
+		r->id = map_thread(m, r->id);
 	else if (r->type == REC_SPAN || r->type == REC_MARK)
-		r->who += m->annot_add;
+		r->id += m->annot_add;
 	r->name = m->string[r->name];
 	r->text = m->string[r->text];
 }
@@ -143,11 +144,11 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		t->creator = map_thread(m, t->creator);
 		t->out_call = m->string[t->out_call];
 		t->name_last = m->string[t->name_last];
-		t->told.value[CONTEXT_HOSTNAME] = m->string[t->told.value[CONTEXT_HOSTNAME]];
+		t->contexts.value[CONTEXT_HOSTNAME] = m->string[t->contexts.value[CONTEXT_HOSTNAME]];
 		t->st.waker = map_thread(m, t->st.waker);
 		t->st.wake_seq += t->st.wake_seq ? m->seq_add : 0;
 		map_call(&t->st.call, m);
-		map_rec(&t->soft_exit, m);
+		map_rec(&t->initial_exit, m);
 		map_logs(a, t, m);
 		counters_map(t->counters, m->string, m->thread);
 		g_ptr_array_add(a->threads, t);
@@ -201,7 +202,7 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *from = value;
 		g_hash_table_iter_steal(&it);
-		if (from->index >= a->kept_from && !g_hash_table_contains(a->bins, &from->index))
+		if (from->index >= a->retained_from && !g_hash_table_contains(a->bins, &from->index))
 			bin_adopt(a, from, &maps);
 		else
 			bin_merge(a, slice_bin(a, from->index * a->step), from, &maps);
@@ -316,6 +317,7 @@ static void sort_range(GArray *facts, guint from, guint to)
 /* Merges the facts from `at` on with those before; both ranges are in order. */
 static void merge_facts(GArray *facts, guint at)
 {
+	g_assert(at <= facts->len);
 	guint n = facts->len - at, i = at, to = facts->len;
 	g_autofree struct fact *new = g_memdup2(&g_array_index(facts, struct fact, at),
 						n * sizeof(struct fact));
@@ -327,15 +329,16 @@ static void merge_facts(GArray *facts, guint at)
 }
 
 /* Sorts three ranges: the left's facts, the right's, and those that merging wrote. */
-static void sort_facts(struct slice *s, guint right, guint told)
+static void sort_facts(struct slice *s, guint right, guint contexts)
 {
+	g_assert(s->facts_sorted <= right && right <= contexts && contexts <= s->facts->len);
 	sort_range(s->facts, s->facts_sorted, right);
 	if (s->facts_sorted && s->facts_sorted < right)
 		sort_range(s->facts, 0, right);
-	sort_range(s->facts, right, told);
-	sort_range(s->facts, told, s->facts->len);
-	if (told < s->facts->len)
-		merge_facts(s->facts, told);
+	sort_range(s->facts, right, contexts);
+	sort_range(s->facts, contexts, s->facts->len);
+	if (contexts < s->facts->len)
+		merge_facts(s->facts, contexts);
 	s->facts_sorted = s->facts->len;
 }
 
@@ -363,6 +366,7 @@ static void join_counters(struct slice *a, struct slice *b)
 struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct maps m = { 0 };
+	g_assert(a != b && !a->stitching);
 	a->stitching = true;
 	memset(a->tid_cache, 0, sizeof a->tid_cache);
 	g_assert(!b->from_start && a->step == b->step);
@@ -387,11 +391,11 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	}
 	move_threads(a, b, &m);
 	guint right = a->facts->len;
-	bool kept = slice_keeps_logs(a);
+	bool logs = slice_keeps_logs(a);
 	move_annots_and_facts(a, b, &m);
-	if (!kept && slice_keeps_logs(a))
+	if (!logs && slice_keeps_logs(a))
 		runs_begin_join(a);
-	guint told = a->facts->len;
+	guint contexts = a->facts->len;
 	move_bins(a, b, &m);
 	for (guint i = 0; i < b->cpus->len; i++) {
 		struct cpu *c = cpu_at(b, i);
@@ -415,7 +419,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		sched_wakes_known(a);
 	a->stitching = false;
 	join_counters(a, b);
-	sort_facts(a, right, told);
+	sort_facts(a, right, contexts);
 	a->first = MIN(a->first, b->first);
 	a->last = MAX(a->last, b->last);
 	a->horizon = MAX(a->horizon, b->horizon);

@@ -9,7 +9,7 @@
 
 static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 {
-	struct behind *b = data;
+	struct neighbour_list *b = data;
 	struct neighbour n = { thread == ID_NONE ? NULL : thread_at(b->s, thread), to - from };
 	if (!n.thread)
 		return;
@@ -22,7 +22,7 @@ static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 
 static void add_queue(void *data, struct cpu *cpu, int64_t from, int64_t to)
 {
-	struct behind *b = data;
+	struct neighbour_list *b = data;
 	if (cpu)
 		runs_between(b->s, cpu, from, to, add_piece, b);
 }
@@ -63,25 +63,25 @@ static guint same_thread(const struct vec *all, guint from, guint end, const str
 static void sum_up(struct vec *all)
 {
 	bool few = all->len <= FEW;
-	guint kept = 0;
+	guint n_left = 0;
 	if (all->len < 2)
 		return;
 	if (!few)
 		vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
 	for (guint i = 0; i < all->len; i++) {
 		const struct neighbour *n = vec_at(all, struct neighbour, i);
-		guint at = same_thread(all, few || !kept ? 0 : kept - 1, kept, n->thread);
-		if (at < kept)
+		guint at = same_thread(all, few || !n_left ? 0 : n_left - 1, n_left, n->thread);
+		if (at < n_left)
 			vec_at(all, struct neighbour, at)->ns += n->ns;
 		else
-			*vec_at(all, struct neighbour, kept++) = *n;
+			*vec_at(all, struct neighbour, n_left++) = *n;
 	}
-	all->len = kept;
+	all->len = n_left;
 	vec_sort(all, sizeof(struct neighbour), longest_first, NULL);
 }
 
 /* The thread that ran longest among the entries from `first` on; ID_NONE: idle time is longer. */
-static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
+static uint32_t longest_of(const struct neighbour_list *b, guint first, int64_t idle)
 {
 	guint n = b->all.len - first;
 	if (!n)
@@ -97,7 +97,7 @@ static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
 	return longest.ns >= idle ? longest.thread->self : ID_NONE;
 }
 
-uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
+uint32_t neighbours_of_wait(struct neighbour_list *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
 {
 	guint first = b->all.len;
 	int64_t idle = b->idle;
@@ -105,9 +105,9 @@ uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, in
 	return longest_of(b, first, b->idle - idle);
 }
 
-void behind_sum(struct spans *sp, struct span *span)
+void neighbours_sum(struct spans *sp, struct span *span)
 {
-	struct behind *b = &sp->parts.behind;
+	struct neighbour_list *b = &sp->parts.neighbour_list;
 	struct span_runqueue *r = (struct span_runqueue *)(void *)sp->parts.neighbours;
 	int64_t runnable = part_sum_runnable(span->part);
 	if (runnable <= 0)

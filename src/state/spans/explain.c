@@ -69,7 +69,7 @@ static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
 {
 	const struct tstate *st = &t->st;
 	bool woken = st->run == RUN_WOKEN;
-	if (!t->hard || (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED))
+	if (!t->resolved || (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED))
 		return false;
 	*w = (struct wait){
 		.begin = st->off_ns, .wake = woken ? st->wake_ns : now, .end = now,
@@ -169,16 +169,16 @@ static bool in_order(const struct vec *waits)
 	return true;
 }
 
-static void set_waits(struct vec *kept, struct span *span)
+static void set_waits(struct vec *waits, struct span *span)
 {
-	if (kept->len > LIMIT_SPAN_WAITS || !in_order(kept)) {
-		vec_sort(kept, sizeof(struct span_wait), longest_wait, NULL);
-		span->n_waits_more = kept->len - MIN(kept->len, LIMIT_SPAN_WAITS);
-		kept->len -= span->n_waits_more;
-		vec_sort(kept, sizeof(struct span_wait), earliest_wait, NULL);
+	if (waits->len > LIMIT_SPAN_WAITS || !in_order(waits)) {
+		vec_sort(waits, sizeof(struct span_wait), longest_wait, NULL);
+		span->n_waits_more = waits->len - MIN(waits->len, LIMIT_SPAN_WAITS);
+		waits->len -= span->n_waits_more;
+		vec_sort(waits, sizeof(struct span_wait), earliest_wait, NULL);
 	}
-	span->n_waits = kept->len;
-	span->waits = kept->data;
+	span->n_waits = waits->len;
+	span->waits = waits->data;
 }
 
 /* Parts and waits that the trace has no events for become unknown. */
@@ -211,25 +211,25 @@ static void add_writeback(struct span *span, const struct span_wait *w, int64_t 
 static void take_wait(struct spans *sp, struct span *span, uint32_t thread, const struct wait *w,
 		      int64_t begin, int64_t end)
 {
-	struct vec *kept = &sp->parts.waits;
-	struct span_wait *told = vec_add(kept, struct span_wait);
+	struct vec *waits = &sp->parts.waits;
+	struct span_wait *stored_wait = vec_add(waits, struct span_wait);
 	int64_t smaller;
-	bool inside = explain_wait(sp, thread, w, begin, end, told, &smaller);
-	uint32_t behind = behind_wait(&sp->parts.behind, thread, w, begin, end);
+	bool inside = explain_wait(sp, thread, w, begin, end, stored_wait, &smaller);
+	uint32_t holder = neighbours_of_wait(&sp->parts.neighbour_list, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
 		span->part[part_of_call(sp, thread, w)] += w->wake - w->begin;
-	add_writeback(span, told, smaller);
-	told->cpu_holder = spans_map_thread(sp, behind);
-	kept->len -= !inside;
+	add_writeback(span, stored_wait, smaller);
+	stored_wait->cpu_holder = spans_map_thread(sp, holder);
+	waits->len -= !inside;
 }
 
 /* A wait that lies completely inside several spans of the trace. It is explained once for all of them. */
 struct known_wait {
-	struct span_wait told;
+	struct span_wait stored_wait;
 	const struct wait *wait;
 	int64_t writeback_ns;
 	int64_t idle_ns;		/* its contribution to struct behind .idle */
-	uint32_t n, first;		/* its entries in spans.known_behind */
+	uint32_t n, first;		/* its entries in spans.known_neighbours */
 	bool inside;
 };
 
@@ -243,27 +243,28 @@ static const struct known_wait *find_known(const struct spans *sp, const struct 
 
 static void take_known(struct spans *sp, struct span *span, const struct known_wait *k)
 {
-	struct behind *b = &sp->parts.behind;
+	g_assert(k->first + k->n <= sp->known_neighbours.len);
+	struct neighbour_list *b = &sp->parts.neighbour_list;
 	if (k->inside)
-		*vec_add(&sp->parts.waits, struct span_wait) = k->told;
+		*vec_add(&sp->parts.waits, struct span_wait) = k->stored_wait;
 	if (k->wait->cause == WAIT_FD)
-		span->part[k->told.part == PART_WRITEBACK ? PART_DISK : k->told.part] +=
+		span->part[k->stored_wait.part == PART_WRITEBACK ? PART_DISK : k->stored_wait.part] +=
 			k->wait->wake - k->wait->begin;
 	span->part[PART_DISK] -= k->writeback_ns;
 	span->part[PART_WRITEBACK] += k->writeback_ns;
 	b->idle += k->idle_ns;
-	vec_append(&b->all, vec_at(&sp->known_behind, struct neighbour, k->first), k->n, sizeof(struct neighbour));
+	vec_append(&b->all, vec_at(&sp->known_neighbours, struct neighbour, k->first), k->n, sizeof(struct neighbour));
 }
 
 static void take_whole(struct spans *sp, struct span *span, uint32_t thread, struct wait *w)
 {
-	struct behind *b = &sp->parts.behind;
+	struct neighbour_list *b = &sp->parts.neighbour_list;
 	const struct known_wait *known = find_known(sp, w);
 	if (known) {
 		take_known(sp, span, known);
 		return;
 	}
-	uint32_t n_behind = b->all.len, n_kept = sp->parts.waits.len;
+	uint32_t n_neighbours = b->all.len, n_waits = sp->parts.waits.len;
 	int64_t idle = b->idle, writeback = span->part[PART_WRITEBACK];
 	take_wait(sp, span, thread, w, w->begin, w->end);
 	w->known = sp->known.len;
@@ -271,11 +272,11 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	k->wait = w;
 	k->idle_ns = b->idle - idle;
 	k->writeback_ns = span->part[PART_WRITEBACK] - writeback;
-	k->first = sp->known_behind.len;
-	k->n = b->all.len - n_behind;
-	k->inside = sp->parts.waits.len > n_kept;
-	k->told = *vec_at(&sp->parts.waits, struct span_wait, n_kept);	/* valid even if the wait was not added */
-	vec_append(&sp->known_behind, vec_at(&b->all, struct neighbour, n_behind), k->n, sizeof(struct neighbour));
+	k->first = sp->known_neighbours.len;
+	k->n = b->all.len - n_neighbours;
+	k->inside = sp->parts.waits.len > n_waits;
+	k->stored_wait = *vec_at(&sp->parts.waits, struct span_wait, n_waits);	/* valid even if the wait was not added */
+	vec_append(&sp->known_neighbours, vec_at(&b->all, struct neighbour, n_neighbours), k->n, sizeof(struct neighbour));
 }
 
 /* Adds the thread's parts and waits from annotation x to y. Both are by this thread, as is every annotation in
@@ -284,6 +285,7 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 {
 	if (x == y)
 		return;
+	g_assert(x->snap && y->snap && x->thread != ID_NONE);
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
@@ -299,6 +301,7 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 /* Adds the time from the last annotation of an open span to `now`. */
 static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
 {
+	g_assert(x->snap && x->thread != ID_NONE);
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	int64_t part[PART_SLICE_N];
@@ -316,7 +319,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	int64_t *part = span->part, known = 0;
 	const struct annot *x = NULL, *from = NULL;	/* from .. x: consecutive annotations by one thread */
 	sp->parts.waits.len = 0;
-	behind_reset(&sp->parts.behind);
+	neighbours_reset(&sp->parts.neighbour_list);
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *y = annot_of(sp, h, i);
 		if (y->ts < h->begin || y->ts > h->end)
@@ -334,7 +337,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 		explain_open(sp, span, x, h->end);
 	set_unknown_parts(sp->s, span, &sp->parts.waits);
 	set_waits(&sp->parts.waits, span);
-	behind_sum(sp, span);
+	neighbours_sum(sp, span);
 	for (unsigned p = 0; p < PART_N; p++)
 		known += part[p];
 	part[PART_UNKNOWN] += h->end - h->begin - known;

@@ -66,8 +66,10 @@ void spans_group(struct spans *sp, struct vec *to)
 	to->len = n;
 	guint *starts = sp->starts.data;
 	memset(starts, 0, (halves + 2) * sizeof *starts);
-	for (guint i = 0; i < n; i++)
+	for (guint i = 0; i < n; i++) {
+		g_assert(from[i].half < halves);
 		starts[from[i].half + 2]++;
+	}
 	for (guint i = 2; i <= halves; i++)
 		starts[i] += starts[i - 1];
 	for (guint i = 0; i < n; i++)
@@ -106,6 +108,7 @@ static void find_calls(struct spans *sp, guint first, guint end)
 {
 	const struct segment *segs = sp->segments.data;
 	struct thread *t = thread_at(sp->s, segs[first].thread);
+	g_assert(first < end && end <= sp->segments.len && segs[end - 1].thread == segs[first].thread);
 	const struct done_call *calls = t->calls.data;
 	struct vec *stack = &sp->stack;
 	guint next = first, n;

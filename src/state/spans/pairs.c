@@ -134,6 +134,7 @@ static GArray *frames_of(GHashTable *table, uint64_t key)
 static struct frame *innermost(GHashTable *table, uint64_t key)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
+	g_assert(!frames || frames->len > 0);	/* empty ones are removed */
 	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
 }
 
@@ -231,15 +232,16 @@ static void function_begins(struct pairs *p, struct annot *a)
 /* Removes the function at `at` and those that it called: their exits are missing. */
 static void unwind(struct pairs *p, GArray *frames, guint at)
 {
-	guint kept = at;
+	g_assert(at < frames->len);
+	guint n_left = at;
 	for (guint i = at + 1; i < frames->len; i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
 		if (f->rule == RULE_FUNCTION)
 			p->abandon(p->data, f->trace, f->span);
 		else
-			g_array_index(frames, struct frame, kept++) = *f;
+			g_array_index(frames, struct frame, n_left++) = *f;
 	}
-	g_array_set_size(frames, kept);
+	g_array_set_size(frames, n_left);
 }
 
 /* An exit without an address belongs to the innermost function. */
@@ -401,32 +403,32 @@ bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
 	return !p->alone;
 }
 
-static void forget_in(GHashTable *table, bool (*gone)(uint64_t, void *), void *data)
+static void forget_in(GHashTable *table, bool (*evicted)(uint64_t, void *), void *data)
 {
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, table);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		GArray *frames = value;
-		guint kept = 0;
+		guint n_left = 0;
 		for (guint i = 0; i < frames->len; i++)
-			if (!gone(g_array_index(frames, struct frame, i).trace, data))
-				g_array_index(frames, struct frame, kept++) =
+			if (!evicted(g_array_index(frames, struct frame, i).trace, data))
+				g_array_index(frames, struct frame, n_left++) =
 					g_array_index(frames, struct frame, i);
-		g_array_set_size(frames, kept);
-		if (!kept)
+		g_array_set_size(frames, n_left);
+		if (!n_left)
 			g_hash_table_iter_remove(&it);
 	}
 }
 
-void pairs_forget(struct pairs *p, bool (*gone)(uint64_t trace, void *data), void *data)
+void pairs_forget(struct pairs *p, bool (*evicted)(uint64_t trace, void *data), void *data)
 {
 	GHashTableIter it;
 	gpointer key;
-	forget_in(p->by_key, gone, data);
-	forget_in(p->by_thread, gone, data);
+	forget_in(p->by_key, evicted, data);
+	forget_in(p->by_thread, evicted, data);
 	g_hash_table_iter_init(&it, p->sizes);
 	while (g_hash_table_iter_next(&it, &key, NULL))
-		if (gone(*(uint64_t *)key, data))
+		if (evicted(*(uint64_t *)key, data))
 			g_hash_table_iter_remove(&it);
 }

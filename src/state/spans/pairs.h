@@ -25,8 +25,8 @@ bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
 /* Must the annotation wait, since its thread will probably be identified soon? */
 bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now);
 
-/* Drops open spans of traces for which gone() is true. */
-void pairs_forget(struct pairs *p, bool (*gone)(uint64_t trace, void *data), void *data);
+/* Drops open spans of traces for which evicted() is true. */
+void pairs_forget(struct pairs *p, bool (*evicted)(uint64_t trace, void *data), void *data);
 
 /* The name of the annotation's function: "glxgears+0x472b"; "" if it has no address. A reftext, valid until the next
  * call. */

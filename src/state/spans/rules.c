@@ -126,7 +126,7 @@ static bool add_field(const struct reading *r, struct rule_event *e, GArray *to,
 	guint number = (guint)MAX(i, 0);
 	if (i >= 0)
 		g_array_append_val(to, number);
-	return i >= 0 || fail(r, "'%s' is no name of a field", name);
+	return i >= 0 || fail(r, "'%s' is not a field name", name);
 }
 
 static bool read_list(const struct reading *r, struct rule_event *e, GArray *to, const char *text)
@@ -301,7 +301,7 @@ static bool check_rule(const struct reading *reading, const struct rule *rule)
 		return fail(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
 	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
 	    rule->begin_key.by_thread != rule->end_key.by_thread)
-		return fail(&at, "[%s]: begin_key and end_key name different numbers of things", rule->name);
+		return fail(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
 	if (rule->parent_key.given && rule->parent != PARENT_RULE)
 		return fail(&at, "[%s]: parent_key needs parent=RULE", rule->name);
 	return true;
@@ -317,7 +317,7 @@ static bool begin_rule(struct reading *r, const char *name)
 		return true;
 	g_autofree char *plain = g_strstrip(g_strdup(name + (marked ? strlen(MARK) : 0)));
 	if (!*plain || g_str_equal(plain, "thread"))
-		return fail(r, "[%s]: a rule needs a name, and 'thread' is none", name);
+		return fail(r, "[%s]: a rule needs a name other than 'thread'", name);
 	if (find_rule(r->rules, plain))
 		return fail(r, "[%s]: there is a rule of this name already", plain);
 	if (r->rules->all->len >= LIMIT_RULES)
@@ -345,12 +345,12 @@ static bool take_line(struct reading *r, char *line)
 		return true;
 	if (*line == '[') {
 		if (line[len - 1] != ']')
-			return fail(r, "'%s' is no [GROUP]", line);
+			return fail(r, "'%s' is not a [GROUP]", line);
 		line[len - 1] = '\0';
 		return begin_rule(r, line + 1);
 	}
 	if (!r->rule)
-		return r->only_marked || fail(r, "'%s' stands before any [RULE]", line);
+		return r->only_marked || fail(r, "'%s' comes before the first [RULE]", line);
 	char *value = strchr(line, '=');
 	if (!value)
 		return fail(r, "'%s' is neither [RULE] nor KEY=VALUE", line);
@@ -385,7 +385,7 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 			g_autofree char *line = g_strndup(text, n);
 			bool valid = !memchr(text, '\0', n) && g_utf8_validate(line, -1, NULL);
 			if (!valid && (!r.only_marked || r.rule))
-				return fail(&r, "the line is no text");
+				return fail(&r, "the line is not text");
 			if (valid && !take_line(&r, line))
 				return false;
 		}
@@ -403,7 +403,7 @@ bool rules_check(const struct rules *rules, GError **error)
 		if (r->parent != PARENT_RULE)
 			continue;
 		if (!parent)
-			return fail(&at, "[%s]: there is no rule '%s' to be its parent", r->name,
+			return fail(&at, "[%s]: its parent '%s' is not a rule", r->name,
 				    r->parent_name);
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);

@@ -60,7 +60,7 @@ bool rules_install(struct rules *r, GError **error);
 struct timeline;
 /* The i-th of the installed rules: NULL, or "FILE:LINE: [RULE]: no ..." (g_free) if the trace has no events of a
  * type that the rule needs. Such a rule made no complete span. */
-char *rules_lacking(size_t i, const struct timeline *tl);
+char *rules_missing_text(size_t i, const struct timeline *tl);
 size_t rules_n_installed(void);
 
 #endif

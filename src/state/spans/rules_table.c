@@ -41,8 +41,8 @@ bool rules_install(struct rules *r, GError **error)
 	slice_subscriptions(&n);
 	if (!table.of_full)
 		return true;
-	g_set_error(error, BLK_RULES_ERROR, 0, "%s:%u: [%s]: of an event at most %d fields are read, "
-		    "and of %s more are asked for", table.of_full->file, table.of_full->line,
+	g_set_error(error, BLK_RULES_ERROR, 0, "%s:%u: [%s]: at most %d fields of an event can be read, "
+		    "and the rules use more of %s", table.of_full->file, table.of_full->line,
 		    table.of_full->name, BLK_MAX_FIELDS, table.full);
 	rules_install(NULL, NULL);
 	return false;
@@ -166,7 +166,7 @@ size_t rules_n_installed(void)
 	return table.rules ? rules_n(table.rules) : 0;
 }
 
-char *rules_lacking(size_t i, const struct timeline *tl)
+char *rules_missing_text(size_t i, const struct timeline *tl)
 {
 	const struct rule *r = g_ptr_array_index(table.rules->all, i);
 	bool begins = timeline_has_event(tl, r->begin.name), ends = timeline_has_event(tl, r->end.name);

@@ -23,6 +23,8 @@ static bool is_client(enum core c)
 
 static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_kind kind, guint nth)
 {
+	G_STATIC_ASSERT(LIMIT_SPAN_HALVES <= UINT8_MAX);	/* .nth */
+	g_assert(n > 0);
 	const struct annot *first = &g_array_index(sp->s->annots, struct annot, ids[0]);
 	struct half h = {
 		.annots = ids, .n_annots = n, .kind = kind, .nth = (uint8_t)nth, .id = first->span,
@@ -72,6 +74,7 @@ static guint owner_of(const struct owners *o, const struct annot *a, enum core c
 /* Sorts annotations by half; their order within a half is retained. at[i]: where the i-th half begins. */
 static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *ids, guint n, guint *at)
 {
+	g_assert(o->n > 0 && o->n <= LIMIT_SPAN_HALVES);
 	g_autofree uint32_t *before = g_memdup2(ids, n * sizeof *ids);
 	g_autofree guint8 *owner = g_new(guint8, n);
 	guint to[LIMIT_SPAN_HALVES], count[LIMIT_SPAN_HALVES] = { 0 };
@@ -88,6 +91,7 @@ static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *id
 	}
 	for (guint i = 0; i < n; i++)
 		ids[to[owner[i]]++] = before[i];
+	g_assert(at[o->n] == n);		/* each annotation has a half */
 }
 
 static void split(struct spans *sp, uint32_t *ids, guint n)

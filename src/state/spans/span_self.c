@@ -51,6 +51,7 @@ static int64_t self_time(const struct half *h, const struct group *of, const str
 		self -= to - from;
 		covered = to;
 	}
+	g_assert(self >= 0);			/* the children's intervals are disjoint here, and inside */
 	return self;
 }
 

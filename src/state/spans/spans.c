@@ -96,7 +96,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 	sp->forgot_at = sp->forgotten.unknown_to = sp->forgotten.last[0] = sp->forgotten.last[1] = INT64_MIN;
 	sp->thread_data = data;
 	sp->traces = g_ptr_array_new_with_free_func(strace_free);
-	sp->parts.behind.s = sp->parts.behind_hop.s = s;
+	sp->parts.neighbour_list.s = sp->parts.chain_neighbours.s = s;
 	return sp;
 }
 
@@ -113,9 +113,9 @@ void spans_free(struct spans *sp)
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
-		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_behind,
+		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_neighbours,
 		&p->annotations, &p->tags, &p->waits,
-		&p->calls, &p->slow, &p->hops, &p->behind.all, &p->behind_hop.all,
+		&p->calls, &p->slow, &p->links, &p->neighbour_list.all, &p->chain_neighbours.all,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)
 		vec_free(rooms[i]);
@@ -148,6 +148,7 @@ static struct strace *trace_of(struct spans *sp, const struct annot *a)
 
 static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
 {
+	g_assert(id < sp->s->annots->len && (t->first_annot == ID_NONE) == (t->last_annot == ID_NONE));
 	g_array_index(sp->s->annots, struct annot, id).next = ID_NONE;
 	if (t->last_annot == ID_NONE)
 		t->first_annot = id;
@@ -168,7 +169,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
 		struct strace *t = trace_of(sp, a);
 		if (!t) {
-			slice_bin(sp->s, a->ts)->trust.late++;
+			slice_bin(sp->s, a->ts)->completeness.late++;
 			continue;
 		}
 		if (!a->parent && core_is_end(c) && a->mark == MARK_NONE)
@@ -371,6 +372,7 @@ static void publish_half(struct spans *sp, struct strace *t, guint n_slots, cons
 		s.slot = sp->n_slots++;
 		g_array_append_val(t->slots, s);
 	}
+	g_assert(made.begin_ns <= made.end_ns && made.self_ns >= 0);
 	publication_add_span(pub, s.slot, span_pack(&made));
 }
 
@@ -444,7 +446,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
 	struct making m = { t, strace_closed(t, now), now };
-	sp->known.len = sp->known_behind.len = 0;
+	sp->known.len = sp->known_neighbours.len = 0;
 	sp->files_of = ID_NONE;
 	sort_and_split(sp, t);
 	t->open = !m.closed;
@@ -532,6 +534,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+	g_assert(sp->done <= sp->s->annots->len);
 	intmap_clear(&sp->irqs);	/* names may change later */
 }
 
@@ -544,7 +547,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 
 static void remember(struct forgotten *f, const struct strace *t)
 {
-	if (f->ids[0].n >= FORGOTTEN_KEPT) {
+	if (f->ids[0].n >= FORGOTTEN_RETAINED) {
 		f->unknown_to = MAX(f->unknown_to, f->last[1]);
 		intmap_clear(&f->ids[1]);
 		f->ids[1] = f->ids[0];
@@ -591,7 +594,7 @@ static void forget_texts(struct spans *sp)
 {
 	const struct slice *s = sp->s;
 	size_t bytes = strtab_bytes(s->texts);
-	if (bytes <= sp->texts_kept + MAX(sp->texts_kept, FEW_TEXTS))
+	if (bytes <= sp->texts_retained + MAX(sp->texts_retained, FEW_TEXTS))
 		return;
 	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->texts));
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
@@ -602,40 +605,42 @@ static void forget_texts(struct spans *sp)
 	}
 	strtab_forget(s->texts, used);
 	memset(sp->no_error, 0, sizeof sp->no_error);
-	sp->texts_kept = strtab_bytes(s->texts);
+	sp->texts_retained = strtab_bytes(s->texts);
 }
 
 /* Drops the annotations of dropped traces. map: old index -> new one, or ID_NONE. */
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
 	GArray *all = sp->s->annots;
-	guint kept = 0, done = 0;
+	guint n_left = 0, done = 0;
 	for (guint i = 0; i < all->len; i++) {
 		struct annot *a = &g_array_index(all, struct annot, i);
 		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
-		map[i] = keep ? kept : ID_NONE;
+		map[i] = keep ? n_left : ID_NONE;
 		if (!keep) {
 			slab_put(&sp->s->snaps, a->snap);
 			continue;
 		}
 		done += i < sp->done;
-		g_array_index(all, struct annot, kept++) = *a;
+		g_array_index(all, struct annot, n_left++) = *a;
 	}
-	if (all->len > FEW && kept < all->len / HOLLOW) {
-		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), kept + 1);
-		g_array_append_vals(sp->s->annots, all->data, kept);
+	if (all->len > FEW && n_left < all->len / HOLLOW) {
+		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), n_left + 1);
+		g_array_append_vals(sp->s->annots, all->data, n_left);
 		g_array_unref(all);
 	} else {
-		g_array_set_size(all, kept);
+		g_array_set_size(all, n_left);
 	}
 	for (guint i = 0; i < done; i++) {
 		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		g_assert(a->next == ID_NONE || map[a->next] != ID_NONE);	/* of the same trace: retained, too */
 		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
 	}
 	for (guint i = 0; i < sp->traces->len; i++) {
 		struct strace *t = g_ptr_array_index(sp->traces, i);
 		t->first_annot = map[t->first_annot];
 		t->last_annot = map[t->last_annot];
+		g_assert(t->first_annot < done && t->last_annot < done);
 	}
 	sp->done = done;
 }
@@ -655,18 +660,18 @@ static void free_logs(struct thread *t)
 
 static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 {
-	guint n = 0, kept = 0;
+	guint n = 0, n_left = 0;
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t id = map[g_array_index(t->annots, uint32_t, i)];
 		if (id != ID_NONE)
-			g_array_index(t->annots, uint32_t, kept++) = id;
+			g_array_index(t->annots, uint32_t, n_left++) = id;
 	}
 	if (t->annots)
-		g_array_set_size(t->annots, kept);
+		g_array_set_size(t->annots, n_left);
 	for (guint i = 0; i < t->head.len; i++) {
 		struct rec *r = vec_at(&t->head, struct rec, i);
-		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
-			r->who = map[r->who];
+		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->id != ID_NONE)
+			r->id = map[r->id];
 	}
 	while (n < t->waits.len && vec_at(&t->waits, struct wait, n)->end < needed)
 		n++;
@@ -675,12 +680,12 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 	for (n = 0; n < t->calls.len && vec_at(&t->calls, struct done_call, n)->end < needed;)
 		n++;
 	vec_drop(&t->calls, n, sizeof(struct done_call));
-	for (n = kept = 0; t->open && n < t->open->len; n++)
+	for (n = n_left = 0; t->open && n < t->open->len; n++)
 		if (g_array_index(t->open, struct open_span, n).since >= needed)
-			g_array_index(t->open, struct open_span, kept++) =
+			g_array_index(t->open, struct open_span, n_left++) =
 				g_array_index(t->open, struct open_span, n);
 	if (t->open)
-		g_array_set_size(t->open, kept);
+		g_array_set_size(t->open, n_left);
 	free_logs(t);
 }
 

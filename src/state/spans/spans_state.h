@@ -35,7 +35,7 @@ struct inner { uint32_t half, segment, index, n; };
 /* A thread that ran while another was runnable, and for how long; see cpu_neighbours.h. */
 struct neighbour { const struct thread *thread; int64_t ns; };
 
-struct behind {
+struct neighbour_list {
 	const struct slice *s;
 	struct vec all;			/* struct neighbour */
 	int64_t idle;
@@ -46,8 +46,8 @@ enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END,
 
 /* Buffers for one span. */
 struct parts_of_span {
-	struct vec annotations, tags, waits, calls, slow, hops;
-	struct behind behind, behind_hop;
+	struct vec annotations, tags, waits, calls, slow, links;
+	struct neighbour_list neighbour_list, chain_neighbours;
 	/* holds a struct span_runqueue */
 	_Alignas(struct span_runqueue) char neighbours[sizeof(struct span_runqueue) +
 						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
@@ -59,7 +59,7 @@ struct forgotten {
 	int64_t last[2];		/* ns: the newest annotation of each generation; INT64_MIN: none */
 	int64_t unknown_to;		/* ns: the newest annotation of traces whose ids were dropped */
 };
-#define FORGOTTEN_KEPT 250000		/* ids per generation */
+#define FORGOTTEN_RETAINED 250000		/* ids per generation */
 
 struct spans {
 	struct slice *s;
@@ -79,7 +79,7 @@ struct spans {
 	struct forgotten forgotten;
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant of the last spans_forget(); INT64_MIN: never */
-	size_t texts_kept;		/* bytes after texts were last dropped */
+	size_t texts_retained;		/* bytes after texts were last dropped */
 	struct intmap irqs;		/* cache of irq_text(), while spans are published */
 	/* Valid while a trace is made: */
 	struct vec ids;			/* uint32_t: its annotations, by span and time */
@@ -88,8 +88,8 @@ struct spans {
 	struct vec children;		/* struct child */
 	struct vec calls, chains;	/* struct inner: by half */
 	struct vec inner, stack, starts;	/* buffers for finding calls and chains */
-	struct vec known, known_behind;	/* waits in several spans: struct known_wait (explain.c), and their struct
-					 * neighbour */
+	struct vec known, known_neighbours;	/* waits in several spans: struct known_wait (explain.c), and
+						 * their struct neighbour */
 	struct parts_of_span parts;	/* buffers of the current span */
 	uint32_t files_of;		/* thread that .files belongs to; ID_NONE: none */
 	struct fdtable *files;

@@ -15,12 +15,12 @@
 
 #define SHARE 32		/* a wait shorter than this fraction (1/n) of its span is not followed */
 #define SHARE_OF_WAIT 8		/* a waker's wait shorter than this fraction (1/n) of the span's wait is not followed */
-#define ENOUGH_HOPS 64		/* links of one wait: beyond this no further waker is followed */
+#define ENOUGH_LINKS 64		/* links of one wait: beyond this no further waker is followed */
 #define MOST_SHOWN 6		/* waits of one thread with a link of their own: the longest ones */
 
 struct chain {
 	struct spans *sp;
-	struct vec *hops;		/* struct chain_link, in order of time */
+	struct vec *links;		/* struct chain_link, in order of time */
 	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* each thread waits for the next one */
 	guint first;			/* index of the first link of this wait */
 	unsigned depth, steps;
@@ -34,15 +34,17 @@ struct mix {
 	int64_t part[PART_N];		/* ns, of the waits */
 };
 
-static void add_hop(struct chain *c, struct chain_link h)
+static void add_link(struct chain *c, struct chain_link h)
 {
+	G_STATIC_ASSERT(LIMIT_WAKER_DEPTH <= UINT8_MAX);
+	g_assert(c->depth >= 1 && c->depth <= LIMIT_WAKER_DEPTH);	/* 0 is the span's thread */
 	h.thread = spans_map_thread(c->sp, c->thread[c->depth]);
 	h.depth = (uint8_t)c->depth;
 	if (h.end_ns > h.begin_ns)
-		*vec_add(c->hops, struct chain_link) = h;
+		*vec_add(c->links, struct chain_link) = h;
 }
 
-static struct chain_link plain_hop(int64_t from, int64_t to, enum part part)
+static struct chain_link plain_link(int64_t from, int64_t to, enum part part)
 {
 	return (struct chain_link){ .begin_ns = from, .end_ns = to, .part = (uint8_t)part, .file = ID_NONE,
 				  .waker = ID_NONE, .cpu_holder = ID_NONE };
@@ -62,7 +64,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to);
 static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
 	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
-	       c->hops->len - c->first < ENOUGH_HOPS && !in_chain(c, thread);
+	       c->links->len - c->first < ENOUGH_LINKS && !in_chain(c, thread);
 }
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
@@ -85,7 +87,7 @@ static void end_mix(struct chain *c, struct mix *m)
 {
 	if (m->from == TS_NONE)
 		return;
-	struct chain_link h = plain_hop(m->from, m->to, PART_UNKNOWN);
+	struct chain_link h = plain_link(m->from, m->to, PART_UNKNOWN);
 	int64_t most = 0, waited = 0;
 	for (unsigned p = 0; m->waits && p < PART_N; p++) {
 		waited += m->part[p];
@@ -98,7 +100,7 @@ static void end_mix(struct chain *c, struct mix *m)
 	h.on_cpu = waited * 2 <= m->to - m->from;
 	if (h.on_cpu)
 		h.part = PART_UNKNOWN;
-	add_hop(c, h);
+	add_link(c, h);
 	begin_mix(m);
 }
 
@@ -144,7 +146,7 @@ static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t fro
 		if (unborn && add_creator(c, m, t, from, until))
 			continue;
 		end_mix(c, m);
-		add_hop(c, plain_hop(from, until, !unborn && is_first(t, to) ? PART_WAKEUP : PART_UNKNOWN));
+		add_link(c, plain_link(from, until, !unborn && is_first(t, to) ? PART_WAKEUP : PART_UNKNOWN));
 	}
 }
 
@@ -192,29 +194,29 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
 	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
-	struct span_wait told;
+	struct span_wait explained;
 	if (may_follow(c, waker, from, to)) {
 		follow(c, waker, from, to);
 		return;
 	}
-	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &told, NULL))
+	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &explained, NULL))
 		return;
-	struct chain_link h = plain_hop(from, to, told.part);
-	h.call = told.call;
-	h.file = told.file;
-	h.waker = told.waker;
-	h.waker_irq = told.waker_irq;
-	add_hop(c, h);
+	struct chain_link h = plain_link(from, to, explained.part);
+	h.call = explained.call;
+	h.file = explained.file;
+	h.waker = explained.waker;
+	h.waker_irq = explained.waker_irq;
+	add_link(c, h);
 }
 
 static void add_runnable(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
-	struct behind *b = &c->sp->parts.behind_hop;
-	behind_reset(b);
-	uint32_t longest = behind_wait(b, c->thread[c->depth], w, from, to);
-	struct chain_link h = plain_hop(from, to, is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP);
+	struct neighbour_list *b = &c->sp->parts.chain_neighbours;
+	neighbours_reset(b);
+	uint32_t longest = neighbours_of_wait(b, c->thread[c->depth], w, from, to);
+	struct chain_link h = plain_link(from, to, is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP);
 	h.cpu_holder = spans_map_thread(c->sp, longest);
-	add_hop(c, h);
+	add_link(c, h);
 }
 
 static int64_t wake_of(const struct wait *w, int64_t from, int64_t to)
@@ -280,7 +282,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 	struct mix m;
 	begin_mix(&m);
 	if (least == G_MAXINT64) {
-		add_hop(c, plain_hop(from, to, PART_UNKNOWN));
+		add_link(c, plain_link(from, to, PART_UNKNOWN));
 		return;
 	}
 	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
@@ -363,13 +365,13 @@ static void follow_wait(struct spans *sp, const struct inner *in)
 	uint32_t waker = waker_of(sp, seg->thread, w);
 	if (waker == ID_NONE || waker == seg->thread)
 		return;
-	struct chain c = { .sp = sp, .hops = &sp->parts.hops, .first = sp->parts.hops.len,
+	struct chain c = { .sp = sp, .links = &sp->parts.links, .first = sp->parts.links.len,
 			   .thread = { seg->thread, waker }, .depth = 1,
 			   .least = (to - from) / SHARE_OF_WAIT };
 	add_thread(&c, from, to);
 }
 
-static int earlier_hop(gconstpointer a, gconstpointer b, gpointer data)
+static int earlier_link(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct chain_link *x = a, *y = b;
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
@@ -377,11 +379,11 @@ static int earlier_hop(gconstpointer a, gconstpointer b, gpointer data)
 
 void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 {
-	struct vec *hops = &sp->parts.hops;
-	hops->len = 0;
+	struct vec *links = &sp->parts.links;
+	links->len = 0;
 	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
 		follow_wait(sp, vec_at(&sp->chains, struct inner, i));
-	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* links of several threads overlap */
-	span->chain = hops->data;
-	span->n_chain = hops->len;
+	vec_sort(links, sizeof(struct chain_link), earlier_link, NULL);	/* links of several threads overlap */
+	span->chain = links->data;
+	span->n_chain = links->len;
 }

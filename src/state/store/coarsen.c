@@ -15,8 +15,10 @@ static void set_last(struct cell_table *t, const struct cell_layout *l, const st
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		memset((char *)cell_table_at(t, l, i) + f->offset, 0, f->size);
+	uint32_t n_cells = t->n;
 	for (uint32_t i = 0; i < n; i++, last += l->size)
 		memcpy((char *)cell_table_get(t, l, last, NULL) + f->offset, last + f->offset, f->size);
+	g_assert(t->n == n_cells);		/* the last second's cells are part of the sum */
 }
 
 static void coarsen_kind(struct second *to, struct second *const *seconds, size_t n_seconds, enum cell_kind kind)
@@ -63,6 +65,8 @@ static void coarsen_slow(struct second *to, struct second *const *seconds, size_
 struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t fold_ns)
 {
 	g_assert(n > 0);
+	for (size_t i = 1; i < n; i++)
+		g_assert(seconds[i - 1]->begin_ns < seconds[i]->begin_ns);
 	struct second *to = second_new(seconds[0]->begin_ns, seconds[n - 1]->end_ns);
 
 	to->fold_ns = fold_ns;
@@ -70,10 +74,10 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 		coarsen_kind(to, seconds, n, k);
 	coarsen_slow(to, seconds, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct trust *t = &seconds[i]->trust;
-		trust_add(&to->trust, t);
-		to->trust.touched += t->touched;
-		to->trust.corrected += t->corrected != 0;
+		const struct completeness *t = &seconds[i]->completeness;
+		completeness_add(&to->completeness, t);
+		to->completeness.touched += t->touched;
+		to->completeness.corrected += t->corrected != 0;
 		hist_merge(&to->wakeup, &seconds[i]->wakeup);
 	}
 	second_seal(to);
@@ -114,6 +118,7 @@ static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, si
  * would free too little. */
 static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fold_ns)
 {
+	g_assert(n > 1 && first + n <= seconds->len);
 	struct second *const *from = (struct second *const *)(void *)&seconds->pdata[first];
 	struct second *s = second_coarsen(from, n, fold_ns);
 	size_t had = 0;
@@ -166,8 +171,10 @@ static size_t fold_found(struct folding *f, int level, size_t n, int64_t *folded
 	size_t less = fold_block(f->seconds, first, n, folds[level]);
 	if (!less)
 		return 0;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
+		g_assert(f->bytes[i] >= had[i]);
 		f->bytes[i] -= had[i];
+	}
 	f->bytes[level + 1] += at(f->seconds, first)->bytes;
 	if (f->first[!level] > first)
 		f->first[!level] -= MIN(f->first[!level] - first, n - 1);

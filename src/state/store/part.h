@@ -50,7 +50,7 @@
 	"spent ", " between its threads", "handed over"
 #define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child", \
 	"was blocked ", ", cause unknown", "was blocked"
-#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell", \
+#define PART_ROW_UNKNOWN "UNK", '?', "not known from the trace", \
 	"", ", cause unknown", ""
 
 #define PART_ENUM_(id, name) PART_##name,

@@ -84,6 +84,8 @@ void publication_add_host(struct publication *p, uint32_t id, const char *name, 
 
 void publication_add_thread(struct publication *p, uint32_t id, const struct thread_info *info)
 {
+	for (uint32_t i = 1; i < info->n_names; i++)
+		g_assert(info->names[i - 1].since <= info->names[i].since);	/* timeline_comm() searches them */
 	struct published_thread entry = { .id = id, .info = *info };
 
 	entry.names = g_memdup2(info->names, info->n_names * sizeof(*info->names));
@@ -105,6 +107,7 @@ void publication_add_file(struct publication *p, uint32_t id, const struct file_
 
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span)
 {
+	g_assert(span->bytes > 0);		/* sealed */
 	struct published_span entry = { slot, span, SPAN_NEW };
 	g_array_append_val(p->spans, entry);
 	p->span_bytes += sizeof(entry) + span->bytes;
@@ -117,6 +120,7 @@ static uint64_t trace_at(const struct publication *p, guint i)
 
 struct publication *publication_split(struct publication *p, guint most)
 {
+	g_assert(most > 0);
 	guint n = p->spans->len, from = n > most ? n - most : 0;
 	while (from > 0 && trace_at(p, from - 1) == trace_at(p, from))
 		from--;
@@ -127,7 +131,7 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->first_ns = p->first_ns;
 	tail->last_ns = p->last_ns;
 	tail->n_events = p->n_events;
-	tail->trust = p->trust;
+	tail->completeness = p->completeness;
 	tail->beside_bytes = p->beside_bytes;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
 	for (guint i = from; i < n; i++) {
@@ -135,6 +139,7 @@ struct publication *publication_split(struct publication *p, guint most)
 		tail->span_bytes += sizeof(*moved) + moved->span->bytes;
 		moved->span = NULL;
 	}
+	g_assert(p->span_bytes >= tail->span_bytes);
 	p->span_bytes -= tail->span_bytes;
 	g_array_set_size(p->spans, from);
 	return tail;

@@ -42,7 +42,7 @@ struct publication {
 	bool has_coverage;
 	int64_t first_ns, last_ns;	/* coverage so far; valid with .has_coverage */
 	uint64_t n_events;		/* total so far */
-	struct trust trust;		/* total so far */
+	struct completeness completeness;		/* total so far */
 };
 
 struct publication *publication_new(void);

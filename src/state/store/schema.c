@@ -90,6 +90,7 @@ static struct hist *hists_of(const struct cell_field *f, const void *cell)
 
 static const struct cell_field *first_hist(const struct cell_layout *l)
 {
+	g_assert(!l->n_hists || l->fields[l->n_fields - l->n_hists].role == CELL_IS_HIST);	/* they come last */
 	return l->fields + l->n_fields - l->n_hists;
 }
 
@@ -323,6 +324,7 @@ void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const vo
 		*ret_new = i == t->n;
 	if (i < t->n)
 		return cell_table_at(t, l, i);
+	g_assert(i == t->n);			/* the map has no index beyond the cells */
 	char *cell = more(t, l);
 	memcpy(cell, key, l->key_size);
 	memset(cell + l->key_size, 0, l->size - l->key_size);

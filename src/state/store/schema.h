@@ -104,7 +104,7 @@ enum {
 	K(uint32_t, thread, THREAD, "the thread") \
 	K(int32_t, fd, NUMBER, "the descriptor") \
 	K(uint64_t, seq, EVENT, "number of the event in the slice") \
-	F(int64_t, blocked_ns, SUM, NS, "charged to the part that the file's kind tells") \
+	F(int64_t, blocked_ns, SUM, NS, "charged to the part that follows from the file's kind") \
 	FILE_FIGURES(F, A)
 
 #define CPU_CELL(K, F, A) \
@@ -112,15 +112,15 @@ enum {
 	K(uint32_t, cpu, NUMBER, "the CPU") \
 	F(int64_t, run_ns, SUM, NS, "a thread ran") \
 	F(int64_t, idle_ns, SUM, NS, "nothing ran") \
-	F(int64_t, unknown_ns, SUM, NS, "not told by the trace; with these two the coverage within the second") \
+	F(int64_t, unknown_ns, SUM, NS, "unknown; running + idle + unknown is the coverage within the second") \
 	F(int64_t, irq_ns, SUM, NS, "of running and idle, taken by interrupts")
 
 #define SCHED_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread") \
 	K(uint16_t, cpu, NUMBER, "the CPU") \
-	K(int16_t, prio, NUMBER, "priority as the tracer tells it (0: a thread of nice -20), or SCHED_PRIO_NONE") \
+	K(int16_t, prio, NUMBER, "priority as the tracer records it (0: a thread of nice -20), or SCHED_PRIO_NONE") \
 	F(uint32_t, switches, SUM, COUNT, "switched out there") \
-	F(uint32_t, preemptions, SUM, COUNT, "of these, while it could have gone on") \
+	F(uint32_t, preemptions, SUM, COUNT, "of these, while it could have continued to run") \
 	F(uint32_t, migrations, SUM, COUNT, "migrated to that CPU (sched_migrate_task)") \
 	F(uint32_t, moves, SUM, COUNT, "seen there, after it was seen on another CPU") \
 	F(struct hist, wakeup, HIST, NS, "runnable after a wakeup, until on the CPU") \
@@ -129,7 +129,7 @@ enum {
 #define IRQ_CELL(K, F, A) \
 	K(uint32_t, host, HOST, "the host") \
 	K(uint32_t, cpu, NUMBER, "the CPU") \
-	K(uint32_t, code, NUMBER, "tells interrupts of a host apart, hard ones before soft ones") \
+	K(uint32_t, code, NUMBER, "distinguishes the interrupts of a host, hard ones before soft ones") \
 	F(uint32_t, name, NAME, TEXT, "irq 34 ahci, softirq NET_RX") \
 	F(int64_t, self_ns, SUM, NS, "in the handler, without handlers that interrupted it") \
 	F(struct hist, time, HIST, NS, "from the handler's begin to its end") \

@@ -2,6 +2,8 @@
 /* Closed seconds: creation and memory. Arrays of cells are g_malloc'd and owned by the second. */
 #include "state/store/second.h"
 
+#include "base/limits.h"
+
 #include <stddef.h>
 
 #define MALLOC_BYTES 16		/* overhead of an allocation, approximate */
@@ -30,6 +32,7 @@ void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind 
 
 struct second *second_new(int64_t begin_ns, int64_t end_ns)
 {
+	g_assert(begin_ns <= end_ns);
 	struct second *s = g_new0(struct second, 1);
 
 	s->begin_ns = begin_ns;
@@ -54,6 +57,9 @@ static size_t seal_kind(struct second *s, enum cell_kind kind)
 
 void second_seal(struct second *s)
 {
+	g_assert(s->n_slow <= LIMIT_SECOND_CALLS);
+	for (uint32_t i = 1; i < s->n_slow; i++)
+		g_assert(s->slow[i - 1].duration_ns >= s->slow[i].duration_ns);
 	hist_pack(&s->wakeup);
 	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);	/* frees unused room */
 	s->bytes = sizeof(*s) + hist_bytes(&s->wakeup) + s->n_slow * sizeof(*s->slow);

@@ -18,7 +18,7 @@ struct slow_call {			/* one of the slowest system calls */
 };
 
 /* Completeness of a second or of a range: what was lost, late or not resolved. */
-struct trust {
+struct completeness {
 	uint64_t lost_events;		/* of losses that ended in this second */
 	uint64_t lost_packets;
 	uint64_t damaged;		/* packets read only in part or not at all; their number of events is unknown */
@@ -33,7 +33,7 @@ struct trust {
 };
 
 /* Adds the counters, except .touched and .corrected: the caller sets those. */
-static inline void trust_add(struct trust *to, const struct trust *t)
+static inline void completeness_add(struct completeness *to, const struct completeness *t)
 {
 	to->lost_events += t->lost_events;
 	to->lost_packets += t->lost_packets;
@@ -49,7 +49,7 @@ struct second {
 	uint32_t version;		/* 1, 2, ...: grows with each correction; 0: still open, complete up to
 					 * end_ns */
 	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */
-	struct trust trust;
+	struct completeness completeness;
 	/* threads, n_threads; calls, n_calls; ... */
 #define SECOND_CELLS(kind, array, list, built, needs) struct kind##_cell *array; uint32_t n_##array;
 	CELL_KINDS(SECOND_CELLS)

@@ -62,6 +62,7 @@ static void *pack(char **at, const void *from, size_t size)
 
 struct span *span_pack(const struct span *s)
 {
+	g_assert(!s->packed);
 	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
 	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
 	size_t slow = s->n_slow * sizeof *s->slow, chain = s->n_chain * sizeof *s->chain;
@@ -79,6 +80,7 @@ struct span *span_pack(const struct span *s)
 	r->slow = pack(&at, s->slow, slow);
 	r->chain = pack(&at, s->chain, chain);
 	r->runqueue = pack(&at, s->runqueue, runqueue);
+	g_assert(at == (char *)r + size);
 	r->bytes = allocated(1, size);
 	span_each_text(r, weigh_text, r);
 	g_atomic_ref_count_init(&r->refs);

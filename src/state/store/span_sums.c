@@ -81,6 +81,7 @@ static struct span_sum *find(const struct span_sums *sums, const struct span_sum
 		*ret_free = h;
 		if (i == INTMAP_NONE)
 			return NULL;
+		g_assert(i < sums->list->len);
 		struct span_sum *s = &g_array_index(sums->list, struct span_sum, i);
 		if (s->slot == slot && same_key(&s->key, key))
 			return s;
@@ -123,6 +124,7 @@ static void add_sum(struct span_sum *to, const struct span_sum *from)
 /* Doubles the time step and merges the sums accordingly. */
 static void fold(struct span_sums *sums)
 {
+	g_assert(sums->step_ns < WIDEST_STEP);
 	g_autoptr(GArray) old = sums->list;
 	sums->list = list_new();
 	intmap_clear(&sums->index);
@@ -217,6 +219,7 @@ struct seen {
 static bool is_first(struct seen *seen, const struct span *s, int parent)
 {
 	struct intmap *phases = &seen->phase[s->kind];
+	g_assert((unsigned)s->kind < G_N_ELEMENTS(seen->phase));
 	uint64_t name = reftext_pair(s->service, s->name);
 	uint32_t phase = intmap_get(phases, name);
 	if (phase == INTMAP_NONE) {
@@ -237,6 +240,7 @@ static void add_phase(struct span_sums *sums, const struct tree *t, int root, in
 	int parent = t->nodes[i].parent;
 	if (s->state == SPAN_OPEN)
 		return;
+	g_assert(i == root || (parent >= root && parent < i));	/* parents come before their children */
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_PHASE, .service = s->service, .name = s->name, .kind = s->kind,
 		.operation_service = top->service, .operation = top->name, .top = i == root,

@@ -140,6 +140,7 @@ static int best_of_many(const struct builder *b, const struct span *s, int first
 		at = intmap_get(&b->of_service, pair(group, service));
 	if (at == INTMAP_NONE)
 		at = intmap_get(&b->of_kind, pair(group, SPAN_SERVER));
+	g_assert(at == INTMAP_NONE || b->spans[b->by_id[at]]->span_id == s->parent_id);
 	return at == INTMAP_NONE ? first : (int)at;
 }
 
@@ -159,6 +160,7 @@ static int best_of_few(const struct builder *b, const struct span *s, int first)
 static int find_client(const struct builder *b, const struct span *s)
 {
 	int first = find_id(b, s->span_id);
+	g_assert(first < b->n && b->spans[b->by_id[first]]->span_id == s->span_id);	/* at least s itself */
 	if (is_many(b, first)) {
 		uint32_t at = intmap_get(&b->of_kind, pair((uint32_t)first, SPAN_CLIENT));
 		return at == INTMAP_NONE ? -1 : (int)at;
@@ -222,9 +224,11 @@ static void append_subtree(struct tree *t, const struct builder *b, int top, int
 	int i = top;
 	while (i >= 0) {
 		int p = b->parent[i];
+		g_assert(t->n < b->n);
 		struct tree_node *node = &t->nodes[t->n];
 		*node = (struct tree_node){ .span = span_ref(b->spans[i]), .first_child = -1,
 			.next = -1, .parent = p < 0 ? -1 : place[p], .orphan = b->orphan[i] };
+		g_assert(p < 0 || node->parent < t->n);	/* place[] was set: parents come first */
 		if (p >= 0)
 			node->depth = MIN(t->nodes[node->parent].depth + 1, UINT16_MAX);
 		place[i] = t->n++;
@@ -289,6 +293,7 @@ static void finish(struct tree *t)
 	}
 	for (int i = t->n - 1; i >= 0; i--) {
 		int p = t->nodes[i].parent;
+		g_assert(p < i);
 		if (p >= 0)
 			t->nodes[p].end = MAX(t->nodes[p].end, t->nodes[i].end);
 	}
@@ -351,6 +356,7 @@ static int find_place(const struct tree *t, uint64_t id, int kind)
 
 int tree_find(const struct tree *t, uint64_t span_id, int kind)
 {
+	g_assert(kind <= (int)SPAN_SERVER);
 	int first = -1, last = kind < 0 ? SPAN_SERVER : kind;
 	for (int k = MAX(kind, 0); k <= last; k++) {
 		int place = find_place(t, span_id, k), i = place < t->n ? t->by_id[place] : -1;

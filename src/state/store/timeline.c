@@ -278,9 +278,9 @@ bool timeline_has_calls(const struct timeline *tl)
 	return tl->has_calls;
 }
 
-struct trust timeline_trust(const struct timeline *tl)
+struct completeness timeline_completeness(const struct timeline *tl)
 {
-	return tl->trust;
+	return tl->completeness;
 }
 
 const struct missing *timeline_missing(const struct timeline *tl)
@@ -328,8 +328,10 @@ static void apply_strings(struct timeline *tl, const GArray *strings)
 	for (unsigned i = 0; i < strings->len; i++) {
 		struct published_string *s = &g_array_index(strings, struct published_string, i);
 		char **entry = pages_put(&tl->strings, s->id);
-		if (*entry)
+		if (*entry) {
+			g_assert(tl->registry_bytes > strlen(*entry));
 			tl->registry_bytes -= strlen(*entry) + 1;
+		}
 		g_free(*entry);
 		*entry = g_steal_pointer(&s->s);
 		tl->registry_bytes += strlen(*entry) + 1;
@@ -352,6 +354,7 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 	for (unsigned i = 0; i < threads->len; i++) {
 		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
 		struct thread_info *entry = pages_put(&tl->threads, p->id);
+		g_assert(tl->registry_bytes >= entry->n_names * sizeof(*entry->names));
 		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
 		clear_thread(entry);
 		*entry = p->info;
@@ -425,7 +428,7 @@ static bool has_better_second(const struct timeline *tl, const struct second *by
 {
 	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
 
-	return s && s->begin_ns == by->begin_ns && s->trust.corrected > by->trust.corrected;
+	return s && s->begin_ns == by->begin_ns && s->completeness.corrected > by->completeness.corrected;
 }
 
 static void note_event(struct timeline *tl, const struct event_cell *cell)
@@ -450,12 +453,12 @@ static void correct_second(const struct timeline *tl, struct second *s)
 	s->begin_ns = old->begin_ns;
 	s->end_ns = MAX(s->end_ns, old->end_ns);
 	s->version = old->version + 1;
-	s->trust.corrected += old->trust.corrected;
+	s->completeness.corrected += old->completeness.corrected;
 }
 
 static void put_second(struct timeline *tl, struct second *s)
 {
-	if (s->trust.corrected)
+	if (s->completeness.corrected)
 		correct_second(tl, s);
 	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
 		second_unref(s);		/* it was dropped, folded or corrected since */
@@ -467,9 +470,11 @@ static void put_second(struct timeline *tl, struct second *s)
 		note_event(tl, &s->events[i]);
 	if (s->fold_ns)
 		tl->folded_until = MAX(tl->folded_until, s->end_ns);
+	g_assert(!at || timeline_second(tl, at - 1)->begin_ns < s->begin_ns);
 	const struct second *old = timeline_second(tl, at);
 	tl->second_bytes += s->bytes;
 	if (old && old->begin_ns == s->begin_ns) {
+		g_assert(tl->second_bytes >= old->bytes);
 		tl->second_bytes -= old->bytes;
 		second_unref(g_ptr_array_index(tl->seconds, at));
 		g_ptr_array_index(tl->seconds, at) = s;
@@ -480,6 +485,7 @@ static void put_second(struct timeline *tl, struct second *s)
 
 static struct span_entry entry_of(struct span *span, uint32_t slot)
 {
+	g_assert(span->bytes > 0 && span->begin_ns <= span->end_ns);	/* sealed */
 	return (struct span_entry){
 		.span = span, .trace_id = span->trace_id, .end_ns = span->end_ns,
 		.bytes = span->bytes, .slot = slot, .open = span->state == SPAN_OPEN,
@@ -506,6 +512,7 @@ static void uncount_text(const char *text, void *data)
 	if (reftext_len(text) < SPAN_LONG_TEXT)
 		return;
 	uint32_t n = intmap_get(&tl->long_texts, key);
+	g_assert(n != INTMAP_NONE);		/* count_text() was called for the same text */
 	if (n > 1) {
 		intmap_set(&tl->long_texts, key, n - 1);
 		return;
@@ -523,6 +530,7 @@ static void count_span(struct timeline *tl, const struct span_entry *entry)
 
 void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry)
 {
+	g_assert(tl->span_bytes >= entry->bytes);
 	tl->span_bytes -= entry->bytes;
 	if (entry->span->has_long_text)
 		span_each_text(entry->span, uncount_text, tl);
@@ -537,6 +545,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 		span_unref(entry.span);
 		return;
 	}
+	g_assert(!timeline_is_evicted(tl, entry.slot));	/* its sums would count it twice */
 	uint32_t index = tl->spans->len;
 	g_array_append_val(tl->spans, entry);
 	intmap_set(&tl->by_slot, entry.slot, index);
@@ -616,6 +625,7 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		add_span(tl, entry);
 		return;
 	}
+	g_assert(index < tl->spans->len);
 	const struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 	if (tl->pinned && old->trace_id == tl->pinned && !old->open)
 		hold_back(tl, entry);
@@ -662,7 +672,7 @@ static bool release_held_back(struct timeline *tl)
 	return any;
 }
 
-static bool same_trust(const struct trust *a, const struct trust *b)
+static bool same_completeness(const struct completeness *a, const struct completeness *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
 	       a->damaged == b->damaged && a->provisional == b->provisional &&
@@ -671,10 +681,10 @@ static bool same_trust(const struct trust *a, const struct trust *b)
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
 {
-	bool changed = tl->n_events != p->n_events || !same_trust(&tl->trust, &p->trust);
+	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->completeness, &p->completeness);
 
 	tl->n_events = p->n_events;
-	tl->trust = p->trust;
+	tl->completeness = p->completeness;
 	if (p->has_coverage) {
 		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||
 			   tl->last_ns != p->last_ns;

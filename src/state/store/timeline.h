@@ -138,7 +138,7 @@ bool timeline_has_spans(const struct timeline *tl);
 bool timeline_has_calls(const struct timeline *tl);
 
 /* Completeness of everything read, dropped seconds included. .corrected is 0: only seconds have it. */
-struct trust timeline_trust(const struct timeline *tl);
+struct completeness timeline_completeness(const struct timeline *tl);
 /* Data known to be missing in the whole input; NULL: unknown, as for a recorded trace. */
 const struct missing *timeline_missing(const struct timeline *tl);
 void timeline_set_missing(struct timeline *tl, const struct missing *m);

@@ -61,6 +61,7 @@ static bool is_retained(const struct timeline *tl, uint64_t trace_id)
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 {
 	const struct trace_entry *t = &g_array_index(tl->traces, struct trace_entry, i);
+	g_assert(!t->stale && t->info.root);	/* traces_settle() was called */
 	const struct span *root = t->info.root;
 
 	return (struct candidate){
@@ -137,6 +138,7 @@ static void mark_evicted(struct timeline *tl, uint32_t slot)
 		g_byte_array_set_size(tl->evicted_slots, at + 1 + at / 8);
 		memset(tl->evicted_slots->data + have, 0, tl->evicted_slots->len - have);
 	}
+	g_assert(at < tl->evicted_slots->len && at < most);
 	tl->evicted_slots->data[at] |= (guint8)(1 << slot % 8);
 }
 
@@ -153,10 +155,11 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 {
 	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
 	uint32_t *moved = g_new(uint32_t, tl->spans->len + 1);
-	uint32_t kept = 0;
+	uint32_t n_left = 0;
 
 	for (uint32_t i = 0; i < tl->spans->len; i++) {
 		struct span_entry *e = &entries[i];
+		g_assert(e->span && intmap_get(&tl->by_slot, e->slot) == i);
 		if (drop_span[i]) {
 			moved[i] = ID_NONE;
 			intmap_remove(&tl->by_slot, e->slot);
@@ -170,12 +173,12 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 			span_unref(e->span);
 			continue;
 		}
-		moved[i] = kept;
-		entries[kept++] = *e;
+		moved[i] = n_left;
+		entries[n_left++] = *e;
 	}
-	for (uint32_t i = kept; i < tl->spans->len; i++)
+	for (uint32_t i = n_left; i < tl->spans->len; i++)
 		entries[i].span = NULL;		/* it was moved or freed */
-	g_array_set_size(tl->spans, kept);
+	g_array_set_size(tl->spans, n_left);
 	return moved;
 }
 
@@ -205,14 +208,15 @@ static void drop_spans(struct timeline *tl, const bool *drop_span)
 	}
 	for (uint32_t t = tl->traces->len; t-- > 0;) {
 		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
-		unsigned kept = 0;
+		unsigned n_left = 0;
 		for (unsigned i = 0; i < indexes->len; i++) {
 			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
 			if (to != ID_NONE)
-				g_array_index(indexes, uint32_t, kept++) = to;
+				g_array_index(indexes, uint32_t, n_left++) = to;
 		}
-		g_array_set_size(indexes, kept);
-		if (kept == 0) {
+		g_assert(n_left == 0 || n_left == indexes->len);	/* a trace is dropped whole */
+		g_array_set_size(indexes, n_left);
+		if (n_left == 0) {
 			tl->evicted_traces++;
 			traces_forget(tl, t);
 		}
@@ -287,6 +291,7 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+		g_assert(i == 0 || c[-1].end <= c->end);
 		while (at < n && timeline_second(tl, at)->end_ns <= c->end)
 			at++;
 		if (at == n)
@@ -314,8 +319,10 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 		if (may_drop(c, tl->dropped_until, freed < excess, tl))
 			mark_trace(tl, c->trace, drop_span);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		g_assert(tl->second_bytes >= timeline_second(tl, i)->bytes);
 		tl->second_bytes -= timeline_second(tl, i)->bytes;
+	}
 	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
 	drop_spans(tl, drop_span);
 }
@@ -342,6 +349,7 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 
 	if (!t)
 		return;
+	g_assert(tl->registry_bytes >= t->n_names * sizeof(*t->names));
 	tl->registry_bytes -= t->n_names * sizeof(*t->names);
 	g_free((void *)t->names);
 	pages_drop(&tl->threads, id);
@@ -351,16 +359,16 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
 			void (*drop)(struct timeline *tl, uint32_t id))
 {
-	guint kept = 0;
+	guint n_left = 0;
 
 	for (guint i = 0; i < ids->len; i++) {
 		uint32_t id = g_array_index(ids, uint32_t, i);
 		if (intmap_get(used, id) == INTMAP_NONE)
 			drop(tl, id);
 		else
-			g_array_index(ids, uint32_t, kept++) = id;
+			g_array_index(ids, uint32_t, n_left++) = id;
 	}
-	g_array_set_size(ids, kept);
+	g_array_set_size(ids, n_left);
 }
 
 static void drop_process(struct timeline *tl, uint32_t id)
@@ -417,6 +425,7 @@ static void drop_of_seconds(struct timeline *tl, size_t bytes)
 		return;
 	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->folded_until);
 
+	g_assert(tl->second_bytes >= freed);
 	tl->second_bytes -= freed;
 	if (freed < bytes && tl->seconds->len > NEWEST_SECONDS)
 		drop_seconds(tl, bytes - freed);

@@ -17,11 +17,13 @@ uint32_t containers_id(struct timeline *tl, const struct process_info *p)
 
 	if (new.container == CONTAINER_UNKNOWN)
 		return ID_NONE;
+	g_assert(new.container >> 36 == 0);	/* key_of() */
 	if (id == INTMAP_NONE) {
 		id = tl->containers->len;
 		intmap_set(&tl->by_container, key, id);
 		g_array_append_val(tl->containers, new);
 	}
+	g_assert(id < tl->containers->len);
 	return id;
 }
 

@@ -66,7 +66,7 @@ struct timeline {
 	int64_t dropped_until;		/* seconds that began before it were dropped */
 	int64_t folded_until;		/* seconds that began before it may be folded */
 	uint64_t n_events, version;
-	struct trust trust;
+	struct completeness completeness;
 	struct missing missing;		/* valid with has_missing */
 	bool has_missing;
 	size_t budget;

@@ -26,6 +26,7 @@ static struct trace_entry *trace_at(const struct timeline *tl, uint32_t i)
 
 static void count_span(struct trace_info *t, const struct span *s)
 {
+	g_assert(t->trace_id == s->trace_id);
 	bool first = t->n_spans == 0;
 	if (first || span_is_better_root(s, t->root))
 		t->root = s;
@@ -80,6 +81,7 @@ static struct trace_entry *trace_of(struct timeline *tl, uint64_t trace_id)
 static void index_span(struct timeline *tl, const struct span_entry *entry, uint32_t index)
 {
 	struct trace_entry *e = trace_of(tl, entry->trace_id);
+	g_assert(index < tl->spans->len);
 	g_array_append_val(e->indexes, index);
 	e->bytes += entry->bytes;
 	if (!e->stale)
@@ -104,12 +106,14 @@ static void unindex_span(struct timeline *tl, const struct span_entry *old, uint
 	g_assert(trace != INTMAP_NONE);			/* each stored span is indexed */
 	struct trace_entry *e = trace_at(tl, trace);
 
+	guint before = e->indexes->len;
 	for (guint i = 0; i < e->indexes->len; i++) {
 		if (g_array_index(e->indexes, uint32_t, i) == index) {
 			g_array_remove_index_fast(e->indexes, i);
 			break;
 		}
 	}
+	g_assert(e->indexes->len + 1 == before && e->bytes >= old->bytes);
 	e->bytes -= old->bytes;
 	if (e->indexes->len)
 		make_stale(tl, e);
@@ -162,6 +166,7 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 	}
 	struct operation_info *op = operation_at(tl, i);
 	if (!op->changed) {
+		g_assert(tl->operation_bytes >= hist_bytes(&op->duration) + hist_bytes(&op->user));
 		tl->operation_bytes -= hist_bytes(&op->duration) + hist_bytes(&op->user);
 		g_array_append_val(tl->changed_operations, i);
 	}
@@ -264,6 +269,7 @@ void traces_replace(struct timeline *tl, const struct span_entry *old,
 	} else {
 		struct trace_entry *e = trace_of(tl, fresh->trace_id);
 		e->bytes += fresh->bytes;
+		g_assert(e->bytes >= old->bytes);
 		e->bytes -= old->bytes;
 		make_stale(tl, e);
 	}
@@ -291,6 +297,7 @@ void traces_settle(struct timeline *tl)
 	for (guint i = 0; i < tl->changed_operations->len; i++) {
 		struct operation_info *op =
 			operation_at(tl, g_array_index(tl->changed_operations, uint32_t, i));
+		g_assert(op->changed);
 		op->p50 = hist_quantile(&op->duration, 0.50);
 		op->p99 = hist_quantile(&op->duration, 0.99);
 		op->user_p50 = hist_quantile(&op->user, 0.50);

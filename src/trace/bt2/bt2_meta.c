@@ -73,7 +73,7 @@ static const char *metadata_fault(const char *bytes, size_t n)
 	if (bytes[0] == CTF2_SEPARATOR)
 		return bt2_ctf2_fault();
 	if (n < 9 || memcmp(bytes, "/* CTF 1.", 9))
-		return "it is no CTF metadata";
+		return "it is not CTF metadata";
 	return NULL;
 }
 

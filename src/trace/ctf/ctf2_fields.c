@@ -90,17 +90,17 @@ static bool add_role(struct reading *x, uint32_t i, const struct ctf2_at *at, bo
 		if (strcmp(r->name, name))
 			continue;
 		if ((r->role == CTF_ROLE_UUID) != uuid)
-			return ctf2_fail(v, at, CORRUPT, "is a role of another field class");
+			return ctf2_fail(v, at, CORRUPT, "is a role that this field class cannot have");
 		if (!v->unbound && !(r->roots & 1u << v->now))
-			return ctf2_fail(v, at, CORRUPT, "is a role of another place than this");
+			return ctf2_fail(v, at, CORRUPT, "is a role that cannot be used here");
 		if (r->role == CTF_ROLE_MAGIC && t->bits != 32)
-			return ctf2_fail(v, at, CORRUPT, "is the role of a field of 32 bits");
+			return ctf2_fail(v, at, CORRUPT, "is a role for fields of 32 bits only");
 		if (!v->unbound && (r->role & (CTF_ROLE_TIMESTAMP | CTF_ROLE_END_TIMESTAMP)) && !v->clock)
-			return ctf2_fail(v, at, CORRUPT, "is of a clock, and the stream class has none");
+			return ctf2_fail(v, at, CORRUPT, "refers to a clock, and the stream class has none");
 		t->roles |= (uint16_t)r->role;
 		return true;
 	}
-	return name && ctf2_fail(v, at, CORRUPT, "is no known role");
+	return name && ctf2_fail(v, at, CORRUPT, "is not a known role");
 }
 
 static bool read_roles(struct reading *x, bool uuid, struct ctf_type *t)
@@ -161,7 +161,7 @@ static bool read_base(struct reading *x, struct ctf_type *t)
 	if (!ctf2_number_of(x->v, &x->o, PROP_BASE, x->at, false, &base))
 		return false;
 	if (base != 2 && base != 8 && base != 10 && base != 16)
-		return fail(x, CORRUPT, "'preferred-display-base' is none of 2, 8, 10 and 16");
+		return fail(x, CORRUPT, "'preferred-display-base' is not 2, 8, 10 or 16");
 	t->base = (uint8_t)base;
 	return true;
 }
@@ -238,7 +238,7 @@ static struct ctf_node *read_float(struct reading *x, unsigned what)
 	unsigned bits = node->t.bits;
 	node->min_bits = bits;
 	if (bits != 16 && (bits < 32 || bits % 32 || bits == 96)) {
-		fail(x, CORRUPT, "'length' is none that IEEE 754 has");
+		fail(x, CORRUPT, "'length' is not a size of IEEE 754");
 		return NULL;
 	}
 	return node;
@@ -275,7 +275,7 @@ static bool read_length(struct reading *x, struct ctf_node *node, uint64_t eleme
 	uint64_t all;
 	if (__builtin_mul_overflow(node->t.length, MAX(element_bits, 1), &all) || all > LIMIT_ARRAY_BITS ||
 	    (!element_bits && node->t.length > LIMIT_EMPTY_ELEMENTS))
-		return fail(x, UNSUPPORTED, "'length' makes it too big");
+		return fail(x, UNSUPPORTED, "'length' makes the type too large");
 	node->min_bits = node->t.length * element_bits;
 	return true;
 }
@@ -312,7 +312,7 @@ static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 	    !ctf2_text_of(x->v, &x->o, PROP_MEDIA_TYPE, x->at, false, &media))
 		return NULL;
 	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16)) {
-		fail(x, CORRUPT, "has the role of a uuid, and not 16 bytes");
+		fail(x, CORRUPT, "has the role of a uuid but not 16 bytes");
 		return NULL;
 	}
 	return node;
@@ -338,7 +338,7 @@ static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
 	for (size_t i = 0; i < n; i++) {
 		node->t.field[i] = g_array_index(fields, struct ctf_field, base + i);
 		if (!g_hash_table_add(seen, node->t.field[i].name))
-			return fail(x, CORRUPT, "has two members of one name");
+			return fail(x, CORRUPT, "has two members with the same name");
 	}
 	g_array_set_size(fields, base);
 	return true;
@@ -600,7 +600,7 @@ void ctf2_alias_free(void *alias)
 bool ctf2_add_alias(struct ctf2 *v, const char *name, uint32_t i, const struct ctf2_at *at)
 {
 	if (g_hash_table_contains(v->aliases, name))
-		return ctf2_fail(v, NULL, CORRUPT, "'name' is that of an earlier alias");
+		return ctf2_fail(v, NULL, CORRUPT, "'name' is already the name of an alias");
 	v->unbound = true;
 	v->cost = 0;
 	bool ok = ctf2_field_class(v, i, at);
@@ -623,7 +623,7 @@ static struct ctf_node *read_alias(struct ctf2 *v, uint32_t i, const struct ctf2
 	const char *name = ctf2_string(v, i, at);
 	const struct ctf2_alias *a = name ? g_hash_table_lookup(v->aliases, name) : NULL;
 	if (!a) {
-		ctf2_fail(v, at, CORRUPT, "names no field class alias that came before");
+		ctf2_fail(v, at, CORRUPT, "does not name an earlier field class alias");
 		return NULL;
 	}
 	struct ctf2_text before = v->text;
@@ -665,7 +665,7 @@ static const struct field_class *class_of(struct ctf2 *v, const struct ctf2_prop
 		for (size_t k = 0; k < G_N_ELEMENTS(classes); k++)
 			if (!strcmp(classes[k].name, v->scratch->str))
 				return &classes[k];
-	ctf2_fail(v, at, CORRUPT, i ? "'type' is no field class" : "'type' is missing");
+	ctf2_fail(v, at, CORRUPT, i ? "'type' is not a known field class" : "'type' is missing");
 	return NULL;
 }
 
@@ -682,7 +682,7 @@ struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_
 	struct reading x = { .v = v, .at = at };
 	if (v->depth >= LIMIT_TYPE_DEPTH || ++v->cost > LIMIT_TYPE_SIZE ||
 	    ++v->p->all_cost > LIMIT_ALL_TYPES) {
-		ctf2_fail(v, at, UNSUPPORTED, "is in types nested more than %d deep, or one of more "
+		ctf2_fail(v, at, UNSUPPORTED, "is nested more than %d deep, or one of more "
 			  "than %u types", LIMIT_TYPE_DEPTH, LIMIT_TYPE_SIZE);
 		return NULL;
 	}
@@ -711,7 +711,7 @@ bool ctf2_scope(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which
 	if (!node)
 		return false;
 	if (node->t.kind != CTF_STRUCT)
-		return ctf2_fail(v, &at, CORRUPT, "is no structure");
+		return ctf2_fail(v, &at, CORRUPT, "is not a structure");
 	v->root[root] = node;
 	return true;
 }

@@ -53,15 +53,16 @@ static bool claim(struct path *x, struct ctf_field *f)
 {
 	if (f->type->is_signed != (x->type ? x->type->is_signed : f->type->is_signed))
 		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "names fields of several options, signed and unsigned");
+			    "names both signed and unsigned fields of a variant's options");
 	x->type = f->type;
 	if (f->reg == CTF_NO_REG)
 		f->reg = x->reg ? x->reg : next_register(x->v, x->root);
 	if (f->reg == CTF_NO_REG)
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED, "is one length or selector too many");
+		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "exceeds the number of lengths and selectors that blktop supports");
 	if (x->reg != CTF_NO_REG && x->reg != f->reg)
 		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "names fields of several options that other locations name, too");
+			    "names fields of a variant's options that another location also names");
 	x->reg = f->reg;
 	return true;
 }
@@ -90,7 +91,7 @@ static bool find_in(struct path *x, struct ctf_field *f, uint32_t from)
 	if (t->kind != CTF_STRUCT)
 		return true;
 	if (!x->name[from])
-		return fail(x, CORRUPT, "names the structure around one that it has entered");
+		return fail(x, CORRUPT, "leads back out of a structure that it has entered");
 	for (uint32_t i = 0; i < t->n_fields; i++)
 		if (!strcmp(t->field[i].name, x->name[from]))
 			return find_in(x, &t->field[i], from + 1);
@@ -106,7 +107,7 @@ static bool find_in_frame(struct path *x, const struct ctf2_frame *f, uint32_t f
 		return true;
 	if (!x->name[from])
 		return f->up ? find_in_frame(x, f->up, from + 1)
-			     : fail(x, CORRUPT, "names the structure around the outermost one");
+			     : fail(x, CORRUPT, "leads out of the outermost structure");
 	if (f->down && f->now && !strcmp(f->now, x->name[from]))
 		return find_in_frame(x, f->down, from + 1);
 	guint end = f->down ? f->down->base : fields->len;
@@ -187,7 +188,7 @@ bool ctf2_locate(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whic
 	if (!search(&x, origin >= 0))
 		return false;
 	if (x.reg == CTF_NO_REG)
-		return fail(&x, CORRUPT, "names no integer that is read before this field");
+		return fail(&x, CORRUPT, "does not name an integer that is read before this field");
 	if (v->stream && x.root <= CTF_ROOT_PACKET_CONTEXT && v->now > CTF_ROOT_PACKET_CONTEXT)
 		v->stream->pub.packet_regs = true;
 	if (v->stream && x.root == CTF_ROOT_HEADER && v->now > CTF_ROOT_HEADER)

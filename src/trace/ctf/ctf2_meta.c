@@ -51,13 +51,13 @@ static bool read_uuid(struct ctf2 *v, const struct ctf2_props *o)
 	if (!i)
 		return true;
 	if (ctf2_token(v, i)->count != 16)
-		return fail(v, CORRUPT, "'uuid' has not 16 numbers");
+		return fail(v, CORRUPT, "'uuid' does not have 16 numbers");
 	for (uint32_t k = 0; k < 16; k++) {
 		const struct json_token *t = ctf2_token(v, i + 1 + k);
 		bool minus;
 		uint64_t n;
 		if (t->kind != JSON_NUMBER || !json_integer(v->text.s, t, &minus, &n) || minus || n > 255)
-			return fail(v, CORRUPT, "'uuid' has something else than bytes");
+			return fail(v, CORRUPT, "'uuid' has values that are not bytes");
 		m->uuid[k] = (uint8_t)n;
 	}
 	m->has_uuid = true;
@@ -82,7 +82,7 @@ static bool read_preamble(struct ctf2 *v, const struct ctf2_props *o)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct json_token *names = ctf2_token(v, key + 1);
 		if (names->kind != JSON_OBJECT)
-			return fail(v, CORRUPT, "'extensions' has a namespace that is no object");
+			return fail(v, CORRUPT, "'extensions' has a namespace that is not an object");
 		if (names->count) {
 			const char *space = ctf2_string(v, key, NULL);
 			const char *name = space ? ctf2_string(v, key + 2, NULL) : NULL;
@@ -135,7 +135,7 @@ static bool read_trace_class(struct ctf2 *v, const struct ctf2_props *o)
 	if (v->has_trace_class)
 		return fail(v, CORRUPT, "is a second trace class");
 	if (v->p->meta.streams->len)
-		return fail(v, CORRUPT, "comes behind a data stream class");
+		return fail(v, CORRUPT, "comes after a data stream class");
 	v->has_trace_class = true;
 	v->stream = NULL;
 	v->clock = NULL;
@@ -200,7 +200,7 @@ static bool read_origin(struct ctf2 *v, const struct ctf2_props *o, struct ctf_c
 	if (!text)
 		return false;
 	c->absolute = !strcmp(text, "unix-epoch");
-	return c->absolute || ctf2_fail(v, &at, CORRUPT, "is no known origin");
+	return c->absolute || ctf2_fail(v, &at, CORRUPT, "is not a known origin");
 }
 
 static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
@@ -281,7 +281,7 @@ static bool read_stream_class(struct ctf2 *v, const struct ctf2_props *o)
 		return ctf2_fail(v, NULL, CORRUPT, "is a second data stream class of id %" G_GUINT64_FORMAT, id);
 	v->clock = clock ? g_hash_table_lookup(v->clocks, clock) : NULL;
 	if (clock && !v->clock)
-		return ctf2_fail(v, NULL, CORRUPT, "'%s' names no clock class that came before",
+		return ctf2_fail(v, NULL, CORRUPT, "'%s' does not name an earlier clock class",
 				 ctf2_prop_name(PROP_CLOCK_ID));
 	struct ctf_stream *s = new_stream(v, id);
 	enter_stream(v, s);
@@ -317,7 +317,7 @@ static bool read_event_class(struct ctf2 *v, const struct ctf2_props *o)
 	struct ctf_stream *s = g_hash_table_lookup(v->p->by_id, &stream);
 	if (!s)
 		return ctf2_fail(v, NULL, CORRUPT, "is of the data stream class %" G_GUINT64_FORMAT
-				 ", which did not come before", stream);
+				 ", which is not declared before it", stream);
 	if (g_hash_table_contains(s->by_id, &id))
 		return ctf2_fail(v, NULL, CORRUPT, "is a second event record class of id %" G_GUINT64_FORMAT, id);
 	if (++v->p->n_events > LIMIT_EVENT_CLASSES)
@@ -369,7 +369,7 @@ static const struct fragment *fragment_of(struct ctf2 *v, const struct ctf2_prop
 		for (size_t k = 0; k < G_N_ELEMENTS(fragments); k++)
 			if (!strcmp(fragments[k].type, v->scratch->str))
 				return &fragments[k];
-	fail(v, CORRUPT, i ? "'type' is no type of fragment" : "'type' is missing");
+	fail(v, CORRUPT, i ? "'type' is not a known type of fragment" : "'type' is missing");
 	return NULL;
 }
 

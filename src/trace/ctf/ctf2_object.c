@@ -96,7 +96,7 @@ bool ctf2_object(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, struct ct
 	const struct json_token *t = ctf2_token(v, i);
 	memset(ret, 0, sizeof *ret);
 	if (t->kind != JSON_OBJECT)
-		return ctf2_fail(v, at, CORRUPT, "is no object");
+		return ctf2_fail(v, at, CORRUPT, "is not an object");
 	uint32_t key = i + 1;
 	for (uint32_t k = 0; k < t->count; k++) {
 		int which = -1;
@@ -124,7 +124,7 @@ const char *ctf2_string(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)
 {
 	const struct json_token *t = ctf2_token(v, i);
 	if (t->kind != JSON_STRING) {
-		ctf2_fail(v, at, CORRUPT, "is no string");
+		ctf2_fail(v, at, CORRUPT, "is not a string");
 		return NULL;
 	}
 	if (!t->escaped)
@@ -157,9 +157,9 @@ static bool integer_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_pro
 {
 	const struct json_token *t = ctf2_token(v, o->token[which]);
 	if (t->kind != JSON_NUMBER)
-		return ctf2_fail(v, at, CORRUPT, "'%s' is no number", prop_name[which]);
+		return ctf2_fail(v, at, CORRUPT, "'%s' is not a number", prop_name[which]);
 	return json_integer(v->text.s, t, ret_minus, ret) ||
-	       ctf2_fail(v, at, CORRUPT, "'%s' is no integer of 64 bits", prop_name[which]);
+	       ctf2_fail(v, at, CORRUPT, "'%s' is not an integer of 64 bits", prop_name[which]);
 }
 
 bool ctf2_number_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
@@ -183,7 +183,7 @@ bool ctf2_signed_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop w
 	if (!integer_of(v, o, which, at, &minus, &n))
 		return false;
 	if (n > (uint64_t)INT64_MAX + minus)
-		return ctf2_fail(v, at, CORRUPT, "'%s' is no signed integer of 64 bits",
+		return ctf2_fail(v, at, CORRUPT, "'%s' is not a signed integer of 64 bits",
 				 prop_name[which]);
 	*ret = (int64_t)(minus ? -n : n);
 	return true;
@@ -196,7 +196,7 @@ bool ctf2_alignment_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_pro
 	if (!ctf2_number_of(v, o, which, at, false, &n))
 		return false;
 	if (!n || (n & (n - 1)))
-		return ctf2_fail(v, at, CORRUPT, "'%s' is no power of two", prop_name[which]);
+		return ctf2_fail(v, at, CORRUPT, "'%s' is not a power of two", prop_name[which]);
 	if (n > LIMIT_ALIGNMENT)
 		return ctf2_fail(v, at, BLK_TRACE_ERROR_UNSUPPORTED, "'%s' is more than %u",
 				 prop_name[which], LIMIT_ALIGNMENT);
@@ -215,7 +215,7 @@ bool ctf2_word_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whi
 			*ret = i;
 			return true;
 		}
-	return !text || ctf2_fail(v, at, CORRUPT, "'%s' is nothing known", prop_name[which]);
+	return !text || ctf2_fail(v, at, CORRUPT, "'%s' has an unknown value", prop_name[which]);
 }
 
 bool ctf2_list_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
@@ -225,7 +225,7 @@ bool ctf2_list_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whi
 	if (!*ret)
 		return missing(v, at, which, required);
 	return ctf2_token(v, *ret)->kind == kind ||
-	       ctf2_fail(v, at, CORRUPT, "'%s' is no %s", prop_name[which],
+	       ctf2_fail(v, at, CORRUPT, "'%s' is not an %s", prop_name[which],
 			 kind == JSON_ARRAY ? "array" : "object");
 }
 
@@ -252,11 +252,11 @@ static bool add_range(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, bool
 	const struct json_token *t = ctf2_token(v, i);
 	struct { bool minus; uint64_t n; } bound[2];
 	if (t->kind != JSON_ARRAY || t->count != 2)
-		return ctf2_fail(v, at, CORRUPT, "is no range of two integers");
+		return ctf2_fail(v, at, CORRUPT, "is not a range of two integers");
 	for (uint32_t k = 0; k < 2; k++) {
 		const struct json_token *b = ctf2_token(v, i + 1 + k);
 		if (b->kind != JSON_NUMBER || !json_integer(v->text.s, b, &bound[k].minus, &bound[k].n))
-			return ctf2_fail(v, at, CORRUPT, "is no range of two integers of 64 bits");
+			return ctf2_fail(v, at, CORRUPT, "is not a range of two integers of 64 bits");
 	}
 	bool falls = bound[0].minus != bound[1].minus ? bound[1].minus :
 		     bound[0].minus ? bound[0].n < bound[1].n : bound[0].n > bound[1].n;
@@ -275,7 +275,7 @@ bool ctf2_ranges(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, bool is_s
 	const struct json_token *t = ctf2_token(v, i);
 	struct ctf2_at here = { .up = at };
 	if (t->kind != JSON_ARRAY || !t->count)
-		return ctf2_fail(v, at, CORRUPT, "is no list of ranges");
+		return ctf2_fail(v, at, CORRUPT, "is not a list of ranges");
 	uint32_t each = i + 1;
 	for (; here.index < t->count; here.index++) {
 		if (!add_range(v, each, &here, is_signed, option, ret))

@@ -108,6 +108,7 @@ static void on_end(void *data, const char *name, const struct ctf_type *t)
 {
 	struct all *a = data;
 	(void)name, (void)t;
+	g_assert(a->depth > 0);
 	if (--a->depth)
 		fields_put(a->to, &(struct field){ .kind = FIELD_END, .scope = a->scope });
 }

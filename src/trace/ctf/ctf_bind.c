@@ -167,21 +167,21 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 	struct ctf_field *f = find_field(b, up, path, &root);
 	if (b->p->n_lookups > LIMIT_FIELD_LOOKUPS)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
-			      "is found after more looks at fields than any tracer asks for");
+			      "is not searched for: the metadata needs too many searches for fields");
 	if (!f)
-		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is no field before this one");
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is not a field before this one");
 	if (f->type->kind != CTF_INTEGER && f->type->kind != CTF_ENUM)
-		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is no number");
+		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is not a number");
 	if (root <= CTF_ROOT_PACKET_CONTEXT && b->now > CTF_ROOT_PACKET_CONTEXT)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
-			      "is in the packet's header or context, this one in an event");
+			      "is in the packet's header or context, which a field of an event cannot use here");
 	if (!f->reg) {
 		if (root != b->now && !b->open[root])
 			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
 				      "is in the header or context of another declaration");
 		if (b->next_reg > LIMIT_LENGTHS)
 			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
-				      "is one length or tag too many");
+				      "exceeds the number of lengths and tags that blktop supports");
 		f->reg = (uint16_t)b->next_reg++;
 	}
 	b->uses_header = b->uses_header || (root == CTF_ROOT_HEADER && b->now != root);
@@ -205,7 +205,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 		g_string_printf(b->p->key, "%s%s", name[-1] == '_' ? "_" : "", name);
 		if (!g_hash_table_contains(labels, b->p->key->str))
 			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
-					    "option '%.64s' of a variant, which its tag never selects",
+					    "option '%.64s' of a variant is never selected by its tag",
 					    name);
 		g_hash_table_insert(names, v->t.field[i].name, &v->t.field[i]);
 	}
@@ -215,7 +215,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 		const struct ctf_field *less = *label == '_' ? g_hash_table_lookup(names, label + 1) : NULL;
 		if ((same && !ctf_field_is(same, label)) || (less && !ctf_field_is(less, label)))
 			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
-					    "a variant's options that differ in one '_' from its tag's");
+					    "the options of a variant differ from its tag's labels by a leading '_'");
 	}
 	return true;
 }
@@ -249,7 +249,7 @@ static bool bind_tag(struct ctf_binding *b, struct ctf_node *v, const struct fra
 	if (!bind_path(b, up, v->ref, &tag, &v->t.tag))
 		return false;
 	if (tag->kind != CTF_ENUM)
-		return refuse(b, v->ref, BLK_TRACE_ERROR_CORRUPT, "is no enumeration");
+		return refuse(b, v->ref, BLK_TRACE_ERROR_CORRUPT, "is not an enumeration");
 	if (!check_options(b, v, tag))
 		return false;
 	set_selects(b, v, tag);
@@ -352,7 +352,7 @@ static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, str
 		unsigned role;
 		if (!role_of(root, f, &role)) {
 			ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				     "a field '%s' that is not what this name stands for", f->name);
+				     "field '%s' does not have the type that its name requires", f->name);
 			return NULL;
 		}
 		if (role && (below = own(b, below)))
@@ -376,7 +376,7 @@ bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type,
 		return true;
 	if (type->t.kind != CTF_STRUCT)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
-				    "a header, context or payload that is no structure");
+				    "a header, context or payload that is not a structure");
 	p->all_cost += type->cost;
 	if (p->all_cost > LIMIT_ALL_TYPES)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,

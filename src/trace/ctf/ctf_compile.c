@@ -429,6 +429,7 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 	guint first = c->choices->len;
 	for (uint32_t i = 0; i < t->n_selects && !c->failed; i++) {
 		const struct ctf_select *e = &t->select[i];
+		g_assert(e->option < t->n_fields);
 		struct ctf_choice k = { .lo = e->lo, .hi = e->hi, .is_signed = t->tag_is_signed,
 					.from = from[e->option], .to = from[e->option + 1] };
 		g_array_append_val(c->choices, k);

@@ -131,7 +131,7 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 	if (!*ret_clock) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "stream class %" G_GUINT64_FORMAT " has no timestamps: it has no clock, "
-			    "or neither its packets nor its events tell the time", sc->id);
+			    "or neither its packets nor its events have a time", sc->id);
 		return false;
 	}
 	if (t && !sc->header_regs && (variant_header(t, ret) || plain_header(t, ret))) {

@@ -126,7 +126,7 @@ static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 		return -1;
 	}
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0) {
-		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: is no regular file",
+		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: is not a regular file",
 			    path);
 		close(fd);
 		return -1;

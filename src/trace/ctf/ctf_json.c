@@ -71,7 +71,7 @@ static bool scan_string(struct scan *s)
 			return fail(s, s->at - 1, "an unknown escape in a string");
 	}
 	if (s->at >= s->end)
-		return fail(s, begin, "a string without end");
+		return fail(s, begin, "an unterminated string");
 	end(s, i, 0);
 	g_array_index(s->tokens, struct json_token, i).escaped = escaped;
 	s->at++;
@@ -94,17 +94,17 @@ static bool scan_number(struct scan *s)
 	if (s->at < s->end && *s->at == '0')	/* no digit may follow a leading 0 */
 		s->at++;
 	else if (!digits(s))
-		return fail(s, begin, "no number");
+		return fail(s, begin, "not a number");
 	if (s->at < s->end && *s->at == '.') {
 		s->at++;
 		if (!digits(s))
-			return fail(s, begin, "no number");
+			return fail(s, begin, "not a number");
 	}
 	if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
 		s->at++;
 		s->at += s->at < s->end && (*s->at == '+' || *s->at == '-');
 		if (!digits(s))
-			return fail(s, begin, "no number");
+			return fail(s, begin, "not a number");
 	}
 	end(s, i, 0);
 	return true;
@@ -114,7 +114,7 @@ static bool scan_word(struct scan *s, const char *word, enum json_kind kind)
 {
 	size_t n = strlen(word);
 	if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n))
-		return fail(s, s->at, "no JSON value");
+		return fail(s, s->at, "not a JSON value");
 	uint32_t i = add(s, kind, s->at);
 	s->at += n;
 	end(s, i, 0);
@@ -127,12 +127,12 @@ static bool scan_key(struct scan *s)
 {
 	skip_space(s);
 	if (s->at >= s->end || *s->at++ != '"')
-		return fail(s, s->at, "no property name where one must be");
+		return fail(s, s->at, "a property name is missing");
 	if (!scan_string(s))
 		return false;
 	skip_space(s);
 	if (s->at >= s->end || *s->at++ != ':')
-		return fail(s, s->at, "no ':' behind a property name");
+		return fail(s, s->at, "no ':' after a property name");
 	return true;
 }
 
@@ -152,7 +152,7 @@ static bool scan_members(struct scan *s, char closing, uint32_t *ret_count)
 		++*ret_count;
 		skip_space(s);
 		if (s->at >= s->end)
-			return fail(s, s->at, "an object or array without end");
+			return fail(s, s->at, "an unterminated object or array");
 		char c = *s->at++;
 		if (c == closing)
 			return true;
@@ -178,7 +178,7 @@ static bool scan_value(struct scan *s)
 		       c == 'f' ? scan_word(s, "false", JSON_FALSE) :
 				  scan_word(s, "null", JSON_NULL);
 	if (s->depth == LIMIT_JSON_DEPTH)
-		return fail(s, s->at, "objects and arrays in each other deeper than 200 levels");
+		return fail(s, s->at, "objects and arrays nested deeper than 200 levels");
 	s->depth++;
 	uint32_t i = add(s, c == '{' ? JSON_OBJECT : JSON_ARRAY, s->at++), count = 0;
 	bool ok = scan_members(s, c == '{' ? '}' : ']', &count);
@@ -195,11 +195,11 @@ bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *
 	if (n > LIMIT_FRAGMENT_BYTES)
 		return fail(&s, text, "more than 4 MiB");
 	if (!g_utf8_validate_len(text, n, &invalid))
-		return fail(&s, invalid, "bytes that are no UTF-8");
+		return fail(&s, invalid, "bytes that are not valid UTF-8");
 	if (!scan_value(&s))
 		return false;
 	skip_space(&s);
-	return s.at == s.end || fail(&s, s.at, "something behind the value");
+	return s.at == s.end || fail(&s, s.at, "text after the value");
 }
 
 /* ---- values ---- */

@@ -34,7 +34,7 @@ struct json_token {
 };
 
 struct json_problem {
-	const char *text;		/* a static text: "a string without end" */
+	const char *text;		/* a static text: "an unterminated string" */
 	size_t at;			/* offset in the text, bytes */
 };
 

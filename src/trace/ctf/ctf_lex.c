@@ -186,7 +186,7 @@ static void lex_number(struct ctf_lexer *x)
 	bool empty = s == digits;
 	s = skip_suffix(s, x->end);
 	if (empty || (s < x->end && is_word_char(*s))) {
-		bad(x, begin, BLK_TRACE_ERROR_UNSUPPORTED, "no number");
+		bad(x, begin, BLK_TRACE_ERROR_UNSUPPORTED, "not a number");
 		return;
 	}
 	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_NUMBER, .at = begin,
@@ -204,7 +204,7 @@ static void lex_string(struct ctf_lexer *x)
 			s++;
 	}
 	if (s >= x->end || *s != '"') {
-		bad(x, x->at, BLK_TRACE_ERROR_CORRUPT, "a string without end");
+		bad(x, x->at, BLK_TRACE_ERROR_CORRUPT, "an unterminated string");
 		return;
 	}
 	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_STRING, .at = begin - 1,

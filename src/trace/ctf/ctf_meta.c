@@ -127,7 +127,7 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 			break;
 		}
 		if (p->has_packet_uuid && memcmp(p->packet_uuid, k.uuid, 16))
-			return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "of another trace");
+			return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "belongs to another trace");
 		p->has_packet_uuid = true;
 		memcpy(p->packet_uuid, k.uuid, 16);
 		g_string_append_len(text, (const char *)bytes + at + PACKET_HEADER,
@@ -158,7 +158,7 @@ static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 	if (i == n || g_ascii_isalpha(bytes[i]) || bytes[i] == '/')
 		return true;
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-		    "1:1: metadata that begins neither like CTF 1.8 nor like CTF 2");
+		    "1:1: this is metadata of neither CTF 1.8 nor CTF 2");
 	return false;
 }
 
@@ -189,11 +189,11 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 /* The text is stored: repeated declarations are compared by their text. */
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
-	char *kept = g_malloc(n + 1);
-	memcpy(kept, text, n);
-	kept[n] = '\0';
-	g_ptr_array_add(p->texts, kept);
-	ctf_lex_begin(&p->lex, kept, n);
+	char *copy = g_malloc(n + 1);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	g_ptr_array_add(p->texts, copy);
+	ctf_lex_begin(&p->lex, copy, n);
 	if (ctf_parse_all(p))
 		return true;
 	g_propagate_error(error, g_steal_pointer(&p->lex.error));
@@ -225,7 +225,7 @@ static bool parse_fragments(struct ctf_parser *p, const char *text, size_t n, GE
 	const char *end = text + n;
 	if (*text != CTF_RS) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "metadata goes on without a record separator");
+			    "metadata continues without a record separator");
 		return false;
 	}
 	while (text < end) {

@@ -218,7 +218,7 @@ static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *
 		content = packet;
 	}
 	if (packet % 8)
-		return wrong(error, "the packet's size is no whole number of bytes (%" PRIu64
+		return wrong(error, "the packet's size is not a whole number of bytes (%" PRIu64
 			     " bits)", packet);
 	if (packet / 8 > LIMIT_PACKET_BYTES)
 		return wrong(error, "the packet's size of %" PRIu64 " bytes is more than %u MiB", packet / 8,

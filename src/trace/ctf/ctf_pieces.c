@@ -152,10 +152,11 @@ static bool scan_fragment(struct ctf_pieces *x, size_t begin)
 
 static bool take_fragment(struct ctf_pieces *x, size_t begin, GError **error)
 {
+	g_assert(x->whole > begin && x->whole <= x->text->len);
 	const char *s = x->text->str + begin;
 	if (*s != CTF_RS) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "metadata goes on without a record separator");
+			    "metadata continues without a record separator");
 		return false;
 	}
 	x->inside = IN_CODE;
@@ -178,6 +179,7 @@ static bool parse_fragments(struct ctf_pieces *x, GError **error)
 			return false;
 		begin = x->whole;
 	}
+	g_assert(x->scanned >= begin);
 	g_string_erase(x->text, 0, (gssize)begin);
 	x->scanned -= begin;
 	return true;

@@ -36,7 +36,7 @@ static bool read_size(struct ctf_parser *p, void *target)
 static bool check_align(struct ctf_parser *p, const char *at, uint64_t align)
 {
 	if (!align || (align & (align - 1)))
-		return corrupt(p, at, "an alignment that is no power of two");
+		return corrupt(p, at, "an alignment that is not a power of two");
 	return align <= LIMIT_ALIGNMENT || unsupported(p, at, "so wide an alignment");
 }
 
@@ -424,7 +424,7 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 	if (!container)
 		return NULL;
 	if (container->t.kind != CTF_INTEGER) {
-		corrupt(p, at, "an enum of something that is no integer");
+		corrupt(p, at, "an enum whose type is not an integer");
 		return NULL;
 	}
 	return add_tagged(p, "enum", &name, new_enum(p, container));

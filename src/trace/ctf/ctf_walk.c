@@ -270,6 +270,7 @@ static bool walk_variant(struct walk *w, const struct ctf_type *t, const char *n
 		return false;
 	if (w->v->begin)
 		w->v->begin(w->data, name, t, option);
+	g_assert(option < t->n_fields);
 	const struct ctf_field *f = &t->field[option];
 	if (!walk_field(w, f->type, f->name, f->reg))
 		return false;

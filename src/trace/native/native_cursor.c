@@ -116,6 +116,7 @@ static void finish_packet(struct native_cursor *k)
 static uint64_t window_end(const struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
+	g_assert(w->offset + w->n >= k->packet->p.offset);
 	return MIN(k->content_end, (w->offset + w->n - k->packet->p.offset) * 8);
 }
 
@@ -175,6 +176,7 @@ static bool read_header(struct native_cursor *k, const struct native_packet *x,
 /* Begins to decode the packet. False: call again in the next batch. */
 static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 {
+	g_assert(!k->packet);
 	struct ctf_packet header = x->p;
 	bool ok = x->p.fault != CTF_GARBAGE;
 	if (x->bytes)
@@ -282,6 +284,7 @@ static bool is_blank(const struct native_cursor *k)
 
 static uint32_t add_class(struct native_source *s, uint32_t cls)
 {
+	g_assert(cls < s->native->classes->len);
 	const struct native_class *c = &g_array_index(s->native->classes, struct native_class, cls);
 	s->cls[cls] = source_add_class(&s->source, c->name, c->row, c->counters);
 	return s->cls[cls];
@@ -323,6 +326,7 @@ uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, ui
 
 static enum native_step pop(struct native_cursor *k)
 {
+	g_assert(k->queue_at < k->queue_n);
 	k->head = k->queue[k->queue_at++];
 	if (k->queue_at == k->queue_n)
 		k->queue_at = k->queue_n = 0;
@@ -496,6 +500,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 enum native_step native_cursor_refill(struct native_cursor *k)
 {
 	enum native_step step = NATIVE_RECORD;
+	g_assert(k->ahead_at == k->ahead_n);	/* all were delivered: they may point into the other window */
 	k->ahead_at = k->ahead_n = 0;
 	/* Queued records are delivered first and alone: their rows and those of new events must not share an arena. */
 	while (k->queue_n && k->ahead_n < NATIVE_AHEAD) {

@@ -195,7 +195,7 @@ static inline const struct native_window *native_window_now(const struct native_
 	return &k->window[k->w];
 }
 
-/* native_marks.c: records other than events. */
+/* native_records.c: records other than events. */
 void native_queue_event(struct native_cursor *k, const struct blk_event *e);
 /* Does nothing outside the range. */
 void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss);

@@ -42,7 +42,7 @@ static bool fail_disk(GError **error, const struct cut *c)
 	const int number = errno;
 	g_autofree char *why = g_strconcat(g_strerror(number), isolation_hint(number), NULL);
 
-	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it is there already" : why);
+	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it already exists" : why);
 }
 
 static bool stopped(const struct cut *c, GError **error)
@@ -334,7 +334,7 @@ static bool copy_bytes(struct cut *c, int from, uint64_t offset, uint64_t n, int
 			continue;
 		if (got <= 0)
 			return fail(error, c, BLK_TRACE_ERROR_CORRUPT, got ? g_strerror(errno) :
-				    "a stream file was made shorter while it was read");
+				    "a stream file became shorter while it was read");
 		if (stopped(c, error))
 			return false;
 		if (!disk_write(to, c->buffer, (size_t)got))

@@ -85,6 +85,7 @@ static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_lengths, 
 		known = next != pos || c || !k->plan->waits;
 		if (next == CTF_NO_FIT || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
 			break;
+		g_assert(c);			/* else event_end() returns pos */
 		if (c->n_steps)
 			*ret_lengths = MAX(*ret_lengths, bits - MIN(bits, c->empty_bits));
 		if (size - MIN(next, size) >= need)

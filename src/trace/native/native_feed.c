@@ -245,6 +245,8 @@ void native_feed_end(struct native_feed *f)
 
 void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes)
 {
+	g_assert((gsize)g_atomic_pointer_get(&f->queued) >= bytes);	/* only the taker subtracts */
+	g_assert(!x || (gsize)g_atomic_pointer_get(&x->queued) >= bytes);
 	g_atomic_pointer_add(&f->queued, -(gssize)bytes);
 	if (x)
 		g_atomic_pointer_add(&x->queued, -(gssize)bytes);

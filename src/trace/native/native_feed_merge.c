@@ -38,6 +38,7 @@ static void mark(struct native_feed *f)
 		memmove(f->mark, f->mark + 1, (FEED_MARKS - 1) * sizeof f->mark[0]);
 		n--;
 	}
+	g_assert(n < FEED_MARKS);
 	f->mark[n].at_us = f->now_us;
 	f->mark[n].ns = f->newest_ns;
 	f->n_marks = n + 1;
@@ -122,6 +123,7 @@ static void rebuild(struct native_feed *f)
 	s->n_heap = 0;
 	for (guint i = 0; i < f->order->len; i++) {
 		const struct feed_stream *x = g_ptr_array_index(f->order, i);
+		g_assert(x->track && !x->ended);
 		if (x->parked)
 			continue;
 		s->heap[s->n_heap] = head_of(f, x);
@@ -158,6 +160,7 @@ static void count_decoded(struct native_feed *f, struct feed_stream *x)
 	struct feed_track *t = x->track;
 	size_t left = t->cursor->packet ? (size_t)(t->cursor->packet - t->plan.packet)
 					: t->cursor->next;
+	g_assert(left <= t->plan.n && t->packets->len == t->plan.n);
 	for (; t->n_decoded < left; t->n_decoded++)
 		feed_unqueue(f, x, g_bytes_get_size(
 				     g_array_index(t->packets, struct feed_packet, t->n_decoded).bytes));
@@ -199,6 +202,7 @@ static bool ask_first(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
 	struct feed_stream *x = g_ptr_array_index(f->streams, s->heap[0].cursor);
+	g_assert(x && !x->ended);
 	enum native_step step = x->track ? refill(f, x) : x->closed ? NATIVE_END : NATIVE_LATER;
 	if (step == NATIVE_RECORD) {
 		raise_first(s, x->track->cursor->ahead[0].ts);

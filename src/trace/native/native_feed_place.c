@@ -288,6 +288,7 @@ void feed_track_retire(struct native_feed *f, struct feed_stream *x)
 	g_array_remove_range(t->packets, 0, (guint)t->n_decoded);
 	t->plan.n -= t->n_decoded;
 	memmove(t->plan.packet, t->plan.packet + t->n_decoded, t->plan.n * sizeof *t->plan.packet);
+	g_assert(k->next >= t->n_decoded && (!k->packet || k->packet >= t->plan.packet + t->n_decoded));
 	k->next -= t->n_decoded;
 	if (k->packet)
 		k->packet -= t->n_decoded;
@@ -302,6 +303,7 @@ static void append(struct native_feed *f, struct feed_stream *x, struct native_p
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
 	struct feed_packet packet = { g_steal_pointer(&message->bytes), x->trace->meta, message->at_us };
 	g_assert(t->packets->len == t->plan.n);
+	g_assert(!k->packet || at < t->plan.n);
 	packet.meta->refs++;
 	g_array_append_val(t->packets, packet);
 	if (t->plan.n == t->cap) {
@@ -389,6 +391,7 @@ static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_
 	struct feed_message nothing = { .bytes = g_bytes_new_static("", 0), .at_us = f->now_us };
 	append(f, x, &p, &nothing);
 	x->track->n_refused += x->n_unplaced;
+	g_assert(f->unplaced >= x->n_unplaced);
 	f->unplaced -= x->n_unplaced;
 	x->n_unplaced = 0;
 }
@@ -418,7 +421,7 @@ static bool place_in_time(struct native_feed *f, struct feed_stream *x, const st
 		native_packet_place(t->st, p, t->has_previous ? &t->previous : NULL);
 	bool ok = p->p.fault != CTF_GARBAGE;
 	note_packet(f, x, ok, error ? error : !ok ? "its times are impossible" :
-		    differs ? "the relay's index has other times or sizes" : NULL);
+		    differs ? "its times or sizes differ from the relay's index" : NULL);
 	return ok;
 }
 
@@ -662,6 +665,7 @@ static void free_ended_streams(struct native_feed *f, guint n)
 {
 	for (guint i = 0; i < n; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->ended_streams, i);
+		g_assert(x->ended && f->streams->pdata[x->slot] == x);
 		f->streams->pdata[x->slot] = NULL;
 		g_array_append_val(f->free_slots, x->slot);
 		g_mutex_lock(&f->lock);

@@ -75,7 +75,7 @@ static bool compile_stream(struct native *n, struct native_meta *m, guint i, GEr
 	const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
 	if (is_of_perf(sc)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "it is perf's, with the events of all CPUs in one stream");
+			    "perf made it, with the events of all CPUs in one stream");
 		return false;
 	}
 	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */

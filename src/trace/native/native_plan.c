@@ -128,7 +128,7 @@ static void count_losses(struct native_packet *x, const struct native_packet *be
 }
 
 /* Packets between the two are not lost, but not known yet. */
-static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
+static bool after_hole(const struct native_packet *x, const struct native_packet *before)
 {
 	return x->file == before->file && !ctf_index_complete(x->file->index) &&
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
@@ -189,8 +189,9 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		set_times(st, x, before);
 		set_max_end(x, before, begin_of_next(st, p, i, n));
 		x->discarded_max = x->p.discarded;
-		if (!before || !behind_hole(x, before))
+		if (!before || !after_hole(x, before))
 			count_losses(x, before);
+		g_assert(!before || before->max_end_ns <= x->max_end_ns);	/* native_plan_find() searches them */
 		before = x;
 	}
 }

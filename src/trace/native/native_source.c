@@ -17,6 +17,7 @@
 /* Refills the first cursor of the heap. False: it can only go on in the next batch. */
 static bool refill(struct native_source *s)
 {
+	g_assert(s->n_heap > 0);
 	struct native_cursor *k = s->cursor[s->heap[0].cursor];
 	enum native_step step = native_cursor_refill(k);
 	s->stalled = step == NATIVE_STALL;

@@ -57,6 +57,7 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	if (k->ahead_n || (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number))
 		return NATIVE_WAIT;
 	struct native_window *w = &k->window[k->w ^ 1];
+	g_assert(w->cap || !w->bytes);	/* not borrowed: packets that were pushed are in memory as a whole */
 	size_t want = MAX(need, s->window);
 	if (w->cap < want) {
 		g_free(w->bytes);

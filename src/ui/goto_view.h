@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Going to other views: by number, from the list of views, and with Enter on a row. */
-#ifndef BLK_UI_MOVES_H
-#define BLK_UI_MOVES_H
+#ifndef BLK_UI_GOTO_VIEW_H
+#define BLK_UI_GOTO_VIEW_H
 
 #include "ui/app_state.h"
 
-void moves_command(struct app *app, struct place *p, enum command_id command);
+void goto_view_command(struct app *app, struct place *p, enum command_id command);
 /* What the selected row, or the selected span of a waterfall, stands for. Texts belong to the place or the row. */
-struct view_query moves_selected(struct place *p);
+struct view_query goto_view_selected(struct place *p);
 
 #endif

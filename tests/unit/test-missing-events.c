@@ -13,12 +13,12 @@
 
 /* ---- a recording without some events ---- */
 
-struct lacking {
+struct missing_case {
 	const char *name;
 	const char *events;		/* patterns of GLib; "perf": the counters in contexts */
 };
 
-static const struct lacking lackings[] = {
+static const struct missing_case missing_cases[] = {
 	{ "switches", "sched_switch" },
 	{ "wakings", "sched_waking|sched_wakeup|sched_wakeup_new" },
 	{ "migrations", "sched_migrate_task" },
@@ -46,7 +46,7 @@ static const struct lacking lackings[] = {
 		    "*page_fault_*|*hrtimer_*|power_*|timer_*|x86_*" },
 };
 
-static bool is_gone(const struct lacking *l, const char *event)
+static bool is_removed(const struct missing_case *l, const char *event)
 {
 	g_auto(GStrv) patterns = g_strsplit(l ? l->events : "", "|", -1);
 	for (size_t i = 0; patterns[i]; i++)
@@ -55,22 +55,22 @@ static bool is_gone(const struct lacking *l, const char *event)
 	return false;
 }
 
-static struct timeline *load(const struct recording *r, const struct lacking *l)
+static struct timeline *load(const struct recording *r, const struct missing_case *l)
 {
 	const struct blk_tables *all = recording_tables(r);
 	struct blk_tables tables = *all;
 	g_autoptr(GPtrArray) classes = g_ptr_array_new();
 	g_autofree struct blk_class *left = g_new(struct blk_class, all->classes->len);
-	g_autofree bool *gone = g_new(bool, all->classes->len);
+	g_autofree bool *removed = g_new(bool, all->classes->len);
 	struct model *m = model_new(&(struct model_options){ 0 });
 	struct timeline *tl = timeline_new(0);
 
 	for (guint i = 0; i < all->classes->len; i++) {
 		left[i] = *blk_class(all, i);
-		gone[i] = is_gone(l, left[i].name);
-		if (gone[i])
+		removed[i] = is_removed(l, left[i].name);
+		if (removed[i])
 			left[i] = (struct blk_class){ .name = (char *)"gone", .row = G_MAXUINT16 };
-		if (is_gone(l, "perf"))
+		if (is_removed(l, "perf"))
 			left[i].counters = NULL;
 		g_ptr_array_add(classes, &left[i]);
 	}
@@ -78,7 +78,7 @@ static struct timeline *load(const struct recording *r, const struct lacking *l)
 	for (size_t i = 0; i < recording_n(r); i++) {
 		const struct blk_event *e = recording_event(r, i);
 		bool is_event = e->row < BLK_ROW_FIRST_PSEUDO || e->row == BLK_ROW_TALLY;
-		if (!is_event || !gone[e->cls])
+		if (!is_event || !removed[e->cls])
 			model_feed(m, &tables, e, 1);
 	}
 	timeline_apply(tl, model_publish(m, true));
@@ -117,7 +117,7 @@ static void look(const struct view *v, const struct timeline *tl, enum view_by b
 }
 
 static void check_view(const struct view *v, enum view_by by, const struct timeline *whole,
-		       const struct timeline *less, const struct lacking *l)
+		       const struct timeline *less, const struct missing_case *l)
 {
 	g_autofree struct seen *all = g_new(struct seen, v->n_columns);
 	g_autofree struct seen *left = g_new(struct seen, v->n_columns);
@@ -138,7 +138,7 @@ static void check_view(const struct view *v, enum view_by by, const struct timel
 /* What is known nowhere: not 0, and no other number either. */
 #define CAUSES "disk_ns,socket_ns,pipe_ns,futex_ns,timer_ns,poll_ns,fault_ns"
 #define ON_CPU "user_ns,syscall_ns"
-static const struct { const char *lacks, *view, *columns; } unknowns[] = {
+static const struct { const char *missing, *view, *columns; } unknowns[] = {
 	{ "switches", "processes", "cpu_ns,kernel_ns,irq_ns,runnable_ns,blocked_ns,cpu_ratio,"
 				   "runnable_ratio,blocked_ratio," ON_CPU },
 	{ "switches", "cpus", "run_ns,idle_ns,irq_ns,run_ratio,irq_ratio" },
@@ -169,7 +169,7 @@ static const struct { const char *lacks, *view, *columns; } unknowns[] = {
 };
 
 static void assert_unknown(const struct timeline *tl, const char *view, const char *columns,
-			   const char *lacks)
+			   const char *missing)
 {
 	const struct view *v = view_find(view);
 	g_auto(GStrv) ids = g_strsplit(columns, ",", -1);
@@ -182,7 +182,7 @@ static void assert_unknown(const struct timeline *tl, const char *view, const ch
 			struct value x = v->columns[c].get(rows->rows->pdata[i], rows);
 			if (x.kind == VALUE_NONE)
 				continue;
-			g_test_message("without %s, %s: %s has a value", lacks, view, ids[k]);
+			g_test_message("without %s, %s: %s has a value", missing, view, ids[k]);
 			g_test_fail();
 		}
 	}
@@ -195,38 +195,38 @@ static void test_zeros(gconstpointer name)
 	if (!r)
 		return;
 	g_autoptr(blk_timeline) whole = load(r, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(lackings); i++) {
-		g_autoptr(blk_timeline) less = load(r, &lackings[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(missing_cases); i++) {
+		g_autoptr(blk_timeline) less = load(r, &missing_cases[i]);
 		for (const struct view *const *v = view_all; *v; v++)
 			for (int by = BY_SYSTEM; by < BY_N; by++)
 				if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
-					check_view(*v, (enum view_by)by, whole, less, &lackings[i]);
+					check_view(*v, (enum view_by)by, whole, less, &missing_cases[i]);
 		for (size_t k = 0; k < G_N_ELEMENTS(unknowns); k++)
-			if (g_str_equal(unknowns[k].lacks, lackings[i].name))
+			if (g_str_equal(unknowns[k].missing, missing_cases[i].name))
 				assert_unknown(less, unknowns[k].view, unknowns[k].columns,
-					       lackings[i].name);
+					       missing_cases[i].name);
 	}
 	recording_free(r);
 }
 
 /* ---- spans ---- */
 
-static const struct lacking *lacking(const char *name)
+static const struct missing_case *missing_case(const char *name)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(lackings); i++)
-		if (g_str_equal(lackings[i].name, name))
-			return &lackings[i];
+	for (size_t i = 0; i < G_N_ELEMENTS(missing_cases); i++)
+		if (g_str_equal(missing_cases[i].name, name))
+			return &missing_cases[i];
 	g_assert_not_reached();
 }
 
 /* Parts sum to the duration without them, too; nothing is told that can't be known; and the
  * verdict says what would tell it. */
-static void check_spans(const struct recording *r, const char *without, const char *told, const char *says)
+static void check_spans(const struct recording *r, const char *without, const char *expected, const char *says)
 {
-	g_autoptr(blk_timeline) tl = load(r, lacking(without));
+	g_autoptr(blk_timeline) tl = load(r, missing_case(without));
 	const struct view *v = view_find("traces");
 	struct rows *rows = build(v, tl, BY_SYSTEM);
-	int verdict = view_column(v, "verdict"), said = 0;
+	int explanation = view_column(v, "verdict"), said = 0;
 
 	g_assert_cmpuint(timeline_n_spans(tl), >, 0);
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
@@ -234,14 +234,14 @@ static void check_spans(const struct recording *r, const char *without, const ch
 		int64_t all = 0;
 		for (int p = 0; p < PART_N; p++) {
 			all += s->part[p];
-			g_assert_true(!s->part[p] || strstr(told, part_info[p].id));
+			g_assert_true(!s->part[p] || strstr(expected, part_info[p].id));
 		}
 		g_assert_cmpint(all, ==, span_duration(s));
 		for (uint32_t k = 0; k < s->n_waits; k++)
-			g_assert_nonnull(strstr(told, part_info[s->waits[k].part].id));
+			g_assert_nonnull(strstr(expected, part_info[s->waits[k].part].id));
 	}
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value x = v->columns[verdict].get(rows->rows->pdata[i], rows);
+		struct value x = v->columns[explanation].get(rows->rows->pdata[i], rows);
 		said += x.kind == VALUE_TEXT && strstr(x.s, says);
 	}
 	g_assert_cmpint(said, >, 0);
@@ -300,17 +300,17 @@ static void test_hosts(void)
 		"32 0 k@less:net_if_receive_skb name=\"eth0\" len=9 ctx.tid=7 ctx.pid=7\n"
 		"40 0 k@less:sched_process_fork parent_tid=7 child_tid=8 parent_pid=7 child_pid=8 "
 		"child_comm=\"c\" ctx.tid=7 ctx.pid=7\n";
-	static const struct { const char *view, *column; } told[] = {
+	static const struct { const char *view, *column; } expected[] = {
 		{ "processes", "cpu_ns" }, { "processes", "runnable_ns" }, { "processes", "blocked_ns" },
 		{ "processes", "syscalls" }, { "interrupts", "raise_count" }, { "devices", "writes" },
 		{ "devices", "errors" }, { "devices", "write_bytes" },
 	};
 	struct recording *r = traces_record_script(script);
 	g_autoptr(blk_timeline) tl = load(r, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(told); i++) {
-		g_test_message("%s %s", told[i].view, told[i].column);
-		g_assert_cmpint(cell(tl, told[i].view, "full", told[i].column).kind, !=, VALUE_NONE);
-		g_assert_cmpint(cell(tl, told[i].view, "less", told[i].column).kind, ==, VALUE_NONE);
+	for (size_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+		g_test_message("%s %s", expected[i].view, expected[i].column);
+		g_assert_cmpint(cell(tl, expected[i].view, "full", expected[i].column).kind, !=, VALUE_NONE);
+		g_assert_cmpint(cell(tl, expected[i].view, "less", expected[i].column).kind, ==, VALUE_NONE);
 	}
 	g_assert_cmpint(cell(tl, "devices", "less", "reads").i, ==, 1);
 	g_assert_cmpint(cell(tl, "interrupts", "less", "count").i, ==, 1);
@@ -332,7 +332,7 @@ static size_t n_processes(const struct timeline *tl)
 }
 
 /* User space alone, without spans: nobody is on a CPU, and events are what there is to see. */
-static void test_nobody(void)
+static void test_unattributed(void)
 {
 	static const char script[] =
 		"10 0 u:app:step ctx.vpid=5 ctx.vtid=6 n=1\n"
@@ -352,7 +352,7 @@ static void test_nobody(void)
 }
 
 /* How many processes of that second say how long they were on a CPU, or how many calls they made. */
-static unsigned n_told(const struct timeline *tl, int64_t second, const char *column)
+static unsigned n_reported(const struct timeline *tl, int64_t second, const char *column)
 {
 	const struct view *v = view_find("processes");
 	struct view_query q = VIEW_QUERY_INIT;
@@ -377,9 +377,9 @@ static void test_pause(void)
 	g_autoptr(blk_timeline) tl = load(r, NULL);
 	for (size_t i = 0; i < 2; i++) {
 		const char *column = i ? "syscalls" : "cpu_ns";
-		g_assert_cmpuint(n_told(tl, 1795412228, column), >, 0);
-		g_assert_cmpuint(n_told(tl, 1795412229, column), ==, 0);
-		g_assert_cmpuint(n_told(tl, 1795412231, column), >, 0);
+		g_assert_cmpuint(n_reported(tl, 1795412228, column), >, 0);
+		g_assert_cmpuint(n_reported(tl, 1795412229, column), ==, 0);
+		g_assert_cmpuint(n_reported(tl, 1795412231, column), >, 0);
 	}
 	recording_free(r);
 }
@@ -391,12 +391,12 @@ int main(int argc, char **argv)
 	};
 
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/lacking/spans", test_spans);
-	g_test_add_func("/lacking/hosts", test_hosts);
-	g_test_add_func("/lacking/nobody", test_nobody);
-	g_test_add_func("/lacking/pause", test_pause);
+	g_test_add_func("/missing-events/spans", test_spans);
+	g_test_add_func("/missing-events/hosts", test_hosts);
+	g_test_add_func("/missing-events/nobody", test_unattributed);
+	g_test_add_func("/missing-events/pause", test_pause);
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
-		g_autofree char *path = g_strdup_printf("/lacking/%s", traces[i]);
+		g_autofree char *path = g_strdup_printf("/missing-events/%s", traces[i]);
 		g_test_add_data_func(path, traces[i], test_zeros);
 	}
 	return g_test_run();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Processes below their parents, threads below their process. Private to src/views/. */
-#ifndef BLK_VIEWS_PTREE_H
-#define BLK_VIEWS_PTREE_H
+#ifndef BLK_VIEWS_PROCESS_TREE_H
+#define BLK_VIEWS_PROCESS_TREE_H
 
 #include "views/common.h"
 
@@ -10,6 +10,6 @@
  * `parent` returns (-1: unknown) and is the latest process with it that began before the row. The parent of a thread is
  * its process. Rows without a parent are roots.
  */
-void ptree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row));
+void process_tree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The keeper of one requested session: lists the relay's sessions twice a second, attaches to each one with the name,
- * reconnects with growing pauses, and detects the end. An LTTng session with kernel and user-space domains is two
- * relay sessions of one name; the second may appear seconds later.
+ * The supervisor of one requested session: lists the relay's sessions twice a second, attaches to each one with
+ * the name, reconnects with growing pauses, and detects the end. An LTTng session with kernel and user-space domains
+ * is two relay sessions of one name; the second may appear seconds later.
  */
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ static char *describe(const struct live_url *url)
 	return g_strdup_printf("session '%s' of host '%s' on relay %s", session, target, relay);
 }
 
-void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
+void supervisor_init(struct supervisor *k, struct live *l, const struct live_url *url)
 {
 	k->live = l;
 	k->url = (struct live_url){ .host = g_strdup(url->host), .port = url->port,
@@ -41,14 +41,14 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 
 /* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer until
  * that is reset. A reset is possible once the relay is reachable again. */
-static void abort_broken_connections(struct keeper *k)
+static void abort_broken_connections(struct supervisor *k)
 {
 	for (guint i = 0; i < k->broken_fds->len; i++)
 		net_abort(g_array_index(k->broken_fds, int, i));
 	g_array_set_size(k->broken_fds, 0);
 }
 
-void keeper_clear(struct keeper *k)
+void supervisor_clear(struct supervisor *k)
 {
 	viewer_free(k->viewer);
 	abort_broken_connections(k);
@@ -62,18 +62,18 @@ void keeper_clear(struct keeper *k)
 	g_free(k->trouble);
 }
 
-static bool is_own(const struct keeper *k, const struct feed *f)
+static bool is_own(const struct supervisor *k, const struct feed *f)
 {
 	return f->url == &k->url;
 }
 
-static bool is_steady(const struct keeper *k, const struct feed *f)
+static bool is_steady(const struct supervisor *k, const struct feed *f)
 {
 	return !k->failures || f->advanced || g_get_monotonic_time() - f->started > STEADY_US;
 }
 
 /* Number of its running feeds; *ret_attached: how many of them are attached. */
-static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
+static unsigned count_running(const struct supervisor *k, unsigned *ret_attached)
 {
 	const GPtrArray *feeds = k->live->feeds;
 	unsigned n = 0;
@@ -89,8 +89,8 @@ static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 	return n;
 }
 
-/* Does the relay answer the keeper or a feed? The list may be delayed while much data is sent. */
-static bool is_answering(const struct keeper *k)
+/* Does the relay answer the supervisor or a feed? The list may be delayed while much data is sent. */
+static bool is_answering(const struct supervisor *k)
 {
 	const struct live *l = k->live;
 	gint now = (gint)(g_get_monotonic_time() / G_USEC_PER_SEC);
@@ -105,19 +105,19 @@ static bool is_answering(const struct keeper *k)
 
 /* -- status ------------------------------------------------------------------ */
 
-static void set_trouble(struct keeper *k, char *text)
+static void set_trouble(struct supervisor *k, char *text)
 {
 	g_free(k->trouble);
 	k->trouble = text;
 }
 
-void keeper_update_status(struct live *l)
+void supervisor_update_status(struct live *l)
 {
 	const char *message = "";
 	unsigned attached = 0;
 
-	for (size_t i = 0; i < l->n_keepers; i++) {
-		const struct keeper *k = &l->keepers[i];
+	for (size_t i = 0; i < l->n_supervisors; i++) {
+		const struct supervisor *k = &l->supervisors[i];
 		unsigned mine;
 		count_running(k, &mine);
 		attached += mine;
@@ -132,8 +132,8 @@ void keeper_update_status(struct live *l)
 	g_strlcpy(l->status.message, l->ended ? "" : message, sizeof l->status.message);
 }
 
-static void give_up(struct keeper *k, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static void give_up(struct keeper *k, int code, const char *format, ...)
+static void give_up(struct supervisor *k, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static void give_up(struct supervisor *k, int code, const char *format, ...)
 {
 	va_list args;
 
@@ -145,7 +145,7 @@ static void give_up(struct keeper *k, int code, const char *format, ...)
 }
 
 /* Some of the session's data was not received. `what` completes "session NAME ...". */
-static void note_given_up(struct keeper *k, const char *what)
+static void note_given_up(struct supervisor *k, const char *what)
 {
 	struct missing *m = &k->live->status.missing;
 
@@ -154,7 +154,7 @@ static void note_given_up(struct keeper *k, const char *what)
 	m->gave_up = true;
 }
 
-void keeper_get_missing(const struct live *l, struct missing *ret)
+void supervisor_get_missing(const struct live *l, struct missing *ret)
 {
 	ret->left_packets = l->owner.refused_packets;
 	ret->left_bytes = l->owner.refused_bytes;
@@ -165,10 +165,10 @@ void keeper_get_missing(const struct live *l, struct missing *ret)
 		ret->ended_early += f->given_up + f->ended_early;
 		ret->ends_unknown += f->ends_unknown;
 	}
-	for (size_t i = 0; i < l->n_keepers; i++) {
+	for (size_t i = 0; i < l->n_supervisors; i++) {
 		GHashTableIter it;
 		gpointer history;
-		g_hash_table_iter_init(&it, l->keepers[i].histories);
+		g_hash_table_iter_init(&it, l->supervisors[i].histories);
 		while (g_hash_table_iter_next(&it, NULL, &history)) {
 			ret->left_packets += ((struct attach_history *)history)->outstanding_packets;
 			ret->left_bytes += ((struct attach_history *)history)->outstanding_bytes;
@@ -178,11 +178,11 @@ void keeper_get_missing(const struct live *l, struct missing *ret)
 
 /* -- feeds that ended --------------------------------------------------------- */
 
-static void handle_session_end(struct keeper *k, struct feed *f)
+static void handle_session_end(struct supervisor *k, struct feed *f)
 {
 	g_array_append_val(k->ended_sessions, f->session.id);
 	k->session_ended = true;
-	struct attach_history *history = keeper_history(k, f->session.id);
+	struct attach_history *history = supervisor_history(k, f->session.id);
 	bool cut_off = history->open && !f->attached;	/* it ended while the connection was broken */
 	history->open = false;
 	k->live->owner.ended_early += f->given_up + f->ended_early;
@@ -194,7 +194,7 @@ static void handle_session_end(struct keeper *k, struct feed *f)
 			      "gave it up (is the disk full?)");
 }
 
-static void retry_later(struct keeper *k, struct feed *f)
+static void retry_later(struct supervisor *k, struct feed *f)
 {
 	k->session_ended = false;
 	if (f->advanced) {
@@ -209,7 +209,7 @@ static void retry_later(struct keeper *k, struct feed *f)
 }
 
 /* Reconnects and continues after the last packet; gives up if each connection breaks within the same packet. */
-static void handle_lost(struct keeper *k, struct feed *f)
+static void handle_lost(struct supervisor *k, struct feed *f)
 {
 	retry_later(k, f);
 	k->stuck = f->advanced ? 0 : k->stuck + f->has_outstanding;
@@ -221,7 +221,7 @@ static void handle_lost(struct keeper *k, struct feed *f)
 #define TAKEN "cannot attach to %s: another viewer is attached, and a relay accepts only one; " \
 	      "close that one, or open the relay's output directory instead"
 
-static void handle_taken(struct keeper *k, struct feed *f)
+static void handle_taken(struct supervisor *k, struct feed *f)
 {
 	retry_later(k, f);
 	/* after an attachment the other viewer most likely is our own broken connection */
@@ -232,7 +232,7 @@ static void handle_taken(struct keeper *k, struct feed *f)
 		give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 }
 
-static void handle_broken(struct keeper *k, struct feed *f)
+static void handle_broken(struct supervisor *k, struct feed *f)
 {
 	bool soon = g_get_monotonic_time() - f->started < SHORT_LIFE_US;
 
@@ -243,9 +243,9 @@ static void handle_broken(struct keeper *k, struct feed *f)
 			f->why ? f->why : "?");
 }
 
-static void reap(struct keeper *k)
+static void reap(struct supervisor *k)
 {
-	static void (*const ends[FEED_N_ENDS])(struct keeper *, struct feed *) = {
+	static void (*const ends[FEED_N_ENDS])(struct supervisor *, struct feed *) = {
 		[FEED_SESSION_ENDED] = handle_session_end, [FEED_LOST] = handle_lost,
 		[FEED_TAKEN] = handle_taken, [FEED_BROKEN] = handle_broken,
 	};
@@ -255,6 +255,7 @@ static void reap(struct keeper *k)
 		struct feed *f = g_ptr_array_index(l->feeds, i);
 		if (!is_own(k, f) || !f->end)
 			continue;
+		g_assert(f->end < FEED_N_ENDS && ends[f->end]);
 		ends[f->end](k, f);
 		if (f->broken_fd >= 0)
 			g_array_append_val(k->broken_fds, f->broken_fd);
@@ -269,7 +270,7 @@ static void reap(struct keeper *k)
 
 /* -- the relay's sessions ------------------------------------------------------ */
 
-static bool is_wanted(const struct keeper *k, const struct viewer_session *s)
+static bool is_wanted(const struct supervisor *k, const struct viewer_session *s)
 {
 	return !strcmp(s->host, k->url.target) && !strcmp(s->name, k->url.session);
 }
@@ -283,7 +284,7 @@ static bool has_id(const GArray *ids, uint64_t id)
 	return false;
 }
 
-struct attach_history *keeper_history(struct keeper *k, uint64_t session)
+struct attach_history *supervisor_history(struct supervisor *k, uint64_t session)
 {
 	struct attach_history *history = g_hash_table_lookup(k->histories, &session);
 
@@ -294,7 +295,7 @@ struct attach_history *keeper_history(struct keeper *k, uint64_t session)
 	return history;
 }
 
-bool keeper_reads_all(const struct keeper *k, uint64_t session)
+bool supervisor_reads_all(const struct supervisor *k, uint64_t session)
 {
 	const struct live *l = k->live;
 	const struct attach_history *history = g_hash_table_lookup(k->histories, &session);
@@ -307,14 +308,14 @@ bool keeper_reads_all(const struct keeper *k, uint64_t session)
 	if (!k->was_attached || count_running(k, &attached))
 		return true;		/* it appeared while this source was attached */
 	/* after an outage: all that the relay retained, unless other sessions were read on meanwhile */
-	for (size_t i = 0; i < l->n_keepers; i++) {
-		count_running(&l->keepers[i], &attached);
+	for (size_t i = 0; i < l->n_supervisors; i++) {
+		count_running(&l->supervisors[i], &attached);
 		others += attached;
 	}
 	return !others;
 }
 
-static struct feed *find_running(const struct keeper *k, uint64_t id)
+static struct feed *find_running(const struct supervisor *k, uint64_t id)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
@@ -337,7 +338,7 @@ static bool has_session(const GArray *list, uint64_t id)
 
 /* A feed whose session is no longer listed ends by itself, unless the session daemon was killed: then its streams
  * never end. So the feed is stopped if the relay has sent no data for some time after that. */
-static void check_running_feeds(struct keeper *k, const GArray *list, int64_t now)
+static void check_running_feeds(struct supervisor *k, const GArray *list, int64_t now)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
@@ -355,7 +356,7 @@ static void check_running_feeds(struct keeper *k, const GArray *list, int64_t no
 }
 
 /* Reports sessions that ended while the connection to them was broken. */
-static void check_lost_sessions(struct keeper *k, const GArray *list)
+static void check_lost_sessions(struct supervisor *k, const GArray *list)
 {
 	GHashTableIter it;
 	gpointer id, value;
@@ -372,7 +373,7 @@ static void check_lost_sessions(struct keeper *k, const GArray *list)
 }
 
 /* Attaches to wanted sessions that have no feed. Returns the number of wanted sessions. */
-static unsigned attach_new_sessions(struct keeper *k, const GArray *list, int64_t now)
+static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, int64_t now)
 {
 	struct live *l = k->live;
 	unsigned n = 0;
@@ -391,7 +392,7 @@ static unsigned attach_new_sessions(struct keeper *k, const GArray *list, int64_
 /* -- the first list ------------------------------------------------------------ */
 
 /* Fails with the names of the sessions that exist instead. */
-static void report_no_session(struct keeper *k, const GArray *list)
+static void report_no_session(struct supervisor *k, const GArray *list)
 {
 	g_autoptr(GString) others = g_string_new(NULL);
 
@@ -407,7 +408,7 @@ static void report_no_session(struct keeper *k, const GArray *list)
 }
 
 /* Fails, without --wait, if the session does not exist or has a viewer. */
-static void check_first_list(struct keeper *k, const GArray *list)
+static void check_first_list(struct supervisor *k, const GArray *list)
 {
 	bool found = false;
 
@@ -427,19 +428,19 @@ static void check_first_list(struct keeper *k, const GArray *list)
 
 /* -- each list ------------------------------------------------------------------- */
 
-static void end_keeper(struct keeper *k)
+static void end_supervisor(struct supervisor *k)
 {
 	struct live *l = k->live;
 	bool all = true;
 
 	k->ended = true;
-	for (size_t i = 0; i < l->n_keepers; i++)
-		all = all && l->keepers[i].ended;
+	for (size_t i = 0; i < l->n_supervisors; i++)
+		all = all && l->supervisors[i].ended;
 	l->ended = all;
 	intake_wake(l);
 }
 
-static void apply(struct keeper *k, const GArray *list)
+static void apply(struct supervisor *k, const GArray *list)
 {
 	struct live *l = k->live;
 	int64_t now = g_get_monotonic_time();
@@ -467,7 +468,7 @@ static void apply(struct keeper *k, const GArray *list)
 	if (!l->options.wait && (k->session_ended || lost)) {
 		if (!k->session_ended)
 			note_given_up(k, "does not exist any more");
-		end_keeper(k);
+		end_supervisor(k);
 		return;
 	}
 	/* a restarted relay does not know its former sessions */
@@ -476,7 +477,7 @@ static void apply(struct keeper *k, const GArray *list)
 					       : "%s does not exist yet: waiting for it", k->name));
 }
 
-static GArray *list_sessions(struct keeper *k, GError **error)
+static GArray *list_sessions(struct supervisor *k, GError **error)
 {
 	GArray *list;
 
@@ -492,7 +493,7 @@ static GArray *list_sessions(struct keeper *k, GError **error)
 
 /* Requests the list once and handles it. Returns until when to sleep (monotonic, us). Lock held; released during
  * the request. */
-static int64_t keeper_step(struct keeper *k)
+static int64_t supervisor_step(struct supervisor *k)
 {
 	struct live *l = k->live;
 	g_autoptr(GError) error = NULL;
@@ -521,12 +522,12 @@ static int64_t keeper_step(struct keeper *k)
 		if (!k->was_listed && !l->options.wait)
 			give_up(k, error->code, "%s", error->message);
 	}
-	keeper_update_status(l);
+	supervisor_update_status(l);
 	return next;
 }
 
 /* Has a feed ended that is not handled yet? */
-static bool has_ended_feed(const struct keeper *k)
+static bool has_ended_feed(const struct supervisor *k)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
@@ -538,15 +539,15 @@ static bool has_ended_feed(const struct keeper *k)
 	return false;
 }
 
-static gpointer keeper_thread(gpointer data)
+static gpointer supervisor_thread(gpointer data)
 {
-	struct keeper *k = data;
+	struct supervisor *k = data;
 	struct live *l = k->live;
 	struct feed_owner *o = &l->owner;
 
 	g_mutex_lock(&o->lock);
 	while (!l->stop && !k->ended && !l->fatal) {
-		int64_t until = keeper_step(k);
+		int64_t until = supervisor_step(k);
 		while (!l->stop && !k->ended && !l->fatal && !has_ended_feed(k) &&
 		       g_cond_wait_until(&o->changed, &o->lock, until))
 			;
@@ -555,9 +556,10 @@ static gpointer keeper_thread(gpointer data)
 	return NULL;
 }
 
-void keeper_start(struct keeper *k)
+void supervisor_start(struct supervisor *k)
 {
-	k->thread = g_thread_new("blk-keeper", keeper_thread, k);
+	g_assert(!k->thread);
+	k->thread = g_thread_new("blk-supervisor", supervisor_thread, k);
 }
 
 static void stop_feeds(struct live *l)
@@ -566,21 +568,21 @@ static void stop_feeds(struct live *l)
 		feed_stop(g_ptr_array_index(l->feeds, i), FEED_LOST);
 }
 
-bool keepers_stop(struct live *l)
+bool supervisors_stop(struct live *l)
 {
 	bool ok = true;
 
 	g_mutex_lock(&l->owner.lock);
 	l->stop = true;
-	for (size_t i = 0; i < l->n_keepers; i++)
-		net_wake(l->keepers[i].wake_fd);
+	for (size_t i = 0; i < l->n_supervisors; i++)
+		net_wake(l->supervisors[i].wake_fd);
 	g_cond_broadcast(&l->owner.changed);
 	stop_feeds(l);
 	g_mutex_unlock(&l->owner.lock);
-	/* wake_fd ends all waits of the keepers, so joining them takes no longer */
-	for (size_t i = 0; i < l->n_keepers; i++) {
-		if (l->keepers[i].thread)
-			g_thread_join(g_steal_pointer(&l->keepers[i].thread));
+	/* wake_fd ends all waits of the supervisors, so joining them takes no longer */
+	for (size_t i = 0; i < l->n_supervisors; i++) {
+		if (l->supervisors[i].thread)
+			g_thread_join(g_steal_pointer(&l->supervisors[i].thread));
 	}
 	for (guint i = 0; i < l->feeds->len; i++)
 		ok = feed_join(g_ptr_array_index(l->feeds, i), JOIN_MS) && ok;

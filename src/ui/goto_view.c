@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Going to other views: see moves.h. */
-#include "ui/moves.h"
+/* Going to other views: see goto_view.h. */
+#include "ui/goto_view.h"
 
 #include "ui/crumb.h"
 #include "ui/screen.h"
@@ -68,7 +68,7 @@ static struct view_query narrow_beside(struct place *p)
 	return q;
 }
 
-struct view_query moves_selected(struct place *p)
+struct view_query goto_view_selected(struct place *p)
 {
 	struct view_query q = place_query(p);
 
@@ -173,6 +173,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 static void do_view(struct app *app, struct place *p, enum command_id command)
 {
 	const char *id = command == CMD_PATH ? "path" : numbered[command - CMD_VIEW_1];
+	g_assert(id);
 	const struct view *view = view_find(id);
 
 	if (view)
@@ -209,6 +210,7 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 			at = n;
 	}
 	/* The waterfall is not in the list: it counts as the first view. */
+	g_assert(n > 0);
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
@@ -302,7 +304,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	app_open(app, to);	/* row is invalid from here on */
 }
 
-void moves_command(struct app *app, struct place *p, enum command_id command)
+void goto_view_command(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
 	case CMD_VIEW_LIST:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The journal: calls joined, descriptors named, losses, what waits; as text, filters and JSON. */
+/* The log: calls joined, descriptors named, losses, pending calls; as text, filters and JSON. */
 #include "lib/sources.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -9,15 +9,15 @@
 
 #include <string.h>
 
-struct told {
+struct report {
 	GString *text;
 	struct logfilter *filter;
 	bool json;
 };
 
-static void tell(void *data, struct journal_line *l)
+static void emit(void *data, struct calllog_line *l)
 {
-	struct told *t = data;
+	struct report *t = data;
 	if (!t->filter || logfilter_match(t->filter, l)) {
 		if (t->json) {
 			log_json(t->text, l);
@@ -27,40 +27,40 @@ static void tell(void *data, struct journal_line *l)
 		}
 		g_string_append_c(t->text, '\n');
 	}
-	journal_line_unref(l);
+	calllog_line_unref(l);
 }
 
 static struct source *open_script(const char *script)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
+	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	struct source *s = source_open_script(script, rows, n, &error);
 	g_assert_no_error(error);
 	return s;
 }
 
-static char *run(const char *script, const struct journal_options *o, const char *filter, bool json)
+static char *run(const char *script, const struct calllog_options *o, const char *filter, bool json)
 {
 	g_autoptr(GError) error = NULL;
-	struct told t = { .text = g_string_new(NULL), .json = json };
+	struct report t = { .text = g_string_new(NULL), .json = json };
 	struct source *s = open_script(script);
-	struct journal *j = journal_new(o, tell, &t);
+	struct calllog *j = calllog_new(o, emit, &t);
 	struct blk_batch b;
 	if (filter) {
 		t.filter = logfilter_new(filter, &error);
 		g_assert_no_error(error);
 	}
 	while (source_next(s, &b, NULL) == SOURCE_OK)
-		journal_feed(j, &s->tables, b.ev, b.n);
-	journal_finish(j);
-	journal_free(j);
+		calllog_feed(j, &s->tables, b.ev, b.n);
+	calllog_finish(j);
+	calllog_free(j);
 	source_free(s);
 	logfilter_free(t.filter);
 	return g_string_free(t.text, FALSE);
 }
 
-static const struct journal_options all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+static const struct calllog_options all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 
 static void assert_log(const char *script, const char *want)
 {
@@ -168,7 +168,7 @@ static const char slow[] =
 
 static void test_held(void)
 {
-	struct journal_options o = all;
+	struct calllog_options o = all;
 	o.hold = 2;
 	g_autofree char *got = run(slow, &o, NULL, false);
 	g_assert_cmpstr(got, ==,
@@ -193,7 +193,7 @@ static void test_held(void)
 static void test_range(void)
 {
 	/* What began before comes back inside; what begins inside ends behind. */
-	struct journal_options o = { .from_ns = 3, .to_ns = 11 };
+	struct calllog_options o = { .from_ns = 3, .to_ns = 11 };
 	g_autofree char *got = run(slow, &o, NULL, false);
 	g_assert_cmpstr(got, ==,
 		"00:00:00.000000003 [? 9/1] a:b\n"
@@ -339,7 +339,7 @@ static void test_filter_inside(void)
 	fields_begin(&run);
 	for (size_t i = 0; i < G_N_ELEMENTS(made); i++)
 		fields_put(&run, &made[i]);
-	struct journal_line line = { .kind = JOURNAL_EVENT, .args = g_bytes_new(run.bytes->data,
+	struct calllog_line line = { .kind = CALLLOG_EVENT, .args = g_bytes_new(run.bytes->data,
 										run.bytes->len) };
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GError) error = NULL;
@@ -401,20 +401,20 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	timefmt_set_utc(true);
-	g_test_add_func("/journal/joined", test_joined);
-	g_test_add_func("/journal/names", test_names);
-	g_test_add_func("/journal/who", test_who);
-	g_test_add_func("/journal/ends", test_ends);
-	g_test_add_func("/journal/held", test_held);
-	g_test_add_func("/journal/range", test_range);
-	g_test_add_func("/journal/lost", test_lost);
-	g_test_add_func("/journal/lost-elsewhere", test_lost_elsewhere);
-	g_test_add_func("/journal/unknown-entry", test_unknown_entry);
-	g_test_add_func("/journal/old-fork", test_old_fork);
-	g_test_add_func("/journal/hostile", test_hostile);
-	g_test_add_func("/journal/filter", test_filter);
-	g_test_add_func("/journal/filter-inside", test_filter_inside);
-	g_test_add_func("/journal/json", test_json);
-	g_test_add_func("/journal/fields", test_fields);
+	g_test_add_func("/calllog/joined", test_joined);
+	g_test_add_func("/calllog/names", test_names);
+	g_test_add_func("/calllog/who", test_who);
+	g_test_add_func("/calllog/ends", test_ends);
+	g_test_add_func("/calllog/held", test_held);
+	g_test_add_func("/calllog/range", test_range);
+	g_test_add_func("/calllog/lost", test_lost);
+	g_test_add_func("/calllog/lost-elsewhere", test_lost_elsewhere);
+	g_test_add_func("/calllog/unknown-entry", test_unknown_entry);
+	g_test_add_func("/calllog/old-fork", test_old_fork);
+	g_test_add_func("/calllog/hostile", test_hostile);
+	g_test_add_func("/calllog/filter", test_filter);
+	g_test_add_func("/calllog/filter-inside", test_filter_inside);
+	g_test_add_func("/calllog/json", test_json);
+	g_test_add_func("/calllog/fields", test_fields);
 	return g_test_run();
 }

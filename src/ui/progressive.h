@@ -3,21 +3,21 @@
  * A trace that is shown before all of it is read. What was read in order is shown from the main timeline,
  * other seconds from a preview that the backend reads on request, and the rest from the outline.
  */
-#ifndef BLK_UI_WHOLE_H
-#define BLK_UI_WHOLE_H
+#ifndef BLK_UI_PROGRESSIVE_H
+#define BLK_UI_PROGRESSIVE_H
 
 #include "ui/app_state.h"
 
 /* Takes new outlines and previews from the backend. */
-void whole_take(struct app *app);
+void progressive_take(struct app *app);
 /* Sets app->tl and app->cover for the range of p; drops rows that were built from another timeline. */
-void whole_choose(struct app *app, struct place *p);
+void progressive_choose(struct app *app, struct place *p);
 /* Tells the backend which range is on the screen. */
-void whole_look(struct app *app);
+void progressive_show_range(struct app *app);
 /* Can the backend decode steps below a second? */
-bool whole_decodes(const struct app *app);
+bool progressive_decodes(const struct app *app);
 /* The strip of the whole trace. Valid until the timelines change. */
-const struct extent_strip *whole_strip(struct app *app);
-void whole_clear(struct app *app);
+const struct extent_strip *progressive_strip(struct app *app);
+void progressive_clear(struct app *app);
 
 #endif

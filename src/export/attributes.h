@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Facts of an exported span beside its ids, names and times, the same in all formats: its own tags, and results of
+ * Attributes of an exported span beside its ids, names and times, the same in all formats: its own tags, and results of
  * blktop (keys that begin with "blktop."). Also waits and system calls as child spans (--with-kernel).
  * Private to src/export/.
  */
-#ifndef BLK_EXPORT_FACTS_H
-#define BLK_EXPORT_FACTS_H
+#ifndef BLK_EXPORT_ATTRIBUTES_H
+#define BLK_EXPORT_ATTRIBUTES_H
 
 #include "export/export.h"
 #include "views/why.h"
 
-struct fact {
+struct attribute {
 	char *key, *text;		/* valid UTF-8; integers as decimal text as well */
 	bool is_int;
 	int64_t n;
 };
 
-/* struct fact, keys unique (the last tag of a name wins). Free with g_array_unref(). */
-GArray *facts_of_span(struct history *h, const struct tree *t, int node);
+/* struct attribute, keys unique (the last tag of a name wins). Free with g_array_unref(). */
+GArray *attributes_of_span(struct history *h, const struct tree *t, int node);
 
 /* Fields of imported Zipkin spans that struct span does not have. They are stored in these tags and exported as the
- * original fields; they are no facts. */
+ * original fields; they are no attributes. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
 #define TAG_KIND "blktop.kind"			/* PRODUCER, CONSUMER */
-/* Number of waits retained for a span, in it or below; a fact. */
+/* Number of waits retained for a span, in it or below; an attribute. */
 #define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */
-const char *facts_tag(const struct span *s, const char *key);
+const char *attributes_tag(const struct span *s, const char *key);
 
 /* The trace id with 16 or 32 hex digits, at least `digits`. */
 char *export_trace_id(const struct span *s, size_t digits);
@@ -38,7 +38,7 @@ uint64_t export_parent_id(const struct span *s);
 int export_other_half(const struct tree *t, int node);
 
 /* Is the annotation implied by the kind and times of the span (cs, sr, ...)? */
-bool facts_is_core(const struct span *s, const char *event);
+bool attributes_is_core(const struct span *s, const char *event);
 
 /* A wait or a slow system call inside a span. */
 struct kernel_span {
@@ -53,7 +53,7 @@ struct kernel_span {
  * too. Borrows from the tree's spans. */
 GArray *kernel_spans(const struct tree *t, int node);
 char *kernel_span_name(const struct timeline *tl, const struct kernel_span *k);
-GArray *facts_of_kernel(const struct timeline *tl, const struct kernel_span *k);
+GArray *attributes_of_kernel(const struct timeline *tl, const struct kernel_span *k);
 
 /* An id derived from the span and `salt`: the same in every export, and different from ids of other spans. */
 uint64_t derived_id(const struct span *s, uint64_t salt);

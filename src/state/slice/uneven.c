@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merges pieces with uneven edges; see ragged.h. A piece:
+ * Merges pieces with uneven edges; see uneven.h. A piece:
  *
  *     stream 0   |-----------------|                 |   before: pre, raw
  *     stream 1      |-----------------|              |   between: a slice
@@ -9,13 +9,13 @@
  * The slice has the instants that all streams cover; the edges are stored until they meet the neighbour's. If no
  * instant is covered by all streams, the whole piece is an edge.
  */
-#include "state/slice/ragged.h"
+#include "state/slice/uneven.h"
 
 #include "state/slice/slice_state.h"
 
 struct open_loss { unsigned stream; struct blk_loss loss; };
 
-struct ragged {
+struct uneven {
 	int64_t step;
 	const struct blk_tables *tables;
 	guint n_streams;
@@ -26,7 +26,7 @@ struct ragged {
 	GArray *open;			/* struct open_loss: loss windows that are open at hi */
 };
 
-void ragged_free(struct ragged *r)
+void uneven_free(struct uneven *r)
 {
 	if (!r)
 		return;
@@ -39,9 +39,9 @@ void ragged_free(struct ragged *r)
 	g_free(r);
 }
 
-static struct ragged *ragged_alloc(int64_t step, const struct blk_tables *tables, guint n)
+static struct uneven *uneven_alloc(int64_t step, const struct blk_tables *tables, guint n)
 {
-	struct ragged *r = g_new0(struct ragged, 1);
+	struct uneven *r = g_new0(struct uneven, 1);
 	r->step = step;
 	r->tables = tables;
 	r->n_streams = n;
@@ -69,7 +69,7 @@ static void track_loss(GArray *open, const struct blk_event *e)
 	}
 }
 
-static void begin_slice(struct ragged *r, struct slice *s, const GArray *open)
+static void begin_slice(struct uneven *r, struct slice *s, const GArray *open)
 {
 	for (guint i = 0; i < open->len; i++) {
 		const struct open_loss *o = &g_array_index(open, struct open_loss, i);
@@ -92,8 +92,9 @@ static int event_order(gconstpointer a, gconstpointer b, gpointer data)
  * Sorts `raw` (takes ownership) and splits it at lo and hi: pre, a slice, post. open: the loss windows open at its
  * first record; on return those open at hi.
  */
-static void split(struct ragged *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
+static void split(struct uneven *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
 {
+	g_assert(lo <= hi);
 	struct slice *s = NULL;
 	g_ptr_array_sort_with_data(raw, event_order, (gpointer)r->tables);
 	for (guint i = 0; i < raw->len; i++) {
@@ -119,7 +120,7 @@ static void split(struct ragged *r, GPtrArray *raw, GArray *open, int64_t lo, in
 	g_ptr_array_unref(raw);
 }
 
-static void bounds(const struct ragged *r, int64_t *lo, int64_t *hi)
+static void bounds(const struct uneven *r, int64_t *lo, int64_t *hi)
 {
 	*lo = INT64_MIN;
 	*hi = INT64_MAX;
@@ -130,7 +131,7 @@ static void bounds(const struct ragged *r, int64_t *lo, int64_t *hi)
 }
 
 /* Makes a slice from the raw records if an instant is covered by all streams. */
-static void settle(struct ragged *r, GPtrArray *raw)
+static void settle(struct uneven *r, GPtrArray *raw)
 {
 	g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));
 	int64_t lo, hi;
@@ -143,10 +144,10 @@ static void settle(struct ragged *r, GPtrArray *raw)
 	r->pre = raw;
 }
 
-struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables, const int64_t *begin,
+struct uneven *uneven_new(int64_t step_ns, const struct blk_tables *tables, const int64_t *begin,
 			  const int64_t *end, const struct blk_event *const *ev, size_t n)
 {
-	struct ragged *r = ragged_alloc(step_ns, tables, tables->streams->len);
+	struct uneven *r = uneven_alloc(step_ns, tables, tables->streams->len);
 	GPtrArray *raw = g_ptr_array_sized_new((guint)n);
 	memcpy(r->begin, begin, r->n_streams * sizeof *begin);
 	memcpy(r->end, end, r->n_streams * sizeof *end);
@@ -162,16 +163,18 @@ static void add_all(GPtrArray *to, const GPtrArray *from)
 		g_ptr_array_add(to, g_ptr_array_index(from, i));
 }
 
-static struct slice *take_mid(struct ragged *r)
+static struct slice *take_mid(struct uneven *r)
 {
+	g_assert(r->mid);
 	struct slice *s = r->mid;
 	r->mid = NULL;
 	return s;
 }
 
-struct ragged *ragged_stitch(struct ragged *a, struct ragged *b)
+struct uneven *uneven_stitch(struct uneven *a, struct uneven *b)
 {
-	struct ragged *r = ragged_alloc(a->step, a->tables, a->n_streams);
+	g_assert(a->step == b->step && a->n_streams == b->n_streams && a->tables == b->tables);
+	struct uneven *r = uneven_alloc(a->step, a->tables, a->n_streams);
 	GPtrArray *raw = g_ptr_array_new();
 	memcpy(r->begin, a->begin, r->n_streams * sizeof *r->begin);
 	memcpy(r->end, b->end, r->n_streams * sizeof *r->end);
@@ -201,12 +204,12 @@ struct ragged *ragged_stitch(struct ragged *a, struct ragged *b)
 			r->lo = a->lo;
 		}
 	}
-	ragged_free(a);
-	ragged_free(b);
+	uneven_free(a);
+	uneven_free(b);
 	return r;
 }
 
-struct slice *ragged_finish(struct ragged *r)
+struct slice *uneven_finish(struct uneven *r)
 {
 	struct slice *s = slice_new(true, r->step);
 	for (guint i = 0; i < r->pre->len; i++)
@@ -220,6 +223,6 @@ struct slice *ragged_finish(struct ragged *r)
 			slice_feed(last, r->tables, g_ptr_array_index(r->post, i), 1);
 		s = slice_stitch(s, last);
 	}
-	ragged_free(r);
+	uneven_free(r);
 	return s;
 }

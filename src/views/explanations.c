@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cached explanations of spans: see verdicts.h. */
-#include "views/verdicts.h"
+/* Cached explanations of spans: see explanations.h. */
+#include "views/explanations.h"
 
-struct verdicts {
+struct explanations {
 	struct history *history;
 	struct tree *small;		/* tree of the last trace, if it is small; or NULL */
 	GHashTable *large;		/* trace id -> tree; several, because rows of different traces may alternate */
@@ -18,15 +18,15 @@ static void free_tree(void *t)
 	tree_free(t);
 }
 
-struct verdicts *verdicts_new(const struct timeline *tl)
+struct explanations *explanations_new(const struct timeline *tl)
 {
-	struct verdicts *v = g_new0(struct verdicts, 1);
+	struct explanations *v = g_new0(struct explanations, 1);
 	v->history = history_new(tl);
 	v->large = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_tree);
 	return v;
 }
 
-void verdicts_free(struct verdicts *v)
+void explanations_free(struct explanations *v)
 {
 	if (!v)
 		return;
@@ -36,12 +36,12 @@ void verdicts_free(struct verdicts *v)
 	g_free(v);
 }
 
-struct history *verdicts_history(struct verdicts *v)
+struct history *explanations_history(struct explanations *v)
 {
 	return v->history;
 }
 
-static struct tree *tree_of(struct verdicts *v, uint64_t trace_id)
+static struct tree *tree_of(struct explanations *v, uint64_t trace_id)
 {
 	struct tree *t = g_hash_table_lookup(v->large, &trace_id);
 	if (!t && v->small && v->small->trace_id == trace_id)
@@ -62,7 +62,7 @@ static struct tree *tree_of(struct verdicts *v, uint64_t trace_id)
 	return t;
 }
 
-char *verdicts_of(struct verdicts *v, const struct span *s)
+char *explanations_of(struct explanations *v, const struct span *s)
 {
 	struct why why;
 	struct tree *t = tree_of(v, s->trace_id);
@@ -75,21 +75,21 @@ char *verdicts_of(struct verdicts *v, const struct span *s)
 
 static void free_attached(void *data)
 {
-	verdicts_free(data);
+	explanations_free(data);
 }
 
-struct verdicts *verdicts_attach(struct rows *rows, const struct timeline *tl)
+struct explanations *explanations_attach(struct rows *rows, const struct timeline *tl)
 {
-	rows->extra = verdicts_new(tl);
+	rows->extra = explanations_new(tl);
 	rows->free_extra = free_attached;
 	return rows->extra;
 }
 
-struct value verdicts_value(struct verdicts *v, const struct rows *rows, const struct span *s,
+struct value explanations_value(struct explanations *v, const struct rows *rows, const struct span *s,
 			    const char **cached)
 {
 	if (!*cached) {
-		g_autofree char *text = verdicts_of(v, s);
+		g_autofree char *text = explanations_of(v, s);
 		*cached = rows_text((struct rows *)rows, text ? text : "");
 	}
 	return value_text(**cached ? *cached : NULL);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tree of processes: see ptree.h. */
-#include "views/ptree.h"
+/* The tree of processes: see process_tree.h. */
+#include "views/process_tree.h"
 
 #include <string.h>
 
-#define NOBODY G_MAXUINT
+#define NO_ROW G_MAXUINT
 
 struct links {
 	const struct rows *rows;
 	guint n;
-	guint *namesake;	/* another process with the same pid; NOBODY: none */
+	guint *namesake;	/* another process with the same pid; NO_ROW: none */
 	guint *parent, *child, *sibling;
 	GHashTable *by_pid;	/* key of host and pid -> index + 1 of one process */
 };
@@ -37,11 +37,11 @@ static void index_rows(struct links *l)
 		gint64 key = pid_key(c, c->pid);
 		guint head;
 
-		l->namesake[i] = l->parent[i] = l->child[i] = l->sibling[i] = NOBODY;
+		l->namesake[i] = l->parent[i] = l->child[i] = l->sibling[i] = NO_ROW;
 		if (c->pid < 0 || is_thread(c))
 			continue;
 		head = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_pid, &key));
-		l->namesake[i] = head ? head - 1 : NOBODY;
+		l->namesake[i] = head ? head - 1 : NO_ROW;
 		g_hash_table_replace(l->by_pid, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(i + 1));
 	}
 }
@@ -52,16 +52,16 @@ static guint find_parent(const struct links *l, guint row, int32_t pid)
 {
 	const struct common *c = row_at(l, row);
 	gint64 key = pid_key(c, pid);
-	guint best = NOBODY, head = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_pid, &key));
+	guint best = NO_ROW, head = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_pid, &key));
 
 	if (pid < 0)
-		return NOBODY;
-	for (guint i = head ? head - 1 : NOBODY; i != NOBODY; i = l->namesake[i]) {
+		return NO_ROW;
+	for (guint i = head ? head - 1 : NO_ROW; i != NO_ROW; i = l->namesake[i]) {
 		int64_t start = row_at(l, i)->start_ns;
 
 		if (i == row || start > c->start_ns)
 			continue;
-		if (best == NOBODY || start > row_at(l, best)->start_ns)
+		if (best == NO_ROW || start > row_at(l, best)->start_ns)
 			best = i;
 	}
 	return best;
@@ -72,7 +72,7 @@ static bool is_ancestor(const struct links *l, guint row, guint of)
 {
 	guint steps = 0;
 
-	for (; of != NOBODY && steps <= l->n; of = l->parent[of], steps++) {
+	for (; of != NO_ROW && steps <= l->n; of = l->parent[of], steps++) {
 		if (of == row)
 			return true;
 	}
@@ -85,13 +85,13 @@ static void link_rows(struct links *l, int32_t (*parent)(const struct row *row))
 		const struct common *c = row_at(l, i);
 		guint p = find_parent(l, i, is_thread(c) ? c->pid : parent(&c->row));
 
-		if (p != NOBODY && !is_ancestor(l, i, p))
+		if (p != NO_ROW && !is_ancestor(l, i, p))
 			l->parent[i] = p;
 	}
 	for (guint i = l->n; i-- > 0;) {
 		guint p = l->parent[i];
 
-		if (p == NOBODY)
+		if (p == NO_ROW)
 			continue;
 		l->sibling[i] = l->child[p];
 		l->child[p] = i;
@@ -101,13 +101,13 @@ static void link_rows(struct links *l, int32_t (*parent)(const struct row *row))
 /* The next row in display order; changes *depth accordingly. */
 static guint next_of(const struct links *l, guint i, unsigned *depth)
 {
-	if (l->child[i] != NOBODY) {
+	if (l->child[i] != NO_ROW) {
 		++*depth;
 		return l->child[i];
 	}
-	for (; i != NOBODY && l->sibling[i] == NOBODY; i = l->parent[i])
+	for (; i != NO_ROW && l->sibling[i] == NO_ROW; i = l->parent[i])
 		--*depth;
-	return i == NOBODY ? NOBODY : l->sibling[i];
+	return i == NO_ROW ? NO_ROW : l->sibling[i];
 }
 
 static void put_in_order(const struct links *l, struct rows *rows)
@@ -118,13 +118,13 @@ static void put_in_order(const struct links *l, struct rows *rows)
 	for (guint root = 0; root < l->n; root++) {
 		unsigned depth = 0;
 
-		if (l->parent[root] != NOBODY)
+		if (l->parent[root] != NO_ROW)
 			continue;
-		for (guint i = root; i != NOBODY; i = next_of(l, i, &depth)) {
+		for (guint i = root; i != NO_ROW; i = next_of(l, i, &depth)) {
 			struct row *row = rows->rows->pdata[i];
 
 			row->depth = (uint16_t)MIN(depth, G_MAXUINT16);
-			row->expandable = l->child[i] != NOBODY;
+			row->expandable = l->child[i] != NO_ROW;
 			order[n++] = row;
 		}
 	}
@@ -132,7 +132,7 @@ static void put_in_order(const struct links *l, struct rows *rows)
 		memcpy(rows->rows->pdata, order, n * sizeof *order);
 }
 
-void ptree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row))
+void process_tree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row))
 {
 	guint n = rows->rows->len;
 	g_autofree guint *numbers = g_new(guint, (gsize)n * 4 + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Facts of an exported span: see facts.h. */
-#include "export/facts.h"
+/* Attributes of an exported span: see attributes.h. */
+#include "export/attributes.h"
 
 #include "export/json.h"
 #include "views/common.h"
@@ -10,49 +10,49 @@
 #include <string.h>
 
 struct list {
-	GArray *facts;
-	GHashTable *at;			/* key -> index; the keys are owned by the facts */
+	GArray *attributes;
+	GHashTable *at;			/* key -> index; the keys are owned by the attributes */
 };
 
-static void clear_fact(void *v)
+static void clear_attribute(void *v)
 {
-	struct fact *f = v;
+	struct attribute *f = v;
 	g_free(f->key);
 	g_free(f->text);
 }
 
 static struct list list_new(void)
 {
-	struct list l = { g_array_new(FALSE, TRUE, sizeof(struct fact)),
+	struct list l = { g_array_new(FALSE, TRUE, sizeof(struct attribute)),
 			  g_hash_table_new(g_str_hash, g_str_equal) };
-	g_array_set_clear_func(l.facts, clear_fact);
+	g_array_set_clear_func(l.attributes, clear_attribute);
 	return l;
 }
 
 static GArray *list_end(struct list *l)
 {
 	g_hash_table_unref(l->at);
-	return l->facts;
+	return l->attributes;
 }
 
 /* Takes ownership of the text. */
-static struct fact *set_text(struct list *l, const char *key, char *text)
+static struct attribute *set_text(struct list *l, const char *key, char *text)
 {
 	char *name = json_valid_text(key);
 	void *known;
 
 	if (g_hash_table_lookup_extended(l->at, name, NULL, &known)) {
-		struct fact *f = &g_array_index(l->facts, struct fact, GPOINTER_TO_UINT(known));
+		struct attribute *f = &g_array_index(l->attributes, struct attribute, GPOINTER_TO_UINT(known));
 		g_free(name);
 		g_free(f->text);
 		f->text = text;
 		f->is_int = false;
 		return f;
 	}
-	struct fact f = { .key = name, .text = text };
-	g_hash_table_insert(l->at, name, GUINT_TO_POINTER(l->facts->len));
-	g_array_append_val(l->facts, f);
-	return &g_array_index(l->facts, struct fact, l->facts->len - 1);
+	struct attribute f = { .key = name, .text = text };
+	g_hash_table_insert(l->at, name, GUINT_TO_POINTER(l->attributes->len));
+	g_array_append_val(l->attributes, f);
+	return &g_array_index(l->attributes, struct attribute, l->attributes->len - 1);
 }
 
 static void set_string(struct list *l, const char *key, const char *text)
@@ -63,7 +63,7 @@ static void set_string(struct list *l, const char *key, const char *text)
 
 static void set_int(struct list *l, const char *key, int64_t n)
 {
-	struct fact *f = set_text(l, key, g_strdup_printf("%" G_GINT64_FORMAT, n));
+	struct attribute *f = set_text(l, key, g_strdup_printf("%" G_GINT64_FORMAT, n));
 	f->is_int = true;
 	f->n = n;
 }
@@ -79,7 +79,7 @@ static void set_thread(struct list *l, const struct timeline *tl, const char *ke
 
 /* ---- of a span ---- */
 
-static bool is_kept_elsewhere(const char *key)
+static bool is_exported_elsewhere(const char *key)
 {
 	return strcmp(key, TAG_TRACE_ID) == 0 || strcmp(key, TAG_KIND) == 0;
 }
@@ -88,7 +88,7 @@ static void set_tags(struct list *l, const struct span *s)
 {
 	for (uint32_t i = 0; i < s->n_tags; i++) {
 		const char *key = s->tags[i].key, *val = s->tags[i].val;
-		if (is_kept_elsewhere(key))
+		if (is_exported_elsewhere(key))
 			continue;
 		if (s->tags[i].is_int)
 			set_int(l, key, g_ascii_strtoll(val, NULL, 10));
@@ -97,7 +97,7 @@ static void set_tags(struct list *l, const struct span *s)
 	}
 }
 
-const char *facts_tag(const struct span *s, const char *key)
+const char *attributes_tag(const struct span *s, const char *key)
 {
 	for (uint32_t i = s->n_tags; i > 0; i--)
 		if (strcmp(s->tags[i - 1].key, key) == 0)
@@ -129,7 +129,7 @@ uint64_t export_parent_id(const struct span *s)
 
 char *export_trace_id(const struct span *s, size_t digits)
 {
-	const char *whole = facts_tag(s, TAG_TRACE_ID);
+	const char *whole = attributes_tag(s, TAG_TRACE_ID);
 	g_autofree char *low = json_hex(s->trace_id);
 	if (whole && is_whole_id(whole, s))
 		return g_strdup(whole);
@@ -150,7 +150,7 @@ static void set_waker(struct list *l, const struct timeline *tl, const struct sp
 static void set_neighbour(struct list *l, const struct timeline *tl, const struct span *s)
 {
 	int64_t ns;
-	if (facts_tag(s, "blktop.neighbour"))
+	if (attributes_tag(s, "blktop.neighbour"))
 		return;		/* imported: only the name remains */
 	g_autofree char *label = neighbour_main(tl, s, &ns);
 	if (!label)
@@ -168,7 +168,7 @@ static void set_parts(struct list *l, const struct span *s)
 	}
 }
 
-GArray *facts_of_span(struct history *h, const struct tree *t, int node)
+GArray *attributes_of_span(struct history *h, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	const struct host_info *host = timeline_host(h->tl, s->host);
@@ -177,7 +177,7 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 
 	set_tags(&l, s);
 	/* The explanation in an imported file was made with more data than the import has. */
-	if (!facts_tag(s, "blktop.why")) {
+	if (!attributes_tag(s, "blktop.why")) {
 		why_find(h, t, node, &why);
 		g_autofree char *sentence = why_sentence(h, t, node, &why);
 		if (sentence)
@@ -218,7 +218,7 @@ int export_other_half(const struct tree *t, int node)
 	return -1;
 }
 
-bool facts_is_core(const struct span *s, const char *event)
+bool attributes_is_core(const struct span *s, const char *event)
 {
 	static const char *const core[] = { "cs", "cr", "sr", "ss" };
 	for (size_t i = 0; s->kind != SPAN_LOCAL && i < G_N_ELEMENTS(core); i++)
@@ -352,7 +352,7 @@ static void set_wait(struct list *l, const struct timeline *tl, const struct spa
 		set_int(l, "blktop.cpu", w->cpu);
 }
 
-GArray *facts_of_kernel(const struct timeline *tl, const struct kernel_span *k)
+GArray *attributes_of_kernel(const struct timeline *tl, const struct kernel_span *k)
 {
 	struct list l = list_new();
 

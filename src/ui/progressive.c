@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace that is shown before all of it is read: see whole.h. The screen chooses between timelines of the same
+ * A trace that is shown before all of it is read: see progressive.h. The screen chooses between timelines of the same
  * trace. Ids differ between timelines, so that the selection is found again by the rows' keys.
  */
-#include "ui/whole.h"
+#include "ui/progressive.h"
 
 #include "base/timefmt.h"
 
@@ -54,7 +54,7 @@ static bool take_preview(struct app *app)
 		return false;
 	if (holds_shown_trace(app, fresh)) {
 		timeline_free(fresh);
-		app->look.from_ns = TIME_UNKNOWN;	/* requested again when that place is left */
+		app->shown_range.from_ns = TIME_UNKNOWN;	/* requested again when that place is left */
 		return false;
 	}
 	if (app->tl == app->preview) {
@@ -103,7 +103,7 @@ static void keep_to_seconds(struct app *app)
  * oldest packet is the first instant that can be gone to. */
 static bool take_stored(struct app *app)
 {
-	int64_t first, last, stored_from = app->status.kept_from_ns;
+	int64_t first, last, stored_from = app->status.stored_from_ns;
 
 	app->extent.main = app->main;
 	if (stored_from != TIME_UNKNOWN && timeline_coverage(app->main, &first, &last))
@@ -116,7 +116,7 @@ static bool take_stored(struct app *app)
 	return changed;
 }
 
-void whole_take(struct app *app)
+void progressive_take(struct app *app)
 {
 	const struct ui_backend *b = app->backend;
 	bool was_reading = app->nav.reading, changed;
@@ -129,7 +129,7 @@ void whole_take(struct app *app)
 		app->empty = timeline_new(0);
 	changed = take_outline(app);
 	if (!app->outline) {
-		if (!app->status.kept)
+		if (!app->status.stored)
 			keep_to_seconds(app);
 		else if (take_stored(app))
 			app_settle(app);
@@ -152,7 +152,7 @@ void whole_take(struct app *app)
 		app->reading_since_us = g_get_monotonic_time();
 	if (was_reading && !app->nav.reading &&
 	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US)
-		app_say(app, app->nav.mode == NAV_WORST ?
+		app_message(app, app->nav.mode == NAV_WORST ?
 			"all was read: this is the worst second; b end goes to the last" :
 			"all was read");
 }
@@ -165,7 +165,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
 
 	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
-		return (struct cover){ COVER_SOFT, false };
+		return (struct cover){ COVER_PROVISIONAL, false };
 	return (struct cover){ COVER_READ, false };
 }
 
@@ -175,21 +175,21 @@ static bool is_about_requests(const struct app *app, const struct place *p, int6
 	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
 }
 
-void whole_choose(struct app *app, struct place *p)
+void progressive_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
-		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->empty,
+		[COVER_READ] = app->main, [COVER_PROVISIONAL] = app->preview, [COVER_UNREAD] = app->empty,
 		[COVER_EXACT] = app->preview,
 	};
 	int64_t begin, end;
 
-	if (!app->outline && !app->status.kept)
+	if (!app->outline && !app->status.stored)
 		return;
 	nav_range(&app->nav, &begin, &end);
 	if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
-		app->cover = extent_kept_cover(&app->extent, begin, end, extent_fine_step(begin, end),
+		app->cover = extent_retained_cover(&app->extent, begin, end, extent_fine_step(begin, end),
 					       is_about_requests(app, p, begin, end));
 	else if (extent_fine_step(begin, end))
 		app->cover = extent_fine_cover(&app->extent, begin, end,
@@ -203,9 +203,9 @@ void whole_choose(struct app *app, struct place *p)
 	app->tl = from[app->cover.kind];
 }
 
-bool whole_decodes(const struct app *app)
+bool progressive_decodes(const struct app *app)
 {
-	return (app->outline || app->status.kept) && app->backend && app->backend->look;
+	return (app->outline || app->status.stored) && app->backend && app->backend->show_range;
 }
 
 /* Must a range be decoded again that was read before? */
@@ -220,19 +220,19 @@ static bool is_asked_again(const struct app *app, const struct place *p, const s
 	       extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
 }
 
-static bool is_same_look(const struct view_range *a, const struct view_range *b)
+static bool is_same_range(const struct view_range *a, const struct view_range *b)
 {
 	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
 	       a->again == b->again;
 }
 
-void whole_look(struct app *app)
+void progressive_show_range(struct app *app)
 {
 	const struct place *p = nav_top(&app->nav);
 	struct view_range l = { 0 };
 	struct extent_sum sum;
 
-	if (!whole_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||
+	if (!progressive_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||
 	    p->view->kind == VIEW_WATERFALL)
 		return;
 	nav_range(&app->nav, &l.from_ns, &l.to_ns);
@@ -247,13 +247,13 @@ void whole_look(struct app *app)
 	l.again = is_asked_again(app, p, &l);
 	if (!app->outline && !l.again)
 		return;
-	if (is_same_look(&l, &app->look))
+	if (is_same_range(&l, &app->shown_range))
 		return;
-	app->look = l;
-	app->backend->look(app->backend->data, &l);
+	app->shown_range = l;
+	app->backend->show_range(app->backend->data, &l);
 }
 
-const struct extent_strip *whole_strip(struct app *app)
+const struct extent_strip *progressive_strip(struct app *app)
 {
 	if (app->strip && app->strip_version != timeline_version(app->main))
 		forget_strip(app);
@@ -266,7 +266,7 @@ const struct extent_strip *whole_strip(struct app *app)
 	return app->strip;
 }
 
-void whole_clear(struct app *app)
+void progressive_clear(struct app *app)
 {
 	forget_strip(app);
 	if (app->preview)

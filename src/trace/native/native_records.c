@@ -27,7 +27,7 @@ void native_queue_event(struct native_cursor *k, const struct blk_event *e)
 	k->queue[k->queue_n++] = *e;
 }
 
-static void queue_mark(struct native_cursor *k, int64_t ts, uint16_t row, const void *data)
+static void queue_record(struct native_cursor *k, int64_t ts, uint16_t row, const void *data)
 {
 	if (ts < k->source->from || ts >= k->source->to)
 		return;
@@ -45,7 +45,7 @@ void native_ensure_added(struct native_cursor *k, int64_t ts)
 	struct blk_stream info = st->info;
 	info.host = source_add_host(&s->source, st->host, st->boot, st->release);
 	k->index = source_add_stream(&s->source, &info);
-	queue_mark(k, MAX(ts, s->from), BLK_ROW_STREAM_ADD, NULL);
+	queue_record(k, MAX(ts, s->from), BLK_ROW_STREAM_ADD, NULL);
 }
 
 static void flush_tallies(struct native_cursor *k)
@@ -53,6 +53,7 @@ static void flush_tallies(struct native_cursor *k)
 	const struct native_source *s = k->source;
 	for (guint i = 0; i < k->counted->len; i++) {
 		uint32_t cls = g_array_index(k->counted, uint32_t, i);
+		g_assert(k->counts[cls] > 0 && s->cls[cls] != UINT32_MAX && k->index != G_MAXUINT16);
 		struct blk_tally *t = arena_alloc(native_arena(k), sizeof *t);
 		*t = (struct blk_tally){
 			.second = k->second, .count = k->counts[cls], .last_ns = k->tally_last,
@@ -88,6 +89,7 @@ void native_tally_first(struct native_cursor *k)
 void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss)
 {
 	struct native_source *s = k->source;
+	g_assert(loss->begin_ns <= loss->end_ns);
 	if (loss->begin_ns >= s->to || loss->end_ns < s->from)
 		return;
 	native_ensure_added(k, MAX(loss->begin_ns, s->from));
@@ -97,8 +99,8 @@ void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss)
 	}
 	struct blk_loss *l = arena_alloc(native_arena(k), sizeof *l);
 	*l = *loss;
-	queue_mark(k, l->begin_ns, BLK_ROW_LOST_BEGIN, l);
-	queue_mark(k, l->end_ns, BLK_ROW_LOST_END, l);
+	queue_record(k, l->begin_ns, BLK_ROW_LOST_BEGIN, l);
+	queue_record(k, l->end_ns, BLK_ROW_LOST_END, l);
 }
 
 void native_queue_end(struct native_cursor *k, bool stream_ends)
@@ -107,5 +109,5 @@ void native_queue_end(struct native_cursor *k, bool stream_ends)
 		return;
 	flush_tallies(k);
 	if (stream_ends)
-		queue_mark(k, MAX(k->last_ts, k->source->from), BLK_ROW_STREAM_END, NULL);
+		queue_record(k, MAX(k->last_ts, k->source->from), BLK_ROW_STREAM_END, NULL);
 }

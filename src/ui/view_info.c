@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Facts of a view: see facts.h. */
-#include "ui/facts.h"
+/* What F7 shows of a view: see view_info.h. */
+#include "ui/view_info.h"
 
 #include "ui/help.h"
 
@@ -44,12 +44,12 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	}
 	if (!needs->len)
 		add(lines, "  none in particular");
-	if ((view_lacking(app->main) & (LACKS_WAKINGS | LACKS_SWITCHES)) == LACKS_WAKINGS)
+	if ((view_missing(app->main) & (MISSING_WAKINGS | MISSING_SWITCHES)) == MISSING_WAKINGS)
 		add(lines, "  No wakeups here: time blocked includes waiting for a CPU.");
 	add(lines, "%s", "");
 	if (!commands->len)
 		return;
-	add(lines, "How to record them, in the next recording or in the session that is running");
+	add(lines, "How to record them, in a new session or in the running one");
 	for (guint i = 0; i < commands->len; i++)
 		add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
 	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
@@ -68,13 +68,13 @@ static void add_containers(GPtrArray *lines, const struct view *v)
 	if (column)
 		add(lines, "  column container; in filters: container != host");
 	if (!by && !column)
-		add(lines, "  none: rows here are not of one process. Processes, spans and scheduler have them");
+		add(lines, "  none: rows here do not belong to one process. See processes, spans and scheduler");
 	add(lines, "%s", "");
 }
 
-static void add_trust(GPtrArray *lines, const struct app *app, const struct trust *t)
+static void add_completeness(GPtrArray *lines, const struct app *app, const struct completeness *t)
 {
-	struct trust all = timeline_trust(app->main);
+	struct completeness all = timeline_completeness(app->main);
 	bool lost = t->lost_events || t->lost_packets, ever = all.lost_events || all.lost_packets;
 
 	add(lines, "Completeness");
@@ -105,7 +105,7 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  provisional in this range: %" G_GUINT64_FORMAT
-	    " things that began before the first event that was read", t->provisional);
+	    " facts that began before the first event that was read", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
 		    "need a");
@@ -201,7 +201,7 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 		add(lines, "    --sort %s", sort);
 }
 
-void facts_open(struct app *app, struct place *p, enum command_id command)
+void view_info_open(struct app *app, struct place *p, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	struct focus f = place_focus(p);
@@ -214,7 +214,7 @@ void facts_open(struct app *app, struct place *p, enum command_id command)
 	}
 	add_events(lines, app, p->view);
 	add_containers(lines, f.view);
-	add_trust(lines, app, &p->rows->trust);
+	add_completeness(lines, app, &p->rows->completeness);
 	add_columns(lines, &f, cols);
 	add_batch(lines, app, p, &f);
 	popup_open(&app->popup, title, lines, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The history of typed lines: see recall.h. */
-#include "ui/recall.h"
+/* The history of typed lines: see prompt_history.h. */
+#include "ui/prompt_history.h"
 
 #include "base/limits.h"
 
@@ -12,7 +12,7 @@ struct line {
 	bool added;		/* in this run */
 };
 
-struct recall {
+struct prompt_history {
 	GArray *lines;		/* struct line, the newest last */
 };
 
@@ -24,16 +24,16 @@ static void line_clear(gpointer data)
 	g_free(l->text);
 }
 
-struct recall *recall_new(void)
+struct prompt_history *prompt_history_new(void)
 {
-	struct recall *r = g_new0(struct recall, 1);
+	struct prompt_history *r = g_new0(struct prompt_history, 1);
 
 	r->lines = g_array_new(FALSE, FALSE, sizeof(struct line));
 	g_array_set_clear_func(r->lines, line_clear);
 	return r;
 }
 
-void recall_free(struct recall *r)
+void prompt_history_free(struct prompt_history *r)
 {
 	if (!r)
 		return;
@@ -41,7 +41,7 @@ void recall_free(struct recall *r)
 	g_free(r);
 }
 
-static struct line *line_at(const struct recall *r, guint i)
+static struct line *line_at(const struct prompt_history *r, guint i)
 {
 	return &g_array_index(r->lines, struct line, i);
 }
@@ -72,7 +72,7 @@ static bool kind_is_sane(const char *kind, size_t len)
 }
 
 /* Makes room for one more line of the kind, and drops an equal one. */
-static void drop_old(struct recall *r, const char *kind, const char *text)
+static void drop_old(struct prompt_history *r, const char *kind, const char *text)
 {
 	guint n = 0;
 
@@ -86,7 +86,7 @@ static void drop_old(struct recall *r, const char *kind, const char *text)
 	}
 }
 
-static void append(struct recall *r, const char *kind, const char *text, bool added)
+static void append(struct prompt_history *r, const char *kind, const char *text, bool added)
 {
 	struct line l = { g_strdup(kind), g_strdup(text), added };
 
@@ -94,13 +94,13 @@ static void append(struct recall *r, const char *kind, const char *text, bool ad
 	g_array_append_val(r->lines, l);
 }
 
-void recall_add(struct recall *r, const char *kind, const char *line)
+void prompt_history_add(struct prompt_history *r, const char *kind, const char *line)
 {
 	if (can_be_typed(line, strlen(line)))
 		append(r, kind, line, true);
 }
 
-const char *recall_get(const struct recall *r, const char *kind, size_t back)
+const char *prompt_history_get(const struct prompt_history *r, const char *kind, size_t back)
 {
 	for (guint i = r->lines->len; i-- > 0;) {
 		if (!strcmp(line_at(r, i)->kind, kind) && back-- == 0)
@@ -109,7 +109,7 @@ const char *recall_get(const struct recall *r, const char *kind, size_t back)
 	return NULL;
 }
 
-bool recall_changed(const struct recall *r)
+bool prompt_history_changed(const struct prompt_history *r)
 {
 	for (guint i = 0; i < r->lines->len; i++) {
 		if (line_at(r, i)->added)
@@ -118,7 +118,7 @@ bool recall_changed(const struct recall *r)
 	return false;
 }
 
-void recall_read(struct recall *r, const char *text, size_t len)
+void prompt_history_read(struct prompt_history *r, const char *text, size_t len)
 {
 	const char *end = text + len;
 
@@ -139,12 +139,12 @@ void recall_read(struct recall *r, const char *text, size_t len)
 	}
 }
 
-char *recall_merge(const struct recall *r, const char *text, size_t len)
+char *prompt_history_merge(const struct prompt_history *r, const char *text, size_t len)
 {
-	struct recall *all = recall_new();
+	struct prompt_history *all = prompt_history_new();
 	GString *s = g_string_new(NULL);
 
-	recall_read(all, text, len);
+	prompt_history_read(all, text, len);
 	for (guint i = 0; i < r->lines->len; i++) {
 		const struct line *l = line_at(r, i);
 
@@ -153,6 +153,6 @@ char *recall_merge(const struct recall *r, const char *text, size_t len)
 	}
 	for (guint i = 0; i < all->lines->len; i++)
 		g_string_append_printf(s, "%s\t%s\n", line_at(all, i)->kind, line_at(all, i)->text);
-	recall_free(all);
+	prompt_history_free(all);
 	return g_string_free(s, FALSE);
 }
