@@ -89,12 +89,13 @@ int64_t usual_ns(const struct shares *usual, const struct share *of)
 	return at == INTMAP_NONE ? 0 : g_array_index(usual->list, struct share, at).ns;
 }
 
-/* ---- the requests near the median of each operation ---- */
+/* ---- the requests nearest to the usual of each operation ---- */
 
 struct near { int64_t off; const struct span *span; };
 
 struct operation {
 	const char *service, *name;	/* reftexts, referenced */
+	int64_t ns;			/* the usual duration */
 	int n;
 	struct near near[USUAL_MOST];	/* by .off, then in order of beginning */
 	bool made;
@@ -148,7 +149,6 @@ static void add_near(struct usuals *u, const struct operation_info *info, const 
 {
 	uint64_t key = operation_key(info);
 	uint32_t at = intmap_get(&u->at, key);
-	struct near x = { ABS(span_duration(s) - info->p50), s };
 	if (at == INTMAP_NONE) {
 		at = u->operations->len;
 		intmap_set(&u->at, key, at);
@@ -156,9 +156,11 @@ static void add_near(struct usuals *u, const struct operation_info *info, const 
 		struct operation *new = &g_array_index(u->operations, struct operation, at);
 		new->service = reftext_ref(info->service);
 		new->name = reftext_ref(info->name);
+		new->ns = hist_quantile(&info->duration, 0.25);
 	}
 	struct operation *op = &g_array_index(u->operations, struct operation, at);
-	int most = (int)MIN(hist_count(&info->duration) / 2, USUAL_MOST), i = op->n;
+	struct near x = { ABS(span_duration(s) - op->ns), s };
+	int most = (int)MIN(hist_count(&info->duration) / 4, USUAL_MOST), i = op->n;
 	if (i == most && !is_nearer(&x, &op->near[i - 1]))
 		return;
 	i -= i == most;
@@ -249,10 +251,15 @@ static struct operation *find_operation(struct history *h, const struct operatio
 	return find_operation(h, info);
 }
 
-const struct shares *usual_of(struct history *h, const struct span *s)
+static struct operation *operation_of(struct history *h, const struct span *s)
 {
 	const struct operation_info *info = history_operation(h, s);
-	struct operation *op = info && hist_count(&info->duration) >= USUAL_LEAST ? find_operation(h, info) : NULL;
+	return info && hist_count(&info->duration) >= USUAL_LEAST ? find_operation(h, info) : NULL;
+}
+
+const struct shares *usual_of(struct history *h, const struct span *s)
+{
+	struct operation *op = operation_of(h, s);
 	if (!op)
 		return NULL;
 	if (!op->made)
@@ -260,9 +267,8 @@ const struct shares *usual_of(struct history *h, const struct span *s)
 	return op->usual.list ? &op->usual : NULL;
 }
 
-bool usual_has(const struct history *h, const struct span *s)
+int64_t usual_duration(struct history *h, const struct span *s)
 {
-	const struct operation_info *info = history_operation(h, s);
-	return info && hist_count(&info->duration) >= USUAL_LEAST && info->p50 >= 0 &&
-	       span_duration(s) < USUAL_TIMES * info->p50;
+	const struct operation *op = operation_of(h, s);
+	return op ? op->ns : -1;
 }

@@ -6,8 +6,9 @@
  * the span's duration, spans on other threads included. Waits for a CPU, preempted or woken, are one part
  * (PART_PREEMPTED).
  *
- * The usual is the mean over other requests near the median, at most half of them and at most USUAL_MOST. Means sum to
- * the mean of the whole.
+ * The usual of an operation is that of its faster half: the 25th percentile, which stays the same when up to half of
+ * the requests are slow. The usual shares are the mean over the requests nearest to it, at most a quarter of all and at
+ * most USUAL_MOST. Means sum to the mean of the whole.
  */
 #ifndef BLK_VIEWS_USUAL_H
 #define BLK_VIEWS_USUAL_H
@@ -17,7 +18,7 @@
 
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
 #define USUAL_MOST 32
-#define USUAL_TIMES 2		/* a span that took less than this multiple of the median is within the usual */
+#define USUAL_PER_CENT 175	/* a span that took less than this share of its usual duration is within the usual */
 
 struct history;
 
@@ -46,8 +47,8 @@ void shares_clear(struct shares *s);
 const struct shares *usual_of(struct history *h, const struct span *s);
 /* The usual time (ns) of the same phase and part; 0: it usually has none. */
 int64_t usual_ns(const struct shares *usual, const struct share *of);
-/* Is the duration of the span within the usual of its operation? False if the usual is unknown. */
-bool usual_has(const struct history *h, const struct span *s);
+/* The usual duration (ns) of the span's operation; -1: unknown. */
+int64_t usual_duration(struct history *h, const struct span *s);
 
 /* Private to history.c. */
 struct usuals;

@@ -235,11 +235,9 @@ static void find_causes(struct history *h, const struct tree *t, int node, struc
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret)
 {
 	const struct span *s = t->nodes[node].span;
-	*ret = (struct why){ .node = node, .usual_ns = -1 };
-	if (usual_has(h, s) || span_duration(s) <= 0)
+	*ret = (struct why){ .node = node, .usual_ns = usual_duration(h, s) };
+	if (span_duration(s) <= 0 || (ret->usual_ns >= 0 && span_duration(s) < ret->usual_ns / 100 * USUAL_PER_CENT))
 		return;
-	if (usual_of(h, s))
-		ret->usual_ns = history_usual(h, s);
 	ret->excess_ns = span_duration(s) - MAX(ret->usual_ns, 0);
 	find_causes(h, t, node, ret);
 	if (ret->n)
@@ -363,7 +361,17 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		g_string_append_printf(text, " (%s)", missing);
 }
 
-/* Appends ", behind ffmpeg/77 9.8ms". A runnable thread beside an idle CPU was not allowed to run. */
+#define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */
+
+/* A runnable thread on a CPU that was idle, and that ran others meanwhile, was not allowed to run. */
+static bool is_throttled(const struct span *s, int64_t all)
+{
+	const struct span_runqueue *r = s->runqueue;
+	return r && r->idle_ns * 2 > all && r->idle_ns >= THROTTLED_LEAST &&
+	       (r->n > 0 || s->part[PART_PREEMPTED] * 2 > all);
+}
+
+/* Appends ", behind ffmpeg/77 9.8ms". */
 static void add_neighbour(GString *text, const struct history *h, const struct span *s, int64_t all)
 {
 	char buf[TIMEFMT_LEN];
@@ -371,7 +379,7 @@ static void add_neighbour(GString *text, const struct history *h, const struct s
 	g_autofree char *label = neighbour_main(h->tl, s, &ns);
 	if (label && ns >= s->runqueue->idle_ns && ns <= all)
 		g_string_append_printf(text, ", behind %s %s", label, timefmt_duration(buf, ns));
-	else if (s->runqueue && s->runqueue->idle_ns * 2 > all && s->part[PART_PREEMPTED] * 2 > all)
+	else if (is_throttled(s, all))
 		g_string_append_printf(text, ", which was idle for %s: throttled, as by a CPU quota (cpu.max)",
 				       timefmt_duration(buf, s->runqueue->idle_ns));
 	else if (s->runqueue && s->runqueue->idle_ns * 2 > all)

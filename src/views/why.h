@@ -34,7 +34,7 @@ struct why_cause {
 
 struct why {
 	int node;			/* the first cause's; without a cause the requested span */
-	int64_t usual_ns;		/* median of the operation; -1: unknown */
+	int64_t usual_ns;		/* usual duration of the operation; -1: unknown */
 	int64_t excess_ns;		/* the duration above it */
 	unsigned n;			/* causes; 0: within the usual, or no duration is known */
 	struct why_cause cause[WHY_CAUSES];	/* largest excess first */
