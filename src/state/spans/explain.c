@@ -196,7 +196,7 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 struct known_wait {
 	struct span_wait stored_wait;
 	const struct wait *wait;
-	int64_t idle_ns;		/* its contribution to struct behind .idle */
+	int64_t idle_ns;		/* its contribution to struct neighbour_list .idle */
 	uint32_t n, first;		/* its entries in spans.known_neighbours */
 	bool inside;
 };
