@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-struct fact_row {
+struct property_row {
 	struct row row;
 	const char *fact, *text, *meaning;
 };
 
-#define ROW(row) ((const struct fact_row *)(row))
+#define ROW(row) ((const struct property_row *)(row))
 
 static GETTER(get_fact)
 {
@@ -103,7 +103,7 @@ static char *text_of(struct value v)
 
 static void add_fact(struct rows *rows, const char *fact, const char *text, const char *meaning)
 {
-	struct fact_row *r = g_new0(struct fact_row, 1);
+	struct property_row *r = g_new0(struct property_row, 1);
 	r->fact = fact;
 	r->text = rows_text(rows, text);
 	r->meaning = meaning;

@@ -22,7 +22,7 @@ struct reply {
 struct session_helper {
 	int fd;				/* -1: the helper has ended */
 	pid_t pid;
-	GQueue reply;			/* struct said *, not taken yet */
+	GQueue replies;			/* struct reply *, not taken yet */
 	bool loss_reported;
 };
 
@@ -43,7 +43,7 @@ struct session_helper *session_helper_of(int fd, pid_t pid)
 
 	s->fd = fd;
 	s->pid = pid;
-	g_queue_init(&s->reply);
+	g_queue_init(&s->replies);
 	return s;
 }
 
@@ -82,7 +82,7 @@ static void enqueue(struct session_helper *s, enum session_helper_answer kind, c
 	struct reply *reply = g_new0(struct reply, 1);
 	reply->kind = kind;
 	reply->text = g_strdup(text);
-	g_queue_push_tail(&s->reply, reply);
+	g_queue_push_tail(&s->replies, reply);
 }
 
 /* Receives one packet within timeout_ms (-1: for ever). Returns its letter; 0: none came. Messages for the user are
@@ -166,7 +166,7 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 	*ret_text = NULL;
 	while (receive(s, 0, &stray))
 		g_clear_pointer(&stray, g_free);
-	struct reply *reply = g_queue_pop_head(&s->reply);
+	struct reply *reply = g_queue_pop_head(&s->replies);
 	if (reply) {
 		enum session_helper_answer kind = reply->kind;
 		*ret_text = reply->text;
@@ -201,7 +201,7 @@ void session_helper_free(struct session_helper *s)
 		g_usleep(10000);
 	if (s->fd >= 0)
 		close(s->fd);
-	for (struct reply *reply; (reply = g_queue_pop_head(&s->reply)); g_free(reply))
+	for (struct reply *reply; (reply = g_queue_pop_head(&s->replies)); g_free(reply))
 		g_free(reply->text);
 	g_free(s);
 }

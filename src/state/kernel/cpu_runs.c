@@ -70,7 +70,6 @@ void runs_join(struct cpu *c, const struct cpu *b)
 /* Index of the last entry at or before the instant; 0 if there is none. */
 static guint run_at(struct cpu *c, int64_t ts)
 {
-	g_assert(c->run_hint <= c->runs.len || !c->runs.len);
 	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
 	return c->run_hint = after ? after - 1 : 0;
 }

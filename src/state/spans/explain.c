@@ -228,7 +228,7 @@ struct known_wait {
 	struct span_wait stored_wait;
 	const struct wait *wait;
 	int64_t writeback_ns;
-	int64_t idle_ns;		/* its contribution to struct behind .idle */
+	int64_t idle_ns;		/* its contribution to struct neighbour_list .idle */
 	uint32_t n, first;		/* its entries in spans.known_neighbours */
 	bool inside;
 };

@@ -62,7 +62,6 @@ static void *pack(char **at, const void *from, size_t size)
 
 struct span *span_pack(const struct span *s)
 {
-	g_assert(!s->packed);
 	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
 	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
 	size_t slow = s->n_slow * sizeof *s->slow, chain = s->n_chain * sizeof *s->chain;

@@ -324,6 +324,8 @@ static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, 
 	flush_ahead(c);
 	guint at = c->steps->len;
 	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
+	if (c->failed)
+		return;
 	s->n = n;
 	s->reg = reg;
 	set_unknown_position(c, 1);		/* each element begins where the previous one ends */
@@ -412,6 +414,8 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 	guint at = c->steps->len;
 	g_autofree guint *from = g_new(guint, t->n_fields + 1);
 	struct ctf_step *s = add(c, CTF_OP_CHOOSE);
+	if (c->failed)
+		return;
 	s->reg = t->tag;
 	uint64_t unit = c->unit, bit = c->bit;
 	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++) {

@@ -19,9 +19,9 @@ static bool is_fast(const struct ctf_type *t, unsigned role)
 /* Exactly the fields { id timestamp }, in any order. */
 static bool plain_header(const struct ctf_type *t, struct ctf_header *h)
 {
-	const struct ctf_type *id = t->field[0].type, *ts = t->field[1].type;
 	if (t->n_fields != 2)
 		return false;
+	const struct ctf_type *id = t->field[0].type, *ts = t->field[1].type;
 	h->ts_first = is_fast(id, CTF_ROLE_TIMESTAMP);
 	if (h->ts_first) {
 		ts = id;
