@@ -272,6 +272,23 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		h->state = SPAN_PARTIAL;
 }
 
+/* Sets the ids of the half's thread: those of the kernel trace, else those of its first annotation. */
+static void identify_half(struct spans *sp, struct half *h)
+{
+	const struct annot *a = annot_of(sp, h, 0);
+	h->host = a->host;
+	h->tid = a->vtid;
+	h->pid = a->vpid;
+	if (h->thread == ID_NONE)
+		return;
+	const struct thread *t = thread_at(sp->s, h->thread);
+	uint32_t process = names_process(sp->n, h->thread);
+	if (t->tid != -1)
+		h->tid = t->tid;
+	if (process != ID_NONE)
+		h->pid = names_process_info(sp->n, process)->pid;
+}
+
 /* ---- a span from its half ---- */
 
 static const char *text_of(const struct spans *sp, uint32_t id)
@@ -293,18 +310,10 @@ static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
 	span->port = a->port;
 	span->host = a->host;
 	span->thread = spans_map_thread(sp, h->thread);
-	span->tid = a->vtid;
-	span->pid = a->vpid;
+	span->tid = h->tid;
+	span->pid = h->pid;
 	span->begin_ns = h->begin;
 	span->end_ns = h->end;
-	if (h->thread == ID_NONE)
-		return;
-	const struct thread *t = thread_at(sp->s, h->thread);
-	uint32_t process = names_process(sp->n, h->thread);
-	if (t->tid != -1)
-		span->tid = t->tid;
-	if (process != ID_NONE)
-		span->pid = names_process_info(sp->n, process)->pid;
 }
 
 static bool is_error(struct spans *sp, uint32_t key)
@@ -454,6 +463,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->published_at = now;
 	for (guint i = 0; i < sp->halves.len; i++) {
 		bound_half(sp, half_at(sp, i), &m);
+		identify_half(sp, half_at(sp, i));
 		t->goes_on |= half_at(sp, i)->state == SPAN_OPEN;
 	}
 	spans_find_segments(sp);
