@@ -39,6 +39,7 @@ static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
+		.channel = g_array_index(f->s->streams, struct stream_info, f->ev->stream).channel,
 		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
 		.in_kernel = feed_is_kernel(f),

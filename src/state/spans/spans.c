@@ -243,6 +243,18 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
+/* The half has no end yet. If its end may be in a part of the trace that was not recorded, it is not known to be open:
+ * it is partial, and lasted at least until that part. Else it is open until `now`. */
+static void bound_open(const struct spans *sp, struct half *h, int64_t now)
+{
+	const struct annot *a = annot_of(sp, h, h->n_annots - 1);
+	int64_t to = MAX(h->end, now), until = channels_known_until(&sp->s->channels, a->channel, h->end, to), lost;
+	if (losses_find(&sp->s->losses, a->host, a->in_kernel, h->end, to, &lost))
+		until = MIN(until, MAX(lost, h->end));
+	h->end = until;
+	h->state = until < to ? SPAN_PARTIAL : SPAN_OPEN;
+}
+
 /* Sets the begin, end and state of a half from its annotations. */
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
@@ -264,7 +276,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 	h->state = begun && ended ? SPAN_COMPLETE :
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
-		h->end = MAX(h->end, m->now);
+		bound_open(sp, h, m->now);
 	if (h->end < h->begin)		/* the end is of another span, or from another clock: duration unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
@@ -617,6 +629,16 @@ static void forget_texts(struct spans *sp)
 	sp->texts_retained = strtab_bytes(s->texts);
 }
 
+/* Drops channels that have ended and that no annotation uses. */
+static void forget_channels(struct spans *sp)
+{
+	struct slice *s = sp->s;
+	g_autofree guint8 *used = g_new0(guint8, s->channels.all->len + 1);
+	for (guint i = 0; i < s->annots->len; i++)
+		used[g_array_index(s->annots, struct annot, i).channel] = 1;
+	channels_forget(&s->channels, used);
+}
+
 /* Drops the annotations of dropped traces. map: old index -> new one, or ID_NONE. */
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
@@ -708,6 +730,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
 	forget_texts(sp);
+	forget_channels(sp);
 	pairs_forget(sp->pairs, is_dropped, sp);
 	runs_forget(sp->s, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
