@@ -165,7 +165,10 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		enum core c = spans_core(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
-		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
+		enum pairs_result taken = !pair_all ? PAIRS_TAKEN :
+			pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
+		if (taken == PAIRS_FOREIGN)
+			continue;
 		struct strace *t = trace_of(sp, a);
 		if (!t) {
 			slice_bin(sp->s, a->ts)->completeness.late++;
@@ -177,7 +180,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		t->last = MAX(t->last, a->ts);
 		chain_annot(sp, t, sp->done);
 		t->dirty = true;
-		if (!ends)
+		if (taken == PAIRS_ALONE)
 			abandon(sp, a->trace, a->span);
 	}
 }
