@@ -75,6 +75,7 @@ struct blk_slot_layout {
 	uint16_t size;		/* bytes (BLK_INT, BLK_TEXT_INLINE) */
 	uint8_t repr;		/* enum blk_repr */
 	bool is_signed : 1, big_endian : 1;
+	bool is_hex : 1;	/* the trace wants the integer shown in base 16: an address, a pointer */
 };
 
 struct blk_layout {
