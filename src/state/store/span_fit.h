@@ -17,6 +17,15 @@ struct span_maker {
 	int64_t begin_ns, end_ns;
 };
 
+static inline struct span_maker span_maker_of(const struct span *s)
+{
+	return (struct span_maker){
+		.service = (uint64_t)(uintptr_t)s->service, .process = (uint64_t)s->host << 32 | (uint32_t)s->pid,
+		.has_process = s->pid >= 0, .thread = s->thread, .host = s->host, .kind = s->kind,
+		.begin_ns = s->begin_ns, .end_ns = s->end_ns,
+	};
+}
+
 /*
  * How well `p` fits as the parent of `child`, > 0. The order is: the half of the service that made the child, of its
  * thread, of its process, the half that was open when the child began, the server half. The service of a server half

@@ -88,15 +88,6 @@ static bool is_many(const struct builder *b, int first)
 	       b->spans[b->by_id[first + FEW]]->span_id == b->spans[b->by_id[first]]->span_id;
 }
 
-static struct span_maker maker_of(const struct span *s)
-{
-	return (struct span_maker){
-		.service = (uint64_t)(uintptr_t)s->service, .process = pair(s->host, (uint32_t)s->pid),
-		.has_process = s->pid >= 0, .thread = s->thread, .host = s->host, .kind = s->kind,
-		.begin_ns = s->begin_ns, .end_ns = s->end_ns,
-	};
-}
-
 static uint32_t number_of(struct intmap *numbers, uint64_t key, bool add)
 {
 	return add ? intmap_add(numbers, key, numbers->n) : intmap_get(numbers, key);
@@ -125,7 +116,7 @@ static void keys_of(struct builder *b, const struct span_maker *m, bool add, uin
 static void index_span(struct builder *b, int first, int place)
 {
 	const struct span *s = b->spans[b->by_id[place]];
-	const struct span_maker m = maker_of(s);
+	const struct span_maker m = span_maker_of(s);
 	uint32_t key[BY_N];
 	keys_of(b, &m, true, key);
 	key[BY_KIND] = s->kind;
@@ -154,7 +145,7 @@ static void index_many(struct builder *b)
 /* The place in by_id of the best parent, for an id with more than FEW spans. */
 static int best_of_many(struct builder *b, const struct span *s, int first)
 {
-	const struct span_maker m = maker_of(s);
+	const struct span_maker m = span_maker_of(s);
 	uint32_t key[BY_N];
 	keys_of(b, &m, false, key);
 	for (unsigned i = s->kind == SPAN_SERVER ? BY_THREAD : 0; i < BY_N; i++) {
@@ -170,11 +161,11 @@ static int best_of_many(struct builder *b, const struct span *s, int first)
 
 static int best_of_few(const struct builder *b, const struct span *s, int first)
 {
-	const struct span_maker m = maker_of(s);
+	const struct span_maker m = span_maker_of(s);
 	unsigned best_fit = 0;
 	int best = -1;
 	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->parent_id; k++) {
-		const struct span_maker p = maker_of(b->spans[b->by_id[k]]);
+		const struct span_maker p = span_maker_of(b->spans[b->by_id[k]]);
 		if (span_fit(&m, &p) > best_fit) {
 			best_fit = span_fit(&m, &p);
 			best = k;
