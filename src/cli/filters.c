@@ -91,8 +91,6 @@ static bool parse_only(struct view_query *q, const char *only, GError **error)
 		if (!set_key(q, found, equal + 1, error))
 			return false;
 	}
-	if (q->span_id && !query_has_trace(q))
-		return fail(error, "span=%s needs trace=ID as well", "ID");
 	return true;
 }
 
@@ -134,10 +132,22 @@ bool narrow_fits(const struct view_query *q, const struct view *v, GError **erro
 		else if (n->name && narrowing_is_set(n, q))
 			other = n->name;
 	}
+	if (!other && v->of_span && q->span_id && !query_has_trace(q)) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "span=ID needs trace=ID as well in view %s", v->id);
+		return false;
+	}
 	if (!other)
 		return true;
 	g_set_error(error, BLK_EXPR_ERROR, 0, "view %s takes %s, not %s=", v->id,
 		    takes->len ? takes->str : "nothing", other);
+	return false;
+}
+
+static bool is_span_anywhere(const struct timeline *tl, uint64_t span)
+{
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		if (timeline_span(tl, i)->span_id == span)
+			return true;
 	return false;
 }
 
@@ -178,6 +188,10 @@ bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl,
 
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
 		uint64_t trace = asked[i].trace, span = asked[i].span;
+		if (!asked[i].any && span && !is_span_anywhere(tl, span)) {
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in what was read", span);
+			return false;
+		}
 		if (!asked[i].any)
 			continue;
 		if (!timeline_find_trace(tl, trace))

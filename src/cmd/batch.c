@@ -14,6 +14,7 @@
 #include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "state/spans/rules.h"
+#include "views/narrowing.h"
 #include "views/needs.h"
 
 #include <errno.h>
@@ -380,8 +381,9 @@ int batch_print(const struct options *options)
 	struct options o = *options;
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
-	o.without_spans = o.view->reads && !o.session.snapshot_when;	/* snapshot rules need spans */
-	o.cells = o.live ? 0 : o.view->reads;
+	bool needs_spans = !o.view->reads || query_needs_spans(&o.narrow);
+	o.without_spans = !needs_spans && !o.session.snapshot_when;	/* snapshot rules need spans */
+	o.cells = o.live || needs_spans ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {

@@ -289,6 +289,21 @@ static void add_kernel(GArray *all, const struct span *s, struct kernel_span k)
 	g_array_append_val(all, k);
 }
 
+#define LONG_SHARE 100			/* a long call takes at least this part of its span */
+#define LONG_NS 10000			/* and at least so long */
+
+/* Is the call worth a span of its own: long, or one in which the thread waited? */
+static bool is_slow(const struct span *s, const struct span_slow_call *c)
+{
+	int64_t end = c->begin_ns + c->duration_ns;
+	if (c->duration_ns >= MAX(span_duration(s) / LONG_SHARE, LONG_NS))
+		return true;
+	for (uint32_t i = 0; i < s->n_waits; i++)
+		if (s->waits[i].thread == c->thread && s->waits[i].begin_ns >= c->begin_ns && s->waits[i].end_ns <= end)
+			return true;
+	return false;
+}
+
 GArray *kernel_spans(const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
@@ -296,8 +311,9 @@ GArray *kernel_spans(const struct tree *t, int node)
 
 	for (uint32_t i = 0; i < s->n_slow; i++) {
 		const struct span_slow_call *c = &s->slow[i];
-		add_kernel(all, s, (struct kernel_span){ .begin_ns = c->begin_ns, .call = c,
-			.end_ns = c->begin_ns + c->duration_ns, .thread = c->thread });
+		if (is_slow(s, c))
+			add_kernel(all, s, (struct kernel_span){ .begin_ns = c->begin_ns, .call = c,
+				.end_ns = c->begin_ns + c->duration_ns, .thread = c->thread });
 	}
 	for (uint32_t i = 0; i < s->n_waits; i++) {
 		const struct span_wait *w = &s->waits[i];

@@ -50,7 +50,7 @@ struct kernel_span {
 };
 
 /* struct kernel_span of the node, by beginning, calls before the waits in them. Leaves out waits that a child span has,
- * too. Borrows from the tree's spans. */
+ * too, and calls that are neither long nor have a wait in them: see is_slow(). Borrows from the tree's spans. */
 GArray *kernel_spans(const struct tree *t, int node);
 char *kernel_span_name(const struct timeline *tl, const struct kernel_span *k);
 GArray *attributes_of_kernel(const struct timeline *tl, const struct kernel_span *k);

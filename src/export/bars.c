@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/span_detail.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ static void note_letters(struct bars *b, const char *cells)
 static void put_row(struct bars *b, const struct waterfall_row *r)
 {
 	char buf[TIMEFMT_LEN], cells[CELLS + 1] = { 0 };
-	g_autofree char *duration = g_strdup_printf("%s%s", r->row.open ? ">" : "",
+	g_autofree char *duration = g_strdup_printf("%s%s", span_has_end(r->span) ? "" : ">",
 						    timefmt_duration(buf, span_duration(r->span)));
 
 	waterfall_strip(b->rows, r, b->w->begin_ns, MAX(b->w->end_ns, b->w->begin_ns + 1), CELLS,

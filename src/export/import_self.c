@@ -2,6 +2,8 @@
 /* Self time of imported spans: the time that no child covers. */
 #include "export/import_join.h"
 
+#include "state/store/span_fit.h"
+
 /* A span that may cover a part of the spans with the id `parent`. */
 struct cover {
 	uint64_t parent;
@@ -50,16 +52,15 @@ static GArray *sorted_covers(const struct joined *j)
 	return covers;
 }
 
-/* The server half covers the client half. A child of a shared span covers the half of its own service, else the
- * client half. */
+/* The server half covers the client half. A child of a shared span covers the half that made it. */
 static bool is_within(const struct span *s, const struct span *twin, const struct cover *c)
 {
 	if (c->other_half)
 		return s->kind == SPAN_CLIENT && twin;
 	if (!twin)
 		return true;
-	const struct span *server = s->kind == SPAN_SERVER ? s : twin;
-	return (s == server) == (c->span->service == server->service);
+	const struct span_maker child = span_maker_of(c->span), mine = span_maker_of(s), other = span_maker_of(twin);
+	return span_fit(&child, &mine) > span_fit(&child, &other);
 }
 
 static guint first_cover(const GArray *covers, const struct span *of)

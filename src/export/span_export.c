@@ -107,6 +107,17 @@ uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t 
 	return timeline_find_trace(tl, other) ? other : lower;
 }
 
+/* The number of exported spans of a trace, with those of waits and calls. */
+static unsigned count_trace(const struct export_trace *x, bool with_kernel)
+{
+	unsigned n = x->n;
+	for (int i = 0; with_kernel && i < x->tree->n; i++) {
+		g_autoptr(GArray) kernel = x->wanted[i] ? kernel_spans(x->tree, i) : NULL;
+		n += kernel ? kernel->len : 0;
+	}
+	return n;
+}
+
 #define SPAN_FORMAT_FUNCTION_(name, id) spans_##id,
 
 char *span_export(const struct timeline *tl, const struct span_selection *what,
@@ -125,7 +136,7 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 		add_trace(traces, tl, trace_id, what->span_id);
 	*ret_spans = 0;
 	for (guint i = 0; i < traces->len; i++)
-		*ret_spans += g_array_index(traces, struct export_trace, i).n;
+		*ret_spans += count_trace(&g_array_index(traces, struct export_trace, i), what->with_kernel);
 	if (!*ret_spans) {
 		set_error(error, what);
 		return NULL;

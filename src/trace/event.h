@@ -75,6 +75,7 @@ struct blk_slot_layout {
 	uint16_t size;		/* bytes (BLK_INT, BLK_TEXT_INLINE) */
 	uint8_t repr;		/* enum blk_repr */
 	bool is_signed : 1, big_endian : 1;
+	bool is_hex : 1;	/* the trace wants the integer shown in base 16: an address, a pointer */
 };
 
 struct blk_layout {
@@ -140,7 +141,11 @@ struct blk_stream {
 	int32_t vpid;		/* for per-process UST buffers: the process's pid; else -1 */
 	char *vpid_procname;	/* name of that process when it registered, or NULL */
 	char *order;		/* sort key for equal timestamps: host boot, domain,
-				 * trace uuid, stream class, cpu or instance */
+				 * trace uuid, stream class, cpu or instance. All but the last, blk_channel_len()
+				 * bytes, identifies the channel */
+	int64_t recorded_from;	/* ns: beginning of its first packet, if earlier packets are missing (a snapshot, a
+				 * rotation chunk alone); 0: they are not, or unknown */
+	int64_t recorded_to;	/* ns: end of its last packet; 0: unknown. Live: set before STREAM_END */
 };
 
 struct blk_host {
@@ -174,6 +179,12 @@ struct blk_tables {
 static inline const struct blk_stream *blk_stream(const struct blk_tables *t, unsigned i)
 {
 	return g_ptr_array_index(t->streams, i);
+}
+
+static inline size_t blk_channel_len(const struct blk_stream *s)
+{
+	const char *last = s->order ? strrchr(s->order, '|') : NULL;
+	return last ? (size_t)(last - s->order) : 0;
 }
 
 static inline const struct blk_host *blk_host(const struct blk_tables *t, unsigned i)

@@ -105,6 +105,8 @@ void source_clear(struct source *s);
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
 			 const char *kernel_release);	/* an entry of the same name and boot is reused */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
+/* Sets blk_stream.recorded_to of a live stream that ends; call it before its STREAM_END. */
+void source_stream_recorded(struct source *s, unsigned stream, int64_t to_ns);
 /* All records of the stream were delivered, STREAM_END included: its number may be given to another stream. */
 void source_end_stream(struct source *s, unsigned stream);
 void source_has_kernel(struct source *s, unsigned host);	/* call before its streams are added */

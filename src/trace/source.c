@@ -155,6 +155,12 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	return i;
 }
 
+void source_stream_recorded(struct source *s, unsigned stream, int64_t to_ns)
+{
+	if (stream < G_MAXUINT16 - 1)		/* else a shared entry */
+		((struct blk_stream *)g_ptr_array_index(s->tables.streams, stream))->recorded_to = to_ns;
+}
+
 void source_end_stream(struct source *s, unsigned stream)
 {
 	if (stream >= G_MAXUINT16 - 1)		/* a shared entry */

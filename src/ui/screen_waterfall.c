@@ -237,11 +237,11 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	draw_name(app, r, l, y);
 	if (keyset_has(&p->table[PANE_MAIN].tags, &r->row))
 		canvas_put(c, y, 0, 1, ROLE_SORTED, app->glyphs->tag);
-	if (r->row.open) {
+	if (!span_has_end(r->span)) {
 		g_autofree char *text = g_strdup_printf(">%s", timefmt_duration(buf,
 							span_duration(r->span)));
 
-		canvas_put_right(c, y, l->duration, 7, ROLE_OPEN, text);
+		canvas_put_right(c, y, l->duration, 7, r->row.open ? ROLE_OPEN : ROLE_TEXT, text);
 	} else {
 		canvas_put_right(c, y, l->duration, 7, ROLE_TEXT,
 				 timefmt_duration(buf, span_duration(r->span)));

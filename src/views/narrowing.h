@@ -30,6 +30,11 @@ extern const struct narrowing narrowings[N_NARROWINGS];
 bool narrowing_is_set(const struct narrowing *n, const struct view_query *q);
 /* The narrowings that are set: enum view_only. */
 unsigned query_narrowed(const struct view_query *q);
+/* Is it narrowed by what only spans have: a trace, a span, a service, an operation? */
+static inline bool query_needs_spans(const struct view_query *q)
+{
+	return query_narrowed(q) & (ONLY_TRACE | ONLY_SPAN | ONLY_SERVICE | ONLY_OPERATION);
+}
 /* Clears the narrowings that are not in `only` (enum view_only). Does not free texts. */
 void query_widen(struct view_query *q, unsigned only);
 /* The narrowing as an argument of --only: "pid=246,tid=257". Free with g_free(). NULL: not narrowed, or by something

@@ -67,14 +67,24 @@ static void add_ids(struct detail *d)
 	add(d, "%s", text->str);
 }
 
+bool span_has_end(const struct span *s)
+{
+	static const char *const ends[] = { "ss", "cr", "end" };
+	bool has = s->state == SPAN_COMPLETE;
+	for (uint32_t i = 0; !has && s->state == SPAN_PARTIAL && i < s->n_annotations; i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(ends); k++)
+			has |= !strcmp(s->annotations[i].event, ends[k]);
+	return has;
+}
+
 static void add_times(struct detail *d)
 {
 	const struct span *s = d->s;
 	char clock[TIMEFMT_LEN], rel[TIMEFMT_LEN], dur[TIMEFMT_LEN], self[TIMEFMT_LEN];
 	add(d, "begin %s  %s", timefmt_clock_ns(clock, s->begin_ns), since(rel, d, s->begin_ns));
-	add(d, "%s %s  %s", s->state == SPAN_OPEN ? "known until" : "end  ",
+	add(d, "%s %s  %s", span_has_end(s) ? "end  " : "known until",
 	    timefmt_clock_ns(clock, s->end_ns), since(rel, d, s->end_ns));
-	add(d, "took  %s%s  self %s", s->state == SPAN_OPEN ? ">" : "",
+	add(d, "took  %s%s  self %s", span_has_end(s) ? "" : ">",
 	    timefmt_duration(dur, span_duration(s)), timefmt_duration(self, s->self_ns));
 }
 

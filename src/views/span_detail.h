@@ -12,4 +12,7 @@
  * blanks. */
 GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row);
 
+/* Is the instant known at which the span ended? Else it lasted at least until end_ns. */
+bool span_has_end(const struct span *s);
+
 #endif

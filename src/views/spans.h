@@ -76,9 +76,9 @@ GETTER(span_get_annotations);
 	COLUMN_ID("pid", "PID", 7, 7, "process id", get_pid), \
 	COLUMN_ID("tid", "TID", 7, 6, "thread it began on", get_tid), \
 	COLUMN_TIME("begin_ns", "BEGIN", 12, 3, "when it began", span_get_begin), \
-	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; of an open one, the last known of it", \
+	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; if unknown, the last known of it", \
 		    span_get_end), \
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (so far)", \
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (at least, if its end is unknown)", \
 		 span_get_duration), \
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 1, "less what its children cover", \
 		 span_get_self), \

@@ -4,20 +4,25 @@
  */
 #include "base/timefmt.h"
 #include "views/common.h"
+#include "views/narrowing.h"
 #include "views/registry.h"
+#include "views/spans.h"
 
 struct call_row {
 	struct common c;
 	uint64_t unfinished;
 	int64_t busy_ns;
 	double seconds;
+	/* Calls of spans that do not have all of their calls one by one: in no latency. */
+	struct { uint64_t count; int64_t total_ns, max_ns; } summed;
 };
 
 #define ROW(row) ((const struct call_row *)(row))
 
+/* A span has only calls that are finished. */
 static GETTER(get_unfinished)
 {
-	return value_int(VALUE_COUNT, ROW(row)->unfinished);
+	return query_needs_spans(&rows->query) ? value_none() : value_int(VALUE_COUNT, ROW(row)->unfinished);
 }
 
 static GETTER(get_busy)
@@ -27,7 +32,7 @@ static GETTER(get_busy)
 
 static GETTER(get_busy_ratio)
 {
-	return value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
+	return query_needs_spans(&rows->query) ? value_none() : value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
 }
 
 static const struct column columns[] = {
@@ -49,23 +54,86 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
+static struct call_row *row_of(struct row_map *map, uint32_t thread, uint32_t name)
+{
+	struct rows *rows = map->rows;
+	uint64_t key = (uint64_t)group_key(rows->tl, rows->query.by, thread) << 32 | name;
+	bool is_new;
+	struct call_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new) {
+		group_fill(&r->c, rows, thread);
+		r->c.name = timeline_string(rows->tl, name);
+		r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
+	}
+	return r;
+}
+
+/* ---- calls of spans ---- */
+
+static bool is_error(int64_t ret)
+{
+	return ret < 0 && ret >= -4095;
+}
+
+/* Adds the calls inside the span, without those inside its children. */
+static void add_span(struct row_map *map, const struct span *s)
+{
+	for (uint32_t i = 0; !s->n_slow_more && i < s->n_slow; i++) {
+		const struct span_slow_call *c = &s->slow[i];
+		struct call_row *r = row_of(map, c->thread, c->name);
+		hist_add(&r->c.latency, c->duration_ns);
+		r->c.errors += is_error(c->ret);
+		r->busy_ns += c->duration_ns;
+	}
+	for (uint32_t i = 0; s->n_slow_more && i < s->n_calls; i++) {
+		const struct span_call *c = &s->calls[i];
+		struct call_row *r = row_of(map, s->thread, c->name);
+		r->summed.count += c->count;
+		r->summed.total_ns += c->total_ns;
+		r->summed.max_ns = MAX(r->summed.max_ns, c->max_ns);
+		r->c.errors += c->errors;
+		r->busy_ns += c->total_ns;
+	}
+}
+
+static void add_spans(struct row_map *map, const struct range *range)
+{
+	const struct view_query *q = &map->rows->query;
+	const struct timeline *tl = map->rows->tl;
+	const GArray *of_trace = query_has_trace(q) ? timeline_trace_spans(tl, q->trace_id) : NULL;
+	size_t n = !query_has_trace(q) ? timeline_n_spans(tl) : of_trace ? of_trace->len : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct span *s = timeline_span(tl, of_trace ? g_array_index(of_trace, uint32_t, i) : i);
+		if (query_wants_span(q, tl, s) && (of_trace || q->span_id || range_has_span(range, s)))
+			add_span(map, s);
+	}
+}
+
+/* After common_finish(): where calls are known as a sum only, the latencies of a part of them say nothing. */
+static void add_summed(struct call_row *r)
+{
+	struct stat *s = &r->c.stat;
+	if (!r->summed.count)
+		return;
+	s->count += r->summed.count;
+	s->total += r->summed.total_ns;
+	s->avg = s->total / (int64_t)s->count;
+	s->max = MAX(s->max, r->summed.max_ns);
+	s->min = s->p50 = s->p95 = s->p99 = -1;
+}
+
+/* ---- calls of seconds ---- */
+
 static void add_second(struct row_map *map, const struct second *s, bool last, double seconds)
 {
 	struct rows *rows = map->rows;
 	const struct view_query *q = &rows->query;
 	for (uint32_t i = 0; i < s->n_calls; i++) {
 		const struct call_cell *cell = &s->calls[i];
-		bool is_new;
 		if (!query_wants_thread(q, rows->tl, cell->thread))
 			continue;
-		uint64_t key = (uint64_t)group_key(rows->tl, q->by, cell->thread) << 32 | cell->name;
-		struct call_row *r = row_map_get(map, key, sizeof(*r), &is_new);
-		if (is_new) {
-			group_fill(&r->c, rows, cell->thread);
-			r->c.name = timeline_string(rows->tl, cell->name);
-			r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
-			r->seconds = seconds;
-		}
+		struct call_row *r = row_of(map, cell->thread, cell->name);
+		r->seconds = seconds;
 		hist_merge(&r->c.latency, &cell->latency);
 		r->c.errors += cell->errors;
 		r->busy_ns += cell->busy_ns;
@@ -78,20 +146,26 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
-	for (size_t i = range.first; i < range.end; i++)
+	bool of_spans = query_needs_spans(query);
+	if (of_spans)
+		add_spans(&map, &range);
+	for (size_t i = range.first; !of_spans && i < range.end; i++)
 		add_second(&map, timeline_second(tl, i), i + 1 == range.end, range.seconds);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
+	for (guint i = 0; i < map.rows->rows->len; i++)
+		add_summed(map.rows->rows->pdata[i]);
 	return map.rows;
 }
 
 static const char *const needs[] = { NEED_SYSCALLS, NULL };
 
 const struct view view_syscalls = {
-	.only = ONLY_THREADS,
+	.only = ONLY_SPANS,
 	.id = "syscalls", .title = "Syscalls",
 	.help = "System calls by name: how many finished and failed, their latencies, and the time "
-		"spent in them. A call counts in the second of its exit.",
+		"spent in them. A call counts in the second of its exit. Of a trace, span, service or operation: "
+		"the calls inside its spans; a call inside a child counts for the child.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "slow", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,

@@ -344,7 +344,7 @@ static void test_with_kernel(void)
 	struct span_selection what = { .trace_id = 1, .with_kernel = true };
 	g_autoptr(JsonNode) zipkin = export(tl, what, SPAN_ZIPKIN, &n);
 	JsonArray *spans = json_node_get_array(zipkin);
-	g_assert_cmpuint(n, ==, 2);
+	g_assert_cmpuint(n, ==, 4);
 	g_assert_cmpuint(json_array_get_length(spans), ==, 4);
 	JsonObject *call = find(spans, "read", NULL), *wait = find(spans, "blocked: disk", NULL);
 	g_assert_cmpstr(member(call, "parentId"), ==, "0000000000000002");

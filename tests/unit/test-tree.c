@@ -86,13 +86,29 @@ static void test_client_half(void)
 
 /* --- against a look at every one --- */
 
-static int fit(const struct span *s, const struct span *p)
+/* many: the instants are not compared. */
+static int fit(const struct span *s, const struct span *p, bool many)
 {
+	int fit = p->kind == SPAN_SERVER;
+
+	if (s->kind != SPAN_SERVER && s->service == p->service)
+		fit += 16;
 	if (s->thread != ID_NONE && s->thread == p->thread)
-		return 8;
+		fit += 8;
 	if (s->pid >= 0 && s->host == p->host && s->pid == p->pid)
-		return 6;
-	return s->service == p->service ? 4 : p->kind == SPAN_SERVER ? 2 : 1;
+		fit += 4;
+	if (!many && s->host == p->host && s->begin_ns >= p->begin_ns && s->begin_ns <= p->end_ns)
+		fit += 2;
+	return fit;
+}
+
+static unsigned count(const GPtrArray *spans, uint64_t id)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < spans->len; i++)
+		n += ((const struct span *)g_ptr_array_index(spans, i))->span_id == id;
+	return n;
 }
 
 /* All begin at instants of their own, so what comes first is plain. NULL: a root. */
@@ -109,7 +125,10 @@ static const struct span *parent_of(const GPtrArray *spans, const struct span *s
 	for (guint i = 0; s->parent_id && s->parent_id != s->span_id && i < spans->len; i++) {
 		const struct span *p = g_ptr_array_index(spans, i);
 
-		if (p->span_id == s->parent_id && (!best || fit(s, p) > fit(s, best)))
+		if (p->span_id != s->parent_id)
+			continue;
+		bool many = count(spans, s->parent_id) > 8;
+		if (!best || fit(s, p, many) > fit(s, best, many))
 			best = p;
 	}
 	return best;

@@ -17,6 +17,7 @@ struct strtab;
 /* A stream of the source, with the slice's ids. */
 struct stream_info {
 	uint32_t host, cpu;	/* .cpu: index in slice.cpus; ID_NONE: no record of the stream yet */
+	uint32_t channel;	/* number in slice.channels */
 	uint32_t stream_cpu;	/* as in struct blk_stream */
 	bool kernel;
 	struct cpu *c;		/* the CPU of index .cpu */

@@ -124,7 +124,7 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 	const struct blk_host *host = blk_host(s->tables, st->host);
 	struct stream_info info = {
 		.host = slice_host_named(s, host), .stream_cpu = st->cpu, .cpu = ID_NONE,
-		.kernel = st->domain == BLK_DOMAIN_KERNEL,
+		.kernel = st->domain == BLK_DOMAIN_KERNEL, .channel = channels_add(&s->channels, st, s->live),
 	};
 	learn_host(s, info.host, host);
 	return info;
@@ -136,6 +136,9 @@ static void begin_stream(struct slice *s, unsigned stream)
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
 	if (info->host != now.host || info->stream_cpu != now.stream_cpu || info->kernel != now.kernel)
 		*info = now;
+	info->channel = now.channel;
+	if (s->live)
+		channels_begin(&s->channels, now.channel);
 }
 
 static void learn_tables(struct slice *s, const struct blk_tables *tables)
@@ -308,6 +311,8 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
 		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
 			extend_coverage(s, ev->ts);	/* tasks are known until then */
+		if (s->live && ev->row == BLK_ROW_STREAM_END)
+			channels_end(&s->channels, info->channel, blk_stream(s->tables, ev->stream));
 		if (info->kernel)
 			follow_kernel_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;

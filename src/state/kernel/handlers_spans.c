@@ -39,6 +39,7 @@ static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
+		.channel = g_array_index(f->s->streams, struct stream_info, f->ev->stream).channel,
 		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
 		.in_kernel = feed_is_kernel(f),
@@ -236,6 +237,12 @@ static uint64_t key_of(const struct feed *f, const struct rule_event *e, const s
 	return h != RULE_NO_KEY ? h : 1;
 }
 
+static bool is_hex(const struct feed *f, unsigned slot)
+{
+	const struct blk_slot_layout *l = &f->ev->layout->slot[slot];
+	return l->repr == BLK_INT && l->is_hex;
+}
+
 static void add_field(GString *s, const struct feed *f, const struct rule_event *e, guint field)
 {
 	unsigned slot = slot_at(e, field);
@@ -243,6 +250,8 @@ static void add_field(GString *s, const struct feed *f, const struct rule_event 
 		g_string_append_printf(s, "%u", cpu_at(f->s, f->cpu)->number);
 	} else if (!blk_has(f->ev, slot)) {
 		g_string_append_c(s, '?');
+	} else if (is_hex(f, slot)) {
+		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(f->ev, slot));
 	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
 		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(f->ev, slot));
 	} else {
@@ -284,7 +293,7 @@ static void tag_fields(struct feed *f, const struct rule *r, const struct annot 
 		add_field(val, f, &r->begin, field);
 		tag(f, a, strtab_add(texts, g_ptr_array_index(r->begin.fields, field)),
 		    strtab_add_len(texts, val->str, val->len),
-		    slot == SLOT_CPU || f->ev->layout->slot[slot].repr == BLK_INT);
+		    slot == SLOT_CPU || (f->ev->layout->slot[slot].repr == BLK_INT && !is_hex(f, slot)));
 	}
 }
 

@@ -48,6 +48,7 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	s->bins = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, bin_free_value);
 	s->facts = g_array_new(false, true, sizeof(struct fact));
 	losses_init(&s->losses);
+	channels_init(&s->channels);
 	s->voids = g_array_new(false, true, sizeof(struct time_void));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
 	thread_slots_init(&s->slots);
@@ -76,6 +77,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->hosts);
 	g_array_unref(s->facts);
 	losses_clear(&s->losses);
+	channels_clear(&s->channels);
 	g_array_unref(s->voids);
 	g_array_unref(s->annots);
 	slab_clear(&s->snaps);

@@ -9,6 +9,7 @@
 #include "base/intmap.h"
 #include "base/slab.h"
 #include "base/strtab.h"
+#include "state/kernel/channels.h"
 #include "state/kernel/cpu_types.h"
 #include "state/kernel/facts.h"
 #include "state/kernel/fdops.h"
@@ -58,6 +59,7 @@ struct slice {
 	uint64_t seq;			/* number of events so far; numbers the events */
 	uint64_t n_events;		/* the same, including events that were only counted */
 	struct losses losses;
+	struct channels channels;
 	GArray *voids;			/* struct time_void, in order; see coverage.h */
 
 	/* Registries: ids of the slice. */

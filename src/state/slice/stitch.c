@@ -20,7 +20,7 @@
 #include "state/spans/annot.h"
 
 struct maps {			/* arrays: the right's id -> the left's id */
-	uint32_t *string, *text, *host, *cpu;
+	uint32_t *string, *text, *host, *cpu, *channel;
 	uint32_t *thread;	/* .thread: the right's threads are appended, so all ids are shifted by the same
 				 * number */
 	uint32_t n_threads;
@@ -163,6 +163,7 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 		x->seq += m->seq_add;
 		x->host = m->host[x->host];
 		x->cpu = m->cpu[x->cpu];
+		x->channel = m->channel[x->channel];
 		x->thread = map_thread(m, x->thread);
 		uint32_t *const texts[] = { &x->name, &x->service, &x->ip, &x->key, &x->val };
 		for (size_t k = 0; k < G_N_ELEMENTS(texts); k++)
@@ -377,6 +378,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	m.string = map_strings(a->strings, b->strings);
 	m.text = map_strings(a->texts, b->texts);
 	m.host = map_hosts(a, b);
+	m.channel = channels_join(&a->channels, &b->channels);
 	m.seq_add = a->seq;
 	m.annot_add = a->annots->len;
 	losses_join(&a->losses, &b->losses, m.host);
@@ -428,6 +430,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	g_free(m.text);
 	g_free(m.host);
 	g_free(m.cpu);
+	g_free(m.channel);
 	g_free(m.thread);
 	return a;
 }

@@ -50,6 +50,7 @@ struct annot {
 	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
 	int32_t vpid, vtid;
 	uint32_t cpu;		/* index in slice.cpus */
+	uint32_t channel;	/* number in slice.channels */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint32_t next;		/* the next annotation of its trace; ID_NONE; see spans.c */
 	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast) */

@@ -36,6 +36,7 @@ struct pairs {
 	unsigned n_at_ts;	/* earlier marks at .ts */
 	struct annot last;	/* the newest mark that is no tag */
 	bool alone;		/* .last begins a span, and its end cannot be identified */
+	bool foreign;		/* .last is an end that belongs to no span, see is_foreign() */
 };
 
 static void frames_free(gpointer p)
@@ -349,6 +350,13 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	push(p, &f);
 }
 
+/* Does an end without a beginning belong to no span of the rule? Its beginning was not wanted (begin_if), and the rule
+ * does not say which ends are (end_if). */
+static bool is_foreign(const struct rule *r)
+{
+	return r->begin.only_if && !r->end.only_if;
+}
+
 static void rule_ends(struct pairs *p, struct annot *a)
 {
 	const struct rule *r = rule_at(a->rule);
@@ -356,6 +364,9 @@ static void rule_ends(struct pairs *p, struct annot *a)
 	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread);
 	bool alone = a->trace == RULE_NO_KEY || (r->end_key.by_thread && !thread);
 	const struct frame *f = alone ? NULL : innermost(p->by_key, key);
+	p->foreign = !f && is_foreign(r);
+	if (p->foreign)
+		return;
 	if (!f) {
 		join(p, a, NULL);
 		return;
@@ -381,26 +392,27 @@ static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends
 	push(p, &f);
 }
 
-bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
+enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
 {
 	bool function = a->rule == RULE_FUNCTION;
 	p->alone = false;
 	if (a->mark == MARK_NONE) {
 		blkkin(p, a, opens, ends);
-		return true;
+		return PAIRS_TAKEN;
 	}
 	if (a->mark == MARK_TAG) {
 		a->trace = p->last.trace;
 		a->span = p->last.span;
 		a->parent = p->last.parent;
-		return true;
+		return p->foreign ? PAIRS_FOREIGN : PAIRS_TAKEN;
 	}
+	p->foreign = false;
 	if (a->mark == MARK_BEGIN)
 		(function ? function_begins : rule_begins)(p, a);
 	else
 		(function ? function_ends : rule_ends)(p, a);
 	p->last = *a;
-	return !p->alone;
+	return p->foreign ? PAIRS_FOREIGN : p->alone ? PAIRS_ALONE : PAIRS_TAKEN;
 }
 
 static void forget_in(GHashTable *table, bool (*evicted)(uint64_t, void *), void *data)

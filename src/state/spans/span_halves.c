@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 
-/* The service and thread of a half, from its first core annotation. */
-struct owner { uint32_t service, thread; bool server; };
+/* The service and thread of a half, from its first core annotation. .end: its last core annotation. */
+struct owner { uint32_t service, thread, host; bool server; int64_t begin, end; };
 struct owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
 
 static bool is_server(enum core c)
@@ -48,27 +48,46 @@ static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bo
 			for (guint k = before; k < to->n && !known; k++)
 				known = to->of[k].service == a->service;
 			if (!known)
-				to->of[to->n++] = (struct owner){ a->service, a->thread, server };
+				to->of[to->n++] = (struct owner){ a->service, a->thread, a->host, server, a->ts, a->ts };
 		}
 }
 
-/* The owner of an annotation. Core annotations belong to their service. Others belong to the owner with their
- * thread, else with their service, else to the first owner (the client if there is one). */
+/* The owner of an annotation: as span_fit(), the one of its service, of its thread, the one that was open then, a
+ * server, the first. A core annotation belongs to an owner of its kind. */
 static guint owner_of(const struct owners *o, const struct annot *a, enum core c)
 {
 	bool core = is_client(c) || is_server(c);
-	guint by_thread = o->n, by_service = o->n, first = o->n;
-	for (guint i = o->n; i-- > 0;) {
+	guint best = 0, best_fit = 0;
+	for (guint i = 0; i < o->n; i++) {
 		if (core && o->of[i].server != is_server(c))
 			continue;
-		first = i;
-		if (a->thread != ID_NONE && o->of[i].thread == a->thread)
-			by_thread = i;
-		if (o->of[i].service == a->service)
-			by_service = i;
+		bool thread = a->thread != ID_NONE && o->of[i].thread == a->thread;
+		bool open = o->of[i].host == a->host && a->ts >= o->of[i].begin && a->ts <= o->of[i].end;
+		guint fit = 1 + 8 * (o->of[i].service == a->service) + 4 * thread + 2 * open;
+		fit += !core && open && o->of[i].server;
+		if (fit > best_fit) {
+			best_fit = fit;
+			best = i;
+		}
 	}
-	guint best = core ? by_service : by_thread, next = core ? by_thread : by_service;
-	return best < o->n ? best : next < o->n ? next : first < o->n ? first : 0;
+	return best;
+}
+
+/* Sets .end of the owners. A half without an end is open until the last annotation. */
+static void find_ends(const struct spans *sp, const uint32_t *ids, guint n, struct owners *o)
+{
+	bool ended[LIMIT_SPAN_HALVES] = { false };
+	for (guint i = 0; i < n; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
+		enum core c = spans_core(sp, a);
+		guint k = core_is_end(c) && (is_client(c) || is_server(c)) ? owner_of(o, a, c) : o->n;
+		if (k == o->n)
+			continue;
+		o->of[k].end = MAX(o->of[k].end, a->ts);
+		ended[k] = true;
+	}
+	for (guint k = 0; k < o->n; k++)
+		o->of[k].end = ended[k] ? o->of[k].end : INT64_MAX;
 }
 
 /* Sorts annotations by half; their order within a half is retained. at[i]: where the i-th half begins. */
@@ -102,6 +121,7 @@ static void split(struct spans *sp, uint32_t *ids, guint n)
 
 	find_owners(sp, ids, n, false, &o);
 	find_owners(sp, ids, n, true, &o);
+	find_ends(sp, ids, n, &o);
 	sort_by_owner(sp, &o, ids, n, at);
 	for (guint k = 0; k < o.n; k++)
 		if (at[k + 1] > at[k])

@@ -2,8 +2,11 @@
 /* Self time of spans; see span_self.h. */
 #include "state/spans/span_self.h"
 
+#include "state/store/span_fit.h"
+
 /* The interval of its parent that a child covers. */
-struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+struct child { guint parent; int64_t begin, end; };	/* .parent: index of the half */
+
 static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct child *x = a, *y = b;
@@ -12,41 +15,57 @@ static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The halves of one span id, client halves first. */
-struct group { const struct half *half; guint n; };
-
-static struct group group_of(const struct half *halves, guint n, guint i)
+/* The first half of the span, or of a later one. */
+static guint first_half(const struct spans *sp, uint64_t id)
 {
-	guint begin = i, end = i + 1;
-	while (begin && halves[begin - 1].id == halves[i].id)
-		begin--;
-	while (end < n && halves[end].id == halves[i].id)
-		end++;
-	return (struct group){ halves + begin, end - begin };
-}
-
-/* Does the child reduce this half's self time? A server half lies in its client half. A child of a shared span lies
- * in the half of its own service, preferably a server half; else in the first half, which is the client's. */
-static bool covers(const struct half *h, const struct group *of, const struct child *c)
-{
-	const struct half *in = of->half;
-	if (c->other_half)
-		return h == in;
-	for (guint i = of->n; of->n > 1 && i-- > 0;) {
-		const struct half *other = &of->half[i];
-		if (other->service == c->service && (in == of->half || other->kind == in->kind))
-			in = other;
+	guint lo = 0, hi = sp->halves.len;
+	while (lo < hi) {
+		guint mid = lo + (hi - lo) / 2;
+		if (half_at(sp, mid)->id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return h == in;
+	return lo;
 }
 
-static int64_t self_time(const struct half *h, const struct group *of, const struct child *c,
-			 const struct child *end)
+static struct span_maker maker_of(const struct half *h)
+{
+	return (struct span_maker){
+		.service = h->service, .process = pair(h->host, (uint32_t)h->pid), .has_process = h->pid >= 0,
+		.thread = h->thread, .host = h->host, .kind = h->kind, .begin_ns = h->begin, .end_ns = h->end,
+	};
+}
+
+/* The half that half i is a child of, as in the tree (span_tree.c): a server half lies in its client half, others in
+ * the half that made them. ID_NONE: no half. Client halves of a span come first. */
+static guint parent_of(const struct spans *sp, guint i)
+{
+	const struct half *h = half_at(sp, i);
+	guint first = first_half(sp, h->id), best = ID_NONE;
+	unsigned best_fit = 0;
+	if (h->kind == SPAN_SERVER && half_at(sp, first)->kind == SPAN_CLIENT)
+		return first;
+	if (!h->parent || h->parent == h->id)
+		return ID_NONE;
+	const struct span_maker m = maker_of(h);
+	for (guint k = first_half(sp, h->parent); k < sp->halves.len && half_at(sp, k)->id == h->parent; k++) {
+		const struct span_maker p = maker_of(half_at(sp, k));
+		if (span_fit(&m, &p) > best_fit) {
+			best_fit = span_fit(&m, &p);
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* c: the half's children, in order of time. */
+static int64_t self_time(const struct half *h, const struct child *c, guint n)
 {
 	int64_t self = h->end - h->begin, covered = h->begin;
-	for (; c < end && c->parent == h->id; c++) {
-		int64_t from = MAX(c->begin, covered), to = MIN(c->end, h->end);
-		if (to <= from || !covers(h, of, c))
+	for (guint i = 0; i < n; i++) {
+		int64_t from = MAX(c[i].begin, covered), to = MIN(c[i].end, h->end);
+		if (to <= from)
 			continue;
 		self -= to - from;
 		covered = to;
@@ -57,29 +76,20 @@ static int64_t self_time(const struct half *h, const struct group *of, const str
 
 void spans_set_self(struct spans *sp)
 {
-	struct half *all = sp->halves.data;
-	guint n = sp->halves.len;
 	sp->children.len = 0;
-	for (guint i = 0; i < n; i++) {
-		const struct group g = group_of(all, n, i);
-		bool other = all[i].kind == SPAN_SERVER && g.half->kind == SPAN_CLIENT;
-		struct child c = { other ? all[i].id : all[i].parent, all[i].service, other,
-				   all[i].begin, all[i].end };
-		if (c.parent && (other || c.parent != all[i].id))
+	for (guint i = 0; i < sp->halves.len; i++) {
+		const struct half *h = half_at(sp, i);
+		struct child c = { parent_of(sp, i), h->begin, h->end };
+		half_at(sp, i)->self_ns = h->end - h->begin;
+		if (c.parent != ID_NONE)
 			*vec_add(&sp->children, struct child) = c;
 	}
 	vec_sort(&sp->children, sizeof(struct child), child_order, NULL);
-	const struct child *begin = sp->children.data, *end = begin + sp->children.len;
-	for (guint i = 0; i < n; i++) {
-		const struct child *lo = begin, *hi = end;
-		while (lo < hi) {
-			const struct child *mid = lo + (hi - lo) / 2;
-			if (mid->parent < all[i].id)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		const struct group g = group_of(all, n, i);
-		all[i].self_ns = self_time(&all[i], &g, lo, end);
+	const struct child *all = sp->children.data;
+	for (guint i = 0, n; i < sp->children.len; i += n) {
+		struct half *h = half_at(sp, all[i].parent);
+		for (n = 1; i + n < sp->children.len && all[i + n].parent == all[i].parent;)
+			n++;
+		h->self_ns = self_time(h, all + i, n);
 	}
 }

@@ -166,7 +166,10 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		enum core c = spans_core(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
-		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
+		enum pairs_result taken = !pair_all ? PAIRS_TAKEN :
+			pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
+		if (taken == PAIRS_FOREIGN)
+			continue;
 		struct strace *t = trace_of(sp, a);
 		if (!t) {
 			slice_bin(sp->s, a->ts)->completeness.late++;
@@ -178,7 +181,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		t->last = MAX(t->last, a->ts);
 		chain_annot(sp, t, sp->done);
 		t->dirty = true;
-		if (!ends)
+		if (taken == PAIRS_ALONE)
 			abandon(sp, a->trace, a->span);
 	}
 }
@@ -244,6 +247,18 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
+/* The half has no end yet. If its end may be in a part of the trace that was not recorded, it is not known to be open:
+ * it is partial, and lasted at least until that part. Else it is open until `now`. */
+static void bound_open(const struct spans *sp, struct half *h, int64_t now)
+{
+	const struct annot *a = annot_of(sp, h, h->n_annots - 1);
+	int64_t to = MAX(h->end, now), until = channels_known_until(&sp->s->channels, a->channel, h->end, to), lost;
+	if (losses_find(&sp->s->losses, a->host, a->in_kernel, h->end, to, &lost))
+		until = MIN(until, MAX(lost, h->end));
+	h->end = until;
+	h->state = until < to ? SPAN_PARTIAL : SPAN_OPEN;
+}
+
 /* Sets the begin, end and state of a half from its annotations. */
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
@@ -265,12 +280,29 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 	h->state = begun && ended ? SPAN_COMPLETE :
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
-		h->end = MAX(h->end, m->now);
+		bound_open(sp, h, m->now);
 	if (h->end < h->begin)		/* the end is of another span, or from another clock: duration unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
 		h->state = SPAN_PARTIAL;
+}
+
+/* Sets the ids of the half's thread: those of the kernel trace, else those of its first annotation. */
+static void identify_half(struct spans *sp, struct half *h)
+{
+	const struct annot *a = annot_of(sp, h, 0);
+	h->host = a->host;
+	h->tid = a->vtid;
+	h->pid = a->vpid;
+	if (h->thread == ID_NONE)
+		return;
+	const struct thread *t = thread_at(sp->s, h->thread);
+	uint32_t process = names_process(sp->n, h->thread);
+	if (t->tid != -1)
+		h->tid = t->tid;
+	if (process != ID_NONE)
+		h->pid = names_process_info(sp->n, process)->pid;
 }
 
 /* ---- a span from its half ---- */
@@ -294,18 +326,10 @@ static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
 	span->port = a->port;
 	span->host = a->host;
 	span->thread = spans_map_thread(sp, h->thread);
-	span->tid = a->vtid;
-	span->pid = a->vpid;
+	span->tid = h->tid;
+	span->pid = h->pid;
 	span->begin_ns = h->begin;
 	span->end_ns = h->end;
-	if (h->thread == ID_NONE)
-		return;
-	const struct thread *t = thread_at(sp->s, h->thread);
-	uint32_t process = names_process(sp->n, h->thread);
-	if (t->tid != -1)
-		span->tid = t->tid;
-	if (process != ID_NONE)
-		span->pid = names_process_info(sp->n, process)->pid;
 }
 
 static bool is_error(struct spans *sp, uint32_t key)
@@ -455,6 +479,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->published_at = now;
 	for (guint i = 0; i < sp->halves.len; i++) {
 		bound_half(sp, half_at(sp, i), &m);
+		identify_half(sp, half_at(sp, i));
 		t->goes_on |= half_at(sp, i)->state == SPAN_OPEN;
 	}
 	spans_find_segments(sp);
@@ -608,6 +633,16 @@ static void forget_texts(struct spans *sp)
 	sp->texts_retained = strtab_bytes(s->texts);
 }
 
+/* Drops channels that have ended and that no annotation uses. */
+static void forget_channels(struct spans *sp)
+{
+	struct slice *s = sp->s;
+	g_autofree guint8 *used = g_new0(guint8, s->channels.all->len + 1);
+	for (guint i = 0; i < s->annots->len; i++)
+		used[g_array_index(s->annots, struct annot, i).channel] = 1;
+	channels_forget(&s->channels, used);
+}
+
 /* Drops the annotations of dropped traces. map: old index -> new one, or ID_NONE. */
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
@@ -699,6 +734,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
 	forget_texts(sp);
+	forget_channels(sp);
 	pairs_forget(sp->pairs, is_dropped, sp);
 	runs_forget(sp->s, needed);
 	blocks_forget(sp->s, needed);

@@ -19,7 +19,8 @@ struct half {
 	uint8_t kind, state;		/* enum span_kind, enum span_state */
 	uint8_t nth;			/* index among the span's halves of its kind */
 	uint32_t thread;		/* that began it; ID_NONE: unknown */
-	uint32_t service;
+	int32_t tid, pid;		/* as published; -1: unknown */
+	uint32_t host, service;
 	uint64_t id, parent;
 	int64_t begin, end, self_ns;
 	guint calls, n_calls;		/* runs of calls in struct spans.calls */

@@ -5,10 +5,14 @@
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/sort.h"
+#include "state/store/span_fit.h"
 
 #include <string.h>
 
 #define FEW 8		/* up to this many spans of one id are compared one by one; more are indexed */
+
+/* What a child and its parent have in common, the strongest first: as span_fit(), but without the time. */
+enum { BY_SERVICE_THREAD, BY_SERVICE_PROCESS, BY_SERVICE, BY_THREAD, BY_PROCESS, BY_KIND, BY_N };
 
 /* State while a tree is built. All indexes are into .spans. */
 struct builder {
@@ -17,10 +21,10 @@ struct builder {
 	bool *orphan;
 	int n;
 	int *by_id;			/* indexes ordered by span id, then canonically */
-	/* For ids with more than FEW spans: the first span of each thread, process, service and kind.
-	 * pair(place of the id's first span in by_id, thread etc.) -> place in by_id. */
-	struct intmap of_thread, of_process, of_service, of_kind;
-	struct intmap processes, services;	/* pair(host, pid), reftext -> number used in of_process, of_service */
+	/* For ids with more than FEW spans: the best span of each service, thread etc.
+	 * pair(place of the id's first span in by_id, .number of the key) -> place in by_id. */
+	struct intmap best[BY_N];
+	struct intmap number[BY_N];	/* key -> its number; see keys_of() */
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -84,22 +88,47 @@ static bool is_many(const struct builder *b, int first)
 	       b->spans[b->by_id[first + FEW]]->span_id == b->spans[b->by_id[first]]->span_id;
 }
 
-static void set_first(struct intmap *m, int first, uint32_t what, int place)
+static uint32_t number_of(struct intmap *numbers, uint64_t key, bool add)
 {
-	if (intmap_get(m, pair((uint32_t)first, what)) == INTMAP_NONE)
-		intmap_set(m, pair((uint32_t)first, what), (uint32_t)place);
+	return add ? intmap_add(numbers, key, numbers->n) : intmap_get(numbers, key);
 }
 
+/* Sets the numbers of the span's keys; INTMAP_NONE: it has no such key, or (not add) no other span has it. */
+static void keys_of(struct builder *b, const struct span_maker *m, bool add, uint32_t key[BY_N])
+{
+	bool thread = m->thread != ID_NONE;
+	memset(key, 0xff, BY_N * sizeof *key);
+	key[BY_SERVICE] = number_of(&b->number[BY_SERVICE], m->service, add);
+	if (m->has_process)
+		key[BY_PROCESS] = number_of(&b->number[BY_PROCESS], m->process, add);
+	if (thread)
+		key[BY_THREAD] = m->thread;
+	if (thread && key[BY_SERVICE] != INTMAP_NONE)
+		key[BY_SERVICE_THREAD] = number_of(&b->number[BY_SERVICE_THREAD], pair(key[BY_SERVICE], m->thread),
+						   add);
+	if (key[BY_PROCESS] != INTMAP_NONE && key[BY_SERVICE] != INTMAP_NONE)
+		key[BY_SERVICE_PROCESS] = number_of(&b->number[BY_SERVICE_PROCESS],
+						    pair(key[BY_SERVICE], key[BY_PROCESS]), add);
+	key[BY_KIND] = SPAN_SERVER;
+}
+
+/* A server half is preferred to a client half, else the first span. */
 static void index_span(struct builder *b, int first, int place)
 {
 	const struct span *s = b->spans[b->by_id[place]];
-	if (s->thread != ID_NONE)
-		set_first(&b->of_thread, first, s->thread, place);
-	uint32_t process = intmap_add(&b->processes, pair(s->host, (uint32_t)s->pid), b->processes.n);
-	uint32_t service = intmap_add(&b->services, (uint64_t)(uintptr_t)s->service, b->services.n);
-	set_first(&b->of_process, first, process, place);
-	set_first(&b->of_service, first, service, place);
-	set_first(&b->of_kind, first, s->kind, place);
+	const struct span_maker m = span_maker_of(s);
+	uint32_t key[BY_N];
+	keys_of(b, &m, true, key);
+	key[BY_KIND] = s->kind;
+	for (unsigned i = 0; i < BY_N; i++) {
+		if (key[i] == INTMAP_NONE)
+			continue;
+		uint64_t at = pair((uint32_t)first, key[i]);
+		uint32_t have = intmap_get(&b->best[i], at);
+		if (have == INTMAP_NONE ||
+		    (s->kind == SPAN_SERVER && b->spans[b->by_id[have]]->kind != SPAN_SERVER))
+			intmap_set(&b->best[i], at, (uint32_t)place);
+	}
 }
 
 static void index_many(struct builder *b)
@@ -113,43 +142,32 @@ static void index_many(struct builder *b)
 	}
 }
 
-/* How well `p` fits as the parent of `s`; the greatest is the nearest half. */
-static int fit(const struct span *s, const struct span *p)
+/* The place in by_id of the best parent, for an id with more than FEW spans. */
+static int best_of_many(struct builder *b, const struct span *s, int first)
 {
-	if (tree_same_thread(s, p))
-		return 8;
-	if (s->pid >= 0 && s->host == p->host && s->pid == p->pid)
-		return 6;
-	if (s->service == p->service)
-		return 4;
-	return p->kind == SPAN_SERVER ? 2 : 1;
-}
-
-/* The place in by_id of the best parent by fit(), for an id with more than FEW spans. */
-static int best_of_many(const struct builder *b, const struct span *s, int first)
-{
-	uint32_t group = (uint32_t)first, at = INTMAP_NONE;
-	if (s->thread != ID_NONE)
-		at = intmap_get(&b->of_thread, pair(group, s->thread));
-	if (at == INTMAP_NONE && s->pid >= 0) {
-		uint32_t process = intmap_get(&b->processes, pair(s->host, (uint32_t)s->pid));
-		at = process == INTMAP_NONE ? process : intmap_get(&b->of_process, pair(group, process));
+	const struct span_maker m = span_maker_of(s);
+	uint32_t key[BY_N];
+	keys_of(b, &m, false, key);
+	for (unsigned i = s->kind == SPAN_SERVER ? BY_THREAD : 0; i < BY_N; i++) {
+		uint32_t at = key[i] == INTMAP_NONE ? INTMAP_NONE :
+			intmap_get(&b->best[i], pair((uint32_t)first, key[i]));
+		if (at == INTMAP_NONE)
+			continue;
+		g_assert(b->spans[b->by_id[at]]->span_id == s->parent_id);
+		return (int)at;
 	}
-	uint32_t service = intmap_get(&b->services, (uint64_t)(uintptr_t)s->service);
-	if (at == INTMAP_NONE && service != INTMAP_NONE)
-		at = intmap_get(&b->of_service, pair(group, service));
-	if (at == INTMAP_NONE)
-		at = intmap_get(&b->of_kind, pair(group, SPAN_SERVER));
-	g_assert(at == INTMAP_NONE || b->spans[b->by_id[at]]->span_id == s->parent_id);
-	return at == INTMAP_NONE ? first : (int)at;
+	return first;
 }
 
 static int best_of_few(const struct builder *b, const struct span *s, int first)
 {
-	int best = -1, best_fit = 0;
+	const struct span_maker m = span_maker_of(s);
+	unsigned best_fit = 0;
+	int best = -1;
 	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->parent_id; k++) {
-		if (fit(s, b->spans[b->by_id[k]]) > best_fit) {
-			best_fit = fit(s, b->spans[b->by_id[k]]);
+		const struct span_maker p = span_maker_of(b->spans[b->by_id[k]]);
+		if (span_fit(&m, &p) > best_fit) {
+			best_fit = span_fit(&m, &p);
 			best = k;
 		}
 	}
@@ -162,7 +180,7 @@ static int find_client(const struct builder *b, const struct span *s)
 	int first = find_id(b, s->span_id);
 	g_assert(first < b->n && b->spans[b->by_id[first]]->span_id == s->span_id);	/* at least s itself */
 	if (is_many(b, first)) {
-		uint32_t at = intmap_get(&b->of_kind, pair((uint32_t)first, SPAN_CLIENT));
+		uint32_t at = intmap_get(&b->best[BY_KIND], pair((uint32_t)first, SPAN_CLIENT));
 		return at == INTMAP_NONE ? -1 : (int)at;
 	}
 	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->span_id; k++)
@@ -171,7 +189,7 @@ static int find_client(const struct builder *b, const struct span *s)
 	return -1;
 }
 
-static int find_parent(const struct builder *b, int i)
+static int find_parent(struct builder *b, int i)
 {
 	const struct span *s = b->spans[i];
 	int place = s->kind == SPAN_SERVER ? find_client(b, s) : -1;
@@ -319,9 +337,10 @@ struct tree *tree_new(uint64_t trace_id, struct span **spans, int n)
 	g_assert(t->n == n);				/* without cycles each span is below a root */
 	finish(t);
 	t->root = main_root(t);
-	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes, &b.services };
-	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
-		intmap_clear(maps[i]);
+	for (unsigned i = 0; i < BY_N; i++) {
+		intmap_clear(&b.best[i]);
+		intmap_clear(&b.number[i]);
+	}
 	g_free(b.by_id);
 	g_free(b.parent);
 	g_free(b.orphan);

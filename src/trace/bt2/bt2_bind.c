@@ -103,6 +103,8 @@ static bool leaf_kind(const bt_field_class *fc, struct bt2_getter *g)
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
 		if (type_is(fc, kinds[i].type)) {
 			g->kind = kinds[i].kind;
+			g->is_hex = g->kind < BT2_BOOL && bt_field_class_integer_get_preferred_display_base(fc) ==
+				    BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
 			return true;
 		}
 	}
@@ -175,6 +177,7 @@ static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 		l->repr = BLK_INT;
 		l->size = 8;
 		l->is_signed = g->kind == BT2_SIGNED;
+		l->is_hex = g->is_hex;
 		l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 		b->size += 8;
 		return;

@@ -17,6 +17,7 @@ enum bt2_root { BT2_PAYLOAD, BT2_COMMON, BT2_SPECIFIC, BT2_N_ROOTS };
 /* The path from a root structure to one wanted field. */
 struct bt2_getter {
 	uint8_t kind, root, slot, n_steps;
+	bool is_hex;			/* integer that the trace wants shown in base 16 */
 	uint32_t off;			/* offset in the row, bytes */
 	struct bt2_step {
 		enum bt2_step_type { BT2_MEMBER, BT2_ELEMENT, BT2_VARIANT, BT2_OPTION } type;

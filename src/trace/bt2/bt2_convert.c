@@ -57,6 +57,7 @@ struct bt2_convert {
 	GArray *ends;			/* int64_t by stream number of the source; see bt2_convert_end() */
 	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: beginning of the pause */
 	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
+	GHashTable *recorded;		/* blk_stream.order -> int64_t[2], see bt2_convert_recorded() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 };
 
@@ -101,6 +102,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->layouts = layouts_new();
 	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->recorded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
@@ -113,6 +115,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_array_unref(c->ends);
 	g_hash_table_unref(c->pauses);
 	g_hash_table_unref(c->falls);
+	g_hash_table_unref(c->recorded);
 	g_hash_table_unref(c->extents);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
@@ -188,6 +191,12 @@ void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boo
 {
 	const int64_t extent[] = { begin_ns, end_ns };
 	g_hash_table_insert(c->extents, host_key(host, boot), g_memdup2(extent, sizeof extent));
+}
+
+void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns)
+{
+	const int64_t recorded[] = { from_ns, to_ns };
+	g_hash_table_insert(c->recorded, g_strdup(order), g_memdup2(recorded, sizeof recorded));
 }
 
 /* -- streams and classes -------------------------------------------------- */
@@ -362,6 +371,9 @@ static uint16_t add_stream(struct bt2_convert *c, struct in_stream *st, uint32_t
 	g_autofree char *order = make_order(st, cpu);
 	info.cpu = cpu;
 	info.order = order;
+	const int64_t *recorded = g_hash_table_lookup(c->recorded, order);
+	info.recorded_from = recorded ? recorded[0] : 0;
+	info.recorded_to = recorded ? recorded[1] : 0;
 	uint16_t index = source_add_stream(c->source, &info);
 	push(out, ts, BLK_ROW_STREAM_ADD, index);
 	return index;

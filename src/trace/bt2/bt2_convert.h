@@ -57,6 +57,9 @@ void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_en
 /* Adds a fall of a discarded counter, as native_each_fall() reports it; babeltrace2 2.1 does not report falls. */
 void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
 
+/* Adds from when to when a stream was recorded, as native_each_recorded() reports it. Call before the first message. */
+void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns);
+
 /* Adds the time in which a host was traced, as native_each_extent() reports it. Call before its first stream. */
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
 			int64_t end_ns);

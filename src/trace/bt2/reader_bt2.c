@@ -458,13 +458,18 @@ static void add_fall(void *data, const char *order, int64_t begin, uint64_t fall
 	bt2_convert_fall(data, order, begin, fall);
 }
 
+static void add_recorded(void *data, const char *order, int64_t from, int64_t to)
+{
+	bt2_convert_recorded(data, order, from, to);
+}
+
 static void add_extent(void *data, const char *host, const char *boot, const char *release, int64_t begin,
 		       int64_t end)
 {
 	bt2_convert_extent(data, host, boot, begin, end);
 }
 
-/* Finds pauses, falls of discarded counters, and the time for which each host was traced. This needs the packet
+/* Finds pauses, falls of discarded counters, and the time for which each stream and host was traced. This needs the packet
  * headers of all streams at once; unreadable headers are left out. */
 static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
@@ -476,6 +481,7 @@ static void read_headers(struct reader *r, const char *const *paths, const struc
 	}
 	native_each_pause(n, add_pause, r->convert);
 	native_each_fall(n, add_fall, r->convert);
+	native_each_recorded(n, add_recorded, r->convert);
 	native_each_extent(n, add_extent, r->convert);
 }
 

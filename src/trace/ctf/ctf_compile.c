@@ -139,6 +139,7 @@ static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 		l->repr = BLK_INT;
 		l->size = 8;
 		l->is_signed = w->leaf->is_signed;
+		l->is_hex = w->leaf->base == 16;
 		l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 	} else {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
@@ -196,6 +197,7 @@ static void place_in_layout(struct compile *c, const struct ctf_wanted *w)
 		l->repr = BLK_INT;
 		l->size = t->bits / 8;
 		l->is_signed = t->is_signed;
+		l->is_hex = t->base == 16;
 		l->big_endian = t->big_endian;
 	} else {
 		l->repr = BLK_TEXT_INLINE;

@@ -68,6 +68,11 @@ void native_each_pause(const struct native *n, native_pause callback, void *data
 typedef void (*native_fall)(void *data, const char *order, int64_t begin, uint64_t fall);
 void native_each_fall(const struct native *n, native_fall callback, void *data);
 
+/* Calls back for each stream with its recorded_from and recorded_to (struct blk_stream). `order` identifies it. All
+ * packets must be known. */
+typedef void (*native_recorded)(void *data, const char *order, int64_t from, int64_t to);
+void native_each_recorded(const struct native *n, native_recorded callback, void *data);
+
 /*
  * Calls back for each host (and boot) with a kernel trace that begins later or ends earlier than the traces of other
  * hosts. The arguments are the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to

@@ -16,7 +16,7 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s,
 {
 	*k = (struct native_cursor){
 		.source = s, .stream = stream, .plan = plan, .index = G_MAXUINT16,
-		.last_ts = G_MININT64, .second_end = G_MININT64, .fd = -1,
+		.last_ts = G_MININT64, .end_ns = G_MININT64, .second_end = G_MININT64, .fd = -1,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
@@ -93,6 +93,7 @@ static void finish_packet(struct native_cursor *k)
 	int64_t begin = k->last_ts, end = begin;
 	if (x->end_ns != INT64_MAX)
 		end = advance(k, x->end_ns);
+	k->end_ns = MAX(k->end_ns, end);
 	if (end >= k->second_end && begin != G_MININT64)
 		native_next_second(k, end);
 	bool lost = x->has_lost || k->damaged;

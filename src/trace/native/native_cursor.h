@@ -87,6 +87,8 @@ struct native_cursor {
 	const struct ctf_decoder *decoder;
 	struct native_clock to_ns;
 	int64_t last_ts;		/* ns, of the last record or packet border; never decreases */
+	int64_t end_ns;			/* end of the newest finished packet, or a later instant until which no
+					 * event will come; INT64_MIN: none */
 	int64_t second_end;		/* ns: end of the second being counted */
 	uint16_t index;			/* stream number in the source's tables; G_MAXUINT16: not added yet */
 

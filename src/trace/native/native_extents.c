@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds from when to when each host was traced, if recordings of several hosts or boots are read together. Uses the
- * borders of packets.
+ * Finds from when to when each host was traced, if recordings of several hosts or boots are read together, and each
+ * stream. Uses the borders of packets.
  */
 #include "trace/native/native_private.h"
 
@@ -66,5 +66,33 @@ void native_each_extent(const struct native *n, native_extent callback, void *da
 {
 	struct native_plan *plan = native_plan_take(n);
 	native_plan_extents(n, plan, callback, data);
+	native_plan_unref(plan);
+}
+
+void native_plan_recorded(const struct native_stream *st, const struct native_plan_stream *s, int64_t *ret_from,
+			  int64_t *ret_to)
+{
+	size_t first = 0;
+	*ret_from = *ret_to = 0;
+	if (!st->files->len || !s->n || !native_stream_whole(st))
+		return;
+	while (first < s->n - 1 && s->packet[first].p.fault == CTF_GARBAGE)
+		first++;
+	const struct native_packet *x = &s->packet[first];
+	if (x->p.fault != CTF_GARBAGE && x->p.has_seq && x->p.seq > 0)
+		*ret_from = x->begin_ns;
+	if (s->packet[s->n - 1].max_end_ns != INT64_MAX)
+		*ret_to = s->packet[s->n - 1].max_end_ns;
+}
+
+void native_each_recorded(const struct native *n, native_recorded callback, void *data)
+{
+	struct native_plan *plan = native_plan_take(n);
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		int64_t from, to;
+		native_plan_recorded(st, &plan->stream[i], &from, &to);
+		callback(data, st->info.order, from, to);
+	}
 	native_plan_unref(plan);
 }

@@ -489,8 +489,11 @@ static void close_stream(struct native_feed *f, struct feed_stream *x)
 	f->rebuild |= x->parked;
 	x->closed = true;
 	x->cut = x->parked = false;
-	if (x->track)
-		x->track->plan.grows = false;
+	if (!x->track)
+		return;
+	x->track->plan.grows = false;
+	if (x->track->cursor)
+		x->track->cursor->end_ns = MAX(x->track->cursor->end_ns, x->beacon_ns);
 }
 
 static bool place(struct native_feed *f, struct feed_stream *x, struct feed_message *message)

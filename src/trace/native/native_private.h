@@ -159,6 +159,10 @@ void native_plan_unref(struct native_plan *p);
 bool native_stream_whole(const struct native_stream *st);	/* are all its packets known? */
 /* Orders by host, then boot. */
 int native_compare_hosts(const struct native_stream *x, const struct native_stream *y);
+/* native_extents.c: recorded_from and recorded_to of a stream (struct blk_stream). */
+void native_plan_recorded(const struct native_stream *st, const struct native_plan_stream *s, int64_t *ret_from,
+			  int64_t *ret_to);
+
 /* native_pauses.c: marks the pauses of tracing between packets. */
 void native_place_pauses(const struct native *n, struct native_plan *plan);
 /* native_extents.c */

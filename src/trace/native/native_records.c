@@ -44,6 +44,7 @@ void native_ensure_added(struct native_cursor *k, int64_t ts)
 	const struct native_stream *st = k->stream;
 	struct blk_stream info = st->info;
 	info.host = source_add_host(&s->source, st->host, st->boot, st->release);
+	native_plan_recorded(st, k->plan, &info.recorded_from, &info.recorded_to);
 	k->index = source_add_stream(&s->source, &info);
 	queue_record(k, MAX(ts, s->from), BLK_ROW_STREAM_ADD, NULL);
 }
@@ -108,6 +109,8 @@ void native_queue_end(struct native_cursor *k, bool stream_ends)
 	if (k->index == G_MAXUINT16)
 		return;
 	flush_tallies(k);
+	if (stream_ends && !k->stream->files->len)
+		source_stream_recorded(&k->source->source, k->index, MAX(k->last_ts, k->end_ns));
 	if (stream_ends)
 		queue_record(k, MAX(k->last_ts, k->source->from), BLK_ROW_STREAM_END, NULL);
 }
