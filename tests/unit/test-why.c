@@ -174,17 +174,17 @@ static void test_story(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	assert_why(tl, FAKE_VICTIM,
-		   "lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it (1e9873c2) (42.7ms of 42.7ms "
+		   "lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it (1e9873c2) (44.8ms of 44.8ms "
 		   "over the usual)",
 		   "lock: futex, woken by thumbd-w0/254");
 	assert_why(tl, FAKE_HOLDER,
-		   "slept 59.9ms (59.9ms of 71.6ms over the usual)",
+		   "slept 59.9ms (59.9ms of 73.7ms over the usual)",
 		   "timer: slept 59.9ms");
 	assert_why(tl, FAKE_SLOW_STORE,
-		   "store in stored: slept 79.6ms (70.7ms of 70.7ms over the usual)",
+		   "store in stored: slept 79.6ms (72.8ms of 72.8ms over the usual)",
 		   "store: stored slept 79.6ms");
 	assert_why(tl, FAKE_OPEN,
-		   "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580) (2.02s of 2.02s over the usual)",
+		   "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580) (2.03s of 2.03s over the usual)",
 		   "lock: futex, 0x55efb1a37580, holder ?");
 }
 
