@@ -683,7 +683,7 @@ static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
 		fact->b = -1;
-		handler_pid(f, t, pid);
+		t->pid_reported = true;
 	}
 	return t;
 }

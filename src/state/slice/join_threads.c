@@ -180,5 +180,4 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	}
 	contexts_join(&l->contexts, &r->contexts);
 	l->pid_reported |= r->pid_reported;
-	l->pid = r->pid ? r->pid : l->pid;
 }
