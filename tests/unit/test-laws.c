@@ -467,11 +467,12 @@ static void test_other_leader(void)
 			"40 1 sched_process_exit tid=7 comm=\"a\"\n"
 			"45 1 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
 			"50 0 sched_process_exec %stid=7 old_tid=9 filename=\"/b\"\n"
+			"55 0 syscall_exit_execve ret=0\n"
 			"70 0 sched_process_exit tid=7 comm=\"b\"\n"
 			"80 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", contexts[i]);
 		g_autofree char *report = every_cut("other leader", script);
-		g_assert_nonnull(strstr(report, "\nlocalhost,7,7,1,b,30,30,0,0,,,0,0,0,0,0,,80,,,exited,"));
-		g_assert_nonnull(strstr(report, "\nlocalhost,7,9,1,a,25,0,25,0,,,0,0,0,0,0,20,50,"));
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,7,1,b,30,25,5,0,,,0,0,0,0,0,50,80,,,short,"));
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,9,1,a,25,0,25,0,,,0,0,1,0,0,20,50,"));
 	}
 }
 
@@ -895,6 +896,29 @@ static void test_unshared_files(void)
 	}
 }
 
+/* A thread that is not the leader calls exec: it continues with the leader's tid. The call counts for the caller. */
+static void test_exec_by_thread(void)
+{
+	g_autofree char *report = every_cut("exec by a thread",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"12 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"20 1 syscall_entry_execve ctx.tid=9 ctx.pid=7 filename=\"/x\"\n"
+		"30 1 sched_switch prev_tid=9 prev_state=2 next_tid=0\n"
+		"35 0 sched_process_exit ctx.tid=7 ctx.pid=7 tid=7\n"
+		"36 0 sched_switch prev_tid=7 prev_state=32 next_tid=0\n"
+		"40 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"50 1 sched_process_exec ctx.tid=7 ctx.pid=7 filename=\"/x\" tid=7 old_tid=9\n"
+		"60 1 syscall_exit_execve ctx.tid=7 ctx.pid=7 ret=0\n"
+		WRITES(7, 1, 7, 1, 77));
+	g_auto(GStrv) lines = g_strsplit(report, "\n", -1);
+	bool found = false;
+	for (char **l = lines; *l; l++)
+		found |= strstr(*l, ",9,,execve,1,0,") && strstr(*l, ",40,40,40,40,");
+	if (!found)
+		g_test_message("%s", report);
+	g_assert_true(found);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -948,6 +972,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/shared-files", test_shared_files);
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
+	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
 		g_test_add_data_func(path, &devices[i], test_device);

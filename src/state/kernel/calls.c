@@ -279,14 +279,18 @@ static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c
 	return b;
 }
 
-void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+void call_counts(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
 {
-	int64_t ret = exit->arg[0];
 	s->finished = c->seq;
 	struct bin *b = charge_call(s, t, c, exit->ts);
 	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
-		   exit->ts, ret);
-	if (has_effect(c->info, ret))
+		   exit->ts, exit->arg[0]);
+	call_log(s, t, c, exit->ts, exit->arg[0]);
+}
+
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+{
+	call_counts(s, t, c, exit);
+	if (has_effect(c->info, exit->arg[0]))
 		call_facts(s, t, c, exit, c->info->fdop);
-	call_log(s, t, c, exit->ts, ret);
 }

@@ -199,24 +199,36 @@ static struct blk_text program_name(struct blk_text path)
 	return (struct blk_text){ name, MIN(len, COMM_BYTES - 1) };
 }
 
+/* A thread that is not the leader called execve(): it continues with the leader's tid. */
+static struct thread *exec_by_other(struct feed *f, struct thread *caller, int32_t tid)
+{
+	struct slice *s = f->s;
+	struct thread *t = slice_thread_exec(s, caller, tid, f->ts, f->seq);
+	if (cpu_task(s, f->c))
+		cpu_replace(s, f->c, f->ts, f->seq, tid);
+	if (!(caller->resolved && caller->st.run == RUN_DEAD))
+		thread_record(s, caller, &(struct rec){ .type = REC_ENDED, .ts = f->ts, .seq = f->seq, .id = t->self });
+	return t;
+}
+
 static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	bool other = old != tid && old > 0;	/* a non-leader thread called execve(): it becomes the leader */
-	if (other)
+	struct thread *caller = NULL, *t;
+	if (old != tid && old > 0 && tid > 0) {
 		cpu_context(s, f->c, f->ts, f->seq, old);
-	current_task(f);
-	uint32_t was = other ? slice_thread(s, f->host, old)->self : ID_NONE;
-	struct thread *t = slice_thread(s, f->host, tid);
-	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = was;
+		caller = slice_thread(s, f->host, old);
+		t = exec_by_other(f, caller, tid);
+		current_task(f);
+	} else {
+		current_task(f);
+		t = slice_thread(s, f->host, tid);
+	}
+	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = caller ? caller->self : ID_NONE;
 	s->fdops.all = MAX(s->fdops.all, f->seq);
 	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
 		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
-	if (!other)
-		return;
-	cpu_context(s, f->c, f->ts, f->seq, tid);
-	slice_tid_again(s, f->host, old, f->ts, f->seq);
 }
 
 static void on_thread_exit(struct feed *f)

@@ -547,6 +547,8 @@ static void fact_open(struct names *n, const struct fact *f)
 static void become_leader(struct names *n, const struct fact *f)
 {
 	struct thread_identity *was = identity_of(n, f->other);
+	const struct fact again = { .ts = f->ts, .seq = f->seq, .host = f->host, .kind = f->kind, .other = f->thread };
+	end_previous_owner(n, &again, thread_at(n->s, thread_follow(n->s, f->thread))->tid);
 	if (was->process != ID_NONE && identity_of(n, f->thread)->process == ID_NONE)
 		join_process(n, f->thread, was->process);
 	identity_ends(n, was);
