@@ -543,6 +543,19 @@ static const struct device_case devices[] = {
 	  "2000000035 0 block_rq_insert dev=1 sector=64 rwbs=1 nr_sector=8 bytes=4096 tid=7\n"
 	  "2000000040 0 block_rq_insert dev=1 sector=72 rwbs=1 nr_sector=8 bytes=4096 tid=7\n",
 	  "0 0 2 0 0 0 2 2 2000000045 1000000025 -1 -1 1000000030 2000000045 5 -1 0 -1" },
+	/* A write at sector 0, and a flush meanwhile; then the end of an empty write, which was not issued. Of two
+	 * flushes at a time, none's latency is known. */
+	{ "flushes",
+	  "10 0 block_rq_issue dev=1 sector=0 rwbs=33 nr_sector=8 bytes=4096 tid=5\n"
+	  "12 0 block_rq_issue dev=1 sector=0 rwbs=1280 nr_sector=0 bytes=0 tid=6\n"
+	  "20 0 block_rq_complete dev=1 sector=-1 rwbs=1280 nr_sector=0 error=0\n"
+	  "21 0 block_rq_complete dev=1 sector=0 rwbs=33 nr_sector=0 error=0\n"
+	  "30 0 block_rq_complete dev=1 sector=0 rwbs=33 nr_sector=8 error=0\n"
+	  "40 0 block_rq_issue dev=1 sector=0 rwbs=1280 nr_sector=0 bytes=0 tid=6\n"
+	  "45 1 block_rq_issue dev=1 sector=0 rwbs=1280 nr_sector=0 bytes=0 tid=7\n"
+	  "50 1 block_rq_complete dev=1 sector=-1 rwbs=1280 nr_sector=0 error=0\n"
+	  "60 0 block_rq_complete dev=1 sector=-1 rwbs=1280 nr_sector=0 error=0\n",
+	  "0 1 3 0 0 4096 2 -1 28 20 -1 -1 40 53 -1 -1 0 -1" },
 };
 
 static void test_device(gconstpointer data)
