@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Block requests, by device and start sector. A request is queued, issued to the device, merged, requeued, and
- * completed in parts or at once.
+ * completed in parts or at once. Flushes have no sector: a device can have one in each hardware queue, and their events
+ * do not name the queue. So the latency of a flush is known only if it was the only one in the device.
  *
  * Which request an event refers to depends on all earlier events: when a part completes, the start sector of the rest
  * moves. So a slice that does not start at the trace's beginning only stores the events. They are applied when it is
@@ -22,6 +23,9 @@ struct disk {			/* a device */
 	uint32_t host, dev;
 	uint32_t queued, issued;	/* number of requests in the queue, and in the device */
 	int64_t cursor;		/* time is charged and losses are applied up to here; TS_NONE: nothing yet */
+	uint32_t flushes;	/* of .issued: flushes */
+	uint32_t flush_thread;	/* that issued them; ID_NONE: several, or unknown */
+	int64_t flush_since;	/* when the only one was issued; TS_NONE: there were several at a time */
 	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
 				 * unknown */
 };
@@ -30,7 +34,7 @@ struct request {
 	uint64_t key;		/* the disk */
 	uint64_t sector;
 	int64_t since;		/* when it entered its current place (queue or device) */
-	int64_t queue_ns, service_ns;	/* time in queue and device before .since */
+	int64_t queue_ns, service_ns;	/* time in queue and device before .since; .service_ns: TS_NONE: unknown */
 	uint64_t bytes, sectors;	/* not completed yet */
 	uint32_t thread;	/* thread that inserted it, else that issued it; ID_NONE */
 	uint8_t dir;		/* enum block_dir */
@@ -92,7 +96,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 	do { \
 		(cell)->requests[(r)->dir] += (whole); \
 		(cell)->bytes[(r)->dir] += (n_bytes); \
-		if (whole) \
+		if ((whole) && (r)->service_ns != TS_NONE) \
 			hist_add(&(cell)->latency, (r)->service_ns); \
 		if ((whole) && (r)->was_queued) \
 			hist_add(&(cell)->queue, (r)->queue_ns); \
@@ -171,6 +175,10 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 	g_hash_table_iter_init(&it, k->requests);
 	while (g_hash_table_iter_next(&it, NULL, &value))
 		each(((const struct request *)value)->thread, data);
+	for (guint i = 0; i < k->disks->len; i++) {
+		const struct disk *d = &g_array_index(k->disks, struct disk, i);
+		each(d->flushes ? d->flush_thread : ID_NONE, data);
+	}
 }
 
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
@@ -199,7 +207,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 	if (d->cursor != TS_NONE && d->cursor < to && slice_lost_between(s, d->host, d->cursor, to, &lost)) {
 		charge_depth(s, d, lost);
 		g_hash_table_foreach_remove(s->blocks->requests, is_of_disk, d);
-		d->queued = d->issued = 0;
+		d->queued = d->issued = d->flushes = 0;
 		d->lossy = true;
 		charge_unknown(s, d, lost, to);
 	}
@@ -263,13 +271,56 @@ static void move(struct slice *s, struct disk *d, struct request *r, uint64_t se
 	g_hash_table_add(s->blocks->requests, r);
 }
 
+/* ---- flushes ---- */
+
+static void flush_begins(struct disk *d, const struct block_event *e)
+{
+	d->flush_thread = d->flushes && d->flush_thread != e->thread ? ID_NONE : e->thread;
+	d->flush_since = d->flushes ? TS_NONE : e->ts;
+	d->flushes++;
+	d->issued++;
+}
+
+/* One of the flushes left the device. False: its issue is missing. */
+static bool flush_leaves(struct disk *d)
+{
+	if (!d->flushes)
+		return false;
+	d->flushes--;
+	d->issued--;
+	return true;
+}
+
+static void flush_ends(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request r = { .thread = d->flush_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	if (!flush_leaves(d)) {
+		slice_bin(s, e->ts)->completeness.provisional++;
+		if (d->lossy)
+			count_only_end(s, d, e);
+		return;
+	}
+	if (d->flush_since != TS_NONE)
+		r.service_ns = e->ts - d->flush_since;
+	dev_cell(s, d, e->ts)->errors += e->error;
+	user_cell(s, d, &r, e->ts)->errors += e->error;
+	count_done(s, d, &r, e->ts, 0, true);
+}
+
+/* ---- events ---- */
+
 static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	begin(s, d, e);
+	if (!e->flush)		/* how long flushes are queued is not followed */
+		begin(s, d, e);
 }
 
 static void on_issue(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	if (e->flush) {
+		flush_begins(d, e);
+		return;
+	}
 	struct request *r = find(s, d, e->sector);
 	if (r && !r->issued) {
 		r->queue_ns += e->ts - r->since;
@@ -291,6 +342,10 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 
 static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	if (e->flush == BLOCK_FLUSH)
+		flush_ends(s, d, e);
+	if (e->flush)
+		return;
 	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
 		slice_bin(s, e->ts)->completeness.provisional++;
@@ -319,7 +374,9 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 {
 	struct request *r = find(s, d, e->sector);
 	dev_cell(s, d, e->ts)->requeues++;
-	if (!r || !r->issued)
+	if (e->flush)
+		flush_leaves(d);
+	if (e->flush || !r || !r->issued)
 		return;
 	r->service_ns += e->ts - r->since;
 	r->since = e->ts;
