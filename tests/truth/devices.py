@@ -3,7 +3,8 @@
 """Block and network devices: blktop's devices view against a recount of babeltrace2's text.
 
 Requests are told apart by device and start sector; a completion of less than what was issued
-leaves the rest at the sectors behind it. The time at the device, in the queue, and the number of
+leaves the rest at the sectors behind it. Flushes (no sectors) are issued at sector 0 and complete at
+sector -1; which of several ends is unknown. A write of no sectors is not sent to the device. The time at the device, in the queue, and the number of
 requests there are computed from the list of intervals, afterwards. Of traces with lost events only
 what each completion says itself is compared: how many there were, and their bytes."""
 import collections
@@ -32,11 +33,20 @@ class Request:
         self.kind = None
 
 
+NO_SECTOR = 2**64 - 1
+
+
+def is_flush(p):
+    return not p["nr_sector"] and p["sector"] in (0, NO_SECTOR) and (p["rwbs"] & 256 or p["sector"] == NO_SECTOR)
+
+
 class Device:
     """What became of all requests of one."""
 
     def __init__(self):
         self.open = {}
+        self.flush_tid = None
+        self.flushes, self.several = [], False  # when those at the device were issued
         self.at_device, self.in_queue = [], []   # intervals
         self.sums = collections.Counter()
         self.users = collections.defaultdict(collections.Counter)
@@ -52,10 +62,30 @@ class Device:
         return r
 
     def insert(self, now, p):
+        if is_flush(p):
+            return
         self.gone(p["sector"], now)
         self.open[p["sector"]] = Request(now, p.get("tid"))
 
+    def flush_ends(self, now):
+        """Whichever ended: the time at the device is the same in sum."""
+        if not self.flushes:
+            return
+        since = self.flushes.pop(0)
+        self.at_device.append((since, now))
+        for sums in (self.sums, self.users[self.flush_tid or None]):
+            sums["others"] += 1
+            if not self.several:
+                sums["total"] += now - since
+        if not self.several:
+            self.latencies.append(now - since)
+
     def issue(self, now, p):
+        if is_flush(p):
+            self.several = bool(self.flushes)
+            self.flush_tid = p.get("tid") if not self.flushes or self.flush_tid == p.get("tid") else None
+            self.flushes.append(now)
+            return
         r = self.open.get(p["sector"])
         if r is None or r.issued is not None:
             self.insert(now, p)
@@ -70,7 +100,12 @@ class Device:
 
     def complete(self, now, p):
         sector, n = p["sector"], p["nr_sector"]
+        if is_flush(p):
+            self.flush_ends(now)
+            return
         r = self.open.get(sector)
+        if not n and sector == 0 and p["rwbs"] & 1:
+            return
         if r is None or r.issued is None:
             self.gone(sector, now)
             return
@@ -110,6 +145,7 @@ class Device:
 
     def row(self, end):
         still = [(r.issued, end) for r in self.open.values() if r.issued is not None]
+        still += [(since, end) for since in self.flushes]
         most, area, busy = self.depth(self.at_device + still, end)
         waiting = [(r.inserted, end) for r in self.open.values() if r.issued is None]
         _, queued, _ = self.depth(self.in_queue + waiting, end)
@@ -243,6 +279,8 @@ def lossy(tap, name, trace):
     for e in btparse.events(trace):
         if e.name == "block_rq_complete":
             size = e.payload["nr_sector"] * 512
+            if not size and e.payload["sector"] == 0 and e.payload["rwbs"] & 257 == 1:
+                continue                        # it only asked for a flush
             of = expected[(e.ns + offset) // 10**9, e.payload["dev"]]
             what = kind(e.payload["rwbs"], size) if size else "others"      # a flush, whatever its flags
             of[what] += 1

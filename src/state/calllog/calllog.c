@@ -683,7 +683,7 @@ static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
 		fact->b = -1;
-		handler_pid(f, t, pid);
+		t->pid_reported = true;
 	}
 	return t;
 }
@@ -704,6 +704,22 @@ static void end_calls(struct calllog *j, const struct feed *f)
 	}
 }
 
+/* A thread that is not the leader called exec: its pending call goes on as the leader's. */
+static void exec_by_other(struct calllog *j, struct feed *f)
+{
+	int64_t tid = field_int(f, "tid", field_int(f, "pid", -1));
+	int64_t old = field_int(f, "old_tid", field_int(f, "old_pid", tid));
+	uint32_t caller = old != tid && old > 0 && tid > 0 ? thread_of_tid(j, f->host, old) : ID_NONE;
+	f->cls->on(f);
+	struct calllog_line *l = caller == ID_NONE ? NULL : take_call(j, caller);
+	uint32_t leader = l ? thread_of_tid(j, f->host, tid) : ID_NONE;
+	if (leader == ID_NONE)
+		return;
+	if (leader >= j->calls->len)
+		g_ptr_array_set_size(j->calls, (gint)leader + 1);
+	j->calls->pdata[leader] = l;
+}
+
 static void on_other(struct calllog *j, struct feed *f, const struct thread *t, bool kernel)
 {
 	if (f->ts >= j->o.from_ns) {
@@ -717,7 +733,11 @@ static void on_other(struct calllog *j, struct feed *f, const struct thread *t, 
 	}
 	if (kernel)
 		end_calls(j, f);
-	if (kernel && f->cls->on)
+	if (!kernel || !f->cls->on)
+		return;
+	if (!strcmp(strtab_get(f->s->strings, f->cls->event), "sched_process_exec"))
+		exec_by_other(j, f);
+	else
 		f->cls->on(f);
 }
 

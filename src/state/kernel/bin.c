@@ -118,7 +118,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 	if (i != INTMAP_NONE) {
 		struct built_file_cell *c = cell_table_at(files, l, i);
 		uint64_t lo = MIN(c->seq, call->seq), hi = MAX(c->seq, call->seq);
-		uint64_t op = fdop_last(&s->fdops, t, call->fd);
+		uint64_t op = fdop_last(&s->fdops, call->fd);
 		if (op <= lo || lo == hi)
 			return c;
 	}

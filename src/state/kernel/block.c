@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Block requests, by device and start sector. A request is queued, issued to the device, merged, requeued, and
- * completed in parts or at once.
+ * completed in parts or at once. Flushes have no sector: a device can have one in each hardware queue, and their events
+ * do not name the queue. So the latency of a flush is known only if it was the only one in the device.
  *
  * Which request an event refers to depends on all earlier events: when a part completes, the start sector of the rest
  * moves. So a slice that does not start at the trace's beginning only stores the events. They are applied when it is
@@ -23,6 +24,10 @@ struct disk {			/* a device */
 	uint32_t host, dev;
 	uint32_t queued, issued;	/* number of requests in the queue, and in the device */
 	int64_t cursor;		/* time is charged and losses are applied up to here; TS_NONE: nothing yet */
+	uint32_t flushes;	/* of .issued: flushes */
+	uint32_t flush_thread;	/* that issued them; ID_NONE: several, or unknown */
+	int64_t flush_from;	/* since when there are any */
+	int64_t flush_since;	/* when the only one was issued; TS_NONE: there were several at a time */
 	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
 				 * unknown */
 };
@@ -32,7 +37,7 @@ struct request {
 	uint64_t sector;
 	int64_t begin;		/* when it was inserted, else issued */
 	int64_t since;		/* when it entered its current place (queue or device) */
-	int64_t queue_ns, service_ns;	/* time in queue and device before .since */
+	int64_t queue_ns, service_ns;	/* time in queue and device before .since; .service_ns: TS_NONE: unknown */
 	uint64_t bytes, sectors;	/* not completed yet */
 	uint32_t thread;	/* thread that inserted it, else that issued it; ID_NONE */
 	uint8_t dir;		/* enum block_dir */
@@ -97,7 +102,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 	do { \
 		(cell)->requests[(r)->dir] += (whole); \
 		(cell)->bytes[(r)->dir] += (n_bytes); \
-		if (whole) \
+		if ((whole) && (r)->service_ns != TS_NONE) \
 			hist_add(&(cell)->latency, (r)->service_ns); \
 		if ((whole) && (r)->was_queued) \
 			hist_add(&(cell)->queue, (r)->queue_ns); \
@@ -178,6 +183,10 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 		each(((const struct request *)value)->thread, data);
 	for (guint i = 0; i < k->busy.len; i++)
 		each(vec_at(&k->busy, struct block_busy, i)->thread, data);
+	for (guint i = 0; i < k->disks->len; i++) {
+		const struct disk *d = &g_array_index(k->disks, struct disk, i);
+		each(d->flushes ? d->flush_thread : ID_NONE, data);
+	}
 }
 
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
@@ -206,7 +215,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 	if (d->cursor != TS_NONE && d->cursor < to && slice_lost_between(s, d->host, d->cursor, to, &lost)) {
 		charge_depth(s, d, lost);
 		g_hash_table_foreach_remove(s->blocks->requests, is_of_disk, d);
-		d->queued = d->issued = 0;
+		d->queued = d->issued = d->flushes = 0;
 		d->lossy = true;
 		charge_unknown(s, d, lost, to);
 	}
@@ -270,13 +279,82 @@ static void move(struct slice *s, struct disk *d, struct request *r, uint64_t se
 	g_hash_table_add(s->blocks->requests, r);
 }
 
+/* ---- the log of outstanding requests ---- */
+
+static void log_busy(struct slice *s, const struct block_busy *b)
+{
+	struct blocks *k = s->blocks;
+	if (!slice_keeps_logs(s))
+		return;
+	*vec_add(&k->busy, struct block_busy) = *b;
+	k->longest = MAX(k->longest, b->end - b->begin);
+}
+
+static struct block_busy busy_of(const struct request *r, int64_t end)
+{
+	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
+				    .thread = r->thread, .read = r->dir == BLOCK_READ };
+}
+
+static struct block_busy flush_busy(const struct disk *d, int64_t end)
+{
+	return (struct block_busy){ .begin = d->flush_from, .end = end, .host = d->host,
+				    .thread = d->flush_thread };
+}
+
+/* ---- flushes ---- */
+
+static void flush_begins(struct disk *d, const struct block_event *e)
+{
+	d->flush_thread = d->flushes && d->flush_thread != e->thread ? ID_NONE : e->thread;
+	d->flush_since = d->flushes ? TS_NONE : e->ts;
+	d->flush_from = d->flushes ? d->flush_from : e->ts;
+	d->flushes++;
+	d->issued++;
+}
+
+/* One of the flushes left the device. False: its issue is missing. */
+static bool flush_leaves(struct disk *d)
+{
+	if (!d->flushes)
+		return false;
+	d->flushes--;
+	d->issued--;
+	return true;
+}
+
+static void flush_ends(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request r = { .thread = d->flush_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	if (!flush_leaves(d)) {
+		slice_bin(s, e->ts)->completeness.provisional++;
+		if (d->lossy)
+			count_only_end(s, d, e);
+		return;
+	}
+	struct block_busy busy = flush_busy(d, e->ts);
+	log_busy(s, &busy);
+	if (d->flush_since != TS_NONE)
+		r.service_ns = e->ts - d->flush_since;
+	dev_cell(s, d, e->ts)->errors += e->error;
+	user_cell(s, d, &r, e->ts)->errors += e->error;
+	count_done(s, d, &r, e->ts, 0, true);
+}
+
+/* ---- events ---- */
+
 static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	begin(s, d, e);
+	if (!e->flush)		/* how long flushes are queued is not followed */
+		begin(s, d, e);
 }
 
 static void on_issue(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	if (e->flush) {
+		flush_begins(d, e);
+		return;
+	}
 	struct request *r = find(s, d, e->sector);
 	if (r && !r->issued) {
 		r->queue_ns += e->ts - r->since;
@@ -296,23 +374,12 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 	d->issued++;
 }
 
-static struct block_busy busy_of(const struct request *r, int64_t end)
-{
-	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
-				    .thread = r->thread, .read = r->dir == BLOCK_READ };
-}
-
-static void log_busy(struct slice *s, const struct request *r, int64_t end)
-{
-	struct blocks *k = s->blocks;
-	if (!slice_keeps_logs(s))
-		return;
-	*vec_add(&k->busy, struct block_busy) = busy_of(r, end);
-	k->longest = MAX(k->longest, end - r->begin);
-}
-
 static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	if (e->flush == BLOCK_FLUSH)
+		flush_ends(s, d, e);
+	if (e->flush)
+		return;
 	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
 		slice_bin(s, e->ts)->completeness.provisional++;
@@ -333,7 +400,8 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 		return;
 	}
 	r->service_ns += e->ts - r->since;
-	log_busy(s, r, e->ts);
+	struct block_busy busy = busy_of(r, e->ts);
+	log_busy(s, &busy);
 	count_done(s, d, r, e->ts, r->bytes, true);
 	drop(s, d, r);
 }
@@ -342,7 +410,9 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 {
 	struct request *r = find(s, d, e->sector);
 	dev_cell(s, d, e->ts)->requeues++;
-	if (!r || !r->issued)
+	if (e->flush)
+		flush_leaves(d);
+	if (e->flush || !r || !r->issued)
 		return;
 	r->service_ns += e->ts - r->since;
 	r->since = e->ts;
@@ -414,6 +484,12 @@ void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_
 			break;		/* this one and all later ones began after it */
 		if (b->host == host && b->begin < to)
 			each(b, data);
+	}
+	for (guint n = 0; n < k->disks->len; n++) {
+		const struct disk *d = &g_array_index(k->disks, struct disk, n);
+		struct block_busy b = flush_busy(d, INT64_MAX);
+		if (d->flushes && b.host == host && b.begin < to)
+			each(&b, data);
 	}
 	g_hash_table_iter_init(&it, k->requests);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {

@@ -16,6 +16,10 @@ enum block_what {
 	BLOCK_MERGE, BLOCK_BACKMERGE, BLOCK_FRONTMERGE,
 };
 
+/* A flush of the device's cache has sector 0 when it is issued, sector -1 when it completes, and no sectors. An empty
+ * write that only asks for a flush is not sent to the device: it has a completion without an issue. */
+enum block_flush { BLOCK_NO_FLUSH, BLOCK_FLUSH, BLOCK_FLUSH_ASKED };
+
 struct block_event {
 	int64_t ts;
 	uint64_t sector, sectors, bytes;
@@ -23,6 +27,7 @@ struct block_event {
 	uint32_t thread;	/* the current task; ID_NONE: none, or unknown */
 	uint8_t what;		/* enum block_what */
 	uint8_t dir;		/* enum block_dir */
+	uint8_t flush;		/* enum block_flush */
 	bool error;
 };
 

@@ -10,19 +10,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 
-#define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: close on exec, not at once */
+/* include/uapi/linux/close_range.h: */
+#define CLOSE_RANGE_UNSHARE_BIT 2	/* in a copy of the table */
+#define CLOSE_RANGE_CLOEXEC_BIT 4	/* close on exec, not at once */
 
 static void bump(uint64_t *at, uint64_t seq)
 {
 	*at = MAX(*at, seq);
 }
 
-static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint64_t seq)
+static void fdop_bump(struct slice *s, int64_t fd, uint64_t seq)
 {
-	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
-	bump(&s->fdops.any[slot], seq);
-	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
+	bump(fdop_slot(&s->fdops, fd), seq);
 }
 
 /* Does the call take effect? A connect() in progress names its socket, too. */
@@ -36,7 +37,7 @@ static void bump_named(struct slice *s, const struct thread *t, const struct rec
 {
 	const struct call *c = &t->st.call;
 	if (t->resolved && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
-		fdop_bump(s, t, c->fd, r->seq);
+		fdop_bump(s, c->fd, r->seq);
 	else
 		bump(&s->fdops.all, r->seq);
 }
@@ -45,17 +46,17 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 {
 	const struct call_info *info = r->info;
 	if (!r->name && r->arg[0] >= 0) {	/* exit events of old tracers have no call name */
-		fdop_bump(s, t, r->arg[0], r->seq);
+		fdop_bump(s, r->arg[0], r->seq);
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
 	}
-	if (!has_effect(info, r->arg[0]))
+	if (!has_effect(info, r->arg[0]) || info->twice || info->fdop == FDOP_UNSHARE)
 		return;
 	if (r->arg[0] >= 0)
-		fdop_bump(s, t, r->arg[0], r->seq);
+		fdop_bump(s, r->arg[0], r->seq);
 	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
-		fdop_bump(s, t, r->arg[1], r->seq);
-		fdop_bump(s, t, r->arg[2], r->seq);
+		fdop_bump(s, r->arg[1], r->seq);
+		fdop_bump(s, r->arg[2], r->seq);
 	}
 	if (info->fdop == FDOP_CONNECT || info->fdop == FDOP_BIND)
 		bump_named(s, t, r);
@@ -69,8 +70,13 @@ void call_facts_at_entry(struct slice *s, const struct thread *t, const struct r
 	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
 		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = f->b = r->fd;
-		fdop_bump(s, t, r->fd, r->seq + 1);
+		fdop_bump(s, r->fd, r->seq + 1);
+	} else if (info->fdop == FDOP_FORK || info->fdop == FDOP_CLONE || info->fdop == FDOP_CLONE3) {
+		slice_fact(s, FACT_CLONE, t->self, r->ts, r->seq)->a =
+			info->fdop == FDOP_FORK ? 0 : info->fdop == FDOP_CLONE ? r->arg[2] : -1;
 	} else if (info->fdop == FDOP_CLOSE_RANGE) {
+		if (r->arg[2] & CLOSE_RANGE_UNSHARE_BIT)
+			slice_fact(s, FACT_UNSHARE, t->self, r->ts, r->seq);
 		bool at_exec = r->arg[2] & CLOSE_RANGE_CLOEXEC_BIT;
 		struct fact *f = slice_fact(s, at_exec ? FACT_CLOEXEC : FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = r->arg[0];
@@ -78,7 +84,7 @@ void call_facts_at_entry(struct slice *s, const struct thread *t, const struct r
 		f->flag = at_exec;
 		bump(&s->fdops.all, r->seq + 1);
 	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
-		fdop_bump(s, t, r->arg[1], r->seq);
+		fdop_bump(s, r->arg[1], r->seq);
 	}
 }
 
@@ -148,6 +154,12 @@ static bool call_cloexec(const struct slice *s, const struct call *c, enum call_
 	}
 }
 
+/* The path of a call that succeeded is not empty: the tracer could not read it then. */
+static uint32_t path_of(const struct slice *s, const struct call *c)
+{
+	return *strtab_get(s->strings, c->text) ? c->text : strtab_add(s->strings, PATH_UNKNOWN);
+}
+
 static void call_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit,
 		       enum call_fdop op)
 {
@@ -157,7 +169,7 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	switch (op) {
 	case FDOP_OPEN:
 	case FDOP_OPENAT:
-		new_file(s, t, exit, ret, FILE_REGULAR, c->text,
+		new_file(s, t, exit, ret, FILE_REGULAR, path_of(s, c),
 			 op == FDOP_OPENAT ? c->arg[0] : -100, cloexec);
 		break;
 	case FDOP_SOCKET:
@@ -200,9 +212,16 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	case FDOP_EXEC:
 		slice_fact(s, FACT_EXEC, t->self, exit->ts, exit->seq);
 		break;
+	case FDOP_UNSHARE:
+		if (c->arg[2] & CLONE_FILES)
+			slice_fact(s, FACT_UNSHARE, t->self, exit->ts, exit->seq);
+		break;
 	case FDOP_NONE:
 	case FDOP_CLOSE:
 	case FDOP_CLOSE_RANGE:
+	case FDOP_FORK:
+	case FDOP_CLONE:
+	case FDOP_CLONE3:
 		break;
 	}
 }
@@ -260,14 +279,18 @@ static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c
 	return b;
 }
 
-void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+void call_counts(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
 {
-	int64_t ret = exit->arg[0];
 	s->finished = c->seq;
 	struct bin *b = charge_call(s, t, c, exit->ts);
 	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
-		   exit->ts, ret);
-	if (has_effect(c->info, ret))
+		   exit->ts, exit->arg[0]);
+	call_log(s, t, c, exit->ts, exit->arg[0]);
+}
+
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+{
+	call_counts(s, t, c, exit);
+	if (has_effect(c->info, exit->arg[0]))
 		call_facts(s, t, c, exit, c->info->fdop);
-	call_log(s, t, c, exit->ts, ret);
 }

@@ -54,7 +54,7 @@ static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *
 {
 	struct file_slot *slot = &t->file_slot[(uint32_t)call->fd % FILE_SLOTS];
 	if (slot->epoch == b->epoch[CELL_file] && slot->fd == call->fd) {
-		uint64_t op = fdop_last(&s->fdops, t, call->fd);
+		uint64_t op = fdop_last(&s->fdops, call->fd);
 		if (op <= MIN(slot->cell->seq, call->seq))
 			return slot->cell;
 	}

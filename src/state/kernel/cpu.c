@@ -114,8 +114,7 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 	cpu_runs(s, c, ts);
 }
 
-/* An event shows a task other than the current one: the switch is missing. */
-static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });

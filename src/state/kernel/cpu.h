@@ -18,6 +18,9 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
 /* A context has a tid other than the current task's; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* The thread with the tid is the current task from now on, without a switch: its event is missing, or exec gave the
+ * task another tid. The current task must be known. */
+void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 /* An interrupt handler begins; ends. code: IRQ_* */
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
 void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);

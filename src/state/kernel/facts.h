@@ -15,6 +15,8 @@ enum fact_kind {
 	FACT_COMM,		/* thread has the name .text */
 	FACT_PID,		/* thread belongs to process .a (ppid .b or -1) */
 	FACT_FORK,		/* thread forked .other; the child's pid is .a, the parent's .b */
+	FACT_CLONE,		/* thread is about to fork with the flags .a (CLONE_*); -1: unknown */
+	FACT_UNSHARE,		/* thread gets a copy of its descriptor table */
 	FACT_EXEC,		/* close-on-exec files close; .other: the thread before exec, or ID_NONE */
 	FACT_EXIT,		/* .a: 1: last thread of the process, 0: not the last, -1: unknown */
 	FACT_KERNEL,		/* thread is a kernel thread */

@@ -99,8 +99,8 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= new.on == on_function_entry;
 		s->has_switches |= new.kind == KIND_SWITCH;
-		s->has_calls |= what == CALL_EVENT_ENTRY;
 	}
+	s->has_calls |= c->row != G_MAXUINT16 && what == CALL_EVENT_ENTRY;
 	bool is_call = new.kind == KIND_ENTRY || new.kind == KIND_EXIT;
 	if (s->no_fast_path || (is_call && (info->fdop || info->no_call || info->io == IO_BOTH)))
 		new.kind = KIND_ANY;

@@ -85,21 +85,12 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 		take_comm(f, t, blk_text(f->ev, slot));
 }
 
-void handler_pid(struct feed *f, struct thread *t, int64_t reported)
-{
-	int32_t pid = reported > 0 && reported <= INT32_MAX ? (int32_t)reported : 0;
-	if (t->pid_reported && t->pid != pid)	/* the process has another descriptor table */
-		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
-	t->pid_reported = true;
-	t->pid = pid;
-}
-
 static void learn_pid(struct feed *f, struct thread *t)
 {
 	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int(f->ev, BLK_CTX_PID);
 	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
-	handler_pid(f, t, fact->a);
+	t->pid_reported = true;
 }
 
 /* Applies the contexts of a kernel event. Returns the current task; NULL: unknown. */
@@ -208,24 +199,36 @@ static struct blk_text program_name(struct blk_text path)
 	return (struct blk_text){ name, MIN(len, COMM_BYTES - 1) };
 }
 
+/* A thread that is not the leader called execve(): it continues with the leader's tid. */
+static struct thread *exec_by_other(struct feed *f, struct thread *caller, int32_t tid)
+{
+	struct slice *s = f->s;
+	struct thread *t = slice_thread_exec(s, caller, tid, f->ts, f->seq);
+	if (cpu_task(s, f->c))
+		cpu_replace(s, f->c, f->ts, f->seq, tid);
+	if (!(caller->resolved && caller->st.run == RUN_DEAD))
+		thread_record(s, caller, &(struct rec){ .type = REC_ENDED, .ts = f->ts, .seq = f->seq, .id = t->self });
+	return t;
+}
+
 static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	bool other = old != tid && old > 0;	/* a non-leader thread called execve(): it becomes the leader */
-	if (other)
+	struct thread *caller = NULL, *t;
+	if (old != tid && old > 0 && tid > 0) {
 		cpu_context(s, f->c, f->ts, f->seq, old);
-	current_task(f);
-	uint32_t was = other ? slice_thread(s, f->host, old)->self : ID_NONE;
-	struct thread *t = slice_thread(s, f->host, tid);
-	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = was;
+		caller = slice_thread(s, f->host, old);
+		t = exec_by_other(f, caller, tid);
+		current_task(f);
+	} else {
+		current_task(f);
+		t = slice_thread(s, f->host, tid);
+	}
+	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = caller ? caller->self : ID_NONE;
 	s->fdops.all = MAX(s->fdops.all, f->seq);
 	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
 		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
-	if (!other)
-		return;
-	cpu_context(s, f->c, f->ts, f->seq, tid);
-	slice_tid_again(s, f->host, old, f->ts, f->seq);
 }
 
 static void on_thread_exit(struct feed *f)
@@ -248,7 +251,7 @@ static void on_dump_process(struct feed *f)
 	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int_or(f->ev, F(1), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
-	handler_pid(f, t, fact->a);
+	t->pid_reported = true;
 	learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
 		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
@@ -414,6 +417,19 @@ static void on_entry(struct feed *f)
 	entered(f, t, &r);
 }
 
+/* LTTng can record the flags as a structure: the signal in the lowest 8 bits, and the rest. */
+static void on_entry_clone(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
+		return;
+	r.arg[0] = r.arg[1] = -1;
+	r.arg[2] = blk_has(f->ev, F(0)) ? field(f->ev, F(0), -1) :
+		   blk_has(f->ev, F(1)) ? (int64_t)((uint64_t)field(f->ev, F(1), 0) << 8) : -1;
+	entered(f, t, &r);
+}
+
 static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
 			    struct blk_text v6, struct blk_text path)
 {
@@ -469,6 +485,8 @@ static void on_entry_unknown(struct feed *f)
 		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
 	if (info->has_fd)
 		r.fd = (int32_t)r.arg[0];
+	if (info->fdop == FDOP_CLONE)
+		r.arg[2] = r.arg[0];
 	if (info->fdop == FDOP_EVENT)
 		r.arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
 	if (info->io) {		/* the size is not read; only copy_file_range has a target */
@@ -547,7 +565,7 @@ static void on_exit_unknown(struct feed *f)
 #define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
 	"parent_span_id"
 #define ENTRY_FIELDS { "pidfd|fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|fs_fd|s", "filename|pathname|path|name", \
-	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val", \
+	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val|unshare_flags", \
 	"count|len|size", "fd_out|out_fd|fdout" }
 
 struct row { struct blk_subscription sub; handler on; };
@@ -618,6 +636,9 @@ static const struct row rows[] = {
 #define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
 	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
 	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
+#define ENTRY_CLONE(prefix, when) \
+	{ { prefix "clone", { "flags|clone_flags", "flags.options" }, NULL }, on_entry_clone },
+	CALL_ENTRY_PREFIXES(ENTRY_CLONE)
 #define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
 #define ENTRY_UNKNOWN(prefix, when) \
 	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown },
@@ -710,8 +731,8 @@ bool slice_base_row_follows(size_t row)
 {
 	static const handler followers[] = {
 		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_entry,
-		on_entry_address, on_entry_unknown, on_call_exit, on_call_exit_nameless, on_exit_accept,
-		on_exit_unknown,
+		on_entry_address, on_entry_clone, on_entry_unknown, on_call_exit, on_call_exit_nameless,
+		on_exit_accept, on_exit_unknown,
 	};
 	return is_one_of(rows[row].on, followers, G_N_ELEMENTS(followers));
 }

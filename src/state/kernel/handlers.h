@@ -23,8 +23,6 @@ bool slice_base_row_follows(size_t row);
 
 /* Applies the event's contexts. Returns the CPU's current task; NULL: unknown. */
 struct thread *handler_task(struct feed *f);
-/* Sets the thread's process. Call it wherever a FACT_PID is written. */
-void handler_pid(struct feed *f, struct thread *t, int64_t pid);
 
 /* handlers_io.c */
 void on_block_insert(struct feed *f);

@@ -84,7 +84,7 @@ void user_learn(struct feed *f, struct thread *t)
 		fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
 		fact->b = -1;
-		handler_pid(f, t, pid);
+		t->pid_reported = true;
 	}
 }
 

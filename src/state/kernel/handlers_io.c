@@ -30,6 +30,17 @@ static uint32_t block_task(struct feed *f, const struct thread *task)
 	return task && !task->idle && tid ? task->self : ID_NONE;
 }
 
+#define SECTOR_NONE UINT64_MAX
+
+static enum block_flush flush_of(const struct block_event *e, int64_t rwbs)
+{
+	if (e->sectors || e->bytes || (e->sector && e->sector != SECTOR_NONE))
+		return BLOCK_NO_FLUSH;
+	if (rwbs & RWBS_FLUSH || (e->sector == SECTOR_NONE && e->what == BLOCK_COMPLETE))
+		return BLOCK_FLUSH;
+	return e->what == BLOCK_COMPLETE && rwbs & RWBS_WRITE ? BLOCK_FLUSH_ASKED : BLOCK_NO_FLUSH;
+}
+
 static struct block_event block_event_of(struct feed *f, enum block_what what)
 {
 	const struct thread *task = handler_task(f);
@@ -41,12 +52,14 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 	if (what == BLOCK_COMPLETE) {
 		e.bytes = e.sectors * 512;
 		e.dir = e.bytes ? direction(blk_int_or(f->ev, F(2), 0), e.bytes) : BLOCK_OTHER;
+		e.flush = flush_of(&e, blk_int_or(f->ev, F(2), 0));
 		return e;
 	}
 	e.bytes = (uint64_t)blk_int_or(f->ev, F(4), 0);
 	if (!e.bytes)
 		e.bytes = e.sectors * 512;
 	e.dir = direction(blk_int(f->ev, F(2)), e.bytes);
+	e.flush = flush_of(&e, blk_int(f->ev, F(2)));
 	if (what == BLOCK_INSERT || what == BLOCK_ISSUE)
 		e.thread = block_task(f, task);
 	return e;

@@ -32,6 +32,9 @@ enum call_fdop {
 	FDOP_CLOSE, FDOP_CLOSE_RANGE,
 	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ...: the file is .makes */
 	FDOP_EXEC,
+	FDOP_FORK, FDOP_CLONE,	/* the child gets a copy; the same table if its flags have CLONE_FILES */
+	FDOP_CLONE3,		/* the same, with flags behind a pointer */
+	FDOP_UNSHARE,
 };
 
 #define CLOEXEC_ALWAYS UINT32_MAX

@@ -151,14 +151,19 @@ static void forget_call(struct tstate *st)
 	memset(&st->call, 0, sizeof st->call);
 }
 
-/* After a loss the current state is unknown. */
-static void lose(struct slice *s, struct thread *t)
+/* After a loss the current state is unknown, also after an end: the thread's or that of its records (`why`). */
+static void lose_by(struct slice *s, struct thread *t, enum rec_type why, uint32_t id)
 {
 	end_unfinished_call(s, t, t->st.cursor);
-	unknown_ends(s, t, INITIAL_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
+	unknown_ends(s, t, INITIAL_BY_LOSS, &(struct rec){ .type = why, .ts = t->st.cursor, .id = id });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 	forget_call(&t->st);
+}
+
+static void lose(struct slice *s, struct thread *t)
+{
+	lose_by(s, t, REC_LOST, ID_NONE);
 }
 
 /* If any CPU lost events while the thread was off its CPU, its state is unknown from the loss's beginning on. */
@@ -262,6 +267,26 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 	take_call(&t->st, r);
 }
 
+/* Ends a call that an exec took over: it counts for the thread that made it. */
+static void exec_returns(struct slice *s, const struct thread *t, struct call *c, const struct rec *r)
+{
+	charge_busy(s, thread_at(s, t->self), c, r->ts);
+	call_counts(s, thread_at(s, t->creator), c, r);
+}
+
+void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *c)
+{
+	struct thread *t = thread_at(s, leader);
+	struct call call = *c;
+	call.busy_from = t->start_ns;
+	if (t->st.call_state == CALL_IN && t->st.call.begin == TS_NONE) {
+		t->st.call = call;
+	} else if (t->fresh && t->initial_end == INITIAL_BY_EXIT) {	/* it returned already, in the right slice */
+		t->initial_end = INITIAL_OPEN;
+		exec_returns(s, t, &call, &t->initial_exit);
+	}
+}
+
 static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -271,10 +296,17 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->irq_depth = 0;
 	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
 		st->call_state = CALL_NONE;
-		call_finished(s, t, &st->call, r);
+		if (t->fresh && st->call.begin < t->start_ns)
+			exec_returns(s, t, &st->call, r);
+		else
+			call_finished(s, t, &st->call, r);
 		return;
 	}
 	end_unfinished_call(s, t, r->ts);
+	if (st->call_state == CALL_IN && st->call.begin == TS_NONE) {	/* its caller's state is not known yet */
+		t->initial_end = INITIAL_BY_EXIT;
+		t->initial_exit = *r;
+	}
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
 	if (st->call_state == CALL_UNRESOLVED)
@@ -356,9 +388,13 @@ static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_ended(struct slice *s, struct thread *t, const struct rec *r)
 {
-	lose(s, t);
+	struct call call = t->st.call;
+	bool in_call = t->st.call_state == CALL_IN && call.name;
+	lose_by(s, t, REC_ENDED, r->id);
 	t->st.run = RUN_DEAD;
 	t->exit_ns = r->ts;
+	if (in_call && r->id != ID_NONE)
+		thread_exec_continues(s, r->id, &call);
 }
 
 typedef void (*fold)(struct slice *, struct thread *, const struct rec *);
@@ -546,6 +582,20 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
 	t->st.call_state = CALL_IN;	/* it is inside its parent's fork: a call without a name */
+}
+
+void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int64_t ts)
+{
+	t->fresh = t->resolved = true;
+	t->start_ns = ts;
+	t->creator = caller;
+	t->st.irq_known = true;
+	t->st.cursor = ts;
+	t->st.call_lost = true;
+	if (!s->has_calls)
+		return;
+	t->st.call_state = CALL_IN;
+	t->st.call = (struct call){ .begin = TS_NONE, .info = call_info("execve"), .fd = NO_FD };
 }
 
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t waker)

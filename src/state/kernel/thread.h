@@ -25,6 +25,11 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 /* No older slice has events of the thread: what its head leaves open stays unknown. */
 void thread_root(struct slice *s, struct thread *t);
 void thread_born(struct thread *t, int64_t ts);		/* the thread was forked at ts */
+/* Thread `caller`, another one, called exec at ts and continues as t, with the leader's tid: t begins within the call.
+ * The call counts for its caller, whose record REC_ENDED passes it on. */
+void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int64_t ts);
+/* The caller's pending call c ends in the thread `leader`. */
+void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *c);
 /* For merging: ends the pending call; its time is charged already. */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
 /* Charges the current state up to the instant. */

@@ -22,7 +22,8 @@ enum rec_type {
 	REC_SPAN,		/* it made annotation .id in user mode; .state 1: a span's end */
 	REC_MARK,		/* the same for a kernel event: the thread may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
-	REC_ENDED,		/* its tid was reused: it has ended, but the event of it is missing */
+	REC_ENDED,		/* its tid was reused: it has ended, but the event of it is missing; or it called exec
+				 * and continues as thread .id, the leader */
 };
 
 enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };
@@ -35,7 +36,8 @@ struct rec {
 	uint8_t type;		/* enum rec_type */
 	uint8_t state;		/* REC_OFF: enum off_state; else see enum rec_type */
 	uint32_t cpu;		/* index in slice.cpus */
-	uint32_t id;		/* REC_WAKE: waker; REC_SPAN, REC_MARK: index in slice.annots; or ID_NONE */
+	uint32_t id;		/* REC_WAKE: waker; REC_ENDED: see there; REC_SPAN, REC_MARK: index in slice.annots; or
+				 * ID_NONE */
 	uint32_t irq;		/* REC_WAKE: IRQ_* code; 0: woken by a task */
 	uint32_t name;		/* REC_ENTER, REC_EXIT: string; 0: unknown */
 	int32_t fd;		/* REC_ENTER: the call's descriptor, or NO_FD */

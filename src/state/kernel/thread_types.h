@@ -108,7 +108,6 @@ struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* -1: anonymous; below -1: stands for a thread of process -1 - tid */
-	int32_t pid;		/* from its last FACT_PID; 0: unknown */
 	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
 	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {

@@ -13,39 +13,11 @@ struct fdtable {
 	struct fdtable *parent;		/* inherited from; NULL: none */
 	uint64_t parent_seq;		/* event of the fork */
 	struct fdtable *merged;		/* this one is an alias of that table */
-	bool unowned;			/* only copies refer to it */
+	uint32_t owners;		/* 0: only copies refer to it. Owners of an alias count in both */
+	GPtrArray *rivals;		/* struct fdtable: see fdtable_fork_or_share(); NULL: none */
 	GArray *forks;			/* uint64_t seq of forks of this table; only from fdtable_note_forks() to
 					 * fdtable_forget() */
 };
-
-struct fdtable *fdtable_new(void)
-{
-	struct fdtable *t = g_new0(struct fdtable, 1);
-	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	t->execs = g_array_new(false, false, sizeof(uint64_t));
-	return t;
-}
-
-void fdtable_free(struct fdtable *t)
-{
-	intmap_clear(&t->fds);
-	g_ptr_array_unref(t->lists);
-	g_array_unref(t->execs);
-	g_free(t);
-}
-
-void fdtable_disown(struct fdtable *t)
-{
-	if (t)
-		t->unowned = true;
-}
-
-static void clear(struct fdtable *t)
-{
-	intmap_clear(&t->fds);
-	g_ptr_array_set_size(t->lists, 0);
-	g_array_set_size(t->execs, 0);
-}
 
 static struct fdtable *real(const struct fdtable *t)
 {
@@ -54,9 +26,58 @@ static struct fdtable *real(const struct fdtable *t)
 	return (struct fdtable *)t;
 }
 
-bool fdtable_is_merged(const struct fdtable *t)
+struct fdtable *fdtable_new(void)
 {
-	return t->merged;
+	struct fdtable *t = g_new0(struct fdtable, 1);
+	t->owners = 1;
+	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	t->execs = g_array_new(false, false, sizeof(uint64_t));
+	return t;
+}
+
+void fdtable_settle(struct fdtable *t)
+{
+	t = real(t);
+	for (guint i = 0; t->rivals && i < t->rivals->len; i++) {
+		struct fdtable *rival = g_ptr_array_index(t->rivals, i);
+		g_ptr_array_remove_fast(rival->rivals, t);
+	}
+	g_clear_pointer(&t->rivals, g_ptr_array_unref);
+}
+
+void fdtable_free(struct fdtable *t)
+{
+	if (!t->merged)
+		fdtable_settle(t);
+	intmap_clear(&t->fds);
+	g_ptr_array_unref(t->lists);
+	g_array_unref(t->execs);
+	g_free(t);
+}
+
+struct fdtable *fdtable_own(struct fdtable *t)
+{
+	for (struct fdtable *each = t; each; each = each->merged)
+		each->owners++;
+	return t;
+}
+
+void fdtable_disown(struct fdtable *t)
+{
+	for (; t; t = t->merged)
+		t->owners--;
+}
+
+bool fdtable_is_shared(const struct fdtable *t)
+{
+	return real(t)->owners > 1;
+}
+
+static void clear(struct fdtable *t)
+{
+	intmap_clear(&t->fds);
+	g_ptr_array_set_size(t->lists, 0);
+	g_array_set_size(t->execs, 0);
 }
 
 /* ---- versions ---- */
@@ -81,9 +102,17 @@ static void put(struct fdtable *t, int64_t fd, const struct fd_version *v)
 	g_array_insert_vals(list, at, v, 1);
 }
 
+static uint32_t lookup(const struct fdtable *t, int64_t fd, uint64_t seq, bool *ret_cloexec);
+
 void fdtable_put(struct fdtable *t, int64_t fd, const struct fd_version *v)
 {
-	put(real(t), fd, v);
+	t = real(t);
+	put(t, fd, v);
+	for (guint i = 0; t->rivals && !v->dumped && i < t->rivals->len; i++) {
+		struct fdtable *rival = g_ptr_array_index(t->rivals, i);
+		if (lookup(rival, fd, v->seq, NULL) != v->file)
+			put(rival, fd, &(struct fd_version){ .seq = v->seq, .file = ID_NONE });
+	}
 }
 
 bool fdtable_has_own(const struct fdtable *t, int64_t fd)
@@ -207,6 +236,21 @@ GArray *fdtable_open(const struct fdtable *t, uint64_t seq)
 
 /* ---- changes ---- */
 
+static void add_rival(struct fdtable *t, struct fdtable *rival)
+{
+	if (!t->rivals)
+		t->rivals = g_ptr_array_new();
+	g_ptr_array_add(t->rivals, rival);
+}
+
+static void make_rivals(struct fdtable *a, struct fdtable *b)
+{
+	if (a == b || (a->rivals && g_ptr_array_find(a->rivals, b, NULL)))
+		return;
+	add_rival(a, b);
+	add_rival(b, a);
+}
+
 void fdtable_merge(struct fdtable *into, struct fdtable *from)
 {
 	into = real(into);
@@ -226,6 +270,10 @@ void fdtable_merge(struct fdtable *into, struct fdtable *from)
 		into->parent = from->parent;
 		into->parent_seq = from->parent_seq;
 	}
+	for (guint i = 0; from->rivals && i < from->rivals->len; i++)
+		make_rivals(into, g_ptr_array_index(from->rivals, i));
+	fdtable_settle(from);
+	into->owners += from->owners;
 	from->merged = into;
 	clear(from);
 }
@@ -235,6 +283,12 @@ void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq)
 	child = real(child);
 	child->parent = parent;
 	child->parent_seq = seq;
+}
+
+void fdtable_fork_or_share(struct fdtable *child, struct fdtable *parent, uint64_t seq)
+{
+	fdtable_fork(child, parent, seq);
+	make_rivals(real(child), real(parent));
 }
 
 void fdtable_exec(struct fdtable *t, uint64_t seq)
@@ -286,13 +340,22 @@ void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_
 
 /* ---- dropping old versions ---- */
 
+/* Makes an alias refer to its real table at once. */
+static void shorten_alias(struct fdtable *t)
+{
+	while (t->merged && t->merged->merged) {
+		t->merged->owners -= t->owners;
+		t->merged = t->merged->merged;
+	}
+}
+
 /* Copies of a table look up its state at the time of the fork. */
 void fdtable_note_forks(const GPtrArray *all)
 {
 	for (guint i = 0; i < all->len; i++) {
 		struct fdtable *t = g_ptr_array_index(all, i), *parent = t->merged ? NULL : real(t->parent);
 		t->parent = parent;
-		t->merged = real(t->merged);
+		shorten_alias(t);
 		if (!parent)
 			continue;
 		if (!parent->forks)
@@ -343,7 +406,7 @@ static void forget_versions(GArray *list, const GArray *forks, const GArray *nee
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last)
 {
 	t = real(t);
-	if (!t || t->forks || !(t->lists->len || t->parent) || any_between(needed, t->parent_seq, last + 1))
+	if (!t || t->owners > 1 || t->forks || !(t->lists->len || t->parent) || any_between(needed, t->parent_seq, last + 1))
 		return;
 	clear(t);
 	t->parent = NULL;
@@ -354,7 +417,7 @@ void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 	for (guint i = all->len; i-- > 0;) {
 		struct fdtable *t = g_ptr_array_index(all, i);
 		g_assert(!t->forks || !t->merged);
-		if (t->unowned && !t->forks) {
+		if (!t->owners && !t->forks) {
 			g_ptr_array_remove_index_fast(all, i);	/* the last one moves here; it was handled already */
 			continue;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Descriptor tables: which file each descriptor of a process referred to at any event. A table stores every version of
- * every descriptor. A lookup considers what exec closed and what a fork inherited. The caller numbers the files.
- * Instants are event numbers ("seq"); changes may come in any order. Only for src/state/.
+ * every descriptor. A lookup considers what exec closed and what a fork inherited. Processes can share a table. The
+ * caller numbers the files. Instants are event numbers ("seq"); changes may come in any order. Only for src/state/.
  */
 #ifndef BLK_STATE_NAMES_FDTABLE_H
 #define BLK_STATE_NAMES_FDTABLE_H
@@ -16,16 +16,22 @@ struct fdtable *fdtable_new(void);
 void fdtable_free(struct fdtable *t);	/* call it only when nothing refers to it: free all tables of a slice
 					 * together */
 
-/* The owner no longer needs the table: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
+/* A new table has one owner. fdtable_own() adds one and returns the table. fdtable_disown(): an owner no longer needs
+ * it. fdtable_forget() frees a table when it has no owner and no copy refers to it. NULL is fine. */
+struct fdtable *fdtable_own(struct fdtable *t);
 void fdtable_disown(struct fdtable *t);
+bool fdtable_is_shared(const struct fdtable *t);	/* has it several owners? */
 
 /* Moves the content of `from` to `into`. From then on `from` is an alias of `into`. Does nothing if it is one
  * already. */
 void fdtable_merge(struct fdtable *into, struct fdtable *from);
-bool fdtable_is_merged(const struct fdtable *t);
 
 /* The child inherits the descriptors that the parent has open just after seq. */
 void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq);
+/* It is not known whether the child got a copy or shares its parent's table (clone3): what one of both changes from
+ * now on is unknown in the other. fdtable_settle() ends that for the table: it called exec, unshared, or ended. */
+void fdtable_fork_or_share(struct fdtable *child, struct fdtable *parent, uint64_t seq);
+void fdtable_settle(struct fdtable *t);
 void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes descriptors that have the close-on-exec flag */
 
 struct fd_version {

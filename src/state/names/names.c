@@ -4,6 +4,7 @@
 #include "state/store/container.h"
 #include "state/slice/slice_state.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 /* ---- files: each host, kind and path has one number ---- */
@@ -168,6 +169,8 @@ void identity_free(gpointer p)
 	struct thread_identity *thread_identity = p;
 	if (thread_identity && thread_identity->comms)
 		g_array_unref(thread_identity->comms);
+	if (thread_identity && thread_identity->own_tables)
+		g_array_unref(thread_identity->own_tables);
 	g_free(thread_identity);
 }
 
@@ -178,14 +181,80 @@ static struct fdtable *table_new(struct names *n)
 	return t;
 }
 
-static struct fdtable *table_of(struct names *n, uint32_t thread)
+/* The one that is used at the event; NULL: none. */
+static struct fdtable *table_since(const GArray *tables, uint64_t seq)
+{
+	for (guint i = tables ? tables->len : 0; i > 0; i--) {
+		const struct table_since *t = &g_array_index(tables, struct table_since, i - 1);
+		if (t->seq <= seq)
+			return t->table;
+	}
+	return NULL;
+}
+
+static void use_table(GArray **tables, uint64_t seq, struct fdtable *table)
+{
+	struct table_since new = { seq, table };
+	if (!*tables)
+		*tables = g_array_new(false, false, sizeof new);
+	guint at = (*tables)->len;
+	while (at > 0 && g_array_index(*tables, struct table_since, at - 1).seq > seq)
+		at--;
+	g_array_insert_val(*tables, at, new);
+}
+
+static void disown_tables(GArray *tables)
+{
+	for (guint i = 0; tables && i < tables->len; i++)
+		fdtable_disown(g_array_index(tables, struct table_since, i).table);
+	if (tables)
+		g_array_unref(tables);
+}
+
+static struct fdtable *process_table(const struct process *p, uint64_t seq)
+{
+	struct fdtable *t = table_since(p->tables, seq);
+	return t ? t : p->table;
+}
+
+/* The table that the thread used at the event. */
+static struct fdtable *table_of(struct names *n, uint32_t thread, uint64_t seq)
 {
 	struct thread_identity *p = identity_of(n, thread);
+	struct fdtable *own = table_since(p->own_tables, seq);
+	if (own)
+		return own;
 	if (p->process != ID_NONE)
-		return names_process_at(n, p->process)->table;
+		return process_table(names_process_at(n, p->process), seq);
 	if (!p->table)
 		p->table = table_new(n);
 	return p->table;
+}
+
+/* The thread gets a copy of the table that it shares. It ends a doubt, too, whether it shares it. */
+static void unshare_table(struct names *n, uint32_t thread, uint64_t seq)
+{
+	struct fdtable *was = table_of(n, thread, seq), *copy = table_new(n);
+	fdtable_settle(was);
+	fdtable_fork(copy, was, seq);
+	use_table(&identity_of(n, thread)->own_tables, seq, copy);
+}
+
+/* After exec, the process has the table of the thread that called it, and shares it no longer. */
+static void exec_table(struct names *n, uint32_t caller, uint32_t leader, uint64_t seq)
+{
+	struct fdtable *was = table_of(n, caller, seq), *is = was;
+	struct thread_identity *p = identity_of(n, leader);
+	fdtable_settle(was);
+	if (fdtable_is_shared(was) || was != table_of(n, leader, seq) || p->own_tables) {
+		bool known = p->process != ID_NONE;
+		is = table_new(n);
+		fdtable_fork(is, was, seq ? seq - 1 : 0);
+		use_table(known ? &names_process_at(n, p->process)->tables : &p->own_tables, seq, is);
+		if (known && p->own_tables)
+			use_table(&p->own_tables, seq, NULL);
+	}
+	fdtable_exec(is, seq);
 }
 
 static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
@@ -245,6 +314,9 @@ static void update_exit(struct names *n, uint32_t process)
 	const struct lifetime *l = lifetime_at(n, process);
 	bool ended = l->all_ended || (!l->others_run && !l->alive && l->leader_ended);
 	process_at(n, process)->exit_ns = ended ? l->last_exit : TIME_UNKNOWN;
+	struct fdtable *last = process_table(names_process_at(n, process), UINT64_MAX);
+	if (ended && !fdtable_is_shared(last))
+		fdtable_settle(last);
 }
 
 /* Adds `more` (+1 or -1) to the number of live threads of its process, never below 0: it is 0 already if the
@@ -338,10 +410,43 @@ static void end_previous_owner(struct names *n, const struct fact *f, int32_t ti
 		thread_ends(n, before, f);
 }
 
-static void fact_fork(struct names *n, const struct fact *f)
+/* The descriptors of a new process: a copy of its parent's, or the same table. */
+static void inherit_table(struct names *n, struct process *child, const struct fact *f, const struct clone_call *clone)
+{
+	struct fdtable *parent = table_of(n, f->thread, f->seq);
+	if (clone->known && clone->flags < 0) {
+		fdtable_fork_or_share(child->table, parent, f->seq);
+	} else if (clone->known && clone->flags & CLONE_FILES) {
+		fdtable_disown(child->table);
+		child->table = fdtable_own(parent);
+	} else {
+		fdtable_fork(child->table, parent, f->seq);
+	}
+}
+
+/* A new thread of the process: it differs from the process only if its creator does, or if it got a copy. */
+static void inherit_own_table(struct names *n, const struct fact *f, const struct clone_call *clone)
 {
 	struct thread_identity *parent = f->thread == ID_NONE ? NULL : identity_of(n, f->thread);
+	if (!parent || thread_follow(n->s, f->thread) == thread_follow(n->s, f->other))
+		return;
+	struct fdtable *own = table_since(parent->own_tables, f->seq);
+	bool copies = clone->known && clone->flags >= 0 && !(clone->flags & CLONE_FILES);
+	if (own)
+		use_table(&identity_of(n, f->other)->own_tables, f->seq, fdtable_own(own));
+	if (copies)
+		unshare_table(n, f->other, f->seq);
+}
+
+static void fact_fork(struct names *n, const struct fact *f)
+{
+	struct clone_call clone = { 0 };
+	struct thread_identity *parent = f->thread == ID_NONE ? NULL : identity_of(n, f->thread);
 	int32_t child_tid = thread_at(n->s, f->other)->tid;
+	if (parent)
+		clone = parent->clone;
+	if (parent)
+		parent->clone.known = false;
 	if (parent && f->b >= 0 && parent->process == ID_NONE) {
 		struct fact pid = { .kind = FACT_PID, .host = f->host, .thread = f->thread,
 				    .a = f->b, .b = -1 };
@@ -357,6 +462,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 		if (process == INTMAP_NONE)
 			process = process_new(n, f->host, (int32_t)f->a);
 		join_process(n, f->other, process);
+		inherit_own_table(n, f, &clone);
 		return;
 	}
 	uint32_t before = intmap_get(&n->pid_last, pair(f->host, (uint32_t)child_tid));
@@ -376,7 +482,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 		resolve_ns(n, process);
 	}
 	if (f->thread != ID_NONE)
-		fdtable_fork(names_process_at(n, process)->table, table_of(n, f->thread), f->seq);
+		inherit_table(n, names_process_at(n, process), f, &clone);
 }
 
 static void fact_ns(struct names *n, const struct fact *f)
@@ -418,7 +524,7 @@ static uint32_t full_path(struct names *n, const struct fact *f)
 	const char *path = strtab_get(n->s->strings, f->text);
 	if (f->b < 0 || *path == '/' || f->file_kind != FILE_REGULAR)
 		return f->text;
-	uint32_t dir = fdtable_file(table_of(n, f->thread), f->b, f->seq);
+	uint32_t dir = fdtable_file(table_of(n, f->thread, f->seq), f->b, f->seq);
 	if (dir == ID_NONE)
 		return f->text;
 	g_autofree char *full = g_strdup_printf("%s/%s",
@@ -434,13 +540,15 @@ static void fact_open(struct names *n, const struct fact *f)
 		kind = names_kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
 	struct fd_version v = { .seq = f->seq, .cloexec = f->flag,
 				.file = names_file_id(n, f->host, kind, path) };
-	fdtable_put(table_of(n, f->thread), f->a, &v);
+	fdtable_put(table_of(n, f->thread, f->seq), f->a, &v);
 }
 
 /* exec by a thread that is not the leader: f->other continues as the leader, with the leader's tid. */
 static void become_leader(struct names *n, const struct fact *f)
 {
 	struct thread_identity *was = identity_of(n, f->other);
+	const struct fact again = { .ts = f->ts, .seq = f->seq, .host = f->host, .kind = f->kind, .other = f->thread };
+	end_previous_owner(n, &again, thread_at(n->s, thread_follow(n->s, f->thread))->tid);
 	if (was->process != ID_NONE && identity_of(n, f->thread)->process == ID_NONE)
 		join_process(n, f->thread, was->process);
 	identity_ends(n, was);
@@ -451,8 +559,9 @@ static void fact_exec(struct names *n, const struct fact *f)
 	if (f->other != ID_NONE)
 		become_leader(n, f);
 	struct thread_identity *p = identity_of(n, f->thread);
+	p->clone.known = false;
 	set_kernel(n, f->thread, false);
-	fdtable_exec(table_of(n, f->thread), f->seq);
+	exec_table(n, f->other != ID_NONE ? f->other : f->thread, f->thread, f->seq);
 	if (!p->exited)
 		return;
 	p->exited = false;	/* the leader had ended, and another thread took its tid */
@@ -471,13 +580,41 @@ static void fact_exit(struct names *n, const struct fact *f)
 	thread_ends(n, f->thread, f);
 }
 
+static char *address_key(const struct fact *f)
+{
+	return g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a);
+}
+
+/* The process whose table had the address in the state dump; NULL: none. */
+static struct process *process_of_address(struct names *n, const struct fact *f)
+{
+	g_autofree char *key = address_key(f);
+	uint32_t process = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_address, key));
+	return process ? names_process_at(n, process - 1) : NULL;
+}
+
+/* Processes whose tables have the same address share them; a thread whose table has another address than its process's
+ * does not share it. */
 static void fact_dump_table(struct names *n, const struct fact *f)
 {
-	const struct thread_identity *p = identity_of(n, f->thread);
-	if (p->process != ID_NONE)
-		g_hash_table_insert(n->by_address,
-			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a),
-			GUINT_TO_POINTER(p->process + 1));
+	struct thread_identity *p = identity_of(n, f->thread);
+	if (p->process == ID_NONE || !f->a)
+		return;
+	struct process *process = names_process_at(n, p->process), *other = process_of_address(n, f);
+	if (process->dump_address && process->dump_address != f->a) {
+		if (!p->own_tables)
+			use_table(&p->own_tables, 0, table_new(n));
+		return;
+	}
+	process->dump_address = f->a;
+	if (other == process)
+		return;
+	bool shared = other && other->info.exit_ns == TIME_UNKNOWN && !other->tables && !process->tables &&
+		      (other->info.start_ns == TIME_UNKNOWN || process->info.start_ns == TIME_UNKNOWN);
+	if (shared)
+		fdtable_merge(other->table, process->table);
+	else
+		g_hash_table_insert(n->by_address, address_key(f), GUINT_TO_POINTER(p->process + 1));
 }
 
 /* Did a call give the socket a better name than the state dump's "socket:[1234]"? */
@@ -490,24 +627,21 @@ static bool is_named_socket(const struct names *n, uint32_t file)
 
 static void fact_dump_fd(struct names *n, const struct fact *f)
 {
-	uint32_t process;
-	if (f->flag) {
-		g_autofree char *key =
-			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a);
-		process = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_address, key));
-		if (!process-- || !names_process_at(n, process))
-			return;
-	} else {
-		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+	const struct process *p = f->flag ? process_of_address(n, f) : NULL;
+	if (!f->flag) {
+		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
 		if (process == INTMAP_NONE)
 			process = process_new(n, f->host, (int32_t)f->a);
+		p = names_process_at(n, process);
 	}
+	if (!p)
+		return;
 	enum file_kind kind = names_kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
 	struct fd_version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
 				.file = names_file_id(n, f->host, kind, f->text) };
 	if (kind == FILE_UNKNOWN)
 		return;
-	struct fdtable *t = names_process_at(n, process)->table;
+	struct fdtable *t = process_table(p, f->seq);
 	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
 		return;
 	n->generation += !fdtable_has_own(t, f->b);	/* the first version also holds for the time before it */
@@ -528,19 +662,23 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_COMM: fact_comm(n, f); break;
 	case FACT_PID: fact_pid(n, f); break;
 	case FACT_FORK: fact_fork(n, f); break;
+	case FACT_CLONE:
+		identity_of(n, f->thread)->clone = (struct clone_call){ true, f->a, f->seq };
+		break;
+	case FACT_UNSHARE: unshare_table(n, f->thread, f->seq); break;
 	case FACT_EXEC: fact_exec(n, f); break;
 	case FACT_KERNEL: set_kernel(n, f->thread, true); break;
 	case FACT_OPEN: fact_open(n, f); break;
 	case FACT_NAME:
-		fdtable_rename(table_of(n, f->thread), f->a, f->seq,
+		fdtable_rename(table_of(n, f->thread, f->seq), f->a, f->seq,
 			       names_file_id(n, f->host, FILE_SOCKET, f->text));
 		break;
 	case FACT_CLOSE:	/* the close call itself still refers to the file */
-		fdtable_close(table_of(n, f->thread), f->a, f->b, f->seq + 1);
+		fdtable_close(table_of(n, f->thread, f->seq), f->a, f->b, f->seq + 1);
 		break;
-	case FACT_DUP: fdtable_dup(table_of(n, f->thread), f->a, f->b, f->seq, f->flag); break;
+	case FACT_DUP: fdtable_dup(table_of(n, f->thread, f->seq), f->a, f->b, f->seq, f->flag); break;
 	case FACT_CLOEXEC:
-		fdtable_set_cloexec(table_of(n, f->thread), f->a, f->b, f->seq, f->flag);
+		fdtable_set_cloexec(table_of(n, f->thread, f->seq), f->a, f->b, f->seq, f->flag);
 		break;
 	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
 	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
@@ -562,6 +700,21 @@ static void adopt_contexts(struct names *n, const struct thread_identity *p)
 	resolve_ns(n, p->process);
 }
 
+static void adopt_tables(struct names *n, uint32_t thread, struct thread_identity *from)
+{
+	struct thread_identity *into = identity_of(n, thread);
+	if (from->table)
+		fdtable_merge(table_of(n, thread, 0), from->table);
+	fdtable_disown(g_steal_pointer(&from->table));
+	for (guint i = 0; from->own_tables && i < from->own_tables->len; i++) {
+		const struct table_since *t = &g_array_index(from->own_tables, struct table_since, i);
+		use_table(&into->own_tables, t->seq, t->table);
+	}
+	g_clear_pointer(&from->own_tables, g_array_unref);
+	if (from->clone.known && (!into->clone.known || into->clone.seq < from->clone.seq))
+		into->clone = from->clone;
+}
+
 /* Threads without a tid when their facts came: merges those that are identified by now into the real ones. */
 static void adopt_anonymous(struct names *n)
 {
@@ -575,8 +728,7 @@ static void adopt_anonymous(struct names *n)
 		g_assert(p && p != into && real < n->s->threads->len);
 		g_array_remove_index_fast(n->anonymous, i - 1);
 		n->generation++;
-		if (p->table && !fdtable_is_merged(p->table))
-			fdtable_merge(table_of(n, real), p->table);
+		adopt_tables(n, real, p);
 		for (guint k = 0; p->comms && !into->comms && k < p->comms->len; k++) {
 			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
 			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
@@ -633,13 +785,9 @@ const GArray *names_comms(const struct names *n, uint32_t thread)
 	return p ? p->comms : NULL;
 }
 
-struct fdtable *names_table(struct names *n, uint32_t thread)
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
 {
-	return table_of(n, thread);
-}
-
-uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq)
-{
+	struct fdtable *t = table_of(n, thread, seq);
 	struct cached_lookup *cached = &n->lookups[((uintptr_t)t / 64 + (uint32_t)fd) % LOOKUP_SLOTS];
 	if (cached->table == t && cached->fd == fd && seq >= cached->from && seq < cached->to)
 		return cached->file;
@@ -654,14 +802,9 @@ uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int3
 	return names_file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
 }
 
-uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
-{
-	return names_file_in(n, table_of(n, thread), thread, fd, seq);
-}
-
 uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
 {
-	return fd < 0 ? ID_NONE : fdtable_file(table_of(n, thread), fd, seq);
+	return fd < 0 ? ID_NONE : fdtable_file(table_of(n, thread, seq), fd, seq);
 }
 
 uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
@@ -670,10 +813,12 @@ uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
 	return process == INTMAP_NONE ? ID_NONE : process;
 }
 
-GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
+GArray *names_open_files(struct names *n, uint32_t process, uint64_t seq)
 {
-	g_assert(names_process_at(n, process));
-	return fdtable_open(names_process_at(n, process)->table, seq);
+	const struct process *p = names_process_at(n, process);
+	g_assert(p);
+	return fdtable_open(p->info.leader == ID_NONE ? process_table(p, seq)
+						      : table_of(n, p->info.leader, seq), seq);
 }
 
 uint32_t names_n_files(const struct names *n)
@@ -744,15 +889,17 @@ static uint32_t forget_process(struct names *n, uint32_t process)
 	if (intmap_get(&n->pid_last, key) == process)
 		intmap_remove(&n->pid_last, key);
 	fdtable_disown(p->table);
+	disown_tables(p->tables);
 	pages_drop(&n->processes, process);
 	return id;
 }
 
-static uint32_t forget_identity(struct names *n, const struct thread_identity *thread_identity, uint32_t thread)
+static uint32_t forget_identity(struct names *n, struct thread_identity *thread_identity, uint32_t thread)
 {
 	struct process *p = thread_identity->process == ID_NONE ? NULL : names_process_at(n, thread_identity->process);
 
 	fdtable_disown(thread_identity->table);
+	disown_tables(g_steal_pointer(&thread_identity->own_tables));
 	if (p && p->info.leader == thread)
 		p->info.leader = ID_NONE;
 	g_assert(!p || p->n_threads > 0);
@@ -817,6 +964,8 @@ void names_free(struct names *n)
 	if (!n)
 		return;
 	g_ptr_array_unref(n->identities);
+	PAGES_EACH(&n->processes, i)
+		g_clear_pointer(&names_process_at(n, i)->tables, g_array_unref);
 	pages_clear(&n->processes);
 	g_array_unref(n->anonymous);
 	g_ptr_array_unref(n->all_tables);

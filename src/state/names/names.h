@@ -36,17 +36,12 @@ const GArray *names_comms(const struct names *n, uint32_t thread);	/* struct nam
 /* The file that descriptor fd of the thread referred to just after event `seq`. Never ID_NONE: an unknown file is
  * "fd N" of kind FILE_UNKNOWN. */
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
-/* The same for many descriptors of one thread, with its table (valid until names_update()). */
-struct fdtable;
-struct fdtable *names_table(struct names *n, uint32_t thread);
-uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq);
-
 /* Like names_file(), but ID_NONE if the file is unknown. */
 uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
 /* names_process_of_pid(): the newest process with the pid, or ID_NONE. names_open_files(): its descriptors open
  * just after event `seq`: struct fd_open of fdtable.h, by number. Free with g_array_unref(). */
 uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid);
-GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq);
+GArray *names_open_files(struct names *n, uint32_t process, uint64_t seq);
 
 /* Files are never removed; processes are removed with their last thread. Numbers are not reused. */
 uint32_t names_n_files(const struct names *n);

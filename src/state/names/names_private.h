@@ -19,11 +19,23 @@ struct process_ns {			/* namespaces of a process */
 	uint32_t level;			/* of its dumped pid namespace; valid while its dumped vpid is known */
 };
 
+struct table_since { uint64_t seq; struct fdtable *table; };	/* used from that event on; owned */
+
+/* The clone call that a thread is in: its fork event tells whether the child is a process. */
+struct clone_call {
+	bool known;		/* its entry was recorded, and no fork since */
+	int64_t flags;		/* CLONE_* bits; -1: unknown */
+	uint64_t seq;		/* of the entry */
+};
+
 struct thread_identity {			/* what is known of a thread, by its number in the slice */
 	uint32_t process;	/* number; ID_NONE: unknown */
 	bool kernel;
 	bool exited;
 	struct fdtable *table;	/* while its process is not known; names.all_tables owns it */
+	GArray *own_tables;	/* struct table_since, by seq: tables that its process does not use; NULL: none. .table
+				 * NULL: the process's again */
+	struct clone_call clone;
 	GArray *comms;		/* struct name_at, by time; NULL: none */
 	struct context_history by_events;	/* from contexts of its events */
 };
@@ -44,12 +56,14 @@ struct process {
 	struct process_info info;	/* .leader: the slice's thread */
 	struct process_ns process_ns;
 	struct lifetime lifetime;
-	struct fdtable *table;	/* names.all_tables owns it */
+	struct fdtable *table;	/* its first; names.all_tables owns it */
+	GArray *tables;		/* struct table_since, by seq: those after the first; NULL: none */
+	int64_t dump_address;	/* of its table in the state dump; 0: unknown */
 	uint32_t id;		/* in the publisher's registry; ID_NONE: not published yet */
 	uint32_t n_threads;	/* known ones, also those that have ended */
 };
 
-/* A cached answer of names_file_in(): the file of a descriptor from one change to the next. */
+/* A cached answer of names_file(): the file of a descriptor from one change to the next. */
 #define LOOKUP_SLOTS 256
 struct cached_lookup {
 	const struct fdtable *table;	/* NULL: empty */

@@ -270,7 +270,8 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
 	if (t && !(t->resolved && t->st.run == RUN_DEAD))
-		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq });
+		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq,
+						      .id = ID_NONE });
 }
 
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
@@ -279,6 +280,15 @@ struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, in
 	struct thread *t = slice_thread_new(s, host, tid);
 	thread_register(s, t);
 	thread_born(t, ts);
+	return t;
+}
+
+struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq)
+{
+	slice_tid_again(s, caller->host, tid, ts, seq);
+	struct thread *t = slice_thread_new(s, caller->host, tid);
+	thread_register(s, t);
+	thread_born_by_exec(s, t, caller->self, ts);
 	return t;
 }
 

@@ -112,6 +112,8 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
 /* A new thread, forked at ts. The thread that had the tid before has ended. */
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
+/* `caller` called exec at ts and continues as the leader, with this tid. The leader so far has ended. */
+struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq);
 /* The tid is reused: its thread has ended by then, even if its exit is missing. */
 void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
 /* slice_anonymous(): a new thread without identity (tid -1), which runs on the CPU. slice_idle(): the CPU's idle

@@ -90,7 +90,7 @@ static void map_rec(struct rec *r, const struct maps *m)
 {
 	r->seq += m->seq_add;
 	r->cpu = map_cpu(m, r->cpu);
-	if (r->type == REC_WAKE)
+	if (r->type == REC_WAKE || r->type == REC_ENDED)
 		r->id = map_thread(m, r->id);
 	else if (r->type == REC_SPAN || r->type == REC_MARK)
 		r->id += m->annot_add;

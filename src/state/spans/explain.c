@@ -29,7 +29,7 @@ static void add_difference(int64_t *restrict part, const int64_t *restrict from,
 
 static uint32_t wait_file(struct spans *sp, uint32_t thread, const struct wait *w)
 {
-	return names_file_in(sp->n, spans_files(sp, thread), thread, w->call.fd, w->call.seq);
+	return names_file(sp->n, thread, w->call.fd, w->call.seq);
 }
 
 static enum part part_of_file(struct spans *sp, uint32_t file)

@@ -180,7 +180,6 @@ static void gather_calls(struct spans *sp, const struct inner *in)
 {
 	uint32_t thread = segment_at(sp, in->segment)->thread, shown = spans_map_thread(sp, thread);
 	const struct done_call *c = vec_at(&thread_at(sp->s, thread)->calls, struct done_call, in->index);
-	struct fdtable *files = spans_files(sp, thread);
 	struct vec *slow = &sp->parts.slow;
 	vec_grow(slow, slow->len + in->n, sizeof(struct span_slow_call));
 	struct span_slow_call *to = vec_at(slow, struct span_slow_call, slow->len);
@@ -188,7 +187,7 @@ static void gather_calls(struct spans *sp, const struct inner *in)
 	for (const struct done_call *end = c + in->n; c < end; c++, to++) {
 		*to = (struct span_slow_call){
 			.begin_ns = c->begin, .duration_ns = c->end - c->begin, .ret = c->ret, .name = c->name,
-			.file = c->fd >= 0 ? names_file_in(sp->n, files, thread, c->fd, c->seq) : ID_NONE,
+			.file = c->fd >= 0 ? names_file(sp->n, thread, c->fd, c->seq) : ID_NONE,
 			.thread = shown,
 		};
 		count_call(&sp->parts.calls, to);

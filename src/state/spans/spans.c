@@ -471,7 +471,6 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 {
 	struct making m = { t, strace_closed(t, now), now };
 	sp->known.len = sp->known_neighbours.len = 0;
-	sp->files_of = ID_NONE;
 	sort_and_split(sp, t);
 	t->open = !m.closed;
 	t->goes_on = false;

@@ -92,8 +92,6 @@ struct spans {
 	struct vec known, known_neighbours;	/* waits in several spans: struct known_wait (explain.c), and
 						 * their struct neighbour */
 	struct parts_of_span parts;	/* buffers of the current span */
-	uint32_t files_of;		/* thread that .files belongs to; ID_NONE: none */
-	struct fdtable *files;
 };
 
 static inline enum core spans_core(const struct spans *sp, const struct annot *a)
@@ -135,16 +133,6 @@ static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 	if (!t || t->idle || t->tid == -1)
 		return ID_NONE;
 	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
-}
-
-/* The thread's descriptors, for names_file_in(); those of the last thread are cached. */
-static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
-{
-	if (sp->files_of != thread) {
-		sp->files_of = thread;
-		sp->files = names_table(sp->n, thread);
-	}
-	return sp->files;
 }
 
 #endif
