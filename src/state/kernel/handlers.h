@@ -26,6 +26,10 @@ struct thread *handler_task(struct feed *f);
 /* Sets the thread's process. Call it wherever a FACT_PID is written. */
 void handler_pid(struct feed *f, struct thread *t, int64_t pid);
 
+/* The name of the call with that number on the event's host; or "syscall_194" in the buffer: it is unknown. */
+#define NUMBER_NAME_BYTES 32
+const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
+
 /* handlers_io.c */
 void on_block_insert(struct feed *f);
 void on_block_issue(struct feed *f);

@@ -261,6 +261,13 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 	take_call(&t->st, r);
 }
 
+/* A successful exec ends in the new program. If that has another word size, arm64 keeps the call's number, which means
+ * another call there. */
+static bool new_program_begins(const struct call *c, const struct rec *exit)
+{
+	return c->info->fdop == FDOP_EXEC && exit->arg[0] == 0;
+}
+
 static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -268,7 +275,8 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->run = RUN_ON;
 	st->irq_known = true;
 	st->irq_depth = 0;
-	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
+	if (st->call_state == CALL_IN && st->call.name &&
+	    (st->call.name == r->name || !r->name || new_program_begins(&st->call, r))) {
 		st->call_state = CALL_NONE;
 		call_finished(s, t, &st->call, r);
 		return;

@@ -57,6 +57,10 @@ void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_en
 /* Adds a fall of a discarded counter, as native_each_fall() reports it; babeltrace2 2.1 does not report falls. */
 void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
 
+/* Adds what is known of a host's machine, as native_each_machine() reports it. Call before its first stream. */
+void bt2_convert_machine(struct bt2_convert *c, const char *host, const char *boot,
+			 const struct machine_evidence *e);
+
 /* Adds the time in which a host was traced, as native_each_extent() reports it. Call before its first stream. */
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
 			int64_t end_ns);

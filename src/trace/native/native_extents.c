@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds from when to when each host was traced, if recordings of several hosts or boots are read together. Uses the
- * borders of packets.
+ * borders of packets. Also what is known of each host's machine.
  */
 #include "trace/native/native_private.h"
 
@@ -67,4 +67,12 @@ void native_each_extent(const struct native *n, native_extent callback, void *da
 	struct native_plan *plan = native_plan_take(n);
 	native_plan_extents(n, plan, callback, data);
 	native_plan_unref(plan);
+}
+
+void native_each_machine(const struct native *n, native_machine callback, void *data)
+{
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		callback(data, st->host, st->boot, &st->machine);
+	}
 }
