@@ -80,6 +80,10 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'auto native babeltrace2' -- "$cur")
 		return
 		;;
+	--machine)
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-machines)" -- "$cur")
+		return
+		;;
 	--at | --from | --to)
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return

@@ -20,6 +20,7 @@
 #include "cmd/save.h"
 #include "cmd/screen.h"
 
+#include "base/machine.h"
 #include "base/open_files.h"
 #include "base/timefmt.h"
 #include "export/limits_print.h"
@@ -61,6 +62,7 @@ static const struct {
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
 	[COMMAND_LIST_METRICS] = { .print = about_metrics },
 	[COMMAND_LIST_LIMITS] = { .run = print_limits },
+	[COMMAND_LIST_MACHINES] = { .print = about_machines },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },
@@ -143,6 +145,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	timefmt_set_utc(o.utc);
+	machine_learn_here();
+	machine_assume(o.machine);
 	int code = EXIT_FAILED;
 	if (log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);

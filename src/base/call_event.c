@@ -26,3 +26,8 @@ enum call_event call_event_of(const char *event, const char **ret_call)
 		*ret_call = call;
 	return what;
 }
+
+bool call_event_is_compat(const char *event)
+{
+	return g_str_has_prefix(event, "compat_");
+}

@@ -6,6 +6,8 @@
 #ifndef BLK_BASE_CALL_EVENT_H
 #define BLK_BASE_CALL_EVENT_H
 
+#include <stdbool.h>
+
 /* X(prefix, TODAY or OLD): the name of an event is a prefix and the name of the call. */
 #define CALL_ENTRY_PREFIXES(X) \
 	X("syscall_entry_", TODAY) X("compat_syscall_entry_", OLD) X("sys_", OLD) X("compat_sys_", OLD)
@@ -18,5 +20,8 @@ enum call_event { CALL_EVENT_NONE, CALL_EVENT_ENTRY, CALL_EVENT_EXIT, CALL_EVENT
 /* The kind of the event. *ret_call (may be NULL): the name of the call, a part of `event`; `event` itself if it has
  * none. A pattern ("sys_*") is of the kind of the events that it matches. */
 enum call_event call_event_of(const char *event, const char **ret_call);
+
+/* Is it the event of a 32-bit program's call? For names of which call_event_of() is not CALL_EVENT_NONE. */
+bool call_event_is_compat(const char *event);
 
 #endif

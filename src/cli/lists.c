@@ -3,6 +3,7 @@
 #include "cli/lists.h"
 
 #include "base/isolation.h"
+#include "base/machine.h"
 #include "live/session/plan.h"
 #include "state/slice/model.h"
 #include "state/store/schema.h"
@@ -55,6 +56,16 @@ void about_events(FILE *out)
 		fprintf(out, "%-32s  %s%s%s\n", rows[i].event, rows[i].needs ? rows[i].needs : "-",
 		       *fields ? ": " : "", fields);
 	}
+}
+
+/* --- machines --- */
+
+void about_machines(FILE *out)
+{
+	const struct machine_row *row;
+
+	for (enum machine m = MACHINE_X86_64; (row = machine_row(m)); m++)
+		fprintf(out, "%-8s  %u bits  %s\n", row->name, row->bits, row->words);
 }
 
 /* --- metrics --- */

@@ -10,6 +10,7 @@
 void about_views(FILE *out);
 void about_columns(FILE *out, const struct view *v);
 void about_events(FILE *out);
+void about_machines(FILE *out);	/* name, other names */
 void about_metrics(FILE *out);	/* the figures of state/store/schema.h */
 void about_recipe(FILE *out);	/* a shell script for the traced machine */
 void about_version(FILE *out);

@@ -5,6 +5,7 @@
 #include "cli/options_table.h"
 
 #include "base/limits.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "live/session/plan.h"
@@ -560,6 +561,9 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
 	o->reader = (enum reader)reader;
+	o->machine = w->machine ? machine_by_name(w->machine) : MACHINE_UNKNOWN;
+	if (w->machine && o->machine == MACHINE_UNKNOWN)
+		return fail(error, "--machine: unknown machine '%s' (see --list-machines)", w->machine);
 	if (o->live && o->reader == READER_BT2)
 		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
 			    "the native reader alone");

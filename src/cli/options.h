@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/filters.h"
 #include "app/input.h"
+#include "base/machine.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
 
@@ -68,6 +69,7 @@ struct options {
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
 	unsigned jobs, slices;		/* threads and pieces; 0: automatic */
 	enum reader reader;
+	enum machine machine;		/* --machine; MACHINE_UNKNOWN: not given */
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	enum ui_color color;
 	/* As given, or NULL. */

@@ -22,7 +22,7 @@ struct words {
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
 	char *only, *against;
-	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
+	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	bool no_spool, no_isolation, align_hosts, csv_safe;

@@ -12,6 +12,7 @@
 #define BLK_TRACE_EVENT_H
 
 #include "base/limits.h"
+#include "base/machine.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -155,6 +156,7 @@ struct blk_host {
 	bool has_kernel;	/* the trace has streams of its kernel, even if it has no event of them */
 	int64_t begin_ns, end_ns;	/* it was traced only in this time, while other hosts were traced earlier or
 					 * later; INT64_MIN, INT64_MAX: all the time, or unknown */
+	struct machine_evidence machine;	/* from the metadata of its traces */
 };
 
 struct blk_class {

@@ -123,6 +123,13 @@ void source_has_kernel(struct source *s, unsigned host)
 	h->has_kernel = true;
 }
 
+void source_host_machine(struct source *s, unsigned host, const struct machine_evidence *e)
+{
+	g_assert(host < s->tables.hosts->len);
+	struct blk_host *h = s->tables.hosts->pdata[host];
+	machine_evidence_add(&h->machine, e);
+}
+
 void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns)
 {
 	g_assert(host < s->tables.hosts->len && begin_ns <= end_ns);

@@ -65,6 +65,8 @@ columns_are services caller service count errors rate p50_ns p99_ns user_ns unkn
 succeeds 0 "--list-events" --list-events
 ok "--list-events knows sched_switch and its fields" grep -qE '^sched_switch .*prev_tid' "$work/out"
 ok "--list-events knows spans" grep -q '^zipkin:timestamp ' "$work/out"
+succeeds 0 "--list-machines" --list-machines
+ok "--list-machines knows arm and its other names" grep -qE '^arm +32 bits .*\barmv7l\b' "$work/out"
 succeeds 0 "--list-metrics" --list-metrics
 ok "--list-metrics: name, unit, fields, help, events" \
 	grep -qE '^call\.latency +ns +thread,name +from entry to exit, .*\[syscall_entry_\*, syscall_exit_\*\]$' "$work/out"

@@ -43,6 +43,7 @@ offers perfetto --export-slowest 1 --format p
 offers tests/traces tests/tr
 offers end --from e
 offers babeltrace2 --reader b
+offers riscv64 --machine r
 offers light --theme l
 offers 100ms --step 1
 offers warning --loglevel w

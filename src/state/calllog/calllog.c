@@ -515,12 +515,11 @@ static void abandon_call(struct calllog *j, uint32_t thread, bool lost)
  * number. */
 static GRefString *call_name(struct calllog *j, const struct feed *f)
 {
-	char number[32];
+	char buffer[NUMBER_NAME_BYTES];
 	int64_t id = strcmp(strtab_get(f->s->strings, f->cls->name), "unknown") ? -1 : field_int(f, "id", -1);
 	if (id < 0)
 		return string_at(j, f->cls->name);
-	g_snprintf(number, sizeof number, "syscall_%" G_GINT64_FORMAT, id);
-	return g_ref_string_new(call_name_by_number(id) ? call_name_by_number(id) : number);
+	return g_ref_string_new(handler_call_name(f, id, buffer));
 }
 
 static void on_entry(struct calllog *j, struct feed *f, const struct thread *t)

@@ -53,6 +53,7 @@ struct class_info {
 	uint16_t row;		/* in the subscription table */
 	uint8_t kind;		/* enum event_kind */
 	bool wants_args;	/* the handler reads arguments of the call */
+	bool is_compat;		/* of a 32-bit program's call on a 64-bit machine */
 	const struct call_info *info;	/* of .name */
 	uint32_t name;		/* string: of the event, or of its system call */
 	uint8_t n_counters, call;	/* perf counters in its contexts; enum call_event */

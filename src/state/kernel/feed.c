@@ -63,6 +63,8 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 {
 	struct slice_host *mine = &g_array_index(s->hosts, struct slice_host, id);
 	mine->has_kernel |= h->has_kernel;
+	machine_evidence_add(&mine->evidence, &h->machine);
+	mine->machine = machine_of(&mine->evidence, mine->boot);
 	mine->begin = MAX(mine->begin, h->begin_ns);
 	mine->end = MIN(mine->end, h->end_ns);
 	if (!*mine->release && h->kernel_release && *h->kernel_release) {
@@ -90,6 +92,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 	struct class_info new = {
 		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
 		.info = info, .row = c->row, .call = (uint8_t)what,
+		.is_compat = what != CALL_EVENT_NONE && call_event_is_compat(c->name),
 		.wants_args = info->fdop || info->cause == PART_FUTEX,
 	};
 	if (s->follow) {

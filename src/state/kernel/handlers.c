@@ -5,6 +5,7 @@
  */
 #include "base/address.h"
 #include "base/call_event.h"
+#include "base/machine.h"
 #include "state/kernel/handlers.h"
 
 #include "state/kernel/calls.h"
@@ -460,17 +461,22 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	entered(f, t, &r);
 }
 
-/* The name of a call that lttng-modules knows only by number: before 2.16, calls of the last ten years. */
+const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES])
+{
+	const struct slice_host *host = &g_array_index(f->s->hosts, struct slice_host, f->host);
+	const char *name = machine_call_name(host->machine, f->cls->is_compat, number);
+	if (name)
+		return name;
+	snprintf(buffer, NUMBER_NAME_BYTES, "syscall_%" G_GINT64_FORMAT, number);
+	return buffer;
+}
+
+/* The name of a call that lttng-modules knows only by number: before 2.16, calls of the last ten years; on riscv64 and
+ * s390x all calls. */
 static uint32_t numbered(struct feed *f)
 {
-	char text[32];
-	int64_t number = blk_int_or(f->ev, F(0), -1);
-	const char *name = call_name_by_number(number);
-	if (!name) {
-		snprintf(text, sizeof text, "syscall_%" G_GINT64_FORMAT, number);
-		name = text;
-	}
-	return strtab_add(f->s->strings, name);
+	char buffer[NUMBER_NAME_BYTES];
+	return strtab_add(f->s->strings, handler_call_name(f, blk_int_or(f->ev, F(0), -1), buffer));
 }
 
 static void on_entry_unknown(struct feed *f)

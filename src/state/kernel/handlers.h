@@ -24,6 +24,10 @@ bool slice_base_row_follows(size_t row);
 /* Applies the event's contexts. Returns the CPU's current task; NULL: unknown. */
 struct thread *handler_task(struct feed *f);
 
+/* The name of the call with that number on the event's host; or "syscall_194" in the buffer: it is unknown. */
+#define NUMBER_NAME_BYTES 32
+const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
+
 /* handlers_io.c */
 void on_block_insert(struct feed *f);
 void on_block_issue(struct feed *f);

@@ -4,10 +4,7 @@
 
 #include <glib.h>
 #include <stddef.h>
-
-static const char *const numbers[] = {
-#include "state/kernel/syscall_numbers.h"
-};
+#include <string.h>
 
 /* Rows: calls that move bytes or have a descriptor first, then by what is waited for. */
 #define IO(i) .io = i, .reads = (i) == IO_READ || (i) == IO_BOTH, \
@@ -35,7 +32,7 @@ static const struct call_info table[] = {
 	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
 	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
 	BYFD("tee", IO_BOTH), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_BOTH),
-	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE),
+	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("llseek", IO_NONE), BYFD("_llseek", IO_NONE),
 
 	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
 	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
@@ -53,6 +50,7 @@ static const struct call_info table[] = {
 	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .dir = IO_DIR_OTHER },
 	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
 	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),
+	SYNC("sync_file_range2", true), SYNC("arm_sync_file_range", true), DISKFD("arm_fadvise64_64"),
 	DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),
 	DISKFD("fallocate"), DISKFD("fadvise64"), DISKFD("readahead"), DISK("truncate"),
 	DISKFD("fstat"), DISKFD("newfstat"), DISK("stat"), DISK("newstat"), DISK("lstat"),
@@ -100,6 +98,7 @@ static const struct call_info table[] = {
 	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
 	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),
 	CAUSE("poll", PART_POLL), CAUSE("ppoll", PART_POLL), CAUSE("select", PART_POLL),
+	CAUSE("_newselect", PART_POLL), CAUSE("old_select", PART_POLL),
 	CAUSE("pselect6", PART_POLL), CAUSE("epoll_wait", PART_POLL), CAUSE("epoll_pwait", PART_POLL),
 	CAUSE("epoll_pwait2", PART_POLL),
 
@@ -130,18 +129,33 @@ static GHashTable *table_hash(void)
 	return hash;
 }
 
+/* Names of the same call with wider, or narrower, arguments: "ia32_pread64", "fcntl64", "futex_time64". */
+static const struct call_info *info_of_variant(const char *name)
+{
+	static const char *const suffixes[] = { "_time64", "_time32", "_64", "64", "32", "16" };
+	char plain[64];
+	if (g_str_has_prefix(name, "ia32_"))
+		name += strlen("ia32_");
+	const struct call_info *info = g_hash_table_lookup(table_hash(), name);
+	for (size_t i = 0; i < G_N_ELEMENTS(suffixes) && !info; i++) {
+		size_t n = strlen(name), end = strlen(suffixes[i]);
+		if (n <= end || n - end >= sizeof plain || strcmp(name + n - end, suffixes[i]))
+			continue;
+		g_strlcpy(plain, name, n - end + 1);
+		info = g_hash_table_lookup(table_hash(), plain);
+	}
+	return info;
+}
+
 const struct call_info *call_info(const char *name)
 {
 	const struct call_info *info = g_hash_table_lookup(table_hash(), name);
+	if (!info)
+		info = info_of_variant(name);
 	return info ? info : &nothing_known;
 }
 
 const struct call_info *call_info_at(size_t i)
 {
 	return i < G_N_ELEMENTS(table) ? &table[i] : NULL;
-}
-
-const char *call_name_by_number(int64_t number)
-{
-	return number >= 0 && number < (int64_t)G_N_ELEMENTS(numbers) ? numbers[number] : NULL;
 }

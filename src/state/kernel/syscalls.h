@@ -69,7 +69,4 @@ static inline bool call_makes_cloexec(const struct call_info *info, int64_t flag
 	return info->cloexec == CLOEXEC_ALWAYS || ((uint64_t)flags & info->cloexec);
 }
 
-/* The name of an x86-64 system call number, NULL when there is none. */
-const char *call_name_by_number(int64_t number);
-
 #endif

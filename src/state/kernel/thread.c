@@ -287,6 +287,13 @@ void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *
 	}
 }
 
+/* A successful exec ends in the new program. If that has another word size, arm64 keeps the call's number, which means
+ * another call there. */
+static bool new_program_begins(const struct call *c, const struct rec *exit)
+{
+	return c->info->fdop == FDOP_EXEC && exit->arg[0] == 0;
+}
+
 static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -294,7 +301,8 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->run = RUN_ON;
 	st->irq_known = true;
 	st->irq_depth = 0;
-	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
+	if (st->call_state == CALL_IN && st->call.name &&
+	    (st->call.name == r->name || !r->name || new_program_begins(&st->call, r))) {
 		st->call_state = CALL_NONE;
 		if (t->fresh && st->call.begin < t->start_ns)
 			exec_returns(s, t, &st->call, r);

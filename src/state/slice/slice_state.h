@@ -7,6 +7,7 @@
 #define BLK_STATE_SLICE_SLICE_STATE_H
 
 #include "base/intmap.h"
+#include "base/machine.h"
 #include "base/slab.h"
 #include "base/strtab.h"
 #include "state/kernel/channels.h"
@@ -23,6 +24,8 @@ struct feed;
 
 struct slice_host {
 	char *name, *boot, *release;
+	struct machine_evidence evidence;
+	enum machine machine;		/* by the evidence: whose system call numbers its kernel has */
 	uint32_t preempt_flag;		/* bit of prev_state that means "preempted"; depends on the kernel version */
 	uint32_t id;			/* in the publication's registry; ID_NONE */
 	bool has_kernel;		/* its kernel is traced */

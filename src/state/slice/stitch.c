@@ -61,6 +61,8 @@ static uint32_t *map_hosts(struct slice *a, const struct slice *b)
 			if (strcmp(have->name, h->name) || strcmp(have->boot, h->boot))
 				continue;
 			have->has_kernel |= h->has_kernel;
+			machine_evidence_add(&have->evidence, &h->evidence);
+			have->machine = machine_of(&have->evidence, have->boot);
 			covered_join_host(have, h);
 			map[i] = j;
 		}

@@ -59,6 +59,7 @@ struct bt2_convert {
 	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
 	GHashTable *recorded;		/* blk_stream.order -> int64_t[2], see bt2_convert_recorded() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
+	GHashTable *machines;		/* host_key() -> struct machine_evidence */
 };
 
 static void free_class_set(void *p)
@@ -104,6 +105,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->recorded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->machines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
 }
@@ -117,6 +119,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_hash_table_unref(c->falls);
 	g_hash_table_unref(c->recorded);
 	g_hash_table_unref(c->extents);
+	g_hash_table_unref(c->machines);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
 	g_hash_table_unref(c->class_names);
@@ -183,7 +186,23 @@ static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const cha
 	const int64_t *extent = g_hash_table_lookup(c->extents, key);
 	if (extent)
 		source_host_lasts(c->source, host, extent[0], extent[1]);
+	const struct machine_evidence *machine = g_hash_table_lookup(c->machines, key);
+	if (machine)
+		source_host_machine(c->source, host, machine);
 	return host;
+}
+
+void bt2_convert_machine(struct bt2_convert *c, const char *host, const char *boot,
+			 const struct machine_evidence *e)
+{
+	char *key = host_key(host, boot);
+	struct machine_evidence *known = g_hash_table_lookup(c->machines, key);
+	if (known) {
+		machine_evidence_add(known, e);
+		g_free(key);
+	} else {
+		g_hash_table_insert(c->machines, key, g_memdup2(e, sizeof *e));
+	}
 }
 
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,

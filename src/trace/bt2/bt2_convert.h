@@ -59,6 +59,9 @@ void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns
 
 /* Adds from when to when a stream was recorded, as native_each_recorded() reports it. Call before the first message. */
 void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns);
+/* Adds what is known of a host's machine, as native_each_machine() reports it. Call before its first stream. */
+void bt2_convert_machine(struct bt2_convert *c, const char *host, const char *boot,
+			 const struct machine_evidence *e);
 
 /* Adds the time in which a host was traced, as native_each_extent() reports it. Call before its first stream. */
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,

@@ -469,8 +469,13 @@ static void add_extent(void *data, const char *host, const char *boot, const cha
 	bt2_convert_extent(data, host, boot, begin, end);
 }
 
-/* Finds pauses, falls of discarded counters, and the time for which each stream and host was traced. This needs the packet
- * headers of all streams at once; unreadable headers are left out. */
+static void add_machine(void *data, const char *host, const char *boot, const struct machine_evidence *e)
+{
+	bt2_convert_machine(data, host, boot, e);
+}
+
+/* Finds pauses, falls of discarded counters, the time for which each stream and host was traced, and the hosts'
+ * machines. This needs the packet headers of all streams at once; unreadable headers are left out. */
 static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
 {
@@ -483,6 +488,7 @@ static void read_headers(struct reader *r, const char *const *paths, const struc
 	native_each_fall(n, add_fall, r->convert);
 	native_each_recorded(n, add_recorded, r->convert);
 	native_each_extent(n, add_extent, r->convert);
+	native_each_machine(n, add_machine, r->convert);
 }
 
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,

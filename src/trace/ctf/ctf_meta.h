@@ -20,6 +20,8 @@
 
 #include "trace/ctf/ctf_class.h"
 
+#include "base/machine.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +56,9 @@ bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiti
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
 const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: absent, or a number */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
+
+/* Adds what the metadata says about the machine that was traced: event classes, environment, size of `long`, byte
+ * order. Programs of 32 bits also run on 64-bit kernels, so from user space only a size of 64 counts. */
+void ctf_meta_machine(const struct ctf_meta *m, struct machine_evidence *ret);
 
 #endif

@@ -82,6 +82,10 @@ typedef void (*native_extent)(void *data, const char *host, const char *boot, co
 			      int64_t begin, int64_t end);
 void native_each_extent(const struct native *n, native_extent callback, void *data);
 
+/* Calls back for each stream with what its trace says about the host's machine. */
+typedef void (*native_machine)(void *data, const char *host, const char *boot, const struct machine_evidence *e);
+void native_each_machine(const struct native *n, native_machine callback, void *data);
+
 /* The beginning of the first packet that a range from `from` on reads (ns); at most `from`. */
 int64_t native_read_from(const struct native *n, int64_t from);
 

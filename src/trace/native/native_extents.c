@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds from when to when each host was traced, if recordings of several hosts or boots are read together, and each
- * stream. Uses the borders of packets.
+ * stream. Uses the borders of packets. Also what is known of each host's machine.
  */
 #include "trace/native/native_private.h"
 
@@ -95,4 +95,12 @@ void native_each_recorded(const struct native *n, native_recorded callback, void
 		callback(data, st->info.order, from, to);
 	}
 	native_plan_unref(plan);
+}
+
+void native_each_machine(const struct native *n, native_machine callback, void *data)
+{
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		callback(data, st->host, st->boot, &st->machine);
+	}
 }

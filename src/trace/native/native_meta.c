@@ -98,6 +98,7 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 	for (guint i = 0; i < m->meta->streams->len; i++)
 		if (!compile_stream(n, m, i, error))
 			return false;
+	ctf_meta_machine(m->meta, &m->machine);
 	return true;
 }
 
@@ -143,6 +144,7 @@ struct native_stream *native_stream_new(const struct native_meta *m, const struc
 	st->boot = g_strdup(d->clock->uuid);
 	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));
 	st->info.cpu = first->has_cpu ? first->cpu : UINT32_MAX;
+	st->machine = m->machine;
 	st->info.domain = domain_of(m->meta);
 	if (st->info.domain == BLK_DOMAIN_UST)
 		ctf_meta_env_number(m->meta, "vpid", &vpid);

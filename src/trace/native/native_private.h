@@ -14,6 +14,7 @@ struct native_meta {
 	struct ctf_meta *meta;
 	GPtrArray *decoders;		/* struct ctf_decoder *, in the order of meta->streams */
 	char *uuid;			/* of the trace, as text; "": it has none */
+	struct machine_evidence machine;	/* ctf_meta_machine() */
 };
 
 /* A stream file, or the stream of pushed packets. */
@@ -61,6 +62,7 @@ static inline bool native_is_out_of_range(int64_t ns)
 struct native_stream {
 	struct blk_stream info;		/* .host is unused; .order is owned */
 	char *host, *boot, *release;
+	struct machine_evidence machine;	/* from its trace's metadata */
 	char *order_base;
 	const struct ctf_clock *ctf_clock;
 	struct native_clock clock;

@@ -45,6 +45,7 @@ void native_ensure_added(struct native_cursor *k, int64_t ts)
 	struct blk_stream info = st->info;
 	info.host = source_add_host(&s->source, st->host, st->boot, st->release);
 	native_plan_recorded(st, k->plan, &info.recorded_from, &info.recorded_to);
+	source_host_machine(&s->source, info.host, &st->machine);
 	k->index = source_add_stream(&s->source, &info);
 	queue_record(k, MAX(ts, s->from), BLK_ROW_STREAM_ADD, NULL);
 }

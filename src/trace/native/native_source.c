@@ -149,6 +149,15 @@ static void add_extent(void *data, const char *host, const char *boot, const cha
 	source_host_lasts(data, source_add_host(data, host, boot, release), begin, end);
 }
 
+/* What is known of a host does not depend on the range. */
+static void add_host(struct source *s, const struct native_stream *st)
+{
+	unsigned host = source_add_host(s, st->host, st->boot, st->release);
+	source_host_machine(s, host, &st->machine);
+	if (st->info.domain == BLK_DOMAIN_KERNEL)
+		source_has_kernel(s, host);
+}
+
 struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget)
 {
 	struct native_source *s = g_new0(struct native_source, 1);
@@ -169,8 +178,8 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 	s->cursor = g_new0(struct native_cursor *, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
-		if (st->info.domain == BLK_DOMAIN_KERNEL && s->plan->stream[i].n)
-			source_has_kernel(&s->source, source_add_host(&s->source, st->host, st->boot, st->release));
+		if (s->plan->stream[i].n)
+			add_host(&s->source, st);
 		s->cursor[i] = g_new(struct native_cursor, 1);
 		native_cursor_init(s->cursor[i], s, g_ptr_array_index(n->streams, i),
 				   &s->plan->stream[i]);
