@@ -141,7 +141,7 @@ const struct option_row option_rows[] = {
 		"print all limits for untrusted input, and what happens above each"),
 	COMMAND("list-machines", 0, GROUP_INFORM, COMMAND_LIST_MACHINES, NULL,
 		"print the machines that --machine can name, and their other names"),
-	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, "what to record; what is missing",
+	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, "what is missing",
 		"report what a trace or session cannot answer, and the commands that repair it"),
 	COMMAND("help", 'h', GROUP_INFORM, COMMAND_HELP, NULL, "print the options"),
 	COMMAND("help-here", 0, GROUP_INFORM, COMMAND_HELP_SESSION, NULL,

@@ -110,9 +110,9 @@ void source_stream_recorded(struct source *s, unsigned stream, int64_t to_ns);
 /* All records of the stream were delivered, STREAM_END included: its number may be given to another stream. */
 void source_end_stream(struct source *s, unsigned stream);
 void source_has_kernel(struct source *s, unsigned host);	/* call before its streams are added */
+void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns);	/* likewise */
 /* Adds to what is known of the host's machine. */
 void source_host_machine(struct source *s, unsigned host, const struct machine_evidence *e);
-void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns);	/* likewise */
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,
 			  const char *counters);	/* counters: as in struct blk_class */
 

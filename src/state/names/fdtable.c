@@ -406,7 +406,8 @@ static void forget_versions(GArray *list, const GArray *forks, const GArray *nee
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last)
 {
 	t = real(t);
-	if (!t || t->owners > 1 || t->forks || !(t->lists->len || t->parent) || any_between(needed, t->parent_seq, last + 1))
+	if (!t || t->owners > 1 || t->forks || !(t->lists->len || t->parent) ||
+	    any_between(needed, t->parent_seq, last + 1))
 		return;
 	clear(t);
 	t->parent = NULL;

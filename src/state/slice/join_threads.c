@@ -39,8 +39,9 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 	if (!has_exit) {
 		if (r->initial_end != INITIAL_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
 			charge_busy(s, l, &l->st.call, r->initial_exit.ts);
-		if (r->initial_end == INITIAL_BY_LOSS && r->initial_exit.type == REC_ENDED && r->initial_exit.id != ID_NONE &&
-		    l->st.call_state == CALL_IN && l->st.call.name)
+		bool by_exec = r->initial_end == INITIAL_BY_LOSS && r->initial_exit.type == REC_ENDED &&
+			       r->initial_exit.id != ID_NONE;
+		if (by_exec && l->st.call_state == CALL_IN && l->st.call.name)
 			thread_exec_continues(s, r->initial_exit.id, &l->st.call);
 		if (lost && r->initial_end != INITIAL_OPEN)
 			lost_ends(s, l, r->initial_end, &r->initial_exit);
