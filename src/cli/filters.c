@@ -189,7 +189,8 @@ bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl,
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
 		uint64_t trace = asked[i].trace, span = asked[i].span;
 		if (!asked[i].any && span && !is_span_anywhere(tl, span)) {
-			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in what was read", span);
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in what was read",
+				    span);
 			return false;
 		}
 		if (!asked[i].any)

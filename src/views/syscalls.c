@@ -32,7 +32,9 @@ static GETTER(get_busy)
 
 static GETTER(get_busy_ratio)
 {
-	return query_needs_spans(&rows->query) ? value_none() : value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
+	if (query_needs_spans(&rows->query))
+		return value_none();
+	return value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
 }
 
 static const struct column columns[] = {

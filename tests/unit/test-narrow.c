@@ -74,7 +74,8 @@ static void test_fits(void)
 	static const struct { const char *view, *only, *message; } table[] = {
 		{ "spans", "trace=1,span=2,pid=3,tid=4,service=a,operation=b", NULL },
 		{ "syscalls", "pid=0,tid=4", NULL }, { "phases", "trace=1,operation=b", NULL },
-		{ "syscalls", "trace=1", NULL }, { "syscalls", "span=1", NULL }, { "syscalls", "pid=3,operation=b", NULL },
+		{ "syscalls", "trace=1", NULL }, { "syscalls", "span=1", NULL },
+		{ "syscalls", "pid=3,operation=b", NULL },
 		{ "path", "trace=1,span=1", NULL }, { "path", "span=1", "span=ID needs trace=ID" },
 		{ "slow", "trace=1", "view slow takes pid=, tid=, not trace=" },
 		{ "traces", "trace=1,span=2", "not span=" },

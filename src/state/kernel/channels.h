@@ -30,8 +30,8 @@ void channels_begin(struct channels *c, uint32_t channel);
 void channels_end(struct channels *c, uint32_t channel, const struct blk_stream *s);
 /* Adds the channels of `from`. Returns their numbers in c, an array to be freed with g_free(). */
 uint32_t *channels_join(struct channels *c, const struct channels *from);
-/* The last instant in [from, to] until which, from `from` on, no event of the channel is missing from its streams. Losses
- * are not considered: see losses.h. */
+/* The last instant in [from, to] until which, from `from` on, no event of the channel is missing from its streams.
+ * Losses are not considered: see losses.h. */
 int64_t channels_known_until(const struct channels *c, uint32_t channel, int64_t from, int64_t to);
 /* Live: frees the slots of channels whose streams have all ended and that are not in `used`. */
 void channels_forget(struct channels *c, const guint8 *used);

@@ -16,13 +16,13 @@ typedef void (*pairs_abandon)(void *data, uint64_t trace, uint64_t span);
 struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data);
 void pairs_free(struct pairs *p);		/* NULL is fine */
 
-/* ALONE: it begins a span and its thread is unknown, so the end cannot be identified: abandon it. FOREIGN: it is an end,
- * or a tag of an end, that belongs to no span: ignore it. */
+/* ALONE: it begins a span and its thread is unknown, so the end cannot be identified: abandon it. FOREIGN: it is an
+ * end, or a tag of an end, that belongs to no span: ignore it. */
 enum pairs_result { PAIRS_TAKEN, PAIRS_ALONE, PAIRS_FOREIGN };
 
 /* Processes the next annotation; a mark gets its trace, span and parent. An end without a beginning, and a
- * beginning without an end, become partial spans. But an end without a beginning is foreign if its rule has begin_if and
- * no end_if. opens, ends: what a BlkKin annotation does, so that other spans can be its children. */
+ * beginning without an end, become partial spans. But an end without a beginning is foreign if its rule has begin_if
+ * and no end_if. opens, ends: what a BlkKin annotation does, so that other spans can be its children. */
 enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
 
 /* Must the annotation wait, since its thread will probably be identified soon? */

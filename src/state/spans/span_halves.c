@@ -48,7 +48,8 @@ static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bo
 			for (guint k = before; k < to->n && !known; k++)
 				known = to->of[k].service == a->service;
 			if (!known)
-				to->of[to->n++] = (struct owner){ a->service, a->thread, a->host, server, a->ts, a->ts };
+				to->of[to->n++] = (struct owner){ a->service, a->thread, a->host, server, a->ts,
+								  a->ts };
 		}
 }
 
