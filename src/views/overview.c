@@ -227,7 +227,7 @@ static void add_tables(struct overview *o, const struct timeline *tl,
 
 /* --- the strip and its words --- */
 
-/* "thumbnail: futex +47ms". Of an evicted span the cause is unknown. */
+/* "thumbnail: futex 45ms of +47ms". Of an evicted span the cause is unknown. */
 static const char *worst_text(struct rows *rows, struct history *h, const struct strip_point *p)
 {
 	const struct span *s = p->worst;
@@ -238,9 +238,10 @@ static const char *worst_text(struct rows *rows, struct history *h, const struct
 	if (node >= 0)
 		why_find(h, t, node, &why);
 	bool known = node >= 0 && why.n;
-	g_autofree char *share = known ? why_share(&why, &why.cause[0]) : NULL;
+	char cause[TIMEFMT_LEN];
 	g_autofree char *text = known ?
-		g_strdup_printf("%s: %s %s", p->worst_name, part_info[why.cause[0].part].id, share) :
+		g_strdup_printf("%s: %s %s of +%s", p->worst_name, part_info[why.cause[0].part].id,
+				timefmt_duration(cause, why.cause[0].excess_ns), timefmt_duration(buf, why.excess_ns)) :
 		g_strdup_printf("%s: +%s", p->worst_name, timefmt_duration(buf, p->excess_ns));
 	return rows_text(rows, text);
 }

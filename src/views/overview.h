@@ -53,7 +53,7 @@ struct overview {
 	int64_t strip_max_ns;		/* highest p99 of the strip; -1: no root span at all */
 	int64_t usual_ns;		/* p50 of all retained root spans; -1: none */
 	int64_t p99_ns;			/* p99 of the root spans of the range; -1: none */
-	/* The worst outlier: its index in points (-1: none), and a text such as "thumbnail: futex +47ms"
+	/* The worst outlier: its index in points (-1: none), and a text such as "thumbnail: futex 45ms of +47ms"
 	 * (NULL: none). */
 	int worst;
 	const char *worst_text;

@@ -451,7 +451,7 @@ static const char *no_time(const struct span *s)
 	return s->state == SPAN_COMPLETE ? "took no time" : "only one instant of it is known";
 }
 
-char *why_share(const struct why *why, const struct why_cause *c)
+static char *share_of(const struct why *why, const struct why_cause *c)
 {
 	char part[TIMEFMT_LEN], all[TIMEFMT_LEN];
 	return g_strdup_printf("%s of %s%s", timefmt_duration(part, c->excess_ns),
@@ -470,7 +470,7 @@ char *why_sentence(struct history *h, const struct tree *t, int asked, const str
 		add_where(text, t, asked, c->node);
 		add_cause(text, h, t, c);
 		g_autofree char *share = i ? g_strdup_printf("+%s", timefmt_duration(buf, c->excess_ns)) :
-			why_share(why, c);
+			share_of(why, c);
 		g_string_append_printf(text, " (%s)", share);
 	}
 	return g_string_free(text, !text->len);

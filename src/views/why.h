@@ -46,8 +46,6 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 char *why_sentence(struct history *h, const struct tree *t, int asked, const struct why *why);
 /* "lock: futex, woken by thumbd-w0/254"; NULL: within the usual. */
 char *why_short(struct history *h, const struct tree *t, int asked, const struct why *why);
-/* "172ms of 251ms over the usual": the share of a cause. */
-char *why_share(const struct why *why, const struct why_cause *c);
 /* why_find() and why_short() for the root of a trace. */
 char *why_trace(struct history *h, uint64_t trace_id);
 

@@ -114,7 +114,7 @@ static const struct story stories[] = {
 	  ENTER("720", "1", "futex", "uaddr=4096 op=1") WAKE("740", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-700 t8/8 timer: clock_nanosleep\n.700-710 t8/8 wakeup\n"
 	  ".710-740 t8/8 cpu\n740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 560ns for a lock; t8/8 slept holding it" },
+	  "waited 540ns for a lock; t8/8 slept holding it (540ns of 900ns); and computed 340ns (+340ns)" },
 	/* 8 waits for the lock that 9 has, who computes. */
 	{ "queue", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0 val=2")
@@ -123,7 +123,8 @@ static const struct story stories[] = {
 	  LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n..200-700 t9/9 cpu\n.700-720 t8/8 wakeup behind t9/9\n.720-740 t8/8 cpu\n"
 	  "740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 560ns for a lock behind t8/8; t9/9 ran holding it" },
+	  "waited 540ns for a lock behind t8/8; t9/9 ran holding it (540ns of 900ns); and computed 340ns "
+		"(+340ns)" },
 	/* Who has the lock wants a CPU that another one has; so does the span, later. */
 	{ "holder without a CPU", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") LOCK SWITCH("220", "1", "8", "0", "20")
@@ -131,10 +132,11 @@ static const struct story stories[] = {
 	  SWITCH("800", "0", "21", "1", "7") EXIT("810", "0", "futex") END("0"),
 	  "100-200 t7/7 cpu user\n.200-220 t8/8 cpu\n.220-700 t8/8 preempted behind t20/20\n.700-740 t8/8 cpu\n"
 	  "740-800 t7/7 wakeup behind t21/21\n800-1000 t7/7 cpu user\n",
-	  "waited 600ns for a lock; t8/8 was preempted holding it" },
+	  "waited 540ns for a lock; t8/8 was preempted holding it (540ns of 900ns); and computed 300ns (+300ns)" },
 	{ "behind a neighbour", BEGIN SWITCH("200", "0", "7", "0", "20") SWITCH("700", "0", "20", "1", "7") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 preempted behind t20/20\n700-1000 t7/7 cpu user\n",
-	  "waited 500ns for a CPU, preempted, behind t20/20 500ns" },
+	  "waited 500ns for a CPU, preempted, behind t20/20 500ns (500ns of 900ns); and ran 400ns (the trace "
+		"has no system calls) (+400ns)" },
 	/* 9 waits for a request, gets it from 7, sleeps, and answers. */
 	{ "store behind a socket", SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT
 	  ENTER("70", "1", "recvfrom", "fd=6 size=9") SWITCH("80", "1", "9", "1", "0") SPAN("100", "0", "sr")
@@ -145,7 +147,8 @@ static const struct story stories[] = {
 	  EXIT("860", "0", "recvfrom") END("0"),
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns); "
+		"and computed 250ns (+250ns)" },
 	/* Neither is most of the wait: both are told. */
 	{ "store without a CPU", SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT
 	  SPAN("100", "0", "sr") RECV SWITCH("215", "1", "9", "0", "20") SWITCH("520", "1", "20", "1", "9")
@@ -154,15 +157,16 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-215 t9/9 cpu\n.215-520 t9/9 preempted behind t20/20\n.520-530 t9/9 cpu\n"
 	  ".530-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n.810-830 t9/9 cpu\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream, woken by t9/9; "
-	  "t9/9 was preempted for 305ns of it, slept for 270ns" },
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 was preempted for 305ns of it, behind "
+		"t20/20, slept for 270ns (630ns of 900ns); and computed 250ns (+250ns)" },
 	/* The same through the machine's own network: 9's call runs the softirq that wakes 7. */
 	{ "softirq of the sender", STORE_ASLEEP
 	  RAISE("822", "1", "3") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
 	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns); "
+		"and computed 250ns (+250ns)" },
 	/* Raised again by a card, whose interrupt ends with it: whose packet it was is not known. */
 	{ "softirq of a card", STORE_ASLEEP
 	  RAISE("822", "1", "3") "823 1 irq_handler_entry irq=5 name=\"eth0\"\n" RAISE("824", "1", "3")
@@ -170,14 +174,14 @@ static const struct story stories[] = {
 	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream" },
+	  "waited 630ns for a socket: inet stream (630ns of 900ns); and computed 250ns (+250ns)" },
 	/* Raised by a thread, but run when its call was over; and one that no thread raised. */
 	{ "softirq left behind", STORE_ASLEEP
 	  RAISE("822", "1", "3") EXIT("823", "1", "sendto") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
 	  SOFTIRQ("832", "exit", "1", "3") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream" },
+	  "waited 630ns for a socket: inet stream (630ns of 900ns); and computed 250ns (+250ns)" },
 	/* Whoever has the CPU is not who ends a sleep, nor is a thread of the kernel who ends a wait. */
 	{ "messengers", BEGIN
 	  "12 1 lttng_statedump_process_state tid=30 pid=30 ppid=2 name=\"kworker\" type=1\n"
@@ -204,7 +208,7 @@ static const struct story stories[] = {
 	{ "waker is seen late", BEGIN LOCK WAKE("400", "0", "8", "1") SWITCH("410", "1", "0", "0", "8")
 	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-400 t8/8 unknown\n.400-410 t8/8 wakeup\n.410-700 t8/8 cpu\n"
-	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", "waited 560ns for a lock; t8/8 ran holding it" },
+	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 340ns (+340ns)" },
 	{ "waker is new", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
 	  "300 1 sched_process_fork parent_comm=\"t8\" parent_tid=8 parent_pid=8 child_comm=\"t8\" child_tid=9 "
 	  "child_pid=9\n"
@@ -226,7 +230,7 @@ static void test_mixed(void)
 	const struct story x = { "mixed", script->str,
 		"100-200 t7/7 cpu user\n.200-700 t8/8 mostly timer\n700-760 t7/7 wakeup\n"
 		"760-1000 t7/7 cpu user\n",
-		"waited 560ns for a lock; t8/8 slept holding it" };
+		"waited 500ns for a lock; t8/8 slept holding it (500ns of 900ns); and computed 340ns (+340ns)" };
 	test_story(&x);
 }
 
@@ -365,7 +369,14 @@ static void test_random(void)
 			struct why why;
 			why_find(h, t, i, &why);
 			g_autofree char *sentence = why_sentence(h, t, i, &why);
-			g_assert_nonnull(sentence);
+			int64_t ns = span_duration(t->nodes[i].span), shared = 0;
+			g_autoptr(GArray) shares = path_shares(t, i);
+			for (guint k = 0; k < shares->len; k++)
+				shared += g_array_index(shares, struct path_share, k).ns;
+			g_assert_cmpint(shared, ==, MAX(ns, 0));
+			g_assert_true(!sentence == (!why.n && ns > 0));	/* none: within the usual */
+			for (unsigned k = 0; k < why.n; k++)
+				g_assert_true(why.cause[k].excess_ns > 0 && why.cause[k].excess_ns <= why.excess_ns);
 		}
 	}
 }

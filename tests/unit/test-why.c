@@ -476,6 +476,35 @@ static void test_longest_of_children(void)
 		   "ask: socket 30.0ms");
 }
 
+/* 12 requests, of which 5 slept: those are slow, the others have no cause. The sleep of one holds two others up. */
+static void test_usual(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B"), c = fake_thread(f, 0, 1, 13, "C");
+	fake_second(f, 0);
+	for (uint64_t i = 1; i <= 12; i++) {
+		int64_t begin = (int64_t)i * 100 * FAKE_MS, slept = i <= 5 ? 30 * FAKE_MS : 0;
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = i, .id = i, .name = "get", .service = "s",
+			.thread = a, .begin = begin, .end = begin + 10 * FAKE_MS + slept });
+		if (slept)
+			fake_wait(s, PART_TIMER, begin + 5 * FAKE_MS, begin + 5 * FAKE_MS + slept, 0, ID_NONE, 0);
+	}
+	uint32_t others[] = { b, c };
+	for (unsigned i = 0; i < 2; i++) {
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = 50 + i, .id = 50 + i, .name = "wait",
+			.service = "s", .thread = others[i], .begin = 110 * FAKE_MS, .end = 150 * FAKE_MS });
+		struct span_wait *w = fake_wait(s, PART_FUTEX, (115 + i) * FAKE_MS, (136 + i) * FAKE_MS, 0,
+						i ? b : a, fake_string(f, "futex"));
+		w->lock = true;
+		w->arg = 4096;
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "slept 30.0ms holding the lock that 2 others waited for (29.8ms of 29.8ms over the usual)",
+		   "timer: slept 30.0ms");
+	assert_why(tl, 2, "slept 30.0ms (29.8ms of 29.8ms over the usual)", "timer: slept 30.0ms");
+	assert_why(tl, 12, NULL, NULL);
+}
+
 static void test_every_part(void)
 {
 	for (int p = 0; p < PART_N; p++) {
@@ -734,6 +763,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/longest-of-children", test_longest_of_children);
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
 	g_test_add_func("/why/every-part", test_every_part);
+	g_test_add_func("/why/usual", test_usual);
 	g_test_add_func("/why/no-time", test_no_time);
 	g_test_add_func("/waterfall/strip-without-threads", test_strip_without_threads);
 	g_test_add_func("/waterfall/rows", test_waterfall);

@@ -17,7 +17,7 @@ static int64_t sum(const int64_t *part, enum part first, enum part last)
 
 bool part_is_blocked(enum part p)
 {
-	return (p >= PART_DISK && p <= PART_FAULT) || p == PART_OTHER;
+	return (p >= PART_DISK && p <= PART_FAULT) || p == PART_OTHER || p == PART_WRITEBACK;
 }
 
 int64_t part_sum_cpu(const int64_t part[PART_N])
@@ -32,5 +32,5 @@ int64_t part_sum_runnable(const int64_t part[PART_N])
 
 int64_t part_sum_blocked(const int64_t part[PART_N])
 {
-	return sum(part, PART_DISK, PART_FAULT) + part[PART_OTHER];
+	return sum(part, PART_DISK, PART_FAULT) + part[PART_OTHER] + part[PART_WRITEBACK];
 }

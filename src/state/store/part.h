@@ -12,9 +12,9 @@
 /* All parts: the id, which is used in column names ("user_ns"), and the name in this program. */
 #define PART_LIST(X) \
 	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
-	X(wakeup, WAKEUP) X(disk, DISK) X(writeback, WRITEBACK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
+	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
-	X(unknown, UNKNOWN)
+	X(unknown, UNKNOWN) X(writeback, WRITEBACK)
 
 /* For each part: title (3 or 4 columns), letter in the waterfall, help; then the texts before and after a duration
  * in a sentence ("slept 5ms"), and what another thread did meanwhile ("": not mentioned). */
