@@ -363,14 +363,6 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 
 #define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */
 
-/* A runnable thread on a CPU that was idle, and that ran others meanwhile, was not allowed to run. */
-static bool is_throttled(const struct span *s, int64_t all)
-{
-	const struct span_runqueue *r = s->runqueue;
-	return r && r->idle_ns * 2 > all && r->idle_ns >= THROTTLED_LEAST &&
-	       (r->n > 0 || s->part[PART_PREEMPTED] * 2 > all);
-}
-
 /* Appends ", behind ffmpeg/77 9.8ms". */
 static void add_neighbour(GString *text, const struct history *h, const struct span *s, int64_t all)
 {
@@ -379,8 +371,8 @@ static void add_neighbour(GString *text, const struct history *h, const struct s
 	g_autofree char *label = neighbour_main(h->tl, s, &ns);
 	if (label && ns >= s->runqueue->idle_ns && ns <= all)
 		g_string_append_printf(text, ", behind %s %s", label, timefmt_duration(buf, ns));
-	else if (is_throttled(s, all))
-		g_string_append_printf(text, ", which was idle for %s: throttled, as by a CPU quota (cpu.max)",
+	else if (s->runqueue && s->runqueue->idle_ns * 2 > all && s->runqueue->idle_ns >= THROTTLED_LEAST)
+		g_string_append_printf(text, ", which was idle for %s: as when a CPU quota (cpu.max) throttles",
 				       timefmt_duration(buf, s->runqueue->idle_ns));
 	else if (s->runqueue && s->runqueue->idle_ns * 2 > all)
 		g_string_append(text, ", an idle one");

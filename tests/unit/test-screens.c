@@ -383,7 +383,7 @@ static void test_walk(void)
 	check_has(&f, "06:08:38 PAUSED");
 	check_has(&f, "▶1e9873c2");
 	press(&f, "jj\r");
-	check_has(&f, "WHY lock: waited 54.6ms for a lock; thumbd-w0/254 slept holding it");
+	check_has(&f, "WHY lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it");
 	check_has(&f, "PINNED");
 	press(&f, "w");
 	check_has(&f, "7f8efb3a8bed4f37 › 1e9873c2aa104f01");
@@ -395,7 +395,7 @@ static void test_walk(void)
 	g_assert_null(seen.exported.path);
 	g_assert_null(seen.exported.format);
 	press(&f, "\033");
-	check_has(&f, "lock: waited 54.6ms");
+	check_has(&f, "lock: waited 53.2ms");
 	press(&f, "q");
 	check_has(&f, "SLOWEST + OPEN");
 	g_assert_false(f.app->quit);
