@@ -76,7 +76,7 @@ ok "answers lie in their calls" rows 'inside(0)'
 ok "forward, it says" grep -q 'is moved forward by 863' "$work/err"
 
 succeeds 0 "one host" -b --view services --align-hosts "$work/front"
-ok "has nothing to move" grep -q 'one clock only' "$work/err"
+ok "has nothing to move" grep -q 'only one clock' "$work/err"
 refused 2 "one clock" --align-hosts -b -y
 refused 2 "--align-hosts and --doctor" --align-hosts --doctor "$work/front"
 done_testing

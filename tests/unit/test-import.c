@@ -400,7 +400,7 @@ static void test_left_out(void)
 		{ "[" GOOD ",{\"traceId\":\"1\\", "inside of a span", 1 },
 		{ "[" GOOD ",7]", "no list of spans", 1 },
 		{ "[" GOOD " " GOOD "]", "a comma", 1 },
-		{ "[" GOOD "]]", "has not begun", 1 },
+		{ "[" GOOD "]]", "without a beginning", 1 },
 		{ "[[[[[" GOOD "]]]]]", NULL, 0 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
