@@ -19,12 +19,6 @@ int64_t history_usual(const struct history *h, const struct span *s)
 	return op ? op->p50 : -1;
 }
 
-int64_t history_usual_user(const struct history *h, const struct span *s)
-{
-	const struct operation_info *op = history_operation(h, s);
-	return op ? op->user_p50 : -1;
-}
-
 double history_x_usual(const struct history *h, const struct span *s)
 {
 	int64_t usual = history_usual(h, s);

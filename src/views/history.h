@@ -32,8 +32,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_history, history_free)
 const struct operation_info *history_operation(const struct history *h, const struct span *s);
 /* p50 of the operation in ns (-1: unknown). history_x_usual(): duration divided by it (< 0: unknown). */
 int64_t history_usual(const struct history *h, const struct span *s);
-/* p50 of the user-mode time of the operation in ns; -1: unknown. */
-int64_t history_usual_user(const struct history *h, const struct span *s);
 double history_x_usual(const struct history *h, const struct span *s);
 
 /* The innermost span on the thread at the instant; NULL: none. */

@@ -184,7 +184,8 @@ static const bool is_own[PART_N] = {
  * itself. */
 static void add_blocked(struct walk *w, const struct path_segment *s)
 {
-	if (is_own[s->part] || s->part == PART_WRITEBACK || w->depth >= LIMIT_PATH_DEPTH || w->steps > LIMIT_PATH_LOOKS) {
+	if (is_own[s->part] || s->part == PART_WRITEBACK || w->depth >= LIMIT_PATH_DEPTH ||
+	    w->steps > LIMIT_PATH_LOOKS) {
 		add_alone(w, s, s->begin_ns, s->end_ns);
 		return;
 	}

@@ -3,8 +3,8 @@
  * The causes of a slow span (column id: verdict): where its time went beyond the usual of its operation (usual.h), what
  * its thread waited for there, and what the thread that ended the wait was doing.
  *
- * A span within the usual has no cause. If the usual is unknown, the whole duration counts. All screens, lists and exports
- * take the cause from here, so they agree.
+ * A span within the usual has no cause. If the usual is unknown, the whole duration counts. All screens, lists and
+ * exports take the cause from here, so they agree.
  */
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H

@@ -208,7 +208,8 @@ static const struct story stories[] = {
 	{ "waker is seen late", BEGIN LOCK WAKE("400", "0", "8", "1") SWITCH("410", "1", "0", "0", "8")
 	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-400 t8/8 unknown\n.400-410 t8/8 wakeup\n.410-700 t8/8 cpu\n"
-	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 340ns (+340ns)" },
+	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
+	  "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 340ns (+340ns)" },
 	{ "waker is new", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
 	  "300 1 sched_process_fork parent_comm=\"t8\" parent_tid=8 parent_pid=8 child_comm=\"t8\" child_tid=9 "
 	  "child_pid=9\n"

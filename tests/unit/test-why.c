@@ -222,7 +222,7 @@ static void test_deep(void)
 		g_autofree char *text = explanations_of(v, s);
 		/* The others are within the usual of their operation; of the last ones there are too few. */
 		bool last = s->span_id == DEEP;
-		g_assert_true(last ? g_str_has_prefix(text, "waited 130ms for a lock; its holder is unknown (130ms of ") :
+		g_assert_true(last ? g_str_has_prefix(text, "waited 130ms for a lock; its holder is unknown (") :
 			      !text);
 	}
 	g_test_message("%zu verdicts took %.2f s", timeline_n_spans(tl),
@@ -480,7 +480,8 @@ static void test_longest_of_children(void)
 static void test_usual(void)
 {
 	struct fake *f = fake_new();
-	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B"), c = fake_thread(f, 0, 1, 13, "C");
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B");
+	uint32_t c = fake_thread(f, 0, 1, 13, "C");
 	fake_second(f, 0);
 	for (uint64_t i = 1; i <= 12; i++) {
 		int64_t begin = (int64_t)i * 100 * FAKE_MS, slept = i <= 5 ? 30 * FAKE_MS : 0;

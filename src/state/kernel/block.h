@@ -47,9 +47,9 @@ void blocks_apply(struct slice *s, const struct block_event *e);
 /* Charges the time in which devices are in use, up to the instant. */
 void blocks_charge(struct slice *s, int64_t until);
 /*
- * Logged while spans exist that need it (slice_keeps_logs()), in a slice from the trace's beginning. blocks_each_busy():
- * the requests that overlap [from, to), in order of completion, then those that are outstanding. blocks_forget(): drops
- * requests that ended before the time (ns).
+ * Logged while spans exist that need it (slice_keeps_logs()), in a slice from the trace's beginning.
+ * blocks_each_busy(): the requests that overlap [from, to), in order of completion, then those that are outstanding.
+ * blocks_forget(): drops requests that ended before the time (ns).
  */
 void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 		      void (*each)(const struct block_busy *b, void *data), void *data);

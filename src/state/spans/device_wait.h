@@ -16,8 +16,8 @@
 struct device_wait {
 	int64_t outstanding_ns;		/* of the interval: time with such a request */
 	bool by_device;			/* the end of a request ended the wait: an interrupt woke the thread */
-	uint32_t submitter;		/* thread whose request completed last before the interval's end, if it is another
-					 * thread; else ID_NONE */
+	uint32_t submitter;		/* thread whose request completed last before the interval's end; ID_NONE: none,
+					 * or the waiting thread */
 };
 
 /* Examines the wait's part in [from, to). False: the trace has no block requests, so it cannot be known. */

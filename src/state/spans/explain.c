@@ -275,8 +275,9 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	k->first = sp->known_neighbours.len;
 	k->n = b->all.len - n_neighbours;
 	k->inside = sp->parts.waits.len > n_waits;
-	k->stored_wait = *vec_at(&sp->parts.waits, struct span_wait, n_waits);	/* valid even if the wait was not added */
-	vec_append(&sp->known_neighbours, vec_at(&b->all, struct neighbour, n_neighbours), k->n, sizeof(struct neighbour));
+	k->stored_wait = *vec_at(&sp->parts.waits, struct span_wait, n_waits);	/* valid even if not added */
+	vec_append(&sp->known_neighbours, vec_at(&b->all, struct neighbour, n_neighbours), k->n,
+		   sizeof(struct neighbour));
 }
 
 /* Adds the thread's parts and waits from annotation x to y. Both are by this thread, as is every annotation in

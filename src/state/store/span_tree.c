@@ -264,13 +264,6 @@ static void append_subtree(struct tree *t, const struct builder *b, int top, int
 	}
 }
 
-int64_t tree_covers(const struct tree *t, int i, int child)
-{
-	const struct span *a = t->nodes[i].span, *b = t->nodes[child].span;
-	int64_t from = MAX(a->begin_ns, b->begin_ns), to = MIN(a->end_ns, b->end_ns);
-	return MAX(to - from, 0);
-}
-
 static void sort_spans(struct builder *b)
 {
 	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);

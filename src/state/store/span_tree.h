@@ -38,8 +38,6 @@ static inline int tree_end(const struct tree *t, int i)
 }
 /* The first node of a span of that kind (-1: of any kind); -1: not in the tree. */
 int tree_find(const struct tree *t, uint64_t span_id, int kind);
-/* The part of node i's time (ns) that node `child` covers. */
-int64_t tree_covers(const struct tree *t, int i, int child);
 /* Do both run on the same known thread? */
 bool tree_same_thread(const struct span *a, const struct span *b);
 
