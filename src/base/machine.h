@@ -7,8 +7,8 @@
  * 1. event classes that only some machines have; names of compat calls tell the 64-bit machine;
  * 2. words for machines in the kernel's release ("6.1.0-56-cloud-amd64"), or in perf's entry "machine";
  * 3. the size of `long` and the byte order;
- * 4. the boot: a trace of this machine's boot is of this machine;
- * 5. machine_assume(), if nothing of this contradicts.
+ * 4. the boot id: if it is that of this machine, the trace is of this machine;
+ * 5. machine_assume(), unless 1 to 3 exclude it.
  *
  * A machine is known when exactly one is left. The tables of numbers are libseccomp's.
  */

@@ -6,9 +6,9 @@
  * the span's duration, spans on other threads included. Waits for a CPU, preempted or woken, are one part
  * (PART_PREEMPTED).
  *
- * The usual of an operation is that of its faster half: the 25th percentile, which stays the same when up to half of
- * the requests are slow. The usual shares are the mean over the requests nearest to it, at most a quarter of all and at
- * most USUAL_MOST. Means sum to the mean of the whole.
+ * The usual duration of an operation is the 25th percentile (the median of its faster half): it does not move when up
+ * to half of the requests become slow. The usual shares are the mean over the requests nearest to it, at most a
+ * quarter of all and at most USUAL_MOST. Means sum to the mean of the whole.
  */
 #ifndef BLK_VIEWS_USUAL_H
 #define BLK_VIEWS_USUAL_H
@@ -18,7 +18,7 @@
 
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
 #define USUAL_MOST 32
-#define USUAL_PER_CENT 175	/* a span that took less than this share of its usual duration is within the usual */
+#define USUAL_PER_CENT 175	/* a span is slow from this share of its usual duration on; below it is within the usual */
 
 struct history;
 
@@ -28,7 +28,7 @@ struct share {
 	enum part part;
 	int64_t ns;
 	int node;			/* of the tree: the span of the phase with most of it */
-	int64_t node_ns;		/* the time of that span */
+	int64_t node_ns;		/* the part of .ns in that span */
 };
 
 struct shares {

@@ -3,8 +3,8 @@
  * The causes of a slow span (column id: verdict): where its time went beyond the usual of its operation (usual.h), what
  * its thread waited for there, and what the thread that ended the wait was doing.
  *
- * A span within the usual has no cause. If the usual is unknown, the whole duration counts. All screens, lists and
- * exports take the cause from here, so they agree.
+ * A span within the usual (USUAL_PER_CENT) has no cause. If the usual is unknown, the whole duration counts. All
+ * screens, lists and exports take the cause from here, so they agree.
  */
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H
@@ -17,8 +17,8 @@
 struct why_cause {
 	int node;			/* the span to blame: the requested one, or one below it in the tree */
 	enum part part;			/* what its thread did, on the critical path */
-	int64_t ns;			/* the time of that phase and part in the request */
-	int64_t excess_ns;		/* of it above the usual; above 0 */
+	int64_t ns;			/* time on the critical path in spans of this service and name, and in this part */
+	int64_t excess_ns;		/* how much of .ns exceeds its usual; above 0, at most why.excess_ns */
 	const struct span_wait *wait;	/* the longest wait of that part; NULL: none retained */
 	/* Set if a thread ended the wait: */
 	uint32_t waker;			/* thread; ID_NONE */

@@ -2,10 +2,10 @@
 /*
  * Waits on files: for the device, or for the kernel's own writing?
  *
- * A thread that is blocked on a file waits for the disk while a block request is outstanding that it may wait for: one
- * that it, a thread of its process, or a kernel thread submitted, or a read. In the rest of the time it waits for the
- * kernel's own writing: for a kernel thread that has not submitted the request yet, for the journal, for a lock in the
- * file system (PART_WRITEBACK).
+ * A thread that is blocked on a file waits for the disk while a block request is outstanding that it may wait for:
+ * any read; or a write by itself, its process, a kernel thread or an unknown thread. In the rest of the time it waits
+ * for the kernel's own writing: for a kernel thread that has not submitted the request yet, for the journal, for a
+ * lock in the file system (PART_WRITEBACK).
  */
 #ifndef BLK_STATE_SPANS_DEVICE_WAIT_H
 #define BLK_STATE_SPANS_DEVICE_WAIT_H
@@ -20,7 +20,7 @@ struct device_wait {
 					 * or the waiting thread */
 };
 
-/* Examines the wait's part in [from, to). False: the trace has no block requests, so it cannot be known. */
+/* Examines the wait's portion in [from, to). False: that is empty, or the trace has no block_rq_complete. */
 bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
 		 struct device_wait *ret);
 

@@ -149,7 +149,8 @@ static inline bool span_is_request(const struct span *s)
  * server half, the earliest, the longest. */
 bool span_is_better_root(const struct span *s, const struct span *than);
 
-/* References are held by publications, by the timeline and by rows of views. The last span_unref() frees. */
+/* References are held by publications, by the timeline, by trees (span_tree.h), by imports and by rows of views. The
+ * last span_unref() frees. */
 struct span *span_ref(struct span *s);
 void span_unref(struct span *s);		/* NULL is fine */
 
