@@ -18,7 +18,7 @@
 
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
 #define USUAL_MOST 32
-#define USUAL_PER_CENT 175	/* a span is slow from this share of its usual duration on; below it is within the usual */
+#define USUAL_PER_CENT 175	/* a span is within the usual below this share of the usual duration */
 
 struct history;
 

@@ -17,7 +17,7 @@
 struct why_cause {
 	int node;			/* the span to blame: the requested one, or one below it in the tree */
 	enum part part;			/* what its thread did, on the critical path */
-	int64_t ns;			/* time on the critical path in spans of this service and name, and in this part */
+	int64_t ns;			/* time on the critical path in this phase (service and name) and part */
 	int64_t excess_ns;		/* how much of .ns exceeds its usual; above 0, at most why.excess_ns */
 	const struct span_wait *wait;	/* the longest wait of that part; NULL: none retained */
 	/* Set if a thread ended the wait: */
