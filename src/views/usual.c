@@ -236,30 +236,31 @@ static void make_usual(const struct history *h, struct operation *op)
 		g_array_index(op->usual.list, struct share, i).ns /= n;
 }
 
-/* The operation, with spans that are still stored if its usual is not made yet. NULL: no span of it is stored. */
-static struct operation *find_operation(struct history *h, const struct operation_info *info)
+/* The operation. shares: its usual shares are made, or its nearest spans are still stored. NULL: no span of it is
+ * stored. */
+static struct operation *find_operation(struct history *h, const struct operation_info *info, bool shares)
 {
 	struct usuals *u = h->usuals;
 	bool current = u && u->version == timeline_version(h->tl);
 	size_t n = timeline_n_spans(h->tl), more = u ? MAX(n, u->n_spans) - MIN(n, u->n_spans) : 0;
 	uint32_t at = u ? intmap_get(&u->at, operation_key(info)) : INTMAP_NONE;
 	struct operation *op = at == INTMAP_NONE ? NULL : &g_array_index(u->operations, struct operation, at);
-	if (current || (op && op->made && more * FRESH < u->n_spans))
+	if (current || (op && (op->made || !shares) && more * FRESH < u->n_spans))
 		return op;
 	usuals_free(u);
 	h->usuals = usuals_new(h);
-	return find_operation(h, info);
+	return find_operation(h, info, shares);
 }
 
-static struct operation *operation_of(struct history *h, const struct span *s)
+static struct operation *operation_of(struct history *h, const struct span *s, bool shares)
 {
 	const struct operation_info *info = history_operation(h, s);
-	return info && hist_count(&info->duration) >= USUAL_LEAST ? find_operation(h, info) : NULL;
+	return info && hist_count(&info->duration) >= USUAL_LEAST ? find_operation(h, info, shares) : NULL;
 }
 
 const struct shares *usual_of(struct history *h, const struct span *s)
 {
-	struct operation *op = operation_of(h, s);
+	struct operation *op = operation_of(h, s, true);
 	if (!op)
 		return NULL;
 	if (!op->made)
@@ -269,6 +270,6 @@ const struct shares *usual_of(struct history *h, const struct span *s)
 
 int64_t usual_duration(struct history *h, const struct span *s)
 {
-	const struct operation *op = operation_of(h, s);
+	const struct operation *op = operation_of(h, s, false);
 	return op ? op->ns : -1;
 }

@@ -158,6 +158,8 @@ def compare(tap, name, trace, found):
         if row_key(r) in theirs:
             doubles.append(row_key(r))
         theirs[row_key(r)] = r
+        if r.get("writeback_ns"):       # causes.py holds the two apart
+            r["disk_ns"] += r["writeback_ns"]
     tap.none(doubles, f"{name}: no span has two rows")
     ours = {row_key(r): r for r in found.rows}
     tap.none([f"only in blktop: {k}" for k in sorted(theirs.keys() - ours.keys(), key=str)] +
@@ -307,7 +309,7 @@ def compare_waits(tap, found, exported):
                  wait.waker if isinstance(wait.waker, int) else None)
                 for a, b, part, wait in found.machine.pieces(
                     r["tid"], r["begin_ns"] - found.offset, r["end_ns"] - found.offset) if wait]
-        theirs = [(w["part"], w["begin_ns"], w["wake_ns"], (w["waker"] or {}).get("tid"))
+        theirs = [("disk" if w["part"] == "writeback" else w["part"], w["begin_ns"], w["wake_ns"], (w["waker"] or {}).get("tid"))
                   for w in span["waits"] if w["part"] not in ("preempted", "handoff", "unknown")]
         n += len(mine)
         if mine != theirs:

@@ -331,7 +331,7 @@ static bool empty_elements(uint64_t n)
 
 	g_string_printf(class, "{\"type\":\"static-length-array\",\"length\":%" G_GUINT64_FORMAT
 			",\"element-field-class\":" EMPTY "}", n);
-	return is_read_class(class, "too big");
+	return is_read_class(class, "too large");
 }
 
 /* Members l0, b0, l1, b1 ...: n lengths with a blob each. */

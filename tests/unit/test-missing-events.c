@@ -253,13 +253,13 @@ static void test_spans(void)
 	struct recording *r = traces_record("kernel-ust/trace");
 	if (!r)
 		return;
-	check_spans(r, "switches", "handoff unknown", "(no sched_switch in the trace)");
-	check_spans(r, "kernel", "handoff unknown", "(no sched_switch in the trace)");
-	check_spans(r, "wakings", "user syscall kernel irq preempted disk socket pipe futex timer poll fault other "
-		    "handoff unknown", "(or for a CPU: no wakeups in the trace)");
+	check_spans(r, "switches", "handoff unknown", "the trace has no sched_switch events");
+	check_spans(r, "kernel", "handoff unknown", "the trace has no sched_switch events");
+	check_spans(r, "wakings", "user syscall kernel irq preempted disk writeback socket pipe futex timer poll fault other "
+		    "handoff unknown", "(or for a CPU: the trace has no wakeups)");
 	check_spans(r, "system calls",
 		    "user syscall kernel irq preempted wakeup handoff other unknown",
-		    "(no system calls in the trace)");
+		    "(the trace has no system calls)");
 	recording_free(r);
 }
 
