@@ -115,7 +115,7 @@ print(json.load(open('$work/k_traces'))['rows'][0]['pid'])")
 json_of k_process --view process --only "pid=$pid"
 holds "a process is who it is" "{r['fact']: r['value'] for r in kept['process']}['pid'] == '$pid'"
 refused 2 "--only" -b --view spans --only nonsense=1 "$demo"
-refused 2 "view syscalls takes pid=, tid=, not trace=" -b --view syscalls --only trace=1 "$demo"
+refused 2 "view devices takes pid=, tid=, not trace=" -b --view devices --only trace=1 "$demo"
 refused 2 "--against" -b --view compare --against nonsense "$demo"
 refused 1 "no trace 0000000000001234 in what was read" -b --view path --only trace=1234 "$demo"
 refused 1 "no span 0000000000001234 in trace $worst" -b --view spans --only "trace=$worst,span=1234" "$demo"

@@ -85,7 +85,8 @@ bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_
 	struct search x = { .sp = sp, .thread = thread, .process = names_process(sp->n, thread), .from = from, .to = to,
 			    .last_end = INT64_MIN, .submitter = ID_NONE };
 	*ret = (struct device_wait){ .submitter = ID_NONE };
-	if (!g_hash_table_contains(sp->s->classes, "block_rq_complete") || from >= to)
+	if (!g_hash_table_contains(sp->s->classes, "block_rq_complete") ||
+	    !g_hash_table_contains(sp->s->classes, "block_rq_issue") || from >= to)
 		return false;
 	blocks_each_busy(sp->s, thread_at(sp->s, thread)->host, from, to, add_request, &x);
 	ret->by_device = to == w->wake && woken_by_device(sp, w);
