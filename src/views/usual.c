@@ -97,7 +97,7 @@ struct operation {
 	const char *service, *name;	/* reftexts, referenced */
 	int64_t ns;			/* the usual duration */
 	int n;
-	struct near near[USUAL_MOST];	/* by .off, then in order of beginning */
+	struct near near[USUAL_REQUESTS];	/* by .off, then in order of beginning */
 	bool made;
 	struct shares usual;		/* .list NULL: unknown */
 };
@@ -160,7 +160,7 @@ static void add_near(struct usuals *u, const struct operation_info *info, const 
 	}
 	struct operation *op = &g_array_index(u->operations, struct operation, at);
 	struct near x = { ABS(span_duration(s) - op->ns), s };
-	int most = (int)MIN(hist_count(&info->duration) / 4, USUAL_MOST), i = op->n;
+	int most = (int)MIN(hist_count(&info->duration) / 4, USUAL_REQUESTS), i = op->n;
 	if (i == most && !is_nearer(&x, &op->near[i - 1]))
 		return;
 	i -= i == most;

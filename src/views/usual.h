@@ -8,7 +8,7 @@
  *
  * The usual duration of an operation is the 25th percentile (the median of its faster half): it does not move when up
  * to half of the requests become slow. The usual shares are the mean over the requests nearest to it, at most a
- * quarter of all and at most USUAL_MOST. Means sum to the mean of the whole.
+ * quarter of all and at most USUAL_REQUESTS. Means sum to the mean of the whole.
  */
 #ifndef BLK_VIEWS_USUAL_H
 #define BLK_VIEWS_USUAL_H
@@ -17,7 +17,7 @@
 #include "state/store/span_tree.h"
 
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
-#define USUAL_MOST 32
+#define USUAL_REQUESTS 32
 #define USUAL_PER_CENT 175	/* a span is within the usual below this share of the usual duration */
 
 struct history;

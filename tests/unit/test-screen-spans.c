@@ -141,7 +141,8 @@ static void test_copy_explanation(void)
 	g_assert_nonnull(strstr(f.app->copy, "thumbnail"));
 	g_assert_nonnull(strstr(f.app->copy, ": "));
 	press(&f, "/1e98\ry");
-	g_assert_cmpstr(f.app->copy, ==, "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms (59.9ms of 73.7ms over the usual)");
+	g_assert_cmpstr(f.app->copy, ==, "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms "
+			"(59.9ms of 73.7ms over the usual)");
 	stop(&f);
 }
 
