@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of the events of system calls in all versions of LTTng. "compat" events are those of 32-bit programs. The
- * subscription table is made from the same lists.
+ * Results of system calls, and names of their events in all versions of LTTng. "compat" events are those of 32-bit
+ * programs. The subscription table is made from the same lists.
  */
 #ifndef BLK_BASE_CALL_EVENT_H
 #define BLK_BASE_CALL_EVENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* X(prefix, TODAY or OLD): the name of an event is a prefix and the name of the call. */
 #define CALL_ENTRY_PREFIXES(X) \
@@ -23,5 +24,11 @@ enum call_event call_event_of(const char *event, const char **ret_call);
 
 /* Is it the event of a 32-bit program's call? For names of which call_event_of() is not CALL_EVENT_NONE. */
 bool call_event_is_compat(const char *event);
+
+/* Is the result of a system call an error number, negated? include/linux/err.h: MAX_ERRNO is 4095. */
+static inline bool call_failed(int64_t ret)
+{
+	return (uint64_t)ret >= (uint64_t)-4095;
+}
 
 #endif

@@ -3,6 +3,7 @@
  * millions of lines. */
 #include "export/log_json.h"
 
+#include "base/call_event.h"
 #include "base/fields.h"
 #include "export/json.h"
 
@@ -152,7 +153,7 @@ static void put_fds(GString *out, const struct calllog_line *l)
 
 static void put_call(GString *out, const struct calllog_line *l)
 {
-	bool failed = l->has_ret && l->ret < 0 && l->ret >= -4095;
+	bool failed = l->has_ret && call_failed(l->ret);
 	put_text_or_null(out, "state", calllog_state_name[l->state]);
 	put_int_or_null(out, "entry_ns", l->entry_ns != CALLLOG_UNKNOWN, l->entry_ns);
 	put_int_or_null(out, "exit_ns", l->exit_ns != CALLLOG_UNKNOWN, l->exit_ns);

@@ -2,6 +2,7 @@
 /* Filters over lines of the call log. */
 #include "views/logline.h"
 
+#include "base/call_event.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -84,7 +85,7 @@ static struct value get_ret(struct logfilter *f)
 static struct value get_error(struct logfilter *f)
 {
 	const struct calllog_line *l = f->line;
-	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(calllog_errno(-l->ret))
+	return l->has_ret && call_failed(l->ret) ? value_text(calllog_errno(-l->ret))
 							   : value_none();
 }
 

@@ -2,6 +2,7 @@
 /* Lines of the call log in the format of strace. */
 #include "views/logline.h"
 
+#include "base/call_event.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -146,7 +147,7 @@ static void put_fields(GString *s, GBytes *run, const char *without, const struc
 
 static void put_return(GString *s, const struct calllog_line *l)
 {
-	const char *error = l->ret < 0 && l->ret >= -4095 ? calllog_errno(-l->ret) : NULL;
+	const char *error = call_failed(l->ret) ? calllog_errno(-l->ret) : NULL;
 	bool address = !strcmp(l->name, "mmap") || !strcmp(l->name, "mremap") || !strcmp(l->name, "brk");
 	if (!l->has_ret)
 		g_string_append(s, ") = ?");

@@ -2,6 +2,7 @@
 /* Columns, rows and details of the call log: see logview.h. */
 #include "views/logview.h"
 
+#include "base/call_event.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/common.h"
@@ -73,7 +74,7 @@ static GETTER(get_ret)
 static GETTER(get_error)
 {
 	const struct calllog_line *l = LINE(row);
-	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(calllog_errno(-l->ret))
+	return l->has_ret && call_failed(l->ret) ? value_text(calllog_errno(-l->ret))
 							   : value_none();
 }
 
@@ -136,7 +137,7 @@ static void add_row(struct rows *rows, struct calllog_line *l)
 	r->row.drill = nothing;
 	r->row.key[0] = (uint64_t)l->ts;
 	r->row.key[1] = (uint64_t)l->cpu << 32 ^ (uint32_t)l->tid ^ (uint64_t)g_str_hash(l->name) << 16;
-	r->row.marked = l->kind == CALLLOG_LOSS || (l->has_ret && l->ret < 0 && l->ret >= -4095);
+	r->row.marked = l->kind == CALLLOG_LOSS || (l->has_ret && call_failed(l->ret));
 	r->row.open = l->kind == CALLLOG_CALL && l->state == LINE_UNFINISHED;
 	g_ptr_array_add(rows->rows, r);
 }

@@ -2,6 +2,7 @@
 /*
  * System calls by name: count, duration, errors.
  */
+#include "base/call_event.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/narrowing.h"
@@ -72,11 +73,6 @@ static struct call_row *row_of(struct row_map *map, uint32_t thread, uint32_t na
 
 /* ---- calls of spans ---- */
 
-static bool is_error(int64_t ret)
-{
-	return ret < 0 && ret >= -4095;
-}
-
 /* Adds the calls inside the span, without those inside its children. */
 static void add_span(struct row_map *map, const struct span *s)
 {
@@ -84,7 +80,7 @@ static void add_span(struct row_map *map, const struct span *s)
 		const struct span_slow_call *c = &s->slow[i];
 		struct call_row *r = row_of(map, c->thread, c->name);
 		hist_add(&r->c.latency, c->duration_ns);
-		r->c.errors += is_error(c->ret);
+		r->c.errors += call_failed(c->ret);
 		r->busy_ns += c->duration_ns;
 	}
 	for (uint32_t i = 0; s->n_slow_more && i < s->n_calls; i++) {

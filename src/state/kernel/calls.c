@@ -262,7 +262,7 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 	if (target.fd >= 0)
 		file_count(cell_of_file(s, b, t, &target), IO_DIR_WRITE,
 			   ret > 0 ? (uint64_t)ret & info->bytes_mask : 0, call_is_unsized(info, ret), c->arg[0],
-			   (uint64_t)ret >= (uint64_t)-4095, latency, hist_bucket_index(latency));
+			   call_failed(ret), latency, hist_bucket_index(latency));
 }
 
 /* Charges the time in the call. Returns the bin of its exit. */

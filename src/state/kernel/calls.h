@@ -5,6 +5,8 @@
 
 #include "state/kernel/cell_cache.h"
 
+#include "base/call_event.h"
+
 /* exit: the record that ended the thread's pending call c. */
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
 /* The same, but without facts about descriptors. */
@@ -50,7 +52,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 {
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
-	bool error = (uint64_t)ret >= (uint64_t)-4095;
+	bool error = call_failed(ret);
 	hist_add_at(&bc->latency, latency, bucket);
 	bc->errors += error;
 	bt->syscalls++;

@@ -4,6 +4,7 @@
 
 #include "state/kernel/thread_logs.h"
 
+#include "base/call_event.h"
 #include "base/limits.h"
 
 /* ---- segments ---- */
@@ -149,11 +150,6 @@ void spans_find_calls(struct spans *sp)
 
 /* ---- calls of one half ---- */
 
-static bool is_error(int64_t ret)
-{
-	return ret < 0 && ret >= -4095;
-}
-
 static struct span_call *sum_of(struct vec *calls, uint32_t name)
 {
 	for (guint i = 0; i < calls->len; i++)
@@ -168,7 +164,7 @@ static void count_call(struct vec *sums, const struct span_slow_call *c)
 {
 	struct span_call *sum = sum_of(sums, c->name);
 	sum->count++;
-	sum->errors += is_error(c->ret);
+	sum->errors += call_failed(c->ret);
 	sum->total_ns += c->duration_ns;
 	if (c->duration_ns > sum->max_ns) {
 		sum->max_ns = c->duration_ns;
