@@ -13,6 +13,8 @@
 #include "state/kernel/thread_logs.h"
 #include "state/spans/spans_state.h"
 
+#include <stdbool.h>
+
 struct device_wait {
 	int64_t outstanding_ns;		/* of the interval: time with such a request */
 	bool by_device;			/* the end of a request ended the wait: an interrupt woke the thread */

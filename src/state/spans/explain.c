@@ -10,7 +10,6 @@
 #include "state/kernel/thread.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/spans/cpu_neighbours.h"
-#include "state/spans/device_wait.h"
 
 #include "base/limits.h"
 
@@ -48,20 +47,16 @@ static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wa
 }
 
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
-		       int64_t *ret_smaller)
+		       struct device_wait *ret)
 {
 	enum part part = part_of_call(sp, thread, w);
-	struct device_wait d;
 	from = MAX(from, w->begin);
 	to = MIN(to, w->wake);
-	if (ret_smaller)
-		*ret_smaller = 0;
-	if (part != PART_DISK || !device_wait(sp, thread, w, from, to, &d))
+	if (part != PART_DISK || !device_wait(sp, thread, w, from, to, ret)) {
+		*ret = (struct device_wait){ .outstanding_ns = MAX(to - from, 0), .submitter = ID_NONE };
 		return part;
-	int64_t alone = to - from - d.outstanding_ns;
-	if (ret_smaller)
-		*ret_smaller = MIN(alone, d.outstanding_ns);
-	return alone > d.outstanding_ns ? PART_WRITEBACK : PART_DISK;
+	}
+	return ret->outstanding_ns * 2 < to - from ? PART_WRITEBACK : PART_DISK;
 }
 
 /* The wait that the thread is in now, as if it ended at `now`; false: the thread does not wait. */
@@ -121,12 +116,12 @@ static bool has_file(const struct wait *w)
 }
 
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret, int64_t *ret_smaller)
+		  struct span_wait *ret, struct device_wait *device)
 {
 	const struct slice *s = sp->s;
 	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
 	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
-	enum part part = explain_part(sp, thread, w, begin, end, ret_smaller);
+	enum part part = explain_part(sp, thread, w, begin, end, device);
 	if (waker != ID_NONE && thread_at(s, waker)->idle) {
 		waker = ID_NONE;
 		irq = irq ? irq : IRQ_UNKNOWN;
@@ -198,10 +193,9 @@ static void set_unknown_parts(const struct slice *s, struct span *span, struct v
 /* ---- one half ---- */
 
 /* The wait was counted as PART_DISK: moves its time without an outstanding request. */
-static void add_writeback(struct span *span, const struct span_wait *w, int64_t smaller)
+static void add_writeback(struct span *span, const struct span_wait *w, const struct device_wait *d)
 {
-	int64_t ns = w->part == PART_WRITEBACK ? w->wake_ns - w->begin_ns - smaller : smaller;
-	ns = MIN(ns, span->part[PART_DISK]);
+	int64_t ns = MIN(w->wake_ns - w->begin_ns - d->outstanding_ns, span->part[PART_DISK]);
 	if (ns <= 0)
 		return;
 	span->part[PART_DISK] -= ns;
@@ -213,12 +207,12 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 {
 	struct vec *waits = &sp->parts.waits;
 	struct span_wait *stored_wait = vec_add(waits, struct span_wait);
-	int64_t smaller;
-	bool inside = explain_wait(sp, thread, w, begin, end, stored_wait, &smaller);
+	struct device_wait device;
+	bool inside = explain_wait(sp, thread, w, begin, end, stored_wait, &device);
 	uint32_t holder = neighbours_of_wait(&sp->parts.neighbour_list, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
 		span->part[part_of_call(sp, thread, w)] += w->wake - w->begin;
-	add_writeback(span, stored_wait, smaller);
+	add_writeback(span, stored_wait, &device);
 	stored_wait->cpu_holder = spans_map_thread(sp, holder);
 	waits->len -= !inside;
 }

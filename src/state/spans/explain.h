@@ -4,6 +4,7 @@
 #define BLK_STATE_SPANS_EXPLAIN_H
 
 #include "state/kernel/thread_logs.h"
+#include "state/spans/device_wait.h"
 #include "state/spans/spans_state.h"
 
 #define JUST_OUT_NS INT64_C(10000000)	/* limit for "just out of a call": time (ns) from the exit to the wakeup */
@@ -12,13 +13,14 @@
 void explain_half(struct spans *sp, const struct half *h, struct span *span);
 /* Index of the first of the thread's waits that ends after the instant. Waits are in order of time. */
 guint explain_first_wait(struct thread *t, int64_t at);
-/* What the thread waited for in the wait's part in [from, to), before it was woken. Of a wait on a file, the larger of
- * PART_DISK and PART_WRITEBACK; the time of the smaller one is stored, if ret_smaller is not NULL. */
+/* What the thread waited for in [from, to), before it was woken. A wait on a file is PART_WRITEBACK if no request was
+ * outstanding for more than half of it, else PART_DISK. ret: see device_wait.h; of other waits, and where it cannot be
+ * known, all of it was outstanding. */
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
-		       int64_t *ret_smaller);
-/* The part of the wait in [begin, end), as a span stores it, without .behind. ret_smaller: as above. False: they do not
- * overlap. */
+		       struct device_wait *ret);
+/* The wait's portion in [begin, end), as a span stores it, without .cpu_holder. device: as explain_part(). False: they
+ * do not overlap. */
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret, int64_t *ret_smaller);
+		  struct span_wait *ret, struct device_wait *device);
 
 #endif

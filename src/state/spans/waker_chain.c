@@ -5,7 +5,6 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/spans/cpu_neighbours.h"
-#include "state/spans/device_wait.h"
 #include "state/spans/explain.h"
 #include "state/spans/explain_calls.h"
 
@@ -162,15 +161,10 @@ static bool is_followable(struct spans *sp, uint32_t thread)
 	return thread != ID_NONE && !thread_at(sp->s, thread)->idle && thread_at(sp->s, thread)->tid != -1;
 }
 
-/* A wait on a file or a page without a request for most of its time: for the waker; or, if the end of a request ended
- * it, for the thread that submitted that request. */
-static uint32_t worker_of(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t waker)
+/* A page fault during which mostly no request was outstanding: it waited for a lock. */
+static bool is_fault_without_request(struct spans *sp, uint32_t thread, const struct wait *w, struct device_wait *ret)
 {
-	struct device_wait d;
-	if (!device_wait(sp, thread, w, w->begin, w->wake, &d) || d.outstanding_ns * 2 >= w->wake - w->begin)
-		return ID_NONE;
-	uint32_t worker = d.by_device ? d.submitter : waker;
-	return is_followable(sp, worker) ? worker : ID_NONE;
+	return device_wait(sp, thread, w, w->begin, w->wake, ret) && ret->outstanding_ns * 2 < w->wake - w->begin;
 }
 
 /* The waker that explains the wait's length; ID_NONE: none. */
@@ -179,15 +173,17 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 	struct slice *s = sp->s;
 	if (is_preempted(w))
 		return ID_NONE;
+	struct device_wait d;
 	uint32_t waker = thread_follow(s, w->waker);
-	if (!is_followable(sp, waker))
-		waker = ID_NONE;
-	enum part p = part_is_unknown(s, explain_part(sp, thread, w, w->begin, w->wake, NULL));
-	if (p == PART_WRITEBACK || p == PART_FAULT)
-		return worker_of(sp, thread, w, waker);
-	if (waker == ID_NONE || names_is_kernel(sp->n, waker))
+	enum part p = part_is_unknown(s, explain_part(sp, thread, w, w->begin, w->wake, &d));
+	if (p == PART_WRITEBACK || (p == PART_FAULT && is_fault_without_request(sp, thread, w, &d))) {
+		/* For the waker, also a kernel thread; or, if the end of a request ended it, for its submitter. */
+		uint32_t worker = d.by_device ? d.submitter : waker;
+		return is_followable(sp, worker) ? worker : ID_NONE;
+	}
+	if (p == PART_DISK || p == PART_TIMER || p == PART_FAULT || !is_followable(sp, waker))
 		return ID_NONE;
-	return p == PART_DISK || p == PART_TIMER ? ID_NONE : waker;
+	return names_is_kernel(sp->n, waker) ? ID_NONE : waker;
 }
 
 /* Adds blocked time [from, to) and follows the waker if possible. */
@@ -195,11 +191,12 @@ static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int
 {
 	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
 	struct span_wait explained;
+	struct device_wait d;
 	if (may_follow(c, waker, from, to)) {
 		follow(c, waker, from, to);
 		return;
 	}
-	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &explained, NULL))
+	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &explained, &d))
 		return;
 	struct chain_link h = plain_link(from, to, explained.part);
 	h.call = explained.call;
@@ -235,12 +232,13 @@ static void add_wait(struct chain *c, const struct wait *w, int64_t from, int64_
 static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64_t from, int64_t to)
 {
 	int64_t wake = wake_of(w, from, to);
+	struct device_wait d;
 	extend(m, from, to);
 	if (!m->waits)
 		memset(m->part, 0, sizeof m->part);
 	m->waits = true;
 	m->part[is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP] += to - wake;
-	m->part[explain_part(c->sp, c->thread[c->depth], w, from, wake, NULL)] += wake - from;
+	m->part[explain_part(c->sp, c->thread[c->depth], w, from, wake, &d)] += wake - from;
 }
 
 /* ---- one thread ---- */
