@@ -263,7 +263,7 @@ unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64
 		const struct lock_wait *x = &g_array_index(list, struct lock_wait, i);
 		if (x->waker != thread)
 			break;
-		if (x->begin_ns < to && x->wake_ns > from && x->wake_ns >= to)
+		if (x->begin_ns < to && x->wake_ns >= to)
 			add_waiting(h->locks, x, thread, from, threads);
 	}
 	return g_hash_table_size(threads);

@@ -41,7 +41,8 @@ typedef void (*history_visit)(const struct span *s, void *data);
 void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to,
 		      history_visit visit, void *data);
 
-/* The number of other threads with spans that waited in [from, to) for a lock which the thread released. */
+/* The number of other threads with spans that waited in [from, to) for a lock that the thread released at `to` or
+ * later. */
 unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64_t to);
 
 #endif

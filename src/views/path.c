@@ -241,6 +241,9 @@ static struct rest find_rest(const struct walk *w, int node)
 		part[x->part] -= wake - x->begin_ns;
 		part[PART_WAKEUP] -= x->end_ns - wake;
 	}
+	/* A wait on a file has one part, but may have time of both. */
+	part[PART_DISK] += MIN(part[PART_WRITEBACK], 0);
+	part[PART_WRITEBACK] += MIN(part[PART_DISK], 0);
 	for (unsigned p = 0; p < PART_N; p++) {
 		part[p] = MAX(part[p], 0);
 		all += part[p];

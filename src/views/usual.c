@@ -6,7 +6,7 @@
 #include "views/path.h"
 
 #define MOST_SPANS 100000	/* in the trees that one usual is computed from, unless the first has more */
-#define FRESH 8			/* usuals are computed anew when the number of spans changed by this share (1/8) */
+#define FRESH 8			/* usuals are computed anew when an operation has this share (1/8) of spans more */
 
 /* ---- shares ---- */
 
@@ -40,46 +40,61 @@ static void shares_add(struct shares *s, const struct share *x)
 static int compare_nodes(const void *va, const void *vb)
 {
 	const struct path_share *a = va, *b = vb;
-	return a->node != b->node ? a->node - b->node : (int)a->part - (int)b->part;
+	return a->node - b->node;
 }
 
-void shares_init(struct shares *s, const struct tree *t, int node)
-{
-	g_autoptr(GArray) path = path_shares(t, node);
-	struct path_share *p = (struct path_share *)path->data;
-	shares_begin(s);
-	for (guint i = 0; i < path->len; i++)
-		if (p[i].part == PART_WAKEUP)
-			p[i].part = PART_PREEMPTED;
-	g_array_sort(path, compare_nodes);
-	for (guint i = 0, next; i < path->len; i = next) {
-		const struct span *span = t->nodes[p[i].node].span;
-		struct share x = { .service = span->service, .name = span->name, .kind = span->kind,
-				   .part = p[i].part, .node = p[i].node };
-		for (next = i; next < path->len && !compare_nodes(&p[i], &p[next]); next++)
-			x.ns += p[next].ns;
-		x.node_ns = x.ns;
-		shares_add(s, &x);
-	}
-}
-
-void shares_init_alone(struct shares *s, const struct tree *t, int node)
+/* Adds the times of one span by part. */
+static void add_parts(struct shares *s, const struct tree *t, int node, const int64_t part[PART_N])
 {
 	const struct span *span = t->nodes[node].span;
-	shares_begin(s);
 	for (unsigned p = 0; p < PART_N; p++) {
 		struct share x = { .service = span->service, .name = span->name, .kind = span->kind,
 				   .part = p == PART_WAKEUP ? PART_PREEMPTED : p, .node = node,
-				   .ns = span->part[p], .node_ns = span->part[p] };
+				   .ns = part[p], .node_ns = part[p] };
 		if (x.ns > 0)
 			shares_add(s, &x);
 	}
 }
 
+/* A wait on a file has one part on the path, but often time of both: divides it as the span's own parts are. */
+static void divide_files(const struct tree *t, int node, int64_t part[PART_N])
+{
+	int64_t own[PART_N], all = part[PART_DISK] + part[PART_WRITEBACK];
+	if (!all)
+		return;
+	tree_self_parts(t, node, own);
+	int64_t of = own[PART_DISK] + own[PART_WRITEBACK];
+	if (!of)
+		return;
+	part[PART_WRITEBACK] = all == of ? own[PART_WRITEBACK] : (int64_t)((double)all * own[PART_WRITEBACK] / of);
+	part[PART_DISK] = all - part[PART_WRITEBACK];
+}
+
+void shares_init(struct shares *s, const struct tree *t, int node)
+{
+	g_autoptr(GArray) path = path_shares(t, node);
+	const struct path_share *p = (const struct path_share *)path->data;
+	shares_begin(s);
+	g_array_sort(path, compare_nodes);
+	for (guint i = 0; i < path->len;) {
+		int64_t part[PART_N] = { 0 };
+		int of = p[i].node;
+		for (; i < path->len && p[i].node == of; i++)
+			part[p[i].part] += p[i].ns;
+		divide_files(t, of, part);
+		add_parts(s, t, of, part);
+	}
+}
+
+void shares_init_alone(struct shares *s, const struct tree *t, int node)
+{
+	shares_begin(s);
+	add_parts(s, t, node, t->nodes[node].span->part);
+}
+
 void shares_clear(struct shares *s)
 {
-	if (s->list)
-		g_array_unref(s->list);
+	g_clear_pointer(&s->list, g_array_unref);
 	intmap_clear(&s->at);
 }
 
@@ -91,11 +106,12 @@ int64_t usual_ns(const struct shares *usual, const struct share *of)
 
 /* ---- the requests nearest to the usual of each operation ---- */
 
-struct near { int64_t off; const struct span *span; };
+/* A span near the usual duration; by its ids, as it may be evicted before it is looked at. */
+struct near { int64_t off, begin_ns; uint64_t trace_id, span_id; enum span_kind kind; };
 
 struct operation {
 	const char *service, *name;	/* reftexts, referenced */
-	int64_t ns;			/* the usual duration */
+	uint64_t count;			/* its spans when .near was found */
 	int n;
 	struct near near[USUAL_REQUESTS];	/* by .off, then in order of beginning */
 	bool made;
@@ -104,7 +120,6 @@ struct operation {
 
 struct usuals {
 	uint64_t version;		/* of the timeline */
-	size_t n_spans;
 	struct intmap at;		/* operation_key() -> index in .operations */
 	GArray *operations;		/* struct operation */
 };
@@ -129,15 +144,22 @@ void usuals_free(struct usuals *u)
 	g_free(u);
 }
 
+/* The span's operation; NULL: it has too few spans. */
+static const struct operation_info *known_operation(const struct history *h, const struct span *s)
+{
+	const struct operation_info *info = history_operation(h, s);
+	return info && hist_count(&info->duration) >= USUAL_LEAST ? info : NULL;
+}
+
 static bool is_nearer(const struct near *a, const struct near *b)
 {
 	if (a->off != b->off)
 		return a->off < b->off;
-	if (a->span->begin_ns != b->span->begin_ns)
-		return a->span->begin_ns < b->span->begin_ns;
-	if (a->span->trace_id != b->span->trace_id)
-		return a->span->trace_id < b->span->trace_id;
-	return a->span->span_id < b->span->span_id;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns;
+	if (a->trace_id != b->trace_id)
+		return a->trace_id < b->trace_id;
+	return a->span_id < b->span_id;
 }
 
 static uint64_t operation_key(const struct operation_info *info)
@@ -156,10 +178,10 @@ static void add_near(struct usuals *u, const struct operation_info *info, const 
 		struct operation *new = &g_array_index(u->operations, struct operation, at);
 		new->service = reftext_ref(info->service);
 		new->name = reftext_ref(info->name);
-		new->ns = hist_quantile(&info->duration, 0.25);
+		new->count = hist_count(&info->duration);
 	}
 	struct operation *op = &g_array_index(u->operations, struct operation, at);
-	struct near x = { ABS(span_duration(s) - op->ns), s };
+	struct near x = { ABS(span_duration(s) - info->p25), s->begin_ns, s->trace_id, s->span_id, s->kind };
 	int most = (int)MIN(hist_count(&info->duration) / 4, USUAL_REQUESTS), i = op->n;
 	if (i == most && !is_nearer(&x, &op->near[i - 1]))
 		return;
@@ -174,12 +196,11 @@ static struct usuals *usuals_new(const struct history *h)
 {
 	struct usuals *u = g_new0(struct usuals, 1);
 	u->version = timeline_version(h->tl);
-	u->n_spans = timeline_n_spans(h->tl);
 	u->operations = g_array_new(FALSE, TRUE, sizeof(struct operation));
-	for (size_t i = 0; i < u->n_spans; i++) {
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *s = timeline_span(h->tl, i);
-		const struct operation_info *info = s->state == SPAN_COMPLETE ? history_operation(h, s) : NULL;
-		if (info && hist_count(&info->duration) >= USUAL_LEAST)
+		const struct operation_info *info = s->state == SPAN_COMPLETE ? known_operation(h, s) : NULL;
+		if (info)
 			add_near(u, info, s);
 	}
 	return u;
@@ -190,15 +211,12 @@ static struct usuals *usuals_new(const struct history *h)
 static int by_trace(const void *va, const void *vb)
 {
 	const struct near *a = va, *b = vb;
-	return (a->span->trace_id > b->span->trace_id) - (a->span->trace_id < b->span->trace_id);
+	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
 }
 
-static void add_request(struct shares *usual, const struct tree *t, const struct span *s)
+static void add_request(struct shares *usual, const struct tree *t, int node)
 {
 	struct shares one;
-	int node = tree_find(t, s->span_id, (int)s->kind);
-	if (node < 0)
-		return;
 	shares_init(&one, t, node);
 	for (guint i = 0; i < one.list->len; i++) {
 		struct share x = g_array_index(one.list, struct share, i);
@@ -217,50 +235,48 @@ static void add_request(struct shares *usual, const struct tree *t, const struct
 static void make_usual(const struct history *h, struct operation *op)
 {
 	g_autoptr(blk_tree) t = NULL;
+	uint32_t spans = 0;
 	int n = 0;
 	op->made = true;
-	if (!op->n)
-		return;
 	shares_begin(&op->usual);
 	qsort(op->near, (size_t)op->n, sizeof *op->near, by_trace);
-	for (uint32_t spans = 0; n < op->n && (!n || spans <= MOST_SPANS); n++) {
-		const struct span *s = op->near[n].span;
-		if (!t || t->trace_id != s->trace_id) {
+	for (int i = 0; i < op->n && (!n || spans <= MOST_SPANS); i++) {
+		const struct near *x = &op->near[i];
+		if (!t || t->trace_id != x->trace_id) {
 			tree_free(t);
-			t = timeline_tree_new(h->tl, s->trace_id);
+			t = timeline_tree_new(h->tl, x->trace_id);
 			spans += (uint32_t)t->n;
 		}
-		add_request(&op->usual, t, s);
+		int node = tree_find(t, x->span_id, (int)x->kind);
+		if (node >= 0)
+			add_request(&op->usual, t, node);
+		n += node >= 0;
 	}
 	for (guint i = 0; i < op->usual.list->len; i++)
 		g_array_index(op->usual.list, struct share, i).ns /= n;
+	if (!n)
+		shares_clear(&op->usual);
 }
 
-/* The operation. shares: its usual shares are made, or its nearest spans are still stored. NULL: no span of it is
- * stored. */
-static struct operation *find_operation(struct history *h, const struct operation_info *info, bool shares)
+/* NULL: no span of the operation is stored. */
+static struct operation *find_operation(struct history *h, const struct operation_info *info)
 {
 	struct usuals *u = h->usuals;
-	bool current = u && u->version == timeline_version(h->tl);
-	size_t n = timeline_n_spans(h->tl), more = u ? MAX(n, u->n_spans) - MIN(n, u->n_spans) : 0;
 	uint32_t at = u ? intmap_get(&u->at, operation_key(info)) : INTMAP_NONE;
 	struct operation *op = at == INTMAP_NONE ? NULL : &g_array_index(u->operations, struct operation, at);
-	if (current || (op && (op->made || !shares) && more * FRESH < u->n_spans))
+	if (u && u->version == timeline_version(h->tl))
+		return op;
+	if (op && (hist_count(&info->duration) - op->count) * FRESH < op->count)
 		return op;
 	usuals_free(u);
 	h->usuals = usuals_new(h);
-	return find_operation(h, info, shares);
-}
-
-static struct operation *operation_of(struct history *h, const struct span *s, bool shares)
-{
-	const struct operation_info *info = history_operation(h, s);
-	return info && hist_count(&info->duration) >= USUAL_LEAST ? find_operation(h, info, shares) : NULL;
+	return find_operation(h, info);
 }
 
 const struct shares *usual_of(struct history *h, const struct span *s)
 {
-	struct operation *op = operation_of(h, s, true);
+	const struct operation_info *info = known_operation(h, s);
+	struct operation *op = info ? find_operation(h, info) : NULL;
 	if (!op)
 		return NULL;
 	if (!op->made)
@@ -268,8 +284,8 @@ const struct shares *usual_of(struct history *h, const struct span *s)
 	return op->usual.list ? &op->usual : NULL;
 }
 
-int64_t usual_duration(struct history *h, const struct span *s)
+int64_t usual_duration(const struct history *h, const struct span *s)
 {
-	const struct operation *op = operation_of(h, s, false);
-	return op ? op->ns : -1;
+	const struct operation_info *info = known_operation(h, s);
+	return info ? info->p25 : -1;
 }

@@ -16,9 +16,10 @@
 #include "base/intmap.h"
 #include "state/store/span_tree.h"
 
+#include <stdbool.h>
+
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
-#define USUAL_REQUESTS 32
-#define USUAL_PER_CENT 175	/* a span is within the usual below this share of the usual duration */
+#define USUAL_REQUESTS 16
 
 struct history;
 
@@ -48,7 +49,12 @@ const struct shares *usual_of(struct history *h, const struct span *s);
 /* The usual time (ns) of the same phase and part; 0: it usually has none. */
 int64_t usual_ns(const struct shares *usual, const struct share *of);
 /* The usual duration (ns) of the span's operation; -1: unknown. */
-int64_t usual_duration(struct history *h, const struct span *s);
+int64_t usual_duration(const struct history *h, const struct span *s);
+/* Is a duration (ns) within the usual? Below 1.75 times the usual duration. */
+static inline bool usual_includes(int64_t usual, int64_t duration)
+{
+	return duration - usual < usual - usual / 4;
+}
 
 /* Private to history.c. */
 struct usuals;

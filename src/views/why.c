@@ -95,13 +95,13 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why_c
 		history_spans_of(h, thread, from, to, add_activity, &a);
 		int64_t ns;
 		enum part p = part_largest(a.part, &ns, NULL);
-		bool told = ns * 2 >= to - from && a.longest;
+		bool mostly = ns * 2 >= to - from && a.longest;
 		why->culprit = thread;
-		why->culprit_did = told ? part_info[p].held : NULL;
-		why->culprit_ns = told ? ns : 0;
-		why->culprit_trace = told ? a.span->trace_id : at ? at->trace_id : 0;
-		why->culprit_span = told ? a.span->name : at ? at->name : NULL;
-		if (!told || p != PART_FUTEX || a.longest->waker == ID_NONE ||
+		why->culprit_did = mostly ? part_info[p].held : NULL;
+		why->culprit_ns = mostly ? ns : 0;
+		why->culprit_trace = mostly ? a.span->trace_id : at ? at->trace_id : 0;
+		why->culprit_span = mostly ? a.span->name : at ? at->name : NULL;
+		if (!mostly || p != PART_FUTEX || a.longest->waker == ID_NONE ||
 		    a.longest->waker == thread)
 			return;
 		from = MAX(from, a.longest->begin_ns);
@@ -236,7 +236,7 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 {
 	const struct span *s = t->nodes[node].span;
 	*ret = (struct why){ .node = node, .usual_ns = usual_duration(h, s) };
-	if (span_duration(s) <= 0 || (ret->usual_ns >= 0 && span_duration(s) < ret->usual_ns / 100 * USUAL_PER_CENT))
+	if (span_duration(s) <= 0 || (ret->usual_ns >= 0 && usual_includes(ret->usual_ns, span_duration(s))))
 		return;
 	ret->excess_ns = span_duration(s) - MAX(ret->usual_ns, 0);
 	find_causes(h, t, node, ret);
@@ -328,6 +328,8 @@ static const char *missing_for(unsigned missing, enum part part)
 		return "the trace has no sched_switch events";
 	if ((part == PART_USER || part == PART_OTHER) && missing & MISSING_CALLS)
 		return "the trace has no system calls";
+	if (part == PART_DISK && missing & (MISSING_ISSUES | MISSING_COMPLETIONS))
+		return "or for the kernel's writing: the trace has no block requests";
 	return part_is_blocked(part) && missing & MISSING_WAKINGS ? "or for a CPU: the trace has no wakeups" : NULL;
 }
 
@@ -390,11 +392,11 @@ static bool timed_out(const struct span *s, const struct why_cause *c)
 	return false;
 }
 
-/* Appends " holding the lock that 9 others waited for". */
-static void add_held_up(GString *text, struct history *h, const struct span *s, const struct why_cause *c)
+/* Appends " holding the lock that 9 others waited for". A thread that releases a lock after its wait had it all the
+ * time, as it could not take it meanwhile. */
+static void add_held_up(GString *text, struct history *h, const struct span_wait *w)
 {
-	int64_t from = c->wait ? c->wait->begin_ns : s->begin_ns, to = c->wait ? c->wait->end_ns : s->end_ns;
-	unsigned n = history_held_up(h, s->thread, from, to);
+	unsigned n = history_held_up(h, w->thread, w->begin_ns, w->end_ns);
 	if (n == 1)
 		g_string_append(text, " holding the lock that another thread waited for");
 	else if (n)
@@ -417,12 +419,13 @@ static void add_cause(GString *text, struct history *h, const struct tree *t, co
 		g_string_append(text, ", until its time was over");
 		return;
 	}
-	if (c->wait)
-		add_waker(text, h, c);
-	if (c->wait && c->culprit != ID_NONE)
+	if (!c->wait)
+		return;
+	add_waker(text, h, c);
+	if (c->culprit != ID_NONE)
 		add_meanwhile(text, h, c);
-	else if (s->thread != ID_NONE && c->part != PART_UNKNOWN)
-		add_held_up(text, h, s, c);
+	else
+		add_held_up(text, h, c->wait);
 }
 
 /* Appends "lock in stored: "; nothing for the requested span. */

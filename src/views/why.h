@@ -3,7 +3,7 @@
  * The causes of a slow span (column id: verdict): where its time went beyond the usual of its operation (usual.h), what
  * its thread waited for there, and what the thread that ended the wait was doing.
  *
- * A span within the usual (USUAL_PER_CENT) has no cause. If the usual is unknown, the whole duration counts. All
+ * A span within the usual (usual_includes()) has no cause. If the usual is unknown, the whole duration counts. All
  * screens, lists and exports take the cause from here, so they agree.
  */
 #ifndef BLK_VIEWS_WHY_H

@@ -57,7 +57,7 @@ static void check_operation(const struct timeline *a, const struct timeline *b, 
 	g_assert_cmpint(hist_max(&x->duration), ==, hist_max(&y->duration));
 	g_assert_cmpint(x->p50, ==, y->p50);
 	g_assert_cmpint(x->p99, ==, y->p99);
-	g_assert_cmpint(x->user_p50, ==, y->user_p50);
+	g_assert_cmpint(x->p25, ==, y->p25);
 }
 
 static void check_same(const struct timeline *a, const struct timeline *b)

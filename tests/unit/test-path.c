@@ -106,6 +106,16 @@ static void test_story(gconstpointer data)
 #define RAISE(at, cpu, vec) at " " cpu " irq_softirq_raise vec=" vec "\n"
 #define SOFTIRQ(at, what, cpu, vec) at " " cpu " irq_softirq_" what " vec=" vec "\n"
 
+/* Thread 9 is a kernel thread; 7 syncs its file since 200, on CPU 0. */
+#define KERNEL_9 "12 0 lttng_statedump_process_state tid=9 pid=9 ppid=2 name=\"t9\" type=1\n"
+#define SYNC ENTER("150", "0", "fsync", "fd=3") SWITCH("200", "0", "7", "2", "0")
+#define SYNCED(runs, exit) SWITCH(runs, "0", "0", "0", "7") EXIT(exit, "0", "fsync")
+#define ISSUE(at, cpu, tid) \
+	at " " cpu " block_rq_issue dev=8 sector=64 nr_sector=8 bytes=4096 rwbs=1 tid=" tid "\n"
+#define COMPLETE(at, cpu) at " " cpu " block_rq_complete dev=8 sector=64 nr_sector=8 rwbs=1 error=0\n"
+#define DEVICE(at, cpu) at " " cpu " irq_handler_entry irq=26 name=\"virtio\"\n"
+#define DEVICE_DONE(at, cpu) at " " cpu " irq_handler_exit irq=26 ret=1\n"
+
 static const struct story stories[] = {
 	{ "runs", BEGIN END("0"), "100-1000 t7/7 cpu user\n", NULL },
 	{ "holder sleeps, and has no span", BEGIN
@@ -133,6 +143,36 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-220 t8/8 cpu\n.220-700 t8/8 preempted behind t20/20\n.700-740 t8/8 cpu\n"
 	  "740-800 t7/7 wakeup behind t21/21\n800-1000 t7/7 cpu user\n",
 	  "waited 540ns for a lock; t8/8 was preempted holding it (540ns of 900ns); and computed 300ns (+300ns)" },
+	/* The kernel thread that has to write waits for the CPU that 20 has. The end of its request wakes 7. */
+	{ "writer without a CPU", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") WAKE("180", "0", "9", "1")
+	  SYNC SWITCH("700", "1", "20", "0", "9") ISSUE("720", "1", "9") SWITCH("730", "1", "9", "2", "0")
+	  DEVICE("800", "0") COMPLETE("805", "0") WAKE("810", "0", "7", "0") DEVICE_DONE("820", "0")
+	  SYNCED("830", "840") END("0"),
+	  "100-200 t7/7 cpu user\n.200-700 t9/9 wakeup behind t20/20\n.700-730 t9/9 cpu\n.730-810 t9/9 unknown\n"
+	  "810-830 t7/7 wakeup\n830-1000 t7/7 cpu user\n",
+	  "waited 520ns for writeback: fd 3; t9/9 waited for a CPU for 500ns of it, behind t20/20 "
+	  "(520ns of 900ns); and computed 270ns (+270ns)" },
+	/* The kernel thread wakes 7 itself, without any request. */
+	{ "writer computes", KERNEL_9 BEGIN ISSUE("110", "0", "7") DEVICE("112", "0") COMPLETE("113", "0")
+	  DEVICE_DONE("114", "0") SWITCH("120", "1", "0", "0", "9") SYNC WAKE("700", "1", "7", "0")
+	  SYNCED("720", "730") END("0"),
+	  "100-200 t7/7 cpu user\n.200-700 t9/9 cpu\n700-720 t7/7 wakeup\n720-1000 t7/7 cpu user\n",
+	  "waited 500ns for writeback: fd 3, woken by t9/9; t9/9 ran for 500ns of it (500ns of "
+	  "900ns); and computed 380ns (+380ns)" },
+	/* 7 waits for its own request; its interrupt wakes it long after the request was completed. */
+	{ "own request", BEGIN ISSUE("160", "0", "7") SYNC DEVICE("300", "0") COMPLETE("310", "0")
+	  WAKE("700", "0", "7", "0") DEVICE_DONE("710", "0") SYNCED("720", "730") END("0"),
+	  "100-200 t7/7 cpu user\n200-700 t7/7 disk: fsync(fd 3), woken by irq 26 virtio\n700-720 t7/7 wakeup\n"
+	  "720-1000 t7/7 cpu user\n",
+	  "waited 500ns for the disk: fd 3 (500ns of 900ns); and computed 380ns (+380ns)" },
+	/* A request of another process is not waited for. */
+	{ "other request", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") SYNC ISSUE("210", "1", "20")
+	  SWITCH("220", "1", "20", "0", "9") DEVICE("600", "1") COMPLETE("610", "1") DEVICE_DONE("620", "1")
+	  WAKE("700", "1", "7", "0") SYNCED("720", "730") END("0"),
+	  "100-200 t7/7 cpu user\n.200-220 t9/9 unknown\n.220-700 t9/9 cpu\n700-720 t7/7 wakeup\n"
+	  "720-1000 t7/7 cpu user\n",
+	  "waited 500ns for writeback: fd 3, woken by t9/9; t9/9 ran for 480ns of it (500ns of "
+	  "900ns); and computed 380ns (+380ns)" },
 	{ "behind a neighbour", BEGIN SWITCH("200", "0", "7", "0", "20") SWITCH("700", "0", "20", "1", "7") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 preempted behind t20/20\n700-1000 t7/7 cpu user\n",
 	  "waited 500ns for a CPU, preempted, behind t20/20 500ns (500ns of 900ns); and ran 400ns (the trace "

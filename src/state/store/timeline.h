@@ -90,10 +90,8 @@ struct operation_info {
 	bool loose;			/* private: minimum and maximum are stale */
 	struct hist duration;
 	uint64_t evicted;		/* how many of these spans were evicted */
-	struct extremes { int64_t min, max; } evicted_duration, evicted_user;	/* private */
-	int64_t p50, p99;		/* of .duration */
-	struct hist user;		/* time on a CPU in user mode */
-	int64_t user_p50;
+	struct extremes { int64_t min, max; } evicted_duration;	/* private */
+	int64_t p25, p50, p99;		/* of .duration */
 };
 /* The operation of a span. NULL: no span of it has ended, or memory is short and there are too many operations. */
 const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s);

@@ -129,7 +129,6 @@ static void clear_operation(void *data)
 	reftext_unref(op->service);
 	reftext_unref(op->name);
 	hist_clear(&op->duration);
-	hist_clear(&op->user);
 }
 
 static uint64_t operation_key(const struct span *s)
@@ -166,8 +165,8 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 	}
 	struct operation_info *op = operation_at(tl, i);
 	if (!op->changed) {
-		g_assert(tl->operation_bytes >= hist_bytes(&op->duration) + hist_bytes(&op->user));
-		tl->operation_bytes -= hist_bytes(&op->duration) + hist_bytes(&op->user);
+		g_assert(tl->operation_bytes >= hist_bytes(&op->duration));
+		tl->operation_bytes -= hist_bytes(&op->duration);
 		g_array_append_val(tl->changed_operations, i);
 	}
 	op->changed = true;
@@ -186,7 +185,6 @@ static void count_operation(struct timeline *tl, const struct span *s)
 	if (!op)
 		return;
 	hist_add(&op->duration, span_duration(s));
-	hist_add(&op->user, s->part[PART_USER]);
 }
 
 static void uncount_operation(struct timeline *tl, const struct span *s)
@@ -195,7 +193,6 @@ static void uncount_operation(struct timeline *tl, const struct span *s)
 	if (!op)
 		return;
 	op->loose |= hist_remove(&op->duration, span_duration(s));
-	op->loose |= hist_remove(&op->user, s->part[PART_USER]);
 	tl->loose_operations |= op->loose;
 }
 
@@ -213,7 +210,6 @@ void traces_count_evicted(struct timeline *tl, const struct span *s)
 		return;
 	struct operation_info *op = operation_at(tl, i);
 	widen(&op->evicted_duration, span_duration(s), !op->evicted);
-	widen(&op->evicted_user, s->part[PART_USER], !op->evicted);
 	op->evicted++;
 }
 
@@ -235,7 +231,6 @@ static void tighten_operations(struct timeline *tl)
 		if (!op->loose)
 			continue;
 		set_extremes(&op->duration, &op->evicted_duration, op->evicted);
-		set_extremes(&op->user, &op->evicted_user, op->evicted);
 	}
 	for (guint i = 0; i < tl->spans->len; i++) {
 		const struct span *s = g_array_index(tl->spans, struct span_entry, i).span;
@@ -244,7 +239,6 @@ static void tighten_operations(struct timeline *tl)
 		if (!op || !op->loose)
 			continue;
 		hist_widen(&op->duration, span_duration(s));
-		hist_widen(&op->user, s->part[PART_USER]);
 	}
 	for (guint i = 0; i < tl->operations->len; i++)
 		operation_at(tl, i)->loose = false;
@@ -303,11 +297,11 @@ void traces_settle(struct timeline *tl)
 		struct operation_info *op =
 			operation_at(tl, g_array_index(tl->changed_operations, uint32_t, i));
 		g_assert(op->changed);
+		op->p25 = hist_quantile(&op->duration, 0.25);
 		op->p50 = hist_quantile(&op->duration, 0.50);
 		op->p99 = hist_quantile(&op->duration, 0.99);
-		op->user_p50 = hist_quantile(&op->user, 0.50);
 		op->changed = false;
-		tl->operation_bytes += hist_bytes(&op->duration) + hist_bytes(&op->user);
+		tl->operation_bytes += hist_bytes(&op->duration);
 	}
 	g_array_set_size(tl->changed_operations, 0);
 }
