@@ -46,9 +46,9 @@
 	  "the trace is left out", "they take time and no bytes") \
 	X(LENGTHS, 4095, "fields", "lengths and tags that one event can refer to", \
 	  "the trace is left out", "a register each, forevery thread; a kernel's events have 20") \
-	X(HEADER_LENGTHS, 63, "fields", "of these, in the packet header (CTF 2)", \
+	X(HEADER_LENGTHS, 63, "fields", "lengths and tags in the packet header (CTF 2)", \
 	  "the trace is left out", "no tracer writes one there") \
-	X(CONTEXT_LENGTHS, 192, "fields", "of these, in the headers and contexts of a stream class (CTF 2)", \
+	X(CONTEXT_LENGTHS, 192, "fields", "lengths and tags in the headers and contexts of a stream class (CTF 2)", \
 	  "the trace is left out", "a context field has one at most, and there are 40") \
 	X(PATH_PARTS, 16, "names", "names in the path to a length or tag", \
 	  "the trace is left out", "tracers write 3") \

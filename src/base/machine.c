@@ -59,7 +59,8 @@ static const struct { const char *event; uint16_t machines; } events[] = {
 	{ "lttng_statedump_cpu_topology", X86 },
 };
 
-/* From 424 (Linux 5.1) on, new calls have one number on all machines. libseccomp of Debian 12 lacks the last ones. */
+/* From 424 (Linux 5.1) on, a new call has the same number on all machines. Debian 12 has a libseccomp that is older
+ * than some of them. */
 #define FIRST_COMMON 424
 static const char *const common[] = {
 	"pidfd_send_signal", "io_uring_setup", "io_uring_enter", "io_uring_register", "open_tree", "move_mount",
@@ -72,7 +73,7 @@ static const char *const common[] = {
 	"file_setattr", "listns", "rseq_slice_yield",
 };
 
-/* What libseccomp of Debian 12 lacks beside them. */
+/* Older numbers that libseccomp of Debian 12 does not have. */
 static const struct { enum machine machine; int number; const char *name; } newer[] = {
 	{ MACHINE_X86_64, 335, "uretprobe" }, { MACHINE_X86_64, 336, "uprobe" },
 	{ MACHINE_RISCV64, 258, "riscv_hwprobe" },
@@ -110,7 +111,7 @@ static bool fits(const char *pattern, const char *text)
 	return pattern[n - 1] == '*' ? !strncmp(pattern, text, n - 1) : !strcmp(pattern, text);
 }
 
-/* The 64-bit machines whose 32-bit programs have calls of these machines. */
+/* The 64-bit machines that run 32-bit programs of one of these machines. */
 static uint16_t hosts_of(uint16_t set)
 {
 	uint16_t hosts = set & BIT(OTHER);

@@ -52,7 +52,7 @@ void machine_evidence_add(struct machine_evidence *e, const struct machine_evide
 
 /* Reads the boot id and machine of this system. Call before other threads exist and before isolation. */
 void machine_learn_here(void);
-/* The machine of hosts that cannot be told otherwise. Call before other threads exist. */
+/* The machine of hosts whose traces do not show it. Call before other threads exist. */
 void machine_assume(enum machine m);
 
 /* boot: boot id of the host, or "". MACHINE_UNKNOWN: several are possible, or the evidence contradicts itself. Any

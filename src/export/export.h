@@ -84,9 +84,8 @@ uint64_t export_other_id(uint64_t upper, uint64_t lower);
 /* The id in the timeline of a trace with this id of 32 digits. upper 0: `lower` itself. */
 uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t lower);
 
-/* The JSON text; free it with g_free(). *ret_spans: the number of exported spans, with those of
- * waits and calls. NULL and *error: the timeline has no such
- * trace or span. */
+/* The JSON text; free it with g_free(). *ret_spans: the number of exported spans, those of waits
+ * and calls included. NULL and *error: the timeline has no such trace or span. */
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error);
 

@@ -41,7 +41,7 @@ void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const st
 void doctor_advise(struct doctor *doc);
 void doctor_check_clocks(struct doctor *doc);
 
-/* Repairs. `channel` may be NULL: then the commands have placeholders. */
+/* Repairs. Commands for an unknown channel call it NAME. */
 struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
 				  double events_per_s, char *cost);
 const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain);

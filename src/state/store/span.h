@@ -51,7 +51,8 @@ struct span_wait {
 	uint32_t cpu_holder;		/* the thread that ran longest on its CPU while it was runnable; ID_NONE:
 					 * unknown */
 	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
-	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED) */
+	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED); of DISK and WRITEBACK the one
+					 * with more of the time */
 	bool lock;			/* the futex belongs to a lock (not to a condition, or to a thread's end) */
 	uint64_t arg;			/* a futex's address; else 0 */
 };
