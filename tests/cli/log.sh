@@ -9,7 +9,7 @@ refused 2 "no trace directory" log
 refused 2 "recorded" log -r localhost
 refused 2 "csv" log --format csv "$small"
 refused 2 "--filter" log --filter 'nonsense > 1' "$small"
-refused 2 "no duration" log --filter 'duration_ns > 5MB' "$small"
+refused 2 "not a duration" log --filter 'duration_ns > 5MB' "$small"
 refused 2 "--from" log --from yesterday "$small"
 refused 2 "before --to" log --from +2s --to +1s "$small"
 refused 2 "-b" log --each "$small"

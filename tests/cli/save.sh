@@ -67,7 +67,7 @@ refused 2 "save needs -o DIR" save "$demo"
 refused 2 "save has no --force" save --force -o x "$demo"
 refused 2 "save needs a recorded trace" save -r localhost -o x
 refused 2 "--with-statedump needs save" -b --with-statedump "$demo"
-refused 1 "is outside of the trace" save -o x --from +3600s --to +3700s "$demo"
+refused 1 "is outside the trace" save -o x --from +3600s --to +3700s "$demo"
 refused 1 "nowhere" save -o x nowhere
 refused 1 "cannot save to" save -o /proc/x/y "$demo"
 cp -r "$TRACES/kernel-small/trace" damaged

@@ -69,27 +69,27 @@ lab_up
 # --- what is looked for
 lacks() { ! shows "$1"; }
 head_is() { t capture-pane -p -t now | head -n 1 | grep -q "^$1"; }
-# answers: does the screen answer keys within 100 ms? The median of nine, in $ms.
+# answers: does the screen answer keys while a request waits? A request waits for its time limit, a second, so no key may.
 answers() {
-	local key word begin all=''
+	local key word begin ms all=''
 	for key in 2 1 2 1 2 1 2 1 2; do
 		word=Overview
 		[ $key = 1 ] || word=Traces
 		begin=${EPOCHREALTIME/./}
 		keys $key
-		until head_is $word; do
-			[ $((${EPOCHREALTIME/./} - begin)) -lt 5000000 ] || return 1
-		done
-		all="$all $(((${EPOCHREALTIME/./} - begin) / 1000))"
+		until_true head_is $word || return 1
+		ms=$(((${EPOCHREALTIME/./} - begin) / 1000))
+		all="$all $ms"
+		[ "$ms" -lt 1000 ] || break
 	done
 	keys 1
-	ms=$(printf '%s\n' $all | sort -n | sed -n 5p)
 	echo "# keys were answered within:$all ms"
-	[ "$ms" -lt 100 ]
+	[ "$ms" -lt 1000 ]
 }
-# banner NAME WORDS: it says so, and since when; the history is there and keys are answered
+shows_one() { local word; for word in "$@"; do shows "$word" && return; done; return 1; }
+# banner NAME WORDS...: it says one of them, and since when; the history is there and keys are answered
 banner() {
-	ok "$1: the banner says what" wait_for "$2"
+	ok "$1: the banner says what" until_true shows_one "${@:2}"
 	ok "$1: since when" shows_since
 	ok "$1: the history stays" shows "history "
 	ok "$1: keys are answered" answers
@@ -127,7 +127,7 @@ ok "cut for a moment: soon (the place at the relay is given back)" [ $((SECONDS 
 
 # --- the viewer's own end
 ip link set view down
-banner "own end down" "no answer in time"
+banner "own end down" "no answer in time" "unreachable"
 ip link set view up
 ok "own end up: it goes on" until_true follows
 

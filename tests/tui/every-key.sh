@@ -83,10 +83,10 @@ overview,table | time-back | | 06:08:37 PAUSED
 overview,table | time-forward | | 06:08:39 PAUSED
 overview,table | time-back-10 | | 06:08:35 PAUSED
 overview,table | time-forward-10 | | 06:08:40 PAUSED
-waterfall | time-back | | at 06:08:37; the trace stays
-waterfall | time-forward | | at 06:08:39; the trace stays
-waterfall | time-back-10 | | at 06:08:35; the trace stays
-waterfall | time-forward-10 | | at 06:08:40; the trace stays
+waterfall | time-back | | at 06:08:37; the screen still shows this trace
+waterfall | time-forward | | at 06:08:39; the screen still shows this trace
+waterfall | time-back-10 | | at 06:08:35; the screen still shows this trace
+waterfall | time-forward-10 | | at 06:08:40; the screen still shows this trace
 overview,table,waterfall | goto | | Enter:apply
 overview,table,waterfall | pause | | playing one step a second
 overview,table,waterfall | follow | | AT THE END

@@ -141,7 +141,7 @@ url=net://127.0.0.1:$(cat "$work/port")/host/vm/mine
 keys "'$BLKTOP' --config none --utc --no-spool -r $url; echo rc=\$?" Enter
 wait_for "DATA ! lost 0 INCOMPLETE"
 result $? "the session daemon was killed: the DATA line says that it is incomplete"
-shows "the session has ended, incomplete: session 'mine' of host 'vm'"
+wait_for "incomplete: session 'mine' of host 'vm'"
 result $? "and the bottom line why"
 keys q
 given_back 0

@@ -176,6 +176,7 @@ static void test_trace(void)
 	narrow.trace_id = top(&f)->narrow.trace_id;
 	g_autofree char *id = g_strdup_printf("%016" G_GINT64_MODIFIER "x", narrow.trace_id);
 	g_autofree char *spans = g_strdup_printf("› Spans: %s", id);
+	g_autofree char *calls = g_strdup_printf("› Syscalls: %s", id);
 	g_autofree char *cpus = g_strdup_printf("› CPUs: all, not only %s", id);
 	guint n = n_rows(&f, view_find("spans"), &narrow, view_find("spans")->default_by);
 
@@ -186,7 +187,9 @@ static void test_trace(void)
 	go(&f, "cpus");
 	g_assert_true(has(&f, cpus));
 	press(&f, "5");
-	g_assert_true(has(&f, "› Syscalls: tid "));
+	g_assert_true(has(&f, calls));
+	go(&f, "files");
+	g_assert_true(has(&f, "› Files: tid "));
 	g_assert_cmpint(top(&f)->narrow.tid, >, 0);
 	press(&f, "2");
 	g_assert_cmpuint(top(&f)->rows->rows->len, ==, 1);
