@@ -259,8 +259,10 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
+	if (s->first == INT64_MAX)
+		extend_coverage(s, tally.last_ns);
 	/* A late record may precede the coverage; the coverage does not change. */
-	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
+	int64_t from = s->first;
 	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
 	extend_coverage(s, MAX(tally.last_ns, from));

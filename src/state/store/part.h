@@ -32,7 +32,7 @@
 	"waited ", " for a CPU once woken", "waited for a CPU"
 #define PART_ROW_DISK "DISK", 'D', "blocked on a file or a sync; in spans while a block request was outstanding", \
 	"waited ", " for the disk", "waited for the disk"
-#define PART_ROW_WRITEBACK "WB", 'W', "blocked on a file while no block request was outstanding: kernel's writing", \
+#define PART_ROW_WRITEBACK "WRBK", 'W', "blocked on a file while no block request was outstanding: kernel's writing", \
 	"waited ", " for writeback", "waited for writeback"
 #define PART_ROW_SOCKET "NET", 'n', "blocked on a socket", \
 	"waited ", " for a socket", "waited for a socket"
