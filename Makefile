@@ -147,20 +147,25 @@ check: deps
 	@+$(again) check-built
 
 # Unit tests run with the sanitizers, in a tree of their own. Those that measure memory or read long recordings also run
-# without.
+# without. SLOW: with the sanitizers they take so long that they have them only in make check-long.
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
+SLOW := correct cut every-view import-pieces laws limits-packets model native native-feed parallel path paths plain \
+	reader-bt2 spare spool
+SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
+SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
 PLAIN_SRC := $(shell grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h' $(TEST_SRC))
-PLAIN_TESTS := $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+PLAIN_TESTS := $(sort $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%) $(SLOW_TESTS))
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
+CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(PLAIN_TESTS) $(SCRIPTS)
 # First, so that none is left running alone.
-LONGEST = $(filter %-laws %-plain %-every-view,$(ASAN_TESTS)) $(filter tests/fuzz/% tests/truth/% %/network.sh %/local.sh \
-	%/headers.sh %/hostile-traces.py %/hostile-relay.py,$(SCRIPTS))
+LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
+	%/hostile-traces.py %/hostile-relay.py,$(CHECKED))
 check-built: all tests man asan-tests
-	$(run) $(LONGEST) $(filter-out $(LONGEST),$(ASAN_TESTS) $(PLAIN_TESTS) $(SCRIPTS))
+	$(run) $(LONGEST) $(filter-out $(LONGEST),$(CHECKED))
 
 check-unit: tests
 	$(run) $(TESTS)
@@ -178,8 +183,9 @@ check-long:
 	@CC='$(CC)' scripts/deps build test long
 	@+$(again) check-long-built
 
-check-long-built: all tests
-	TEST_SECONDS=7200 TABLE=1 $(run) $(LONG)
+check-long-built: all tests asan-tests
+	TEST_SECONDS=7200 TABLE=1 ALL=1 BLKTOP_CUTS_STRIDE=3 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
+		tests/cli/hostile-traces.py $(LONG)
 
 lint: check-lint
 
