@@ -104,6 +104,7 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 		c->named_ns = ts;
 		c->named_seq = seq;
 		c->named_tid = tid;
+		c->named_before_ns = c->before_ns;
 	}
 	if (was && !next->resolved)
 		drop_wakes(next, was);
@@ -123,13 +124,30 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
+/* Nobody knows what ran since the CPU's last event: it may have been offline. */
+static void end_at_last_event(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
+{
+	int64_t last = MIN(c->before_ns, ts);
+	if (last == INT64_MIN)
+		return;
+	charge_until(s, c, last);
+	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = last, .seq = seq, .cpu = c->self });
+	if (c->cursor < ts)
+		charge_cpu(s, c, CPU_UNKNOWN, c->cursor, ts);
+	c->cursor = MAX(c->cursor, ts);
+	c->task = NULL;
+	cpu_runs(s, c, last);
+}
+
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
-	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid)))
+	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid))) {
 		name_current(s, c, ts, seq, tid);
-	else
+	} else {
+		end_at_last_event(s, c, ts, seq);
 		cpu_replace(s, c, ts, seq, tid);
+	}
 }
 
 void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)

@@ -54,10 +54,12 @@ struct cpu {
 	int64_t named_ns;	/* instant when .start was identified; TS_NONE */
 	uint64_t named_seq;
 	int32_t named_tid;	/* the tid that .start was identified as; 0: the idle task */
+	int64_t named_before_ns;	/* .before_ns of that instant */
 	bool first_known;	/* .first_ns is set */
 	int64_t first_ns;	/* its first switch or loss: time is charged from there on */
 	bool lost;		/* it is between LOST_BEGIN and LOST_END */
 	int64_t kernel_from, kernel_to;	/* its first and last kernel event */
+	int64_t before_ns;	/* its kernel event before the one that is fed; INT64_MIN: none in this slice */
 	int64_t cursor, since;	/* .cursor: time is charged up to here; .since: end of its last loss, or INT64_MIN */
 	struct irq_frame irq[IRQ_FRAMES];	/* stack of handlers */
 	struct raise raise[SOFTIRQS];

@@ -343,6 +343,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 		learn_cpu(s, ev->stream, ev->ts);
 	if (stream->kernel) {
 		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
+		stream->c->before_ns = stream->c->kernel_to;
 		stream->c->kernel_to = ev->ts;
 		stream->plain = stream->c;
 	}

@@ -329,7 +329,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->cursor = !s->from_start ? TS_NONE : s->first == INT64_MAX ? s->first : covered_from(s, host);
 	c->irq_since = c->named_ns = TS_NONE;
 	c->kernel_from = INT64_MAX;
-	c->kernel_to = c->since = INT64_MIN;
+	c->kernel_to = c->before_ns = c->since = INT64_MIN;
 	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
 	c->irq_known = s->from_start;
 	irq_raises_init(s, c);
