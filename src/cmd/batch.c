@@ -53,7 +53,7 @@ static struct value get_from_ns(const struct row *row, const struct rows *rows)
 static struct value get_to_ns(const struct row *row, const struct rows *rows)
 {
 	(void)row;
-	return value_int(VALUE_TIME, rows->query.to_ns);
+	return value_int(VALUE_TIME, range_sum_end(rows->tl, rows->query.from_ns, rows->query.to_ns));
 }
 
 static struct value get_corrected(const struct row *row, const struct rows *rows)
@@ -130,6 +130,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
+	if (rows->omitted)
+		log_error("%s: %s", o->view->id, rows->omitted);
 	if (prints_blocks(o) || !reading_skips_free(&b->r))
 		rows_free(rows);
 	b->header = false;

@@ -3,14 +3,6 @@
 #include "export/diagnosis.h"
 #include "export/json.h"
 
-static void add_text(JsonBuilder *b, const char *key, const char *text)
-{
-	if (text)
-		json_add_text(b, key, text);
-	else
-		json_add_null(b, key);
-}
-
 static void add_known(JsonBuilder *b, const char *key, int64_t n, int64_t unknown)
 {
 	if (n != unknown)
@@ -47,10 +39,10 @@ static void add_lost(JsonBuilder *b, uint64_t events, uint64_t packets, unsigned
 static void add_channel(JsonBuilder *b, const struct diagnosis *d, const struct diag_channel *c)
 {
 	json_builder_begin_object(b);
-	add_text(b, "host", c->host);
+	json_add_text(b, "host", c->host);
 	json_add_text(b, "domain", c->domain);
-	add_text(b, "session", c->session);
-	add_text(b, "channel", c->name);
+	json_add_text(b, "session", c->session);
+	json_add_text(b, "channel", c->name);
 	json_builder_set_member_name(b, "contexts");
 	if (c->contexts) {
 		g_auto(GStrv) words = g_strsplit(c->contexts, " ", -1);
@@ -75,9 +67,9 @@ static void add_channel(JsonBuilder *b, const struct diagnosis *d, const struct 
 static void add_loss(JsonBuilder *b, const struct diag_loss *l)
 {
 	json_builder_begin_object(b);
-	add_text(b, "host", l->channel->host);
+	json_add_text(b, "host", l->channel->host);
 	json_add_text(b, "domain", l->channel->domain);
-	add_text(b, "channel", l->channel->name);
+	json_add_text(b, "channel", l->channel->name);
 	add_known(b, "cpu", l->cpu, -1);
 	add_known(b, "vpid", l->vpid, -1);
 	add_lost(b, l->events, l->packets, l->losses);
@@ -107,7 +99,7 @@ static void add_repair(JsonBuilder *b, const struct diag_repair *r)
 	json_add_text(b, "problem", r->problem);
 	add_texts(b, "commands", r->commands);
 	add_rate(b, "events_per_s", r->events_per_s);
-	add_text(b, "cost", r->cost);
+	json_add_text(b, "cost", r->cost);
 	json_builder_set_member_name(b, "on_request");
 	json_builder_add_boolean_value(b, r->on_request);
 	json_builder_end_object(b);
@@ -127,8 +119,8 @@ char *diagnosis_json(const struct diagnosis *d)
 	json_builder_begin_object(b);
 	json_add_text(b, "blktop", BLKTOP_VERSION);
 	json_add_text(b, "doctor", d->label);
-	add_text(b, "reader", d->reader);
-	add_text(b, "isolation", d->isolation);
+	json_add_text(b, "reader", d->reader);
+	json_add_text(b, "isolation", d->isolation);
 	add_known(b, "from_ns", d->from_ns, TIME_UNKNOWN);
 	add_known(b, "to_ns", d->to_ns, TIME_UNKNOWN);
 	json_add_int(b, "events", (int64_t)d->events);
@@ -145,7 +137,7 @@ char *diagnosis_json(const struct diagnosis *d)
 		add_question(b, d->questions->pdata[i]);
 	json_builder_end_array(b);
 	add_texts(b, "problems", d->problems);
-	add_text(b, "left_out", d->warning);
+	json_add_text(b, "left_out", d->warning);
 	begin_array(b, "repairs");
 	for (guint i = 0; i < d->repairs->len; i++)
 		add_repair(b, d->repairs->pdata[i]);

@@ -32,7 +32,8 @@ static inline bool rows_format_is_csv(enum rows_format format)
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
  * {"lost_events":N,"lost_packets":N,"lost_ns":N,"lost_cpus":N,"damaged_packets":N,"soft":N,"corrected":N,
  * "late_records":N,
- * "dropped_traces":N,"dropped_spans":N,"dropped":TEXT,"behind_ns":N,"left_packets":N,"left_bytes":N,"unread_packets":N,
+ * "dropped_traces":N,"dropped_spans":N,"dropped":TEXT,
+ * "omitted":TEXT,"behind_ns":N,"left_packets":N,"left_bytes":N,"unread_packets":N,
  * "ended_early":N,"ends_unknown":N,"gave_up":N},"rows":[{COLUMN_ID:VALUE,...}]}.
  *
  * Numbers are integers except ratios, in the C locale's format. An unknown value is null (CSV: empty; TEXT: "-").

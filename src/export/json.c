@@ -84,7 +84,10 @@ void json_add_int(JsonBuilder *b, const char *key, int64_t n)
 void json_add_text(JsonBuilder *b, const char *key, const char *text)
 {
 	json_builder_set_member_name(b, key);
-	json_put_text(b, text);
+	if (text)
+		json_put_text(b, text);
+	else
+		json_builder_add_null_value(b);
 }
 
 void json_add_hex(JsonBuilder *b, const char *key, uint64_t id)

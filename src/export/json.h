@@ -15,7 +15,7 @@ void json_append(GString *out, JsonBuilder *builder);
 
 /* Add members to the object that is open in the builder. */
 void json_add_int(JsonBuilder *b, const char *key, int64_t n);
-void json_add_text(JsonBuilder *b, const char *key, const char *text);	/* any bytes */
+void json_add_text(JsonBuilder *b, const char *key, const char *text);	/* any bytes; NULL: null */
 void json_add_hex(JsonBuilder *b, const char *key, uint64_t id);
 void json_add_null(JsonBuilder *b, const char *key);
 /* Adds the text as the next value. */

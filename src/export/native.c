@@ -270,6 +270,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	json_builder_add_boolean_value(b, t->nodes[node].critical);
 	add_text_or_null(b, "why", sentence);
 	add_parts(b, s);
+	add_known_int(b, "disk_queue_ns", s->disk_queue_ns, s->disk_queue_known);
 	add_annotations(b, h->tl, s);
 	begin_array(b, "waits");
 	for (uint32_t i = 0; i < s->n_waits; i++)

@@ -288,7 +288,7 @@ static void put_json_row(FILE *out, const struct view *v, const struct rows *row
 
 static void put_json_range(FILE *out, const struct rows *rows)
 {
-	int64_t from = rows->query.from_ns, to = rows->query.to_ns;
+	int64_t from = rows->query.from_ns, to = range_sum_end(rows->tl, from, rows->query.to_ns);
 	bool all = from == 0 && to == 0;
 	if (all && !timeline_coverage(rows->tl, &from, &to))
 		fputs("\"range\":{\"from_ns\":null,\"to_ns\":null}", out);
@@ -338,10 +338,8 @@ static void put_json_completeness(FILE *out, const struct rows *rows)
 	json_add_int(b, "late_records", (int64_t)rows->completeness.late);
 	json_add_int(b, "dropped_traces", (int64_t)traces);
 	json_add_int(b, "dropped_spans", (int64_t)spans);
-	if (rows->dropped)
-		json_add_text(b, "dropped", rows->dropped);
-	else
-		json_add_null(b, "dropped");
+	json_add_text(b, "dropped", rows->dropped);
+	json_add_text(b, "omitted", rows->omitted);
 	add_missing(b, timeline_missing(rows->tl));
 	json_builder_end_object(b);
 	json_append(text, b);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/needs.h"
+#include "views/repairs.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -248,7 +249,7 @@ unsigned frame_sentence(struct app *app, struct box box, enum role role, const c
 static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {
 	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
-				  needs_for_losses(app->main));
+				  repair_for_losses());
 
 	return after != x ? after : frame_add(app, y, x, ROLE_DIM, "  F7: how to avoid it");
 }

@@ -110,7 +110,7 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
 		    "need a");
 		add(lines, "  new channel, since the size of a channel cannot be changed:");
-		add(lines, "  %s", needs_for_losses(app->main));
+		add(lines, "  %s", repair_for_losses());
 	}
 	if (t->provisional) {
 		add(lines, "  A state dump records names and files from before the recording:");

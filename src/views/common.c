@@ -182,7 +182,7 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
 	/* Rates are per whole second, because whole seconds are summed. */
-	r.seconds = MAX(r.to_ns - r.from_ns, 1) / (double)NS_PER_S;
+	r.seconds = MAX(range_sum_end(tl, r.from_ns, r.to_ns) - r.from_ns, 1) / (double)NS_PER_S;
 	return r;
 }
 

@@ -11,7 +11,7 @@ struct file_row {
 	struct common c;		/* name: the path; latency: of all calls */
 	const char *kind;
 	int32_t fd_low, fd_high;	/* -1: unknown, or several processes */
-	uint64_t bytes[2], asked[2], untold[2], unsized[2];
+	uint64_t bytes[2], asked[2], untold[2], unsized[2], submitted;
 	struct hist hist[IO_DIR_N];	/* used only while cells are summed */
 	struct stat stat[IO_DIR_N];
 };
@@ -64,6 +64,12 @@ CALLS(syncs, IO_DIR_SYNC)
 static GETTER(get_others)
 {
 	return value_int(VALUE_COUNT, ROW(row)->stat[IO_DIR_OTHER].count);
+}
+
+static GETTER(get_submitted)
+{
+	uint64_t n = ROW(row)->submitted;
+	return n ? value_int(VALUE_COUNT, n) : value_none();
 }
 
 static struct value bytes(const struct row *row, enum io_dir dir)
@@ -144,6 +150,8 @@ static const struct column file_columns[] = {
 	COLUMN_ID("fd_last", "FDLAST", 0, 0, "its descriptor; of several the highest", get_fd_last),
 	COLUMN_T("peer", "PEER", 0, 0, "address of a socket's other end, or that it is bound to", get_peer),
 	COLUMN_CONTAINER,
+	COLUMN_N("submitted", "SUBMIT", VALUE_COUNT, 0, 0, "requests submitted to io_uring; their files are not known",
+		 get_submitted),
 };
 
 static const struct column io_columns[] = {
@@ -170,6 +178,7 @@ static void add_cell(struct file_row *r, const struct file_cell *cell)
 		r->unsized[d] += cell->unsized[d];
 	}
 	r->c.errors += cell->errors;
+	r->submitted += cell->submitted;
 	for (unsigned d = 0; d < IO_DIR_N; d++)
 		add_dir(r, d, &cell->latency[d]);
 }
@@ -182,6 +191,19 @@ static void add_fds(struct file_row *r, enum view_by by, const struct file_cell 
 	r->fd_high = MAX(r->fd_high, cell->fd_high);
 }
 
+/* What io_uring reads and writes is not in the trace. */
+static void describe_submitted(struct rows *rows)
+{
+	uint64_t n = 0;
+	for (guint i = 0; i < rows->rows->len; i++)
+		n += ROW(rows->rows->pdata[i])->submitted;
+	if (!n)
+		return;
+	g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT " requests were submitted to io_uring: their "
+						"files and bytes are not known", n);
+	rows->omitted = rows->about = rows_text(rows, text);
+}
+
 static void finish(struct rows *rows, GCompareFunc compare)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -192,6 +214,7 @@ static void finish(struct rows *rows, GCompareFunc compare)
 		}
 	}
 	common_finish(rows, compare);
+	describe_submitted(rows);
 }
 
 static int compare(const void *va, const void *vb)

@@ -58,10 +58,10 @@ static GETTER(get_lost_ratio)
 }
 
 /* The tracer discards events if the ring is full. It loses packets if it overwrites the ring, or if a reader or live
- * viewer is too slow. More and larger sub-buffers help in all cases. */
+ * viewer is too slow. More and larger sub-buffers help in all cases; how large, the doctor says from the packets. */
 static GETTER(get_repair)
 {
-	return value_text(repair_for_losses(ROW(row)->kernel));
+	return value_text(repair_for_losses());
 }
 
 static const struct column columns[] = {
@@ -76,8 +76,8 @@ static const struct column columns[] = {
 	COLUMN_N("lost_ns", "DARK", VALUE_NS, 8, 2, "how long the stream is not to be trusted",
 		 get_lost_ns),
 	COLUMN_N("lost_ratio", "DARK%", VALUE_RATIO, 6, 2, "share of the range", get_lost_ratio),
-	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "the command that makes the buffers larger, before "
-		    "the session is started", get_repair),
+	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "what to do before the session is started again",
+		    get_repair),
 };
 
 static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)

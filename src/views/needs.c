@@ -68,11 +68,6 @@ GPtrArray *needs_commands(const struct view *v, const struct timeline *tl)
 	return commands;
 }
 
-const char *needs_for_losses(const struct timeline *tl)
-{
-	return repair_for_losses(timeline_has_event(tl, "sched_switch") || view_has_calls(tl));
-}
-
 char *view_missing_text(const struct view *v, const struct timeline *tl)
 {
 	g_autoptr(GString) missing = g_string_new(NULL);

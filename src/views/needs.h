@@ -15,9 +15,6 @@ GPtrArray *needs_of(const struct view *v, const struct timeline *tl);
 /* The lttng commands (char *, owned by the array) that enable the missing events in the current session; empty if none
  * is missing. */
 GPtrArray *needs_commands(const struct view *v, const struct timeline *tl);
-/* A command against losses, for the kernel's channel; if the trace has only user-space events, for theirs.
- * Constant text. */
-const char *needs_for_losses(const struct timeline *tl);
 
 /* The missing events of the view as one text: "sched_switch, sched_waking". NULL: the trace has all of
  * them. Free with g_free(). */

@@ -133,8 +133,7 @@ char *repair_buffers(const char *domain, const char *session, const char *channe
 			       discard ? " --discard" : "", name);
 }
 
-const char *repair_for_losses(bool kernel)
+const char *repair_for_losses(void)
 {
-	return kernel ? "lttng enable-channel --kernel --subbuf-size=2M --num-subbuf=16 NAME" :
-		"lttng enable-channel --userspace --subbuf-size=512K --num-subbuf=16 NAME";
+	return "larger buffers; blktop --doctor says how large";
 }

@@ -31,7 +31,7 @@ char *repair_statedump(const char *session);
 /* Creates a channel with other buffers. channel NULL: "NAME". discard: discard mode, else overwrite mode. */
 char *repair_buffers(const char *domain, const char *session, const char *channel, uint64_t bytes,
 		     uint64_t n, bool discard);
-/* The same for a channel of which nothing is known; it is called NAME. Constant text. */
-const char *repair_for_losses(bool kernel);
+/* The same where sizes of packets are not known. Constant text. */
+const char *repair_for_losses(void);
 
 #endif

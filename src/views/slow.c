@@ -2,6 +2,8 @@
 /*
  * The slowest system calls of the range, one row each.
  */
+#include "base/limits.h"
+#include "base/timefmt.h"
 #include "views/common.h"
 #include "views/registry.h"
 
@@ -87,17 +89,46 @@ static int compare(const void *va, const void *vb)
 	return (a->c.tid > b->c.tid) - (a->c.tid < b->c.tid);
 }
 
+/* The number of calls of the second that pass the query. */
+static uint64_t n_calls(const struct view_query *query, const struct timeline *tl, const struct second *s)
+{
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		if (query_wants_thread(query, tl, s->calls[i].thread))
+			n += hist_count(&s->calls[i].latency);
+	return n;
+}
+
+/* Says how many of the calls are not listed: those of each second that are shorter than its LIMIT_SECOND_CALLS
+ * longest, so none is longer than `longest`. */
+static void describe_omitted(struct rows *rows, uint64_t n, int64_t longest)
+{
+	if (!longest || n <= rows->rows->len)
+		return;
+	char ns[TIMEFMT_LEN];
+	g_autofree char *text = g_strdup_printf("%u of %" G_GUINT64_FORMAT " calls: all that took more than %s, and "
+		"the longest of each second; the log has the rest, by a filter on duration_ns",
+		rows->rows->len, n, timefmt_duration(ns, longest));
+	rows->omitted = rows->about = rows_text(rows, text);
+}
+
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
+	uint64_t n = 0;
+	int64_t longest = 0;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_slow; k++)
 			if (query_wants_thread(query, tl, s->slow[k].thread))
 				add_call(rows, &s->slow[k]);
+		if (s->n_slow == LIMIT_SECOND_CALLS)
+			longest = MAX(longest, s->slow[s->n_slow - 1].duration_ns);
+		n += n_calls(query, tl, s);
 	}
 	common_finish(rows, compare);
+	describe_omitted(rows, n, longest);
 	return rows;
 }
 
@@ -107,8 +138,8 @@ const struct view view_slow = {
 	.only = ONLY_THREADS,
 	.id = "slow", .title = "Slowest calls",
 	.help = "The slowest single system calls of the range: the thread, the time, and the file or "
-		"socket. Of every second the 64 longest are retained, and the 8 longest of each process.",
+		"socket. Of every second the 64 longest are listed; the call log has all.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
-	.on_screen = true, .reads = READS_SLOW, .build = build,
+	.on_screen = true, .reads = READS_SLOW | READS(call), .build = build,
 };

@@ -128,6 +128,11 @@ GETTER(span_get_self)
 	return value_int(VALUE_NS, SPAN(row)->self_ns);
 }
 
+static GETTER(get_disk_queue)
+{
+	return SPAN(row)->disk_queue_known ? value_int(VALUE_NS, SPAN(row)->disk_queue_ns) : value_none();
+}
+
 GETTER(span_get_state)
 {
 	return value_text(span_state_name[SPAN(row)->state]);
@@ -227,6 +232,8 @@ static const struct column columns[] = {
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_EXPLANATION(get_explanation),
 	COLUMN_CONTAINER,
+	COLUMN_N("disk_queue_ns", "DQUEUE", VALUE_NS, 0, 0, "of its disk time: its requests were still in the "
+		 "device's queue; null: insertions were not recorded", get_disk_queue),
 };
 
 static int order(uint64_t a, uint64_t b)

@@ -314,3 +314,11 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 	for (guint i = 0; i < n; i++)
 		rows->rows->pdata[i] = items[i].row;
 }
+
+int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	int64_t last;
+	if (!timeline_coverage(tl, NULL, &last) || to_ns != last + 1)
+		return to_ns;
+	return MAX(last, from_ns + 1);
+}

@@ -110,6 +110,7 @@ struct rows {
 	/* About the table: .about says what it shows, .explanation explains it. NULL: none. */
 	const char *about, *explanation;
 	const char *dropped;		/* part of .about: what was dropped to save memory. NULL: nothing */
+	const char *omitted;		/* part of .about: what is not listed, and where it is. NULL: nothing */
 	void *extra;			/* data of the view: see overview.h, waterfall.h */
 	void (*free_extra)(void *extra);
 };
@@ -215,6 +216,10 @@ unsigned rows_missing(const struct rows *rows, uint32_t host);
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);
 const char *rows_text(struct rows *rows, const char *s);	/* copies it into rows->text */
+
+/* Where the sums of the range [from_ns, to_ns) end. The range of the trace's last second contains the last event, so it
+ * ends 1 ns after it; sums of time end at the event. */
+int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 const char *rows_hold_text(struct rows *rows, const char *reftext);	/* takes a reference; returns it */
 
 #endif

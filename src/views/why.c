@@ -409,6 +409,8 @@ static void add_cause(GString *text, struct history *h, const struct tree *t, co
 	const struct span *s = t->nodes[c->node].span;
 	add_did(text, h, s, c);
 	add_object(text, h, s, c, ": ");
+	if (c->part == PART_DISK && s->disk_queue_known && s->disk_queue_ns * 2 > s->part[PART_DISK])
+		g_string_append(text, ", mostly in its queue");
 	if (part_is_runnable(c->part))
 		add_neighbour(text, h, s, c->ns);
 	if (is_lock(c)) {

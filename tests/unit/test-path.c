@@ -110,6 +110,8 @@ static void test_story(gconstpointer data)
 #define KERNEL_9 "12 0 lttng_statedump_process_state tid=9 pid=9 ppid=2 name=\"t9\" type=1\n"
 #define SYNC ENTER("150", "0", "fsync", "fd=3") SWITCH("200", "0", "7", "2", "0")
 #define SYNCED(runs, exit) SWITCH(runs, "0", "0", "0", "7") EXIT(exit, "0", "fsync")
+#define INSERT(at, cpu, tid) \
+	at " " cpu " block_rq_insert dev=8 sector=64 nr_sector=8 bytes=4096 rwbs=1 tid=" tid "\n"
 #define ISSUE(at, cpu, tid) \
 	at " " cpu " block_rq_issue dev=8 sector=64 nr_sector=8 bytes=4096 rwbs=1 tid=" tid "\n"
 #define COMPLETE(at, cpu) at " " cpu " block_rq_complete dev=8 sector=64 nr_sector=8 rwbs=1 error=0\n"
@@ -165,6 +167,11 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n200-700 t7/7 disk: fsync(fd 3), woken by irq 26 virtio\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
 	  "waited 500ns for the disk: fd 3 (500ns of 900ns); and computed 380ns (+380ns)" },
+	{ "queued request", BEGIN INSERT("160", "0", "7") SYNC ISSUE("600", "0", "0") DEVICE("690", "0")
+	  COMPLETE("695", "0") WAKE("700", "0", "7", "0") DEVICE_DONE("710", "0") SYNCED("720", "730") END("0"),
+	  "100-200 t7/7 cpu user\n200-700 t7/7 disk: fsync(fd 3), woken by irq 26 virtio\n700-720 t7/7 wakeup\n"
+	  "720-1000 t7/7 cpu user\n",
+	  "waited 500ns for the disk: fd 3, mostly in its queue (500ns of 900ns); and computed 380ns (+380ns)" },
 	/* A request of another process is not waited for. */
 	{ "other request", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") SYNC ISSUE("210", "1", "20")
 	  SWITCH("220", "1", "20", "0", "9") DEVICE("600", "1") COMPLETE("610", "1") DEVICE_DONE("620", "1")

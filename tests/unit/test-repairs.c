@@ -78,12 +78,6 @@ static void test_buffers(void)
 						      cases[i].bytes, cases[i].n, cases[i].discard);
 		g_assert_cmpstr(got, ==, cases[i].text);
 	}
-	/* What needs no trace to be known is worded the same. */
-	g_autofree char *less = repair_buffers("kernel", NULL, NULL, 2 << 20, 16, false);
-	g_assert_cmpstr(repair_for_losses(true), ==, less);
-	g_clear_pointer(&less, g_free);
-	less = repair_buffers("ust", NULL, NULL, 512 << 10, 16, false);
-	g_assert_cmpstr(repair_for_losses(false), ==, less);
 	g_autofree char *dump = repair_statedump(NULL), *named = repair_statedump("a b");
 	g_assert_cmpstr(dump, ==, "lttng regenerate statedump");
 	g_assert_cmpstr(named, ==, "lttng regenerate statedump --session 'a b'");

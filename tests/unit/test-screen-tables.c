@@ -599,7 +599,7 @@ static void test_facts(void)
 	app_key(f.app, UI_KEY_F(7));
 	draw(&f);
 	g_assert_true(has(&f, "lost in this range: 12 events"));
-	g_assert_true(has(&f, "--num-subbuf=16"));
+	g_assert_true(has(&f, "blktop --doctor"));
 	stop(&f);
 }
 

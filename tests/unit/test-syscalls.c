@@ -163,6 +163,8 @@ static const struct step story[] = {
 	CALL("pwritev2", "args[0]=4 args[1]=4096 args[2]=1", "fd=4 vec=4096 vlen=1 pos_l=0 pos_h=0 flags=0", 33),
 	CALL("pidfd_open", "args[0]=9 args[1]=0", "pid=9 flags=0", 5),
 	CALL("io_uring_setup", "args[0]=8 args[1]=4096", "entries=8 params=4096", 6),
+	CALL("io_uring_enter", "args[0]=6 args[1]=3 args[2]=1",
+	     "fd=6 to_submit=3 min_complete=1 flags=1 sig=0 sigsz=8", 3),
 	KNOWN("read", "fd=5 count=8", -22),
 	KNOWN("read", "fd=6 count=8", -22),
 	/* Marked to be closed on exec: they are open until then. */
@@ -205,7 +207,8 @@ static void test_story(void)
 		"\nlocalhost,7,7,a,clone3,1,0,0,20,", "\nlocalhost,9,9,a,vfork,1,0,0,90,",
 		"\nlocalhost,10,10,b,execveat,1,0,0,20,", "\nlocalhost,7,7,a,epoll_pwait2,1,0,0,40,",
 		"\nlocalhost,7,a,/data,file,3,0,155,0,", "\nlocalhost,7,a,memfd,event,0,3,0,129,",
-		"\nlocalhost,7,a,pidfd,event,1,0,0,0,", "\nlocalhost,7,a,io_uring,event,1,0,0,0,",
+		"\nlocalhost,7,a,pidfd,event,1,0,0,0,", "\nlocalhost,7,a,io_uring,event,1,0,,,",
+		",6,6,,,3",	/* requests that were submitted to it */
 		"\nlocalhost,7,a,fd 4,unknown,0,1,0,33,",	/* the child may have closed it here, too */
 		"\nlocalhost,7,a,fd 3,unknown,1,0,1,0,",	/* closed by execveat */
 		"\n7 poll 10\n", "\n7 futex 10\n", "\n9 other 50\n", "\nopen ends 0\n",

@@ -106,7 +106,7 @@ static uint64_t power_of_two(uint64_t least)
 }
 
 #define LEAST_SUBBUF (256 << 10)
-#define LEAST_SUBBUFS 8
+#define LEAST_SUBBUFS 32	/* twice the usual; the trace does not say how many there were */
 
 /* "k0 of the kernel lost 53255 events in 46 times, ..." */
 static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overwrote)
@@ -131,7 +131,8 @@ static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overw
 	return g_string_free(text, FALSE);
 }
 
-/* Recommends room for twice the largest single loss, in sub-buffers that are not smaller than before. */
+/* Recommends room for twice the largest single loss beside what was there, in sub-buffers that are not smaller than
+ * before. */
 static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 {
 	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
@@ -139,7 +140,7 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 	uint64_t lost = (uint64_t)(event_bytes * (double)c->worst_events) +
 			(c->losses ? c->lost_packets / c->losses + 1 : 0) * c->packet_bytes;
 	uint64_t subbuf = power_of_two(MAX(c->packet_bytes, LEAST_SUBBUF));
-	uint64_t n = power_of_two(MAX(2 * lost / subbuf + 4, LEAST_SUBBUFS));
+	uint64_t n = power_of_two(LEAST_SUBBUFS + 2 * lost / subbuf);
 	char held[TIMEFMT_LEN];
 	bool overwrote = c->lost_packets && !c->lost_events;
 
@@ -147,8 +148,9 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 						 c->name, subbuf, n, overwrote));
 	doctor_repair(doc, loss_words(c, lost, overwrote), commands,
 		      c->lost_events ? diag_rate(doc->d, c->lost_events) : -1,
-		      g_strdup_printf("what was lost is then recorded; needs %s of memory for each CPU, for each "
-				      "user or process", timefmt_bytes(held, subbuf * n)));
+		      g_strdup_printf("what was lost is then recorded, if there were fewer than %u sub-buffers (the "
+				      "trace does not say; else double yours); needs %s of memory for each CPU, for "
+				      "each user or process", LEAST_SUBBUFS, timefmt_bytes(held, subbuf * n)));
 }
 
 void doctor_repair_losses(struct doctor *doc)

@@ -293,7 +293,8 @@ static void log_busy(struct slice *s, const struct block_busy *b)
 static struct block_busy busy_of(const struct request *r, int64_t end)
 {
 	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
-				    .thread = r->thread, .read = r->dir == BLOCK_READ };
+				    .thread = r->thread, .read = r->dir == BLOCK_READ,
+				    .queue_ns = r->issued ? MIN(r->queue_ns, end - r->begin) : end - r->begin };
 }
 
 static struct block_busy flush_busy(const struct disk *d, int64_t end)

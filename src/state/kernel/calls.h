@@ -28,7 +28,7 @@ void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 /* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages. */
 static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
 {
-	return ret > 0 && !info->bytes_mask && info->io != IO_NONE;
+	return ret > 0 && !info->bytes_mask && (info->io != IO_NONE || info->submits);
 }
 
 /* asked: bytes that the call requested; -1: unknown. */
@@ -43,6 +43,13 @@ static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t 
 		f->untold[dir] += asked < 0;
 		f->unsized[dir] += unsized;
 	}
+}
+
+static inline void file_submitted(struct built_file_cell *f, uint64_t requests)
+{
+	f->submitted += requests;
+	f->unsized[IO_DIR_READ]++;
+	f->unsized[IO_DIR_WRITE]++;
 }
 
 /* bt: from cell_of_thread(); bc: from cell_of_call(); info: of c. */
@@ -60,13 +67,16 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	if (info->has_fd) {	/* all calls that move bytes have a descriptor */
 		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
 		bool unsized = call_is_unsized(info, ret);
-		bt->unsized[IO_DIR_READ] += unsized && info->reads;
-		bt->unsized[IO_DIR_WRITE] += unsized && info->writes;
+		bt->unsized[IO_DIR_READ] += unsized && (info->reads || info->submits);
+		bt->unsized[IO_DIR_WRITE] += unsized && (info->writes || info->submits);
 		bt->read_bytes += info->reads ? bytes : 0;
 		bt->write_bytes += info->writes ? bytes : 0;
-		if (c->fd >= 0 && slice_reads(s, CELL_file))
-			file_count(cell_of_file(s, b, t, c), info->dir, bytes, unsized, c->arg[0], error,
-				   latency, bucket);
+		if (c->fd >= 0 && slice_reads(s, CELL_file)) {
+			struct built_file_cell *f = cell_of_file(s, b, t, c);
+			file_count(f, info->dir, bytes, unsized, c->arg[0], error, latency, bucket);
+			if (info->submits && ret > 0)
+				file_submitted(f, (uint64_t)ret);
+		}
 		if (info->io == IO_BOTH)
 			call_count_target(s, b, t, c, info, ts, ret);
 	}

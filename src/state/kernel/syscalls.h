@@ -53,6 +53,7 @@ struct call_info {
 	uint8_t fdop;		/* enum call_fdop */
 	bool twice;		/* has two exits: fork, vfork, clone, clone3 */
 	bool has_fd;		/* has a descriptor: counted in the files view */
+	bool submits;		/* its return value is a number of requests whose files are not known: io_uring_enter */
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
 	bool no_call;		/* and returns to user mode at once: rt_sigreturn */
 	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */

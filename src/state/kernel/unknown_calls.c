@@ -3,6 +3,8 @@
 #include "state/kernel/unknown_calls.h"
 
 #include "state/kernel/bin.h"
+#include "state/kernel/charge.h"
+#include "state/kernel/coverage.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
@@ -120,6 +122,9 @@ void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	if (how == INITIAL_BY_EXIT) {
 		resolution_of_exit(by, &v);
 		slice_bin(s, by->ts)->completeness.provisional++;
+		if (by->name)		/* the exit proves that it was in the call since the beginning */
+			charge_busy(s, t, &(struct call){ .name = by->name, .busy_from = covered_from(s, t->host) },
+				    by->ts);
 	}
 	resolve(s, t, &v);
 }

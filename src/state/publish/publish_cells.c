@@ -111,7 +111,8 @@ static void make_file(struct second_maker *m, const void *built)
 		thread_cell(m, id)->part[part_is_unknown(m->s, names_part_of(kind))] += x->blocked_ns;
 	if (!has_calls(x))
 		return;
-	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors };
+	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors,
+				.submitted = x->submitted };
 	memcpy(c.untold, x->untold, sizeof c.untold);
 	memcpy(c.unsized, x->unsized, sizeof c.unsized);
 	memcpy(c.bytes, x->bytes, sizeof c.bytes);

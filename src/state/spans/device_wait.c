@@ -14,7 +14,7 @@ struct search {
 	struct spans *sp;
 	uint32_t thread, process;
 	int64_t from, to;
-	struct vec intervals;		/* struct interval */
+	struct vec intervals, service;	/* struct interval: outstanding, and in the device */
 	int64_t last_end;		/* of the request of .submitter */
 	uint32_t submitter;
 };
@@ -32,8 +32,11 @@ static void add_request(const struct block_busy *b, void *data)
 	uint32_t submitter = thread_follow(x->sp->s, b->thread);
 	if (!may_wait_for(x, b, submitter))
 		return;
-	*vec_add(&x->intervals, struct interval) =
-		(struct interval){ MAX(b->begin, x->from), MIN(b->end, x->to) };
+	struct interval v = { MAX(b->begin, x->from), MIN(b->end, x->to) };
+	*vec_add(&x->intervals, struct interval) = v;
+	v.begin = MAX(v.begin, b->begin + b->queue_ns);
+	if (v.begin < v.end)
+		*vec_add(&x->service, struct interval) = v;
 	if (b->end <= x->to && b->end >= x->last_end) {
 		x->last_end = b->end;
 		x->submitter = submitter == x->thread ? ID_NONE : submitter;
@@ -75,8 +78,11 @@ static bool woken_by_device(struct spans *sp, const struct wait *w)
 /* A request's completion is logged before its interrupt wakes the threads that wait for it, possibly much later. */
 static void extend_last(struct search *x)
 {
-	if (x->last_end != INT64_MIN)
-		*vec_add(&x->intervals, struct interval) = (struct interval){ MAX(x->last_end, x->from), x->to };
+	if (x->last_end == INT64_MIN)
+		return;
+	struct interval rest = { MAX(x->last_end, x->from), x->to };
+	*vec_add(&x->intervals, struct interval) = rest;
+	*vec_add(&x->service, struct interval) = rest;
 }
 
 bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
@@ -93,7 +99,10 @@ bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_
 	if (ret->by_device)
 		extend_last(&x);
 	ret->outstanding_ns = sum_of(&x.intervals);
+	ret->queue_ns = ret->outstanding_ns - sum_of(&x.service);
 	ret->submitter = x.submitter;
+	g_assert(ret->queue_ns >= 0 && ret->outstanding_ns <= to - from);
 	vec_free(&x.intervals);
+	vec_free(&x.service);
 	return true;
 }

@@ -17,6 +17,7 @@
 
 struct device_wait {
 	int64_t outstanding_ns;		/* of the interval: time with such a request */
+	int64_t queue_ns;		/* of that: no such request had left the device's queue */
 	bool by_device;			/* the end of a request ended the wait: an interrupt woke the thread */
 	uint32_t submitter;		/* thread whose request completed last before the interval's end; ID_NONE: none,
 					 * or the waiting thread */

@@ -190,12 +190,23 @@ static void set_unknown_parts(const struct slice *s, struct span *span, struct v
 	}
 }
 
+/* Without insertions into the queue it is unknown how long requests were in it. */
+static void set_disk_queue(const struct slice *s, struct span *span)
+{
+	static const char *const events[] = { "block_rq_insert", "block_rq_issue", "block_rq_complete" };
+	span->disk_queue_known = s->has_calls && s->has_switches;
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+		span->disk_queue_known &= g_hash_table_contains(s->classes, events[i]);
+	span->disk_queue_ns = span->disk_queue_known ? MIN(span->disk_queue_ns, span->part[PART_DISK]) : 0;
+}
+
 /* ---- one half ---- */
 
 /* The wait was counted as PART_DISK: moves its time without an outstanding request. */
 static void add_writeback(struct span *span, const struct span_wait *w, const struct device_wait *d)
 {
 	int64_t ns = MIN(w->wake_ns - w->begin_ns - d->outstanding_ns, span->part[PART_DISK]);
+	span->disk_queue_ns += d->queue_ns;
 	if (ns <= 0)
 		return;
 	span->part[PART_DISK] -= ns;
@@ -221,7 +232,7 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 struct known_wait {
 	struct span_wait stored_wait;
 	const struct wait *wait;
-	int64_t writeback_ns;
+	int64_t writeback_ns, disk_queue_ns;
 	int64_t idle_ns;		/* its contribution to struct neighbour_list .idle */
 	uint32_t n, first;		/* its entries in spans.known_neighbours */
 	bool inside;
@@ -246,6 +257,7 @@ static void take_known(struct spans *sp, struct span *span, const struct known_w
 			k->wait->wake - k->wait->begin;
 	span->part[PART_DISK] -= k->writeback_ns;
 	span->part[PART_WRITEBACK] += k->writeback_ns;
+	span->disk_queue_ns += k->disk_queue_ns;
 	b->idle += k->idle_ns;
 	vec_append(&b->all, vec_at(&sp->known_neighbours, struct neighbour, k->first), k->n, sizeof(struct neighbour));
 }
@@ -259,13 +271,14 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 		return;
 	}
 	uint32_t n_neighbours = b->all.len, n_waits = sp->parts.waits.len;
-	int64_t idle = b->idle, writeback = span->part[PART_WRITEBACK];
+	int64_t idle = b->idle, writeback = span->part[PART_WRITEBACK], queue = span->disk_queue_ns;
 	take_wait(sp, span, thread, w, w->begin, w->end);
 	w->known = sp->known.len;
 	struct known_wait *k = vec_add(&sp->known, struct known_wait);
 	k->wait = w;
 	k->idle_ns = b->idle - idle;
 	k->writeback_ns = span->part[PART_WRITEBACK] - writeback;
+	k->disk_queue_ns = span->disk_queue_ns - queue;
 	k->first = sp->known_neighbours.len;
 	k->n = b->all.len - n_neighbours;
 	k->inside = sp->parts.waits.len > n_waits;
@@ -331,6 +344,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	if (x && h->end > x->ts && x->snap)
 		explain_open(sp, span, x, h->end);
 	set_unknown_parts(sp->s, span, &sp->parts.waits);
+	set_disk_queue(sp->s, span);
 	set_waits(&sp->parts.waits, span);
 	neighbours_sum(sp, span);
 	for (unsigned p = 0; p < PART_N; p++)

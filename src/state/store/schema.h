@@ -86,6 +86,7 @@ enum {
 
 #define FILE_FIGURES(F, A) \
 	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
+	F(uint64_t, submitted, SUM, COUNT, "requests submitted to io_uring; their files are not known") \
 	A(uint32_t, untold, 2, SUM, COUNT, name_of_io, "calls that do not tell how many bytes they ask for") \
 	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	A(uint64_t, bytes, 2, SUM, BYTES, name_of_io, "transferred") \

@@ -117,6 +117,7 @@ struct span {
 	int64_t end_ns;			/* of an open span: the latest known instant */
 	int64_t self_ns;		/* duration minus the time that its children cover */
 	int64_t part[PART_N];		/* ns; sums exactly to end_ns - begin_ns */
+	int64_t disk_queue_ns;		/* of part[PART_DISK]: its requests were still in the device's queue */
 	struct span_annotation *annotations;	/* n_annotations; likewise the other arrays */
 	struct span_tag *tags;
 	struct span_wait *waits;
@@ -129,6 +130,7 @@ struct span {
 	size_t bytes;			/* memory, approximate: texts shorter than SPAN_LONG_TEXT count as if no
 					 * other span had them; the timeline counts longer ones */
 	bool packed;			/* private: the arrays are in the span's own piece of memory */
+	bool disk_queue_known;		/* .disk_queue_ns is */
 	bool has_long_text;		/* has a text that .bytes does not count */
 	gatomicrefcount refs;		/* private */
 };
