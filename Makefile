@@ -163,7 +163,7 @@ run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(PLAIN_TESTS) $(SCRIPTS)
 # First, so that none is left running alone.
 LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
-	%/hostile-traces.py %/hostile-relay.py,$(CHECKED))
+	%/hostile-traces.py %/hostile-relay.py %/every-key.sh %/memory.sh,$(CHECKED))
 check-built: all tests man asan-tests
 	$(run) $(LONGEST) $(filter-out $(LONGEST),$(CHECKED))
 
