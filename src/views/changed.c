@@ -8,6 +8,7 @@
  */
 #include "base/timefmt.h"
 #include "views/evicted.h"
+#include "views/explanations.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -23,7 +24,8 @@ struct period {
 
 struct changed_row {
 	struct common c;		/* service, name */
-	const char *kind, *mainly;
+	const char *kind, *mainly, *explanation;
+	const struct span *worst;	/* the longest of NOW, referenced by the rows; NULL: there is none, or evicted */
 	double seconds[WHENS];
 	struct period period[WHENS];
 };
@@ -85,6 +87,24 @@ static GETTER(get_times)
 static GETTER(get_mainly_text)
 {
 	return value_text(ROW(row)->mainly);
+}
+
+static GETTER(get_worst_trace)
+{
+	const struct span *s = ROW(row)->worst;
+	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+}
+
+static GETTER(get_worst_span)
+{
+	const struct span *s = ROW(row)->worst;
+	return s ? value_int(VALUE_HEX64, s->span_id) : value_none();
+}
+
+static GETTER(get_explanation)
+{
+	struct changed_row *r = (struct changed_row *)row;
+	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
 }
 
 static struct value rate(const struct changed_row *r, enum when w)
@@ -155,6 +175,9 @@ static const struct column columns[] = {
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_now_max_),
 	COLUMN_N("max_before_ns", "BEFORE", VALUE_NS, 0, 0, "and before", get_before_max_),
 	PART_LIST(COLUMN_MORE)
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them in the range", get_worst_trace),
+	COLUMN_BATCH_ID("worst_span_id", "that span's id", get_worst_span),
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them in the range took so long", get_explanation),
 };
 
 /* --- sums --- */
@@ -230,7 +253,10 @@ static void add_span(struct row_map *map, const struct periods *p, const struct 
 	enum when w = when_of(p, s->end_ns);
 	if (w == WHENS)
 		return;
-	struct period *period = &row_of(map, p, s)->period[w];
+	struct changed_row *r = row_of(map, p, s);
+	struct period *period = &r->period[w];
+	if (w == NOW && (!r->worst || span_duration(s) > span_duration(r->worst)))
+		r->worst = s;
 	hist_add(&period->latency, span_duration(s));
 	period->errors += s->errors;
 	for (int i = 0; i < PART_N; i++)
@@ -308,6 +334,8 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 		r->period[w].stat = stat_of(&r->period[w].latency);
 		hist_clear(&r->period[w].latency);
 	}
+	if (r->worst)
+		rows_hold_span(rows, r->worst);
 	if (!has_both(r))
 		return;
 	for (int p = 1; p < PART_N; p++)
@@ -374,6 +402,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++)
 		finish_row(map.rows, map.rows->rows->pdata[i]);
 	common_finish(map.rows, compare);
+	explanations_attach(map.rows, tl);
 	set_explanation(map.rows, &periods);
 	return map.rows;
 }

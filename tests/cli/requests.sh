@@ -57,6 +57,11 @@ all(row['avg_delta_ns'] is None or abs(row['avg_delta_ns'] - (mean(now) - mean(t
     for same in [[s for s in ended if (s['name'], s['service'], s['kind']) == (row['name'], row['service'], row['kind'])]]
     for now in [[s['duration_ns'] for s in same if period[0] <= s['end_ns'] < period[1]]]
     for then in [[s['duration_ns'] for s in same if 2 * period[0] - period[1] <= s['end_ns'] < period[0]]])"
+holds "the cause of the longest is that of the lists" "
+any(row['verdict'] for row in kept['changed']) and
+all((row['worst_span_id'] is None) == (not row['count']) for row in kept['changed']) and
+all(row['verdict'] in [s['verdict'] for s in ended if (s['span_id'], s['name'], s['kind']) == (row['worst_span_id'], row['name'], row['kind'])]
+    for row in kept['changed'] if row['worst_span_id'])"
 json_of k_history --view changed --by name --at 50% --against history
 holds "against history nothing is left out" "
 all(row['count'] + row['count_before'] ==
