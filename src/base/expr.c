@@ -84,6 +84,7 @@ struct node {
 	struct literal literal;		/* TEST; text: WORD */
 	long at;			/* TEST: position of the literal, in characters from 1 */
 	GRegex *regex;			/* TEST with =~ or !~ */
+	bool glob;			/* TEST: the literal is a pattern for texts */
 	bool ascii;			/* WORD: ASCII only, so Unicode case folding is not needed */
 };
 
@@ -218,6 +219,7 @@ struct parser {
 	struct token token;		/* the next token */
 	unsigned depth;
 	expr_lookup lookup;
+	text_candidate_at columns;
 	const void *data;
 	GError **error;
 };
@@ -349,36 +351,115 @@ static bool set_regex(struct parser *ps, struct node *test, const char *at)
 	g_autoptr(GError) error = NULL;
 
 	test->regex = g_regex_new(test->literal.text, G_REGEX_CASELESS, 0, &error);
-	if (!test->regex)
+	if (!test->regex) {
 		fail(ps, at, "regular expression '%s': %s", test->literal.text, error->message);
+		return false;
+	}
+	/* pcre2pattern(3): a row for which it takes more steps does not match. */
+	g_autofree char *bounded = g_strdup_printf("(*LIMIT_MATCH=%d)%s", LIMIT_REGEX_STEPS, test->literal.text);
+	g_regex_unref(test->regex);
+	test->regex = g_regex_new(bounded, G_REGEX_CASELESS, 0, NULL);
+	if (!test->regex)
+		fail(ps, at, "regular expression '%s' cannot be bounded", test->literal.text);
 	return test->regex;
+}
+
+/* -1: there is no such column, and the error is set. */
+static int find_column(struct parser *ps, const char *name, const char *at)
+{
+	int column = ps->lookup(name, ps->data);
+	const char *meant = column < 0 && ps->columns ? text_suggest(name, ps->columns, ps->data) : NULL;
+	if (column < 0 && meant)
+		fail(ps, at, "no column '%s' (did you mean %s?)", name, meant);
+	else if (column < 0)
+		fail(ps, at, "no column '%s'", name);
+	return column;
+}
+
+/* Can the token be a value? Also a keyword can. */
+static bool is_value(const struct token *t)
+{
+	return t->kind == TOKEN_WORD || t->kind == TOKEN_STRING ||
+	       (t->kind != TOKEN_END && g_ascii_isalpha(*t->begin));
+}
+
+/* A comparison with a literal. Takes text. */
+static struct node *test_new(struct parser *ps, int column, enum op op, char *text, const struct token *value)
+{
+	struct node *test = node_new(NODE_TEST);
+	test->op = op;
+	test->column = column;
+	test->literal.text = text;
+	test->at = g_utf8_pointer_to_offset(ps->text, value->begin) + 1;
+	test->glob = value->kind != TOKEN_STRING && (op == OP_EQ || op == OP_NE) && strpbrk(text, "*?");
+	read_number(&test->literal);
+	read_hex(&test->literal);
+	return test;
 }
 
 /* Parses the operator and value after a column: `name`, which was read already. */
 static struct node *parse_comparison(struct parser *ps, const char *name, const char *at)
 {
-	g_autoptr(expr_node) test = node_new(NODE_TEST);
-
-	test->op = ps->token.op;
-	test->column = ps->lookup(name, ps->data);
-	if (test->column < 0)
-		return fail(ps, at, "no column '%s'", name);
+	enum op op = ps->token.op;
+	int column = find_column(ps, name, at);
+	if (column < 0)
+		return NULL;
 	advance(ps);
-
-	const struct token *value = &ps->token;
-	bool keyword = g_ascii_isalpha(*value->begin) && value->kind != TOKEN_END;
-	if (value->kind != TOKEN_WORD && value->kind != TOKEN_STRING && !keyword)
+	if (!is_value(&ps->token))
 		return fail_expected(ps, "a value");
-	test->literal.text = token_text(value);
-	test->at = g_utf8_pointer_to_offset(ps->text, value->begin) + 1;
-	if (test->op == OP_LIKE || test->op == OP_UNLIKE) {
-		if (!set_regex(ps, test, value->begin))
-			return NULL;
-	}
-	read_number(&test->literal);
-	read_hex(&test->literal);
+	g_autoptr(expr_node) test = test_new(ps, column, op, token_text(&ps->token), &ps->token);
+	if ((op == OP_LIKE || op == OP_UNLIKE) && !set_regex(ps, test, ps->token.begin))
+		return NULL;
 	advance(ps);
 	return g_steal_pointer(&test);
+}
+
+/* Adds the values of a token: words may be joined by commas. */
+static void add_values(struct parser *ps, struct node *any, int column)
+{
+	const struct token *value = &ps->token;
+	g_autofree char *text = token_text(value);
+	if (value->kind == TOKEN_STRING) {
+		g_ptr_array_add(any->children, test_new(ps, column, OP_EQ, g_steal_pointer(&text), value));
+		return;
+	}
+	g_auto(GStrv) words = g_strsplit(text, ",", -1);
+	for (char **w = words; *w; w++)
+		if (**w)
+			g_ptr_array_add(any->children, test_new(ps, column, OP_EQ, g_strdup(*w), value));
+}
+
+/* Parses the list after a column and `in`. */
+static struct node *parse_list(struct parser *ps, const char *name, const char *at)
+{
+	g_autoptr(expr_node) any = node_new(NODE_OR);
+	int column = find_column(ps, name, at);
+	if (column < 0)
+		return NULL;
+	advance(ps);
+	for (advance(ps); ps->token.kind != TOKEN_CLOSE; advance(ps)) {
+		if (!is_value(&ps->token))
+			return fail_expected(ps, "a value or ')'");
+		add_values(ps, any, column);
+	}
+	if (!any->children->len)
+		return fail_expected(ps, "a value");
+	advance(ps);
+	return g_steal_pointer(&any);
+}
+
+/* Do the next tokens say "in ("? */
+static bool begins_list(const struct token *t)
+{
+	return t->end - t->begin == 2 && !g_ascii_strncasecmp(t->begin, "in", 2) &&
+	       read_token(t->end).kind == TOKEN_OPEN;
+}
+
+static struct node *negated(struct node *inner)
+{
+	struct node *not = node_new(NODE_NOT);
+	g_ptr_array_add(not->children, inner);
+	return not;
 }
 
 static struct node *parse_test(struct parser *ps)
@@ -392,6 +473,14 @@ static struct node *parse_test(struct parser *ps)
 	advance(ps);
 	if (!quoted && ps->token.kind == TOKEN_OP)
 		return parse_comparison(ps, text, at);
+	if (!quoted && begins_list(&ps->token))
+		return parse_list(ps, text, at);
+	struct token next = read_token(ps->token.end);
+	if (!quoted && ps->token.kind == TOKEN_NOT && begins_list(&next)) {
+		advance(ps);
+		struct node *any = parse_list(ps, text, at);
+		return any ? negated(any) : NULL;
+	}
 
 	struct node *word = node_new(NODE_WORD);
 	word->ascii = g_str_is_ascii(text);
@@ -419,9 +508,7 @@ static struct node *parse_not(struct parser *ps)
 		advance(ps);
 		return g_steal_pointer(&inner);
 	}
-	struct node *not = node_new(NODE_NOT);
-	g_ptr_array_add(not->children, g_steal_pointer(&inner));
-	return not;
+	return negated(g_steal_pointer(&inner));
 }
 
 /* Parses operands of one precedence, joined by `mark`. A single operand gets no node of its own. */
@@ -470,7 +557,7 @@ static bool check_text(const char *text, GError **error)
 	return true;
 }
 
-struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
+struct expr *expr_parse(const char *text, expr_lookup lookup, text_candidate_at columns, const void *data,
 			int n_columns, GError **error)
 {
 	text = text ? text : "";
@@ -479,7 +566,7 @@ struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
 
 	struct parser ps = {
 		.text = text, .token = read_token(text),
-		.lookup = lookup, .data = data, .error = error,
+		.lookup = lookup, .columns = columns, .data = data, .error = error,
 	};
 	g_autoptr(expr_node) root = NULL;
 	if (ps.token.kind != TOKEN_END) {
@@ -591,6 +678,29 @@ static bool regex_matches(const GRegex *regex, struct value v)
 	return g_regex_match(regex, buf, 0, NULL);
 }
 
+/* Tries every place for the text of the last `*` only, so it takes at most the product of both lengths. */
+static bool glob_matches(const char *glob, const char *s)
+{
+	const char *star = NULL, *after = NULL;
+	while (*s) {
+		if (*glob == '*') {
+			star = glob++;
+			after = s;
+		} else if (*glob == '?' || *glob == *s) {
+			glob += 1;
+			s = *s == glob[-1] ? s + 1 : g_utf8_find_next_char(s, NULL);
+		} else if (star) {
+			glob = star + 1;
+			s = ++after;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return !*glob;
+}
+
 static bool test_matches(const struct node *test, const struct match *m)
 {
 	struct value v = m->get(test->column, m->row, m->data);
@@ -601,6 +711,8 @@ static bool test_matches(const struct node *test, const struct match *m)
 		return negative;
 	if (test->regex)
 		return regex_matches(test->regex, v) != negative;
+	if (test->glob && v.kind == VALUE_TEXT)
+		return glob_matches(test->literal.text, v.s) != negative;
 	return order(v, &test->literal, &o) ? op_holds[test->op][o + 1] : negative;
 }
 

@@ -4,17 +4,21 @@
  *
  *     expr    := or ; or := and { ("||" | "or") and } ; and := not { ("&&" | "and") not }
  *     not     := ("!" | "not") not | "(" or ")" | test
- *     test    := COLUMN OP VALUE | WORD | "STRING"
+ *     test    := COLUMN OP VALUE | COLUMN ["not"] "in" "(" VALUE { [","] VALUE } ")" | WORD | "STRING"
  *     OP      := == = != < <= > >= =~ !~
  *     VALUE   := number with an optional unit (ns us ms s m h; K M G; %), 0x7f00 | WORD | "STRING"
  *
  * A bare word or string is true for a row if any text column contains it, ignoring case. =~ and !~ take a regular
- * expression (GRegex), also ignoring case. With a missing value (null) all tests but != and !~ are false. Column
- * names are checked when the expression is parsed. Depth and length are bounded. Immutable, thread safe.
+ * expression (GRegex), also ignoring case. A WORD after ==, != or `in` is a pattern if it has * (any text) or ? (any
+ * character): mysql*; a "STRING" is not. With a missing value (null) all tests but !=, !~ and `not in` are false.
+ * Column names are checked when the expression is parsed. Depth, length, and the steps of a regular expression are
+ * bounded.
+ * Immutable, thread safe.
  */
 #ifndef BLK_BASE_EXPR_H
 #define BLK_BASE_EXPR_H
 
+#include "base/text.h"
 #include "base/value.h"
 
 #include <glib.h>
@@ -28,8 +32,9 @@ typedef int (*expr_lookup)(const char *column, const void *data);
 typedef struct value (*expr_get)(int column, const void *row, const void *data);
 
 /* Parses `text`. NULL: *error (BLK_EXPR_ERROR) has position and reason. Bare words are searched in columns 0 to
- * n_columns - 1. An empty text gives an expression that is always true. */
-struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
+ * n_columns - 1. An empty text gives an expression that is always true. columns: the columns to propose for an unknown
+ * one, called with `data`; NULL: none. */
+struct expr *expr_parse(const char *text, expr_lookup lookup, text_candidate_at columns, const void *data,
 			int n_columns, GError **error);
 /* The kind of a column's values; VALUE_NONE: any kind. */
 typedef enum value_kind (*expr_kind)(int column, const void *data);

@@ -99,7 +99,9 @@
 	X(FILTER_BYTES, 4096, "bytes", "a filter", \
 	  "it is refused", "people type less") \
 	X(FILTER_DEPTH, 64, "levels", "nested parentheses and negations in a filter", \
-	  "it is refused", "the parser recurses")
+	  "it is refused", "the parser recurses") \
+	X(REGEX_STEPS, 100000, "steps", "a regular expression of a filter, for one text", \
+	  "the text does not match", "(a+)+$ takes years for forty letters")
 
 #define LIMITS_MODEL(X) \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \

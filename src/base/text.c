@@ -227,3 +227,56 @@ bool text_is_with_unit(const char *id, const char *name)
 
 	return len && strncmp(id, name, len) == 0 && g_strv_contains(units, id + len);
 }
+
+/* ---- proposals ---- */
+
+#define SUGGEST_BYTES 32
+
+/* Letters to insert, remove, change, or swap with the next: the distance of Damerau and Levenshtein. */
+static unsigned distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	unsigned row[SUGGEST_BYTES + 1][SUGGEST_BYTES + 1];
+	if (n > SUGGEST_BYTES || m > SUGGEST_BYTES)
+		return UINT_MAX;
+	for (size_t i = 0; i <= n; i++)
+		for (size_t k = 0; k <= m; k++) {
+			if (!i || !k) {
+				row[i][k] = (unsigned)(i + k);
+				continue;
+			}
+			bool same = g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[k - 1]);
+			unsigned d = MIN(MIN(row[i - 1][k], row[i][k - 1]) + 1, row[i - 1][k - 1] + !same);
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+				d = MIN(d, row[i - 2][k - 2] + 1);
+			row[i][k] = d;
+		}
+	return row[n][m];
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *p = text; (p = strcasestr(p, word)); p++)
+		if ((p == text || !g_ascii_isalnum(p[-1])) && !g_ascii_isalnum(p[n]))
+			return true;
+	return false;
+}
+
+const char *text_suggest(const char *word, text_candidate_at at, const void *data)
+{
+	const char *nearest = NULL, *meant = NULL;
+	unsigned least = (unsigned)strlen(word) / 3 + 1;
+	for (size_t i = 0;; i++) {
+		struct text_candidate c = at(i, data);
+		if (!c.name)
+			return nearest ? nearest : meant;
+		unsigned d = distance(word, c.name);
+		if (d < least) {
+			least = d;
+			nearest = c.name;
+		}
+		if (!meant && *word && c.meaning && has_word(c.meaning, word))
+			meant = c.name;
+	}
+}

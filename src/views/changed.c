@@ -25,7 +25,7 @@ struct period {
 struct changed_row {
 	struct common c;		/* service, name */
 	const char *kind, *mainly, *explanation;
-	const struct span *worst;	/* the longest of NOW, referenced by the rows; NULL: there is none, or evicted */
+	const struct span *worst;	/* the longest of NOW, referenced by the rows; NULL: none, or evicted */
 	double seconds[WHENS];
 	struct period period[WHENS];
 };

@@ -234,6 +234,13 @@ static int lookup(const char *column, const void *data)
 	return (int)(G_N_ELEMENTS(columns) + f->args->len - 1);
 }
 
+static struct text_candidate column_at(size_t i, const void *data)
+{
+	(void)data;
+	return i < G_N_ELEMENTS(columns) ? (struct text_candidate){ columns[i].id, columns[i].help } :
+					   (struct text_candidate){ 0 };
+}
+
 static struct value get(int column, const void *row, const void *data)
 {
 	struct logfilter *f = (struct logfilter *)data;
@@ -254,7 +261,7 @@ struct logfilter *logfilter_new(const char *text, GError **error)
 	struct logfilter *f = g_new0(struct logfilter, 1);
 	f->args = g_ptr_array_new_with_free_func(g_free);
 	f->chunk = g_string_chunk_new(256);
-	f->expr = expr_parse(text, lookup, f, 1, error);
+	f->expr = expr_parse(text, lookup, column_at, f, 1, error);
 	if (f->expr && expr_check(f->expr, kind_of_column, f, error))
 		return f;
 	logfilter_free(f);

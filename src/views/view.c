@@ -222,9 +222,16 @@ static enum value_kind kind_of_column(int column, const void *data)
 	return (size_t)column < v->n_columns ? v->columns[column].kind : VALUE_NONE;
 }
 
+static struct text_candidate column_at(size_t i, const void *data)
+{
+	const struct view *v = data;
+	return i < v->n_columns ? (struct text_candidate){ v->columns[i].id, v->columns[i].help } :
+				  (struct text_candidate){ 0 };
+}
+
 struct expr *view_expr(const struct view *v, const char *text, GError **error)
 {
-	struct expr *e = expr_parse(text, lookup_column, v, v->n_columns, error);
+	struct expr *e = expr_parse(text, lookup_column, column_at, v, v->n_columns, error);
 	if (!e || expr_check(e, kind_of_column, v, error))
 		return e;
 	expr_free(e);
@@ -317,8 +324,7 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
-	int64_t last;
-	if (!timeline_coverage(tl, NULL, &last) || to_ns != last + 1)
-		return to_ns;
-	return MAX(last, from_ns + 1);
+	size_t i = timeline_find(tl, to_ns - 1);
+	const struct second *s = i < timeline_n_seconds(tl) ? timeline_second(tl, i) : NULL;
+	return s && s->end_ns == to_ns ? MAX(s->sums_end_ns, from_ns + 1) : to_ns;
 }

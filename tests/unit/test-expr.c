@@ -21,6 +21,13 @@ static int lookup(const char *column, const void *data)
 	return -1;
 }
 
+static struct text_candidate column_at(size_t i, const void *data)
+{
+	static const char *const meanings[COL_N] = { "name of the process", "process id", "time in it" };
+	g_assert_true(data == columns);
+	return (struct text_candidate){ i < COL_N ? columns[i] : NULL, i < COL_N ? meanings[i] : NULL };
+}
+
 static struct value get(int column, const void *row, const void *data)
 {
 	g_assert_cmpint(column, >=, 0);
@@ -42,7 +49,7 @@ static const struct value row[COL_N] = {
 static bool match(const char *text)
 {
 	g_autoptr(GError) error = NULL;
-	struct expr *e = expr_parse(text, lookup, columns, COL_N, &error);
+	struct expr *e = expr_parse(text, lookup, column_at, columns, COL_N, &error);
 
 	g_assert_no_error(error);
 	bool ret = expr_match(e, get, row, columns);
@@ -130,6 +137,34 @@ static void test_precedence(void)
 	check_table(table, G_N_ELEMENTS(table));
 }
 
+static void test_patterns(void)
+{
+	static const struct expected table[] = {
+		{ "comm == Thumbd*", true }, { "comm == thumbd*", false }, { "comm == *w0", true },
+		{ "comm == *", true }, { "comm == Th*d-w?", true }, { "comm == Thumbd-w0?", false },
+		{ "comm != Thumbd*", false }, { "comm != x*", true }, { "comm == \"Thumbd*\"", false },
+		{ "comm == *d*d*", false }, { "comm == *u*-*0", true }, { "path == /srv/caf?*", true },
+		{ "exit_ns == *", false },
+	};
+
+	check_table(table, G_N_ELEMENTS(table));
+}
+
+static void test_lists(void)
+{
+	static const struct expected table[] = {
+		{ "pid in (254)", true }, { "pid in (1, 254)", true }, { "pid in (1,254,3)", true },
+		{ "pid in (1 2 3)", false }, { "pid not in (1, 2)", true }, { "pid NOT IN (254)", false },
+		{ "pid ! in (1)", true }, { "comm in (x, Thumb*)", true }, 
+		{ "comm in (\"a, b\", \"Thumbd-w0\")", true },
+		{ "comm in(and, or)", false }, { "busy_ns in (5ms)", true }, { "read_bytes in (4K, 1)", true },
+		{ "w0 && pid in (254) && !w1", true }, { "!(pid in (254))", false }, { "exit_ns in (0, 1)", false },
+		{ "exit_ns not in (0, 1)", true }, { "in", false }, { "comm == in", false }, { "not in", true },
+	};
+
+	check_table(table, G_N_ELEMENTS(table));
+}
+
 static void test_null(void)
 {
 	static const struct expected table[] = {
@@ -159,16 +194,23 @@ static void test_errors(void)
 		{ "\303\251 \"abc", "a string that is not closed at character 3" },
 		{ "\"abc\\\"", "a string that is not closed at character 1" },
 		{ "comm =~ [", "regular expression '[': " }, { "comm =~ [", "at character 9" },
+		{ "com == 1", "no column 'com' (did you mean comm?) at character 1" },
+		{ "w0 || bsuy_ns > 1", "no column 'bsuy_ns' (did you mean busy_ns?) at character 7" },
+		{ "name == x", "no column 'name' (did you mean comm?)" }, { "am == x", "no column 'am' at" },
+		{ "nam in (x)", "no column 'nam' at" }, { "pid in ()", "expected a value, not ')', at character 9" },
+		{ "pid in (,)", "expected a value, not ')', at character 10" },
+		{ "pid in (1", "expected a value or ')', not the end, at character 10" },
+		{ "pid in (1 || 2)", "expected a value or ')', not '||', at character 11" },
 		{ "a\377", "filter: not valid UTF-8 at byte 2" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autoptr(GError) error = NULL;
-		g_assert_null(expr_parse(table[i].text, lookup, columns, COL_N, &error));
+		g_assert_null(expr_parse(table[i].text, lookup, column_at, columns, COL_N, &error));
 		g_assert_error(error, BLK_EXPR_ERROR, 0);
 		if (!strstr(error->message, table[i].message))
 			g_error("'%s' is not in: %s", table[i].message, error->message);
-		g_assert_null(expr_parse(table[i].text, lookup, columns, COL_N, NULL));
+		g_assert_null(expr_parse(table[i].text, lookup, column_at, columns, COL_N, NULL));
 	}
 }
 
@@ -201,7 +243,7 @@ static void test_check(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autoptr(GError) error = NULL;
-		struct expr *e = expr_parse(table[i].text, lookup, columns, COL_N, NULL);
+		struct expr *e = expr_parse(table[i].text, lookup, column_at, columns, COL_N, NULL);
 		g_assert_cmpint(expr_check(e, kind_of, columns, &error), ==, !table[i].message);
 		if (!table[i].message)
 			g_assert_no_error(error);
@@ -237,7 +279,7 @@ static void test_bounds(void)
 	g_assert_true(match(wide));
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
 		g_autoptr(GError) error = NULL;
-		g_assert_null(expr_parse(bad[i], lookup, columns, COL_N, &error));
+		g_assert_null(expr_parse(bad[i], lookup, column_at, columns, COL_N, &error));
 		g_assert_error(error, BLK_EXPR_ERROR, 0);
 	}
 	g_assert_true(match("(w0) && (w0) && ((w0)) && !w1 && !w1"));	/* depth comes back */
@@ -251,7 +293,7 @@ static void test_hostile_rows(void)
 	static const char *const texts[] = { "bad", "comm =~ bad", "\303\251 || comm =~ ^.bad" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		struct expr *e = expr_parse(texts[i], lookup, columns, COL_N, NULL);
+		struct expr *e = expr_parse(texts[i], lookup, column_at, columns, COL_N, NULL);
 		g_assert_true(expr_match(e, get, hostile, columns));
 		expr_free(e);
 	}
@@ -327,7 +369,7 @@ static void test_garbage(void)
 				g_string_append_c(s, (char)g_rand_int_range(rand, 1, 256));
 		}
 		g_autoptr(GError) error = NULL;
-		struct expr *e = expr_parse(s->str, lookup, columns, COL_N, &error);
+		struct expr *e = expr_parse(s->str, lookup, column_at, columns, COL_N, &error);
 		g_assert_true(!e == !!error);
 		if (e)
 			expr_match(e, get, row, columns);
@@ -342,6 +384,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/expr/units", test_units);
 	g_test_add_func("/expr/words", test_words);
 	g_test_add_func("/expr/precedence", test_precedence);
+	g_test_add_func("/expr/patterns", test_patterns);
+	g_test_add_func("/expr/lists", test_lists);
 	g_test_add_func("/expr/null", test_null);
 	g_test_add_func("/expr/errors", test_errors);
 	g_test_add_func("/expr/check", test_check);

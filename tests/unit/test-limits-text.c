@@ -45,7 +45,7 @@ static int no_column(const char *column, const void *data)
 static bool is_filter(const char *text, const char *words)
 {
 	g_autoptr(GError) error = NULL;
-	struct expr *e = expr_parse(text, no_column, NULL, 0, &error);
+	struct expr *e = expr_parse(text, no_column, NULL, NULL, 0, &error);
 
 	expr_free(e);
 	return limit_taken(error, words);
@@ -64,6 +64,26 @@ static bool filter_depth(uint64_t n)
 	g_autofree char *text = g_strconcat(open, "x", close, NULL);
 
 	return is_filter(text, "nested more than 64 deep");
+}
+
+static int first_column(const char *column, const void *data)
+{
+	return 0;
+}
+
+static struct value text_of(int column, const void *row, const void *data)
+{
+	return value_text(row);
+}
+
+/* A few steps for each letter. */
+static bool regex_steps(uint64_t n)
+{
+	g_autofree char *letters = g_strnfill(n / 8, 'a');
+	struct expr *e = expr_parse("x =~ \"^(?:a|b)*?c|a$\"", first_column, NULL, NULL, 0, NULL);
+	bool matches = expr_match(e, text_of, letters, NULL);
+	expr_free(e);
+	return matches;
 }
 
 /* ---- the log ---- */
@@ -204,6 +224,7 @@ int main(int argc, char **argv)
 	static const struct limit_test tests[] = {
 		{ "text-bytes", text_bytes, 0 }, { "file-name-bytes", file_name_bytes, 0 },
 		{ "filter-bytes", filter_bytes, 0 }, { "filter-depth", filter_depth, 0 },
+		{ "regex-steps", regex_steps, 10 * LIMIT_REGEX_STEPS },
 		{ "log-event-bytes", log_event_bytes, 0 }, { "log-text-bytes", log_text_bytes, 0 },
 		{ "log-elements", log_elements, 0 }, { "rules", rules, 0 }, { "rule-line-bytes", rule_line_bytes, 0 },
 		{ "rule-text-bytes", rule_text_bytes, 0 }, { "rule-seconds", rule_seconds, 0 },

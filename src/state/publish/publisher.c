@@ -309,6 +309,7 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step, end = b->after * s->step;
 	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
+	to->sums_end_ns = MAX(MIN(end, s->last), to->begin_ns);
 	to->completeness = b->completeness;
 	bool provisional = publish_cells(p, b, to);
 	to->completeness.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);

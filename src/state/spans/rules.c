@@ -179,7 +179,7 @@ static bool take_expr(const struct reading *r, struct rule_event *e, struct expr
 {
 	g_autoptr(GError) why = NULL;
 	expr_free(*to);
-	*to = expr_parse(text, look_up, e, 0, &why);
+	*to = expr_parse(text, look_up, NULL, e, 0, &why);
 	return *to || fail(r, "%s", why->message);
 }
 

@@ -68,6 +68,7 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 	for (size_t i = 1; i < n; i++)
 		g_assert(seconds[i - 1]->begin_ns < seconds[i]->begin_ns);
 	struct second *to = second_new(seconds[0]->begin_ns, seconds[n - 1]->end_ns);
+	to->sums_end_ns = seconds[n - 1]->sums_end_ns;
 
 	to->fold_ns = fold_ns;
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)

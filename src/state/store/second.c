@@ -36,7 +36,7 @@ struct second *second_new(int64_t begin_ns, int64_t end_ns)
 	struct second *s = g_new0(struct second, 1);
 
 	s->begin_ns = begin_ns;
-	s->end_ns = end_ns;
+	s->end_ns = s->sums_end_ns = end_ns;
 	s->version = 1;
 	g_atomic_ref_count_init(&s->refs);
 	return s;

@@ -46,6 +46,8 @@ static inline void completeness_add(struct completeness *to, const struct comple
 
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; coverage may cut the first and the last one */
+	int64_t sums_end_ns;		/* time is summed until here: .end_ns; in the trace's last second its last
+					 * event, which is 1 ns less */
 	uint32_t version;		/* 1, 2, ...: grows with each correction; 0: still open, complete up to
 					 * end_ns */
 	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */

@@ -452,6 +452,7 @@ static void correct_second(const struct timeline *tl, struct second *s)
 		return;
 	s->begin_ns = old->begin_ns;
 	s->end_ns = MAX(s->end_ns, old->end_ns);
+	s->sums_end_ns = MAX(s->sums_end_ns, old->sums_end_ns);
 	s->version = old->version + 1;
 	s->completeness.corrected += old->completeness.corrected;
 }
