@@ -155,7 +155,7 @@ static void test_lists(void)
 	static const struct expected table[] = {
 		{ "pid in (254)", true }, { "pid in (1, 254)", true }, { "pid in (1,254,3)", true },
 		{ "pid in (1 2 3)", false }, { "pid not in (1, 2)", true }, { "pid NOT IN (254)", false },
-		{ "pid ! in (1)", true }, { "comm in (x, Thumb*)", true }, 
+		{ "pid ! in (1)", true }, { "comm in (x, Thumb*)", true },
 		{ "comm in (\"a, b\", \"Thumbd-w0\")", true },
 		{ "comm in(and, or)", false }, { "busy_ns in (5ms)", true }, { "read_bytes in (4K, 1)", true },
 		{ "w0 && pid in (254) && !w1", true }, { "!(pid in (254))", false }, { "exit_ns in (0, 1)", false },
