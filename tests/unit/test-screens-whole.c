@@ -295,7 +295,7 @@ static struct timeline *stage_folded(void)
 	struct second *folded = second_coarsen(&s, 1, 10 * FAKE_S);
 
 	folded->begin_ns = FAKE_T0 - 15 * FAKE_S;
-	folded->end_ns = FAKE_T0 - 5 * FAKE_S;
+	folded->end_ns = folded->sums_end_ns = FAKE_T0 - 5 * FAKE_S;
 	second_unref(s);
 	g_ptr_array_add(p->seconds, folded);
 	p->has_coverage = true;
