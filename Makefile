@@ -184,7 +184,7 @@ check-long:
 	@+$(again) check-long-built
 
 check-long-built: all tests asan-tests
-	TEST_SECONDS=7200 TABLE=1 ALL=1 BLKTOP_CUTS_STRIDE=3 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
+	TEST_SECONDS=7200 TABLE=1 ALL=1 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
 		tests/cli/hostile-traces.py $(LONG)
 
 lint: check-lint

@@ -130,7 +130,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
-	if (rows->omitted)
+	if (rows->omitted && !prints_blocks(o))		/* of a block, the JSON has it */
 		log_error("%s: %s", o->view->id, rows->omitted);
 	if (prints_blocks(o) || !reading_skips_free(&b->r))
 		rows_free(rows);
