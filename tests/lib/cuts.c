@@ -29,8 +29,8 @@ struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool
 	return s;
 }
 
-/* In two everywhere, in three at every third event; with the address sanitizer, which takes five times as long, at every
- * seventh. BLKTOP_CUTS_STRIDE=1: at every event. */
+/* In two everywhere, in three at every third event; with the address sanitizer, which takes five times as long, at
+ * every seventh. BLKTOP_CUTS_STRIDE=1: at every event. */
 static size_t stride(void)
 {
 	const char *given = g_getenv("BLKTOP_CUTS_STRIDE");
