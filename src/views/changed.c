@@ -24,8 +24,8 @@ struct period {
 
 struct changed_row {
 	struct common c;		/* service, name */
-	const char *kind, *mainly, *explanation;
-	const struct span *worst;	/* the longest of NOW, referenced by the rows; NULL: none, or evicted */
+	const char *kind, *mainly;
+	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];
 };
@@ -91,20 +91,17 @@ static GETTER(get_mainly_text)
 
 static GETTER(get_worst_trace)
 {
-	const struct span *s = ROW(row)->worst;
-	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+	return worst_trace_id(&ROW(row)->worst);
 }
 
 static GETTER(get_worst_span)
 {
-	const struct span *s = ROW(row)->worst;
-	return s ? value_int(VALUE_HEX64, s->span_id) : value_none();
+	return worst_span_id(&ROW(row)->worst);
 }
 
 static GETTER(get_explanation)
 {
-	struct changed_row *r = (struct changed_row *)row;
-	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
+	return worst_explanation(&((struct changed_row *)row)->worst, rows);
 }
 
 static struct value rate(const struct changed_row *r, enum when w)
@@ -255,8 +252,8 @@ static void add_span(struct row_map *map, const struct periods *p, const struct 
 		return;
 	struct changed_row *r = row_of(map, p, s);
 	struct period *period = &r->period[w];
-	if (w == NOW && (!r->worst || span_duration(s) > span_duration(r->worst)))
-		r->worst = s;
+	if (w == NOW)
+		worst_add(&r->worst, s, span_duration(s));
 	hist_add(&period->latency, span_duration(s));
 	period->errors += s->errors;
 	for (int i = 0; i < PART_N; i++)
@@ -293,7 +290,10 @@ static void add_sum(struct row_map *map, const struct periods *p, enum when w,
 		    const struct span_sum *s)
 {
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
-	struct period *period = &row_of(map, p, &like)->period[w];
+	struct changed_row *r = row_of(map, p, &like);
+	struct period *period = &r->period[w];
+	if (w == NOW)
+		worst_add_evicted(&r->worst, hist_max(&s->duration));
 	hist_merge(&period->latency, &s->duration);
 	period->errors += s->errors;
 	for (int i = 0; i < PART_N; i++)
@@ -334,8 +334,7 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 		r->period[w].stat = stat_of(&r->period[w].latency);
 		hist_clear(&r->period[w].latency);
 	}
-	if (r->worst)
-		rows_hold_span(rows, r->worst);
+	worst_hold(&r->worst, rows);
 	if (!has_both(r))
 		return;
 	for (int p = 1; p < PART_N; p++)

@@ -2,6 +2,8 @@
 /* Cached explanations of spans: see explanations.h. */
 #include "views/explanations.h"
 
+#include "views/spans.h"
+
 struct explanations {
 	struct history *history;
 	struct tree *small;		/* tree of the last trace, if it is small; or NULL */
@@ -93,4 +95,49 @@ struct value explanations_value(struct explanations *v, const struct rows *rows,
 		*cached = rows_text((struct rows *)rows, text ? text : "");
 	}
 	return value_text(**cached ? *cached : NULL);
+}
+
+/* ---- the longest span of a row ---- */
+
+static bool is_worse(const struct worst_span *w, const struct span *s, int64_t ns)
+{
+	const struct span *than = w->span;
+	if (!than || ns != w->ns)
+		return !than || ns > w->ns;
+	if (s->begin_ns != than->begin_ns)
+		return s->begin_ns < than->begin_ns;
+	return s->trace_id != than->trace_id ? s->trace_id < than->trace_id : s->span_id < than->span_id;
+}
+
+void worst_add(struct worst_span *w, const struct span *s, int64_t ns)
+{
+	if (is_worse(w, s, ns))
+		*w = (struct worst_span){ .span = s, .ns = ns };
+}
+
+void worst_add_evicted(struct worst_span *w, int64_t longest_ns)
+{
+	if (longest_ns > w->ns)
+		w->span = NULL;
+}
+
+void worst_hold(const struct worst_span *w, struct rows *rows)
+{
+	if (w->span)
+		rows_hold_span(rows, w->span);
+}
+
+struct value worst_trace_id(const struct worst_span *w)
+{
+	return w->span ? value_int(VALUE_HEX64, w->span->trace_id) : value_none();
+}
+
+struct value worst_span_id(const struct worst_span *w)
+{
+	return w->span ? value_int(VALUE_HEX64, w->span->span_id) : value_none();
+}
+
+struct value worst_explanation(struct worst_span *w, const struct rows *rows)
+{
+	return w->span ? explanations_value(rows->extra, rows, w->span, &w->explanation) : value_none();
 }

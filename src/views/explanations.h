@@ -22,4 +22,21 @@ struct explanations *explanations_attach(struct rows *rows, const struct timelin
 struct value explanations_value(struct explanations *v, const struct rows *rows, const struct span *s,
 			    const char **cached);
 
+/* The longest span of a row. All zero: none yet. */
+struct worst_span {
+	const struct span *span;	/* NULL: there is none, or it was evicted */
+	int64_t ns;			/* its time in the row */
+	const char *explanation;	/* private: made at first use */
+};
+/* Takes the span if it is longer; of equal ones the earlier. */
+void worst_add(struct worst_span *w, const struct span *s, int64_t ns);
+/* Evicted spans took at most that long. Call it after the retained ones are added. */
+void worst_add_evicted(struct worst_span *w, int64_t longest_ns);
+/* Call it when all are added: the rows reference the span from then on. */
+void worst_hold(const struct worst_span *w, struct rows *rows);
+/* Values of columns; null if .span is NULL. The rows have explanations_attach(). */
+struct value worst_trace_id(const struct worst_span *w);
+struct value worst_span_id(const struct worst_span *w);
+struct value worst_explanation(struct worst_span *w, const struct rows *rows);
+
 #endif

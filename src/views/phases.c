@@ -25,9 +25,7 @@ struct phase_row {
 	GHashTable *calls;		/* string id -> int64_t *; used only while spans are summed */
 	uint64_t evicted;		/* number of evicted spans in the row: their system calls are unknown */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
-	const struct span *worst;	/* the longest span, referenced by the rows. NULL: "(self)", or the span was
-					 * evicted */
-	const char *explanation;		/* explanation, made at first use */
+	struct worst_span worst;	/* none for "(self)" */
 };
 
 #define ROW(row) ((const struct phase_row *)(row))
@@ -77,20 +75,17 @@ static GETTER(get_calls)
 
 static GETTER(get_worst_trace)
 {
-	const struct span *s = ROW(row)->worst;
-	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+	return worst_trace_id(&ROW(row)->worst);
 }
 
 static GETTER(get_worst_span)
 {
-	const struct span *s = ROW(row)->worst;
-	return s ? value_int(VALUE_HEX64, s->span_id) : value_none();
+	return worst_span_id(&ROW(row)->worst);
 }
 
 static GETTER(get_explanation)
 {
-	struct phase_row *r = (struct phase_row *)row;
-	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
+	return worst_explanation(&((struct phase_row *)row)->worst, rows);
 }
 
 static const struct column columns[] = {
@@ -197,17 +192,6 @@ static void add_calls(struct phase_row *r, const struct span *s)
 	}
 }
 
-/* The longer span; of equal ones the earlier. */
-static bool is_worse(const struct span *s, const struct span *than)
-{
-	if (!than || span_duration(s) != span_duration(than))
-		return !than || span_duration(s) > span_duration(than);
-	if (s->begin_ns != than->begin_ns)
-		return s->begin_ns < than->begin_ns;
-	return s->trace_id != than->trace_id ? s->trace_id < than->trace_id :
-		s->span_id < than->span_id;
-}
-
 /* Adds the time of a parent once, even if several children have it. seen: (phase, parent). */
 static void add_parent(struct phase_row *r, const struct tree *t, int parent, struct intmap *seen)
 {
@@ -253,8 +237,7 @@ static void add_operation(struct phases *ph, const struct tree *t, int root)
 		add_calls(r, s);
 		if (i > root && t->nodes[i].parent >= root)
 			add_parent(r, t, t->nodes[i].parent, &seen);
-		if (is_worse(s, r->worst))
-			r->worst = s;
+		worst_add(&r->worst, s, span_duration(s));
 	}
 	intmap_clear(&seen);
 	add_self(ph, t, root);
@@ -293,8 +276,7 @@ static void add_sum(struct phases *ph, const struct span_sum *s)
 	r->self_ns += s->self_ns;
 	r->parents_ns += s->parents_ns;
 	r->evicted += s->count;
-	if (r->worst && hist_max(&s->duration) > span_duration(r->worst))
-		r->worst = NULL;
+	worst_add_evicted(&r->worst, hist_max(&s->duration));
 }
 
 /* Is it a sum of inner spans of the queried operation? Only phases below roots are summed, so it is reported as left
@@ -418,8 +400,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < ph.rows->rows->len; i++) {
 		struct phase_row *r = ph.rows->rows->pdata[i];
 		describe_calls(ph.rows, r);
-		if (r->worst)
-			rows_hold_span(ph.rows, r->worst);
+		worst_hold(&r->worst, ph.rows);
 	}
 	common_finish(ph.rows, compare);
 	return ph.rows;

@@ -23,10 +23,8 @@ struct service_row {
 	bool hosts_differ;		/* calls between other pairs of hosts exist */
 	int64_t clock_ns, clock_error_ns;	/* how far the called service's clock is ahead, and the error; or
 						 * TIME_UNKNOWN */
-	const struct span *worst;	/* the longest call, referenced by the rows: the called span, or the caller's
-					 * if the called service has no spans. NULL: the span was evicted */
-	int64_t worst_ns;
-	const char *explanation;		/* explanation, made at first use */
+	struct worst_span worst;	/* the longest call: the called span, or the caller's if the called service
+					 * has no spans */
 };
 
 #define ROW(row) ((const struct service_row *)(row))
@@ -85,14 +83,12 @@ static GETTER(get_clock_error)
 
 static GETTER(get_worst_trace)
 {
-	const struct span *s = ROW(row)->worst;
-	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+	return worst_trace_id(&ROW(row)->worst);
 }
 
 static GETTER(get_explanation)
 {
-	struct service_row *r = (struct service_row *)row;
-	return r->worst ? explanations_value(rows->extra, rows, r->worst, &r->explanation) : value_none();
+	return worst_explanation(&((struct service_row *)row)->worst, rows);
 }
 
 static const struct column columns[] = {
@@ -146,16 +142,6 @@ static void add_hosts(struct service_row *r, const struct span *caller, const st
 	r->hosts_differ |= r->from != from || r->to != s->host;
 }
 
-static bool is_worse(const struct service_row *r, const struct span *s, int64_t ns)
-{
-	if (!r->worst || ns != r->worst_ns)
-		return !r->worst || ns > r->worst_ns;
-	if (s->begin_ns != r->worst->begin_ns)
-		return s->begin_ns < r->worst->begin_ns;
-	return s->trace_id != r->worst->trace_id ? s->trace_id < r->worst->trace_id :
-		s->span_id < r->worst->span_id;
-}
-
 /* caller NULL: outside the trace. */
 static struct service_row *row_of(struct row_map *map, const char *caller, const char *service,
 				  double seconds)
@@ -177,10 +163,7 @@ static struct service_row *row_of(struct row_map *map, const char *caller, const
 static void add_one(struct service_row *r, const struct span *s, int64_t ns, const int64_t part[PART_N])
 {
 	hist_add(&r->c.latency, ns);
-	if (is_worse(r, s, ns)) {
-		r->worst = s;
-		r->worst_ns = ns;
-	}
+	worst_add(&r->worst, s, ns);
 	r->c.errors += s->errors;
 	common_add_parts(&r->c, part);
 }
@@ -234,8 +217,7 @@ static void add_sum(struct service_row *r, const struct span_sum *s)
 	r->skewed += s->skewed;
 	r->c.errors += s->errors;
 	common_add_parts(&r->c, s->part);
-	if (r->worst && hist_max(&s->duration) > r->worst_ns)
-		r->worst = NULL;
+	worst_add_evicted(&r->worst, hist_max(&s->duration));
 }
 
 /* Call it after the retained spans are added: it needs the longest of them. */
@@ -293,8 +275,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct service_row *r = map.rows->rows->pdata[i];
 		r->gap = stat_of(&r->gaps);
-		if (r->worst)
-			rows_hold_span(map.rows, r->worst);
+		worst_hold(&r->worst, map.rows);
 		hist_clear(&r->gaps);
 	}
 	add_clocks(map.rows);
