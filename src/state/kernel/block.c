@@ -294,13 +294,13 @@ static struct block_busy busy_of(const struct request *r, int64_t end)
 {
 	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
 				    .thread = r->thread, .read = r->dir == BLOCK_READ,
-				    .queue_ns = r->issued ? MIN(r->queue_ns, end - r->begin) : end - r->begin };
+				    .issue = r->issued ? r->begin + r->queue_ns : INT64_MAX };
 }
 
 static struct block_busy flush_busy(const struct disk *d, int64_t end)
 {
 	return (struct block_busy){ .begin = d->flush_from, .end = end, .host = d->host,
-				    .thread = d->flush_thread };
+				    .thread = d->flush_thread, .issue = d->flush_from };
 }
 
 /* ---- flushes ---- */

@@ -36,7 +36,7 @@ struct block_busy {
 	int64_t begin, end;	/* ns; .end INT64_MAX: still outstanding */
 	uint32_t host, thread;	/* .thread: as in struct block_event */
 	bool read;
-	int64_t queue_ns;	/* it was in the queue for so long before the device had it */
+	int64_t issue;		/* when it left the queue for the device; INT64_MAX: not yet */
 };
 
 struct blocks;

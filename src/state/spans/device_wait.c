@@ -34,7 +34,7 @@ static void add_request(const struct block_busy *b, void *data)
 		return;
 	struct interval v = { MAX(b->begin, x->from), MIN(b->end, x->to) };
 	*vec_add(&x->intervals, struct interval) = v;
-	v.begin = MAX(v.begin, b->begin + b->queue_ns);
+	v.begin = MAX(v.begin, b->issue);
 	if (v.begin < v.end)
 		*vec_add(&x->service, struct interval) = v;
 	if (b->end <= x->to && b->end >= x->last_end) {

@@ -23,7 +23,7 @@ struct device_wait {
 					 * or the waiting thread */
 };
 
-/* Examines the wait's portion in [from, to). False: that is empty, or the trace lacks block events. */
+/* Examines what [from, to) has of the wait. False: nothing, or the trace has no block events. */
 bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
 		 struct device_wait *ret);
 

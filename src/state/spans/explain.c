@@ -195,7 +195,7 @@ static void set_disk_queue(const struct slice *s, struct span *span)
 {
 	static const char *const events[] = { "block_rq_insert", "block_rq_issue", "block_rq_complete" };
 	span->disk_queue_known = s->has_calls && s->has_switches;
-	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+	for (size_t i = 0; span->part[PART_DISK] && i < G_N_ELEMENTS(events); i++)
 		span->disk_queue_known &= g_hash_table_contains(s->classes, events[i]);
 	span->disk_queue_ns = span->disk_queue_known ? MIN(span->disk_queue_ns, span->part[PART_DISK]) : 0;
 }
