@@ -25,10 +25,11 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 /* Appends the call to the thread's log. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
-/* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages. */
+/* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages,
+ * io_uring_enter() one of requests. */
 static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
 {
-	return ret > 0 && !info->bytes_mask && (info->io != IO_NONE || info->submits);
+	return ret > 0 && !info->bytes_mask && (info->reads || info->writes);
 }
 
 /* asked: bytes that the call requested; -1: unknown. */
@@ -67,8 +68,8 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	if (info->has_fd) {	/* all calls that move bytes have a descriptor */
 		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
 		bool unsized = call_is_unsized(info, ret);
-		bt->unsized[IO_DIR_READ] += unsized && (info->reads || info->submits);
-		bt->unsized[IO_DIR_WRITE] += unsized && (info->writes || info->submits);
+		bt->unsized[IO_DIR_READ] += unsized && info->reads;
+		bt->unsized[IO_DIR_WRITE] += unsized && info->writes;
 		bt->read_bytes += info->reads ? bytes : 0;
 		bt->write_bytes += info->writes ? bytes : 0;
 		if (c->fd >= 0 && slice_reads(s, CELL_file)) {

@@ -91,7 +91,8 @@ static const struct call_info table[] = {
 	MAKES("userfaultfd", "userfaultfd", O_CLOEXEC_BIT, 0),
 	MAKES("perf_event_open", "perf_event", 8, 4), MAKES("pidfd_open", "pidfd", CLOEXEC_ALWAYS, 1),
 	MAKES("pidfd_getfd", "fd of another process", CLOEXEC_ALWAYS, 2),
-	{ .name = "io_uring_enter", .cause = PART_OTHER, .has_fd = true, .submits = true, .dir = IO_DIR_OTHER },
+	{ .name = "io_uring_enter", .cause = PART_OTHER, .has_fd = true, .reads = true, .writes = true, .submits = true,
+	  .dir = IO_DIR_OTHER },
 	MAKES("io_uring_setup", "io_uring", CLOEXEC_ALWAYS, 1), MAKES("fsopen", "fsopen", 1, 1),
 	MAKES("fspick", "fspick", 1, 2), MAKES("fsmount", "fsmount", 1, 1),
 

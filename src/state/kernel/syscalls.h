@@ -47,7 +47,7 @@ struct call_info {
 	bool by_fd;		/* blocked time depends on the kind of its descriptor */
 	uint8_t cause;		/* enum part, if not .by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
-	bool reads, writes;	/* by .io */
+	bool reads, writes;	/* by .io; both for .submits */
 	uint8_t dir;		/* enum io_dir */
 	uint64_t bytes_mask;	/* all bits: its return value is a number of bytes; 0: of messages */
 	uint8_t fdop;		/* enum call_fdop */
