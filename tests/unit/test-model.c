@@ -3,6 +3,7 @@
  * The model in a run: published bit by bit, with and without forgetting, it tells
  * what one slice of the whole tells.
  */
+#include "lib/cuts.h"
 #include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
@@ -248,6 +249,27 @@ static void test_host_over(void)
 	source_free(s);
 }
 
+/* A CPU goes away while 7 runs, and comes back idle: no switch is in the trace. */
+static void test_offline_cpu(void)
+{
+	struct recording *r = traces_record_script(
+		"100 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"200 1 sched_waking ctx.tid=7 tid=9 target_cpu=0\n"
+		"250 0 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"900 1 sched_waking ctx.tid=0 tid=9 target_cpu=0\n"
+		"1000 1 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=7\n"
+		"1100 0 sched_switch prev_tid=9 prev_state=1 next_tid=0\n");
+	int64_t cpus[1][3] = { { 0 } };
+	struct publication *p = slice_finish(cuts_slice(r, 0, recording_n(r), true));
+	cpus_of(p, cpus);
+	g_assert_cmpint(cpus[0][0], ==, 850 + 100 + 100);
+	g_assert_cmpint(cpus[0][1], ==, 150 + 100);
+	g_assert_cmpint(cpus[0][2], ==, 700);
+	publication_free(p);
+	cuts_check("offline CPU", r);
+	recording_free(r);
+}
+
 /* A process ends with the last of its threads that is known; one of several is not its end. */
 static void test_thread_ends(void)
 {
@@ -486,6 +508,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/long-void", test_long_void);
 	g_test_add_func("/model/late-tally", test_late_tally);
 	g_test_add_func("/model/host-over", test_host_over);
+	g_test_add_func("/model/offline-cpu", test_offline_cpu);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);
 	g_test_add_func("/model/live-full", test_live_full);

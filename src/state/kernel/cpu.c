@@ -124,17 +124,14 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
-/* Nobody knows what ran since the CPU's last event: it may have been offline. */
-static void end_at_last_event(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
+/* A switch is missing: it is unknown what ran since the CPU's last event. The CPU may have been offline. */
+static void end_at_last_event(struct slice *s, struct cpu *c, uint64_t seq)
 {
-	int64_t last = MIN(c->before_ns, ts);
+	int64_t last = c->before_ns;
 	if (last == INT64_MIN)
 		return;
 	charge_until(s, c, last);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = last, .seq = seq, .cpu = c->self });
-	if (c->cursor < ts)
-		charge_cpu(s, c, CPU_UNKNOWN, c->cursor, ts);
-	c->cursor = MAX(c->cursor, ts);
 	c->task = NULL;
 	cpu_runs(s, c, last);
 }
@@ -145,7 +142,7 @@ void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, in
 	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid))) {
 		name_current(s, c, ts, seq, tid);
 	} else {
-		end_at_last_event(s, c, ts, seq);
+		end_at_last_event(s, c, seq);
 		cpu_replace(s, c, ts, seq, tid);
 	}
 }

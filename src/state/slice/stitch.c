@@ -226,9 +226,10 @@ static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, co
 		thread_append(a, cpu_task_of_tid(a, c, b->named_tid), r);
 	else if (l && anonymous)
 		thread_append(a, l, r);
+	if (!l || !named)
+		return;
 	c->before_ns = b->named_before_ns != INT64_MIN ? b->named_before_ns : c->kernel_to;
-	if (l && named)
-		cpu_context(a, c, b->named_ns, b->named_seq + m->seq_add, b->named_tid);
+	cpu_context(a, c, b->named_ns, b->named_seq + m->seq_add, b->named_tid);
 }
 
 static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)
