@@ -77,6 +77,9 @@ ok "as many as the views say" python3 - "$work/out" "$work/doctor.json" <<-'PY'
 PY
 run --doctor --format json "$TRACES/lost/trace"
 doctor "larger buffers" "any(c.startswith('lttng enable-channel --kernel --session lost-discard --subbuf-size=') and c.endswith(' k0') for c in commands)"
+doctor "not smaller than they were, and at least 32" "all(
+	int(w[-3].split('=')[1][:-1]) << (20 if w[-3][-1] == 'M' else 10) >= ch['packet_bytes'] and int(w[-2].split('=')[1]) >= 32
+	for c in commands if 'enable-channel' in c for w in [c.split()] for ch in d['channels'] if ch['channel'] == w[-1])"
 doctor "cost what was lost" "[r['events_per_s'] for r in d['repairs'] if 'enable-channel' in r['commands'][0]] == [round(sum(l['lost_events'] for l in d['losses']) * 1e9 / (d['to_ns'] - d['from_ns']))]"
 run --doctor --format json "$TRACES/lost/trace-overwrite"
 doctor "overwritten: of packets events are not known" "{l['lost_events'] for l in d['losses'] if l['lost_packets']} == {None}"

@@ -256,8 +256,7 @@ static void test_spans(void)
 	check_spans(r, "switches", "handoff unknown", "the trace has no sched_switch events");
 	check_spans(r, "kernel", "handoff unknown", "the trace has no sched_switch events");
 	check_spans(r, "wakings", "user syscall kernel irq preempted disk writeback socket pipe futex timer poll "
-		    "fault other "
-		    "handoff unknown", "(or for a CPU: the trace has no wakeups)");
+		    "fault other handoff unknown", "(or for a CPU: the trace has no wakeups)");
 	check_spans(r, "system calls",
 		    "user syscall kernel irq preempted wakeup handoff other unknown",
 		    "(the trace has no system calls)");
