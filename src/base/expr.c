@@ -686,9 +686,12 @@ static bool glob_matches(const char *glob, const char *s)
 		if (*glob == '*') {
 			star = glob++;
 			after = s;
-		} else if (*glob == '?' || *glob == *s) {
-			glob += 1;
-			s = *s == glob[-1] ? s + 1 : g_utf8_find_next_char(s, NULL);
+		} else if (*glob == '?') {
+			glob++;
+			s = g_utf8_find_next_char(s, NULL);
+		} else if (*glob == *s) {
+			glob++;
+			s++;
 		} else if (star) {
 			glob = star + 1;
 			s = ++after;

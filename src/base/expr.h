@@ -12,8 +12,7 @@
  * expression (GRegex), also ignoring case. A WORD after ==, != or `in` is a pattern if it has * (any text) or ? (any
  * character): mysql*; a "STRING" is not. With a missing value (null) all tests but !=, !~ and `not in` are false.
  * Column names are checked when the expression is parsed. Depth, length, and the steps of a regular expression are
- * bounded.
- * Immutable, thread safe.
+ * bounded. Immutable, thread safe.
  */
 #ifndef BLK_BASE_EXPR_H
 #define BLK_BASE_EXPR_H

@@ -111,7 +111,7 @@ static bool fits(const char *pattern, const char *text)
 	return pattern[n - 1] == '*' ? !strncmp(pattern, text, n - 1) : !strcmp(pattern, text);
 }
 
-/* The 64-bit machines that run 32-bit programs of one of these machines. */
+/* The 64-bit machines on which 32-bit programs of this set run. */
 static uint16_t hosts_of(uint16_t set)
 {
 	uint16_t hosts = set & BIT(OTHER);

@@ -107,9 +107,7 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	add(lines, "  provisional in this range: %" G_GUINT64_FORMAT
 	    " facts that began before the first event that was read", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
-		add(lines, "  The tracer discards events when its buffers are full. Larger buffers "
-		    "need a");
-		add(lines, "  new channel, since the size of a channel cannot be changed:");
+		add(lines, "  The tracer discards events when its buffers are full. Next time:");
 		add(lines, "  %s", repair_for_losses());
 	}
 	if (t->provisional) {

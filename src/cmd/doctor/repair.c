@@ -148,9 +148,9 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 						 c->name, subbuf, n, overwrote));
 	doctor_repair(doc, loss_words(c, lost, overwrote), commands,
 		      c->lost_events ? diag_rate(doc->d, c->lost_events) : -1,
-		      g_strdup_printf("what was lost is then recorded, if there were fewer than %u sub-buffers (the "
-				      "trace does not say; else double yours); needs %s of memory for each CPU, for "
-				      "each user or process", LEAST_SUBBUFS, timefmt_bytes(held, subbuf * n)));
+		      g_strdup_printf("what was lost is then recorded (the trace does not say how many sub-buffers "
+				      "there were: of %u or more, take twice as many); needs %s of memory for each "
+				      "CPU, for each user or process", LEAST_SUBBUFS, timefmt_bytes(held, subbuf * n)));
 }
 
 void doctor_repair_losses(struct doctor *doc)
