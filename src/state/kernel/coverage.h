@@ -35,6 +35,7 @@ static inline int64_t covered_until(const struct slice *s, uint32_t host, int64_
 struct time_void { int64_t begin, end; };	/* ns; no record lies between them */
 
 #define COVERED_VOID_NS UINT64_C(60000000000)	/* a longer gap is a void */
+#define COVERED_SILENT_NS INT64_C(1500000000)	/* live: a kernel without events for longer is not traced */
 
 static inline bool covered_are_far(int64_t from, int64_t to, uint64_t least)
 {

@@ -10,6 +10,7 @@
 #include "state/kernel/calls.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/charge.h"
+#include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_class.h"
@@ -344,6 +345,8 @@ size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n)
 	const struct stream_info *streams = (const struct stream_info *)s->streams->data;
 	struct class_info *classes = (struct class_info *)s->class_infos->data;
 	int64_t end = b->end, last = MAX(s->last, b->begin);
+	if (s->live && end - last > COVERED_SILENT_NS)
+		end = last + COVERED_SILENT_NS;		/* a pause is looked for in slice_feed() */
 	const struct blk_event *e = ev, *stop = ev + n;
 	uint64_t seq = s->seq;
 	for (; e < stop && e->layout; e++) {

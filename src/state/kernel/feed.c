@@ -276,38 +276,93 @@ static void each_cpu(struct slice *s, uint32_t host, void (*call)(struct slice *
 			call(s, cpu_at(s, i), ts, seq);
 }
 
+/* Threads without a tid have ended with the task of their CPU. */
 static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (t->host == host && t->forward == ID_NONE && t->resolved && !t->idle && t->st.run != RUN_DEAD)
+		if (t->host == host && t->forward == ID_NONE && t->resolved && !t->idle && t->st.run != RUN_DEAD &&
+		    t->tid != -1)
 			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
 	}
 }
 
-/* Live: a stream of the host's kernel begins or ends. After the last one ends, the kernel's session is closed. The
- * running tasks are unknown until a stream begins again. */
+/* ---- live: kernels that are not traced for a while ---- */
+
+/* Nothing is known of the host from ts until the next event of its kernel. */
+static void leave_kernel(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
+{
+	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	g_assert(s->live && !h->kernel_left);
+	h->kernel_left = true;
+	each_cpu(s, host, cpu_lost_begin, ts, seq);
+	lose_threads(s, host, ts, seq);
+	for (guint i = 0; i < s->streams->len; i++) {
+		struct stream_info *info = &g_array_index(s->streams, struct stream_info, i);
+		if (info->host == host)
+			info->plain = NULL;	/* the next event ends it: see feed_event() */
+	}
+}
+
+static void return_to_kernel(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
+{
+	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	h->kernel_left = false;
+	each_cpu(s, host, cpu_lost_end, ts, seq);
+}
+
+/* A stream of the host's kernel begins or ends. After the last one ends, the kernel's session is closed. */
 static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
 {
 	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
 	if (!s->live)
 		return;
 	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
-	if (h->kernel_ended && begins) {
-		h->kernel_ended = false;
-		each_cpu(s, host, cpu_lost_end, ts, seq);
-	} else if (!h->kernel_ended && !h->n_open) {
-		h->kernel_ended = true;
-		each_cpu(s, host, cpu_lost_begin, ts, seq);
-		lose_threads(s, host, ts, seq);
+	if (!h->kernel_left && !h->n_open)
+		leave_kernel(s, host, ts, seq);
+}
+
+static int64_t last_kernel_event(const struct slice *s, uint32_t host)
+{
+	int64_t last = INT64_MIN;
+	for (guint i = 0; i < s->cpus->len; i++)
+		if (cpu_at(s, i)->host == host)
+			last = MAX(last, cpu_at(s, i)->kernel_to);
+	return last;
+}
+
+/*
+ * There is no event since the last one until `ts`. A kernel that is silent for long is not traced (lttng stop): the tracer's own
+ * threads wake up more often than that, which sched_switch shows. Returns the instant up to which it is known what all
+ * kernels did: the last event of one that is silent, but not yet for long.
+ */
+static int64_t follow_silence(struct slice *s, int64_t ts, uint64_t seq)
+{
+	int64_t known = ts;
+	for (guint i = 0; s->live && s->has_switches && i < s->hosts->len; i++) {
+		const struct slice_host *h = &g_array_index(s->hosts, struct slice_host, i);
+		int64_t last = h->has_kernel && !h->kernel_left ? last_kernel_event(s, i) : INT64_MIN;
+		if (last == INT64_MIN || last >= ts)
+			continue;
+		if (covered_are_far(last, ts, COVERED_SILENT_NS))
+			leave_kernel(s, i, s->last, seq);
+		else
+			known = MIN(known, last);
 	}
+	return known;
+}
+
+static inline bool is_after_silence(const struct slice *s, const struct blk_event *ev)
+{
+	return s->live && s->last != INT64_MIN && covered_are_far(s->last, ev->ts, COVERED_SILENT_NS) &&
+	       ev->row != BLK_ROW_HORIZON;
 }
 
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 {
 	uint64_t seq = s->seq++;
 	if (ev->row == BLK_ROW_HORIZON) {	/* it belongs to no stream */
-		s->horizon = MAX(s->horizon, ev->ts);
+		s->horizon = MAX(s->horizon, follow_silence(s, ev->ts, seq));
 		return;
 	}
 	if (ev->row == BLK_ROW_STREAM_ADD)
@@ -346,6 +401,8 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 		stream->c->before_ns = stream->c->kernel_to;
 		stream->c->kernel_to = ev->ts;
 		stream->plain = stream->c;
+		if (g_array_index(s->hosts, struct slice_host, stream->host).kernel_left)
+			return_to_kernel(s, stream->host, ev->ts, seq);
 	}
 	s->n_events++;
 	count_event(s, cls, stream->host, ev->ts);
@@ -371,6 +428,8 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 		if (ev[i].row != BLK_ROW_HORIZON &&
 		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
 			learn_tables(s, tables);	/* the tables may have grown within the batch */
+		if (G_UNLIKELY(is_after_silence(s, &ev[i])))
+			follow_silence(s, ev[i].ts, s->seq);
 		if (ev[i].row >= BLK_ROW_FIRST_PSEUDO)
 			feed_pseudo(s, &ev[i]);
 		else

@@ -30,7 +30,8 @@ struct slice_host {
 	uint32_t id;			/* in the publication's registry; ID_NONE */
 	bool has_kernel;		/* its kernel is traced */
 	bool seen;			/* it had a record */
-	bool kernel_ended;		/* live: all streams of its kernel have ended */
+	bool kernel_left;		/* live: its kernel is not traced until its next event: the session was
+					 * stopped, or all streams have ended */
 	uint32_t n_open;		/* live: open streams of its kernel */
 	int64_t begin, end;		/* ns: when it was traced, as in struct blk_host; see coverage.h */
 };

@@ -19,7 +19,6 @@ static int compare_packets(const void *a, const void *b)
 	int order = native_compare_hosts(x->stream, y->stream);
 	return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
 }
-/* The number of leading packets without events: buffers that were made before lttng start. */
 /* Its first packets that hold nothing: buffers that were made before lttng start. */
 static size_t n_before(const struct native_plan_stream *s)
 {
