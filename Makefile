@@ -151,8 +151,11 @@ check: deps
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
-SLOW := correct cut every-view import-pieces laws limits-packets model native native-feed parallel path paths plain \
-	reader-bt2 spare spool
+# These do a part of their work; with ALL=1 all of it.
+IN_PART := $(shell grep -l 'ALL=1' $(SCRIPTS))
+SLOW := correct cut every-view evicted forgotten import-pieces laws limits-metadata limits-model limits-packets logjob \
+	losses missing-events model native native-feed parallel path paths plain processes reader-bt2 reader-corrupt spare \
+	spool window
 SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
 SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
@@ -184,8 +187,8 @@ check-long:
 	@+$(again) check-long-built
 
 check-long-built: all tests asan-tests
-	TEST_SECONDS=7200 TABLE=1 ALL=1 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
-		tests/cli/hostile-traces.py $(LONG)
+	TEST_SECONDS=7200 TABLE=1 ALL=1 SEEDS=200 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
+		$(IN_PART) $(LONG)
 
 lint: check-lint
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The layers of doc/architecture.md: who may include whom, and what each is the only place for."""
+import functools
 import os
 import re
 
@@ -8,6 +9,13 @@ from layers_table import MAY, ONLY
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 STRIP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+
+
+@functools.cache
+def code_of(path):
+    """The file, with blanks instead of comments and texts."""
+    with open(path, encoding="utf-8") as f:
+        return STRIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), f.read())
 
 
 def layer_of(path):
@@ -47,13 +55,11 @@ def check_only(sources):
         for path in sources:
             if layer_of(path) in places:
                 continue
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-            for n, line in enumerate(text.split("\n"), 1):
+            for n, line in enumerate(tap.lines(path), 1):
                 found = INCLUDE.match(line)
                 if found and header.match(found[2]):
                     problems.append(f"{path}:{n}: includes {found[2]}")
-            code = STRIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+            code = code_of(path)
             problems += [f"{path}:{code.count(chr(10), 0, m.start()) + 1}: calls {m[0]}...)"
                          for m in call.finditer(code)]
         tap.ok(f"{what} only in {', '.join('src/' + p for p in places)}", problems)
@@ -66,8 +72,7 @@ def check_printing(sources):
     for path in sources:
         if layer_of(path) in ("", "ui", "cli", "app", "cmd"):
             continue
-        with open(path, encoding="utf-8") as f:
-            code = STRIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), f.read())
+        code = code_of(path)
         problems += [f"{path}:{code.count(chr(10), 0, m.start()) + 1}: {m[0]}" for m in words.finditer(code)]
     tap.ok("no layer below the screen prints", problems)
 
@@ -81,17 +86,17 @@ def check_symbols():
         tap.skip("objects use only symbols of layers they may include", "nothing is built")
         return
     defined, used = {}, []
-    for path in objects:
+    for line in tap.output("nm", "-A", "-P", *objects).stdout.split("\n"):
+        path, _, symbol = line.partition(": ")
+        fields = symbol.split()
+        if len(fields) < 2:
+            continue
         inside = path[len(f"{tap.BUILD}/obj/"):]
         layer = inside.split("/")[0] if "/" in inside else ""
-        for line in tap.output("nm", "-P", path).stdout.split("\n"):
-            fields = line.split()
-            if len(fields) < 2:
-                continue
-            if fields[1] == "U":
-                used.append((path, layer, fields[0]))
-            elif fields[1].isupper():
-                defined[fields[0]] = layer
+        if fields[1] == "U":
+            used.append((path, layer, fields[0]))
+        elif fields[1].isupper():
+            defined[fields[0]] = layer
     problems = []
     for path, layer, symbol in used:
         target = defined.get(symbol)

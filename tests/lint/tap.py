@@ -1,4 +1,5 @@
 """A test's results as TAP, and the project's source files, for the checks beside this."""
+import functools
 import os
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def done():
     sys.exit(1 if _failed else 0)
 
 
+@functools.cache
 def lines(path):
     with open(path, encoding="utf-8") as f:
         return f.read().split("\n")

@@ -5,6 +5,7 @@ COUNT=${BUILD:-$SRCDIR/build}/tools/live-count
 LAB=$SRCDIR/tests/live/lab
 export LC_ALL=C.UTF-8 TZ=UTC
 
+. "$SRCDIR/tests/lib/poll.sh"
 work=$(mktemp -d "${TMPDIR:-/tmp}/live.XXXXXX")
 chmod 711 "$work"
 export LAB_DIR=$work/lab
@@ -104,14 +105,6 @@ session_again() {
 		in_lab lttng --no-sessiond start spans
 }
 
-# until_true COMMAND...: polls for at most 20 s
-until_true() {
-	for _ in $(seq 400); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}
 says() { grep -q "$2" "$work/out.$1" 2>/dev/null; } # says VIEWER PATTERN
 
 # view NAME [OPTION...] URL: live-count in the background; waits until it is attached. It

@@ -211,9 +211,12 @@ tmux_key() { # the key's name in tmux
 	esac
 }
 
-picture() { t capture-pane -p -t now && state '#{cursor_x} #{cursor_y}'; }
-selected() { t capture-pane -p -t now | sed -n "$(($(state '#{cursor_y}') + 1))p"; }
-selected_has() { selected | grep -qF -- "$1"; }
+picture() { t capture-pane -p -t now \; display -p -t now '#{cursor_x} #{cursor_y}'; }
+selected_has() { # selected_has TEXT: on the cursor's row
+	local lines
+	mapfile -t lines < <(t display -p -t now '#{cursor_y}' \; capture-pane -p -t now)
+	[[ ${lines[lines[0] + 1]-} == *"$1"* ]]
+}
 selected_lacks() { ! selected_has "$1"; }
 hides() { ! shows "$1"; }
 differs() { [ "$(picture)" != "$before_key" ]; }
@@ -222,17 +225,17 @@ row_is() { [ "$(state '#{cursor_y}')" = "$1" ]; }
 mouse_is() { [ "$(state '#{mouse_any_flag}')" = "$1" ]; }
 
 # settle: until the picture is the same twice
-settle() {
-	local last now
+is_settled() {
+	local before=$last
 	last=$(picture)
-	for _ in $(seq 50); do
-		sleep 0.03
-		now=$(picture)
-		[ "$now" != "$last" ] || return 0
-		last=$now
-	done
+	[ "$last" = "$before" ]
+}
+settle() {
+	last=
+	until_true is_settled
 }
 
+declare -A pressed=()
 declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab")
 declare -A there=([overview]="SLOWEST + OPEN" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
 	[chooser]="Columns of" [prompt]="/ab")
@@ -309,6 +312,9 @@ while IFS=$'\t' read -r context key command <&3; do
 		continue
 	fi
 	what=${line#*|} terminal_key=$(tmux_key "$key")
+	# of keys that do the same only the first; with ALL=1, as in make check-long, all
+	[ -n "${ALL-}" ] || [ -z "${pressed["$context $command $what"]-}" ] || continue
+	pressed["$context $command $what"]=yes
 	if [ "$what" = stopped ]; then
 		stops "$context" "$terminal_key"
 		result $? "$context: $key ($command): stopped"

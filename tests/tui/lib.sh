@@ -8,8 +8,9 @@ if ! command -v tmux >/dev/null; then
 	exit 0
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/tui.XXXXXX")
-n=0 failed=0
+n=0 failed=0 most_seconds=10
 
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/poll.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/terminal.sh"
 trap 't kill-server 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -27,15 +28,6 @@ result() { # result STATUS NAME
 skip() {
 	n=$((n + 1))
 	echo "ok $n - $1 # SKIP $2"
-}
-
-# until_true COMMAND...: within 10 seconds; once something failed there is no hurry to wait
-until_true() {
-	local end=$((SECONDS + (failed ? 2 : 10)))
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.02
-	done
 }
 
 done_testing() {

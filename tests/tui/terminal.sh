@@ -8,7 +8,7 @@ unset TMUX NO_COLOR
 t() { tmux -S "$work/socket" -f /dev/null "$@"; }
 t new-session -d -s keep "sleep 3600"
 
-shows() { t capture-pane -p -t now | grep -qF -- "$1"; }
+shows() { [[ $(t capture-pane -p -t now) == *"$1"* ]]; }
 wait_for() { until_true shows "$1"; }
 # A banner that says since when: the line of trust says so of packets, too.
 shows_since() { t capture-pane -p -t now | grep -v "packets since" | grep -q "since "; }
