@@ -151,8 +151,9 @@ check: deps
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
-# These do a part of their work; with ALL=1 all of it.
-IN_PART := $(shell grep -l 'ALL=1' $(SCRIPTS))
+# These do a part of their work, with ALL=1 all of it: blk.py and traces_too_long() leave out long recordings.
+IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(SCRIPTS))) \
+	$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -lE 'traces_too_long|"ALL"' $(TEST_SRC)))
 SLOW := correct cut every-view evicted forgotten import-pieces laws limits-metadata limits-model limits-packets logjob \
 	losses missing-events model native native-feed parallel path paths plain processes reader-bt2 reader-corrupt spare \
 	spool window

@@ -147,7 +147,10 @@ def unreadable(trace):
 
 
 def recording(tap, name):
-    """The recording of that name, if it is here and there is text of it; else None, and tap says why."""
+    """The recording of that name, if it is here and there is text of it; else None, and tap says why. None, too, of a
+    long one without ALL=1."""
+    if not blk.is_wanted(name):
+        return None
     trace = blk.find(*name.split("/"))
     why = unreadable(trace) if trace else "the trace is not there"
     if why:

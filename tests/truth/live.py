@@ -15,11 +15,10 @@ import blk
 sys.path.insert(0, os.path.join(blk.ROOT, "tests", "cli"))
 from hostile_relay import HOST, SESSION, Recording, Relay
 
-ALL = bool(os.environ.get("ALL"))
-VIEWS = ["processes", "processes --by thread", "syscalls", "files", "cpus", "devices", "io", "peers", "events", "losses",
-         "scheduler", "wakers", "interrupts", "slow", "services", "phases", "traces", "open", "counters"]
+VIEWS = ["processes", "processes --by thread", "syscalls", "files", "cpus", "devices", "io", "peers", "events",
+         "losses", "scheduler", "wakers", "interrupts", "slow", "services", "phases", "traces", "open", "counters"]
 LIVE_ONLY = ("behind_ns", "left_packets", "left_bytes", "unread_packets", "ended_early", "ends_unknown", "gave_up")
-if not ALL:
+if not blk.ALL:
     VIEWS = ["processes --by thread", "syscalls", "cpus", "devices", "losses", "traces"]
 # What depends on what came until then: the usual, what threads without events did, ends that come later.
 HISTORY = ("usual_ns", "x_usual_ratio", "verdict", "why", "unfinished", "busy_ns", "busy_ratio", "exit_ns", "life")
@@ -27,7 +26,7 @@ HISTORY = ("usual_ns", "x_usual_ratio", "verdict", "why", "unfinished", "busy_ns
 OFFLINE_S = {"mix1/trace": 1795445018}
 OWN = ["block", "containers", "demo", "net", "thumb"]
 SHARED = ["mix1/trace", "mix2/trace", "mix2/lossy", "lost/trace"]
-if not ALL:
+if not blk.ALL:
     OWN, SHARED = ["block", "thumb"], ["mix2/lossy"]
 PAUSE_WITHIN_NS = 20000000      # of lttng stop: packets are known to their ends, which live sessions do not wait for
 

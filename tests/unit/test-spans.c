@@ -330,7 +330,8 @@ static const struct many many[] = {
 
 static void test_many(gconstpointer data)
 {
-	const struct many *m = data;
+	struct many fewer = *(const struct many *)data, *m = &fewer;
+	m->n = g_getenv("ALL") ? m->n : MIN(m->n, 200000);
 	struct run r = begin(&(struct model_options){ 0 });
 	feed_many(&r, m->n, m->chain);
 	g_assert_cmpuint(timeline_n_spans(r.tl), ==, m->n);

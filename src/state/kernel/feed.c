@@ -332,9 +332,9 @@ static int64_t last_kernel_event(const struct slice *s, uint32_t host)
 }
 
 /*
- * There is no event since the last one until `ts`. A kernel that is silent for long is not traced (lttng stop): the tracer's own
- * threads wake up more often than that, which sched_switch shows. Returns the instant up to which it is known what all
- * kernels did: the last event of one that is silent, but not yet for long.
+ * There is no event since the last one until `ts`. A kernel that is silent for long is not traced (lttng stop): the
+ * tracer's own threads wake up more often than that, which sched_switch shows. Returns the instant up to which it is
+ * known what all kernels did: the last event of one that is silent, but not yet for long.
  */
 static int64_t follow_silence(struct slice *s, int64_t ts, uint64_t seq)
 {
