@@ -292,6 +292,23 @@ static int report_outside(const char *option, int64_t at, int64_t first, int64_t
 	return EXIT_FAILED;
 }
 
+bool reading_find_against(const struct reading *r, const struct options *o, struct metric_query *metric)
+{
+	int64_t first, end;
+	if (!o->against_from || !reading_range(r, &first, &end))
+		return true;
+	metric->against_from_ns = first;
+	metric->against_to_ns = end;
+	const char *from = *o->against_from ? o->against_from : NULL, *to = *o->against_to ? o->against_to : NULL;
+	if (!instant("--against", from, first, end - 1, &metric->against_from_ns) ||
+	    !instant("--against", to, first, end - 1, &metric->against_to_ns))
+		return false;
+	if (metric->against_from_ns < metric->against_to_ns)
+		return true;
+	log_error("--against: '%s' is not before '%s'", o->against_from, o->against_to);
+	return false;
+}
+
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
 		       int64_t *ret_to)
 {

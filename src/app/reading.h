@@ -55,6 +55,8 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
  * after a printed error. */
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
 		       int64_t *ret_to);
+/* What --against FROM..TO means in this trace, if it was given. False after a printed error. */
+bool reading_find_against(const struct reading *r, const struct options *o, struct metric_query *metric);
 /* The same in a trace with events in [first, end). */
 int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to);

@@ -6,7 +6,7 @@
 #include "base/machine.h"
 #include "live/session/plan.h"
 #include "state/slice/model.h"
-#include "state/store/schema.h"
+#include "views/metric.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -70,33 +70,17 @@ void about_machines(FILE *out)
 
 /* --- metrics --- */
 
-/* "call.latency", "file.bytes.read", without the unit. */
-static char *metric_name(const struct cell_layout *l, const struct cell_field *f, unsigned element)
-{
-	size_t length = strlen(f->id) - (g_str_has_suffix(f->id, "_ns") ? strlen("_ns") : 0);
-
-	return g_strdup_printf("%s.%.*s%s%s", l->id, (int)length, f->id, f->element ? "." : "",
-			       f->element ? f->element(element) : "");
-}
-
-static void print_metric(FILE *out, const struct cell_layout *l, const struct cell_field *f, unsigned element)
-{
-	g_autofree char *name = metric_name(l, f, element);
-	g_autoptr(GString) fields = g_string_new(NULL);
-
-	for (unsigned i = 0; i < l->n_keys; i++)
-		g_string_append_printf(fields, "%s%s", i ? "," : "", l->fields[i].id);
-	fprintf(out, "%-28s  %-5s  %-22s  %s%s%s%s\n", name, value_unit(f->unit), fields->str, f->help,
-		*l->needs ? " [" : "", l->needs, *l->needs ? "]" : "");
-}
-
 void about_metrics(FILE *out)
 {
-	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
-		const struct cell_layout *l = cell_layout(k);
-		for (const struct cell_field *f = l->fields + l->n_keys; f < l->fields + l->n_fields; f++)
-			for (unsigned i = 0; f->unit != VALUE_TEXT && f->unit != VALUE_ID && i < f->n; i++)
-				print_metric(out, l, f, i);
+	const struct metric *m;
+	for (size_t i = 0; (m = metric_at(i)); i++) {
+		g_autoptr(GString) fields = g_string_new(NULL);
+		for (unsigned f = 0; f < METRIC_FIELD_N; f++)
+			if (m->fields & 1u << f)
+				g_string_append_printf(fields, "%s%s", fields->len ? "," : "", metric_field_words[f]);
+		g_autofree char *needs = g_strjoinv(", ", (char **)m->needs);
+		fprintf(out, "%-24s  %-5s  %s (by %s)%s%s%s\n", m->id, value_unit(m->unit), m->help, fields->str,
+			*needs ? " [" : "", needs, *needs ? "]" : "");
 	}
 }
 

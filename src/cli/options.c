@@ -237,10 +237,52 @@ static bool check_view(struct options *o, bool batch, const char *id, GError **e
 	return o->view || fail(error, "no view '%s'; see blktop --list-views", id);
 }
 
+/* What a metric is compared with: before, history, or FROM..TO. */
+static bool check_metric_against(struct options *o, const char *against, GError **error)
+{
+	const char *dots = strstr(against, "..");
+	bool history = g_str_equal(against, "history");
+	if (dots && o->live)
+		return fail(error, "--against FROM..TO needs a recorded trace");
+	if (dots) {
+		o->against_from = g_strndup(against, (gsize)(dots - against));
+		o->against_to = g_strdup(dots + 2);
+	} else if (!history && !g_str_equal(against, "before")) {
+		return fail(error, "--against: a metric takes before, history or FROM..TO, not '%s'", against);
+	}
+	o->metric.against = dots ? METRIC_RANGE : history ? METRIC_HISTORY : METRIC_BEFORE;
+	return true;
+}
+
+static bool check_metric(struct options *o, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (w->where && !w->metric)
+		return fail(error, "--where needs --metric");
+	if (!w->metric)
+		return true;
+	if (w->view)
+		return fail(error, "--metric and --view cannot be combined");
+	if (w->command != COMMAND_BATCH)
+		return fail(error, "--metric needs -b");
+	if (!(o->metric.metric = metric_find(w->metric, &why)))
+		return fail(error, "--metric: %s", why->message);
+	if (w->by && !metric_query_by(&o->metric, w->by, &why))
+		return fail(error, "--by: %s", why->message);
+	if (w->where && !metric_query_where(&o->metric, w->where, &why))
+		return fail(error, "--where: %s", why->message);
+	if (w->against && !check_metric_against(o, w->against, error))
+		return false;
+	o->view = o->metric_view = metric_view_new(&o->metric);
+	return true;
+}
+
 static bool check_by(struct options *o, const struct words *w, GError **error)
 {
 	unsigned by = 0;
 
+	if (o->metric_view)
+		return true;
 	if (o->view)
 		o->by = o->view->default_by;
 	if (!w->by)
@@ -265,7 +307,7 @@ static bool check_against(const struct options *o, const char *against, GError *
 	bool of_range = o->narrow.history || g_str_equal(against, "before");
 
 	if (!compares && !changed)
-		return fail(error, "--against needs --view compare or changed");
+		return fail(error, "--against needs --metric, or --view compare or changed");
 	if (compares && of_range)
 		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
 	if (changed && !of_range)
@@ -292,13 +334,13 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 
 	if ((w->only || w->against) && w->command != COMMAND_BATCH)
 		return fail(error, "%s needs -b", option);
-	if (!narrow_parse(&o->narrow, w->only, w->against, &why))
+	if (!narrow_parse(&o->narrow, w->only, o->metric_view ? NULL : w->against, &why))
 		return fail(error, "%s: %s", option, why->message);
 	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
 		return fail(error, "--only: %s", why->message);
 	if (w->only && !choose_by(o, w, error))
 		return false;
-	return !w->against || check_against(o, w->against, error);
+	return !w->against || o->metric_view || check_against(o, w->against, error);
 }
 
 static bool check_columns(struct options *o, const struct words *w, GError **error)
@@ -778,13 +820,14 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		return fail(error, "report has no --view: its requests are rows of traces");
 	if (w->view && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
 		return fail(error, "--view needs -b or the screen");
-	if (!view && w->command == COMMAND_BATCH)
+	if (!view && w->command == COMMAND_BATCH && !w->metric)
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
 	return check_source(o, w, operands, error) && check_session(o, w, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
-	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
+	       check_metric(o, w, error) && check_by(o, w, error) && check_narrow(o, w, error) &&
+	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) && check_spool(o, w, error) &&
 	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
@@ -845,8 +888,12 @@ void options_clear(struct options *o)
 	g_free(o->urls);
 	g_free(o->columns);
 	expr_free(o->expr);
+	metric_view_free(o->metric_view);
+	metric_query_clear(&o->metric);
 	narrow_clear(&o->narrow);
 	g_free(o->at);
+	g_free(o->against_from);
+	g_free(o->against_to);
 	g_free(o->from);
 	g_free(o->to);
 	g_free(o->filter);

@@ -13,6 +13,7 @@
 #include "base/machine.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
+#include "views/metric.h"
 
 /* Options for a session of this machine. */
 struct session_options {
@@ -39,6 +40,9 @@ struct options {
 	struct local *running;		/* the session of this machine (cmd/local.h), or NULL; borrowed */
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
+	struct metric_query metric;	/* --metric, --by, --where: what .view prints then; .metric NULL: not given.
+					 * Its instants are not set: they are .against_from and .against_to */
+	struct view *metric_view;	/* then also .view; owned */
 	enum view_by by;		/* --by, else the view's own */
 	struct view_query narrow;	/* --only, --against */
 	enum rows_format format;
@@ -74,7 +78,7 @@ struct options {
 	enum ui_color color;
 	/* As given, or NULL. */
 	int log_level;			/* enum log_level; -1: not given */
-	char *at, *from, *to, *filter, *output, *log, *config, *spans, *spool;
+	char *at, *from, *to, *against_from, *against_to, *filter, *output, *log, *config, *spans, *spool;
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with

@@ -40,6 +40,7 @@ struct batch {
 	struct late_reported late;
 	struct batch_list list;
 	int64_t since_ns;		/* seconds that ended before this are not printed */
+	struct metric_query metric;	/* the options' with instants; .where is theirs */
 };
 
 /* --- columns --- */
@@ -118,6 +119,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	query.from_ns = from_ns;
 	query.to_ns = to_ns;
 	query.by = o->by;
+	query.metric = o->metric_view ? &b->metric : NULL;
 	struct rows *rows = o->view->build(b->r.tl, &query);
 
 	rows_filter(rows, o->view, o->expr);
@@ -284,6 +286,8 @@ static int print_recorded(struct batch *b)
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
+	if (!reading_find_against(&b->r, b->o, &b->metric))
+		return EXIT_USAGE;
 	report_missing(b);
 	g_autoptr(GError) error = NULL;
 	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
@@ -381,7 +385,9 @@ static int print_live(struct batch *b)
 int batch_print(const struct options *options)
 {
 	struct options o = *options;
-	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
+	struct batch b = {
+		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
+	};
 
 	bool needs_spans = !o.view->reads || query_needs_spans(&o.narrow);
 	o.without_spans = !needs_spans && !o.session.snapshot_when;	/* snapshot rules need spans */

@@ -9,6 +9,19 @@ refused 2 "--nonsense" --nonsense "$TRACES/demo"
 refused 2 "'nonsense'" -b --view nonsense "$TRACES/demo"
 refused 2 "'nonsense'" -b --view syscalls --sort nonsense "$TRACES/demo"
 refused 2 "--filter" -b --view syscalls --filter 'nonsense > 1' "$TRACES/demo"
+refused 2 "did you mean call.latency?" -b --metric call.latencies "$TRACES/demo"
+refused 2 "did you mean process?; it has host" -b --metric call.latency --by proces "$TRACES/demo"
+refused 2 "at most 2 fields" -b --metric call.latency --by host,process,call "$TRACES/demo"
+refused 2 "'call' twice" -b --metric call.latency --by call,call "$TRACES/demo"
+refused 2 "--where: " -b --metric call.latency --where 'file == x' "$TRACES/demo"
+refused 2 "--where: " -b --metric call.latency --where 'pid == mysqld' "$TRACES/demo"
+refused 2 "--where needs --metric" -b --view syscalls --where 'call == x' "$TRACES/demo"
+refused 2 "cannot be combined" -b --view syscalls --metric call.latency "$TRACES/demo"
+refused 2 "--metric needs -b" --metric call.latency "$TRACES/demo"
+refused 2 "before, history or FROM..TO" -b --metric call.latency --against usual "$TRACES/demo"
+refused 2 "--against: time" -b --metric call.latency --against 'x..+2s' "$TRACES/demo/trace"
+refused 2 "is not before" -b --metric call.latency --against '+2s..+1s' "$TRACES/demo/trace"
+refused 2 "needs a recorded trace" -b --metric call.latency --against '+1s..+2s' -r localhost
 refused 2 "log comes first" --config none log "$TRACES/demo"
 refused 2 "--filter needs" --export-slowest 1 --filter 'name == x' "$TRACES/demo"
 refused 2 "--filter needs" save -o "$work/piece" --filter 'name == x' "$TRACES/demo"
@@ -68,9 +81,9 @@ ok "--list-events knows spans" grep -q '^zipkin:timestamp ' "$work/out"
 succeeds 0 "--list-machines" --list-machines
 ok "--list-machines knows arm and its other names" grep -qE '^arm +32 bits .*\barmv7l\b' "$work/out"
 succeeds 0 "--list-metrics" --list-metrics
-ok "--list-metrics: name, unit, fields, help, events" \
-	grep -qE '^call\.latency +ns +thread,name +from entry to exit, .*\[syscall_entry_\*, syscall_exit_\*\]$' "$work/out"
-ok "--list-metrics: each element of an array" grep -qE '^file\.bytes\.write +bytes +thread,file ' "$work/out"
+ok "--list-metrics: name, unit, help, fields, events" \
+	grep -qE '^call\.latency +ns +from entry to exit, .*\(by host,.*,call\) \[syscall_\*\]$' "$work/out"
+ok "--list-metrics: elements are a field" grep -qE '^file\.bytes +bytes .*direction\)' "$work/out"
 ok "--list-metrics: each once" [ "$(cut -d' ' -f1 "$work/out" | sort | uniq -d | wc -l)" = 0 ]
 
 succeeds 0 "--recipe" --recipe

@@ -1,0 +1,801 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Metrics, and their decomposition by fields: see metric.h. */
+#include "views/metric.h"
+
+#include "base/address.h"
+#include "base/timefmt.h"
+#include "views/common.h"
+#include "views/evicted.h"
+#include "views/registry.h"
+
+#include <string.h>
+
+#define FIELD(id) (UINT32_C(1) << METRIC_BY_##id)
+#define OF_THREAD (FIELD(container) | FIELD(process) | FIELD(pid) | FIELD(thread) | FIELD(tid))
+#define OF_SPANS (-1)
+
+const char *const metric_field_words[] = {
+#define FIELD_WORD(id, kind, title, width, help) #id,
+	METRIC_FIELD_LIST(FIELD_WORD)
+	NULL
+};
+
+static const enum value_kind field_kinds[] = {
+#define FIELD_KIND(id, kind, title, width, help) kind,
+	METRIC_FIELD_LIST(FIELD_KIND)
+};
+
+G_DEFINE_QUARK(blk-metric-error-quark, blk_metric_error)
+
+/* ---- the list ---- */
+
+/* What users call the kinds of cells, and the events they need. */
+static const char *const of_switches[] = { "sched_switch", NULL }, *const of_calls[] = { NEED_SYSCALLS, NULL },
+	*const of_wakeups[] = { "sched_switch", NEED_WAKEUPS, NULL },
+	*const of_interrupts[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL },
+	*const of_counts[] = { NEED_COUNTS, NULL },
+	*const of_block[] = { "block_rq_issue", "block_rq_complete", "block_rq_insert", NULL },
+	*const of_network[] = { "net_dev_xmit|net_dev_queue", "net_if_receive_skb|netif_receive_skb", NULL },
+	*const of_peers[] = { "net_dev_queue", "net_if_receive_skb", NULL },
+	*const of_spans[] = { "zipkin:timestamp", NULL }, *const of_nothing[] = { NULL };
+
+static const struct { const char *name; const char *const *needs; } kinds[] = {
+	[CELL_thread] = { "thread", of_switches }, [CELL_call] = { "call", of_calls },
+	[CELL_file] = { "file", of_calls }, [CELL_cpu] = { "cpu", of_switches },
+	[CELL_sched] = { "sched", of_wakeups }, [CELL_irq] = { "interrupt", of_interrupts },
+	[CELL_stolen] = { "interrupted", of_interrupts }, [CELL_loss] = { "loss", of_nothing },
+	[CELL_waker] = { "wakeup", of_wakeups }, [CELL_count] = { "counter", of_counts },
+	[CELL_dev] = { "device", of_block }, [CELL_dev_user] = { "block", of_block },
+	[CELL_net] = { "network", of_network }, [CELL_flow] = { "peer", of_peers },
+	[CELL_event] = { "event", of_nothing },
+};
+
+/* What the fields of a cell mean, where their names alone do not say it. */
+static const struct { uint32_t kinds; enum metric_field field; const char *id; } meanings[] = {
+	{ READS(call), METRIC_BY_call, "name" },
+	{ READS(file), METRIC_BY_file, "file" },
+	{ READS(dev) | READS(dev_user) | READS(net) | READS(flow), METRIC_BY_device, "name" },
+	{ READS(cpu) | READS(sched) | READS(irq) | READS(loss), METRIC_BY_cpu, "cpu" },
+	{ READS(sched), METRIC_BY_priority, "prio" },
+	{ READS(irq) | READS(stolen), METRIC_BY_interrupt, "name" },
+	{ READS(waker), METRIC_BY_interrupt, "irq" },
+	{ READS(count) | READS(event), METRIC_BY_event, "name" },
+	{ READS(waker), METRIC_BY_waker, "waker" },
+	{ READS(flow), METRIC_BY_peer, "flow" },
+};
+
+static const struct cell_field *cell_field(const struct cell_layout *l, const char *id)
+{
+	for (unsigned i = 0; i < l->n_fields; i++)
+		if (g_str_equal(l->fields[i].id, id))
+			return &l->fields[i];
+	return NULL;
+}
+
+static const struct cell_field *meant(enum cell_kind kind, enum metric_field field)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(meanings); i++)
+		if (meanings[i].field == field && meanings[i].kinds & 1u << kind)
+			return cell_field(cell_layout(kind), meanings[i].id);
+	return NULL;
+}
+
+static enum metric_field element_field(const struct cell_field *figure)
+{
+	return g_str_equal(figure->element(0), "user") ? METRIC_BY_part : METRIC_BY_direction;
+}
+
+static uint32_t fields_of(enum cell_kind kind, const struct cell_field *figure)
+{
+	const struct cell_layout *l = cell_layout(kind);
+	bool thread = cell_field(l, "thread") != NULL;
+	uint32_t fields = thread ? OF_THREAD | FIELD(host) : cell_field(l, "host") ? FIELD(host) : 0;
+	for (unsigned f = 0; f < METRIC_FIELD_N; f++)
+		fields |= meant(kind, f) ? 1u << f : 0;
+	return fields | (figure->element ? 1u << element_field(figure) : 0);
+}
+
+/* "call.latency": without the unit, which the metric has. */
+static char *name_of(enum cell_kind kind, const struct cell_field *figure)
+{
+	if (kind == CELL_thread && g_str_equal(figure->id, "part"))
+		return g_strdup("thread.time");
+	size_t n = strlen(figure->id);
+	n -= g_str_has_suffix(figure->id, "_ns") ? 3 : 0;
+	return g_strdup_printf("%s.%.*s", kinds[kind].name, (int)n, figure->id);
+}
+
+enum span_figure { REQUEST_LATENCY, REQUEST_TIME, SPAN_LATENCY, SPAN_SELF, SPAN_TIME };
+
+static GArray *list_new(void)
+{
+	const uint32_t fields = FIELD(host) | OF_THREAD | FIELD(service) | FIELD(span) | FIELD(operation) |
+				FIELD(error);
+	const struct metric spans[] = {
+		{ "request.latency", "duration of traces, by their root spans", VALUE_NS, true, fields,
+		  of_spans, 0, OF_SPANS, REQUEST_LATENCY },
+		{ "request.time", "what the threads of root spans did in a request, for each part", VALUE_NS, true,
+		  fields | FIELD(part), of_spans, 0, OF_SPANS, REQUEST_TIME },
+		{ "span.latency", "duration of spans, of all phases", VALUE_NS, true, fields, of_spans, 0, OF_SPANS,
+		  SPAN_LATENCY },
+		{ "span.self", "duration of spans, without the time of their children", VALUE_NS, true, fields,
+		  of_spans, 0, OF_SPANS, SPAN_SELF },
+		{ "span.time", "what the threads of spans did in a span, for each part", VALUE_NS, true,
+		  fields | FIELD(part), of_spans, 0, OF_SPANS, SPAN_TIME },
+	};
+	GArray *list = g_array_new(false, false, sizeof(struct metric));
+	g_array_append_vals(list, spans, G_N_ELEMENTS(spans));
+	for (enum cell_kind kind = 0; kind < CELL_KIND_N; kind++) {
+		const struct cell_layout *l = cell_layout(kind);
+		for (unsigned i = l->n_keys; i < l->n_fields; i++) {
+			const struct cell_field *f = &l->fields[i];
+			if (f->role != CELL_IS_SUM && f->role != CELL_IS_HIST)
+				continue;	/* of several cells nothing can be said */
+			struct metric m = {
+				name_of(kind, f), f->help, f->unit, f->role == CELL_IS_HIST, fields_of(kind, f),
+				kinds[kind].needs, 1u << kind, (int)kind, i,
+			};
+			g_array_append_val(list, m);
+		}
+	}
+	return list;
+}
+
+static const GArray *list(void)
+{
+	static gsize all;
+	if (g_once_init_enter(&all))
+		g_once_init_leave(&all, (gsize)list_new());
+	return (const GArray *)all;
+}
+
+size_t metrics_n(void)
+{
+	return list()->len;
+}
+
+const struct metric *metric_at(size_t i)
+{
+	return i < list()->len ? &g_array_index(list(), struct metric, i) : NULL;
+}
+
+static struct text_candidate metric_candidate(size_t i, const void *data)
+{
+	const struct metric *m = metric_at(i);
+	return m ? (struct text_candidate){ m->id, m->help } : (struct text_candidate){ NULL, NULL };
+}
+
+static void propose(GString *text, const char *word, text_candidate_at at, const void *data)
+{
+	const char *like = text_suggest(word, at, data);
+	if (like)
+		g_string_append_printf(text, "; did you mean %s?", like);
+}
+
+const struct metric *metric_find(const char *id, GError **error)
+{
+	for (size_t i = 0; i < metrics_n(); i++)
+		if (g_str_equal(metric_at(i)->id, id))
+			return metric_at(i);
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_string_printf(text, "no metric '%s'", id);
+	propose(text, id, metric_candidate, NULL);
+	g_set_error(error, BLK_METRIC_ERROR, 0, "%s (blktop --list-metrics has all)", text->str);
+	return NULL;
+}
+
+/* ---- the query ---- */
+
+static int field_find(const char *word, const void *data)
+{
+	const struct metric *m = data;
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		if (m->fields & 1u << f && g_str_equal(metric_field_words[f], word))
+			return f;
+	return -1;
+}
+
+/* The fields of the metric only. */
+static struct text_candidate field_candidate(size_t i, const void *data)
+{
+	const struct metric *m = data;
+	for (size_t f = 0; f < METRIC_FIELD_N; f++)
+		if (m->fields & 1u << f && i-- == 0)
+			return (struct text_candidate){ metric_field_words[f], NULL };
+	return (struct text_candidate){ NULL, NULL };
+}
+
+static void set_field_error(GError **error, const struct metric *m, const char *word)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_string_printf(text, "%s has no field '%s'", m->id, word);
+	propose(text, word, field_candidate, m);
+	g_string_append(text, "; it has");
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		if (m->fields & 1u << f)
+			g_string_append_printf(text, " %s", metric_field_words[f]);
+	g_set_error(error, BLK_METRIC_ERROR, 0, "%s", text->str);
+}
+
+bool metric_query_by(struct metric_query *q, const char *by, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(by, ",", -1);
+	q->n_by = 0;
+	for (char **word = words; *word; word++) {
+		int field = field_find(g_strstrip(*word), q->metric);
+		if (field < 0) {
+			set_field_error(error, q->metric, *word);
+			return false;
+		}
+		if (q->n_by == METRIC_SPLITS) {
+			g_set_error(error, BLK_METRIC_ERROR, 0, "at most %d fields", METRIC_SPLITS);
+			return false;
+		}
+		if (q->n_by && q->by[0] == (enum metric_field)field) {
+			g_set_error(error, BLK_METRIC_ERROR, 0, "'%s' twice", *word);
+			return false;
+		}
+		q->by[q->n_by++] = field;
+	}
+	return true;
+}
+
+static enum value_kind kind_of_field(int field, const void *data)
+{
+	return field_kinds[field];
+}
+
+bool metric_query_where(struct metric_query *q, const char *where, GError **error)
+{
+	struct expr *e = expr_parse(where, field_find, field_candidate, q->metric, METRIC_FIELD_N, error);
+	if (e && !expr_check(e, kind_of_field, NULL, error)) {
+		expr_free(e);
+		return false;
+	}
+	expr_free(q->where);
+	q->where = e;
+	return e != NULL;
+}
+
+void metric_query_clear(struct metric_query *q)
+{
+	expr_free(q->where);
+	*q = (struct metric_query){ 0 };
+}
+
+/* ---- one figure, and the values of its fields ---- */
+
+struct figure {
+	const struct metric *metric;
+	struct rows *rows;
+	int64_t until;			/* names are those before this */
+	const char *cell;		/* NULL: of a span */
+	const struct span *span;
+	unsigned element;		/* of an array, or the part of a span */
+};
+
+static const struct cell_field *figure_field(const struct metric *m)
+{
+	return &cell_layout((enum cell_kind)m->kind)->fields[m->figure];
+}
+
+static int64_t cell_int(const char *cell, const struct cell_field *f, unsigned element)
+{
+	const char *at = cell + f->offset + (size_t)element * f->size;
+	union { uint16_t u16; int16_t i16; uint32_t u32; int32_t i32; int64_t i64; } v;
+	memcpy(&v, at, f->size);
+	switch ((enum cell_type)f->type) {
+	case FIELD_U16: return v.u16;
+	case FIELD_I16: return v.i16;
+	case FIELD_U32: return v.u32;
+	case FIELD_I32: return v.i32;
+	case FIELD_U64:
+	case FIELD_I64: return v.i64;
+	default: g_assert_not_reached();
+	}
+}
+
+static uint32_t thread_of(const struct figure *x)
+{
+	if (!x->cell)
+		return x->span->thread;
+	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "thread");
+	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
+}
+
+static uint32_t host_of(const struct figure *x)
+{
+	const struct thread_info *t = timeline_thread(x->rows->tl, thread_of(x));
+	if (t)
+		return t->host;
+	if (!x->cell)
+		return x->span->host;
+	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "host");
+	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
+}
+
+static struct value text_or_none(const char *text)
+{
+	return text && *text ? value_text(text) : value_none();
+}
+
+static struct value of_thread(const struct figure *x, enum metric_field field)
+{
+	uint32_t id = thread_of(x);
+	const struct thread_info *t = timeline_thread(x->rows->tl, id);
+	const struct process_info *p = t ? timeline_process(x->rows->tl, t->process) : NULL;
+	int32_t tid = t ? t->tid : x->span ? x->span->tid : -1, pid = p ? p->pid : x->span ? x->span->pid : -1;
+	uint32_t leader = p && p->leader != ID_NONE ? p->leader : id;
+	switch (field) {
+	case METRIC_BY_container:
+		return t ? text_or_none(container_label(x->rows, t->process)) : value_none();
+	case METRIC_BY_process:
+		return t ? text_or_none(timeline_comm(x->rows->tl, leader, x->until)) : value_none();
+	case METRIC_BY_thread:
+		return t ? text_or_none(timeline_comm(x->rows->tl, id, x->until)) : value_none();
+	case METRIC_BY_pid:
+		return pid < 0 ? value_none() : value_int(VALUE_ID, pid);
+	default:
+		return tid < 0 ? value_none() : value_int(VALUE_ID, tid);
+	}
+}
+
+static struct value of_cell(const struct figure *x, enum metric_field field)
+{
+	const struct timeline *tl = x->rows->tl;
+	const struct cell_field *f = meant((enum cell_kind)x->metric->kind, field);
+	if (field == METRIC_BY_peer) {
+		const struct flow_cell *cell = (const struct flow_cell *)x->cell;
+		char text[ADDRESS_MAX];
+		address_text(text, cell->flow.family, cell->flow.peer, -1);
+		return value_text(rows_text(x->rows, text));
+	}
+	int64_t n = cell_int(x->cell, f, 0);
+	switch (field) {
+	case METRIC_BY_file: {
+		const struct file_info *file = timeline_file(tl, (uint32_t)n);
+		return file ? text_or_none(timeline_string(tl, file->path)) : value_none();
+	}
+	case METRIC_BY_waker: {
+		if ((uint32_t)n == ID_NONE)
+			return value_none();
+		g_autofree char *label = thread_label_new(tl, (uint32_t)n, x->until);
+		return value_text(rows_text(x->rows, label));
+	}
+	case METRIC_BY_cpu:
+		return n == UINT32_MAX ? value_none() : value_int(VALUE_ID, n);
+	case METRIC_BY_priority:
+		return n == SCHED_PRIO_NONE ? value_none() : value_int(VALUE_ID, n);
+	case METRIC_BY_interrupt:
+		return !n ? value_none() : text_or_none(timeline_string(tl, (uint32_t)n));
+	default:
+		return text_or_none(timeline_string(tl, (uint32_t)n));
+	}
+}
+
+static struct value of_span(const struct figure *x, enum metric_field field)
+{
+	const struct trace_info *trace;
+	switch (field) {
+	case METRIC_BY_service:
+		return text_or_none(x->span->service);
+	case METRIC_BY_span:
+		return text_or_none(x->span->name);
+	case METRIC_BY_error:
+		return value_text(x->span->errors ? "yes" : "no");
+	default:
+		trace = timeline_find_trace(x->rows->tl, x->span->trace_id);
+		return trace && trace->has_root ? text_or_none(trace->root->name) : value_none();
+	}
+}
+
+static struct value value_of(const struct figure *x, enum metric_field field)
+{
+	if (!(x->metric->fields & 1u << field))
+		return value_none();		/* a bare word is looked for in all fields */
+	if (field == METRIC_BY_host) {
+		const struct host_info *h = timeline_host(x->rows->tl, host_of(x));
+		return h ? text_or_none(h->name) : value_none();
+	}
+	if (OF_THREAD & 1u << field)
+		return of_thread(x, field);
+	if (field == METRIC_BY_part && !x->cell)
+		return value_text(part_info[x->element].id);
+	if (field == METRIC_BY_part || field == METRIC_BY_direction)
+		return value_text(figure_field(x->metric)->element(x->element));
+	return x->cell ? of_cell(x, field) : of_span(x, field);
+}
+
+static struct value get_value(int field, const void *figure, const void *data)
+{
+	return value_of(figure, (enum metric_field)field);
+}
+
+/* ---- rows ---- */
+
+struct metric_row {
+	struct common c;		/* .latency: the single values */
+	struct value by[METRIC_SPLITS];
+	int64_t sum;
+	double of_all, seconds;		/* sum of all rows; length of the range */
+	/* Compared: what it is compared with. .of_all is then that of the differences. */
+	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
+};
+
+#define ROW(row) ((const struct metric_row *)(row))
+
+struct sums {
+	struct rows *rows;
+	GHashTable *index;		/* values of the fields, as one text -> struct metric_row */
+	GString *key;			/* scratch */
+	int64_t until;
+	bool before;			/* what comes is of the time that the range is compared with */
+};
+
+static void add_key(GString *key, struct value v)
+{
+	if (v.kind == VALUE_TEXT)
+		g_string_append(key, v.s);
+	else if (v.kind != VALUE_NONE)
+		g_string_append_printf(key, "\001%" G_GINT64_FORMAT, v.i);
+	g_string_append_c(key, v.kind == VALUE_NONE ? '\003' : '\002');
+}
+
+/* NULL: it does not count. */
+static struct metric_row *row_of(struct sums *sums, const struct figure *x)
+{
+	const struct metric_query *q = sums->rows->query.metric;
+	struct value by[METRIC_SPLITS];
+	if (q->where && !expr_match(q->where, get_value, x, NULL))
+		return NULL;
+	g_string_truncate(sums->key, 0);
+	for (unsigned i = 0; i < q->n_by; i++)
+		add_key(sums->key, by[i] = value_of(x, q->by[i]));
+	struct metric_row *r = g_hash_table_lookup(sums->index, sums->key->str);
+	if (r)
+		return r;
+	r = common_new(sums->rows, sizeof *r);
+	for (unsigned i = 0; i < q->n_by; i++)
+		r->by[i] = by[i].kind == VALUE_TEXT ? value_text(rows_text(sums->rows, by[i].s)) : by[i];
+	r->c.row.key[0] = key_text(0, sums->key->str);
+	g_hash_table_insert(sums->index, g_strdup(sums->key->str), r);
+	return r;
+}
+
+/* ---- of cells ---- */
+
+static void add_cell(struct sums *sums, const char *cell)
+{
+	const struct metric *m = sums->rows->query.metric->metric;
+	const struct cell_field *f = figure_field(m);
+	for (unsigned i = 0; i < f->n; i++) {
+		struct figure x = { .metric = m, .rows = sums->rows, .until = sums->until, .cell = cell, .element = i };
+		const struct hist *h = (const void *)(cell + f->offset + (size_t)i * f->size);
+		if (m->has_values ? !hist_count(h) : !cell_int(cell, f, i))
+			continue;
+		struct metric_row *r = row_of(sums, &x);
+		if (r && m->has_values)
+			hist_merge(sums->before ? &r->before.values : &r->c.latency, h);
+		else if (r)
+			*(sums->before ? &r->before.sum : &r->sum) += cell_int(cell, f, i);
+	}
+}
+
+/* Cells of the same key are added first: the values of fields are then looked up once for each key. */
+static void add_cells(struct sums *sums, const struct range *range, const struct range *without)
+{
+	enum cell_kind kind = (enum cell_kind)sums->rows->query.metric->metric->kind;
+	const struct cell_layout *l = cell_layout(kind);
+	struct cell_table all = { 0 };
+	for (size_t i = range->first; i < range->end; i++) {
+		uint32_t n = 0;
+		bool left_out = without && i >= without->first && i < without->end;
+		const char *cells = left_out ? NULL : second_cells(timeline_second(sums->rows->tl, i), kind, &n);
+		for (uint32_t k = 0; k < n; k++)
+			cell_table_add(&all, l, cells + (size_t)k * l->size);
+	}
+	for (uint32_t i = 0; i < all.n; i++)
+		add_cell(sums, cell_table_at(&all, l, i));
+	cell_table_clear(&all, l);
+}
+
+/* ---- of spans ---- */
+
+static bool is_root(const struct timeline *tl, const struct span *s)
+{
+	const struct trace_info *t = timeline_find_trace(tl, s->trace_id);
+	return t && t->has_root && t->root == s;
+}
+
+static void add_span(struct sums *sums, const struct span *s)
+{
+	const struct metric *m = sums->rows->query.metric->metric;
+	enum span_figure figure = (enum span_figure)m->figure;
+	bool parts = figure == REQUEST_TIME || figure == SPAN_TIME;
+	for (unsigned i = 0; i < (parts ? PART_N : 1); i++) {
+		struct figure x = { .metric = m, .rows = sums->rows, .until = sums->until, .span = s, .element = i };
+		struct metric_row *r = parts && !s->part[i] ? NULL : row_of(sums, &x);
+		int64_t ns = parts ? s->part[i] : figure == SPAN_SELF ? s->self_ns : span_duration(s);
+		if (r)
+			hist_add(sums->before ? &r->before.values : &r->c.latency, ns);
+	}
+}
+
+/* Spans that ended in the range. Those that were dropped to save memory are not among them. */
+static void add_spans(struct sums *sums, const struct range *range, const struct range *without)
+{
+	const struct timeline *tl = sums->rows->tl;
+	enum span_figure figure = (enum span_figure)sums->rows->query.metric->metric->figure;
+	bool roots = figure == REQUEST_LATENCY || figure == REQUEST_TIME;
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->state == SPAN_COMPLETE && range_has_span(range, s) && !(without && range_has_span(without, s)) &&
+		    (!roots || is_root(tl, s)))
+			add_span(sums, s);
+	}
+	if (!sums->before)
+		evicted_describe_missing(sums->rows, range, roots);
+}
+
+static void add_range(struct sums *sums, const struct range *range, const struct range *without)
+{
+	if (sums->rows->query.metric->metric->kind == OF_SPANS)
+		add_spans(sums, range, without);
+	else
+		add_cells(sums, range, without);
+}
+
+/* Sums what the range is compared with. Returns its length, in seconds. */
+static double add_before(struct sums *sums, const struct range *now)
+{
+	const struct view_query *query = &sums->rows->query;
+	const struct metric_query *q = query->metric;
+	struct view_query other = *query;
+	int64_t length = now->to_ns - now->from_ns;
+	other.from_ns = q->against == METRIC_BEFORE ? now->from_ns - length :
+		q->against == METRIC_RANGE ? q->against_from_ns : 0;
+	other.to_ns = q->against == METRIC_BEFORE ? now->from_ns : q->against == METRIC_RANGE ? q->against_to_ns : 0;
+	struct range before = range_of(sums->rows->tl, &other);
+	bool history = q->against == METRIC_HISTORY;
+	sums->before = true;
+	if (before.end > before.first)
+		add_range(sums, &before, history ? now : NULL);
+	return before.end > before.first ? before.seconds - (history ? now->seconds : 0) : 0;
+}
+
+/* ---- the view ---- */
+
+/* The sum of a second. */
+static double now_rate(const struct metric_row *r)
+{
+	return (double)r->sum / r->seconds;
+}
+
+static double rate_before(const struct metric_row *r)
+{
+	return r->before.seconds > 0 ? (double)r->before.sum / r->before.seconds : 0;
+}
+
+static double difference(const struct metric_row *r)
+{
+	return now_rate(r) - rate_before(r);
+}
+
+static int compare_fields(const struct metric_row *x, const struct metric_row *y)
+{
+	for (unsigned i = 0; i < METRIC_SPLITS; i++) {
+		int order = value_compare(x->by[i], y->by[i]);
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct metric_row *x = *(void *const *)a, *y = *(void *const *)b;
+	return x->sum != y->sum ? x->sum > y->sum ? -1 : 1 : compare_fields(x, y);
+}
+
+static int compare_differences(const void *a, const void *b)
+{
+	const struct metric_row *x = *(void *const *)a, *y = *(void *const *)b;
+	double dx = ABS(difference(x)), dy = ABS(difference(y));
+	return dx != dy ? dx > dy ? -1 : 1 : compare_fields(x, y);
+}
+
+static void finish_row(struct metric_row *r, double seconds, double seconds_before)
+{
+	r->seconds = seconds;
+	r->before.seconds = seconds_before;
+	r->sum += hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0;
+	r->before.sum += hist_count(&r->before.values) ? hist_sum(&r->before.values) : 0;
+	r->before.stat = stat_of(&r->before.values);
+	hist_clear(&r->before.values);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct range range = range_of(tl, query);
+	struct sums sums = {
+		.rows = rows_new(tl, query), .key = g_string_new(NULL),
+		.until = query->to_ns ? query->to_ns : INT64_MAX,
+		.index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+	};
+	bool alone = query->metric->against == METRIC_ALONE;
+	add_range(&sums, &range, NULL);
+	double before = alone ? 0 : add_before(&sums, &range), of_all = 0;
+	GPtrArray *rows = sums.rows->rows;
+	for (guint i = 0; i < rows->len; i++) {
+		struct metric_row *r = rows->pdata[i];
+		finish_row(r, range.seconds, before);
+		of_all += alone ? (double)r->sum : ABS(difference(r));
+	}
+	for (guint i = 0; i < rows->len; i++)
+		((struct metric_row *)rows->pdata[i])->of_all = of_all;
+	common_finish(sums.rows, alone ? compare_sums : compare_differences);
+	g_hash_table_unref(sums.index);
+	g_string_free(sums.key, true);
+	return sums.rows;
+}
+
+#define FIELD_GETTER(id, kind, title, width, help) \
+	static GETTER(get_##id##_field) { \
+		const struct metric_query *q = rows->query.metric; \
+		return q->n_by && q->by[0] == METRIC_BY_##id ? ROW(row)->by[0] : ROW(row)->by[1]; \
+	}
+METRIC_FIELD_LIST(FIELD_GETTER)
+
+static GETTER(get_sum)
+{
+	return value_int(rows->query.metric->metric->unit, ROW(row)->sum);
+}
+
+static GETTER(get_rate)
+{
+	const struct metric *m = rows->query.metric->metric;
+	double n = m->has_values ? (double)ROW(row)->c.stat.count : (double)ROW(row)->sum;
+	return value_int(m->has_values ? VALUE_COUNT : m->unit, (int64_t)(n / ROW(row)->seconds + 0.5));
+}
+
+static GETTER(get_sum_share)
+{
+	return ROW(row)->of_all > 0 ? value_ratio((double)ROW(row)->sum / ROW(row)->of_all) : value_none();
+}
+
+/* ---- compared ---- */
+
+/* A figure of a row without values in the time before is unknown, if there was no such time. */
+static struct value of_before(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->before.seconds > 0 && n >= 0 ? value_int(kind, n) : value_none();
+}
+
+static GETTER(get_count_before)
+{
+	return of_before(row, VALUE_COUNT, (int64_t)ROW(row)->before.stat.count);
+}
+
+static GETTER(get_avg_before)
+{
+	return of_before(row, VALUE_NS, ROW(row)->before.stat.avg);
+}
+
+static GETTER(get_p99_before)
+{
+	return of_before(row, VALUE_NS, ROW(row)->before.stat.p99);
+}
+
+static GETTER(get_now_rate)
+{
+	return value_int(rows->query.metric->metric->unit, (int64_t)(now_rate(ROW(row)) + 0.5));
+}
+
+static GETTER(get_before_rate)
+{
+	return of_before(row, rows->query.metric->metric->unit, (int64_t)(rate_before(ROW(row)) + 0.5));
+}
+
+static GETTER(get_difference)
+{
+	double d = difference(ROW(row));
+	return ROW(row)->before.seconds <= 0 ? value_none() :
+		value_int(rows->query.metric->metric->unit, (int64_t)(d < 0 ? d - 0.5 : d + 0.5));
+}
+
+static GETTER(get_difference_share)
+{
+	double all = ROW(row)->of_all;
+	return all > 0 && ROW(row)->before.seconds > 0 ? value_ratio(difference(ROW(row)) / all) : value_none();
+}
+
+static const struct column field_columns[] = {
+#define FIELD_COLUMN(id_, kind_, title_, width_, help_) \
+	{ .id = #id_, .title = title_, .kind = kind_, .width = width_, .help = help_, .get = get_##id_##_field, \
+	  .align = kind_ == VALUE_TEXT ? ALIGN_LEFT : ALIGN_RIGHT },
+	METRIC_FIELD_LIST(FIELD_COLUMN)
+};
+
+static const struct column value_columns[] = {
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", get_count),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 8, "how many a second", get_rate),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the values", get_sum),
+	COLUMNS_QUANTILES(7, "value"),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", get_sum_share),
+}, sum_columns[] = {
+	COLUMN_N("total", "TOTAL", VALUE_COUNT, 8, 0, "the sum", get_sum),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 2, "a second", get_rate),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", get_sum_share),
+};
+
+static const struct column compared_columns[] = {
+	COLUMN_N("rate", "NOW", VALUE_COUNT, 8, 1, "the sum of a second", get_now_rate),
+	COLUMN_N("rate_before", "BEFORE", VALUE_COUNT, 8, 1, "and before", get_before_rate),
+	COLUMN_N("difference", "DIFFERENCE", VALUE_COUNT, 10, 0, "now, less than before is negative", get_difference),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 7, 0, "of all differences, whatever their sign",
+		 get_difference_share),
+}, compared_values[] = {
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", get_count),
+	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 3, "and before", get_count_before),
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 7, 4, "mean value", get_avg),
+	COLUMN_N("avg_before_ns", "BEFORE", VALUE_NS, 7, 5, "and before", get_avg_before),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 7, 6, "99 % of them are at most this" PERCENTILE_BOUND, get_p99),
+	COLUMN_N("p99_before_ns", "BEFORE", VALUE_NS, 7, 7, "and before" PERCENTILE_BOUND, get_p99_before),
+};
+
+/* Columns whose unit is that of the metric, and their ids with it. */
+static const struct { GETTER((*get)); const char *count, *ns, *bytes; } in_unit[] = {
+	{ get_sum, "total", "total_ns", "total_bytes" }, { get_rate, "rate", "rate_ns", "rate_bytes" },
+	{ get_now_rate, "rate", "rate_ns", "rate_bytes" },
+	{ get_before_rate, "rate_before", "rate_before_ns", "rate_before_bytes" },
+	{ get_difference, "difference", "difference_ns", "difference_bytes" },
+};
+
+static void use_unit(struct column *c, const struct metric *m)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(in_unit); i++) {
+		if (c->get != in_unit[i].get || (c->get == get_rate && m->has_values))
+			continue;
+		c->kind = m->unit;
+		c->id = m->unit == VALUE_NS ? in_unit[i].ns :
+			m->unit == VALUE_BYTES ? in_unit[i].bytes : in_unit[i].count;
+	}
+}
+
+static void add_columns(GArray *to, const struct column *columns, size_t n)
+{
+	g_array_append_vals(to, columns, (guint)n);
+}
+
+struct view *metric_view_new(const struct metric_query *q)
+{
+	const struct metric *m = q->metric;
+	GArray *columns = g_array_new(false, false, sizeof(struct column));
+	for (unsigned i = 0; i < q->n_by; i++)
+		add_columns(columns, &field_columns[q->by[i]], 1);
+	if (q->against != METRIC_ALONE)
+		add_columns(columns, compared_columns, G_N_ELEMENTS(compared_columns));
+	if (q->against != METRIC_ALONE && m->has_values)
+		add_columns(columns, compared_values, G_N_ELEMENTS(compared_values));
+	else if (q->against == METRIC_ALONE && m->has_values)
+		add_columns(columns, value_columns, G_N_ELEMENTS(value_columns));
+	else if (q->against == METRIC_ALONE)
+		add_columns(columns, sum_columns, G_N_ELEMENTS(sum_columns));
+	for (guint i = 0; i < columns->len; i++)
+		use_unit(&g_array_index(columns, struct column, i), m);
+	size_t n = columns->len;
+	struct view *v = g_new(struct view, 1);
+	*v = (struct view){
+		.id = m->id, .title = m->id, .help = m->help, .kind = VIEW_TABLE, .n_columns = n,
+		.columns = (struct column *)g_array_free(columns, false), .needs = m->needs, .reads = m->reads,
+		.counts_all = m->kind == CELL_count, .build = build,
+	};
+	return v;
+}
+
+void metric_view_free(struct view *v)
+{
+	if (v)
+		g_free((struct column *)v->columns);
+	g_free(v);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Metrics: every figure that blktop has, each with its unit and the fields by which it can be split. A metric is a
+ * figure of the cells of a second (the lists of state/store/schema.h), or of spans. A decomposition is a view of its
+ * own: one row for each value of one or two fields.
+ *
+ *     const struct metric *m = metric_find("call.latency", &error);
+ *     struct metric_query q = { .metric = m };
+ *     metric_query_by(&q, "process,call", &error);
+ *     struct view *v = metric_view_new(&q);		then as any other view
+ *
+ * A new figure in the schema is a new metric: nothing is to be done here, unless its key has a new meaning (metric.c:
+ * meanings).
+ */
+#ifndef BLK_VIEWS_METRIC_H
+#define BLK_VIEWS_METRIC_H
+
+#include "views/view.h"
+
+/* The fields by which metrics are split and filtered: name, kind of its values, title, width, help. */
+#define METRIC_FIELD_LIST(X) \
+	X(host, VALUE_TEXT, "HOST", 12, "name of the host") \
+	X(container, VALUE_TEXT, "CONTAINER", 14, "the container of the process; host: none") \
+	X(process, VALUE_TEXT, "PROCESS", 15, "name of the process, as it was last in the range") \
+	X(pid, VALUE_ID, "PID", 7, "process id") \
+	X(thread, VALUE_TEXT, "THREAD", 15, "name of the thread, as it was last in the range") \
+	X(tid, VALUE_ID, "TID", 7, "thread id") \
+	X(call, VALUE_TEXT, "SYSCALL", 16, "the system call") \
+	X(file, VALUE_TEXT, "FILE", 30, "the file, socket or pipe") \
+	X(device, VALUE_TEXT, "DEVICE", 10, "the block or network device") \
+	X(cpu, VALUE_ID, "CPU", 4, "number of the CPU") \
+	X(priority, VALUE_ID, "PRIO", 5, "priority of the thread, as the kernel counts it") \
+	X(interrupt, VALUE_TEXT, "INTERRUPT", 20, "the interrupt or softirq") \
+	X(event, VALUE_TEXT, "EVENT", 30, "name of the event or of the counter") \
+	X(waker, VALUE_TEXT, "WAKER", 20, "the thread that woke the thread") \
+	X(peer, VALUE_TEXT, "PEER", 22, "address of the other machine") \
+	X(direction, VALUE_TEXT, "DIRECTION", 9, "read, write or another kind of input and output") \
+	X(part, VALUE_TEXT, "PART", 10, "what the thread did: user, disk, futex, ...") \
+	X(service, VALUE_TEXT, "SERVICE", 14, "service of the span") \
+	X(span, VALUE_TEXT, "SPAN", 16, "name of the span") \
+	X(operation, VALUE_TEXT, "OPERATION", 16, "name of the trace's root span") \
+	X(error, VALUE_TEXT, "ERROR", 5, "yes: the span has a tag or annotation named error")
+
+enum metric_field {
+#define METRIC_FIELD_ENUM(id, kind, title, width, help) METRIC_BY_##id,
+	METRIC_FIELD_LIST(METRIC_FIELD_ENUM)
+#undef METRIC_FIELD_ENUM
+	METRIC_FIELD_N
+};
+extern const char *const metric_field_words[METRIC_FIELD_N + 1];	/* "host", ...; NULL-terminated */
+
+/* All are static and live for ever. */
+struct metric {
+	const char *id;			/* "call.latency" */
+	const char *help;
+	enum value_kind unit;		/* VALUE_NS, VALUE_BYTES or VALUE_COUNT */
+	bool has_values;		/* single values with quantiles; else only their sum is known */
+	uint32_t fields;		/* 1 << enum metric_field: may be split by them */
+	const char *const *needs;	/* as in struct view */
+	uint32_t reads;			/* likewise */
+	int kind;			/* private: enum cell_kind, or -1: of spans */
+	unsigned figure;		/* private: index of the field in the cell's layout; or which spans */
+};
+
+size_t metrics_n(void);
+const struct metric *metric_at(size_t i);	/* in the order of the schema; NULL: i is too large */
+/* NULL: *error proposes the most similar one. */
+const struct metric *metric_find(const char *id, GError **error);
+
+#define METRIC_SPLITS 2		/* by so many fields at once */
+
+/* A metric, the fields it is split by, and which of its figures count. */
+struct metric_query {
+	const struct metric *metric;
+	enum metric_field by[METRIC_SPLITS];
+	unsigned n_by;			/* 0: one row */
+	struct expr *where;		/* over the metric's fields; owned; NULL: all */
+	/* What the range is compared with: as much time before it, all other time that is retained, or
+	 * [against_from_ns, against_to_ns). */
+	enum { METRIC_ALONE, METRIC_BEFORE, METRIC_HISTORY, METRIC_RANGE } against;
+	int64_t against_from_ns, against_to_ns;
+};
+
+/* Parses "process,call". False: *error. */
+bool metric_query_by(struct metric_query *q, const char *by, GError **error);
+/* Parses an expression over the fields of the metric, also those that it is not split by. */
+bool metric_query_where(struct metric_query *q, const char *where, GError **error);
+void metric_query_clear(struct metric_query *q);
+
+/* Rows of the decomposition, the largest sum first: the fields, then count and quantiles or the sum, its rate, and
+ * its share of the sum of all rows. Compared: the largest difference first: sums a second now and before, their
+ * difference, and its share of all differences (whatever their sign). `q` is borrowed: it must outlive the view; only
+ * its instants may change. Free with metric_view_free(). */
+struct view *metric_view_new(const struct metric_query *q);
+void metric_view_free(struct view *v);		/* NULL is fine */
+
+#define BLK_METRIC_ERROR (blk_metric_error_quark())
+GQuark blk_metric_error_quark(void);
+
+#endif
