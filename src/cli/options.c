@@ -273,6 +273,9 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--where: %s", why->message);
 	if (w->against && !check_metric_against(o, w->against, error))
 		return false;
+	if (metric_query_needs_calls(&o->metric) && o->live)
+		return fail(error, "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
+			    o->metric.metric->id);
 	o->view = o->metric_view = metric_view_new(&o->metric);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "cmd/batch_list.h"
 #include "app/late_events.h"
 #include "cmd/local.h"
+#include "cmd/log.h"
 #include "cli/messages.h"
 #include "cli/filters.h"
 #include "cmd/output.h"
@@ -14,6 +15,7 @@
 #include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "state/spans/rules.h"
+#include "views/metric_calls.h"
 #include "views/narrowing.h"
 #include "views/needs.h"
 
@@ -40,7 +42,8 @@ struct batch {
 	struct late_reported late;
 	struct batch_list list;
 	int64_t since_ns;		/* seconds that ended before this are not printed */
-	struct metric_query metric;	/* the options' with instants; .where is theirs */
+	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
+	struct metric_calls *calls;	/* NULL: the metric needs none */
 };
 
 /* --- columns --- */
@@ -267,6 +270,23 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
 }
 
+static void add_call(void *data, struct calllog_line *l)
+{
+	metric_calls_add(data, l);
+	calllog_line_unref(l);
+}
+
+/* What the metric needs beside the timeline. Returns the exit status. */
+static int prepare_metric(struct batch *b)
+{
+	if (!reading_find_against(&b->r, b->o, &b->metric))
+		return EXIT_USAGE;
+	if (!metric_query_needs_calls(&b->metric))
+		return EXIT_FINE;
+	b->metric.calls = b->calls = metric_calls_new(&b->metric, options_step(b->o));
+	return log_each_line(b->o, add_call, b->calls) ? EXIT_FINE : EXIT_FAILED;
+}
+
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
@@ -286,8 +306,9 @@ static int print_recorded(struct batch *b)
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
-	if (!reading_find_against(&b->r, b->o, &b->metric))
-		return EXIT_USAGE;
+	int metric_code = prepare_metric(b);
+	if (metric_code != EXIT_FINE)
+		return metric_code;
 	report_missing(b);
 	g_autoptr(GError) error = NULL;
 	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
@@ -402,6 +423,7 @@ int batch_print(const struct options *options)
 			code = output_code(b.broken);
 	}
 	g_free(b.columns);
+	metric_calls_free(b.calls);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);

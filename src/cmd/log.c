@@ -127,3 +127,17 @@ int print_log(const struct options *o)
 	g_string_free(p.line, TRUE);
 	return code;
 }
+
+bool log_each_line(const struct options *o, calllog_emit emit, void *data)
+{
+	g_autoptr(GError) error = NULL;
+	struct logsource_result result = { 0 };
+	const struct logsource_range all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	struct logsource *s = open_source(o, &error);
+	if (s)
+		logsource_run(s, &all, emit, data, &result, NULL, &error);
+	logsource_free(s);
+	if (error)
+		log_error("%s", error->message);
+	return !error;
+}

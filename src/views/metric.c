@@ -3,16 +3,22 @@
 #include "views/metric.h"
 
 #include "base/address.h"
+#include "base/intmap.h"
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/evicted.h"
+#include "views/metric_calls.h"
 #include "views/registry.h"
 
 #include <string.h>
 
 #define FIELD(id) (UINT32_C(1) << METRIC_BY_##id)
 #define OF_THREAD (FIELD(container) | FIELD(process) | FIELD(pid) | FIELD(thread) | FIELD(tid))
+#define OF_CALLS (FIELD(file) | FIELD(errno) | FIELD(cpu))
 #define OF_SPANS (-1)
+#define OF_EVENTS (-2)
+#define EVENT_PREFIX "field:"
 
 const char *const metric_field_words[] = {
 #define FIELD_WORD(id, kind, title, width, help) #id,
@@ -111,20 +117,22 @@ static GArray *list_new(void)
 {
 	const uint32_t fields = FIELD(host) | OF_THREAD | FIELD(service) | FIELD(span) | FIELD(operation) |
 				FIELD(error);
-	const struct metric spans[] = {
-		{ "request.latency", "duration of traces, by their root spans", VALUE_NS, true, fields,
-		  of_spans, 0, OF_SPANS, REQUEST_LATENCY },
-		{ "request.time", "what the threads of root spans did in a request, for each part", VALUE_NS, true,
-		  fields | FIELD(part), of_spans, 0, OF_SPANS, REQUEST_TIME },
-		{ "span.latency", "duration of spans, of all phases", VALUE_NS, true, fields, of_spans, 0, OF_SPANS,
-		  SPAN_LATENCY },
-		{ "span.self", "duration of spans, without the time of their children", VALUE_NS, true, fields,
-		  of_spans, 0, OF_SPANS, SPAN_SELF },
-		{ "span.time", "what the threads of spans did in a span, for each part", VALUE_NS, true,
-		  fields | FIELD(part), of_spans, 0, OF_SPANS, SPAN_TIME },
+	static const struct { const char *id, *help; enum span_figure figure; bool parts; } spans[] = {
+		{ "request.latency", "duration of traces, by their root spans", REQUEST_LATENCY, false },
+		{ "request.time", "what the threads of root spans did in a request, by part", REQUEST_TIME, true },
+		{ "span.latency", "duration of spans, of all phases", SPAN_LATENCY, false },
+		{ "span.self", "duration of spans, without the time of their children", SPAN_SELF, false },
+		{ "span.time", "what the threads of spans did in a span, by part", SPAN_TIME, true },
 	};
 	GArray *list = g_array_new(false, false, sizeof(struct metric));
-	g_array_append_vals(list, spans, G_N_ELEMENTS(spans));
+	for (size_t i = 0; i < G_N_ELEMENTS(spans); i++) {
+		struct metric m = {
+			.id = spans[i].id, .help = spans[i].help, .unit = VALUE_NS, .has_values = true,
+			.fields = fields | (spans[i].parts ? FIELD(part) : 0), .needs = of_spans, .kind = OF_SPANS,
+			.figure = spans[i].figure,
+		};
+		g_array_append_val(list, m);
+	}
 	for (enum cell_kind kind = 0; kind < CELL_KIND_N; kind++) {
 		const struct cell_layout *l = cell_layout(kind);
 		for (unsigned i = l->n_keys; i < l->n_fields; i++) {
@@ -132,9 +140,12 @@ static GArray *list_new(void)
 			if (f->role != CELL_IS_SUM && f->role != CELL_IS_HIST)
 				continue;	/* of several cells nothing can be said */
 			struct metric m = {
-				name_of(kind, f), f->help, f->unit, f->role == CELL_IS_HIST, fields_of(kind, f),
-				kinds[kind].needs, 1u << kind, (int)kind, i,
+				.id = name_of(kind, f), .help = f->help, .unit = f->unit,
+				.has_values = f->role == CELL_IS_HIST, .fields = fields_of(kind, f),
+				.needs = kinds[kind].needs, .reads = 1u << kind, .kind = (int)kind, .figure = i,
 			};
+			m.call_fields = g_str_equal(m.id, "call.latency") ? OF_CALLS : 0;
+			m.fields |= m.call_fields;
 			g_array_append_val(list, m);
 		}
 	}
@@ -172,8 +183,33 @@ static void propose(GString *text, const char *word, text_candidate_at at, const
 		g_string_append_printf(text, "; did you mean %s?", like);
 }
 
+/* field:EVENT.FIELD, where the event's name may have dots and colons. It lives for ever, as the others do. */
+static const struct metric *event_metric(const char *id, GError **error)
+{
+	const char *name = id + strlen(EVENT_PREFIX), *dot = strrchr(name, '.');
+	if (!dot || dot == name || !dot[1] || strlen(id) > LIMIT_RULE_LINE_BYTES) {
+		g_set_error(error, BLK_METRIC_ERROR, 0, "'%s': write field:EVENT.FIELD, as field:myapp:request.bytes",
+			    id);
+		return NULL;
+	}
+	g_autofree char *event = g_strndup(name, (gsize)(dot - name)), *field = g_strconcat("arg", dot, NULL);
+	struct metric *m = g_new(struct metric, 1);
+	const char **needs = g_new0(const char *, 2);
+	needs[0] = g_intern_string(event);
+	*m = (struct metric){
+		.id = g_intern_string(id), .help = "an integer field of events", .unit = VALUE_COUNT,
+		.has_values = true, .fields = FIELD(host) | OF_THREAD | FIELD(cpu) | FIELD(event),
+		.call_fields = ~UINT32_C(0),
+		.needs = needs, .reads = READS(thread), .kind = OF_EVENTS, .event = g_intern_string(event),
+		.event_field = g_intern_string(field),
+	};
+	return m;
+}
+
 const struct metric *metric_find(const char *id, GError **error)
 {
+	if (g_str_has_prefix(id, EVENT_PREFIX))
+		return event_metric(id, error);
 	for (size_t i = 0; i < metrics_n(); i++)
 		if (g_str_equal(metric_at(i)->id, id))
 			return metric_at(i);
@@ -245,9 +281,34 @@ static enum value_kind kind_of_field(int field, const void *data)
 	return field_kinds[field];
 }
 
+struct parsing { const struct metric *metric; uint32_t *named; };
+
+static int where_field(const char *word, const void *data)
+{
+	const struct parsing *p = data;
+	int field = field_find(word, p->metric);
+	*p->named |= field < 0 ? 0 : 1u << field;
+	return field;
+}
+
+static struct text_candidate where_candidate(size_t i, const void *data)
+{
+	return field_candidate(i, ((const struct parsing *)data)->metric);
+}
+
+bool metric_query_needs_calls(const struct metric_query *q)
+{
+	uint32_t fields = q->where_fields;
+	for (unsigned i = 0; i < q->n_by; i++)
+		fields |= 1u << q->by[i];
+	return q->metric && (q->metric->kind == OF_EVENTS || fields & q->metric->call_fields);
+}
+
 bool metric_query_where(struct metric_query *q, const char *where, GError **error)
 {
-	struct expr *e = expr_parse(where, field_find, field_candidate, q->metric, METRIC_FIELD_N, error);
+	const struct parsing parsing = { q->metric, &q->where_fields };
+	q->where_fields = 0;
+	struct expr *e = expr_parse(where, where_field, where_candidate, &parsing, METRIC_FIELD_N, error);
 	if (e && !expr_check(e, kind_of_field, NULL, error)) {
 		expr_free(e);
 		return false;
@@ -269,8 +330,11 @@ struct figure {
 	const struct metric *metric;
 	struct rows *rows;
 	int64_t until;			/* names are those before this */
-	const char *cell;		/* NULL: of a span */
+	/* One of them: */
+	const char *cell;
 	const struct span *span;
+	const struct metric_call_sum *call;
+	uint32_t call_thread;		/* of .call: its thread, or ID_NONE */
 	unsigned element;		/* of an array, or the part of a span */
 };
 
@@ -297,7 +361,9 @@ static int64_t cell_int(const char *cell, const struct cell_field *f, unsigned e
 
 static uint32_t thread_of(const struct figure *x)
 {
-	if (!x->cell)
+	if (x->call)
+		return x->call_thread;
+	if (x->span)
 		return x->span->thread;
 	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "thread");
 	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
@@ -308,7 +374,7 @@ static uint32_t host_of(const struct figure *x)
 	const struct thread_info *t = timeline_thread(x->rows->tl, thread_of(x));
 	if (t)
 		return t->host;
-	if (!x->cell)
+	if (x->span)
 		return x->span->host;
 	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "host");
 	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
@@ -324,7 +390,8 @@ static struct value of_thread(const struct figure *x, enum metric_field field)
 	uint32_t id = thread_of(x);
 	const struct thread_info *t = timeline_thread(x->rows->tl, id);
 	const struct process_info *p = t ? timeline_process(x->rows->tl, t->process) : NULL;
-	int32_t tid = t ? t->tid : x->span ? x->span->tid : -1, pid = p ? p->pid : x->span ? x->span->pid : -1;
+	int32_t tid = t ? t->tid : x->span ? x->span->tid : x->call ? x->call->tid : -1;
+	int32_t pid = p ? p->pid : x->span ? x->span->pid : x->call ? x->call->pid : -1;
 	uint32_t leader = p && p->leader != ID_NONE ? p->leader : id;
 	switch (field) {
 	case METRIC_BY_container:
@@ -389,10 +456,28 @@ static struct value of_span(const struct figure *x, enum metric_field field)
 	}
 }
 
+static struct value of_call(const struct metric_call_sum *call, enum metric_field field)
+{
+	switch (field) {
+	case METRIC_BY_host:
+		return value_text(call->host);
+	case METRIC_BY_file:
+		return value_text(call->file);
+	case METRIC_BY_errno:
+		return value_text(call->error);
+	case METRIC_BY_cpu:
+		return call->cpu == UINT32_MAX ? value_none() : value_int(VALUE_ID, call->cpu);
+	default:
+		return value_text(call->name);
+	}
+}
+
 static struct value value_of(const struct figure *x, enum metric_field field)
 {
-	if (!(x->metric->fields & 1u << field))
+	if (!(x->metric->fields & 1u << field) || (!x->call && x->metric->call_fields & 1u << field))
 		return value_none();		/* a bare word is looked for in all fields */
+	if (x->call && !(OF_THREAD & 1u << field))
+		return of_call(x->call, field);
 	if (field == METRIC_BY_host) {
 		const struct host_info *h = timeline_host(x->rows->tl, host_of(x));
 		return h ? text_or_none(h->name) : value_none();
@@ -420,9 +505,11 @@ struct metric_row {
 	double of_all, seconds;		/* sum of all rows; length of the range */
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
+	struct metric_negative negative, negative_before;
 };
 
 #define ROW(row) ((const struct metric_row *)(row))
+#define PERCENTILE_UNKNOWN INT64_MIN
 
 struct sums {
 	struct rows *rows;
@@ -430,6 +517,7 @@ struct sums {
 	GString *key;			/* scratch */
 	int64_t until;
 	bool before;			/* what comes is of the time that the range is compared with */
+	struct intmap threads;		/* of calls: tid -> newest thread of the tid, on any host */
 };
 
 static void add_key(GString *key, struct value v)
@@ -499,6 +587,69 @@ static void add_cells(struct sums *sums, const struct range *range, const struct
 	cell_table_clear(&all, l);
 }
 
+/* ---- of single calls and events ---- */
+
+/* Threads of a tid: the host's one that had begun at that instant, the newest of them. */
+static uint32_t thread_at(struct sums *sums, const struct metric_call_sum *c)
+{
+	const struct timeline *tl = sums->rows->tl;
+	uint32_t best = ID_NONE;
+	if (c->tid < 0)
+		return ID_NONE;
+	for (uint32_t i = intmap_get(&sums->threads, (uint64_t)(uint32_t)c->tid); i != INTMAP_NONE;
+	     i = intmap_get(&sums->threads, (uint64_t)i << 32 | UINT32_MAX)) {
+		const struct thread_info *t = timeline_thread(tl, i), *than = timeline_thread(tl, best);
+		const struct host_info *h = timeline_host(tl, t->host);
+		bool begun = t->start_ns == TIME_UNKNOWN || t->start_ns <= c->last_ns;
+		bool newer = !than || than->start_ns == TIME_UNKNOWN ||
+			     (t->start_ns != TIME_UNKNOWN && t->start_ns > than->start_ns);
+		if (begun && newer && c->host && h && g_str_equal(h->name, c->host))
+			best = i;
+	}
+	return best;
+}
+
+/* Threads of the same tid form a list: tid -> the last one, and id << 32 | UINT32_MAX -> the one before. */
+static void index_threads(struct sums *sums)
+{
+	const struct timeline *tl = sums->rows->tl;
+	if (sums->threads.n)
+		return;
+	for (uint32_t i = timeline_next_thread(tl, 0); i != ID_NONE; i = timeline_next_thread(tl, i + 1)) {
+		uint64_t tid = (uint32_t)timeline_thread(tl, i)->tid;
+		uint32_t before = intmap_get(&sums->threads, tid);
+		if (before != INTMAP_NONE)
+			intmap_set(&sums->threads, (uint64_t)i << 32 | UINT32_MAX, before);
+		intmap_set(&sums->threads, tid, i);
+	}
+}
+
+/* Does the call's step belong to the range? The first one may be cut by the trace's beginning. */
+static bool range_has_step(const struct range *r, const struct metric_call_sum *c)
+{
+	return r && c->step_end_ns > r->from_ns && c->step_ns < r->to_ns;
+}
+
+static void add_calls(struct sums *sums, const struct range *range, const struct range *without)
+{
+	const struct metric_query *q = sums->rows->query.metric;
+	index_threads(sums);
+	for (size_t i = 0; i < metric_calls_n(q->calls); i++) {
+		const struct metric_call_sum *c = metric_calls_at(q->calls, i);
+		if (!range_has_step(range, c) || range_has_step(without, c))
+			continue;
+		struct figure x = {
+			.metric = q->metric, .rows = sums->rows, .until = sums->until, .call = c,
+			.call_thread = thread_at(sums, c),
+		};
+		struct metric_row *r = row_of(sums, &x);
+		if (!r)
+			continue;
+		hist_merge(sums->before ? &r->before.values : &r->c.latency, &c->values);
+		metric_negative_add(sums->before ? &r->negative_before : &r->negative, &c->negative);
+	}
+}
+
 /* ---- of spans ---- */
 
 static bool is_root(const struct timeline *tl, const struct span *s)
@@ -539,7 +690,10 @@ static void add_spans(struct sums *sums, const struct range *range, const struct
 
 static void add_range(struct sums *sums, const struct range *range, const struct range *without)
 {
-	if (sums->rows->query.metric->metric->kind == OF_SPANS)
+	const struct metric_query *q = sums->rows->query.metric;
+	if (metric_query_needs_calls(q))
+		add_calls(sums, range, without);
+	else if (q->metric->kind == OF_SPANS)
 		add_spans(sums, range, without);
 	else
 		add_cells(sums, range, without);
@@ -604,6 +758,18 @@ static int compare_differences(const void *a, const void *b)
 	return dx != dy ? dx > dy ? -1 : 1 : compare_fields(x, y);
 }
 
+/* Of values among which are negative ones, percentiles are not known. */
+static void add_negative(struct stat *s, const struct metric_negative *x)
+{
+	if (!x->n)
+		return;
+	s->total += x->sum;
+	s->avg = s->total / (int64_t)s->count;
+	s->min = x->min;
+	s->max = x->n == s->count ? x->max : s->max;
+	s->p50 = s->p95 = s->p99 = PERCENTILE_UNKNOWN;
+}
+
 static void finish_row(struct metric_row *r, double seconds, double seconds_before)
 {
 	r->seconds = seconds;
@@ -612,6 +778,9 @@ static void finish_row(struct metric_row *r, double seconds, double seconds_befo
 	r->before.sum += hist_count(&r->before.values) ? hist_sum(&r->before.values) : 0;
 	r->before.stat = stat_of(&r->before.values);
 	hist_clear(&r->before.values);
+	r->sum += r->negative.sum;
+	r->before.sum += r->negative_before.sum;
+	add_negative(&r->before.stat, &r->negative_before);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -634,7 +803,12 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < rows->len; i++)
 		((struct metric_row *)rows->pdata[i])->of_all = of_all;
 	common_finish(sums.rows, alone ? compare_sums : compare_differences);
+	for (guint i = 0; i < rows->len; i++) {
+		struct metric_row *r = rows->pdata[i];
+		add_negative(&r->c.stat, &r->negative);
+	}
 	g_hash_table_unref(sums.index);
+	intmap_clear(&sums.threads);
 	g_string_free(sums.key, true);
 	return sums.rows;
 }
@@ -646,9 +820,11 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 METRIC_FIELD_LIST(FIELD_GETTER)
 
+/* Sums saturate: the sum of ids is no figure. */
 static GETTER(get_sum)
 {
-	return value_int(rows->query.metric->metric->unit, ROW(row)->sum);
+	int64_t sum = ROW(row)->sum;
+	return sum == INT64_MAX ? value_none() : value_int(rows->query.metric->metric->unit, sum);
 }
 
 static GETTER(get_rate)
@@ -660,7 +836,8 @@ static GETTER(get_rate)
 
 static GETTER(get_sum_share)
 {
-	return ROW(row)->of_all > 0 ? value_ratio((double)ROW(row)->sum / ROW(row)->of_all) : value_none();
+	bool known = ROW(row)->of_all > 0 && ROW(row)->sum != INT64_MAX;
+	return known ? value_ratio((double)ROW(row)->sum / ROW(row)->of_all) : value_none();
 }
 
 /* ---- compared ---- */
@@ -668,7 +845,8 @@ static GETTER(get_sum_share)
 /* A figure of a row without values in the time before is unknown, if there was no such time. */
 static struct value of_before(const struct row *row, enum value_kind kind, int64_t n)
 {
-	return ROW(row)->before.seconds > 0 && n >= 0 ? value_int(kind, n) : value_none();
+	bool known = ROW(row)->before.seconds > 0 && n != PERCENTILE_UNKNOWN;
+	return known ? value_int(kind, n) : value_none();
 }
 
 static GETTER(get_count_before)
@@ -678,12 +856,14 @@ static GETTER(get_count_before)
 
 static GETTER(get_avg_before)
 {
-	return of_before(row, VALUE_NS, ROW(row)->before.stat.avg);
+	return !ROW(row)->before.stat.count ? value_none() :
+		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.avg);
 }
 
 static GETTER(get_p99_before)
 {
-	return of_before(row, VALUE_NS, ROW(row)->before.stat.p99);
+	return !ROW(row)->before.stat.count ? value_none() :
+		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.p99);
 }
 
 static GETTER(get_now_rate)
@@ -716,11 +896,28 @@ static const struct column field_columns[] = {
 	METRIC_FIELD_LIST(FIELD_COLUMN)
 };
 
+/* Unknown are those of sums that saturated. */
+static struct value in_unit(const struct row *row, const struct rows *rows, int64_t n)
+{
+	const struct stat *s = &ROW(row)->c.stat;
+	bool known = s->count && s->total != INT64_MAX && n != PERCENTILE_UNKNOWN;
+	return known ? value_int(rows->query.metric->metric->unit, n) : value_none();
+}
+
+#define STAT_GETTER(what) \
+	static GETTER(get_##what##_in_unit) { return in_unit(row, rows, ROW(row)->c.stat.what); }
+STAT_GETTER(min) STAT_GETTER(avg) STAT_GETTER(p50) STAT_GETTER(p95) STAT_GETTER(p99) STAT_GETTER(max)
+
 static const struct column value_columns[] = {
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", get_count),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 8, "how many a second", get_rate),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the values", get_sum),
-	COLUMNS_QUANTILES(7, "value"),
+	COLUMN_N("total", "TOTAL", VALUE_COUNT, 7, 2, "sum of the values", get_sum),
+	COLUMN_N("min", "MIN", VALUE_COUNT, 0, 0, "least value", get_min_in_unit),
+	COLUMN_N("avg", "AVG", VALUE_COUNT, 7, 5, "mean value", get_avg_in_unit),
+	COLUMN_N("p50", "p50", VALUE_COUNT, 7, 4, "half of them are at most this" PERCENTILE_BOUND, get_p50_in_unit),
+	COLUMN_N("p95", "p95", VALUE_COUNT, 7, 6, "95 % of them are at most this" PERCENTILE_BOUND, get_p95_in_unit),
+	COLUMN_N("p99", "p99", VALUE_COUNT, 7, 2, "99 % of them are at most this" PERCENTILE_BOUND, get_p99_in_unit),
+	COLUMN_N("max", "MAX", VALUE_COUNT, 7, 1, "greatest value", get_max_in_unit),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", get_sum_share),
 }, sum_columns[] = {
 	COLUMN_N("total", "TOTAL", VALUE_COUNT, 8, 0, "the sum", get_sum),
@@ -737,29 +934,32 @@ static const struct column compared_columns[] = {
 }, compared_values[] = {
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", get_count),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 3, "and before", get_count_before),
-	COLUMN_N("avg_ns", "AVG", VALUE_NS, 7, 4, "mean value", get_avg),
-	COLUMN_N("avg_before_ns", "BEFORE", VALUE_NS, 7, 5, "and before", get_avg_before),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 7, 6, "99 % of them are at most this" PERCENTILE_BOUND, get_p99),
-	COLUMN_N("p99_before_ns", "BEFORE", VALUE_NS, 7, 7, "and before" PERCENTILE_BOUND, get_p99_before),
+	COLUMN_N("avg", "AVG", VALUE_COUNT, 7, 4, "mean value", get_avg_in_unit),
+	COLUMN_N("avg_before", "BEFORE", VALUE_COUNT, 7, 5, "and before", get_avg_before),
+	COLUMN_N("p99", "p99", VALUE_COUNT, 7, 6, "99 % of them are at most this" PERCENTILE_BOUND, get_p99_in_unit),
+	COLUMN_N("p99_before", "BEFORE", VALUE_COUNT, 7, 7, "and before" PERCENTILE_BOUND, get_p99_before),
 };
 
-/* Columns whose unit is that of the metric, and their ids with it. */
-static const struct { GETTER((*get)); const char *count, *ns, *bytes; } in_unit[] = {
-	{ get_sum, "total", "total_ns", "total_bytes" }, { get_rate, "rate", "rate_ns", "rate_bytes" },
-	{ get_now_rate, "rate", "rate_ns", "rate_bytes" },
-	{ get_before_rate, "rate_before", "rate_before_ns", "rate_before_bytes" },
-	{ get_difference, "difference", "difference_ns", "difference_bytes" },
-};
-
+/* Columns whose unit is that of the metric: ids end in it. */
 static void use_unit(struct column *c, const struct metric *m)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(in_unit); i++) {
-		if (c->get != in_unit[i].get || (c->get == get_rate && m->has_values))
-			continue;
-		c->kind = m->unit;
-		c->id = m->unit == VALUE_NS ? in_unit[i].ns :
-			m->unit == VALUE_BYTES ? in_unit[i].bytes : in_unit[i].count;
-	}
+	static const struct { GETTER((*get)); const char *ns, *bytes; } units[] = {
+		{ get_sum, "total_ns", "total_bytes" }, { get_now_rate, "rate_ns", "rate_bytes" },
+		{ get_before_rate, "rate_before_ns", "rate_before_bytes" },
+		{ get_difference, "difference_ns", "difference_bytes" },
+		{ get_min_in_unit, "min_ns", "min_bytes" }, { get_avg_in_unit, "avg_ns", "avg_bytes" },
+		{ get_p50_in_unit, "p50_ns", "p50_bytes" }, { get_p95_in_unit, "p95_ns", "p95_bytes" },
+		{ get_p99_in_unit, "p99_ns", "p99_bytes" }, { get_max_in_unit, "max_ns", "max_bytes" },
+		{ get_avg_before, "avg_before_ns", "avg_before_bytes" },
+		{ get_p99_before, "p99_before_ns", "p99_before_bytes" },
+		{ get_rate, "rate_ns", "rate_bytes" },
+	};
+	size_t n = G_N_ELEMENTS(units) - m->has_values;	/* then .get_rate is a count */
+	for (size_t i = 0; i < n; i++)
+		if (c->get == units[i].get) {
+			c->kind = m->unit;
+			c->id = m->unit == VALUE_NS ? units[i].ns : m->unit == VALUE_BYTES ? units[i].bytes : c->id;
+		}
 }
 
 static void add_columns(GArray *to, const struct column *columns, size_t n)

@@ -27,6 +27,7 @@
 	X(tid, VALUE_ID, "TID", 7, "thread id") \
 	X(call, VALUE_TEXT, "SYSCALL", 16, "the system call") \
 	X(file, VALUE_TEXT, "FILE", 30, "the file, socket or pipe") \
+	X(errno, VALUE_TEXT, "ERRNO", 10, "the error that the call returned: ENOENT; none: it succeeded") \
 	X(device, VALUE_TEXT, "DEVICE", 10, "the block or network device") \
 	X(cpu, VALUE_ID, "CPU", 4, "number of the CPU") \
 	X(priority, VALUE_ID, "PRIO", 5, "priority of the thread, as the kernel counts it") \
@@ -56,15 +57,17 @@ struct metric {
 	enum value_kind unit;		/* VALUE_NS, VALUE_BYTES or VALUE_COUNT */
 	bool has_values;		/* single values with quantiles; else only their sum is known */
 	uint32_t fields;		/* 1 << enum metric_field: may be split by them */
+	uint32_t call_fields;		/* of these, those for which each call is looked at: metric_calls.h */
 	const char *const *needs;	/* as in struct view */
 	uint32_t reads;			/* likewise */
 	int kind;			/* private: enum cell_kind, or -1: of spans */
 	unsigned figure;		/* private: index of the field in the cell's layout; or which spans */
+	const char *event, *event_field;	/* field:EVENT.FIELD: the event, "arg.FIELD"; else NULL */
 };
 
 size_t metrics_n(void);
 const struct metric *metric_at(size_t i);	/* in the order of the schema; NULL: i is too large */
-/* NULL: *error proposes the most similar one. */
+/* Also field:EVENT.FIELD, an integer field of any event. NULL: *error proposes the most similar one. */
 const struct metric *metric_find(const char *id, GError **error);
 
 #define METRIC_SPLITS 2		/* by so many fields at once */
@@ -75,6 +78,8 @@ struct metric_query {
 	enum metric_field by[METRIC_SPLITS];
 	unsigned n_by;			/* 0: one row */
 	struct expr *where;		/* over the metric's fields; owned; NULL: all */
+	uint32_t where_fields;		/* 1 << enum metric_field: those it names */
+	const struct metric_calls *calls;	/* borrowed; must be set where metric_query_needs_calls() */
 	/* What the range is compared with: as much time before it, all other time that is retained, or
 	 * [against_from_ns, against_to_ns). */
 	enum { METRIC_ALONE, METRIC_BEFORE, METRIC_HISTORY, METRIC_RANGE } against;
@@ -86,6 +91,8 @@ bool metric_query_by(struct metric_query *q, const char *by, GError **error);
 /* Parses an expression over the fields of the metric, also those that it is not split by. */
 bool metric_query_where(struct metric_query *q, const char *where, GError **error);
 void metric_query_clear(struct metric_query *q);
+/* Does it need single calls or events (metric_calls.h)? Seconds do not have them. */
+bool metric_query_needs_calls(const struct metric_query *q);
 
 /* Rows of the decomposition, the largest sum first: the fields, then count and quantiles or the sum, its rate, and
  * its share of the sum of all rows. Compared: the largest difference first: sums a second now and before, their

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Relays that lie: whatever they say, and wherever they stop, blktop ends with a message, or goes on
-and ends when it is told to; without a crash, in bounded memory, with nothing raw of theirs printed."""
+and ends when it is told to; without a crash, in bounded memory, with nothing raw of theirs printed. A third of the lies; with ALL=1, as in make
+check-long, all."""
 import concurrent.futures
 import os
 import pathlib
@@ -21,6 +22,7 @@ RECORDING = Recording(SRC / "tests/traces/kernel-ust/trace/ust")
 SANITIZED = b"__asan_init" in pathlib.Path(BLKTOP).read_bytes()
 MOST_MEMORY = 400 * 1024        # KiB: what is queued, decoded, and kept
 PATIENCE = 5                    # seconds until it is told to end
+ALL = bool(os.environ.get("ALL"))
 ESC = b"\x1b]0;owned\x07\x1b[2J"
 
 
@@ -246,7 +248,7 @@ SAYS = {
 
 def main():
     wanted = sys.argv[1:]
-    cases = [n for n in LIES if not wanted or n in wanted]
+    cases = [n for i, n in enumerate(LIES) if n in wanted or (not wanted and (ALL or i % 3 == 0 or n in SAYS))]
     print(f"1..{len(cases)}")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The program built with the sanitizers, over whole recordings: every view of one, one
-# view of each. Skipped where there is no such build (make asan).
+# view of some; with ALL=1, as in make check-long, of each. Skipped where there is no such build (make asan).
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
 blktop=${SANITIZED:-${BUILD:-build}-asan/blktop}
 [ -x "$blktop" ] || { echo "1..0 # SKIP $blktop is not built: make asan"; exit 0; }
@@ -25,7 +25,9 @@ run() { # run ARGUMENT...: exit status 0 or 3 (read with loss), nothing said by 
 for view in $("$blktop" --list-views | awk '{ print $1 }'); do
 	run -b --view "$view" --format text tests/traces/snapshot/trace
 done
-for trace in tests/traces/*/trace*/ tests/traces/ctf2/{demo,lost}/trace tests/traces/ctf2/ust-both/ctf-2; do
+traces=(tests/traces/{lost,net,thumb,ust-fields}/trace tests/traces/ctf2/lost/trace tests/traces/ctf2/ust-both/ctf-2)
+[ -z "${ALL-}" ] || traces=(tests/traces/*/trace*/ tests/traces/ctf2/{demo,lost}/trace tests/traces/ctf2/ust-both/ctf-2)
+for trace in "${traces[@]}"; do
 	run -b --view spans --each --format json "$trace"
 done
 for seed in 7 43 44 101 102; do		# events of all fields, of no field, of all kinds of fields

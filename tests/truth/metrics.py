@@ -5,6 +5,7 @@ thread and CPU, device.bytes by device and direction. Counts and sums are exact,
 bound. Split in any way the parts sum to the same, also
 compared with other times; random predicates select what Python selects among the rows."""
 import collections
+import errno
 import json
 import math
 import os
@@ -28,6 +29,22 @@ def metric(trace, name, by=(), *more):
     if status:
         raise blk.Failed(f"--metric {name} {' '.join(by)} {' '.join(more)}: status {status}: {err[:300]}")
     return [row for line in out.splitlines() for row in json.loads(line)["rows"]]
+
+
+def recount_fields(events):
+    """Of sched_switch.next_prio by CPU; and calls by errno, by its number."""
+    prios, errors, pending = collections.defaultdict(list), collections.Counter(), {}
+    for e in events:
+        what, call = btparse.syscall(e) or (None, None)
+        tid = e.ctx.get("tid")
+        if what == "entry":
+            pending[tid] = call
+        elif what == "exit" and pending.pop(tid, None) == call and call not in NO_EXIT:
+            ret = e.payload.get("ret", 0)
+            errors[-ret if -4096 < ret < 0 else 0] += 1
+        elif e.name == "sched_switch":
+            prios[e.cpu].append(e.payload["next_prio"])
+    return prios, errors
 
 
 def recount(events):
@@ -84,11 +101,39 @@ def judge_sums(tap, name, what, want, rows):
     tap.none(bad, f"{name}: {what}: {len(want)} sums")
 
 
+def judge_single(tap, name, trace, events):
+    """What needs each call or event: fields of events, errors; the CPU of a call does not change the sums."""
+    prios, errors = recount_fields(events)
+    rows = metric(trace, "field:sched_switch.next_prio", ["cpu"])
+    got = {r["cpu"]: (r["count"], r["total"], r["min"], r["max"]) for r in rows}
+    want = {cpu: (len(values), sum(values), min(values), max(values)) for cpu, values in prios.items()}
+    tap.ok(got == want, f"{name}: field:sched_switch.next_prio by CPU", f"{want}, not {got}")
+    leave_out = "!(call in (%s))" % ", ".join(sorted(NO_EXIT))
+    got = collections.Counter({r["errno"]: r["count"]
+                               for r in metric(trace, "call.latency", ["errno"], "--where", leave_out)})
+    want = collections.Counter()
+    for number, n in errors.items():
+        want[os_error(number)] += n
+    tap.ok(got == want, f"{name}: call.latency by errno: {len(want)} errors", f"{want}, not {got}")
+    by = ["pid", "call"]
+    sums = [{(r["pid"], r["call"]): (r["count"], r["total_ns"], r["p99_ns"])
+             for r in metric(trace, "call.latency", by, *more)} for more in ((), ("--where", "cpu >= 0"))]
+    tap.ok(sums[0] == sums[1], f"{name}: call by call, {len(sums[0])} sums are those of the seconds")
+
+
+KERNEL_ONLY = {512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 516: "ERESTART_RESTARTBLOCK"}
+
+
+def os_error(number):
+    return errno.errorcode.get(number) or KERNEL_ONLY.get(number) if number else None
+
+
 def judge_splits(tap, name, trace):
     """However it is split, it is the same in all."""
     sums = {tuple(by): (sum(r["count"] for r in rows), sum(r["total_ns"] for r in rows))
             for by in SPLITS for rows in [metric(trace, "call.latency", by)]}
-    tap.ok(len(set(sums.values())) == 1, f"{name}: call.latency split in {len(SPLITS)} ways sums to the same", str(sums))
+    tap.ok(len(set(sums.values())) == 1, f"{name}: call.latency split in {len(SPLITS)} ways sums to the same",
+           str(sums))
     each = metric(trace, "call.latency", [], "--each")
     tap.equal(sum(r["count"] for r in each), sums[()][0], f"{name}: and second by second")
 
@@ -144,12 +189,14 @@ def judge_compared(tap, name, trace):
 
 
 def compare(tap, name, trace):
-    calls, switches, sizes = recount(btparse.events(trace))
+    events = list(btparse.events(trace))
+    calls, switches, sizes = recount(events)
     judge_calls(tap, name, trace, calls)
     judge_sums(tap, name, "sched.switches", {key: n for key, n in switches.items() if key[0]},
                {(r["tid"], r["cpu"]): r["total"] for r in metric(trace, "sched.switches", ["tid", "cpu"])})
     judge_sums(tap, name, "device.bytes", sizes, {(r["device"], r["direction"]): r["total_bytes"]
                for r in metric(trace, "device.bytes", ["device", "direction"])})
+    judge_single(tap, name, trace, events)
     judge_splits(tap, name, trace)
     judge_compared(tap, name, trace)
     judge_predicates(tap, name, trace, random.Random(name))

@@ -312,9 +312,9 @@ while IFS=$'\t' read -r context key command <&3; do
 		continue
 	fi
 	what=${line#*|} terminal_key=$(tmux_key "$key")
-	# of keys that do the same only the first; with ALL=1, as in make check-long, all
-	[ -n "${ALL-}" ] || [ -z "${pressed["$context $command $what"]-}" ] || continue
-	pressed["$context $command $what"]=yes
+	# of keys that promise the same only the first; with ALL=1, as in make check-long, all
+	[ -n "${ALL-}" ] || [ -z "${pressed["$command $what"]-}" ] || continue
+	pressed["$command $what"]=yes
 	if [ "$what" = stopped ]; then
 		stops "$context" "$terminal_key"
 		result $? "$context: $key ($command): stopped"

@@ -8,6 +8,7 @@
 #include "lib/check_views.h"
 #include "lib/fake_timeline.h"
 #include "lib/test_traces.h"
+#include "lib/traces.h"
 #include "state/slice/model.h"
 #include "trace/native/native.h"
 
@@ -175,9 +176,11 @@ static void add_recordings(const char *known)
 		g_autoptr(GDir) inner = g_dir_open(path, 0, NULL);
 		for (const char *trace; inner && (trace = g_dir_read_name(inner));) {
 			g_autofree char *there = g_build_filename(path, trace, NULL);
-			g_autofree char *test = g_strdup_printf("/every-view/%s/%s/%s", above, name, trace);
+			g_autofree char *recording = g_strdup_printf("%s/%s", name, trace);
+			g_autofree char *test = g_strdup_printf("/every-view/%s/%s", above, recording);
 			if (!g_str_has_prefix(trace, "trace") || !g_file_test(there, G_FILE_TEST_IS_DIR) ||
-			    !strcmp(name, "ust-without-stream-class"))	/* no event of it can be read */
+			    !strcmp(name, "ust-without-stream-class") ||	/* no event of it can be read */
+			    traces_too_long(recording))
 				continue;
 			g_test_add_data_func_full(test, g_build_filename(path, trace, NULL),
 						  test_recording, g_free);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of what views look at: trees of spans and critical paths. */
 #include "base/limits.h"
+#include "base/timefmt.h"
 #include "lib/fake_timeline.h"
 #include "lib/limit_test.h"
 #include "state/store/span_tree.h"
 #include "views/history.h"
+#include "views/metric_calls.h"
 #include "views/path.h"
 #include "views/view.h"
 
@@ -104,9 +106,33 @@ static bool words_bytes(uint64_t n)
 	return whole;
 }
 
+/* Calls of n threads: does each count for itself? Above the limit all still count. */
+static bool metric_sums(uint64_t n)
+{
+	struct metric_query q = { .metric = metric_find("call.latency", NULL) };
+	struct metric_calls *calls = metric_calls_new(&q, NS_PER_S);
+	g_autoptr(GRefString) name = g_ref_string_new("read"), none = g_ref_string_new("");
+	uint64_t own = 0, all = 0;
+	for (uint64_t i = 0; i < n; i++)
+		metric_calls_add(calls, &(struct calllog_line){
+			.kind = CALLLOG_CALL, .state = LINE_WHOLE, .has_ret = true, .cpu = 0, .tid = (int32_t)i,
+			.pid = 1, .ts = 1, .entry_ns = 1, .exit_ns = 3, .name = name, .comm = none, .host = none,
+		});
+	for (size_t i = 0; i < metric_calls_n(calls); i++) {
+		const struct metric_call_sum *s = metric_calls_at(calls, i);
+		g_assert_true((s->tid < 0) == !g_strcmp0(s->file, "(other)"));
+		own += s->tid >= 0;
+		all += hist_count(&s->values);
+	}
+	g_assert_cmpuint(all, ==, n);
+	metric_calls_free(calls);
+	return own == n;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
+		{ "metric-sums", metric_sums, 0 },
 		{ "path-depth", path_depth, 0 },
 		{ "path-looks", path_looks, 0 }, { "words-bytes", words_bytes, 0 },
 	};
