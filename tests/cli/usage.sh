@@ -13,7 +13,7 @@ refused 2 "did you mean call.latency?" -b --metric call.latencies "$TRACES/demo"
 refused 2 "did you mean process?; it has host" -b --metric call.latency --by proces "$TRACES/demo"
 refused 2 "at most 2 fields" -b --metric call.latency --by host,process,call "$TRACES/demo"
 refused 2 "'call' twice" -b --metric call.latency --by call,call "$TRACES/demo"
-refused 2 "--where: " -b --metric call.latency --where 'file == x' "$TRACES/demo"
+refused 2 "--where: " -b --metric call.latency --where 'device == x' "$TRACES/demo"
 refused 2 "--where: " -b --metric call.latency --where 'pid == mysqld' "$TRACES/demo"
 refused 2 "--where needs --metric" -b --view syscalls --where 'call == x' "$TRACES/demo"
 refused 2 "cannot be combined" -b --view syscalls --metric call.latency "$TRACES/demo"
@@ -82,7 +82,7 @@ succeeds 0 "--list-machines" --list-machines
 ok "--list-machines knows arm and its other names" grep -qE '^arm +32 bits .*\barmv7l\b' "$work/out"
 succeeds 0 "--list-metrics" --list-metrics
 ok "--list-metrics: name, unit, help, fields, events" \
-	grep -qE '^call\.latency +ns +from entry to exit, .*\(by host,.*,call\) \[syscall_\*\]$' "$work/out"
+	grep -qE '^call\.latency +ns +from entry to exit, .*\(by host,.*,call,file,errno,cpu\) \[syscall_\*\]$' "$work/out"
 ok "--list-metrics: elements are a field" grep -qE '^file\.bytes +bytes .*direction\)' "$work/out"
 ok "--list-metrics: each once" [ "$(cut -d' ' -f1 "$work/out" | sort | uniq -d | wc -l)" = 0 ]
 
