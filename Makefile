@@ -154,9 +154,9 @@ LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
 # These do a part of their work, with ALL=1 all of it: blk.py and traces_too_long() leave out long recordings.
 IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(SCRIPTS))) \
 	$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -lE 'traces_too_long|"ALL"' $(TEST_SRC)))
-SLOW := correct cut every-view evicted forgotten import-pieces laws limits-metadata limits-model limits-packets logjob \
-	losses missing-events model native native-feed parallel path paths plain processes reader-bt2 reader-corrupt spare \
-	spool window
+SLOW := correct cut every-view evicted forgotten import-pieces laws limits-here limits-metadata limits-model limits-packets \
+	limits-views logjob losses missing-events model native native-feed parallel path paths plain processes reader-bt2 \
+	reader-corrupt spans spare spool strings timeline window
 SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
 SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
@@ -164,7 +164,10 @@ PLAIN_SRC := $(shell grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h'
 PLAIN_TESTS := $(sort $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%) $(SLOW_TESTS))
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
-CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(PLAIN_TESTS) $(SCRIPTS)
+# These are left to make check-long whole: others in make check show most of what they show.
+LONG_ONLY := tests/truth/apart.py tests/truth/machines.py tests/truth/native-only.py tests/truth/readers.py \
+	$(patsubst %,tests/live/%.sh,bad-path corrected hosts late quiet rewind slow-path two-sessions)
+CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(PLAIN_TESTS) $(filter-out $(LONG_ONLY),$(SCRIPTS))
 # First, so that none is left running alone.
 LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
 	%/hostile-traces.py %/hostile-relay.py %/every-key.sh %/memory.sh,$(CHECKED))
@@ -189,7 +192,7 @@ check-long:
 
 check-long-built: all tests asan-tests
 	TEST_SECONDS=7200 TABLE=1 ALL=1 SEEDS=200 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
-		$(IN_PART) $(LONG)
+		$(IN_PART) $(filter-out $(IN_PART),$(LONG_ONLY)) $(LONG)
 
 lint: check-lint
 

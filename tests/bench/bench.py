@@ -44,6 +44,7 @@ METADATA = (            # format, the directory with the metadata, ms that it ma
     ("CTF 2", os.path.join(HERE, "..", "traces", "ctf2", "demo", "trace", "kernel"), 10))
 
 ISOLATION_BAR = 1.03      # CPU time of an isolated run, of one that is not
+METRIC_BAR = 1.10         # of a run that prints a metric, of one that prints the view of the same figures
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
 PROCESS_BAR = 20        # likewise, of the time that a user waits for the whole process
 SHORT_THREADS_BAR = 8   # likewise, where most threads live for some ms
@@ -534,11 +535,29 @@ def isolation_cost(tools, trace, runs):
              not bar or ratio <= bar)
 
 
+def metric_cost(tools, trace, runs):
+    """A metric against the view of the same figures, by turns; and one of an hour with 1,000 processes."""
+    what = (["--view", "syscalls", "--by", "process"], ["--metric", "call.latency", "--by", "process,call"])
+    seconds = ([], [])
+    for run in range(runs + 1):
+        for which in (0, 1) if run % 2 else (1, 0):
+            cpu, _ = measure([tools.blktop, "-b", "-j", "1", "--format", "csv", *what[which], trace])
+            if run:  # the first warms the cache
+                seconds[which].append(cpu)
+    ratio = statistics.median(b / a for a, b in zip(*seconds))
+    ms = [statistics.median(of) * 1e3 for of in seconds]
+    line("a metric, of the view", f"{ratio:.3f}", f"({ms[1]:.1f} : {ms[0]:.1f} ms, bar {METRIC_BAR})", ratio <= METRIC_BAR)
+    found = tools.figures("bench-metric")
+    line("a metric of an hour, 1,000 processes", f"{found['metric_us'] / 1e3:.0f} ms",
+         f"(aim 200 ms; the view syscalls: {found['view_us'] / 1e3:.0f} ms)", True)
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
     speed(tools, trace, events, runs)
     isolation_cost(tools, trace, 2 * runs)
+    metric_cost(tools, trace, runs)
     whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
 
 

@@ -130,7 +130,7 @@ json_of k_interrupts --view interrupts --only "pid=$pid"
 json_of k_events --view events --only "pid=$pid"
 holds "interrupts and events of a process are its own" "all(
     kept[v] and all(r['pid'] == $pid for r in kept[v]) for v in ('interrupts', 'events'))"
-refused 2 "needs --view compare or changed" -b --view spans --against usual "$demo"
+refused 2 "needs --metric, or --view compare or changed" -b --view spans --against usual "$demo"
 refused 2 "compare takes usual" -b --view compare --against history "$demo"
 refused 2 "changed takes before or history" -b --view changed --against usual "$demo"
 refused 2 "changed takes before or history" -b --view changed --against 1 "$demo"

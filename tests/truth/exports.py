@@ -20,8 +20,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 
-TRACES = ["demo/trace", "kernel-ust/trace", "live/trace", "rotation/trace", "snapshot/trace",
-          "ctf2/kernel-ust/trace"]
+TRACES = ["kernel-ust/trace", "snapshot/trace"] + \
+    ["demo/trace", "live/trace", "rotation/trace", "ctf2/kernel-ust/trace"] * blk.ALL
 SLOWEST = "20"
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
 
-TRACES = ["block/trace", "containers/trace", "demo/trace", "thumb/trace", "mix1/trace"]
+TRACES = ["block/trace", "thumb/trace", "mix1/trace"] + ["containers/trace", "demo/trace"] * blk.ALL
 NO_EXIT = {"rt_sigreturn", "sigreturn", "exit", "exit_group", "execve", "execveat"}
 BUCKET = 1 / 32                         # of a value: as wide is a bucket of the histogram
 WRITE, FLUSH_OR_DISCARD = 1, 2 | 256    # rwbs, as LTTng records it

@@ -312,9 +312,9 @@ while IFS=$'\t' read -r context key command <&3; do
 		continue
 	fi
 	what=${line#*|} terminal_key=$(tmux_key "$key")
-	# of keys that promise the same only the first; with ALL=1, as in make check-long, all
-	[ -n "${ALL-}" ] || [ -z "${pressed["$command $what"]-}" ] || continue
-	pressed["$command $what"]=yes
+	# each command once; with ALL=1, as in make check-long, with each of its keys and wherever it works
+	[ -n "${ALL-}" ] || [ -z "${pressed["$command"]-}" ] || continue
+	pressed["$command"]=yes
 	if [ "$what" = stopped ]; then
 		stops "$context" "$terminal_key"
 		result $? "$context: $key ($command): stopped"
