@@ -28,8 +28,14 @@ static struct timeline *make(unsigned seconds, unsigned processes)
 	}
 	for (unsigned n = 0; n < seconds; n++) {
 		struct second *s = fake_second(f, n);
-		for (unsigned i = 0; i < processes; i++)
-			fake_call(s, thread[i], call[(n + i) % G_N_ELEMENTS(names)], 3, 1000 + i);
+		s->calls = g_new0(struct call_cell, processes);
+		s->n_calls = processes;
+		for (unsigned i = 0; i < processes; i++) {
+			s->calls[i].thread = thread[i];
+			s->calls[i].name = call[(n + i) % G_N_ELEMENTS(names)];
+			for (int64_t ns = 1000; ns < 4000; ns += 1000)
+				hist_add(&s->calls[i].latency, ns + i);
+		}
 	}
 	return fake_done(f);
 }

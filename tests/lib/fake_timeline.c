@@ -15,7 +15,8 @@ struct fake {
 	GArray *threads;		/* struct fake_thread_info */
 	GPtrArray *spans;
 	uint32_t n_files;
-	struct second *seconds[16];
+	struct second **seconds;	/* n_seconds; NULL: not there */
+	unsigned n_seconds;
 	uint32_t n_hosts;
 };
 
@@ -148,7 +149,10 @@ uint32_t fake_file(struct fake *f, uint32_t host, enum file_kind kind, const cha
 
 struct second *fake_second(struct fake *f, unsigned n)
 {
-	g_assert_cmpuint(n, <, G_N_ELEMENTS(f->seconds));
+	for (; f->n_seconds <= n; f->n_seconds++) {
+		f->seconds = g_renew(struct second *, f->seconds, f->n_seconds + 1);
+		f->seconds[f->n_seconds] = NULL;
+	}
 	if (!f->seconds[n]) {
 		f->seconds[n] = second_new(FAKE_T0 + n * FAKE_S, FAKE_T0 + (n + 1) * FAKE_S);
 		f->seconds[n]->version = 1;
@@ -343,7 +347,7 @@ static void publish_threads(struct fake *f)
 static void publish_seconds(struct fake *f)
 {
 	struct publication *p = f->p;
-	for (unsigned i = 0; i < G_N_ELEMENTS(f->seconds); i++) {
+	for (unsigned i = 0; i < f->n_seconds; i++) {
 		struct second *s = f->seconds[i];
 		if (!s)
 			continue;
@@ -375,6 +379,7 @@ struct publication *fake_publication(struct fake *f)
 	g_hash_table_unref(f->processes);
 	g_array_unref(f->threads);
 	g_ptr_array_unref(f->spans);
+	g_free(f->seconds);
 	g_free(f);
 	return p;
 }
