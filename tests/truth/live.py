@@ -20,8 +20,9 @@ VIEWS = ["processes", "processes --by thread", "syscalls", "files", "cpus", "dev
 LIVE_ONLY = ("behind_ns", "left_packets", "left_bytes", "unread_packets", "ended_early", "ends_unknown", "gave_up")
 if not blk.ALL:
     VIEWS = ["processes --by thread", "syscalls", "cpus", "devices", "losses", "traces"]
-# What depends on what came until then: the usual, what threads without events did, ends that come later.
-HISTORY = ("usual_ns", "x_usual_ratio", "verdict", "why", "unfinished", "busy_ns", "busy_ratio", "exit_ns", "life")
+# What depends on what came until then: the usual, what threads without events did, ends and names that come later.
+HISTORY = ("usual_ns", "x_usual_ratio", "verdict", "why", "unfinished", "busy_ns", "busy_ratio", "exit_ns", "life",
+           "container")
 # A CPU was offline. Live, its last thread runs until an event says otherwise.
 OFFLINE_S = {"mix1/trace": 1795445018}
 OWN = ["block", "containers", "demo", "net", "thumb"]
