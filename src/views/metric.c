@@ -86,6 +86,12 @@ static const struct cell_field *meant(enum cell_kind kind, enum metric_field fie
 	return NULL;
 }
 
+static const char *const *needs_of(enum cell_kind kind, const struct cell_field *figure)
+{
+	/* The time of threads follows from switches, their other figures from system calls. */
+	return kind == CELL_thread && !g_str_equal(figure->id, "part") ? of_calls : kinds[kind].needs;
+}
+
 static enum metric_field element_field(const struct cell_field *figure)
 {
 	return g_str_equal(figure->element(0), "user") ? METRIC_BY_part : METRIC_BY_direction;
@@ -142,7 +148,7 @@ static GArray *list_new(void)
 			struct metric m = {
 				.id = name_of(kind, f), .help = f->help, .unit = f->unit,
 				.has_values = f->role == CELL_IS_HIST, .fields = fields_of(kind, f),
-				.needs = kinds[kind].needs, .reads = 1u << kind, .kind = (int)kind, .figure = i,
+				.needs = needs_of(kind, f), .reads = 1u << kind, .kind = (int)kind, .figure = i,
 			};
 			m.call_fields = g_str_equal(m.id, "call.latency") ? OF_CALLS : 0;
 			m.fields |= m.call_fields;
@@ -705,12 +711,16 @@ static double add_before(struct sums *sums, const struct range *now)
 	const struct view_query *query = &sums->rows->query;
 	const struct metric_query *q = query->metric;
 	struct view_query other = *query;
-	int64_t length = now->to_ns - now->from_ns;
-	other.from_ns = q->against == METRIC_BEFORE ? now->from_ns - length :
-		q->against == METRIC_RANGE ? q->against_from_ns : 0;
-	other.to_ns = q->against == METRIC_BEFORE ? now->from_ns : q->against == METRIC_RANGE ? q->against_to_ns : 0;
-	struct range before = range_of(sums->rows->tl, &other);
 	bool history = q->against == METRIC_HISTORY;
+	other.from_ns = other.to_ns = 0;	/* all */
+	if (q->against == METRIC_BEFORE) {
+		other.from_ns = now->from_ns - (now->to_ns - now->from_ns);
+		other.to_ns = now->from_ns;
+	} else if (q->against == METRIC_RANGE) {
+		other.from_ns = q->against_from_ns;
+		other.to_ns = q->against_to_ns;
+	}
+	struct range before = range_of(sums->rows->tl, &other);
 	sums->before = true;
 	if (before.end > before.first)
 		add_range(sums, &before, history ? now : NULL);
@@ -824,7 +834,7 @@ METRIC_FIELD_LIST(FIELD_GETTER)
 static GETTER(get_sum)
 {
 	int64_t sum = ROW(row)->sum;
-	return sum == INT64_MAX ? value_none() : value_int(rows->query.metric->metric->unit, sum);
+	return sum == INT64_MAX || sum == INT64_MIN ? value_none() : value_int(rows->query.metric->metric->unit, sum);
 }
 
 static GETTER(get_rate)

@@ -57,10 +57,10 @@ struct metric {
 	enum value_kind unit;		/* VALUE_NS, VALUE_BYTES or VALUE_COUNT */
 	bool has_values;		/* single values with quantiles; else only their sum is known */
 	uint32_t fields;		/* 1 << enum metric_field: may be split by them */
-	uint32_t call_fields;		/* of these, those for which each call is looked at: metric_calls.h */
+	uint32_t call_fields;		/* of these, those that only single calls and events have: metric_calls.h */
 	const char *const *needs;	/* as in struct view */
 	uint32_t reads;			/* likewise */
-	int kind;			/* private: enum cell_kind, or -1: of spans */
+	int kind;			/* private: enum cell_kind, or negative: of spans, of events */
 	unsigned figure;		/* private: index of the field in the cell's layout; or which spans */
 	const char *event, *event_field;	/* field:EVENT.FIELD: the event, "arg.FIELD"; else NULL */
 };
