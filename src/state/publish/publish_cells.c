@@ -204,7 +204,7 @@ static bool make_dev_user(struct second_maker *m, void *cell)
 
 /* A cell of any kind. */
 union any_cell {
-#define ANY_CELL(kind, array, list, built, needs) struct kind##_cell kind;
+#define ANY_CELL(kind, array, list, built) struct kind##_cell kind;
 	CELL_KINDS(ANY_CELL)
 };
 

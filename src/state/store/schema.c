@@ -46,7 +46,7 @@ static const char *name_of_block(unsigned i)
 #define IS_HIST(type, name, role, ...) + (CELL_IS_##role == CELL_IS_HIST)
 #define ARE_HISTS(type, name, n, role, ...) + (CELL_IS_##role == CELL_IS_HIST)
 
-#define LAYOUT(kind, name, list, needs_) \
+#define LAYOUT(kind, name, list) \
 	static const struct cell_layout *kind##_layout(void) \
 	{ \
 		typedef struct kind##_cell CELL; \
@@ -55,19 +55,19 @@ static const char *name_of_block(unsigned i)
 		static const struct cell_layout layout = { \
 			.id = name, .size = sizeof(CELL), .key_size = sizeof(struct kind##_key), \
 			.n_fields = G_N_ELEMENTS(fields), .n_keys = 0 list(ONE, CELL_NONE, CELL_NONE), \
-			.n_hists = 0 list(CELL_NONE, IS_HIST, ARE_HISTS), .fields = fields, .needs = needs_, \
+			.n_hists = 0 list(CELL_NONE, IS_HIST, ARE_HISTS), .fields = fields, \
 		}; \
 		return &layout; \
 	}
-#define LAYOUT_OF(kind, array, list, built, needs) LAYOUT(kind, #kind, list, needs)
+#define LAYOUT_OF(kind, array, list, built) LAYOUT(kind, #kind, list)
 CELL_KINDS(LAYOUT_OF)
-LAYOUT(built_thread, "thread", BUILT_THREAD_CELL, "")
-LAYOUT(built_file, "file", BUILT_FILE_CELL, "")
+LAYOUT(built_thread, "thread", BUILT_THREAD_CELL)
+LAYOUT(built_file, "file", BUILT_FILE_CELL)
 
 const struct cell_layout *cell_layout(enum cell_kind kind)
 {
 	switch (kind) {
-#define LAYOUT_AT(kind, array, list, built, needs) case CELL_##kind: return kind##_layout();
+#define LAYOUT_AT(kind, array, list, built) case CELL_##kind: return kind##_layout();
 		CELL_KINDS(LAYOUT_AT)
 	default:
 		g_assert_not_reached();

@@ -222,26 +222,26 @@ enum {
 	K(uint32_t, name, STRING, "of the event") \
 	F(uint64_t, count, SUM, COUNT, "events")
 
-/* Kind, its array in struct second, its list, its list in bins, and the events that its cells need. */
+/* Kind, its array in struct second, its list, and its list in bins. */
 #define CELL_KINDS(X) \
-	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL, "sched_switch, syscall_entry_*, syscall_exit_*") \
-	X(call, calls, CALL_CELL, CALL_CELL, "syscall_entry_*, syscall_exit_*") \
-	X(file, files, FILE_CELL, BUILT_FILE_CELL, "syscall_entry_*, syscall_exit_*, lttng_statedump_file_descriptor") \
-	X(cpu, cpus, CPU_CELL, CPU_CELL, "sched_switch") \
-	X(sched, scheds, SCHED_CELL, SCHED_CELL, "sched_switch, sched_waking") \
-	X(irq, irqs, IRQ_CELL, IRQ_CELL, "irq_*") \
-	X(stolen, stolen, STOLEN_CELL, STOLEN_CELL, "irq_*, sched_switch") \
-	X(loss, losses, LOSS_CELL, LOSS_CELL, "") \
-	X(waker, wakers, WAKER_CELL, WAKER_CELL, "sched_switch, sched_waking") \
-	X(count, counts, COUNT_CELL, COUNT_CELL, "page faults, probes, perf counters") \
-	X(dev, devs, DEV_CELL, DEV_CELL, "block_rq_issue, block_rq_complete, block_rq_insert") \
-	X(dev_user, dev_users, DEV_USER_CELL, DEV_USER_CELL, "block_rq_issue, block_rq_complete, block_rq_insert") \
-	X(net, nets, NET_CELL, NET_CELL, "netif_receive_skb, net_dev_queue, net_dev_xmit") \
-	X(flow, flows, FLOW_CELL, FLOW_CELL, "net_if_receive_skb, net_dev_queue") \
-	X(event, events, EVENT_CELL, EVENT_CELL, "")
+	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL) \
+	X(call, calls, CALL_CELL, CALL_CELL) \
+	X(file, files, FILE_CELL, BUILT_FILE_CELL) \
+	X(cpu, cpus, CPU_CELL, CPU_CELL) \
+	X(sched, scheds, SCHED_CELL, SCHED_CELL) \
+	X(irq, irqs, IRQ_CELL, IRQ_CELL) \
+	X(stolen, stolen, STOLEN_CELL, STOLEN_CELL) \
+	X(loss, losses, LOSS_CELL, LOSS_CELL) \
+	X(waker, wakers, WAKER_CELL, WAKER_CELL) \
+	X(count, counts, COUNT_CELL, COUNT_CELL) \
+	X(dev, devs, DEV_CELL, DEV_CELL) \
+	X(dev_user, dev_users, DEV_USER_CELL, DEV_USER_CELL) \
+	X(net, nets, NET_CELL, NET_CELL) \
+	X(flow, flows, FLOW_CELL, FLOW_CELL) \
+	X(event, events, EVENT_CELL, EVENT_CELL)
 
 enum cell_kind {
-#define CELL_ENUM(kind, array, list, built, needs) CELL_##kind,
+#define CELL_ENUM(kind, array, list, built) CELL_##kind,
 	CELL_KINDS(CELL_ENUM)
 	CELL_KIND_N
 };
@@ -268,7 +268,7 @@ enum cell_kind {
 	}; \
 	/* keys are compared as memory */ \
 	G_STATIC_ASSERT(sizeof(struct kind##_key) == 0 list(CELL_KEY_SIZE, CELL_NONE, CELL_NONE))
-#define CELL_STRUCT_OF(kind, array, list, built, needs) CELL_STRUCT(kind, list);
+#define CELL_STRUCT_OF(kind, array, list, built) CELL_STRUCT(kind, list);
 CELL_KINDS(CELL_STRUCT_OF)
 CELL_STRUCT(built_thread, BUILT_THREAD_CELL);
 CELL_STRUCT(built_file, BUILT_FILE_CELL);
@@ -303,7 +303,6 @@ struct cell_layout {
 	uint16_t size, key_size;	/* bytes; the key comes first */
 	uint8_t n_fields, n_keys, n_hists;	/* keys are the first fields, histograms the last */
 	const struct cell_field *fields;
-	const char *needs;		/* event names for messages; "": no particular event */
 };
 
 /* Static. */

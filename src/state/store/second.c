@@ -10,7 +10,7 @@
 
 /* Offsets of the cells of each kind, and of their number, in struct second. */
 static const struct { size_t cells, n; } places[CELL_KIND_N] = {
-#define PLACE(kind, array, list, built, needs) \
+#define PLACE(kind, array, list, built) \
 	[CELL_##kind] = { offsetof(struct second, array), offsetof(struct second, n_##array) },
 	CELL_KINDS(PLACE)
 };

@@ -53,7 +53,7 @@ struct second {
 	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */
 	struct completeness completeness;
 	/* threads, n_threads; calls, n_calls; ... */
-#define SECOND_CELLS(kind, array, list, built, needs) struct kind##_cell *array; uint32_t n_##array;
+#define SECOND_CELLS(kind, array, list, built) struct kind##_cell *array; uint32_t n_##array;
 	CELL_KINDS(SECOND_CELLS)
 	struct slow_call *slow;		/* n_slow, slowest first */
 	uint32_t n_slow;
