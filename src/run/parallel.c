@@ -81,8 +81,9 @@ static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, ui
 		return;
 	plan->most_ns = MAX(most, NS_PER_S);
 	int64_t by_bytes = (int64_t)MIN(bytes / LEAST_BYTES + 1, LIMIT_SLICES);
-	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, plan->slices,
-				       MAX(by_bytes, plan->slices));
+	unsigned before = plan->slices;
+	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, before, MAX(by_bytes, before));
+	plan->most *= plan->slices / before;	/* of smaller ones, as many bytes: weeks between are no slices */
 }
 
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
@@ -116,10 +117,10 @@ static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_
 	size_t at = 0, n_left = 0, n = n_cuts + 1;
 
 	while (at < n) {
-		size_t take = CLAMP((n - at) / plan->threads / PIECES_A_THREAD, 1, MAX(1, plan->most));
-		while (take > 1 && at + take <= n_cuts && plan->most_ns &&
-		       cuts[at + take - 1] - from > plan->most_ns)
-			take--;
+		size_t take = 1, most = CLAMP((n - at) / plan->threads / PIECES_A_THREAD, 1, MAX(1, plan->most));
+		while (take < most &&
+		       (!plan->most_ns || at + take >= n_cuts || cuts[at + take] - from <= plan->most_ns))
+			take++;
 		at += take;
 		if (at < n)
 			from = cuts[n_left++] = cuts[at - 1];

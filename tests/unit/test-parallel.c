@@ -32,12 +32,12 @@ static struct recording *record_script(const char *text)
 	return r;
 }
 
-/* Two tasks by turns on each of two CPUs, a switch every 10 ms, with a call now and then. */
-static struct recording *record_story(unsigned seconds)
+/* Two tasks by turns on each of two CPUs, a switch every 10 ms, with a call now and then; in the middle, a pause. */
+static struct recording *record_paused(unsigned seconds, int64_t pause)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	for (unsigned i = 0; i < seconds * 100; i++) {
-		int64_t ts = STEP + i * (STEP / 100);
+		int64_t ts = STEP + i * (STEP / 100) + (i < seconds * 50 ? 0 : pause);
 		for (unsigned cpu = 0; cpu < 2; cpu++) {
 			unsigned prev = 10 * cpu + 1 + i % 2, next = 10 * cpu + 1 + (i + 1) % 2;
 			g_string_append_printf(s, "%" G_GINT64_FORMAT " %u sched_switch prev_comm=\"t%u\" "
@@ -51,6 +51,11 @@ static struct recording *record_story(unsigned seconds)
 		}
 	}
 	return record_script(s->str);
+}
+
+static struct recording *record_story(unsigned seconds)
+{
+	return record_paused(seconds, 0);
 }
 
 static bool open_fake(void *data, struct job_trace *ret, GError **error)
@@ -302,6 +307,21 @@ static void test_choose_years(void)
 	fake_pieces_clear(&f);
 }
 
+/* Two recordings, weeks apart, are about as many slices as one. */
+static void test_choose_weeks(void)
+{
+	struct fake_pieces f;
+	fake_pieces_init(&f, record_paused(60, 21 * 86400 * STEP));
+	struct pieces trace = fake_pieces_trace(&f);
+	struct parallel_plan plan = parallel_choose(&trace, 2, 0, 24 << 20);
+	plan.step_ns = STEP;
+	g_assert_cmpuint(plan.slices, >, 40);	/* that one of them spans the weeks, and no more */
+	struct parallel *p = parallel_start(&trace, &plan);
+	g_assert_cmpuint(parallel_n_slices(p), <, plan.slices / 2);
+	parallel_free(p);
+	fake_pieces_clear(&f);
+}
+
 /* ---- what is looked at, before all else ---- */
 
 struct looker {
@@ -519,6 +539,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/parallel/plan", test_plan);
 	g_test_add_func("/parallel/choose-long", test_choose_long);
 	g_test_add_func("/parallel/choose-years", test_choose_years);
+	g_test_add_func("/parallel/choose-weeks", test_choose_weeks);
 	g_test_add_func("/parallel/preview", test_preview);
 	g_test_add_func("/parallel/preview-spans", test_preview_spans);
 	g_test_add_func("/parallel/preview-unindexed", test_preview_unindexed);
