@@ -108,8 +108,10 @@ if [ -n "$full" ]; then
 	ok "a relay with a small disk" relay_again
 	unset LAB_RELAY_IN
 	ok "a session" session_again
-	trace -t 2 -r 1000
+	trace -t 2 -r 50
 	watch
+	ok "full: at first the session is shown" wait_for ' history '
+	head -c 2M /dev/zero >"$LAB_DIR/traces/filler" 2>/dev/null
 	ok "full: the session's end is told, the history stays" until_true ended
 	ok "full it is" [ "$(df --output=avail "$LAB_DIR/traces" | tail -n 1)" -eq 0 ]
 	keys q
