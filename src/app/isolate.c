@@ -5,6 +5,7 @@
 #include "cli/config.h"
 #include "cli/messages.h"
 
+#include "base/disk.h"
 #include "base/isolation.h"
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
@@ -59,6 +60,15 @@ static void add_output(const struct options *o, GPtrArray *write)
 	g_ptr_array_add(write, g_path_get_dirname(o->output));
 }
 
+static void add_baselines(const struct options *o, GPtrArray *read, GPtrArray *write)
+{
+	if (o->baseline)
+		add(read, o->baseline);
+	g_autofree char *dir = o->save_baseline ? g_path_get_dirname(o->save_baseline) : NULL;
+	if (dir && disk_make_home_dir(dir, "XDG_STATE_HOME", NULL))	/* an error is reported when it is stored */
+		g_ptr_array_add(write, g_steal_pointer(&dir));
+}
+
 static void add_screen(const struct options *o, GPtrArray *write)
 {
 	add(write, ".");
@@ -95,6 +105,7 @@ bool isolate(const struct options *o)
 	add(write, "/dev/null");
 	add(write, "/dev/tty");
 	add_output(o, write);
+	add_baselines(o, read, write);
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);
 	add_spool(o, write);

@@ -149,8 +149,14 @@
 	  "further ones are (other)", "60 MB of memory") \
 	X(WORDS_BYTES, 16384, "bytes", "names joined in one cell: annotations, tags, services", \
 	  "... in place of the rest", "a cell is read by people") \
-	X(RULE_SECONDS, 3600, "s", "'for' of a rule for snapshots", \
-	  "the rule is refused", "buffers hold less than an hour")
+	X(THRESHOLDS, 256, "thresholds", "--threshold and the lines of --thresholds", \
+	  "further ones are refused", "each one sums every second") \
+	X(THRESHOLD_SECONDS, 3600, "s", "'for' of a threshold", \
+	  "the threshold is refused", "buffers hold less than an hour") \
+	X(ALERT_VALUES, 10000, "values", "values of its fields that a threshold distinguishes", \
+	  "further ones are not judged, and counted", "each has a history of its own: 10 MB of memory") \
+	X(ALERTS, 4096, "alerts", "alerts that are listed, over all thresholds", \
+	  "the oldest is dropped, and counted", "nobody reads more")
 
 #define LIMITS_LIVE(X) \
 	X(RELAY_TIMEOUT_SECONDS, 10, "s", "an answer of a relay, unless --timeout is given", \

@@ -12,7 +12,7 @@
 #include "ui/nav.h"
 #include "views/logline.h"
 #include "views/narrowing.h"
-#include "views/rule.h"
+#include "views/threshold.h"
 
 #include <popt.h>
 #include <string.h>
@@ -278,6 +278,67 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 			    o->metric.metric->id);
 	o->view = o->metric_view = metric_view_new(&o->metric);
 	return true;
+}
+
+static void free_threshold(void *threshold)
+{
+	threshold_free(threshold);
+}
+
+/* The file of a baseline. NULL: *error. */
+static char *baseline_path(const char *option, const char *name, GError **error)
+{
+	for (const char *c = name; *c; c++)
+		if (!g_ascii_isalnum(*c) && (!strchr("._-", *c) || c == name)) {
+			fail(error, "%s takes a name of letters, digits and '.', '_', '-', not '%s'", option, name);
+			return NULL;
+		}
+	if (!*name) {
+		fail(error, "%s needs a name", option);
+		return NULL;
+	}
+	return g_build_filename(g_get_user_state_dir(), "blktop", "baselines", name, NULL);
+}
+
+static bool read_thresholds(struct options *o, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!w->thresholds && !w->threshold->len)
+		return true;
+	o->thresholds = g_ptr_array_new_with_free_func(free_threshold);
+	for (guint i = 0; i < w->threshold->len; i++) {
+		struct threshold *t = threshold_parse(w->threshold->pdata[i], &why);
+		if (!t)
+			return fail(error, "--threshold: %s", why->message);
+		g_ptr_array_add(o->thresholds, t);
+		if (o->thresholds->len > LIMIT_THRESHOLDS)
+			return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
+	}
+	return !w->thresholds || threshold_read_file(o->thresholds, w->thresholds, &why) ||
+	       fail(error, "--thresholds: %s", why->message);
+}
+
+static bool check_thresholds(struct options *o, const struct words *w, GError **error)
+{
+	bool batch = w->command == COMMAND_BATCH;
+	const char *needs = w->check ? "--check" : w->save_baseline ? "--save-baseline" : w->baseline ? "--baseline" :
+			    batch && o->view && g_str_equal(o->view->id, "alerts") ? "view alerts" : NULL;
+	if (!read_thresholds(o, w, error))
+		return false;
+	if (o->thresholds && !batch && w->command != COMMAND_SCREEN)
+		return fail(error, "--threshold is for the screen and -b");
+	if (needs && !o->thresholds)
+		return fail(error, "%s needs --threshold or --thresholds", needs);
+	if ((w->check || w->save_baseline) && !batch)
+		return fail(error, "%s needs -b", needs);
+	if (w->check && (w->metric || w->view))
+		return fail(error, "--check prints no view");
+	o->check = w->check;
+	if (o->check)
+		o->view = view_find("alerts");
+	if (w->baseline && !(o->baseline = baseline_path("--baseline", w->baseline, error)))
+		return false;
+	return !w->save_baseline || (o->save_baseline = baseline_path("--save-baseline", w->save_baseline, error));
 }
 
 static bool check_by(struct options *o, const struct words *w, GError **error)
@@ -754,9 +815,9 @@ static bool read_rule(struct session_options *h, const struct words *w, bool loc
 	h->snapshot = g_strdup(w->snapshot);
 	if (!w->snapshot_when)
 		return true;
-	struct rule *rule = rule_parse(w->snapshot_when, &why);
-	rule_free(rule);
-	if (!rule)
+	struct threshold *t = threshold_parse(w->snapshot_when, &why);
+	threshold_free(t);
+	if (!t)
 		return fail(error, "--snapshot-when: %s", why->message);
 	if (!h->snapshot && !local)
 		return fail(error, "--snapshot-when needs --snapshot SESSION");
@@ -823,13 +884,14 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		return fail(error, "report has no --view: its requests are rows of traces");
 	if (w->view && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
 		return fail(error, "--view needs -b or the screen");
-	if (!view && w->command == COMMAND_BATCH && !w->metric)
+	if (!view && w->command == COMMAND_BATCH && !w->metric && !w->check)
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
 	return check_source(o, w, operands, error) && check_session(o, w, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
-	       check_metric(o, w, error) && check_by(o, w, error) && check_narrow(o, w, error) &&
+	       check_metric(o, w, error) && check_thresholds(o, w, error) && check_by(o, w, error) &&
+	       check_narrow(o, w, error) &&
 	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) && check_spool(o, w, error) &&
@@ -871,7 +933,8 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 {
 	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
-	struct words w = { .relays = relays };
+	g_autoptr(GPtrArray) threshold = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { .relays = relays, .threshold = threshold };
 
 	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
@@ -891,6 +954,9 @@ void options_clear(struct options *o)
 	g_free(o->urls);
 	g_free(o->columns);
 	expr_free(o->expr);
+	g_clear_pointer(&o->thresholds, g_ptr_array_unref);
+	g_free(o->baseline);
+	g_free(o->save_baseline);
 	metric_view_free(o->metric_view);
 	metric_query_clear(&o->metric);
 	narrow_clear(&o->narrow);

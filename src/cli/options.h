@@ -25,7 +25,7 @@ struct session_options {
 	char **counters, **probes;	/* or NULL */
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
-	char *snapshot_when;		/* a valid rule, or NULL */
+	char *snapshot_when;		/* a valid threshold, or NULL */
 };
 
 struct options {
@@ -43,6 +43,9 @@ struct options {
 	struct metric_query metric;	/* --metric, --by, --where: what .view prints then; .metric NULL: not given.
 					 * Its instants are not set: they are .against_from and .against_to */
 	struct view *metric_view;	/* then also .view; owned */
+	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds; NULL: none */
+	bool check;			/* --check */
+	char *baseline, *save_baseline;	/* paths of --baseline, --save-baseline; or NULL */
 	enum view_by by;		/* --by, else the view's own */
 	struct view_query narrow;	/* --only, --against */
 	enum rows_format format;

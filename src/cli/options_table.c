@@ -90,11 +90,22 @@ const struct option_row option_rows[] = {
 	     "narrow to trace=ID, span=ID, pid=N, tid=N, service=NAME, operation=NAME; commas join several"),
 	WORD("filter", 0, "EXPR", GROUP_PRINT, filter, "comm == sshd",
 	     "show only rows for which the expression over columns is true"),
+	LIST("threshold", 0, "RULE", GROUP_PRINT, threshold, NULL,
+	     "what must not be reached, as 'p99 of any > 3 x usual for 5s'; view alerts shows when it was; can be "
+	     "repeated"),
+	WORD("thresholds", 0, "FILE", GROUP_PRINT, thresholds, NULL, "file of thresholds, one in a line"),
+	FLAG("check", 0, GROUP_PRINT, check, NULL,
+	     "batch: print one line about the thresholds, and exit as a Nagios plugin: 0 OK, 1 warning, 2 critical, "
+	     "3 unknown"),
+	WORD("baseline", 0, "NAME", GROUP_PRINT, baseline, "alerts",
+	     "what is usual for thresholds: as --save-baseline stored it under this name"),
+	WORD("save-baseline", 0, "NAME", GROUP_PRINT, save_baseline, NULL,
+	     "batch: store what is usual in the range, for each threshold and value (XDG_STATE_HOME/blktop/baselines)"),
 	WORD("against", 0, "WHAT", GROUP_PRINT, against, NULL,
 	     "what to compare with: compare: usual or TRACE[:SPAN]; changed: before, history; a metric also FROM..TO"),
-	WORD("sort", 0, "COLUMN", GROUP_PRINT, sort, NULL,
-	     "sort rows by this column; -COLUMN reverses the order"),
-	WORD("columns", 0, "A,B", GROUP_PRINT, columns, "-COLUMN: reversed",
+	WORD("sort", 0, "COL", GROUP_PRINT, sort, NULL,
+	     "sort rows by this column; -COL reverses the order"),
+	WORD("columns", 0, "A,B", GROUP_PRINT, columns, "-COL",
 	     "show or print only these columns, in this order"),
 	COMMAND_WORD("export-span", "ID", GROUP_EXPORT, COMMAND_EXPORT, span, NULL,
 		     "write this span and its descendants"),
@@ -228,8 +239,7 @@ void options_print_help(FILE *out)
 	fputs("Usage: blktop TRACE_DIR... | SPANS.json...                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop [-- PROGRAM ARG...]       live, of this machine: --help-here\n"
-	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
-	      "       blktop report | log | save [OPTION...] TRACE_DIR   page; calls; range\n", out);
+	      "       blktop -b --view VIEW | report | log | save [OPTION...] SOURCE    print\n", out);
 	print_groups(out, GROUP_READ, GROUP_INFORM);
 	fputs("Exit   0 success, 1 failure, 2 usage, 3 losses, 4 incomplete, 128 + N signal N\n", out);
 }

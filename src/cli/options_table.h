@@ -18,14 +18,15 @@
 
 /* The words as given. The table has the offset of each field. */
 struct words {
-	GPtrArray *relays;
+	GPtrArray *relays, *threshold;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
-	char *only, *against, *metric, *where;
+	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline;
 	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	bool no_spool, no_isolation, align_hosts, csv_safe;
+	bool check;
 	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel, fail_if_incomplete;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */

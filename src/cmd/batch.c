@@ -9,12 +9,14 @@
 #include "cli/messages.h"
 #include "cli/filters.h"
 #include "cmd/output.h"
+#include "cmd/thresholds.h"
 #include "app/reading.h"
 
 #include "base/limits.h"
 #include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "state/spans/rules.h"
+#include "views/alerts.h"
 #include "views/metric_calls.h"
 #include "views/narrowing.h"
 #include "views/needs.h"
@@ -44,6 +46,7 @@ struct batch {
 	int64_t since_ns;		/* seconds that ended before this are not printed */
 	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
 	struct metric_calls *calls;	/* NULL: the metric needs none */
+	struct alerts *alerts;		/* NULL: there are no thresholds */
 };
 
 /* --- columns --- */
@@ -123,6 +126,9 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	query.to_ns = to_ns;
 	query.by = o->by;
 	query.metric = o->metric_view ? &b->metric : NULL;
+	query.alerts = b->alerts;
+	if (o->check)
+		return;
 	struct rows *rows = o->view->build(b->r.tl, &query);
 
 	rows_filter(rows, o->view, o->expr);
@@ -191,6 +197,8 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
 	    st.closed_to_ns <= timeline_second(tl, n - 1)->end_ns)
 		n--;
+	if (b->alerts)
+		alerts_update(b->alerts, tl, n);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
 		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
@@ -276,6 +284,25 @@ static void add_call(void *data, struct calllog_line *l)
 	calllog_line_unref(l);
 }
 
+/* Holds the thresholds against what was read so far. A baseline is of the range only, which is not known yet. */
+static void judge(struct batch *b, bool ended)
+{
+	size_t n = timeline_n_seconds(b->r.tl);
+	if (b->alerts && n && !b->o->save_baseline)
+		alerts_update(b->alerts, b->r.tl, ended ? n : n - 1);
+}
+
+static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
+{
+	if (!b->alerts || !b->o->save_baseline) {
+		judge(b, true);
+		return;
+	}
+	size_t end = timeline_find(b->r.tl, to_ns - 1);
+	alerts_begin_at(b->alerts, from_ns);
+	alerts_update(b->alerts, b->r.tl, MIN(end + 1, timeline_n_seconds(b->r.tl)));
+}
+
 /* What the metric needs beside the timeline. Returns the exit status. */
 static int prepare_metric(struct batch *b)
 {
@@ -293,7 +320,7 @@ static int print_recorded(struct batch *b)
 	int64_t from, to, first, end;
 
 	while (!b->list.broken && !reading_wait(&b->r, 100))
-		;
+		judge(b, false);
 	if (b->list.broken) {
 		reading_stop(&b->r);
 		b->broken = b->list.broken;
@@ -306,6 +333,7 @@ static int print_recorded(struct batch *b)
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
+	judge_recorded(b, from, to);
 	int metric_code = prepare_metric(b);
 	if (metric_code != EXIT_FINE)
 		return metric_code;
@@ -403,6 +431,22 @@ static int print_live(struct batch *b)
 	return b->n_printed == 0 && ended_well ? report_no_events(b, code) : code;
 }
 
+/* The baseline, and the line of --check. Returns the exit status. */
+static int end_alerts(struct batch *b, int code)
+{
+	int64_t from = INT64_MIN, to = INT64_MAX;
+	if (!b->alerts)
+		return code;
+	if (!thresholds_save_baseline(b->o, b->alerts))
+		code = EXIT_FAILED;
+	if (!b->o->check)
+		return code;
+	bool failed = code == EXIT_FAILED || code == EXIT_USAGE || code >= EXIT_SIGNAL;
+	if (failed || (!b->o->live && reading_find_range(&b->r, b->o, &from, &to) != EXIT_FINE))
+		return CHECK_UNKNOWN;
+	return thresholds_check(stdout, b->alerts, from, to);
+}
+
 int batch_print(const struct options *options)
 {
 	struct options o = *options;
@@ -414,16 +458,21 @@ int batch_print(const struct options *options)
 	o.without_spans = !needs_spans && !o.session.snapshot_when;	/* snapshot rules need spans */
 	o.cells = o.live || needs_spans ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
-	int code = reading_start(&b.r, &o);
+	int code = thresholds_begin(&o, &b.alerts) ? reading_start(&b.r, &o) : EXIT_FAILED;
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
 		code = o.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
 			code = output_code(b.broken);
+		else
+			code = end_alerts(&b, code);
+	} else if (o.check) {
+		code = CHECK_UNKNOWN;
 	}
 	g_free(b.columns);
 	metric_calls_free(b.calls);
+	alerts_free(b.alerts);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);

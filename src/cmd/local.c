@@ -9,7 +9,7 @@
 #include "base/timefmt.h"
 #include "live/session/helper.h"
 #include "state/slice/model.h"
-#include "views/rule.h"
+#include "views/alerts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ struct local {
 	bool started;			/* the followed program was started, */
 	int64_t started_ns;		/* at this time */
 	gint64 begun_us;		/* monotonic: the session was made */
-	struct rule *rule;		/* --snapshot-when, or NULL */
-	int64_t watched_to;		/* end of the last second that was checked against the rule */
+	GPtrArray *thresholds;		/* the one of --snapshot-when; NULL: none */
+	struct alerts *alerts;		/* of it, or NULL */
 	bool ended;			/* the session helper was asked to end */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
@@ -68,21 +68,18 @@ int64_t local_program_ns(const struct local *l)
 	return l->started ? l->started_ns : INT64_MAX;
 }
 
+static void take_snapshot(void *local, const struct alert *alert, const char *reason)
+{
+	struct local *l = local;
+	(void)alert;
+	session_helper_send(l->session_helper, HELPER_SNAPSHOT, reason);
+}
+
 void local_watch(struct local *l, const struct timeline *tl)
 {
-	if (!l || !l->rule)
-		return;
-	/* The last second is checked once the next exists: until then spans that end in it may be missing. */
 	size_t n = timeline_n_seconds(tl);
-	for (size_t i = timeline_find(tl, l->watched_to); i + 1 < n; i++) {
-		const struct second *s = timeline_second(tl, i);
-		if (s->begin_ns < l->watched_to)
-			continue;
-		g_autofree char *cause = rule_check(l->rule, tl, s);
-		if (cause)
-			session_helper_send(l->session_helper, HELPER_SNAPSHOT, cause);
-		l->watched_to = s->end_ns;
-	}
+	if (l && l->alerts && n)
+		alerts_update(l->alerts, tl, n - 1);
 }
 
 static char *helper_exited(const struct local *l)
@@ -221,10 +218,16 @@ static struct session_helper *start_helper(struct local *l, const struct options
 	return session_helper_new(&options, error);
 }
 
+static void free_threshold(void *threshold)
+{
+	threshold_free(threshold);
+}
+
 static void local_clear(struct local *l)
 {
 	session_helper_free(l->session_helper);
-	rule_free(l->rule);
+	alerts_free(l->alerts);
+	g_clear_pointer(&l->thresholds, g_ptr_array_unref);
 	g_free(l->session);
 	g_free(l->state);
 	g_free(l->url);
@@ -233,13 +236,17 @@ static void local_clear(struct local *l)
 
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
-	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
+	*l = (struct local){ .o = o };
 	/* The name of a session that outlives blktop (--keep) has no pid in the place where the sweep looks for one. */
 	l->session = o->session.session ? g_strdup(o->session.session) :
 		g_strdup_printf(o->session.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
-	if (o->session.snapshot_when)
-		l->rule = rule_parse(o->session.snapshot_when, NULL);
+	if (o->session.snapshot_when) {
+		l->thresholds = g_ptr_array_new_with_free_func(free_threshold);
+		g_ptr_array_add(l->thresholds, threshold_parse(o->session.snapshot_when, NULL));
+		l->alerts = alerts_new(l->thresholds);
+		alerts_on_alert(l->alerts, take_snapshot, l);
+	}
 	l->session_helper = start_helper(l, o, error);
 	return l->session_helper != NULL;
 }

@@ -22,7 +22,7 @@ int local_sweep(const struct options *o);	/* --sweep */
 void local_tick(struct local *l, struct input *in);
 /* When the followed program was started, ns since the epoch. INT64_MAX: not yet; INT64_MIN: there is no program. */
 int64_t local_program_ns(const struct local *l);
-/* To be called when the timeline changed: checks the rule against the seconds that were closed. */
+/* To be called when the timeline changed: checks the threshold against the seconds that were closed. */
 void local_watch(struct local *l, const struct timeline *tl);
 /* The next message for the user (g_free); NULL: none now. */
 char *local_next_message(struct local *l, bool *ret_error);

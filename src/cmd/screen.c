@@ -12,6 +12,7 @@
 #include "app/reading.h"
 #include "app/relay.h"
 #include "cmd/save.h"
+#include "cmd/thresholds.h"
 #include "ui/term.h"
 
 #include "live/spool/spool.h"
@@ -20,6 +21,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/alerts.h"
 
 #include <errno.h>
 #include <gio/gio.h>
@@ -54,6 +56,7 @@ struct screen {
 	bool again;			/* clocks were moved just now: the trace must be read again */
 	char *moved;			/* message about the clocks, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
+	struct alerts *alerts;		/* NULL: there are no thresholds */
 };
 
 /* --- backend: state --- */
@@ -64,12 +67,22 @@ static int backend_fd(void *data)
 	return job_fd(s->job);
 }
 
+static void judge(struct screen *s)
+{
+	struct job_status st;
+	size_t n = timeline_n_seconds(s->tl);
+	job_get_status(s->job, &st);
+	if (s->alerts && n)
+		alerts_update(s->alerts, s->tl, st.phase == JOB_DONE ? n : n - 1);
+}
+
 static bool backend_pump(void *data)
 {
 	struct screen *s = data;
 	bool changed = job_collect(s->job, s->tl);
 	if (changed)
 		local_watch(s->o->running, s->tl);
+	judge(s);
 	debug_reading(s->job, s->in, s->tl);
 	return changed;
 }
@@ -663,7 +676,7 @@ static int run_ui(struct screen *s)
 		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.counts_threads = options_count_threads(o), .filter = o->filter,
-		.prefs = o->prefs, .message = s->moved,
+		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts,
 	};
 	/* Checked late, so that errors about the trace come first. */
 	const char *problem = term_problem();
@@ -696,10 +709,11 @@ static int run_once(struct screen *s)
 	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));
 	s->job = input_start(s->in, &options);
-	int code = wait_first(s) ? run_ui(s) : EXIT_FAILED;
+	int code = thresholds_begin(o, &s->alerts) && wait_first(s) ? run_ui(s) : EXIT_FAILED;
 	g_clear_pointer(&s->log, logjob_free);		/* these two signal the job's fd, so they end first */
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
+	g_clear_pointer(&s->alerts, alerts_free);
 	g_clear_pointer(&s->tl, timeline_free);
 	g_clear_pointer(&s->preview, timeline_free);
 	return code;

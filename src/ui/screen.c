@@ -54,6 +54,7 @@ static void build(struct app *app, struct place *p)
 	q = place_query(p);
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
 	q.ended_ns = ENDED_SHOWN_NS;
+	q.alerts = app->options->alerts;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
 	p->from_ns = q.from_ns;

@@ -119,6 +119,7 @@ struct ui_options {
 	int64_t step_ns;		/* first step; 0: that of prefs */
 	int64_t at_ns;			/* first instant; TIME_UNKNOWN: as .live says */
 	const char *message;		/* first message, or NULL */
+	const struct alerts *alerts;	/* of view alerts; NULL: there are no thresholds */
 };
 
 /* Runs until the user quits. Returns 0; 1: the screen cannot start, which was printed; 128 + signal: a signal ended it.

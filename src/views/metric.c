@@ -330,6 +330,23 @@ void metric_query_clear(struct metric_query *q)
 	*q = (struct metric_query){ 0 };
 }
 
+char *metric_where_text(enum metric_field field, struct value value)
+{
+	const char *name = metric_field_words[field];
+	if (value.kind == VALUE_NONE)
+		return NULL;
+	if (value.kind != VALUE_TEXT)
+		return g_strdup_printf("%s == %" G_GINT64_FORMAT, name, value.i);
+	GString *text = g_string_new(name);
+	g_string_append(text, " == \"");
+	for (const char *c = value.s; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			g_string_append_c(text, '\\');
+		g_string_append_c(text, *c);
+	}
+	return g_string_free(g_string_append_c(text, '"'), false);
+}
+
 /* ---- one figure, and the values of its fields ---- */
 
 struct figure {
@@ -508,6 +525,7 @@ struct metric_row {
 	struct common c;		/* .latency: the single values */
 	struct value by[METRIC_SPLITS];
 	int64_t sum;
+	const struct span *slowest;	/* of spans; NULL: none */
 	double of_all, seconds;		/* sum of all rows; length of the range */
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
@@ -673,25 +691,32 @@ static void add_span(struct sums *sums, const struct span *s)
 		struct figure x = { .metric = m, .rows = sums->rows, .until = sums->until, .span = s, .element = i };
 		struct metric_row *r = parts && !s->part[i] ? NULL : row_of(sums, &x);
 		int64_t ns = parts ? s->part[i] : figure == SPAN_SELF ? s->self_ns : span_duration(s);
-		if (r)
-			hist_add(sums->before ? &r->before.values : &r->c.latency, ns);
+		if (!r)
+			continue;
+		hist_add(sums->before ? &r->before.values : &r->c.latency, ns);
+		if (!r->slowest || span_duration(s) > span_duration(r->slowest))
+			r->slowest = s;
 	}
+}
+
+static bool is_wanted(const struct timeline *tl, const struct metric *m, const struct span *s)
+{
+	bool roots = m->figure == REQUEST_LATENCY || m->figure == REQUEST_TIME;
+	return s->state == SPAN_COMPLETE && (!roots || is_root(tl, s));
 }
 
 /* Spans that ended in the range. Those that were dropped to save memory are not among them. */
 static void add_spans(struct sums *sums, const struct range *range, const struct range *without)
 {
 	const struct timeline *tl = sums->rows->tl;
-	enum span_figure figure = (enum span_figure)sums->rows->query.metric->metric->figure;
-	bool roots = figure == REQUEST_LATENCY || figure == REQUEST_TIME;
+	const struct metric *m = sums->rows->query.metric->metric;
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (s->state == SPAN_COMPLETE && range_has_span(range, s) && !(without && range_has_span(without, s)) &&
-		    (!roots || is_root(tl, s)))
+		if (range_has_span(range, s) && !(without && range_has_span(without, s)) && is_wanted(tl, m, s))
 			add_span(sums, s);
 	}
 	if (!sums->before)
-		evicted_describe_missing(sums->rows, range, roots);
+		evicted_describe_missing(sums->rows, range, m->figure == REQUEST_LATENCY || m->figure == REQUEST_TIME);
 }
 
 static void add_range(struct sums *sums, const struct range *range, const struct range *without)
@@ -793,14 +818,28 @@ static void finish_row(struct metric_row *r, double seconds, double seconds_befo
 	add_negative(&r->before.stat, &r->negative_before);
 }
 
-static struct rows *build(const struct timeline *tl, const struct view_query *query)
+static void sums_init(struct sums *sums, const struct timeline *tl, const struct view_query *query)
 {
-	struct range range = range_of(tl, query);
-	struct sums sums = {
+	*sums = (struct sums){
 		.rows = rows_new(tl, query), .key = g_string_new(NULL),
 		.until = query->to_ns ? query->to_ns : INT64_MAX,
 		.index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 	};
+}
+
+/* Without the rows. */
+static void sums_clear(struct sums *sums)
+{
+	g_hash_table_unref(sums->index);
+	intmap_clear(&sums->threads);
+	g_string_free(sums->key, true);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct range range = range_of(tl, query);
+	struct sums sums;
+	sums_init(&sums, tl, query);
 	bool alone = query->metric->against == METRIC_ALONE;
 	add_range(&sums, &range, NULL);
 	double before = alone ? 0 : add_before(&sums, &range), of_all = 0;
@@ -817,10 +856,79 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		struct metric_row *r = rows->pdata[i];
 		add_negative(&r->c.stat, &r->negative);
 	}
-	g_hash_table_unref(sums.index);
-	intmap_clear(&sums.threads);
-	g_string_free(sums.key, true);
+	sums_clear(&sums);
 	return sums.rows;
+}
+
+/* ---- second by second ---- */
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct span *x = *(void *const *)a, *y = *(void *const *)b;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+/* The wanted spans that ended in [from_ns, to_ns), by their ends. */
+static GPtrArray *ended_spans(const struct timeline *tl, const struct metric *m, int64_t from_ns, int64_t to_ns)
+{
+	GPtrArray *spans = g_ptr_array_new();
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->end_ns >= from_ns && s->end_ns < to_ns && is_wanted(tl, m, s))
+			g_ptr_array_add(spans, (gpointer)s);
+	}
+	g_ptr_array_sort(spans, compare_ends);
+	return spans;
+}
+
+static void visit_second(struct sums *sums, const struct second *s, metric_visit visit, void *data)
+{
+	GHashTableIter iter;
+	gpointer key, row;
+	g_hash_table_iter_init(&iter, sums->index);
+	while (g_hash_table_iter_next(&iter, &key, &row)) {
+		struct metric_row *r = row;
+		struct metric_value v = {
+			.key = key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest,
+			.sum = r->sum + (hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0),
+		};
+		visit(data, s, &v);
+		hist_clear(&r->c.latency);
+	}
+	visit(data, s, NULL);
+}
+
+void metric_each_second(const struct timeline *tl, const struct metric_query *q, size_t first, size_t end,
+			metric_visit visit, void *data)
+{
+	if (first >= end)
+		return;
+	bool is_of_spans = q->metric->kind == OF_SPANS;
+	g_autoptr(GPtrArray) spans = !is_of_spans ? NULL :
+		ended_spans(tl, q->metric, timeline_second(tl, first)->begin_ns, timeline_second(tl, end - 1)->end_ns);
+	guint at = 0;
+	for (size_t i = first; i < end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		struct view_query query = VIEW_QUERY_INIT;
+		struct range range = { .first = i, .end = i + 1, .from_ns = s->begin_ns, .to_ns = s->end_ns };
+		struct sums sums;
+		query.metric = q;
+		query.from_ns = s->begin_ns;
+		query.to_ns = s->end_ns;
+		sums_init(&sums, tl, &query);
+		if (!is_of_spans)
+			add_cells(&sums, &range, NULL);
+		for (; is_of_spans && at < spans->len; at++) {
+			const struct span *span = spans->pdata[at];
+			if (span->end_ns >= s->end_ns)
+				break;
+			if (span->end_ns >= s->begin_ns)
+				add_span(&sums, span);
+		}
+		visit_second(&sums, s, visit, data);
+		sums_clear(&sums);
+		rows_free(sums.rows);
+	}
 }
 
 #define FIELD_GETTER(id, kind, title, width, help) \

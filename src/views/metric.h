@@ -91,6 +91,9 @@ bool metric_query_by(struct metric_query *q, const char *by, GError **error);
 /* Parses an expression over the fields of the metric, also those that it is not split by. */
 bool metric_query_where(struct metric_query *q, const char *where, GError **error);
 void metric_query_clear(struct metric_query *q);
+/* An expression that is true for this value of the field: "process == \"mysqld\"". NULL: it is unknown, which no
+ * expression tests. Free with g_free(). */
+char *metric_where_text(enum metric_field field, struct value value);
 /* Does it need single calls or events (metric_calls.h)? Seconds do not have them. */
 bool metric_query_needs_calls(const struct metric_query *q);
 
@@ -100,6 +103,21 @@ bool metric_query_needs_calls(const struct metric_query *q);
  * its instants may change. Free with metric_view_free(). */
 struct view *metric_view_new(const struct metric_query *q);
 void metric_view_free(struct view *v);		/* NULL is fine */
+
+/* The sums of one second for one value of the fields. All is valid during the visit only. */
+struct metric_value {
+	const char *key;		/* names the value: the same in all seconds; raw bytes */
+	const struct value *by;		/* query.n_by of them */
+	const struct hist *values;	/* single values, none below 0; empty: the metric has only sums */
+	int64_t sum;
+	const struct span *slowest;	/* of requests and spans; NULL: none */
+};
+/* `value` NULL: the second has no further value. */
+typedef void (*metric_visit)(void *data, const struct second *s, const struct metric_value *value);
+/* Visits the values of each of the seconds [first, end), in no order, second after second. A span belongs to the second
+ * in which it ended. Not for a query that needs calls. */
+void metric_each_second(const struct timeline *tl, const struct metric_query *q, size_t first, size_t end,
+			metric_visit visit, void *data);
 
 #define BLK_METRIC_ERROR (blk_metric_error_quark())
 GQuark blk_metric_error_quark(void);

@@ -27,6 +27,7 @@ extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-termina
  */
 struct intmap;
 struct metric_query;
+struct alerts;
 
 struct view_query {
 	int64_t from_ns, to_ns;
@@ -41,6 +42,7 @@ struct view_query {
 	uint64_t container;		/* of container.h; 0: all */
 	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
 	const struct metric_query *metric;	/* views of metrics (metric.h) */
+	const struct alerts *alerts;	/* view alerts; NULL: there are no thresholds */
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
 	/* The other side of a comparison (compare, changed); trace 0: the typical span. */
 	bool history;			/* changed: compare with all that is retained, not with the range before */

@@ -12,9 +12,11 @@
 #include "state/spans/rules.h"
 #include "trace/reader.h"
 #include "views/logline.h"
-#include "views/rule.h"
+#include "views/alerts.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool text_bytes(uint64_t n)
 {
@@ -210,13 +212,36 @@ static bool rule_text_bytes(uint64_t n)
 	return g_str_has_suffix(name, "y");
 }
 
-static bool rule_seconds(uint64_t n)
+static bool threshold_seconds(uint64_t n)
 {
 	g_autofree char *text = g_strdup_printf("count of any > 1 for %u", (unsigned)n);
 	g_autoptr(GError) error = NULL;
 
-	rule_free(rule_parse(text, &error));
+	threshold_free(threshold_parse(text, &error));
 	return limit_taken(error, "'for' takes 1 to 3600 seconds");
+}
+
+static void free_threshold(void *threshold)
+{
+	threshold_free(threshold);
+}
+
+static bool thresholds(uint64_t n)
+{
+	g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_threshold);
+	g_autoptr(GString) text = g_string_new("# comment\n\n");
+	g_autofree char *path = NULL;
+	g_autoptr(GError) error = NULL;
+
+	for (uint64_t i = 0; i < n; i++)
+		g_string_append(text, " losses > 0 \n");
+	int fd = g_file_open_tmp("thresholds.XXXXXX", &path, NULL);
+	g_assert_true(g_file_set_contents(path, text->str, -1, NULL));
+	threshold_read_file(all, path, &error);
+	close(fd);
+	g_unlink(path);
+	g_assert_cmpuint(all->len, ==, n);
+	return limit_taken(error, "more than 256 thresholds");
 }
 
 int main(int argc, char **argv)
@@ -227,7 +252,8 @@ int main(int argc, char **argv)
 		{ "regex-steps", regex_steps, 10 * LIMIT_REGEX_STEPS },
 		{ "log-event-bytes", log_event_bytes, 0 }, { "log-text-bytes", log_text_bytes, 0 },
 		{ "log-elements", log_elements, 0 }, { "rules", rules, 0 }, { "rule-line-bytes", rule_line_bytes, 0 },
-		{ "rule-text-bytes", rule_text_bytes, 0 }, { "rule-seconds", rule_seconds, 0 },
+		{ "rule-text-bytes", rule_text_bytes, 0 }, { "threshold-seconds", threshold_seconds, 0 },
+		{ "thresholds", thresholds, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

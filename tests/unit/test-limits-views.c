@@ -5,6 +5,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/limit_test.h"
 #include "state/store/span_tree.h"
+#include "views/alerts.h"
 #include "views/history.h"
 #include "views/metric_calls.h"
 #include "views/path.h"
@@ -129,10 +130,56 @@ static bool metric_sums(uint64_t n)
 	return own == n;
 }
 
+static void free_threshold(void *threshold)
+{
+	threshold_free(threshold);
+}
+
+/* Judges the timeline, and frees it. True: nothing was left out. */
+static bool judges_all(struct timeline *tl, const char *text, uint64_t n_alerts)
+{
+	g_autoptr(GPtrArray) thresholds = g_ptr_array_new_with_free_func(free_threshold);
+	g_ptr_array_add(thresholds, threshold_parse(text, NULL));
+	struct alerts *all = alerts_new(thresholds);
+	alerts_update(all, tl, timeline_n_seconds(tl));
+	g_autofree char *missing = alerts_describe_missing(all);
+	if (!missing)
+		g_assert_cmpuint(alerts_n(all), ==, n_alerts);
+	alerts_free(all);
+	timeline_free(tl);
+	return !missing;
+}
+
+/* So many system calls in a second. */
+static bool alert_values(uint64_t n)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 101, "worker");
+	for (uint64_t i = 0; i < n; i++) {
+		char name[32];
+		g_snprintf(name, sizeof name, "call%d", (int)i);
+		fake_call(fake_second(f, 0), t, fake_string(f, name), 1, 1000);
+	}
+	return judges_all(fake_done(f), "call.latency count by call > 1", 0);
+}
+
+/* One call in every second second. */
+static bool alerts(uint64_t n)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 101, "worker"), name = fake_string(f, "read");
+	for (unsigned i = 0; i < 2 * n; i++)
+		if (i % 2 == 0)
+			fake_call(fake_second(f, i), t, name, 1, 1000);
+		else
+			fake_cell(fake_second(f, i), t);
+	return judges_all(fake_done(f), "call.latency count > 0", n);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
-		{ "metric-sums", metric_sums, 0 },
+		{ "metric-sums", metric_sums, 0 }, { "alert-values", alert_values, 0 }, { "alerts", alerts, 0 },
 		{ "path-depth", path_depth, 0 },
 		{ "path-looks", path_looks, 0 }, { "words-bytes", words_bytes, 0 },
 	};

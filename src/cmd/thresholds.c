@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Thresholds of the command line: see thresholds.h. */
+#include "cmd/thresholds.h"
+
+#include "cli/messages.h"
+
+#include "base/disk.h"
+#include "base/text.h"
+#include "views/alerts.h"
+
+#include <string.h>
+
+static const char *const status_words[] = {
+	[CHECK_OK] = "OK", [CHECK_WARNING] = "WARNING", [CHECK_CRITICAL] = "CRITICAL", [CHECK_UNKNOWN] = "UNKNOWN",
+};
+
+bool thresholds_begin(const struct options *o, struct alerts **ret)
+{
+	g_autoptr(GError) error = NULL;
+	*ret = o->thresholds ? alerts_new(o->thresholds) : NULL;
+	if (!*ret || !o->baseline || alerts_load_baseline(*ret, o->baseline, &error))
+		return true;
+	log_error("--baseline: %s", error->message);
+	return false;
+}
+
+bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts)
+{
+	g_autoptr(GError) error = NULL;
+	if (!o->save_baseline || alerts_save_baseline(alerts, o->save_baseline, &error))
+		return true;
+	log_error("--save-baseline: %s", error->message);
+	return false;
+}
+
+/* ---- the line of --check ---- */
+
+/* Text of a trace or of the user in that line: no '|' and no line break. */
+static char *plain(const char *text)
+{
+	char *visible = text_visible(text);
+	return g_strdelimit(visible, "|\n", '/');
+}
+
+static void add_figure(GString *s, const struct threshold *t, double figure)
+{
+	char number[G_ASCII_DTOSTR_BUF_SIZE];
+	bool is_time = threshold_unit(t) == VALUE_NS;
+	g_string_append(s, g_ascii_formatd(number, sizeof number, "%.9g", is_time ? figure / 1e9 : figure));
+}
+
+/* A limit is a range of good values: above it (10) or below it (10:). A multiple of the usual is none. */
+static void add_limit(GString *s, const struct threshold *t, const struct threshold_value *limit)
+{
+	g_string_append_c(s, ';');
+	if (!limit->given || limit->times_usual)
+		return;
+	add_figure(s, t, limit->number);
+	if (t->comparison >= THRESHOLD_LT)
+		g_string_append_c(s, ':');
+}
+
+/* 'LABEL'=VALUE[UNIT];WARN;CRIT */
+static void add_performance(GString *s, const struct alerts *all, const struct threshold *t)
+{
+	double worst;
+	enum value_kind unit = threshold_unit(t);
+	g_autofree char *label = plain(t->subject);
+	if (!alerts_worst(all, t, &worst))
+		return;
+	g_strdelimit(label, "'=", '"');
+	g_string_append_printf(s, " '%s'=", label);
+	add_figure(s, t, worst);
+	g_string_append(s, unit == VALUE_NS ? "s" : unit == VALUE_BYTES ? "B" : "");
+	add_limit(s, t, &t->warn);
+	add_limit(s, t, &t->value);
+}
+
+enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns)
+{
+	const GPtrArray *thresholds = alerts_thresholds(alerts);
+	const struct alert *worst = NULL;
+	g_autoptr(GString) performance = g_string_new(NULL);
+	g_autofree char *words = NULL, *sentence = NULL;
+	const struct threshold *unknown = NULL;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < alerts_n(alerts); i++) {
+		const struct alert *a = alerts_at(alerts, i);
+		if (a->begin_ns >= to_ns || a->end_ns <= from_ns)
+			continue;
+		n++;
+		worst = !worst || a->state > worst->state ? a : worst;
+	}
+	for (guint i = 0; i < thresholds->len; i++) {
+		const struct threshold *t = thresholds->pdata[i];
+		double figure;
+		if (!unknown && !alerts_worst(alerts, t, &figure))
+			unknown = t;
+		add_performance(performance, alerts, t);
+	}
+	enum check_status status = worst ? worst->state == ALERT_RED ? CHECK_CRITICAL : CHECK_WARNING :
+				   unknown ? CHECK_UNKNOWN : CHECK_OK;
+	if (worst)
+		sentence = alert_sentence(worst);
+	else if (unknown)
+		sentence = g_strdup_printf("there was nothing to judge for '%s'", unknown->text);
+	else
+		sentence = g_strdup_printf("%u threshold%s, none reached", thresholds->len,
+					   thresholds->len == 1 ? "" : "s");
+	words = plain(sentence);
+	fprintf(out, "BLKTOP %s: %s", status_words[status], words);
+	if (n > 1)
+		fprintf(out, " (and %u more)", n - 1);
+	fprintf(out, "%s%s\n", performance->len ? " |" : "", performance->str);
+	return status;
+}

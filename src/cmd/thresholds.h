@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Thresholds of the command line: their alerts, baselines by name, and the line of --check. */
+#ifndef BLK_CMD_THRESHOLDS_H
+#define BLK_CMD_THRESHOLDS_H
+
+#include "cli/options.h"
+
+#include <stdio.h>
+
+struct alerts;
+
+/* Exit statuses of --check, as plugins of Nagios have them. */
+enum check_status { CHECK_OK, CHECK_WARNING, CHECK_CRITICAL, CHECK_UNKNOWN };
+
+/* Makes the alerts of the options; *ret NULL: there are no thresholds. Free with alerts_free(). False: the baseline
+ * cannot be read, which was printed. */
+bool thresholds_begin(const struct options *o, struct alerts **ret);
+/* Stores what is usual under the name of --save-baseline, if it was given. False: it failed, which was printed. */
+bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts);
+/* Prints one line about the alerts that overlap [from_ns, to_ns): the worst state, the worst alert in words, and for
+ * each threshold its worst figure as performance data. A threshold for which there was nothing to judge is unknown. Returns
+ * the exit status. */
+enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns);
+
+#endif

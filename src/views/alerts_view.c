@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Alerts: the times in which a threshold was reached. One row for each; and one for each threshold that was not reached
+ * in the range, which is OK, or unknown if the range has no value of its metric.
+ */
+#include "views/alerts.h"
+#include "views/common.h"
+#include "views/explanations.h"
+#include "views/registry.h"
+
+struct alert_row {
+	struct common c;
+	const struct threshold *threshold;
+	bool reached;
+	struct alert alert;		/* a copy, if it was reached; its texts are the rows' */
+	const char *sentence;
+	bool judged;
+	const char *cause;		/* made at first use */
+	bool has_cause;
+};
+
+#define ROW(row) ((const struct alert_row *)(row))
+
+static bool overlaps(const struct view_query *q, const struct alert *a)
+{
+	bool all = !q->from_ns && !q->to_ns;
+	return all || (a->begin_ns < q->to_ns && a->end_ns > q->from_ns);
+}
+
+static struct alert_row *add_row(struct rows *rows, const struct threshold *t, const struct alert *a)
+{
+	struct alert_row *r = common_new(rows, sizeof *r);
+	r->threshold = t;
+	double worst;
+	r->judged = a || alerts_worst(rows->query.alerts, t, &worst);
+	r->c.row.key[0] = key_text(key_text(a ? (uint64_t)a->begin_ns : 0, t->text), a ? a->of : "");
+	if (!a)
+		return r;
+	g_autofree char *sentence = alert_sentence(a);
+	r->reached = true;
+	r->alert = *a;
+	r->alert.of = (char *)rows_text(rows, a->of);
+	r->alert.where = a->where ? (char *)rows_text(rows, a->where) : NULL;
+	r->sentence = rows_text(rows, sentence);
+	r->c.row.marked = a->state == ALERT_RED;
+	r->c.row.open = a->open;
+	query_set_trace(&r->c.row.drill, a->worst_trace);
+	r->c.row.drill.trace_zero = false;
+	r->c.row.drill.from_ns = a->worst_begin_ns;
+	r->c.row.drill.to_ns = a->worst_end_ns;
+	return r;
+}
+
+/* Red ones first, then the newest. */
+static int compare(const void *a, const void *b)
+{
+	const struct alert_row *x = *(void *const *)a, *y = *(void *const *)b;
+	if (x->alert.state != y->alert.state)
+		return x->alert.state > y->alert.state ? -1 : 1;
+	if (x->alert.begin_ns != y->alert.begin_ns)
+		return x->alert.begin_ns > y->alert.begin_ns ? -1 : 1;
+	int order = g_strcmp0(x->threshold->text, y->threshold->text);
+	return order ? order : g_strcmp0(x->alert.of, y->alert.of);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	const struct alerts *all = query->alerts;
+	if (!all)
+		return rows;
+	g_autoptr(GHashTable) reached = g_hash_table_new(NULL, NULL);
+	for (size_t i = 0; i < alerts_n(all); i++) {
+		const struct alert *a = alerts_at(all, i);
+		if (!overlaps(query, a))
+			continue;
+		add_row(rows, a->threshold, a);
+		g_hash_table_add(reached, (gpointer)a->threshold);
+	}
+	const GPtrArray *thresholds = alerts_thresholds(all);
+	for (guint i = 0; i < thresholds->len; i++)
+		if (!g_hash_table_contains(reached, thresholds->pdata[i]))
+			add_row(rows, thresholds->pdata[i], NULL);
+	common_finish(rows, compare);
+	g_autofree char *missing = alerts_describe_missing(all);
+	if (missing)
+		rows->about = rows->omitted = rows_text(rows, missing);
+	return rows;
+}
+
+static GETTER(get_state)
+{
+	return ROW(row)->judged ? value_text(alert_state_words[ROW(row)->alert.state]) : value_none();
+}
+
+static GETTER(get_threshold)
+{
+	return value_text(ROW(row)->threshold->text);
+}
+
+static GETTER(get_of)
+{
+	const char *of = ROW(row)->alert.of;
+	return value_text(of && *of ? of : NULL);
+}
+
+static struct value if_reached(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->reached ? value_int(kind, n) : value_none();
+}
+
+static GETTER(get_since)
+{
+	return if_reached(row, VALUE_TIME, ROW(row)->alert.begin_ns);
+}
+
+static GETTER(get_until)
+{
+	return row->open ? value_none() : if_reached(row, VALUE_TIME, ROW(row)->alert.end_ns);
+}
+
+static GETTER(get_red)
+{
+	int64_t ns = ROW(row)->alert.red_ns;
+	return ns == TIME_UNKNOWN ? value_none() : if_reached(row, VALUE_TIME, ns);
+}
+
+static GETTER(get_seconds)
+{
+	return if_reached(row, VALUE_COUNT, ROW(row)->alert.seconds);
+}
+
+static struct value in_unit(const struct row *row, double figure)
+{
+	return if_reached(row, threshold_unit(ROW(row)->threshold), (int64_t)(figure + 0.5));
+}
+
+static GETTER(get_worst)
+{
+	return in_unit(row, ROW(row)->alert.worst);
+}
+
+static GETTER(get_usual)
+{
+	double usual = ROW(row)->alert.usual;
+	return usual > 0 ? in_unit(row, usual) : value_none();
+}
+
+static GETTER(get_unit)
+{
+	return value_text(value_unit(threshold_unit(ROW(row)->threshold)));
+}
+
+static GETTER(get_worst_at)
+{
+	return if_reached(row, VALUE_TIME, ROW(row)->alert.worst_begin_ns);
+}
+
+static GETTER(get_sentence)
+{
+	return value_text(ROW(row)->sentence);
+}
+
+static GETTER(get_cause)
+{
+	struct alert_row *r = (struct alert_row *)row;
+	if (!r->has_cause && r->reached) {
+		g_autofree char *cause = alert_cause(rows->tl, &r->alert);
+		r->cause = cause ? rows_text((struct rows *)rows, cause) : NULL;
+	}
+	r->has_cause = true;
+	return value_text(r->cause);
+}
+
+static const struct column columns[] = {
+	COLUMN_T("state", "STATE", 5, 0, "OK; WARN: reached, but not yet for as long as the threshold says, or only "
+		    "its warn value; ALERT; -: there was nothing to judge", get_state),
+	COLUMN_N("begin_ns", "SINCE", VALUE_TIME, 12, 0, "beginning of the first second in which it was reached",
+		 get_since),
+	COLUMN_N("end_ns", "UNTIL", VALUE_TIME, 12, 5, "end of the last one; -: it goes on", get_until),
+	COLUMN_N("alert_ns", "ALERT AT", VALUE_TIME, 0, 0, "end of the second in which it became an alert", get_red),
+	COLUMN_N("seconds", "SECS", VALUE_COUNT, 5, 4, "seconds in which it was reached", get_seconds),
+	COLUMN_N("worst", "WORST", VALUE_COUNT, 7, 1, "the worst figure of a second", get_worst),
+	COLUMN_N("usual", "USUAL", VALUE_COUNT, 7, 3, "the usual one at that time, of the seconds before it or of the "
+		 "baseline", get_usual),
+	COLUMN_T("unit", "UNIT", 0, 0, "unit of worst and usual: ns, bytes, count", get_unit),
+	COLUMN_N("worst_ns", "WORST AT", VALUE_TIME, 12, 6, "beginning of the worst second", get_worst_at),
+	COLUMN_T("of", "OF", 20, 2, "the operation, or the values of the fields", get_of),
+	COLUMN_T("threshold", "THRESHOLD", 32, 2, "the threshold, as it was written", get_threshold),
+	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", get_sentence),
+	COLUMN_FLEX("cause", "CAUSE", 40, "why: the cause of the slowest request of the worst second, or what has "
+			"most of it", get_cause),
+};
+
+const struct view view_alerts = {
+	.id = "alerts", .title = "Alerts", .kind = VIEW_TABLE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.help = "When a threshold was reached: since when, how far, and why. --threshold 'p99 of any > 3 x usual' and "
+		"--thresholds FILE say what must not be reached.",
+	.nothing = "no thresholds: start with --threshold 'p99 of any > 3 x usual', or --thresholds FILE",
+	.default_sort = "begin_ns", .drill = "waterfall", .on_screen = true, .build = build,
+};
