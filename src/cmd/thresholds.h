@@ -18,8 +18,8 @@ bool thresholds_begin(const struct options *o, struct alerts **ret);
 /* Stores what is usual under the name of --save-baseline, if it was given. False: it failed, which was printed. */
 bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts);
 /* Prints one line about the alerts that overlap [from_ns, to_ns): the worst state, the worst alert in words, and for
- * each threshold its worst figure as performance data. A threshold for which there was nothing to judge is unknown. Returns
- * the exit status. */
+ * each threshold its worst figure as performance data. A threshold for which there was nothing to judge is unknown.
+ * Returns the exit status. */
 enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns);
 
 #endif
