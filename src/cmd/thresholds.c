@@ -76,6 +76,13 @@ static void add_performance(GString *s, const struct alerts *all, const struct t
 	add_limit(s, t, &t->value);
 }
 
+static bool is_worse(const struct alert *a, const struct alert *than)
+{
+	if (a->state != than->state || a->threshold != than->threshold)
+		return a->state > than->state;
+	return a->threshold->comparison <= THRESHOLD_GE ? a->worst > than->worst : a->worst < than->worst;
+}
+
 enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns)
 {
 	const GPtrArray *thresholds = alerts_thresholds(alerts);
@@ -90,7 +97,7 @@ enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64
 		if (a->begin_ns >= to_ns || a->end_ns <= from_ns)
 			continue;
 		n++;
-		worst = !worst || a->state > worst->state ? a : worst;
+		worst = !worst || is_worse(a, worst) ? a : worst;
 	}
 	for (guint i = 0; i < thresholds->len; i++) {
 		const struct threshold *t = thresholds->pdata[i];

@@ -323,7 +323,6 @@ static void test_refusals(void)
 		{ "--check --threshold losses^>^0 a", "-b" },
 		{ "-b --threshold losses^>^0 --save-baseline .x a", "'.x'" },
 		{ "--thresholds /nonexistent a", "/nonexistent" },
-		{ "-b --threshold losses^>^0 --baseline= a", "name" },
 		{ "--snapshot-when nonsense", "comparison" }, { "--snapshot x a", "--snapshot" },
 		{ "-r relay --snapshot-when count^of^any^>^1", "--snapshot SESSION" },
 		{ "-b --keep -- x", "-n" }, { "log -- x", "no trace directory" },
