@@ -597,6 +597,7 @@ static bool wait_first(struct screen *s)
 		struct pollfd rings = { .fd = job_fd(s->job), .events = POLLIN };
 		poll(&rings, 1, SLICE_MS);
 		bool ended = job_wait(s->job, s->tl, 0);
+		judge(s);
 		local_tick(s->o->running, s->in);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))

@@ -315,6 +315,10 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	}
 }
 
+static const enum role state_roles[] = {
+	[ROW_GOOD] = ROLE_COMPLETENESS, [ROW_WARN] = ROLE_PAUSED, [ROW_BAD] = ROLE_MARKED,
+};
+
 static void draw_row(struct canvas *c, unsigned y, struct box box, const struct row *row,
 		     const struct view *v, const struct rows *rows,
 		     const struct table_layout *l, bool selected,
@@ -323,6 +327,8 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 	for (unsigned i = 0; i < l->n; i++)
 		draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 			  &v->columns[l->col[i].column], row, rows, style);
+	if (row->state != ROW_PLAIN)
+		canvas_set_role(c, y, box.x, box.cols, state_roles[row->state]);
 	if (row->ended)
 		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->ended);
 	if (row->marked)

@@ -478,7 +478,7 @@ static enum metric_field telling_field(const struct metric_query *q)
 {
 	static const enum metric_field fields[] = {
 		METRIC_BY_process, METRIC_BY_waker, METRIC_BY_device, METRIC_BY_event, METRIC_BY_interrupt,
-		METRIC_BY_cpu, METRIC_BY_host,
+		METRIC_BY_call, METRIC_BY_thread,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		enum metric_field f = fields[i];
@@ -503,7 +503,7 @@ static char *largest_value(const struct timeline *tl, const struct alert *a)
 	query.to_ns = a->worst_end_ns;
 	struct view *v = metric_view_new(&q);
 	struct rows *rows = v->build(tl, &query);
-	if (rows->rows->len) {
+	if (rows->rows->len > 1 || (rows->rows->len && !a->threshold->query.n_by)) {
 		const struct row *first = rows->rows->pdata[0];
 		const struct value of = v->columns[0].get(first, rows);
 		const struct value share = v->columns[view_column(v, "share_ratio")].get(first, rows);

@@ -33,6 +33,7 @@ static struct alert_row *add_row(struct rows *rows, const struct threshold *t, c
 	r->threshold = t;
 	double worst;
 	r->judged = a || alerts_worst(rows->query.alerts, t, &worst);
+	r->c.row.state = !a ? r->judged ? ROW_GOOD : ROW_PLAIN : a->state == ALERT_RED ? ROW_BAD : ROW_WARN;
 	r->c.row.key[0] = key_text(key_text(a ? (uint64_t)a->begin_ns : 0, t->text), a ? a->of : "");
 	if (!a)
 		return r;
@@ -181,14 +182,14 @@ static const struct column columns[] = {
 	COLUMN_N("alert_ns", "ALERT AT", VALUE_TIME, 0, 0, "end of the second in which it became an alert", get_red),
 	COLUMN_N("seconds", "SECS", VALUE_COUNT, 5, 4, "seconds in which it was reached", get_seconds),
 	COLUMN_N("worst", "WORST", VALUE_COUNT, 7, 1, "the worst figure of a second", get_worst),
-	COLUMN_N("usual", "USUAL", VALUE_COUNT, 7, 3, "the usual one at that time, of the seconds before it or of the "
+	COLUMN_N("usual", "USUAL", VALUE_COUNT, 7, 2, "the usual one at that time, of the seconds before it or of the "
 		 "baseline", get_usual),
 	COLUMN_T("unit", "UNIT", 0, 0, "unit of worst and usual: ns, bytes, count", get_unit),
 	COLUMN_N("worst_ns", "WORST AT", VALUE_TIME, 12, 6, "beginning of the worst second", get_worst_at),
-	COLUMN_T("of", "OF", 20, 2, "the operation, or the values of the fields", get_of),
-	COLUMN_T("threshold", "THRESHOLD", 32, 2, "the threshold, as it was written", get_threshold),
+	COLUMN_T("of", "OF", 20, 0, "the operation, or the values of the fields", get_of),
+	COLUMN_T("threshold", "THRESHOLD", 32, 3, "the threshold, as it was written", get_threshold),
 	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", get_sentence),
-	COLUMN_FLEX("cause", "CAUSE", 40, "why: the cause of the slowest request of the worst second, or what has "
+	COLUMN_FLEX("cause", "CAUSE", 24, "why: the cause of the slowest request of the worst second, or what has "
 			"most of it", get_cause),
 };
 
@@ -196,6 +197,7 @@ const struct view view_alerts = {
 	.id = "alerts", .title = "Alerts", .kind = VIEW_TABLE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.help = "When a threshold was reached: since when, how far, and why. --threshold 'p99 of any > 3 x usual' and "
 		"--thresholds FILE say what must not be reached.",
+	.default_sort = "begin_ns",
 	.nothing = "no thresholds: start with --threshold 'p99 of any > 3 x usual', or --thresholds FILE",
-	.default_sort = "begin_ns", .drill = "waterfall", .on_screen = true, .build = build,
+ .drill = "waterfall", .on_screen = true, .build = build,
 };

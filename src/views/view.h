@@ -66,6 +66,9 @@ static inline void query_set_trace(struct view_query *q, uint64_t trace_id)
 	q->trace_zero = !trace_id;
 }
 
+/* Of a row about something that may be in order: shown by its colour. */
+enum row_state { ROW_PLAIN, ROW_GOOD, ROW_WARN, ROW_BAD };
+
 /* Base of every row; a view's row type embeds it first. */
 struct row {
 	uint64_t key[2];	/* identity: the same after refresh, sort and time, and so is the selection.
@@ -76,6 +79,7 @@ struct row {
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
 	bool ended;		/* ended in the range or before it */
+	uint8_t state;		/* enum row_state */
 	/* What Enter on this row narrows the next view to. */
 	struct view_query drill;
 };
