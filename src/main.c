@@ -102,7 +102,7 @@ static int run_isolated(const struct options *o)
 
 static int run_command(const struct options *o)
 {
-	if (o->local || o->session.snapshot)
+	if (o->local || o->session.snapshot || o->session.exec_on_alert)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)
 		return run_isolated(o);

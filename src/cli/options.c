@@ -314,8 +314,24 @@ static bool read_thresholds(struct options *o, const struct words *w, GError **e
 		if (o->thresholds->len > LIMIT_THRESHOLDS)
 			return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
 	}
-	return !w->thresholds || threshold_read_file(o->thresholds, w->thresholds, &why) ||
-	       fail(error, "--thresholds: %s", why->message);
+	if (w->thresholds && !threshold_read_file(o->thresholds, w->thresholds, &why))
+		return fail(error, "--thresholds: %s", why->message);
+	for (guint i = 0; i < o->thresholds->len; i++) {
+		const struct threshold *t = o->thresholds->pdata[i];
+		o->thresholds_of_counters |= (t->query.metric->reads & READS(count)) != 0;
+	}
+	return true;
+}
+
+static bool read_exec(struct options *o, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!w->exec_on_alert)
+		return true;
+	if (!o->thresholds || !o->live)
+		return fail(error, "--exec-on-alert needs a live session and --threshold or --thresholds");
+	return g_shell_parse_argv(w->exec_on_alert, NULL, &o->session.exec_on_alert, &why) ||
+	       fail(error, "--exec-on-alert: %s", why->message);
 }
 
 static bool check_thresholds(struct options *o, const struct words *w, GError **error)
@@ -337,6 +353,8 @@ static bool check_thresholds(struct options *o, const struct words *w, GError **
 	if (o->check)
 		o->view = view_find("alerts");
 	if (w->baseline && !(o->baseline = baseline_path("--baseline", w->baseline, error)))
+		return false;
+	if (!read_exec(o, w, error))
 		return false;
 	return !w->save_baseline || (o->save_baseline = baseline_path("--save-baseline", w->save_baseline, error));
 }
@@ -874,6 +892,7 @@ static void clear_session(struct session_options *h)
 	g_strfreev(h->program);
 	g_free(h->snapshot);
 	g_free(h->snapshot_when);
+	g_strfreev(h->exec_on_alert);
 }
 
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)

@@ -25,6 +25,7 @@ struct session_options {
 	char **counters, **probes;	/* or NULL */
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
+	char **exec_on_alert;		/* program and arguments, or NULL */
 	char *snapshot_when;		/* a valid threshold, or NULL */
 };
 
@@ -45,6 +46,7 @@ struct options {
 	struct view *metric_view;	/* then also .view; owned */
 	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds; NULL: none */
 	bool check;			/* --check */
+	bool thresholds_of_counters;	/* one of them is of perf counters */
 	char *baseline, *save_baseline;	/* paths of --baseline, --save-baseline; or NULL */
 	enum view_by by;		/* --by, else the view's own */
 	struct view_query narrow;	/* --only, --against */
@@ -92,7 +94,8 @@ void options_clear(struct options *o);
 /* Must events be counted by thread while the trace is read? */
 static inline bool options_count_threads(const struct options *o)
 {
-	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
+	return o->thresholds_of_counters ||
+	       (o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by)));
 }
 
 /* The length of a "second", in ns. */

@@ -189,6 +189,8 @@ const struct option_row option_rows[] = {
 		"remove what killed blktops left: sessions, relay daemons, followed programs"),
 	WORD("snapshot", 0, "SESSION", GROUP_SESSION, snapshot, "session that P records; new: make one",
 	     "the snapshot session of this machine that P and rules record; new: make one"),
+	WORD("exec-on-alert", 0, "COMMAND", GROUP_SESSION, exec_on_alert, "if --threshold is reached",
+	     "live: run this program, without a shell, when a --threshold is reached; $BLKTOP_ALERT has the reason"),
 	WORD("snapshot-when", 0, "RULE", GROUP_SESSION, snapshot_when, "'p99 of thumbnail > 3 x usual'",
 	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),

@@ -431,6 +431,14 @@ static int print_live(struct batch *b)
 	return b->n_printed == 0 && ended_well ? report_no_events(b, code) : code;
 }
 
+static void report_alert(void *data, const struct alert *alert, const char *reason)
+{
+	const struct batch *b = data;
+	g_autofree char *line = thresholds_report(b->o, reason);
+	(void)alert;
+	log_error("%s", line);
+}
+
 /* The baseline, and the line of --check. Returns the exit status. */
 static int end_alerts(struct batch *b, int code)
 {
@@ -454,11 +462,13 @@ int batch_print(const struct options *options)
 		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
 	};
 
-	bool needs_spans = !o.view->reads || query_needs_spans(&o.narrow);
+	bool needs_spans = !o.view->reads || o.thresholds || query_needs_spans(&o.narrow);
 	o.without_spans = !needs_spans && !o.session.snapshot_when;	/* snapshot rules need spans */
 	o.cells = o.live || needs_spans ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = thresholds_begin(&o, &b.alerts) ? reading_start(&b.r, &o) : EXIT_FAILED;
+	if (b.alerts && o.live)
+		alerts_on_alert(b.alerts, report_alert, &b);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);

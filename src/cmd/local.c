@@ -82,6 +82,12 @@ void local_watch(struct local *l, const struct timeline *tl)
 		alerts_update(l->alerts, tl, n - 1);
 }
 
+void local_exec(struct local *l, const char *reason)
+{
+	if (l && l->o->session.exec_on_alert)
+		session_helper_send(l->session_helper, HELPER_EXEC, reason);
+}
+
 static char *helper_exited(const struct local *l)
 {
 	return *l->url ? g_strdup_printf("the session helper has ended and will not destroy the session; "
@@ -213,7 +219,7 @@ static struct session_helper *start_helper(struct local *l, const struct options
 		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes, .pid = h->pid, .program = h->program,
 		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,
-		.snapshot = h->snapshot,
+		.snapshot = h->snapshot, .exec = h->exec_on_alert,
 	};
 	return session_helper_new(&options, error);
 }

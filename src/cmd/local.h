@@ -24,6 +24,8 @@ void local_tick(struct local *l, struct input *in);
 int64_t local_program_ns(const struct local *l);
 /* To be called when the timeline changed: checks the threshold against the seconds that were closed. */
 void local_watch(struct local *l, const struct timeline *tl);
+/* Runs the program of --exec-on-alert, if there is one. */
+void local_exec(struct local *l, const char *reason);
 /* The next message for the user (g_free); NULL: none now. */
 char *local_next_message(struct local *l, bool *ret_error);
 /* Requests a snapshot. false: there is no snapshot session. *ret_message (g_free) says so, or that it was requested;

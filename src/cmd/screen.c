@@ -57,6 +57,7 @@ struct screen {
 	char *moved;			/* message about the clocks, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
+	GQueue alert_lines;		/* char *: live, messages about them */
 };
 
 /* --- backend: state --- */
@@ -65,6 +66,13 @@ static int backend_fd(void *data)
 {
 	struct screen *s = data;
 	return job_fd(s->job);
+}
+
+static void report_alert(void *data, const struct alert *alert, const char *reason)
+{
+	struct screen *s = data;
+	(void)alert;
+	g_queue_push_tail(&s->alert_lines, thresholds_report(s->o, reason));
 }
 
 static void judge(struct screen *s)
@@ -258,6 +266,10 @@ static char *backend_next_message(void *data, bool *ret_error)
 	struct job_status st;
 	char *text = local_next_message(s->o->running, ret_error);
 
+	if (!text && (text = g_queue_pop_head(&s->alert_lines))) {
+		*ret_error = true;
+		return text;
+	}
 	if (text || !s->live)
 		return text ? text : unread_message(s, ret_error);
 	job_get_status(s->job, &st);
@@ -710,11 +722,15 @@ static int run_once(struct screen *s)
 	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));
 	s->job = input_start(s->in, &options);
-	int code = thresholds_begin(o, &s->alerts) && wait_first(s) ? run_ui(s) : EXIT_FAILED;
+	bool begun = thresholds_begin(o, &s->alerts);
+	if (s->alerts && s->live)
+		alerts_on_alert(s->alerts, report_alert, s);
+	int code = begun && wait_first(s) ? run_ui(s) : EXIT_FAILED;
 	g_clear_pointer(&s->log, logjob_free);		/* these two signal the job's fd, so they end first */
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
 	g_clear_pointer(&s->alerts, alerts_free);
+	g_queue_clear_full(&s->alert_lines, g_free);
 	g_clear_pointer(&s->tl, timeline_free);
 	g_clear_pointer(&s->preview, timeline_free);
 	return code;

@@ -3,6 +3,7 @@
 #include "cmd/thresholds.h"
 
 #include "cli/messages.h"
+#include "cmd/local.h"
 
 #include "base/disk.h"
 #include "base/text.h"
@@ -22,6 +23,14 @@ bool thresholds_begin(const struct options *o, struct alerts **ret)
 		return true;
 	log_error("--baseline: %s", error->message);
 	return false;
+}
+
+char *thresholds_report(const struct options *o, const char *reason)
+{
+	g_autofree char *line = g_strndup(reason, strcspn(reason, "\n")), *visible = text_visible(line);
+	local_exec(o->running, reason);
+	log_note("alert: %s", line);
+	return g_strdup_printf("alert: %s", visible);
 }
 
 bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts)

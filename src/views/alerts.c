@@ -536,8 +536,11 @@ char *alert_cause(const struct timeline *tl, const struct alert *a)
 bool alerts_load_baseline(struct alerts *a, const char *path, GError **error)
 {
 	g_autoptr(GKeyFile) file = g_key_file_new();
-	if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, error))
+	g_autoptr(GError) why = NULL;
+	if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &why)) {
+		g_set_error(error, why->domain, why->code, "%s: %s", path, why->message);
 		return false;
+	}
 	g_clear_pointer(&a->baseline, g_key_file_unref);
 	a->baseline = g_steal_pointer(&file);
 	return true;

@@ -22,7 +22,7 @@
 
 struct session_helper_options {
 	const char *session;		/* its name; the snapshot session's name is NAME-snapshot */
-	bool watch_only;		/* makes no live session: only for snapshots while blktop reads another relay */
+	bool watch_only;		/* makes no live session: for snapshots and alerts while blktop reads a relay */
 	uint32_t timer_us;		/* live timer */
 	const struct blk_subscription *rows;
 	size_t n_rows;
@@ -36,10 +36,11 @@ struct session_helper_options {
 	const char *state;		/* directory for files that the helper writes */
 	const char *log;		/* file for messages of liblttng-ctl and daemons; NULL: none */
 	const char *snapshot;		/* session to take snapshots of; "new": make one; NULL: none */
+	char **exec;			/* program and arguments for alerts, or NULL */
 };
 
 enum session_helper_request { HELPER_DESCRIBE, HELPER_BEGIN, HELPER_GO, HELPER_SNAPSHOT, HELPER_SWEEP,
-		       HELPER_END };
+		       HELPER_END, HELPER_EXEC };
 
 enum session_helper_answer {
 	HELPER_NOTHING,		/* nothing to take */
@@ -66,7 +67,8 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
  */
 char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
 		  GError **error);
-/* Sends a request without answer. GO: lets the program run. SNAPSHOT: text is the cause, one or more lines. */
+/* Sends a request without answer. GO: lets the program run. SNAPSHOT: text is the cause, one or more lines.
+ * EXEC: runs .exec; text is the reason, likewise. */
 void session_helper_send(struct session_helper *s, enum session_helper_request what, const char *text);
 enum session_helper_answer session_helper_take(struct session_helper *s, char **ret_text);
 

@@ -7,6 +7,7 @@
  *     helper_work.c		the helper's main loop and its requests
  *     helper_follow.c		the followed program, and the children of what is followed
  *     helper_snapshot.c	snapshots
+ *     helper_exec.c		the program that is run for alerts
  *     helper_sweep.c		what killed runs left
  */
 #ifndef BLK_LIVE_SESSION_HELPER_PRIVATE_H
@@ -55,6 +56,7 @@ struct helper_state {
 	char *snapshots_dir;
 	unsigned n_snapshots;
 	struct follow follow;
+	struct { pid_t pid; unsigned n_left_out; } exec;	/* the program that runs for an alert; 0: none */
 };
 
 void helper_send(struct helper_state *w, char word, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -84,6 +86,12 @@ void sweep_end_programs(const char *state, GString *report);
 /* Removes directories in `state` of runs that have ended: those of relay daemons, whose daemon is ended first, and
  * empty ones of snapshots. Appends a line for each to `report`. Call it after their sessions were destroyed. */
 void sweep_files(const char *state, GString *report);
+
+/* helper_exec.c. Runs o->exec with the lines of the reason in $BLKTOP_ALERT, unless it still runs. Standard files are
+ * the helper's: /dev/null, and the log. */
+void exec_run(struct helper_state *w, const char *reason);
+void exec_reap(struct helper_state *w);		/* reports its end, if that is an error */
+void exec_end(struct helper_state *w);		/* waits some seconds for its end, then ends it */
 
 /* helper_snapshot.c: takes a snapshot, and writes its cause into a note beside it. */
 void snapshot_take(struct helper_state *w, const char *cause);

@@ -301,6 +301,10 @@ static void on_begin(struct helper_state *w, const char *text)
 {
 	g_autoptr(GError) error = NULL;
 	(void)text;
+	if (w->o->watch_only && !w->o->snapshot) {
+		answer(w, true, "\n0\n\n", NULL);
+		return;
+	}
 	if (!begin(w, &error)) {
 		clean_up(w);
 		answer(w, false, NULL, error);
@@ -373,6 +377,7 @@ static void end_session_daemon(struct helper_state *w)
 
 static void clean_up(struct helper_state *w)
 {
+	exec_end(w);
 	follow_end(w);
 	destroy(w, &w->made, w->o->session);
 	destroy(w, &w->made_snapshot, w->snapshot);
@@ -434,6 +439,11 @@ static void on_end(struct helper_state *w, const char *text)
 	w->ended = true;
 }
 
+static void on_exec(struct helper_state *w, const char *text)
+{
+	exec_run(w, text);
+}
+
 static void on_snapshot(struct helper_state *w, const char *text)
 {
 	snapshot_take(w, text);
@@ -446,6 +456,7 @@ static void serve(struct helper_state *w, const char *packet)
 	static void (*const on[])(struct helper_state *w, const char *text) = {
 		[HELPER_DESCRIBE] = on_describe, [HELPER_BEGIN] = on_begin, [HELPER_GO] = on_go,
 		[HELPER_SNAPSHOT] = on_snapshot, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
+		[HELPER_EXEC] = on_exec,
 	};
 	unsigned what = (unsigned)(packet[0] - 'A');
 	if (what < G_N_ELEMENTS(on))
@@ -478,7 +489,8 @@ static void run(struct helper_state *w)
 	while (!terminated && !w->ended) {
 		struct pollfd p = { .fd = w->fd, .events = POLLIN };
 		bool follows = w->follow.pids != NULL;
-		int ready = poll(&p, 1, follows ? TICK_MS : -1);
+		int ready = poll(&p, 1, follows || w->exec.pid ? TICK_MS : -1);
+		exec_reap(w);
 		if (follows)
 			tick(w);
 		if (ready <= 0)
