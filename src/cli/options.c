@@ -280,11 +280,6 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 	return true;
 }
 
-static void free_threshold(void *threshold)
-{
-	threshold_free(threshold);
-}
-
 /* The file of a baseline. NULL: *error. */
 static char *baseline_path(const char *option, const char *name, GError **error)
 {
@@ -305,7 +300,7 @@ static bool read_thresholds(struct options *o, const struct words *w, GError **e
 	g_autoptr(GError) why = NULL;
 	if (!w->thresholds && !w->threshold->len)
 		return true;
-	o->thresholds = g_ptr_array_new_with_free_func(free_threshold);
+	o->thresholds = thresholds_new();
 	for (guint i = 0; i < w->threshold->len; i++) {
 		struct threshold *t = threshold_parse(w->threshold->pdata[i], &why);
 		if (!t)

@@ -224,11 +224,6 @@ static struct session_helper *start_helper(struct local *l, const struct options
 	return session_helper_new(&options, error);
 }
 
-static void free_threshold(void *threshold)
-{
-	threshold_free(threshold);
-}
-
 static void local_clear(struct local *l)
 {
 	session_helper_free(l->session_helper);
@@ -248,7 +243,7 @@ static bool local_init(struct local *l, const struct options *o, GError **error)
 		g_strdup_printf(o->session.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
 	if (o->session.snapshot_when) {
-		l->thresholds = g_ptr_array_new_with_free_func(free_threshold);
+		l->thresholds = thresholds_new();
 		g_ptr_array_add(l->thresholds, threshold_parse(o->session.snapshot_when, NULL));
 		l->alerts = alerts_new(l->thresholds);
 		alerts_on_alert(l->alerts, take_snapshot, l);

@@ -342,6 +342,16 @@ void threshold_free(struct threshold *t)
 	g_free(t);
 }
 
+static void free_one(void *threshold)
+{
+	threshold_free(threshold);
+}
+
+GPtrArray *thresholds_new(void)
+{
+	return g_ptr_array_new_with_free_func(free_one);
+}
+
 bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error)
 {
 	FILE *f = fopen(path, "re");

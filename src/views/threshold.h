@@ -52,6 +52,7 @@ struct threshold {
 /* NULL: *error names the wrong word. Free with threshold_free(). */
 struct threshold *threshold_parse(const char *text, GError **error);
 void threshold_free(struct threshold *t);	/* NULL is fine */
+GPtrArray *thresholds_new(void);		/* an empty array of struct threshold *, which it will own */
 /* Appends the thresholds of a file (struct threshold *): one in a line; empty lines and those that begin with # are
  * left out. False: *error names the file and the line. */
 bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error);

@@ -221,14 +221,9 @@ static bool threshold_seconds(uint64_t n)
 	return limit_taken(error, "'for' takes 1 to 3600 seconds");
 }
 
-static void free_threshold(void *threshold)
-{
-	threshold_free(threshold);
-}
-
 static bool thresholds(uint64_t n)
 {
-	g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_threshold);
+	g_autoptr(GPtrArray) all = thresholds_new();
 	g_autoptr(GString) text = g_string_new("# comment\n\n");
 	g_autofree char *path = NULL;
 	g_autoptr(GError) error = NULL;

@@ -4,8 +4,8 @@
 #include "base/timefmt.h"
 #include "lib/fake_timeline.h"
 #include "lib/limit_test.h"
+#include "lib/made_alerts.h"
 #include "state/store/span_tree.h"
-#include "views/alerts.h"
 #include "views/history.h"
 #include "views/metric_calls.h"
 #include "views/path.h"
@@ -130,22 +130,15 @@ static bool metric_sums(uint64_t n)
 	return own == n;
 }
 
-static void free_threshold(void *threshold)
-{
-	threshold_free(threshold);
-}
-
 /* Judges the timeline, and frees it. True: nothing was left out. */
 static bool judges_all(struct timeline *tl, const char *text, uint64_t n_alerts)
 {
-	g_autoptr(GPtrArray) thresholds = g_ptr_array_new_with_free_func(free_threshold);
-	g_ptr_array_add(thresholds, threshold_parse(text, NULL));
-	struct alerts *all = alerts_new(thresholds);
-	alerts_update(all, tl, timeline_n_seconds(tl));
-	g_autofree char *missing = alerts_describe_missing(all);
+	struct made_alerts made;
+	made_alerts_init(&made, (const char *const[]){ text, NULL }, tl);
+	g_autofree char *missing = alerts_describe_missing(made.alerts);
 	if (!missing)
-		g_assert_cmpuint(alerts_n(all), ==, n_alerts);
-	alerts_free(all);
+		g_assert_cmpuint(alerts_n(made.alerts), ==, n_alerts);
+	made_alerts_clear(&made);
 	timeline_free(tl);
 	return !missing;
 }

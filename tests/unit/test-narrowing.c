@@ -6,6 +6,7 @@
 #include "export/export.h"
 #include "lib/sources.h"
 #include "lib/fake_timeline.h"
+#include "lib/made_alerts.h"
 #include "lib/traces.h"
 #include "state/slice/model.h"
 #include "views/narrowing.h"
@@ -13,6 +14,7 @@
 
 #include <string.h>
 
+static struct made_alerts made;
 static GHashTable *with_rows;		/* views */
 
 /* Two hosts, each with a process that calls, reads a file, and has a span; containers on one. */
@@ -96,6 +98,7 @@ static void check(const struct view *v, const struct timeline *tl, enum view_by 
 	struct view_query all = VIEW_QUERY_INIT, of_trace;
 
 	all.by = by;
+	all.alerts = made.alerts;
 	g_assert_true(timeline_coverage(tl, &all.from_ns, &all.to_ns));
 	of_trace = all;
 	if (v->only & ONLY_TRACE && timeline_n_traces(tl))
@@ -109,12 +112,14 @@ static void check(const struct view *v, const struct timeline *tl, enum view_by 
 
 static void check_all(struct timeline *tl)
 {
+	made_alerts_init(&made, (const char *const[]){ "losses > 0", "p99 of any > 1ms", NULL }, tl);
 	for (const struct view *const *v = view_all; *v; v++) {
 		check(*v, tl, (*v)->default_by);
 		for (enum view_by by = 0; by < BY_N; by++)
 			if (view_has_by(*v, by))
 				check(*v, tl, by);
 	}
+	made_alerts_clear(&made);
 	timeline_free(tl);
 }
 

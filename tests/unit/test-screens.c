@@ -5,6 +5,7 @@
  */
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
+#include "lib/made_alerts.h"
 #include "ui/app.h"
 #include "ui/screen.h"
 
@@ -75,6 +76,7 @@ struct fixture {
 	struct ui_options options;
 	struct timeline *tl;
 	struct app *app;
+	struct made_alerts made;
 };
 
 static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols)
@@ -85,6 +87,9 @@ static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsi
 	if (!f->options.at_ns)
 		f->options.at_ns = TIME_UNKNOWN;
 	f->tl = tl;
+	made_alerts_init(&f->made, (const char *const[]){ "p99 of any > 3 x usual", "losses > 0", "max of any > 1s warn 1ms",
+							 NULL }, tl);
+	f->options.alerts = f->made.alerts;
 	f->app = app_new(&f->options, &backend, f->tl, true);
 	app_resize(f->app, rows, cols);
 	app_draw(f->app);
@@ -98,6 +103,7 @@ static void start(struct fixture *f, unsigned rows, unsigned cols)
 static void stop(struct fixture *f)
 {
 	app_free(f->app);
+	made_alerts_clear(&f->made);
 	timeline_free(f->tl);
 }
 

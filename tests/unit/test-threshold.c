@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Thresholds: which are read, in which words others are refused; alerts: when they are reached, what is said. */
 #include "lib/fake_timeline.h"
-#include "views/alerts.h"
+#include "lib/made_alerts.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -93,8 +93,8 @@ static struct timeline *story(void)
 
 struct watching {
 	struct timeline *tl;
-	GPtrArray *thresholds;
-	struct alerts *alerts;
+	struct made_alerts made;
+	struct alerts *alerts;		/* .made's */
 	GString *seconds;		/* of the reports: "23" */
 	char *reason;			/* the first */
 	unsigned now;
@@ -108,25 +108,17 @@ static void note(void *data, const struct alert *alert, const char *reason)
 	w->reason = w->reason ? w->reason : g_strdup(reason);
 }
 
-static void free_threshold(void *threshold)
-{
-	threshold_free(threshold);
-}
-
 static void watching_init(struct watching *w, const char *text)
 {
 	*w = (struct watching){ .tl = story(), .seconds = g_string_new(NULL) };
-	w->thresholds = g_ptr_array_new_with_free_func(free_threshold);
-	g_ptr_array_add(w->thresholds, threshold_parse(text, NULL));
-	g_assert_nonnull(w->thresholds->pdata[0]);
-	w->alerts = alerts_new(w->thresholds);
+	made_alerts_init(&w->made, (const char *const[]){ text, NULL }, NULL);
+	w->alerts = w->made.alerts;
 	alerts_on_alert(w->alerts, note, w);
 }
 
 static void watching_clear(struct watching *w)
 {
-	alerts_free(w->alerts);
-	g_ptr_array_unref(w->thresholds);
+	made_alerts_clear(&w->made);
 	timeline_free(w->tl);
 	g_string_free(w->seconds, true);
 	g_free(w->reason);
@@ -181,6 +173,7 @@ static void test_reason(void)
 {
 	g_autofree char *times = reason("max of any > 3 x usual"), *other = reason("max of any > 40ms");
 	g_autofree char *count = reason("count of op > 3"), *calls = reason("call.latency count by call > 5");
+	g_autofree char *any_call = reason("call.latency count where call == read > 5");
 	g_assert_true(g_str_has_prefix(times, "max of op is 100ms, "));
 	g_assert_nonnull(strstr(times, " times the usual "));
 	g_assert_nonnull(strstr(times, "\nthreshold: max of any > 3 x usual\n"));
@@ -189,7 +182,9 @@ static void test_reason(void)
 	g_assert_true(g_str_has_prefix(other, "max of the other is "));
 	g_assert_true(g_str_has_prefix(count, "count of op is 10\n"));
 	g_assert_true(g_str_has_prefix(calls, "count of call.latency for read is 50\n"));
-	g_assert_nonnull(strstr(calls, "\ncause: process worker: 100 % of the total"));
+	g_assert_null(strstr(calls, "\ncause: "));	/* no other process called it */
+	g_assert_true(g_str_has_prefix(any_call, "count of call.latency is 50\n"));
+	g_assert_nonnull(strstr(any_call, "\ncause: process worker: 100 % of the total"));
 }
 
 /* One alert from its first second to its last; pending ones are of a lower state. */
