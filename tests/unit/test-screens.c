@@ -79,6 +79,8 @@ struct fixture {
 	struct made_alerts made;
 };
 
+static const char *const thresholds[] = { "p99 of any > 3 x usual", "losses > 0", "max of any > 1s warn 1ms", NULL };
+
 static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols)
 {
 	g_free(seen.path);
@@ -87,8 +89,7 @@ static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsi
 	if (!f->options.at_ns)
 		f->options.at_ns = TIME_UNKNOWN;
 	f->tl = tl;
-	made_alerts_init(&f->made, (const char *const[]){ "p99 of any > 3 x usual", "losses > 0", "max of any > 1s warn 1ms",
-							 NULL }, tl);
+	made_alerts_init(&f->made, thresholds, tl);
 	f->options.alerts = f->made.alerts;
 	f->app = app_new(&f->options, &backend, f->tl, true);
 	app_resize(f->app, rows, cols);
