@@ -19,6 +19,7 @@
 #include "cmd/report.h"
 #include "cmd/save.h"
 #include "cmd/screen.h"
+#include "cmd/thresholds.h"
 
 #include "base/machine.h"
 #include "base/open_files.h"
@@ -141,8 +142,9 @@ int main(int argc, char **argv)
 	bool ok = options_parse(&o, argc, (const char *const *)argv, &error);
 	if (!ok) {
 		log_error("%s\nTry 'blktop --help'.", error->message);
+		int code = o.check ? CHECK_UNKNOWN : EXIT_USAGE;
 		options_clear(&o);
-		return EXIT_USAGE;
+		return code;
 	}
 	timefmt_set_utc(o.utc);
 	machine_learn_here();

@@ -332,8 +332,8 @@ static bool read_exec(struct options *o, const struct words *w, GError **error)
 static bool check_thresholds(struct options *o, const struct words *w, GError **error)
 {
 	bool batch = w->command == COMMAND_BATCH;
-	const char *needs = w->check ? "--check" : w->save_baseline ? "--save-baseline" : w->baseline ? "--baseline" :
-			    batch && o->view && g_str_equal(o->view->id, "alerts") ? "view alerts" : NULL;
+	const char *needs = w->check ? "--check" : w->save_baseline ? "--save-baseline" :
+			    w->baseline ? "--baseline" : NULL;
 	if (!read_thresholds(o, w, error))
 		return false;
 	if (o->thresholds && !batch && w->command != COMMAND_SCREEN)
@@ -344,7 +344,6 @@ static bool check_thresholds(struct options *o, const struct words *w, GError **
 		return fail(error, "%s needs -b", needs);
 	if (w->check && (w->metric || w->view))
 		return fail(error, "--check prints no view");
-	o->check = w->check;
 	if (o->check)
 		o->view = view_find("alerts");
 	if (w->baseline && !(o->baseline = baseline_path("--baseline", w->baseline, error)))
@@ -893,6 +892,7 @@ static void clear_session(struct session_options *h)
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
 	const char *view = w->list_columns ? w->list_columns : w->view;
+	o->check = w->check;
 
 	if (w->command == COMMAND_REPORT && view)
 		return fail(error, "report has no --view: its requests are rows of traces");

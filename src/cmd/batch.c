@@ -197,7 +197,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
 	    st.closed_to_ns <= timeline_second(tl, n - 1)->end_ns)
 		n--;
-	if (b->alerts)
+	if (b->alerts && b->o->live)
 		alerts_update(b->alerts, tl, n);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -284,22 +284,29 @@ static void add_call(void *data, struct calllog_line *l)
 	calllog_line_unref(l);
 }
 
-/* Holds the thresholds against what was read so far. A baseline is of the range only, which is not known yet. */
+static bool has_range(const struct options *o)
+{
+	return o->from || o->to || o->at;
+}
+
+/* Holds the thresholds against what was read so far: as long as it does not matter what the range is. */
 static void judge(struct batch *b, bool ended)
 {
 	size_t n = timeline_n_seconds(b->r.tl);
-	if (b->alerts && n && !b->o->save_baseline)
+	if (b->alerts && n && (ended || !has_range(b->o)))
 		alerts_update(b->alerts, b->r.tl, ended ? n : n - 1);
 }
 
 static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
+	if (b->alerts && has_range(b->o))
+		alerts_note_range(b->alerts, from_ns, to_ns);
 	if (!b->alerts || !b->o->save_baseline) {
 		judge(b, true);
 		return;
 	}
 	size_t end = timeline_find(b->r.tl, to_ns - 1);
-	alerts_begin_at(b->alerts, from_ns);
+	alerts_begin_at(b->alerts, timeline_second(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns);
 	alerts_update(b->alerts, b->r.tl, MIN(end + 1, timeline_n_seconds(b->r.tl)));
 }
 

@@ -70,15 +70,19 @@ static void add_limit(GString *s, const struct threshold *t, const struct thresh
 }
 
 /* 'LABEL'=VALUE[UNIT];WARN;CRIT */
-static void add_performance(GString *s, const struct alerts *all, const struct threshold *t)
+static void add_performance(GString *s, const struct alerts *all, const struct threshold *t, unsigned n_before)
 {
 	double worst;
 	enum value_kind unit = threshold_unit(t);
 	g_autofree char *label = plain(t->subject);
 	if (!alerts_worst(all, t, &worst))
 		return;
-	g_strdelimit(label, "'=", '"');
-	g_string_append_printf(s, " '%s'=", label);
+	g_autoptr(GString) words = g_string_new(label);
+	g_string_replace(words, " == ", " is ", 0);
+	g_strdelimit(words->str, "'=", '"');
+	if (n_before)
+		g_string_append_printf(words, " (%u)", n_before + 1);
+	g_string_append_printf(s, " '%s'=", words->str);
 	add_figure(s, t, worst);
 	g_string_append(s, unit == VALUE_NS ? "s" : unit == VALUE_BYTES ? "B" : "");
 	add_limit(s, t, &t->warn);
@@ -111,9 +115,12 @@ enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64
 	for (guint i = 0; i < thresholds->len; i++) {
 		const struct threshold *t = thresholds->pdata[i];
 		double figure;
+		unsigned same = 0;		/* of the same label, before it */
 		if (!unknown && !alerts_worst(alerts, t, &figure))
 			unknown = t;
-		add_performance(performance, alerts, t);
+		for (guint k = 0; k < i; k++)
+			same += g_str_equal(((const struct threshold *)thresholds->pdata[k])->subject, t->subject);
+		add_performance(performance, alerts, t, same);
 	}
 	enum check_status status = worst ? worst->state == ALERT_RED ? CHECK_CRITICAL : CHECK_WARNING :
 				   unknown ? CHECK_UNKNOWN : CHECK_OK;

@@ -22,14 +22,17 @@ struct watched {
 	struct alert *alert;		/* the one that has not ended; NULL */
 };
 
+struct period { int64_t from_ns, to_ns; };
+
 struct judge {
 	const struct threshold *threshold;
 	struct alerts *alerts;
 	const struct timeline *tl;	/* while seconds are judged */
 	GHashTable *watched;		/* key of metric_value -> struct watched */
 	uint64_t n_left_out;
-	bool any;			/* a value was judged; the worst one: */
+	bool any;			/* a value of alerts.note_* was judged; the worst one: */
 	double worst;
+	GArray *judged;			/* struct period: where something was judged */
 	int64_t reported_ns;		/* end of the second that was reported last; or TIME_UNKNOWN */
 	struct alert *report;		/* of the current second: the worst one to report; NULL */
 	double report_figure, report_usual;
@@ -40,6 +43,7 @@ struct alerts {
 	GPtrArray *judges, *list;	/* struct judge *, struct alert * */
 	GKeyFile *baseline;		/* NULL: none */
 	int64_t judged_to_ns;
+	int64_t note_from_ns, note_to_ns;	/* of judge.worst */
 	uint64_t n_dropped;
 	bool spans_were_gone;
 	alerts_call call;
@@ -59,6 +63,7 @@ static void judge_free(void *data)
 {
 	struct judge *j = data;
 	g_hash_table_unref(j->watched);
+	g_array_unref(j->judged);
 	g_free(j);
 }
 
@@ -76,11 +81,13 @@ struct alerts *alerts_new(const GPtrArray *thresholds)
 	a->thresholds = thresholds;
 	a->judges = g_ptr_array_new_with_free_func(judge_free);
 	a->list = g_ptr_array_new_with_free_func(alert_free);
-	a->judged_to_ns = INT64_MIN;
+	a->judged_to_ns = a->note_from_ns = INT64_MIN;
+	a->note_to_ns = INT64_MAX;
 	for (guint i = 0; i < thresholds->len; i++) {
 		struct judge *j = g_new0(struct judge, 1);
 		j->threshold = thresholds->pdata[i];
 		j->alerts = a;
+		j->judged = g_array_new(false, false, sizeof(struct period));
 		j->reported_ns = TIME_UNKNOWN;
 		j->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, watched_free);
 		g_ptr_array_add(a->judges, j);
@@ -287,6 +294,20 @@ static bool may_miss(const struct timeline *tl, const struct second *s)
 	return c->touched || c->lost_events || c->lost_packets || c->damaged || !inside;
 }
 
+static void note_judged(struct judge *j, const struct second *s, double figure)
+{
+	struct period *last = j->judged->len ? &g_array_index(j->judged, struct period, j->judged->len - 1) : NULL;
+	struct period now = { s->begin_ns, s->end_ns };
+	if (last && last->to_ns >= s->begin_ns)
+		last->to_ns = s->end_ns;
+	else
+		g_array_append_val(j->judged, now);
+	if (s->begin_ns >= j->alerts->note_to_ns || s->end_ns <= j->alerts->note_from_ns)
+		return;
+	j->worst = !j->any || is_worse(j->threshold, figure, j->worst) ? figure : j->worst;
+	j->any = true;
+}
+
 static void judge_value(struct judge *j, struct watched *w, const struct second *s, double figure,
 			const struct span *slowest)
 {
@@ -294,8 +315,7 @@ static void judge_value(struct judge *j, struct watched *w, const struct second 
 	double usual = usual_of(j, w);
 	if (threshold_counts(t) && t->comparison >= THRESHOLD_LT && may_miss(j->tl, s))
 		return;
-	j->worst = !j->any || is_worse(t, figure, j->worst) ? figure : j->worst;
-	j->any = true;
+	note_judged(j, s, figure);
 	bool red = threshold_reached(t, &t->value, figure, usual);
 	if (!red && !threshold_reached(t, &t->warn, figure, usual)) {
 		end_alert(w);
@@ -348,10 +368,13 @@ static void judge_absent(struct judge *j, const struct second *s)
 {
 	GHashTableIter iter;
 	gpointer value;
-	if (!threshold_counts(j->threshold))
+	const struct threshold *t = j->threshold;
+	if (!threshold_counts(t) || !metric_is_recorded(t->query.metric, j->tl))
 		return;
-	if (!j->threshold->query.n_by)
+	if (!t->query.n_by)
 		watch(j, "", NULL);
+	else if (t->comparison <= THRESHOLD_GE)
+		note_judged(j, s, 0);		/* of every value that it does not have */
 	g_hash_table_iter_init(&iter, j->watched);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct watched *w = value;
@@ -396,6 +419,12 @@ void alerts_begin_at(struct alerts *a, int64_t ns)
 	a->judged_to_ns = MAX(a->judged_to_ns, ns);
 }
 
+void alerts_note_range(struct alerts *a, int64_t from_ns, int64_t to_ns)
+{
+	a->note_from_ns = from_ns;
+	a->note_to_ns = to_ns;
+}
+
 void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 {
 	size_t first = timeline_find(tl, a->judged_to_ns);
@@ -430,16 +459,32 @@ const GPtrArray *alerts_thresholds(const struct alerts *a)
 	return a->thresholds;
 }
 
-bool alerts_worst(const struct alerts *a, const struct threshold *t, double *ret)
+static const struct judge *judge_of(const struct alerts *a, const struct threshold *t)
 {
 	for (guint i = 0; i < a->judges->len; i++) {
 		const struct judge *j = a->judges->pdata[i];
-		if (j->threshold != t)
-			continue;
-		*ret = j->worst;
-		return j->any;
+		if (j->threshold == t)
+			return j;
+	}
+	return NULL;
+}
+
+bool alerts_have_judged(const struct alerts *a, const struct threshold *t, int64_t from_ns, int64_t to_ns)
+{
+	const struct judge *j = judge_of(a, t);
+	for (guint i = 0; j && i < j->judged->len; i++) {
+		const struct period *p = &g_array_index(j->judged, struct period, i);
+		if (p->from_ns < to_ns && p->to_ns > from_ns)
+			return true;
 	}
 	return false;
+}
+
+bool alerts_worst(const struct alerts *a, const struct threshold *t, double *ret)
+{
+	const struct judge *j = judge_of(a, t);
+	*ret = j ? j->worst : 0;
+	return j && j->any;
 }
 
 char *alerts_describe_missing(const struct alerts *a)
@@ -549,6 +594,7 @@ bool alerts_load_baseline(struct alerts *a, const char *path, GError **error)
 bool alerts_save_baseline(const struct alerts *a, const char *path, GError **error)
 {
 	g_autoptr(GKeyFile) file = g_key_file_new();
+	bool any = false;
 	for (guint i = 0; i < a->judges->len; i++) {
 		const struct judge *j = a->judges->pdata[i];
 		g_autofree char *group = baseline_word(j->threshold->subject);
@@ -561,7 +607,14 @@ bool alerts_save_baseline(const struct alerts *a, const char *path, GError **err
 			double usual = learnt_usual(j->threshold, w);
 			if (usual > 0)
 				g_key_file_set_double(file, group, key, usual);
+			any |= usual > 0;
 		}
+	}
+	if (!any) {
+		g_set_error(error, g_quark_from_static_string("blk-baseline"), 0,
+			    "nothing is stored: no value had %d seconds, or %d single values", ALERTS_LEAST_USUAL,
+			    ALERTS_LEAST_USUAL);
+		return false;
 	}
 	return g_key_file_save_to_file(file, path, error);
 }

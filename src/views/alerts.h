@@ -10,8 +10,8 @@
  * one: it needs ALERTS_LEAST_USUAL of them. A baseline replaces it by that of another time or trace.
  *
  * What a second does not have is unknown: a percentile without values neither ends nor begins an alert. A number or sum
- * of a second without values is 0, but where events were lost, or coverage cuts the second, it is only known to be at
- * least what was counted: there < and <= are not judged.
+ * of a second without values is 0, if the trace has the events of the metric. But where events were lost, or coverage
+ * cuts the second, it is only known to be at least what was counted: there < and <= are not judged.
  */
 #ifndef BLK_VIEWS_ALERTS_H
 #define BLK_VIEWS_ALERTS_H
@@ -46,6 +46,8 @@ void alerts_free(struct alerts *a);		/* NULL is fine */
  * when the next exists, since until then spans that end in it may be missing; or when the trace has ended. */
 void alerts_update(struct alerts *a, const struct timeline *tl, size_t end);
 void alerts_begin_at(struct alerts *a, int64_t ns);	/* seconds that began before are not judged */
+/* alerts_worst() is about the seconds that overlap [from_ns, to_ns); without it about all. */
+void alerts_note_range(struct alerts *a, int64_t from_ns, int64_t to_ns);
 
 /* Called when a threshold is reached for as long as it says, at most once in `every`. `reason` has lines: "p99 of
  * thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "threshold: ...", "second: ...", "cause: ...". Names are raw bytes
@@ -56,7 +58,9 @@ void alerts_on_alert(struct alerts *a, alerts_call call, void *data);
 size_t alerts_n(const struct alerts *a);	/* alerts, by their beginnings */
 const struct alert *alerts_at(const struct alerts *a, size_t i);
 const GPtrArray *alerts_thresholds(const struct alerts *a);
-/* The worst figure of the threshold that was judged, whether it was reached or not. False: there was none. */
+/* Was anything judged in [from_ns, to_ns)? */
+bool alerts_have_judged(const struct alerts *a, const struct threshold *t, int64_t from_ns, int64_t to_ns);
+/* The worst figure of alerts_note_range() that was judged, whether it was reached or not. False: there was none. */
 bool alerts_worst(const struct alerts *a, const struct threshold *t, double *ret);
 /* What was not judged: values beyond the limit, seconds whose spans were gone. NULL: nothing. Free with g_free(). */
 char *alerts_describe_missing(const struct alerts *a);
@@ -70,7 +74,7 @@ char *alert_cause(const struct timeline *tl, const struct alert *a);
 
 /* Replaces the usual by what a file has. False: *error. */
 bool alerts_load_baseline(struct alerts *a, const char *path, GError **error);
-/* Writes the usual of all values so far. The file is whole or not there. */
+/* Writes the usual of all values so far. The file is whole or not there. No value had enough: an error. */
 bool alerts_save_baseline(const struct alerts *a, const char *path, GError **error);
 
 #endif

@@ -24,15 +24,16 @@ struct alert_row {
 static bool overlaps(const struct view_query *q, const struct alert *a)
 {
 	bool all = !q->from_ns && !q->to_ns;
-	return all || (a->begin_ns < q->to_ns && a->end_ns > q->from_ns);
+	return all || (a->begin_ns < q->to_ns && (a->open || a->end_ns > q->from_ns));
 }
 
 static struct alert_row *add_row(struct rows *rows, const struct threshold *t, const struct alert *a)
 {
 	struct alert_row *r = common_new(rows, sizeof *r);
 	r->threshold = t;
-	double worst;
-	r->judged = a || alerts_worst(rows->query.alerts, t, &worst);
+	const struct view_query *q = &rows->query;
+	r->judged = a || alerts_have_judged(q->alerts, t, q->to_ns ? q->from_ns : INT64_MIN,
+					    q->to_ns ? q->to_ns : INT64_MAX);
 	r->c.row.state = !a ? r->judged ? ROW_GOOD : ROW_PLAIN : a->state == ALERT_RED ? ROW_BAD : ROW_WARN;
 	r->c.row.key[0] = key_text(key_text(a ? (uint64_t)a->begin_ns : 0, t->text), a ? a->of : "");
 	if (!a)
@@ -68,8 +69,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	const struct alerts *all = query->alerts;
-	if (!all)
+	if (!all) {
+		rows->about = rows->omitted = "there are no thresholds: --threshold RULE or --thresholds FILE";
 		return rows;
+	}
 	g_autoptr(GHashTable) reached = g_hash_table_new(NULL, NULL);
 	for (size_t i = 0; i < alerts_n(all); i++) {
 		const struct alert *a = alerts_at(all, i);

@@ -150,6 +150,8 @@ static GArray *list_new(void)
 				.has_values = f->role == CELL_IS_HIST, .fields = fields_of(kind, f),
 				.needs = needs_of(kind, f), .reads = 1u << kind, .kind = (int)kind, .figure = i,
 			};
+			if (kind == CELL_thread)
+				m.reads |= READS(file);		/* without it their parts are wrong */
 			m.call_fields = g_str_equal(m.id, "call.latency") ? OF_CALLS : 0;
 			m.fields |= m.call_fields;
 			g_array_append_val(list, m);
@@ -174,6 +176,16 @@ size_t metrics_n(void)
 const struct metric *metric_at(size_t i)
 {
 	return i < list()->len ? &g_array_index(list(), struct metric, i) : NULL;
+}
+
+bool metric_is_recorded(const struct metric *m, const struct timeline *tl)
+{
+	if (m->kind == OF_SPANS && timeline_has_spans(tl))
+		return true;
+	for (const char *const *need = m->needs; need && *need; need++)
+		if (!view_has_need(tl, *need))
+			return false;
+	return true;
 }
 
 static struct text_candidate metric_candidate(size_t i, const void *data)

@@ -70,6 +70,9 @@ const struct metric *metric_at(size_t i);	/* in the order of the schema; NULL: i
 /* Also field:EVENT.FIELD, an integer field of any event. NULL: *error proposes the most similar one. */
 const struct metric *metric_find(const char *id, GError **error);
 
+/* Does the trace have the events that the metric needs? */
+bool metric_is_recorded(const struct metric *m, const struct timeline *tl);
+
 #define METRIC_SPLITS 2		/* by so many fields at once */
 
 /* A metric, the fields it is split by, and which of its figures count. */

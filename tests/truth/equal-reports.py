@@ -18,12 +18,12 @@ import ctf2_make
 import made_trace
 
 OWN = os.path.join(blk.ROOT, "tests", "traces")
-PIECES = [(jobs, slices) for jobs in (1, 2) for slices in (1, 2, 8, 32)] if blk.ALL else [(1, 1), (2, 8), (2, 32)]
+PIECES = [(jobs, slices) for jobs in (1, 2) for slices in (1, 2, 8, 32)] if blk.ALL else [(1, 1), (2, 32)]
 USUAL = [(2, 8)]
 THOROUGH = {"processes", "processes --each", "cpus"}
 BIG = ["processes --each", "syscalls"]
 # Without ALL=1 only these have all views, the others the thorough ones.
-USUAL_OF = ["lost/trace", "net/trace", "snapshot/trace", "thumb/trace"]
+USUAL_OF = ["lost/trace", "net/trace", "snapshot/trace"]
 CTF2 = ["lost/trace", "ust-both/ctf-2", "demo/trace"]
 CTF2_WHOLE = {"lost/trace"}     # the others: some views
 MADE_UP = range(101, 109 if blk.ALL else 103)

@@ -138,6 +138,16 @@ def judge_splits(tap, name, trace):
     tap.equal(sum(r["count"] for r in each), sums[()][0], f"{name}: and second by second")
 
 
+def judge_time(tap, name, trace):
+    """All time of a thread is in one of its parts, though only these cells are read."""
+    want = collections.Counter()        # a tid may be used again
+    for r in blk.rows("processes", trace, "--by", "thread"):
+        want[r["tid"]] += sum(r[k] or 0 for k in ("cpu_ns", "runnable_ns", "blocked_ns", "unknown_ns"))
+    got = {r["tid"]: r["total_ns"] for r in metric(trace, "thread.time", ["tid"])}
+    bad = [f"tid {tid}: {got.get(tid, 0)} ns, not {ns}" for tid, ns in want.items() if got.get(tid, 0) != ns]
+    tap.none(bad, f"{name}: thread.time of {len(want)} threads")
+
+
 def predicate(rng, rows, depth=0):
     """A text, and the same in Python."""
     if depth < 2 and rng.random() < 0.6:
@@ -198,6 +208,7 @@ def compare(tap, name, trace):
                for r in metric(trace, "device.bytes", ["device", "direction"])})
     judge_single(tap, name, trace, events)
     judge_splits(tap, name, trace)
+    judge_time(tap, name, trace)
     judge_compared(tap, name, trace)
     judge_predicates(tap, name, trace, random.Random(name))
 

@@ -317,7 +317,6 @@ static void test_refusals(void)
 		{ "--threshold losses^>^0 --demo --save-baseline x", "-b" },
 		{ "-b --check a", "needs --threshold" },
 		{ "-b --check --view traces --threshold losses^>^0 a", "no view" },
-		{ "-b --view alerts a", "needs --threshold" },
 		{ "report --threshold losses^>^0 a", "screen and -b" },
 		{ "-b --threshold losses^>^0 --baseline ../x a", "'../x'" },
 		{ "--check --threshold losses^>^0 a", "-b" },
