@@ -75,6 +75,16 @@ char *explanations_of(struct explanations *v, const struct span *s)
 	return why_sentence(v->history, t, node, &why);
 }
 
+enum part explanations_part(struct explanations *v, const struct span *s)
+{
+	struct why why = { .n = 0 };
+	struct tree *t = tree_of(v, s->trace_id);
+	int node = tree_find(t, s->span_id, s->kind);
+	if (node >= 0)
+		why_find(v->history, t, node, &why);
+	return why.n ? why.cause[0].part : PART_N;
+}
+
 static void free_attached(void *data)
 {
 	explanations_free(data);

@@ -16,6 +16,9 @@ struct history *explanations_history(struct explanations *v);
 /* Explanation of the span; NULL: the span is not in the timeline. Free with g_free(). */
 char *explanations_of(struct explanations *v, const struct span *s);
 
+/* What its first cause is of; PART_N: it has none, being within the usual, or it is not in the timeline. */
+enum part explanations_part(struct explanations *v, const struct span *s);
+
 /* explanations_new() as rows->extra, freed with the rows. */
 struct explanations *explanations_attach(struct rows *rows, const struct timeline *tl);
 /* The explanation as a column's value, made at first use. *cached belongs to the row and starts as NULL. */

@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/evicted.h"
+#include "views/explanations.h"
 #include "views/metric_calls.h"
 #include "views/registry.h"
 
@@ -122,7 +123,7 @@ enum span_figure { REQUEST_LATENCY, REQUEST_TIME, SPAN_LATENCY, SPAN_SELF, SPAN_
 static GArray *list_new(void)
 {
 	const uint32_t fields = FIELD(host) | OF_THREAD | FIELD(service) | FIELD(span) | FIELD(operation) |
-				FIELD(error);
+				FIELD(error) | FIELD(cause);
 	static const struct { const char *id, *help; enum span_figure figure; bool parts; } spans[] = {
 		{ "request.latency", "duration of traces, by their root spans", REQUEST_LATENCY, false },
 		{ "request.time", "what the threads of root spans did in a request, by part", REQUEST_TIME, true },
@@ -314,12 +315,22 @@ static struct text_candidate where_candidate(size_t i, const void *data)
 	return field_candidate(i, ((const struct parsing *)data)->metric);
 }
 
-bool metric_query_needs_calls(const struct metric_query *q)
+static uint32_t all_fields(const struct metric_query *q)
 {
 	uint32_t fields = q->where_fields;
 	for (unsigned i = 0; i < q->n_by; i++)
 		fields |= 1u << q->by[i];
-	return q->metric && (q->metric->kind == OF_EVENTS || fields & q->metric->call_fields);
+	return fields;
+}
+
+bool metric_query_has(const struct metric_query *q, enum metric_field field)
+{
+	return all_fields(q) & 1u << field;
+}
+
+bool metric_query_needs_calls(const struct metric_query *q)
+{
+	return q->metric && (q->metric->kind == OF_EVENTS || all_fields(q) & q->metric->call_fields);
 }
 
 bool metric_query_where(struct metric_query *q, const char *where, GError **error)
@@ -475,6 +486,14 @@ static struct value of_cell(const struct figure *x, enum metric_field field)
 	}
 }
 
+static const char *cause_of(const struct figure *x)
+{
+	if (!x->rows->extra)
+		explanations_attach(x->rows, x->rows->tl);
+	enum part part = explanations_part(x->rows->extra, x->span);
+	return part == PART_N ? "none" : part_info[part].id;
+}
+
 static struct value of_span(const struct figure *x, enum metric_field field)
 {
 	const struct trace_info *trace;
@@ -483,6 +502,8 @@ static struct value of_span(const struct figure *x, enum metric_field field)
 		return text_or_none(x->span->service);
 	case METRIC_BY_span:
 		return text_or_none(x->span->name);
+	case METRIC_BY_cause:
+		return value_text(cause_of(x));
 	case METRIC_BY_error:
 		return value_text(x->span->errors ? "yes" : "no");
 	default:

@@ -40,6 +40,7 @@
 	X(service, VALUE_TEXT, "SERVICE", 14, "service of the span") \
 	X(span, VALUE_TEXT, "SPAN", 16, "name of the span") \
 	X(operation, VALUE_TEXT, "OPERATION", 16, "name of the trace's root span") \
+	X(cause, VALUE_TEXT, "CAUSE", 10, "the part that explains most of its excess; none: within the usual") \
 	X(error, VALUE_TEXT, "ERROR", 5, "yes: the span has a tag or annotation named error")
 
 enum metric_field {
@@ -97,6 +98,7 @@ void metric_query_clear(struct metric_query *q);
 /* An expression that is true for this value of the field: "process == \"mysqld\"". NULL: it is unknown, which no
  * expression tests. Free with g_free(). */
 char *metric_where_text(enum metric_field field, struct value value);
+bool metric_query_has(const struct metric_query *q, enum metric_field field);	/* split or filtered by it? */
 /* Does it need single calls or events (metric_calls.h)? Seconds do not have them. */
 bool metric_query_needs_calls(const struct metric_query *q);
 

@@ -153,6 +153,8 @@ static bool read_metric(struct threshold *t, const char **text, GError **error)
 		return fail(error, "'%s' is none of %s, 'by' and 'where'", *text, all_figures());
 	if (metric_query_needs_calls(&t->query))
 		return fail(error, "seconds do not have %s by file, errno or CPU", t->query.metric->id);
+	if (metric_query_has(&t->query, METRIC_BY_cause))
+		return fail(error, "causes depend on what comes later: there is no threshold by cause");
 	return true;
 }
 

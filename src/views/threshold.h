@@ -17,7 +17,8 @@
  * the p50 (of a sum: the mean) of the seconds before, or of a baseline (alerts.h). `warn`: a value that is reached
  * earlier. `for`: reached in so many seconds in a row (1). `every`: least time between two reports (1m).
  *
- * There is no threshold of calls by file, errno or CPU, or of fields of events: seconds do not have them.
+ * There is no threshold of calls by file, errno or CPU, or of fields of events: seconds do not have them. Nor by cause,
+ * which depends on the usual of the whole trace.
  */
 #ifndef BLK_VIEWS_THRESHOLD_H
 #define BLK_VIEWS_THRESHOLD_H

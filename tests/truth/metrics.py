@@ -148,6 +148,17 @@ def judge_time(tap, name, trace):
     tap.none(bad, f"{name}: thread.time of {len(want)} threads")
 
 
+def judge_causes(tap, name, trace):
+    """A cause is that of the view traces: where it names none, there is none."""
+    traces = [r for r in blk.rows("traces", trace) if r["state"] == "complete" and r["duration_ns"] is not None]
+    rows = metric(trace, "request.latency", ["cause"])
+    want = collections.Counter("none" if r["verdict"] is None else "some" for r in traces)
+    got = collections.Counter()
+    for r in rows:
+        got["none" if r["cause"] == "none" else "some"] += r["count"]
+    tap.equal(got, want, f"{name}: {sum(want.values())} requests by cause")
+
+
 def predicate(rng, rows, depth=0):
     """A text, and the same in Python."""
     if depth < 2 and rng.random() < 0.6:
@@ -209,6 +220,7 @@ def compare(tap, name, trace):
     judge_single(tap, name, trace, events)
     judge_splits(tap, name, trace)
     judge_time(tap, name, trace)
+    judge_causes(tap, name, trace)
     judge_compared(tap, name, trace)
     judge_predicates(tap, name, trace, random.Random(name))
 

@@ -44,7 +44,7 @@ static void test_refused(void)
 		{ "nosuch.metric > 1", "no metric 'nosuch.metric'" }, { "call.latency p98 > 1ms", "'p98'" },
 		{ "thread.time p99 > 1ms", "has no p99" }, { "call.latency errors > 1", "errors of any" },
 		{ "call.latency by nosuch > 1ms", "no field 'nosuch'" },
-		{ "call.latency by file > 1ms", "file, errno" },
+		{ "call.latency by file > 1ms", "file, errno" }, { "span.time by cause > 1ms", "by cause" },
 		{ "call.latency where errno == ENOENT > 1ms", "file, errno" },
 		{ "call.latency where nosuch == 1 > 1ms", "nosuch" }, { "block.bytes > 4ms", "a size" },
 		{ "losses > 1ms", "a number" }, { "p99 of x > 1ms warn", "value is missing" },
