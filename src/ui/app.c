@@ -11,6 +11,7 @@
 #include "ui/progressive.h"
 
 #include "base/timefmt.h"
+#include "views/completion.h"
 
 #include <string.h>
 
@@ -127,10 +128,33 @@ static void search_along(struct app *app)
 		app_search(app, 1, true);
 }
 
+/* Tab in a filter. What rows have is taken without the filter of now. */
+static void complete(struct app *app)
+{
+	struct place *p = app_place(app);
+	struct view_query q = place_query(p);
+	const struct view *v = place_pane_view(p->view, p->pane);
+
+	nav_range(&app->nav, &q.from_ns, &q.to_ns);
+	q.alerts = app->options->alerts;
+	struct rows *rows = v->build(app->tl, &q);
+	struct completion c = completion_find(v, rows, app->prompt.text->str, app->prompt.at);
+	if (c.with)
+		prompt_complete(&app->prompt, c.from, c.with);
+	if (c.candidates)
+		prompt_set_error(&app->prompt, c.candidates);
+	completion_clear(&c);
+	rows_free(rows);
+}
+
 static void prompt_take_key(struct app *app, int key)
 {
 	enum prompt_kind kind = app->prompt.kind;
 
+	if (kind == PROMPT_FILTER && keys_find(CTX_PROMPT, key) == CMD_COMPLETE) {
+		complete(app);
+		return;
+	}
 	switch (prompt_key(&app->prompt, key)) {
 	case PROMPT_EDITING:
 		if (kind == PROMPT_SEARCH)

@@ -130,6 +130,8 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_HISTORY] = { "history", "last", "While typing", "The previous line of the history" },
 	[CMD_HISTORY_NEWER] = { "history-newer", "newer", "While typing",
 		"The next line of the history, then the line being typed" },
+	[CMD_COMPLETE] = { "complete", "complete", "While typing",
+		"Complete a column or a value in a filter" },
 };
 
 #define NO_BAR 0, 0
@@ -254,6 +256,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_PROMPT, UI_CTRL('u'), CMD_ERASE_LINE, CTX_PROMPT, 3, NULL },
 	{ CTX_PROMPT, UI_KEY_UP, CMD_HISTORY, CTX_PROMPT, 4, NULL },
 	{ CTX_PROMPT, UI_KEY_DOWN, CMD_HISTORY_NEWER, NO_BAR, NULL },
+	{ CTX_PROMPT, '\t', CMD_COMPLETE, NO_BAR, NULL },
 };
 const size_t ui_n_bindings = G_N_ELEMENTS(ui_bindings);
 

@@ -136,6 +136,15 @@ static void erase(struct prompt *p, size_t from, size_t to)
 	p->at = from;
 }
 
+void prompt_complete(struct prompt *p, size_t from, const char *with)
+{
+	if (p->text->len + strlen(with) > PROMPT_MAX)
+		return;
+	erase(p, from, p->at);
+	g_string_insert(p->text, (gssize)p->at, with);
+	p->at += strlen(with);
+}
+
 static void erase_word(struct prompt *p)
 {
 	size_t to = p->at, from = to;

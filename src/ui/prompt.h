@@ -29,6 +29,8 @@ void prompt_close(struct prompt *p);
 void prompt_clear(struct prompt *p);		/* frees what it owns */
 enum prompt_result prompt_key(struct prompt *p, int key);
 void prompt_set_error(struct prompt *p, const char *error);
+/* Replaces the text from `from` to the cursor. */
+void prompt_complete(struct prompt *p, size_t from, const char *with);
 /* Draws the line; returns the column of the cursor. */
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y);
 

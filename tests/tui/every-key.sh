@@ -181,6 +181,7 @@ prompt | erase-right | Home | -/ab
 prompt | erase-word,erase-line | | -/ab
 prompt | history | Enter / | /ab
 prompt | history-newer | Enter / x Up | /x
+prompt | complete | Enter 4 \ com | comm
 PROMISES
 )
 

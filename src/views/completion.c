@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Completes filters: see completion.h. */
+#include "views/completion.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define SHOWN 6				/* candidates */
+
+static bool is_word(char c)
+{
+	return g_ascii_isalnum(c) || (c && strchr("_.-/:@*?+", c)) || (unsigned char)c >= 0x80;
+}
+
+/* The beginning of the word, or of the text in quotes, that ends at the cursor. */
+static size_t word_begin(const char *text, size_t at)
+{
+	size_t quote = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < at; i++) {
+		if (text[i] == '\\' && quoted && i + 1 < at) {
+			i++;
+		} else if (text[i] == '"') {
+			quoted = !quoted;
+			quote = i;
+		}
+	}
+	if (quoted)
+		return quote;
+	while (at > 0 && is_word(text[at - 1]))
+		at--;
+	return at;
+}
+
+static size_t skip_back(const char *text, size_t end, const char *chars)
+{
+	while (end > 0 && strchr(chars, text[end - 1]))
+		end--;
+	return end;
+}
+
+/* The word that ends there, which is moved to its beginning. */
+static char *word_back(const char *text, size_t *end)
+{
+	size_t to = *end;
+	while (*end > 0 && is_word(text[*end - 1]))
+		(*end)--;
+	return g_strndup(text + *end, to - *end);
+}
+
+/* The column whose value is typed at `from`: after "COLUMN OP", or in "COLUMN in (A, B". -1: none. */
+static int valued_column(const struct view *v, const char *text, size_t from)
+{
+	size_t end = skip_back(text, from, " \t");
+	size_t after = skip_back(text, end, "=<>~!");
+	if (after < end) {
+		after = skip_back(text, after, " \t");
+		g_autofree char *column = word_back(text, &after);
+		return view_column(v, column);
+	}
+	while (end > 0 && text[end - 1] != '(' && text[end - 1] != ')')
+		end--;
+	if (!end || text[end - 1] != '(')
+		return -1;
+	end = skip_back(text, end - 1, " \t");
+	g_autofree char *in = word_back(text, &end);
+	end = skip_back(text, end, " \t");
+	g_autofree char *column = word_back(text, &end);
+	if (g_str_equal(column, "not")) {
+		g_free(column);
+		end = skip_back(text, end, " \t");
+		column = word_back(text, &end);
+	}
+	return g_str_equal(in, "in") ? view_column(v, column) : -1;
+}
+
+static char *value_word(const char *value)
+{
+	bool plain = *value;
+	for (const char *c = value; *c; c++)
+		plain = plain && is_word(*c) && !strchr("*?", *c);
+	if (plain)
+		return g_strdup(value);
+	GString *s = g_string_new("\"");
+	for (const char *c = value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			g_string_append_c(s, '\\');
+		g_string_append_c(s, *c);
+	}
+	return g_string_free(g_string_append_c(s, '"'), false);
+}
+
+static bool begins_with(const char *word, const char *begin)
+{
+	return g_ascii_strncasecmp(word, begin, strlen(begin)) == 0;
+}
+
+/* A value may be typed with a quote that it does not need. */
+static void add_values(GHashTable *found, const struct view *v, const struct rows *rows, int column, const char *begin)
+{
+	const struct column *c = &v->columns[column];
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value value = c->get(rows->rows->pdata[i], rows);
+		if (value.kind != VALUE_TEXT)
+			continue;
+		g_autofree char *visible = text_visible(value.s), *word = value_word(value.s);
+		bool typed = begins_with(word, begin) || (*begin == '"' && begins_with(value.s, begin + 1));
+		if (typed && g_str_equal(visible, value.s))
+			g_hash_table_add(found, g_steal_pointer(&word));
+	}
+}
+
+static void add_columns(GHashTable *found, const struct view *v, const char *begin)
+{
+	for (size_t i = 0; i < v->n_columns; i++)
+		if (begins_with(v->columns[i].id, begin))
+			g_hash_table_add(found, g_strdup(v->columns[i].id));
+}
+
+static size_t common(const char *a, const char *b)
+{
+	size_t n = 0;
+	while (a[n] && a[n] == b[n])
+		n++;
+	while (n && ((unsigned char)a[n] & 0xc0) == 0x80)	/* no half characters */
+		n--;
+	return n;
+}
+
+static char *describe(const GPtrArray *words)
+{
+	GString *s = g_string_new(NULL);
+	for (guint i = 0; i < words->len && i < SHOWN; i++)
+		g_string_append_printf(s, "%s%s", i ? ", " : "", (const char *)words->pdata[i]);
+	if (words->len > SHOWN)
+		g_string_append_printf(s, " and %u more", words->len - SHOWN);
+	return g_string_free(s, false);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct completion completion_find(const struct view *v, const struct rows *rows, const char *text, size_t at)
+{
+	struct completion ret = { .from = word_begin(text, at) };
+	g_autofree char *begin = g_strndup(text + ret.from, at - ret.from);
+	g_autoptr(GHashTable) found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	int column = valued_column(v, text, ret.from);
+	if (column >= 0)
+		add_values(found, v, rows, column, begin);
+	else if (*begin != '"')
+		add_columns(found, v, begin);
+
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	GHashTableIter iter;
+	gpointer word;
+	g_hash_table_iter_init(&iter, found);
+	while (g_hash_table_iter_next(&iter, &word, NULL))
+		g_ptr_array_add(words, word);
+	if (!words->len)
+		return ret;
+	g_ptr_array_sort(words, compare);
+	const char *first = words->pdata[0], *last = words->pdata[words->len - 1];
+	size_t n = words->len == 1 ? strlen(first) : common(first, last);
+	ret.with = words->len == 1 ? g_strconcat(first, " ", NULL) :
+		   n > strlen(begin) ? g_strndup(first, n) : NULL;
+	ret.candidates = words->len > 1 ? describe(words) : NULL;
+	return ret;
+}
+
+void completion_clear(struct completion *c)
+{
+	g_free(c->with);
+	g_free(c->candidates);
+	*c = (struct completion){ 0 };
+}
