@@ -62,7 +62,7 @@ if [ -n "${ALL-}" ]; then
 fi
 
 # However dense they are: what a second holds need not fit.
-"$MAKE_SPANS" "$work/dense" $([ -n "${ALL-}" ] && echo 500000 || echo 250000) 10 4500 || fail "a trace is made"
+"$MAKE_SPANS" "$work/dense" "$([ -n "${ALL-}" ] && echo 500000 || echo 250000)" 10 4500 || fail "a trace is made"
 run -b --memory 2G --view services --format json "$work/dense"
 rows "$work/out" "${counts[@]}" >"$work/all"
 for view in services ${ALL:+phases traces 'spans --sort duration'}; do

@@ -66,7 +66,8 @@ static void test_random(void)
 	static const char *const parts[] = { "comm", "==", "in", "(", ")", "\"", "\\", " ", "th", "&&", "é", "!", "," };
 	for (unsigned i = 0; i < 300; i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
-		unsigned n = (unsigned)g_test_rand_int_range(0, 12), at = n ? (unsigned)g_test_rand_int_range(0, (gint32)n) : 0;
+		unsigned n = (unsigned)g_test_rand_int_range(0, 12);
+		unsigned at = n ? (unsigned)g_test_rand_int_range(0, (gint32)n) : 0;
 		for (unsigned k = 0; k < n; k++)
 			g_string_append_printf(text, "%s%s", k == at ? "|" : "",
 					       parts[g_test_rand_int_range(0, G_N_ELEMENTS(parts))]);
