@@ -36,20 +36,20 @@ static enum part part_of_file(struct spans *sp, uint32_t file)
 	return names_part_of(names_file_info(sp->n, file)->kind);
 }
 
-/* What the call waits for. A kernel thread has neither calls nor page faults. */
-static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wait *w)
+/* What the call waits for. A kernel thread has neither calls nor page faults. file: of WAIT_FD. */
+static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t file)
 {
 	if (w->cause == WAIT_FD)
-		return part_of_file(sp, wait_file(sp, thread, w));
+		return part_of_file(sp, file);
 	if (w->cause != WAIT_PART || (w->part == PART_FAULT && names_is_kernel(sp->n, thread)))
 		return PART_OTHER;
 	return w->part;
 }
 
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
-		       struct device_wait *ret)
+static enum part part_of_wait(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t file,
+			      int64_t from, int64_t to, struct device_wait *ret)
 {
-	enum part part = part_of_call(sp, thread, w);
+	enum part part = part_of_call(sp, thread, w, file);
 	from = MAX(from, w->begin);
 	to = MIN(to, w->wake);
 	if (part != PART_DISK || !device_wait(sp, thread, w, from, to, ret)) {
@@ -57,6 +57,13 @@ enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, 
 		return part;
 	}
 	return ret->outstanding_ns * 2 < to - from ? PART_WRITEBACK : PART_DISK;
+}
+
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
+		       struct device_wait *ret)
+{
+	uint32_t file = w->cause == WAIT_FD ? wait_file(sp, thread, w) : ID_NONE;
+	return part_of_wait(sp, thread, w, file, from, to, ret);
 }
 
 /* The wait that the thread is in now, as if it ended at `now`; false: the thread does not wait. */
@@ -121,7 +128,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	const struct slice *s = sp->s;
 	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
 	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
-	enum part part = explain_part(sp, thread, w, begin, end, device);
+	enum part part = part_of_wait(sp, thread, w, file, begin, end, device);
 	if (waker != ID_NONE && thread_at(s, waker)->idle) {
 		waker = ID_NONE;
 		irq = irq ? irq : IRQ_UNKNOWN;
