@@ -48,17 +48,20 @@ static inline void append(GString *out, const char *text, size_t len)
 
 static void append_int(GString *out, int64_t i)
 {
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+		"49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+		"9899";
 	char digits[24], *p = digits + sizeof digits;
 	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
 
-	for (; rest >= 100; rest /= 100) {	/* two digits at a time, so that the divisions do not depend on each
-						 * other */
-		*--p = (char)('0' + rest % 10);
-		*--p = (char)('0' + rest / 10 % 10);
+	for (; rest >= 100; rest /= 100) {
+		p -= 2;
+		memcpy(p, pairs + rest % 100 * 2, 2);
 	}
-	*--p = (char)('0' + rest % 10);
 	if (rest >= 10)
-		*--p = (char)('0' + rest / 10);
+		*--p = pairs[rest * 2 + 1];
+	*--p = rest >= 10 ? pairs[rest * 2] : (char)('0' + rest);
 	if (i < 0)
 		*--p = '-';
 	append(out, p, (size_t)(digits + sizeof digits - p));

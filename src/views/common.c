@@ -82,14 +82,15 @@ static int compare_rows(const void *a, const void *b)
 static void keys_apart(const struct rows *rows)
 {
 	struct intmap seen = { 0 };
+	intmap_reserve(&seen, rows->rows->len);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct row *row = rows->rows->pdata[i];
 		uint64_t both = key_int(row->key[0], row->key[1]);
-		uint32_t n = intmap_get(&seen, both);
-		n = n == INTMAP_NONE ? 0 : n + 1;
-		intmap_set(&seen, both, n);
-		if (n)
-			row->key[1] = key_int(both, n);
+		uint32_t before = seen.n, n = intmap_add(&seen, both, 0);
+		if (seen.n > before)
+			continue;
+		intmap_set(&seen, both, ++n);
+		row->key[1] = key_int(both, n);
 	}
 	intmap_clear(&seen);
 }

@@ -64,6 +64,7 @@ struct blocks {
 	GArray *stored;		/* struct block_event: stored for merging */
 	struct vec busy;	/* struct block_busy: completed requests, by .end */
 	int64_t longest;	/* of .busy, ns */
+	guint busy_hint;	/* index in .busy where the last search ended */
 };
 
 struct blocks *blocks_new(void)
@@ -475,10 +476,11 @@ void blocks_apply(struct slice *s, const struct block_event *e)
 void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 		      void (*each)(const struct block_busy *b, void *data), void *data)
 {
-	const struct blocks *k = s->blocks;
+	struct blocks *k = s->blocks;
 	GHashTableIter it;
 	gpointer value;
-	guint i = vec_first_after(&k->busy, sizeof(struct block_busy), offsetof(struct block_busy, end), from, 0);
+	guint i = k->busy_hint = vec_first_after(&k->busy, sizeof(struct block_busy),
+						 offsetof(struct block_busy, end), from, k->busy_hint);
 	for (; i < k->busy.len; i++) {
 		const struct block_busy *b = vec_at(&k->busy, struct block_busy, i);
 		if (b->end - k->longest >= to)

@@ -84,6 +84,15 @@ static void learn_counters(struct slice *s, const char *names, struct class_info
 	}
 }
 
+static void learn_name(struct slice *s, const char *name)
+{
+	s->has_insert |= g_str_equal(name, "block_rq_insert");
+	s->has_issue |= g_str_equal(name, "block_rq_issue");
+	s->has_complete |= g_str_equal(name, "block_rq_complete");
+	s->has_interrupts |= g_str_equal(name, "irq_handler_entry");
+	g_hash_table_add(s->classes, g_strdup(name));
+}
+
 static void learn_class(struct slice *s, const struct blk_class *c)
 {
 	const char *call;
@@ -109,7 +118,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.kind = KIND_ANY;
 	learn_counters(s, c->counters, &new);
 	g_array_append_val(s->class_infos, new);
-	g_hash_table_add(s->classes, g_strdup(c->name));
+	learn_name(s, c->name);
 }
 
 void slice_change_source(struct slice *s)

@@ -141,27 +141,35 @@ static void process_ns_resolve(const struct process_ns *d, struct process_info *
 
 /* ---- threads and processes ---- */
 
-static struct thread_identity *identity_of(struct names *n, uint32_t thread)
+static struct thread_identity *identity_new(struct names *n, uint32_t thread)
 {
-	thread = thread_follow(n->s, thread);
 	g_assert(thread < n->s->threads->len);
 	if (thread >= n->identities->len)
 		g_ptr_array_set_size(n->identities, thread + 1);
-	struct thread_identity *p = g_ptr_array_index(n->identities, thread);
-	if (!p) {
-		p = g_new0(struct thread_identity, 1);
-		p->process = ID_NONE;
-		g_ptr_array_index(n->identities, thread) = p;
-		if (thread_at(n->s, thread)->tid == -1)
-			g_array_append_val(n->anonymous, thread);
-	}
+	struct thread_identity *p = g_new0(struct thread_identity, 1);
+	p->process = ID_NONE;
+	g_ptr_array_index(n->identities, thread) = p;
+	if (thread_at(n->s, thread)->tid == -1)
+		g_array_append_val(n->anonymous, thread);
 	return p;
+}
+
+/* NULL: the thread has none yet. `thread` is followed. */
+static inline struct thread_identity *identity_at(const struct names *n, uint32_t thread)
+{
+	return thread < n->identities->len ? g_ptr_array_index(n->identities, thread) : NULL;
+}
+
+static inline struct thread_identity *identity_of(struct names *n, uint32_t thread)
+{
+	thread = thread_follow(n->s, thread);
+	struct thread_identity *p = identity_at(n, thread);
+	return p ? p : identity_new(n, thread);
 }
 
 static const struct thread_identity *find_identity(const struct names *n, uint32_t thread)
 {
-	thread = thread_follow(n->s, thread);
-	return thread < n->identities->len ? g_ptr_array_index(n->identities, thread) : NULL;
+	return identity_at(n, thread_follow(n->s, thread));
 }
 
 void identity_free(gpointer p)
@@ -211,17 +219,17 @@ static void disown_tables(GArray *tables)
 		g_array_unref(tables);
 }
 
-static struct fdtable *process_table(const struct process *p, uint64_t seq)
+static inline struct fdtable *process_table(const struct process *p, uint64_t seq)
 {
-	struct fdtable *t = table_since(p->tables, seq);
+	struct fdtable *t = p->tables ? table_since(p->tables, seq) : NULL;
 	return t ? t : p->table;
 }
 
 /* The table that the thread used at the event. */
-static struct fdtable *table_of(struct names *n, uint32_t thread, uint64_t seq)
+static inline struct fdtable *table_of(struct names *n, uint32_t thread, uint64_t seq)
 {
 	struct thread_identity *p = identity_of(n, thread);
-	struct fdtable *own = table_since(p->own_tables, seq);
+	struct fdtable *own = p->own_tables ? table_since(p->own_tables, seq) : NULL;
 	if (own)
 		return own;
 	if (p->process != ID_NONE)
@@ -509,7 +517,7 @@ static void fact_comm(struct names *n, const struct fact *f)
 	struct thread_identity *p = identity_of(n, f->thread);
 	struct name_at name = { .since = f->ts, .name = f->text };
 	if (!p->comms)
-		p->comms = g_array_new(false, false, sizeof name);
+		p->comms = g_array_sized_new(false, false, sizeof name, 2);	/* its creator's, and its own */
 	guint at = p->comms->len;
 	while (at > 0 && g_array_index(p->comms, struct name_at, at - 1).since > name.since)
 		at--;

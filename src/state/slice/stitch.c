@@ -359,6 +359,10 @@ static void join_counters(struct slice *a, struct slice *b)
 	a->has_functions |= b->has_functions;
 	a->has_switches |= b->has_switches;
 	a->has_calls |= b->has_calls;
+	a->has_insert |= b->has_insert;
+	a->has_issue |= b->has_issue;
+	a->has_complete |= b->has_complete;
+	a->has_interrupts |= b->has_interrupts;
 	a->tables = NULL;	/* the source's caches do not have b's names */
 	GHashTableIter it;
 	gpointer name;

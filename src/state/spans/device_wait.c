@@ -14,7 +14,7 @@ struct search {
 	struct spans *sp;
 	uint32_t thread, process;
 	int64_t from, to;
-	struct vec intervals, service;	/* struct interval: outstanding, and in the device */
+	struct vec *intervals, *service;	/* struct interval: outstanding, and in the device */
 	int64_t last_end;		/* of the request of .submitter */
 	uint32_t submitter;
 };
@@ -33,10 +33,10 @@ static void add_request(const struct block_busy *b, void *data)
 	if (!may_wait_for(x, b, submitter))
 		return;
 	struct interval v = { MAX(b->begin, x->from), MIN(b->end, x->to) };
-	*vec_add(&x->intervals, struct interval) = v;
+	*vec_add(x->intervals, struct interval) = v;
 	v.begin = MAX(v.begin, b->issue);
 	if (v.begin < v.end)
-		*vec_add(&x->service, struct interval) = v;
+		*vec_add(x->service, struct interval) = v;
 	if (b->end <= x->to && b->end >= x->last_end) {
 		x->last_end = b->end;
 		x->submitter = submitter == x->thread ? ID_NONE : submitter;
@@ -72,7 +72,7 @@ static bool woken_by_device(struct spans *sp, const struct wait *w)
 		return irq == IRQ_SOFT(BLOCK_SOFTIRQ) || (irq & IRQ_KIND) == IRQ_HARD(0) || irq == IRQ_UNKNOWN;
 	if (waker == ID_NONE || thread_at(sp->s, waker)->idle)
 		return true;
-	return !g_hash_table_contains(sp->s->classes, "irq_handler_entry") && !names_is_kernel(sp->n, waker);
+	return !sp->s->has_interrupts && !names_is_kernel(sp->n, waker);
 }
 
 /* A request's completion is logged before its interrupt wakes the threads that wait for it, possibly much later. */
@@ -81,28 +81,27 @@ static void extend_last(struct search *x)
 	if (x->last_end == INT64_MIN)
 		return;
 	struct interval rest = { MAX(x->last_end, x->from), x->to };
-	*vec_add(&x->intervals, struct interval) = rest;
-	*vec_add(&x->service, struct interval) = rest;
+	*vec_add(x->intervals, struct interval) = rest;
+	*vec_add(x->service, struct interval) = rest;
 }
 
 bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
 		 struct device_wait *ret)
 {
-	struct search x = { .sp = sp, .thread = thread, .process = names_process(sp->n, thread), .from = from, .to = to,
-			    .last_end = INT64_MIN, .submitter = ID_NONE };
 	*ret = (struct device_wait){ .submitter = ID_NONE };
-	if (!g_hash_table_contains(sp->s->classes, "block_rq_complete") ||
-	    !g_hash_table_contains(sp->s->classes, "block_rq_issue") || from >= to)
+	if (!sp->s->has_complete || !sp->s->has_issue || from >= to)
 		return false;
+	struct search x = { .sp = sp, .thread = thread, .process = names_process(sp->n, thread), .from = from, .to = to,
+			    .intervals = &sp->outstanding, .service = &sp->in_device,
+			    .last_end = INT64_MIN, .submitter = ID_NONE };
+	x.intervals->len = x.service->len = 0;
 	blocks_each_busy(sp->s, thread_at(sp->s, thread)->host, from, to, add_request, &x);
 	ret->by_device = to == w->wake && woken_by_device(sp, w);
 	if (ret->by_device)
 		extend_last(&x);
-	ret->outstanding_ns = sum_of(&x.intervals);
-	ret->queue_ns = ret->outstanding_ns - sum_of(&x.service);
+	ret->outstanding_ns = sum_of(x.intervals);
+	ret->queue_ns = ret->outstanding_ns - sum_of(x.service);
 	ret->submitter = x.submitter;
 	g_assert(ret->queue_ns >= 0 && ret->outstanding_ns <= to - from);
-	vec_free(&x.intervals);
-	vec_free(&x.service);
 	return true;
 }

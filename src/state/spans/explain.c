@@ -36,20 +36,20 @@ static enum part part_of_file(struct spans *sp, uint32_t file)
 	return names_part_of(names_file_info(sp->n, file)->kind);
 }
 
-/* What the call waits for. A kernel thread has neither calls nor page faults. */
-static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wait *w)
+/* What the call waits for. A kernel thread has neither calls nor page faults. file: of WAIT_FD. */
+static enum part part_of_call(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t file)
 {
 	if (w->cause == WAIT_FD)
-		return part_of_file(sp, wait_file(sp, thread, w));
+		return part_of_file(sp, file);
 	if (w->cause != WAIT_PART || (w->part == PART_FAULT && names_is_kernel(sp->n, thread)))
 		return PART_OTHER;
 	return w->part;
 }
 
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
-		       struct device_wait *ret)
+static enum part part_of_wait(struct spans *sp, uint32_t thread, const struct wait *w, uint32_t file,
+			      int64_t from, int64_t to, struct device_wait *ret)
 {
-	enum part part = part_of_call(sp, thread, w);
+	enum part part = part_of_call(sp, thread, w, file);
 	from = MAX(from, w->begin);
 	to = MIN(to, w->wake);
 	if (part != PART_DISK || !device_wait(sp, thread, w, from, to, ret)) {
@@ -57,6 +57,13 @@ enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, 
 		return part;
 	}
 	return ret->outstanding_ns * 2 < to - from ? PART_WRITEBACK : PART_DISK;
+}
+
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
+		       struct device_wait *ret)
+{
+	uint32_t file = w->cause == WAIT_FD ? wait_file(sp, thread, w) : ID_NONE;
+	return part_of_wait(sp, thread, w, file, from, to, ret);
 }
 
 /* The wait that the thread is in now, as if it ended at `now`; false: the thread does not wait. */
@@ -121,7 +128,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	const struct slice *s = sp->s;
 	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
 	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
-	enum part part = explain_part(sp, thread, w, begin, end, device);
+	enum part part = part_of_wait(sp, thread, w, file, begin, end, device);
 	if (waker != ID_NONE && thread_at(s, waker)->idle) {
 		waker = ID_NONE;
 		irq = irq ? irq : IRQ_UNKNOWN;
@@ -193,14 +200,19 @@ static void set_unknown_parts(const struct slice *s, struct span *span, struct v
 /* Without insertions into the queue it is unknown how long requests were in it. */
 static void set_disk_queue(const struct slice *s, struct span *span)
 {
-	static const char *const events[] = { "block_rq_insert", "block_rq_issue", "block_rq_complete" };
 	span->disk_queue_known = s->has_calls && s->has_switches;
-	for (size_t i = 0; span->part[PART_DISK] && i < G_N_ELEMENTS(events); i++)
-		span->disk_queue_known &= g_hash_table_contains(s->classes, events[i]);
+	if (span->part[PART_DISK])
+		span->disk_queue_known &= s->has_insert && s->has_issue && s->has_complete;
 	span->disk_queue_ns = span->disk_queue_known ? MIN(span->disk_queue_ns, span->part[PART_DISK]) : 0;
 }
 
 /* ---- one half ---- */
+
+/* The part that a wait on a file is counted as at first: add_writeback() moves some of it. */
+static enum part counted_part(const struct span_wait *w)
+{
+	return w->part == PART_WRITEBACK ? PART_DISK : (enum part)w->part;
+}
 
 /* The wait was counted as PART_DISK: moves its time without an outstanding request. */
 static void add_writeback(struct span *span, const struct span_wait *w, const struct device_wait *d)
@@ -213,8 +225,8 @@ static void add_writeback(struct span *span, const struct span_wait *w, const st
 	span->part[PART_WRITEBACK] += ns;
 }
 
-static void take_wait(struct spans *sp, struct span *span, uint32_t thread, const struct wait *w,
-		      int64_t begin, int64_t end)
+static struct device_wait take_wait(struct spans *sp, struct span *span, uint32_t thread, const struct wait *w,
+				    int64_t begin, int64_t end)
 {
 	struct vec *waits = &sp->parts.waits;
 	struct span_wait *stored_wait = vec_add(waits, struct span_wait);
@@ -222,16 +234,18 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 	bool inside = explain_wait(sp, thread, w, begin, end, stored_wait, &device);
 	uint32_t holder = neighbours_of_wait(&sp->parts.neighbour_list, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
-		span->part[part_of_call(sp, thread, w)] += w->wake - w->begin;
+		span->part[counted_part(stored_wait)] += w->wake - w->begin;
 	add_writeback(span, stored_wait, &device);
 	stored_wait->cpu_holder = spans_map_thread(sp, holder);
 	waits->len -= !inside;
+	return device;
 }
 
 /* A wait that lies completely inside several spans of the trace. It is explained once for all of them. */
 struct known_wait {
 	struct span_wait stored_wait;
 	const struct wait *wait;
+	struct device_wait device;
 	int64_t writeback_ns, disk_queue_ns;
 	int64_t idle_ns;		/* its contribution to struct neighbour_list .idle */
 	uint32_t n, first;		/* its entries in spans.known_neighbours */
@@ -253,8 +267,7 @@ static void take_known(struct spans *sp, struct span *span, const struct known_w
 	if (k->inside)
 		*vec_add(&sp->parts.waits, struct span_wait) = k->stored_wait;
 	if (k->wait->cause == WAIT_FD)
-		span->part[k->stored_wait.part == PART_WRITEBACK ? PART_DISK : k->stored_wait.part] +=
-			k->wait->wake - k->wait->begin;
+		span->part[counted_part(&k->stored_wait)] += k->wait->wake - k->wait->begin;
 	span->part[PART_DISK] -= k->writeback_ns;
 	span->part[PART_WRITEBACK] += k->writeback_ns;
 	span->disk_queue_ns += k->disk_queue_ns;
@@ -272,10 +285,11 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	}
 	uint32_t n_neighbours = b->all.len, n_waits = sp->parts.waits.len;
 	int64_t idle = b->idle, writeback = span->part[PART_WRITEBACK], queue = span->disk_queue_ns;
-	take_wait(sp, span, thread, w, w->begin, w->end);
+	struct device_wait device = take_wait(sp, span, thread, w, w->begin, w->end);
 	w->known = sp->known.len;
 	struct known_wait *k = vec_add(&sp->known, struct known_wait);
 	k->wait = w;
+	k->device = device;
 	k->idle_ns = b->idle - idle;
 	k->writeback_ns = span->part[PART_WRITEBACK] - writeback;
 	k->disk_queue_ns = span->disk_queue_ns - queue;
@@ -285,6 +299,15 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	k->stored_wait = *vec_at(&sp->parts.waits, struct span_wait, n_waits);	/* valid even if not added */
 	vec_append(&sp->known_neighbours, vec_at(&b->all, struct neighbour, n_neighbours), k->n,
 		   sizeof(struct neighbour));
+}
+
+enum part explain_whole(struct spans *sp, uint32_t thread, const struct wait *w, struct device_wait *ret)
+{
+	const struct known_wait *known = find_known(sp, w);
+	if (!known)
+		return explain_part(sp, thread, w, w->begin, w->wake, ret);
+	*ret = known->device;
+	return (enum part)known->stored_wait.part;
 }
 
 /* Adds the thread's parts and waits from annotation x to y. Both are by this thread, as is every annotation in

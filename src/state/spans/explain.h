@@ -18,6 +18,8 @@ guint explain_first_wait(struct thread *t, int64_t at);
  * known, all of it was outstanding. */
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w, int64_t from, int64_t to,
 		       struct device_wait *ret);
+/* The same of the whole wait. What was explained for a span of the trace is not examined again. */
+enum part explain_whole(struct spans *sp, uint32_t thread, const struct wait *w, struct device_wait *ret);
 /* What [begin, end) has of the wait, as a span stores it, without .cpu_holder. device: as explain_part(). False: they
  * do not overlap. */
 bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,

@@ -114,7 +114,7 @@ void spans_free(struct spans *sp)
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
 		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_neighbours,
-		&p->annotations, &p->tags, &p->waits,
+		&sp->outstanding, &sp->in_device, &p->annotations, &p->tags, &p->waits,
 		&p->calls, &p->slow, &p->links, &p->neighbour_list.all, &p->chain_neighbours.all,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)

@@ -91,6 +91,7 @@ struct spans {
 	struct vec inner, stack, starts;	/* buffers for finding calls and chains */
 	struct vec known, known_neighbours;	/* waits in several spans: struct known_wait (explain.c), and
 						 * their struct neighbour */
+	struct vec outstanding, in_device;	/* buffers of device_wait() */
 	struct parts_of_span parts;	/* buffers of the current span */
 };
 

@@ -175,7 +175,7 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 		return ID_NONE;
 	struct device_wait d;
 	uint32_t waker = thread_follow(s, w->waker);
-	enum part p = part_is_unknown(s, explain_part(sp, thread, w, w->begin, w->wake, &d));
+	enum part p = part_is_unknown(s, explain_whole(sp, thread, w, &d));
 	if (p == PART_WRITEBACK || (p == PART_FAULT && is_fault_without_request(sp, thread, w, &d))) {
 		/* For the waker, also a kernel thread; or, if the end of a request ended it, for its submitter. */
 		uint32_t worker = d.by_device ? d.submitter : waker;
