@@ -4,6 +4,7 @@
  */
 #include "export/export.h"
 #include "lib/fake_timeline.h"
+#include "lib/made_alerts.h"
 
 #include <json-glib/json-glib.h>
 #include <locale.h>
@@ -17,12 +18,16 @@ static char *print(const struct timeline *tl, const char *view, enum rows_format
 	struct view_query q = VIEW_QUERY_INIT;
 	char *text = NULL;
 	size_t len = 0;
+	struct made_alerts made;
+	made_alerts_init(&made, (const char *const[]){ "losses > 0", NULL }, tl);
 	q.by = v->default_by;
+	q.alerts = made.alerts;
 	struct rows *rows = v->build(tl, &q);
 	FILE *out = open_memstream(&text, &len);
 	g_assert_true(rows_print(out, v, rows, format, header));
 	fclose(out);
 	rows_free(rows);
+	made_alerts_clear(&made);
 	g_assert_true(g_utf8_validate(text, len, NULL));
 	char *copy = g_strndup(text, len);
 	free(text);
