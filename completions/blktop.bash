@@ -15,6 +15,18 @@ _blktop_view() {
 	printf '%s' "$view"
 }
 
+# The fields of the metric on the command line; nothing if there is none.
+_blktop_fields() {
+	local i metric=
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == --metric ]] && metric=${COMP_WORDS[i + 1]}
+		[[ $metric == = ]] && metric=${COMP_WORDS[i + 2]}
+	done
+	[[ -z $metric ]] || "${COMP_WORDS[0]}" --list-metrics 2>/dev/null |
+		awk -v metric="$metric" '$1 == metric && match($0, /\(by [^)]*\)/) {
+			print substr($0, RSTART + 4, RLENGTH - 5) }' | tr , '\n'
+}
+
 _blktop() {
 	local cur prev view before
 	cur=${COMP_WORDS[COMP_CWORD]}
@@ -47,7 +59,24 @@ _blktop() {
 			-W "$(_blktop_words --list-columns "$view")" -- "${cur#-}")
 		return
 		;;
+	--metric)
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-metrics)" -- "$cur")
+		return
+		;;
+	--where)
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_fields)" -- "$cur")
+		return
+		;;
+	--baseline | --save-baseline)
+		mapfile -t COMPREPLY < <(compgen -W \
+			"$(ls "${XDG_STATE_HOME:-$HOME/.local/state}/blktop/baselines" 2>/dev/null)" -- "$cur")
+		return
+		;;
 	--by)
+		before=
+		[[ $cur == *,* ]] && before=${cur%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_blktop_fields)" -- "${cur##*,}")
+		[[ ${#COMPREPLY[@]} -eq 0 ]] || return
 		mapfile -t COMPREPLY < <(compgen -W 'system process thread cpu priority name second container' -- "$cur")
 		return
 		;;
@@ -109,7 +138,7 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
-	-o | --output | --log | --config | --spans)
+	-o | --output | --log | --config | --spans | --thresholds)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return

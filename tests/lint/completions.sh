@@ -35,6 +35,11 @@ offers duration_ns -b --view = spans --filter dur
 offers tid -b --view syscalls --sort t
 offers process --by p
 offers cpu --by c
+offers call.latency -b --metric call.l
+offers errno -b --metric call.latency --by err
+offers file,errno -b --metric = call.latency --by file,err
+offers operation -b --metric request.latency --where ope
+offers tests --thresholds te
 offers priority --by pr
 offers history --against h
 offers trace= --only t
