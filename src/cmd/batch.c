@@ -247,9 +247,12 @@ static void report_missing(const struct batch *b)
 		return;
 	const char *where = b->o->live ? "received from this session" : "in this trace";
 	g_autofree char *missing = view_missing_text(b->o->view, b->r.tl);
+	g_autoptr(GPtrArray) commands = needs_commands(b->o->view, b->r.tl);
+	g_ptr_array_add(commands, NULL);
+	g_autofree char *all = g_strjoinv(" && ", (char **)commands->pdata);
 	if (missing)
-		log_error("not %s: %s; view %s has no figures from them; "
-			  "blktop --recipe says how to record them", where, missing, b->o->view->id);
+		log_error("not %s: %s; %s %s has no figures from them; record them: %s", where, missing,
+			  b->o->metric_view ? "metric" : "view", b->o->view->id, *all ? all : "blktop --recipe says how");
 	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_missing_text(i, b->r.tl);
 		if (rule)
