@@ -252,7 +252,8 @@ static void report_missing(const struct batch *b)
 	g_autofree char *all = g_strjoinv(" && ", (char **)commands->pdata);
 	if (missing)
 		log_error("not %s: %s; %s %s has no figures from them; record them: %s", where, missing,
-			  b->o->metric_view ? "metric" : "view", b->o->view->id, *all ? all : "blktop --recipe says how");
+			  b->o->metric_view ? "metric" : "view", b->o->view->id,
+			  *all ? all : "blktop --recipe says how");
 	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_missing_text(i, b->r.tl);
 		if (rule)
