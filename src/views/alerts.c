@@ -345,9 +345,11 @@ static char *reason_of(const struct judge *j, const struct alert *a, const struc
 {
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	g_autofree char *sentence = sentence_of(a, j->report_figure, j->report_usual), *cause = alert_cause(j->tl, a);
-	return g_strdup_printf("%s\nthreshold: %s\nsecond: %s to %s (%" G_GINT64_FORMAT ")%s%s", sentence,
+	g_autofree char *changed = alert_changed(j->tl, a);
+	return g_strdup_printf("%s\nthreshold: %s\nsecond: %s to %s (%" G_GINT64_FORMAT ")%s%s%s%s", sentence,
 			       a->threshold->text, timefmt_date_ms(from, s->begin_ns), timefmt_clock_ms(to, s->end_ns),
-			       s->begin_ns, cause ? "\ncause: " : "", cause ? cause : "");
+			       s->begin_ns, cause ? "\ncause: " : "", cause ? cause : "",
+			       changed ? "\nchanged: " : "", changed ? changed : "");
 }
 
 static void report(struct judge *j, const struct second *s)
@@ -534,11 +536,17 @@ static enum metric_field telling_field(const struct metric_query *q)
 	return METRIC_FIELD_N;
 }
 
-/* "mysqld: 83 % of the total": the value that has most of the worst second. */
-static char *largest_value(const struct timeline *tl, const struct alert *a)
+#define BEFORE_NS (10 * NS_PER_S)	/* so much time before an alert is what it is compared with */
+
+/* The first row of a metric split by a field, in the worst second: what has most of it; or, compared with the seconds
+ * before the alert, what changed most. */
+static char *first_row(const struct timeline *tl, const struct alert *a, const struct metric *metric,
+		       enum metric_field field, bool compared)
 {
-	enum metric_field field = telling_field(&a->threshold->query);
-	struct metric_query q = { .metric = a->threshold->query.metric, .by = { field }, .n_by = 1 };
+	struct metric_query q = {
+		.metric = metric, .by = { field }, .n_by = 1, .against = compared ? METRIC_RANGE : METRIC_ALONE,
+		.against_from_ns = a->begin_ns - BEFORE_NS, .against_to_ns = a->begin_ns,
+	};
 	struct view_query query = VIEW_QUERY_INIT;
 	char *text = NULL;
 	if (field == METRIC_FIELD_N || !a->where || (*a->where && !metric_query_where(&q, a->where, NULL)))
@@ -548,16 +556,19 @@ static char *largest_value(const struct timeline *tl, const struct alert *a)
 	query.to_ns = a->worst_end_ns;
 	struct view *v = metric_view_new(&q);
 	struct rows *rows = v->build(tl, &query);
-	if (rows->rows->len > 1 || (rows->rows->len && !a->threshold->query.n_by)) {
+	if (rows->rows->len > 1 || (rows->rows->len && (compared || !a->threshold->query.n_by))) {
 		const struct row *first = rows->rows->pdata[0];
-		const struct value of = v->columns[0].get(first, rows);
-		const struct value share = v->columns[view_column(v, "share_ratio")].get(first, rows);
-		GString *words = g_string_new(NULL);
+		struct value of = v->columns[0].get(first, rows);
+		struct value share = v->columns[view_column(v, "share_ratio")].get(first, rows);
+		struct value more = compared ? v->columns[view_column(v, "difference")].get(first, rows) : share;
+		g_autoptr(GString) words = g_string_new(metric_field_words[field]);
 		append_word(words, of);
-		if (of.kind != VALUE_NONE && share.kind != VALUE_NONE)
-			text = g_strdup_printf("%s %s: %.0f %% of the total", metric_field_words[field], words->str,
-					       100 * share.d);
-		g_string_free(words, true);
+		g_string_append(words, compared && more.kind != VALUE_NONE && more.i < 0 ? ": -" : compared ? ": +" : ": ");
+		if (compared && more.kind != VALUE_NONE)
+			append_figure(words, more.kind, (double)ABS(more.i));
+		if (of.kind != VALUE_NONE && share.kind != VALUE_NONE && more.kind != VALUE_NONE)
+			text = g_strdup_printf("%s%s%.0f %% of %s", words->str, compared ? ", " : "", 100 * ABS(share.d),
+					       compared ? "what changed" : "the total");
 	}
 	rows_free(rows);
 	metric_view_free(v);
@@ -569,11 +580,21 @@ char *alert_cause(const struct timeline *tl, const struct alert *a)
 {
 	const struct span *s = worst_span(tl, a);
 	if (!s)
-		return a->worst_trace || a->threshold->comparison >= THRESHOLD_LT ? NULL : largest_value(tl, a);
+		return a->worst_trace || a->threshold->comparison >= THRESHOLD_LT ? NULL :
+			first_row(tl, a, a->threshold->query.metric, telling_field(&a->threshold->query), false);
 	struct explanations *e = explanations_new(tl);
 	char *cause = explanations_of(e, s);
 	explanations_free(e);
 	return cause;
+}
+
+char *alert_changed(const struct timeline *tl, const struct alert *a)
+{
+	const struct metric_query *q = &a->threshold->query;
+	bool of_request = g_str_has_prefix(q->metric->id, "request."), of_span = g_str_has_prefix(q->metric->id, "span.");
+	if (!of_request && !of_span)
+		return first_row(tl, a, q->metric, telling_field(q), true);
+	return first_row(tl, a, metric_find(of_request ? "request.time" : "span.time", NULL), METRIC_BY_part, true);
 }
 
 /* ---- baselines ---- */

@@ -50,8 +50,8 @@ void alerts_begin_at(struct alerts *a, int64_t ns);	/* seconds that began before
 void alerts_note_range(struct alerts *a, int64_t from_ns, int64_t to_ns);
 
 /* Called when a threshold is reached for as long as it says, at most once in `every`. `reason` has lines: "p99 of
- * thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "threshold: ...", "second: ...", "cause: ...". Names are raw bytes
- * of the trace. */
+ * thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "threshold: ...", "second: ...", "cause: ...", "changed: ...". Names
+ * are raw bytes of the trace. */
 typedef void (*alerts_call)(void *data, const struct alert *alert, const char *reason);
 void alerts_on_alert(struct alerts *a, alerts_call call, void *data);
 
@@ -67,8 +67,12 @@ char *alerts_describe_missing(const struct alerts *a);
 
 /* "p99 of thumbnail is 98.4ms, 3.4 times the usual 28.9ms"; raw bytes. Free with g_free(). */
 char *alert_sentence(const struct alert *a);
-/* Why, by the request or by what changed in its worst second: "disk: ...". NULL: unknown. Free with g_free(). */
+/* Why: the cause of the slowest request of its worst second, or what has most of that second. NULL: unknown. Free with
+ * g_free(). */
 char *alert_cause(const struct timeline *tl, const struct alert *a);
+/* What is different in its worst second from the ten seconds before the alert, as sums of a second: "part disk:
+ * +412ms, 74 % of what changed". NULL: unknown. Free with g_free(). */
+char *alert_changed(const struct timeline *tl, const struct alert *a);
 
 /* ---- baselines ---- */
 

@@ -15,8 +15,8 @@ struct alert_row {
 	struct alert alert;		/* a copy, if it was reached; its texts are the rows' */
 	const char *sentence;
 	bool judged;
-	const char *cause;		/* made at first use */
-	bool has_cause;
+	const char *cause, *changed;	/* made at first use */
+	bool has_cause, has_changed;
 };
 
 #define ROW(row) ((const struct alert_row *)(row))
@@ -176,6 +176,17 @@ static GETTER(get_cause)
 	return value_text(r->cause);
 }
 
+static GETTER(get_changed)
+{
+	struct alert_row *r = (struct alert_row *)row;
+	if (!r->has_changed && r->reached) {
+		g_autofree char *changed = alert_changed(rows->tl, &r->alert);
+		r->changed = changed ? rows_text((struct rows *)rows, changed) : NULL;
+	}
+	r->has_changed = true;
+	return value_text(r->changed);
+}
+
 static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 5, 0, "OK; WARN: reached, but not yet for as long as the threshold says, or only "
 		    "its warn value; ALERT; -: there was nothing to judge", get_state),
@@ -192,6 +203,8 @@ static const struct column columns[] = {
 	COLUMN_T("of", "OF", 20, 0, "the operation, or the values of the fields", get_of),
 	COLUMN_T("threshold", "THRESHOLD", 32, 3, "the threshold, as it was written", get_threshold),
 	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", get_sentence),
+	COLUMN_T("changed", "CHANGED", 36, 7, "what is different in the worst second from the ten seconds before the "
+		 "alert", get_changed),
 	COLUMN_FLEX("cause", "CAUSE", 24, "why: the cause of the slowest request of the worst second, or what has "
 			"most of it", get_cause),
 };

@@ -213,6 +213,8 @@ static void test_alerts(void)
 	g_assert_cmpint(a->end_ns, ==, FAKE_T0 + 4 * FAKE_S);
 	g_assert_cmpint(a->red_ns, ==, FAKE_T0 + 3 * FAKE_S);
 	g_assert_false(a->open);
+	g_autofree char *changed = alert_changed(w.tl, a);	/* of one request */
+	g_assert_cmpstr(changed, ==, "part user: +90.0ms, 100 % of what changed");
 	watching_clear(&w);
 }
 
