@@ -563,12 +563,13 @@ static char *first_row(const struct timeline *tl, const struct alert *a, const s
 		struct value more = compared ? v->columns[view_column(v, "difference")].get(first, rows) : share;
 		g_autoptr(GString) words = g_string_new(metric_field_words[field]);
 		append_word(words, of);
-		g_string_append(words, compared && more.kind != VALUE_NONE && more.i < 0 ? ": -" : compared ? ": +" : ": ");
+		bool less = compared && more.kind != VALUE_NONE && more.i < 0;
+		g_string_append(words, less ? ": -" : compared ? ": +" : ": ");
 		if (compared && more.kind != VALUE_NONE)
 			append_figure(words, more.kind, (double)ABS(more.i));
 		if (of.kind != VALUE_NONE && share.kind != VALUE_NONE && more.kind != VALUE_NONE)
-			text = g_strdup_printf("%s%s%.0f %% of %s", words->str, compared ? ", " : "", 100 * ABS(share.d),
-					       compared ? "what changed" : "the total");
+			text = g_strdup_printf("%s%s%.0f %% of %s", words->str, compared ? ", " : "",
+					       100 * ABS(share.d), compared ? "what changed" : "the total");
 	}
 	rows_free(rows);
 	metric_view_free(v);
@@ -591,7 +592,8 @@ char *alert_cause(const struct timeline *tl, const struct alert *a)
 char *alert_changed(const struct timeline *tl, const struct alert *a)
 {
 	const struct metric_query *q = &a->threshold->query;
-	bool of_request = g_str_has_prefix(q->metric->id, "request."), of_span = g_str_has_prefix(q->metric->id, "span.");
+	bool of_request = g_str_has_prefix(q->metric->id, "request.");
+	bool of_span = g_str_has_prefix(q->metric->id, "span.");
 	if (!of_request && !of_span)
 		return first_row(tl, a, q->metric, telling_field(q), true);
 	return first_row(tl, a, metric_find(of_request ? "request.time" : "span.time", NULL), METRIC_BY_part, true);

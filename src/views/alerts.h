@@ -50,8 +50,8 @@ void alerts_begin_at(struct alerts *a, int64_t ns);	/* seconds that began before
 void alerts_note_range(struct alerts *a, int64_t from_ns, int64_t to_ns);
 
 /* Called when a threshold is reached for as long as it says, at most once in `every`. `reason` has lines: "p99 of
- * thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "threshold: ...", "second: ...", "cause: ...", "changed: ...". Names
- * are raw bytes of the trace. */
+ * thumbnail is 98.4ms, 3.4 times the usual 28.9ms", "threshold: ...", "second: ...", "cause: ...", "changed: ...".
+ * Names are raw bytes of the trace. */
 typedef void (*alerts_call)(void *data, const struct alert *alert, const char *reason);
 void alerts_on_alert(struct alerts *a, alerts_call call, void *data);
 
