@@ -211,8 +211,14 @@ static const struct metric *event_metric(const char *id, GError **error)
 			    id);
 		return NULL;
 	}
+	static GHashTable *all;			/* id -> struct metric */
+	if (!all)
+		all = g_hash_table_new(g_str_hash, g_str_equal);
+	struct metric *m = g_hash_table_lookup(all, id);
+	if (m)
+		return m;
 	g_autofree char *event = g_strndup(name, (gsize)(dot - name)), *field = g_strconcat("arg", dot, NULL);
-	struct metric *m = g_new(struct metric, 1);
+	m = g_new(struct metric, 1);
 	const char **needs = g_new0(const char *, 2);
 	needs[0] = g_intern_string(event);
 	*m = (struct metric){
@@ -222,6 +228,7 @@ static const struct metric *event_metric(const char *id, GError **error)
 		.needs = needs, .reads = READS(thread), .kind = OF_EVENTS, .event = g_intern_string(event),
 		.event_field = g_intern_string(field),
 	};
+	g_hash_table_insert(all, (gpointer)m->id, m);
 	return m;
 }
 

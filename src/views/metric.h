@@ -68,7 +68,7 @@ struct metric {
 
 size_t metrics_n(void);
 const struct metric *metric_at(size_t i);	/* in the order of the schema; NULL: i is too large */
-/* Also field:EVENT.FIELD, an integer field of any event. NULL: *error proposes the most similar one. */
+/* Also field:EVENT.FIELD, an integer field of any event. NULL: *error proposes the most similar one. One thread. */
 const struct metric *metric_find(const char *id, GError **error);
 
 /* Does the trace have the events that the metric needs? */
