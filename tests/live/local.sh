@@ -184,7 +184,7 @@ here rule -y -b --view spans --live-timer 100ms --snapshot-when 'count of any > 
 is "a rule: exit status" $? 0
 dir=$(sed -n 's/.*snapshot (count of .*): //p' "$work/out.rule.err" | head -n 1)
 ok "a rule: a snapshot is taken" [ -d "$dir" ]
-ok "a rule: its cause is beside it" grep -q '^rule: count of any > 0$' "$dir/blktop-cause.txt"
+ok "a rule: its cause is beside it" grep -q '^threshold: count of any > 0$' "$dir/blktop-cause.txt"
 here read -b --view spans --format csv "$dir"
 is "a snapshot is a trace" $? 0
 ok "with spans" [ "$(wc -l <"$work/out.read")" -gt 1 ]
