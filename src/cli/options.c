@@ -466,8 +466,12 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 		return check_log_filter(w->filter, error);
 
 	if (w->filter && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH &&
-	    w->command != COMMAND_REPORT)
-		return fail(error, "--filter needs -b, log, report or the screen");
+	    w->command != COMMAND_REPORT && !w->slowest)
+		return fail(error, "--filter needs -b, log, report, --export-slowest or the screen");
+	if (w->filter && w->slowest) {
+		o->expr = view_expr(view_find("traces"), w->filter, &why);
+		return o->expr || fail(error, "--filter: %s", why->message);
+	}
 	if (!w->filter || !o->view)
 		return true;		/* the screen parses it for its first view */
 	o->expr = view_expr(o->view, w->filter, &why);

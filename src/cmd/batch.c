@@ -511,7 +511,9 @@ static int export_spans(struct reading *r, const struct options *o)
 	int code = reading_code(r);
 	if (r->signal || (code != EXIT_FINE && timeline_n_spans(r->tl) == 0))
 		return code;
-	g_autofree char *text = span_export(r->tl, &o->selection, o->span_format, &n_spans, &error);
+	struct span_selection selection = o->selection;
+	selection.filter = o->expr;
+	g_autofree char *text = span_export(r->tl, &selection, o->span_format, &n_spans, &error);
 	if (!text) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;

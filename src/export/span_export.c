@@ -6,6 +6,7 @@
 
 #include "base/timefmt.h"
 #include "export/spans.h"
+#include "views/view.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -67,11 +68,31 @@ static int compare_slowest(const void *va, const void *vb)
 	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
 }
 
-static void add_slowest(GArray *traces, const struct history *h, unsigned n)
+/* The ids of traces that pass the filter: a set of uint64_t. */
+static GHashTable *filtered_traces(const struct timeline *tl, const struct expr *filter)
 {
+	GHashTable *ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	const struct view *v = view_find("traces");
+	struct view_query all = VIEW_QUERY_INIT;
+	struct rows *rows = v->build(tl, &all);
+	rows_filter(rows, v, filter);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = rows->rows->pdata[i];
+		g_hash_table_add(ids, g_memdup2(&row->drill.trace_id, sizeof row->drill.trace_id));
+	}
+	rows_free(rows);
+	return ids;
+}
+
+static void add_slowest(GArray *traces, const struct history *h, unsigned n, const struct expr *filter)
+{
+	g_autoptr(GHashTable) wanted = filter ? filtered_traces(h->tl, filter) : NULL;
 	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct trace_info));
-	for (size_t i = 0; i < timeline_n_traces(h->tl); i++)
-		g_array_append_vals(sorted, timeline_trace(h->tl, i), 1);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
+		if (!wanted || g_hash_table_contains(wanted, &t->trace_id))
+			g_array_append_vals(sorted, t, 1);
+	}
 	g_array_sort(sorted, compare_slowest);
 	for (guint i = 0; i < sorted->len && i < n; i++)
 		add_trace(traces, h->tl, g_array_index(sorted, struct trace_info, i).trace_id, 0);
@@ -82,6 +103,7 @@ static void set_error(GError **error, const struct span_selection *what)
 	uint64_t id = what->span_id ? what->span_id : what->trace_id;
 	if (what->slowest)
 		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+				    what->filter ? "no spans to export: the filter leaves none" :
 				    "no spans to export: the trace has none");
 	else
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no %s %016" G_GINT64_MODIFIER
@@ -129,7 +151,7 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 	g_array_set_clear_func(traces, clear_trace);
 	uint64_t trace_id = export_trace_named(tl, what->trace_upper, what->trace_id);
 	if (what->slowest)
-		add_slowest(traces, h, what->slowest);
+		add_slowest(traces, h, what->slowest, what->filter);
 	else if (!trace_id && !what->trace_zero && what->span_id)
 		trace_id = trace_of_span(h, what->span_id);
 	if (!what->slowest && (trace_id || what->trace_zero))

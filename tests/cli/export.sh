@@ -57,4 +57,15 @@ refused 1 "00000000000000ff" --export-span ff "$ust"
 refused 1 "" --export-slowest 1 "$TRACES/kernel-small/trace"
 refused 1 "nowhere" --export-slowest 1 "$work/nowhere"
 
+# The slowest of those that a filter leaves: as the view traces has them.
+run -b --view traces --filter 'duration_ns < 12ms' --sort -duration_ns --columns trace_id,duration_ns --format csv "$TRACES/demo/trace"
+sed -n 's/,.*//p' "$work/out" | tail -n +2 | tail -n 2 | tr -d '\r' | sort >"$work/want"
+run --export-slowest 2 --filter 'duration_ns < 12ms' --format zipkin "$TRACES/demo/trace"
+grep -o '"traceId":"[0-9a-f]*"' "$work/out" | cut -d '"' -f 4 | sort -u >"$work/got"
+ok "the slowest of those that a filter leaves" cmp "$work/want" "$work/got"
+ok "these are two" [ "$(wc -l <"$work/got")" -eq 2 ]
+refused 1 "the filter leaves none" --export-slowest 2 --filter 'duration_ns > 1h' "$TRACES/demo/trace"
+refused 2 "no column 'nosuch'" --export-slowest 2 --filter 'nosuch > 1' "$TRACES/demo/trace"
+refused 2 "--filter needs" --export-trace 1 --filter 'duration_ns > 1' "$TRACES/demo/trace"
+
 done_testing
