@@ -166,9 +166,10 @@ run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
 # These are left to make check-long whole: others in make check show most of what they show.
 LONG_ONLY := tests/truth/apart.py tests/truth/machines.py tests/truth/native-only.py tests/truth/readers.py \
-	$(patsubst %,tests/live/%.sh,bad-path blkin corrected files hosts late network outage quiet readers rewind \
-	slow-path two-sessions)
-CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(PLAIN_TESTS) $(filter-out $(LONG_ONLY),$(SCRIPTS))
+	tests/cli/hostile-names.py tests/cli/requests.sh tests/lint/sanitized.sh \
+	$(patsubst %,tests/live/%.sh,bad-path blkin corrected files hosts late network outage processes quiet readers \
+	rewind slow-path two-sessions) $(BUILD)/tests/test-limits-metadata $(BUILD)/tests/test-limits-packets
+CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(filter-out $(LONG_ONLY),$(PLAIN_TESTS) $(SCRIPTS))
 # First, so that none is left running alone.
 LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
 	%/hostile-traces.py %/hostile-relay.py %/every-key.sh %/memory.sh,$(CHECKED))
