@@ -261,11 +261,13 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 }
 
 /* The id of the view that Enter opens. A container opens its processes; a thread, or a row without a known process,
- * its system calls. NULL: rows that belong to no thread open nothing. */
+ * its system calls. NULL: rows that belong to no thread or trace open nothing. */
 static const char *drill_of(const struct view *v, const struct row *row)
 {
 	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
 
+	if (row && !strcmp(v->drill, "waterfall") && !query_has_trace(&row->drill))
+		return NULL;
 	if (row && row->drill.pid < 0 && row->drill.tid < 0 && row->drill.container && !strcmp(v->drill, "process"))
 		return "processes";
 	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
