@@ -23,7 +23,7 @@ refused 2 "--against: time" -b --metric call.latency --against 'x..+2s' "$TRACES
 refused 2 "is not before" -b --metric call.latency --against '+2s..+1s' "$TRACES/demo/trace"
 refused 2 "needs a recorded trace" -b --metric call.latency --against '+1s..+2s' -r localhost
 refused 2 "log comes first" --config none log "$TRACES/demo"
-refused 2 "--filter needs" --export-slowest 1 --filter 'name == x' "$TRACES/demo"
+refused 2 "--filter needs" --export-trace 1 --filter 'name == x' "$TRACES/demo"
 refused 2 "--filter needs" save -o "$work/piece" --filter 'name == x' "$TRACES/demo"
 refused 2 "--at needs" --export-slowest 1 --at +1s "$TRACES/demo"
 refused 2 "--view needs" log --view spans "$TRACES/demo"
