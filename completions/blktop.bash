@@ -4,24 +4,28 @@ _blktop_words() { # _blktop_words OPTION...: the first words of what the program
 	"${COMP_WORDS[0]}" "$@" 2>/dev/null | awk '{ print $1 }'
 }
 
+# What was given with an option before the cursor; nothing if it was not given.
+_blktop_given() { # _blktop_given OPTION
+	local i value=
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == "$1" ]] && value=${COMP_WORDS[i + 1]}
+		[[ $value == = ]] && value=${COMP_WORDS[i + 2]}
+	done
+	printf '%s' "$value"
+}
+
 # The view that columns are of: --view, or what a subcommand's rows are.
 _blktop_view() {
-	local i view=
-	[[ ${COMP_WORDS[1]} == report ]] && view=traces
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		[[ ${COMP_WORDS[i]} == --view ]] && view=${COMP_WORDS[i + 1]}
-		[[ $view == = ]] && view=${COMP_WORDS[i + 2]}
-	done
+	local view
+	view=$(_blktop_given --view)
+	[[ -n $view || ${COMP_WORDS[1]} != report ]] || view=traces
 	printf '%s' "$view"
 }
 
 # The fields of the metric on the command line; nothing if there is none.
 _blktop_fields() {
-	local i metric=
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		[[ ${COMP_WORDS[i]} == --metric ]] && metric=${COMP_WORDS[i + 1]}
-		[[ $metric == = ]] && metric=${COMP_WORDS[i + 2]}
-	done
+	local metric
+	metric=$(_blktop_given --metric)
 	[[ -z $metric ]] || "${COMP_WORDS[0]}" --list-metrics 2>/dev/null |
 		awk -v metric="$metric" '$1 == metric && match($0, /\(by [^)]*\)/) {
 			print substr($0, RSTART + 4, RLENGTH - 5) }' | tr , '\n'

@@ -616,6 +616,17 @@ bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError *
 	return !e->root || check_node(e, e->root, kind, data, error);
 }
 
+char *expr_quote(const char *text)
+{
+	GString *s = g_string_new("\"");
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			g_string_append_c(s, '\\');
+		g_string_append_c(s, *text);
+	}
+	return g_string_free(g_string_append_c(s, '"'), false);
+}
+
 void expr_free(struct expr *e)
 {
 	if (!e)

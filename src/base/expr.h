@@ -41,6 +41,8 @@ typedef enum value_kind (*expr_kind)(int column, const void *data);
  * takes. expr_match() treats such a literal as a missing value; this reports it to the user. */
 bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error);
 bool expr_match(const struct expr *e, expr_get get, const void *row, const void *data);
+/* The text as a "STRING" of an expression. Free with g_free(). */
+char *expr_quote(const char *text);
 void expr_free(struct expr *e);			/* NULL is fine */
 
 #define BLK_EXPR_ERROR (blk_expr_error_quark())

@@ -309,13 +309,8 @@ static bool read_thresholds(struct options *o, const struct words *w, GError **e
 		if (o->thresholds->len > LIMIT_THRESHOLDS)
 			return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
 	}
-	if (w->thresholds && !threshold_read_file(o->thresholds, w->thresholds, &why))
-		return fail(error, "--thresholds: %s", why->message);
-	for (guint i = 0; i < o->thresholds->len; i++) {
-		const struct threshold *t = o->thresholds->pdata[i];
-		o->thresholds_of_counters |= (t->query.metric->reads & READS(count)) != 0;
-	}
-	return true;
+	return !w->thresholds || threshold_read_file(o->thresholds, w->thresholds, &why) ||
+	       fail(error, "--thresholds: %s", why->message);
 }
 
 static bool read_exec(struct options *o, const struct words *w, GError **error)
@@ -962,6 +957,16 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_ptr_array_add(operands, NULL);
 	ret->paths = g_strdupv((char **)operands->pdata);
 	return ok;
+}
+
+bool options_count_threads(const struct options *o)
+{
+	for (guint i = 0; o->thresholds && i < o->thresholds->len; i++) {
+		const struct threshold *t = o->thresholds->pdata[i];
+		if (t->query.metric->reads & READS(count))
+			return true;
+	}
+	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
 }
 
 void options_clear(struct options *o)

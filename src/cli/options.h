@@ -46,7 +46,6 @@ struct options {
 	struct view *metric_view;	/* then also .view; owned */
 	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds; NULL: none */
 	bool check;			/* --check */
-	bool thresholds_of_counters;	/* one of them is of perf counters */
 	char *baseline, *save_baseline;	/* paths of --baseline, --save-baseline; or NULL */
 	enum view_by by;		/* --by, else the view's own */
 	struct view_query narrow;	/* --only, --against */
@@ -92,11 +91,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 void options_clear(struct options *o);
 
 /* Must events be counted by thread while the trace is read? */
-static inline bool options_count_threads(const struct options *o)
-{
-	return o->thresholds_of_counters ||
-	       (o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by)));
-}
+bool options_count_threads(const struct options *o);
 
 /* The length of a "second", in ns. */
 static inline int64_t options_step(const struct options *o)

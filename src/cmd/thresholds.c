@@ -5,7 +5,6 @@
 #include "cli/messages.h"
 #include "cmd/local.h"
 
-#include "base/disk.h"
 #include "base/text.h"
 #include "views/alerts.h"
 
@@ -93,7 +92,7 @@ static bool is_worse(const struct alert *a, const struct alert *than)
 {
 	if (a->state != than->state || a->threshold != than->threshold)
 		return a->state > than->state;
-	return a->threshold->comparison <= THRESHOLD_GE ? a->worst > than->worst : a->worst < than->worst;
+	return threshold_is_worse(a->threshold, a->worst, than->worst);
 }
 
 enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns)
@@ -107,7 +106,7 @@ enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64
 
 	for (size_t i = 0; i < alerts_n(alerts); i++) {
 		const struct alert *a = alerts_at(alerts, i);
-		if (a->begin_ns >= to_ns || a->end_ns <= from_ns)
+		if (!alert_overlaps(a, from_ns, to_ns))
 			continue;
 		n++;
 		worst = !worst || is_worse(a, worst) ? a : worst;

@@ -76,7 +76,7 @@ struct span_selection {
 	uint64_t trace_upper;	/* upper half of an id with 32 digits; 0: not given */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
 	unsigned slowest;	/* > 0: export the N slowest traces instead */
-	const struct expr *filter;	/* of these; over the columns of view traces; NULL: all */
+	const struct expr *filter;	/* .slowest: only traces that pass it, as rows of view traces; or NULL */
 	bool with_kernel;	/* also export waits and long system calls as child spans */
 };
 

@@ -210,11 +210,10 @@ static char *sentence_of(const struct alert *a, double figure, double usual)
 	const struct threshold *t = a->threshold;
 	enum value_kind unit = threshold_unit(t);
 	GString *text = g_string_new(threshold_figure_word(t->figure));
-	bool of_operation = !strchr(t->subject, '.') && strstr(t->subject, " of ");
-	if (!of_operation)
+	if (!t->of_operation)
 		g_string_append_printf(text, " of %s", t->query.metric->id);
 	if (*a->of)
-		g_string_append_printf(text, "%s%s", of_operation ? " of " : " for ", a->of);
+		g_string_append_printf(text, "%s%s", t->of_operation ? " of " : " for ", a->of);
 	g_string_append(text, " is ");
 	append_figure(text, unit, figure);
 	if (t->value.times_usual && usual > 0) {
@@ -230,11 +229,6 @@ char *alert_sentence(const struct alert *a)
 }
 
 /* ---- alerts ---- */
-
-static bool is_worse(const struct threshold *t, double figure, double than)
-{
-	return t->comparison <= THRESHOLD_GE ? figure > than : figure < than;
-}
 
 /* Drops the oldest alert that has ended. False: none has. */
 static bool drop_one(struct alerts *a)
@@ -283,6 +277,7 @@ static void note_worst(struct alert *a, const struct second *s, double figure, d
 	a->worst_end_ns = s->end_ns;
 	a->worst_trace = slowest ? slowest->trace_id : 0;
 	a->worst_span = slowest ? slowest->span_id : 0;
+	a->worst_kind = slowest ? (int)slowest->kind : -1;
 }
 
 /* Is what was counted in the second perhaps not all? */
@@ -304,7 +299,7 @@ static void note_judged(struct judge *j, const struct second *s, double figure)
 		g_array_append_val(j->judged, now);
 	if (s->begin_ns >= j->alerts->note_to_ns || s->end_ns <= j->alerts->note_from_ns)
 		return;
-	j->worst = !j->any || is_worse(j->threshold, figure, j->worst) ? figure : j->worst;
+	j->worst = !j->any || threshold_is_worse(j->threshold, figure, j->worst) ? figure : j->worst;
 	j->any = true;
 }
 
@@ -326,13 +321,13 @@ static void judge_value(struct judge *j, struct watched *w, const struct second 
 	if (!a)
 		return;
 	bool is_red = w->so_far >= t->seconds;
-	if (!a->seconds++ || is_worse(t, figure, a->worst))
+	if (!a->seconds++ || threshold_is_worse(t, figure, a->worst))
 		note_worst(a, s, figure, usual, slowest);
 	a->end_ns = s->end_ns;
 	a->state = MAX(a->state, is_red ? ALERT_RED : ALERT_WARN);
 	if (is_red && a->red_ns == TIME_UNKNOWN)
 		a->red_ns = s->end_ns;
-	bool is_worst = !j->report || is_worse(t, figure, j->report_figure) ||
+	bool is_worst = !j->report || threshold_is_worse(t, figure, j->report_figure) ||
 			(figure == j->report_figure && strcmp(a->of, j->report->of) < 0);
 	if (is_red && is_worst) {
 		j->report = a;
@@ -435,15 +430,20 @@ void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 	if (first >= end)
 		return;
 	int64_t requests_from = timeline_requests_from(tl), to_ns = timeline_second(tl, end - 1)->end_ns;
-	if (requests_from != TIME_UNKNOWN && requests_from > timeline_second(tl, first)->begin_ns)
-		a->spans_were_gone = true;
+	bool were_gone = requests_from != TIME_UNKNOWN && requests_from > timeline_second(tl, first)->begin_ns;
 	for (guint i = 0; i < a->judges->len; i++) {
 		struct judge *j = a->judges->pdata[i];
 		j->tl = tl;
+		a->spans_were_gone |= were_gone && metric_is_of_spans(j->threshold->query.metric);
 		metric_each_second(tl, &j->threshold->query, first, end, visit, j);
 	}
 	a->judged_to_ns = to_ns;
 	g_ptr_array_sort(a->list, compare_alerts);
+}
+
+bool alert_overlaps(const struct alert *a, int64_t from_ns, int64_t to_ns)
+{
+	return a->begin_ns < to_ns && (a->open || a->end_ns > from_ns);
 }
 
 size_t alerts_n(const struct alerts *a)
@@ -514,7 +514,7 @@ static const struct span *worst_span(const struct timeline *tl, const struct ale
 	const GArray *spans = timeline_trace_spans(tl, a->worst_trace);
 	for (guint i = 0; spans && i < spans->len; i++) {
 		const struct span *s = timeline_span(tl, g_array_index(spans, uint32_t, i));
-		if (s->span_id == a->worst_span && s->state != SPAN_OPEN)
+		if (s->span_id == a->worst_span && (int)s->kind == a->worst_kind && s->state != SPAN_OPEN)
 			return s;
 	}
 	return NULL;

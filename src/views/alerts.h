@@ -35,6 +35,7 @@ struct alert {
 	double worst, usual;		/* and the usual there; 0: unknown */
 	int64_t worst_begin_ns, worst_end_ns;	/* that second */
 	uint64_t worst_trace, worst_span;	/* the slowest request or span of that second; 0: unknown */
+	int worst_kind;			/* of that span: enum span_kind, or -1 */
 };
 
 struct alerts;
@@ -57,6 +58,7 @@ void alerts_on_alert(struct alerts *a, alerts_call call, void *data);
 
 size_t alerts_n(const struct alerts *a);	/* alerts, by their beginnings */
 const struct alert *alerts_at(const struct alerts *a, size_t i);
+bool alert_overlaps(const struct alert *a, int64_t from_ns, int64_t to_ns);	/* one that is open has no end */
 const GPtrArray *alerts_thresholds(const struct alerts *a);
 /* Was anything judged in [from_ns, to_ns)? */
 bool alerts_have_judged(const struct alerts *a, const struct threshold *t, int64_t from_ns, int64_t to_ns);

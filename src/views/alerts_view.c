@@ -24,7 +24,7 @@ struct alert_row {
 static bool overlaps(const struct view_query *q, const struct alert *a)
 {
 	bool all = !q->from_ns && !q->to_ns;
-	return all || (a->begin_ns < q->to_ns && (a->open || a->end_ns > q->from_ns));
+	return all || alert_overlaps(a, q->from_ns, q->to_ns);
 }
 
 static struct alert_row *add_row(struct rows *rows, const struct threshold *t, const struct alert *a)

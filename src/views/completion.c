@@ -80,15 +80,7 @@ static char *value_word(const char *value)
 	bool plain = *value;
 	for (const char *c = value; *c; c++)
 		plain = plain && is_word(*c) && !strchr("*?", *c);
-	if (plain)
-		return g_strdup(value);
-	GString *s = g_string_new("\"");
-	for (const char *c = value; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			g_string_append_c(s, '\\');
-		g_string_append_c(s, *c);
-	}
-	return g_string_free(g_string_append_c(s, '"'), false);
+	return plain ? g_strdup(value) : expr_quote(value);
 }
 
 static bool begins_with(const char *word, const char *begin)

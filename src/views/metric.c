@@ -179,6 +179,11 @@ const struct metric *metric_at(size_t i)
 	return i < list()->len ? &g_array_index(list(), struct metric, i) : NULL;
 }
 
+bool metric_is_of_spans(const struct metric *m)
+{
+	return m->kind == OF_SPANS;
+}
+
 bool metric_is_recorded(const struct metric *m, const struct timeline *tl)
 {
 	if (m->kind == OF_SPANS && timeline_has_spans(tl))
@@ -367,14 +372,8 @@ char *metric_where_text(enum metric_field field, struct value value)
 		return NULL;
 	if (value.kind != VALUE_TEXT)
 		return g_strdup_printf("%s == %" G_GINT64_FORMAT, name, value.i);
-	GString *text = g_string_new(name);
-	g_string_append(text, " == \"");
-	for (const char *c = value.s; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			g_string_append_c(text, '\\');
-		g_string_append_c(text, *c);
-	}
-	return g_string_free(g_string_append_c(text, '"'), false);
+	g_autofree char *quoted = expr_quote(value.s);
+	return g_strdup_printf("%s == %s", name, quoted);
 }
 
 /* ---- one figure, and the values of its fields ---- */
@@ -565,7 +564,7 @@ struct metric_row {
 	struct common c;		/* .latency: the single values */
 	struct value by[METRIC_SPLITS];
 	int64_t sum;
-	const struct span *slowest;	/* of spans; NULL: none */
+	struct worst_span slowest;	/* of spans */
 	double of_all, seconds;		/* sum of all rows; length of the range */
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
@@ -734,8 +733,8 @@ static void add_span(struct sums *sums, const struct span *s)
 		if (!r)
 			continue;
 		hist_add(sums->before ? &r->before.values : &r->c.latency, ns);
-		if (!r->slowest || span_duration(s) > span_duration(r->slowest))
-			r->slowest = s;
+		if (!sums->before)
+			worst_add(&r->slowest, s, ns);
 	}
 }
 
@@ -929,7 +928,7 @@ static void visit_second(struct sums *sums, const struct second *s, metric_visit
 	while (g_hash_table_iter_next(&iter, &key, &row)) {
 		struct metric_row *r = row;
 		struct metric_value v = {
-			.key = key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest,
+			.key = key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest.span,
 			.sum = r->sum + (hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0),
 		};
 		visit(data, s, &v);

@@ -58,7 +58,7 @@ struct metric {
 	enum value_kind unit;		/* VALUE_NS, VALUE_BYTES or VALUE_COUNT */
 	bool has_values;		/* single values with quantiles; else only their sum is known */
 	uint32_t fields;		/* 1 << enum metric_field: may be split by them */
-	uint32_t call_fields;		/* of these, those that only single calls and events have: metric_calls.h */
+	uint32_t call_fields;		/* those of .fields that only single calls and events have: metric_calls.h */
 	const char *const *needs;	/* as in struct view */
 	uint32_t reads;			/* likewise */
 	int kind;			/* private: enum cell_kind, or negative: of spans, of events */
@@ -71,6 +71,7 @@ const struct metric *metric_at(size_t i);	/* in the order of the schema; NULL: i
 /* Also field:EVENT.FIELD, an integer field of any event. NULL: *error proposes the most similar one. One thread. */
 const struct metric *metric_find(const char *id, GError **error);
 
+bool metric_is_of_spans(const struct metric *m);	/* request.*, span.*; others are sums of cells */
 /* Does the trace have the events that the metric needs? */
 bool metric_is_recorded(const struct metric *m, const struct timeline *tl);
 

@@ -103,6 +103,7 @@ static bool read_operation(struct threshold *t, const char *figure, const char *
 	g_autofree char *too_many = next_word(text, &unused, NULL);
 	if (too_many)
 		return fail(error, "'%s' follows the operation; a name of several words needs quotes", too_many);
+	t->of_operation = true;
 	t->figure = (enum threshold_figure)found;
 	t->query.metric = metric_find("request.latency", NULL);
 	bool any = !quoted && g_str_equal(operation, "any"), errors = t->figure == FIGURE_ERRORS;
@@ -129,8 +130,10 @@ static bool read_metric(struct threshold *t, const char **text, GError **error)
 {
 	t->figure = t->query.metric->has_values ? FIGURE_P99 : FIGURE_SUM;
 	for (int i = 0; i < FIGURE_N; i++)
-		if (skip_word(text, figures[i].word))
+		if (skip_word(text, figures[i].word)) {
 			t->figure = (enum threshold_figure)i;
+			break;
+		}
 	if (t->figure == FIGURE_ERRORS)
 		return fail(error, "errors are those of an operation: errors of any > 0");
 	if (t->figure != FIGURE_SUM && !t->query.metric->has_values)
@@ -279,8 +282,11 @@ static const char *find_comparison(const char *text, GError **error)
 	const char *found = NULL;
 	int depth = 0;
 	for (const char *s = text; *s; s++) {
-		const char *end = *s == '"' || *s == '\'' ? strchr(s + 1, *s) : s;
-		if (!end) {
+		const char *end = s;
+		bool quoted = *s == '"' || *s == '\'';
+		for (end += quoted; quoted && *end && *end != *s; end++)
+			end += *end == '\\' && end[1];
+		if (quoted && !*end) {
 			fail(error, "the quote before \"%s\" is not closed", s + 1);
 			return NULL;
 		}
@@ -412,6 +418,11 @@ bool threshold_reached(const struct threshold *t, const struct threshold_value *
 		return false;
 	return t->comparison == THRESHOLD_GT ? figure > limit : t->comparison == THRESHOLD_GE ? figure >= limit :
 	       t->comparison == THRESHOLD_LT ? figure < limit : figure <= limit;
+}
+
+bool threshold_is_worse(const struct threshold *t, double figure, double than)
+{
+	return t->comparison <= THRESHOLD_GE ? figure > than : figure < than;
 }
 
 const char *threshold_figure_word(enum threshold_figure figure)

@@ -41,6 +41,7 @@ struct threshold_value {
 struct threshold {
 	char *text;			/* as it was written */
 	char *subject;			/* of it, what is measured: "p99 of thumbnail"; names the entry of a baseline */
+	bool of_operation;		/* FIGURE of OPERATION, not a metric by its name */
 	char *operation, *where;	/* as they were read; NULL: any, none */
 	struct metric_query query;
 	enum threshold_figure figure;
@@ -66,6 +67,8 @@ bool threshold_counts(const struct threshold *t);
 double threshold_figure_of(const struct threshold *t, const struct hist *values, int64_t sum);
 /* Is the value reached? usual <= 0: unknown; what is a multiple of it is not reached. */
 bool threshold_reached(const struct threshold *t, const struct threshold_value *value, double figure, double usual);
+/* Of two figures, is the first one further beyond a value? */
+bool threshold_is_worse(const struct threshold *t, double figure, double than);
 const char *threshold_figure_word(enum threshold_figure figure);	/* "p99" */
 
 #endif

@@ -17,7 +17,8 @@ static void test_read(void)
 		"call.latency > 10ms", "call.latency p99 where process == mysqld > 10ms warn 5ms",
 		"call.latency p50 by process,call where tid > 5 && process in (a, \"b > c\") >= 2 x usual every 1m",
 		"block.bytes by device > 4M", "block.bytes > 0", "span.latency avg by span > 1ms",
-		"request.time p95 where part == disk > 10ms",
+		"request.time p95 where part == disk > 10ms", "p99 of a.b > 1ms",
+		"call.latency where process == \"a\\\" > b\" > 10ms",
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
 		g_autoptr(GError) error = NULL;
@@ -27,6 +28,15 @@ static void test_read(void)
 		g_assert_nonnull(t);
 		threshold_free(t);
 	}
+}
+
+/* The name of an operation may look like that of a metric. */
+static void test_dotted(void)
+{
+	struct threshold *t = threshold_parse("p99 of a.b > 1ms", NULL);
+	g_assert_true(t->of_operation);
+	g_assert_cmpstr(t->operation, ==, "a.b");
+	threshold_free(t);
 }
 
 static void test_refused(void)
@@ -44,6 +54,7 @@ static void test_refused(void)
 		{ "nosuch.metric > 1", "no metric 'nosuch.metric'" }, { "call.latency p98 > 1ms", "'p98'" },
 		{ "thread.time p99 > 1ms", "has no p99" }, { "call.latency errors > 1", "errors of any" },
 		{ "call.latency by nosuch > 1ms", "no field 'nosuch'" },
+		{ "call.latency p50 p99 > 1ms", "'p99" },
 		{ "call.latency by file > 1ms", "file, errno" }, { "span.time by cause > 1ms", "by cause" },
 		{ "call.latency where errno == ENOENT > 1ms", "file, errno" },
 		{ "call.latency where nosuch == 1 > 1ms", "nosuch" }, { "block.bytes > 4ms", "a size" },
@@ -246,6 +257,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/threshold/read", test_read);
+	g_test_add_func("/threshold/dotted", test_dotted);
 	g_test_add_func("/threshold/refused", test_refused);
 	g_test_add_func("/threshold/reached", test_reached);
 	g_test_add_func("/threshold/reason", test_reason);
