@@ -295,20 +295,31 @@ static char *baseline_path(const char *option, const char *name, GError **error)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "baselines", name, NULL);
 }
 
+/* Adds one to the thresholds; NULL: *error. */
+static struct threshold *add_threshold(struct options *o, const char *option, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	struct threshold *t = threshold_parse(text, &why);
+	if (!t) {
+		fail(error, "%s: %s", option, why->message);
+		return NULL;
+	}
+	if (!o->thresholds)
+		o->thresholds = thresholds_new();
+	g_ptr_array_add(o->thresholds, t);
+	return t;
+}
+
 static bool read_thresholds(struct options *o, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	if (!w->thresholds && !w->threshold->len)
-		return true;
-	o->thresholds = thresholds_new();
-	for (guint i = 0; i < w->threshold->len; i++) {
-		struct threshold *t = threshold_parse(w->threshold->pdata[i], &why);
-		if (!t)
-			return fail(error, "--threshold: %s", why->message);
-		g_ptr_array_add(o->thresholds, t);
-		if (o->thresholds->len > LIMIT_THRESHOLDS)
-			return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
-	}
+	for (guint i = 0; i < w->threshold->len; i++)
+		if (!add_threshold(o, "--threshold", w->threshold->pdata[i], error))
+			return false;
+	if (o->thresholds && o->thresholds->len > LIMIT_THRESHOLDS)
+		return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
+	if (w->thresholds && !o->thresholds)
+		o->thresholds = thresholds_new();
 	return !w->thresholds || threshold_read_file(o->thresholds, w->thresholds, &why) ||
 	       fail(error, "--thresholds: %s", why->message);
 }
@@ -820,21 +831,20 @@ static bool read_probes(struct session_options *h, const char *text, GError **er
 	return true;
 }
 
-static bool read_rule(struct session_options *h, const struct words *w, bool local, GError **error)
+static bool read_snapshot(struct options *o, const struct words *w, GError **error)
 {
-	g_autoptr(GError) why = NULL;
+	struct session_options *h = &o->session;
 	h->snapshot = g_strdup(w->snapshot);
 	if (!w->snapshot_when)
 		return true;
-	struct threshold *t = threshold_parse(w->snapshot_when, &why);
-	threshold_free(t);
+	struct threshold *t = add_threshold(o, "--snapshot-when", w->snapshot_when, error);
 	if (!t)
-		return fail(error, "--snapshot-when: %s", why->message);
-	if (!h->snapshot && !local)
+		return false;
+	t->takes_snapshot = true;
+	if (!h->snapshot && !o->local)
 		return fail(error, "--snapshot-when needs --snapshot SESSION");
 	if (!h->snapshot)
 		h->snapshot = g_strdup("new");
-	h->snapshot_when = g_strdup(w->snapshot_when);
 	return true;
 }
 
@@ -874,7 +884,7 @@ static bool check_session(struct options *o, const struct words *w, GError **err
 	return read_timer(h, w->live_timer, error) && read_pid(h, w->pid, error) &&
 	       read_level(h, w->loglevel, error) && read_session(h, w->session, error) &&
 	       read_counters(h, w->perf, error) && read_probes(h, w->kprobe, error) &&
-	       read_rule(h, w, o->local, error);
+	       read_snapshot(o, w, error);
 }
 
 static void clear_session(struct session_options *h)
@@ -884,7 +894,6 @@ static void clear_session(struct session_options *h)
 	g_strfreev(h->probes);
 	g_strfreev(h->program);
 	g_free(h->snapshot);
-	g_free(h->snapshot_when);
 	g_strfreev(h->exec_on_alert);
 }
 

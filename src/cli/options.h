@@ -26,7 +26,6 @@ struct session_options {
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
 	char **exec_on_alert;		/* program and arguments, or NULL */
-	char *snapshot_when;		/* a valid threshold, or NULL */
 };
 
 struct options {
@@ -44,7 +43,7 @@ struct options {
 	struct metric_query metric;	/* --metric, --by, --where: what .view prints then; .metric NULL: not given.
 					 * Its instants are not set: they are .against_from and .against_to */
 	struct view *metric_view;	/* then also .view; owned */
-	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds; NULL: none */
+	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds, --snapshot-when; NULL: none */
 	bool check;			/* --check */
 	char *baseline, *save_baseline;	/* paths of --baseline, --save-baseline; or NULL */
 	enum view_by by;		/* --by, else the view's own */

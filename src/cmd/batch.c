@@ -366,7 +366,7 @@ static int print_recorded(struct batch *b)
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
-/* A session of this machine: its program, its snapshot rule, its messages. */
+/* A session of this machine: its program and its messages. */
 static void serve_local(struct batch *b)
 {
 	struct local *l = b->o->running;
@@ -374,7 +374,6 @@ static void serve_local(struct batch *b)
 
 	local_tick(l, b->r.in);
 	b->since_ns = local_program_ns(l);
-	local_watch(l, b->r.tl);
 	for (char *text; (text = local_next_message(l, &is_error)); g_free(text))
 		log_error("%s", text);
 }
@@ -445,8 +444,7 @@ static int print_live(struct batch *b)
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
 	const struct batch *b = data;
-	g_autofree char *line = thresholds_report(b->o, reason);
-	(void)alert;
+	g_autofree char *line = thresholds_report(b->o, alert, reason);
 	log_error("%s", line);
 }
 
@@ -474,7 +472,7 @@ int batch_print(const struct options *options)
 	};
 
 	bool needs_spans = !o.view->reads || o.thresholds || query_needs_spans(&o.narrow);
-	o.without_spans = !needs_spans && !o.session.snapshot_when;	/* snapshot rules need spans */
+	o.without_spans = !needs_spans;
 	o.cells = o.live || needs_spans ? 0 : o.view->reads;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = thresholds_begin(&o, &b.alerts) ? reading_start(&b.r, &o) : EXIT_FAILED;

@@ -9,7 +9,7 @@
 #include "base/timefmt.h"
 #include "live/session/helper.h"
 #include "state/slice/model.h"
-#include "views/alerts.h"
+#include "views/threshold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,6 @@ struct local {
 	bool started;			/* the followed program was started, */
 	int64_t started_ns;		/* at this time */
 	gint64 begun_us;		/* monotonic: the session was made */
-	GPtrArray *thresholds;		/* the one of --snapshot-when; NULL: none */
-	struct alerts *alerts;		/* of it, or NULL */
 	bool ended;			/* the session helper was asked to end */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
@@ -68,22 +66,10 @@ int64_t local_program_ns(const struct local *l)
 	return l->started ? l->started_ns : INT64_MAX;
 }
 
-static void take_snapshot(void *local, const struct alert *alert, const char *reason)
+void local_alert(struct local *l, const struct threshold *t, const char *reason)
 {
-	struct local *l = local;
-	(void)alert;
-	session_helper_send(l->session_helper, HELPER_SNAPSHOT, reason);
-}
-
-void local_watch(struct local *l, const struct timeline *tl)
-{
-	size_t n = timeline_n_seconds(tl);
-	if (l && l->alerts && n)
-		alerts_update(l->alerts, tl, n - 1);
-}
-
-void local_exec(struct local *l, const char *reason)
-{
+	if (l && t->takes_snapshot)
+		session_helper_send(l->session_helper, HELPER_SNAPSHOT, reason);
 	if (l && l->o->session.exec_on_alert)
 		session_helper_send(l->session_helper, HELPER_EXEC, reason);
 }
@@ -227,8 +213,6 @@ static struct session_helper *start_helper(struct local *l, const struct options
 static void local_clear(struct local *l)
 {
 	session_helper_free(l->session_helper);
-	alerts_free(l->alerts);
-	g_clear_pointer(&l->thresholds, g_ptr_array_unref);
 	g_free(l->session);
 	g_free(l->state);
 	g_free(l->url);
@@ -242,12 +226,6 @@ static bool local_init(struct local *l, const struct options *o, GError **error)
 	l->session = o->session.session ? g_strdup(o->session.session) :
 		g_strdup_printf(o->session.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
-	if (o->session.snapshot_when) {
-		l->thresholds = thresholds_new();
-		g_ptr_array_add(l->thresholds, threshold_parse(o->session.snapshot_when, NULL));
-		l->alerts = alerts_new(l->thresholds);
-		alerts_on_alert(l->alerts, take_snapshot, l);
-	}
 	l->session_helper = start_helper(l, o, error);
 	return l->session_helper != NULL;
 }

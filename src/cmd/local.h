@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A live session of this machine, around a screen or a batch run: it is made, read like any live session, and
- * destroyed. Also snapshots, on request or by a rule. Main thread only; blocking work is done by the session helper,
+ * destroyed. Also snapshots and programs, on request or for alerts. Main thread only; blocking work is done by the session helper,
  * a process of its own (live/session/helper.h).
  */
 #ifndef BLK_CMD_LOCAL_H
@@ -10,6 +10,7 @@
 #include "cli/options.h"
 
 struct local;
+struct threshold;
 
 /* Makes the session after the user agreed, and calls `run` with options that have its URL. The exit status is that of
  * the followed program, if it ended by itself. */
@@ -22,10 +23,8 @@ int local_sweep(const struct options *o);	/* --sweep */
 void local_tick(struct local *l, struct input *in);
 /* When the followed program was started, ns since the epoch. INT64_MAX: not yet; INT64_MIN: there is no program. */
 int64_t local_program_ns(const struct local *l);
-/* To be called when the timeline changed: checks the threshold against the seconds that were closed. */
-void local_watch(struct local *l, const struct timeline *tl);
-/* Runs the program of --exec-on-alert, if there is one. */
-void local_exec(struct local *l, const char *reason);
+/* What is to be done when a threshold is reached: a snapshot, the program of --exec-on-alert. */
+void local_alert(struct local *l, const struct threshold *t, const char *reason);
 /* The next message for the user (g_free); NULL: none now. */
 char *local_next_message(struct local *l, bool *ret_error);
 /* Requests a snapshot. false: there is no snapshot session. *ret_message (g_free) says so, or that it was requested;

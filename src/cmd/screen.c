@@ -71,8 +71,7 @@ static int backend_fd(void *data)
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
 	struct screen *s = data;
-	(void)alert;
-	g_queue_push_tail(&s->alert_lines, thresholds_report(s->o, reason));
+	g_queue_push_tail(&s->alert_lines, thresholds_report(s->o, alert, reason));
 }
 
 static void judge(struct screen *s)
@@ -88,8 +87,6 @@ static bool backend_pump(void *data)
 {
 	struct screen *s = data;
 	bool changed = job_collect(s->job, s->tl);
-	if (changed)
-		local_watch(s->o->running, s->tl);
 	judge(s);
 	debug_reading(s->job, s->in, s->tl);
 	return changed;

@@ -24,10 +24,10 @@ bool thresholds_begin(const struct options *o, struct alerts **ret)
 	return false;
 }
 
-char *thresholds_report(const struct options *o, const char *reason)
+char *thresholds_report(const struct options *o, const struct alert *alert, const char *reason)
 {
 	g_autofree char *line = g_strndup(reason, strcspn(reason, "\n")), *visible = text_visible(line);
-	local_exec(o->running, reason);
+	local_alert(o->running, alert->threshold, reason);
 	log_note("alert: %s", line);
 	return g_strdup_printf("alert: %s", visible);
 }

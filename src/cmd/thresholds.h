@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+struct alert;
 struct alerts;
 
 /* Exit statuses of --check, as plugins of Nagios have them. */
@@ -15,9 +16,9 @@ enum check_status { CHECK_OK, CHECK_WARNING, CHECK_CRITICAL, CHECK_UNKNOWN };
 /* Makes the alerts of the options; *ret NULL: there are no thresholds. Free with alerts_free(). False: the baseline
  * cannot be read, which was printed. */
 bool thresholds_begin(const struct options *o, struct alerts **ret);
-/* What is to be done about an alert of a live session (alerts_on_alert()): logs it, and runs the program of
- * --exec-on-alert. Returns the first line, visible; free with g_free(). */
-char *thresholds_report(const struct options *o, const char *reason);
+/* What is to be done about an alert of a live session (alerts_on_alert()): logs it, takes a snapshot, runs the program
+ * of --exec-on-alert. Returns the first line, visible; free with g_free(). */
+char *thresholds_report(const struct options *o, const struct alert *alert, const char *reason);
 /* Stores what is usual under the name of --save-baseline, if it was given. False: it failed, which was printed. */
 bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts);
 /* Prints one line about the alerts that overlap [from_ns, to_ns): the worst state, the worst alert in words, and for

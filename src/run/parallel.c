@@ -83,7 +83,8 @@ static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, ui
 	int64_t by_bytes = (int64_t)MIN(bytes / LEAST_BYTES + 1, LIMIT_SLICES);
 	unsigned before = plan->slices;
 	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, before, MAX(by_bytes, before));
-	plan->most *= plan->slices / before;	/* of smaller ones, as many bytes: weeks between are no slices */
+	/* Slices are so much smaller now: as many more are read as one, or weeks without packets would cost as many. */
+	plan->most *= plan->slices / before;
 }
 
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,

@@ -47,6 +47,7 @@ struct threshold {
 	enum threshold_figure figure;
 	enum threshold_comparison comparison;
 	struct threshold_value value, warn;
+	bool takes_snapshot;		/* the caller's: --snapshot-when */
 	unsigned seconds;		/* `for`: 1 or more */
 	int64_t every_ns;
 };

@@ -247,7 +247,7 @@ static bool follow(struct helper_state *w, GError **error)
 	return !(w->o->pid || w->o->program) || follow_track(w, error);
 }
 
-/* The snapshot session first: a snapshot rule may apply to the first second that is read. */
+/* The snapshot session first: a threshold may be reached in the first second that is read. */
 static bool start(struct helper_state *w, GError **error)
 {
 	report_progress(w, "starting the session");
