@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A live session of this machine, around a screen or a batch run: it is made, read like any live session, and
- * destroyed. Also snapshots and programs, on request or for alerts. Main thread only; blocking work is done by the session helper,
- * a process of its own (live/session/helper.h).
+ * destroyed. Also snapshots and programs, on request or for alerts. Main thread only; blocking work is done by the
+ * session helper, a process of its own (live/session/helper.h).
  */
 #ifndef BLK_CMD_LOCAL_H
 #define BLK_CMD_LOCAL_H
