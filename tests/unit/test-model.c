@@ -303,6 +303,37 @@ static void test_pause(void)
 	recording_free(r);
 }
 
+/* A thread that only the state dump names has all seconds from the first closed one on, live as in a recording. */
+static void test_silent_thread(void)
+{
+	static const char script[] =
+		"1000000000 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
+		"1500000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"2600000000 0 sched_switch prev_tid=9 prev_state=1 next_tid=0\n"
+		"3600000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=9\n";
+	struct recording *r = traces_record_script(script);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	for (size_t k = 0; k < recording_n(r); k++) {
+		model_feed(m, recording_tables(r), recording_event(r, k), 1);
+		struct publication *p = model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	size_t n = timeline_n_seconds(tl);
+	g_assert_cmpuint(n, >=, 2);
+	for (size_t i = 0; i < n; i++) {
+		const struct second *s = timeline_second(tl, i);
+		int64_t unknown = 0;
+		for (uint32_t k = 0; k < s->n_threads; k++)
+			if (timeline_thread(tl, s->threads[k].thread)->tid == 7)
+				unknown += s->threads[k].part[PART_UNKNOWN];
+		g_assert_cmpint(unknown, ==, s->end_ns - s->begin_ns);
+	}
+	model_free(m);
+	recording_free(r);
+}
+
 /* A CPU goes away while 7 runs, and comes back idle: no switch is in the trace. */
 static void test_offline_cpu(void)
 {
@@ -564,6 +595,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/late-tally", test_late_tally);
 	g_test_add_func("/model/host-over", test_host_over);
 	g_test_add_func("/model/pause", test_pause);
+	g_test_add_func("/model/silent-thread", test_silent_thread);
 	g_test_add_func("/model/offline-cpu", test_offline_cpu);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);

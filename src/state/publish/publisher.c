@@ -331,7 +331,8 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
-	if (to->final && !thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || t->head.len))
+	/* A thread with a tid counts from its first second on: live, too, it may be silent for hours. */
+	if (!thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || (to->final && t->head.len)))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
 	if (thread_is_lost(p->s, t))
