@@ -25,7 +25,7 @@ struct window_reader {
 };
 
 /* from_ns and to_ns must be multiples of step_ns. NULL: obsolete, or (*ret_too_much) over the bound of spans. The
- * timeline has no seconds if the trace has no event before the window's end. */
+ * timeline has no seconds if the trace has no event before the window's end, or ends before the window. */
 struct timeline *window_read(const struct window_reader *r, const struct decoded_range *w,
 			     bool *ret_too_much);
 

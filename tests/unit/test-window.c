@@ -166,6 +166,21 @@ static void test_silence(void)
 	fake_pieces_clear(&f);
 }
 
+/* Packets may end seconds after the trace's last event. */
+static void test_after_last(void)
+{
+	struct fake_pieces f;
+
+	fake_pieces_init(&f, record_script("1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+					   "1500000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"));
+	struct pieces p = fake_pieces_trace(&f);
+	for (int exact = 0; exact <= 1; exact++) {
+		g_autoptr(blk_timeline) tl = read_window(&p, 9 * NS_PER_S, 10 * NS_PER_S, NS_PER_S, exact);
+		g_assert_cmpuint(timeline_n_seconds(tl), ==, 0);
+	}
+	fake_pieces_clear(&f);
+}
+
 /* ---- the job's side ---- */
 
 static bool open_fake(void *data, struct job_trace *ret, GError **error)
@@ -262,6 +277,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_data_func("/window/sums/kernel-ust", "kernel-ust/trace", test_sums);
 	g_test_add_data_func("/window/sums/demo", "demo/trace", test_sums);
+	g_test_add_func("/window/after-last", test_after_last);
 	g_test_add_func("/window/silence", test_silence);
 	g_test_add_func("/window/again", test_again);
 	g_test_add_func("/window/stopped", test_stopped);

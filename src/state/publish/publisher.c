@@ -398,7 +398,8 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		if (is_due(p, b) && (what != PUBLISH_CLOSED || b->after * p->s->step <= border))
+		bool covered = b->index * p->s->step <= p->s->last;	/* a window may lie after the last event */
+		if (covered && is_due(p, b) && (what != PUBLISH_CLOSED || b->after * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
 	g_ptr_array_sort(due, bin_order);
