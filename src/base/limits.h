@@ -245,6 +245,8 @@
 	  "the option is refused", "a day") \
 	X(EMPTY_SECONDS, 600, "steps", "seconds in a row without an event that --each prints", \
 	  "a longer gap is passed over", "a wrong clock would print millions") \
+	X(CAUSES, 200, "requests", "slow requests of the view causes that are examined, the slowest first", \
+	  "the others are counted without a cause", "each costs some 20 us, once a second") \
 	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules or typed lines", \
 	  "it is not read; --spans: an error", "people write it") \
 	X(SETTINGS_WARNINGS, 100, "lines", "invalid lines of settings that are reported one by one", \

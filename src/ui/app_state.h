@@ -45,6 +45,7 @@ struct app {
 	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
 	bool cursor_shown;
 	struct nav nav;
+	enum graph graph;		/* of all seconds: the one that was chosen last */
 	struct prompt prompt;
 	struct popup popup;
 	struct ui_status status;	/* as the backend gave it last */

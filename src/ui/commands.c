@@ -213,19 +213,19 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 		return;
 	at = overview_next_outlier(app->main, app->nav.cursor_ns, direction);
 	if (at == TIME_UNKNOWN) {
-		app_message(app, app->nav.reading ? "no such outlier in what is read so far" :
+		app_message(app, app->nav.reading ? "no other cause in what is read so far" :
 			overview_next_outlier(app->main, app->nav.cursor_ns, -direction) ==
-			TIME_UNKNOWN ? "no other second stands out" :
-			direction > 0 ? "no later outlier: N goes to the one before" :
-			"no earlier outlier: n goes to the next");
+			TIME_UNKNOWN ? "no second with another cause stands out" :
+			direction > 0 ? "no other cause later: N goes back" :
+			"no other cause before: n goes to the next");
 		return;
 	}
 	app_pause(app);
 	nav_seek(&app->nav, app->main, at);
 	if (p->view->kind == VIEW_OVERVIEW) {
-		p->pane = PANE_SLOWEST;
-		p->table[PANE_SLOWEST].bound = false;
-		p->table[PANE_SLOWEST].cursor = 0;
+		p->pane = PANE_CAUSES;
+		p->table[PANE_CAUSES].bound = false;
+		p->table[PANE_CAUSES].cursor = 0;
 	}
 	app_moved(app);
 }

@@ -4,6 +4,7 @@
 #include "ui/phase_detail.h"
 
 #include "base/timefmt.h"
+#include "views/causes.h"
 #include "views/narrowing.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 	p->select_kind = -1;
 	p->select_pid = -1;
 	/* Enter on the first screen explains the slowest request. */
-	p->pane = view->kind == VIEW_OVERVIEW ? PANE_SLOWEST : PANE_MAIN;
+	p->pane = view->kind == VIEW_OVERVIEW ? PANE_CAUSES : PANE_MAIN;
 	return p;
 }
 
@@ -76,7 +77,7 @@ unsigned place_n_panes(const struct view *v)
 const struct view *place_pane_view(const struct view *v, enum pane pane)
 {
 	static const struct view *const overview[] = {
-		&view_overview, &view_overview_slowest, &view_overview_processes,
+		&view_overview, &view_causes, &view_overview_processes,
 	};
 
 	g_assert((unsigned)pane < place_n_panes(v));
@@ -92,8 +93,8 @@ struct focus place_pane(struct place *p, enum pane pane)
 	const struct overview *o = p->rows && p->view->kind == VIEW_OVERVIEW ?
 		overview_of(p->rows) : NULL;
 
-	if (o && pane == PANE_SLOWEST)
-		return (struct focus){ &p->table[pane], &view_overview_slowest, o->slowest };
+	if (o && pane == PANE_CAUSES)
+		return (struct focus){ &p->table[pane], &view_causes, o->causes };
 	if (o && pane == PANE_PROCESSES)
 		return (struct focus){ &p->table[pane], &view_overview_processes, o->processes };
 	if (page)

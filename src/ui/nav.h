@@ -15,7 +15,7 @@
 
 /* The tables of a view: the overview has three, the page of a process one for each enum process_part (same numbers),
  * other views only the first. */
-enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_FOURTH, PANE_N };
+enum pane { PANE_MAIN, PANE_CAUSES, PANE_PROCESSES, PANE_FOURTH, PANE_N };
 unsigned place_n_panes(const struct view *v);
 const struct view *place_pane_view(const struct view *v, enum pane pane);
 

@@ -353,19 +353,12 @@ static char *take_keys(const struct rc_line *l)
 	return g_strdup_printf("%s: %s", l->key, error->message);
 }
 
-/* The view of [view ID], which can also be one of the overview's tables. */
+/* The view of [view ID], which can also be the overview's table of processes. */
 static const struct view *view_of_group(const char *group)
 {
-	static const struct view *const below[] = {
-		&view_overview_slowest, &view_overview_processes,
-	};
 	const char *id = group + strlen(VIEW_PREFIX);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(below); i++) {
-		if (!strcmp(below[i]->id, id))
-			return below[i];
-	}
-	return view_find(id);
+	return strcmp(view_overview_processes.id, id) ? view_find(id) : &view_overview_processes;
 }
 
 /* The first of "a,b,c" that is no column, or NULL (g_free). */

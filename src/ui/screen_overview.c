@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The first screen: load, completeness, strip, slowest requests, operations and processes of a range. */
+/* The first screen: gauges, the graph of all seconds, why it is slow, and requests, operations and processes. */
 #include "ui/screen.h"
 
 #include "ui/frame.h"
@@ -20,9 +20,9 @@ static void prepare(struct app *app, struct place *p)
 {
 	for (int i = 0; i < OVERVIEW_PANES; i++)
 		tables_prepare(app, p, i);
-	/* Selects the first request that has ended: the cause of an open one is not known yet. */
-	for (guint i = 0; !p->table[PANE_SLOWEST].bound; i++) {
-		struct focus f = place_pane(p, PANE_SLOWEST);
+	/* Selects the first requests that have ended: the cause of open ones is not known yet. */
+	for (guint i = 0; !p->table[PANE_CAUSES].bound; i++) {
+		struct focus f = place_pane(p, PANE_CAUSES);
 
 		if (i >= f.rows->rows->len)
 			break;
@@ -31,10 +31,10 @@ static void prepare(struct app *app, struct place *p)
 			break;
 		}
 	}
-	/* Until a key is pressed the cursor is in the slowest requests, or in the first table with rows.
+	/* Until a key is pressed the cursor is in the requests, or in the first table with rows.
 	 * It is chosen again for each second, since the next one may have requests. */
 	if (!app->touched)
-		p->pane = PANE_SLOWEST;
+		p->pane = PANE_CAUSES;
 	if (!place_focus(p).rows->rows->len && !app->touched) {
 		for (int i = 0; i < OVERVIEW_PANES; i++) {
 			if (place_pane(p, i).rows->rows->len) {
@@ -91,78 +91,98 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
 }
 
-/* The strip of the whole trace, while the rows were made from a part of it; else NULL. */
-static const struct extent_strip *whole_of(struct app *app)
+#define GAUGE_CELLS 12		/* least columns of a gauge's bar */
+#define GAUGE_TEXT 8		/* columns beside name and bar: blanks, edges, "100%" */
+
+static void draw_bar(struct app *app, unsigned y, unsigned x, unsigned cells, double ratio)
 {
-	return app->nav.last_ns != TIME_UNKNOWN ? progressive_strip(app) : NULL;
+	unsigned eighths = (unsigned)(CLAMP(ratio, 0, 1) * cells * 8 + 0.5);
+	enum role role = ROLE_HEAT + MIN((enum role)(CLAMP(ratio, 0, 1) * HEAT_LEVELS), HEAT_LEVELS - 1);
+
+	for (unsigned i = 0; i < cells; i++) {
+		unsigned fill = eighths > 8 * i ? MIN(eighths - 8 * i, 8) : 0;
+
+		if (fill)
+			canvas_put(app->canvas, y, x + i, 1, role, app->glyphs->eighth[fill]);
+	}
 }
 
-static struct strip_data strip_of(struct app *app, const struct overview *o)
+/* Returns the column after it. */
+static unsigned draw_gauge(struct app *app, const struct overview_gauge *g, unsigned y, unsigned x, unsigned cells)
 {
-	const struct extent_strip *whole = whole_of(app);
+	char text[TIMEFMT_LEN];
+	g_autofree char *name = text_visible(g->name);
 
-	if (!whole)
-		return (struct strip_data){ o->points, o->n_points, o->strip_max_ns, 0 };
-	return (struct strip_data){ whole->points, whole->n, whole->max_ns, whole->max_bytes };
+	x = frame_add(app, y, x, ROLE_TITLE, "%s", name);
+	canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
+	draw_bar(app, y, x + 1, cells, g->ratio);
+	canvas_put(app->canvas, y, x + 1 + cells, 1, ROLE_AXIS, app->glyphs->edge);
+	return frame_add(app, y, x + 2 + cells, ROLE_TEXT, "%s%%  ", percent(app, text, g->ratio));
 }
 
-/* Below the strip: the worst outlier's place and description. */
-static void draw_worst(struct app *app, const struct overview *o, const struct strip_data *strip,
-		       unsigned y, unsigned x, unsigned cells)
+/* More CPUs than have room for bars: one cell each, then their mean. */
+static unsigned draw_many_cpus(struct app *app, const struct overview *o, unsigned y)
 {
-	struct canvas *c = app->canvas;
-	char clock[TIMEFMT_LEN];
-	g_autofree char *text = NULL, *label = NULL, *clipped = NULL;
-	const struct extent_strip *whole = whole_of(app);
-	unsigned at, w, room;
+	char text[TIMEFMT_LEN];
+	unsigned x = frame_add(app, y, 0, ROLE_TITLE, "%u CPUs", o->n_cpus), room = app->canvas->cols / 2;
 
-	/* A preview knows only the worst of a few seconds. */
-	if (app->cover.kind != COVER_READ || o->worst < 0 || (size_t)o->worst >= o->n_points)
-		return;
-	text = text_visible(o->worst_text ? o->worst_text : "");
-	label = g_strdup_printf("%s %s", timefmt_clock(clock, o->points[o->worst].begin_ns), text);
-	at = x + strip_cell(strip, whole ? extent_strip_find(whole, o->points[o->worst].begin_ns) :
-			    (size_t)o->worst, cells);
-	room = c->cols - 8 > at ? c->cols - 8 - at : 0;
-	canvas_put(c, y, at, 1, ROLE_HOT, app->glyphs->outlier);
-	clipped = text_clip(label, MAX(at, room), app->glyphs->utf8);
-	w = text_width(clipped);
-	canvas_put(c, y, w <= room ? at + 1 : at - w, w, ROLE_WHY, clipped);
-	canvas_put_right(c, y, c->cols - 7, 7, ROLE_KEYNAME, "n:jump");
+	canvas_put(app->canvas, y, x++, 1, ROLE_AXIS, app->glyphs->edge);
+	for (unsigned i = 0; i < MIN(o->n_cpus, room); i++, x++) {
+		double ratio = o->gauges[i].ratio;
+
+		if (ratio > 0)
+			canvas_put(app->canvas, y, x, 1, ROLE_SPARK,
+				   app->glyphs->spark[1 + (unsigned)(MIN(ratio, 1) * 7.99)]);
+	}
+	canvas_put(app->canvas, y, x++, 1, ROLE_AXIS, app->glyphs->edge);
+	return frame_add(app, y, x, ROLE_TEXT, "%s%%  ", percent(app, text, o->cpu_ratio));
 }
 
-static void draw_strip(struct app *app, const struct overview *o, unsigned y)
+/* One line: each CPU and the busiest devices. */
+static void draw_gauges(struct app *app, const struct overview *o, unsigned y)
 {
-	struct canvas *c = app->canvas;
-	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
-	struct strip_data strip = strip_of(app, o);
-	g_autofree char *right = NULL;
-	unsigned right_cols, cells;
+	unsigned cols = app->canvas->cols, names = 0, n = MIN(o->n_gauges, o->n_cpus + 2), x = 0, i = 0;
 
-	if (o->strip_max_ns < 0 && app->outline) {
-		strip_draw_whole(app, y);
+	if (!o->n_gauges) {
+		canvas_put(app->canvas, y, 0, cols, ROLE_DIM, "no CPU or disk is known in this range");
 		return;
 	}
-	if (o->strip_max_ns < 0) {
-		canvas_put(c, y, 0, c->cols, ROLE_DIM, "p99   no request ended so far");
-		return;
+	for (unsigned k = 0; k < n; k++)
+		names += text_width(o->gauges[k].name) + GAUGE_TEXT;
+	unsigned cells = cols > names ? (cols - names) / MAX(n, 1) : 0;
+	if (cells < GAUGE_CELLS && o->n_cpus > 2) {
+		x = draw_many_cpus(app, o, y);
+		i = o->n_cpus;
+		cells = GAUGE_CELLS;
 	}
-	right = g_strdup_printf(" %s  usual %s", duration(app, a, o->p99_ns),
-				duration(app, b, o->usual_ns));
-	right_cols = text_width(right);
-	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
-	canvas_put(c, y, 0, 4, ROLE_TITLE, "p99");
-	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
-	strip_draw_cells(app, &strip, y, 5, cells, true);
-	draw_worst(app, o, &strip, y + 1, 5, cells);
+	for (; i < n; i++) {
+		g_autofree char *name = text_visible(o->gauges[i].name);
+
+		if (x + text_width(name) + MAX(cells, 4) + GAUGE_TEXT > cols + 2)
+			break;
+		x = draw_gauge(app, &o->gauges[i], y, x, MAX(cells, 4));
+	}
+}
+
+/* Why the selected requests are slow, else the first ones. Returns the number of lines. */
+static unsigned draw_why(struct app *app, struct place *p, const struct overview *o, struct box box)
+{
+	struct focus f = place_pane(p, PANE_CAUSES);
+	const struct row *row = table_selected(f.table, f.rows);
+	g_autofree char *requests = row ? overview_why(o, row) : NULL;
+	const char *why = requests ? requests : o->machine_why;
+
+	if (!why || !box.rows)
+		return 0;
+	g_autofree char *text = text_visible(why);
+	canvas_put(app->canvas, box.y, 0, 3, ROLE_KEY, "WHY");
+	return frame_sentence(app, (struct box){ box.y, 4, box.rows, box.cols - 4 }, ROLE_WHY, text);
 }
 
 /* Says what was dropped from the lists for lack of memory. Returns the number of lines. */
 static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 {
-	const char *list = place_pane(p, PANE_SLOWEST).rows->dropped;
+	const char *list = place_pane(p, PANE_CAUSES).rows->omitted;
 	g_autofree char *text = NULL;
 
 	if (!p->rows->dropped && !list)
@@ -172,46 +192,123 @@ static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 	return frame_sentence(app, box, ROLE_TITLE, text);
 }
 
-static void draw(struct app *app, struct place *p, struct box box)
+/* The figure of the shown graph in the range, and its usual; below 0: unknown. */
+static void graph_figures(struct app *app, const struct overview *o, double *ret_usual, double *ret_here)
 {
-	/* In this order panes get rows when room is short. */
-	static const enum pane order[OVERVIEW_PANES] = {
-		PANE_SLOWEST, PANE_MAIN, PANE_PROCESSES,
-	};
+	enum graph graph = strip_graph(app);
+
+	*ret_usual = graph == GRAPH_REQUESTS ? (double)o->usual_ns : -1;
+	*ret_here = graph == GRAPH_REQUESTS ? (double)o->p99_ns : graph == GRAPH_CPU ? o->cpu_ratio :
+		graph == GRAPH_RUNQ ? (double)o->runq_p99_ns : -1;
+}
+
+/* Rows of the graph with its axis. */
+static unsigned graph_rows(unsigned rows)
+{
+	return rows < 16 ? 1 : rows < 20 ? 3 : rows < 30 ? 4 : MIN(rows / 5, 12);
+}
+
+/* What stands above the tables. Returns the first row below it. */
+static unsigned draw_head(struct app *app, struct place *p, const struct overview *o, struct box box)
+{
+	unsigned y = box.y, graph = graph_rows(box.rows);
+	double usual, here;
+
+	draw_gauges(app, o, y++);
+	if (box.rows >= 26)
+		draw_load(app, o, y++);
+	frame_completeness(app, y++, &p->rows->completeness);
+	if (strip_graph(app) == GRAPH_N && !app->outline) {
+		canvas_put(app->canvas, y, 0, box.cols, ROLE_DIM, "no request ended so far, and no CPU is known");
+		graph = 1;
+	} else if (graph == 1 || strip_graph(app) == GRAPH_N) {
+		graph = 1;
+		strip_draw_whole(app, y);
+	} else {
+		graph_figures(app, o, &usual, &here);
+		strip_draw_graph(app, (struct box){ y, 0, graph, box.cols }, usual, here);
+	}
+	y += graph;
+	y += draw_why(app, p, o, (struct box){ y, 0, box.rows < 16 ? 1 : box.rows < 30 ? 2 : 4, box.cols });
+	return y + draw_dropped(app, p, (struct box){ y, 0, box.rows >= 18 ? 2 : 1, box.cols });
+}
+
+static void draw_pane(struct app *app, struct place *p, enum pane pane, struct box box, bool says_empty)
+{
 	static const char *const empty[OVERVIEW_PANES] = {
 		"no request in this range", "no request in this range", "no process ran",
 	};
-	const struct overview *o = overview_of(p->rows);
-	bool gaps = box.rows >= 18;
-	unsigned lines = draw_dropped(app, p, (struct box){ box.y + 4, 0, gaps ? 2 : 1, box.cols });
-	unsigned rows[PANE_N], y = box.y + 4 + lines, fixed = 4 + lines + 3 + (gaps ? 2 : 0);
+	struct table_style style = app_table_style(app, p->pane == pane);
+	struct focus f = place_pane(p, pane);
+	unsigned at = table_draw(app->canvas, box, f.table, f.view, f.rows, &style);
 
-	draw_load(app, o, box.y);
-	frame_completeness(app, box.y + 1, &p->rows->completeness);
-	draw_strip(app, o, box.y + 2);
+	if (p->pane == pane)
+		app->cursor_y = at;
+	if (!f.rows->rows->len && says_empty)
+		canvas_put(app->canvas, box.y + 1, box.x + 1, box.cols, ROLE_DIM,
+			   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : empty[pane]);
+}
+
+/* Requests and operations on the left, processes on the right. */
+static void draw_side_by_side(struct app *app, struct place *p, struct box box)
+{
+	guint n = place_pane(p, PANE_MAIN).rows->rows->len;
+	unsigned left = box.cols / 2, operations = MIN(n, box.rows / 3);
+	unsigned causes = (unsigned)MAX(place_pane(p, PANE_CAUSES).rows->rows->len, 1) + 1;
+
+	causes = MIN(causes, box.rows - operations - 2);
+	draw_pane(app, p, PANE_CAUSES, (struct box){ box.y, 0, causes, left }, true);
+	draw_pane(app, p, PANE_MAIN, (struct box){ box.y + causes + 1, 0, box.rows - causes - 1, left }, true);
+	draw_pane(app, p, PANE_PROCESSES, (struct box){ box.y, left + 2, box.rows, box.cols - left - 2 }, true);
+}
+
+static void draw_stacked(struct app *app, struct place *p, struct box box)
+{
+	/* In this order panes are drawn, and get rows when room is short. */
+	static const enum pane order[OVERVIEW_PANES] = { PANE_CAUSES, PANE_PROCESSES, PANE_MAIN };
+	static const enum pane places[OVERVIEW_PANES] = { PANE_CAUSES, PANE_MAIN, PANE_PROCESSES };
+	bool gaps = box.rows >= 16;
+	unsigned rows[PANE_N], y = box.y, fixed = 3 + (gaps ? 2 : 0);
+
 	for (int i = 0; gaps && i < OVERVIEW_PANES; i++)
 		fixed += !place_pane(p, i).rows->rows->len;	/* an empty table has a line that says so */
 	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, rows);
 	for (int i = 0; i < OVERVIEW_PANES; i++) {
-		struct table_style style = app_table_style(app, p->pane == (enum pane)i);
-		struct focus f = place_pane(p, i);
-		struct box table = { y, box.x, 1 + rows[i], box.cols };
-		unsigned at = table_draw(app->canvas, table, f.table, f.view, f.rows, &style);
+		enum pane pane = places[i];
+		bool is_empty = !place_pane(p, pane).rows->rows->len;
+		struct box table = { y, box.x, 1 + rows[pane], box.cols };
 
-		if (p->pane == (enum pane)i)
-			app->cursor_y = at;
-		if (!f.rows->rows->len && gaps)
-			canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
-				   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : empty[i]);
+		draw_pane(app, p, pane, table, gaps);
 		y += table.rows + (gaps ? 1 : 0);
-		if (!f.rows->rows->len && gaps && y < box.y + box.rows)
+		if (is_empty && gaps && y < box.y + box.rows)
 			y++;
 	}
 }
 
+#define WIDE 160		/* columns for two tables side by side */
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	const struct overview *o = overview_of(p->rows);
+	unsigned y = draw_head(app, p, o, box);
+	struct box tables = { y, 0, box.y + box.rows > y ? box.y + box.rows - y : 0, box.cols };
+
+	if (app->nav.cursor_ns != TIME_UNKNOWN && !timeline_has_spans(app->tl))
+		draw_pane(app, p, PANE_PROCESSES, tables, true);
+	else if (box.cols >= WIDE && tables.rows >= 8)
+		draw_side_by_side(app, p, tables);
+	else
+		draw_stacked(app, p, tables);
+}
+
 static bool command(struct app *app, struct place *p, enum command_id id)
 {
-	return panes_command(p, id);
+	if (id != CMD_GRAPH)
+		return panes_command(p, id);
+	app->graph = strip_next_graph(app);
+	if (strip_graph(app) < GRAPH_N)
+		app_message(app, "graph: %s", graph_info[strip_graph(app)].title);
+	return true;
 }
 
 const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare };

@@ -7,18 +7,90 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 
-#define STRIP_WIDEST 8		/* most cells for one second */
+#include <string.h>
 
-static unsigned strip_width(const struct strip_data *s, unsigned cells)
+#define STRIP_WIDEST 8		/* most cells for one second */
+#define STRIP_X 8		/* first cell: left of it is the scale */
+
+struct strip_data {
+	const struct overview_point *points;
+	size_t n;
+	enum graph graph;
+	double max;			/* largest figure; below 0: bytes are drawn */
+	double max_bytes;
+	unsigned rows;			/* of a graph */
+};
+
+/* ---- figures ---- */
+
+/* The largest figure of the graph; below 0: there are none. */
+static double largest(const struct extent_strip *s, enum graph graph)
 {
-	return s->n ? CLAMP(cells / (unsigned)s->n, 1, STRIP_WIDEST) : 1;
+	double max = -1;
+
+	for (size_t i = 0; i < s->n; i++)
+		max = MAX(max, s->points[i].figure[graph]);
+	return max >= 0 && !graph_info[graph].is_ns ? 1 : max;
 }
 
-unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells)
+enum graph strip_graph(struct app *app)
 {
-	if (s->n <= cells)
-		return (unsigned)point * strip_width(s, cells);
-	return (unsigned)((uint64_t)point * cells / s->n);
+	const struct extent_strip *s = progressive_strip(app);
+
+	for (int i = 0; i < GRAPH_N; i++) {
+		enum graph graph = (enum graph)((app->graph + i) % GRAPH_N);
+
+		if (largest(s, graph) >= 0)
+			return graph;
+	}
+	return GRAPH_N;
+}
+
+enum graph strip_next_graph(struct app *app)
+{
+	enum graph was = app->graph, now = strip_graph(app), next;
+
+	app->graph = (enum graph)((now + 1) % GRAPH_N);
+	next = strip_graph(app);
+	app->graph = was;
+	return next;
+}
+
+const char *strip_figure(enum graph graph, double figure, char buf[TIMEFMT_LEN])
+{
+	if (figure < 0)
+		return "-";
+	if (graph_info[graph].is_ns)
+		return timefmt_duration(buf, (int64_t)figure);
+	g_snprintf(buf, TIMEFMT_LEN, "%.0f%%", figure * 100);
+	return buf;
+}
+
+/* ---- cells ---- */
+
+/* Columns right of the cells, for words. */
+static unsigned right_cols(const struct app *app)
+{
+	return app->canvas->cols >= 100 ? 24 : app->canvas->cols >= 70 ? 20 : 12;
+}
+
+static unsigned n_cells(const struct app *app)
+{
+	unsigned used = STRIP_X + 1 + right_cols(app);
+
+	return app->canvas->cols > used ? app->canvas->cols - used : 1;
+}
+
+/* The first cell of a point. */
+static unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells)
+{
+	return (unsigned)((uint64_t)point * MIN(cells, (uint64_t)s->n * STRIP_WIDEST) / MAX(s->n, 1));
+}
+
+/* How many cells the point has. Several points may share one. */
+static unsigned strip_width(const struct strip_data *s, size_t point, unsigned cells)
+{
+	return MAX(strip_cell(s, point + 1, cells) - strip_cell(s, point, cells), 1);
 }
 
 /* 1 .. steps. */
@@ -29,22 +101,24 @@ static unsigned level_of(double value, double max, unsigned steps)
 
 struct strip_mark {
 	enum cover_kind cover;
-	unsigned level;
+	unsigned wide;			/* cells */
+	unsigned level;			/* eighths of a row; of what is not read 0 to 4 */
 	bool hot, any, folded;
 	int64_t at_ns;
 };
 
 static struct strip_mark mark_of(const struct strip_data *s, const struct overview_point *p)
 {
-	struct strip_mark m = { .cover = p->cover, .hot = p->outlier, .any = true,
+	struct strip_mark m = { .cover = p->cover, .hot = p->outlier && s->graph == GRAPH_REQUESTS, .any = true,
 				.at_ns = p->begin_ns, .folded = p->folded };
+	double figure = s->max >= 0 ? p->figure[s->graph] : -1;
 
 	if (p->cover == COVER_UNREAD)
 		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 4) : 0;
-	else if (p->cover == COVER_READ && s->max_ns < 0)
-		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 8) : 0;
+	else if (p->cover == COVER_READ && s->max < 0)
+		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 8 * s->rows) : 0;
 	else
-		m.level = p->p99_ns < 0 ? 0 : level_of((double)p->p99_ns, (double)s->max_ns, 8);
+		m.level = figure < 0 ? 0 : level_of(figure, s->max, 8 * s->rows);
 	return m;
 }
 
@@ -61,19 +135,24 @@ static bool outranks(const struct strip_mark *a, const struct strip_mark *b)
 	return a->level > b->level;
 }
 
-static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, unsigned x,
-		      unsigned wide)
+/* Draws a column of the graph whose lowest row is y. */
+static void draw_mark(struct app *app, const struct strip_data *s, const struct strip_mark *m, unsigned y,
+		      unsigned x)
 {
 	const struct glyphs *g = app->glyphs;
+	unsigned wide = m->wide;
+	enum role role = m->hot ? ROLE_HOT : m->folded ? ROLE_DIM : ROLE_SPARK;
 
-	if (m->cover == COVER_PROVISIONAL || m->cover == COVER_EXACT)
+	if (m->cover == COVER_PROVISIONAL || m->cover == COVER_EXACT) {
 		canvas_fill(app->canvas, y, x, wide, ROLE_PROVISIONAL, g->provisional);
-	else if (m->level && m->cover == COVER_UNREAD)
+		return;
+	}
+	if (m->level && m->cover == COVER_UNREAD) {
 		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);
-	else if (m->level)
-		canvas_fill(app->canvas, y, x, wide, m->hot ? ROLE_HOT :
-			    m->folded ? ROLE_DIM : ROLE_SPARK,
-			    g->spark[m->level]);
+		return;
+	}
+	for (unsigned row = 0; row < s->rows && m->level > 8 * row; row++)
+		canvas_fill(app->canvas, y - row, x, wide, role, g->spark[MIN(m->level - 8 * row, 8)]);
 }
 
 static bool holds(const struct overview_point *p, int64_t at)
@@ -81,52 +160,182 @@ static bool holds(const struct overview_point *p, int64_t at)
 	return at != TIME_UNKNOWN && p->begin_ns <= at && at < p->end_ns;
 }
 
-void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
-		      unsigned cells, bool marks_below)
+static bool is_shown(const struct app *app, const struct overview_point *p)
 {
-	g_autofree struct strip_mark *marks = g_new0(struct strip_mark, cells + 1);
-	unsigned wide = strip_width(s, cells), below = marks_below ? y + 1 : y;
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
+	return p->begin_ns < to && p->end_ns > from;
+}
+
+/* Draws the cells; s->rows rows, the lowest one at y. */
+static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
+{
+	unsigned cells = n_cells(app);
+	g_autofree struct strip_mark *marks = g_new0(struct strip_mark, cells + 1);
+
 	for (size_t i = 0; i < s->n; i++) {
 		struct strip_mark m = mark_of(s, &s->points[i]);
 		unsigned cell = strip_cell(s, i, cells);
 
+		m.wide = strip_width(s, i, cells);
 		if (outranks(&m, &marks[cell]))
 			marks[cell] = m;
 	}
 	for (unsigned cell = 0; cell < cells; cell++) {
 		if (!marks[cell].any)
 			continue;
-		draw_mark(app, &marks[cell], y, x + cell, wide);
-		canvas_hit(app->canvas, y, x + cell, wide, HIT_TIME, NULL, marks[cell].at_ns);
+		draw_mark(app, s, &marks[cell], y, STRIP_X + cell);
+		for (unsigned row = 0; row < s->rows; row++)
+			canvas_hit(app->canvas, y - row, STRIP_X + cell, marks[cell].wide, HIT_TIME, NULL,
+				   marks[cell].at_ns);
 	}
-	for (size_t i = 0; i < s->n; i++) {
-		unsigned cell = strip_cell(s, i, cells);
-
-		if (holds(&s->points[i], app->nav.a_ns))
-			canvas_put(app->canvas, y, x + cell, 1, ROLE_PAUSED, "A");
-		if (app->nav.b_ns != TIME_UNKNOWN && holds(&s->points[i], app->nav.b_ns - 1))
-			canvas_put(app->canvas, y, x + cell + wide - 1, 1, ROLE_PAUSED, "B");
-		if (s->points[i].begin_ns < to && s->points[i].end_ns > from) {
-			canvas_add_attr(app->canvas, y, x + cell, wide, STYLE_REVERSE);
-			if (marks_below)
-				canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
-					    app->glyphs->utf8 ? "▔" : "'");
-		}
-		if (s->points[i].folded && marks_below && !(s->points[i].begin_ns < to &&
-							    s->points[i].end_ns > from))
-			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_DIM, "=");
-		if (s->points[i].corrected && marks_below)
-			canvas_put(app->canvas, below, x + cell, 1, ROLE_PROVISIONAL, "c");
-		if (s->points[i].lost)
-			canvas_put(app->canvas, below, x + cell, 1, ROLE_DISTRUST, "!");
-	}
+	for (size_t i = 0; i < s->n; i++)
+		if (is_shown(app, &s->points[i]))
+			canvas_add_attr(app->canvas, y, STRIP_X + strip_cell(s, i, cells),
+					strip_width(s, i, cells), STYLE_REVERSE);
 }
 
-/* The text beside it: "6.00s: 12.3k ev/s, 2 gaps !lost". */
-static char *whole_text(struct app *app, const struct extent_strip *strip, bool p99, bool *ret_lost)
+/* Draws losses, the range A-B, and (with `all`) what was folded or corrected. Returns whether there were any; with `y`
+ * 0 nothing is drawn. */
+static bool draw_marks(struct app *app, const struct strip_data *s, unsigned y, bool all)
+{
+	unsigned cells = n_cells(app);
+	bool any = false;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct overview_point *p = &s->points[i];
+		unsigned x = STRIP_X + strip_cell(s, i, cells), wide = strip_width(s, i, cells);
+		bool a = holds(p, app->nav.a_ns);
+		bool b = app->nav.b_ns != TIME_UNKNOWN && holds(p, app->nav.b_ns - 1);
+
+		any |= a || b || p->lost || (all && (p->folded || p->corrected));
+		if (!y)
+			continue;
+		if (all && p->folded)
+			canvas_fill(app->canvas, y, x, wide, ROLE_DIM, "=");
+		if (a)
+			canvas_put(app->canvas, y, x, 1, ROLE_PAUSED, "A");
+		if (b)
+			canvas_put(app->canvas, y, x + wide - 1, 1, ROLE_PAUSED, "B");
+		if (all && p->corrected)
+			canvas_put(app->canvas, y, x, 1, ROLE_PROVISIONAL, "c");
+		if (p->lost)
+			canvas_put(app->canvas, y, x, 1, ROLE_DISTRUST, "!");
+	}
+	return any;
+}
+
+static void draw_edges(struct app *app, unsigned y)
+{
+	canvas_put(app->canvas, y, STRIP_X - 1, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(app->canvas, y, STRIP_X + n_cells(app), 1, ROLE_AXIS, app->glyphs->edge);
+}
+
+static unsigned text_x(const struct app *app)
+{
+	return STRIP_X + n_cells(app) + 2;
+}
+
+/* ---- the graph ---- */
+
+#define AXIS_GAP 3		/* least columns between two clock times */
+
+/* Writes a clock time below a cell, unless something is there already. */
+static void put_clock(struct app *app, const struct strip_data *s, unsigned y, size_t point, bool shown)
+{
+	char clock[TIMEFMT_LEN];
+	unsigned cells = n_cells(app), cell = strip_cell(s, point, cells);
+	g_autofree char *text = g_strdup_printf(shown ? "[%s]" : "%s", timefmt_clock(clock, s->points[point].begin_ns));
+	unsigned width = text_width(text), x = STRIP_X + cell;
+
+	if (shown)
+		x = x > STRIP_X + width / 2 ? x - width / 2 : STRIP_X;
+	if (x + width > STRIP_X + cells)
+		x = STRIP_X + cells > width ? STRIP_X + cells - width : 0;
+	for (unsigned i = x > AXIS_GAP ? x - AXIS_GAP : 0; i < x + width + AXIS_GAP && i < app->canvas->cols; i++)
+		if (canvas_cell(app->canvas, y, i)->ch[0] != ' ')
+			return;
+	canvas_put(app->canvas, y, x, width, shown ? ROLE_PAUSED : ROLE_AXIS, text);
+}
+
+static void draw_clocks(struct app *app, const struct strip_data *s, unsigned y)
+{
+	unsigned cells = n_cells(app);
+	size_t every = MAX(s->n * 16 / MAX(cells, 1), 1), shown = SIZE_MAX;
+
+	for (size_t i = 0; i < s->n && shown == SIZE_MAX; i++)
+		if (is_shown(app, &s->points[i]))
+			shown = i;
+	if (shown != SIZE_MAX)
+		put_clock(app, s, y, shown, true);
+	for (size_t i = 0; i < s->n; i += every)
+		put_clock(app, s, y, i, false);
+}
+
+/* Scale, and a dotted line at the usual figure. */
+static void draw_scale(struct app *app, const struct strip_data *s, unsigned top, unsigned bottom, double usual)
+{
+	char text[TIMEFMT_LEN];
+	struct canvas *c = app->canvas;
+
+	for (unsigned y = top; y <= bottom; y++)
+		canvas_put(c, y, STRIP_X - 1, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put_right(c, top, 0, STRIP_X - 1, ROLE_TEXT, strip_figure(s->graph, s->max, text));
+	if (bottom > top)
+		canvas_put_right(c, bottom, 0, STRIP_X - 1, ROLE_DIM, "0");
+	if (usual < 0 || bottom < top + 2)
+		return;
+	unsigned y = bottom - (level_of(usual, s->max, 8 * s->rows) - 1) / 8;
+	if (y != top)
+		canvas_put_right(c, y, 0, STRIP_X - 1, ROLE_DIM, strip_figure(s->graph, usual, text));
+	for (unsigned x = STRIP_X; x < STRIP_X + n_cells(app); x++)
+		if (canvas_cell(c, y, x)->ch[0] == ' ')
+			canvas_put(c, y, x, 1, ROLE_AXIS, app->glyphs->utf8 ? "┄" : "-");
+}
+
+static void draw_legend(struct app *app, const struct strip_data *s, struct box box, double usual, double here)
+{
+	char text[TIMEFMT_LEN];
+	struct canvas *c = app->canvas;
+	unsigned x = text_x(app), cols = box.cols > x ? box.cols - x : 0;
+
+	canvas_put(c, box.y, x, cols, ROLE_TITLE, graph_info[s->graph].title);
+	if (box.rows > 1 && here >= 0)
+		canvas_putf(c, box.y + 1, x, cols, ROLE_TEXT, "here %s", strip_figure(s->graph, here, text));
+	if (box.rows > 2 && usual >= 0)
+		canvas_putf(c, box.y + 2, x, cols, ROLE_DIM, "usual %s", strip_figure(s->graph, usual, text));
+	if (box.rows > 3)
+		canvas_put(c, box.y + 3, x, cols, ROLE_DIM, "a next graph");
+}
+
+void strip_draw_graph(struct app *app, struct box box, double usual, double here)
+{
+	const struct extent_strip *strip = progressive_strip(app);
+	enum graph graph = strip_graph(app);
+
+	if (graph == GRAPH_N || !strip->n || box.rows < 2) {
+		strip_draw_whole(app, box.y);
+		return;
+	}
+	struct strip_data s = { strip->points, strip->n, graph, largest(strip, graph), strip->max_bytes, 1 };
+	bool marks = box.rows > 2 && draw_marks(app, &s, 0, true);
+	unsigned axis = box.y + box.rows - 1, bottom = axis - 1 - marks;
+
+	s.rows = bottom - box.y + 1;
+	draw_cells(app, &s, bottom);
+	draw_scale(app, &s, box.y, bottom, usual);
+	if (marks)
+		draw_marks(app, &s, bottom + 1, true);
+	draw_clocks(app, &s, axis);
+	draw_legend(app, &s, box, usual, here);
+}
+
+/* ---- one row ---- */
+
+/* The text beside it: "6.00s: 12.3k/s !lost 2 gaps". */
+static char *whole_text(struct app *app, const struct extent_strip *strip, enum graph graph,
+			bool *ret_lost)
 {
 	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
 	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
@@ -142,44 +351,45 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, bool 
 		from = app->outline->from_ns;
 		to = app->outline->to_ns;
 	}
-	if (p99)
-		timefmt_duration(rate, strip->max_ns);
+	if (graph < GRAPH_N)
+		g_strlcpy(rate, strip_figure(graph, largest(strip, graph), length), sizeof rate);
 	else if (app->outline)
 		timefmt_bytes(rate, (uint64_t)strip->max_bytes);
 	else
 		timefmt_count(rate, (uint64_t)strip->max_bytes);
-	g_string_append_printf(s, " %s: %s%s", timefmt_duration(length, to - from), rate,
-			       p99 ? "" : "/s");
-	if (gaps)
-		g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
+	g_string_append_printf(s, "%s: %s%s", timefmt_duration(length, to - from), rate,
+			       graph < GRAPH_N ? "" : "/s");
 	if (*ret_lost)
 		g_string_append(s, " !lost");
+	if (gaps)
+		g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
 	return g_string_free(s, FALSE);
 }
 
 void strip_draw_whole(struct app *app, unsigned y)
 {
 	const struct extent_strip *strip = progressive_strip(app);
-	struct strip_data s;
 	struct canvas *c = app->canvas;
-	g_autofree char *right = NULL;
-	unsigned right_cols, cells;
-	bool lost, p99;
+	bool lost;
 
 	if (!strip || strip->n < 2)
 		return;
 	/* Until all is read, only bytes are known of the whole trace. */
-	p99 = strip->max_ns >= 0 && (!app->outline || extent_is_whole(&app->extent));
-	s = (struct strip_data){ strip->points, strip->n, p99 ? strip->max_ns : -1,
-				 strip->max_bytes };
-	right = whole_text(app, strip, p99, &lost);
-	right_cols = text_width(right);
-	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
-	canvas_put(c, y, 0, 4, ROLE_TITLE, p99 ? "p99" : app->outline ? "B/s" : "ev/s");
-	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
-	if (lost)
-		canvas_set_role(c, y, 6 + cells + right_cols - 5, 5, ROLE_DISTRUST);
-	strip_draw_cells(app, &s, y, 5, cells, false);
+	bool read = !app->outline || extent_is_whole(&app->extent);
+	enum graph graph = read ? strip_graph(app) : GRAPH_N;
+	struct strip_data s = { strip->points, strip->n, graph, graph < GRAPH_N ? largest(strip, graph) : -1,
+				strip->max_bytes, 1 };
+	g_autofree char *right = whole_text(app, strip, graph, &lost);
+	char *mark = strstr(right, "!lost");
+	unsigned x = text_x(app), cols = c->cols > x ? c->cols - x : 0;
+	g_autofree char *clipped = text_clip(right, cols, app->glyphs->utf8);
+
+	canvas_put(c, y, 0, STRIP_X - 1, ROLE_TITLE,
+		   graph < GRAPH_N ? graph_info[graph].word : app->outline ? "B/s" : "ev/s");
+	draw_edges(app, y);
+	canvas_put(c, y, x, cols, ROLE_TEXT, clipped);
+	if (mark)
+		canvas_set_role(c, y, x + (unsigned)(mark - right), 5, ROLE_DISTRUST);
+	draw_cells(app, &s, y);
+	draw_marks(app, &s, y, false);
 }

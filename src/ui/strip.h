@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The strip: a row of cells, each for one second, or for several in a long trace. Seconds that were read show their
- * p99 (without spans: bytes), others their bytes with other glyphs; a preview is '~'.
+ * The strip and the graph: cells by time, each for one second, or for several in a long trace. In every view a second
+ * is in the same column. Seconds that were read show a figure (enum graph), or bytes or events where there is none;
+ * others show their bytes with other glyphs; a preview is '~'.
  */
 #ifndef BLK_UI_STRIP_H
 #define BLK_UI_STRIP_H
 
 #include "ui/app_state.h"
 
-struct strip_data {
-	const struct overview_point *points;
-	size_t n;
-	int64_t max_ns;			/* largest p99; -1: bytes are drawn */
-	double max_bytes;
-};
-/* The cell of a point. */
-unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells);
-/* marks_below: marks have a row of their own below the cells. */
-void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
-		      unsigned cells, bool marks_below);
-/* The whole trace in one row: bytes, p99 or events, losses, gaps, the range A-B. */
+#include "base/timefmt.h"
+
+/* The graph that is shown: the user's choice (key a) if the trace has its figures, else the first that it has.
+ * GRAPH_N: it has none. */
+enum graph strip_graph(struct app *app);
+enum graph strip_next_graph(struct app *app);		/* the next one, cyclic */
+/* A figure as text: "166ms", "24%"; "-" if it is unknown. */
+const char *strip_figure(enum graph graph, double figure, char buf[TIMEFMT_LEN]);
+
+/* The whole trace in one row: the graph's figure (else bytes or events), losses, gaps, the range A-B. */
 void strip_draw_whole(struct app *app, unsigned y);
+/* The same in a box of at least two rows: a scale, the graph, marks if there are any, and an axis of clock times with
+ * the shown range in brackets. `usual` and `here`: figures of all time and of the range, below 0: unknown. */
+void strip_draw_graph(struct app *app, struct box box, double usual, double here);
 
 #endif

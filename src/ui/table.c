@@ -286,6 +286,20 @@ static char *indented(const struct row *row, const char *text, bool folded,
 	return g_strdup_printf("%*s%s %s", 2 * MIN(row->depth, 20), "", sign, text);
 }
 
+/* Draws the letters of parts, or the digits of a sparkline. */
+static void draw_letters(struct canvas *c, unsigned y, unsigned x, unsigned width, enum column_drawing drawing,
+			 const char *letters, const struct glyphs *g)
+{
+	for (unsigned i = 0; letters[i] && i < width; i++) {
+		char one[2] = { letters[i], '\0' };
+
+		if (drawing == DRAW_PARTS)
+			canvas_put(c, y, x + i, 1, theme_letter_role(letters[i]), one);
+		else if (letters[i] >= '0' && letters[i] <= '8')
+			canvas_put(c, y, x + i, 1, ROLE_SPARK, g->spark[letters[i] - '0']);
+	}
+}
+
 static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
@@ -295,6 +309,10 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	g_autofree char *text = table_cell(col, value, width);
 	g_autofree char *clipped = NULL;
 
+	if (col->drawing != DRAW_TEXT && value.kind == VALUE_TEXT) {
+		draw_letters(c, y, x, width, col->drawing, value.s, style->glyphs);
+		return;
+	}
 	if (is_factor(col) && row->marked && value.kind == VALUE_RATIO)
 		role = ROLE_MARKED;
 	if (rows->tree && col->flexible) {
@@ -336,6 +354,10 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 	if (selected) {
 		canvas_put(c, y, box.x, 1, ROLE_SELECTED, style->glyphs->cursor);
 		canvas_set_role(c, y, box.x, box.cols, ROLE_SELECTED);
+		for (unsigned i = 0; i < l->n; i++)
+			if (v->columns[l->col[i].column].drawing == DRAW_PARTS)
+				draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
+					  &v->columns[l->col[i].column], row, rows, style);
 	}
 	if (style->tags && keyset_has(style->tags, row)) {
 		canvas_put(c, y, box.x, 1, selected ? ROLE_SELECTED : ROLE_MARKED,
@@ -355,21 +377,27 @@ static void draw_sum(struct canvas *c, struct box box, const struct table *t,
 		     unsigned n)
 {
 	unsigned y = box.y + box.rows - 1, used, first = box.cols;
+	g_autofree char *text = NULL;
 
 	canvas_fill(c, y, box.x, box.cols, ROLE_HEADER, " ");
 	for (unsigned i = l->n; i-- > 0;) {
 		const struct column *col = &v->columns[l->col[i].column];
 		struct value sum = rows_sum(v, rows, l->col[i].column, is_tagged, &t->tags);
-		g_autofree char *text = table_cell(col, sum, l->col[i].width);
+		g_autofree char *cell = table_cell(col, sum, l->col[i].width);
 
 		if (sum.kind == VALUE_NONE)
 			continue;
 		first = l->col[i].x;
-		canvas_put_right(c, y, box.x + l->col[i].x, l->col[i].width, ROLE_HEADER, text);
+		canvas_put_right(c, y, box.x + l->col[i].x, l->col[i].width, ROLE_HEADER, cell);
 	}
+	/* Left of the first sum, else at the right end of the line. */
 	used = first > 2 ? first - 2 : 0;
-	canvas_putf(c, y, box.x + 1, used, ROLE_SORTED, n < keyset_size(&t->tags) ?
-		    "%u of %u tagged" : "%u tagged", n, keyset_size(&t->tags));
+	text = n < keyset_size(&t->tags) ? g_strdup_printf("%u of %u tagged", n, keyset_size(&t->tags)) :
+		g_strdup_printf("%u tagged", n);
+	if (text_width(text) <= used)
+		canvas_put(c, y, box.x + 1, used, ROLE_SORTED, text);
+	else
+		canvas_put_right(c, y, box.x + box.cols - box.cols / 4, box.cols / 4, ROLE_SORTED, text);
 }
 
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,

@@ -151,6 +151,15 @@ const struct style *theme_style(enum scheme scheme, enum role role)
 	return &roles[role].style[scheme];
 }
 
+enum role theme_letter_role(char letter)
+{
+	for (int i = 0; i < PART_N; i++) {
+		if (part_info[i].letter == letter)
+			return (enum role)(ROLE_PART + i);
+	}
+	return ROLE_AXIS;
+}
+
 const char *theme_role_id(enum role role)
 {
 	return role >= ROLE_PART && role < ROLE_HEAT ? part_info[role - ROLE_PART].id : roles[role].id;

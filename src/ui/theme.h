@@ -43,6 +43,7 @@ enum scheme {
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
 			 const char *background);
 const struct style *theme_style(enum scheme scheme, enum role role);
+enum role theme_letter_role(char letter);	/* of a part's letter; ROLE_AXIS: no part has it */
 const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
 int theme_role_find(const char *id);			/* -1: no such role */
 

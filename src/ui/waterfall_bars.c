@@ -6,15 +6,6 @@
 
 #define EIGHTHS 8
 
-static enum role letter_role(char letter)
-{
-	for (int i = 0; i < PART_N; i++) {
-		if (part_info[i].letter == letter)
-			return (enum role)(ROLE_PART + i);
-	}
-	return ROLE_AXIS;
-}
-
 void bars_draw_edges(struct app *app, const struct bars_axis *axis, unsigned y)
 {
 	canvas_put(app->canvas, y, axis->x - 1, 1, ROLE_AXIS, app->glyphs->edge);
@@ -91,7 +82,7 @@ void bars_draw_states(struct app *app, const struct bars_axis *axis, const struc
 		char one[2] = { cells[i], '\0' };
 
 		if (cells[i] != ' ')
-			canvas_put(app->canvas, y, axis->x + i, 1, letter_role(cells[i]), one);
+			canvas_put(app->canvas, y, axis->x + i, 1, theme_letter_role(cells[i]), one);
 	}
 	if (marks)
 		draw_ticks(app, axis, r->span, y, true);

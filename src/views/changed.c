@@ -155,7 +155,7 @@ static const struct column columns[] = {
 	COLUMN_N("avg_delta_ns", "EACH", VALUE_NS, 7, 1, "how much longer one took, on average", get_more),
 	COLUMN_N("times_ratio", "TIMES", VALUE_RATIO, 6, 6, "times as long as before, on average",
 		 get_times),
-	COLUMN_T("mainly", "MAINLY", 16, 0, "the kernel state that most of it went to",
+	COLUMN_T("mainly", "CAUSE", 16, 0, "the kernel state that most of it went to",
 		 get_mainly_text),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before", get_before_count_),

@@ -7,6 +7,8 @@
 #include "base/timefmt.h"
 #include "views/strip.h"
 
+#include <string.h>
+
 bool extent_is_whole(const struct extent *e)
 {
 	return !e->outline || e->final_to_ns >= e->outline->to_ns;
@@ -188,6 +190,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		p->begin_ns = o->begin_ns + (int64_t)i * o->step_ns;
 		p->end_ns = p->begin_ns + o->step_ns;
 		p->p99_ns = -1;
+		strip_no_figures(p->figure);
 		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
 		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
 		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);
@@ -218,6 +221,8 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 			continue;
 		p->count += r->count;
 		p->p99_ns = MAX(p->p99_ns, r->p99_ns);
+		for (int g = 0; g < GRAPH_N; g++)
+			p->figure[g] = MAX(p->figure[g], r->figure[g]);
 		p->lost |= r->lost;
 		p->corrected |= r->corrected;
 		p->outlier |= r->outlier;
@@ -248,6 +253,7 @@ static void add_seconds(struct extent_strip *s, const struct extent *e, const st
 			.folded = r->folded, .corrected = r->corrected, .cover = COVER_READ,
 			.bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
 		};
+		memcpy(s->points[i].figure, r->figure, sizeof r->figure);
 		s->max_bytes = MAX(s->max_bytes, s->points[i].bytes);
 	}
 }

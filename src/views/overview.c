@@ -5,11 +5,22 @@
 #include "views/overview.h"
 
 #include "base/timefmt.h"
+#include "views/causes.h"
 #include "views/evicted.h"
+#include "views/outliers.h"
 #include "views/processes.h"
 #include "views/registry.h"
+#include "views/spans.h"
 #include "views/strip.h"
-#include "views/traces.h"
+#include "views/why.h"
+
+#include <string.h>
+
+const struct graph_info graph_info[GRAPH_N] = {
+#define GRAPH_INFO(id, word, title, is_ns) [GRAPH_##id] = { word, title, is_ns },
+	GRAPH_LIST(GRAPH_INFO)
+#undef GRAPH_INFO
+};
 
 struct operation_row {
 	struct common c;		/* name, service; parts: of all its spans */
@@ -63,42 +74,41 @@ static const struct column columns[] = {
 	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all retained spans", get_usual),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, "p99 in times of the usual p50",
 		 get_x_usual),
-	COLUMN_T("mainly", "MAINLY", 24, 1, "the largest part of their time, and what on",
+	COLUMN_T("mainly", "CAUSE", 24, 1, "the largest part of their time, and what on",
 		 get_mainly_text),
 };
 
-static const struct column slowest_columns[] = {
-	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", trace_get_id),
-	COLUMN_FLEX("name", "SLOWEST + OPEN", 16, "name of its root span", get_name),
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 9, 0, "of its root span (so far)",
-		 trace_get_duration),
-	COLUMN_T("state", "STATE", 8, 2, "complete, open or partial", trace_get_state),
-	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "times the operation's usual",
-		 trace_get_x_usual),
-	COLUMN_T("why", "WHY", 38, 1, "why it took so long", trace_get_why),
-	COLUMN_EXPLANATION(trace_get_explanation),
-};
+/* Percent of the range in which the process's threads were blocked so: 100 % is one thread all the time. */
+#define BLOCKED_COLUMN(what, parts) \
+	static GETTER(get_##what##_ratio) \
+	{ \
+		const int64_t *part = ((const struct common *)row)->part; \
+		return processes_over_range(row, rows, parts); \
+	}
+BLOCKED_COLUMN(disks, part[PART_DISK] + part[PART_WRITEBACK] + part[PART_FAULT])
+BLOCKED_COLUMN(locks, part[PART_FUTEX])
+BLOCKED_COLUMN(nets, part[PART_SOCKET] + part[PART_PIPE] + part[PART_POLL])
+BLOCKED_COLUMN(sleeps, part[PART_TIMER])
 
 static const struct column process_columns[] = {
 	COLUMN_FLEX("comm", "PROCESS", 14, "name of the process", get_comm),
-	COLUMN_ID("pid", "PID", 7, 0, "process id", get_pid),
+	COLUMN_ID("pid", "PID", 7, 5, "process id", get_pid),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 5, 0, "time on a CPU; 100 % is one CPU",
 		 processes_get_cpu_ratio),
+	{ .id = "cpu_history", .title = "CPU, LAST 20 STEPS", .kind = VALUE_TEXT, .width = OVERVIEW_SPARKS,
+	  .priority = 3, .align = ALIGN_LEFT, .drawing = DRAW_SPARK, .get = processes_get_sparks,
+	  .help = "time on a CPU in each of the last steps, in eighths of a CPU, rounded up" },
 	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 1, "runnable, waiting for a CPU",
 		 processes_get_runq_ratio),
-	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 6, 2,
+	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 0, 0,
 		 "blocked; 100 % is one thread all the time", processes_get_block_ratio),
-	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 3, "system calls a second",
+	COLUMN_N("disk_ratio", "DISK%", VALUE_RATIO, 5, 2, "blocked on disks, writeback, page faults", get_disks_ratio),
+	COLUMN_N("lock_ratio", "LOCK%", VALUE_RATIO, 5, 2, "blocked on futexes", get_locks_ratio),
+	COLUMN_N("net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll", get_nets_ratio),
+	COLUMN_N("sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping", get_sleeps_ratio),
+	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 6, "system calls a second",
 		 processes_get_calls_rate),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 4, "of its system calls" PERCENTILE_BOUND, get_p99),
-};
-
-const struct view view_overview_slowest = {
-	.id = "overview-slowest", .title = "Slowest + open",
-	.help = "The slowest traces of the range, and those that have not ended.",
-	.columns = slowest_columns, .n_columns = G_N_ELEMENTS(slowest_columns),
-	.default_sort = "duration_ns", .drill = "waterfall", .on_screen = true,
-	.build = traces_build,
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, get_p99),
 };
 
 const struct view view_overview_processes = {
@@ -206,45 +216,53 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 
 /* --- the two tables below --- */
 
-static struct rows *top_rows(const struct timeline *tl, const struct view_query *query,
-			     const struct view *v, guint most)
-{
-	struct rows *rows = v->build(tl, query);
-	rows_sort(rows, v, view_column(v, v->default_sort), true);
-	if (rows->rows->len > most)
-		g_ptr_array_remove_range(rows->rows, most, rows->rows->len - most);
-	return rows;
-}
-
 static void add_tables(struct overview *o, const struct timeline *tl,
 		       const struct view_query *query)
 {
+	const struct view *v = &view_overview_processes;
 	struct view_query q = *query;
 	q.by = BY_PROCESS;
-	o->slowest = top_rows(tl, &q, &view_overview_slowest, OVERVIEW_SLOWEST);
-	o->processes = top_rows(tl, &q, &view_overview_processes, OVERVIEW_PROCESSES);
+	o->causes = view_causes.build(tl, &q);
+	o->processes = v->build(tl, &q);
+	rows_sort(o->processes, v, view_column(v, v->default_sort), true);
+	if (o->processes->rows->len > OVERVIEW_PROCESSES)
+		g_ptr_array_remove_range(o->processes->rows, OVERVIEW_PROCESSES,
+					 o->processes->rows->len - OVERVIEW_PROCESSES);
+	processes_add_sparks(o->processes, OVERVIEW_SPARKS);
 }
 
-/* --- the strip and its words --- */
-
-/* "thumbnail: futex 45ms of +47ms". Of an evicted span the cause is unknown. */
-static const char *worst_text(struct rows *rows, struct history *h, const struct strip_point *p)
+static bool has_slow(const struct rows *causes)
 {
-	const struct span *s = p->worst;
-	g_autoptr(blk_tree) t = s ? timeline_tree_new(rows->tl, s->trace_id) : NULL;
-	int node = s ? tree_find(t, s->span_id, s->kind) : -1;
-	char buf[TIMEFMT_LEN];
-	struct why why;
-	if (node >= 0)
-		why_find(h, t, node, &why);
-	bool known = node >= 0 && why.n;
-	char cause[TIMEFMT_LEN];
-	g_autofree char *text = known ?
-		g_strdup_printf("%s: %s %s of +%s", p->worst_name, part_info[why.cause[0].part].id,
-				timefmt_duration(cause, why.cause[0].excess_ns), timefmt_duration(buf, why.excess_ns)) :
-		g_strdup_printf("%s: +%s", p->worst_name, timefmt_duration(buf, p->excess_ns));
-	return rows_text(rows, text);
+	return causes->rows->len && cause_of(causes->rows->pdata[0]).state <= CAUSE_FEW;
 }
+
+char *overview_why(const struct overview *o, const struct row *row)
+{
+	struct cause c = cause_of(row);
+	uint64_t all = 0;
+	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
+	if (c.state != CAUSE_SLOW && c.state != CAUSE_FEW)
+		return NULL;
+	for (guint i = 0; i < o->causes->rows->len; i++)
+		all += cause_of(o->causes->rows->pdata[i]).n;
+	g_autoptr(GString) text = g_string_new(NULL);
+	if (all == 1)
+		g_string_append(text, "the request took ");
+	else
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " requests took ", c.n, all);
+	g_string_append(text, timefmt_duration(low, c.min_ns));
+	if (c.n > 1)
+		g_string_append_printf(text, " to %s", timefmt_duration(high, c.max_ns));
+	if (c.n > 1 && c.max_x > 0 && c.min_x + 0.5 < c.max_x)
+		g_string_append_printf(text, ", %.1f to %.1fx the usual", c.min_x, c.max_x);
+	else if (c.max_x >= 1.05)
+		g_string_append_printf(text, ", %.1fx the usual", c.max_x);
+	if (c.explanation && *c.explanation)
+		g_string_append_printf(text, ": %s", c.explanation);
+	return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* --- the strip --- */
 
 /* p99 of the traces that ended in the range. */
 static int64_t p99_of(const struct timeline *tl, const struct history *h, const struct range *range)
@@ -278,13 +296,11 @@ static void add_strip(struct overview *o, struct rows *rows, struct history *h,
 			.end_ns = p->end_ns, .p99_ns = p->p99_ns, .count = p->count,
 			.lost = p->lost, .gap = p->gap, .outlier = p->outlier, .folded = p->folded,
 			.corrected = p->corrected };
+		memcpy(o->points[i].figure, p->figure, sizeof p->figure);
 	}
 	o->strip_max_ns = strip->max_ns;
 	o->usual_ns = strip->usual_ns;
 	o->worst = strip->worst;
-	if (o->worst >= 0)
-		o->worst_text = worst_text(rows, h, &g_array_index(strip->points,
-								   struct strip_point, o->worst));
 	o->p99_ns = p99_of(rows->tl, h, range);
 }
 
@@ -314,29 +330,120 @@ static void sum_machine(struct machine *m, const struct second *s)
 	hist_merge(&m->wakeup, &s->wakeup);
 }
 
+/* Of one CPU or device; name: of the device in the timeline's strings. */
+struct load {
+	uint64_t key;
+	uint32_t host, number, name;
+	bool is_cpu;
+	int64_t busy_ns, known_ns;
+};
+
+static struct load *load_of(GArray *loads, struct intmap *index, uint64_t key, bool is_cpu)
+{
+	uint32_t at = intmap_get(index, key);
+	if (at == INTMAP_NONE) {
+		struct load l = { .key = key, .is_cpu = is_cpu };
+		at = loads->len;
+		intmap_set(index, key, at);
+		g_array_append_val(loads, l);
+	}
+	return &g_array_index(loads, struct load, at);
+}
+
+static double load_ratio(const struct load *l)
+{
+	return l->known_ns > 0 ? (double)l->busy_ns / (double)l->known_ns : -1;
+}
+
+static int compare_loads(const void *va, const void *vb)
+{
+	const struct load *a = va, *b = vb;
+	if (a->is_cpu != b->is_cpu)
+		return a->is_cpu ? -1 : 1;
+	if (!a->is_cpu && load_ratio(a) != load_ratio(b))
+		return load_ratio(a) > load_ratio(b) ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static void sum_loads(GArray *cpus, GArray *devices, const struct timeline *tl, const struct range *range)
+{
+	struct intmap at_cpu = { 0 }, at_device = { 0 };
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_cpus; k++) {
+			const struct cpu_cell *c = &s->cpus[k];
+			struct load *l = load_of(cpus, &at_cpu, (uint64_t)c->host << 32 | c->cpu, true);
+			l->host = c->host;
+			l->number = c->cpu;
+			l->busy_ns += c->run_ns;
+			l->known_ns += c->run_ns + c->idle_ns;
+		}
+		for (uint32_t k = 0; k < s->n_devs; k++) {
+			const struct dev_cell *d = &s->devs[k];
+			struct load *l = load_of(devices, &at_device, (uint64_t)d->host << 32 | d->dev, false);
+			l->host = d->host;
+			l->name = d->name;
+			l->busy_ns += d->busy_ns;
+			l->known_ns += s->sums_end_ns - s->begin_ns - d->unknown_ns;
+		}
+	}
+	intmap_clear(&at_cpu);
+	intmap_clear(&at_device);
+}
+
+static char *load_name(const struct timeline *tl, const struct load *l)
+{
+	const struct host_info *host = timeline_n_hosts(tl) > 1 ? timeline_host(tl, l->host) : NULL;
+	const char *on = host ? host->name : "", *blank = *on ? " " : "";
+	return l->is_cpu ? g_strdup_printf("%s%sCPU%u", on, blank, l->number) :
+		g_strdup_printf("%s%s%s", on, blank, timeline_string(tl, l->name));
+}
+
+static void add_gauges(struct overview *o, const struct rows *rows, const struct range *range)
+{
+	const struct timeline *tl = rows->tl;
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct load));
+	g_autoptr(GArray) devices = g_array_new(FALSE, FALSE, sizeof(struct load));
+	sum_loads(all, devices, tl, range);
+	g_array_append_vals(all, devices->data, devices->len);
+	g_array_sort(all, compare_loads);
+	o->gauges = g_new0(struct overview_gauge, all->len + 1);
+	o->n_gauges = all->len;
+	for (guint i = 0; i < all->len; i++) {
+		const struct load *l = &g_array_index(all, struct load, i);
+		o->gauges[i] = (struct overview_gauge){ load_name(tl, l), l->is_cpu, load_ratio(l) };
+	}
+}
+
 static double share(int64_t ns, int64_t total)
 {
 	return total > 0 ? (double)ns / total : -1;
 }
 
-/* The block device with the most busy time. */
+/* The block device that was busy longest, and the p99 of its requests. */
 static void add_device(struct overview *o, struct rows *rows, const struct range *range)
 {
 	struct rows *devices = view_devices.build(rows->tl, &rows->query);
+	int busy = view_column(&view_devices, "busy_ratio");
 	const struct common *most = NULL;
+	double most_ratio = -1;
 	for (guint i = 0; i < devices->rows->len; i++) {
 		const struct common *c = devices->rows->pdata[i];
-		if (c->stat.count && (!most || c->stat.total > most->stat.total))
+		struct value v = view_devices.columns[busy].get(&c->row, devices);
+		if (c->stat.count && v.kind == VALUE_RATIO && v.d > most_ratio) {
 			most = c;
+			most_ratio = v.d;
+		}
 	}
 	o->device_p99_ns = -1;
 	o->device_ratio = -1;
 	if (most) {
 		o->device = rows_text(rows, most->name);
 		o->device_p99_ns = most->stat.p99;
-		o->device_ratio = MIN(most->stat.total / (range->seconds * NS_PER_S), 1.0);
+		o->device_ratio = most_ratio;
 	}
 	rows_free(devices);
+	add_gauges(o, rows, range);
 }
 
 static void add_machine(struct overview *o, struct rows *rows, const struct range *range)
@@ -364,7 +471,10 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 static void overview_free(void *data)
 {
 	struct overview *o = data;
-	rows_free(o->slowest);
+	for (unsigned i = 0; i < o->n_gauges; i++)
+		g_free(o->gauges[i].name);
+	g_free(o->gauges);
+	rows_free(o->causes);
 	rows_free(o->processes);
 	g_free(o->points);
 	g_free(o);
@@ -382,6 +492,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_strip(o, rows, h, &range);
 	add_machine(o, rows, &range);
 	add_tables(o, tl, query);
+	g_autofree char *machine = has_slow(o->causes) ? NULL : outliers_text(tl, &range);
+	o->machine_why = machine ? rows_text(rows, machine) : NULL;
 	return rows;
 }
 
@@ -441,19 +553,27 @@ int64_t overview_worst_second(const struct timeline *tl)
 	return at != TIME_UNKNOWN ? at : most_waiting(tl);
 }
 
+/* The cause of the second's worst request. 0: it is not known. */
+static uint64_t cause_of_point(struct history *h, const struct strip_point *p)
+{
+	return p->outlier && p->worst ? cause_key(h, p->worst) : 0;
+}
+
 int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction)
 {
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(blk_strip) strip = strip_new(h);
-	int64_t found = TIME_UNKNOWN;
-	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
-		if (!p->outlier || (p->begin_ns <= from && from < p->end_ns))
-			continue;
-		if (direction > 0 && p->begin_ns > from)
-			return p->begin_ns;
-		if (direction < 0 && p->begin_ns < from)
-			found = p->begin_ns;
+	int n = (int)strip->points->len, at = direction > 0 ? 0 : n - 1;
+	uint64_t now = 0;
+	for (; at >= 0 && at < n; at += direction) {
+		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, at);
+		if (p->begin_ns <= from && from < p->end_ns)
+			now = cause_of_point(h, p);
+		else if (p->outlier && (p->begin_ns > from) == (direction > 0)) {
+			uint64_t next = cause_of_point(h, p);
+			if (!next || next != now)
+				return p->begin_ns;
+		}
 	}
-	return found;
+	return TIME_UNKNOWN;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the first screen shows. The view "overview" builds it: rows->rows are the operations, rows->extra is a
- * struct overview with the rest. The two smaller tables are rows of their own views, so one table widget
- * draws all three. Enter on a row follows row->drill and view.drill.
+ * struct overview with the rest. The other two tables are rows of their own views, so one table widget draws all
+ * three. Enter on a row follows row->drill and view.drill.
  *
- * A VALUE_RATIO column is shown in per cent if its title ends in '%'; xUSUAL is a plain factor ("2.8").
+ * A VALUE_RATIO column is shown in per cent if its title ends in '%'; xUSUAL is a factor ("2.8x").
  *
  * Texts are raw bytes of the trace: escape them (base/text.h) before they reach a terminal.
  */
@@ -21,11 +21,29 @@ enum cover_kind {
 	COVER_EXACT,		/* decoded ahead of the rest, with the state of all events before it */
 };
 
+/* What the graph of all seconds shows, one figure a second. */
+#define GRAPH_LIST(X) \
+	X(REQUESTS, "p99", "p99 of requests", true) X(CPU, "CPU", "CPU in use", false) \
+	X(RUNQ, "runq", "p99 of run queue", true) X(DISK, "disk", "p99 of block I/O", true) \
+	X(CALL, "call", "slowest call", true)
+enum graph {
+#define GRAPH_ENUM(id, word, title, ns) GRAPH_##id,
+	GRAPH_LIST(GRAPH_ENUM)
+#undef GRAPH_ENUM
+	GRAPH_N
+};
+struct graph_info {
+	const char *word, *title;	/* "p99", "p99 of requests" */
+	bool is_ns;		/* the figure is a duration in ns; else a share, 0 .. 1 */
+};
+extern const struct graph_info graph_info[GRAPH_N];
+
 /* One second of the p99 strip, which covers all retained seconds. While a trace is being read, a point is one
  * cell of its outline (extent.h). */
 struct overview_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;		/* of the root spans that ended in it; -1: none ended */
+	double figure[GRAPH_N];	/* [GRAPH_REQUESTS]: .p99_ns; below 0: unknown, or there were none */
 	uint32_t count;		/* root spans that ended in it */
 	bool lost;		/* a loss overlaps it */
 	bool gap;		/* seconds without any event (several may be one point) */
@@ -34,6 +52,14 @@ struct overview_point {
 	bool outlier;		/* its worst span took several times the median of its operation */
 	enum cover_kind cover;
 	double bytes;		/* bytes of packets per second; 0 without an outline */
+};
+
+/* How busy a CPU or a block device was in the range. */
+struct overview_gauge {
+	char *name;		/* "CPU0", "vda"; with several hosts "web1 CPU0"; raw bytes; owned */
+	bool is_cpu;
+	double ratio;		/* share of the time in which something ran, or a request was at the device; below 0:
+				 * unknown */
 };
 
 struct overview {
@@ -53,21 +79,23 @@ struct overview {
 	int64_t strip_max_ns;		/* highest p99 of the strip; -1: no root span at all */
 	int64_t usual_ns;		/* p50 of all retained root spans; -1: none */
 	int64_t p99_ns;			/* p99 of the root spans of the range; -1: none */
-	/* The worst outlier: its index in points (-1: none), and a text such as "thumbnail: futex 45ms of +47ms"
-	 * (NULL: none). */
-	int worst;
-	const char *worst_text;
-	/* Slowest and open traces of the range, and the busiest processes. */
-	struct rows *slowest;		/* of view_overview_slowest */
-	struct rows *processes;		/* of view_overview_processes */
+	int worst;			/* index in points of the worst outlier; -1: none */
+	struct overview_gauge *gauges;	/* CPUs in order, then block devices, the busiest first */
+	unsigned n_gauges;
+	struct rows *causes;		/* requests of the range by cause: of view_causes */
+	const char *machine_why;	/* range without slow requests: what else stands out; NULL: nothing does */
+	struct rows *processes;		/* the busiest: of view_overview_processes */
 };
 
-#define OVERVIEW_SLOWEST 20		/* rows at most */
-#define OVERVIEW_PROCESSES 20
+#define OVERVIEW_PROCESSES 40
+#define OVERVIEW_SPARKS 20		/* steps in a sparkline of a process */
+
+/* Why the requests of a row of .causes are slow, and how many of all they are. NULL: they are not slow. Free with
+ * g_free(). */
+char *overview_why(const struct overview *o, const struct row *row);
 
 extern const struct view view_overview;			/* in the registry */
 /* Not in the registry; drawn below the operations. */
-extern const struct view view_overview_slowest;		/* Enter: waterfall */
 extern const struct view view_overview_processes;	/* Enter: syscalls of the process */
 
 /* NULL when the rows are not of the view "overview". */
@@ -76,8 +104,8 @@ const struct overview *overview_of(const struct rows *rows);
 /* Beginning of the second with the slowest root span, relative to the median of its operation. Without spans:
  * of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the timeline is empty. */
 int64_t overview_worst_second(const struct timeline *tl);
-/* Beginning of the next (direction > 0) or previous outlier second that does not contain `from`.
- * TIME_UNKNOWN: there is none. */
+/* Beginning of the next (direction > 0) or previous outlier second that does not contain `from`, and whose worst
+ * request has another cause (causes.h) than that of the second with `from`. TIME_UNKNOWN: there is none. */
 int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction);
 
 #endif

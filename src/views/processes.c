@@ -24,6 +24,8 @@ struct process_row {
 	uint32_t host;			/* ID_NONE: all hosts */
 	bool calls_unknown;		/* the trace has no system calls, or none in the range */
 	bool has_faults, has_perf_faults;	/* the range has such events */
+	uint32_t group;			/* group_key() of its threads */
+	const char *sparks;		/* NULL: not made */
 };
 
 #define ROW(row) ((const struct process_row *)(row))
@@ -151,6 +153,16 @@ GETTER(processes_get_block_ratio)
 	return of_range(row, get_blocked(row, rows));
 }
 
+struct value processes_over_range(const struct row *row, const struct rows *rows, int64_t ns)
+{
+	return of_range(row, get_blocked(row, rows).kind == VALUE_NONE ? value_none() : value_int(VALUE_NS, ns));
+}
+
+GETTER(processes_get_sparks)
+{
+	return value_text(ROW(row)->sparks);
+}
+
 GETTER(processes_get_calls_rate)
 {
 	return of_calls(row, VALUE_COUNT, ROW(row)->syscalls / ROW(row)->seconds + 0.5);
@@ -206,6 +218,7 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	const struct thread_info *t = timeline_thread(rows->tl, thread);
 	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
 	group_fill(&r->c, rows, thread);
+	r->group = group_key(rows->tl, rows->query.by, thread);
 	r->ppid = r->vpid = -1;
 	r->exit_ns = TIME_UNKNOWN;
 	r->seconds = seconds;
@@ -373,6 +386,48 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
 	return map.rows;
+}
+
+/* Adds the time on a CPU of each process in the second to ns[row]. */
+static void sum_cpu(const struct rows *rows, const struct intmap *index, const struct second *s, int64_t *ns)
+{
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		const struct thread_cell *c = &s->threads[i];
+		uint32_t at = intmap_get(index, group_key(rows->tl, BY_PROCESS, c->thread));
+		if (at != INTMAP_NONE)
+			ns[at] = MAX(ns[at], 0) + part_sum_cpu(c->part);
+	}
+}
+
+void processes_add_sparks(struct rows *rows, unsigned n)
+{
+	struct range range = range_of(rows->tl, &rows->query);
+	size_t first = range.end > n ? range.end - n : 0, len = rows->rows->len;
+	struct intmap index = { 0 };
+	g_autofree char *digits = g_malloc(MAX(len, 1) * (n + 1));
+	g_autofree int64_t *ns = g_new(int64_t, len + 1);
+	if (!timeline_has_event(rows->tl, "sched_switch"))
+		return;
+	for (uint32_t i = 0; i < len; i++) {
+		const struct process_row *r = rows->rows->pdata[i];
+		intmap_set(&index, r->group, i);
+		memset(digits + i * (n + 1), ' ', n);
+		digits[i * (n + 1) + n] = '\0';
+	}
+	for (size_t k = first; k < range.end; k++) {
+		const struct second *s = timeline_second(rows->tl, k);
+		int64_t whole = MAX(s->sums_end_ns - s->begin_ns, 1);
+		for (size_t i = 0; i < len; i++)
+			ns[i] = -1;
+		sum_cpu(rows, &index, s, ns);
+		for (size_t i = 0; i < len; i++)
+			if (ns[i] >= 0)
+				digits[i * (n + 1) + n - (range.end - k)] =
+					(char)('0' + MIN((ns[i] * 8 + whole - 1) / whole, 8));
+	}
+	for (size_t i = 0; i < len; i++)
+		((struct process_row *)rows->rows->pdata[i])->sparks = rows_text(rows, digits + i * (n + 1));
+	intmap_clear(&index);
 }
 
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };

@@ -11,7 +11,13 @@ GETTER(processes_get_cpu_ratio);	/* of one CPU */
 GETTER(processes_get_runq_ratio);
 GETTER(processes_get_block_ratio);
 GETTER(processes_get_calls_rate);
+GETTER(processes_get_sparks);		/* made by processes_add_sparks() */
+/* The time (ns) as a share of the range; null where the parts are unknown. */
+struct value processes_over_range(const struct row *row, const struct rows *rows, int64_t ns);
 
+/* For rows by process: the time on a CPU in each of the last n steps up to the range's end, as digits from 0 to 8:
+ * eighths of a CPU, rounded up. A step that is unknown, or in which the process did not exist, is a blank. */
+void processes_add_sparks(struct rows *rows, unsigned n);
 struct rows *processes_build(const struct timeline *tl, const struct view_query *query);
 
 #endif

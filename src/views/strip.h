@@ -5,11 +5,13 @@
 #ifndef BLK_VIEWS_STRIP_H
 #define BLK_VIEWS_STRIP_H
 
+#include "views/overview.h"
 #include "views/history.h"
 
 struct strip_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;			/* -1: no root span ended in it */
+	double figure[GRAPH_N];		/* as in struct overview_point */
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
 	bool folded;			/* several seconds were summed into one to save memory */
@@ -28,6 +30,7 @@ struct strip {
 /* The strip borrows spans from the history: free it first. */
 struct strip *strip_new(const struct history *h);
 void strip_free(struct strip *s);
+void strip_no_figures(double figure[GRAPH_N]);	/* all unknown */
 typedef struct strip blk_strip;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_strip, strip_free)
 

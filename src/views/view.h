@@ -124,6 +124,8 @@ struct rows {
 };
 
 enum column_align { ALIGN_RIGHT, ALIGN_LEFT };
+/* How the screen draws a text: as it is; its letters of parts in their colours; its digits 0 to 8 as a sparkline. */
+enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK };
 
 struct column {
 	const char *id;			/* "busy_ns": never changes, ends in its unit */
@@ -132,6 +134,7 @@ struct column {
 	uint8_t width;			/* columns wanted on screen; 0: batch only */
 	uint8_t priority;		/* the highest is hidden first if the screen is narrow; 0: never */
 	uint8_t align;			/* enum column_align */
+	uint8_t drawing;		/* enum column_drawing */
 	bool flexible;			/* takes the remaining width (one per view) */
 	bool optional;			/* not shown on screen if no row has a value */
 	bool of_hosts;			/* the host: shown on screen only if there are several hosts,

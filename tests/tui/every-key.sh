@@ -19,7 +19,7 @@ story="$(realpath "$BUILD")/tests/test-loop --screen coach"
 #   mouse:N  asked for or not   stopped  and fg comes back         redrawn
 promises=$(cat <<'PROMISES'
 overview | view-1 | | same
-table | view-1 | | SLOWEST + OPEN
+table | view-1 | | REQS REQUESTS
 waterfall | view-1 | | › Overview: all, not only 7f8
 overview,table | view-2 | | Traces ›
 overview | view-3 | | Phases: thumbnail
@@ -45,7 +45,7 @@ table | view-log | | Processes › log of 246
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
-overview | view-prev | | -SLOWEST + OPEN
+overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
 waterfall | view-prev | | -PINNED
 overview | drill | | PINNED
@@ -55,7 +55,7 @@ popup | drill | | -Help:
 chooser | drill | | -Columns of
 overview,table | back | | this is the top
 overview,table | back:q | | left:0
-waterfall | back | | SLOWEST + OPEN
+waterfall | back | | REQS REQUESTS
 popup | back | | -Help:
 chooser | back | | -Columns of
 waterfall | critical-path | | lock of thumbd
@@ -77,8 +77,8 @@ overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blkto
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
-waterfall | next | | no other second stands out
-waterfall | previous | | no other second stands out
+waterfall | next | | no second with another cause stands out
+waterfall | previous | | no second with another cause stands out
 overview,table | time-back | | 06:08:37 PAUSED
 overview,table | time-forward | | 06:08:39 PAUSED
 overview,table | time-back-10 | | 06:08:35 PAUSED
@@ -88,6 +88,7 @@ waterfall | time-forward | | at 06:08:39; the screen still shows this trace
 waterfall | time-back-10 | | at 06:08:35; the screen still shows this trace
 waterfall | time-forward-10 | | at 06:08:40; the screen still shows this trace
 overview,table,waterfall | goto | | Enter:apply
+overview | graph | | graph: CPU in use
 overview,table,waterfall | pause | | playing one step a second
 overview,table,waterfall | follow | | AT THE END
 overview,table | step-finer | Z | step 1s
@@ -97,26 +98,26 @@ overview,table | range-b | | 06:08:38-06:08:39 PAUSED
 waterfall | range-a | | the range begins here
 waterfall | range-b | | the range ends
 overview,table,waterfall | range-clear | A | no range: one step is shown
-overview | error-next | | row:2ac68487
-overview | error-previous | | row:30aa41d7
+overview | error-next | | row:96.3ms
+overview | error-previous | Down | row:97.3ms
 table,waterfall | error-next | | no marked row below
 table,waterfall | error-previous | | no marked row above
-overview | up | | row:30aa41d7
+overview | up | Down | row:97.3ms
 table | up | j | row:246
 waterfall | up | | row:▾ thumbnail
-overview | down | | row:2ac68487
+overview | down | | row:96.3ms
 table | down | | row:253
 waterfall | down | | row:open
-overview | page-up | | row:30aa41d7
+overview | page-up | Down | row:97.3ms
 table | page-up | j j | row:246
 waterfall | page-up | G | off:store
-overview | page-down | | row:40000000
+overview | page-down | | row:2.05s
 table | page-down | | row:666
 waterfall | page-down | | row:store
 overview | top | | row:send
 table | top | j | row:246
 waterfall | top | | row:▾ thumbnail
-overview,table | bottom | | row:666
+overview,table | bottom | | row:ev
 waterfall | bottom | | row:store
 popup | up | j j | 2-22 of
 popup | down | | 2-22 of
@@ -133,7 +134,7 @@ chooser | bottom | | off:[x] PID
 overview,table,waterfall | search | | Enter:apply
 overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
-overview | sort-right | | sorted by STATE
+overview | sort-right | | sorted by REQS
 table | sort-right | | sorted by RUNQ%
 overview,table | invert | | lowest first
 overview | by | | Overview has no rows by thread
@@ -144,7 +145,7 @@ overview,table | tag | | 1 tagged
 waterfall | tag | g | row:lock
 overview,table | untag | Space | -1 tagged
 waterfall | untag | Space | 1 row untagged
-overview | only-tagged | Space | -2ac68487
+overview | only-tagged | Space | -96.3ms
 table | only-tagged | Space | -stored
 overview,table | columns | | Columns of
 overview,table | sort-menu | | Enter chooses
@@ -238,7 +239,7 @@ settle() {
 
 declare -A pressed=()
 declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab")
-declare -A there=([overview]="SLOWEST + OPEN" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
+declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
 	[chooser]="Columns of" [prompt]="/ab")
 
 begin() { # begin CONTEXT KEYS: the story from its begin, there

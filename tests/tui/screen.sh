@@ -98,7 +98,7 @@ keys q
 
 shell LC_ALL=C
 run "$story"
-! t capture-pane -t now -p | LC_ALL=C grep -q '[^ -~]' && shows ">1e9873c2"
+! t capture-pane -t now -p | LC_ALL=C grep -q '[^ -~]' && shows ">    1 thumbnail    97.3ms"
 result $? "plain ASCII in the C locale"
 keys q
 
@@ -142,13 +142,13 @@ else
 	until_true shows "usual"
 	end=$((SECONDS + 120))
 	until shows "PAUSED" || [ $SECONDS -ge $end ]; do sleep 0.1; done
-	wait_for "PAUSED" && wait_for "▶16d47039 thumbnail"
-	result $? "opens the demo paused on its worst second, the cursor on the slowest request"
+	wait_for "PAUSED" && wait_for "▶    1 thumbnail    570ms"
+	result $? "opens the demo paused on its worst second, the cursor on the slowest requests"
 	keys b -12s Enter
-	wait_for "▶0caffbf2 thumbnail"
+	wait_for "▶    1 thumbnail    184ms"
 	result $? "b -12s: the first fault"
 	keys Down Down
-	wait_for "▶74a7806c thumbnail" && keys Enter
+	wait_for "▶    2 thumbnail    45.1ms" && keys Enter
 	wait_for "WHY" && wait_for "PINNED"
 	result $? "Enter: why"
 	# The README's screen, all its lines.
@@ -182,7 +182,7 @@ else
 	keys "$big" Enter
 	wait_for "provisional: what came before" && shows "loading"
 	result $? "shows the end of a trace that is not read yet"
-	middle() { shows " 07:19:" && shows "provisional: what came before" && shows "SLOWEST + OPEN"; }
+	middle() { shows " 07:19:" && shows "provisional: what came before" && shows "REQUESTS"; }
 	keys b 50% Enter
 	until_true middle && shows "loading"
 	result $? "and its middle"

@@ -201,8 +201,8 @@ result $? "the mouse is asked for"
 click "stored  " 2
 until_true at_row_of 'stored  '
 result $? "a click selects"
-mouse 65 10 "$(row '56dda776')"
-until_true at_row_of 56dda776 3
+mouse 65 10 "$(row '95.3ms-166ms')"
+until_true at_row_of 95.3ms-166ms 3
 result $? "the wheel moves on"
 keys 4
 wait_for "Processes:"
@@ -213,18 +213,18 @@ click "READ▼" 1
 wait_for "sorted by READ, lowest first"
 result $? "and again the other way"
 click "1Over" 1
-wait_for "SLOWEST + OPEN"
+wait_for "REQUESTS"
 result $? "a click on the key bar presses the key"
-y=$(row '56dda776')
+y=$(row '95.3ms-166ms')
 mouse 0 12 "$y"
 mouse 0 12 "$y"
 wait_for "PINNED" && wait_for "WHY"
 result $? "a double click opens"
 mouse 0 2 0
-wait_for "SLOWEST + OPEN"
+wait_for "REQUESTS"
 result $? "a click on the path goes back"
-mouse 0 5 "$(row 'p99 ')"
-wait_for "07:07:04" || wait_for "07:07:06"
+mouse 0 8 "$(row '14.7ms')"
+wait_for "07:07:03 PAUSED" || wait_for "07:07:04" || wait_for "07:07:06"
 result $? "a click on the strip goes to that second"
 keys F9
 until_true mouse_is 0

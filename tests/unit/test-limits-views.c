@@ -6,6 +6,7 @@
 #include "lib/limit_test.h"
 #include "lib/made_alerts.h"
 #include "state/store/span_tree.h"
+#include "views/causes.h"
 #include "views/history.h"
 #include "views/metric_calls.h"
 #include "views/path.h"
@@ -169,9 +170,32 @@ static bool alerts(uint64_t n)
 	return judges_all(fake_done(f), "call.latency count > 0", n);
 }
 
+/* n slow requests beside as many normal ones: are all of them examined? */
+static bool causes(uint64_t n)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 101, "worker");
+
+	fake_cell(fake_second(f, 0), t);
+	for (uint64_t i = 0; i < 2 * n; i++) {
+		const struct fake_span d = {
+			.trace = i + 1, .id = i + 1, .kind = SPAN_LOCAL, .name = "s", .service = "s", .thread = t,
+			.begin = 0, .end = i < n ? FAKE_MS : 100 * FAKE_MS, .state = SPAN_COMPLETE,
+		};
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view_query q = VIEW_QUERY_INIT;
+	struct rows *rows = view_causes.build(tl, &q);
+	bool all = !rows->omitted;
+	rows_free(rows);
+	return all;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
+		{ "causes", causes, 0 },
 		{ "metric-sums", metric_sums, 0 }, { "alert-values", alert_values, 0 }, { "alerts", alerts, 0 },
 		{ "path-depth", path_depth, 0 },
 		{ "path-looks", path_looks, 0 }, { "words-bytes", words_bytes, 0 },

@@ -388,7 +388,7 @@ static void test_walk(void)
 
 	start(&f, 24, 80);
 	check_has(&f, "06:08:38 PAUSED");
-	check_has(&f, "▶1e9873c2");
+	check_has(&f, "▶    1 thumbnail    97.3ms");
 	press(&f, "jj\r");
 	check_has(&f, "WHY lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it");
 	check_has(&f, "PINNED");
@@ -404,7 +404,7 @@ static void test_walk(void)
 	press(&f, "\033");
 	check_has(&f, "lock: waited 53.2ms");
 	press(&f, "q");
-	check_has(&f, "SLOWEST + OPEN");
+	check_has(&f, "REQUESTS");
 	g_assert_false(f.app->quit);
 	press(&f, "q");
 	g_assert_true(f.app->quit);

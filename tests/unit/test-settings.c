@@ -194,7 +194,7 @@ static void test_rc_views(void)
 	struct prefs *p = prefs_new(), *q;
 	g_autofree char *text = NULL;
 
-	prefs_view_set_sort(p, view_overview_slowest.id, view_overview_slowest.columns[0].id);
+	prefs_view_set_sort(p, view_overview_processes.id, view_overview_processes.columns[0].id);
 	prefs_view_set_sort(p, view_overview_processes.id, view_overview_processes.columns[0].id);
 	for (size_t i = 0; view_all[i]; i++)
 		prefs_view_set_columns(p, view_all[i]->id, view_all[i]->columns[0].id);

@@ -4,6 +4,7 @@
  */
 #include "lib/fake_timeline.h"
 #include "views/needs.h"
+#include "views/causes.h"
 #include "views/overview.h"
 #include "views/view.h"
 #include "views/waterfall.h"
@@ -562,12 +563,16 @@ static void test_overview(void)
 	g_assert_true(o->cpu_ratio > 0.4 && o->cpu_ratio < 0.5);
 	g_assert_cmpstr(o->device, ==, "vda");
 	g_assert_cmpint(o->runq_p99_ns, ==, 3 * FAKE_MS);
-	g_assert_cmpuint(o->slowest->rows->len, >=, 3);
+	g_assert_cmpuint(o->causes->rows->len, >=, 3);
 	g_assert_cmpuint(o->processes->rows->len, ==, 5);
 	g_assert_cmpuint(rows->rows->len, ==, 2);	/* thumbnail, and send of stored */
-	get_all_cells(&view_overview_slowest, o->slowest);
+	get_all_cells(&view_causes, o->causes);
 	get_all_cells(&view_overview_processes, o->processes);
-	g_assert_true(g_str_has_prefix(o->worst_text, "thumbnail: "));
+	g_autofree char *why = overview_why(o, o->causes->rows->pdata[0]);
+	g_assert_true(strstr(why, " requests took ") && strstr(why, "x the usual: "));
+	g_assert_cmpuint(o->n_gauges, ==, 3);
+	g_assert_cmpstr(o->gauges[0].name, ==, "CPU0");
+	g_assert_cmpstr(o->gauges[2].name, ==, "vda");
 	rows_free(rows);
 }
 

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests grouped by the cause of their slowness: see causes.h.
+ */
+#include "views/causes.h"
+
+#include "base/limits.h"
+#include "base/timefmt.h"
+#include "views/explanations.h"
+#include "views/path.h"
+#include "views/registry.h"
+#include "views/traces.h"
+#include "views/usual.h"
+
+#include <string.h>
+
+#define BAR 18			/* letters of the longest bar */
+
+struct cause_row {
+	struct common c;		/* name: operation */
+	enum cause_state state;
+	const char *phase, *phase_service, *culprit;
+	enum part part;			/* PART_N: no cause */
+	const char *cause, *explanation, *took, *bar;
+	double min_x, max_x;
+	int64_t excess_ns;
+	const struct span *slowest;	/* used only while rows are built */
+};
+
+#define ROW(row) ((const struct cause_row *)(row))
+
+static GETTER(get_operation)
+{
+	return value_text(ROW(row)->c.name && *ROW(row)->c.name ? ROW(row)->c.name : NULL);
+}
+
+static GETTER(get_state)
+{
+	static const char *const words[] = {
+		[CAUSE_SLOW] = "slow", [CAUSE_FEW] = NULL, [CAUSE_OPEN] = "open", [CAUSE_NORMAL] = "normal",
+	};
+	return value_text(words[ROW(row)->state]);
+}
+
+static GETTER(get_took)
+{
+	return value_text(ROW(row)->took);
+}
+
+static GETTER(get_x_usual)
+{
+	return ROW(row)->max_x < 0 ? value_none() : value_ratio(ROW(row)->max_x);
+}
+
+static GETTER(get_excess)
+{
+	return ROW(row)->part == PART_N ? value_none() : value_int(VALUE_NS, ROW(row)->excess_ns);
+}
+
+static GETTER(get_bar)
+{
+	return value_text(ROW(row)->bar);
+}
+
+static GETTER(get_cause)
+{
+	return value_text(ROW(row)->cause);
+}
+
+static GETTER(get_phase)
+{
+	return value_text(ROW(row)->phase);
+}
+
+static GETTER(get_phase_service)
+{
+	return value_text(ROW(row)->phase_service);
+}
+
+static GETTER(get_part)
+{
+	return value_text(ROW(row)->part == PART_N ? NULL : part_info[ROW(row)->part].id);
+}
+
+static GETTER(get_culprit)
+{
+	return value_text(ROW(row)->culprit);
+}
+
+static GETTER(get_explanation)
+{
+	return value_text(ROW(row)->explanation);
+}
+
+static GETTER(get_trace)
+{
+	return query_has_trace(&row->drill) ? value_int(VALUE_HEX64, (int64_t)row->drill.trace_id) : value_none();
+}
+
+static const struct column columns[] = {
+	COLUMN_N("count", "REQS", VALUE_COUNT, 5, 0, "requests", get_count),
+	COLUMN_T("operation", "REQUESTS", 12, 0, "name of their root spans; null: several", get_operation),
+	COLUMN_T("service", "SERVICE", 9, 6, "service of their root spans; null: several", get_service),
+	COLUMN_T("state", "STATE", 6, 9, "slow, normal (within the usual), open; null: too few to know what is usual",
+		 get_state),
+	COLUMN_T("took", "TOOK", 15, 1, "the shortest and the longest of them", get_took),
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 2,
+		 "the slowest, in times of its operation's usual (p50)", get_x_usual),
+	{ .id = "states", .title = "TIME", .kind = VALUE_TEXT, .width = BAR, .priority = 3,
+	  .align = ALIGN_LEFT, .drawing = DRAW_PARTS, .get = get_bar,
+	  .help = "letters of the parts of their time on the critical path; as long as their mean duration" },
+	COLUMN_FLEX("cause", "CAUSE", 16, "why the slowest took so long", get_cause),
+	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "the shortest", get_min),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 0, 0, "half of them take at most this" PERCENTILE_BOUND, get_p50),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_max),
+	COLUMN_N("excess_ns", "EXCESS", VALUE_NS, 0, 0, "time above the usual of this phase and part, of all",
+		 get_excess),
+	COLUMN_T("phase", "PHASE", 0, 0, "span that the time went to", get_phase),
+	COLUMN_T("phase_service", "IN", 0, 0, "its service", get_phase_service),
+	COLUMN_T("part", "PART", 0, 0, "what its thread did", get_part),
+	COLUMN_T("process", "BY", 0, 0, "process whose thread it waited for; null: none", get_culprit),
+	COLUMN_SPAN_ID("trace_id", "TRACE", "the slowest", get_trace),
+	COLUMNS_PARTS
+	COLUMN_EXPLANATION(get_explanation),
+};
+
+/* ---- grouping ---- */
+
+/* Name of the process that a cause's wait ended by; NULL: none, or the thread's own process. */
+static const char *culprit_of(struct history *h, const struct tree *t, const struct why_cause *c)
+{
+	uint32_t thread = c->culprit != ID_NONE ? c->culprit : c->waker;
+	if (thread == ID_NONE || c->part == PART_TIMER)
+		return NULL;
+	const struct thread_info *info = timeline_thread(h->tl, thread);
+	const struct thread_info *own = timeline_thread(h->tl, t->nodes[c->node].span->thread);
+	if (!info || (own && info->process == own->process && info->process != ID_NONE))
+		return NULL;
+	return timeline_comm(h->tl, thread, c->wait ? c->wait->wake_ns : t->nodes[c->node].span->end_ns);
+}
+
+static uint64_t key_of(struct history *h, const struct tree *t, const struct span *root, const struct why_cause *c)
+{
+	const struct span *s = t->nodes[c->node].span;
+	uint64_t key = key_text(key_text(key_text(key_text(1, root->service), root->name), s->service), s->name);
+	return key_text(key_int(key, c->part), culprit_of(h, t, c)) | 1;
+}
+
+uint64_t cause_key(struct history *h, const struct span *root)
+{
+	g_autoptr(blk_tree) t = timeline_tree_new(h->tl, root->trace_id);
+	struct why why;
+	if (t->root < 0)
+		return 0;
+	why_find(h, t, t->root, &why);
+	return why.n ? key_of(h, t, root, &why.cause[0]) : 0;
+}
+
+static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_state state, const struct trace_row *r)
+{
+	bool is_new;
+	struct cause_row *row = row_map_get(map, key, sizeof *row, &is_new);
+	if (is_new) {
+		row->c.name = rows_hold_text(map->rows, r->root->name);
+		row->c.service = rows_hold_text(map->rows, r->root->service);
+		row->c.row.key[0] = key;
+		row->state = state;
+		row->part = PART_N;
+		row->min_x = row->max_x = -1;
+		row->c.parts_unknown = true;
+	}
+	if (row->c.name && strcmp(row->c.name, r->root->name))
+		row->c.name = NULL;
+	if (row->c.service && strcmp(row->c.service, r->root->service))
+		row->c.service = NULL;
+	return row;
+}
+
+static void add_request(struct cause_row *row, const struct trace_row *r)
+{
+	hist_add(&row->c.latency, span_duration(r->root));
+	row->c.errors += r->c.errors;
+	if (!row->slowest || span_duration(r->root) > span_duration(row->slowest)) {
+		row->slowest = r->root;
+		query_set_trace(&row->c.row.drill, r->root->trace_id);
+		row->c.row.drill.span_id = 0;
+		row->c.row.drill.span_kind = -1;
+	}
+	if (r->x_usual < 0)
+		return;
+	row->min_x = row->min_x < 0 ? r->x_usual : MIN(row->min_x, r->x_usual);
+	row->max_x = MAX(row->max_x, r->x_usual);
+}
+
+/* The first one of a row is its slowest: that one's words are the row's. */
+static void explain(struct cause_row *row, struct row_map *map, struct history *h, const struct tree *t,
+		    const struct why *why)
+{
+	const struct why_cause *c = &why->cause[0];
+	g_autoptr(GArray) shares = path_shares(t, t->root);
+	for (guint i = 0; i < shares->len; i++) {
+		const struct path_share *s = &g_array_index(shares, struct path_share, i);
+		row->c.part[s->part] += s->ns;
+	}
+	row->c.parts_unknown = false;
+	row->excess_ns += c->excess_ns;
+	if (row->cause)
+		return;
+	const struct span *s = t->nodes[c->node].span;
+	g_autofree char *brief = why_short(h, t, t->root, why), *whole = why_sentence(h, t, t->root, why);
+	const char *culprit = culprit_of(h, t, c);
+	row->cause = rows_text(map->rows, brief ? brief : "");
+	row->explanation = rows_text(map->rows, whole ? whole : "");
+	row->phase = rows_hold_text(map->rows, s->name);
+	row->phase_service = rows_hold_text(map->rows, s->service);
+	row->part = c->part;
+	row->culprit = culprit ? rows_text(map->rows, culprit) : NULL;
+}
+
+static void add_slow(struct row_map *map, struct history *h, const struct trace_row *r, bool examine)
+{
+	enum cause_state state = usual_duration(h, r->root) < 0 ? CAUSE_FEW : CAUSE_SLOW;
+	g_autoptr(blk_tree) t = examine ? timeline_tree_new(h->tl, r->root->trace_id) : NULL;
+	struct why why = { 0 };
+	if (t && t->root >= 0)
+		why_find(h, t, t->root, &why);
+	uint64_t key = why.n ? key_of(h, t, r->root, &why.cause[0]) : 0;
+	struct cause_row *row = row_of(map, key << 2 | state, state, r);
+	add_request(row, r);
+	row->c.row.marked |= state == CAUSE_SLOW || r->x_usual >= 2;
+	if (why.n)
+		explain(row, map, h, t, &why);
+}
+
+/* Is it slow, or is that unknown? */
+static bool may_be_slow(struct history *h, const struct span *root)
+{
+	int64_t usual = usual_duration(h, root);
+	return usual < 0 || !usual_includes(usual, span_duration(root));
+}
+
+static int compare_slower(const void *va, const void *vb)
+{
+	const struct trace_row *a = *(const struct trace_row *const *)va, *b = *(const struct trace_row *const *)vb;
+	int64_t x = span_duration(a->root), y = span_duration(b->root);
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (a->root->trace_id > b->root->trace_id) - (a->root->trace_id < b->root->trace_id);
+}
+
+/* The part's letters, in the order of enum part; the whole bar is as long as the mean, `longest` being BAR letters. */
+static const char *bar_of(struct rows *rows, const struct cause_row *r, int64_t longest)
+{
+	int64_t sum = 0, before = 0;
+	char text[BAR + 1];
+	unsigned n = 0;
+	for (int p = 0; p < PART_N; p++)
+		sum += r->c.part[p];
+	if (sum <= 0 || longest <= 0)
+		return NULL;
+	double cells = MAX((double)r->c.stat.avg / (double)longest * BAR, 1);
+	for (int p = 0; p < PART_N; p++) {
+		before += r->c.part[p];
+		unsigned to = (unsigned)((double)before / (double)sum * cells + 0.5);
+		while (n < to && n < BAR)
+			text[n++] = part_info[p].letter;
+	}
+	text[n] = '\0';
+	return rows_text(rows, text);
+}
+
+static const char *took_of(struct rows *rows, const struct cause_row *r)
+{
+	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
+	timefmt_duration(low, r->c.stat.min);
+	timefmt_duration(high, r->c.stat.max);
+	g_autofree char *text = strcmp(low, high) ? g_strdup_printf("%s-%s", low, high) : g_strdup(low);
+	return rows_text(rows, text);
+}
+
+/* By state, then the longest first. */
+static int compare(const void *va, const void *vb)
+{
+	const struct cause_row *a = *(const struct cause_row *const *)va, *b = *(const struct cause_row *const *)vb;
+	if (a->state != b->state)
+		return (int)a->state - (int)b->state;
+	if (a->c.stat.max != b->c.stat.max)
+		return a->c.stat.max > b->c.stat.max ? -1 : 1;
+	return common_compare(&a->c, &b->c);
+}
+
+static void describe(struct rows *rows, guint n_slow)
+{
+	if (n_slow <= LIMIT_CAUSES)
+		return;
+	g_autofree char *text = g_strdup_printf("causes of the %d slowest of %u requests", LIMIT_CAUSES, n_slow);
+	rows->about = rows->omitted = rows_text(rows, text);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GPtrArray) slow = g_ptr_array_new();
+	struct rows *traces = traces_build(tl, query);
+	map.rows->completeness = traces->completeness;
+	map.rows->dropped = traces->dropped ? rows_text(map.rows, traces->dropped) : NULL;
+	for (guint i = 0; i < traces->rows->len; i++) {
+		struct trace_row *r = traces->rows->pdata[i];
+		enum cause_state state = r->root->state == SPAN_OPEN ? CAUSE_OPEN : CAUSE_NORMAL;
+		if (state == CAUSE_NORMAL && may_be_slow(h, r->root))
+			g_ptr_array_add(slow, r);
+		else
+			add_request(row_of(&map, state, state, r), r);
+	}
+	g_ptr_array_sort(slow, compare_slower);
+	for (guint i = 0; i < slow->len; i++)
+		add_slow(&map, h, slow->pdata[i], i < LIMIT_CAUSES);
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	int64_t longest = 0;
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct cause_row *r = map.rows->rows->pdata[i];
+		r->slowest = NULL;
+		r->c.row.drill.operation = r->c.name;
+		r->c.row.drill.service = r->c.service;
+		longest = MAX(longest, r->c.parts_unknown ? 0 : r->c.stat.avg);
+	}
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct cause_row *r = map.rows->rows->pdata[i];
+		r->took = took_of(map.rows, r);
+		r->bar = r->c.parts_unknown ? NULL : bar_of(map.rows, r, longest);
+		r->c.row.open = r->state == CAUSE_OPEN;
+	}
+	rows_free(traces);
+	describe(map.rows, slow->len);
+	return map.rows;
+}
+
+struct cause cause_of(const struct row *row)
+{
+	const struct cause_row *r = ROW(row);
+	return (struct cause){ .state = r->state, .n = r->c.stat.count, .min_ns = r->c.stat.min,
+			       .max_ns = r->c.stat.max, .min_x = r->min_x, .max_x = r->max_x,
+			       .operation = r->c.name, .explanation = r->explanation };
+}
+
+static const char *const needs[] = { "zipkin:timestamp", NULL };
+
+const struct view view_causes = {
+	.only = ONLY_SPANS & ~ONLY_SPAN,
+	.id = "causes", .title = "Causes",
+	.help = "Slow requests of the range, grouped by cause: those of one operation that lost their time in the same "
+		"phase and kernel state, because of the same process, are one row. The normal ones and the open ones "
+		"are one row each.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.drill = "waterfall", .needs = needs,
+	.on_screen = true, .build = build,
+};

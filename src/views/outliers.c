@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What stands out in a range without slow requests: see outliers.h. */
+#include "views/outliers.h"
+
+#include "base/timefmt.h"
+
+#define LEAST_USUAL 8			/* values that a usual needs */
+#define LEAST_NS (5 * NS_PER_MS)	/* what is shorter does not matter to people */
+#define USUAL_SECONDS 60
+#define MOST 64				/* calls that are examined, the slowest first */
+
+struct outlier {
+	const struct slow_call *call;	/* NULL: a wait for a CPU */
+	uint32_t thread, cpu;
+	int64_t ns, usual_ns;
+};
+
+static bool is_same_process(const struct timeline *tl, uint32_t a, uint32_t b)
+{
+	const struct thread_info *x = timeline_thread(tl, a), *y = timeline_thread(tl, b);
+	return a == b || (x && y && x->process != ID_NONE && x->process == y->process);
+}
+
+/* The seconds whose figures are the usual ones: index of the first. */
+static size_t usual_from(const struct timeline *tl, const struct range *range)
+{
+	size_t i = range->first;
+	int64_t from = range->from_ns - USUAL_SECONDS * NS_PER_S;
+	while (i > 0 && timeline_second(tl, i - 1)->begin_ns >= from)
+		i--;
+	return i;
+}
+
+static int64_t usual_call(const struct timeline *tl, const struct range *range, const struct slow_call *call)
+{
+	struct hist hist = { 0 };
+	for (size_t i = usual_from(tl, range); i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_calls; k++)
+			if (s->calls[k].name == call->name && is_same_process(tl, s->calls[k].thread, call->thread))
+				hist_merge(&hist, &s->calls[k].latency);
+	}
+	int64_t usual = hist_count(&hist) >= LEAST_USUAL ? hist_quantile(&hist, 0.5) : -1;
+	hist_clear(&hist);
+	return usual;
+}
+
+static int64_t usual_wakeup(const struct timeline *tl, const struct range *range, uint32_t thread)
+{
+	struct hist hist = { 0 };
+	for (size_t i = usual_from(tl, range); i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_scheds; k++)
+			if (is_same_process(tl, s->scheds[k].thread, thread))
+				hist_merge(&hist, &s->scheds[k].wakeup);
+	}
+	int64_t usual = hist_count(&hist) >= LEAST_USUAL ? hist_quantile(&hist, 0.5) : -1;
+	hist_clear(&hist);
+	return usual;
+}
+
+static bool stands_out(const struct outlier *o)
+{
+	return o->usual_ns >= 0 && o->ns >= LEAST_NS && o->ns / OUTLIERS_TIMES >= o->usual_ns;
+}
+
+/* Sockets and pipes may be silent for as long as their users like. */
+static bool is_on_disk(const struct timeline *tl, const struct slow_call *call)
+{
+	const struct file_info *f = timeline_file(tl, call->file);
+	return f && timeline_string(tl, f->path)[0] == '/';
+}
+
+static gint compare_calls(gconstpointer a, gconstpointer b)
+{
+	const struct slow_call *x = *(const struct slow_call *const *)a, *y = *(const struct slow_call *const *)b;
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns > y->duration_ns ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static struct outlier worst_call(const struct timeline *tl, const struct range *range)
+{
+	g_autoptr(GPtrArray) calls = g_ptr_array_new();
+	struct outlier worst = { 0 };
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_slow; k++)
+			if (s->slow[k].duration_ns >= LEAST_NS && is_on_disk(tl, &s->slow[k]))
+				g_ptr_array_add(calls, &s->slow[k]);
+	}
+	g_ptr_array_sort(calls, compare_calls);
+	for (guint i = 0; i < MIN(calls->len, MOST) && !worst.call; i++) {
+		const struct slow_call *call = calls->pdata[i];
+		struct outlier o = { .call = call, .thread = call->thread, .ns = call->duration_ns,
+				     .usual_ns = usual_call(tl, range, call) };
+		if (stands_out(&o))
+			worst = o;
+	}
+	return worst;
+}
+
+static struct outlier worst_wakeup(const struct timeline *tl, const struct range *range)
+{
+	struct outlier worst = { 0 };
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_scheds; k++) {
+			int64_t ns = hist_max(&s->scheds[k].wakeup);
+			if (ns > worst.ns)
+				worst = (struct outlier){ .thread = s->scheds[k].thread, .cpu = s->scheds[k].cpu,
+							  .ns = ns };
+		}
+	}
+	worst.usual_ns = worst.ns ? usual_wakeup(tl, range, worst.thread) : -1;
+	return stands_out(&worst) ? worst : (struct outlier){ 0 };
+}
+
+char *outliers_text(const struct timeline *tl, const struct range *range)
+{
+	struct outlier call = worst_call(tl, range), wakeup = worst_wakeup(tl, range);
+	const struct outlier *o = call.ns - call.usual_ns >= wakeup.ns - wakeup.usual_ns ? &call : &wakeup;
+	char ns[TIMEFMT_LEN], usual[TIMEFMT_LEN];
+	if (!o->ns)
+		return NULL;
+	g_autofree char *label = thread_label_new(tl, o->thread, range->to_ns);
+	timefmt_duration(ns, o->ns);
+	timefmt_duration(usual, o->usual_ns);
+	double times = (double)o->ns / (double)MAX(o->usual_ns, 1);
+	if (!o->call)
+		return g_strdup_printf("%s waited up to %s for CPU %u, %.0fx its usual %s", label, ns, o->cpu, times,
+				       usual);
+	return g_strdup_printf("%s: %s took up to %s, %.0fx its usual %s, on %s", label,
+			       timeline_string(tl, o->call->name), ns, times, usual,
+			       timeline_string(tl, timeline_file(tl, o->call->file)->path));
+}

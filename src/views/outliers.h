@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What stands out in a range without slow requests: calls on files, and waits for a CPU. Private to src/views/. */
+#ifndef BLK_VIEWS_OUTLIERS_H
+#define BLK_VIEWS_OUTLIERS_H
+
+#include "views/common.h"
+
+/* A sentence about the call on a file, or the wait for a CPU, that is furthest above the usual, at least
+ * OUTLIERS_TIMES as long: "mysqld: fsync took up to 310ms, 40x the usual 7.70ms, on /var/lib/mysql/ib_logfile0". The
+ * usual is the p50 of the same process in the minute before the range and in the range. NULL: nothing stands out. Free
+ * with g_free(). */
+char *outliers_text(const struct timeline *tl, const struct range *range);
+
+#define OUTLIERS_TIMES 5
+
+#endif

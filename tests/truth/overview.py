@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The overview recounted: causes against the traces they group, and the figures of the screen, read from a terminal,
+against batch views. Nothing of the program's code is used.
+
+Requests of a range are in exactly one row of view causes; a row's slowest request has the row's explanation; the parts
+of all slow rows sum to the durations of their requests, as a critical path has no gaps."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+import blk
+
+TRACES = ["demo/trace", "thumb/trace", "kernel-ust/trace"]
+SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "100x30")]
+MOST = 200              # requests that are examined (--list-limits: causes)
+LEAVES_S = 20
+
+
+def groups(rows, *fields):
+    found = {}
+    for r in rows:
+        found.setdefault(tuple(r[f] for f in fields), []).append(r)
+    return found
+
+
+def phase_of(verdict):
+    """("send", "stored") of "send in stored: slept 80ms ..."; None: of the root span itself."""
+    m = re.match(r"(\S+?)(?: in (\S+?))?: ", verdict)
+    return (m.group(1), m.group(2)) if m else None
+
+
+def differences(causes, traces):
+    bad = []
+    total = sum(r["count"] for r in causes)
+    if total != len(traces):
+        bad.append(f"{total} requests in rows, {len(traces)} traces")
+    by_id = {t["trace_id"]: t for t in traces}
+    explained = [t for t in traces if t["verdict"] and t["state"] != "open"]
+    slow = [r for r in causes if r["state"] in ("slow", None)]
+    if len(explained) <= MOST and sum(r["count"] for r in slow if r["part"]) != len(explained):
+        bad.append(f"{sum(r['count'] for r in slow if r['part'])} requests have a cause, not {len(explained)}")
+    for r in causes:
+        t = by_id.get(r["trace_id"])
+        if not t or t["duration_ns"] != r["max_ns"] or (r["part"] and t["verdict"] != r["verdict"]):
+            bad.append(f"slowest of {r['cause']}: {r['trace_id']} {r['max_ns']} is {t}")
+        if r["state"] == "normal" and r["verdict"]:
+            bad.append(f"a normal request is explained: {r['verdict']}")
+    if len(explained) <= MOST:
+        parts = sum(v for r in slow for k, v in r.items() if v and k.endswith("_ns") and k not in
+                    ("min_ns", "max_ns", "p50_ns", "excess_ns"))
+        took = sum(t["duration_ns"] for t in explained)
+        if parts != took:
+            bad.append(f"parts sum to {parts}, durations to {took}")
+        for (operation, phase), of in groups([r for r in slow if r["part"]], "operation", "phase").items():
+            n = sum(1 for t in explained if t["name"] == operation and
+                    (phase_of(t["verdict"]) or (operation,))[0] == phase)
+            if phase != operation and n != sum(r["count"] for r in of):
+                bad.append(f"{operation}, {phase}: {sum(r['count'] for r in of)}, not {n}")
+    return bad
+
+
+def compare(tap, name, trace):
+    all_causes, all_traces = blk.objects("causes", trace, "--each"), blk.objects("traces", trace, "--each")
+    tap.equal([o["range"] for o in all_causes], [o["range"] for o in all_traces], f"{name}: the same seconds")
+    causes = [r for o in all_causes for r in o["rows"]]
+    bad = [f"{c['range']['from_ns']}: {d}" for c, t in zip(all_causes, all_traces)
+           for d in differences(c["rows"], t["rows"])]
+    tap.none(bad, f"{name}: {len(causes)} rows of single seconds")
+    whole = blk.rows("causes", trace)
+    tap.none(differences(whole, blk.rows("traces", trace)), f"{name}: {len(whole)} rows of the whole trace")
+    tap.ok(causes, f"{name}: there are causes")
+
+
+# ---- the screen ----
+
+class Screen:
+    """blktop in a terminal of its own."""
+
+    def __init__(self, trace, size):
+        self.work = tempfile.mkdtemp(prefix="overview.")
+        self.env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC")
+        cols, rows = size.split("x")
+        self.tmux("new-session", "-d", "-x", cols, "-y", rows, f"{blk.BLKTOP} --config none --utc '{trace}'")
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-S", os.path.join(self.work, "socket"), "-f", "/dev/null", *arguments],
+                              env=self.env, capture_output=True, text=True, check=False).stdout
+
+    def lines(self, wait):
+        """The lines of the screen, once it holds `wait` and does not change any more."""
+        before, until = None, time.monotonic() + LEAVES_S
+        while time.monotonic() < until:
+            now = self.tmux("capture-pane", "-p")
+            if now == before and wait in now and "loading" not in now:
+                break
+            before = now
+            time.sleep(0.1)
+        return now.splitlines()
+
+    def press(self, key, wait):
+        self.tmux("send-keys", key)
+        return self.lines(wait)
+
+    def close(self):
+        self.tmux("kill-server")
+        shutil.rmtree(self.work, ignore_errors=True)
+
+
+def second_of(trace, lines):
+    """The JSON range whose clock time is in the first line."""
+    clock = re.search(r"\d\d:\d\d:\d\d", lines[0]).group(0)
+    for o in blk.objects("cpus", trace, "--each"):
+        if time.strftime("%H:%M:%S", time.gmtime(o["range"]["from_ns"] // 10**9)) == clock:
+            return o["range"]
+    raise blk.Failed(f"no second {clock}")
+
+
+def judge_screen(tap, name, size):
+    trace = blk.find(*name.split("/"))
+    terminal = Screen(trace, size)
+    try:
+        terminal.lines("DATA")
+        lines = terminal.press("1", "CPU0")
+        judge_lines(tap, name, size, trace, lines)
+        judge_graph(tap, name, size, trace, terminal)
+    finally:
+        terminal.close()
+
+
+def judge_lines(tap, name, size, trace, lines):
+    text = "\n".join(lines)
+    r = second_of(trace, lines)
+    part = ["--from", f"@{r['from_ns']}", "--to", f"@{r['to_ns']}"]
+    bad = []
+    cpus = {f"CPU{c['cpu']}": c["run_ratio"] for c in blk.rows("cpus", trace, *part)}
+    disks = {d["device"]: d["busy_ratio"] for d in blk.rows("devices", trace, *part) if d["busy_ratio"] is not None}
+    gauges = dict(re.findall(r"(\S+?)│[^│]*│(\d+)%", lines[1]))
+    for known in (cpus, disks):
+        if not any(k in gauges for k in known):
+            bad.append(f"none of {known} is a gauge: {gauges}")
+    for k, percent in gauges.items():
+        exact = cpus.get(k, disks.get(k))
+        if exact is None or abs(exact * 100 - int(percent)) > 0.51:
+            bad.append(f"{k}: {percent} % on the screen, {exact}")
+    processes = {}
+    for p in blk.rows("processes", trace, *part):
+        processes.setdefault(p["comm"], []).append(p)
+    seen = 0
+    for line in lines:
+        m = re.search(r"[ ▶†](\S+) +(\d+ +)?(\d+\.\d) [ ▁▂▃▄▅▆▇█]{20} +(\d+\.\d)", line)
+        if not m or len(processes.get(m.group(1), [])) != 1:
+            continue
+        p = processes[m.group(1)][0]
+        seen += 1
+        if abs(p["cpu_ratio"] * 100 - float(m.group(3))) > 0.051:
+            bad.append(f"{line}: CPU {p['cpu_ratio']}")
+        if abs(p["runnable_ratio"] * 100 - float(m.group(4))) > 0.051:
+            bad.append(f"{line}: run queue {p['runnable_ratio']}")
+    if seen < 3:
+        bad.append(f"only {seen} processes are seen")
+    causes = blk.rows("causes", trace, *part) if "REQUESTS" in text else []
+    if causes:
+        first = causes[0]
+        why = re.sub(r"\s+", " ", " ".join(line for line in lines if line.startswith(("WHY ", "    "))))
+        want = f"{first['count']} of {sum(c['count'] for c in causes)} requests took "
+        if want not in why or first["verdict"].split(" (")[0] not in why:
+            bad.append(f"WHY: '{why}' has no '{want}' or '{first['verdict']}'")
+        for c in causes[:3]:
+            if not any(re.search(rf"[▶! ] *{c['count']} {c['operation']} .*{re.escape(c['took'])}", line)
+                       for line in lines):
+                bad.append(f"no row of {c['count']} {c['operation']} {c['took']}")
+    tap.none(bad, f"{name}, {size}: {len(gauges)} gauges, {seen} processes, {len(causes)} causes on the screen")
+
+
+def judge_graph(tap, name, size, trace, terminal):
+    """The scale of the graph of calls ends at the slowest call of the trace."""
+    slowest = max(c["duration_ns"] for c in blk.rows("slow", trace))
+    for _ in range(5):
+        lines = terminal.press("a", "graph:")
+        if any("graph: slowest call" in line for line in lines):
+            break
+    scales = [m for m in (re.match(r" *([\d.]+)(ns|us|ms|s)│", line) for line in lines) if m]
+    factor = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    ns = float(scales[0].group(1)) * factor[scales[0].group(2)] if scales else 0
+    tap.ok(abs(ns - slowest) <= slowest * 0.006, f"{name}, {size}: the graph of calls goes to the slowest call",
+           f"scale {ns} ns, slowest {slowest} ns", *lines[:12])
+
+
+def main():
+    tap = blk.Tap()
+    blk.each_trace(tap, TRACES, compare)
+    if not shutil.which("tmux"):
+        tap.skip("the screen", "tmux is not installed")
+        tap.done()
+    for name, size in SCREENS:
+        judge_screen(tap, name, size)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
