@@ -2,7 +2,8 @@
 /*
  * Roles say what a cell means. A scheme has colours and attributes for every role; screens use roles, never colours.
  * No information is in colour alone, so mono is a complete scheme. All schemes suit colour-blind users: good and bad
- * differ in lightness, and heat is lightness only.
+ * differ in lightness, and heat goes from blue and green over yellow to red. The hue of a part is that of its group
+ * (state/store/part.h).
  */
 #ifndef BLK_UI_THEME_H
 #define BLK_UI_THEME_H
