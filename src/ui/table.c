@@ -265,6 +265,12 @@ static void mark_provisional(struct canvas *c, unsigned y, unsigned x, unsigned 
 		canvas_put(c, y, at, 1, ROLE_PROVISIONAL, style->glyphs->provisional);
 }
 
+/* Most threads are blocked most of the time, which is no load. */
+static bool is_load(const struct column *col)
+{
+	return strcmp(col->id, "blocked_ratio") != 0;
+}
+
 /* Shares of a quarter and more are coloured by heat. */
 static enum role role_of(const struct column *col, const struct row *row, struct value v)
 {
@@ -272,7 +278,7 @@ static enum role role_of(const struct column *col, const struct row *row, struct
 		return ROLE_DIM;
 	if (row->open)
 		return ROLE_OPEN;
-	if (v.kind != VALUE_RATIO || is_factor(col) || v.d < 0.25)
+	if (v.kind != VALUE_RATIO || is_factor(col) || !is_load(col) || v.d < 0.25)
 		return ROLE_TEXT;
 	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
 }

@@ -151,15 +151,26 @@ static bool is_light(const char *background)
 }
 
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
-			 const char *background)
+			 enum theme_background answered, const char *background)
 {
+	bool light = theme == THEME_LIGHT;
+
 	if (wanted < 0 || colors < 8 || theme == THEME_MONO)
 		return SCHEME_MONO;
 	if (wanted == 0 && no_color && *no_color)
 		return SCHEME_MONO;
-	if (theme == THEME_LIGHT || (theme == THEME_AUTO && is_light(background)))
+	if (theme == THEME_AUTO)
+		light = answered == BACKGROUND_UNKNOWN ? is_light(background) : answered == BACKGROUND_LIGHT;
+	if (light)
 		return colors >= 256 ? SCHEME_LIGHT_256 : SCHEME_LIGHT_8;
 	return colors >= 256 ? SCHEME_DARK_256 : SCHEME_DARK_8;
+}
+
+enum theme theme_of_scheme(enum scheme scheme)
+{
+	if (scheme == SCHEME_MONO)
+		return THEME_MONO;
+	return scheme == SCHEME_LIGHT_8 || scheme == SCHEME_LIGHT_256 ? THEME_LIGHT : THEME_DARK;
 }
 
 const struct style *theme_style(enum scheme scheme, enum role role)

@@ -31,7 +31,7 @@ struct style {
 	uint8_t attr;		/* STYLE_ bits */
 };
 
-/* The user's choice. THEME_AUTO: by $COLORFGBG, else dark. */
+/* The user's choice. THEME_AUTO: as the terminal answers (ui/background.h), else by $COLORFGBG, else dark. */
 enum theme { THEME_AUTO, THEME_DARK, THEME_LIGHT, THEME_MONO, THEME_N };
 extern const char *const theme_ids[THEME_N + 1];	/* NULL at the end */
 
@@ -39,10 +39,13 @@ enum scheme {
 	SCHEME_MONO, SCHEME_DARK_8, SCHEME_DARK_256, SCHEME_LIGHT_8, SCHEME_LIGHT_256, SCHEME_N
 };
 
+enum theme_background { BACKGROUND_UNKNOWN, BACKGROUND_DARK, BACKGROUND_LIGHT };
+
 /* Which scheme: `colors` as the terminal has them; `wanted` < 0 never, > 0 always,
- * 0 as NO_COLOR and the terminal say; `background` is $COLORFGBG or NULL. */
+ * 0 as NO_COLOR and the terminal say; `answered` is what the terminal said, `background` is $COLORFGBG or NULL. */
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
-			 const char *background);
+			 enum theme_background answered, const char *background);
+enum theme theme_of_scheme(enum scheme scheme);		/* never THEME_AUTO */
 const struct style *theme_style(enum scheme scheme, enum role role);
 const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
 int theme_role_find(const char *id);			/* -1: no such role */

@@ -283,12 +283,12 @@ static void test_theme_choice(void)
 {
 	struct style s;
 
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, "0;15"), ==, SCHEME_LIGHT_256);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, "0;default;7"), ==, SCHEME_LIGHT_8);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, "15;0"), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_DARK, 256, NULL, "0;15"), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_LIGHT, 256, "1", NULL), ==, SCHEME_MONO);
-	g_assert_cmpint(theme_choose(1, THEME_MONO, 256, NULL, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, "0;15"), ==, SCHEME_LIGHT_256);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, BACKGROUND_UNKNOWN, "0;default;7"), ==, SCHEME_LIGHT_8);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, "15;0"), ==, SCHEME_DARK_256);
+	g_assert_cmpint(theme_choose(0, THEME_DARK, 256, NULL, BACKGROUND_UNKNOWN, "0;15"), ==, SCHEME_DARK_256);
+	g_assert_cmpint(theme_choose(0, THEME_LIGHT, 256, "1", BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(1, THEME_MONO, 256, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
 	g_assert_true(theme_parse_style("  cyan on  236 bold underline", &s));
 	g_assert_cmpint(s.fg, ==, 6);
 	g_assert_cmpint(s.bg, ==, 236);
