@@ -6,7 +6,6 @@
 
 #define ESC 0x1b
 #define BEL 0x07
-#define ST 0x9c				/* end of a string as one character */
 
 void background_asked(struct background *b)
 {
@@ -106,9 +105,9 @@ static enum background_taken finish(struct background *b)
 	return BACKGROUND_MINE;
 }
 
-static enum background_taken take_osc(struct background *b, gunichar c)
+static enum background_taken take_osc(struct background *b, int c)
 {
-	if (c == BEL || c == ST)
+	if (c == BEL)
 		return finish(b);
 	if (c == ESC) {
 		b->open = BACKGROUND_OSC_ESC;
@@ -127,7 +126,7 @@ static enum background_taken take_osc(struct background *b, gunichar c)
 	return BACKGROUND_MINE;
 }
 
-enum background_taken background_take(struct background *b, gunichar c)
+enum background_taken background_take(struct background *b, int c)
 {
 	g_assert(background_is_open(b));
 	if (b->open == BACKGROUND_OSC)

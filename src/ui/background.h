@@ -5,7 +5,7 @@
  *
  *     background_asked(&b);			// BACKGROUND_QUERY was written
  *     ... after Esc and c: if (background_begins(&b, before, c)) ...
- *     while (background_is_open(&b)) background_take(&b, next character);
+ *     while (background_is_open(&b)) background_take(&b, next byte);
  *     if (b.color != BACKGROUND_UNKNOWN) ...
  */
 #ifndef BLK_UI_BACKGROUND_H
@@ -41,7 +41,7 @@ void background_asked(struct background *b);
 /* Do these characters after Esc begin an answer? first 0: `c` is the first one. Opens the answer. */
 bool background_begins(struct background *b, gunichar first, gunichar c);
 bool background_is_open(const struct background *b);
-enum background_taken background_take(struct background *b, gunichar c);
+enum background_taken background_take(struct background *b, int c);
 /* Ends an answer that stays incomplete. */
 void background_abort(struct background *b);
 

@@ -480,22 +480,24 @@ static const struct { int code, key; } special[] = {
 /* Wait for the rest of a sequence, which can arrive in pieces. */
 #define ESCAPE_MS 25
 
-/* A character more of an answer of the terminal. UI_KEY_NONE: it was one, or it began a key that is read next. */
-static int read_answer(gunichar c)
+/* Reads what there is of an answer of the terminal, by bytes: hostile ones are no characters. Keys after it are left. */
+static void read_answer(void)
 {
-	term.answer_us = g_get_monotonic_time();
-	switch (background_take(&term.background, c)) {
-	case BACKGROUND_KEY:
-		unget_wch((wchar_t)c);
-		break;
-	case BACKGROUND_ESC_KEY:
-		unget_wch((wchar_t)c);
-		unget_wch(UI_KEY_ESC);
-		break;
-	default:
-		break;
+	int c;
+
+	if (g_get_monotonic_time() - term.answer_us > ANSWER_PAUSE_US)
+		background_abort(&term.background);
+	while (background_is_open(&term.background) && (c = getch()) != ERR) {
+		enum background_taken taken = c > 0xff ? BACKGROUND_KEY : background_take(&term.background, c);
+
+		if (c > 0xff)
+			background_abort(&term.background);
+		if (taken != BACKGROUND_MINE)
+			ungetch(c);
+		if (taken == BACKGROUND_ESC_KEY)
+			ungetch(UI_KEY_ESC);
+		term.answer_us = g_get_monotonic_time();
 	}
-	return UI_KEY_NONE;
 }
 
 static int begin_answer(void)
@@ -562,11 +564,11 @@ static int read_key(void)
 	int key = UI_KEY_NONE, status;
 	wint_t w;
 
-	while (key == UI_KEY_NONE && (status = get_wch(&w)) != ERR) {
-		if (background_is_open(&term.background) &&
-		    (status != OK || g_get_monotonic_time() - term.answer_us > ANSWER_PAUSE_US))
-			background_abort(&term.background);
-		key = background_is_open(&term.background) ? read_answer(w) : key_of(status, w);
+	while (key == UI_KEY_NONE) {
+		read_answer();
+		if (background_is_open(&term.background) || (status = get_wch(&w)) == ERR)
+			break;
+		key = key_of(status, w);
 	}
 	return key;
 }

@@ -15,7 +15,7 @@ static unsigned feed(struct background *b, const char *s)
 		gunichar c = (guchar)*s;
 
 		if (background_is_open(b)) {
-			enum background_taken taken = background_take(b, c);
+			enum background_taken taken = background_take(b, (int)c);
 
 			keys += taken == BACKGROUND_KEY ? 1 : taken == BACKGROUND_ESC_KEY ? 2 : 0;
 		} else if (after_esc && background_begins(b, first, c)) {

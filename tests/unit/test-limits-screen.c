@@ -195,7 +195,7 @@ static bool terminal_answer_bytes(uint64_t n)
 	background_asked(&b);
 	g_assert_true(background_begins(&b, 0, ']'));
 	for (const char *c = text; *c; c++)
-		g_assert_cmpint(background_take(&b, (gunichar)*c), ==, BACKGROUND_MINE);
+		g_assert_cmpint(background_take(&b, *c), ==, BACKGROUND_MINE);
 	bool all = g_str_equal(b.text, text);
 	g_assert_cmpuint(strlen(b.text), <=, LIMIT_TERMINAL_ANSWER_BYTES);
 	g_assert_cmpint(background_take(&b, 7), ==, BACKGROUND_MINE);
