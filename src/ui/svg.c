@@ -104,7 +104,8 @@ static void put_underlines(struct svg *s, unsigned y)
 				break;
 		}
 		if (first.underline)
-			g_string_append_printf(s->out, "<path d=\"M%u %uH%u\" stroke=\"#%06x\" stroke-width=\"0.5\"/>\n",
+			g_string_append_printf(s->out,
+					       "<path d=\"M%u %uH%u\" stroke=\"#%06x\" stroke-width=\"0.5\"/>\n",
 					       x * PARTS, y * PARTS + PARTS - 1, end * PARTS, first.fg);
 	}
 }

@@ -480,7 +480,7 @@ static const struct { int code, key; } special[] = {
 /* Wait for the rest of a sequence, which can arrive in pieces. */
 #define ESCAPE_MS 25
 
-/* Reads what there is of an answer of the terminal, by bytes: hostile ones are no characters. Keys after it are left. */
+/* Reads what there is of an answer of the terminal, by bytes: hostile ones are no characters. */
 static void read_answer(void)
 {
 	int c;
