@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#define MARGIN 6			/* pixels around the cells */
 #define BASELINE 14		/* pixels below a row's upper edge */
+/* The first two are 0.602 as wide as high, so that cells fit also where only the first place of a list counts. */
 #define FONT "DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace"
 #define PARTS 8			/* a cell is divided into 8 by 8 for blocks */
 
@@ -45,7 +47,7 @@ static struct look look_of(const struct svg *s, const struct cell *cell)
 	enum role role = (enum role)cell->role;
 	struct style style = s->prefs && s->prefs->has_own[role] ?
 		theme_own_style(s->scheme, role, &s->prefs->own[role]) : *theme_style(s->scheme, role);
-	unsigned attr = style.attr | cell->attr;
+	unsigned attr = theme_attrs(&style, cell->attr);
 	struct look l = {
 		.fg = style.fg < 0 ? s->fg : rgb_of(style.fg), .bg = style.bg < 0 ? s->bg : rgb_of(style.bg),
 		.bold = attr & STYLE_BOLD, .dim = attr & STYLE_DIM, .underline = attr & STYLE_UNDERLINE,
@@ -134,6 +136,8 @@ static struct block block_of(gunichar u)
 		return (struct block){ 0, 0, PARTS, 1, NULL };
 	if (u == 0x2595)
 		return (struct block){ PARTS - 1, 0, 1, PARTS, NULL };
+	if (u == 0x2502)
+		return (struct block){ PARTS / 2 - 1, 0, 1, PARTS, NULL };
 	return (struct block){ 0 };
 }
 
@@ -269,21 +273,21 @@ char *svg_of_canvas(const struct canvas *c, enum scheme scheme, const struct pre
 		.fg = dark ? rgb_of(252) : scheme == SCHEME_MONO ? rgb_of(16) : rgb_of(235),
 		.bg = dark ? rgb_of(233) : rgb_of(231),
 	};
-	unsigned width = c->cols * SVG_CELL_WIDTH, height = c->rows * SVG_CELL_HEIGHT;
+	unsigned width = c->cols * SVG_CELL_WIDTH + 2 * MARGIN, height = c->rows * SVG_CELL_HEIGHT + 2 * MARGIN;
 
 	g_string_append_printf(s.out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-			       "viewBox=\"0 0 %u %u\">\n"
-			       "<rect width=\"%u\" height=\"%u\" fill=\"#%06x\"/>\n"
+			       "viewBox=\"-%d -%d %u %u\">\n"
+			       "<rect x=\"-%d\" y=\"-%d\" width=\"%u\" height=\"%u\" fill=\"#%06x\"/>\n"
 			       "<g transform=\"scale(%.3f %.3f)\" shape-rendering=\"crispEdges\">\n",
-			       width, height, width, height, width, height, s.bg,
+			       width, height, MARGIN, MARGIN, width, height, MARGIN, MARGIN, width, height, s.bg,
 			       (double)SVG_CELL_WIDTH / PARTS, (double)SVG_CELL_HEIGHT / PARTS);
 	for (unsigned y = 0; y < c->rows; y++) {
 		put_backgrounds(&s, y);
 		put_blocks(&s, y);
 		put_underlines(&s, y);
 	}
-	g_string_append_printf(s.out, "</g>\n<g font-family=\"" FONT "\" font-size=\"15\" fill=\"#%06x\">\n", s.fg);
+	g_string_append_printf(s.out, "</g>\n<g font-family=\"" FONT "\" font-size=\"14.95\" fill=\"#%06x\">\n", s.fg);
 	for (unsigned y = 0; y < c->rows; y++)
 		put_text(&s, y);
 	g_string_append(s.out, "</g>\n</svg>\n");

@@ -333,7 +333,7 @@ void term_size(unsigned *ret_rows, unsigned *ret_cols)
 
 static attr_t attr_of(const struct style *s, unsigned extra)
 {
-	unsigned a = s->attr | extra;
+	unsigned a = theme_attrs(s, extra);
 
 	return ((a & STYLE_BOLD) ? A_BOLD : 0) | ((a & STYLE_DIM) ? A_DIM : 0) |
 	       ((a & STYLE_REVERSE) ? A_REVERSE : 0) | ((a & STYLE_UNDERLINE) ? A_UNDERLINE : 0);

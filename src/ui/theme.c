@@ -179,6 +179,15 @@ const struct style *theme_style(enum scheme scheme, enum role role)
 	return &styles_of(role)[scheme];
 }
 
+unsigned theme_attrs(const struct style *s, unsigned extra)
+{
+	unsigned attr = s->attr | extra;
+
+	if ((extra & STYLE_FILL) && s->fg >= 0)
+		attr |= STYLE_REVERSE;
+	return attr & ~STYLE_FILL;
+}
+
 const char *theme_role_id(enum role role)
 {
 	return is_part(role) ? part_info[role - ROLE_PART].id : roles[role].id;

@@ -25,6 +25,7 @@ enum role {
 #define STYLE_DIM 2u
 #define STYLE_REVERSE 4u
 #define STYLE_UNDERLINE 8u
+#define STYLE_FILL 16u		/* of cells: reverse if the role has a colour, so that letters become a bar */
 
 struct style {
 	int16_t fg, bg;		/* colour numbers of the terminal, -1: its default */
@@ -47,6 +48,8 @@ enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *n
 			 enum theme_background answered, const char *background);
 enum theme theme_of_scheme(enum scheme scheme);		/* never THEME_AUTO */
 const struct style *theme_style(enum scheme scheme, enum role role);
+/* The attributes of a cell with this style and `extra` ones, without STYLE_FILL. */
+unsigned theme_attrs(const struct style *s, unsigned extra);
 const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
 int theme_role_find(const char *id);			/* -1: no such role */
 

@@ -126,6 +126,8 @@ static void test_colors(void)
 	canvas_put(c, 0, 0, 10, ROLE_PART + PART_DISK, "D");
 	canvas_put(c, 0, 1, 10, ROLE_HOT, "h");
 	canvas_put(c, 0, 2, 10, ROLE_SELECTED, "s");
+	canvas_put(c, 0, 4, 10, ROLE_PART + PART_FUTEX, "f");
+	canvas_add_attr(c, 0, 4, 1, STYLE_FILL);
 	prefs->own[ROLE_HOT] = (struct style){ 21, 46, 0 };
 	prefs->has_own[ROLE_HOT] = true;
 	g_autofree char *dark = svg_of_canvas(c, SCHEME_DARK_256, prefs);
@@ -135,7 +137,8 @@ static void test_colors(void)
 	g_assert_nonnull(strstr(dark, "fill=\"#ff5f5f\">D"));
 	g_assert_nonnull(strstr(dark, "fill=\"#0000ff\">h"));
 	g_assert_nonnull(strstr(dark, "<rect x=\"8\" y=\"0\" width=\"8\" height=\"8\" fill=\"#00ff00\"/>"));
-	g_assert_nonnull(strstr(dark, "<rect width=\"90\" height=\"18\" fill=\"#121212\"/>"));
+	g_assert_nonnull(strstr(dark, "<rect x=\"-6\" y=\"-6\" width=\"102\" height=\"30\" fill=\"#121212\"/>"));
+	g_assert_nonnull(strstr(dark, "<rect x=\"32\" y=\"0\" width=\"8\" height=\"8\" fill=\"#d75fd7\"/>"));
 	g_assert_null(strstr(mono, "#ff5f5f"));
 	g_assert_nonnull(strstr(mono, "<rect x=\"16\" y=\"0\" width=\"8\" height=\"8\" fill=\"#000000\"/>"));
 	g_assert_nonnull(strstr(mono, "fill=\"#ffffff\">s"));
