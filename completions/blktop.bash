@@ -105,6 +105,10 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'auto dark light mono' -- "$cur")
 		return
 		;;
+	--size)
+		mapfile -t COMPREPLY < <(compgen -W '80x24 120x40 140x45 200x50' -- "$cur")
+		return
+		;;
 	--mouse)
 		mapfile -t COMPREPLY < <(compgen -W 'on off' -- "$cur")
 		return

@@ -52,12 +52,12 @@ static void add_inputs(const struct options *o, GPtrArray *read)
 }
 
 /* A file is created under another name in the same directory and renamed, so the directory must be writable. */
-static void add_output(const struct options *o, GPtrArray *write)
+static void add_output(const char *path, GPtrArray *write)
 {
-	if (!o->output || g_str_equal(o->output, "-"))
+	if (!path || g_str_equal(path, "-"))
 		return;
-	add(write, o->output);
-	g_ptr_array_add(write, g_path_get_dirname(o->output));
+	add(write, path);
+	g_ptr_array_add(write, g_path_get_dirname(path));
 }
 
 static void add_baselines(const struct options *o, GPtrArray *read, GPtrArray *write)
@@ -104,7 +104,8 @@ bool isolate(const struct options *o)
 	add_inputs(o, read);
 	add(write, "/dev/null");
 	add(write, "/dev/tty");
-	add_output(o, write);
+	add_output(o->output, write);
+	add_output(o->screenshot, write);
 	add_baselines(o, read, write);
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);

@@ -259,6 +259,12 @@
 	  "the others are read again when needed", "some MB") \
 	X(MESSAGES, 10000, "messages", "messages held on the screen (!)", \
 	  "the oldest is forgotten, and counted", "some MB") \
+	X(TERMINAL_ANSWER_BYTES, 64, "bytes", "a terminal's answer about its background", \
+	  "it is ignored", "terminals answer with 25") \
+	X(SCREENSHOT_COLS, 1000, "columns", "--size of a screenshot", \
+	  "the option is refused", "no screen is as wide") \
+	X(SCREENSHOT_ROWS, 500, "rows", "--size of a screenshot", \
+	  "the option is refused", "no screen is as high") \
 	X(COPY_BYTES, 48 << 10, "bytes", "what y copies to the terminal", \
 	  "it is cut at a row", "terminals drop longer ones")
 

@@ -19,6 +19,7 @@
 
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
+#define DEFAULT_SCREEN "120x40"
 #define DEFAULT_WORST 5
 #define DEFAULT_TIMER_US 1000000
 #define LEAST_TIMER_NS (10 * NS_PER_MS)
@@ -586,7 +587,7 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_SAVE)
 		return check_save(o, w, error);
 	if (w->command != COMMAND_EXPORT)
-		return w->command == COMMAND_DOCTOR || !(w->output || w->force) ||
+		return w->command == COMMAND_DOCTOR || !(w->output || (w->force && !w->screenshot)) ||
 		       fail(error, "-o and --force need report, save, --doctor or an --export option");
 	o->selection.with_kernel = w->with_kernel;
 	if (w->slowest && (w->span || w->trace))
@@ -696,6 +697,37 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
 			    "the native reader alone");
 	return true;
+}
+
+/* "120x40" */
+static bool read_size_of_screen(struct options *o, const char *text, GError **error)
+{
+	char *x, *end;
+	guint64 cols = g_ascii_strtoull(text, &x, 10);
+	guint64 rows = *x == 'x' && g_ascii_isdigit(x[1]) ? g_ascii_strtoull(x + 1, &end, 10) : 0;
+
+	if (!g_ascii_isdigit(*text) || !rows || *end || cols < APP_MIN_COLS || rows < APP_MIN_ROWS ||
+	    cols > LIMIT_SCREENSHOT_COLS || rows > LIMIT_SCREENSHOT_ROWS)
+		return fail(error, "--size takes COLSxROWS from %dx%d to %dx%d, not '%s'", APP_MIN_COLS, APP_MIN_ROWS,
+			    LIMIT_SCREENSHOT_COLS, LIMIT_SCREENSHOT_ROWS, text);
+	o->shot_cols = (unsigned)cols;
+	o->shot_rows = (unsigned)rows;
+	return true;
+}
+
+static bool check_screenshot(struct options *o, const struct words *w, GError **error)
+{
+	if (w->size && !w->screenshot)
+		return fail(error, "--size needs --screenshot");
+	if (!w->screenshot)
+		return true;
+	if (w->command != COMMAND_SCREEN)
+		return fail(error, "--screenshot and %s cannot be combined", w->command_name);
+	if (o->live)
+		return fail(error, "--screenshot needs a recorded trace");
+	if (!g_str_has_suffix(w->screenshot, ".svg"))
+		return fail(error, "--screenshot writes SVG: name the file .svg, not '%s'", w->screenshot);
+	return read_size_of_screen(o, w->size ? w->size : DEFAULT_SCREEN, error);
 }
 
 static bool check_spool(const struct options *o, const struct words *w, GError **error)
@@ -918,7 +950,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) && check_spool(o, w, error) &&
 	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
-	       check_export(o, w, error) && check_rest(o, w, error);
+	       check_export(o, w, error) && check_screenshot(o, w, error) && check_rest(o, w, error);
 }
 
 /* Moves the words that options retain, frees the others. */
@@ -941,6 +973,7 @@ static void move_words(struct options *o, struct words *w)
 	o->to = g_steal_pointer(&w->to);
 	o->filter = g_steal_pointer(&w->filter);
 	o->output = g_steal_pointer(&w->output);
+	o->screenshot = g_steal_pointer(&w->screenshot);
 	o->log = g_steal_pointer(&w->log);
 	o->config = g_steal_pointer(&w->config);
 	o->spool = g_steal_pointer(&w->spool);
@@ -999,6 +1032,7 @@ void options_clear(struct options *o)
 	g_free(o->to);
 	g_free(o->filter);
 	g_free(o->output);
+	g_free(o->screenshot);
 	g_free(o->log);
 	g_free(o->config);
 	g_free(o->spool);

@@ -72,6 +72,8 @@ struct options {
 	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */
 	bool memory_given;
+	char *screenshot;		/* path, or NULL */
+	unsigned shot_rows, shot_cols;	/* its size */
 	int theme, mouse;		/* enum theme; on 1, off 0; -1: not given */
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
 	unsigned jobs, slices;		/* threads and pieces; 0: automatic */

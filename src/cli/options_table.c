@@ -125,24 +125,28 @@ const struct option_row option_rows[] = {
 	     "live: store received packets there, as a trace (XDG_STATE_HOME/blktop/spool)"),
 	WORD("spool-size", 0, "SIZE", GROUP_SCREEN, spool_size, NULL,
 	     "live: size limit of the stored packets (1G)"),
-	FLAG("no-spool", 0, GROUP_SCREEN, no_spool, "live packets",
+	FLAG("no-spool", 0, GROUP_SCREEN, no_spool, NULL,
 	     "live: store no packets, so there is no log and no saved range"),
-	FLAG("no-isolation", 0, GROUP_SCREEN, no_isolation, NULL,
+	FLAG("no-isolation", 0, GROUP_SCREEN, no_isolation, "",
 	     "read traces and relays without the filters for system calls and files (see --doctor)"),
 	WORD("log", 0, "FILE", GROUP_SCREEN, log, NULL,
 	     "append messages to this file"),
 	WORD("log-level", 0, "LEVEL", GROUP_SCREEN, log_level, NULL,
 	     "level of these messages: error, note or debug (note)"),
 	FLAG("utc", 0, GROUP_SCREEN, utc, NULL, "show times in UTC, not in local time"),
-	FLAG("ascii", 0, GROUP_SCREEN, ascii, "no filters", "draw with ASCII only"),
-	WORD("color", 0, "WHEN", GROUP_SCREEN, color, NULL,
+	FLAG("ascii", 0, GROUP_SCREEN, ascii, NULL, "draw with ASCII only"),
+	WORD("color", 0, "WHEN", GROUP_SCREEN, color, "always never",
 	     "colours: auto, always or never"),
 	WORD("config", 0, "FILE", GROUP_SCREEN, config, NULL,
 	     "file that settings are read from and written to; none: no file"),
 	WORD("theme", 0, "NAME", GROUP_SCREEN, theme, NULL,
 	     "colours for the terminal's background: auto, dark, light, mono"),
-	WORD("mouse", 0, "ON", GROUP_SCREEN, mouse, "dark light; on off",
+	WORD("mouse", 0, "ON", GROUP_SCREEN, mouse, NULL,
 	     "on or off; off leaves the mouse to the terminal, to copy text"),
+	WORD("screenshot", 0, "FILE", GROUP_SCREEN, screenshot, NULL,
+	     "write a picture of the first screen to this file, as SVG, and exit; needs no terminal"),
+	WORD("size", 0, "SIZE", GROUP_SCREEN, size, "",
+	     "size of the --screenshot, COLSxROWS (120x40)"),
 	COMMAND("list-views", 0, GROUP_INFORM, COMMAND_LIST_VIEWS, NULL, "print the views"),
 	COMMAND_WORD("list-columns", "VIEW", GROUP_INFORM, COMMAND_LIST_COLUMNS, list_columns,
 		     NULL, "print the columns of a view"),
@@ -229,8 +233,8 @@ static void print_groups(FILE *out, enum group first, enum group last)
 		append_option(left, r);
 		if (!r->brief)
 			continue;
-		fprintf(out, "%-7s%-31s  %s\n", r->group != group ? group_title[r->group] : "",
-			left->str, r->brief);
+		fprintf(out, *r->brief ? "%-7s%-31s  %s\n" : "%-7s%s%s\n",
+			r->group != group ? group_title[r->group] : "", left->str, r->brief);
 		group = r->group;
 		g_string_truncate(left, 0);
 	}

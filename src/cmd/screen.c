@@ -445,6 +445,21 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 		UI_SAVE_EXISTS : UI_SAVE_FAILED;
 }
 
+static enum ui_saved backend_save_text(void *data, const struct ui_save_text *what, char **ret_message)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *absolute = NULL, *path = place_of(what->path);
+	size_t len = strlen(what->text);
+
+	(void)data;
+	if (export_write_file(path, what->text, len, what->force, &absolute, &error)) {
+		*ret_message = wrote(absolute, "", len);
+		return UI_SAVED;
+	}
+	*ret_message = text_visible(error->message);
+	return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_EXISTS) ? UI_SAVE_EXISTS : UI_SAVE_FAILED;
+}
+
 static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
 {
 	struct screen *s = data;
@@ -662,6 +677,34 @@ static bool find_start(struct screen *s, int64_t *ret_at)
 	return false;
 }
 
+/* --screenshot, of a trace that is read whole first. */
+static int write_screenshot(struct screen *s, struct ui_options *options, const struct ui_backend *backend)
+{
+	const struct options *o = s->o;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *svg = NULL, *absolute = NULL, *visible = NULL;
+	struct job_status st;
+
+	if (!find_start(s, &options->at_ns))
+		return EXIT_USAGE;
+	while (!job_wait(s->job, s->tl, SLICE_MS))
+		;
+	judge(s);
+	job_get_status(s->job, &st);
+	if (st.phase == JOB_FAILED) {
+		log_error("%s", st.message);
+		return EXIT_FAILED;
+	}
+	svg = ui_screenshot(options, backend, s->tl, o->shot_rows, o->shot_cols);
+	if (!export_write_file(o->screenshot, svg, strlen(svg), o->force, &absolute, &error)) {
+		log_error("--screenshot: %s", error->message);
+		return EXIT_FAILED;
+	}
+	visible = text_visible(absolute);
+	fprintf(stderr, "wrote %s\n", visible);
+	return EXIT_FINE;
+}
+
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
@@ -669,7 +712,7 @@ static int run_ui(struct screen *s)
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
-		.save_view = backend_save_view, .outline = backend_outline,
+		.save_view = backend_save_view, .save_text = backend_save_text, .outline = backend_outline,
 		.preview = backend_preview, .show_range = backend_show_range,
 		.log_ask = has_packets ? backend_log_ask : NULL,
 		.log_take = has_packets ? backend_log_take : NULL,
@@ -688,6 +731,8 @@ static int run_ui(struct screen *s)
 		.counts_threads = options_count_threads(o), .filter = o->filter,
 		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts,
 	};
+	if (o->screenshot)
+		return write_screenshot(s, &options, &backend);
 	/* Checked late, so that errors about the trace come first. */
 	const char *problem = term_problem();
 	if (problem) {

@@ -44,6 +44,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->backend = backend;
 	app->tl = app->main = tl;
 	app->shown_range.from_ns = app->last_event_ns = TIME_UNKNOWN;
+	app->theme = app->prefs->theme == THEME_AUTO ? THEME_DARK : app->prefs->theme;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
@@ -177,7 +178,7 @@ static bool leaves_untouched(enum command_id command)
 	return command == CMD_HELP || command == CMD_VIEW_INFO || command == CMD_LOG ||
 	       command == CMD_COACH ||
 	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
-	       command == CMD_WRITE || command == CMD_SNAPSHOT;
+	       command == CMD_WRITE || command == CMD_THEME || command == CMD_SCREENSHOT || command == CMD_SNAPSHOT;
 }
 
 static void debug_key(struct app *app, int key, enum command_id command)

@@ -18,9 +18,6 @@
 
 #include "ui/app_state.h"
 
-#define APP_MIN_ROWS 15
-#define APP_MIN_COLS 60
-
 /* Draws the needed size when the canvas is smaller than that. */
 bool app_too_small(struct canvas *c);
 

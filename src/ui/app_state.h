@@ -22,6 +22,7 @@
 #define APP_REDRAW 1u
 #define APP_SUSPEND 2u
 #define APP_MOUSE 4u			/* switch mouse reporting to prefs->mouse */
+#define APP_THEME 8u			/* show prefs->theme */
 
 struct app {
 	const struct ui_options *options;
@@ -41,6 +42,8 @@ struct app {
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
 	struct view_range shown_range;		/* the request that the backend got last; from_ns TIME_UNKNOWN: none */
 	const struct glyphs *glyphs;
+	enum theme theme;		/* in effect: dark, light or mono; the loop's if there is a terminal */
+	bool no_colors;			/* other themes than mono cannot be shown */
 	struct canvas *canvas;		/* owned */
 	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
 	bool cursor_shown;

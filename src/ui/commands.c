@@ -422,6 +422,18 @@ static void toggle_mouse(struct app *app)
 		"mouse off: the terminal selects text to copy");
 }
 
+static void next_theme(struct app *app)
+{
+	if (app->no_colors) {
+		app_error(app, "no colours: by NO_COLOR, --color never, or since the terminal has none");
+		return;
+	}
+	app->theme = app->theme == THEME_DARK ? THEME_LIGHT : app->theme == THEME_LIGHT ? THEME_MONO : THEME_DARK;
+	app->prefs->theme = app->theme;
+	app->requests |= APP_THEME;
+	app_message(app, "theme %s: F8 shows the next, W stores it", theme_ids[app->theme]);
+}
+
 /* Stores the first view if it differs from the automatic one. */
 static void store_view(struct app *app)
 {
@@ -460,6 +472,8 @@ static void settings_command(struct app *app, struct place *p, enum command_id c
 		toggle_mouse(app);
 	else if (command == CMD_COACH)
 		hide_coach(app);
+	else if (command == CMD_THEME)
+		next_theme(app);
 	else
 		write_settings(app);
 }
@@ -472,6 +486,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
+	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
 	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
@@ -531,6 +546,9 @@ void app_prompt_done(struct app *app, const char *text)
 		break;
 	case PROMPT_TRACE:
 		accepted = output_save_trace_as(app, line, &error);
+		break;
+	case PROMPT_SCREENSHOT:
+		accepted = output_screenshot_as(app, line, &error);
 		break;
 	case PROMPT_SAVE:
 		accepted = output_save_as(app, line, &error);

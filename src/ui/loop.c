@@ -128,11 +128,22 @@ static void take_requests(struct loop *l)
 		term_redraw();
 	if (app->requests & APP_SUSPEND)
 		term_suspend();
+	if (app->requests & APP_THEME)
+		app->theme = term_set_theme(app->prefs->theme);
 	if ((app->requests & APP_MOUSE) && !term_set_mouse(app->prefs->mouse)) {
 		app->prefs->mouse = !app->prefs->mouse;		/* restored, since W would store it */
 		app_error(app, "this terminal has no mouse");
 	}
 	app->requests = 0;
+}
+
+/* The terminal answered late. */
+static void take_background(struct loop *l)
+{
+	if (!term_background_changed())
+		return;
+	l->app->theme = term_set_theme(l->app->prefs->theme);
+	l->dirty = true;
 }
 
 static void take_messages(struct loop *l)
@@ -189,6 +200,7 @@ static void run(struct loop *l)
 
 		take_keys(l);
 		take_requests(l);
+		take_background(l);
 		if (g_get_monotonic_time() - l->ticked_us >= TICK_US)
 			tick(l);
 		take_signals(l);
@@ -215,6 +227,8 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	}
 	l.app = app_new(options, backend, tl, term_is_utf8());
 	l.app->copy_doubt = term_copy_doubt();
+	l.app->theme = term_set_theme(l.app->prefs->theme);
+	l.app->no_colors = !term_has_colors();
 	term_size(&rows, &cols);
 	app_resize(l.app, rows, cols);
 	if (term_note())

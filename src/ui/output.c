@@ -3,6 +3,7 @@
 #include "ui/output.h"
 
 #include "ui/screen.h"
+#include "ui/screenshot.h"
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -231,18 +232,21 @@ static enum ui_saved save(struct app *app, const char *path, bool force, char **
 	return app->backend->save_view(app->backend->data, &what, ret_message);
 }
 
-bool output_save_as(struct app *app, const char *path, GError **error)
+/* Did the user press Enter a second time to overwrite this file? */
+static bool may_overwrite(struct app *app, const char *path)
 {
-	g_autofree char *message = NULL;
-	const char *reason;
 	bool force = app->save_over && g_str_equal(app->save_over, path);
 
 	g_clear_pointer(&app->save_over, g_free);
-	if (!*path) {
-		app_message(app, "nothing saved");
-		return true;
-	}
-	switch (save(app, path, force, &message)) {
+	return force;
+}
+
+/* Shows the result. false: the prompt stays open. */
+static bool show_saved(struct app *app, const char *path, enum ui_saved saved, const char *message, GError **error)
+{
+	const char *reason;
+
+	switch (saved) {
 	case UI_SAVED:
 		app_message(app, "%s%s", output_provisional_note(app), message ? message : "saved");
 		return true;
@@ -257,6 +261,53 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 		app_error(app, "%s", message ? message : "cannot save");
 		return false;
 	}
+}
+
+bool output_save_as(struct app *app, const char *path, GError **error)
+{
+	g_autofree char *message = NULL;
+	bool force = may_overwrite(app, path);
+
+	if (!*path) {
+		app_message(app, "nothing saved");
+		return true;
+	}
+	enum ui_saved saved = save(app, path, force, &message);
+	return show_saved(app, path, saved, message, error);
+}
+
+/* --- the screen as a picture --- */
+
+void output_screenshot(struct app *app, struct place *p, enum command_id command)
+{
+	g_autofree char *name = NULL;
+
+	(void)command;
+	g_clear_pointer(&app->save_over, g_free);
+	if (!app->backend || !app->backend->save_text) {
+		app_error(app, "cannot save a picture: not available here");
+		return;
+	}
+	name = default_name(app, p->view->id, ".svg");
+	prompt_open(&app->prompt, PROMPT_SCREENSHOT, name);
+}
+
+bool output_screenshot_as(struct app *app, const char *path, GError **error)
+{
+	g_autofree char *message = NULL, *svg = NULL;
+	struct ui_save_text what = { .path = path, .force = may_overwrite(app, path) };
+
+	if (!*path) {
+		app_message(app, "nothing saved");
+		return true;
+	}
+	if (!g_str_has_suffix(path, ".svg")) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
+		return false;
+	}
+	what.text = svg = screenshot_svg(app);
+	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
+	return show_saved(app, path, saved, message, error);
 }
 
 /* --- a range as a trace --- */

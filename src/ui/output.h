@@ -9,6 +9,8 @@ void output_copy(struct app *app, struct place *p, enum command_id command);
 void output_save(struct app *app, struct place *p, enum command_id command);
 /* false and *error: not written; the prompt stays open. */
 bool output_save_as(struct app *app, const char *path, GError **error);
+void output_screenshot(struct app *app, struct place *p, enum command_id command);
+bool output_screenshot_as(struct app *app, const char *path, GError **error);
 void output_save_trace(struct app *app, struct place *p, enum command_id command);
 bool output_save_trace_as(struct app *app, const char *line, GError **error);
 /* After the backend's pump: reports that a trace was saved, or why not. */

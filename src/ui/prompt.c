@@ -15,6 +15,7 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_FILTER] = "filter: ",
 	[PROMPT_GOTO] = "Go to time (e.g. 14:03:05, +90s, -2m, 5%, end, worst): ",
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
+	[PROMPT_SCREENSHOT] = "save the screen as (.svg): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
 	[PROMPT_EXPORT] = "FORMAT [span|trace] [with-kernel] [FILE]: ",
 };

@@ -8,7 +8,7 @@
 #include "ui/prompt_history.h"
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_SAVE,
-	PROMPT_TRACE, PROMPT_N };
+	PROMPT_TRACE, PROMPT_SCREENSHOT, PROMPT_N };
 
 struct prompt {
 	enum prompt_kind kind;

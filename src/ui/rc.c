@@ -268,7 +268,7 @@ static const struct setting {
 	char *(*write)(const struct prefs *p);
 } settings[] = {
 	{ "theme", "auto, dark, light or mono",
-	  "colours for this background; auto: by $COLORFGBG, else dark",
+	  "colours for this background; auto: as the terminal answers, else by $COLORFGBG, else dark",
 	  read_theme, write_theme },
 	{ "mouse", "yes or no", "blktop uses wheel and clicks; no: the terminal does, to copy text",
 	  read_mouse, write_mouse },

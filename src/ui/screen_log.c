@@ -46,6 +46,11 @@ static struct log_state *state_of(struct app *app)
 	return app->lines;
 }
 
+bool screen_log_is_waiting(const struct app *app)
+{
+	return app->lines && app->lines->asked && nav_top(&app->nav)->view == &view_log;
+}
+
 void screen_log_clear(struct app *app)
 {
 	struct log_state *s = g_steal_pointer(&app->lines);

@@ -8,6 +8,8 @@
 /* Opens the log at the current instant, for the process or thread of the selected row. */
 void screen_log_open(struct app *app, struct place *p, enum command_id id);
 void screen_log_take(struct app *app);	/* takes an answer of the backend, if there is one */
+/* Is an answer about the lines on the screen still to come? */
+bool screen_log_is_waiting(const struct app *app);
 void screen_log_clear(struct app *app);
 
 #endif

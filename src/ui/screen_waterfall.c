@@ -275,7 +275,8 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 
 		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
 			continue;
-		x += canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter) + 1;
+		canvas_add_attr(c, y, x, canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter), STYLE_FILL);
+		x += 2;
 		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
 	}
 	if (x + 14 < c->cols)

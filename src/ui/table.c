@@ -265,6 +265,12 @@ static void mark_provisional(struct canvas *c, unsigned y, unsigned x, unsigned 
 		canvas_put(c, y, at, 1, ROLE_PROVISIONAL, style->glyphs->provisional);
 }
 
+/* Most threads are blocked most of the time, which is no load. */
+static bool is_load(const struct column *col)
+{
+	return strcmp(col->id, "blocked_ratio") != 0;
+}
+
 /* Shares of a quarter and more are coloured by heat. */
 static enum role role_of(const struct column *col, const struct row *row, struct value v)
 {
@@ -272,7 +278,7 @@ static enum role role_of(const struct column *col, const struct row *row, struct
 		return ROLE_DIM;
 	if (row->open)
 		return ROLE_OPEN;
-	if (v.kind != VALUE_RATIO || is_factor(col) || v.d < 0.25)
+	if (v.kind != VALUE_RATIO || is_factor(col) || !is_load(col) || v.d < 0.25)
 		return ROLE_TEXT;
 	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
 }
@@ -293,9 +299,10 @@ static void draw_letters(struct canvas *c, unsigned y, unsigned x, unsigned widt
 	for (unsigned i = 0; letters[i] && i < width; i++) {
 		char one[2] = { letters[i], '\0' };
 
-		if (drawing == DRAW_PARTS)
+		if (drawing == DRAW_PARTS) {
 			canvas_put(c, y, x + i, 1, theme_letter_role(letters[i]), one);
-		else if (letters[i] >= '0' && letters[i] <= '8')
+			canvas_add_attr(c, y, x + i, 1, STYLE_FILL);
+		} else if (letters[i] >= '0' && letters[i] <= '8')
 			canvas_put(c, y, x + i, 1, ROLE_SPARK, g->spark[letters[i] - '0']);
 	}
 }

@@ -3,6 +3,7 @@
 #include "ui/term.h"
 
 #include "base/text.h"
+#include "ui/background.h"
 #include "ui/escape.h"
 #include "ui/keys.h"
 #include "ui/term_signal.h"
@@ -12,12 +13,18 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <term.h>
 #include <unistd.h>
+
+/* How long the first rows wait for the terminal's answer, and how long after its question the screen stays for it. */
+#define FIRST_ANSWER_US (100 * 1000)
+#define LAST_ANSWER_US (300 * 1000)
+#define ANSWER_PAUSE_US (1000 * 1000)	/* after such a pause an answer does not continue */
 
 static struct {
 	SCREEN *screen;
@@ -29,6 +36,12 @@ static struct {
 	char *note;
 	int stderr_log, stderr_real;	/* -1: not redirected */
 	off_t stderr_read;
+	int color;		/* as in term_options */
+	const struct prefs *prefs;	/* the caller's, or NULL */
+	struct background background;	/* stays when the screen ends: it is asked once */
+	enum theme_background background_seen;
+	gint64 asked_us, answer_us;	/* monotonic: the query was written, the last piece of an answer came */
+	GArray *early;		/* int: keys that were pressed while the answer was waited for, or NULL */
 } term = { .stderr_log = -1, .stderr_real = -1 };
 
 static bool term_known(const char *name)
@@ -108,14 +121,22 @@ static int pair_of(enum role role)
 	return 1 + (int)role;
 }
 
-static void colors_start(const struct term_options *o)
+static enum scheme scheme_of(enum theme theme)
 {
-	const struct prefs *p = o->prefs;
+	return theme_choose(term.color, theme, has_colors() ? COLORS : 0, getenv("NO_COLOR"), term.background.color,
+			    getenv("COLORFGBG"));
+}
 
-	if (has_colors() && start_color() == OK)
-		use_default_colors();
-	term.scheme = theme_choose(o->color, p ? p->theme : THEME_AUTO, has_colors() ? COLORS : 0,
-				   getenv("NO_COLOR"), getenv("COLORFGBG"));
+bool term_has_colors(void)
+{
+	return scheme_of(THEME_DARK) != SCHEME_MONO;
+}
+
+enum theme term_set_theme(enum theme theme)
+{
+	const struct prefs *p = term.prefs;
+
+	term.scheme = scheme_of(theme);
 	for (int r = 0; r < ROLE_N; r++) {
 		term.style[r] = *theme_style(term.scheme, r);
 		if (p && p->has_own[r])
@@ -123,6 +144,17 @@ static void colors_start(const struct term_options *o)
 		if (term.scheme != SCHEME_MONO)
 			init_pair((short)pair_of(r), term.style[r].fg, term.style[r].bg);
 	}
+	clearok(curscr, TRUE);
+	return theme_of_scheme(term.scheme);
+}
+
+static void colors_start(const struct term_options *o)
+{
+	term.color = o->color;
+	term.prefs = o->prefs;
+	if (has_colors() && start_color() == OK)
+		use_default_colors();
+	term_set_theme(o->prefs ? o->prefs->theme : THEME_AUTO);
 }
 
 /* Prepares the string that restores the terminal, for use in a crash. */
@@ -143,6 +175,59 @@ static void leave_string(void)
 	g_string_append_c(s, '\r');
 	term_signal_leave(s->str, s->len, term.stderr_real);
 	g_string_free(s, TRUE);
+}
+
+/* Terminals that are known not to answer, and print what they do not know. */
+static bool is_mute(const char *name)
+{
+	return !name || !strcmp(name, "dumb") || !strcmp(name, "linux") || g_str_has_prefix(name, "vt");
+}
+
+static bool is_answered(void)
+{
+	return term.background.color != BACKGROUND_UNKNOWN || term.background.has_kind;
+}
+
+static int read_key(void);
+
+/* Reads until the terminal has answered, or this time has passed since it was asked. keep: keys are for term_key(). */
+static void wait_for_answer(gint64 us, bool keep)
+{
+	struct pollfd in = { .fd = term_fd(), .events = POLLIN };
+	gint64 rest;
+
+	while ((rest = term.asked_us + us - g_get_monotonic_time()) > 0 && !is_answered()) {
+		int key = read_key();
+
+		if (key != UI_KEY_NONE && keep)
+			g_array_append_val(term.early, key);
+		if (key == UI_KEY_NONE && !is_answered() &&
+		    (poll(&in, 1, (int)(rest / 1000) + 1) < 0 || (in.revents & (POLLHUP | POLLERR | POLLNVAL))))
+			return;
+	}
+}
+
+/* Asks for the background if the theme depends on it. */
+static void ask_background(enum theme theme)
+{
+	if (term.background.asked || theme != THEME_AUTO || !term_has_colors() || term.note || is_mute(getenv("TERM")))
+		return;
+	if (write(STDOUT_FILENO, BACKGROUND_QUERY, strlen(BACKGROUND_QUERY)) < 0)
+		return;
+	background_asked(&term.background);
+	term.asked_us = g_get_monotonic_time();
+	term.early = g_array_new(FALSE, FALSE, sizeof(int));
+	wait_for_answer(FIRST_ANSWER_US, true);
+	if (term_background_changed())
+		term_set_theme(theme);
+}
+
+bool term_background_changed(void)
+{
+	bool changed = term.background.color != term.background_seen;
+
+	term.background_seen = term.background.color;
+	return changed;
 }
 
 bool term_start(const struct term_options *options, GError **error)
@@ -186,6 +271,7 @@ bool term_start(const struct term_options *options, GError **error)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	colors_start(options);
+	ask_background(options->prefs ? options->prefs->theme : THEME_AUTO);
 	term_set_mouse(options->prefs && options->prefs->mouse);
 	stderr_divert();
 	leave_string();
@@ -197,6 +283,9 @@ void term_stop(void)
 	if (!term.screen)
 		return;
 	term_set_mouse(false);
+	if (term.background.asked)
+		wait_for_answer(LAST_ANSWER_US, false);		/* else the shell would get it */
+	g_clear_pointer(&term.early, g_array_unref);
 	endwin();
 	delscreen(term.screen);
 	term.screen = NULL;
@@ -244,7 +333,7 @@ void term_size(unsigned *ret_rows, unsigned *ret_cols)
 
 static attr_t attr_of(const struct style *s, unsigned extra)
 {
-	unsigned a = s->attr | extra;
+	unsigned a = theme_attrs(s, extra);
 
 	return ((a & STYLE_BOLD) ? A_BOLD : 0) | ((a & STYLE_DIM) ? A_DIM : 0) |
 	       ((a & STYLE_REVERSE) ? A_REVERSE : 0) | ((a & STYLE_UNDERLINE) ? A_UNDERLINE : 0);
@@ -391,13 +480,41 @@ static const struct { int code, key; } special[] = {
 /* Wait for the rest of a sequence, which can arrive in pieces. */
 #define ESCAPE_MS 25
 
-/* After Esc: the key of a sequence that curses does not know, or Esc itself. */
+/* Reads what there is of an answer of the terminal, by bytes: hostile ones are no characters. */
+static void read_answer(void)
+{
+	int c;
+
+	if (g_get_monotonic_time() - term.answer_us > ANSWER_PAUSE_US)
+		background_abort(&term.background);
+	while (background_is_open(&term.background) && (c = getch()) != ERR) {
+		enum background_taken taken = c > 0xff ? BACKGROUND_KEY : background_take(&term.background, c);
+
+		if (c > 0xff)
+			background_abort(&term.background);
+		if (taken != BACKGROUND_MINE)
+			ungetch(c);
+		if (taken == BACKGROUND_ESC_KEY)
+			ungetch(UI_KEY_ESC);
+		term.answer_us = g_get_monotonic_time();
+	}
+}
+
+static int begin_answer(void)
+{
+	term.answer_us = g_get_monotonic_time();
+	return UI_KEY_NONE;
+}
+
+/* After Esc: the key of a sequence that curses does not know, or Esc itself. UI_KEY_NONE: an answer begins. */
 static int read_escape(void)
 {
 	char s[ESCAPE_MAX + 1] = "";
 	wint_t w;
 	int status = get_wch(&w);
 
+	if (status == OK && background_begins(&term.background, 0, w))
+		return begin_answer();
 	if (status != OK || !escape_begins(w)) {
 		if (status == OK)
 			unget_wch((wchar_t)w);
@@ -410,22 +527,22 @@ static int read_escape(void)
 	for (size_t n = 1; !escape_is_whole(s); n++) {
 		if (get_wch(&w) != OK || w < ' ' || w > '~')
 			break;
+		if (n == 1 && background_begins(&term.background, (gunichar)s[0], w))
+			break;
 		s[n] = (char)w;
 	}
 	nodelay(stdscr, TRUE);
+	if (background_is_open(&term.background))
+		return begin_answer();
 	if (s[1])
 		return escape_key(s);
 	unget_wch((wchar_t)s[0]);	/* Esc, followed by another key */
 	return UI_KEY_ESC;
 }
 
-int term_key(void)
+/* A key of curses, whose special keys cannot be in an answer. */
+static int key_of(int status, wint_t w)
 {
-	wint_t w;
-	int status = get_wch(&w);
-
-	if (status == ERR)
-		return UI_KEY_NONE;
 	if (status == OK)
 		return w == 0 ? UI_KEY_OTHER : w == UI_KEY_ESC ? read_escape() : (int)w;
 	if (w == KEY_MOUSE) {
@@ -439,4 +556,30 @@ int term_key(void)
 	if ((int)w > KEY_F0 && (int)w <= KEY_F(12))
 		return UI_KEY_F((int)w - KEY_F0);
 	return UI_KEY_OTHER;
+}
+
+/* The next key that is no part of an answer. */
+static int read_key(void)
+{
+	int key = UI_KEY_NONE, status;
+	wint_t w;
+
+	while (key == UI_KEY_NONE) {
+		read_answer();
+		if (background_is_open(&term.background) || (status = get_wch(&w)) == ERR)
+			break;
+		key = key_of(status, w);
+	}
+	return key;
+}
+
+int term_key(void)
+{
+	int key;
+
+	if (!term.early || !term.early->len)
+		return read_key();
+	key = g_array_index(term.early, int, 0);
+	g_array_remove_index(term.early, 0);
+	return key;
 }

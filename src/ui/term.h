@@ -56,4 +56,12 @@ bool term_set_mouse(bool on);
 /* What was written to stderr since the last call; NULL: nothing. g_free. */
 char *term_stderr(void);
 
+/* Shows another theme from the next paint on. Returns the theme in effect: never THEME_AUTO; THEME_MONO if there are no
+ * colours. */
+enum theme term_set_theme(enum theme theme);
+/* Can there be colours? Not if the user or the terminal has none. */
+bool term_has_colors(void);
+/* Has the terminal told its background since the last call? Then call term_set_theme(). */
+bool term_background_changed(void);
+
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct role_row {
-	const char *id;			/* NULL: that of the part */
+	const char *id;
 	struct style style[SCHEME_N];	/* mono; dark: 8, 256 colours; light: 8, 256 */
 };
 
@@ -19,7 +19,7 @@ struct role_row {
 #define R STYLE_REVERSE
 #define U STYLE_UNDERLINE
 
-/* 256 colours: hues that colour-blind users can distinguish; parts also have letters. */
+/* Of all roles but parts. 256 colours: hues that colour-blind users can distinguish. */
 static const struct role_row roles[ROLE_N] = {
 	[ROLE_TEXT] = { "text", { MONO(0), C8(-1, 0), C256(-1, 0),
 		L8(-1, 0), C256(-1, 0) } },
@@ -71,57 +71,74 @@ static const struct role_row roles[ROLE_N] = {
 		L8(5, 0), C256(94, 0) } },
 	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0),
 		L8(-1, 0), C256(242, 0) } },
-	[ROLE_PART + PART_USER] = { NULL, { MONO(0), C8(2, 0), C256(107, 0),
-		L8(2, 0), C256(64, 0) } },
-	[ROLE_PART + PART_SYSCALL] = { NULL, { MONO(0), C8(6, 0), C256(73, 0),
-		L8(6, 0), C256(30, 0) } },
-	[ROLE_PART + PART_KERNEL] = { NULL, { MONO(0), C8(6, 0), C256(30, 0),
+	[ROLE_HEAT + 0] = { "heat0", { MONO(0), C8(6, 0), C256(73, 0),
+		L8(4, 0), C256(25, 0) } },
+	[ROLE_HEAT + 1] = { "heat1", { MONO(0), C8(6, 0), C256(72, 0),
+		L8(4, 0), C256(24, 0) } },
+	[ROLE_HEAT + 2] = { "heat2", { MONO(0), C8(2, 0), C256(108, 0),
 		L8(6, 0), C256(23, 0) } },
-	[ROLE_PART + PART_IRQ] = { NULL, { MONO(B), C8(6, B), C256(159, 0),
-		L8(6, B), C256(31, 0) } },
-	[ROLE_PART + PART_PREEMPTED] = { NULL, { MONO(B), C8(3, 0), C256(178, 0),
-		L8(3, 0), C256(136, 0) } },
-	[ROLE_PART + PART_WAKEUP] = { NULL, { MONO(B), C8(3, B), C256(221, 0),
-		L8(3, B), C256(130, 0) } },
-	[ROLE_PART + PART_DISK] = { NULL, { MONO(B), C8(1, 0), C256(167, 0),
-		L8(1, 0), C256(124, 0) } },
-	[ROLE_PART + PART_WRITEBACK] = { NULL, { MONO(B), C8(1, B), C256(174, 0),
-		L8(1, B), C256(131, 0) } },
-	[ROLE_PART + PART_SOCKET] = { NULL, { MONO(B), C8(4, B), C256(75, 0),
-		L8(4, B), C256(26, 0) } },
-	[ROLE_PART + PART_PIPE] = { NULL, { MONO(B), C8(4, 0), C256(110, 0),
-		L8(4, 0), C256(61, 0) } },
-	[ROLE_PART + PART_FUTEX] = { NULL, { MONO(B), C8(5, B), C256(170, 0),
-		L8(5, B), C256(127, 0) } },
-	[ROLE_PART + PART_TIMER] = { NULL, { MONO(0), C8(5, 0), C256(139, 0),
-		L8(5, 0), C256(96, 0) } },
-	[ROLE_PART + PART_POLL] = { NULL, { MONO(0), C8(4, 0), C256(61, 0),
-		L8(4, 0), C256(18, 0) } },
-	[ROLE_PART + PART_FAULT] = { NULL, { MONO(B), C8(1, B), C256(203, 0),
-		L8(1, B), C256(160, 0) } },
-	[ROLE_PART + PART_HANDOFF] = { NULL, { MONO(0), C8(-1, 0), C256(180, 0),
-		L8(-1, 0), C256(137, 0) } },
-	[ROLE_PART + PART_OTHER] = { NULL, { MONO(0), C8(-1, 0), C256(250, 0),
-		L8(-1, 0), C256(240, 0) } },
-	[ROLE_PART + PART_UNKNOWN] = { NULL, { MONO(0), C8(-1, 0), C256(245, 0),
-		L8(-1, 0), C256(243, 0) } },
-	[ROLE_HEAT + 0] = { "heat0", { MONO(0), C8(4, 0), C256(61, 0),
-		L8(3, 0), C256(179, 0) } },
-	[ROLE_HEAT + 1] = { "heat1", { MONO(0), C8(4, 0), C256(97, 0),
-		L8(3, 0), C256(172, 0) } },
-	[ROLE_HEAT + 2] = { "heat2", { MONO(0), C8(1, 0), C256(133, 0),
-		L8(5, 0), C256(166, 0) } },
-	[ROLE_HEAT + 3] = { "heat3", { MONO(0), C8(1, 0), C256(168, 0),
-		L8(5, 0), C256(160, 0) } },
-	[ROLE_HEAT + 4] = { "heat4", { MONO(0), C8(5, 0), C256(209, 0),
-		L8(1, 0), C256(124, 0) } },
+	[ROLE_HEAT + 3] = { "heat3", { MONO(0), C8(2, 0), C256(143, 0),
+		L8(6, 0), C256(58, 0) } },
+	[ROLE_HEAT + 4] = { "heat4", { MONO(0), C8(3, 0), C256(179, 0),
+		L8(5, 0), C256(94, 0) } },
 	[ROLE_HEAT + 5] = { "heat5", { MONO(0), C8(3, 0), C256(215, 0),
-		L8(1, 0), C256(88, 0) } },
-	[ROLE_HEAT + 6] = { "heat6", { MONO(B), C8(3, 0), C256(222, 0),
-		L8(4, 0), C256(52, 0) } },
-	[ROLE_HEAT + 7] = { "heat7", { MONO(B), C8(7, 0), C256(230, 0),
-		L8(0, 0), C256(16, 0) } },
+		L8(5, 0), C256(130, 0) } },
+	[ROLE_HEAT + 6] = { "heat6", { MONO(B), C8(1, 0), C256(209, 0),
+		L8(1, 0), C256(124, 0) } },
+	[ROLE_HEAT + 7] = { "heat7", { MONO(B), C8(1, B), C256(203, B),
+		L8(1, B), C256(160, B) } },
 };
+
+#define SHADES 4
+
+/* Shades of the hues of parts (part_groups), in the order of the schemes as above. */
+static const struct style hues[HUE_N][SHADES][SCHEME_N] = {
+	[HUE_GREEN] = {
+		{ MONO(0), C8(2, 0), C256(71, 0), L8(2, 0), C256(28, 0) },
+		{ MONO(0), C8(2, B), C256(114, 0), L8(2, B), C256(22, 0) },
+		{ MONO(0), C8(2, 0), C256(34, 0), L8(2, 0), C256(29, 0) },
+		{ MONO(B), C8(2, B), C256(120, 0), L8(2, B), C256(64, 0) },
+	},
+	[HUE_YELLOW] = {
+		{ MONO(B), C8(3, 0), C256(178, 0), L8(3, 0), C256(136, 0) },
+		{ MONO(B), C8(3, B), C256(220, 0), L8(3, B), C256(94, 0) },
+	},
+	[HUE_MAGENTA] = {
+		{ MONO(B), C8(5, B), C256(170, 0), L8(5, 0), C256(127, 0) },
+	},
+	[HUE_RED] = {
+		{ MONO(B), C8(1, B), C256(203, 0), L8(1, 0), C256(160, 0) },
+		{ MONO(B), C8(1, B), C256(210, 0), L8(1, B), C256(196, 0) },
+		{ MONO(B), C8(1, 0), C256(167, 0), L8(1, 0), C256(124, 0) },
+	},
+	[HUE_BLUE] = {
+		{ MONO(B), C8(4, B), C256(75, 0), L8(4, 0), C256(26, 0) },
+		{ MONO(B), C8(4, B), C256(69, 0), L8(4, B), C256(20, 0) },
+		{ MONO(0), C8(4, 0), C256(117, 0), L8(4, 0), C256(32, 0) },
+	},
+	[HUE_GREY] = {
+		{ MONO(0), C8(7, 0), C256(246, 0), L8(0, B), C256(242, 0) },
+	},
+	[HUE_OUTLINE] = {
+		{ MONO(0), C8(-1, 0), C256(245, 0), L8(-1, 0), C256(242, 0) },
+	},
+	[HUE_NONE] = {
+		{ MONO(0), C8(-1, 0), C256(-1, 0), L8(-1, 0), C256(-1, 0) },
+		{ MONO(0), C8(-1, 0), C256(-1, 0), L8(-1, 0), C256(-1, 0) },
+	},
+};
+
+static bool is_part(enum role role)
+{
+	return role >= ROLE_PART && role < ROLE_HEAT;
+}
+
+static const struct style *styles_of(enum role role)
+{
+	enum part p = (enum part)(role - ROLE_PART);
+
+	return is_part(role) ? hues[part_groups[part_group_of(p)].hue][part_shade(p)] : roles[role].style;
+}
 
 const char *const theme_ids[THEME_N + 1] = { "auto", "dark", "light", "mono", NULL };
 
@@ -134,21 +151,41 @@ static bool is_light(const char *background)
 }
 
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
-			 const char *background)
+			 enum theme_background answered, const char *background)
 {
+	bool light = theme == THEME_LIGHT;
+
 	if (wanted < 0 || colors < 8 || theme == THEME_MONO)
 		return SCHEME_MONO;
 	if (wanted == 0 && no_color && *no_color)
 		return SCHEME_MONO;
-	if (theme == THEME_LIGHT || (theme == THEME_AUTO && is_light(background)))
+	if (theme == THEME_AUTO)
+		light = answered == BACKGROUND_UNKNOWN ? is_light(background) : answered == BACKGROUND_LIGHT;
+	if (light)
 		return colors >= 256 ? SCHEME_LIGHT_256 : SCHEME_LIGHT_8;
 	return colors >= 256 ? SCHEME_DARK_256 : SCHEME_DARK_8;
+}
+
+enum theme theme_of_scheme(enum scheme scheme)
+{
+	if (scheme == SCHEME_MONO)
+		return THEME_MONO;
+	return scheme == SCHEME_LIGHT_8 || scheme == SCHEME_LIGHT_256 ? THEME_LIGHT : THEME_DARK;
 }
 
 const struct style *theme_style(enum scheme scheme, enum role role)
 {
 	g_assert((unsigned)role < ROLE_N && (unsigned)scheme < SCHEME_N);
-	return &roles[role].style[scheme];
+	return &styles_of(role)[scheme];
+}
+
+unsigned theme_attrs(const struct style *s, unsigned extra)
+{
+	unsigned attr = s->attr | extra;
+
+	if ((extra & STYLE_FILL) && s->fg >= 0)
+		attr |= STYLE_REVERSE;
+	return attr & ~STYLE_FILL;
 }
 
 enum role theme_letter_role(char letter)
@@ -162,7 +199,7 @@ enum role theme_letter_role(char letter)
 
 const char *theme_role_id(enum role role)
 {
-	return role >= ROLE_PART && role < ROLE_HEAT ? part_info[role - ROLE_PART].id : roles[role].id;
+	return is_part(role) ? part_info[role - ROLE_PART].id : roles[role].id;
 }
 
 int theme_role_find(const char *id)
@@ -238,7 +275,7 @@ bool theme_parse_style(const char *text, struct style *ret)
 
 struct style theme_own_style(enum scheme scheme, enum role role, const struct style *own)
 {
-	struct style s = *own, had = roles[role].style[scheme];
+	struct style s = *own, had = styles_of(role)[scheme];
 	int most = scheme == SCHEME_MONO ? -1 :
 		scheme == SCHEME_DARK_8 || scheme == SCHEME_LIGHT_8 ? 7 : 255;
 

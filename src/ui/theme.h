@@ -2,7 +2,8 @@
 /*
  * Roles say what a cell means. A scheme has colours and attributes for every role; screens use roles, never colours.
  * No information is in colour alone, so mono is a complete scheme. All schemes suit colour-blind users: good and bad
- * differ in lightness, and heat is lightness only.
+ * differ in lightness, and heat goes from blue and green over yellow to red. The hue of a part is that of its group
+ * (state/store/part.h).
  */
 #ifndef BLK_UI_THEME_H
 #define BLK_UI_THEME_H
@@ -24,13 +25,14 @@ enum role {
 #define STYLE_DIM 2u
 #define STYLE_REVERSE 4u
 #define STYLE_UNDERLINE 8u
+#define STYLE_FILL 16u		/* of cells: reverse if the role has a colour, so that letters become a bar */
 
 struct style {
 	int16_t fg, bg;		/* colour numbers of the terminal, -1: its default */
 	uint8_t attr;		/* STYLE_ bits */
 };
 
-/* The user's choice. THEME_AUTO: by $COLORFGBG, else dark. */
+/* The user's choice. THEME_AUTO: as the terminal answers (ui/background.h), else by $COLORFGBG, else dark. */
 enum theme { THEME_AUTO, THEME_DARK, THEME_LIGHT, THEME_MONO, THEME_N };
 extern const char *const theme_ids[THEME_N + 1];	/* NULL at the end */
 
@@ -38,12 +40,17 @@ enum scheme {
 	SCHEME_MONO, SCHEME_DARK_8, SCHEME_DARK_256, SCHEME_LIGHT_8, SCHEME_LIGHT_256, SCHEME_N
 };
 
+enum theme_background { BACKGROUND_UNKNOWN, BACKGROUND_DARK, BACKGROUND_LIGHT };
+
 /* Which scheme: `colors` as the terminal has them; `wanted` < 0 never, > 0 always,
- * 0 as NO_COLOR and the terminal say; `background` is $COLORFGBG or NULL. */
+ * 0 as NO_COLOR and the terminal say; `answered` is what the terminal said, `background` is $COLORFGBG or NULL. */
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
-			 const char *background);
+			 enum theme_background answered, const char *background);
+enum theme theme_of_scheme(enum scheme scheme);		/* never THEME_AUTO */
 const struct style *theme_style(enum scheme scheme, enum role role);
 enum role theme_letter_role(char letter);	/* of a part's letter; ROLE_AXIS: no part has it */
+/* The attributes of a cell with this style and `extra` ones, without STYLE_FILL. */
+unsigned theme_attrs(const struct style *s, unsigned extra);
 const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
 int theme_role_find(const char *id);			/* -1: no such role */
 

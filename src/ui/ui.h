@@ -50,6 +50,11 @@ struct ui_save {
 	const char *path;		/* .csv, .json, anything else: text */
 	bool force;			/* overwrite an existing file: the user agreed */
 };
+struct ui_save_text {
+	const char *text;		/* what the file shall have */
+	const char *path;
+	bool force;			/* overwrite an existing file: the user agreed */
+};
 struct ui_save_trace {
 	int64_t from_ns, to_ns;
 	bool statedump;			/* includes the state dump from before the range, which names processes */
@@ -70,6 +75,8 @@ struct ui_backend {
 	const char *const *export_formats;	/* ids, NULL-terminated; may be NULL */
 	/* Key s: writes the rows in the format of the path's suffix. May be NULL. Message as above. */
 	enum ui_saved (*save_view)(void *data, const struct ui_save *what, char **ret_message);
+	/* Key D: writes a text to a file. May be NULL. Message as above. */
+	enum ui_saved (*save_text)(void *data, const struct ui_save_text *what, char **ret_message);
 	/* Key S: starts to save a range as a trace. May be NULL. false: the message says why not. saved_trace is called
 	 * after pump: NULL, or the message when saving has ended; *ret_done: it succeeded. */
 	bool (*save_trace)(void *data, const struct ui_save_trace *what, char **ret_message);
@@ -101,6 +108,10 @@ struct ui_backend {
 	struct calllog_window *(*log_take)(void *data);
 };
 
+/* Smaller screens show only that they are too small. */
+#define APP_MIN_ROWS 15
+#define APP_MIN_COLS 60
+
 struct prefs;
 
 enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
@@ -126,6 +137,11 @@ struct ui_options {
  * The terminal is restored in every case, also after a crash. */
 int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	   struct timeline *tl);
+
+/* The first screen as a picture (ui/svg.h), without a terminal. The backend must have read everything; a step below a
+ * second, and the log, are waited for. Free with g_free. */
+char *ui_screenshot(const struct ui_options *options, const struct ui_backend *backend, struct timeline *tl,
+		    unsigned rows, unsigned cols);
 
 /* A list from which one line is picked. Returns its index; -1: cancelled. `refresh` (may be NULL) is called once a
  * second and when fd is readable; it may change the lines, and returns whether it did. */

@@ -81,8 +81,11 @@ void bars_draw_states(struct app *app, const struct bars_axis *axis, const struc
 	for (unsigned i = 0; i < axis->cells; i++) {
 		char one[2] = { cells[i], '\0' };
 
-		if (cells[i] != ' ')
-			canvas_put(app->canvas, y, axis->x + i, 1, theme_letter_role(cells[i]), one);
+		if (cells[i] == ' ')
+			continue;
+		canvas_put(app->canvas, y, axis->x + i, 1, theme_letter_role(cells[i]), one);
+		if (theme_letter_role(cells[i]) != ROLE_AXIS)
+			canvas_add_attr(app->canvas, y, axis->x + i, 1, STYLE_FILL);
 	}
 	if (marks)
 		draw_ticks(app, axis, r->span, y, true);

@@ -74,6 +74,8 @@ overview,waterfall | export-as | | Export as
 table | export-as | | cannot export: select a trace
 overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
+overview,table,waterfall | screenshot | | save the screen as (.svg): blktop-
+overview,table,waterfall | theme | | theme light: F8 shows the next
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED

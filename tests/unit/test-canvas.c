@@ -95,13 +95,13 @@ static void test_resize(void)
 
 static void test_schemes(void)
 {
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, NULL), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, "", NULL), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, "1", NULL), ==, SCHEME_MONO);
-	g_assert_cmpint(theme_choose(1, THEME_AUTO, 256, "1", NULL), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(-1, THEME_AUTO, 256, NULL, NULL), ==, SCHEME_MONO);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, NULL), ==, SCHEME_DARK_8);
-	g_assert_cmpint(theme_choose(1, THEME_AUTO, 0, NULL, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_DARK_256);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, "", BACKGROUND_UNKNOWN, NULL), ==, SCHEME_DARK_256);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, "1", BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(1, THEME_AUTO, 256, "1", BACKGROUND_UNKNOWN, NULL), ==, SCHEME_DARK_256);
+	g_assert_cmpint(theme_choose(-1, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_DARK_8);
+	g_assert_cmpint(theme_choose(1, THEME_AUTO, 0, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
 	for (int role = 0; role < ROLE_N; role++) {
 		g_assert_nonnull(theme_role_id(role));
 		g_assert_cmpint(theme_style(SCHEME_MONO, role)->fg, ==, -1);

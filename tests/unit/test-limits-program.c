@@ -40,6 +40,16 @@ static bool report_requests(uint64_t n)
 	return is_option("blktop report --worst %" N " a", n, "--worst takes 1 to 1000");
 }
 
+static bool screenshot_cols(uint64_t n)
+{
+	return is_option("blktop --screenshot a.svg --size %" N "x40 a", n, "--size takes COLSxROWS");
+}
+
+static bool screenshot_rows(uint64_t n)
+{
+	return is_option("blktop --screenshot a.svg --size 120x%" N " a", n, "--size takes COLSxROWS");
+}
+
 static bool listening_seconds(uint64_t n)
 {
 	return is_option("blktop --doctor -n %" N " -r relay", n, "-n takes 1 to 86400");
@@ -100,6 +110,7 @@ int main(int argc, char **argv)
 		{ "threads", threads, 0 }, { "slices", slices, 0 }, { "report-requests", report_requests, 0 },
 		{ "listening-seconds", listening_seconds, 0 }, { "timeout-seconds", timeout_seconds, 0 },
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
+		{ "screenshot-cols", screenshot_cols, 0 }, { "screenshot-rows", screenshot_rows, 0 },
 		{ "probe-bytes", probe_bytes, 0 }, { "settings-bytes", settings_bytes, 0 },
 	};
 

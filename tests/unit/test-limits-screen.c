@@ -7,6 +7,7 @@
 #include "lib/limit_test.h"
 #include "trace/reader.h"
 #include "ui/app.h"
+#include "ui/background.h"
 #include "ui/screen.h"
 #include "ui/messages.h"
 #include "ui/rc.h"
@@ -184,12 +185,30 @@ static bool copy_bytes(uint64_t n)
 	return both;
 }
 
+/* Answers that are too long are ignored, also if they begin as a valid one. */
+static bool terminal_answer_bytes(uint64_t n)
+{
+	static const char head[] = "11;#";
+	g_autofree char *digits = g_strnfill(n - strlen(head), 'f'), *text = g_strconcat(head, digits, NULL);
+	struct background b = { 0 };
+
+	background_asked(&b);
+	g_assert_true(background_begins(&b, 0, ']'));
+	for (const char *c = text; *c; c++)
+		g_assert_cmpint(background_take(&b, *c), ==, BACKGROUND_MINE);
+	bool all = g_str_equal(b.text, text);
+	g_assert_cmpuint(strlen(b.text), <=, LIMIT_TERMINAL_ANSWER_BYTES);
+	g_assert_cmpint(background_take(&b, 7), ==, BACKGROUND_MINE);
+	g_assert_cmpint(b.color, ==, BACKGROUND_UNKNOWN);
+	return all;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "settings-warnings", settings_warnings, 0 }, { "typed-lines", typed_lines, 0 },
 		{ "typed-bytes", typed_bytes, 0 }, { "messages", messages, 0 }, { "log-lines", log_lines, 0 },
-		{ "copy-bytes", copy_bytes, 0 },
+		{ "copy-bytes", copy_bytes, 0 }, { "terminal-answer-bytes", terminal_answer_bytes, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

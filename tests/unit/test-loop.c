@@ -72,6 +72,12 @@ static enum ui_saved backend_save(void *data, const struct ui_save *what, char *
 	return UI_SAVED;
 }
 
+static enum ui_saved backend_save_text(void *data, const struct ui_save_text *what, char **ret_message)
+{
+	*ret_message = g_strdup_printf("saves %zu bytes", strlen(what->text));
+	return UI_SAVED;
+}
+
 static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
 {
 	*ret_message = g_strdup_printf("saves a trace to %s", what->path);
@@ -100,7 +106,7 @@ static int screen_main(int argc, char **argv)
 	const struct ui_backend backend = {
 		.data = &a, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export, .export_formats = span_format_ids,
-		.save_view = backend_save,
+		.save_view = backend_save, .save_text = backend_save_text,
 		.save_trace = backend_save_trace, .save_prefs = backend_save_prefs,
 	};
 	struct timeline *tl;

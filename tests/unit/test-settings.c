@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- blktoprc --- */
@@ -270,154 +269,6 @@ static void test_key_names(void)
 	g_assert_cmpint(keymap_key("\xff"), ==, UI_KEY_NONE);
 }
 
-/* --- themes: what eyes can tell --- */
-
-static void rgb_of(int n, double ret[3])
-{
-	static const double steps[] = { 0, 95, 135, 175, 215, 255 };
-
-	g_assert_cmpint(n, >=, 16);
-	for (int i = 0; i < 3; i++) {
-		double v = n >= 232 ? 8 + 10 * (n - 232) :
-			steps[(n - 16) / (i == 0 ? 36 : i == 1 ? 6 : 1) % 6];
-
-		v /= 255;
-		ret[i] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-	}
-}
-
-static double luminance(const double c[3])
-{
-	return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
-}
-
-static double contrast(int fg, int bg)
-{
-	double f[3], b[3];
-
-	rgb_of(fg, f);
-	rgb_of(bg, b);
-	return (MAX(luminance(f), luminance(b)) + 0.05) / (MIN(luminance(f), luminance(b)) + 0.05);
-}
-
-static double lab_f(double t)
-{
-	return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
-}
-
-/* As seen with that loss of colour (Machado 2009). */
-static void lab_of(int n, const double m[3][3], double ret[3])
-{
-	double c[3], s[3], x, y, z;
-
-	rgb_of(n, c);
-	for (int i = 0; i < 3; i++)
-		s[i] = CLAMP(m[i][0] * c[0] + m[i][1] * c[1] + m[i][2] * c[2], 0, 1);
-	x = lab_f((0.4124 * s[0] + 0.3576 * s[1] + 0.1805 * s[2]) / 0.9505);
-	y = lab_f(luminance(s));
-	z = lab_f((0.0193 * s[0] + 0.1192 * s[1] + 0.9505 * s[2]) / 1.089);
-	ret[0] = 116 * y - 16;
-	ret[1] = 500 * (x - y);
-	ret[2] = 200 * (y - z);
-}
-
-static double difference(int a, int b, const double m[3][3])
-{
-	double p[3], q[3];
-
-	lab_of(a, m, p);
-	lab_of(b, m, q);
-	return sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2));
-}
-
-static const struct { enum scheme scheme; int background; } schemes256[] = {
-	{ SCHEME_DARK_256, 16 }, { SCHEME_LIGHT_256, 231 },
-};
-
-static void test_theme_contrast(void)
-{
-	for (size_t s = 0; s < G_N_ELEMENTS(schemes256); s++) {
-		for (int r = 0; r < ROLE_HEAT; r++) {
-			const struct style *style = theme_style(schemes256[s].scheme, r);
-			int bg = style->bg >= 0 ? style->bg : schemes256[s].background;
-
-			if (style->fg >= 0 && contrast(style->fg, bg) < 2.9)
-				g_test_message("%s", theme_role_id(r));
-			if (style->fg >= 0)
-				g_assert_cmpfloat(contrast(style->fg, bg), >=, 2.9);
-		}
-	}
-}
-
-static void test_theme_color_blind(void)
-{
-	static const double none[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-	static const double deutan[3][3] = {
-		{ .367, .861, -.228 }, { .280, .673, .047 }, { -.012, .043, .969 },
-	};
-	static const double protan[3][3] = {
-		{ .152, 1.053, -.205 }, { .115, .786, .099 }, { -.004, -.048, 1.052 },
-	};
-	static const enum role apart[][2] = {
-		{ ROLE_COMPLETENESS, ROLE_DISTRUST }, { ROLE_LIVE, ROLE_PAUSED }, { ROLE_LIVE, ROLE_ERROR },
-		{ ROLE_PAUSED, ROLE_ERROR }, { ROLE_SPARK, ROLE_HOT },
-	};
-
-	for (size_t s = 0; s < G_N_ELEMENTS(schemes256); s++) {
-		for (size_t i = 0; i < G_N_ELEMENTS(apart); i++) {
-			int a = theme_style(schemes256[s].scheme, apart[i][0])->fg;
-			int b = theme_style(schemes256[s].scheme, apart[i][1])->fg;
-
-			g_assert_cmpfloat(difference(a, b, none), >=, 15);
-			g_assert_cmpfloat(difference(a, b, deutan), >=, 12);
-			g_assert_cmpfloat(difference(a, b, protan), >=, 12);
-		}
-	}
-}
-
-/* More is brighter on black, darker on white: whoever sees no hue reads it too. */
-static void test_theme_heat(void)
-{
-	for (size_t s = 0; s < G_N_ELEMENTS(schemes256); s++) {
-		for (int i = 1; i < HEAT_LEVELS; i++) {
-			double a[3], b[3];
-
-			rgb_of(theme_style(schemes256[s].scheme, ROLE_HEAT + i - 1)->fg, a);
-			rgb_of(theme_style(schemes256[s].scheme, ROLE_HEAT + i)->fg, b);
-			if (s == 0)
-				g_assert_cmpfloat(luminance(a), <, luminance(b));
-			else
-				g_assert_cmpfloat(luminance(a), >, luminance(b));
-		}
-	}
-}
-
-static void test_theme_choice(void)
-{
-	struct style s;
-
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, "0;15"), ==, SCHEME_LIGHT_256);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, "0;default;7"), ==, SCHEME_LIGHT_8);
-	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, "15;0"), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_DARK, 256, NULL, "0;15"), ==, SCHEME_DARK_256);
-	g_assert_cmpint(theme_choose(0, THEME_LIGHT, 256, "1", NULL), ==, SCHEME_MONO);
-	g_assert_cmpint(theme_choose(1, THEME_MONO, 256, NULL, NULL), ==, SCHEME_MONO);
-	g_assert_true(theme_parse_style("  cyan on  236 bold underline", &s));
-	g_assert_cmpint(s.fg, ==, 6);
-	g_assert_cmpint(s.bg, ==, 236);
-	g_assert_true(theme_parse_style("default", &s) && s.fg == -1 && !s.attr);
-	g_assert_true(theme_parse_style("reverse", &s) && s.attr == STYLE_REVERSE);
-	g_assert_false(theme_parse_style("", &s));
-	g_assert_false(theme_parse_style("256", &s));
-	g_assert_false(theme_parse_style("red blue", &s));
-	g_assert_false(theme_parse_style("red on", &s));
-	theme_parse_style("200 on 201", &s);
-	s = theme_own_style(SCHEME_MONO, ROLE_ERROR, &s);
-	g_assert_true(s.fg == -1 && s.bg == -1 && s.attr == STYLE_BOLD);
-	for (int r = 0; r < ROLE_N; r++)
-		g_assert_cmpint(theme_role_find(theme_role_id(r)), ==, r);
-}
-
 /* --- lines typed --- */
 
 static void test_recall(void)
@@ -553,10 +404,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/rc/views", test_rc_views);
 	g_test_add_func("/keymap/set", test_keymap);
 	g_test_add_func("/keymap/names", test_key_names);
-	g_test_add_func("/theme/contrast", test_theme_contrast);
-	g_test_add_func("/theme/color-blind", test_theme_color_blind);
-	g_test_add_func("/theme/heat", test_theme_heat);
-	g_test_add_func("/theme/choice", test_theme_choice);
 	g_test_add_func("/recall/lines", test_recall);
 	g_test_add_func("/prompt/recall", test_prompt_recall);
 	g_test_add_func("/prompt/combining", test_prompt_combining);

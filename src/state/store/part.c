@@ -6,6 +6,37 @@
 
 const struct part_info part_info[PART_N] = { PART_LIST(PART_INFO) };
 
+#define BIT(name) (1u << PART_##name)
+
+const struct part_group_info part_groups[PART_GROUP_N] = {
+	[PART_GROUP_CPU] = { HUE_GREEN, BIT(USER) | BIT(SYSCALL) | BIT(KERNEL) | BIT(IRQ) },
+	[PART_GROUP_RUNNABLE] = { HUE_YELLOW, BIT(PREEMPTED) | BIT(WAKEUP) },
+	[PART_GROUP_LOCK] = { HUE_MAGENTA, BIT(FUTEX) },
+	[PART_GROUP_DISK] = { HUE_RED, BIT(DISK) | BIT(WRITEBACK) | BIT(FAULT) },
+	[PART_GROUP_NET] = { HUE_BLUE, BIT(SOCKET) | BIT(PIPE) | BIT(POLL) },
+	[PART_GROUP_SLEEP] = { HUE_GREY, BIT(TIMER) },
+	[PART_GROUP_CHILDREN] = { HUE_OUTLINE, BIT(HANDOFF) },
+	[PART_GROUP_UNKNOWN] = { HUE_NONE, BIT(UNKNOWN) | BIT(OTHER) },
+};
+
+enum part_group part_group_of(enum part p)
+{
+	enum part_group group = PART_GROUP_UNKNOWN;
+
+	for (int g = 0; g < PART_GROUP_N; g++) {
+		if (part_groups[g].parts & 1u << p)
+			group = (enum part_group)g;
+	}
+	return group;
+}
+
+unsigned part_shade(enum part p)
+{
+	unsigned before = part_groups[part_group_of(p)].parts & ((1u << p) - 1);
+
+	return (unsigned)__builtin_popcount(before);
+}
+
 static int64_t sum(const int64_t *part, enum part first, enum part last)
 {
 	int64_t total = 0;

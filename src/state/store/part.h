@@ -67,6 +67,30 @@ struct part_info {
 };
 extern const struct part_info part_info[PART_N];
 
+/*
+ * What parts have in common: whatever draws them gives a group one hue. part_groups is the only table of it; themes
+ * (ui/theme.c) have shades of each hue, one for each part of a group, in the order of enum part.
+ */
+enum part_hue {
+	HUE_GREEN, HUE_YELLOW, HUE_MAGENTA, HUE_RED, HUE_BLUE, HUE_GREY,
+	HUE_OUTLINE,		/* as the lines of axes */
+	HUE_NONE,		/* as text */
+	HUE_N
+};
+enum part_group {
+	PART_GROUP_CPU, PART_GROUP_RUNNABLE, PART_GROUP_LOCK, PART_GROUP_DISK, PART_GROUP_NET, PART_GROUP_SLEEP,
+	PART_GROUP_CHILDREN, PART_GROUP_UNKNOWN,
+	PART_GROUP_N
+};
+struct part_group_info {
+	enum part_hue hue;
+	unsigned parts;		/* bits: 1 << enum part; each part is in one group */
+};
+extern const struct part_group_info part_groups[PART_GROUP_N];
+enum part_group part_group_of(enum part p);
+/* How many parts of the group of p come before p in enum part. */
+unsigned part_shade(enum part p);
+
 /* The title and help as string literals: part_help(USER). */
 #define PART_PICK_(pick, ...) pick(__VA_ARGS__)
 #define PART_TITLE_(title, ...) title
