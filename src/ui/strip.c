@@ -190,10 +190,16 @@ static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
 			canvas_hit(app->canvas, y - row, STRIP_X + cell, marks[cell].wide, HIT_TIME, NULL,
 				   marks[cell].at_ns);
 	}
-	for (size_t i = 0; i < s->n; i++)
-		if (is_shown(app, &s->points[i]))
-			canvas_add_attr(app->canvas, y, STRIP_X + strip_cell(s, i, cells),
-					strip_width(s, i, cells), STYLE_REVERSE);
+	for (size_t i = 0; i < s->n; i++) {
+		unsigned x = STRIP_X + strip_cell(s, i, cells), wide = strip_width(s, i, cells);
+
+		if (!is_shown(app, &s->points[i]))
+			continue;
+		if (s->rows == 1)
+			canvas_add_attr(app->canvas, y, x, wide, STYLE_REVERSE);
+		for (unsigned row = 0; s->rows > 1 && row < s->rows; row++)
+			canvas_set_role(app->canvas, y - row, x, wide, ROLE_PAUSED);
+	}
 }
 
 /* Draws losses, the range A-B, and (with `all`) what was folded or corrected. Returns whether there were any; with `y`

@@ -268,7 +268,7 @@ static void mark_provisional(struct canvas *c, unsigned y, unsigned x, unsigned 
 /* Most threads are blocked most of the time, which is no load. */
 static bool is_load(const struct column *col)
 {
-	return strcmp(col->id, "blocked_ratio") != 0;
+	return !g_str_has_prefix(col->id, "blocked_");
 }
 
 /* Shares of a quarter and more are coloured by heat. */

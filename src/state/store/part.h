@@ -44,11 +44,11 @@
 	"slept ", "", "slept"
 #define PART_ROW_POLL "POLL", 'o', "blocked in poll, select or epoll", \
 	"waited ", " in poll", "polled"
-#define PART_ROW_FAULT "FLT", 'F', "blocked outside of system calls: a page fault", \
+#define PART_ROW_FAULT "FLT", 'm', "blocked outside of system calls: a page fault", \
 	"waited ", " for page faults", "waited for page faults"
 #define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span", \
 	"spent ", " between its threads", "handed over"
-#define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child", \
+#define PART_ROW_OTHER "OTH", 'x', "blocked on anything else: an eventfd, a terminal, a child", \
 	"was blocked ", ", cause unknown", "was blocked"
 #define PART_ROW_UNKNOWN "UNK", '?', "not known from the trace", \
 	"", ", cause unknown", ""
