@@ -57,7 +57,7 @@ const struct distribution *distribution_of(const struct rows *rows)
 	return rows->extra;
 }
 
-char *distribution_text(const struct distribution_side *s)
+char *distribution_text(const struct distribution_side *s, bool brief)
 {
 	GString *text = g_string_new(NULL);
 	const struct { const char *name; int64_t ns; } figures[] = {
@@ -66,10 +66,10 @@ char *distribution_text(const struct distribution_side *s)
 	};
 	if (!s->known)
 		return g_strdup("no such time");
-	g_string_printf(text, "count %" G_GUINT64_FORMAT, s->count);
+	g_string_printf(text, brief ? "%" G_GUINT64_FORMAT ":" : "count %" G_GUINT64_FORMAT, s->count);
 	for (size_t i = 0; s->count && i < G_N_ELEMENTS(figures); i++) {
 		char ns[TIMEFMT_LEN];
-		g_string_append_printf(text, "  %s %s", figures[i].name, timefmt_duration(ns, figures[i].ns));
+		g_string_append_printf(text, " %s %s", figures[i].name, timefmt_duration(ns, figures[i].ns));
 	}
 	return g_string_free(text, false);
 }
@@ -77,7 +77,7 @@ char *distribution_text(const struct distribution_side *s)
 struct counting {
 	int bits;
 	enum distribution_which which;
-	struct distribution_row rows[LATENCY_ROWS_MAX];
+	struct distribution_row rows[LATENCY_ROWS_N];
 };
 
 static void count_bucket(void *data, unsigned bucket, uint64_t n)
@@ -91,11 +91,11 @@ static void add_rows(struct rows *rows, const struct hist *values, int bits)
 {
 	g_autofree struct counting *c = g_new0(struct counting, 1);
 	struct distribution *d = rows->extra;
-	unsigned first = LATENCY_ROWS_MAX, end = 0;
+	unsigned first = LATENCY_ROWS_N, end = 0;
 	c->bits = bits;
 	for (c->which = 0; c->which < SIDES; c->which++)
 		hist_foreach(&values[c->which], count_bucket, c);
-	for (unsigned i = 0; i < LATENCY_ROWS_MAX; i++) {
+	for (unsigned i = 0; i < LATENCY_ROWS_N; i++) {
 		if (!c->rows[i].count[NOW] && !c->rows[i].count[BEFORE])
 			continue;
 		first = MIN(first, i);
@@ -118,9 +118,9 @@ static void add_rows(struct rows *rows, const struct hist *values, int bits)
 static void describe(struct rows *rows)
 {
 	const struct distribution *d = rows->extra;
-	g_autofree char *now = distribution_text(&d->side[NOW]);
+	g_autofree char *now = distribution_text(&d->side[NOW], false);
 	bool compared = d->metric->against != METRIC_ALONE || rows->query.metric_other;
-	g_autofree char *before = compared ? distribution_text(&d->side[BEFORE]) : NULL;
+	g_autofree char *before = compared ? distribution_text(&d->side[BEFORE], false) : NULL;
 	g_autofree char *all = g_strdup_printf("%s%s%s%s%s", now, compared ? "; before: " : "", compared ? before : "",
 					       rows->about ? "; " : "", rows->about ? rows->about : "");
 	rows->about = rows_text(rows, all);

@@ -31,8 +31,8 @@ struct distribution {
 	struct distribution_side side[DISTRIBUTION_SIDES];
 };
 const struct distribution *distribution_of(const struct rows *rows);
-/* "count 700  mean 20.1ms  p50 16.8ms ..." Free with g_free(). */
-char *distribution_text(const struct distribution_side *side);
+/* "count 700 mean 20.1ms p50 16.8ms ...", brief: "700: mean 20.1ms ...". Free with g_free(). */
+char *distribution_text(const struct distribution_side *side, bool brief);
 
 extern const struct view view_distribution;
 

@@ -192,7 +192,7 @@ struct counting {
 	bool split;
 	struct column_counts *column;	/* that of the second */
 	uint8_t level[HIST_BUCKETS];	/* of a bucket */
-	uint64_t total[LATENCY_ROWS_MAX];
+	uint64_t total[LATENCY_ROWS_N];
 	GHashTable *value_of;		/* metric_value.key -> uint32_t, number of the value */
 	GHashTable *counts;		/* level and value, as a pointer -> GUINT_TO_POINTER(n) */
 	uint32_t value;			/* of what is being counted */
@@ -228,10 +228,10 @@ static bool dominates(const struct heatmap *h, const struct count *than, uint64_
 /* The column is complete. */
 static void close_column(struct counting *c)
 {
-	struct count best[LATENCY_ROWS_MAX];
+	struct count best[LATENCY_ROWS_N];
 	GHashTableIter iter;
 	gpointer key, n;
-	for (unsigned level = 0; level < LATENCY_ROWS_MAX; level++)
+	for (unsigned level = 0; level < LATENCY_ROWS_N; level++)
 		best[level] = (struct count){ .level = level, .value = NO_VALUE, .n = c->total[level] };
 	g_hash_table_iter_init(&iter, c->counts);
 	while (g_hash_table_iter_next(&iter, &key, &n)) {
@@ -244,7 +244,7 @@ static void close_column(struct counting *c)
 	}
 	g_hash_table_remove_all(c->counts);
 	c->column->counts = g_array_new(false, false, sizeof(struct count));
-	for (unsigned level = 0; level < LATENCY_ROWS_MAX; level++)
+	for (unsigned level = 0; level < LATENCY_ROWS_N; level++)
 		if (best[level].n)
 			g_array_append_val(c->column->counts, best[level]);
 	memset(c->total, 0, sizeof c->total);
@@ -287,7 +287,7 @@ static void count_columns(struct heatmap *h, const struct timeline *tl, const st
 	c->most_ns = -1;
 	c->value_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->counts = g_hash_table_new(NULL, NULL);
-	G_STATIC_ASSERT(LATENCY_ROWS_MAX <= UINT8_MAX);
+	G_STATIC_ASSERT(LATENCY_ROWS_N <= UINT8_MAX);
 	for (unsigned b = 0; b < HIST_BUCKETS; b++)
 		c->level[b] = (uint8_t)latency_row(h->bits, hist_bucket_low(b));
 	for (guint i = 0, end; i < columns->len; i = MAX(end, i + 1)) {

@@ -14,7 +14,7 @@
 
 #define LATENCY_FINEST 2
 #define LATENCY_COARSEST (-2)
-#define LATENCY_ROWS_MAX ((HIST_MAX_BITS - LATENCY_FINEST + 1) << LATENCY_FINEST)
+#define LATENCY_ROWS_N ((HIST_MAX_BITS - LATENCY_FINEST + 1) << LATENCY_FINEST)
 
 unsigned latency_row(int bits, int64_t ns);		/* its number, from 0 */
 int64_t latency_row_low(int bits, unsigned row);	/* its shortest duration, ns */

@@ -14,7 +14,7 @@ static void test_bounds(void)
 {
 	for (int bits = LATENCY_COARSEST; bits <= LATENCY_FINEST; bits++) {
 		unsigned last = latency_row(bits, INT64_MAX);
-		g_assert_cmpuint(last, <, LATENCY_ROWS_MAX);
+		g_assert_cmpuint(last, <, LATENCY_ROWS_N);
 		g_assert_cmpint(latency_row_low(bits, 0), ==, 0);
 		g_assert_cmpint(latency_row_high(bits, last), ==, INT64_MAX);
 		for (unsigned row = 0; row < last; row++) {
