@@ -44,7 +44,6 @@ static const struct about {
 	{ "cpus", NULL, "sched.wakeup", NULL, 0 },
 	{ "wakers", NULL, "sched.wakeup", NULL, 0 },
 	{ "interrupts", "raise", "interrupt.raise", "irq", METRIC_BY_interrupt },
-	{ "interrupts", "self", "interrupt.self", "irq", METRIC_BY_interrupt },
 	{ "interrupts", NULL, "interrupt.time", "irq", METRIC_BY_interrupt },
 };
 

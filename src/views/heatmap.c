@@ -314,6 +314,25 @@ static int bits_of(const struct heatmap *h, const GArray *columns)
 	return most < 0 || !h->max_rows ? LATENCY_FINEST : latency_rows_fit(least, most, h->max_rows);
 }
 
+/* Adds rows of durations that are one from now on. Which values dominate does not follow from those of fine rows. */
+static void coarsen(struct heatmap *h, int from_bits)
+{
+	for (guint i = 0; i < h->columns->len; i++) {
+		GArray *counts = g_array_index(h->columns, struct column_counts, i).counts;
+		guint n = 0;
+		for (guint k = 0; k < counts->len; k++) {
+			struct count c = g_array_index(counts, struct count, k);
+			struct count *last = n ? &g_array_index(counts, struct count, n - 1) : NULL;
+			c.level = latency_row(h->bits, latency_row_low(from_bits, c.level));
+			if (last && last->level == c.level)
+				last->n += c.n;
+			else
+				g_array_index(counts, struct count, n++) = c;
+		}
+		g_array_set_size(counts, n);
+	}
+}
+
 static void update(struct heatmap *h, const struct timeline *tl, const struct metric_query *q, const struct range *r)
 {
 	GArray *old = h->columns;
@@ -325,10 +344,14 @@ static void update(struct heatmap *h, const struct timeline *tl, const struct me
 		reuse(h->columns, old);
 	g_array_unref(old);
 	count_columns(h, tl, q, h->columns);
-	int bits = bits_of(h, h->columns);
-	if (bits == h->bits)
-		return;
+	int bits = bits_of(h, h->columns), before = h->bits;
 	h->bits = bits;
+	if (bits == before)
+		return;
+	if (!q->n_by && bits < before) {
+		coarsen(h, before);
+		return;
+	}
 	for (guint i = 0; i < h->columns->len; i++)
 		clear_column(&g_array_index(h->columns, struct column_counts, i));
 	count_columns(h, tl, q, h->columns);

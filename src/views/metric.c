@@ -444,6 +444,7 @@ struct metric_row {
 struct sums {
 	struct rows *rows;
 	GHashTable *index;		/* values of the fields, as one text -> struct metric_row */
+	struct metric_row *only;	/* not split: the row; NULL: none so far */
 	GString *key;			/* scratch */
 	int64_t until;
 	bool before;			/* what comes is of the time that the range is compared with */
@@ -470,7 +471,7 @@ static struct metric_row *row_of(struct sums *sums, const struct figure *x)
 	g_string_truncate(sums->key, 0);
 	for (unsigned i = 0; i < q->n_by; i++)
 		add_key(sums->key, by[i] = value_of(x, q->by[i]));
-	struct metric_row *r = g_hash_table_lookup(sums->index, sums->key->str);
+	struct metric_row *r = q->n_by ? g_hash_table_lookup(sums->index, sums->key->str) : sums->only;
 	if (!r) {
 		r = common_new(sums->rows, sizeof *r);
 		for (unsigned i = 0; i < q->n_by; i++)
@@ -479,6 +480,7 @@ static struct metric_row *row_of(struct sums *sums, const struct figure *x)
 		char *key = g_strdup(sums->key->str);
 		g_hash_table_insert(sums->index, key, r);
 		r->key = key;
+		sums->only = q->n_by ? NULL : r;
 	}
 	if (sums->used && !r->used) {
 		r->used = true;
@@ -522,6 +524,16 @@ static void add_cells(struct sums *sums, const struct range *range, const struct
 	for (uint32_t i = 0; i < all.n; i++)
 		add_cell(sums, cell_table_at(&all, l, i));
 	cell_table_clear(&all, l);
+}
+
+/* Of one second, whose cells have different keys. */
+static void add_second(struct sums *sums, const struct second *s)
+{
+	enum cell_kind kind = (enum cell_kind)sums->rows->query.metric->metric->kind;
+	uint32_t n = 0;
+	const char *cells = second_cells(s, kind, &n);
+	for (uint32_t k = 0; k < n; k++)
+		add_cell(sums, cells + (size_t)k * cell_layout(kind)->size);
 }
 
 /* ---- of single calls and events ---- */
@@ -867,12 +879,11 @@ void metric_each_second(const struct timeline *tl, const struct metric_query *q,
 		index_threads(&sums);
 	for (size_t i = first; i < end; i++) {
 		const struct second *s = timeline_second(tl, i);
-		struct range range = { .first = i, .end = i + 1, .from_ns = s->begin_ns, .to_ns = s->end_ns };
 		sums.until = s->end_ns;
 		if (sorted)
 			add_sorted(&sums, s, sorted, &at);
 		else
-			add_cells(&sums, &range, NULL);
+			add_second(&sums, s);
 		visit_second(&sums, s, visit, data);
 	}
 	sums_clear(&sums);
