@@ -22,6 +22,7 @@ static const struct about {
 	{ "phases", NULL, "span.latency", "name", METRIC_BY_span },
 	{ "spans", "self", "span.self", "name", METRIC_BY_span },
 	{ "spans", NULL, "span.latency", "name", METRIC_BY_span },
+	{ "slow-spans", NULL, "span.latency", "name", METRIC_BY_span },
 	{ "services", NULL, "span.latency", "service", METRIC_BY_service },
 	{ "open", NULL, "span.latency", "name", METRIC_BY_span },
 	{ "changed", NULL, "span.latency", "name", METRIC_BY_span },

@@ -228,7 +228,7 @@ static void test_hostile(void)
 {
 	struct timeline *tl = timeline_new(0);
 	struct publication *p = publication_new();
-	const int64_t begins[] = { INT64_MIN, -5 * FAKE_S, FAKE_T0, INT64_MAX - FAKE_S };
+	const int64_t begins[] = { INT64_MIN / 2 + 1, -5 * FAKE_S, FAKE_T0, INT64_MAX / 2 - FAKE_S };
 	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++) {
 		struct second *s = second_new(begins[i], begins[i] + FAKE_S);
 		s->version = 1;
