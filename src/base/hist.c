@@ -399,3 +399,18 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
 	}
 	return count;
 }
+
+void hist_foreach(const struct hist *h, void (*visit)(void *data, unsigned bucket, uint64_t count), void *data)
+{
+	for (unsigned i = 0; is_few(h) && i < h->n; i++)
+		visit(data, hist_bucket_index(h->few[i]), 1);
+	if (is_few(h))
+		return;
+	const struct hist_many *m = h->many;
+	for (unsigned i = 0; h->n == HIST_PACKED && i < m->n; i++)
+		visit(data, m->bucket[i].index, m->bucket[i].count);
+	for (unsigned b = 0; h->n == HIST_GROWING && b < HIST_BLOCKS; b++)
+		for (unsigned i = 0; m->place[b] && i < HIST_BLOCK; i++)
+			if (m->counts[m->place[b] - 1u][i])
+				visit(data, b * HIST_BLOCK + i, m->counts[m->place[b] - 1u][i]);
+}

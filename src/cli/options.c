@@ -255,6 +255,16 @@ static bool check_metric_against(struct options *o, const char *against, GError 
 	return true;
 }
 
+/* What the views of metrics do not take. */
+static bool check_metric_view(const struct options *o, GError **error)
+{
+	bool heatmap = o->view->kind == VIEW_HEATMAP;
+	if (o->metric.n_by > (heatmap ? 1 : 0))
+		return fail(error, heatmap ? "--by: heatmap takes one field" : "--by: distribution takes no field");
+	return !heatmap || o->metric.against == METRIC_ALONE ||
+	       fail(error, "--against: a heatmap is not compared; distribution is");
+}
+
 static bool check_metric(struct options *o, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -262,12 +272,15 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--where needs --metric");
 	if (!w->metric)
 		return true;
-	if (w->view)
-		return fail(error, "--metric and --view cannot be combined");
+	if (w->view && !o->view->of_metric)
+		return fail(error, "--metric and --view cannot be combined, but for views heatmap and distribution");
 	if (w->command != COMMAND_BATCH)
 		return fail(error, "--metric needs -b");
 	if (!(o->metric.metric = metric_find(w->metric, &why)))
 		return fail(error, "--metric: %s", why->message);
+	if (w->view && !metric_has_durations(o->metric.metric))
+		return fail(error, "--metric: view %s is of durations, one by one, which %s does not have",
+			    o->view->id, w->metric);
 	if (w->by && !metric_query_by(&o->metric, w->by, &why))
 		return fail(error, "--by: %s", why->message);
 	if (w->where && !metric_query_where(&o->metric, w->where, &why))
@@ -277,7 +290,10 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 	if (metric_query_needs_calls(&o->metric) && o->live)
 		return fail(error, "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
 			    o->metric.metric->id);
-	o->view = o->metric_view = metric_view_new(&o->metric);
+	if (w->view && !check_metric_view(o, error))
+		return false;
+	o->metric_view = w->view ? metric_view_of(o->view, o->metric.metric) : metric_view_new(&o->metric);
+	o->view = o->metric_view;
 	return true;
 }
 
@@ -374,6 +390,8 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 		return false;
 	if (!o->view)
 		return fail(error, "--by needs --view");
+	if (o->view->of_metric)
+		return fail(error, "--by: view %s needs --metric", o->view->id);
 	if (!o->view->has_by && !o->view->more_by)
 		return fail(error, "view %s has no --by", o->view->id);
 	if (!view_has_by(o->view, (enum view_by)by))

@@ -136,6 +136,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		rows_sort(rows, o->view, o->sort, o->sort_descending);
 	if (prints_blocks(o) && o->format == FORMAT_TEXT)
 		print_block_title(b, rows);
+	if (o->view->kind == VIEW_DISTRIBUTION && o->format == FORMAT_TEXT && rows->about)
+		printf("# %s\n", rows->about);
 	bool header = b->header || o->format == FORMAT_TEXT;
 	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
 		b->broken = errno ? errno : EIO;

@@ -6,6 +6,7 @@
 #include "ui/compare.h"
 #include "ui/view_info.h"
 #include "ui/help.h"
+#include "ui/metric_of.h"
 #include "ui/goto_view.h"
 #include "ui/output.h"
 #include "ui/screen.h"
@@ -485,6 +486,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
+	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,

@@ -97,6 +97,14 @@ const struct command ui_commands[CMD_N] = {
 		"Clear filter and search; if there are none, the sort order" },
 	[CMD_ZOOM_IN] = { "zoom-in", "zoom", "Why", "Zoom in, around the selected span" },
 	[CMD_ZOOM_OUT] = { "zoom-out", "zoom", "Why", "Zoom out" },
+	[CMD_HEATMAP] = { "heatmap", "heat", "Why",
+		"Heatmap: how long what the row is about took, over time" },
+	[CMD_DISTRIBUTION] = { "distribution", "distr", "Why",
+		"Distribution of it; of two tagged rows side by side" },
+	[CMD_CELL_LEFT] = { "cell-left", "cell", "Move", "One cell to the left, earlier" },
+	[CMD_CELL_RIGHT] = { "cell-right", "cell", "Move", "One cell to the right, later" },
+	[CMD_SELECT] = { "select", "select", "Why",
+		"Begin a rectangle at this cell, then end it: what is different in it; U clears it" },
 	[CMD_PAN_LEFT] = { "pan-left", "pan", "Why", "Pan to the left" },
 	[CMD_PAN_RIGHT] = { "pan-right", "pan", "Why", "Pan to the right" },
 	[CMD_EXPAND] = { "expand", "expand", "Why", "Show the row's children" },
@@ -158,6 +166,16 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_WATERFALL, UI_KEY_ENTER, CMD_DRILL, CTX_WATERFALL, 1, "detail" },
 	{ CTX_POPUP, UI_KEY_ENTER, CMD_DRILL, CTX_POPUP, 1, "ok" },
 	{ CTX_CHOOSER, UI_KEY_ENTER, CMD_DRILL, CTX_CHOOSER, 1, "ok" },
+	{ CTX_HEATMAP, UI_KEY_ENTER, CMD_DRILL, CTX_HEATMAP, 1, "list" },
+	{ CTX_HEATMAP, ' ', CMD_SELECT, CTX_HEATMAP, 2, NULL },
+	{ CTX_HEATMAP, UI_KEY_LEFT, CMD_CELL_LEFT, NO_BAR, NULL },
+	{ CTX_HEATMAP, UI_KEY_RIGHT, CMD_CELL_RIGHT, NO_BAR, NULL },
+	{ CTX_HEATMAP, '<', CMD_TIME_BACK, CTX_HEATMAP, 9, "time" },
+	{ CTX_HEATMAP, '>', CMD_TIME_FORWARD, CTX_HEATMAP, 9, "time" },
+	{ CTX_HEATMAP, 'b', CMD_BY, CTX_HEATMAP, 4, "by" },
+	{ CTX_HEATMAP, 'H', CMD_BY, NO_BAR, NULL },
+	{ CTX_ROWS, 'i', CMD_HEATMAP, NO_BAR, NULL },
+	{ CTX_VIEWS, 'd', CMD_DISTRIBUTION, NO_BAR, NULL },
 	{ CTX_CHOOSER, ' ', CMD_TOGGLE, CTX_CHOOSER, 2, NULL },
 	{ CTX_CHOOSER, '[', CMD_SHIFT_UP, CTX_CHOOSER, 4, NULL },
 	{ CTX_CHOOSER, ']', CMD_SHIFT_DOWN, CTX_CHOOSER, 4, NULL },
@@ -165,27 +183,27 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_WATERFALL, 'w', CMD_WAKER, CTX_WATERFALL, 2, NULL },
 	{ CTX_WATERFALL, 'c', CMD_PATH, CTX_WATERFALL, 9, NULL },
 	{ CTX_WATERFALL, 'l', CMD_LONGEST, CTX_WATERFALL, 4, NULL },
-	{ CTX_VIEWS, 'C', CMD_COMPARE, CTX_WATERFALL, 7, NULL },
+	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL, 7, NULL },
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
 	{ CTX_WATERFALL, '[', CMD_PAN_LEFT, CTX_WATERFALL, 10, NULL },
 	{ CTX_WATERFALL, ']', CMD_PAN_RIGHT, CTX_WATERFALL, 10, NULL },
 	{ CTX_WATERFALL, 'z', CMD_ZOOM_IN, CTX_WATERFALL, 6, NULL },
 	{ CTX_WATERFALL, 'Z', CMD_ZOOM_OUT, CTX_WATERFALL, 6, NULL },
-	{ CTX_VIEWS, 'e', CMD_EXPORT, CTX_VIEWS, 2, NULL },
-	{ CTX_VIEWS, 'E', CMD_EXPORT_AS, CTX_VIEWS, 21, NULL },
+	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_ROWS, 2, NULL },
+	{ CTX_ROWS, 'E', CMD_EXPORT_AS, CTX_ROWS, 21, NULL },
 	{ CTX_VIEWS, 'y', CMD_COPY, CTX_WATERFALL, 8, NULL },
 	{ CTX_VIEWS, 's', CMD_SAVE, CTX_VIEWS, 22, NULL },
 	{ CTX_VIEWS, 'D', CMD_SCREENSHOT, NO_BAR, NULL },
 	{ CTX_VIEWS, 'S', CMD_SAVE_TRACE, CTX_VIEWS, 23, NULL },
 	{ CTX_VIEWS, 'n', CMD_NEXT, CTX_LISTS, 9, NULL },
 	{ CTX_VIEWS, 'N', CMD_PREV, NO_BAR, NULL },
-	{ CTX_VIEWS, UI_KEY_LEFT, CMD_TIME_BACK, NO_BAR, NULL },
-	{ CTX_VIEWS, UI_KEY_RIGHT, CMD_TIME_FORWARD, NO_BAR, NULL },
+	{ CTX_ROWS, UI_KEY_LEFT, CMD_TIME_BACK, NO_BAR, NULL },
+	{ CTX_ROWS, UI_KEY_RIGHT, CMD_TIME_FORWARD, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_SLEFT, CMD_TIME_BACK_10, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_SRIGHT, CMD_TIME_FORWARD_10, NO_BAR, NULL },
 	{ CTX_VIEWS, '{', CMD_TIME_BACK_10, NO_BAR, NULL },
 	{ CTX_VIEWS, '}', CMD_TIME_FORWARD_10, NO_BAR, NULL },
-	{ CTX_VIEWS, 'b', CMD_GOTO, CTX_LISTS, 10, NULL },
+	{ CTX_ROWS, 'b', CMD_GOTO, CTX_LISTS, 10, NULL },
 	{ CTX_OVERVIEW, 'a', CMD_GRAPH, CTX_OVERVIEW, 24, NULL },
 	{ CTX_VIEWS, 'p', CMD_PAUSE, CTX_LISTS, 13, NULL },
 	{ CTX_VIEWS, 'F', CMD_FOLLOW, CTX_LISTS, 14, NULL },
@@ -194,8 +212,8 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS, 19, NULL },
 	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS, 20, NULL },
 	{ CTX_VIEWS, 'R', CMD_RANGE_CLEAR, NO_BAR, NULL },
-	{ CTX_VIEWS, ')', CMD_ERROR_NEXT, NO_BAR, NULL },
-	{ CTX_VIEWS, '(', CMD_ERROR_PREV, NO_BAR, NULL },
+	{ CTX_ROWS, ')', CMD_ERROR_NEXT, NO_BAR, NULL },
+	{ CTX_ROWS, '(', CMD_ERROR_PREV, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_UP, CMD_UP, NO_BAR, NULL },
 	{ CTX_MOVING, 'k', CMD_UP, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_DOWN, CMD_DOWN, NO_BAR, NULL },
@@ -208,7 +226,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_MOVING, 'g', CMD_TOP, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_END, CMD_BOTTOM, NO_BAR, NULL },
 	{ CTX_MOVING, 'G', CMD_BOTTOM, NO_BAR, NULL },
-	{ CTX_VIEWS, '/', CMD_SEARCH, CTX_LISTS, 11, NULL },
+	{ CTX_ROWS, '/', CMD_SEARCH, CTX_LISTS, 11, NULL },
 	{ CTX_LISTS, '\\', CMD_FILTER, CTX_LISTS, 12, NULL },
 	{ CTX_LISTS, UI_KEY_F(4), CMD_FILTER, NO_BAR, NULL },
 	{ CTX_LISTS, '<', CMD_SORT_LEFT, CTX_TABLE, 9, NULL },
@@ -217,7 +235,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_LISTS, 'H', CMD_BY, CTX_TABLE, 23, NULL },
 	{ CTX_LISTS, 't', CMD_TREE, NO_BAR, NULL },
 	{ CTX_LISTS, UI_KEY_F(5), CMD_TREE, NO_BAR, NULL },
-	{ CTX_VIEWS, ' ', CMD_TAG, NO_BAR, NULL },
+	{ CTX_ROWS, ' ', CMD_TAG, NO_BAR, NULL },
 	{ CTX_VIEWS, 'U', CMD_UNTAG, NO_BAR, NULL },
 	{ CTX_LISTS, 'T', CMD_ONLY_TAGGED, NO_BAR, NULL },
 	{ CTX_LISTS, 'f', CMD_COLUMNS, CTX_TABLE, 21, NULL },
@@ -228,7 +246,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_TABLE | CTX_WATERFALL, '+', CMD_EXPAND, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '-', CMD_COLLAPSE, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '*', CMD_EXPAND_ALL, NO_BAR, NULL },
-	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_WATERFALL | CTX_POPUP | CTX_CHOOSER, 3, NULL },
+	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_WATERFALL | CTX_HEATMAP | CTX_POPUP | CTX_CHOOSER, 3, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE_CHAR, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR, NULL },
@@ -458,7 +476,7 @@ void ui_print_keys(FILE *out)
 void ui_print_bindings(FILE *out)
 {
 	static const char *const names[CTX_N] = {
-		"overview", "table", "waterfall", "popup", "prompt", "chooser",
+		"overview", "table", "waterfall", "popup", "prompt", "chooser", "heatmap",
 	};
 	size_t n;
 	const struct key_binding *all = keymap(&n);
@@ -661,6 +679,8 @@ static void add(int key, enum command_id command, unsigned contexts)
 
 void keymap_vi(void)
 {
-	add('h', CMD_TIME_BACK, CTX_VIEWS);
+	add('h', CMD_TIME_BACK, CTX_ROWS);
+	add('h', CMD_CELL_LEFT, CTX_HEATMAP);
+	add('l', CMD_CELL_RIGHT, CTX_HEATMAP);
 	add('l', CMD_TIME_FORWARD, CTX_LISTS);	/* in a waterfall: the longest child */
 }

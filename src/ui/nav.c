@@ -3,6 +3,7 @@
 #include "ui/nav.h"
 #include "ui/phase_detail.h"
 
+#include "base/intmap.h"
 #include "base/timefmt.h"
 #include "views/causes.h"
 #include "views/narrowing.h"
@@ -44,6 +45,13 @@ struct view_query place_query(const struct place *p)
 	return q;
 }
 
+struct metric_place *place_metric(struct place *p, const struct timeline *tl)
+{
+	if (!p->metric)
+		p->metric = metric_place_new(metric_query_default(tl)->metric);
+	return p->metric;
+}
+
 void place_stale(struct place *p)
 {
 	g_clear_pointer(&p->rows, rows_free);
@@ -66,6 +74,10 @@ static void place_free(struct place *p)
 		table_clear(&p->table[i]);
 	}
 	waterfall_folds_free(p->folds);
+	metric_place_free(p->metric);
+	if (p->among)
+		intmap_clear(p->among);
+	g_free(p->among);
 	g_free(p);
 }
 
@@ -173,7 +185,8 @@ static struct place *come_back(struct nav *nav, struct place *p)
 	for (guint i = nav->left->len; i-- > 0;) {
 		struct place *old = g_ptr_array_index(nav->left, i);
 
-		if (old->view != p->view || strcmp(old->crumb, p->crumb) || !same_narrowing(old, p))
+		bool same = old->view == p->view && !strcmp(old->crumb, p->crumb) && same_narrowing(old, p);
+		if (!same || p->among || old->among)
 			continue;
 		g_assert(old != p);
 		g_ptr_array_steal_index(nav->left, i);

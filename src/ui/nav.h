@@ -7,6 +7,7 @@
 #ifndef BLK_UI_NAV_H
 #define BLK_UI_NAV_H
 
+#include "ui/metric_place.h"
 #include "ui/table.h"
 #include "views/overview.h"
 #include "views/process.h"
@@ -42,6 +43,9 @@ struct place {
 	uint64_t select_span;		/* span to select when rows were built; 0: none */
 	int select_kind;		/* its half; -1: any */
 	int32_t select_pid;		/* process to select, likewise; -1: none */
+	struct metric_place *metric;	/* heatmap, distribution; NULL: not used so far, or another view; owned */
+	struct intmap *among;		/* the only traces of a list (.narrow.among), or NULL; owned */
+	gint64 built_us, build_cost_us;	/* monotonic: when .rows were built, and how long that took */
 	struct phase_detail *detail;	/* phases: details of the selected row, or NULL */
 };
 
@@ -49,6 +53,8 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 			const char *crumb);
 /* What the place is narrowed to, of that only what its view can be narrowed to. Texts are the place's. */
 struct view_query place_query(const struct place *p);
+/* Of the views heatmap and distribution: what they show; if not set, of the default metric of the timeline. */
+struct metric_place *place_metric(struct place *p, const struct timeline *tl);
 void place_stale(struct place *p);	/* drops its rows: they are built again when they are needed */
 
 /* A table with its view and rows. */

@@ -186,7 +186,9 @@ void progressive_choose(struct app *app, struct place *p)
 	if (!app->outline && !app->status.stored)
 		return;
 	nav_range(&app->nav, &begin, &end);
-	if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
+	if (p->view->kind == VIEW_HEATMAP)	/* of all that is read */
+		app->cover = (struct cover){ .kind = COVER_READ };
+	else if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
 		app->cover = extent_retained_cover(&app->extent, begin, end, extent_fine_step(begin, end),

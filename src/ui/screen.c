@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define BUILD_REST 10
 #define ENDED_SHOWN_NS (5 * NS_PER_S)	/* an exited process or thread stays in lists this long */
 
 const struct screen *screen_of(const struct view *view)
@@ -20,6 +21,10 @@ const struct screen *screen_of(const struct view *view)
 		return &screen_waterfall;
 	case VIEW_PROCESS:
 		return &screen_process;
+	case VIEW_HEATMAP:
+		return &screen_heatmap;
+	case VIEW_DISTRIBUTION:
+		return &screen_distribution;
 	default:
 		if (view == &view_log)
 			return &screen_log;
@@ -45,20 +50,33 @@ static uint32_t find_host(const struct timeline *tl, const char *name)
 	return ID_NONE - 1;
 }
 
+/* The range of a place's rows: the one that is shown; of a heatmap all time, if no range A-B is set (0, 0). */
+static void place_range(const struct app *app, const struct place *p, int64_t *ret_from, int64_t *ret_to)
+{
+	*ret_from = *ret_to = 0;
+	if (p->view->kind != VIEW_HEATMAP || nav_has_range(&app->nav))
+		nav_range(&app->nav, ret_from, ret_to);
+}
+
 static void build(struct app *app, struct place *p)
 {
+	gint64 begun_us = g_get_monotonic_time();
 	struct view_query q;
 
 	if (p->host)
 		p->narrow.host = find_host(app->tl, p->host);
 	q = place_query(p);
-	nav_range(&app->nav, &q.from_ns, &q.to_ns);
+	place_range(app, p, &q.from_ns, &q.to_ns);
+	if (screen_of(p->view)->query)
+		screen_of(p->view)->query(app, p, &q);
 	q.ended_ns = ENDED_SHOWN_NS;
 	q.alerts = app->options->alerts;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
 	p->from_ns = q.from_ns;
 	p->to_ns = q.to_ns;
+	p->built_us = g_get_monotonic_time();
+	p->build_cost_us = p->built_us - begun_us;
 	screen_of(p->view)->prepare(app, p);
 }
 
@@ -67,8 +85,16 @@ static bool range_moved(const struct app *app, const struct place *p)
 {
 	int64_t from, to;
 
-	nav_range(&app->nav, &from, &to);
+	place_range(app, p, &from, &to);
 	return from != p->from_ns || to != p->to_ns;
+}
+
+/* Is there something new? Rows of all time may take long: they are built again at most a tenth of the time. */
+static bool is_outdated(const struct app *app, const struct place *p)
+{
+	bool rests = p->view->kind == VIEW_HEATMAP &&
+		     g_get_monotonic_time() - p->built_us < BUILD_REST * p->build_cost_us;
+	return p->version != timeline_version(app->tl) && !rests;
 }
 
 struct place *app_place(struct app *app)
@@ -76,7 +102,8 @@ struct place *app_place(struct app *app)
 	struct place *p = nav_top(&app->nav);
 
 	progressive_choose(app, p);
-	if (p->rows && (p->version != timeline_version(app->tl) || range_moved(app, p)))
+	bool (*is_resized)(const struct app *, const struct place *) = screen_of(p->view)->is_resized;
+	if (p->rows && (is_outdated(app, p) || range_moved(app, p) || (is_resized && is_resized(app, p))))
 		place_stale(p);
 	if (!p->rows)
 		build(app, p);

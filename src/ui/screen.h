@@ -13,9 +13,13 @@ struct screen {
 	bool (*command)(struct app *app, struct place *p, enum command_id command);
 	/* Sorts, filters and finds the selection, after the rows were built. */
 	void (*prepare)(struct app *app, struct place *p);
+	/* Adds to the query of the rows. NULL: nothing. */
+	void (*query)(struct app *app, struct place *p, struct view_query *q);
+	/* Were the rows built for another size of the canvas? NULL: rows do not depend on it. */
+	bool (*is_resized)(const struct app *app, const struct place *p);
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
-extern const struct screen screen_process, screen_log;
+extern const struct screen screen_process, screen_log, screen_heatmap, screen_distribution;
 const struct screen *screen_of(const struct view *view);
 
 /* The place on top, with its rows built for the timeline and range that are shown; never NULL. */

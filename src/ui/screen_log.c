@@ -364,4 +364,4 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	app_open(app, to);
 }
 
-const struct screen screen_log = { CTX_TABLE, draw, command, prepare };
+const struct screen screen_log = { CTX_TABLE, draw, command, prepare, NULL, NULL };

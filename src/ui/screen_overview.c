@@ -311,4 +311,4 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	return true;
 }
 
-const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare };
+const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare, NULL, NULL };

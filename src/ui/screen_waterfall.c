@@ -606,4 +606,4 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	}
 }
 
-const struct screen screen_waterfall = { CTX_WATERFALL, draw, command, prepare };
+const struct screen screen_waterfall = { CTX_WATERFALL, draw, command, prepare, NULL, NULL };

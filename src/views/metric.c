@@ -27,11 +27,6 @@ const char *const metric_field_words[] = {
 	NULL
 };
 
-static const enum value_kind field_kinds[] = {
-#define FIELD_KIND(id, kind, title, width, help) kind,
-	METRIC_FIELD_LIST(FIELD_KIND)
-};
-
 G_DEFINE_QUARK(blk-metric-error-quark, blk_metric_error)
 
 /* ---- the list ---- */
@@ -200,13 +195,6 @@ static struct text_candidate metric_candidate(size_t i, const void *data)
 	return m ? (struct text_candidate){ m->id, m->help } : (struct text_candidate){ NULL, NULL };
 }
 
-static void propose(GString *text, const char *word, text_candidate_at at, const void *data)
-{
-	const char *like = text_suggest(word, at, data);
-	if (like)
-		g_string_append_printf(text, "; did you mean %s?", like);
-}
-
 /* field:EVENT.FIELD, where the event's name may have dots and colons. It lives for ever, as the others do. */
 static const struct metric *event_metric(const char *id, GError **error)
 {
@@ -246,134 +234,11 @@ const struct metric *metric_find(const char *id, GError **error)
 			return metric_at(i);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_printf(text, "no metric '%s'", id);
-	propose(text, id, metric_candidate, NULL);
+	const char *like = text_suggest(id, metric_candidate, NULL);
+	if (like)
+		g_string_append_printf(text, "; did you mean %s?", like);
 	g_set_error(error, BLK_METRIC_ERROR, 0, "%s (blktop --list-metrics has all)", text->str);
 	return NULL;
-}
-
-/* ---- the query ---- */
-
-static int field_find(const char *word, const void *data)
-{
-	const struct metric *m = data;
-	for (int f = 0; f < METRIC_FIELD_N; f++)
-		if (m->fields & 1u << f && g_str_equal(metric_field_words[f], word))
-			return f;
-	return -1;
-}
-
-/* The fields of the metric only. */
-static struct text_candidate field_candidate(size_t i, const void *data)
-{
-	const struct metric *m = data;
-	for (size_t f = 0; f < METRIC_FIELD_N; f++)
-		if (m->fields & 1u << f && i-- == 0)
-			return (struct text_candidate){ metric_field_words[f], NULL };
-	return (struct text_candidate){ NULL, NULL };
-}
-
-static void set_field_error(GError **error, const struct metric *m, const char *word)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "%s has no field '%s'", m->id, word);
-	propose(text, word, field_candidate, m);
-	g_string_append(text, "; it has");
-	for (int f = 0; f < METRIC_FIELD_N; f++)
-		if (m->fields & 1u << f)
-			g_string_append_printf(text, " %s", metric_field_words[f]);
-	g_set_error(error, BLK_METRIC_ERROR, 0, "%s", text->str);
-}
-
-bool metric_query_by(struct metric_query *q, const char *by, GError **error)
-{
-	g_auto(GStrv) words = g_strsplit(by, ",", -1);
-	q->n_by = 0;
-	for (char **word = words; *word; word++) {
-		int field = field_find(g_strstrip(*word), q->metric);
-		if (field < 0) {
-			set_field_error(error, q->metric, *word);
-			return false;
-		}
-		if (q->n_by == METRIC_SPLITS) {
-			g_set_error(error, BLK_METRIC_ERROR, 0, "at most %d fields", METRIC_SPLITS);
-			return false;
-		}
-		if (q->n_by && q->by[0] == (enum metric_field)field) {
-			g_set_error(error, BLK_METRIC_ERROR, 0, "'%s' twice", *word);
-			return false;
-		}
-		q->by[q->n_by++] = field;
-	}
-	return true;
-}
-
-static enum value_kind kind_of_field(int field, const void *data)
-{
-	return field_kinds[field];
-}
-
-struct parsing { const struct metric *metric; uint32_t *named; };
-
-static int where_field(const char *word, const void *data)
-{
-	const struct parsing *p = data;
-	int field = field_find(word, p->metric);
-	*p->named |= field < 0 ? 0 : 1u << field;
-	return field;
-}
-
-static struct text_candidate where_candidate(size_t i, const void *data)
-{
-	return field_candidate(i, ((const struct parsing *)data)->metric);
-}
-
-static uint32_t all_fields(const struct metric_query *q)
-{
-	uint32_t fields = q->where_fields;
-	for (unsigned i = 0; i < q->n_by; i++)
-		fields |= 1u << q->by[i];
-	return fields;
-}
-
-bool metric_query_has(const struct metric_query *q, enum metric_field field)
-{
-	return all_fields(q) & 1u << field;
-}
-
-bool metric_query_needs_calls(const struct metric_query *q)
-{
-	return q->metric && (q->metric->kind == OF_EVENTS || all_fields(q) & q->metric->call_fields);
-}
-
-bool metric_query_where(struct metric_query *q, const char *where, GError **error)
-{
-	const struct parsing parsing = { q->metric, &q->where_fields };
-	q->where_fields = 0;
-	struct expr *e = expr_parse(where, where_field, where_candidate, &parsing, METRIC_FIELD_N, error);
-	if (e && !expr_check(e, kind_of_field, NULL, error)) {
-		expr_free(e);
-		return false;
-	}
-	expr_free(q->where);
-	q->where = e;
-	return e != NULL;
-}
-
-void metric_query_clear(struct metric_query *q)
-{
-	expr_free(q->where);
-	*q = (struct metric_query){ 0 };
-}
-
-char *metric_where_text(enum metric_field field, struct value value)
-{
-	const char *name = metric_field_words[field];
-	if (value.kind == VALUE_NONE)
-		return NULL;
-	if (value.kind != VALUE_TEXT)
-		return g_strdup_printf("%s == %" G_GINT64_FORMAT, name, value.i);
-	g_autofree char *quoted = expr_quote(value.s);
-	return g_strdup_printf("%s == %s", name, quoted);
 }
 
 /* ---- one figure, and the values of its fields ---- */
@@ -569,6 +434,8 @@ struct metric_row {
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
 	struct metric_negative negative, negative_before;
+	const char *key;		/* in sums.index */
+	bool used;			/* second by second: is in sums.used */
 };
 
 #define ROW(row) ((const struct metric_row *)(row))
@@ -577,10 +444,12 @@ struct metric_row {
 struct sums {
 	struct rows *rows;
 	GHashTable *index;		/* values of the fields, as one text -> struct metric_row */
+	struct metric_row *only;	/* not split: the row; NULL: none so far */
 	GString *key;			/* scratch */
 	int64_t until;
 	bool before;			/* what comes is of the time that the range is compared with */
 	struct intmap threads;		/* of calls: tid -> newest thread of the tid, on any host */
+	GPtrArray *used;		/* second by second: struct metric_row * of this second; else NULL */
 };
 
 static void add_key(GString *key, struct value v)
@@ -602,14 +471,21 @@ static struct metric_row *row_of(struct sums *sums, const struct figure *x)
 	g_string_truncate(sums->key, 0);
 	for (unsigned i = 0; i < q->n_by; i++)
 		add_key(sums->key, by[i] = value_of(x, q->by[i]));
-	struct metric_row *r = g_hash_table_lookup(sums->index, sums->key->str);
-	if (r)
-		return r;
-	r = common_new(sums->rows, sizeof *r);
-	for (unsigned i = 0; i < q->n_by; i++)
-		r->by[i] = by[i].kind == VALUE_TEXT ? value_text(rows_text(sums->rows, by[i].s)) : by[i];
-	r->c.row.key[0] = key_text(0, sums->key->str);
-	g_hash_table_insert(sums->index, g_strdup(sums->key->str), r);
+	struct metric_row *r = q->n_by ? g_hash_table_lookup(sums->index, sums->key->str) : sums->only;
+	if (!r) {
+		r = common_new(sums->rows, sizeof *r);
+		for (unsigned i = 0; i < q->n_by; i++)
+			r->by[i] = by[i].kind == VALUE_TEXT ? value_text(rows_text(sums->rows, by[i].s)) : by[i];
+		r->c.row.key[0] = key_text(0, sums->key->str);
+		char *key = g_strdup(sums->key->str);
+		g_hash_table_insert(sums->index, key, r);
+		r->key = key;
+		sums->only = q->n_by ? NULL : r;
+	}
+	if (sums->used && !r->used) {
+		r->used = true;
+		g_ptr_array_add(sums->used, r);
+	}
 	return r;
 }
 
@@ -648,6 +524,16 @@ static void add_cells(struct sums *sums, const struct range *range, const struct
 	for (uint32_t i = 0; i < all.n; i++)
 		add_cell(sums, cell_table_at(&all, l, i));
 	cell_table_clear(&all, l);
+}
+
+/* Of one second, whose cells have different keys. */
+static void add_second(struct sums *sums, const struct second *s)
+{
+	enum cell_kind kind = (enum cell_kind)sums->rows->query.metric->metric->kind;
+	uint32_t n = 0;
+	const char *cells = second_cells(s, kind, &n);
+	for (uint32_t k = 0; k < n; k++)
+		add_cell(sums, cells + (size_t)k * cell_layout(kind)->size);
 }
 
 /* ---- of single calls and events ---- */
@@ -693,23 +579,27 @@ static bool range_has_step(const struct range *r, const struct metric_call_sum *
 	return r && c->step_end_ns > r->from_ns && c->step_ns < r->to_ns;
 }
 
+static void add_call(struct sums *sums, const struct metric_call_sum *c)
+{
+	struct figure x = {
+		.metric = sums->rows->query.metric->metric, .rows = sums->rows, .until = sums->until, .call = c,
+		.call_thread = thread_at(sums, c),
+	};
+	struct metric_row *r = row_of(sums, &x);
+	if (!r)
+		return;
+	hist_merge(sums->before ? &r->before.values : &r->c.latency, &c->values);
+	metric_negative_add(sums->before ? &r->negative_before : &r->negative, &c->negative);
+}
+
 static void add_calls(struct sums *sums, const struct range *range, const struct range *without)
 {
-	const struct metric_query *q = sums->rows->query.metric;
+	const struct metric_calls *calls = sums->rows->query.metric->calls;
 	index_threads(sums);
-	for (size_t i = 0; i < metric_calls_n(q->calls); i++) {
-		const struct metric_call_sum *c = metric_calls_at(q->calls, i);
-		if (!range_has_step(range, c) || range_has_step(without, c))
-			continue;
-		struct figure x = {
-			.metric = q->metric, .rows = sums->rows, .until = sums->until, .call = c,
-			.call_thread = thread_at(sums, c),
-		};
-		struct metric_row *r = row_of(sums, &x);
-		if (!r)
-			continue;
-		hist_merge(sums->before ? &r->before.values : &r->c.latency, &c->values);
-		metric_negative_add(sums->before ? &r->negative_before : &r->negative, &c->negative);
+	for (size_t i = 0; i < metric_calls_n(calls); i++) {
+		const struct metric_call_sum *c = metric_calls_at(calls, i);
+		if (range_has_step(range, c) && !range_has_step(without, c))
+			add_call(sums, c);
 	}
 }
 
@@ -869,6 +759,7 @@ static void sums_init(struct sums *sums, const struct timeline *tl, const struct
 /* Without the rows. */
 static void sums_clear(struct sums *sums)
 {
+	g_clear_pointer(&sums->used, g_ptr_array_unref);
 	g_hash_table_unref(sums->index);
 	intmap_clear(&sums->threads);
 	g_string_free(sums->key, true);
@@ -920,20 +811,53 @@ static GPtrArray *ended_spans(const struct timeline *tl, const struct metric *m,
 	return spans;
 }
 
+static int compare_steps(const void *a, const void *b)
+{
+	const struct metric_call_sum *x = *(void *const *)a, *y = *(void *const *)b;
+	return x->step_ns < y->step_ns ? -1 : x->step_ns > y->step_ns;
+}
+
+static GPtrArray *calls_by_step(const struct metric_calls *calls)
+{
+	GPtrArray *sorted = g_ptr_array_new();
+	for (size_t i = 0; i < metric_calls_n(calls); i++)
+		g_ptr_array_add(sorted, (gpointer)metric_calls_at(calls, i));
+	g_ptr_array_sort(sorted, compare_steps);
+	return sorted;
+}
+
+/* Adds the calls, or spans, of a second. *at: the first one of `sorted` that was not looked at so far. */
+static void add_sorted(struct sums *sums, const struct second *s, const GPtrArray *sorted, guint *at)
+{
+	bool calls = metric_query_needs_calls(sums->rows->query.metric);
+	for (; *at < sorted->len; ++*at) {
+		const struct metric_call_sum *c = sorted->pdata[*at];
+		const struct span *span = sorted->pdata[*at];
+		if ((calls ? c->step_ns : span->end_ns) >= s->end_ns)
+			return;
+		if (calls && c->step_end_ns > s->begin_ns)
+			add_call(sums, c);
+		else if (!calls && span->end_ns >= s->begin_ns)
+			add_span(sums, span);
+	}
+}
+
+/* Visits the sums of the second, and empties them. */
 static void visit_second(struct sums *sums, const struct second *s, metric_visit visit, void *data)
 {
-	GHashTableIter iter;
-	gpointer key, row;
-	g_hash_table_iter_init(&iter, sums->index);
-	while (g_hash_table_iter_next(&iter, &key, &row)) {
-		struct metric_row *r = row;
+	for (guint i = 0; i < sums->used->len; i++) {
+		struct metric_row *r = sums->used->pdata[i];
 		struct metric_value v = {
-			.key = key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest.span,
+			.key = r->key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest.span,
 			.sum = r->sum + (hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0),
 		};
 		visit(data, s, &v);
 		hist_clear(&r->c.latency);
+		r->slowest = (struct worst_span){ 0 };
+		r->sum = 0;
+		r->used = false;
 	}
+	g_ptr_array_set_size(sums->used, 0);
 	visit(data, s, NULL);
 }
 
@@ -942,32 +866,47 @@ void metric_each_second(const struct timeline *tl, const struct metric_query *q,
 {
 	if (first >= end)
 		return;
-	bool is_of_spans = q->metric->kind == OF_SPANS;
-	g_autoptr(GPtrArray) spans = !is_of_spans ? NULL :
+	g_autoptr(GPtrArray) sorted = metric_query_needs_calls(q) ? calls_by_step(q->calls) :
+		q->metric->kind != OF_SPANS ? NULL :
 		ended_spans(tl, q->metric, timeline_second(tl, first)->begin_ns, timeline_second(tl, end - 1)->end_ns);
+	struct view_query query = VIEW_QUERY_INIT;
+	struct sums sums;
 	guint at = 0;
+	query.metric = q;
+	sums_init(&sums, tl, &query);
+	sums.used = g_ptr_array_new();
+	if (metric_query_needs_calls(q))
+		index_threads(&sums);
 	for (size_t i = first; i < end; i++) {
 		const struct second *s = timeline_second(tl, i);
-		struct view_query query = VIEW_QUERY_INIT;
-		struct range range = { .first = i, .end = i + 1, .from_ns = s->begin_ns, .to_ns = s->end_ns };
-		struct sums sums;
-		query.metric = q;
-		query.from_ns = s->begin_ns;
-		query.to_ns = s->end_ns;
-		sums_init(&sums, tl, &query);
-		if (!is_of_spans)
-			add_cells(&sums, &range, NULL);
-		for (; is_of_spans && at < spans->len; at++) {
-			const struct span *span = spans->pdata[at];
-			if (span->end_ns >= s->end_ns)
-				break;
-			if (span->end_ns >= s->begin_ns)
-				add_span(&sums, span);
-		}
+		sums.until = s->end_ns;
+		if (sorted)
+			add_sorted(&sums, s, sorted, &at);
+		else
+			add_second(&sums, s);
 		visit_second(&sums, s, visit, data);
-		sums_clear(&sums);
-		rows_free(sums.rows);
 	}
+	sums_clear(&sums);
+	rows_free(sums.rows);
+}
+
+void metric_each_span(const struct timeline *tl, const struct metric_query *q, int64_t from_ns, int64_t to_ns,
+		      metric_visit_span visit, void *data)
+{
+	struct view_query query = VIEW_QUERY_INIT;
+	g_autoptr(GPtrArray) spans = ended_spans(tl, q->metric, from_ns, to_ns);
+	struct sums sums;
+	query.metric = q;
+	sums_init(&sums, tl, &query);
+	for (guint i = 0; i < spans->len; i++) {
+		const struct span *s = spans->pdata[i];
+		struct figure x = { .metric = q->metric, .rows = sums.rows, .until = to_ns, .span = s };
+		const struct metric_row *r = row_of(&sums, &x);
+		if (r)
+			visit(data, s, q->metric->figure == SPAN_SELF ? s->self_ns : span_duration(s), r->by);
+	}
+	sums_clear(&sums);
+	rows_free(sums.rows);
 }
 
 #define FIELD_GETTER(id, kind, title, width, help) \
@@ -1155,4 +1094,25 @@ void metric_view_free(struct view *v)
 	if (v)
 		g_free((struct column *)v->columns);
 	g_free(v);
+}
+
+struct view *metric_view_of(const struct view *view, const struct metric *m)
+{
+	struct view *v = g_memdup2(view, sizeof *view);
+	v->columns = g_memdup2(view->columns, view->n_columns * sizeof *view->columns);
+	v->needs = m->needs;
+	v->reads = m->reads;
+	return v;
+}
+
+const struct metric_query *metric_query_default(const struct timeline *tl)
+{
+	static struct metric_query requests, calls;
+	static gsize made;
+	if (g_once_init_enter(&made)) {
+		requests.metric = metric_find("request.latency", NULL);
+		calls.metric = metric_find("call.latency", NULL);
+		g_once_init_leave(&made, 1);
+	}
+	return timeline_has_spans(tl) ? &requests : &calls;
 }

@@ -121,9 +121,24 @@ struct metric_value {
 /* `value` NULL: the second has no further value. */
 typedef void (*metric_visit)(void *data, const struct second *s, const struct metric_value *value);
 /* Visits the values of each of the seconds [first, end), in no order, second after second. A span belongs to the second
- * in which it ended. Not for a query that needs calls. */
+ * in which it ended. */
 void metric_each_second(const struct timeline *tl, const struct metric_query *q, size_t first, size_t end,
 			metric_visit visit, void *data);
+/* Visits the single spans behind a metric of spans that is not one by part: those that ended in [from_ns, to_ns), by
+ * their ends. `by` has query.n_by values. */
+typedef void (*metric_visit_span)(void *data, const struct span *s, int64_t ns, const struct value *by);
+void metric_each_span(const struct timeline *tl, const struct metric_query *q, int64_t from_ns, int64_t to_ns,
+		      metric_visit_span visit, void *data);
+
+/* Are they durations, one by one? Then they have a distribution: views heatmap and distribution. */
+static inline bool metric_has_durations(const struct metric *m)
+{
+	return m->has_values && m->unit == VALUE_NS;
+}
+/* What these views show if no metric was chosen: request.latency, of a timeline without spans call.latency. Static. */
+const struct metric_query *metric_query_default(const struct timeline *tl);
+/* A copy of such a view that needs and reads what the metric does. Free with metric_view_free(). */
+struct view *metric_view_of(const struct view *view, const struct metric *m);
 
 #define BLK_METRIC_ERROR (blk_metric_error_quark())
 GQuark blk_metric_error_quark(void);

@@ -13,7 +13,9 @@
 #include "base/value.h"
 #include "state/store/timeline.h"
 
-enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS };
+enum view_kind {
+	VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS, VIEW_HEATMAP, VIEW_DISTRIBUTION,
+};
 enum view_by {
 	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
 	BY_CONTAINER, BY_N
@@ -28,6 +30,7 @@ extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-termina
 struct intmap;
 struct metric_query;
 struct alerts;
+struct heatmap;
 
 struct view_query {
 	int64_t from_ns, to_ns;
@@ -41,7 +44,10 @@ struct view_query {
 	uint32_t host;			/* ID_NONE: all */
 	uint64_t container;		/* of container.h; 0: all */
 	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
-	const struct metric_query *metric;	/* views of metrics (metric.h) */
+	const struct metric_query *metric;	/* views of metrics (metric.h); NULL: metric_query_default() */
+	const struct metric_query *metric_other; /* distribution: beside .metric, in the same range; NULL: none */
+	unsigned latency_rows;		/* distribution: at most so many rows, as fine as fits; 0: one an octave */
+	struct heatmap *heatmap;	/* heatmap: the size of its picture, what was counted; NULL: no picture */
 	const struct alerts *alerts;	/* view alerts; NULL: there are no thresholds */
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
 	/* The other side of a comparison (compare, changed); trace 0: the typical span. */
@@ -186,6 +192,7 @@ struct view {
 	bool lists_spans;		/* each row belongs to one trace; honours view_query.among */
 	uint32_t reads;			/* the only cells of a second that it needs (slice_read_cells()),
 					 * and no spans; 0: it may need everything */
+	bool of_metric;			/* about the durations of view_query.metric */
 	bool at_instant;		/* about the instant at the range's end; others sum whole seconds */
 	/* Rows in canonical order, which never depends on ids. Never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);

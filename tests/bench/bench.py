@@ -563,6 +563,10 @@ def metric_cost(tools, trace, runs):
     found = tools.figures("bench-metric")
     line("a metric of an hour, 1,000 processes", f"{found['metric_us'] / 1e3:.0f} ms",
          f"(aim 200 ms; the view syscalls: {found['view_us'] / 1e3:.0f} ms)", True)
+    found = tools.figures("bench-heatmap")
+    line("a heatmap of an hour, 1,000 processes", f"{found['heatmap_us'] / 1e3:.1f} ms",
+         f"(aim 50 ms; the first frame {found['heatmap_first_us'] / 1e3:.0f} ms; to add the same cells' counts: "
+         f"{found['add_us'] / 1e3:.0f} ms)", True)
 
 
 def the_trace(tools, trace, runs):

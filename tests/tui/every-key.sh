@@ -58,6 +58,50 @@ overview,table | back:q | | left:0
 waterfall | back | | REQS REQUESTS
 popup | back | | -Help:
 chooser | back | | -Columns of
+overview,table,waterfall | heatmap | | a column is 1s
+overview,table,waterfall,heatmap | distribution | | SHARE%
+heatmap | cell-left | | cell 06:08:37
+heatmap | cell-right | | cell 06:08:39
+heatmap | select | | a rectangle begins here
+heatmap | by | | letters and hues are the host
+heatmap | drill | | Traces: 2 rows
+heatmap | back | | REQS REQUESTS
+heatmap | view-1,view-2,view-3,view-4,view-5,view-6,view-7,view-8,view-9 | | -a column is
+heatmap | view-list | | Views: Enter opens one
+heatmap | view-log | | lines, 06:08
+heatmap | view-next,view-prev | | -a column is
+heatmap | copy | | copied
+heatmap | save-trace | | save as trace ([statedump] DIR): blktop-trace-
+heatmap | save | | save as (.txt .csv .json)
+heatmap | next | Left Left | cell 06:08:38
+heatmap | previous | Right | cell 06:08:38
+heatmap | time-back | | cell 06:08:37
+heatmap | time-forward | | cell 06:08:39
+heatmap | time-back-10 | | cell 06:08:35
+heatmap | time-forward-10 | | cell 06:08:40
+heatmap | pause | | playing one step a second
+heatmap | follow | | AT THE END
+heatmap | range-a,range-b | | request.latency of thumbnail: 5 requests
+heatmap | range-clear | A | request.latency of thumbnail: 39 requests
+heatmap | up | Down | 83.9ms-101ms
+heatmap | down | | 67.1ms-83.9ms
+heatmap | page-up | NPage | 83.9ms-101ms
+heatmap | page-down | | 41.9ms-50.3ms
+heatmap | top | G | 83.9ms-101ms
+heatmap | bottom | | 16.8ms-21.0ms
+heatmap | untag | Space | -rectangle 06
+heatmap | facts | | Facts:
+heatmap | coach | | -Enter why · w waker
+heatmap | log | | Messages
+heatmap | mouse | | mouse:0
+heatmap | snapshot | | no snapshots here
+heatmap | align-hosts | | no clocks to move here
+heatmap | write | | keeps the settings
+heatmap | redraw | | redrawn
+heatmap | suspend | | stopped
+heatmap | quit | | left:0
+heatmap | quit:Ctrl-C | | left:130
+heatmap | help | | Help:
 waterfall | critical-path | | lock of thumbd
 waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
@@ -240,9 +284,9 @@ settle() {
 }
 
 declare -A pressed=()
-declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab")
+declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i")
 declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
-	[chooser]="Columns of" [prompt]="/ab")
+	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is")
 
 begin() { # begin CONTEXT KEYS: the story from its begin, there
 	local key

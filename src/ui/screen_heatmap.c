@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The heatmap: a scale of durations at the left, time at the bottom, a cell for several durations in a time. Depth is
+ * how many there are; split by a field, the hue and letter are the value that most of them have. The selected column
+ * is that of the instant that all screens show.
+ */
+#include "ui/screen_heatmap.h"
+
+#include "ui/frame.h"
+#include "ui/screen.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "views/heat_difference.h"
+#include "views/logview.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SCALE 9			/* columns of the scale, with its edge */
+#define ABOVE 2			/* lines above the picture: completeness, metric */
+#define BELOW 4			/* below it: time, cell, legend, what is different */
+#define CELL_WIDEST 8
+#define ROW_TALLEST 3		/* of a row of durations */
+#define PAGE 4			/* rows of durations */
+#define SHOWN_DURATIONS 6		/* single durations below the picture */
+#define DIFFERENCES 3
+
+struct picture {
+	const struct heat_grid *grid;
+	const struct heat_cell **cells;	/* by column and level; NULL: empty */
+	unsigned low, n_levels;		/* the lowest level that is drawn, and how many */
+	unsigned n_columns, cell_cols, lines;
+	unsigned y, x;			/* of the top left cell */
+	unsigned column, level;		/* selected; .level counts from .low */
+};
+
+static void picture_size(const struct app *app, unsigned *ret_cols, unsigned *ret_rows)
+{
+	struct box b = frame_body(app);
+	*ret_cols = b.cols > SCALE + 1 ? b.cols - SCALE - 1 : 1;
+	*ret_rows = b.rows > ABOVE + BELOW ? b.rows - ABOVE - BELOW : 1;
+}
+
+static bool is_resized(const struct app *app, const struct place *p)
+{
+	unsigned cols, rows;
+	picture_size(app, &cols, &rows);
+	return p->metric && p->metric->heatmap && !heatmap_is_sized(p->metric->heatmap, cols, rows);
+}
+
+static void query(struct app *app, struct place *p, struct view_query *q)
+{
+	struct metric_place *m = place_metric(p, app->tl);
+	unsigned cols, rows;
+	picture_size(app, &cols, &rows);
+	if (m->heatmap && !heatmap_is_sized(m->heatmap, cols, rows))
+		g_clear_pointer(&m->heatmap, heatmap_free);
+	if (!m->heatmap)
+		m->heatmap = heatmap_new(cols, rows);
+	q->metric = &m->query;
+	q->heatmap = m->heatmap;
+}
+
+/* ---- where things are ---- */
+
+static unsigned column_of(const struct heat_grid *g, int64_t at)
+{
+	if (at == TIME_UNKNOWN || at < g->begin_ns)
+		return 0;
+	uint64_t column = ((uint64_t)at - (uint64_t)g->begin_ns) / (uint64_t)g->cell_ns;
+	return (unsigned)MIN(column, g->n_columns - 1);
+}
+
+static int64_t column_begin(const struct heat_grid *g, uint64_t column)
+{
+	int64_t ns, at;
+	bool ages = __builtin_mul_overflow(g->cell_ns, (int64_t)column, &ns) ||
+		    __builtin_add_overflow(g->begin_ns, ns, &at);
+	return ages ? INT64_MAX : at;
+}
+
+/* The longest durations of the column, else of all. */
+static unsigned level_shown_first(const struct picture *p)
+{
+	for (unsigned level = p->n_levels; level-- > 0;)
+		if (p->cells[p->column * p->n_levels + level])
+			return level;
+	return p->n_levels - 1;
+}
+
+/* false: there is nothing to draw. Free .cells with g_free(). */
+static bool picture_of(const struct app *app, struct place *place, struct picture *p)
+{
+	const struct heat_grid *g = heat_grid_of(place->rows);
+	const GPtrArray *rows = place->rows->rows;
+	unsigned high = 0, cols, lines;
+	*p = (struct picture){ .grid = g, .low = G_MAXUINT, .n_columns = (unsigned)g->n_columns };
+	if (!rows->len)
+		return false;
+	for (guint i = 0; i < rows->len; i++) {
+		const struct heat_cell *c = rows->pdata[i];
+		p->low = MIN(p->low, c->level);
+		high = MAX(high, c->level);
+	}
+	picture_size(app, &cols, &lines);
+	p->n_levels = high - p->low + 1;
+	p->cell_cols = CLAMP(cols / p->n_columns, 1, CELL_WIDEST);
+	p->lines = CLAMP(lines / p->n_levels, 1, ROW_TALLEST);
+	p->x = SCALE;
+	p->y = frame_body(app).y + ABOVE;
+	p->cells = g_new0(const struct heat_cell *, (gsize)p->n_columns * p->n_levels);
+	for (guint i = 0; i < rows->len; i++) {
+		const struct heat_cell *c = rows->pdata[i];
+		p->cells[c->column * p->n_levels + c->level - p->low] = c;
+	}
+	p->column = column_of(g, app->nav.cursor_ns);
+	int64_t low_ns = place->metric->low_ns;
+	unsigned row = low_ns < 0 ? 0 : latency_row(g->bits, low_ns);
+	p->level = low_ns < 0 ? level_shown_first(p) : CLAMP(row, p->low, high) - p->low;
+	return true;
+}
+
+static const struct heat_cell *cell_at(const struct picture *p, unsigned column, unsigned level)
+{
+	return p->cells[column * p->n_levels + level];
+}
+
+static unsigned line_of(const struct picture *p, unsigned level)
+{
+	return p->y + (p->n_levels - 1 - level) * p->lines;
+}
+
+struct corners { unsigned column[2], level[2]; };
+
+/* The selected cell, or the rectangle. */
+static struct corners corners_of(const struct picture *p, const struct metric_place *m)
+{
+	struct corners c = { { p->column, p->column }, { p->level, p->level } };
+	for (int i = 0; i < 2 && m->rectangle != RECTANGLE_NONE; i++) {
+		if (i == 1 && m->rectangle == RECTANGLE_OPEN)
+			break;
+		unsigned row = latency_row(p->grid->bits, m->corner[i].low_ns);
+		c.column[i] = column_of(p->grid, m->corner[i].at_ns);
+		c.level[i] = CLAMP(row, p->low, p->low + p->n_levels - 1) - p->low;
+	}
+	return (struct corners){
+		{ MIN(c.column[0], c.column[1]), MAX(c.column[0], c.column[1]) },
+		{ MIN(c.level[0], c.level[1]), MAX(c.level[0], c.level[1]) },
+	};
+}
+
+static struct heat_rectangle rectangle_of(const struct picture *p, const struct corners *c)
+{
+	return (struct heat_rectangle){
+		column_begin(p->grid, c->column[0]), column_begin(p->grid, c->column[1] + 1),
+		latency_row_low(p->grid->bits, p->low + c->level[0]),
+		latency_row_high(p->grid->bits, p->low + c->level[1]),
+	};
+}
+
+static uint64_t count_in(const struct picture *p, const struct corners *c)
+{
+	uint64_t n = 0;
+	for (unsigned column = c->column[0]; column <= c->column[1]; column++)
+		for (unsigned level = c->level[0]; level <= c->level[1]; level++)
+			n += cell_at(p, column, level) ? cell_at(p, column, level)->count : 0;
+	return n;
+}
+
+/* "201ms-400ms" */
+static char *durations_text(const struct heat_rectangle *r)
+{
+	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
+	if (r->high_ns == INT64_MAX)
+		return g_strdup_printf("%s and more", timefmt_duration(low, r->low_ns));
+	return g_strdup_printf("%s-%s", timefmt_duration(low, r->low_ns), timefmt_duration(high, r->high_ns));
+}
+
+static char *times_text(const struct picture *p, const struct corners *c)
+{
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	timefmt_clock(from, column_begin(p->grid, c->column[0]));
+	if (c->column[0] == c->column[1] && p->grid->cell_ns <= NS_PER_S)
+		return g_strdup(from);
+	return g_strdup_printf("%s-%s", from, timefmt_clock(to, column_begin(p->grid, c->column[1] + 1)));
+}
+
+static const char *noun_of(const struct metric *m, uint64_t n)
+{
+	static const struct { const char *prefix, *one, *several; } nouns[] = {
+		{ "request.", "request", "requests" }, { "span.", "span", "spans" }, { "call.", "call", "calls" },
+		{ "file.", "call", "calls" }, { "block.", "block request", "block requests" },
+		{ "device.", "block request", "block requests" }, { "interrupt.", "interrupt", "interrupts" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(nouns); i++)
+		if (g_str_has_prefix(m->id, nouns[i].prefix))
+			return n == 1 ? nouns[i].one : nouns[i].several;
+	return n == 1 ? "time" : "times";
+}
+
+/* ---- drawing ---- */
+
+/* 1 to `steps`, by the logarithm. */
+static unsigned depth_of(const struct heat_grid *g, uint64_t n, unsigned steps)
+{
+	double share = g->most > 1 ? log((double)n) / log((double)g->most) : 1;
+	return 1 + (unsigned)MIN(share * (steps - 0.01), steps - 1.0);
+}
+
+static const char *shade_of(const struct app *app, const struct heat_grid *g, uint64_t n)
+{
+	static const char *const shades[] = { "░", "▒", "▓", "█" };
+	static const char *const digits[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" };
+	return app->glyphs->utf8 ? shades[depth_of(g, n, 4) - 1] : digits[depth_of(g, n, 9) - 1];
+}
+
+/* The letter and hue of a value: those of a part, else in the order of the legend. */
+static char value_letter(const struct heat_grid *g, const char *text, enum role *ret_role)
+{
+	static const enum part hues[] = {
+		PART_USER, PART_FUTEX, PART_DISK, PART_SOCKET, PART_WAKEUP, PART_SYSCALL, PART_TIMER, PART_FAULT,
+	};
+	bool parts = g->metric->by[0] == METRIC_BY_cause || g->metric->by[0] == METRIC_BY_part;
+	*ret_role = ROLE_TEXT;
+	for (unsigned part = 0; parts && part < PART_N; part++)
+		if (!g_strcmp0(text, part_info[part].id)) {
+			*ret_role = ROLE_PART + part;
+			return part_info[part].letter;
+		}
+	if (!text || (parts && !strcmp(text, "none")))
+		return text ? '.' : '?';
+	for (guint i = 0; i < g->values->len && i < 26; i++)
+		if (!g_strcmp0(g_array_index(g->values, struct heat_value, i).text, text)) {
+			*ret_role = ROLE_PART + hues[i % G_N_ELEMENTS(hues)];
+			return (char)('a' + i);
+		}
+	return '+';
+}
+
+static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned y, unsigned x)
+{
+	const char *shade = shade_of(app, p->grid, cell->count);
+	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count, HEAT_LEVELS) - 1;
+	char letter[2] = { 0 };
+	if (cell->has_dominant)
+		letter[0] = value_letter(p->grid, cell->dominant, &role);
+	/* A gap between wide cells shows where one ends. */
+	unsigned cols = p->cell_cols > 3 ? p->cell_cols - 1 : p->cell_cols;
+	for (unsigned line = 0; line < p->lines; line++) {
+		canvas_fill(app->canvas, y + line, x, cols, role, shade);
+		if (letter[0])
+			canvas_put(app->canvas, y + line, x, 1, role, letter);
+	}
+}
+
+static void draw_scale(struct app *app, const struct picture *p)
+{
+	struct canvas *c = app->canvas;
+	for (unsigned level = 0; level < p->n_levels; level++) {
+		char text[TIMEFMT_LEN];
+		unsigned y = line_of(p, level) + p->lines - 1;
+		timefmt_duration(text, latency_row_low(p->grid->bits, p->low + level));
+		canvas_put_right(c, y, 0, SCALE - 2, level == p->level ? ROLE_TITLE : ROLE_TEXT, text);
+		for (unsigned line = 0; line < p->lines; line++)
+			canvas_put(c, y - line, SCALE - 1, 1, ROLE_AXIS,
+				   !app->glyphs->utf8 ? "|" : line ? "│" : "┤");
+	}
+}
+
+/* Time at the bottom: where a column begins. */
+static void draw_time(struct app *app, const struct picture *p)
+{
+	struct canvas *c = app->canvas;
+	unsigned y = p->y + p->n_levels * p->lines, width = p->n_columns * p->cell_cols, next = 0;
+	canvas_put(c, y, SCALE - 1, 1, ROLE_AXIS, app->glyphs->utf8 ? "└" : "+");
+	canvas_fill(c, y, p->x, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
+	for (unsigned column = 0; column < p->n_columns; column++) {
+		char text[TIMEFMT_LEN];
+		unsigned at = column * p->cell_cols;
+		timefmt_clock(text, column_begin(p->grid, column));
+		if (at < next || (at && at + strlen(text) > width))
+			continue;
+		canvas_put(c, y, p->x + at, c->cols, ROLE_AXIS, text);
+		next = at + (unsigned)strlen(text) + 4;
+	}
+	canvas_add_attr(c, y, p->x + p->column * p->cell_cols, p->cell_cols, STYLE_REVERSE);
+}
+
+static void draw_cursor(struct app *app, const struct picture *p, const struct metric_place *m)
+{
+	struct canvas *c = app->canvas;
+	struct corners k = corners_of(p, m);
+	unsigned y = line_of(p, p->level), x = p->x + p->column * p->cell_cols;
+	for (unsigned level = k.level[0]; m->rectangle != RECTANGLE_NONE && level <= k.level[1]; level++)
+		for (unsigned line = 0; line < p->lines; line++)
+			canvas_add_attr(c, line_of(p, level) + line, p->x + k.column[0] * p->cell_cols,
+					(k.column[1] - k.column[0] + 1) * p->cell_cols, STYLE_REVERSE);
+	/* In a narrow column the brackets are beside the cell. */
+	unsigned wide = p->cell_cols >= 3, left = wide ? x : x - 1, right = x + p->cell_cols - wide;
+	canvas_put(c, y, left, 1, ROLE_SELECTED, "[");
+	canvas_put(c, y, right, 1, ROLE_SELECTED, "]");
+	app->cursor_y = y;
+}
+
+/* Single durations of a cell, the shortest first: "218ms 252ms 265ms". */
+static void add_duration(void *data, const struct span *s, int64_t ns, const struct value *by)
+{
+	(void)s;
+	(void)by;
+	g_array_append_val((GArray *)data, ns);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool has_single_spans(const struct metric *m)
+{
+	return metric_is_of_spans(m) && !(m->fields & 1u << METRIC_BY_part);
+}
+
+static void append_durations(GString *text, const struct timeline *tl, const struct metric_query *q,
+			     const struct heat_rectangle *r)
+{
+	struct metric_query plain = *q;
+	g_autoptr(GArray) found = g_array_new(false, false, sizeof(int64_t));
+	plain.n_by = 0;
+	metric_each_span(tl, &plain, r->begin_ns, r->end_ns, add_duration, found);
+	g_array_sort(found, compare_ns);
+	for (guint i = 0, shown = 0; i < found->len; i++) {
+		int64_t ns = g_array_index(found, int64_t, i);
+		char one[TIMEFMT_LEN];
+		if (ns < r->low_ns || ns > r->high_ns)
+			continue;
+		if (shown++ == SHOWN_DURATIONS) {
+			g_string_append(text, " ...");
+			return;
+		}
+		g_string_append_printf(text, " %s", timefmt_duration(one, ns));
+	}
+}
+
+static char *cell_text(struct app *app, const struct picture *p, const struct metric_place *m)
+{
+	struct corners k = corners_of(p, m);
+	struct heat_rectangle r = rectangle_of(p, &k);
+	const struct heat_cell *cell = cell_at(p, p->column, p->level);
+	uint64_t n = count_in(p, &k);
+	g_autofree char *times = times_text(p, &k), *durations = durations_text(&r);
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%s %s %s: %" G_GUINT64_FORMAT " %s",
+			       m->rectangle == RECTANGLE_NONE ? "cell" : "rectangle", times, durations, n,
+			       noun_of(m->query.metric, n));
+	if (n && n <= SHOWN_DURATIONS * 2 && has_single_spans(m->query.metric))
+		append_durations(text, app->main, &m->query, &r);
+	if (m->rectangle != RECTANGLE_NONE || !cell || !cell->has_dominant)
+		return g_string_free(text, false);
+	g_autofree char *value = text_visible(cell->dominant ? cell->dominant : "unknown");
+	if (cell->dominant_count == cell->count)
+		g_string_append_printf(text, "; all %s", value);
+	else
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " of them %s", cell->dominant_count, value);
+	return g_string_free(text, false);
+}
+
+/* What the shades or the letters mean. */
+static void draw_legend(struct app *app, const struct picture *p, unsigned y)
+{
+	const struct heat_grid *g = p->grid;
+	unsigned x = frame_add(app, y, 0, ROLE_HEADER, "by %s ", g->metric->n_by ?
+			       metric_field_words[g->metric->by[0]] : "number");
+	for (guint i = 0; g->metric->n_by && i < g->values->len; i++) {
+		const struct heat_value *v = &g_array_index(g->values, struct heat_value, i);
+		enum role role;
+		char count[TIMEFMT_LEN], letter = value_letter(g, v->text, &role);
+		g_autofree char *name = text_visible(v->text ? v->text : "unknown");
+		x = frame_add(app, y, x, role, " %c ", letter);
+		x = frame_add(app, y, x, ROLE_TEXT, "%s %s ", name, timefmt_count(count, v->count));
+	}
+	unsigned steps = app->glyphs->utf8 ? 4 : 9;
+	for (unsigned i = 1; !g->metric->n_by && i <= steps; i++) {
+		uint64_t n = (uint64_t)ceil(exp(log((double)g->most) * (i - 1) / (steps - 0.01)));
+		char count[TIMEFMT_LEN];
+		if (!n || n > g->most || depth_of(g, n, steps) != i)
+			continue;
+		x = frame_add(app, y, x, ROLE_HEAT + depth_of(g, n, HEAT_LEVELS) - 1, " %s", shade_of(app, g, n));
+		x = frame_add(app, y, x, ROLE_TEXT, " %s+", timefmt_count(count, n));
+	}
+	canvas_put_right(app->canvas, y, app->canvas->cols - 8, 8, ROLE_KEYNAME, "b:by");
+}
+
+/* The heading: what it is of, and the selected row. */
+static void draw_heading(struct app *app, struct place *place, const struct picture *p, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	g_autofree char *title = metric_place_title(place->metric), *clipped = NULL;
+	g_autofree char *text = g_strdup_printf("%s: %" G_GUINT64_FORMAT " %s", title, p->grid->total,
+						noun_of(place->metric->query.metric, p->grid->total));
+	char cell[TIMEFMT_LEN];
+	g_autofree char *right = g_strdup_printf("a column is %s", timefmt_step(cell, p->grid->cell_ns));
+	unsigned right_cols = text_width(right) + 1;
+	clipped = text_clip(text, c->cols > right_cols ? c->cols - right_cols : 0, app->glyphs->utf8);
+	canvas_put(c, y, 0, c->cols, ROLE_TITLE, clipped);
+	canvas_put_right(c, y, c->cols - right_cols, right_cols, ROLE_DIM, right);
+}
+
+static void draw_hits(struct app *app, const struct picture *p)
+{
+	for (unsigned column = 0; column < p->n_columns; column++)
+		for (unsigned y = p->y; y <= p->y + p->n_levels * p->lines; y++)
+			canvas_hit(app->canvas, y, p->x + column * p->cell_cols, p->cell_cols, HIT_TIME, NULL,
+				   column_begin(p->grid, column));
+}
+
+static void draw(struct app *app, struct place *place, struct box box)
+{
+	struct metric_place *m = place->metric;
+	struct picture p;
+	frame_completeness(app, box.y, &place->rows->completeness);
+	if (!picture_of(app, place, &p)) {
+		g_autofree char *title = metric_place_title(m);
+		canvas_putf(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, "%s", title);
+		canvas_put(app->canvas, box.y + 3, 1, box.cols, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ?
+			   frame_nothing(app) : place->view->nothing);
+		return;
+	}
+	draw_heading(app, place, &p, box.y + 1);
+	draw_scale(app, &p);
+	for (unsigned column = 0; column < p.n_columns; column++)
+		for (unsigned level = 0; level < p.n_levels; level++)
+			if (cell_at(&p, column, level))
+				draw_cell(app, &p, cell_at(&p, column, level), line_of(&p, level),
+					  p.x + column * p.cell_cols);
+	draw_time(app, &p);
+	draw_cursor(app, &p, m);
+	draw_hits(app, &p);
+	g_autofree char *cell = cell_text(app, &p, m), *clipped = text_clip(cell, box.cols, app->glyphs->utf8);
+	unsigned y = p.y + p.n_levels * p.lines + 1;
+	canvas_put(app->canvas, y, 0, box.cols, ROLE_WHY, clipped);
+	if (m->difference) {
+		g_autofree char *text = text_clip(m->difference, box.cols, app->glyphs->utf8);
+		canvas_put(app->canvas, y + 1, 0, box.cols, ROLE_WHY, text);
+	}
+	draw_legend(app, &p, y + 2);
+	g_free(p.cells);
+}
+
+/* ---- moving ---- */
+
+static void move_level(struct picture *p, struct metric_place *m, int by)
+{
+	int level = CLAMP((int)p->level + by, 0, (int)p->n_levels - 1);
+	m->low_ns = latency_row_low(p->grid->bits, p->low + (unsigned)level);
+}
+
+static void move_column(struct app *app, const struct picture *p, int by)
+{
+	app_pause(app);
+	bool moved;
+	if (app->nav.step_ns > p->grid->cell_ns)
+		moved = nav_step(&app->nav, app->main, by);
+	else if ((by < 0 && !p->column) || (by > 0 && p->column + 1 >= p->n_columns))
+		moved = false;
+	else
+		moved = nav_seek(&app->nav, app->main, column_begin(p->grid, p->column + (unsigned)by));
+	if (!moved)
+		app_message(app, by < 0 ? "this is the first column" : "this is the last column");
+	app_moved(app);
+}
+
+/* ---- the rectangle ---- */
+
+static void clear_rectangle(struct metric_place *m)
+{
+	m->rectangle = RECTANGLE_NONE;
+	g_clear_pointer(&m->difference, g_free);
+}
+
+/* "different: cause futex 80% (else 3%), ..." */
+static char *difference_text(struct app *app, struct place *place, const struct picture *p)
+{
+	struct corners k = corners_of(p, place->metric);
+	struct heat_rectangle r = rectangle_of(p, &k);
+	struct metric_query plain = place->metric->query;
+	plain.n_by = 0;
+	g_autoptr(GArray) found = heat_differences(app->main, &plain, &r, place->from_ns, place->to_ns);
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < found->len && i < DIFFERENCES; i++) {
+		const struct heat_difference *d = &g_array_index(found, struct heat_difference, i);
+		double in = 100.0 * (double)d->inside / (double)MAX(d->all_inside, 1);
+		double out = 100.0 * (double)d->outside / (double)MAX(d->all_outside, 1);
+		g_autofree char *value = text_visible(d->value ? d->value : "unknown");
+		if (in - out < 10 || !d->all_outside)
+			break;
+		g_string_append_printf(text, "%s%s %s %.0f%% (else %.0f%%)", text->len ? ", " : "different: ",
+				       metric_field_words[d->field], value, in, out);
+	}
+	if (!text->len)
+		g_string_append(text, "no field has other values in the rectangle than outside");
+	return g_string_free(text, false);
+}
+
+static void select_corner(struct app *app, struct place *place, const struct picture *p)
+{
+	struct metric_place *m = place->metric;
+	int corner = m->rectangle == RECTANGLE_OPEN;
+	if (m->rectangle == RECTANGLE_CLOSED)
+		clear_rectangle(m);
+	m->low_ns = latency_row_low(p->grid->bits, p->low + p->level);
+	m->corner[corner].at_ns = MAX(column_begin(p->grid, p->column), p->grid->begin_ns);
+	m->corner[corner].low_ns = m->low_ns;
+	m->rectangle = corner ? RECTANGLE_CLOSED : RECTANGLE_OPEN;
+	app_message(app, corner ? "rectangle: Enter lists it, U clears it" :
+		    "a rectangle begins here: move, then Space ends it");
+	if (corner)
+		m->difference = difference_text(app, place, p);
+}
+
+static void change_by(struct app *app, struct place *place)
+{
+	struct metric_place *m = place->metric;
+	place_stale(place);
+	g_clear_pointer(&m->heatmap, heatmap_free);
+	int field = metric_place_next_by(m);
+	if (field < 0)
+		app_message(app, "shades are how many there are");
+	else
+		app_message(app, "letters and hues are the %s that most of a cell have", metric_field_words[field]);
+}
+
+/* ---- Enter ---- */
+
+struct listing { struct intmap *among; int64_t low_ns, high_ns; unsigned n; };
+
+static void list_span(void *data, const struct span *s, int64_t ns, const struct value *by)
+{
+	struct listing *l = data;
+	(void)by;
+	if (ns < l->low_ns || ns > l->high_ns)
+		return;
+	l->n++;
+	intmap_set(l->among, s->trace_id, 0);
+}
+
+static char *duration_filter(const struct metric_place *m, int64_t low_ns, int64_t high_ns)
+{
+	g_autofree char *rest = metric_place_log_filter(m);
+	if (high_ns == INT64_MAX)
+		return g_strdup_printf("duration_ns >= %" G_GINT64_FORMAT "ns%s", low_ns, rest);
+	return g_strdup_printf("duration_ns >= %" G_GINT64_FORMAT "ns && duration_ns <= %" G_GINT64_FORMAT "ns%s",
+			       low_ns, high_ns, rest);
+}
+
+static void list_spans(struct app *app, struct place *place, const struct heat_rectangle *r, const char *crumb)
+{
+	const struct view_query all = VIEW_QUERY_INIT;
+	struct metric_query plain = place->metric->query;
+	struct intmap *among = g_new0(struct intmap, 1);
+	struct listing l = { .among = among, .low_ns = r->low_ns, .high_ns = r->high_ns };
+	bool requests = g_str_has_prefix(plain.metric->id, "request.");
+	g_autofree char *filter = requests ? NULL : duration_filter(place->metric, r->low_ns, r->high_ns);
+	plain.n_by = 0;
+	metric_each_span(app->main, &plain, r->begin_ns, r->end_ns, list_span, &l);
+	struct place *to = place_new(view_find(requests ? "traces" : "spans"), &all, crumb);
+	to->among = among;
+	to->narrow.among = among;
+	if (filter)
+		app_filter(app, to, filter, NULL);
+	app_message(app, "%u %s of the heatmap", l.n, noun_of(plain.metric, l.n));
+	app_open(app, to);
+}
+
+/* Goes to the range: one step, or A-B if it is longer. */
+static void go_to_range(struct app *app, const struct heat_rectangle *r)
+{
+	app_pause(app);
+	nav_seek(&app->nav, app->main, r->begin_ns);
+	if (nav_has_range(&app->nav) || r->end_ns - r->begin_ns > app->nav.step_ns) {
+		app->nav.a_ns = r->begin_ns;
+		app->nav.b_ns = r->end_ns;
+		app_message(app, "the range A-B is what was selected: R clears it");
+	}
+	app_moved(app);
+}
+
+static const char *table_of(const struct metric *m)
+{
+	static const struct { const char *prefix, *view; } tables[] = {
+		{ "request.", "traces" }, { "span.", "spans" }, { "call.", "syscalls" }, { "file.", "files" },
+		{ "sched.", "scheduler" }, { "interrupt", "interrupts" }, { "device.", "devices" },
+		{ "block.", "devices" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		if (g_str_has_prefix(m->id, tables[i].prefix))
+			return tables[i].view;
+	return "processes";
+}
+
+static void list_table(struct app *app, struct place *place, const struct heat_rectangle *r, const char *crumb)
+{
+	const struct metric *m = place->metric->query.metric;
+	bool log = g_str_has_prefix(m->id, "call.") && app->backend && app->backend->log_ask;
+	struct view_query q = VIEW_QUERY_INIT;
+	for (guint i = 0; i < place->metric->conditions->len; i++) {
+		const struct metric_condition *c =
+			&g_array_index(place->metric->conditions, struct metric_condition, i);
+		if (c->field == METRIC_BY_pid)
+			q.pid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
+		if (c->field == METRIC_BY_tid)
+			q.tid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
+	}
+	g_autofree char *filter = log ? duration_filter(place->metric, r->low_ns, r->high_ns) : NULL;
+	struct place *to = place_new(log ? &view_log : view_find(table_of(m)), &q, crumb);
+	go_to_range(app, r);
+	if (log) {
+		to->mark_ns = r->begin_ns;
+		app_filter(app, to, filter, NULL);
+		app_message(app, "the log from there on: calls that took as long (u shows all lines)");
+	}
+	app_open(app, to);
+}
+
+void screen_heatmap_list(struct app *app, struct place *p, int64_t begin_ns, int64_t end_ns, int64_t low_ns,
+			 int64_t high_ns)
+{
+	struct heat_rectangle r = { begin_ns, end_ns, low_ns, high_ns };
+	g_autofree char *durations = durations_text(&r);
+	char clock[TIMEFMT_LEN];
+	g_autofree char *crumb = g_strdup_printf("%s %s", timefmt_clock(clock, begin_ns), durations);
+	if (has_single_spans(p->metric->query.metric))
+		list_spans(app, p, &r, crumb);
+	else
+		list_table(app, p, &r, crumb);
+}
+
+static void list_selected(struct app *app, struct place *place, const struct picture *p)
+{
+	struct corners k = corners_of(p, place->metric);
+	struct heat_rectangle r = rectangle_of(p, &k);
+	if (!count_in(p, &k)) {
+		app_message(app, "the cell is empty: arrows move to another one");
+		return;
+	}
+	place->metric->low_ns = latency_row_low(p->grid->bits, p->low + p->level);
+	screen_heatmap_list(app, place, r.begin_ns, r.end_ns, r.low_ns, r.high_ns);
+}
+
+static bool in_picture(struct app *app, struct place *place, struct picture *p, enum command_id id)
+{
+	static const struct { enum command_id id; int by; } moves[] = {
+		{ CMD_UP, 1 }, { CMD_DOWN, -1 }, { CMD_PAGE_UP, PAGE }, { CMD_PAGE_DOWN, -PAGE },
+		{ CMD_TOP, LATENCY_ROWS_N }, { CMD_BOTTOM, -LATENCY_ROWS_N },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(moves); i++)
+		if (moves[i].id == id) {
+			move_level(p, place->metric, moves[i].by);
+			return true;
+		}
+	switch (id) {
+	case CMD_CELL_LEFT:
+	case CMD_CELL_RIGHT:
+		move_column(app, p, id == CMD_CELL_LEFT ? -1 : 1);
+		return true;
+	case CMD_SELECT:
+		select_corner(app, place, p);
+		return true;
+	case CMD_DRILL:
+		list_selected(app, place, p);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool command(struct app *app, struct place *place, enum command_id id)
+{
+	struct picture p;
+	if (id == CMD_BY) {
+		change_by(app, place);
+		return true;
+	}
+	if (id == CMD_UNTAG) {
+		app_message(app, place->metric->rectangle == RECTANGLE_NONE ? "no rectangle: Space begins one" :
+			    "no rectangle");
+		clear_rectangle(place->metric);
+		return true;
+	}
+	if (picture_of(app, place, &p)) {
+		bool done = in_picture(app, place, &p, id);
+		g_free(p.cells);
+		return done;
+	}
+	return id == CMD_SELECT || id == CMD_CELL_LEFT || id == CMD_CELL_RIGHT || id == CMD_DRILL;
+}
+
+/* The row of the selected cell is that of the table: it is what is copied. */
+static void prepare(struct app *app, struct place *place)
+{
+	struct picture p;
+	if (!picture_of(app, place, &p))
+		return;
+	const struct heat_cell *cell = cell_at(&p, p.column, p.level);
+	for (guint i = 0; cell && i < place->rows->rows->len; i++)
+		if (place->rows->rows->pdata[i] == cell)
+			place->table[PANE_MAIN].cursor = i;
+	g_free(p.cells);
+}
+
+const struct screen screen_heatmap = { CTX_HEATMAP, draw, command, prepare, query, is_resized };

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* View distribution: see distribution.h. */
+#include "views/distribution.h"
+
+#include "base/timefmt.h"
+#include "views/evicted.h"
+#include "views/registry.h"
+
+#define NOW DISTRIBUTION_NOW
+#define BEFORE DISTRIBUTION_BEFORE
+#define SIDES DISTRIBUTION_SIDES
+
+static void merge_values(void *data, const struct second *s, const struct metric_value *value)
+{
+	(void)s;
+	if (value)
+		hist_merge(data, value->values);
+}
+
+static void add_before(struct hist *h, const struct timeline *tl, const struct metric_query *q,
+		       const struct range *now, bool *ret_known)
+{
+	struct view_query other = VIEW_QUERY_INIT;	/* of all time */
+	if (q->against == METRIC_BEFORE) {
+		int64_t length;
+		bool ages = __builtin_sub_overflow(now->to_ns, now->from_ns, &length) ||
+			    __builtin_sub_overflow(now->from_ns, length, &other.from_ns);
+		other.from_ns = ages ? INT64_MIN : other.from_ns;
+		other.to_ns = now->from_ns;
+	} else if (q->against == METRIC_RANGE) {
+		other.from_ns = q->against_from_ns;
+		other.to_ns = q->against_to_ns;
+	}
+	struct range r = range_of(tl, &other);
+	if (q->against != METRIC_HISTORY) {
+		*ret_known = r.end > r.first;
+		metric_each_second(tl, q, r.first, r.end, merge_values, h);
+		return;
+	}
+	*ret_known = now->first > r.first || now->end < r.end;
+	metric_each_second(tl, q, r.first, now->first, merge_values, h);
+	metric_each_second(tl, q, now->end, r.end, merge_values, h);
+}
+
+static struct distribution_side side_of(const struct hist *h, bool known)
+{
+	struct stat s = stat_of(h);
+	return (struct distribution_side){
+		.known = known, .count = s.count, .mean_ns = s.avg, .max_ns = s.max, .p50_ns = hist_quantile(h, 0.5),
+		.p90_ns = hist_quantile(h, 0.9), .p99_ns = hist_quantile(h, 0.99),
+		.p999_ns = hist_quantile(h, 0.999),
+	};
+}
+
+const struct distribution *distribution_of(const struct rows *rows)
+{
+	return rows->extra;
+}
+
+char *distribution_text(const struct distribution_side *s, bool brief)
+{
+	GString *text = g_string_new(NULL);
+	const struct { const char *name; int64_t ns; } figures[] = {
+		{ "mean", s->mean_ns }, { "p50", s->p50_ns }, { "p90", s->p90_ns }, { "p99", s->p99_ns },
+		{ "p99.9", s->p999_ns }, { "max", s->max_ns },
+	};
+	if (!s->known)
+		return g_strdup("no such time");
+	g_string_printf(text, brief ? "%" G_GUINT64_FORMAT ":" : "count %" G_GUINT64_FORMAT, s->count);
+	for (size_t i = 0; s->count && i < G_N_ELEMENTS(figures); i++) {
+		char ns[TIMEFMT_LEN];
+		g_string_append_printf(text, " %s %s", figures[i].name, timefmt_duration(ns, figures[i].ns));
+	}
+	return g_string_free(text, false);
+}
+
+struct counting {
+	int bits;
+	enum distribution_which which;
+	struct distribution_row rows[LATENCY_ROWS_N];
+};
+
+static void count_bucket(void *data, unsigned bucket, uint64_t n)
+{
+	struct counting *c = data;
+	c->rows[latency_row(c->bits, hist_bucket_low(bucket))].count[c->which] += n;
+}
+
+/* The rows of durations from the least to the greatest value of any side. */
+static void add_rows(struct rows *rows, const struct hist *values, int bits)
+{
+	g_autofree struct counting *c = g_new0(struct counting, 1);
+	struct distribution *d = rows->extra;
+	unsigned first = LATENCY_ROWS_N, end = 0;
+	c->bits = bits;
+	for (c->which = 0; c->which < SIDES; c->which++)
+		hist_foreach(&values[c->which], count_bucket, c);
+	for (unsigned i = 0; i < LATENCY_ROWS_N; i++) {
+		if (!c->rows[i].count[NOW] && !c->rows[i].count[BEFORE])
+			continue;
+		first = MIN(first, i);
+		end = i + 1;
+	}
+	for (unsigned i = first; i < end; i++) {
+		struct distribution_row *r = g_memdup2(&c->rows[i], sizeof *r);
+		const struct view_query all = VIEW_QUERY_INIT;
+		r->low_ns = latency_row_low(bits, i);
+		r->high_ns = latency_row_high(bits, i);
+		r->row.key[0] = (uint64_t)r->low_ns;
+		r->row.key[1] = (uint64_t)r->high_ns;
+		r->row.drill = all;
+		for (int w = 0; w < SIDES; w++)
+			d->side[w].most = MAX(d->side[w].most, r->count[w]);
+		g_ptr_array_add(rows->rows, r);
+	}
+}
+
+static void describe(struct rows *rows)
+{
+	const struct distribution *d = rows->extra;
+	g_autofree char *now = distribution_text(&d->side[NOW], false);
+	bool compared = d->metric->against != METRIC_ALONE || rows->query.metric_other;
+	g_autofree char *before = compared ? distribution_text(&d->side[BEFORE], false) : NULL;
+	g_autofree char *all = g_strdup_printf("%s%s%s%s%s", now, compared ? "; before: " : "", compared ? before : "",
+					       rows->about ? "; " : "", rows->about ? rows->about : "");
+	rows->about = rows_text(rows, all);
+}
+
+static int bits_of(const struct view_query *query, const struct hist *values)
+{
+	int64_t least = INT64_MAX, most = 0;
+	for (int w = 0; w < SIDES; w++) {
+		bool any = hist_count(&values[w]) > 0;
+		least = any ? MIN(least, hist_min(&values[w])) : least;
+		most = any ? MAX(most, hist_max(&values[w])) : most;
+	}
+	return query->latency_rows ? latency_rows_fit(MIN(least, most), most, query->latency_rows) : 0;
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	const struct metric_query *q = query->metric ? query->metric : metric_query_default(tl);
+	struct rows *rows = rows_new(tl, query);
+	struct range range = range_of(tl, query);
+	struct distribution *d = g_new0(struct distribution, 1);
+	struct hist values[SIDES] = { { 0 } };
+	bool before = query->metric_other != NULL;
+	rows->extra = d;
+	rows->free_extra = g_free;
+	d->metric = q;
+	d->begin_ns = range.from_ns;
+	d->end_ns = range.to_ns;
+	metric_each_second(tl, q, range.first, range.end, merge_values, &values[NOW]);
+	if (before)
+		metric_each_second(tl, query->metric_other, range.first, range.end, merge_values, &values[BEFORE]);
+	else if (q->against != METRIC_ALONE)
+		add_before(&values[BEFORE], tl, q, &range, &before);
+	d->side[NOW] = side_of(&values[NOW], true);
+	d->side[BEFORE] = side_of(&values[BEFORE], before);
+	add_rows(rows, values, bits_of(query, values));
+	if (metric_is_of_spans(q->metric))
+		evicted_describe_missing(rows, &range, g_str_has_prefix(q->metric->id, "request."));
+	describe(rows);
+	rows->n_before_filter = rows->rows->len;
+	hist_clear(&values[NOW]);
+	hist_clear(&values[BEFORE]);
+	return rows;
+}
+
+#define ROW(row) ((const struct distribution_row *)(row))
+
+static GETTER(get_low)
+{
+	return value_int(VALUE_NS, ROW(row)->low_ns);
+}
+
+static GETTER(get_high)
+{
+	return ROW(row)->high_ns == INT64_MAX ? value_none() : value_int(VALUE_NS, ROW(row)->high_ns);
+}
+
+static struct value count_of(const struct row *row, const struct rows *rows, enum distribution_which which)
+{
+	bool known = distribution_of(rows)->side[which].known;
+	return known ? value_int(VALUE_COUNT, (int64_t)ROW(row)->count[which]) : value_none();
+}
+
+static struct value share_of(const struct row *row, const struct rows *rows, enum distribution_which which)
+{
+	const struct distribution_side *s = &distribution_of(rows)->side[which];
+	return s->known && s->count ? value_ratio((double)ROW(row)->count[which] / (double)s->count) : value_none();
+}
+
+static GETTER(get_now)
+{
+	return count_of(row, rows, NOW);
+}
+
+static GETTER(get_before)
+{
+	return count_of(row, rows, BEFORE);
+}
+
+static GETTER(get_share)
+{
+	return share_of(row, rows, NOW);
+}
+
+static GETTER(get_share_before)
+{
+	return share_of(row, rows, BEFORE);
+}
+
+static const struct column columns[] = {
+	{ .id = "low_ns", .title = "FROM", .kind = VALUE_NS, .width = 7, .help = "shortest duration of the row",
+	  .get = get_low },
+	{ .id = "high_ns", .title = "TO", .kind = VALUE_NS, .width = 7,
+	  .help = "longest one; unknown: the last row, which has all that are longer", .get = get_high },
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the row has", get_now),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "of all of them", get_share),
+	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 1, "and before, with --against", get_before),
+	COLUMN_N("share_before_ratio", "SHARE%", VALUE_RATIO, 6, 1, "of all before", get_share_before),
+};
+
+const struct view view_distribution = {
+	.id = "distribution", .title = "Distribution", .kind = VIEW_DISTRIBUTION,
+	.help = "How many took how long: one row for each power of two of nanoseconds, with mean and percentiles. "
+		"--metric chooses what (request.latency, else call.latency), --against before, history or FROM..TO "
+		"what it is compared with.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "low_ns",
+	.nothing = "nothing of this metric in this range", .of_metric = true, .on_screen = true, .build = build,
+};

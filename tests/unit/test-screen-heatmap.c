@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Heatmap and distribution on the screen: which metric a row opens, moving, rectangles and what they say, what Enter
+ * lists, sizes; on the story of tests/lib/fake_timeline.h.
+ */
+#include "lib/canvas_text.h"
+#include "lib/fake_timeline.h"
+#include "ui/app.h"
+#include "ui/screen.h"
+#include "views/distribution.h"
+#include "views/heat_difference.h"
+#include "views/view.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+struct fixture {
+	struct ui_options options;
+	struct timeline *tl;
+	struct app *app;
+};
+
+static void press_key(struct fixture *f, int key)
+{
+	app_key(f->app, key);
+	app_draw(f->app);
+}
+
+static void press(struct fixture *f, const char *keys)
+{
+	for (; *keys; keys++)
+		press_key(f, *keys);
+}
+
+static void start_on(struct fixture *f, struct timeline *tl, const char *keys)
+{
+	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = tl };
+	f->app = app_new(&f->options, NULL, f->tl, true);
+	app_resize(f->app, 24, 80);
+	app_draw(f->app);
+	press(f, keys);
+}
+
+static void start(struct fixture *f, const char *keys)
+{
+	start_on(f, fake_timeline(), keys);
+}
+
+static void stop(struct fixture *f)
+{
+	app_free(f->app);
+	timeline_free(f->tl);
+}
+
+static struct place *top(struct fixture *f)
+{
+	return app_place(f->app);
+}
+
+static bool has(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	bool found = strstr(dump, text);
+	if (!found)
+		g_test_message("no '%s' in\n%s", text, dump);
+	return found;
+}
+
+static uint64_t total(struct fixture *f)
+{
+	const struct rows *rows = top(f)->rows;
+	return top(f)->view == &view_heatmap ? heat_grid_of(rows)->total : distribution_of(rows)->side[0].count;
+}
+
+/* Of every table: i and d open durations, one by one, of the selected row, or say that there are none. */
+static void test_every_view(void)
+{
+	for (size_t i = 0; view_all[i]; i++) {
+		for (const char *key = "id"; *key && view_all[i]->on_screen && !view_all[i]->of_metric; key++) {
+			const struct view_query all = VIEW_QUERY_INIT;
+			struct fixture f;
+			if (view_all[i]->kind == VIEW_WATERFALL || view_all[i]->kind == VIEW_PROCESS)
+				continue;
+			start(&f, "");
+			app_open(f.app, place_new(view_all[i], &all, ""));
+			app_draw(f.app);
+			guint n = top(&f)->rows->rows->len;
+			press(&f, (char[]){ *key, 0 });
+			g_test_message("%s %c", view_all[i]->id, *key);
+			if (!top(&f)->view->of_metric) {
+				g_assert_true(has(&f, "has no durations, one by one"));
+			} else {
+				g_assert_true(metric_has_durations(top(&f)->metric->query.metric));
+				g_assert_true(!n || *key != 'i' || total(&f) > 0 || view_all[i]->drill == NULL ||
+					      !strcmp(view_all[i]->id, "scheduler"));
+			}
+			stop(&f);
+		}
+	}
+}
+
+/* A row's heatmap is of that row: as many durations as the row has in all time. */
+static void test_of_row(void)
+{
+	struct fixture f;
+	start(&f, "5i");
+	g_assert_true(has(&f, "call.latency of clock_nanosleep pid 666: 5 calls"));
+	press(&f, "\033jd");
+	g_assert_true(has(&f, "call.latency of recvfrom pid 253"));
+	g_assert_cmpuint(total(&f), ==, 9);
+	press(&f, "i");
+	g_assert_true(top(&f)->view == &view_heatmap && has(&f, "call.latency of recvfrom pid 253"));
+	stop(&f);
+	/* The selected span of a waterfall; a thread of a process page. */
+	start(&f, "j\rji");
+	g_assert_true(has(&f, "span.latency of store: 39 spans"));
+	stop(&f);
+	start(&f, "4\rjd");
+	g_assert_true(has(&f, "sched.wakeup of pid 246 tid"));
+	stop(&f);
+}
+
+/* Enter lists the requests of a cell, and no others. */
+static void test_enter(void)
+{
+	struct fixture f;
+	start(&f, "i");
+	for (int cell = 0; cell < 12; cell++) {
+		for (int i = 0; i < cell; i++)
+			press(&f, "j");
+		press(&f, "\r");
+		if (top(&f)->view != &view_heatmap) {
+			const struct rows *rows = top(&f)->rows;
+			int column = view_column(view_find("traces"), "duration_ns");
+			g_assert_true(top(&f)->view == view_find("traces"));
+			g_assert_cmpuint(rows->rows->len, >, 0);
+			guint n = rows->rows->len;
+			int64_t least = INT64_MAX, most = 0;
+			for (guint i = 0; i < n; i++) {
+				struct value v = view_find("traces")->columns[column].get(rows->rows->pdata[i], rows);
+				least = MIN(least, v.i);
+				most = MAX(most, v.i);
+			}
+			press(&f, "\033");
+			const struct rows *cells = top(&f)->rows;
+			uint64_t found = 0;
+			for (guint i = 0; i < cells->rows->len; i++) {
+				const struct heat_cell *c = cells->rows->pdata[i];
+				int bits = heat_grid_of(cells)->bits;
+				if (c->begin_ns == f.app->nav.cursor_ns && latency_row(bits, least) == c->level &&
+				    latency_row(bits, most) == c->level)
+					found = c->count;
+			}
+			g_assert_cmpuint(found, ==, n);
+		} else {
+			g_assert_true(has(&f, "the cell is empty"));
+		}
+		press(&f, "g");
+	}
+	stop(&f);
+}
+
+/* A rectangle: what Enter lists is in it, what is different follows from two counts by hand. */
+static void test_rectangle(void)
+{
+	struct fixture f;
+	start(&f, "i jj ");		/* second 3, of the 3 that took longest */
+	g_assert_true(has(&f, "rectangle 06:08:38 58.7ms-101ms: 3 requests 68.4ms 96.3ms 97.3ms"));
+	g_assert_true(has(&f, "different: "));
+	press(&f, "\r");
+	g_assert_cmpuint(top(&f)->rows->rows->len, ==, 3);
+	press(&f, "\033U");
+	g_assert_true(has(&f, "cell 06:08:38"));
+	press(&f, " ");
+	press_key(&f, UI_KEY_LEFT);
+	press(&f, "\r");
+	g_assert_true(top(&f)->view == &view_heatmap);		/* empty */
+	stop(&f);
+}
+
+static void test_difference(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 10, 10, "a"), b = fake_thread(f, 0, 20, 20, "b");
+	uint32_t read = fake_string(f, "read"), write = fake_string(f, "write");
+	for (unsigned i = 0; i < 4; i++) {
+		fake_call(fake_second(f, i), a, read, 10, 2000);
+		fake_call(fake_second(f, i), b, write, 10, 2000);
+		fake_call(fake_second(f, i), b, read, 3, FAKE_MS * 20);
+		fake_call(fake_second(f, i), a, read, 1, FAKE_MS * 20);
+	}
+	struct timeline *tl = fake_done(f);
+	struct metric_query q = { .metric = metric_find("call.latency", NULL) };
+	const struct heat_rectangle r = { FAKE_T0 + FAKE_S, FAKE_T0 + 3 * FAKE_S, 1 << 24, INT64_MAX };
+	g_autoptr(GArray) found = heat_differences(tl, &q, &r, 0, 0);
+	g_assert_cmpuint(found->len, >=, 2);
+	/* Inside: 2 seconds of 4 reads, 3 of them by b. Outside: 88 - 8 calls, 42 by a, 46 reads. */
+	const struct heat_difference *first = &g_array_index(found, struct heat_difference, 0);
+	g_assert_cmpint(first->field, ==, METRIC_BY_call);
+	g_assert_cmpstr(first->value, ==, "read");
+	g_assert_cmpuint(first->inside, ==, 8);
+	g_assert_cmpuint(first->all_inside, ==, 8);
+	g_assert_cmpuint(first->outside, ==, 48);
+	g_assert_cmpuint(first->all_outside, ==, 88);
+	const struct heat_difference *second = &g_array_index(found, struct heat_difference, 1);
+	g_assert_cmpint(second->field, ==, METRIC_BY_process);
+	g_assert_cmpstr(second->value, ==, "b");
+	g_assert_cmpuint(second->inside, ==, 6);
+	g_assert_cmpuint(second->outside, ==, 46);
+	timeline_free(tl);
+}
+
+/* Two tagged rows side by side; C cycles what is compared. */
+static void test_compared(void)
+{
+	struct fixture f;
+	start(&f, "5  d");
+	g_assert_true(distribution_of(top(&f)->rows)->side[1].known);
+	g_assert_true(has(&f, "clock_nanosleep pid 666 and recvfrom pid 253"));
+	press(&f, "C");
+	g_assert_false(distribution_of(top(&f)->rows)->side[1].known);
+	press(&f, "C");
+	g_assert_true(has(&f, "compared with the same time before"));
+	press(&f, "C");
+	g_assert_true(has(&f, "compared with all other history"));
+	press(&f, "C");
+	g_assert_true(has(&f, "not compared"));
+	press(&f, "\033   d");
+	g_assert_true(has(&f, "rows are tagged: two can be shown"));
+	stop(&f);
+}
+
+/* Any size, any key: what is drawn stays in the canvas, and the sum is the same. */
+static void test_sizes(void)
+{
+	static const char keys[] = "jkgG <>bHAR U\r\033idCn";
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	struct fixture f;
+	start(&f, "i");
+	for (unsigned rows = 15; rows < 70; rows += 6)
+		for (unsigned cols = 60; cols < 210; cols += 23) {
+			app_resize(f.app, rows, cols);
+			app_draw(f.app);
+			g_assert_cmpuint(total(&f), ==, 39);
+			g_assert_cmpuint(heat_grid_of(top(&f)->rows)->n_columns, <=, cols);
+		}
+	for (int i = 0; i < 3000; i++) {
+		if (i % 50 == 0)
+			app_resize(f.app, (unsigned)g_rand_int_range(rand, 15, 60),
+				   (unsigned)g_rand_int_range(rand, 60, 200));
+		press_key(&f, i % 5 ? keys[g_rand_int_range(rand, 0, sizeof keys - 1)] :
+			  g_rand_boolean(rand) ? UI_KEY_LEFT : UI_KEY_RIGHT);
+		if (!top(&f)->view->of_metric && i % 20 == 0)
+			press(&f, "1i");
+	}
+	stop(&f);
+}
+
+/* Hostile names stay visible text, and one too long for an expression is left out. */
+static void test_hostile(void)
+{
+	struct fake *f = fake_new();
+	g_autofree char *longest = g_strnfill(200000, '"');
+	uint32_t t = fake_thread(f, 0, 10, 10, FAKE_HOSTILE_COMM);
+	fake_class(f, "syscall_entry_read");
+	fake_call(fake_second(f, 0), t, fake_string(f, longest), 1, INT64_MAX);
+	struct fixture x;
+	start_on(&x, fake_done(f), "5i");
+	g_assert_true(top(&x)->view == &view_heatmap);
+	g_assert_cmpuint(total(&x), ==, 1);
+	press(&x, "bbbbbb  \rd");
+	stop(&x);
+}
+
+/* Nothing is read. */
+static void test_empty(void)
+{
+	struct fixture f;
+	start_on(&f, timeline_new(0), "1i \r<>bUdC\r");
+	stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	timefmt_set_utc(true);
+	g_test_add_func("/screen/heatmap/every-view", test_every_view);
+	g_test_add_func("/screen/heatmap/of-row", test_of_row);
+	g_test_add_func("/screen/heatmap/enter", test_enter);
+	g_test_add_func("/screen/heatmap/rectangle", test_rectangle);
+	g_test_add_func("/screen/heatmap/difference", test_difference);
+	g_test_add_func("/screen/heatmap/compared", test_compared);
+	g_test_add_func("/screen/heatmap/sizes", test_sizes);
+	g_test_add_func("/screen/heatmap/hostile", test_hostile);
+	g_test_add_func("/screen/heatmap/empty", test_empty);
+	return g_test_run();
+}
