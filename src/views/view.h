@@ -40,6 +40,7 @@ struct view_query {
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
 	uint64_t container;		/* of container.h; 0: all */
+	unsigned cells;			/* timeline: cells of each lane (lanes.h); 0: a row for each lane and second */
 	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
 	const struct metric_query *metric;	/* views of metrics (metric.h) */
 	const struct alerts *alerts;	/* view alerts; NULL: there are no thresholds */
