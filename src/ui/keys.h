@@ -27,17 +27,18 @@ enum ui_key {
 /* Where a key is pressed. Exactly one is in effect at a time; combinations are for tables. */
 enum context {
 	CTX_OVERVIEW = 1, CTX_TABLE = 2, CTX_WATERFALL = 4, CTX_POPUP = 8, CTX_PROMPT = 16,
-	CTX_CHOOSER = 32,
+	CTX_CHOOSER = 32, CTX_TIMELINE = 64,
 	CTX_LISTS = CTX_OVERVIEW | CTX_TABLE,
-	CTX_VIEWS = CTX_LISTS | CTX_WATERFALL,
+	CTX_PAINTED = CTX_WATERFALL | CTX_TIMELINE,
+	CTX_VIEWS = CTX_LISTS | CTX_PAINTED,
 	CTX_MOVING = CTX_VIEWS | CTX_POPUP | CTX_CHOOSER,
 };
-#define CTX_N 6
+#define CTX_N 7
 
 enum command_id {
 	CMD_NONE,
 	CMD_VIEW_1, CMD_VIEW_2, CMD_VIEW_3, CMD_VIEW_4, CMD_VIEW_5, CMD_VIEW_6, CMD_VIEW_7,
-	CMD_VIEW_8, CMD_VIEW_9, CMD_VIEW_LIST, CMD_VIEW_LOG, CMD_VIEW_NEXT, CMD_VIEW_PREV,
+	CMD_VIEW_8, CMD_VIEW_9, CMD_VIEW_LIST, CMD_VIEW_LOG, CMD_VIEW_TIMELINE, CMD_VIEW_NEXT, CMD_VIEW_PREV,
 	CMD_DRILL, CMD_BACK, CMD_WAKER, CMD_PATH, CMD_LONGEST, CMD_COMPARE, CMD_STATES, CMD_EXPORT, CMD_EXPORT_AS,
 	CMD_COPY, CMD_SAVE, CMD_SAVE_TRACE, CMD_TIME_BACK, CMD_TIME_FORWARD, CMD_TIME_BACK_10, CMD_TIME_FORWARD_10,
 	CMD_GOTO, CMD_PAUSE, CMD_FOLLOW, CMD_STEP_FINER, CMD_STEP_COARSER, CMD_RANGE_A,
@@ -46,7 +47,8 @@ enum command_id {
 	CMD_FILTER, CMD_SORT_LEFT, CMD_SORT_RIGHT, CMD_INVERT, CMD_BY, CMD_TREE,
 	CMD_TAG, CMD_UNTAG, CMD_ONLY_TAGGED, CMD_COLUMNS, CMD_SORT_MENU, CMD_VIEW_INFO, CMD_CLEAR,
 	CMD_ZOOM_IN, CMD_ZOOM_OUT,
-	CMD_PAN_LEFT, CMD_PAN_RIGHT, CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_LOG,
+	CMD_CURSOR_LEFT, CMD_CURSOR_RIGHT, CMD_PAN_LEFT, CMD_PAN_RIGHT,
+	CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_LOG,
 	CMD_COACH, CMD_MOUSE, CMD_WRITE, CMD_SNAPSHOT, CMD_ALIGN, CMD_REDRAW, CMD_SUSPEND, CMD_QUIT,
 	CMD_TOGGLE, CMD_SHIFT_UP, CMD_SHIFT_DOWN, CMD_RESET,
 	CMD_ACCEPT, CMD_CANCEL, CMD_CHAR_LEFT, CMD_CHAR_RIGHT, CMD_LINE_BEGIN, CMD_LINE_END,
@@ -83,7 +85,7 @@ void keymap_reset(void);
 /* Binds a command to these keys ("Left H Ctrl-B"; "": to none) in all contexts that have it, and unbinds
  * what the keys did there. Ctrl-C always quits. */
 bool keymap_set(enum command_id command, const char *keys, GError **error);
-/* h and l step through time as Left and Right do. */
+/* h and l do what Left and Right do. */
 void keymap_vi(void);
 enum command_id keymap_command(const char *id);	/* CMD_NONE: no such command */
 int keymap_key(const char *name);		/* a name as of keys_name(); UI_KEY_NONE: no such key */

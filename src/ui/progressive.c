@@ -5,6 +5,8 @@
  */
 #include "ui/progressive.h"
 
+#include "ui/timeline_axis.h"
+
 #include "base/timefmt.h"
 
 /* A preview of more bytes takes too long: a request is cut to this, and the backend widens it later. */
@@ -175,18 +177,38 @@ static bool is_about_requests(const struct app *app, const struct place *p, int6
 	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
 }
 
+/* Cells of the timeline come from a preview in their own steps; until it is there, from what covers the range. */
+static struct cover timeline_cover(const struct app *app, const struct timeline_axis *a)
+{
+	const struct extent *e = &app->extent;
+	int64_t step = timeline_axis_step(app, a);
+	struct cover fine = { COVER_UNREAD, true };
+
+	if (step && app->outline)
+		fine = extent_fine_cover(e, a->from_ns, a->to_ns, step);
+	else if (step)
+		fine = extent_retained_cover(e, a->from_ns, a->to_ns, step, false);
+	if (!fine.part)
+		return fine;
+	return app->outline ? extent_cover(e, a->from_ns, a->to_ns) :
+		extent_retained_cover(e, a->from_ns, a->to_ns, 0, false);
+}
+
 void progressive_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
 		[COVER_READ] = app->main, [COVER_PROVISIONAL] = app->preview, [COVER_UNREAD] = app->empty,
 		[COVER_EXACT] = app->preview,
 	};
+	struct timeline_axis axis;
 	int64_t begin, end;
 
 	if (!app->outline && !app->status.stored)
 		return;
 	nav_range(&app->nav, &begin, &end);
-	if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
+	if (p->view->kind == VIEW_TIMELINE && timeline_axis(app, p, &axis))
+		app->cover = timeline_cover(app, &axis);
+	else if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
 		app->cover = extent_retained_cover(&app->extent, begin, end, extent_fine_step(begin, end),
@@ -226,17 +248,30 @@ static bool is_same_range(const struct view_range *a, const struct view_range *b
 	       a->again == b->again;
 }
 
+/* The range on the screen, and the step below a second to decode it in. */
+static void find_shown(const struct app *app, struct place *p, struct view_range *ret)
+{
+	struct timeline_axis axis;
+
+	nav_range(&app->nav, &ret->from_ns, &ret->to_ns);
+	ret->step_ns = extent_fine_step(ret->from_ns, ret->to_ns);
+	if (p->view->kind != VIEW_TIMELINE || !timeline_axis(app, p, &axis))
+		return;
+	ret->from_ns = axis.from_ns;
+	ret->to_ns = axis.to_ns;
+	ret->step_ns = timeline_axis_step(app, &axis);
+}
+
 void progressive_show_range(struct app *app)
 {
-	const struct place *p = nav_top(&app->nav);
+	struct place *p = nav_top(&app->nav);
 	struct view_range l = { 0 };
 	struct extent_sum sum;
 
 	if (!progressive_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||
 	    p->view->kind == VIEW_WATERFALL)
 		return;
-	nav_range(&app->nav, &l.from_ns, &l.to_ns);
-	l.step_ns = extent_fine_step(l.from_ns, l.to_ns);
+	find_shown(app, p, &l);
 	if (!l.step_ns && extent_sum(&app->extent, l.from_ns, l.to_ns, &sum) &&
 	    (double)sum.bytes > LOOK_BYTES) {
 		double share = LOOK_BYTES / (double)sum.bytes;

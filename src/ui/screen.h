@@ -13,9 +13,11 @@ struct screen {
 	bool (*command)(struct app *app, struct place *p, enum command_id command);
 	/* Sorts, filters and finds the selection, after the rows were built. */
 	void (*prepare)(struct app *app, struct place *p);
+	/* A row was clicked and selected, at that column. NULL: nothing more happens. */
+	void (*click)(struct app *app, struct place *p, unsigned x);
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
-extern const struct screen screen_process, screen_log;
+extern const struct screen screen_process, screen_log, screen_timeline;
 const struct screen *screen_of(const struct view *view);
 
 /* The place on top, with its rows built for the timeline and range that are shown; never NULL. */

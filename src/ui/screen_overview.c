@@ -214,4 +214,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	return panes_command(p, id);
 }
 
-const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare };
+const struct screen screen_overview = {
+	.context = CTX_OVERVIEW, .draw = draw, .command = command, .prepare = prepare,
+};

@@ -255,29 +255,11 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 }
 
-/* Explains the letters that are on the screen. */
 static void draw_legend(struct app *app, struct box rows, const struct layout *l, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	bool seen[PART_N] = { false };
-	unsigned x = 0;
+	unsigned x = bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, y);
 
-	for (unsigned i = 0; i < rows.rows; i++) {
-		for (unsigned k = 0; k < l->cells; k++) {
-			char letter = canvas_cell(c, rows.y + i, l->axis + 1 + k)->ch[0];
-
-			for (int part = 0; part < PART_N; part++)
-				seen[part] = seen[part] || part_info[part].letter == letter;
-		}
-	}
-	for (int part = 0; part < PART_N; part++) {
-		char letter[2] = { part_info[part].letter, '\0' };
-
-		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
-			continue;
-		x += canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter) + 1;
-		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
-	}
 	if (x + 14 < c->cols)
 		x += canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
 	if (l->bars != BARS_STATES && x + 14 < c->cols)
@@ -605,4 +587,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	}
 }
 
-const struct screen screen_waterfall = { CTX_WATERFALL, draw, command, prepare };
+const struct screen screen_waterfall = {
+	.context = CTX_WATERFALL, .draw = draw, .command = command, .prepare = prepare,
+};

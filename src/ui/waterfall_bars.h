@@ -22,5 +22,7 @@ void bars_draw_bar(struct app *app, const struct bars_axis *axis, const struct w
 /* marks: underlines annotations, for when no bar is drawn that could have ticks. */
 void bars_draw_states(struct app *app, const struct bars_axis *axis, const struct rows *rows,
 		      const struct waterfall_row *r, bool marks, unsigned y);
+/* Explains the letters of parts that are in the box, in row y. Returns the column behind it. */
+unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y);
 
 #endif

@@ -43,6 +43,7 @@ struct builder {
 	GArray *work;			/* struct work, by lane_row.work */
 	GPtrArray *owned;		/* arrays of cells */
 	const struct second *second;	/* the one that is added now */
+	int64_t begin_ns;		/* of the first second */
 	int64_t from_ns, cell_ns;
 	unsigned cells;
 	int64_t first, last;		/* cells that the second is shown in; first > last: none */
@@ -198,16 +199,20 @@ static void begin_lane(struct builder *b, struct lane_row *r)
 	g_array_append_val(b->work, w);
 }
 
+static uint64_t lane_key(enum lane_kind kind, uint64_t key)
+{
+	return key_int(key_int(0, kind), key);
+}
+
 /* The lane of a key. Its sums of this second are added to what the caller gets: those of the whole range, and those of
  * the cell (NULL: none). */
 static struct lane_row *lane(struct builder *b, enum lane_kind kind, uint64_t key, bool *ret_new)
 {
-	struct lane_row *r = row_map_get(&b->map, key_int(key, kind), sizeof *r, ret_new);
+	struct lane_row *r = row_map_get(&b->map, lane_key(kind, key), sizeof *r, ret_new);
 	if (!*ret_new)
 		return r;
 	r->kind = kind;
-	r->begin_ns = b->cells ? b->from_ns : b->second->begin_ns;
-	r->end_ns = b->cells ? b->from_ns + b->cells * b->cell_ns : b->second->sums_end_ns;
+	r->begin_ns = b->second->begin_ns;
 	begin_lane(b, r);
 	return r;
 }
@@ -268,7 +273,7 @@ static void add_cpu(struct builder *b, const struct cpu_cell *cell)
 static void add_ran_on(struct builder *b, const struct ran_cell *cell)
 {
 	const struct thread_info *t = timeline_thread(b->map.rows->tl, cell->thread);
-	uint32_t at = t ? intmap_get(&b->map.index, key_int(cpu_key(t->host, cell->cpu), LANE_CPU)) : INTMAP_NONE;
+	uint32_t at = t ? intmap_get(&b->map.index, lane_key(LANE_CPU, cpu_key(t->host, cell->cpu))) : INTMAP_NONE;
 	if (at != INTMAP_NONE)
 		add_ran(b, b->map.rows->rows->pdata[at], cell->thread, cell->time_ns);
 }
@@ -281,9 +286,10 @@ static uint64_t thread_key(const struct builder *b, uint32_t thread)
 static const char *lane_name(struct rows *rows, const struct common *c)
 {
 	g_autofree char *name = NULL;
-	if (rows->query.by == BY_CONTAINER)
-		return c->container ? c->container : "?";
-	name = g_strdup_printf("%s/%d", c->comm ? c->comm : "?", rows->query.by == BY_THREAD ? c->tid : c->pid);
+	int32_t id = rows->query.by == BY_THREAD ? c->tid : c->pid;
+	if (rows->query.by == BY_CONTAINER || id < 0)
+		return c->container && rows->query.by == BY_CONTAINER ? c->container : "?";
+	name = g_strdup_printf("%s/%d", c->comm ? c->comm : "?", id);
 	return rows_text(rows, name);
 }
 
@@ -306,7 +312,7 @@ static void add_thread(struct builder *b, const struct thread_cell *cell)
 
 static void add_ran_by(struct builder *b, const struct ran_cell *cell)
 {
-	uint32_t at = intmap_get(&b->map.index, key_int(thread_key(b, cell->thread), LANE_THREADS));
+	uint32_t at = intmap_get(&b->map.index, lane_key(LANE_THREADS, thread_key(b, cell->thread)));
 	if (at != INTMAP_NONE)
 		add_ran(b, b->map.rows->rows->pdata[at], cell->cpu, cell->time_ns);
 }
@@ -386,6 +392,9 @@ static void end_lanes(struct builder *b, guint from)
 		if (r->kind == LANE_THREADS)
 			r->c.name = lane_name(rows, &r->c);
 		set_row(r, rows->tl, &w->whole);
+		if (b->cells)
+			r->begin_ns = b->begin_ns;
+		r->end_ns = b->second->sums_end_ns;
 		if (!b->cells)
 			r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)r->begin_ns);
 		else
@@ -436,6 +445,11 @@ static int compare(const void *va, const void *vb)
 		order = g_strcmp0(a->c.host, b->c.host);
 	if (!order && a->kind == LANE_CPU)
 		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	/* on the screen first what ran */
+	if (!order && a->kind == LANE_THREADS && a->cells) {
+		int64_t x = part_sum_cpu(a->c.part), y = part_sum_cpu(b->c.part);
+		order = (x < y) - (x > y);
+	}
 	if (!order)
 		order = common_compare(&a->c, &b->c);
 	return order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
@@ -464,6 +478,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
+		b.begin_ns = i == range.first ? s->begin_ns : b.begin_ns;
 		if (b.cells)
 			place_second(&b, s);
 		add_second(&b, s);
@@ -705,7 +720,7 @@ const struct view view_timeline = {
 	.id = "timeline", .title = "Timeline",
 	.help = "What each CPU, thread, block device and interrupt did, step by step: who ran, the dominant state "
 		"and all parts of the time.",
-	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "begin_ns", .needs = needs,
 	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq), .build = build,

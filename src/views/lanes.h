@@ -12,7 +12,7 @@
 
 #include "views/common.h"
 
-enum lane_kind { LANE_CPU, LANE_THREADS, LANE_DEVICE, LANE_INTERRUPT, LANE_KIND_N };
+enum lane_kind { LANE_CPU, LANE_DEVICE, LANE_THREADS, LANE_INTERRUPT, LANE_KIND_N };	/* as they are shown */
 extern const char *const lane_kind_name[LANE_KIND_N];	/* "cpu", ... */
 
 /* The dominant state of a cell. */
@@ -35,7 +35,7 @@ struct lane_cell {
 struct lane_row {
 	struct common c;		/* .part of threads; .name: the lane's name */
 	enum lane_kind kind;
-	int64_t begin_ns, end_ns;	/* what the figures are of; end is that of the sums */
+	int64_t begin_ns, end_ns;	/* of the seconds that were summed */
 	int64_t run_ns, idle_ns, unknown_ns, irq_ns;	/* CPUs */
 	int64_t busy_ns, depth_ns;	/* devices */
 	uint32_t depth_max;

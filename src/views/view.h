@@ -13,7 +13,7 @@
 #include "base/value.h"
 #include "state/store/timeline.h"
 
-enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS };
+enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS, VIEW_TIMELINE };
 enum view_by {
 	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
 	BY_CONTAINER, BY_N
