@@ -148,17 +148,6 @@ static void draw_lane(struct app *app, struct place *p, const struct lane_row *r
 	}
 }
 
-/* The column of the cursor: what is there in reverse, a line where nothing is. */
-static void draw_cursor(struct app *app, unsigned y, unsigned x)
-{
-	const char *ch = canvas_cell(app->canvas, y, x)->ch;
-
-	if (!*ch || !strcmp(ch, " "))
-		canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
-	else
-		canvas_add_attr(app->canvas, y, x, 1, STYLE_REVERSE);
-}
-
 /* ---- around the lanes ---- */
 
 /* An instant with as many digits as a cell needs. */
@@ -278,7 +267,7 @@ static void draw_lanes(struct app *app, struct place *p, const struct timeline_a
 
 		if (r->cells && p->rows->query.cells == a->cells)
 			draw_lane(app, p, r, a->cells, box.y + i);
-		draw_cursor(app, box.y + i, x);
+		bars_draw_cursor(app, box.y + i, x);
 		canvas_hit(app->canvas, box.y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
 	}
 	if (t->top + box.rows < p->rows->rows->len)

@@ -153,11 +153,24 @@ static char *tick_text(int64_t ns, int64_t whole, bool unit)
 			       units[u].ns > 1 ? 1 : 0, value, unit ? units[u].name : "");
 }
 
+/* The column of the time cursor; false: it is not on the screen, or there is none. */
+static bool cursor_column(const struct place *p, const struct waterfall *w, const struct layout *l, unsigned *ret)
+{
+	int64_t from, to;
+
+	window(p, w, &from, &to);
+	if (p->mark_ns == TIME_UNKNOWN || p->mark_ns < from || p->mark_ns >= to)
+		return false;
+	*ret = l->axis + 1 + (unsigned)((double)(p->mark_ns - from) / (double)(to - from) * l->cells);
+	return true;
+}
+
 static void draw_axis(struct app *app, struct place *p, const struct waterfall *w,
 		      const struct layout *l, unsigned y)
 {
 	struct canvas *c = app->canvas;
 	int64_t from, to;
+	unsigned mark;
 	g_autofree char *end = NULL;
 
 	window(p, w, &from, &to);
@@ -177,12 +190,8 @@ static void draw_axis(struct app *app, struct place *p, const struct waterfall *
 			canvas_put(c, y, x, l->cells / TICKS, ROLE_AXIS, text);
 	}
 	canvas_put_right(c, y, l->axis + 1, l->cells, ROLE_AXIS, end);
-	if (p->mark_ns >= from && p->mark_ns < to) {
-		double at = (double)(p->mark_ns - from) / (double)(to - from);
-
-		canvas_put(c, y, l->axis + 1 + (unsigned)(at * l->cells), 1, ROLE_HOT,
-			   app->glyphs->sort_down);
-	}
+	if (cursor_column(p, w, l, &mark))
+		canvas_put(c, y, mark, 1, ROLE_HOT, app->glyphs->sort_down);
 }
 
 static void draw_name(struct app *app, const struct waterfall_row *r, const struct layout *l,
@@ -233,6 +242,7 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 {
 	struct canvas *c = app->canvas;
 	char buf[TIMEFMT_LEN];
+	unsigned x;
 
 	draw_name(app, r, l, y);
 	if (keyset_has(&p->table[PANE_MAIN].tags, &r->row))
@@ -248,6 +258,8 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 	canvas_put_right(c, y, l->self, 7, ROLE_DIM, timefmt_duration(buf, r->span->self_ns));
 	draw_bars(app, p, w, r, l, y);
+	if (cursor_column(p, w, l, &x))
+		bars_draw_cursor(app, y, x);
 	if (r == selected(p)) {
 		canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
 		canvas_set_role(c, y, 0, l->axis, ROLE_SELECTED);
@@ -303,23 +315,25 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	}
 }
 
+/* What the selected span's thread did at the time cursor. Returns the number of rows. */
+static unsigned draw_instant(struct app *app, struct place *p, struct box box)
+{
+	const struct waterfall_row *r = selected(p);
+	g_autofree char *text = NULL, *visible = NULL;
+
+	if (!r || p->mark_ns == TIME_UNKNOWN)
+		return 0;
+	text = waterfall_instant(p->rows, r, p->mark_ns);
+	visible = text_visible(text);
+	return draw_line(app, box, ROLE_KEY, visible);
+}
+
 static unsigned detail_rows(unsigned rows, unsigned room)
 {
 	/* The detail gets what the tree leaves, and at least a third. */
 	if (room > rows + 1 && room - rows - 1 >= room / 3)
 		return room - rows - 1;
 	return room / 3 + (room >= 12);
-}
-
-/* BARS_AUTO: two lines a span if that fits for all spans. */
-static void choose_bars(const struct place *p, struct layout *l, unsigned room)
-{
-	unsigned rows = p->rows->rows->len;
-
-	l->bars = p->bars;
-	if (l->bars == BARS_AUTO)
-		l->bars = 2 * rows + 1 + room / 3 <= room ? BARS_BOTH : BARS_STATES;
-	l->lines = l->bars == BARS_BOTH ? 2 : 1;
 }
 
 static void draw_tree(struct app *app, struct place *p, const struct waterfall *w,
@@ -365,12 +379,16 @@ static void draw(struct app *app, struct place *p, struct box box)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
 	room = box.y + box.rows - 1 - y;		/* the last row is the legend */
-	choose_bars(p, &l, room);
+	l.bars = p->bars;
+	l.lines = l.bars == BARS_BOTH ? 2 : 1;
 	detail = detail_rows(p->rows->rows->len * l.lines, room);
 	tree = room - detail - blank;
+	if (p->mark_ns != TIME_UNKNOWN)
+		tree = MIN(tree, room - blank - 3);
 	draw_tree(app, p, w, &l, (struct box){ y, 0, tree, box.cols });
 	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
 	tree = MIN(tree, p->rows->rows->len * l.lines);
+	tree += draw_instant(app, p, (struct box){ y + tree, 0, room >= 12 ? 2 : 1, box.cols });
 	draw_detail(app, p, (struct box){ y + tree + blank, 0,
 					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
 }
@@ -382,7 +400,6 @@ static void turn_bars(struct app *app, struct place *p)
 		[BARS_STATES] = "thread states as letters",
 		[BARS_BOTH] = "bars, and thread states below them",
 		[BARS_ALONE] = "bars only, with annotations as ticks",
-		[BARS_AUTO] = "thread states, and bars if there is room",
 	};
 
 	p->bars = (p->bars + 1) % BARS_N;
@@ -523,6 +540,40 @@ static void pan(struct app *app, struct place *p, double by)
 	p->pan = CLAMP(p->pan + by / p->zoom, 0, 1 - 1 / p->zoom);
 }
 
+/* Moves the time cursor by a cell; at first to an end of the selected span. */
+static void move_cursor(struct app *app, struct place *p, int by)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	const struct waterfall_row *r = selected(p);
+	struct layout l = lay_out(app->canvas->cols);
+	int64_t from, to, cell;
+
+	if (!w || !w->root || !r)
+		return;
+	window(p, w, &from, &to);
+	cell = MAX((to - from) / l.cells, 1);
+	if (p->mark_ns == TIME_UNKNOWN)
+		p->mark_ns = by > 0 ? r->span->begin_ns : r->span->end_ns - 1;
+	else
+		p->mark_ns += by * cell;
+	p->mark_ns = CLAMP(p->mark_ns, w->begin_ns, MAX(w->end_ns - 1, w->begin_ns));
+	if (p->mark_ns < from || p->mark_ns >= to)
+		p->pan = CLAMP((double)(p->mark_ns - w->begin_ns) / (double)MAX(w->end_ns - w->begin_ns, 1) -
+			       0.5 / p->zoom, 0, 1 - 1 / p->zoom);
+}
+
+static void click(struct app *app, struct place *p, unsigned x)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	struct layout l = lay_out(app->canvas->cols);
+	int64_t from, to;
+
+	if (!w || !w->root || x <= l.axis || x > l.axis + l.cells)
+		return;
+	window(p, w, &from, &to);
+	p->mark_ns = from + (int64_t)((double)(to - from) * (x - l.axis - 1) / l.cells);
+}
+
 static void fold_all(struct place *p)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
@@ -568,6 +619,10 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	case CMD_ZOOM_OUT:
 		zoom(p, id == CMD_ZOOM_IN ? 2 : 0.5);
 		return true;
+	case CMD_CURSOR_LEFT:
+	case CMD_CURSOR_RIGHT:
+		move_cursor(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
+		return true;
 	case CMD_PAN_LEFT:
 	case CMD_PAN_RIGHT:
 		pan(app, p, id == CMD_PAN_LEFT ? -0.25 : 0.25);
@@ -588,5 +643,5 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 }
 
 const struct screen screen_waterfall = {
-	.context = CTX_WATERFALL, .draw = draw, .command = command, .prepare = prepare,
+	.context = CTX_WATERFALL, .draw = draw, .command = command, .prepare = prepare, .click = click,
 };

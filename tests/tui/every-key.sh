@@ -130,7 +130,8 @@ waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual
 table | compare | | select a trace or a span first
-waterfall | states | t | and thread states below them
+waterfall | states | | and thread states below them
+waterfall | cursor-left,cursor-right | | cursor +
 waterfall | pan-left | z z ] | changed
 waterfall | pan-right | g z z | changed
 waterfall | zoom-in | | zoom 2x

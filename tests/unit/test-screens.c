@@ -204,6 +204,7 @@ static const struct golden {
 	{ "waterfall-waker", "jj\rw", 24, 80, false, false, false },
 	{ "waterfall-detail", "jj\r\r", 24, 80, false, false, false },
 	{ "waterfall-calls", "jj\r5", 24, 80, false, false, false },
+	{ "waterfall-200x50", "jj\r", 50, 200, false, false, false },
 	{ "timeline-200x50", "v", 50, 200, false, false, false },
 	{ "timeline-zoomed", "vzzzjj", 24, 80, false, false, false },
 	{ "timeline-tagged", "4   v", 24, 80, false, false, false },
