@@ -34,6 +34,18 @@ static bool take_outline(struct app *app)
 	return true;
 }
 
+/* A waterfall shows its whole trace, independent of the range. */
+static struct cover waterfall_cover(const struct app *app, const struct place *p)
+{
+	const struct extent *e = &app->extent;
+	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
+	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
+
+	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
+		return (struct cover){ COVER_PROVISIONAL, false };
+	return (struct cover){ COVER_READ, false };
+}
+
 /* Does a place on the stack show a trace that only the present preview has? */
 static bool holds_shown_trace(const struct app *app, const struct timeline *fresh)
 {
@@ -41,7 +53,7 @@ static bool holds_shown_trace(const struct app *app, const struct timeline *fres
 		const struct place *p = g_ptr_array_index(app->nav.stack, i);
 		uint64_t id = p->view->kind == VIEW_WATERFALL ? p->narrow.trace_id : 0;
 
-		if (id && timeline_trace_spans(app->preview, id) && !timeline_trace_spans(fresh, id))
+		if (id && waterfall_cover(app, p).kind == COVER_PROVISIONAL && !timeline_trace_spans(fresh, id))
 			return true;
 	}
 	return false;
@@ -159,18 +171,6 @@ void progressive_take(struct app *app)
 			"all was read");
 }
 
-/* A waterfall shows its whole trace, independent of the range. */
-static struct cover waterfall_cover(const struct app *app, const struct place *p)
-{
-	const struct extent *e = &app->extent;
-	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
-	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
-
-	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
-		return (struct cover){ COVER_PROVISIONAL, false };
-	return (struct cover){ COVER_READ, false };
-}
-
 /* Can evicted requests be needed for this range? When following, the newest are in memory. */
 static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
 {
@@ -286,6 +286,27 @@ void progressive_show_range(struct app *app)
 		return;
 	app->shown_range = l;
 	app->backend->show_range(app->backend->data, &l);
+}
+
+const struct timeline *progressive_lanes(struct app *app, int64_t from_ns, int64_t to_ns, int64_t cell_ns)
+{
+	const struct decoded_range *w = &app->extent.window;
+	int64_t step = timeline_axis_length(MAX(cell_ns / 4, 1));
+	struct view_range l = { time_floor(from_ns, step), time_floor(to_ns, step) + step, step, true };
+	int64_t first, last;
+
+	/* Until all is read, the waterfall itself may come from a preview. */
+	if (step >= NS_PER_S || !progressive_decodes(app) || !extent_is_whole(&app->extent) ||
+	    !timeline_axis_is_short(app, from_ns, to_ns) || !timeline_coverage(app->main, &first, &last))
+		return NULL;
+	if (app->preview && w->step_ns <= step && w->from_ns <= MAX(l.from_ns, time_floor(first, step)) &&
+	    w->to_ns >= MIN(l.to_ns, time_floor(last, step) + step))
+		return app->preview;
+	if (!is_same_range(&l, &app->shown_range)) {
+		app->shown_range = l;
+		app->backend->show_range(app->backend->data, &l);
+	}
+	return NULL;
 }
 
 const struct extent_strip *progressive_strip(struct app *app)

@@ -6,6 +6,7 @@
 #include "ui/screen_timeline.h"
 
 #include "ui/frame.h"
+#include "ui/lane_cells.h"
 #include "ui/progressive.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
@@ -21,7 +22,6 @@
 #include <string.h>
 
 #define TICKS 5
-#define LEVELS 8		/* glyphs->spark */
 
 static const struct lane_row *lane_at(const struct place *p, size_t i)
 {
@@ -49,71 +49,6 @@ static void prepare(struct app *app, struct place *p)
 
 /* ---- a lane ---- */
 
-static const char *level_glyph(const struct app *app, double share)
-{
-	return app->glyphs->spark[share <= 0 ? 0 : CLAMP((int)(share * LEVELS + 0.999), 1, LEVELS)];
-}
-
-/* Writes the name of the thread into cells in which it ran longest. */
-static void draw_who(struct app *app, const struct place *p, const struct lane_row *r, unsigned cells, unsigned y,
-		     unsigned x)
-{
-	unsigned end;
-
-	for (unsigned i = 0; i < cells; i = MAX(end, i + 1)) {
-		const struct lane_cell *c = &r->cells[i];
-		g_autofree char *name = NULL;
-
-		for (end = i; end < cells && r->cells[end].state == LANE_RUNNING &&
-		     r->cells[end].thread == c->thread; end++)
-			;
-		if (c->state != LANE_RUNNING || c->thread == ID_NONE)
-			continue;
-		name = text_visible(timeline_comm(p->rows->tl, c->thread, r->end_ns));
-		if (*name && text_width(name) + 1 <= end - i) {
-			canvas_put(app->canvas, y, x + i, end - i, ROLE_PART + PART_USER, name);
-			canvas_add_attr(app->canvas, y, x + i, end - i, STYLE_REVERSE);
-		}
-	}
-}
-
-static void draw_cpu_cell(struct app *app, const struct lane_cell *c, unsigned y, unsigned x)
-{
-	struct canvas *to = app->canvas;
-
-	if (c->state == LANE_UNKNOWN)
-		canvas_put(to, y, x, 1, ROLE_PART + PART_UNKNOWN, "?");
-	else if (c->state == LANE_IRQ)
-		canvas_put(to, y, x, 1, ROLE_PART + PART_IRQ, "i");
-	else
-		canvas_put(to, y, x, 1, ROLE_PART + PART_USER, level_glyph(app, c->share));
-}
-
-static void draw_cells(struct app *app, const struct place *p, const struct lane_row *r, unsigned cells, unsigned y,
-		       unsigned x)
-{
-	double most = 0;
-
-	for (unsigned i = 0; i < cells; i++)
-		most = r->cells[i].state == LANE_FIGURE ? MAX(most, r->cells[i].share) : most;
-	for (unsigned i = 0; i < cells; i++) {
-		const struct lane_cell *c = &r->cells[i];
-
-		if (c->state < PART_N) {
-			char letter[2] = { part_info[c->state].letter, '\0' };
-
-			canvas_put(app->canvas, y, x + i, 1, (enum role)(ROLE_PART + c->state), letter);
-		} else if (c->state == LANE_FIGURE) {
-			canvas_put(app->canvas, y, x + i, 1, r->kind == LANE_DEVICE ? ROLE_PART + PART_DISK :
-				   ROLE_PART + PART_IRQ, level_glyph(app, most > 0 ? c->share / most : 0));
-		} else if (c->state != LANE_NOTHING) {
-			draw_cpu_cell(app, c, y, x + i);
-		}
-	}
-	if (r->kind == LANE_CPU)
-		draw_who(app, p, r, cells, y, x);
-}
-
 /* The share of the range that it was on a CPU, busy, or in handlers. */
 static char *lane_sum(const struct lane_row *r)
 {
@@ -137,7 +72,7 @@ static void draw_lane(struct app *app, struct place *p, const struct lane_row *r
 	canvas_put(c, y, 1, names - 7, r->kind == LANE_THREADS ? ROLE_TEXT : ROLE_CRUMB, clipped);
 	canvas_put_right(c, y, names - 5, 4, ROLE_DIM, sum);
 	canvas_put(c, y, names - 1, 1, ROLE_AXIS, app->glyphs->edge);
-	draw_cells(app, p, r, cells, y, names);
+	lane_cells_draw(app, p->rows, r, cells, y, names);
 	canvas_put(c, y, names + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	if (keyset_has(&p->table[PANE_MAIN].tags, &r->c.row))
 		canvas_put(c, y, 0, 1, ROLE_SORTED, app->glyphs->tag);

@@ -4,6 +4,7 @@
 
 #include "ui/strip.h"
 #include "ui/waterfall_bars.h"
+#include "ui/waterfall_lanes.h"
 
 #include "views/span_detail.h"
 
@@ -14,6 +15,7 @@
 
 #define ZOOM_MAX 4096.0
 #define TICKS 5
+#define DETAIL_ROWS 3		/* rows of the detail that lanes leave */
 
 static const struct waterfall_row *row_at(const struct place *p, size_t i)
 {
@@ -328,6 +330,25 @@ static unsigned draw_instant(struct app *app, struct place *p, struct box box)
 	return draw_line(app, box, ROLE_KEY, visible);
 }
 
+/* What else ran: in rows that the detail can do without. Returns the number of rows. */
+static unsigned draw_lanes(struct app *app, struct place *p, const struct waterfall *w, const struct layout *l,
+			   struct box box)
+{
+	struct bars_axis axis = { .x = l->axis + 1, .cells = l->cells };
+	const struct waterfall_row *r = selected(p);
+	unsigned n, x;
+
+	if (!r || box.rows <= DETAIL_ROWS)
+		return 0;
+	window(p, w, &axis.from_ns, &axis.to_ns);
+	n = waterfall_lanes_draw(app, p->rows, r, &axis, p->mark_ns,
+				 (struct box){ box.y, 0, box.rows - DETAIL_ROWS, box.cols });
+	for (unsigned i = 1; i < n && cursor_column(p, w, l, &x); i++)
+		if (!strcmp(canvas_cell(app->canvas, box.y + i, l->axis)->ch, app->glyphs->edge))
+			bars_draw_cursor(app, box.y + i, x);
+	return n;
+}
+
 static unsigned detail_rows(unsigned rows, unsigned room)
 {
 	/* The detail gets what the tree leaves, and at least a third. */
@@ -389,8 +410,9 @@ static void draw(struct app *app, struct place *p, struct box box)
 	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
 	tree = MIN(tree, p->rows->rows->len * l.lines);
 	tree += draw_instant(app, p, (struct box){ y + tree, 0, room >= 12 ? 2 : 1, box.cols });
-	draw_detail(app, p, (struct box){ y + tree + blank, 0,
-					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
+	tree += blank;
+	tree += draw_lanes(app, p, w, &l, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
+	draw_detail(app, p, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
 }
 
 /* Key t: the next way to draw spans. */

@@ -138,13 +138,24 @@ bool timeline_axis_move(const struct app *app, struct place *p, int cells)
 	return true;
 }
 
-int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a)
+int64_t timeline_axis_length(int64_t ns)
+{
+	int64_t cell = 1;
+
+	while (cell < LONGEST_CELL && next_length(cell, false) <= ns)
+		cell = next_length(cell, false);
+	return cell;
+}
+
+bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_ns)
 {
 	struct extent_sum sum;
 
-	if (a->cell_ns >= NS_PER_S || a->to_ns - a->from_ns > VIEW_RANGE_LONGEST_NS)
-		return 0;
-	if (extent_sum(&app->extent, a->from_ns, a->to_ns, &sum) && (double)sum.bytes > FINE_BYTES)
-		return 0;
-	return a->cell_ns;
+	return to_ns - from_ns <= VIEW_RANGE_LONGEST_NS &&
+	       !(extent_sum(&app->extent, from_ns, to_ns, &sum) && (double)sum.bytes > FINE_BYTES);
+}
+
+int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a)
+{
+	return a->cell_ns < NS_PER_S && timeline_axis_is_short(app, a->from_ns, a->to_ns) ? a->cell_ns : 0;
 }

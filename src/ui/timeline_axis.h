@@ -26,6 +26,10 @@ void timeline_axis_scroll(const struct app *app, struct place *p, int cells);
 bool timeline_axis_move(const struct app *app, struct place *p, int cells);
 /* The step to decode it in; 0: seconds do, or it is too long. */
 int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a);
+/* The longest length of a cell that is not longer than this. */
+int64_t timeline_axis_length(int64_t ns);
+/* Is it little enough to be decoded in steps finer than a second? */
+bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_ns);
 /* The cell of the cursor. */
 unsigned timeline_axis_cursor(const struct place *p, const struct timeline_axis *a);
 

@@ -138,3 +138,52 @@ char *waterfall_instant(const struct rows *rows, const struct waterfall_row *row
 		append_running(text, tl, s, at);
 	return g_string_free(text, FALSE);
 }
+
+/* ---- wakers ---- */
+
+/* Prepends a waker to the chain, unless it is there already as the first. */
+static void prepend(GString *text, const char *label)
+{
+	if (g_str_has_prefix(text->str, label))
+		return;
+	if (text->len)
+		g_string_prepend(text, " > ");
+	g_string_prepend(text, label);
+}
+
+char *waterfall_wakers(const struct rows *rows, const struct waterfall_row *row)
+{
+	const struct timeline *tl = rows->tl;
+	const struct span *s = row->span;
+	const struct span_wait *w = why_longest_wait(s, PART_N);
+	GString *text = g_string_new(NULL);
+
+	if (!w || w->part == PART_PREEMPTED || (w->part == PART_TIMER && w->waker == ID_NONE))
+		return g_string_free(text, TRUE);
+	if (w->waker != ID_NONE) {
+		g_autofree char *label = thread_label_new(tl, w->waker, w->wake_ns);
+		prepend(text, label);
+	} else if (*timeline_string(tl, w->waker_irq)) {
+		prepend(text, timeline_string(tl, w->waker_irq));
+	}
+	/* The last link of each depth: who woke the one before. */
+	for (unsigned depth = 1; text->len; depth++) {
+		const struct chain_link *last = NULL;
+		for (uint32_t i = 0; i < s->n_chain; i++)
+			if (s->chain[i].depth == depth && s->chain[i].begin_ns >= w->begin_ns &&
+			    s->chain[i].end_ns <= w->end_ns)
+				last = &s->chain[i];
+		if (!last)
+			break;
+		if (*timeline_string(tl, last->waker_irq))
+			prepend(text, timeline_string(tl, last->waker_irq));
+		if (last->waker == ID_NONE)
+			continue;
+		g_autofree char *label = thread_label_new(tl, last->waker, last->end_ns);
+		prepend(text, label);
+	}
+	if (!text->len)
+		return g_string_free(text, TRUE);
+	g_string_prepend(text, "woken by ");
+	return g_string_free(text, FALSE);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A zoom step of the timeline: a window of 120 cells of 1 ms is decoded at random instants of a trace, and its lanes are
- * built. Beside it, only reading the same records. Prints the median of each in us.
+ * A zoom step of the timeline: a window of 120 cells of 1 ms is decoded at random instants of a trace, and its lanes
+ * are built. Beside it, only reading the same records. Prints the median of each in us.
  *
  * Usage: bench-zoom TRACE_DIR
  */
