@@ -616,7 +616,8 @@ static GETTER(get_handler)
 	static GETTER(lane_##id) \
 	{ \
 		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_IRQ) \
-			return of_kind(row, rows, LANE_CPU, MISSING_INTERRUPTS, ROW(row)->irq_ns); \
+			return of_kind(row, rows, LANE_CPU, MISSING_INTERRUPTS | MISSING_SWITCHES, \
+					ROW(row)->irq_ns); \
 		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_UNKNOWN) \
 			return value_int(VALUE_NS, ROW(row)->unknown_ns); \
 		return ROW(row)->kind == LANE_THREADS ? get_##id(row, rows) : value_none(); \
