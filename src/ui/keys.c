@@ -24,6 +24,8 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_VIEW_LIST] = { "view-list", "More", "Views", "List of all views" },
 	[CMD_VIEW_LOG] = { "view-log", "Log", "Views",
 		"Log: every call and event from this instant on, of the selected process or thread" },
+	[CMD_VIEW_TIMELINE] = { "view-timeline", "lanes", "Views",
+		"Timeline: what CPUs and threads did in this range; of tagged rows, of the selected one" },
 	[CMD_VIEW_NEXT] = { "view-next", "next view", "Views", "Next view" },
 	[CMD_VIEW_PREV] = { "view-prev", "previous view", "Views", "Previous view" },
 	[CMD_DRILL] = { "drill", "open", "Why", "Open the selected row: operation, trace, details" },
@@ -95,16 +97,17 @@ const struct command ui_commands[CMD_N] = {
 		"Facts: units and meaning of the columns, needed events, how to record them" },
 	[CMD_CLEAR] = { "clear", "clear", "Find",
 		"Clear filter and search; if there are none, the sort order" },
-	[CMD_ZOOM_IN] = { "zoom-in", "zoom", "Why", "Zoom in, around the selected span" },
+	[CMD_ZOOM_IN] = { "zoom-in", "zoom", "Why",
+		"Zoom in, around the selected span; in the timeline around the cursor" },
 	[CMD_ZOOM_OUT] = { "zoom-out", "zoom", "Why", "Zoom out" },
 	[CMD_HEATMAP] = { "heatmap", "heat", "Why",
 		"Heatmap: how long what the row is about took, over time" },
 	[CMD_DISTRIBUTION] = { "distribution", "distr", "Why",
 		"Distribution of it; of two tagged rows side by side" },
-	[CMD_CELL_LEFT] = { "cell-left", "cell", "Move", "One cell to the left, earlier" },
-	[CMD_CELL_RIGHT] = { "cell-right", "cell", "Move", "One cell to the right, later" },
 	[CMD_SELECT] = { "select", "select", "Why",
 		"Begin a rectangle at this cell, then end it: what is different in it; U clears it" },
+	[CMD_CURSOR_LEFT] = { "cursor-left", "cursor", "Why", "Cursor to the left: earlier" },
+	[CMD_CURSOR_RIGHT] = { "cursor-right", "cursor", "Why", "Cursor to the right: later" },
 	[CMD_PAN_LEFT] = { "pan-left", "pan", "Why", "Pan to the left" },
 	[CMD_PAN_RIGHT] = { "pan-right", "pan", "Why", "Pan to the right" },
 	[CMD_EXPAND] = { "expand", "expand", "Why", "Show the row's children" },
@@ -152,7 +155,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, '2', CMD_VIEW_2, CTX_LISTS, 4, NULL },
 	{ CTX_VIEWS, '3', CMD_VIEW_3, CTX_LISTS, 5, NULL },
 	{ CTX_VIEWS, '4', CMD_VIEW_4, CTX_LISTS, 6, NULL },
-	{ CTX_VIEWS, '5', CMD_VIEW_5, CTX_VIEWS, 7, NULL },
+	{ CTX_VIEWS, '5', CMD_VIEW_5, CTX_LISTS | CTX_WATERFALL, 7, NULL },
 	{ CTX_VIEWS, '6', CMD_VIEW_6, CTX_LISTS, 15, NULL },
 	{ CTX_VIEWS, '7', CMD_VIEW_7, CTX_LISTS, 16, NULL },
 	{ CTX_VIEWS, '8', CMD_VIEW_8, CTX_LISTS, 17, NULL },
@@ -164,12 +167,13 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_OVERVIEW, UI_KEY_ENTER, CMD_DRILL, CTX_OVERVIEW, 1, "why" },
 	{ CTX_TABLE, UI_KEY_ENTER, CMD_DRILL, CTX_TABLE, 1, "open" },
 	{ CTX_WATERFALL, UI_KEY_ENTER, CMD_DRILL, CTX_WATERFALL, 1, "detail" },
+	{ CTX_TIMELINE, UI_KEY_ENTER, CMD_DRILL, CTX_TIMELINE, 1, "open" },
 	{ CTX_POPUP, UI_KEY_ENTER, CMD_DRILL, CTX_POPUP, 1, "ok" },
 	{ CTX_CHOOSER, UI_KEY_ENTER, CMD_DRILL, CTX_CHOOSER, 1, "ok" },
 	{ CTX_HEATMAP, UI_KEY_ENTER, CMD_DRILL, CTX_HEATMAP, 1, "list" },
 	{ CTX_HEATMAP, ' ', CMD_SELECT, CTX_HEATMAP, 2, NULL },
-	{ CTX_HEATMAP, UI_KEY_LEFT, CMD_CELL_LEFT, NO_BAR, NULL },
-	{ CTX_HEATMAP, UI_KEY_RIGHT, CMD_CELL_RIGHT, NO_BAR, NULL },
+	{ CTX_HEATMAP, UI_KEY_LEFT, CMD_CURSOR_LEFT, NO_BAR, NULL },
+	{ CTX_HEATMAP, UI_KEY_RIGHT, CMD_CURSOR_RIGHT, NO_BAR, NULL },
 	{ CTX_HEATMAP, '<', CMD_TIME_BACK, CTX_HEATMAP, 9, "time" },
 	{ CTX_HEATMAP, '>', CMD_TIME_FORWARD, CTX_HEATMAP, 9, "time" },
 	{ CTX_HEATMAP, 'b', CMD_BY, CTX_HEATMAP, 4, "by" },
@@ -185,20 +189,25 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_WATERFALL, 'l', CMD_LONGEST, CTX_WATERFALL, 4, NULL },
 	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL, 7, NULL },
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
-	{ CTX_WATERFALL, '[', CMD_PAN_LEFT, CTX_WATERFALL, 10, NULL },
-	{ CTX_WATERFALL, ']', CMD_PAN_RIGHT, CTX_WATERFALL, 10, NULL },
-	{ CTX_WATERFALL, 'z', CMD_ZOOM_IN, CTX_WATERFALL, 6, NULL },
-	{ CTX_WATERFALL, 'Z', CMD_ZOOM_OUT, CTX_WATERFALL, 6, NULL },
-	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_ROWS, 2, NULL },
-	{ CTX_ROWS, 'E', CMD_EXPORT_AS, CTX_ROWS, 21, NULL },
+	{ CTX_VIEWS, 'v', CMD_VIEW_TIMELINE, CTX_WATERFALL, 11, NULL },
+	{ CTX_PAINTED, '[', CMD_PAN_LEFT, CTX_PAINTED, 10, NULL },
+	{ CTX_PAINTED, ']', CMD_PAN_RIGHT, CTX_PAINTED, 10, NULL },
+	{ CTX_PAINTED, 'z', CMD_ZOOM_IN, CTX_PAINTED, 6, NULL },
+	{ CTX_PAINTED, 'Z', CMD_ZOOM_OUT, CTX_PAINTED, 6, NULL },
+	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_LISTS | CTX_WATERFALL, 2, NULL },
+	{ CTX_ROWS, 'E', CMD_EXPORT_AS, CTX_LISTS | CTX_WATERFALL, 21, NULL },
 	{ CTX_VIEWS, 'y', CMD_COPY, CTX_WATERFALL, 8, NULL },
 	{ CTX_VIEWS, 's', CMD_SAVE, CTX_VIEWS, 22, NULL },
 	{ CTX_VIEWS, 'D', CMD_SCREENSHOT, NO_BAR, NULL },
 	{ CTX_VIEWS, 'S', CMD_SAVE_TRACE, CTX_VIEWS, 23, NULL },
 	{ CTX_VIEWS, 'n', CMD_NEXT, CTX_LISTS, 9, NULL },
 	{ CTX_VIEWS, 'N', CMD_PREV, NO_BAR, NULL },
-	{ CTX_ROWS, UI_KEY_LEFT, CMD_TIME_BACK, NO_BAR, NULL },
-	{ CTX_ROWS, UI_KEY_RIGHT, CMD_TIME_FORWARD, NO_BAR, NULL },
+	{ CTX_PAINTED, UI_KEY_LEFT, CMD_CURSOR_LEFT, NO_BAR, NULL },
+	{ CTX_PAINTED, UI_KEY_RIGHT, CMD_CURSOR_RIGHT, CTX_PAINTED, 11, NULL },
+	{ CTX_PAINTED, '<', CMD_TIME_BACK, NO_BAR, NULL },
+	{ CTX_PAINTED, '>', CMD_TIME_FORWARD, NO_BAR, NULL },
+	{ CTX_LISTS, UI_KEY_LEFT, CMD_TIME_BACK, NO_BAR, NULL },
+	{ CTX_LISTS, UI_KEY_RIGHT, CMD_TIME_FORWARD, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_SLEFT, CMD_TIME_BACK_10, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_SRIGHT, CMD_TIME_FORWARD_10, NO_BAR, NULL },
 	{ CTX_VIEWS, '{', CMD_TIME_BACK_10, NO_BAR, NULL },
@@ -209,8 +218,8 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, 'F', CMD_FOLLOW, CTX_LISTS, 14, NULL },
 	{ CTX_LISTS, 'z', CMD_STEP_FINER, NO_BAR, NULL },
 	{ CTX_LISTS, 'Z', CMD_STEP_COARSER, NO_BAR, NULL },
-	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS, 19, NULL },
-	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS, 20, NULL },
+	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS | CTX_TIMELINE, 19, NULL },
+	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS | CTX_TIMELINE, 20, NULL },
 	{ CTX_VIEWS, 'R', CMD_RANGE_CLEAR, NO_BAR, NULL },
 	{ CTX_ROWS, ')', CMD_ERROR_NEXT, NO_BAR, NULL },
 	{ CTX_ROWS, '(', CMD_ERROR_PREV, NO_BAR, NULL },
@@ -227,26 +236,26 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_MOVING, UI_KEY_END, CMD_BOTTOM, NO_BAR, NULL },
 	{ CTX_MOVING, 'G', CMD_BOTTOM, NO_BAR, NULL },
 	{ CTX_ROWS, '/', CMD_SEARCH, CTX_LISTS, 11, NULL },
-	{ CTX_LISTS, '\\', CMD_FILTER, CTX_LISTS, 12, NULL },
-	{ CTX_LISTS, UI_KEY_F(4), CMD_FILTER, NO_BAR, NULL },
+	{ CTX_LISTS | CTX_TIMELINE, '\\', CMD_FILTER, CTX_LISTS | CTX_TIMELINE, 12, NULL },
+	{ CTX_LISTS | CTX_TIMELINE, UI_KEY_F(4), CMD_FILTER, NO_BAR, NULL },
 	{ CTX_LISTS, '<', CMD_SORT_LEFT, CTX_TABLE, 9, NULL },
 	{ CTX_LISTS, '>', CMD_SORT_RIGHT, CTX_TABLE, 9, NULL },
 	{ CTX_LISTS, 'I', CMD_INVERT, NO_BAR, NULL },
-	{ CTX_LISTS, 'H', CMD_BY, CTX_TABLE, 23, NULL },
+	{ CTX_LISTS | CTX_TIMELINE, 'H', CMD_BY, CTX_TABLE | CTX_TIMELINE, 23, NULL },
 	{ CTX_LISTS, 't', CMD_TREE, NO_BAR, NULL },
 	{ CTX_LISTS, UI_KEY_F(5), CMD_TREE, NO_BAR, NULL },
 	{ CTX_ROWS, ' ', CMD_TAG, NO_BAR, NULL },
 	{ CTX_VIEWS, 'U', CMD_UNTAG, NO_BAR, NULL },
-	{ CTX_LISTS, 'T', CMD_ONLY_TAGGED, NO_BAR, NULL },
+	{ CTX_LISTS | CTX_TIMELINE, 'T', CMD_ONLY_TAGGED, NO_BAR, NULL },
 	{ CTX_LISTS, 'f', CMD_COLUMNS, CTX_TABLE, 21, NULL },
 	{ CTX_LISTS, 'o', CMD_SORT_MENU, NO_BAR, NULL },
 	{ CTX_LISTS, UI_KEY_F(6), CMD_SORT_MENU, NO_BAR, NULL },
-	{ CTX_LISTS, 'u', CMD_CLEAR, NO_BAR, NULL },
+	{ CTX_LISTS | CTX_TIMELINE, 'u', CMD_CLEAR, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_F(7), CMD_VIEW_INFO, CTX_TABLE, 20, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '+', CMD_EXPAND, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '-', CMD_COLLAPSE, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '*', CMD_EXPAND_ALL, NO_BAR, NULL },
-	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_WATERFALL | CTX_HEATMAP | CTX_POPUP | CTX_CHOOSER, 3, NULL },
+	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_PAINTED | CTX_HEATMAP | CTX_POPUP | CTX_CHOOSER, 3, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE_CHAR, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR, NULL },
@@ -426,7 +435,7 @@ unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_en
 			} else {
 				bool f2 = last && last->key == UI_KEY_F(2);
 
-				make_entry(&ret[n], b, context != CTX_WATERFALL && (f2 ||
+				make_entry(&ret[n], b, !(context & CTX_PAINTED) && (f2 ||
 					   (digit && !g_ascii_isdigit(b->key & 0x7f) &&
 					    b->key != UI_KEY_F(2))));
 				used += entry_cols(&ret[n++]);
@@ -476,7 +485,7 @@ void ui_print_keys(FILE *out)
 void ui_print_bindings(FILE *out)
 {
 	static const char *const names[CTX_N] = {
-		"overview", "table", "waterfall", "popup", "prompt", "chooser", "heatmap",
+		"overview", "table", "waterfall", "popup", "prompt", "chooser", "heatmap", "timeline",
 	};
 	size_t n;
 	const struct key_binding *all = keymap(&n);
@@ -679,8 +688,8 @@ static void add(int key, enum command_id command, unsigned contexts)
 
 void keymap_vi(void)
 {
-	add('h', CMD_TIME_BACK, CTX_ROWS);
-	add('h', CMD_CELL_LEFT, CTX_HEATMAP);
-	add('l', CMD_CELL_RIGHT, CTX_HEATMAP);
+	add('h', CMD_TIME_BACK, CTX_LISTS);
+	add('h', CMD_CURSOR_LEFT, CTX_PAINTED | CTX_HEATMAP);
+	add('l', CMD_CURSOR_RIGHT, CTX_TIMELINE | CTX_HEATMAP);
 	add('l', CMD_TIME_FORWARD, CTX_LISTS);	/* in a waterfall: the longest child */
 }

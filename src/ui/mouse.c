@@ -29,8 +29,9 @@ static bool same(const struct canvas_hit *a, const struct canvas_hit *b)
 	return a->hit == b->hit && a->of == b->of && a->value == b->value && a->y == b->y;
 }
 
-static void click_row(struct app *app, struct place *p, const struct canvas_hit *h, bool twice)
+static void click_row(struct app *app, struct place *p, const struct canvas_hit *h, unsigned x, bool twice)
 {
+	const struct screen *screen = screen_of(p->view);
 	int pane = pane_of(p, h->of);
 	struct focus f;
 
@@ -40,6 +41,8 @@ static void click_row(struct app *app, struct place *p, const struct canvas_hit 
 	p->pane = (enum pane)pane;
 	f = place_focus(p);
 	table_select(f.table, f.rows, (size_t)h->value);
+	if (screen->click)
+		screen->click(app, p, x);
 	if (twice)
 		app_command(app, CMD_DRILL);
 }
@@ -51,7 +54,7 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 	struct focus f;
 	bool descending;
 
-	if (pane < 0 || p->view->kind == VIEW_WATERFALL)
+	if (pane < 0 || p->view->kind == VIEW_WATERFALL || p->view->kind == VIEW_TIMELINE)
 		return;
 	app_touch(app);
 	p->pane = (enum pane)pane;
@@ -86,7 +89,7 @@ static void click_line(struct app *app, size_t line, bool twice)
 		app_command(app, CMD_DRILL);
 }
 
-static void click(struct app *app, const struct canvas_hit *h, bool twice)
+static void click(struct app *app, const struct canvas_hit *h, unsigned x, bool twice)
 {
 	struct place *p;
 
@@ -105,7 +108,7 @@ static void click(struct app *app, const struct canvas_hit *h, bool twice)
 	}
 	p = app_place(app);
 	if (h->hit == HIT_ROW)
-		click_row(app, p, h, twice);
+		click_row(app, p, h, x, twice);
 	else if (h->hit == HIT_HEADER)
 		click_header(app, p, h);
 	else if (h->hit == HIT_TIME)
@@ -153,5 +156,5 @@ void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gin
 	/* A third click counts as a first one. */
 	app->clicked.at_us = twice ? 0 : now_us;
 	if (h.hit != HIT_NONE)
-		click(app, &h, twice);
+		click(app, &h, x, twice);
 }

@@ -27,7 +27,7 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 	p->zoom = 1;
 	p->mark_ns = TIME_UNKNOWN;
 	p->select_kind = -1;
-	p->select_pid = -1;
+	p->select_pid = p->select_tid = -1;
 	/* Enter on the first screen explains the slowest request. */
 	p->pane = view->kind == VIEW_OVERVIEW ? PANE_CAUSES : PANE_MAIN;
 	return p;
@@ -174,6 +174,12 @@ static void copy_target(struct place *p, const struct place *from)
 	p->select_span = from->select_span;
 	p->select_kind = from->select_kind;
 	p->select_pid = from->select_pid;
+	p->select_tid = from->select_tid;
+	if (from->cell_ns) {
+		p->axis_ns = from->axis_ns;
+		p->cell_ns = from->cell_ns;
+		p->axis_nav_ns = from->axis_nav_ns;
+	}
 	p->narrow.host = from->narrow.host;
 	if (from->narrow.by != from->view->default_by)
 		p->narrow.by = from->narrow.by;

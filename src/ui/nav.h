@@ -39,10 +39,14 @@ struct place {
 	double zoom;			/* waterfall: >= 1; 1 shows the whole trace */
 	double pan;			/* waterfall: left edge, 0 .. 1 - 1 / zoom of the trace */
 	unsigned bars;			/* enum bars (waterfall_bars.h) */
-	int64_t mark_ns;		/* an instant to mark; TIME_UNKNOWN: none */
+	int64_t mark_ns;		/* an instant to mark, in timeline and waterfall the cursor; TIME_UNKNOWN:
+					 * none */
+	int64_t axis_ns, cell_ns;	/* timeline (timeline_axis.h): begin and length of cells; .cell_ns 0: not
+					 * chosen yet */
+	int64_t axis_nav_ns;		/* timeline: beginning of the range for which .axis_ns was set */
 	uint64_t select_span;		/* span to select when rows were built; 0: none */
 	int select_kind;		/* its half; -1: any */
-	int32_t select_pid;		/* process to select, likewise; -1: none */
+	int32_t select_pid, select_tid;	/* process, thread to select, likewise; -1: none */
 	struct metric_place *metric;	/* heatmap, distribution; NULL: not used so far, or another view; owned */
 	struct intmap *among;		/* the only traces of a list (.narrow.among), or NULL; owned */
 	gint64 built_us, build_cost_us;	/* monotonic: when .rows were built, and how long that took */

@@ -5,6 +5,8 @@
  */
 #include "ui/progressive.h"
 
+#include "ui/timeline_axis.h"
+
 #include "base/timefmt.h"
 
 /* A preview of more bytes takes too long: a request is cut to this, and the backend widens it later. */
@@ -32,6 +34,18 @@ static bool take_outline(struct app *app)
 	return true;
 }
 
+/* A waterfall shows its whole trace, independent of the range. */
+static struct cover waterfall_cover(const struct app *app, const struct place *p)
+{
+	const struct extent *e = &app->extent;
+	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
+	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
+
+	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
+		return (struct cover){ COVER_PROVISIONAL, false };
+	return (struct cover){ COVER_READ, false };
+}
+
 /* Does a place on the stack show a trace that only the present preview has? */
 static bool holds_shown_trace(const struct app *app, const struct timeline *fresh)
 {
@@ -39,7 +53,7 @@ static bool holds_shown_trace(const struct app *app, const struct timeline *fres
 		const struct place *p = g_ptr_array_index(app->nav.stack, i);
 		uint64_t id = p->view->kind == VIEW_WATERFALL ? p->narrow.trace_id : 0;
 
-		if (id && timeline_trace_spans(app->preview, id) && !timeline_trace_spans(fresh, id))
+		if (id && waterfall_cover(app, p).kind == COVER_PROVISIONAL && !timeline_trace_spans(fresh, id))
 			return true;
 	}
 	return false;
@@ -157,22 +171,27 @@ void progressive_take(struct app *app)
 			"all was read");
 }
 
-/* A waterfall shows its whole trace, independent of the range. */
-static struct cover waterfall_cover(const struct app *app, const struct place *p)
-{
-	const struct extent *e = &app->extent;
-	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
-	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
-
-	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
-		return (struct cover){ COVER_PROVISIONAL, false };
-	return (struct cover){ COVER_READ, false };
-}
-
 /* Can evicted requests be needed for this range? When following, the newest are in memory. */
 static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
 {
 	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
+}
+
+/* Cells of the timeline come from a preview in their own steps; until it is there, from what covers the range. */
+static struct cover timeline_cover(const struct app *app, const struct timeline_axis *a)
+{
+	const struct extent *e = &app->extent;
+	int64_t step = timeline_axis_step(app, a);
+	struct cover fine = { COVER_UNREAD, true };
+
+	if (step && app->outline)
+		fine = extent_fine_cover(e, a->from_ns, a->to_ns, step);
+	else if (step)
+		fine = extent_retained_cover(e, a->from_ns, a->to_ns, step, false);
+	if (!fine.part)
+		return fine;
+	return app->outline ? extent_cover(e, a->from_ns, a->to_ns) :
+		extent_retained_cover(e, a->from_ns, a->to_ns, 0, false);
 }
 
 void progressive_choose(struct app *app, struct place *p)
@@ -181,6 +200,7 @@ void progressive_choose(struct app *app, struct place *p)
 		[COVER_READ] = app->main, [COVER_PROVISIONAL] = app->preview, [COVER_UNREAD] = app->empty,
 		[COVER_EXACT] = app->preview,
 	};
+	struct timeline_axis axis;
 	int64_t begin, end;
 
 	if (!app->outline && !app->status.stored)
@@ -188,6 +208,8 @@ void progressive_choose(struct app *app, struct place *p)
 	nav_range(&app->nav, &begin, &end);
 	if (p->view->kind == VIEW_HEATMAP)	/* of all that is read */
 		app->cover = (struct cover){ .kind = COVER_READ };
+	else if (p->view->kind == VIEW_TIMELINE && timeline_axis(app, p, &axis))
+		app->cover = timeline_cover(app, &axis);
 	else if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
@@ -228,17 +250,30 @@ static bool is_same_range(const struct view_range *a, const struct view_range *b
 	       a->again == b->again;
 }
 
+/* The range on the screen, and the step below a second to decode it in. */
+static void find_shown(const struct app *app, struct place *p, struct view_range *ret)
+{
+	struct timeline_axis axis;
+
+	nav_range(&app->nav, &ret->from_ns, &ret->to_ns);
+	ret->step_ns = extent_fine_step(ret->from_ns, ret->to_ns);
+	if (p->view->kind != VIEW_TIMELINE || !timeline_axis(app, p, &axis))
+		return;
+	ret->from_ns = axis.from_ns;
+	ret->to_ns = axis.to_ns;
+	ret->step_ns = timeline_axis_step(app, &axis);
+}
+
 void progressive_show_range(struct app *app)
 {
-	const struct place *p = nav_top(&app->nav);
+	struct place *p = nav_top(&app->nav);
 	struct view_range l = { 0 };
 	struct extent_sum sum;
 
 	if (!progressive_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||
 	    p->view->kind == VIEW_WATERFALL)
 		return;
-	nav_range(&app->nav, &l.from_ns, &l.to_ns);
-	l.step_ns = extent_fine_step(l.from_ns, l.to_ns);
+	find_shown(app, p, &l);
 	if (!l.step_ns && extent_sum(&app->extent, l.from_ns, l.to_ns, &sum) &&
 	    (double)sum.bytes > LOOK_BYTES) {
 		double share = LOOK_BYTES / (double)sum.bytes;
@@ -253,6 +288,27 @@ void progressive_show_range(struct app *app)
 		return;
 	app->shown_range = l;
 	app->backend->show_range(app->backend->data, &l);
+}
+
+const struct timeline *progressive_lanes(struct app *app, int64_t from_ns, int64_t to_ns, int64_t cell_ns)
+{
+	const struct decoded_range *w = &app->extent.window;
+	int64_t step = timeline_axis_length(MAX(cell_ns / 4, 1));
+	struct view_range l = { time_floor(from_ns, step), time_floor(to_ns, step) + step, step, true };
+	int64_t first, last;
+
+	/* Until all is read, the waterfall itself may come from a preview. */
+	if (step >= NS_PER_S || !progressive_decodes(app) || !extent_is_whole(&app->extent) ||
+	    !timeline_axis_is_short(app, from_ns, to_ns) || !timeline_coverage(app->main, &first, &last))
+		return NULL;
+	if (app->preview && w->step_ns <= step && w->from_ns <= MAX(l.from_ns, time_floor(first, step)) &&
+	    w->to_ns >= MIN(l.to_ns, time_floor(last, step) + step))
+		return app->preview;
+	if (!is_same_range(&l, &app->shown_range)) {
+		app->shown_range = l;
+		app->backend->show_range(app->backend->data, &l);
+	}
+	return NULL;
 }
 
 const struct extent_strip *progressive_strip(struct app *app)

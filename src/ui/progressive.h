@@ -14,6 +14,9 @@ void progressive_take(struct app *app);
 void progressive_choose(struct app *app, struct place *p);
 /* Tells the backend which range is on the screen. */
 void progressive_show_range(struct app *app);
+/* The timeline for the lanes of a waterfall: a preview of [from_ns, to_ns) in steps of at most a quarter of cell_ns;
+ * NULL: it is requested, or cannot be had. Valid until the next progressive_take(). */
+const struct timeline *progressive_lanes(struct app *app, int64_t from_ns, int64_t to_ns, int64_t cell_ns);
 /* Can the backend decode steps below a second? */
 bool progressive_decodes(const struct app *app);
 /* The strip of the whole trace. Valid until the timelines change. */

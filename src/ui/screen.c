@@ -3,6 +3,7 @@
 #include "ui/screen.h"
 
 #include "ui/progressive.h"
+#include "ui/timeline_axis.h"
 
 #include "base/timefmt.h"
 #include "views/logview.h"
@@ -19,6 +20,8 @@ const struct screen *screen_of(const struct view *view)
 		return &screen_overview;
 	case VIEW_WATERFALL:
 		return &screen_waterfall;
+	case VIEW_TIMELINE:
+		return &screen_timeline;
 	case VIEW_PROCESS:
 		return &screen_process;
 	case VIEW_HEATMAP:
@@ -61,29 +64,41 @@ static void place_range(const struct app *app, const struct place *p, int64_t *r
 static void build(struct app *app, struct place *p)
 {
 	gint64 begun_us = g_get_monotonic_time();
+	struct timeline_axis axis;
 	struct view_query q;
 
 	if (p->host)
 		p->narrow.host = find_host(app->tl, p->host);
 	q = place_query(p);
 	place_range(app, p, &q.from_ns, &q.to_ns);
+	p->from_ns = q.from_ns;
+	p->to_ns = q.to_ns;
+	if (p->view->kind == VIEW_TIMELINE && timeline_axis(app, p, &axis)) {
+		q.from_ns = axis.from_ns;
+		q.to_ns = axis.to_ns;
+		q.cells = axis.cells;
+	}
 	if (screen_of(p->view)->query)
 		screen_of(p->view)->query(app, p, &q);
 	q.ended_ns = ENDED_SHOWN_NS;
 	q.alerts = app->options->alerts;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
-	p->from_ns = q.from_ns;
-	p->to_ns = q.to_ns;
 	p->built_us = g_get_monotonic_time();
 	p->build_cost_us = p->built_us - begun_us;
 	screen_of(p->view)->prepare(app, p);
 }
 
 /* Did the range change since the rows were built? */
-static bool range_moved(const struct app *app, const struct place *p)
+static bool range_moved(const struct app *app, struct place *p)
 {
+	const struct view_query *q = &p->rows->query;
+	struct timeline_axis axis;
 	int64_t from, to;
+
+	if (p->view->kind == VIEW_TIMELINE && timeline_axis(app, p, &axis) &&
+	    (axis.from_ns != q->from_ns || axis.to_ns != q->to_ns || axis.cells != q->cells))
+		return true;
 
 	place_range(app, p, &from, &to);
 	return from != p->from_ns || to != p->to_ns;

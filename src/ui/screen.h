@@ -17,9 +17,11 @@ struct screen {
 	void (*query)(struct app *app, struct place *p, struct view_query *q);
 	/* Were the rows built for another size of the canvas? NULL: rows do not depend on it. */
 	bool (*is_resized)(const struct app *app, const struct place *p);
+	/* A row was clicked and selected, at that column. NULL: nothing more happens. */
+	void (*click)(struct app *app, struct place *p, unsigned x);
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
-extern const struct screen screen_process, screen_log, screen_heatmap, screen_distribution;
+extern const struct screen screen_process, screen_log, screen_heatmap, screen_distribution, screen_timeline;
 const struct screen *screen_of(const struct view *view);
 
 /* The place on top, with its rows built for the timeline and range that are shown; never NULL. */

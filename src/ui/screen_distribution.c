@@ -197,4 +197,6 @@ static void prepare(struct app *app, struct place *p)
 	t->bound = false;
 }
 
-const struct screen screen_distribution = { CTX_TABLE, draw, command, prepare, query, is_resized };
+const struct screen screen_distribution = {
+	.context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare, .query = query, .is_resized = is_resized,
+};

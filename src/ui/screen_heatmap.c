@@ -660,9 +660,9 @@ static bool in_picture(struct app *app, struct place *place, struct picture *p, 
 			return true;
 		}
 	switch (id) {
-	case CMD_CELL_LEFT:
-	case CMD_CELL_RIGHT:
-		move_column(app, p, id == CMD_CELL_LEFT ? -1 : 1);
+	case CMD_CURSOR_LEFT:
+	case CMD_CURSOR_RIGHT:
+		move_column(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
 		return true;
 	case CMD_SELECT:
 		select_corner(app, place, p);
@@ -693,7 +693,7 @@ static bool command(struct app *app, struct place *place, enum command_id id)
 		g_free(p.cells);
 		return done;
 	}
-	return id == CMD_SELECT || id == CMD_CELL_LEFT || id == CMD_CELL_RIGHT || id == CMD_DRILL;
+	return id == CMD_SELECT || id == CMD_CURSOR_LEFT || id == CMD_CURSOR_RIGHT || id == CMD_DRILL;
 }
 
 /* The row of the selected cell is that of the table: it is what is copied. */
@@ -709,4 +709,6 @@ static void prepare(struct app *app, struct place *place)
 	g_free(p.cells);
 }
 
-const struct screen screen_heatmap = { CTX_HEATMAP, draw, command, prepare, query, is_resized };
+const struct screen screen_heatmap = {
+	.context = CTX_HEATMAP, .draw = draw, .command = command, .prepare = prepare, .query = query, .is_resized = is_resized,
+};

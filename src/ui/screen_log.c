@@ -356,6 +356,8 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 		q.tid = row->drill.tid;
 	if (row && p->view->kind == VIEW_WATERFALL)
 		waterfall_where(p->rows, row, &q.tid, &at);
+	if (p->view->kind == VIEW_TIMELINE)
+		at = p->mark_ns;
 	crumb = q.tid >= 0 ? g_strdup_printf("log of %d", q.tid) :
 		q.pid >= 0 ? g_strdup_printf("log of %d", q.pid) : g_strdup("log");
 	app_pause(app);
@@ -364,4 +366,4 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	app_open(app, to);
 }
 
-const struct screen screen_log = { CTX_TABLE, draw, command, prepare, NULL, NULL };
+const struct screen screen_log = { .context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare };

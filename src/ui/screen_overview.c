@@ -311,4 +311,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	return true;
 }
 
-const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare, NULL, NULL };
+const struct screen screen_overview = {
+	.context = CTX_OVERVIEW, .draw = draw, .command = command, .prepare = prepare,
+};

@@ -138,4 +138,4 @@ static void prepare(struct app *app, struct place *p)
 	screen_table.prepare(app, p);
 }
 
-const struct screen screen_phases = { CTX_TABLE, draw, NULL, prepare, NULL, NULL };
+const struct screen screen_phases = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };

@@ -113,4 +113,4 @@ static void draw(struct app *app, struct place *p, struct box box)
 		draw_empty(app, p, table);
 }
 
-const struct screen screen_table = { CTX_TABLE, draw, NULL, prepare, NULL, NULL };
+const struct screen screen_table = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };

@@ -4,6 +4,7 @@
 
 #include "ui/strip.h"
 #include "ui/waterfall_bars.h"
+#include "ui/waterfall_lanes.h"
 
 #include "views/span_detail.h"
 
@@ -14,6 +15,7 @@
 
 #define ZOOM_MAX 4096.0
 #define TICKS 5
+#define DETAIL_ROWS 3		/* rows of the detail that lanes leave */
 
 static const struct waterfall_row *row_at(const struct place *p, size_t i)
 {
@@ -153,11 +155,24 @@ static char *tick_text(int64_t ns, int64_t whole, bool unit)
 			       units[u].ns > 1 ? 1 : 0, value, unit ? units[u].name : "");
 }
 
+/* The column of the time cursor; false: it is not on the screen, or there is none. */
+static bool cursor_column(const struct place *p, const struct waterfall *w, const struct layout *l, unsigned *ret)
+{
+	int64_t from, to;
+
+	window(p, w, &from, &to);
+	if (p->mark_ns == TIME_UNKNOWN || p->mark_ns < from || p->mark_ns >= to)
+		return false;
+	*ret = l->axis + 1 + (unsigned)((double)(p->mark_ns - from) / (double)(to - from) * l->cells);
+	return true;
+}
+
 static void draw_axis(struct app *app, struct place *p, const struct waterfall *w,
 		      const struct layout *l, unsigned y)
 {
 	struct canvas *c = app->canvas;
 	int64_t from, to;
+	unsigned mark;
 	g_autofree char *end = NULL;
 
 	window(p, w, &from, &to);
@@ -177,12 +192,8 @@ static void draw_axis(struct app *app, struct place *p, const struct waterfall *
 			canvas_put(c, y, x, l->cells / TICKS, ROLE_AXIS, text);
 	}
 	canvas_put_right(c, y, l->axis + 1, l->cells, ROLE_AXIS, end);
-	if (p->mark_ns >= from && p->mark_ns < to) {
-		double at = (double)(p->mark_ns - from) / (double)(to - from);
-
-		canvas_put(c, y, l->axis + 1 + (unsigned)(at * l->cells), 1, ROLE_HOT,
-			   app->glyphs->sort_down);
-	}
+	if (cursor_column(p, w, l, &mark))
+		canvas_put(c, y, mark, 1, ROLE_HOT, app->glyphs->sort_down);
 }
 
 static void draw_name(struct app *app, const struct waterfall_row *r, const struct layout *l,
@@ -233,6 +244,7 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 {
 	struct canvas *c = app->canvas;
 	char buf[TIMEFMT_LEN];
+	unsigned x;
 
 	draw_name(app, r, l, y);
 	if (keyset_has(&p->table[PANE_MAIN].tags, &r->row))
@@ -248,6 +260,8 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 	canvas_put_right(c, y, l->self, 7, ROLE_DIM, timefmt_duration(buf, r->span->self_ns));
 	draw_bars(app, p, w, r, l, y);
+	if (cursor_column(p, w, l, &x))
+		bars_draw_cursor(app, y, x);
 	if (r == selected(p)) {
 		canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
 		canvas_set_role(c, y, 0, l->axis, ROLE_SELECTED);
@@ -255,30 +269,11 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 }
 
-/* Explains the letters that are on the screen. */
 static void draw_legend(struct app *app, struct box rows, const struct layout *l, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	bool seen[PART_N] = { false };
-	unsigned x = 0;
+	unsigned x = bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, y);
 
-	for (unsigned i = 0; i < rows.rows; i++) {
-		for (unsigned k = 0; k < l->cells; k++) {
-			char letter = canvas_cell(c, rows.y + i, l->axis + 1 + k)->ch[0];
-
-			for (int part = 0; part < PART_N; part++)
-				seen[part] = seen[part] || part_info[part].letter == letter;
-		}
-	}
-	for (int part = 0; part < PART_N; part++) {
-		char letter[2] = { part_info[part].letter, '\0' };
-
-		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
-			continue;
-		canvas_add_attr(c, y, x, canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter), STYLE_FILL);
-		x += 2;
-		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
-	}
 	if (x + 14 < c->cols)
 		x += canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
 	if (l->bars != BARS_STATES && x + 14 < c->cols)
@@ -322,23 +317,44 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	}
 }
 
+/* What the selected span's thread did at the time cursor. Returns the number of rows. */
+static unsigned draw_instant(struct app *app, struct place *p, struct box box)
+{
+	const struct waterfall_row *r = selected(p);
+	g_autofree char *text = NULL, *visible = NULL;
+
+	if (!r || p->mark_ns == TIME_UNKNOWN)
+		return 0;
+	text = waterfall_instant(p->rows, r, p->mark_ns);
+	visible = text_visible(text);
+	return draw_line(app, box, ROLE_KEY, visible);
+}
+
+/* What else ran: in rows that the detail can do without. Returns the number of rows. */
+static unsigned draw_lanes(struct app *app, struct place *p, const struct waterfall *w, const struct layout *l,
+			   struct box box)
+{
+	struct bars_axis axis = { .x = l->axis + 1, .cells = l->cells };
+	const struct waterfall_row *r = selected(p);
+	unsigned n, x;
+
+	if (!r || box.rows <= DETAIL_ROWS)
+		return 0;
+	window(p, w, &axis.from_ns, &axis.to_ns);
+	n = waterfall_lanes_draw(app, p->rows, r, &axis, p->mark_ns,
+				 (struct box){ box.y, 0, box.rows - DETAIL_ROWS, box.cols });
+	for (unsigned i = 1; i < n && cursor_column(p, w, l, &x); i++)
+		if (!strcmp(canvas_cell(app->canvas, box.y + i, l->axis)->ch, app->glyphs->edge))
+			bars_draw_cursor(app, box.y + i, x);
+	return n;
+}
+
 static unsigned detail_rows(unsigned rows, unsigned room)
 {
 	/* The detail gets what the tree leaves, and at least a third. */
 	if (room > rows + 1 && room - rows - 1 >= room / 3)
 		return room - rows - 1;
 	return room / 3 + (room >= 12);
-}
-
-/* BARS_AUTO: two lines a span if that fits for all spans. */
-static void choose_bars(const struct place *p, struct layout *l, unsigned room)
-{
-	unsigned rows = p->rows->rows->len;
-
-	l->bars = p->bars;
-	if (l->bars == BARS_AUTO)
-		l->bars = 2 * rows + 1 + room / 3 <= room ? BARS_BOTH : BARS_STATES;
-	l->lines = l->bars == BARS_BOTH ? 2 : 1;
 }
 
 static void draw_tree(struct app *app, struct place *p, const struct waterfall *w,
@@ -384,14 +400,19 @@ static void draw(struct app *app, struct place *p, struct box box)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
 	room = box.y + box.rows - 1 - y;		/* the last row is the legend */
-	choose_bars(p, &l, room);
+	l.bars = p->bars;
+	l.lines = l.bars == BARS_BOTH ? 2 : 1;
 	detail = detail_rows(p->rows->rows->len * l.lines, room);
 	tree = room - detail - blank;
+	if (p->mark_ns != TIME_UNKNOWN)
+		tree = MIN(tree, room - blank - 3);
 	draw_tree(app, p, w, &l, (struct box){ y, 0, tree, box.cols });
 	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
 	tree = MIN(tree, p->rows->rows->len * l.lines);
-	draw_detail(app, p, (struct box){ y + tree + blank, 0,
-					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
+	tree += draw_instant(app, p, (struct box){ y + tree, 0, room >= 12 ? 2 : 1, box.cols });
+	tree += blank;
+	tree += draw_lanes(app, p, w, &l, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
+	draw_detail(app, p, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
 }
 
 /* Key t: the next way to draw spans. */
@@ -401,7 +422,6 @@ static void turn_bars(struct app *app, struct place *p)
 		[BARS_STATES] = "thread states as letters",
 		[BARS_BOTH] = "bars, and thread states below them",
 		[BARS_ALONE] = "bars only, with annotations as ticks",
-		[BARS_AUTO] = "thread states, and bars if there is room",
 	};
 
 	p->bars = (p->bars + 1) % BARS_N;
@@ -542,6 +562,40 @@ static void pan(struct app *app, struct place *p, double by)
 	p->pan = CLAMP(p->pan + by / p->zoom, 0, 1 - 1 / p->zoom);
 }
 
+/* Moves the time cursor by a cell; at first to an end of the selected span. */
+static void move_cursor(struct app *app, struct place *p, int by)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	const struct waterfall_row *r = selected(p);
+	struct layout l = lay_out(app->canvas->cols);
+	int64_t from, to, cell;
+
+	if (!w || !w->root || !r)
+		return;
+	window(p, w, &from, &to);
+	cell = MAX((to - from) / l.cells, 1);
+	if (p->mark_ns == TIME_UNKNOWN)
+		p->mark_ns = by > 0 ? r->span->begin_ns : r->span->end_ns - 1;
+	else
+		p->mark_ns += by * cell;
+	p->mark_ns = CLAMP(p->mark_ns, w->begin_ns, MAX(w->end_ns - 1, w->begin_ns));
+	if (p->mark_ns < from || p->mark_ns >= to)
+		p->pan = CLAMP((double)(p->mark_ns - w->begin_ns) / (double)MAX(w->end_ns - w->begin_ns, 1) -
+			       0.5 / p->zoom, 0, 1 - 1 / p->zoom);
+}
+
+static void click(struct app *app, struct place *p, unsigned x)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	struct layout l = lay_out(app->canvas->cols);
+	int64_t from, to;
+
+	if (!w || !w->root || x <= l.axis || x > l.axis + l.cells)
+		return;
+	window(p, w, &from, &to);
+	p->mark_ns = from + (int64_t)((double)(to - from) * (x - l.axis - 1) / l.cells);
+}
+
 static void fold_all(struct place *p)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
@@ -587,6 +641,10 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	case CMD_ZOOM_OUT:
 		zoom(p, id == CMD_ZOOM_IN ? 2 : 0.5);
 		return true;
+	case CMD_CURSOR_LEFT:
+	case CMD_CURSOR_RIGHT:
+		move_cursor(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
+		return true;
 	case CMD_PAN_LEFT:
 	case CMD_PAN_RIGHT:
 		pan(app, p, id == CMD_PAN_LEFT ? -0.25 : 0.25);
@@ -606,4 +664,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	}
 }
 
-const struct screen screen_waterfall = { CTX_WATERFALL, draw, command, prepare, NULL, NULL };
+const struct screen screen_waterfall = {
+	.context = CTX_WATERFALL, .draw = draw, .command = command, .prepare = prepare, .click = click,
+};

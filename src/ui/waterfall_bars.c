@@ -90,3 +90,37 @@ void bars_draw_states(struct app *app, const struct bars_axis *axis, const struc
 	if (marks)
 		draw_ticks(app, axis, r->span, y, true);
 }
+
+unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	bool seen[PART_N] = { false };
+	unsigned x = 0;
+
+	for (unsigned i = 0; i < cells.rows * cells.cols; i++) {
+		const struct cell *cell = canvas_cell(c, cells.y + i / cells.cols, cells.x + i % cells.cols);
+		int part = cell->role - ROLE_PART;
+
+		if (part >= 0 && part < PART_N && !(cell->attr & STYLE_REVERSE))	/* reverse: a name */
+			seen[part] = seen[part] || cell->ch[0] == part_info[part].letter;
+	}
+	for (int part = 0; part < PART_N; part++) {
+		char letter[2] = { part_info[part].letter, '\0' };
+
+		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
+			continue;
+		x += canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter) + 1;
+		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
+	}
+	return x;
+}
+
+void bars_draw_cursor(struct app *app, unsigned y, unsigned x)
+{
+	const char *ch = canvas_cell(app->canvas, y, x)->ch;
+
+	if (!*ch || !strcmp(ch, " "))
+		canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
+	else
+		canvas_add_attr(app->canvas, y, x, 1, STYLE_REVERSE);
+}

@@ -8,8 +8,8 @@
 
 #include "ui/app_state.h"
 
-/* What is drawn of a span. BARS_AUTO: both if all spans have room for two lines, else the states. */
-enum bars { BARS_AUTO, BARS_STATES, BARS_BOTH, BARS_ALONE, BARS_N };
+/* What is drawn of a span: the states, on one row, unless key t chooses otherwise. */
+enum bars { BARS_STATES, BARS_BOTH, BARS_ALONE, BARS_N };
 
 struct bars_axis {
 	int64_t from_ns, to_ns;
@@ -22,5 +22,9 @@ void bars_draw_bar(struct app *app, const struct bars_axis *axis, const struct w
 /* marks: underlines annotations, for when no bar is drawn that could have ticks. */
 void bars_draw_states(struct app *app, const struct bars_axis *axis, const struct rows *rows,
 		      const struct waterfall_row *r, bool marks, unsigned y);
+/* The time cursor in a row: what is there in reverse, a line where nothing is. */
+void bars_draw_cursor(struct app *app, unsigned y, unsigned x);
+/* Explains the letters of parts that are in the box, in row y. Returns the column behind it. */
+unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y);
 
 #endif

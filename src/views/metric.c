@@ -44,7 +44,8 @@ static const char *const of_switches[] = { "sched_switch", NULL }, *const of_cal
 static const struct { const char *name; const char *const *needs; } kinds[] = {
 	[CELL_thread] = { "thread", of_switches }, [CELL_call] = { "call", of_calls },
 	[CELL_file] = { "file", of_calls }, [CELL_cpu] = { "cpu", of_switches },
-	[CELL_sched] = { "sched", of_wakeups }, [CELL_irq] = { "interrupt", of_interrupts },
+	[CELL_sched] = { "sched", of_wakeups }, [CELL_ran] = { "ran", of_switches },
+	[CELL_irq] = { "interrupt", of_interrupts },
 	[CELL_stolen] = { "interrupted", of_interrupts }, [CELL_loss] = { "loss", of_nothing },
 	[CELL_waker] = { "wakeup", of_wakeups }, [CELL_count] = { "counter", of_counts },
 	[CELL_dev] = { "device", of_block }, [CELL_dev_user] = { "block", of_block },
@@ -57,7 +58,7 @@ static const struct { uint32_t kinds; enum metric_field field; const char *id; }
 	{ READS(call), METRIC_BY_call, "name" },
 	{ READS(file), METRIC_BY_file, "file" },
 	{ READS(dev) | READS(dev_user) | READS(net) | READS(flow), METRIC_BY_device, "name" },
-	{ READS(cpu) | READS(sched) | READS(irq) | READS(loss), METRIC_BY_cpu, "cpu" },
+	{ READS(cpu) | READS(sched) | READS(ran) | READS(irq) | READS(loss), METRIC_BY_cpu, "cpu" },
 	{ READS(sched), METRIC_BY_priority, "prio" },
 	{ READS(irq) | READS(stolen), METRIC_BY_interrupt, "name" },
 	{ READS(waker), METRIC_BY_interrupt, "irq" },

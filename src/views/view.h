@@ -14,7 +14,7 @@
 #include "state/store/timeline.h"
 
 enum view_kind {
-	VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS, VIEW_HEATMAP, VIEW_DISTRIBUTION,
+	VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS, VIEW_HEATMAP, VIEW_DISTRIBUTION, VIEW_TIMELINE,
 };
 enum view_by {
 	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
@@ -43,6 +43,7 @@ struct view_query {
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
 	uint64_t container;		/* of container.h; 0: all */
+	unsigned cells;			/* timeline: cells of each lane (lanes.h); 0: a row for each lane and second */
 	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
 	const struct metric_query *metric;	/* views of metrics (metric.h); NULL: metric_query_default() */
 	const struct metric_query *metric_other; /* distribution: beside .metric, in the same range; NULL: none */

@@ -271,6 +271,7 @@ void waterfall_folds_set(waterfall_folds *folds, const struct row *row, bool fol
 /* w->all owns the rows, so hidden rows remain valid. */
 void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
 {
+	const struct waterfall *w = waterfall_of(rows);
 	guint n = 0;
 	int hidden_below = -1;		/* depth of the folded row above; -1: none */
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -279,6 +280,8 @@ void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
 			continue;
 		hidden_below = -1;
 		r->folded = r->row.expandable && g_hash_table_contains(folds->keys, r->row.key);
+		for (int k = r->index + 1; r->folded && k < tree_end(w->tree, r->index); k++)
+			r->critical |= w->tree->nodes[k].critical;	/* a folded row stands for those below it */
 		if (r->folded)
 			hidden_below = r->row.depth;
 		rows->rows->pdata[n++] = r;

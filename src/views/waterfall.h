@@ -64,6 +64,14 @@ void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
 GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row *row,
 			    unsigned max_lines);
 
+/* "cursor +92.0ms  thumbd-w2/256: futex for 7.40ms of 53.2ms, in futex(0x55efb1a37580), woken by ...": what the span's
+ * thread did at that instant, also where a child on the same thread covers it. Raw text of the trace; g_free(). */
+char *waterfall_instant(const struct rows *rows, const struct waterfall_row *row, int64_t at_ns);
+
+/* "woken by kworker/u4:1/9 > irq 25 > stored/253": the chain of wakers of the span's longest wait, the first one first.
+ * Raw text; NULL: none is known. Free with g_free(). */
+char *waterfall_wakers(const struct rows *rows, const struct waterfall_row *row);
+
 /* The tid of the row's span (-1: unknown), and when the span began. */
 void waterfall_where(const struct rows *rows, const struct row *row, int32_t *ret_tid,
 		     int64_t *ret_at);

@@ -569,12 +569,20 @@ def metric_cost(tools, trace, runs):
          f"{found['add_us'] / 1e3:.0f} ms)", True)
 
 
+def zoom_step(tools, trace):
+    """A step of zooming in the timeline, beside reading the same records only."""
+    found = tools.figures("bench-zoom", trace)
+    line("a zoom step of the timeline, 120 cells of 1 ms", f"{found['zoom_us'] / 1e3:.0f} ms",
+         f"(aim 100 ms; only reading as much: {found['read_us'] / 1e3:.0f} ms)", True)
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
     speed(tools, trace, events, runs)
     isolation_cost(tools, trace, 2 * runs)
     metric_cost(tools, trace, runs)
+    zoom_step(tools, trace)
     whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
 
 
@@ -591,6 +599,7 @@ def long_trace(tools, trace, size):
             speed(tools, target, steps(tools, target, 2), 2)
         threads(tools, target, 1 if big else 3)
         instants(tools, target, size)
+        zoom_step(tools, target)
         screen_memory(tools, target, size)
     finally:
         forget(target)

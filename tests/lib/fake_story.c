@@ -250,6 +250,20 @@ static void add_machine(struct story *st, struct second *s)
 
 /* ---- what the kernel did ---- */
 
+/* Who ran on the CPUs in the second. */
+static void add_ran(struct story *st, struct second *s)
+{
+	const struct ran_cell ran[] = {
+		{ .key = { st->worker[0], 0 }, .time_ns = 190 * FAKE_MS },
+		{ .key = { st->worker[1], 0 }, .time_ns = 200 * FAKE_MS },
+		{ .key = { st->stored, 0 }, .time_ns = 110 * FAKE_MS },
+		{ .key = { st->worker[3], 1 }, .time_ns = 220 * FAKE_MS },
+		{ .key = { st->kworker, 1 }, .time_ns = 180 * FAKE_MS },
+	};
+	s->rans = g_memdup2(ran, sizeof ran);
+	s->n_rans = G_N_ELEMENTS(ran);
+}
+
 static void add_scheduler(struct story *st, struct second *s)
 {
 	const uint32_t threads[] = { st->worker[0], st->worker[1], st->stored, st->kworker };
@@ -377,6 +391,7 @@ struct timeline *fake_timeline(void)
 		add_cells(&st, s, n == 5);
 		add_machine(&st, s);
 		add_scheduler(&st, s);
+		add_ran(&st, s);
 		add_interrupts(&st, s);
 		add_counts(&st, s);
 	}

@@ -42,6 +42,73 @@ waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
+overview,table,waterfall | view-timeline | | Timeline of threads
+timeline | view-timeline | | same
+timeline | view-1 | | SLOWEST + OPEN
+timeline | view-2 | | › Traces
+timeline | view-3 | | › Phases
+timeline | view-4 | | › Processes
+timeline | view-5 | | › Syscalls
+timeline | view-6 | | › Files
+timeline | view-7 | | › Spans
+timeline | view-8 | | › Services
+timeline | view-9 | | › Events
+timeline | view-list | | Views: Enter opens one
+timeline | view-log | | lines, 06:08
+timeline | view-next | | SLOWEST + OPEN
+timeline | view-prev | | Alerts
+timeline | drill | | lines, 06:08
+timeline | back | | SLOWEST + OPEN
+timeline | compare | | select a trace or a span first
+timeline | zoom-in | | a cell is 10.0ms
+timeline | zoom-out | | a cell is 50.0ms
+timeline | cursor-left | | changed
+timeline | cursor-right | | changed
+timeline | pan-left | | changed
+timeline | pan-right | | changed
+timeline | export,export-as | | cannot export: select a trace
+timeline | copy | | copied
+timeline | save-trace | | save as trace ([statedump] DIR): blktop-trace-
+timeline | save | | save as (.txt .csv .json)
+timeline | next | < < | 06:08:38 PAUSED
+timeline | previous | > | 06:08:38 PAUSED
+timeline | time-back | | 06:08:37 PAUSED
+timeline | time-forward | | 06:08:39 PAUSED
+timeline | time-back-10 | | 06:08:35 PAUSED
+timeline | time-forward-10 | | 06:08:40 PAUSED
+timeline | goto | | Enter:apply
+timeline | pause | | playing one step a second
+timeline | follow | | AT THE END
+timeline | range-a | | the range begins at 06:08:38.
+timeline | range-b | | the range ends at 06:08:38.
+timeline | range-clear | A | no range: one step is shown
+timeline | error-next | | no marked row below
+timeline | error-previous | | no marked row above
+timeline | up | j | row:CPU0
+timeline | down | | row:CPU1
+timeline | page-up | j j | row:CPU0
+timeline | page-down | | off:CPU0
+timeline | top | j | row:CPU0
+timeline | bottom | | row:softirq NET_RX
+timeline | search | | Enter:apply
+timeline | filter | | filter:
+timeline | by | | Timeline of CPUs
+timeline | tag | | row:CPU1
+timeline | untag | Space | 1 row untagged
+timeline | only-tagged | Space | -CPU1
+timeline | clear | \ thumb Enter | -filter thumb
+timeline | facts | | Facts:
+timeline | coach | | -w waker
+timeline | log | | Messages
+timeline | mouse | | mouse:0
+timeline | snapshot | | no snapshots here
+timeline | align-hosts | | no clocks to move here
+timeline | write | | keeps the settings
+timeline | redraw | | redrawn
+timeline | suspend | | stopped
+timeline | quit | | left:0
+timeline | quit:Ctrl-C | | left:130
+timeline | help | | Help:
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
@@ -60,8 +127,8 @@ popup | back | | -Help:
 chooser | back | | -Columns of
 overview,table,waterfall | heatmap | | a column is 1s
 overview,table,waterfall,heatmap | distribution | | SHARE%
-heatmap | cell-left | | cell 06:08:37
-heatmap | cell-right | | cell 06:08:39
+heatmap | cursor-left | | cell 06:08:37
+heatmap | cursor-right | | cell 06:08:39
 heatmap | select | | a rectangle begins here
 heatmap | by | | letters and hues are the host
 heatmap | drill | | Traces: 2 rows
@@ -107,7 +174,8 @@ waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual
 table | compare | | select a trace or a span first
-waterfall | states | t | and thread states below them
+waterfall | states | | and thread states below them
+waterfall | cursor-left,cursor-right | | cursor +
 waterfall | pan-left | z z ] | changed
 waterfall | pan-right | g z z | changed
 waterfall | zoom-in | | zoom 2x
@@ -284,9 +352,9 @@ settle() {
 }
 
 declare -A pressed=()
-declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i")
+declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i" [timeline]="v")
 declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
-	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is")
+	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is" [timeline]="Timeline of")
 
 begin() { # begin CONTEXT KEYS: the story from its begin, there
 	local key

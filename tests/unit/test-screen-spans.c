@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/mouse.h"
 #include "ui/waterfall_bars.h"
 
 #include "base/timefmt.h"
@@ -153,7 +154,7 @@ static void test_bars(void)
 	start(&f, 24, 80, "jj\r");
 	g_assert_false(shows(&f, "█│"));
 	check_has(&f, "ffff");
-	press(&f, "tt");
+	press(&f, "t");
 	check_has(&f, "and thread states below them");
 	check_has(&f, "██");
 	check_has(&f, "ffff");
@@ -162,7 +163,65 @@ static void test_bars(void)
 	g_assert_false(shows(&f, "ffff"));
 	check_has(&f, "┊ annotation");
 	press(&f, "t");
-	check_has(&f, "if there is room");
+	check_has(&f, "thread states as letters");
+	g_assert_false(shows(&f, "█│"));
+	stop(&f);
+}
+
+static void press_key(struct fixture *f, int key)
+{
+	app_key(f->app, key);
+	app_draw(f->app);
+}
+
+/* The time cursor: exact at the instants of the story, by keys and by clicks. */
+static void test_cursor(void)
+{
+	struct fixture f;
+	struct place *p;
+	int64_t begin;
+
+	start(&f, 24, 80, "jj\r");	/* the victim's lock span: it waits from 50 us on */
+	p = nav_top(&f.app->nav);
+	begin = FAKE_T0 + 3 * FAKE_S + 884 * FAKE_MS;
+	g_assert_false(shows(&f, "cursor +"));
+	press_key(&f, UI_KEY_RIGHT);
+	g_assert_cmpint(p->mark_ns, ==, begin + 100000);
+	check_has(&f, "cursor +100us  thumbd-w2/256: running");
+	p->mark_ns = begin + 10 * FAKE_MS;
+	app_draw(f.app);
+	check_has(&f, "cursor +10.0ms  thumbd-w2/256: futex for 9.85ms of 53.2ms, in ");
+	check_has(&f, "woken by thumbd-w0/254");
+	p->mark_ns = begin + 54 * FAKE_MS;
+	app_draw(f.app);
+	check_has(&f, "thumbd-w2/256: wakeup for 610us of 1.40ms, in ");
+	press_key(&f, UI_KEY_RIGHT);
+	g_assert_cmpint(p->mark_ns, >, begin + 54 * FAKE_MS);
+	press(&f, "g");			/* the root: the child on the same thread is looked at */
+	p->mark_ns = begin + 10 * FAKE_MS;
+	app_draw(f.app);
+	check_has(&f, "thumbd-w2/256 in lock: futex for 9.85ms of 53.2ms");
+	press(&f, "G");
+	check_has(&f, "cursor +10.0ms  store has not begun");
+	press_key(&f, UI_KEY_LEFT);
+	press(&f, "<");
+	check_has(&f, "the screen still shows this trace");
+	app_mouse(f.app, APP_CLICK, 8, 79 - 2, 0);
+	app_draw(f.app);
+	g_assert_cmpint(p->mark_ns, >, begin + 60 * FAKE_MS);
+	stop(&f);
+}
+
+/* Of a folded row, the mark of the critical path is that of the rows below it. */
+static void test_folded_mark(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "j\r");	/* the slow store is below send */
+	check_has(&f, "*store");
+	press(&f, "gjjjjj-");
+	g_assert_false(shows(&f, "store  "));
+	check_has(&f, "▸*send");
 	stop(&f);
 }
 
@@ -244,6 +303,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/changed", test_changed_against);
 	g_test_add_func("/screen-spans/copy", test_copy_explanation);
 	g_test_add_func("/screen-spans/bars", test_bars);
+	g_test_add_func("/screen-spans/cursor", test_cursor);
+	g_test_add_func("/screen-spans/folded-mark", test_folded_mark);
 	g_test_add_func("/screen-spans/eighths", test_eighths);
 	g_test_add_func("/screen-spans/way-down", test_way_down);
 	g_test_add_func("/screen-spans/detail", test_detail);

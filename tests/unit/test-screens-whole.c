@@ -362,6 +362,97 @@ static void test_golden(const void *data)
 	stop(&f);
 }
 
+/* --- lanes --- */
+
+static void start_read(struct fixture *f, unsigned rows, unsigned cols)
+{
+	struct timeline *tl;
+
+	begin();
+	tl = stage_half();
+	seen.phase = UI_DONE;
+	seen.final_to = INT64_MAX;
+	start(f, tl, rows, cols);
+}
+
+/* Of the request, three steps with a thread on CPU 1. */
+static struct timeline *fine_steps(const struct view_range *range)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 246, 256, "thumbd-w2");
+
+	fake_class(f, "sched_switch");
+	for (unsigned i = 0; i < 3; i++) {
+		struct second *s = fake_second(f, i);
+
+		s->begin_ns = range->from_ns + (10 + i) * range->step_ns;
+		s->end_ns = s->sums_end_ns = s->begin_ns + range->step_ns;
+		fake_cell(s, t)->part[PART_USER] = range->step_ns;
+		s->n_cpus = s->n_rans = 1;
+		s->cpus = g_new0(struct cpu_cell, 1);
+		s->cpus[0] = (struct cpu_cell){ .cpu = 1, .run_ns = range->step_ns };
+		s->rans = g_new0(struct ran_cell, 1);
+		s->rans[0] = (struct ran_cell){ .key = { t, 1 }, .time_ns = range->step_ns };
+	}
+	return fake_done(f);
+}
+
+/* The timeline asks for steps of a cell, shows whole seconds meanwhile, and then the steps. */
+static void test_timeline_steps(void)
+{
+	struct fixture f = { 0 };
+	struct view_range asked;
+
+	start_read(&f, 24, 80);
+	press(&f, "bworst\rv");
+	check(&f, "a cell is 20.0ms (of whole seconds, decoding ...)", true);
+	asked = seen.show_range;
+	g_assert_true(asked.again && asked.step_ns == 20 * FAKE_MS && asked.from_ns % asked.step_ns == 0);
+	seen.preview = fine_steps(&asked);
+	seen.window = (struct decoded_range){ asked.from_ns, asked.to_ns, asked.step_ns, false };
+	take(&f);
+	check(&f, "decoding", false);
+	check(&f, "          ███", true);
+	check(&f, "          uuu", true);
+	press(&f, "z");
+	check(&f, "a cell is 10.0ms (of whole seconds, decoding ...)", true);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 10 * FAKE_MS);
+	for (unsigned i = 0; i < 30; i++)
+		press(&f, "z");
+	check(&f, "1 ns is the shortest cell", true);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 1);
+	for (unsigned i = 0; i < 60; i++)
+		press(&f, "Z");
+	check(&f, "all of the trace is shown", true);
+	g_assert_cmpint(seen.show_range.step_ns, ==, 0);
+	stop(&f);
+}
+
+/* The waterfall is drawn at once; its lanes appear when they are decoded. */
+static void test_waterfall_lanes(void)
+{
+	struct fixture f = { 0 };
+	struct view_range asked;
+
+	start_read(&f, 45, 140);
+	press(&f, "bworst\rjj\r");
+	check(&f, "PINNED", true);
+	check(&f, "What else ran", false);
+	asked = seen.show_range;
+	g_assert_true(asked.again && asked.step_ns > 0 && asked.step_ns < FAKE_MS);
+	seen.preview = fine_steps(&asked);
+	seen.window = (struct decoded_range){ asked.from_ns, asked.to_ns, asked.step_ns, false };
+	take(&f);
+	check(&f, "What else ran", true);
+	check(&f, "CPU1  thumbd-w2/256", true);
+	check(&f, "woken by thumbd-w0/254", true);
+	check_golden(&f, "whole-lanes-140x45");
+	take(&f);
+	g_assert_true(seen.show_range.from_ns == asked.from_ns);
+	press(&f, "\033");
+	stop(&f);
+}
+
 /* --- what the keys do --- */
 
 /* What was folded is decoded again. */
@@ -841,5 +932,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/dropped-again", test_dropped_again);
 	g_test_add_func("/whole/stalled", test_stalled);
 	g_test_add_func("/whole/folded-again", test_folded_again);
+	g_test_add_func("/whole/timeline-steps", test_timeline_steps);
+	g_test_add_func("/whole/waterfall-lanes", test_waterfall_lanes);
 	return g_test_run();
 }

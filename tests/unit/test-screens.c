@@ -204,6 +204,11 @@ static const struct golden {
 	{ "waterfall-waker", "jj\rw", 24, 80, false, false, false },
 	{ "waterfall-detail", "jj\r\r", 24, 80, false, false, false },
 	{ "waterfall-calls", "jj\r5", 24, 80, false, false, false },
+	{ "waterfall-200x50", "jj\r", 50, 200, false, false, false },
+	{ "timeline-200x50", "v", 50, 200, false, false, false },
+	{ "timeline-zoomed", "vzzzjj", 24, 80, false, false, false },
+	{ "timeline-tagged", "4   v", 24, 80, false, false, false },
+	{ "timeline-of-waterfall", "jj\rv", 24, 80, false, false, false },
 	{ "operation-80x24", "g\r", 24, 80, false, false, false },
 	{ "processes-threads", "4H", 24, 80, false, false, false },
 	{ "processes-tree", "4t", 24, 80, false, false, false },
@@ -719,7 +724,7 @@ static void test_hostile(void)
 static void test_every_key(void)
 {
 	static const struct { enum context context; const char *keys; } screens[] = {
-		{ CTX_OVERVIEW, "" }, { CTX_TABLE, "4" }, { CTX_WATERFALL, "jj\r" },
+		{ CTX_OVERVIEW, "" }, { CTX_TABLE, "4" }, { CTX_WATERFALL, "jj\r" }, { CTX_TIMELINE, "v" },
 	};
 
 	for (size_t s = 0; s < G_N_ELEMENTS(screens); s++) {

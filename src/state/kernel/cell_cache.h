@@ -64,6 +64,18 @@ static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *
 	return slot->cell;
 }
 
+/* The field that time of the thread on the CPU is added to. */
+static inline int64_t *ran_figure(struct slice *s, struct bin *b, struct thread *t, uint32_t cpu)
+{
+	struct ran_slot *slot = &t->ran;
+	if (slot->epoch != b->epoch[CELL_ran] || slot->cpu != cpu) {
+		slot->cell = BIN_CELL(s, b, ran, .thread = t->self, .cpu = cpu);
+		slot->epoch = b->epoch[CELL_ran];
+		slot->cpu = cpu;
+	}
+	return &slot->cell->time_ns;
+}
+
 /* The field of the CPU's cell that time of this kind is added to. */
 static inline int64_t *cpu_figure(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind)
 {

@@ -66,18 +66,25 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 	c->busy_from = MAX(c->busy_from, to);
 }
 
-void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from, int64_t to)
+static void add_cpu(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind, struct thread *task, int64_t ns)
+{
+	*cpu_figure(s, b, c, kind) += ns;
+	if (kind == CPU_RUN)
+		*ran_figure(s, b, task, c->number) += ns;
+}
+
+void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, struct thread *task, int64_t from, int64_t to)
 {
 	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
 	if (b) {
-		*cpu_figure(s, b, c, kind) += to - from;
+		add_cpu(s, b, c, kind, task, to - from);
 		return;
 	}
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
 		struct bin *at = slice_bin(s, from);
 		int64_t end = charge_end(s, at, from, to);
-		*cpu_figure(s, at, c, kind) += end - from;
+		add_cpu(s, at, c, kind, task, end - from);
 		from = end;
 	}
 }

@@ -30,9 +30,8 @@ static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
 
 /* ---- time of the CPU itself ---- */
 
-static enum cpu_kind cpu_kind(const struct slice *s, struct cpu *c)
+static enum cpu_kind kind_of(const struct thread *t)
 {
-	const struct thread *t = cpu_task(s, c);
 	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
 }
 
@@ -42,7 +41,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 		c->first_known = true;
 		c->first_ns = ts;
 	} else {
-		charge_cpu(s, c, cpu_kind(s, c), c->cursor, ts);
+		charge_cpu(s, c, kind_of(cpu_task(s, c)), cpu_task(s, c), c->cursor, ts);
 	}
 	c->cursor = MAX(c->cursor, ts);
 }
@@ -50,7 +49,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 /* An anonymous task is not charged: it may be identified later. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
-	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
+	bool anonymous = kind_of(cpu_task(s, c)) == CPU_UNKNOWN && !c->lost;
 	if (c->cursor != TS_NONE && !anonymous)
 		charge_until(s, c, covered_until(s, c->host, until));
 }
@@ -179,7 +178,7 @@ static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *
 			irq_done(s, c, f, n->ts);
 	}
 	if (!depth && c->irq_known)
-		charge_cpu(s, c, CPU_IRQ, c->irq_since, n->ts);
+		charge_cpu(s, c, CPU_IRQ, NULL, c->irq_since, n->ts);
 }
 
 /*

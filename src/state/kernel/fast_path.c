@@ -274,8 +274,11 @@ static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct
 	if (G_UNLIKELY(cls->n_counters))
 		counters_at_switch(&(struct feed){ .s = s, .ev = ev, .cls = cls, .c = c, .ts = ev->ts,
 						   .host = c->host }, prev);
-	if (ev->ts > c->cursor)
+	if (ev->ts > c->cursor) {
 		*cpu_figure(s, b, c, prev->idle ? CPU_IDLE : CPU_RUN) += ev->ts - c->cursor;
+		if (!prev->idle)
+			*ran_figure(s, b, prev, c->number) += ev->ts - c->cursor;
+	}
 	c->cursor = ev->ts;
 	enum off_state state = off_state_of(s, c->host, (int64_t)load8(data + p->state));
 	int16_t next_prio = prio_at(data, p->next_prio);

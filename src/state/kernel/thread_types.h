@@ -83,6 +83,7 @@ struct open_span { uint64_t trace, span; int64_t since; };
 struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
 struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
 struct sched_slot { uint32_t epoch, key; struct sched_cell *cell; };
+struct ran_slot { uint32_t epoch, cpu; struct ran_cell *cell; };
 struct waker_slot { uint32_t epoch, waker; struct waker_cell *cell; };
 #define CALL_SLOTS_BITS 2
 #define FILE_SLOTS 4
@@ -127,6 +128,7 @@ struct thread {
 	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
 	struct built_thread_cell *cell;
 	struct tstate st;
+	struct ran_slot ran;
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;

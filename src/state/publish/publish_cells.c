@@ -137,6 +137,11 @@ static bool make_cpu(struct second_maker *m, void *cell)
 	return true;
 }
 
+static bool make_ran(struct second_maker *m, void *cell)
+{
+	return m->s->has_switches && make_of_thread(m, cell);
+}
+
 static bool make_sched(struct second_maker *m, void *cell)
 {
 	const struct sched_cell *c = cell;
@@ -215,7 +220,7 @@ static const struct {
 } makers[CELL_KIND_N] = {
 	[CELL_thread] = { .make_other = make_thread }, [CELL_file] = { .make_other = make_file },
 	[CELL_call] = { .make = make_of_thread }, [CELL_cpu] = { .make = make_cpu },
-	[CELL_sched] = { .make = make_sched }, [CELL_irq] = { .make = make_irq },
+	[CELL_sched] = { .make = make_sched }, [CELL_ran] = { .make = make_ran }, [CELL_irq] = { .make = make_irq },
 	[CELL_stolen] = { .make = make_stolen }, [CELL_waker] = { .make = make_waker },
 	[CELL_count] = { .make = make_count }, [CELL_dev] = { .make = make_dev },
 	[CELL_dev_user] = { .make = make_dev_user },

@@ -139,6 +139,7 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		memset(t->file_slot, 0, sizeof t->file_slot);
 		memset(t->sched.slot, 0, sizeof t->sched.slot);
 		t->sched.waker.epoch = 0;
+		t->ran.epoch = 0;
 		t->host = m->host[t->host];
 		t->forward = map_thread(m, t->forward);
 		if (t->tid == -1 || t->idle)
@@ -250,7 +251,7 @@ static int kind_of(const struct thread *t)
 
 static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouched)
 {
-	const struct thread *left = cpu_task(a, c);
+	struct thread *left = cpu_task(a, c);
 	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
 	c->kernel_to = MAX(c->kernel_to, b->kernel_to);
 	c->since = MAX(c->since, b->since);
@@ -258,7 +259,7 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 		c->first_known = true;
 		c->first_ns = b->first_ns;
 	} else if (b->first_known) {
-		charge_cpu(a, c, kind_of(left), c->cursor, b->first_ns);
+		charge_cpu(a, c, kind_of(left), left, c->cursor, b->first_ns);
 	}
 	if (b->first_known)
 		c->cursor = b->cursor;

@@ -127,6 +127,11 @@ enum {
 	F(struct hist, wakeup, HIST, NS, "runnable after a wakeup, until on the CPU") \
 	F(struct hist, preempted, HIST, NS, "runnable after a preemption, until on the CPU")
 
+#define RAN_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(uint32_t, cpu, NUMBER, "the CPU") \
+	F(int64_t, time_ns, SUM, NS, "it ran there; of all threads, the CPU's running time")
+
 #define IRQ_CELL(K, F, A) \
 	K(uint32_t, host, HOST, "the host") \
 	K(uint32_t, cpu, NUMBER, "the CPU") \
@@ -229,6 +234,7 @@ enum {
 	X(file, files, FILE_CELL, BUILT_FILE_CELL) \
 	X(cpu, cpus, CPU_CELL, CPU_CELL) \
 	X(sched, scheds, SCHED_CELL, SCHED_CELL) \
+	X(ran, rans, RAN_CELL, RAN_CELL) \
 	X(irq, irqs, IRQ_CELL, IRQ_CELL) \
 	X(stolen, stolen, STOLEN_CELL, STOLEN_CELL) \
 	X(loss, losses, LOSS_CELL, LOSS_CELL) \

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The timeline: one row a CPU, device, thread and interrupt, painted cell by cell. See screen_timeline.h. Where cells
+ * are shorter than a second, the trace is decoded in steps of a cell, and until then cells show whole seconds.
+ */
+#include "ui/screen_timeline.h"
+
+#include "ui/frame.h"
+#include "ui/lane_cells.h"
+#include "ui/progressive.h"
+#include "ui/screen.h"
+#include "ui/screen_log.h"
+#include "ui/strip.h"
+#include "ui/tables.h"
+#include "ui/timeline_axis.h"
+#include "ui/waterfall_bars.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "views/lanes.h"
+
+#include <string.h>
+
+#define TICKS 5
+
+static const struct lane_row *lane_at(const struct place *p, size_t i)
+{
+	return i < p->rows->rows->len ? g_ptr_array_index(p->rows->rows, i) : NULL;
+}
+
+static const struct lane_row *selected(struct place *p)
+{
+	return lane_at(p, p->table[PANE_MAIN].cursor);
+}
+
+static void prepare(struct app *app, struct place *p)
+{
+	tables_prepare(app, p, PANE_MAIN);
+	for (guint i = 0; p->select_pid >= 0 && i < p->rows->rows->len; i++) {
+		const struct lane_row *r = lane_at(p, i);
+
+		if (r->kind != LANE_THREADS || r->c.pid != p->select_pid ||
+		    (p->select_tid >= 0 && r->c.tid >= 0 && r->c.tid != p->select_tid))
+			continue;
+		table_select(&p->table[PANE_MAIN], p->rows, i);
+		p->select_pid = p->select_tid = -1;
+	}
+}
+
+/* ---- a lane ---- */
+
+/* The share of the range that it was on a CPU, busy, or in handlers. */
+static char *lane_sum(const struct lane_row *r)
+{
+	int64_t ns = r->kind == LANE_DEVICE ? r->busy_ns : r->handler_ns;
+	double share = (double)ns / (double)MAX(r->end_ns - r->begin_ns, 1);
+
+	if (r->kind == LANE_CPU && r->total_ns)
+		share = (double)r->run_ns / (double)r->total_ns;
+	if (r->kind == LANE_THREADS && r->total_ns)
+		share = (double)part_sum_cpu(r->c.part) / (double)r->total_ns;
+	return g_strdup_printf("%d%%", (int)(100 * share + 0.5));
+}
+
+static void draw_lane(struct app *app, struct place *p, const struct lane_row *r, unsigned cells, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	unsigned names = timeline_axis_name_cols(app);
+	g_autofree char *name = text_visible(r->c.name), *clipped = text_clip(name, names - 7, app->glyphs->utf8);
+	g_autofree char *sum = lane_sum(r);
+
+	canvas_put(c, y, 1, names - 7, r->kind == LANE_THREADS ? ROLE_TEXT : ROLE_CRUMB, clipped);
+	canvas_put_right(c, y, names - 5, 4, ROLE_DIM, sum);
+	canvas_put(c, y, names - 1, 1, ROLE_AXIS, app->glyphs->edge);
+	lane_cells_draw(app, p->rows, r, cells, y, names);
+	canvas_put(c, y, names + cells, 1, ROLE_AXIS, app->glyphs->edge);
+	if (keyset_has(&p->table[PANE_MAIN].tags, &r->c.row))
+		canvas_put(c, y, 0, 1, ROLE_SORTED, app->glyphs->tag);
+	if (r == selected(p)) {
+		canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
+		canvas_set_role(c, y, 0, names - 1, ROLE_SELECTED);
+		app->cursor_y = y;
+	}
+}
+
+/* ---- around the lanes ---- */
+
+/* An instant with as many digits as a cell needs. */
+static char *instant_text(char buf[TIMEFMT_LEN], int64_t at, int64_t cell_ns)
+{
+	return cell_ns >= NS_PER_S ? timefmt_clock(buf, at) : cell_ns >= NS_PER_MS ? timefmt_clock_ms(buf, at) :
+		timefmt_clock_ns(buf, at);
+}
+
+static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	unsigned names = timeline_axis_name_cols(app);
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	unsigned end = a->cells;
+
+	canvas_fill(c, y, 0, c->cols, ROLE_HEADER, " ");
+	canvas_put(c, y, 1, 4, ROLE_HEADER, "LANE");
+	canvas_put_right(c, y, names - 6, 5, ROLE_HEADER, "BUSY");
+	instant_text(to, a->to_ns, a->cell_ns);
+	if (a->cells > 60)
+		end -= text_width(to) + 1;
+	for (unsigned i = 0; i < TICKS; i++) {
+		unsigned at = a->cells * i / TICKS, next = MIN(a->cells * (i + 1) / TICKS, end);
+		g_autofree char *offset = NULL;
+
+		instant_text(from, a->from_ns, a->cell_ns);
+		offset = g_strdup_printf("+%s", timefmt_duration((char[TIMEFMT_LEN]){ 0 }, at * a->cell_ns));
+		if (i == 0 || (at > text_width(from) && at + text_width(offset) < next))
+			canvas_put(c, y, names + at, a->cells - at, ROLE_AXIS, i ? offset : from);
+	}
+	if (a->cells > 60)
+		canvas_put_right(c, y, names + a->cells / 2, a->cells - a->cells / 2, ROLE_AXIS, to);
+}
+
+/* Do cells show seconds that are longer than they are? */
+static bool is_coarse(const struct place *p)
+{
+	for (guint i = 0; i < p->rows->rows->len; i++) {
+		const struct lane_row *r = lane_at(p, i);
+
+		for (unsigned k = 0; r->cells && k < p->rows->query.cells; k++)
+			if (r->cells[k].state != LANE_NOTHING)
+				return r->cells[k].coarse;
+	}
+	return false;
+}
+
+static char *summary(struct app *app, struct place *p, const struct timeline_axis *a)
+{
+	static const char *const by[BY_N] = {
+		[BY_SYSTEM] = "machine", [BY_CPU] = "CPUs", [BY_THREAD] = "threads", [BY_PROCESS] = "processes",
+		[BY_CONTAINER] = "containers",
+	};
+	char cell[TIMEFMT_LEN];
+	GString *s = g_string_new(NULL);
+	g_autofree char *filter = p->filter ? text_visible(p->filter) : NULL;
+
+	g_string_append_printf(s, "Timeline of %s: %u lanes, a cell is %s", by[p->narrow.by] ? by[p->narrow.by] : "all",
+			       p->rows->rows->len, timefmt_duration(cell, a->cell_ns));
+	if (p->table[PANE_MAIN].only_tagged)
+		g_string_append(s, ", only tagged ones (T)");
+	if (filter)
+		g_string_append_printf(s, "   filter %s   u clears it", filter);
+	if (!is_coarse(p))
+		return g_string_free(s, FALSE);
+	g_string_append(s, !progressive_decodes(app) ? " (of whole seconds)" : timeline_axis_step(app, a) ?
+			" (of whole seconds, decoding ...)" : " (of whole seconds: z zooms in)");
+	return g_string_free(s, FALSE);
+}
+
+/* The lane's figures of the cell under the cursor, or of the second that the cell is in. */
+static char *cursor_text(const struct app *app, struct place *p, const struct timeline_axis *a)
+{
+	const struct lane_row *r = selected(p), *found = NULL;
+	unsigned at = timeline_axis_cursor(p, a);
+	struct view_query q = p->rows->query;
+	char from[TIMEFMT_LEN], cell[TIMEFMT_LEN];
+	size_t i;
+
+	if (!r)
+		return g_strdup("");
+	q.from_ns = a->from_ns + at * a->cell_ns;
+	q.to_ns = q.from_ns + a->cell_ns;
+	q.cells = 1;
+	i = timeline_find(app->tl, q.from_ns);
+	if (r->cells && r->cells[at].coarse && i < timeline_n_seconds(app->tl)) {
+		q.from_ns = timeline_second(app->tl, i)->begin_ns;
+		q.to_ns = timeline_second(app->tl, i)->end_ns;
+	}
+	struct rows *rows = p->view->build(app->tl, &q);
+	for (guint k = 0; !found && k < rows->rows->len; k++) {
+		const struct lane_row *x = g_ptr_array_index(rows->rows, k);
+
+		if (x->c.row.key[0] == r->c.row.key[0] && x->c.row.key[1] == r->c.row.key[1])
+			found = x;
+	}
+	g_autofree char *what = found ? lane_text(rows, found) : g_strdup("nothing is known there");
+	char *text = g_strdup_printf("cursor %s +%s  %s: %s", instant_text(from, q.from_ns, a->cell_ns),
+				     timefmt_duration(cell, q.to_ns - q.from_ns), r->c.name, what);
+	rows_free(rows);
+	return text;
+}
+
+static void draw_lanes(struct app *app, struct place *p, const struct timeline_axis *a, struct box box)
+{
+	struct table *t = &p->table[PANE_MAIN];
+	unsigned x = timeline_axis_name_cols(app) + timeline_axis_cursor(p, a);
+
+	t->page = box.rows;
+	if (t->cursor < t->top)
+		t->top = t->cursor;
+	if (box.rows && t->cursor >= t->top + box.rows)
+		t->top = t->cursor - box.rows + 1;
+	for (unsigned i = 0; i < box.rows && t->top + i < p->rows->rows->len; i++) {
+		const struct lane_row *r = lane_at(p, t->top + i);
+
+		if (r->cells && p->rows->query.cells == a->cells)
+			draw_lane(app, p, r, a->cells, box.y + i);
+		bars_draw_cursor(app, box.y + i, x);
+		canvas_hit(app->canvas, box.y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
+	}
+	if (t->top + box.rows < p->rows->rows->len)
+		canvas_put(app->canvas, box.y + box.rows - 1, box.cols - 1, 1, ROLE_DIM, app->glyphs->more_down);
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	unsigned y = box.y, names = timeline_axis_name_cols(app), text_rows = box.rows >= 16 ? 2 : 1;
+	g_autofree char *line = NULL, *clipped = NULL, *cursor = NULL, *visible = NULL;
+	struct timeline_axis a;
+	struct box lanes;
+
+	if (!timeline_axis(app, p, &a)) {
+		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, frame_nothing(app));
+		return;
+	}
+	frame_completeness(app, y++, &p->rows->completeness);
+	line = summary(app, p, &a);
+	clipped = text_clip(line, box.cols, app->glyphs->utf8);
+	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
+	strip_draw_whole(app, y++);
+	draw_axis(app, &a, y);
+	canvas_put(app->canvas, y++, names + timeline_axis_cursor(p, &a), 1, ROLE_HOT, app->glyphs->sort_down);
+	lanes = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };
+	draw_lanes(app, p, &a, lanes);
+	if (!p->rows->rows->len)
+		canvas_put(app->canvas, y, 1, box.cols, ROLE_DIM, p->filter && p->rows->n_before_filter ?
+			   "no lane passes the filter: \\ changes it, empty shows all" :
+			   "nothing is known about this range: < and > step, n: next outlier");
+	cursor = cursor_text(app, p, &a);
+	visible = text_visible(cursor);
+	frame_sentence(app, (struct box){ lanes.y + lanes.rows, 0, text_rows, box.cols }, ROLE_TEXT, visible);
+	bars_draw_legend(app, (struct box){ lanes.y, names, lanes.rows, a.cells }, box.y + box.rows - 1);
+}
+
+/* ---- commands ---- */
+
+static void set_range(struct app *app, struct place *p, enum command_id id)
+{
+	struct nav *nav = &app->nav;
+	int64_t grain = p->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain), unused;
+	char clock[TIMEFMT_LEN];
+
+	app_pause(app);
+	if (id == CMD_RANGE_A) {
+		nav->a_ns = at;
+		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= at)
+			nav->b_ns = TIME_UNKNOWN;
+		app_message(app, "the range begins at %s: move the cursor, then B ends it; R clears it",
+			    timefmt_clock_ms(clock, at));
+	} else {
+		nav->b_ns = at + grain;
+		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
+			nav->a_ns = TIME_UNKNOWN;
+		app_message(app, "the range ends at %s; R clears it", timefmt_clock_ms(clock, nav->b_ns));
+	}
+	/* the axis stays where it is */
+	nav_range(nav, &p->axis_nav_ns, &unused);
+	app_moved(app);
+}
+
+/* The innermost span that this thread worked on at that instant; NULL: none. */
+static const struct span *span_at(const struct timeline *tl, int32_t tid, uint32_t host, int64_t at)
+{
+	const struct span *found = NULL;
+
+	for (size_t i = 0; tid >= 0 && i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		const struct thread_info *t = s->begin_ns <= at && s->end_ns > at ?
+			timeline_thread(tl, s->thread) : NULL;
+
+		if (t && t->tid == tid && (host == ID_NONE || t->host == host) &&
+		    (!found || s->begin_ns > found->begin_ns))
+			found = s;
+	}
+	return found;
+}
+
+static void open_span(struct app *app, const struct span *s, int64_t at)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	g_autofree char *crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->trace_id);
+	struct place *to;
+
+	query_set_trace(&q, s->trace_id);
+	to = place_new(view_find("waterfall"), &q, crumb);
+	to->select_span = s->span_id;
+	to->select_kind = (int)s->kind;
+	to->mark_ns = at;
+	app_open(app, to);
+}
+
+/* Enter: the span at the cursor, else the thread's system calls, else the log at that instant. */
+static void open_lane(struct app *app, struct place *p)
+{
+	const struct lane_row *r = selected(p);
+	const struct span *s = r && r->kind == LANE_THREADS ? span_at(app->main, r->c.tid, r->c.row.drill.host,
+								       p->mark_ns) : NULL;
+	struct place *to;
+	g_autofree char *name = NULL;
+
+	if (!r) {
+		app_error(app, "nothing to open: there are no lanes");
+		return;
+	}
+	app_pause(app);
+	if (s) {
+		open_span(app, s, p->mark_ns);
+		return;
+	}
+	if (r->kind != LANE_THREADS) {
+		screen_log_open(app, p, CMD_VIEW_LOG);
+		return;
+	}
+	name = text_visible(r->c.name);
+	to = place_new(view_find(r->c.tid >= 0 ? "syscalls" : r->c.pid >= 0 ? "process" : "processes"), &r->c.row.drill,
+		       name);
+	app_open(app, to);
+}
+
+static void move(struct app *app, struct place *p, int cells)
+{
+	if (!timeline_axis_move(app, p, cells))
+		app_message(app, cells < 0 ? "this is the beginning of the trace" : "this is the end of the trace");
+}
+
+static void zoom(struct app *app, struct place *p, bool in)
+{
+	if (!timeline_axis_zoom(app, p, in))
+		app_message(app, in ? "1 ns is the shortest cell" : "all of the trace is shown");
+}
+
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	struct timeline_axis a;
+	int quarter = timeline_axis(app, p, &a) ? MAX((int)a.cells / 4, 1) : 1;
+
+	switch (id) {
+	case CMD_CURSOR_LEFT:
+	case CMD_CURSOR_RIGHT:
+		move(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
+		return true;
+	case CMD_PAN_LEFT:
+	case CMD_PAN_RIGHT:
+		timeline_axis_scroll(app, p, id == CMD_PAN_LEFT ? -quarter : quarter);
+		return true;
+	case CMD_ZOOM_IN:
+	case CMD_ZOOM_OUT:
+		zoom(app, p, id == CMD_ZOOM_IN);
+		return true;
+	case CMD_RANGE_A:
+	case CMD_RANGE_B:
+		if (app->nav.cursor_ns != TIME_UNKNOWN)
+			set_range(app, p, id);
+		return true;
+	case CMD_DRILL:
+		open_lane(app, p);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void click(struct app *app, struct place *p, unsigned x)
+{
+	struct timeline_axis a;
+	unsigned names = timeline_axis_name_cols(app);
+
+	if (timeline_axis(app, p, &a) && x >= names && x < names + a.cells)
+		p->mark_ns = a.from_ns + (x - names) * a.cell_ns;
+}
+
+/* Lanes of tagged rows: those of the processes, threads or containers that rows are about. */
+static void copy_tags(const struct place *p, struct place *to)
+{
+	const struct table *from = &p->table[PANE_MAIN];
+
+	if (strcmp(p->view->id, "processes") || !keyset_size(&from->tags) || !view_has_by(to->view, p->narrow.by))
+		return;
+	to->narrow.by = p->narrow.by;
+	for (guint i = 0; p->rows && i < p->rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(p->rows->rows, i);
+
+		keyset_set(&to->table[PANE_MAIN].tags, row, keyset_has(&from->tags, row));
+	}
+	to->table[PANE_MAIN].only_tagged = keyset_size(&to->table[PANE_MAIN].tags) > 0;
+}
+
+void screen_timeline_open(struct app *app, struct place *p, enum command_id command)
+{
+	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
+	struct view_query q = VIEW_QUERY_INIT;
+	const struct row *row = place_selected(p);
+	struct place *to;
+
+	if (p->view->kind == VIEW_TIMELINE)
+		return;
+	q.host = p->narrow.host;
+	q.pid = p->narrow.pid;
+	q.container = p->narrow.container;
+	to = place_new(&view_timeline, &q, w ? "timeline" : "");
+	if (w && w->root && row) {
+		const struct span *s = ((const struct waterfall_row *)row)->span;
+
+		timeline_axis_fit(app, to, w->begin_ns, MAX(w->end_ns, w->begin_ns + 1));
+		to->mark_ns = p->mark_ns != TIME_UNKNOWN ? p->mark_ns : s->begin_ns;
+		to->select_pid = s->pid;
+		to->select_tid = s->tid;
+	} else if (row) {
+		to->select_pid = row->drill.pid;
+		to->select_tid = row->drill.tid;
+	}
+	app_pause(app);
+	to->lateral = true;
+	copy_tags(p, to);
+	app_open(app, to);
+}
+
+const struct screen screen_timeline = {
+	.context = CTX_TIMELINE, .draw = draw, .command = command, .prepare = prepare, .click = click,
+};

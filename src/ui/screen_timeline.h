@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The screen of the view timeline: lanes of cells with a time cursor. */
+#ifndef BLK_UI_SCREEN_TIMELINE_H
+#define BLK_UI_SCREEN_TIMELINE_H
+
+#include "ui/app_state.h"
+
+/* Key v: opens it for the range and the selected row of p; if rows of p are tagged, with these lanes only. */
+void screen_timeline_open(struct app *app, struct place *p, enum command_id command);
+
+#endif

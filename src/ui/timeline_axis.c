@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The time axis of the timeline's screen: see timeline_axis.h. */
+#include "ui/timeline_axis.h"
+
+#include "base/timefmt.h"
+
+#define LONGEST_CELL (INT64_C(100000000) * NS_PER_S)	/* three years: no sum overflows */
+#define FEWEST_CELLS 10
+/* A longer range is not decoded in fine steps: it would take too long. */
+#define FINE_BYTES (64.0 * 1024 * 1024)
+
+unsigned timeline_axis_name_cols(const struct app *app)
+{
+	return CLAMP(app->canvas->cols * 22 / 100, app->canvas->cols < 72 ? 18 : 23, 36);
+}
+
+static unsigned cells_of(const struct app *app)
+{
+	unsigned cols = app->canvas->cols, names = timeline_axis_name_cols(app);
+
+	return cols > names + FEWEST_CELLS + 1 ? cols - names - 1 : FEWEST_CELLS;
+}
+
+/* The next longer or shorter length: 1, 2, 5, 10, ... */
+static int64_t next_length(int64_t cell_ns, bool shorter)
+{
+	int64_t digit = cell_ns;
+
+	while (digit >= 10)
+		digit /= 10;
+	if (shorter)
+		return digit == 5 ? cell_ns / 5 * 2 : cell_ns / 2;
+	return digit == 2 ? cell_ns / 2 * 5 : cell_ns * 2;
+}
+
+/* The shortest length of which so many cells cover the range. */
+static int64_t fitting_length(int64_t ns, unsigned cells)
+{
+	int64_t cell = 1;
+
+	while (cell < LONGEST_CELL && cell * (int64_t)cells < ns)
+		cell = next_length(cell, false);
+	return cell;
+}
+
+/* The bounds of the trace; false: unknown. */
+static bool bounds(const struct app *app, int64_t *ret_first, int64_t *ret_last)
+{
+	return nav_bounds(&app->nav, app->main, ret_first, ret_last) && *ret_first <= *ret_last;
+}
+
+static void set_begin(struct place *p, int64_t from_ns)
+{
+	p->axis_ns = time_floor(from_ns, p->cell_ns);
+}
+
+void timeline_axis_fit(const struct app *app, struct place *p, int64_t from_ns, int64_t to_ns)
+{
+	int64_t unused;
+
+	p->cell_ns = fitting_length(MAX(to_ns - from_ns, 1), cells_of(app));
+	set_begin(p, from_ns);
+	p->mark_ns = from_ns + (to_ns - from_ns) / 2;
+	nav_range(&app->nav, &p->axis_nav_ns, &unused);
+}
+
+bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret)
+{
+	int64_t from, to, mark = p->mark_ns;
+
+	if (app->nav.cursor_ns == TIME_UNKNOWN)
+		return false;
+	nav_range(&app->nav, &from, &to);
+	if (!p->cell_ns) {
+		timeline_axis_fit(app, p, from, to);
+		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;
+	} else if (from != p->axis_nav_ns) {
+		p->mark_ns += from - p->axis_nav_ns;
+		set_begin(p, p->axis_ns + from - p->axis_nav_ns);
+		p->axis_nav_ns = from;
+	}
+	ret->cells = cells_of(app);
+	ret->cell_ns = p->cell_ns;
+	ret->from_ns = p->axis_ns;
+	ret->to_ns = p->axis_ns + p->cell_ns * (int64_t)ret->cells;
+	return true;
+}
+
+unsigned timeline_axis_cursor(const struct place *p, const struct timeline_axis *a)
+{
+	return (unsigned)CLAMP((p->mark_ns - a->from_ns) / a->cell_ns, 0, (int64_t)a->cells - 1);
+}
+
+/* The cell of the cursor stays where it is. */
+bool timeline_axis_zoom(const struct app *app, struct place *p, bool in)
+{
+	struct timeline_axis a;
+	int64_t first, last, cell;
+
+	if (!timeline_axis(app, p, &a) || !bounds(app, &first, &last) || (in && a.cell_ns == 1) ||
+	    (!in && (a.from_ns <= first && a.to_ns > last)) || (!in && a.cell_ns >= LONGEST_CELL))
+		return false;
+	cell = timeline_axis_cursor(p, &a);
+	p->cell_ns = next_length(a.cell_ns, in);
+	set_begin(p, p->mark_ns - cell * p->cell_ns);
+	if (!in && p->axis_ns < first)
+		set_begin(p, first);
+	return true;
+}
+
+void timeline_axis_scroll(const struct app *app, struct place *p, int cells)
+{
+	struct timeline_axis a;
+	int64_t first, last;
+
+	if (!timeline_axis(app, p, &a) || !bounds(app, &first, &last))
+		return;
+	set_begin(p, CLAMP(a.from_ns + cells * a.cell_ns, time_floor(first, a.cell_ns), time_floor(last, a.cell_ns)));
+	timeline_axis(app, p, &a);
+	p->mark_ns = CLAMP(p->mark_ns, a.from_ns, a.to_ns - 1);
+}
+
+bool timeline_axis_move(const struct app *app, struct place *p, int cells)
+{
+	struct timeline_axis a;
+	int64_t first, last, to;
+
+	if (!timeline_axis(app, p, &a) || !bounds(app, &first, &last))
+		return false;
+	to = a.from_ns + ((int64_t)timeline_axis_cursor(p, &a) + cells) * a.cell_ns;
+	if (to + a.cell_ns <= first || to > last)
+		return false;
+	p->mark_ns = to;
+	if (to < a.from_ns)
+		set_begin(p, MAX(to - (int64_t)a.cells / 4 * a.cell_ns, first));
+	else if (to >= a.to_ns)
+		set_begin(p, a.from_ns + ((to - a.to_ns) / a.cell_ns + 1 + a.cells / 4) * a.cell_ns);
+	return true;
+}
+
+int64_t timeline_axis_length(int64_t ns)
+{
+	int64_t cell = 1;
+
+	while (cell < LONGEST_CELL && next_length(cell, false) <= ns)
+		cell = next_length(cell, false);
+	return cell;
+}
+
+bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_ns)
+{
+	struct extent_sum sum;
+
+	return to_ns - from_ns <= VIEW_RANGE_LONGEST_NS &&
+	       !(extent_sum(&app->extent, from_ns, to_ns, &sum) && (double)sum.bytes > FINE_BYTES);
+}
+
+int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a)
+{
+	return a->cell_ns < NS_PER_S && timeline_axis_is_short(app, a->from_ns, a->to_ns) ? a->cell_ns : 0;
+}

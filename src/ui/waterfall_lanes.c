@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What else ran: see waterfall_lanes.h. */
+#include "ui/waterfall_lanes.h"
+
+#include "ui/lane_cells.h"
+#include "ui/progressive.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#define MIN_ROWS 3
+#define DEVICES 2		/* so many have a row for certain */
+
+static unsigned count(const struct rows *rows, enum lane_kind kind)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
+
+		n += r->kind == kind && (kind == LANE_CPU || r->depth_max);
+	}
+	return n;
+}
+
+/* Who ran at the cursor, else for most of the time. */
+static uint32_t who_ran(const struct lane_row *r, const struct bars_axis *axis, int64_t mark_ns)
+{
+	if (mark_ns < axis->from_ns || mark_ns >= axis->to_ns)
+		return r->who;
+	return r->cells[MIN((uint64_t)((double)(mark_ns - axis->from_ns) / (double)(axis->to_ns - axis->from_ns) *
+				       axis->cells), axis->cells - 1)].thread;
+}
+
+static void draw_lane(struct app *app, const struct rows *rows, const struct lane_row *r, const struct bars_axis *axis,
+		      int64_t mark_ns, unsigned y)
+{
+	uint32_t who = r->kind == LANE_CPU ? who_ran(r, axis, mark_ns) : ID_NONE;
+	g_autofree char *label = who == ID_NONE ? g_strdup(r->kind == LANE_CPU ? "idle" : "in flight") :
+				 thread_label_new(rows->tl, who, r->end_ns);
+	g_autofree char *text = g_strdup_printf("%-5s %s", r->c.name, label), *visible = text_visible(text);
+	g_autofree char *clipped = text_clip(visible, axis->x - 3, app->glyphs->utf8);
+
+	canvas_put(app->canvas, y, 1, axis->x - 3, ROLE_TEXT, clipped);
+	bars_draw_edges(app, axis, y);
+	lane_cells_draw(app, rows, r, axis->cells, y, axis->x);
+}
+
+static unsigned draw_rows(struct app *app, const struct rows *rows, const struct bars_axis *axis, int64_t mark_ns,
+			  struct box box)
+{
+	unsigned left[LANE_KIND_N] = { 0 }, n = 0;
+
+	left[LANE_DEVICE] = MIN(count(rows, LANE_DEVICE), DEVICES);
+	left[LANE_DEVICE] = MIN(left[LANE_DEVICE], box.rows - 1);
+	left[LANE_CPU] = MIN(count(rows, LANE_CPU), box.rows - left[LANE_DEVICE]);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
+
+		if (!left[r->kind] || (r->kind == LANE_DEVICE && !r->depth_max))
+			continue;
+		draw_lane(app, rows, r, axis, mark_ns, box.y + n++);
+		left[r->kind]--;
+	}
+	return n;
+}
+
+unsigned waterfall_lanes_draw(struct app *app, const struct rows *rows, const struct waterfall_row *r,
+			      const struct bars_axis *axis, int64_t mark_ns, struct box box)
+{
+	const struct timeline *tl = box.rows < MIN_ROWS ? NULL :
+		progressive_lanes(app, axis->from_ns, axis->to_ns, (axis->to_ns - axis->from_ns) / axis->cells);
+	g_autofree char *wakers = tl ? waterfall_wakers(rows, r) : NULL, *visible = NULL, *clipped = NULL;
+	struct view_query q = VIEW_QUERY_INIT;
+	unsigned n = 1;
+
+	if (!tl)
+		return 0;
+	q.by = BY_SYSTEM;
+	q.from_ns = axis->from_ns;
+	q.to_ns = axis->to_ns;
+	q.cells = axis->cells;
+	struct rows *lanes = view_timeline.build(tl, &q);
+	canvas_put(app->canvas, box.y, 1, box.cols, ROLE_CRUMB, "What else ran");
+	n += draw_rows(app, lanes, axis, mark_ns,
+		       (struct box){ box.y + 1, 0, box.rows - 1 - (wakers != NULL), box.cols });
+	rows_free(lanes);
+	if (!wakers)
+		return n;
+	visible = text_visible(wakers);
+	clipped = text_clip(visible, box.cols - 1, app->glyphs->utf8);
+	canvas_put(app->canvas, box.y + n, 1, box.cols, ROLE_TEXT, clipped);
+	return n + 1;
+}

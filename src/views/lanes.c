@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What CPUs, threads, devices and interrupts did in each step or cell of a range: see lanes.h. */
+#include "views/lanes.h"
+
+#include "base/timefmt.h"
+#include "views/registry.h"
+
+#include <string.h>
+
+#define ROW(row) ((const struct lane_row *)(row))
+
+const char *const lane_kind_name[LANE_KIND_N] = {
+	[LANE_CPU] = "cpu", [LANE_THREADS] = "thread", [LANE_DEVICE] = "device", [LANE_INTERRUPT] = "interrupt",
+};
+
+/* ---- sums ---- */
+
+/* Times by a key: threads of a CPU, or CPUs of a thread. */
+struct shares {
+	struct intmap at;		/* key -> index in .ns */
+	GArray *ns;			/* struct share */
+};
+struct share { uint64_t key; int64_t ns; };
+
+/* Sums of one lane, over a step, a cell or the whole range. */
+struct sums {
+	bool any;
+	int64_t part[PART_N];
+	int64_t run_ns, idle_ns, unknown_ns, irq_ns, busy_ns, depth_ns, handler_ns;
+	uint32_t depth_max;
+	struct shares ran;
+};
+
+/* What is needed of a lane while it is built. */
+struct work {
+	struct sums whole, cell;
+	int64_t at;			/* index of the cell that .cell is about */
+	struct lane_cell *cells;	/* owned by the rows, see struct lanes */
+};
+
+struct builder {
+	struct row_map map;
+	GArray *work;			/* struct work, by lane_row.work */
+	GPtrArray *owned;		/* arrays of cells */
+	const struct second *second;	/* the one that is added now */
+	int64_t begin_ns;		/* of the first second */
+	int64_t from_ns, cell_ns;
+	unsigned cells;
+	int64_t first, last;		/* cells that the second is shown in; first > last: none */
+};
+
+static void shares_add(struct shares *s, uint64_t key, int64_t ns)
+{
+	if (!s->ns)
+		s->ns = g_array_new(false, false, sizeof(struct share));
+	uint32_t n = s->at.n, i = intmap_add(&s->at, key, s->ns->len);
+	struct share fresh = { .key = key };
+	if (s->at.n > n)
+		g_array_append_val(s->ns, fresh);
+	g_array_index(s->ns, struct share, i).ns += ns;
+}
+
+static void sums_clear(struct sums *s)
+{
+	intmap_clear(&s->ran.at);
+	if (s->ran.ns)
+		g_array_unref(s->ran.ns);
+	*s = (struct sums){ .any = false };
+}
+
+/* Of two equal times that of the lesser name counts, so that nothing depends on ids. */
+static bool is_before(const struct timeline *tl, enum lane_kind kind, uint64_t a, uint64_t b)
+{
+	const struct thread_info *x, *y;
+	if (kind != LANE_CPU)
+		return a < b;
+	x = timeline_thread(tl, (uint32_t)a);
+	y = timeline_thread(tl, (uint32_t)b);
+	if (!x || !y)
+		return x != NULL;
+	return x->tid != y->tid ? x->tid < y->tid : x->start_ns < y->start_ns;
+}
+
+/* The key of the longest time; false: there is none. */
+static bool longest(const struct timeline *tl, enum lane_kind kind, const struct shares *s, struct share *ret)
+{
+	bool any = false;
+	for (guint i = 0; s->ns && i < s->ns->len; i++) {
+		const struct share *x = &g_array_index(s->ns, struct share, i);
+		if (x->ns > 0 && (!any || x->ns > ret->ns ||
+				  (x->ns == ret->ns && is_before(tl, kind, x->key, ret->key)))) {
+			*ret = *x;
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void cpu_state(const struct sums *s, uint8_t *ret_state, int64_t *ret_ns)
+{
+	*ret_state = LANE_UNKNOWN;
+	*ret_ns = s->unknown_ns;
+	if (s->idle_ns > *ret_ns) {
+		*ret_state = LANE_IDLE;
+		*ret_ns = s->idle_ns;
+	}
+	if (s->run_ns >= *ret_ns && s->run_ns) {
+		*ret_state = LANE_RUNNING;
+		*ret_ns = s->run_ns;
+	}
+}
+
+static void set_row(struct lane_row *r, const struct timeline *tl, const struct sums *s)
+{
+	struct share most;
+	memcpy(r->c.part, s->part, sizeof r->c.part);
+	r->run_ns = s->run_ns;
+	r->idle_ns = s->idle_ns;
+	r->unknown_ns = s->unknown_ns;
+	r->irq_ns = s->irq_ns;
+	r->busy_ns = s->busy_ns;
+	r->depth_ns = s->depth_ns;
+	r->depth_max = s->depth_max;
+	r->handler_ns = s->handler_ns;
+	r->state = LANE_FIGURE;
+	r->who = ID_NONE;
+	if (r->kind == LANE_CPU) {
+		cpu_state(s, &r->state, &r->state_ns);
+		r->total_ns = s->run_ns + s->idle_ns + s->unknown_ns;
+	} else if (r->kind == LANE_THREADS) {
+		r->state = part_largest(s->part, &r->state_ns, &r->total_ns);
+	}
+	if (!longest(tl, r->kind, &s->ran, &most))
+		return;
+	r->who_ns = most.ns;
+	if (r->kind == LANE_CPU)
+		r->who = (uint32_t)most.key;
+	else
+		r->cpu = (int32_t)most.key;
+}
+
+static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row *r, const struct sums *s, int64_t ns)
+{
+	struct lane_cell c = { .state = LANE_FIGURE, .thread = ID_NONE };
+	struct share most;
+	int64_t state_ns, total;
+
+	switch (r->kind) {
+	case LANE_CPU:
+		cpu_state(s, &c.state, &state_ns);
+		total = s->run_ns + s->idle_ns + s->unknown_ns;
+		if (s->irq_ns > total / 2)
+			c.state = LANE_IRQ;
+		c.share = total ? (double)s->run_ns / (double)total : 0;
+		if (longest(tl, r->kind, &s->ran, &most))
+			c.thread = (uint32_t)most.key;
+		break;
+	case LANE_THREADS:
+		c.state = part_largest(s->part, &state_ns, &total);
+		c.share = total ? (double)state_ns / (double)total : 0;
+		if (!total)
+			c.state = LANE_NOTHING;
+		break;
+	default:
+		c.share = (double)(r->kind == LANE_DEVICE ? s->depth_ns : s->handler_ns) / (double)MAX(ns, 1);
+	}
+	return c;
+}
+
+/* ---- lanes ---- */
+
+static struct work *work_of(const struct builder *b, const struct lane_row *r)
+{
+	return &g_array_index(b->work, struct work, r->work);
+}
+
+/* Stores the cell that was summed. */
+static void end_cell(const struct builder *b, const struct lane_row *r)
+{
+	struct work *w = work_of(b, r);
+	if (w->cell.any)
+		w->cells[w->at] = cell_of(b->map.rows->tl, r, &w->cell, b->cell_ns);
+	sums_clear(&w->cell);
+}
+
+static void begin_lane(struct builder *b, struct lane_row *r)
+{
+	struct work w = { .at = b->first };
+	r->work = b->work->len;
+	r->cpu = -1;
+	r->who = ID_NONE;
+	if (b->cells) {
+		w.cells = g_new(struct lane_cell, b->cells);
+		for (unsigned i = 0; i < b->cells; i++)
+			w.cells[i] = (struct lane_cell){ .state = LANE_NOTHING, .thread = ID_NONE };
+		g_ptr_array_add(b->owned, w.cells);
+		r->cells = w.cells;
+	}
+	g_array_append_val(b->work, w);
+}
+
+static uint64_t lane_key(enum lane_kind kind, uint64_t key)
+{
+	return key_int(key_int(0, kind), key);
+}
+
+/* The lane of a key. Its sums of this second are added to what the caller gets: those of the whole range, and those of
+ * the cell (NULL: none). */
+static struct lane_row *lane(struct builder *b, enum lane_kind kind, uint64_t key, bool *ret_new)
+{
+	struct lane_row *r = row_map_get(&b->map, lane_key(kind, key), sizeof *r, ret_new);
+	if (!*ret_new)
+		return r;
+	r->kind = kind;
+	r->begin_ns = b->second->begin_ns;
+	begin_lane(b, r);
+	return r;
+}
+
+static struct sums *cell_sums(const struct builder *b, const struct lane_row *r)
+{
+	struct work *w = work_of(b, r);
+	if (!b->cells || b->first > b->last)
+		return NULL;
+	if (w->at != b->first)
+		end_cell(b, r);
+	w->at = b->first;
+	return &w->cell;
+}
+
+#define ADD(b, r, field, value) \
+	do { \
+		struct sums *cell_ = cell_sums(b, r); \
+		work_of(b, r)->whole.field += (value); \
+		work_of(b, r)->whole.any = true; \
+		if (cell_) { \
+			cell_->field += (value); \
+			cell_->any = true; \
+		} \
+	} while (0)
+
+static void add_ran(struct builder *b, const struct lane_row *r, uint64_t key, int64_t ns)
+{
+	struct sums *cell = cell_sums(b, r);
+	shares_add(&work_of(b, r)->whole.ran, key, ns);
+	if (cell)
+		shares_add(&cell->ran, key, ns);
+}
+
+static uint64_t cpu_key(uint32_t host, uint32_t cpu)
+{
+	return (uint64_t)host << 32 | cpu;
+}
+
+static void add_cpu(struct builder *b, const struct cpu_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_CPU, cpu_key(cell->host, cell->cpu), &is_new);
+	if (is_new) {
+		g_autofree char *name = g_strdup_printf("CPU%u", cell->cpu);
+		common_host(&r->c, rows, cell->host);
+		r->c.name = rows_text(rows, name);
+		r->cpu = (int32_t)cell->cpu;
+		r->c.row.key[0] = key_int(key_text(key_int(0, LANE_CPU), r->c.host), cell->cpu);
+	}
+	ADD(b, r, run_ns, cell->run_ns);
+	ADD(b, r, idle_ns, cell->idle_ns);
+	ADD(b, r, unknown_ns, cell->unknown_ns);
+	ADD(b, r, irq_ns, cell->irq_ns);
+}
+
+static void add_ran_on(struct builder *b, const struct ran_cell *cell)
+{
+	const struct thread_info *t = timeline_thread(b->map.rows->tl, cell->thread);
+	uint32_t at = t ? intmap_get(&b->map.index, lane_key(LANE_CPU, cpu_key(t->host, cell->cpu))) : INTMAP_NONE;
+	if (at != INTMAP_NONE)
+		add_ran(b, b->map.rows->rows->pdata[at], cell->thread, cell->time_ns);
+}
+
+static uint64_t thread_key(const struct builder *b, uint32_t thread)
+{
+	return group_key(b->map.rows->tl, b->map.rows->query.by, thread);
+}
+
+static const char *lane_name(struct rows *rows, const struct common *c)
+{
+	g_autofree char *name = NULL;
+	int32_t id = rows->query.by == BY_THREAD ? c->tid : c->pid;
+	if (rows->query.by == BY_CONTAINER || id < 0)
+		return c->container && rows->query.by == BY_CONTAINER ? c->container : "?";
+	name = g_strdup_printf("%s/%d", c->comm ? c->comm : "?", id);
+	return rows_text(rows, name);
+}
+
+static void add_thread(struct builder *b, const struct thread_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_THREADS, thread_key(b, cell->thread), &is_new);
+	if (is_new) {
+		group_fill(&r->c, rows, cell->thread);
+		r->c.of_threads = true;
+	}
+	if (rows->query.by == BY_PROCESS)
+		group_name(&r->c, rows, cell->thread, is_new);
+	for (int p = 0; p < PART_N; p++)
+		if (cell->part[p])
+			ADD(b, r, part[p], cell->part[p]);
+	work_of(b, r)->whole.any = true;
+}
+
+static void add_ran_by(struct builder *b, const struct ran_cell *cell)
+{
+	uint32_t at = intmap_get(&b->map.index, lane_key(LANE_THREADS, thread_key(b, cell->thread)));
+	if (at != INTMAP_NONE)
+		add_ran(b, b->map.rows->rows->pdata[at], cell->cpu, cell->time_ns);
+}
+
+static void add_device(struct builder *b, const struct dev_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_DEVICE, cpu_key(cell->host, cell->dev), &is_new);
+	if (is_new) {
+		const char *name = timeline_string(rows->tl, cell->name);
+		g_autofree char *numbers = g_strdup_printf("%u:%u", cell->dev >> 20, cell->dev & 0xfffff);
+		common_host(&r->c, rows, cell->host);
+		r->c.name = *name ? name : rows_text(rows, numbers);
+		r->c.row.key[0] = key_int(key_text(key_int(0, LANE_DEVICE), r->c.host), cell->dev);
+	}
+	ADD(b, r, busy_ns, cell->busy_ns);
+	ADD(b, r, depth_ns, cell->depth_ns);
+	struct sums *cell_sum = cell_sums(b, r), *whole = &work_of(b, r)->whole;
+	whole->depth_max = MAX(whole->depth_max, cell->depth_max);
+	if (cell_sum)
+		cell_sum->depth_max = MAX(cell_sum->depth_max, cell->depth_max);
+}
+
+static void add_interrupt(struct builder *b, const struct irq_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_INTERRUPT, cpu_key(cell->host, cell->code), &is_new);
+	if (is_new) {
+		common_host(&r->c, rows, cell->host);
+		r->c.name = timeline_string(rows->tl, cell->name);
+		r->c.row.key[0] = key_int(key_text(key_int(0, LANE_INTERRUPT), r->c.host), cell->code);
+	}
+	ADD(b, r, handler_ns, cell->self_ns);
+}
+
+static bool of_machine(const struct view_query *q)
+{
+	return q->by == BY_SYSTEM || q->by == BY_CPU;
+}
+
+/* Which lanes are there: rows of batch mode are of the kind that --by names, the screen has all. */
+static void add_second(struct builder *b, const struct second *s)
+{
+	const struct view_query *q = &b->map.rows->query;
+	const struct timeline *tl = b->map.rows->tl;
+	bool machine = of_machine(q) || b->cells, all = q->by != BY_CPU && machine;
+	b->second = s;
+	for (uint32_t i = 0; machine && i < s->n_cpus; i++)
+		if (q->host == ID_NONE || s->cpus[i].host == q->host)
+			add_cpu(b, &s->cpus[i]);
+	for (uint32_t i = 0; machine && i < s->n_rans; i++)
+		add_ran_on(b, &s->rans[i]);
+	for (uint32_t i = 0; !of_machine(q) && i < s->n_threads; i++)
+		if (query_wants_thread(q, tl, s->threads[i].thread))
+			add_thread(b, &s->threads[i]);
+	for (uint32_t i = 0; !of_machine(q) && i < s->n_rans; i++)
+		if (query_wants_thread(q, tl, s->rans[i].thread))
+			add_ran_by(b, &s->rans[i]);
+	for (uint32_t i = 0; all && i < s->n_devs; i++)
+		if (q->host == ID_NONE || s->devs[i].host == q->host)
+			add_device(b, &s->devs[i]);
+	for (uint32_t i = 0; all && i < s->n_irqs; i++)
+		if (q->host == ID_NONE || s->irqs[i].host == q->host)
+			add_interrupt(b, &s->irqs[i]);
+}
+
+/* ---- rows ---- */
+
+static void end_lanes(struct builder *b, guint from)
+{
+	struct rows *rows = b->map.rows;
+	for (guint i = from; i < rows->rows->len; i++) {
+		struct lane_row *r = rows->rows->pdata[i];
+		struct work *w = work_of(b, r);
+		if (r->kind == LANE_THREADS)
+			r->c.name = lane_name(rows, &r->c);
+		set_row(r, rows->tl, &w->whole);
+		if (b->cells)
+			r->begin_ns = b->begin_ns;
+		r->end_ns = b->second->sums_end_ns;
+		if (!b->cells)
+			r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)r->begin_ns);
+		else
+			end_cell(b, r);
+		sums_clear(&w->whole);
+	}
+}
+
+/* The cells that a second is shown in: all that it covers, or the one that has its middle. */
+static void place_second(struct builder *b, const struct second *s)
+{
+	int64_t from = b->from_ns, to = from + b->cells * b->cell_ns;
+	int64_t begin = MAX(s->begin_ns, from), end = MIN(s->end_ns, to);
+	b->first = 0;
+	b->last = -1;
+	if (begin >= end)
+		return;
+	b->first = (begin - from) / b->cell_ns;
+	b->last = (end - 1 - from) / b->cell_ns;
+	if (s->end_ns - s->begin_ns <= b->cell_ns)
+		b->first = b->last = (begin + (end - begin) / 2 - from) / b->cell_ns;
+}
+
+/* A second that is longer than a cell gives all cells that it covers the same figures. */
+static void spread(struct builder *b)
+{
+	const struct timeline *tl = b->map.rows->tl;
+	int64_t first = b->first, last = b->last, ns = b->second->sums_end_ns - b->second->begin_ns;
+	for (guint i = 0; i < b->map.rows->rows->len; i++) {
+		const struct lane_row *r = b->map.rows->rows->pdata[i];
+		struct work *w = work_of(b, r);
+		if (!w->cell.any || w->at != first)
+			continue;
+		struct lane_cell c = cell_of(tl, r, &w->cell, ns);
+		c.coarse = true;
+		for (int64_t k = first; k <= last; k++)
+			w->cells[k] = c;
+		sums_clear(&w->cell);
+	}
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct lane_row *a = *(const struct lane_row *const *)va;
+	const struct lane_row *b = *(const struct lane_row *const *)vb;
+	int order = (a->kind > b->kind) - (a->kind < b->kind);
+	if (!order)
+		order = g_strcmp0(a->c.host, b->c.host);
+	if (!order && a->kind == LANE_CPU)
+		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	/* on the screen first what ran */
+	if (!order && a->kind == LANE_THREADS && a->cells) {
+		int64_t x = part_sum_cpu(a->c.part), y = part_sum_cpu(b->c.part);
+		order = (x < y) - (x > y);
+	}
+	if (!order)
+		order = common_compare(&a->c, &b->c);
+	return order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static void free_cells(void *owned)
+{
+	g_ptr_array_unref(owned);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct builder b = { .map = { .rows = rows_new(tl, query) } };
+	struct range range = range_of(tl, query);
+	int64_t span;
+	guint done = 0;
+
+	b.work = g_array_new(false, false, sizeof(struct work));
+	b.owned = g_ptr_array_new_with_free_func(g_free);
+	b.map.rows->extra = b.owned;
+	b.map.rows->free_extra = free_cells;
+	if (query->cells && !__builtin_sub_overflow(query->to_ns, query->from_ns, &span) && span >= query->cells) {
+		b.cells = query->cells;
+		b.cell_ns = span / query->cells;
+		b.from_ns = query->from_ns;
+	}
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		b.begin_ns = i == range.first ? s->begin_ns : b.begin_ns;
+		if (b.cells)
+			place_second(&b, s);
+		add_second(&b, s);
+		if (b.cells && b.first < b.last)
+			spread(&b);
+		if (b.cells)
+			continue;
+		end_lanes(&b, done);
+		done = b.map.rows->rows->len;
+		row_map_clear(&b.map);
+	}
+	end_lanes(&b, done);
+	row_map_clear(&b.map);
+	g_array_unref(b.work);
+	common_finish(b.map.rows, compare);
+	return b.map.rows;
+}
+
+/* ---- columns ---- */
+
+static GETTER(get_begin)
+{
+	return value_int(VALUE_TIME, ROW(row)->begin_ns);
+}
+
+static GETTER(get_end)
+{
+	return value_int(VALUE_TIME, ROW(row)->end_ns);
+}
+
+static GETTER(get_kind)
+{
+	return value_text(lane_kind_name[ROW(row)->kind]);
+}
+
+static GETTER(get_cpu_number)
+{
+	return ROW(row)->cpu < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
+}
+
+static bool has_states(const struct row *row, const struct rows *rows)
+{
+	const struct lane_row *r = ROW(row);
+	if (row_missing(row, rows) & MISSING_SWITCHES)
+		return false;
+	return r->kind == LANE_THREADS || r->kind == LANE_CPU;
+}
+
+static GETTER(get_state)
+{
+	static const char *const of_cpu[] = {
+		[LANE_RUNNING] = "running", [LANE_IDLE] = "idle", [LANE_IRQ] = "irq", [LANE_UNKNOWN] = "unknown",
+	};
+	const struct lane_row *r = ROW(row);
+	if (!has_states(row, rows) || !r->total_ns)
+		return value_none();
+	return value_text(r->state < PART_N ? part_info[r->state].id : of_cpu[r->state]);
+}
+
+static GETTER(get_state_ns)
+{
+	return has_states(row, rows) ? value_int(VALUE_NS, ROW(row)->state_ns) : value_none();
+}
+
+static GETTER(get_state_ratio)
+{
+	const struct lane_row *r = ROW(row);
+	if (!has_states(row, rows) || !r->total_ns)
+		return value_none();
+	return value_ratio((double)r->state_ns / (double)r->total_ns);
+}
+
+static const struct thread_info *who(const struct row *row, const struct rows *rows)
+{
+	return ROW(row)->who == ID_NONE ? NULL : timeline_thread(rows->tl, ROW(row)->who);
+}
+
+static GETTER(get_who)
+{
+	return value_text(who(row, rows) ? timeline_comm(rows->tl, ROW(row)->who, ROW(row)->end_ns) : NULL);
+}
+
+static GETTER(get_who_tid)
+{
+	const struct thread_info *t = who(row, rows);
+	return t && t->tid >= 0 ? value_int(VALUE_ID, t->tid) : value_none();
+}
+
+static GETTER(get_who_ns)
+{
+	const struct lane_row *r = ROW(row);
+	bool known = r->kind == LANE_CPU ? r->who != ID_NONE : r->kind == LANE_THREADS && r->cpu >= 0;
+	return known ? value_int(VALUE_NS, r->who_ns) : value_none();
+}
+
+static struct value of_kind(const struct row *row, const struct rows *rows, enum lane_kind kind, unsigned missing,
+			    int64_t ns)
+{
+	return ROW(row)->kind == kind ? unless_missing(row, rows, missing, value_int(VALUE_NS, ns)) : value_none();
+}
+
+static GETTER(get_run)
+{
+	return of_kind(row, rows, LANE_CPU, MISSING_SWITCHES, ROW(row)->run_ns);
+}
+
+static GETTER(get_idle)
+{
+	return of_kind(row, rows, LANE_CPU, MISSING_SWITCHES, ROW(row)->idle_ns);
+}
+
+static GETTER(get_busy_time)
+{
+	return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, ROW(row)->busy_ns);
+}
+
+static GETTER(get_depth)
+{
+	return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, ROW(row)->depth_ns);
+}
+
+static GETTER(get_depth_max)
+{
+	struct value v = get_depth(row, rows);
+	return v.kind == VALUE_NONE ? v : value_int(VALUE_COUNT, ROW(row)->depth_max);
+}
+
+static GETTER(get_handler)
+{
+	return of_kind(row, rows, LANE_INTERRUPT, MISSING_INTERRUPTS, ROW(row)->handler_ns);
+}
+
+/* The parts are those of threads; of a CPU irq and unknown. */
+#define LANE_PART(id, name) \
+	static GETTER(lane_##id) \
+	{ \
+		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_IRQ) \
+			return of_kind(row, rows, LANE_CPU, MISSING_INTERRUPTS | MISSING_SWITCHES, \
+					ROW(row)->irq_ns); \
+		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_UNKNOWN) \
+			return value_int(VALUE_NS, ROW(row)->unknown_ns); \
+		return ROW(row)->kind == LANE_THREADS ? get_##id(row, rows) : value_none(); \
+	}
+PART_LIST(LANE_PART)
+#define COLUMN_LANE_PART(id, part) \
+	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), lane_##id),
+
+static const struct column columns[] = {
+	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get = get_begin },
+	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get = get_end },
+	COLUMN_HOST,
+	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), device or interrupt", get_kind),
+	COLUMN_FLEX("lane", "LANE", 16, "CPU0, thumbd/254, vda, irq 34 ahci", get_name),
+	COLUMN_ID("cpu", "CPU", 4, 4, "number of the CPU; of a thread: where it ran longest; null: it did not run",
+		  get_cpu_number),
+	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 6, "thread id; null where threads are summed", get_tid),
+	COLUMN_T("comm", "NAME", 0, 0, "name, as it was last in the range", get_comm),
+	COLUMN_T("state", "STATE", 10, 0, "dominant state: a part of a thread's time; of a CPU running, idle, unknown",
+		 get_state),
+	COLUMN_N("state_ns", "FOR", VALUE_NS, 7, 1, "time in that state", get_state_ns),
+	COLUMN_N("state_ratio", "SHARE", VALUE_RATIO, 6, 1, "its share of all states", get_state_ratio),
+	COLUMN_T("who", "WHO", 12, 2, "of a CPU: the thread that ran longest", get_who),
+	COLUMN_ID("who_tid", "WHO TID", 0, 0, "its thread id", get_who_tid),
+	COLUMN_N("who_ns", "RAN", VALUE_NS, 7, 3, "how long it ran there; of a thread: on the CPU of column cpu",
+		 get_who_ns),
+	COLUMN_N("run_ns", "RUN", VALUE_NS, 0, 0, "of a CPU: threads ran", get_run),
+	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 0, 0, "of a CPU: no thread ran", get_idle),
+	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "of a device: a request was at it", get_busy_time),
+	COLUMN_N("depth_ns", "DEPTHNS", VALUE_NS, 0, 0, "of a device: requests at it, summed over time", get_depth),
+	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 0, 0, "of a device: most requests at it at once", get_depth_max),
+	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
+	PART_LIST(COLUMN_LANE_PART)
+	COLUMN_CONTAINER,
+};
+
+/* ---- the text about a cell ---- */
+
+static void append_share(GString *text, const char *what, int64_t ns, int64_t total)
+{
+	char buf[TIMEFMT_LEN];
+	if (ns > 0)
+		g_string_append_printf(text, "%s%s %s %d%%", text->len ? ", " : "", what, timefmt_duration(buf, ns),
+				       (int)(100.0 * (double)ns / (double)MAX(total, 1) + 0.5));
+}
+
+static void text_of_cpu(GString *text, const struct rows *rows, const struct lane_row *r)
+{
+	if (r->who != ID_NONE) {
+		g_autofree char *label = thread_label_new(rows->tl, r->who, r->end_ns);
+		append_share(text, label, r->who_ns, r->total_ns);
+	}
+	append_share(text, "others", r->run_ns - (r->who == ID_NONE ? 0 : r->who_ns), r->total_ns);
+	append_share(text, "idle", r->idle_ns, r->total_ns);
+	append_share(text, "unknown", r->unknown_ns, r->total_ns);
+	append_share(text, "of these irq", r->irq_ns, r->total_ns);
+}
+
+static void text_of_threads(GString *text, const struct rows *rows, const struct lane_row *r)
+{
+	int64_t part[PART_N], ns;
+	memcpy(part, r->c.part, sizeof part);
+	for (;;) {
+		enum part p = part_largest(part, &ns, NULL);
+		if (ns <= 0)
+			break;
+		append_share(text, part_word(row_missing(&r->c.row, rows), p), ns, r->total_ns);
+		part[p] = 0;
+	}
+	if (r->cpu >= 0)
+		g_string_append_printf(text, ", on CPU%d", r->cpu);
+}
+
+char *lane_text(const struct rows *rows, const struct lane_row *r)
+{
+	GString *text = g_string_new(NULL);
+	int64_t ns = MAX(r->end_ns - r->begin_ns, 1);
+	switch (r->kind) {
+	case LANE_CPU:
+		text_of_cpu(text, rows, r);
+		break;
+	case LANE_THREADS:
+		text_of_threads(text, rows, r);
+		break;
+	case LANE_DEVICE:
+		g_string_append_printf(text, "%.2f requests at it on average, at most %u",
+				       (double)r->depth_ns / (double)ns, r->depth_max);
+		append_share(text, "busy", r->busy_ns, ns);
+		break;
+	default:
+		append_share(text, "in its handlers", r->handler_ns, ns);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NULL };
+
+const struct view view_timeline = {
+	.only = ONLY_THREADS, .only_by = true,
+	.id = "timeline", .title = "Timeline",
+	.help = "What each CPU, thread, block device and interrupt did, step by step: who ran, the dominant state "
+		"and all parts of the time.",
+	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "begin_ns", .needs = needs,
+	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
+	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq), .build = build,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The view "timeline": lanes of CPUs, threads (or processes, containers), block devices and interrupts, in cells of
+ * equal length. Without query->cells it has one row for each lane and second: this is what batch mode prints, with
+ * --step. With query->cells it has one row for each lane, with its sums over [from_ns, to_ns) and its cells.
+ *
+ * Cells are sums of seconds, and in a window with finer steps (run/window.h) of those steps. A cell that is shorter
+ * than its second has the figures of that second.
+ */
+#ifndef BLK_VIEWS_LANES_H
+#define BLK_VIEWS_LANES_H
+
+#include "views/common.h"
+
+enum lane_kind { LANE_CPU, LANE_DEVICE, LANE_THREADS, LANE_INTERRUPT, LANE_KIND_N };	/* as they are shown */
+extern const char *const lane_kind_name[LANE_KIND_N];	/* "cpu", ... */
+
+/* The dominant state of a cell. */
+enum lane_state {
+	/* below PART_N: an enum part, of threads */
+	LANE_RUNNING = PART_N,		/* of CPUs: a thread ran; .thread is the one that ran longest */
+	LANE_IDLE, LANE_IRQ, LANE_UNKNOWN,
+	LANE_FIGURE,			/* of devices and interrupts: .share is all there is */
+	LANE_NOTHING,			/* the lane has no figures there */
+};
+
+struct lane_cell {
+	uint8_t state;			/* enum part or lane_state */
+	bool coarse;			/* it shows a second that is longer than the cell */
+	uint32_t thread;		/* CPUs: id of the thread that ran longest; ID_NONE: none */
+	double share;			/* threads: of the dominant part; CPUs: running; interrupts: in handlers;
+					 * devices: mean number of requests at it */
+};
+
+struct lane_row {
+	struct common c;		/* .part of threads; .name: the lane's name */
+	enum lane_kind kind;
+	int64_t begin_ns, end_ns;	/* of the seconds that were summed */
+	int64_t run_ns, idle_ns, unknown_ns, irq_ns;	/* CPUs */
+	int64_t busy_ns, depth_ns;	/* devices */
+	uint32_t depth_max;
+	int64_t handler_ns;		/* interrupts */
+	int32_t cpu;			/* CPUs: its number; threads: the CPU where it ran longest; -1: none */
+	uint8_t state;			/* as in struct lane_cell */
+	int64_t state_ns, total_ns;	/* of the dominant state, and all states */
+	uint32_t who;			/* CPUs: the thread that ran longest; ID_NONE: none */
+	int64_t who_ns;			/* how long it ran; of threads: on .cpu */
+	const struct lane_cell *cells;	/* query->cells of them; NULL: none were asked for */
+	uint32_t work;			/* private */
+};
+
+extern const struct view view_timeline;
+
+/* "thumbd/264 ran 6.20ms of 10ms, ...": what the row's figures say, for one cell. Free with g_free(). It holds raw text
+ * of the trace. */
+char *lane_text(const struct rows *rows, const struct lane_row *r);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The view timeline: rows of steps, cells of lanes, and ranges that no user asks for. */
+#include "lib/fake_timeline.h"
+#include "views/lanes.h"
+
+#include <string.h>
+
+static struct rows *build(const struct timeline *tl, enum view_by by, int64_t from, int64_t to, unsigned cells)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+
+	q.by = by;
+	q.from_ns = from;
+	q.to_ns = to;
+	q.cells = cells;
+	return view_timeline.build(tl, &q);
+}
+
+static const struct lane_row *lane(const struct rows *rows, const char *name)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
+
+		if (!strcmp(r->c.name, name))
+			return r;
+	}
+	g_error("no lane %s", name);
+}
+
+/* Without cells: one row for each lane and second, and they sum to the rows with cells. */
+static void test_steps(void)
+{
+	struct timeline *tl = fake_timeline();
+	struct rows *steps = build(tl, BY_SYSTEM, FAKE_T0, FAKE_T0 + 4 * FAKE_S, 0);
+	struct rows *whole = build(tl, BY_SYSTEM, FAKE_T0, FAKE_T0 + 4 * FAKE_S, 4);
+	int64_t run = 0, handler = 0, depth = 0;
+	unsigned n = 0;
+
+	for (guint i = 0; i < steps->rows->len; i++) {
+		const struct lane_row *r = g_ptr_array_index(steps->rows, i);
+
+		g_assert_cmpint(r->end_ns - r->begin_ns, ==, FAKE_S);
+		g_assert_null(r->cells);
+		run += r->kind == LANE_CPU && r->cpu == 1 ? r->run_ns : 0;
+		handler += r->handler_ns;
+		depth += r->depth_ns;
+		n += r->kind == LANE_CPU;
+	}
+	g_assert_cmpuint(n, ==, 8);
+	g_assert_cmpint(run, ==, lane(whole, "CPU1")->run_ns);
+	g_assert_cmpint(run, ==, 1600 * FAKE_MS);
+	g_assert_cmpint(depth, ==, lane(whole, "vda")->depth_ns);
+	g_assert_cmpint(handler, ==, 4 * 8 * FAKE_MS);
+	rows_free(steps);
+	rows_free(whole);
+	timeline_free(tl);
+}
+
+/* Cells as long as a second, longer and shorter ones. */
+static void test_cells(void)
+{
+	struct timeline *tl = fake_timeline();
+	struct rows *rows = build(tl, BY_THREAD, FAKE_T0, FAKE_T0 + 6 * FAKE_S, 6);
+	const struct lane_row *cpu = lane(rows, "CPU0"), *w = lane(rows, "thumbd-w3/257");
+
+	for (unsigned i = 0; i < 6; i++) {
+		g_assert_cmpint(cpu->cells[i].state, ==, i == 4 ? LANE_NOTHING : LANE_RUNNING);
+		g_assert_false(cpu->cells[i].coarse);
+		g_assert_cmpint(w->cells[i].state, ==, i == 4 ? LANE_NOTHING : PART_FUTEX);
+	}
+	g_assert_cmpfloat_with_epsilon(cpu->cells[0].share, 0.5, 1e-9);
+	g_assert_cmpint(timeline_thread(tl, cpu->cells[0].thread)->tid, ==, 255);	/* 200 of 500 ms */
+	g_assert_cmpint(w->cpu, ==, 1);
+	rows_free(rows);
+	rows = build(tl, BY_THREAD, FAKE_T0, FAKE_T0 + 6 * FAKE_S, 2);
+	g_assert_cmpint(lane(rows, "CPU1")->cells[1].state, ==, LANE_IDLE);
+	g_assert_cmpfloat_with_epsilon(lane(rows, "CPU1")->cells[1].share, 0.4, 1e-9);
+	g_assert_cmpfloat_with_epsilon(lane(rows, "vda")->cells[0].share, 0.26, 1e-9);
+	rows_free(rows);
+	rows = build(tl, BY_THREAD, FAKE_T0, FAKE_T0 + 6 * FAKE_S, 60);
+	cpu = lane(rows, "CPU0");
+	for (unsigned i = 0; i < 60; i++) {
+		g_assert_cmpint(cpu->cells[i].state, ==, i / 10 == 4 ? LANE_NOTHING : LANE_RUNNING);
+		g_assert_cmpint(cpu->cells[i].coarse, ==, i / 10 != 4);
+	}
+	rows_free(rows);
+	timeline_free(tl);
+}
+
+/* The text of a cell says what the figures are. */
+static void test_text(void)
+{
+	struct timeline *tl = fake_timeline();
+	struct rows *rows = build(tl, BY_THREAD, FAKE_T0, FAKE_T0 + FAKE_S, 1);
+	g_autofree char *cpu = lane_text(rows, lane(rows, "CPU1"));
+	g_autofree char *disk = lane_text(rows, lane(rows, "vda"));
+	g_autofree char *thread = lane_text(rows, lane(rows, "kworker/0:1/17"));
+
+	g_assert_cmpstr(cpu, ==, "thumbd-w3/257 220ms 22%, others 180ms 18%, idle 600ms 60%, of these irq 4.00ms 0%");
+	g_assert_cmpstr(disk, ==, "0.26 requests at it on average, at most 4, busy 230ms 23%");
+	g_assert_true(g_str_has_suffix(thread, ", on CPU1"));
+	rows_free(rows);
+	timeline_free(tl);
+}
+
+/* Empty, reversed, one ns, years, and the ends of time: rows are rows, and cells are never outside of their array. */
+static void test_hostile(void)
+{
+	static const struct { int64_t from, to; unsigned cells; } ranges[] = {
+		{ FAKE_T0, FAKE_T0, 10 }, { FAKE_T0 + FAKE_S, FAKE_T0, 10 }, { FAKE_T0, FAKE_T0 + 1, 1 },
+		{ FAKE_T0 + 5, FAKE_T0 + 105, 100 }, { FAKE_T0, FAKE_T0 + 7, 10 },
+		{ FAKE_T0 - 100000000 * FAKE_S, FAKE_T0 + 100000000 * FAKE_S, 4096 },
+		{ INT64_MIN, INT64_MAX, 3 }, { INT64_MIN, FAKE_T0 + FAKE_S, 100 }, { FAKE_T0 + FAKE_S, INT64_MAX, 100 },
+		{ -5, 5, 10 }, { FAKE_T0 - 3, FAKE_T0 + 6 * FAKE_S + 3, 7 },
+	};
+	struct timeline *tls[] = { fake_timeline(), timeline_new(0) };
+
+	for (size_t t = 0; t < G_N_ELEMENTS(tls); t++) {
+		for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
+			struct rows *rows = build(tls[t], BY_THREAD, ranges[i].from, ranges[i].to, ranges[i].cells);
+
+			for (guint k = 0; k < rows->rows->len; k++) {
+				const struct lane_row *r = g_ptr_array_index(rows->rows, k);
+				g_autofree char *text = lane_text(rows, r);
+
+				g_assert_nonnull(text);
+				for (unsigned c = 0; r->cells && c < ranges[i].cells; c++)
+					g_assert_cmpint(r->cells[c].state, <=, LANE_NOTHING);
+			}
+			rows_free(rows);
+		}
+		timeline_free(tls[t]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/lanes/steps", test_steps);
+	g_test_add_func("/lanes/cells", test_cells);
+	g_test_add_func("/lanes/text", test_text);
+	g_test_add_func("/lanes/hostile", test_hostile);
+	return g_test_run();
+}
