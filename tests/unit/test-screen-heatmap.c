@@ -273,6 +273,28 @@ static void test_hostile(void)
 	stop(&x);
 }
 
+/* Live: seconds that come are in the next frame, or soon after it. */
+static void test_grows(void)
+{
+	struct fixture f;
+	start(&f, "5i");
+	uint64_t before = total(&f);
+	struct publication *p = publication_new();
+	struct second *s = second_new(FAKE_T0 + 6 * FAKE_S, FAKE_T0 + 7 * FAKE_S);
+	const struct second *last = timeline_second(f.tl, timeline_n_seconds(f.tl) - 1);
+	for (uint32_t i = 0; i < last->n_calls; i++)
+		fake_call(s, last->calls[i].thread, last->calls[i].name, 7, FAKE_MS);
+	second_seal(s);
+	g_ptr_array_add(p->seconds, s);
+	timeline_apply(f.tl, p);
+	app_timeline_changed(f.app);
+	for (gint64 end = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;
+	     total(&f) == before && g_get_monotonic_time() < end;)
+		app_draw(f.app);
+	g_assert_cmpuint(total(&f), ==, before + 7);
+	stop(&f);
+}
+
 /* Nothing is read. */
 static void test_empty(void)
 {
@@ -293,6 +315,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen/heatmap/compared", test_compared);
 	g_test_add_func("/screen/heatmap/sizes", test_sizes);
 	g_test_add_func("/screen/heatmap/hostile", test_hostile);
+	g_test_add_func("/screen/heatmap/grows", test_grows);
 	g_test_add_func("/screen/heatmap/empty", test_empty);
 	return g_test_run();
 }
