@@ -83,6 +83,7 @@ void app_free(struct app *app)
 	popup_close(&app->popup);
 	chooser_free(app);
 	g_free(app->save_over);
+	g_free(app->picture);
 	canvas_free(app->canvas);
 	messages_free(app->messages);
 	if (app->prefs != app->options->prefs)

@@ -7,6 +7,7 @@
 #include "ui/screen_log.h"
 
 #include "base/text.h"
+#include "views/causes.h"
 #include "views/narrowing.h"
 
 #include <string.h>
@@ -126,11 +127,11 @@ static void to_its_second(struct app *app, struct place *from, struct place *to)
 		to->narrow.by = BY_THREAD;
 }
 
-/* The operation of a row. A trace has that of its root span. */
+/* The operation of a row. Traces have that of their root spans. */
 static const char *operation_of_row(struct focus f)
 {
 	const struct row *row = table_selected(f.table, f.rows);
-	int column = view_column(f.view, "name");
+	int column = view_column(f.view, f.view == &view_causes ? "operation" : "name");
 	struct value v = row && column >= 0 ? f.view->columns[column].get(row, f.rows) :
 		value_none();
 

@@ -3,7 +3,7 @@
 #include "ui/output.h"
 
 #include "ui/screen.h"
-#include "ui/screenshot.h"
+#include "ui/svg.h"
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -278,6 +278,20 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 
 /* --- the screen as a picture --- */
 
+/* Pictures have all colours, whatever the terminal has. */
+static enum scheme scheme_of(const struct app *app)
+{
+	enum ui_color color = app->options->color;
+
+	return theme_choose(color == UI_COLOR_NEVER ? -1 : color == UI_COLOR_ALWAYS, app->theme, 256,
+			    g_getenv("NO_COLOR"), BACKGROUND_UNKNOWN, NULL);
+}
+
+char *output_picture(const struct app *app)
+{
+	return svg_of_canvas(app->canvas, scheme_of(app), app->prefs);
+}
+
 void output_screenshot(struct app *app, struct place *p, enum command_id command)
 {
 	g_autofree char *name = NULL;
@@ -288,14 +302,16 @@ void output_screenshot(struct app *app, struct place *p, enum command_id command
 		app_error(app, "cannot save a picture: not available here");
 		return;
 	}
+	g_free(app->picture);
+	app->picture = output_picture(app);	/* before the prompt is drawn over it */
 	name = default_name(app, p->view->id, ".svg");
 	prompt_open(&app->prompt, PROMPT_SCREENSHOT, name);
 }
 
 bool output_screenshot_as(struct app *app, const char *path, GError **error)
 {
-	g_autofree char *message = NULL, *svg = NULL;
-	struct ui_save_text what = { .path = path, .force = may_overwrite(app, path) };
+	g_autofree char *message = NULL;
+	struct ui_save_text what = { .path = path, .text = app->picture, .force = may_overwrite(app, path) };
 
 	if (!*path) {
 		app_message(app, "nothing saved");
@@ -305,7 +321,6 @@ bool output_screenshot_as(struct app *app, const char *path, GError **error)
 		g_set_error(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
 		return false;
 	}
-	what.text = svg = screenshot_svg(app);
 	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
 	return show_saved(app, path, saved, message, error);
 }

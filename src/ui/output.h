@@ -20,4 +20,7 @@ void output_align(struct app *app, struct place *p, enum command_id command);
 /* Words for before a message about provisional figures, or "". */
 const char *output_provisional_note(const struct app *app);
 
+/* The canvas as it was drawn last, as SVG, in the theme that is shown. Free with g_free(). */
+char *output_picture(const struct app *app);
+
 #endif

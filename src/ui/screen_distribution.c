@@ -198,5 +198,6 @@ static void prepare(struct app *app, struct place *p)
 }
 
 const struct screen screen_distribution = {
-	.context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare, .query = query, .is_resized = is_resized,
+	.context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare, .query = query,
+	.is_resized = is_resized,
 };

@@ -710,5 +710,6 @@ static void prepare(struct app *app, struct place *place)
 }
 
 const struct screen screen_heatmap = {
-	.context = CTX_HEATMAP, .draw = draw, .command = command, .prepare = prepare, .query = query, .is_resized = is_resized,
+	.context = CTX_HEATMAP, .draw = draw, .command = command, .prepare = prepare, .query = query,
+	.is_resized = is_resized,
 };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The screen as a picture: see screenshot.h. */
-#include "ui/screenshot.h"
-
+/* The screen as a picture, without a terminal: ui_screenshot() of ui.h. */
 #include "ui/app.h"
+#include "ui/output.h"
 #include "ui/progressive.h"
 #include "ui/screen_log.h"
-#include "ui/svg.h"
 
 #include <poll.h>
 
@@ -13,25 +11,6 @@
 #define PICTURE_US (20 * 1000 * 1000)
 #define EXACT_US (2 * 1000 * 1000)
 #define SLICE_MS 20
-
-/* Pictures have all colours, whatever the terminal has. */
-static enum scheme scheme_of(const struct app *app)
-{
-	enum ui_color color = app->options->color;
-
-	return theme_choose(color == UI_COLOR_NEVER ? -1 : color == UI_COLOR_ALWAYS, app->theme, 256,
-			    g_getenv("NO_COLOR"), BACKGROUND_UNKNOWN, NULL);
-}
-
-char *screenshot_svg(struct app *app)
-{
-	enum prompt_kind kind = app->prompt.kind;
-
-	app->prompt.kind = PROMPT_NONE;
-	app_draw(app);
-	app->prompt.kind = kind;
-	return svg_of_canvas(app->canvas, scheme_of(app), app->prefs);
-}
 
 static bool is_waiting(const struct app *app, gint64 waited_us)
 {
@@ -59,7 +38,7 @@ char *ui_screenshot(const struct ui_options *options, const struct ui_backend *b
 		screen_log_take(app);
 		app_draw(app);
 	}
-	svg = screenshot_svg(app);
+	svg = output_picture(app);
 	app_free(app);
 	return svg;
 }

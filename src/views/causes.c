@@ -322,8 +322,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct cause_row *r = map.rows->rows->pdata[i];
 		r->slowest = NULL;
-		r->c.row.drill.operation = r->c.name;
-		r->c.row.drill.service = r->c.service;
 		longest = MAX(longest, r->c.parts_unknown ? 0 : r->c.stat.avg);
 	}
 	for (guint i = 0; i < map.rows->rows->len; i++) {

@@ -190,7 +190,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		p->begin_ns = o->begin_ns + (int64_t)i * o->step_ns;
 		p->end_ns = p->begin_ns + o->step_ns;
 		p->p99_ns = -1;
-		strip_no_figures(p->figure);
+		graph_unknown(p->figure);
 		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
 		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
 		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);

@@ -16,12 +16,6 @@
 
 #include <string.h>
 
-const struct graph_info graph_info[GRAPH_N] = {
-#define GRAPH_INFO(id, word, title, is_ns) [GRAPH_##id] = { word, title, is_ns },
-	GRAPH_LIST(GRAPH_INFO)
-#undef GRAPH_INFO
-};
-
 struct operation_row {
 	struct common c;		/* name, service; parts: of all its spans */
 	uint64_t open;
@@ -102,7 +96,8 @@ static const struct column process_columns[] = {
 		 processes_get_runq_ratio),
 	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 0, 0,
 		 "blocked; 100 % is one thread all the time", processes_get_block_ratio),
-	COLUMN_N("blocked_disk_ratio", "DISK%", VALUE_RATIO, 5, 2, "blocked on disks, writeback, page faults", get_disks_ratio),
+	COLUMN_N("blocked_disk_ratio", "DISK%", VALUE_RATIO, 5, 2, "blocked on disks, writeback, page faults",
+		 get_disks_ratio),
 	COLUMN_N("blocked_lock_ratio", "LOCK%", VALUE_RATIO, 5, 2, "blocked on futexes", get_locks_ratio),
 	COLUMN_N("blocked_net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll", get_nets_ratio),
 	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping", get_sleeps_ratio),

@@ -11,6 +11,7 @@
 #ifndef BLK_VIEWS_OVERVIEW_H
 #define BLK_VIEWS_OVERVIEW_H
 
+#include "views/graph.h"
 #include "views/view.h"
 
 /* Where the rows of a range come from while a trace is being read. */
@@ -20,23 +21,6 @@ enum cover_kind {
 	COVER_UNREAD,		/* not read yet: only the outline has figures */
 	COVER_EXACT,		/* decoded ahead of the rest, with the state of all events before it */
 };
-
-/* What the graph of all seconds shows, one figure a second. */
-#define GRAPH_LIST(X) \
-	X(REQUESTS, "p99", "p99 of requests", true) X(CPU, "CPU", "CPU in use", false) \
-	X(RUNQ, "runq", "p99 of run queue", true) X(DISK, "disk", "p99 of block I/O", true) \
-	X(CALL, "call", "slowest call", true)
-enum graph {
-#define GRAPH_ENUM(id, word, title, ns) GRAPH_##id,
-	GRAPH_LIST(GRAPH_ENUM)
-#undef GRAPH_ENUM
-	GRAPH_N
-};
-struct graph_info {
-	const char *word, *title;	/* "p99", "p99 of requests" */
-	bool is_ns;		/* the figure is a duration in ns; else a share, 0 .. 1 */
-};
-extern const struct graph_info graph_info[GRAPH_N];
 
 /* One second of the p99 strip, which covers all retained seconds. While a trace is being read, a point is one
  * cell of its outline (extent.h). */

@@ -10,30 +10,6 @@
 #define OUTLIER 2		/* multiple of the operation's median */
 #define WORTH 10		/* and at least 1/10 of the worst excess */
 
-/* Sums of a second that need no spans. */
-static void set_figures(const struct second *s, double figure[GRAPH_N])
-{
-	int64_t run = 0, known = 0;
-	struct hist disk = { 0 };
-	for (uint32_t i = 0; i < s->n_cpus; i++) {
-		run += s->cpus[i].run_ns;
-		known += s->cpus[i].run_ns + s->cpus[i].idle_ns;
-	}
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		hist_merge(&disk, &s->devs[i].latency);
-	figure[GRAPH_CPU] = known > 0 ? (double)run / (double)known : -1;
-	figure[GRAPH_RUNQ] = (double)hist_quantile(&s->wakeup, 0.99);
-	figure[GRAPH_DISK] = (double)hist_quantile(&disk, 0.99);
-	figure[GRAPH_CALL] = s->n_slow ? (double)s->slow[0].duration_ns : -1;
-	hist_clear(&disk);
-}
-
-void strip_no_figures(double figure[GRAPH_N])
-{
-	for (int g = 0; g < GRAPH_N; g++)
-		figure[g] = -1;
-}
-
 static void add_points(struct strip *strip, const struct timeline *tl)
 {
 	int64_t end = INT64_MIN;
@@ -46,8 +22,8 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 			.corrected = s->completeness.corrected,
 			.lost = s->completeness.touched || s->completeness.lost_events ||
 				s->completeness.lost_packets };
-		strip_no_figures(gap.figure);
-		set_figures(s, point.figure);
+		graph_unknown(gap.figure);
+		graph_of_second(s, point.figure);
 		if (i > 0 && s->begin_ns > end)
 			g_array_append_val(strip->points, gap);
 		g_array_append_val(strip->points, point);

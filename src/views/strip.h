@@ -5,7 +5,7 @@
 #ifndef BLK_VIEWS_STRIP_H
 #define BLK_VIEWS_STRIP_H
 
-#include "views/overview.h"
+#include "views/graph.h"
 #include "views/history.h"
 
 struct strip_point {
@@ -30,7 +30,6 @@ struct strip {
 /* The strip borrows spans from the history: free it first. */
 struct strip *strip_new(const struct history *h);
 void strip_free(struct strip *s);
-void strip_no_figures(double figure[GRAPH_N]);	/* all unknown */
 typedef struct strip blk_strip;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_strip, strip_free)
 

@@ -42,7 +42,7 @@ waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
-overview,table,waterfall | view-timeline | | Timeline of threads
+overview,table,waterfall,heatmap | view-timeline | | Timeline of threads
 timeline | view-timeline | | same
 timeline | view-1 | | SLOWEST + OPEN
 timeline | view-2 | | › Traces
@@ -186,8 +186,8 @@ overview,waterfall | export-as | | Export as
 table | export-as | | cannot export: select a trace
 overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
-overview,table,waterfall | screenshot | | save the screen as (.svg): blktop-
-overview,table,waterfall | theme | | theme light: F8 shows the next
+overview,table,waterfall,heatmap,timeline | screenshot | | save the screen as (.svg): blktop-
+overview,table,waterfall,heatmap,timeline | theme | | theme light: F8 shows the next
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
@@ -250,7 +250,8 @@ overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
 overview | sort-right | | sorted by REQS
 table | sort-right | | sorted by RUNQ%
-overview,table | invert | | lowest first
+overview | invert | > | lowest first
+table | invert | | lowest first
 overview | by | | Overview has no rows by thread
 table | by | | by thread
 overview | tree | | no rows with parents
