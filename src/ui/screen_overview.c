@@ -174,9 +174,8 @@ static unsigned draw_why(struct app *app, struct place *p, const struct overview
 
 	if (!why || !box.rows)
 		return 0;
-	g_autofree char *text = text_visible(why);
 	canvas_put(app->canvas, box.y, 0, 3, ROLE_KEY, "WHY");
-	return frame_sentence(app, (struct box){ box.y, 4, box.rows, box.cols - 4 }, ROLE_WHY, text);
+	return frame_sentence(app, (struct box){ box.y, 4, box.rows, box.cols - 4 }, ROLE_WHY, why);
 }
 
 /* Says what was dropped from the lists for lack of memory. Returns the number of lines. */

@@ -96,12 +96,44 @@ static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 				 p->rows->explanation);
 }
 
+#define WIDE 160		/* columns for a table and the details of its row */
+#define DETAIL_COLS 58
+#define DETAIL_NAME 22		/* columns for the name of a value */
+
+/* The values of the selected row, also of columns that are not shown; without times of 0. */
+static void draw_detail(struct app *app, struct place *p, struct box box)
+{
+	const struct row *row = place_selected(p);
+	unsigned y = box.y, end = box.y + box.rows;
+
+	if (!row)
+		return;
+	for (unsigned i = box.y; i < end; i++)
+		canvas_put(app->canvas, i, box.x - 2, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_putf(app->canvas, y++, box.x, box.cols, ROLE_HEADER, "%-*s", (int)box.cols, "SELECTED ROW");
+	for (size_t i = 0; i < p->view->n_columns && y < end; i++) {
+		const struct column *c = &p->view->columns[i];
+		struct value v = c->get(row, p->rows);
+		bool blank = v.kind == VALUE_NONE || (v.kind == VALUE_NS && !v.i) || c->drawing != DRAW_TEXT;
+		g_autofree char *text = blank ? NULL : v.kind == VALUE_TEXT ? g_strdup(v.s) :
+			table_cell(c, v, box.cols - DETAIL_NAME);
+		const struct box at = { y, box.x + DETAIL_NAME, MIN(end - y, 6), box.cols - DETAIL_NAME };
+
+		if (!text || !*text)
+			continue;
+		canvas_put(app->canvas, y, box.x, DETAIL_NAME - 1, ROLE_DIM, c->id);
+		y += MAX(frame_sentence(app, at, ROLE_TEXT, text), 1);
+	}
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	struct table_style style = app_table_style(app, true);
 	g_autofree char *line = summary(app, p), *clipped = NULL;
 	unsigned lines = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
-	struct box table = { box.y + 3 + lines, box.x, box.rows - 3 - lines, box.cols };
+	bool wide = box.cols >= WIDE;
+	struct box table = { box.y + 3 + lines, box.x, box.rows - 3 - lines,
+			     wide ? box.cols - DETAIL_COLS - 2 : box.cols };
 
 	frame_completeness(app, box.y, &p->rows->completeness);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
@@ -111,6 +143,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 				   &style);
 	if (!p->rows->rows->len)
 		draw_empty(app, p, table);
+	if (wide)
+		draw_detail(app, p, (struct box){ table.y, table.cols + 2, table.rows, DETAIL_COLS });
 }
 
 const struct screen screen_table = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };
