@@ -62,6 +62,7 @@ void lane_cells_draw(struct app *app, const struct rows *rows, const struct lane
 			char letter[2] = { part_info[c->state].letter, '\0' };
 
 			canvas_put(app->canvas, y, x + i, 1, (enum role)(ROLE_PART + c->state), letter);
+			canvas_add_attr(app->canvas, y, x + i, 1, STYLE_FILL);
 		} else if (c->state == LANE_FIGURE) {
 			canvas_put(app->canvas, y, x + i, 1, r->kind == LANE_DEVICE ? ROLE_PART + PART_DISK :
 				   ROLE_PART + PART_IRQ, level_glyph(app, most > 0 ? c->share / most : 0));

@@ -131,6 +131,15 @@ static bool is_coarse(const struct place *p)
 	return false;
 }
 
+bool screen_timeline_is_waiting(struct app *app)
+{
+	struct place *p = nav_top(&app->nav);
+	struct timeline_axis a;
+
+	return p->view->kind == VIEW_TIMELINE && p->rows && is_coarse(p) && progressive_decodes(app) &&
+	       timeline_axis(app, p, &a) && timeline_axis_step(app, &a);
+}
+
 static char *summary(struct app *app, struct place *p, const struct timeline_axis *a)
 {
 	static const char *const by[BY_N] = {

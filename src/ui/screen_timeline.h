@@ -7,5 +7,7 @@
 
 /* Key v: opens it for the range and the selected row of p; if rows of p are tagged, with these lanes only. */
 void screen_timeline_open(struct app *app, struct place *p, enum command_id command);
+/* Is a timeline shown whose cells are still being decoded? */
+bool screen_timeline_is_waiting(struct app *app);
 
 #endif

@@ -4,6 +4,7 @@
 #include "ui/output.h"
 #include "ui/progressive.h"
 #include "ui/screen_log.h"
+#include "ui/screen_timeline.h"
 
 #include <poll.h>
 
@@ -12,9 +13,9 @@
 #define EXACT_US (2 * 1000 * 1000)
 #define SLICE_MS 20
 
-static bool is_waiting(const struct app *app, gint64 waited_us)
+static bool is_waiting(struct app *app, gint64 waited_us)
 {
-	if (screen_log_is_waiting(app) || app->cover.kind == COVER_UNREAD)
+	if (screen_log_is_waiting(app) || screen_timeline_is_waiting(app) || app->cover.kind == COVER_UNREAD)
 		return waited_us < PICTURE_US;
 	return app->cover.kind == COVER_PROVISIONAL && waited_us < EXACT_US;
 }

@@ -184,7 +184,7 @@ unsigned theme_attrs(const struct style *s, unsigned extra)
 	unsigned attr = s->attr | extra;
 
 	if ((extra & STYLE_FILL) && s->fg >= 0)
-		attr |= STYLE_REVERSE;
+		attr ^= STYLE_REVERSE;		/* a cell that stands out of a bar has STYLE_REVERSE, too */
 	return attr & ~STYLE_FILL;
 }
 

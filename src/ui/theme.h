@@ -25,7 +25,7 @@ enum role {
 #define STYLE_DIM 2u
 #define STYLE_REVERSE 4u
 #define STYLE_UNDERLINE 8u
-#define STYLE_FILL 16u		/* of cells: reverse if the role has a colour, so that letters become a bar */
+#define STYLE_FILL 16u		/* of cells: inverts STYLE_REVERSE if the role has a colour: letters become a bar */
 
 struct style {
 	int16_t fg, bg;		/* colour numbers of the terminal, -1: its default */
