@@ -58,6 +58,7 @@ struct app {
 	struct messages *messages;	/* all messages with their time; owned */
 	uint64_t messages_shown;	/* messages_version() of the popup's lines */
 	bool coach;			/* the line of hints is shown */
+	bool lanes_awaited;		/* by the waterfall: they are being decoded */
 	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
 	bool quit;
 	unsigned waited;		/* seconds that playing has waited for a preview */

@@ -297,13 +297,19 @@ const struct timeline *progressive_lanes(struct app *app, int64_t from_ns, int64
 	struct view_range l = { time_floor(from_ns, step), time_floor(to_ns, step) + step, step, true };
 	int64_t first, last;
 
+	app->lanes_awaited = false;
+	if (step >= NS_PER_S || !progressive_decodes(app) || !timeline_axis_is_short(app, from_ns, to_ns) ||
+	    !timeline_coverage(app->main, &first, &last))
+		return NULL;
 	/* Until all is read, the waterfall itself may come from a preview. */
-	if (step >= NS_PER_S || !progressive_decodes(app) || !extent_is_whole(&app->extent) ||
-	    !timeline_axis_is_short(app, from_ns, to_ns) || !timeline_coverage(app->main, &first, &last))
+	app->lanes_awaited = true;
+	if (!extent_is_whole(&app->extent))
 		return NULL;
 	if (app->preview && w->step_ns <= step && w->from_ns <= MAX(l.from_ns, time_floor(first, step)) &&
-	    w->to_ns >= MIN(l.to_ns, time_floor(last, step) + step))
+	    w->to_ns >= MIN(l.to_ns, time_floor(last, step) + step)) {
+		app->lanes_awaited = false;
 		return app->preview;
+	}
 	if (!is_same_range(&l, &app->shown_range)) {
 		app->shown_range = l;
 		app->backend->show_range(app->backend->data, &l);

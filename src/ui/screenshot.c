@@ -17,7 +17,7 @@ static bool is_waiting(struct app *app, gint64 waited_us)
 {
 	if (screen_log_is_waiting(app) || screen_timeline_is_waiting(app) || app->cover.kind == COVER_UNREAD)
 		return waited_us < PICTURE_US;
-	return app->cover.kind == COVER_PROVISIONAL && waited_us < EXACT_US;
+	return (app->cover.kind == COVER_PROVISIONAL || app->lanes_awaited) && waited_us < EXACT_US;
 }
 
 char *ui_screenshot(const struct ui_options *options, const struct ui_backend *backend, struct timeline *tl,

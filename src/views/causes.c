@@ -164,6 +164,7 @@ static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_st
 		row->c.name = rows_hold_text(map->rows, r->root->name);
 		row->c.service = rows_hold_text(map->rows, r->root->service);
 		row->c.row.key[0] = key;
+		common_host(&row->c, map->rows, r->root->host);
 		row->state = state;
 		row->part = PART_N;
 		row->min_x = row->max_x = -1;

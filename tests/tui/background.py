@@ -24,7 +24,7 @@ QUERY = b"\x1b]11;?\x1b\\\x1b[c"
 KIND = b"\x1b[?64;1;2;6;9;15;16;17;18;21;22c"
 WHITE, BLACK = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\", b"\x1b]11;rgb:0000/0000/0000\x07"
 LIGHT_COLOUR, DARK_COLOUR = b"38;5;24m", b"38;5;117m"      # of titles
-ROWS = b"SLOWEST + OPEN"
+ROWS = b"REQUESTS"
 REFUSED = b"does nothing here"
 
 

@@ -44,7 +44,7 @@ overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
 overview,table,waterfall,heatmap | view-timeline | | Timeline of threads
 timeline | view-timeline | | same
-timeline | view-1 | | SLOWEST + OPEN
+timeline | view-1 | | REQUESTS
 timeline | view-2 | | › Traces
 timeline | view-3 | | › Phases
 timeline | view-4 | | › Processes
@@ -55,10 +55,10 @@ timeline | view-8 | | › Services
 timeline | view-9 | | › Events
 timeline | view-list | | Views: Enter opens one
 timeline | view-log | | lines, 06:08
-timeline | view-next | | SLOWEST + OPEN
+timeline | view-next | | REQUESTS
 timeline | view-prev | | Alerts
 timeline | drill | | lines, 06:08
-timeline | back | | SLOWEST + OPEN
+timeline | back | | REQUESTS
 timeline | compare | | select a trace or a span first
 timeline | zoom-in | | a cell is 10.0ms
 timeline | zoom-out | | a cell is 50.0ms

@@ -56,7 +56,7 @@ pictures() { # pictures COLS ROWS WORD OPTION...: a picture without a terminal, 
 }
 for size in "80 24" "140 45" "200 50"; do
 	read -r cols rows <<<"$size"
-	pictures "$cols" "$rows" "SLOWEST + OPEN"
+	pictures "$cols" "$rows" "REQUESTS"
 	result $? "--screenshot at ${cols}x$rows has the text of the terminal"
 done
 pictures 100 30 SPAN --view waterfall --at 07:07:27
@@ -65,7 +65,7 @@ pictures 100 30 "07:07:12" --view processes --at 07:07:12
 result $? "--screenshot --view processes --at"
 pictures 120 40 "lines, " --view log --at 07:07:12
 result $? "--screenshot --view log waits for the lines"
-pictures 80 24 "SLOWEST + OPEN" --ascii && ! grep -qP '[^\x00-\x7f]' "$work/svg.txt"
+pictures 80 24 "REQUESTS" --ascii && ! grep -qP '[^\x00-\x7f]' "$work/svg.txt"
 result $? "--screenshot --ascii is ASCII"
 
 refused() { # refused STATUS WORDS OPTION...
@@ -126,7 +126,7 @@ keys F8
 wait_for "theme dark" && until_true colour "38;5;117"
 result $? "F8 changes to dark again"
 open_at 80 24 --color never
-wait_for "SLOWEST + OPEN" && keys F8 && wait_for "no colours: by NO_COLOR" && ! colour "38;5;"
+wait_for "REQUESTS" && keys F8 && wait_for "no colours: by NO_COLOR" && ! colour "38;5;"
 result $? "F8 does not overrule --color never"
 
 done_testing
