@@ -136,6 +136,7 @@ def typed_before():
     problems = [] if screen.wait(QUERY) else ["it does not ask"]
     screen.type(b"4" + WHITE + KIND)
     problems += [] if screen.wait(b"Processes") else ["the key is lost"]
+    screen.wait(LIGHT_COLOUR)           # the rest of the frame
     tap.ok("keys typed before the answer are not lost", problems + colours(screen, True) + screen.end()[0])
 
 
