@@ -173,10 +173,12 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 			at = y;
 		}
 	}
-	if (lines->len > p->page)
-		canvas_putf(c, 0, c->cols > 16 ? c->cols - 16 : 0, 16, ROLE_DIM,
-			    "%6zu-%zu of %u", p->top + 1,
-			    MIN(p->top + p->page, (size_t)lines->len), lines->len);
+	if (lines->len > p->page) {
+		size_t end = MIN(p->top + p->page, (size_t)lines->len);
+		g_autofree char *text = g_strdup_printf("%zu-%zu of %u", p->top + 1, end, lines->len);
+
+		canvas_put_right(c, 0, c->cols > 24 ? c->cols - 24 : 0, MIN(c->cols, 24), ROLE_DIM, text);
+	}
 	return at;
 }
 

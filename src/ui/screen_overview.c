@@ -35,7 +35,7 @@ static void prepare(struct app *app, struct place *p)
 	 * It is chosen again for each second, since the next one may have requests. */
 	if (!app->touched)
 		p->pane = PANE_CAUSES;
-	if (!place_focus(p).rows->rows->len && !app->touched) {
+	if (!place_focus(p).rows->rows->len) {
 		for (int i = 0; i < OVERVIEW_PANES; i++) {
 			if (place_pane(p, i).rows->rows->len) {
 				p->pane = i;

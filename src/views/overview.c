@@ -302,7 +302,7 @@ static void add_strip(struct overview *o, struct rows *rows, struct history *h,
 /* --- the machine --- */
 
 struct machine {
-	int64_t run, idle, irq, user, sys;
+	int64_t run, idle, unknown, irq, user, sys;
 	struct hist wakeup, device;
 	uint64_t events;
 	struct intmap cpus;
@@ -313,6 +313,7 @@ static void sum_machine(struct machine *m, const struct second *s)
 	for (uint32_t i = 0; i < s->n_cpus; i++) {
 		m->run += s->cpus[i].run_ns;
 		m->idle += s->cpus[i].idle_ns;
+		m->unknown += s->cpus[i].unknown_ns;
 		m->irq += s->cpus[i].irq_ns;
 		intmap_set(&m->cpus, (uint64_t)s->cpus[i].host << 32 | s->cpus[i].cpu, 1);
 	}
@@ -329,7 +330,7 @@ static void sum_machine(struct machine *m, const struct second *s)
 struct load {
 	uint64_t key;
 	uint32_t host, number, name;
-	bool is_cpu;
+	bool is_cpu, any;		/* any: something is known of it */
 	int64_t busy_ns, known_ns;
 };
 
@@ -347,7 +348,7 @@ static struct load *load_of(GArray *loads, struct intmap *index, uint64_t key, b
 
 static double load_ratio(const struct load *l)
 {
-	return l->known_ns > 0 ? (double)l->busy_ns / (double)l->known_ns : -1;
+	return l->any && l->known_ns > 0 ? (double)l->busy_ns / (double)l->known_ns : -1;
 }
 
 static int compare_loads(const void *va, const void *vb)
@@ -363,6 +364,7 @@ static int compare_loads(const void *va, const void *vb)
 static void sum_loads(GArray *cpus, GArray *devices, const struct timeline *tl, const struct range *range)
 {
 	struct intmap at_cpu = { 0 }, at_device = { 0 };
+	int64_t whole = 0;
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_cpus; k++) {
@@ -371,17 +373,23 @@ static void sum_loads(GArray *cpus, GArray *devices, const struct timeline *tl, 
 			l->host = c->host;
 			l->number = c->cpu;
 			l->busy_ns += c->run_ns;
-			l->known_ns += c->run_ns + c->idle_ns;
+			l->known_ns += c->run_ns + c->idle_ns + c->unknown_ns;
+			l->any |= c->run_ns + c->idle_ns > 0;
 		}
 		for (uint32_t k = 0; k < s->n_devs; k++) {
 			const struct dev_cell *d = &s->devs[k];
 			struct load *l = load_of(devices, &at_device, (uint64_t)d->host << 32 | d->dev, false);
 			l->host = d->host;
 			l->name = d->name;
+			l->number = d->dev;
 			l->busy_ns += d->busy_ns;
-			l->known_ns += s->sums_end_ns - s->begin_ns - d->unknown_ns;
+			l->known_ns -= d->unknown_ns;
+			l->any = true;
 		}
+		whole += s->sums_end_ns - s->begin_ns;
 	}
+	for (guint i = 0; i < devices->len; i++)
+		g_array_index(devices, struct load, i).known_ns += whole;
 	intmap_clear(&at_cpu);
 	intmap_clear(&at_device);
 }
@@ -390,8 +398,11 @@ static char *load_name(const struct timeline *tl, const struct load *l)
 {
 	const struct host_info *host = timeline_n_hosts(tl) > 1 ? timeline_host(tl, l->host) : NULL;
 	const char *on = host ? host->name : "", *blank = *on ? " " : "";
-	return l->is_cpu ? g_strdup_printf("%s%sCPU%u", on, blank, l->number) :
-		g_strdup_printf("%s%s%s", on, blank, timeline_string(tl, l->name));
+	const char *name = timeline_string(tl, l->name);
+	if (l->is_cpu)
+		return g_strdup_printf("%s%sCPU%u", on, blank, l->number);
+	return *name ? g_strdup_printf("%s%s%s", on, blank, name) :
+		g_strdup_printf("%s%s%u:%u", on, blank, l->number >> 20, l->number & 0xfffff);
 }
 
 static void add_gauges(struct overview *o, const struct rows *rows, const struct range *range)
@@ -446,7 +457,7 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 	struct machine m = { 0 };
 	for (size_t i = range->first; i < range->end; i++)
 		sum_machine(&m, timeline_second(rows->tl, i));
-	int64_t total = m.run + m.idle;
+	int64_t total = m.run + m.idle > 0 ? m.run + m.idle + m.unknown : 0;
 	o->cpu_ratio = share(m.run, total);
 	o->user_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.user, total);
 	o->sys_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.sys, total);
