@@ -71,6 +71,8 @@ bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		return false;
 	nav_range(&app->nav, &from, &to);
+	if (p->cell_ns && mark == TIME_UNKNOWN)
+		p->mark_ns = from + (to - from) / 2;
 	if (!p->cell_ns) {
 		timeline_axis_fit(app, p, from, to);
 		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;

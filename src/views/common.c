@@ -183,7 +183,9 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
 	/* Rates are per whole second, because whole seconds are summed. */
-	r.seconds = MAX(range_sum_end(tl, r.from_ns, r.to_ns) - r.from_ns, 1) / (double)NS_PER_S;
+	double ns = (double)range_sum_end(tl, r.from_ns, r.to_ns) - (double)r.from_ns;
+	r.seconds = r.end > r.first ? (double)MAX(range_sum_end(tl, r.from_ns, r.to_ns) - r.from_ns, 1) / NS_PER_S :
+		MAX(ns, 1) / NS_PER_S;
 	return r;
 }
 

@@ -43,6 +43,8 @@ overview,table,waterfall | view-list | | Views: Enter opens one
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
 overview,table,waterfall,heatmap | view-timeline | | Timeline of threads
+timeline | heatmap | | Timeline has no durations
+timeline | distribution | | Timeline has no durations
 timeline | view-timeline | | same
 timeline | view-1 | | REQUESTS
 timeline | view-2 | | › Traces
