@@ -58,7 +58,7 @@ timeline | view-9 | | › Events
 timeline | view-list | | Views: Enter opens one
 timeline | view-log | | lines, 06:08
 timeline | view-next | | REQUESTS
-timeline | view-prev | | Alerts
+timeline | view-prev | | Distribution
 timeline | drill | | lines, 06:08
 timeline | back | | REQUESTS
 timeline | compare | | select a trace or a span first
