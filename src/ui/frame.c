@@ -245,6 +245,13 @@ unsigned frame_sentence(struct app *app, struct box box, enum role role, const c
 	return n;
 }
 
+void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths)
+{
+	canvas_fill(app->canvas, y, x, eighths / 8, role, app->glyphs->eighth[8]);
+	if (eighths % 8)
+		canvas_put(app->canvas, y, x + eighths / 8, 1, role, app->glyphs->eighth[eighths % 8]);
+}
+
 /* How to avoid losses: the command where there is room, else the key that shows it. */
 static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {

@@ -18,4 +18,7 @@ unsigned frame_sentence(struct app *app, struct box box, enum role role, const c
 unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
 		   ...) G_GNUC_PRINTF(5, 6);
 
+/* A bar from (y, x) on, so many eighths of a cell long. */
+void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths);
+
 #endif

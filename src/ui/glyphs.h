@@ -10,7 +10,6 @@ struct glyphs {
 	const char *cursor;		/* before the selected row */
 	const char *expanded, *collapsed;
 	const char *critical;		/* beside a span on the critical path */
-	const char *outlier;		/* under the strip */
 	const char *sort_up, *sort_down;
 	const char *more_up, *more_down;	/* rows hidden above, below */
 	const char *crumb;		/* between breadcrumbs */

@@ -77,7 +77,6 @@ static void draw_heading(struct app *app, const struct place *p, unsigned y)
 static void draw_side(struct app *app, const struct distribution_side *s, uint64_t n, unsigned y, unsigned x,
 		      unsigned cols)
 {
-	const struct glyphs *g = app->glyphs;
 	char count[TIMEFMT_LEN];
 	unsigned room = cols > FIGURES + 1 ? cols - FIGURES - 1 : 0;
 	uint64_t eighths = s->most ? (uint64_t)((double)n / (double)s->most * room * 8) : 0;
@@ -87,10 +86,7 @@ static void draw_side(struct app *app, const struct distribution_side *s, uint64
 	double share = s->count ? (double)n / (double)s->count : 0;
 	canvas_putf(app->canvas, y, x + 7, 6, ROLE_TEXT, "%5.1f%%", 100 * share);
 	eighths = n ? MAX(eighths, 1) : 0;
-	canvas_fill(app->canvas, y, x + FIGURES, (unsigned)(eighths / 8), ROLE_SPARK, g->eighth[8]);
-	if (eighths % 8)
-		canvas_put(app->canvas, y, x + FIGURES + (unsigned)(eighths / 8), 1, ROLE_SPARK,
-			   g->eighth[eighths % 8]);
+	frame_bar(app, y, x + FIGURES, ROLE_SPARK, (unsigned)eighths);
 }
 
 static void draw_row(struct app *app, const struct place *p, guint i, unsigned y, struct box box)

@@ -94,28 +94,17 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 #define GAUGE_CELLS 12		/* least columns of a gauge's bar */
 #define GAUGE_TEXT 8		/* columns beside name and bar: blanks, edges, "100%" */
 
-static void draw_bar(struct app *app, unsigned y, unsigned x, unsigned cells, double ratio)
-{
-	unsigned eighths = (unsigned)(CLAMP(ratio, 0, 1) * cells * 8 + 0.5);
-	enum role role = ROLE_HEAT + MIN((enum role)(CLAMP(ratio, 0, 1) * HEAT_LEVELS), HEAT_LEVELS - 1);
-
-	for (unsigned i = 0; i < cells; i++) {
-		unsigned fill = eighths > 8 * i ? MIN(eighths - 8 * i, 8) : 0;
-
-		if (fill)
-			canvas_put(app->canvas, y, x + i, 1, role, app->glyphs->eighth[fill]);
-	}
-}
-
 /* Returns the column after it. */
 static unsigned draw_gauge(struct app *app, const struct overview_gauge *g, unsigned y, unsigned x, unsigned cells)
 {
 	char text[TIMEFMT_LEN];
+	double ratio = CLAMP(g->ratio, 0, 1);
 	g_autofree char *name = text_visible(g->name);
 
 	x = frame_add(app, y, x, ROLE_TITLE, "%s", name);
 	canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
-	draw_bar(app, y, x + 1, cells, g->ratio);
+	frame_bar(app, y, x + 1, ROLE_HEAT + MIN((enum role)(ratio * HEAT_LEVELS), HEAT_LEVELS - 1),
+		  (unsigned)(ratio * cells * 8 + 0.5));
 	canvas_put(app->canvas, y, x + 1 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	return frame_add(app, y, x + 2 + cells, ROLE_TEXT, "%s%%  ", percent(app, text, g->ratio));
 }
@@ -196,7 +185,7 @@ static void graph_figures(struct app *app, const struct overview *o, double *ret
 {
 	enum graph graph = strip_graph(app);
 
-	*ret_usual = graph == GRAPH_REQUESTS ? (double)o->usual_ns : -1;
+	*ret_usual = graph == GRAPH_REQUESTS ? (double)progressive_strip(app)->usual_ns : -1;
 	*ret_here = graph == GRAPH_REQUESTS ? (double)o->p99_ns : graph == GRAPH_CPU ? o->cpu_ratio :
 		graph == GRAPH_RUNQ ? (double)o->runq_p99_ns : -1;
 }

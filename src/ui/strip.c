@@ -13,7 +13,7 @@
 #define STRIP_X 8		/* first cell: left of it is the scale */
 
 struct strip_data {
-	const struct overview_point *points;
+	const struct extent_point *points;
 	size_t n;
 	enum graph graph;
 	double max;			/* largest figure; below 0: bytes are drawn */
@@ -107,7 +107,7 @@ struct strip_mark {
 	int64_t at_ns;
 };
 
-static struct strip_mark mark_of(const struct strip_data *s, const struct overview_point *p)
+static struct strip_mark mark_of(const struct strip_data *s, const struct extent_point *p)
 {
 	struct strip_mark m = { .cover = p->cover, .hot = p->outlier && s->graph == GRAPH_REQUESTS, .any = true,
 				.at_ns = p->begin_ns, .folded = p->folded };
@@ -155,12 +155,12 @@ static void draw_mark(struct app *app, const struct strip_data *s, const struct 
 		canvas_fill(app->canvas, y - row, x, wide, role, g->spark[MIN(m->level - 8 * row, 8)]);
 }
 
-static bool holds(const struct overview_point *p, int64_t at)
+static bool holds(const struct extent_point *p, int64_t at)
 {
 	return at != TIME_UNKNOWN && p->begin_ns <= at && at < p->end_ns;
 }
 
-static bool is_shown(const struct app *app, const struct overview_point *p)
+static bool is_shown(const struct app *app, const struct extent_point *p)
 {
 	int64_t from, to;
 
@@ -210,7 +210,7 @@ static bool draw_marks(struct app *app, const struct strip_data *s, unsigned y, 
 	bool any = false;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct overview_point *p = &s->points[i];
+		const struct extent_point *p = &s->points[i];
 		unsigned x = STRIP_X + strip_cell(s, i, cells), wide = strip_width(s, i, cells);
 		bool a = holds(p, app->nav.a_ns);
 		bool b = app->nav.b_ns != TIME_UNKNOWN && holds(p, app->nav.b_ns - 1);

@@ -61,7 +61,7 @@ char *term_stderr(void);
 enum theme term_set_theme(enum theme theme);
 /* Can there be colours? Not if the user or the terminal has none. */
 bool term_has_colors(void);
-/* Has the terminal told its background since the last call? Then call term_set_theme(). */
+/* Has the terminal reported its background since the last call? Then call term_set_theme(). */
 bool term_background_changed(void);
 
 #endif

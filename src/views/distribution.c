@@ -212,10 +212,7 @@ static GETTER(get_share_before)
 }
 
 static const struct column columns[] = {
-	{ .id = "low_ns", .title = "FROM", .kind = VALUE_NS, .width = 7, .help = "shortest duration of the row",
-	  .get = get_low },
-	{ .id = "high_ns", .title = "TO", .kind = VALUE_NS, .width = 7,
-	  .help = "longest one; unknown: the last row, which has all that are longer", .get = get_high },
+	COLUMNS_LATENCY_ROW(get_low, get_high),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the row has", get_now),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "of all of them", get_share),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 1, "and before, with --against", get_before),

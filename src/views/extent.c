@@ -186,10 +186,9 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 {
 	const struct outline *o = e->outline;
 	for (size_t i = 0; i < o->n; i++) {
-		struct overview_point *p = &s->points[i];
+		struct extent_point *p = &s->points[i];
 		p->begin_ns = o->begin_ns + (int64_t)i * o->step_ns;
 		p->end_ns = p->begin_ns + o->step_ns;
-		p->p99_ns = -1;
 		graph_unknown(p->figure);
 		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
 		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
@@ -216,11 +215,10 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 {
 	for (guint i = 0; i < read->points->len; i++) {
 		const struct strip_point *r = &g_array_index(read->points, struct strip_point, i);
-		struct overview_point *p = &s->points[extent_strip_find(s, r->begin_ns)];
+		struct extent_point *p = &s->points[extent_strip_find(s, r->begin_ns)];
 		if (r->gap || p->cover != COVER_READ)
 			continue;
 		p->count += r->count;
-		p->p99_ns = MAX(p->p99_ns, r->p99_ns);
 		for (int g = 0; g < GRAPH_N; g++)
 			p->figure[g] = MAX(p->figure[g], r->figure[g]);
 		p->lost |= r->lost;
@@ -244,11 +242,11 @@ static double events_of(const struct timeline *tl, int64_t at)
 static void add_seconds(struct extent_strip *s, const struct extent *e, const struct strip *read)
 {
 	s->n = read->points->len;
-	s->points = g_new0(struct overview_point, s->n + 1);
+	s->points = g_new0(struct extent_point, s->n + 1);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct strip_point *r = &g_array_index(read->points, struct strip_point, i);
-		s->points[i] = (struct overview_point){
-			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .p99_ns = r->p99_ns,
+		s->points[i] = (struct extent_point){
+			.begin_ns = r->begin_ns, .end_ns = r->end_ns,
 			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
 			.folded = r->folded, .corrected = r->corrected, .cover = COVER_READ,
 			.bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
@@ -263,14 +261,13 @@ struct extent_strip *extent_strip_new(const struct extent *e)
 	g_autoptr(blk_history) h = history_new(e->main);
 	g_autoptr(blk_strip) read = strip_new(h);
 	struct extent_strip *s = g_new0(struct extent_strip, 1);
-	s->max_ns = read->max_ns;
 	s->usual_ns = read->usual_ns;
 	if (!e->outline) {
 		add_seconds(s, e, read);
 		return s;
 	}
 	s->n = e->outline->n;
-	s->points = g_new0(struct overview_point, s->n + 1);
+	s->points = g_new0(struct extent_point, s->n + 1);
 	add_cells(s, e);
 	if (s->n)
 		add_read(s, read);

@@ -9,7 +9,31 @@
 
 #include "base/view_range.h"
 #include "base/outline.h"
-#include "views/overview.h"
+#include "state/store/timeline.h"
+#include "views/graph.h"
+
+/* Where the rows of a range come from while a trace is being read. */
+enum cover_kind {
+	COVER_READ,		/* the timeline: final */
+	COVER_PROVISIONAL,		/* a preview, provisional: decoded without the events before it */
+	COVER_UNREAD,		/* not read yet: only the outline has figures */
+	COVER_EXACT,		/* decoded ahead of the rest, with the state of all events before it */
+};
+
+/* One second of the strip, which covers all retained seconds. While a trace is being read, a point is one cell of its
+ * outline. */
+struct extent_point {
+	int64_t begin_ns, end_ns;
+	double figure[GRAPH_N];	/* below 0: unknown, or there were none */
+	uint32_t count;		/* root spans that ended in it */
+	bool lost;		/* a loss overlaps it */
+	bool gap;		/* seconds without any event (several may be one point) */
+	bool folded;		/* several seconds were summed into one to save memory */
+	bool corrected;		/* decoded again, because events arrived late */
+	bool outlier;		/* its worst span took several times the median of its operation */
+	enum cover_kind cover;
+	double bytes;		/* bytes of packets per second; 0 without an outline */
+};
 
 struct extent {
 	const struct outline *outline;	/* NULL: there is only the timeline */
@@ -21,7 +45,7 @@ struct extent {
 };
 
 struct cover {
-	enum cover_kind kind;		/* overview.h: what shows the range */
+	enum cover_kind kind;		/* what shows the range */
 	bool part;			/* it covers only a part of the range */
 };
 
@@ -63,9 +87,8 @@ char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 /* The strip of the whole trace: one point for each cell of the outline. Without an outline, one for each second, and
  * `bytes` is events per second. */
 struct extent_strip {
-	struct overview_point *points;
+	struct extent_point *points;
 	size_t n;
-	int64_t max_ns;			/* highest p99 of the points read so far; -1: no root span */
 	int64_t usual_ns;		/* p50 of the root spans read so far; -1: none */
 	double max_bytes;		/* highest `bytes` of a point */
 };

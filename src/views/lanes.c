@@ -674,7 +674,7 @@ static void text_of_cpu(GString *text, const struct rows *rows, const struct lan
 	append_share(text, "others", r->run_ns - (r->who == ID_NONE ? 0 : r->who_ns), r->total_ns);
 	append_share(text, "idle", r->idle_ns, r->total_ns);
 	append_share(text, "unknown", r->unknown_ns, r->total_ns);
-	append_share(text, "of these irq", r->irq_ns, r->total_ns);
+	append_share(text, "including irq", r->irq_ns, r->total_ns);
 }
 
 static void text_of_threads(GString *text, const struct rows *rows, const struct lane_row *r)

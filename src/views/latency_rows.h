@@ -22,4 +22,11 @@ int64_t latency_row_high(int bits, unsigned row);	/* its longest one; INT64_MAX:
 /* The finest rows of which at most `most` cover [from_ns, to_ns]; the coarsest, if there are always more. */
 int latency_rows_fit(int64_t from_ns, int64_t to_ns, unsigned most);
 
+/* The columns of a row's bounds: their getters. */
+#define COLUMNS_LATENCY_ROW(get_low_, get_high_) \
+	{ .id = "low_ns", .title = "FROM", .kind = VALUE_NS, .width = 7, .help = "shortest duration of the row", \
+	  .get = get_low_ }, \
+	{ .id = "high_ns", .title = "TO", .kind = VALUE_NS, .width = 7, \
+	  .help = "longest one; unknown: the last row, which has all that are longer", .get = get_high_ }
+
 #endif

@@ -31,27 +31,17 @@ static size_t usual_from(const struct timeline *tl, const struct range *range)
 	return i;
 }
 
-static int64_t usual_call(const struct timeline *tl, const struct range *range, const struct slow_call *call)
+/* p50 of the same call, or of the waits for a CPU, of all threads of the process. -1: too few. */
+static int64_t usual_of(const struct timeline *tl, const struct range *range, const struct outlier *o)
 {
 	struct hist hist = { 0 };
 	for (size_t i = usual_from(tl, range); i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_calls; k++)
-			if (s->calls[k].name == call->name && is_same_process(tl, s->calls[k].thread, call->thread))
+		for (uint32_t k = 0; o->call && k < s->n_calls; k++)
+			if (s->calls[k].name == o->call->name && is_same_process(tl, s->calls[k].thread, o->thread))
 				hist_merge(&hist, &s->calls[k].latency);
-	}
-	int64_t usual = hist_count(&hist) >= LEAST_USUAL ? hist_quantile(&hist, 0.5) : -1;
-	hist_clear(&hist);
-	return usual;
-}
-
-static int64_t usual_wakeup(const struct timeline *tl, const struct range *range, uint32_t thread)
-{
-	struct hist hist = { 0 };
-	for (size_t i = usual_from(tl, range); i < range->end; i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_scheds; k++)
-			if (is_same_process(tl, s->scheds[k].thread, thread))
+		for (uint32_t k = 0; !o->call && k < s->n_scheds; k++)
+			if (is_same_process(tl, s->scheds[k].thread, o->thread))
 				hist_merge(&hist, &s->scheds[k].wakeup);
 	}
 	int64_t usual = hist_count(&hist) >= LEAST_USUAL ? hist_quantile(&hist, 0.5) : -1;
@@ -79,6 +69,18 @@ static gint compare_calls(gconstpointer a, gconstpointer b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
+/* Was a longer call of the same name and process examined before call i? */
+static bool was_examined(const struct timeline *tl, const GPtrArray *calls, guint i)
+{
+	const struct slow_call *call = calls->pdata[i];
+	for (guint k = 0; k < i; k++) {
+		const struct slow_call *longer = calls->pdata[k];
+		if (longer->name == call->name && is_same_process(tl, longer->thread, call->thread))
+			return true;
+	}
+	return false;
+}
+
 static struct outlier worst_call(const struct timeline *tl, const struct range *range)
 {
 	g_autoptr(GPtrArray) calls = g_ptr_array_new();
@@ -92,8 +94,10 @@ static struct outlier worst_call(const struct timeline *tl, const struct range *
 	g_ptr_array_sort(calls, compare_calls);
 	for (guint i = 0; i < MIN(calls->len, MOST) && !worst.call; i++) {
 		const struct slow_call *call = calls->pdata[i];
-		struct outlier o = { .call = call, .thread = call->thread, .ns = call->duration_ns,
-				     .usual_ns = usual_call(tl, range, call) };
+		struct outlier o = { .call = call, .thread = call->thread, .ns = call->duration_ns };
+		if (was_examined(tl, calls, i))
+			continue;
+		o.usual_ns = usual_of(tl, range, &o);
 		if (stands_out(&o))
 			worst = o;
 	}
@@ -112,7 +116,7 @@ static struct outlier worst_wakeup(const struct timeline *tl, const struct range
 							  .ns = ns };
 		}
 	}
-	worst.usual_ns = worst.ns ? usual_wakeup(tl, range, worst.thread) : -1;
+	worst.usual_ns = worst.ns ? usual_of(tl, range, &worst) : -1;
 	return stands_out(&worst) ? worst : (struct outlier){ 0 };
 }
 

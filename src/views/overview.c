@@ -257,8 +257,6 @@ char *overview_why(const struct overview *o, const struct row *row)
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* --- the strip --- */
-
 /* p99 of the traces that ended in the range. */
 static int64_t p99_of(const struct timeline *tl, const struct history *h, const struct range *range)
 {
@@ -279,33 +277,12 @@ static int64_t p99_of(const struct timeline *tl, const struct history *h, const 
 	return p99;
 }
 
-static void add_strip(struct overview *o, struct rows *rows, struct history *h,
-		      const struct range *range)
-{
-	g_autoptr(blk_strip) strip = strip_new(h);
-	o->n_points = strip->points->len;
-	o->points = g_new0(struct overview_point, o->n_points + 1);
-	for (size_t i = 0; i < o->n_points; i++) {
-		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
-		o->points[i] = (struct overview_point){ .begin_ns = p->begin_ns,
-			.end_ns = p->end_ns, .p99_ns = p->p99_ns, .count = p->count,
-			.lost = p->lost, .gap = p->gap, .outlier = p->outlier, .folded = p->folded,
-			.corrected = p->corrected };
-		memcpy(o->points[i].figure, p->figure, sizeof p->figure);
-	}
-	o->strip_max_ns = strip->max_ns;
-	o->usual_ns = strip->usual_ns;
-	o->worst = strip->worst;
-	o->p99_ns = p99_of(rows->tl, h, range);
-}
-
 /* --- the machine --- */
 
 struct machine {
 	int64_t run, idle, unknown, irq, user, sys;
 	struct hist wakeup, device;
 	uint64_t events;
-	struct intmap cpus;
 };
 
 static void sum_machine(struct machine *m, const struct second *s)
@@ -315,7 +292,6 @@ static void sum_machine(struct machine *m, const struct second *s)
 		m->idle += s->cpus[i].idle_ns;
 		m->unknown += s->cpus[i].unknown_ns;
 		m->irq += s->cpus[i].irq_ns;
-		intmap_set(&m->cpus, (uint64_t)s->cpus[i].host << 32 | s->cpus[i].cpu, 1);
 	}
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		m->user += s->threads[i].part[PART_USER];
@@ -326,98 +302,29 @@ static void sum_machine(struct machine *m, const struct second *s)
 	hist_merge(&m->wakeup, &s->wakeup);
 }
 
-/* Of one CPU or device; name: of the device in the timeline's strings. */
-struct load {
-	uint64_t key;
-	uint32_t host, number, name;
-	bool is_cpu, any;		/* any: something is known of it */
-	int64_t busy_ns, known_ns;
-};
-
-static struct load *load_of(GArray *loads, struct intmap *index, uint64_t key, bool is_cpu)
+static struct value cell_of(const struct view *v, const struct rows *rows, const struct row *row, const char *column)
 {
-	uint32_t at = intmap_get(index, key);
-	if (at == INTMAP_NONE) {
-		struct load l = { .key = key, .is_cpu = is_cpu };
-		at = loads->len;
-		intmap_set(index, key, at);
-		g_array_append_val(loads, l);
-	}
-	return &g_array_index(loads, struct load, at);
+	return v->columns[view_column(v, column)].get(row, rows);
 }
 
-static double load_ratio(const struct load *l)
+/* Adds a gauge for each row of the view that has the ratio; the view sorted the rows. */
+static void add_gauges(struct overview *o, const struct view *v, const struct rows *rows, const char *name,
+		       const char *ratio)
 {
-	return l->any && l->known_ns > 0 ? (double)l->busy_ns / (double)l->known_ns : -1;
-}
-
-static int compare_loads(const void *va, const void *vb)
-{
-	const struct load *a = va, *b = vb;
-	if (a->is_cpu != b->is_cpu)
-		return a->is_cpu ? -1 : 1;
-	if (!a->is_cpu && load_ratio(a) != load_ratio(b))
-		return load_ratio(a) > load_ratio(b) ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
-}
-
-static void sum_loads(GArray *cpus, GArray *devices, const struct timeline *tl, const struct range *range)
-{
-	struct intmap at_cpu = { 0 }, at_device = { 0 };
-	int64_t whole = 0;
-	for (size_t i = range->first; i < range->end; i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_cpus; k++) {
-			const struct cpu_cell *c = &s->cpus[k];
-			struct load *l = load_of(cpus, &at_cpu, (uint64_t)c->host << 32 | c->cpu, true);
-			l->host = c->host;
-			l->number = c->cpu;
-			l->busy_ns += c->run_ns;
-			l->known_ns += c->run_ns + c->idle_ns + c->unknown_ns;
-			l->any |= c->run_ns + c->idle_ns > 0;
-		}
-		for (uint32_t k = 0; k < s->n_devs; k++) {
-			const struct dev_cell *d = &s->devs[k];
-			struct load *l = load_of(devices, &at_device, (uint64_t)d->host << 32 | d->dev, false);
-			l->host = d->host;
-			l->name = d->name;
-			l->number = d->dev;
-			l->busy_ns += d->busy_ns;
-			l->known_ns -= d->unknown_ns;
-			l->any = true;
-		}
-		whole += s->sums_end_ns - s->begin_ns;
-	}
-	for (guint i = 0; i < devices->len; i++)
-		g_array_index(devices, struct load, i).known_ns += whole;
-	intmap_clear(&at_cpu);
-	intmap_clear(&at_device);
-}
-
-static char *load_name(const struct timeline *tl, const struct load *l)
-{
-	const struct host_info *host = timeline_n_hosts(tl) > 1 ? timeline_host(tl, l->host) : NULL;
-	const char *on = host ? host->name : "", *blank = *on ? " " : "";
-	const char *name = timeline_string(tl, l->name);
-	if (l->is_cpu)
-		return g_strdup_printf("%s%sCPU%u", on, blank, l->number);
-	return *name ? g_strdup_printf("%s%s%s", on, blank, name) :
-		g_strdup_printf("%s%s%u:%u", on, blank, l->number >> 20, l->number & 0xfffff);
-}
-
-static void add_gauges(struct overview *o, const struct rows *rows, const struct range *range)
-{
-	const struct timeline *tl = rows->tl;
-	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct load));
-	g_autoptr(GArray) devices = g_array_new(FALSE, FALSE, sizeof(struct load));
-	sum_loads(all, devices, tl, range);
-	g_array_append_vals(all, devices->data, devices->len);
-	g_array_sort(all, compare_loads);
-	o->gauges = g_new0(struct overview_gauge, all->len + 1);
-	o->n_gauges = all->len;
-	for (guint i = 0; i < all->len; i++) {
-		const struct load *l = &g_array_index(all, struct load, i);
-		o->gauges[i] = (struct overview_gauge){ load_name(tl, l), l->is_cpu, load_ratio(l) };
+	bool hosts = timeline_n_hosts(rows->tl) > 1, is_cpu = v == &view_cpus;
+	o->gauges = g_renew(struct overview_gauge, o->gauges, o->n_gauges + rows->rows->len + 1);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = rows->rows->pdata[i];
+		struct value label = cell_of(v, rows, row, name), busy = cell_of(v, rows, row, ratio);
+		struct value host = hosts ? cell_of(v, rows, row, "host") : value_none();
+		const char *on = host.kind == VALUE_TEXT ? host.s : "", *blank = *on ? " " : "";
+		if (!is_cpu && busy.kind == VALUE_NONE)
+			continue;	/* a network device, or requests without issues */
+		o->gauges[o->n_gauges++] = (struct overview_gauge){
+			.name = is_cpu ? g_strdup_printf("%s%sCPU%d", on, blank, (int)label.i) :
+				g_strdup_printf("%s%s%s", on, blank, label.kind == VALUE_TEXT ? label.s : "?"),
+			.is_cpu = is_cpu, .ratio = busy.kind == VALUE_NONE ? -1 : busy.d,
+		};
 	}
 }
 
@@ -426,30 +333,25 @@ static double share(int64_t ns, int64_t total)
 	return total > 0 ? (double)ns / total : -1;
 }
 
-/* The block device that was busy longest, and the p99 of its requests. */
-static void add_device(struct overview *o, struct rows *rows, const struct range *range)
+/* Gauges of CPUs and block devices; of the device that was busy longest, the p99 of its requests. */
+static void add_loads(struct overview *o, struct rows *rows)
 {
+	struct rows *cpus = view_cpus.build(rows->tl, &rows->query);
 	struct rows *devices = view_devices.build(rows->tl, &rows->query);
-	int busy = view_column(&view_devices, "busy_ratio");
-	const struct common *most = NULL;
-	double most_ratio = -1;
-	for (guint i = 0; i < devices->rows->len; i++) {
-		const struct common *c = devices->rows->pdata[i];
-		struct value v = view_devices.columns[busy].get(&c->row, devices);
-		if (c->stat.count && v.kind == VALUE_RATIO && v.d > most_ratio) {
-			most = c;
-			most_ratio = v.d;
-		}
-	}
+	rows_sort(devices, &view_devices, view_column(&view_devices, "busy_ratio"), true);
+	add_gauges(o, &view_cpus, cpus, "cpu", "run_ratio");
+	o->n_cpus = o->n_gauges;
+	add_gauges(o, &view_devices, devices, "device", "busy_ratio");
 	o->device_p99_ns = -1;
 	o->device_ratio = -1;
-	if (most) {
-		o->device = rows_text(rows, most->name);
-		o->device_p99_ns = most->stat.p99;
-		o->device_ratio = most_ratio;
+	if (o->n_gauges > o->n_cpus) {
+		const struct common *busiest = devices->rows->pdata[0];
+		o->device = rows_text(rows, busiest->name);
+		o->device_p99_ns = busiest->stat.p99;
+		o->device_ratio = o->gauges[o->n_cpus].ratio;
 	}
+	rows_free(cpus);
 	rows_free(devices);
-	add_gauges(o, rows, range);
 }
 
 static void add_machine(struct overview *o, struct rows *rows, const struct range *range)
@@ -462,14 +364,12 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 	o->user_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.user, total);
 	o->sys_ratio = rows->missing & MISSING_CALLS ? -1 : share(m.sys, total);
 	o->irq_ratio = rows->missing & MISSING_INTERRUPTS ? -1 : share(m.irq, total);
-	o->n_cpus = m.cpus.n;
 	o->runq_p99_ns = hist_quantile(&m.wakeup, 0.99);
 	o->events = m.events;
 	o->events_per_s = range->end > range->first ? m.events / range->seconds : 0;
 	o->completeness = rows->completeness;
-	add_device(o, rows, range);
+	add_loads(o, rows);
 	hist_clear(&m.wakeup);
-	intmap_clear(&m.cpus);
 }
 
 /* --- the whole --- */
@@ -482,7 +382,6 @@ static void overview_free(void *data)
 	g_free(o->gauges);
 	rows_free(o->causes);
 	rows_free(o->processes);
-	g_free(o->points);
 	g_free(o);
 }
 
@@ -495,7 +394,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	rows->extra = o;
 	rows->free_extra = overview_free;
 	add_operations(rows, h, &range);
-	add_strip(o, rows, h, &range);
+	o->p99_ns = p99_of(tl, h, &range);
 	add_machine(o, rows, &range);
 	add_tables(o, tl, query);
 	g_autofree char *machine = has_slow(o->causes) ? NULL : outliers_text(tl, &range);

@@ -11,32 +11,7 @@
 #ifndef BLK_VIEWS_OVERVIEW_H
 #define BLK_VIEWS_OVERVIEW_H
 
-#include "views/graph.h"
 #include "views/view.h"
-
-/* Where the rows of a range come from while a trace is being read. */
-enum cover_kind {
-	COVER_READ,		/* the timeline: final */
-	COVER_PROVISIONAL,		/* a preview, provisional: decoded without the events before it */
-	COVER_UNREAD,		/* not read yet: only the outline has figures */
-	COVER_EXACT,		/* decoded ahead of the rest, with the state of all events before it */
-};
-
-/* One second of the p99 strip, which covers all retained seconds. While a trace is being read, a point is one
- * cell of its outline (extent.h). */
-struct overview_point {
-	int64_t begin_ns, end_ns;
-	int64_t p99_ns;		/* of the root spans that ended in it; -1: none ended */
-	double figure[GRAPH_N];	/* [GRAPH_REQUESTS]: .p99_ns; below 0: unknown, or there were none */
-	uint32_t count;		/* root spans that ended in it */
-	bool lost;		/* a loss overlaps it */
-	bool gap;		/* seconds without any event (several may be one point) */
-	bool folded;		/* several seconds were summed into one to save memory */
-	bool corrected;		/* decoded again, because events arrived late */
-	bool outlier;		/* its worst span took several times the median of its operation */
-	enum cover_kind cover;
-	double bytes;		/* bytes of packets per second; 0 without an outline */
-};
 
 /* How busy a CPU or a block device was in the range. */
 struct overview_gauge {
@@ -52,18 +27,12 @@ struct overview {
 	unsigned n_cpus;		/* seen in the range */
 	int64_t runq_p99_ns;		/* wakeup latency: from waking to running; -1: unknown */
 	const char *device;		/* block device with the most time in requests; NULL: none */
-	double device_ratio;		/* approximate share of the range with requests; < 0: unknown */
+	double device_ratio;		/* share of the range with requests at it; below 0: unknown */
 	int64_t device_p99_ns;		/* -1: unknown */
 	uint64_t events;		/* in the range */
 	double events_per_s;
 	struct completeness completeness;		/* of the range */
-	/* The strip. */
-	struct overview_point *points;
-	size_t n_points;
-	int64_t strip_max_ns;		/* highest p99 of the strip; -1: no root span at all */
-	int64_t usual_ns;		/* p50 of all retained root spans; -1: none */
 	int64_t p99_ns;			/* p99 of the root spans of the range; -1: none */
-	int worst;			/* index in points of the worst outlier; -1: none */
 	struct overview_gauge *gauges;	/* CPUs in order, then block devices, the busiest first */
 	unsigned n_gauges;
 	struct rows *causes;		/* requests of the range by cause: of view_causes */

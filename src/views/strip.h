@@ -11,7 +11,7 @@
 struct strip_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;			/* -1: no root span ended in it */
-	double figure[GRAPH_N];		/* as in struct overview_point */
+	double figure[GRAPH_N];		/* as in struct extent_point */
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
 	bool folded;			/* several seconds were summed into one to save memory */

@@ -124,7 +124,7 @@ static void test_glyphs(void)
 	for (int utf8 = 0; utf8 < 2; utf8++) {
 		const struct glyphs *g = glyphs_get(utf8);
 		const char *all[] = {
-			g->cursor, g->expanded, g->collapsed, g->critical, g->outlier,
+			g->cursor, g->expanded, g->collapsed, g->critical,
 			g->sort_up, g->sort_down, g->more_up, g->more_down, g->crumb, g->edge,
 			g->tick, g->times, g->bar,
 		};

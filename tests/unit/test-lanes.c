@@ -96,7 +96,7 @@ static void test_text(void)
 	g_autofree char *disk = lane_text(rows, lane(rows, "vda"));
 	g_autofree char *thread = lane_text(rows, lane(rows, "kworker/0:1/17"));
 
-	g_assert_cmpstr(cpu, ==, "thumbd-w3/257 220ms 22%, others 180ms 18%, idle 600ms 60%, of these irq 4.00ms 0%");
+	g_assert_cmpstr(cpu, ==, "thumbd-w3/257 220ms 22%, others 180ms 18%, idle 600ms 60%, including irq 4.00ms 0%");
 	g_assert_cmpstr(disk, ==, "0.26 requests at it on average, at most 4, busy 230ms 23%");
 	g_assert_true(g_str_has_suffix(thread, ", on CPU1"));
 	rows_free(rows);

@@ -5,6 +5,7 @@
  */
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
+#include "lib/screen_fixture.h"
 #include "ui/app.h"
 #include "ui/screen.h"
 #include "views/distribution.h"
@@ -15,62 +16,10 @@
 
 #include <string.h>
 
-struct fixture {
-	struct ui_options options;
-	struct timeline *tl;
-	struct app *app;
-};
-
-static void press_key(struct fixture *f, int key)
-{
-	app_key(f->app, key);
-	app_draw(f->app);
-}
-
-static void press(struct fixture *f, const char *keys)
-{
-	for (; *keys; keys++)
-		press_key(f, *keys);
-}
-
-static void start_on(struct fixture *f, struct timeline *tl, const char *keys)
-{
-	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = tl };
-	f->app = app_new(&f->options, NULL, f->tl, true);
-	app_resize(f->app, 24, 80);
-	app_draw(f->app);
-	press(f, keys);
-}
-
-static void start(struct fixture *f, const char *keys)
-{
-	start_on(f, fake_timeline(), keys);
-}
-
-static void stop(struct fixture *f)
-{
-	app_free(f->app);
-	timeline_free(f->tl);
-}
-
-static struct place *top(struct fixture *f)
-{
-	return app_place(f->app);
-}
-
-static bool has(struct fixture *f, const char *text)
-{
-	g_autofree char *dump = canvas_dump(f->app->canvas);
-	bool found = strstr(dump, text);
-	if (!found)
-		g_test_message("no '%s' in\n%s", text, dump);
-	return found;
-}
-
 static uint64_t total(struct fixture *f)
 {
-	const struct rows *rows = top(f)->rows;
-	return top(f)->view == &view_heatmap ? heat_grid_of(rows)->total : distribution_of(rows)->side[0].count;
+	const struct rows *rows = fixture_top(f)->rows;
+	return fixture_top(f)->view == &view_heatmap ? heat_grid_of(rows)->total : distribution_of(rows)->side[0].count;
 }
 
 /* Of every table: i and d open durations, one by one, of the selected row, or say that there are none. */
@@ -82,20 +31,20 @@ static void test_every_view(void)
 			struct fixture f;
 			if (view_all[i]->kind == VIEW_WATERFALL || view_all[i]->kind == VIEW_PROCESS)
 				continue;
-			start(&f, "");
+			fixture_start(&f, "");
 			app_open(f.app, place_new(view_all[i], &all, ""));
 			app_draw(f.app);
-			guint n = top(&f)->rows->rows->len;
-			press(&f, (char[]){ *key, 0 });
+			guint n = fixture_top(&f)->rows->rows->len;
+			fixture_press(&f, (char[]){ *key, 0 });
 			g_test_message("%s %c", view_all[i]->id, *key);
-			if (!top(&f)->view->of_metric) {
-				g_assert_true(has(&f, "has no durations, one by one"));
+			if (!fixture_top(&f)->view->of_metric) {
+				g_assert_true(fixture_has(&f, "has no durations, one by one"));
 			} else {
-				g_assert_true(metric_has_durations(top(&f)->metric->query.metric));
+				g_assert_true(metric_has_durations(fixture_top(&f)->metric->query.metric));
 				g_assert_true(!n || *key != 'i' || total(&f) > 0 || view_all[i]->drill == NULL ||
 					      !strcmp(view_all[i]->id, "scheduler"));
 			}
-			stop(&f);
+			fixture_stop(&f);
 		}
 	}
 }
@@ -104,36 +53,36 @@ static void test_every_view(void)
 static void test_of_row(void)
 {
 	struct fixture f;
-	start(&f, "5i");
-	g_assert_true(has(&f, "call.latency of clock_nanosleep pid 666: 5 calls"));
-	press(&f, "\033jd");
-	g_assert_true(has(&f, "call.latency of recvfrom pid 253"));
+	fixture_start(&f, "5i");
+	g_assert_true(fixture_has(&f, "call.latency of clock_nanosleep pid 666: 5 calls"));
+	fixture_press(&f, "\033jd");
+	g_assert_true(fixture_has(&f, "call.latency of recvfrom pid 253"));
 	g_assert_cmpuint(total(&f), ==, 9);
-	press(&f, "i");
-	g_assert_true(top(&f)->view == &view_heatmap && has(&f, "call.latency of recvfrom pid 253"));
-	stop(&f);
+	fixture_press(&f, "i");
+	g_assert_true(fixture_top(&f)->view == &view_heatmap && fixture_has(&f, "call.latency of recvfrom pid 253"));
+	fixture_stop(&f);
 	/* The selected span of a waterfall; a thread of a process page. */
-	start(&f, "j\rji");
-	g_assert_true(has(&f, "span.latency of store: 39 spans"));
-	stop(&f);
-	start(&f, "4\rjd");
-	g_assert_true(has(&f, "sched.wakeup of pid 246 tid"));
-	stop(&f);
+	fixture_start(&f, "j\rji");
+	g_assert_true(fixture_has(&f, "span.latency of store: 39 spans"));
+	fixture_stop(&f);
+	fixture_start(&f, "4\rjd");
+	g_assert_true(fixture_has(&f, "sched.wakeup of pid 246 tid"));
+	fixture_stop(&f);
 }
 
 /* Enter lists the requests of a cell, and no others. */
 static void test_enter(void)
 {
 	struct fixture f;
-	start(&f, "i");
+	fixture_start(&f, "i");
 	for (int cell = 0; cell < 12; cell++) {
 		for (int i = 0; i < cell; i++)
-			press(&f, "j");
-		press(&f, "\r");
-		if (top(&f)->view != &view_heatmap) {
-			const struct rows *rows = top(&f)->rows;
+			fixture_press(&f, "j");
+		fixture_press(&f, "\r");
+		if (fixture_top(&f)->view != &view_heatmap) {
+			const struct rows *rows = fixture_top(&f)->rows;
 			int column = view_column(view_find("traces"), "duration_ns");
-			g_assert_true(top(&f)->view == view_find("traces"));
+			g_assert_true(fixture_top(&f)->view == view_find("traces"));
 			g_assert_cmpuint(rows->rows->len, >, 0);
 			guint n = rows->rows->len;
 			int64_t least = INT64_MAX, most = 0;
@@ -142,8 +91,8 @@ static void test_enter(void)
 				least = MIN(least, v.i);
 				most = MAX(most, v.i);
 			}
-			press(&f, "\033");
-			const struct rows *cells = top(&f)->rows;
+			fixture_press(&f, "\033");
+			const struct rows *cells = fixture_top(&f)->rows;
 			uint64_t found = 0;
 			for (guint i = 0; i < cells->rows->len; i++) {
 				const struct heat_cell *c = cells->rows->pdata[i];
@@ -154,29 +103,29 @@ static void test_enter(void)
 			}
 			g_assert_cmpuint(found, ==, n);
 		} else {
-			g_assert_true(has(&f, "the cell is empty"));
+			g_assert_true(fixture_has(&f, "the cell is empty"));
 		}
-		press(&f, "g");
+		fixture_press(&f, "g");
 	}
-	stop(&f);
+	fixture_stop(&f);
 }
 
 /* A rectangle: what Enter lists is in it, what is different follows from two counts by hand. */
 static void test_rectangle(void)
 {
 	struct fixture f;
-	start(&f, "i jj ");		/* second 3, of the 3 that took longest */
-	g_assert_true(has(&f, "rectangle 06:08:38 58.7ms-101ms: 3 requests 68.4ms 96.3ms 97.3ms"));
-	g_assert_true(has(&f, "different: "));
-	press(&f, "\r");
-	g_assert_cmpuint(top(&f)->rows->rows->len, ==, 3);
-	press(&f, "\033U");
-	g_assert_true(has(&f, "cell 06:08:38"));
-	press(&f, " ");
-	press_key(&f, UI_KEY_LEFT);
-	press(&f, "\r");
-	g_assert_true(top(&f)->view == &view_heatmap);		/* empty */
-	stop(&f);
+	fixture_start(&f, "i jj ");		/* second 3, of the 3 that took longest */
+	g_assert_true(fixture_has(&f, "rectangle 06:08:38 58.7ms-101ms: 3 requests 68.4ms 96.3ms 97.3ms"));
+	g_assert_true(fixture_has(&f, "different: "));
+	fixture_press(&f, "\r");
+	g_assert_cmpuint(fixture_top(&f)->rows->rows->len, ==, 3);
+	fixture_press(&f, "\033U");
+	g_assert_true(fixture_has(&f, "cell 06:08:38"));
+	fixture_press(&f, " ");
+	fixture_press_key(&f, UI_KEY_LEFT);
+	fixture_press(&f, "\r");
+	g_assert_true(fixture_top(&f)->view == &view_heatmap);		/* empty */
+	fixture_stop(&f);
 }
 
 static void test_difference(void)
@@ -215,20 +164,20 @@ static void test_difference(void)
 static void test_compared(void)
 {
 	struct fixture f;
-	start(&f, "5  d");
-	g_assert_true(distribution_of(top(&f)->rows)->side[1].known);
-	g_assert_true(has(&f, "clock_nanosleep pid 666 and recvfrom pid 253"));
-	press(&f, "C");
-	g_assert_false(distribution_of(top(&f)->rows)->side[1].known);
-	press(&f, "C");
-	g_assert_true(has(&f, "compared with the same time before"));
-	press(&f, "C");
-	g_assert_true(has(&f, "compared with all other history"));
-	press(&f, "C");
-	g_assert_true(has(&f, "not compared"));
-	press(&f, "\033   d");
-	g_assert_true(has(&f, "rows are tagged: two can be shown"));
-	stop(&f);
+	fixture_start(&f, "5  d");
+	g_assert_true(distribution_of(fixture_top(&f)->rows)->side[1].known);
+	g_assert_true(fixture_has(&f, "clock_nanosleep pid 666 and recvfrom pid 253"));
+	fixture_press(&f, "C");
+	g_assert_false(distribution_of(fixture_top(&f)->rows)->side[1].known);
+	fixture_press(&f, "C");
+	g_assert_true(fixture_has(&f, "compared with the same time before"));
+	fixture_press(&f, "C");
+	g_assert_true(fixture_has(&f, "compared with all other history"));
+	fixture_press(&f, "C");
+	g_assert_true(fixture_has(&f, "not compared"));
+	fixture_press(&f, "\033   d");
+	g_assert_true(fixture_has(&f, "rows are tagged: two can be shown"));
+	fixture_stop(&f);
 }
 
 /* Any size, any key: what is drawn stays in the canvas, and the sum is the same. */
@@ -237,24 +186,24 @@ static void test_sizes(void)
 	static const char keys[] = "jkgG <>bHAR U\r\033idCn";
 	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
 	struct fixture f;
-	start(&f, "i");
+	fixture_start(&f, "i");
 	for (unsigned rows = 15; rows < 70; rows += 6)
 		for (unsigned cols = 60; cols < 210; cols += 23) {
 			app_resize(f.app, rows, cols);
 			app_draw(f.app);
 			g_assert_cmpuint(total(&f), ==, 39);
-			g_assert_cmpuint(heat_grid_of(top(&f)->rows)->n_columns, <=, cols);
+			g_assert_cmpuint(heat_grid_of(fixture_top(&f)->rows)->n_columns, <=, cols);
 		}
 	for (int i = 0; i < 3000; i++) {
 		if (i % 50 == 0)
 			app_resize(f.app, (unsigned)g_rand_int_range(rand, 15, 60),
 				   (unsigned)g_rand_int_range(rand, 60, 200));
-		press_key(&f, i % 5 ? keys[g_rand_int_range(rand, 0, sizeof keys - 1)] :
+		fixture_press_key(&f, i % 5 ? keys[g_rand_int_range(rand, 0, sizeof keys - 1)] :
 			  g_rand_boolean(rand) ? UI_KEY_LEFT : UI_KEY_RIGHT);
-		if (!top(&f)->view->of_metric && i % 20 == 0)
-			press(&f, "1i");
+		if (!fixture_top(&f)->view->of_metric && i % 20 == 0)
+			fixture_press(&f, "1i");
 	}
-	stop(&f);
+	fixture_stop(&f);
 }
 
 /* Hostile names stay visible text, and one too long for an expression is left out. */
@@ -266,18 +215,18 @@ static void test_hostile(void)
 	fake_class(f, "syscall_entry_read");
 	fake_call(fake_second(f, 0), t, fake_string(f, longest), 1, INT64_MAX);
 	struct fixture x;
-	start_on(&x, fake_done(f), "5i");
-	g_assert_true(top(&x)->view == &view_heatmap);
+	fixture_start_on(&x, fake_done(f), false, "5i");
+	g_assert_true(fixture_top(&x)->view == &view_heatmap);
 	g_assert_cmpuint(total(&x), ==, 1);
-	press(&x, "bbbbbb  \rd");
-	stop(&x);
+	fixture_press(&x, "bbbbbb  \rd");
+	fixture_stop(&x);
 }
 
 /* Live: seconds that come are in the next frame, or soon after it. */
 static void test_grows(void)
 {
 	struct fixture f;
-	start(&f, "5i");
+	fixture_start(&f, "5i");
 	uint64_t before = total(&f);
 	struct publication *p = publication_new();
 	struct second *s = second_new(FAKE_T0 + 6 * FAKE_S, FAKE_T0 + 7 * FAKE_S);
@@ -292,15 +241,15 @@ static void test_grows(void)
 	     total(&f) == before && g_get_monotonic_time() < end;)
 		app_draw(f.app);
 	g_assert_cmpuint(total(&f), ==, before + 7);
-	stop(&f);
+	fixture_stop(&f);
 }
 
 /* Nothing is read. */
 static void test_empty(void)
 {
 	struct fixture f;
-	start_on(&f, timeline_new(0), "1i \r<>bUdC\r");
-	stop(&f);
+	fixture_start_on(&f, timeline_new(0), false, "1i \r<>bUdC\r");
+	fixture_stop(&f);
 }
 
 int main(int argc, char **argv)

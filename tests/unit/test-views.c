@@ -5,6 +5,7 @@
 #include "lib/fake_timeline.h"
 #include "views/needs.h"
 #include "views/causes.h"
+#include "views/extent.h"
 #include "views/overview.h"
 #include "views/view.h"
 #include "views/waterfall.h"
@@ -555,10 +556,12 @@ static void test_overview(void)
 	struct rows *rows = v->build(tl, &q);
 	const struct overview *o = overview_of(rows);
 	g_assert_nonnull(o);
-	g_assert_cmpuint(o->n_points, ==, 6);
-	g_assert_true(o->points[4].gap && o->points[2].lost && o->points[3].outlier);
-	g_assert_cmpint(o->points[4].p99_ns, ==, -1);
-	g_assert_cmpint(o->worst, ==, 3);
+	struct extent_strip *strip = extent_strip_new(&(struct extent){ .main = tl, .final_to_ns = INT64_MAX });
+	g_assert_cmpuint(strip->n, ==, 6);
+	g_assert_true(strip->points[4].gap && strip->points[2].lost && strip->points[3].outlier);
+	g_assert_cmpfloat(strip->points[4].figure[GRAPH_REQUESTS], ==, -1);
+	g_assert_cmpint(strip->points[3].begin_ns, ==, overview_worst_second(tl));
+	extent_strip_free(strip);
 	g_assert_cmpuint(o->n_cpus, ==, 2);
 	g_assert_true(o->cpu_ratio > 0.4 && o->cpu_ratio < 0.5);
 	g_assert_cmpstr(o->device, ==, "vda");
