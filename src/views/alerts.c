@@ -45,7 +45,7 @@ struct alerts {
 	int64_t judged_to_ns;
 	int64_t note_from_ns, note_to_ns;	/* of judge.worst */
 	uint64_t n_dropped;
-	bool spans_were_gone;
+	bool spans_were_evicted;
 	alerts_call call;
 	void *data;
 };
@@ -430,11 +430,11 @@ void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 	if (first >= end)
 		return;
 	int64_t requests_from = timeline_requests_from(tl), to_ns = timeline_second(tl, end - 1)->end_ns;
-	bool were_gone = requests_from != TIME_UNKNOWN && requests_from > timeline_second(tl, first)->begin_ns;
+	bool were_evicted = requests_from != TIME_UNKNOWN && requests_from > timeline_second(tl, first)->begin_ns;
 	for (guint i = 0; i < a->judges->len; i++) {
 		struct judge *j = a->judges->pdata[i];
 		j->tl = tl;
-		a->spans_were_gone |= were_gone && metric_is_of_spans(j->threshold->query.metric);
+		a->spans_were_evicted |= were_evicted && metric_is_of_spans(j->threshold->query.metric);
 		metric_each_second(tl, &j->threshold->query, first, end, visit, j);
 	}
 	a->judged_to_ns = to_ns;
@@ -501,7 +501,7 @@ char *alerts_describe_missing(const struct alerts *a)
 	if (a->n_dropped)
 		g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " alerts are not listed", text->len ? "; " : "",
 				       a->n_dropped);
-	if (a->spans_were_gone)
+	if (a->spans_were_evicted)
 		g_string_append_printf(text, "%ssome spans were dropped to save memory before they were judged",
 				       text->len ? "; " : "");
 	return text->len ? g_string_free(text, false) : (g_string_free(text, true), NULL);
