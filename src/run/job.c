@@ -153,7 +153,7 @@ static void trim_heap(struct job *j, const struct timeline *tl)
 	if (folded == TIME_UNKNOWN && !evicted)
 		return;
 	if ((folded == j->folded && retained == j->retained && evicted == j->evicted) ||
-	    now - j->trimmed_us < TRIM_US)
+	    now - j->trimmed_us < (j->s->options.model.live ? TRIM_LIVE_US : TRIM_US))
 		return;
 	malloc_trim(0);
 	j->evicted = evicted;

@@ -12,6 +12,9 @@
 #include "run/parallel.h"
 #include "run/preview.h"
 
+/* Live, the shortest time between two malloc_trim(): what is freed in a second is used again in the next one. */
+#define TRIM_LIVE_US (10 * G_USEC_PER_SEC)
+
 struct post {
 	struct publication *publication;
 	int64_t closed_to;		/* the timeline is final before this instant once it is applied */

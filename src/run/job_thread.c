@@ -163,7 +163,8 @@ static void trim(struct shared *s, struct schedule *t, int64_t now_us)
 		return;
 	malloc_trim(0);
 	int64_t end_us = g_get_monotonic_time();
-	t->trim_us = end_us + MAX(TRIM_EVERY_US, (end_us - now_us) * TRIM_SHARE);
+	int64_t every_us = s->options.model.live ? TRIM_LIVE_US : TRIM_EVERY_US;
+	t->trim_us = end_us + MAX(every_us, (end_us - now_us) * TRIM_SHARE);
 }
 
 /* Waits for the owner to collect posts, as long as it does so at all. */
