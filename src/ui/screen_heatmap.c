@@ -8,6 +8,7 @@
 
 #include "ui/frame.h"
 #include "ui/screen.h"
+#include "ui/strip.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -17,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SCALE 9			/* columns of the scale, with its edge */
+#define SCALE STRIP_X		/* columns of the scale, with its edge */
 #define ABOVE 2			/* lines above the picture: completeness, metric */
 #define BELOW 4			/* below it: time, cell, legend, what is different */
 #define CELL_WIDEST 8
@@ -30,15 +31,16 @@ struct picture {
 	const struct heat_grid *grid;
 	const struct heat_cell **cells;	/* by column and level; NULL: empty */
 	unsigned low, n_levels;		/* the lowest level that is drawn, and how many */
-	unsigned n_columns, cell_cols, lines;
-	unsigned y, x;			/* of the top left cell */
+	unsigned *x;			/* of each column, and the end of the last one */
+	unsigned n_columns, lines;
+	unsigned y;			/* of the top cell */
 	unsigned column, level;		/* selected; .level counts from .low */
 };
 
 static void picture_size(const struct app *app, unsigned *ret_cols, unsigned *ret_rows)
 {
 	struct box b = frame_body(app);
-	*ret_cols = b.cols > SCALE + 1 ? b.cols - SCALE - 1 : 1;
+	*ret_cols = strip_n_columns(app);
 	*ret_rows = b.rows > ABOVE + BELOW ? b.rows - ABOVE - BELOW : 1;
 }
 
@@ -89,8 +91,38 @@ static unsigned level_shown_first(const struct picture *p)
 	return p->n_levels - 1;
 }
 
-/* false: there is nothing to draw. Free .cells with g_free(). */
-static bool picture_of(const struct app *app, struct place *place, struct picture *p)
+typedef struct picture heat_picture;
+static void picture_clear(struct picture *p)
+{
+	g_free(p->cells);
+	g_free(p->x);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(heat_picture, picture_clear)
+
+/* The strip's columns. False: several columns of the grid are in one of them. */
+static bool place_as_strip(struct app *app, const struct picture *p)
+{
+	for (unsigned i = 0; i <= p->n_columns; i++) {
+		p->x[i] = SCALE + strip_column(app, column_begin(p->grid, i));
+		if (i && p->x[i] <= p->x[i - 1])
+			return false;
+	}
+	return true;
+}
+
+static void place_columns(struct app *app, struct picture *p)
+{
+	unsigned cols = strip_n_columns(app);
+	p->x = g_new(unsigned, p->n_columns + 1);
+	if (p->grid->cell_ns >= NS_PER_S && place_as_strip(app, p))
+		return;
+	unsigned wide = CLAMP(cols / p->n_columns, 1, CELL_WIDEST);
+	for (unsigned i = 0; i <= p->n_columns; i++)
+		p->x[i] = SCALE + i * wide;
+}
+
+/* false: there is nothing to draw. */
+static bool picture_of(struct app *app, struct place *place, struct picture *p)
 {
 	const struct heat_grid *g = heat_grid_of(place->rows);
 	const GPtrArray *rows = place->rows->rows;
@@ -105,9 +137,8 @@ static bool picture_of(const struct app *app, struct place *place, struct pictur
 	}
 	picture_size(app, &cols, &lines);
 	p->n_levels = high - p->low + 1;
-	p->cell_cols = CLAMP(cols / p->n_columns, 1, CELL_WIDEST);
+	place_columns(app, p);
 	p->lines = CLAMP(lines / p->n_levels, 1, ROW_TALLEST);
-	p->x = SCALE;
 	p->y = frame_body(app).y + ABOVE;
 	p->cells = g_new0(const struct heat_cell *, (gsize)p->n_columns * p->n_levels);
 	for (guint i = 0; i < rows->len; i++) {
@@ -124,6 +155,11 @@ static bool picture_of(const struct app *app, struct place *place, struct pictur
 static const struct heat_cell *cell_at(const struct picture *p, unsigned column, unsigned level)
 {
 	return p->cells[column * p->n_levels + level];
+}
+
+static unsigned cols_of(const struct picture *p, unsigned column)
+{
+	return p->x[column + 1] - p->x[column];
 }
 
 static unsigned line_of(const struct picture *p, unsigned level)
@@ -238,15 +274,17 @@ static char value_letter(const struct heat_grid *g, const char *text, enum role 
 	return '+';
 }
 
-static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned y, unsigned x)
+static void draw_cell(struct app *app, const struct picture *p, unsigned column, unsigned level)
 {
+	const struct heat_cell *cell = cell_at(p, column, level);
+	unsigned y = line_of(p, level), x = p->x[column], wide = cols_of(p, column);
 	const char *shade = shade_of(app, p->grid, cell->count);
 	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count, HEAT_LEVELS) - 1;
 	char letter[2] = { 0 };
 	if (cell->has_dominant)
 		letter[0] = value_letter(p->grid, cell->dominant, &role);
 	/* A gap between wide cells shows where one ends. */
-	unsigned cols = p->cell_cols > 3 ? p->cell_cols - 1 : p->cell_cols;
+	unsigned cols = wide > 3 ? wide - 1 : wide;
 	for (unsigned line = 0; line < p->lines; line++) {
 		canvas_fill(app->canvas, y + line, x, cols, role, shade);
 		if (letter[0])
@@ -268,36 +306,53 @@ static void draw_scale(struct app *app, const struct picture *p)
 	}
 }
 
+/* Right of the picture, for each row: how many in all columns took so long or longer. */
+static void draw_sums(struct app *app, const struct picture *p)
+{
+	uint64_t n = 0;
+	unsigned x = SCALE + strip_n_columns(app) + 1;
+	for (unsigned level = p->n_levels; level-- > 0;) {
+		char low[TIMEFMT_LEN], count[TIMEFMT_LEN];
+		for (unsigned column = 0; column < p->n_columns; column++)
+			n += cell_at(p, column, level) ? cell_at(p, column, level)->count : 0;
+		timefmt_duration(low, latency_row_low(p->grid->bits, p->low + level));
+		g_autofree char *text = g_strdup_printf("%s %s%s", timefmt_count(count, n),
+							app->glyphs->utf8 ? "≥" : ">=", low);
+		canvas_put(app->canvas, line_of(p, level) + p->lines - 1, x, app->canvas->cols - x,
+			   level == p->level ? ROLE_TITLE : ROLE_DIM, text);
+	}
+}
+
 /* Time at the bottom: where a column begins. */
 static void draw_time(struct app *app, const struct picture *p)
 {
 	struct canvas *c = app->canvas;
-	unsigned y = p->y + p->n_levels * p->lines, width = p->n_columns * p->cell_cols, next = 0;
+	unsigned y = p->y + p->n_levels * p->lines, width = p->x[p->n_columns] - SCALE, next = 0;
 	canvas_put(c, y, SCALE - 1, 1, ROLE_AXIS, app->glyphs->utf8 ? "└" : "+");
-	canvas_fill(c, y, p->x, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
+	canvas_fill(c, y, SCALE, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
 	for (unsigned column = 0; column < p->n_columns; column++) {
 		char text[TIMEFMT_LEN];
-		unsigned at = column * p->cell_cols;
+		unsigned at = p->x[column] - SCALE;
 		timefmt_clock(text, column_begin(p->grid, column));
 		if (at < next || (at && at + strlen(text) > width))
 			continue;
-		canvas_put(c, y, p->x + at, c->cols, ROLE_AXIS, text);
+		canvas_put(c, y, SCALE + at, c->cols, ROLE_AXIS, text);
 		next = at + (unsigned)strlen(text) + 4;
 	}
-	canvas_add_attr(c, y, p->x + p->column * p->cell_cols, p->cell_cols, STYLE_REVERSE);
+	canvas_add_attr(c, y, p->x[p->column], cols_of(p, p->column), STYLE_REVERSE);
 }
 
 static void draw_cursor(struct app *app, const struct picture *p, const struct metric_place *m)
 {
 	struct canvas *c = app->canvas;
 	struct corners k = corners_of(p, m);
-	unsigned y = line_of(p, p->level), x = p->x + p->column * p->cell_cols;
+	unsigned y = line_of(p, p->level), x = p->x[p->column], cols = cols_of(p, p->column);
 	for (unsigned level = k.level[0]; m->rectangle != RECTANGLE_NONE && level <= k.level[1]; level++)
 		for (unsigned line = 0; line < p->lines; line++)
-			canvas_add_attr(c, line_of(p, level) + line, p->x + k.column[0] * p->cell_cols,
-					(k.column[1] - k.column[0] + 1) * p->cell_cols, STYLE_REVERSE);
+			canvas_add_attr(c, line_of(p, level) + line, p->x[k.column[0]],
+					p->x[k.column[1] + 1] - p->x[k.column[0]], STYLE_REVERSE);
 	/* In a narrow column the brackets are beside the cell. */
-	unsigned wide = p->cell_cols >= 3, left = wide ? x : x - 1, right = x + p->cell_cols - wide;
+	unsigned wide = cols >= 3, left = wide ? x : x - 1, right = x + cols - wide;
 	canvas_put(c, y, left, 1, ROLE_SELECTED, "[");
 	canvas_put(c, y, right, 1, ROLE_SELECTED, "]");
 	app->cursor_y = y;
@@ -411,14 +466,14 @@ static void draw_hits(struct app *app, const struct picture *p)
 {
 	for (unsigned column = 0; column < p->n_columns; column++)
 		for (unsigned y = p->y; y <= p->y + p->n_levels * p->lines; y++)
-			canvas_hit(app->canvas, y, p->x + column * p->cell_cols, p->cell_cols, HIT_TIME, NULL,
+			canvas_hit(app->canvas, y, p->x[column], cols_of(p, column), HIT_TIME, NULL,
 				   column_begin(p->grid, column));
 }
 
 static void draw(struct app *app, struct place *place, struct box box)
 {
 	struct metric_place *m = place->metric;
-	struct picture p;
+	g_auto(heat_picture) p = { 0 };
 	frame_completeness(app, box.y, &place->rows->completeness);
 	if (!picture_of(app, place, &p)) {
 		g_autofree char *title = metric_place_title(m);
@@ -432,8 +487,8 @@ static void draw(struct app *app, struct place *place, struct box box)
 	for (unsigned column = 0; column < p.n_columns; column++)
 		for (unsigned level = 0; level < p.n_levels; level++)
 			if (cell_at(&p, column, level))
-				draw_cell(app, &p, cell_at(&p, column, level), line_of(&p, level),
-					  p.x + column * p.cell_cols);
+				draw_cell(app, &p, column, level);
+	draw_sums(app, &p);
 	draw_time(app, &p);
 	draw_cursor(app, &p, m);
 	draw_hits(app, &p);
@@ -445,7 +500,6 @@ static void draw(struct app *app, struct place *place, struct box box)
 		canvas_put(app->canvas, y + 1, 0, box.cols, ROLE_WHY, text);
 	}
 	draw_legend(app, &p, y + 2);
-	g_free(p.cells);
 }
 
 /* ---- moving ---- */
@@ -677,7 +731,7 @@ static bool in_picture(struct app *app, struct place *place, struct picture *p, 
 
 static bool command(struct app *app, struct place *place, enum command_id id)
 {
-	struct picture p;
+	g_auto(heat_picture) p = { 0 };
 	if (id == CMD_BY) {
 		change_by(app, place);
 		return true;
@@ -690,8 +744,7 @@ static bool command(struct app *app, struct place *place, enum command_id id)
 	}
 	if (picture_of(app, place, &p)) {
 		bool done = in_picture(app, place, &p, id);
-		g_free(p.cells);
-		return done;
+			return done;
 	}
 	return id == CMD_SELECT || id == CMD_CURSOR_LEFT || id == CMD_CURSOR_RIGHT || id == CMD_DRILL;
 }
@@ -699,14 +752,13 @@ static bool command(struct app *app, struct place *place, enum command_id id)
 /* The row of the selected cell is that of the table: it is what is copied. */
 static void prepare(struct app *app, struct place *place)
 {
-	struct picture p;
+	g_auto(heat_picture) p = { 0 };
 	if (!picture_of(app, place, &p))
 		return;
 	const struct heat_cell *cell = cell_at(&p, p.column, p.level);
 	for (guint i = 0; cell && i < place->rows->rows->len; i++)
 		if (place->rows->rows->pdata[i] == cell)
 			place->table[PANE_MAIN].cursor = i;
-	g_free(p.cells);
 }
 
 const struct screen screen_heatmap = {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define STRIP_WIDEST 8		/* most cells for one second */
-#define STRIP_X 8		/* first cell: left of it is the scale */
 
 struct strip_data {
 	const struct extent_point *points;
@@ -74,7 +73,7 @@ static unsigned right_cols(const struct app *app)
 	return app->canvas->cols >= 100 ? 24 : app->canvas->cols >= 70 ? 20 : 12;
 }
 
-static unsigned n_cells(const struct app *app)
+unsigned strip_n_columns(const struct app *app)
 {
 	unsigned used = STRIP_X + 1 + right_cols(app);
 
@@ -91,6 +90,15 @@ static unsigned strip_cell(const struct strip_data *s, size_t point, unsigned ce
 static unsigned strip_width(const struct strip_data *s, size_t point, unsigned cells)
 {
 	return MAX(strip_cell(s, point + 1, cells) - strip_cell(s, point, cells), 1);
+}
+
+unsigned strip_column(struct app *app, int64_t at_ns)
+{
+	const struct extent_strip *strip = progressive_strip(app);
+	const struct strip_data s = { .points = strip->points, .n = strip->n };
+	bool after = s.n && at_ns >= s.points[s.n - 1].end_ns;
+	size_t point = after ? s.n : extent_strip_find(strip, at_ns);
+	return strip_cell(&s, point, strip_n_columns(app));
 }
 
 /* 1 .. steps. */
@@ -171,7 +179,7 @@ static bool is_shown(const struct app *app, const struct extent_point *p)
 /* Draws the cells; s->rows rows, the lowest one at y. */
 static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
 {
-	unsigned cells = n_cells(app);
+	unsigned cells = strip_n_columns(app);
 	g_autofree struct strip_mark *marks = g_new0(struct strip_mark, cells + 1);
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -206,7 +214,7 @@ static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
  * 0 nothing is drawn. */
 static bool draw_marks(struct app *app, const struct strip_data *s, unsigned y, bool all)
 {
-	unsigned cells = n_cells(app);
+	unsigned cells = strip_n_columns(app);
 	bool any = false;
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -235,12 +243,12 @@ static bool draw_marks(struct app *app, const struct strip_data *s, unsigned y, 
 static void draw_edges(struct app *app, unsigned y)
 {
 	canvas_put(app->canvas, y, STRIP_X - 1, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(app->canvas, y, STRIP_X + n_cells(app), 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(app->canvas, y, STRIP_X + strip_n_columns(app), 1, ROLE_AXIS, app->glyphs->edge);
 }
 
 static unsigned text_x(const struct app *app)
 {
-	return STRIP_X + n_cells(app) + 2;
+	return STRIP_X + strip_n_columns(app) + 2;
 }
 
 /* ---- the graph ---- */
@@ -251,7 +259,7 @@ static unsigned text_x(const struct app *app)
 static void put_clock(struct app *app, const struct strip_data *s, unsigned y, size_t point, bool shown)
 {
 	char clock[TIMEFMT_LEN];
-	unsigned cells = n_cells(app), cell = strip_cell(s, point, cells);
+	unsigned cells = strip_n_columns(app), cell = strip_cell(s, point, cells);
 	g_autofree char *text = g_strdup_printf(shown ? "[%s]" : "%s", timefmt_clock(clock, s->points[point].begin_ns));
 	unsigned width = text_width(text), x = STRIP_X + cell;
 
@@ -267,7 +275,7 @@ static void put_clock(struct app *app, const struct strip_data *s, unsigned y, s
 
 static void draw_clocks(struct app *app, const struct strip_data *s, unsigned y)
 {
-	unsigned cells = n_cells(app);
+	unsigned cells = strip_n_columns(app);
 	size_t every = MAX(s->n * 16 / MAX(cells, 1), 1), shown = SIZE_MAX;
 
 	for (size_t i = 0; i < s->n && shown == SIZE_MAX; i++)
@@ -295,7 +303,7 @@ static void draw_scale(struct app *app, const struct strip_data *s, unsigned top
 	unsigned y = bottom - (level_of(usual, s->max, 8 * s->rows) - 1) / 8;
 	if (y != top)
 		canvas_put_right(c, y, 0, STRIP_X - 1, ROLE_DIM, strip_figure(s->graph, usual, text));
-	for (unsigned x = STRIP_X; x < STRIP_X + n_cells(app); x++)
+	for (unsigned x = STRIP_X; x < STRIP_X + strip_n_columns(app); x++)
 		if (canvas_cell(c, y, x)->ch[0] == ' ')
 			canvas_put(c, y, x, 1, ROLE_AXIS, app->glyphs->utf8 ? "┄" : "-");
 }

@@ -18,6 +18,13 @@ enum graph strip_next_graph(struct app *app);		/* the next one, cyclic */
 /* A figure as text: "166ms", "24%"; "-" if it is unknown. */
 const char *strip_figure(enum graph graph, double figure, char buf[TIMEFMT_LEN]);
 
+#define STRIP_X 8		/* first column: left of it is the scale */
+/* Columns of the cells, at the terminal's width. */
+unsigned strip_n_columns(const struct app *app);
+/* The column, from 0 on, in which the cell of an instant begins: the first one before the trace, the end of the last
+ * one after it. */
+unsigned strip_column(struct app *app, int64_t at_ns);
+
 /* The whole trace in one row: the graph's figure (else bytes or events), losses, gaps, the range A-B. */
 void strip_draw_whole(struct app *app, unsigned y);
 /* The same in a box of at least two rows: a scale, the graph, marks if there are any, and an axis of clock times with

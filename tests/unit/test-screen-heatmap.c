@@ -206,6 +206,57 @@ static void test_sizes(void)
 	fixture_stop(&f);
 }
 
+/* The column of the instant's cell in a row that is hit as time; G_MAXUINT: in none. */
+static unsigned column_of(const struct canvas *c, unsigned y, int64_t at)
+{
+	for (unsigned x = 0; x < c->cols; x++) {
+		struct canvas_hit hit = canvas_hit_at(c, y, x);
+		if (hit.hit == HIT_TIME && hit.value == at)
+			return x;
+	}
+	return G_MAXUINT;
+}
+
+static unsigned row_with(const struct canvas *c, const char *what)
+{
+	for (unsigned y = 0; y < c->rows; y++) {
+		g_autofree char *line = canvas_line(c, y);
+		if (strstr(line, what))
+			return y;
+	}
+	g_assert_not_reached();
+}
+
+/* A second is in the column that it has in the strip of a table. */
+static void test_columns(void)
+{
+	struct fixture f;
+	fixture_start(&f, "");
+	for (unsigned cols = 60; cols < 210; cols += 9) {
+		const struct canvas *c = f.app->canvas;
+		unsigned in_strip[8];
+		size_t n = timeline_n_seconds(f.tl);
+		g_assert_cmpuint(n, <=, G_N_ELEMENTS(in_strip));
+		app_resize(f.app, 40, cols);
+		fixture_press(&f, "2");
+		for (size_t i = 0; i < n; i++)
+			in_strip[i] = column_of(c, row_with(c, "p99 "), timeline_second(f.tl, i)->begin_ns);
+		fixture_press(&f, "1i");
+		const struct heat_grid *g = heat_grid_of(fixture_top(&f)->rows);
+		g_assert_cmpuint(g->n_columns, >, 1);
+		g_assert_true(fixture_has(&f, "39 ≥"));	/* the last row: all of them */
+		for (uint64_t i = 0; i < g->n_columns; i++) {
+			int64_t begin = g->begin_ns + (int64_t)i * g->cell_ns;
+			unsigned x = column_of(c, row_with(c, "└"), begin);
+			g_assert_cmpuint(x, !=, G_MAXUINT);
+			for (size_t k = 0; k < n; k++)
+				if (timeline_second(f.tl, k)->begin_ns == begin)
+					g_assert_cmpuint(x, ==, in_strip[k]);
+		}
+	}
+	fixture_stop(&f);
+}
+
 /* Hostile names stay visible text, and one too long for an expression is left out. */
 static void test_hostile(void)
 {
@@ -263,6 +314,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen/heatmap/difference", test_difference);
 	g_test_add_func("/screen/heatmap/compared", test_compared);
 	g_test_add_func("/screen/heatmap/sizes", test_sizes);
+	g_test_add_func("/screen/heatmap/columns", test_columns);
 	g_test_add_func("/screen/heatmap/hostile", test_hostile);
 	g_test_add_func("/screen/heatmap/grows", test_grows);
 	g_test_add_func("/screen/heatmap/empty", test_empty);
