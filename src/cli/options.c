@@ -274,11 +274,16 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return true;
 	if (w->view && !o->view->of_metric)
 		return fail(error, "--metric and --view cannot be combined, but for views heatmap and distribution");
-	if (w->command != COMMAND_BATCH)
-		return fail(error, "--metric needs -b");
+	bool screen = w->command == COMMAND_SCREEN;
+	if (!screen && w->command != COMMAND_BATCH)
+		return fail(error, "--metric needs -b or the screen");
+	if (screen && w->where)
+		return fail(error, "--where needs -b");
+	if (screen && !w->view)
+		o->view = &view_heatmap;
 	if (!(o->metric.metric = metric_find(w->metric, &why)))
 		return fail(error, "--metric: %s", why->message);
-	if (w->view && !metric_has_durations(o->metric.metric))
+	if ((w->view || screen) && !metric_has_durations(o->metric.metric))
 		return fail(error, "--metric: view %s is of durations, one by one, which %s does not have",
 			    o->view->id, w->metric);
 	if (w->by && !metric_query_by(&o->metric, w->by, &why))
@@ -287,11 +292,15 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--where: %s", why->message);
 	if (w->against && !check_metric_against(o, w->against, error))
 		return false;
+	if (metric_query_needs_calls(&o->metric) && screen)
+		return fail(error, "--by: file, errno and cpu of %s need -b", o->metric.metric->id);
 	if (metric_query_needs_calls(&o->metric) && o->live)
 		return fail(error, "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
 			    o->metric.metric->id);
-	if (w->view && !check_metric_view(o, error))
+	if ((w->view || screen) && !check_metric_view(o, error))
 		return false;
+	if (screen)
+		return true;
 	o->metric_view = w->view ? metric_view_of(o->view, o->metric.metric) : metric_view_new(&o->metric);
 	o->view = o->metric_view;
 	return true;
@@ -380,7 +389,7 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 {
 	unsigned by = 0;
 
-	if (o->metric_view)
+	if (o->metric.metric)
 		return true;
 	if (o->view)
 		o->by = o->view->default_by;

@@ -83,7 +83,7 @@ const struct option_row option_rows[] = {
 	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "1ms to 10m; one block each",
 	     "end after this number of seconds"),
 	WORD("metric", 0, "METRIC", GROUP_PRINT, metric, NULL,
-	     "print a metric instead of a view, or its heatmap, distribution; split --by its fields (--list-metrics)"),
+	     "a metric, or its heatmap or distribution (also on the screen), split --by its fields (--list-metrics)"),
 	WORD("where", 0, "EXPR", GROUP_PRINT, where, NULL,
 	     "of the metric, count only what has these values: an expression over its fields"),
 	WORD("only", 0, "WHAT", GROUP_PRINT, only, NULL,

@@ -728,6 +728,7 @@ static int run_ui(struct screen *s)
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
 		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
+		.start_metric = &o->metric,
 		.counts_threads = options_count_threads(o), .filter = o->filter,
 		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts,
 	};

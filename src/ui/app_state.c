@@ -96,6 +96,9 @@ void app_choose_root(struct app *app)
 	if (nav_top(&app->nav) && nav_top(&app->nav)->view == view)
 		return;
 	nav_reset(&app->nav, place_new(view, &all, ""));
+	const struct metric_query *metric = app->options->start_metric;
+	if (id == app->options->start_view && view->of_metric && metric && metric->metric)
+		nav_top(&app->nav)->metric = metric_place_by(metric->metric, metric->by, metric->n_by);
 	for (enum view_by by = 0; app->options->start_by && by < BY_N; by++)
 		if (g_str_equal(app->options->start_by, view_by_words[by]) && view_has_by(view, by))
 			nav_top(&app->nav)->narrow.by = by;

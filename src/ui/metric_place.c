@@ -21,6 +21,14 @@ struct metric_place *metric_place_new(const struct metric *metric)
 	return m;
 }
 
+struct metric_place *metric_place_by(const struct metric *metric, const enum metric_field *by, unsigned n_by)
+{
+	struct metric_place *m = metric_place_new(metric);
+	m->query.n_by = MIN(n_by, 1);
+	m->query.by[0] = n_by ? by[0] : 0;
+	return m;
+}
+
 void metric_place_free(struct metric_place *m)
 {
 	if (!m)

@@ -26,6 +26,8 @@ struct metric_place {
 };
 
 struct metric_place *metric_place_new(const struct metric *m);
+/* The same, split by the first of n_by fields. */
+struct metric_place *metric_place_by(const struct metric *m, const enum metric_field *by, unsigned n_by);
 void metric_place_free(struct metric_place *m);		/* NULL is fine */
 struct metric_place *metric_place_copy(const struct metric_place *m);	/* the metric and its conditions */
 /* Adds a condition; unknown values, fields that the metric does not have, and texts too long for an

@@ -124,6 +124,8 @@ struct ui_options {
 	enum ui_color color;
 	const char *start_view;		/* NULL: overview with spans, else processes */
 	const char *start_by;		/* one of view_by_words, for start_view; NULL: the view's default */
+	const struct metric_query *start_metric;	/* of a start_view of metrics; NULL or without a metric: the
+							 * default */
 	bool counts_threads;		/* events were counted by thread, too */
 	const char *filter;		/* or NULL */
 	struct prefs *prefs;		/* the caller's; NULL: defaults */
