@@ -76,6 +76,7 @@ void app_free(struct app *app)
 {
 	if (!app)
 		return;
+	visits_clear(&app->visits);
 	nav_clear(&app->nav);
 	progressive_clear(app);
 	screen_log_clear(app);
@@ -194,13 +195,11 @@ static void debug_key(struct app *app, int key, enum command_id command)
 	app->backend->debug(app->backend->data, text);
 }
 
-void app_key(struct app *app, int key)
+static void take_key(struct app *app, int key)
 {
 	enum command_id command;
 	char name[16];
 
-	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
-		return;
 	if (app->prompt.kind != PROMPT_NONE) {
 		prompt_take_key(app, key);
 		return;
@@ -221,6 +220,15 @@ void app_key(struct app *app, int key)
 	    !popup_is_open(&app->popup))
 		command = CMD_QUIT;
 	app_command(app, command);
+}
+
+void app_key(struct app *app, int key)
+{
+	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
+		return;
+	struct visit *before = visits_begin(app);
+	take_key(app, key);
+	visits_end(app, before);
 }
 
 /* Gets the status, and stores changes of its banner in the messages. */

@@ -120,8 +120,7 @@ void app_pause(struct app *app)
 	app->nav.fixed = false;
 }
 
-/* Protects the trace of the innermost place from eviction. */
-static void pin(struct app *app)
+void app_pin(struct app *app)
 {
 	for (guint i = app->nav.stack->len; i-- > 0;) {
 		const struct place *p = g_ptr_array_index(app->nav.stack, i);
@@ -144,13 +143,13 @@ void app_open(struct app *app, struct place *p)
 	else if (top && top->narrow.host == p->narrow.host)
 		p->host = g_strdup(top->host);
 	nav_push(&app->nav, p);
-	pin(app);
+	app_pin(app);
 }
 
 void app_back(struct app *app)
 {
 	nav_pop(&app->nav);
-	pin(app);
+	app_pin(app);
 }
 
 bool app_filter(struct app *app, struct place *p, const char *text, GError **error)

@@ -16,6 +16,7 @@
 #include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
+#include "ui/visits.h"
 #include "views/extent.h"
 
 /* What the loop shall do with the terminal: bits of app->requests. */
@@ -48,6 +49,7 @@ struct app {
 	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
 	bool cursor_shown;
 	struct nav nav;
+	struct visits visits;		/* the way back and forth */
 	enum graph graph;		/* of all seconds: the one that was chosen last */
 	struct prompt prompt;
 	struct popup popup;
@@ -96,6 +98,8 @@ void app_pick(struct app *app, const char *title, GPtrArray *lines,
 /* Opens a place one level deeper. Takes p over. */
 void app_open(struct app *app, struct place *p);
 void app_back(struct app *app);
+/* To be called after the stack of places changed: protects its innermost trace from eviction. */
+void app_pin(struct app *app);
 /* Stops following and playing. */
 void app_pause(struct app *app);
 /* To be called after the position in time changed. */

@@ -35,6 +35,19 @@ static void popup_do(struct app *app, enum command_id command)
 	chooser_free(app);
 }
 
+/* The way back and forth. */
+static void do_visit(struct app *app, struct place *p, enum command_id command)
+{
+	int direction = command == CMD_GO_BACK ? -1 : 1;
+	char clock[TIMEFMT_LEN];
+
+	if (!visits_go(app, direction))
+		app_message(app, direction < 0 ? "no place before this one" : "no place after this one");
+	else if (app->nav.cursor_ns != TIME_UNKNOWN)
+		app_message(app, "%s to %s, %s", direction < 0 ? "back" : "forth", nav_top(&app->nav)->view->title,
+			    timefmt_clock(clock, app->nav.cursor_ns));
+}
+
 static void do_back(struct app *app, struct place *p, enum command_id command)
 {
 	if (app->nav.stack->len > 1) {
@@ -66,6 +79,7 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 		app_message(app, "nothing is read yet");
 		return;
 	}
+	app->visits.stepped = true;
 	if (!nav_step(&app->nav, app->main, by))
 		app_message(app, by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
@@ -119,6 +133,7 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 
 	bool decodes = progressive_decodes(app);
 
+	app->visits.stepped = true;
 	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
 		go_to_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
@@ -487,7 +502,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
 	[CMD_VIEW_TIMELINE] = screen_timeline_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
-	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
+	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
+	[CMD_COMPARE] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,

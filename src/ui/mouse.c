@@ -143,7 +143,7 @@ static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 		app_command(app, direction < 0 ? CMD_UP : CMD_DOWN);
 }
 
-void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
+static void take_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
 {
 	struct canvas_hit h = canvas_hit_at(app->canvas, y, x);
 	bool twice = same(&h, &app->clicked.hit) && now_us - app->clicked.at_us < DOUBLE_CLICK_US;
@@ -157,4 +157,12 @@ void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gin
 	app->clicked.at_us = twice ? 0 : now_us;
 	if (h.hit != HIT_NONE)
 		click(app, &h, x, twice);
+}
+
+void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
+{
+	struct visit *before = visits_begin(app);
+
+	take_mouse(app, what, y, x, now_us);
+	visits_end(app, before);
 }

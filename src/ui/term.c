@@ -540,6 +540,15 @@ static int read_escape(void)
 	return UI_KEY_ESC;
 }
 
+/* Keys that have a number only while curses runs. Their names are those of ncurses' terminal descriptions. */
+static int key_by_name(int code)
+{
+	const char *name = keyname(code);
+
+	return name && !strcmp(name, "kLFT3") ? UI_KEY_ALEFT : name && !strcmp(name, "kRIT3") ? UI_KEY_ARIGHT :
+		UI_KEY_OTHER;
+}
+
 /* A key of curses, whose special keys cannot be in an answer. */
 static int key_of(int status, wint_t w)
 {
@@ -555,7 +564,7 @@ static int key_of(int status, wint_t w)
 	}
 	if ((int)w > KEY_F0 && (int)w <= KEY_F(12))
 		return UI_KEY_F((int)w - KEY_F0);
-	return UI_KEY_OTHER;
+	return key_by_name((int)w);
 }
 
 /* The next key that is no part of an answer. */

@@ -114,6 +114,7 @@ timeline | help | | Help:
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
+overview,table,waterfall,heatmap,timeline | go-back,go-forth | | no place
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
 waterfall | view-prev | | -PINNED
@@ -325,6 +326,7 @@ tmux_key() { # the key's name in tmux
 	Backspace) echo BSpace ;;
 	Del) echo DC ;;
 	Shift-Tab) echo BTab ;;
+	Alt-*) echo "M-${1#Alt-}" ;;
 	Shift-*) echo "S-${1#Shift-}" ;;
 	*) echo "$1" ;;
 	esac
