@@ -43,7 +43,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->prefs = options->prefs ? options->prefs : prefs_new();
 	app->backend = backend;
 	app->tl = app->main = tl;
-	app->shown_range.from_ns = app->last_event_ns = TIME_UNKNOWN;
+	app->shown_range.from_ns = app->last_event_ns = app->drawn_ns = TIME_UNKNOWN;
 	app->theme = app->prefs->theme == THEME_AUTO ? THEME_DARK : app->prefs->theme;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
@@ -244,6 +244,17 @@ static void take_status(struct app *app)
 			     app->status.banner : "the problem before is over");
 }
 
+/* Says why the second is another one than at the last drawing, when all was read. */
+static void say_moved(struct app *app)
+{
+	bool reads = app->nav.reading || app->status.phase == UI_OPENING || app->status.phase == UI_LOADING;
+
+	if (app->moved_alone && !reads && !app->touched)
+		app_message(app, "all was read: moved to the worst second; b end goes to the last");
+	app->moved_alone = app->moved_alone && reads && !app->touched;
+	app->drawn_ns = app->nav.cursor_ns;
+}
+
 bool app_too_small(struct canvas *c)
 {
 	if (c->rows >= APP_MIN_ROWS && c->cols >= APP_MIN_COLS)
@@ -266,6 +277,7 @@ void app_draw(struct app *app)
 	if (app_too_small(c))
 		return;
 	take_status(app);
+	say_moved(app);
 	if (popup_is_open(&app->popup)) {
 		app_refresh_messages(app);
 		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);

@@ -2,6 +2,8 @@
 /* Shared state of all screens: see app_state.h. */
 #include "ui/app_state.h"
 
+#include "base/timefmt.h"
+
 #include <string.h>
 
 void app_note(struct app *app, bool error, const char *text)
@@ -106,6 +108,8 @@ void app_settle(struct app *app)
 	if (!app->touched && app->nav.stack->len == 1 && !app->options->filter)
 		app_choose_root(app);
 	nav_tick(&app->nav, app->main);
+	if (app->nav.mode == NAV_WORST && app->drawn_ns != TIME_UNKNOWN && app->drawn_ns != app->nav.cursor_ns)
+		app->moved_alone = true;
 }
 
 void app_moved(struct app *app)
@@ -120,6 +124,19 @@ void app_pause(struct app *app)
 	app->nav.fixed = false;
 }
 
+void app_go_to(struct app *app, int64_t at_ns)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	app_pause(app);
+	nav_go(&app->nav, app->main, at_ns);
+	if (nav_has_whole_range(&app->nav))
+		app_message(app, "the range moved to %s-%s: R clears it", timefmt_clock(a, app->nav.a_ns),
+			    timefmt_clock(b, app->nav.b_ns));
+	app_moved(app);
+}
+
+/* Protects the trace of the innermost place from eviction. */
 void app_pin(struct app *app)
 {
 	for (guint i = app->nav.stack->len; i-- > 0;) {

@@ -61,6 +61,8 @@ struct app {
 	uint64_t messages_shown;	/* messages_version() of the popup's lines */
 	bool coach;			/* the line of hints is shown */
 	bool lanes_awaited;		/* by the waterfall: they are being decoded */
+	int64_t drawn_ns;		/* .nav.cursor_ns when the screen was drawn last; TIME_UNKNOWN: never */
+	bool moved_alone;		/* since then the program went to another second, and has not said why */
 	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
 	bool quit;
 	unsigned waited;		/* seconds that playing has waited for a preview */
@@ -102,6 +104,8 @@ void app_back(struct app *app);
 void app_pin(struct app *app);
 /* Stops following and playing. */
 void app_pause(struct app *app);
+/* Pauses and goes to an instant; a range A-B moves with it, which a message says. */
+void app_go_to(struct app *app, int64_t at_ns);
 /* To be called after the position in time changed. */
 void app_moved(struct app *app);
 /* To be called before a command of the user that chooses something. */

@@ -170,26 +170,29 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 
 static bool goto_text(struct app *app, const char *text, GError **error)
 {
-	int64_t first = 0, last = 0, at;
+	int64_t first = 0, last = 0, at, here = app->nav.cursor_ns;
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 
+	if (nav_has_whole_range(&app->nav))
+		here = app->nav.a_ns;
 	if (!nav_bounds(&app->nav, app->main, &first, &last)) {
 		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
 		return false;
 	}
 	if (!strcmp(text, "worst"))
 		at = overview_worst_second(app->main);
-	else if (!timefmt_parse_instant(text, app->nav.cursor_ns == TIME_UNKNOWN ? first :
-					app->nav.cursor_ns, first, last, &at, error))
+	else if (!timefmt_parse_instant(text, here == TIME_UNKNOWN ? first : here, first, last, &at, error))
 		return false;
 	if (at == TIME_UNKNOWN) {
 		app_message(app, "nothing is read yet");
 		return true;
 	}
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at);
+	app_go_to(app, at);
 	if (at < first || at > last)
 		app_message(app, "%s is outside the trace: moved to its nearest second", text);
-	app_moved(app);
+	else if (!app->message && here != TIME_UNKNOWN && (*text == '+' || *text == '-'))
+		app_message(app, "%s: %s from %s", timefmt_clock(to, app->nav.cursor_ns), text,
+			    timefmt_clock(from, here));
 	return true;
 }
 
@@ -237,14 +240,12 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 			"no other cause before: n goes to the next");
 		return;
 	}
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at);
+	app_go_to(app, at);
 	if (p->view->kind == VIEW_OVERVIEW) {
 		p->pane = PANE_CAUSES;
 		p->table[PANE_CAUSES].bound = false;
 		p->table[PANE_CAUSES].cursor = 0;
 	}
-	app_moved(app);
 }
 
 static void do_error(struct app *app, struct place *p, enum command_id command)
@@ -476,11 +477,11 @@ static void write_settings(struct app *app)
 		app_error(app, "%s", message ? message : "cannot write the settings");
 }
 
-static void hide_coach(struct app *app)
+static void toggle_coach(struct app *app)
 {
+	app->coach = !app->coach;
 	if (!app->coach)
-		app_message(app, "hints off");
-	app->coach = false;
+		app_message(app, "hints off: x shows them");
 }
 
 static void settings_command(struct app *app, struct place *p, enum command_id command)
@@ -488,7 +489,7 @@ static void settings_command(struct app *app, struct place *p, enum command_id c
 	if (command == CMD_MOUSE)
 		toggle_mouse(app);
 	else if (command == CMD_COACH)
-		hide_coach(app);
+		toggle_coach(app);
 	else if (command == CMD_THEME)
 		next_theme(app);
 	else

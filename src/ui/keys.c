@@ -117,7 +117,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_EXPAND_ALL] = { "expand-all", "all", "Why", "Show all rows; again: roots only" },
 	[CMD_HELP] = { "help", "", "Program", "This help" },
 	[CMD_LOG] = { "log", "messages", "Program", "The messages so far" },
-	[CMD_COACH] = { "coach", "hide", "Program", "Hide the line of hints" },
+	[CMD_COACH] = { "coach", "hide", "Program", "Hide or show the line of hints" },
 	[CMD_THEME] = { "theme", "theme", "Program", "Colours for a dark or light terminal, or none" },
 	[CMD_MOUSE] = { "mouse", "mouse", "Program",
 		"Mouse on or off; when off, the terminal selects text to copy" },

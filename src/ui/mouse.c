@@ -70,9 +70,7 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 static void click_time(struct app *app, int64_t at_ns)
 {
 	app_touch(app);
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at_ns);
-	app_moved(app);
+	app_go_to(app, at_ns);
 }
 
 static void click_crumb(struct app *app, size_t depth)

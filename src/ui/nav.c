@@ -311,6 +311,19 @@ bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 	return move_to(nav, at_ns);
 }
 
+bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns)
+{
+	bool changed = nav_seek(nav, tl, at_ns);
+
+	if (!nav_has_whole_range(nav))
+		return changed;
+	int64_t by = nav->cursor_ns - nav->a_ns;
+
+	nav->a_ns += by;
+	nav->b_ns += by;
+	return changed || by;
+}
+
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 {
 	g_assert(nav_is_step(nav->step_ns));
@@ -318,7 +331,7 @@ bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 
 	if (nav->cursor_ns == TIME_UNKNOWN)
 		return false;
-	if (nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN) {
+	if (nav_has_whole_range(nav)) {
 		nav->a_ns += by;
 		nav->b_ns += by;
 		nav_seek(nav, tl, nav->a_ns);
@@ -405,12 +418,17 @@ bool nav_has_range(const struct nav *nav)
 	return nav->a_ns != TIME_UNKNOWN || nav->b_ns != TIME_UNKNOWN;
 }
 
+bool nav_has_whole_range(const struct nav *nav)
+{
+	return nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN;
+}
+
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to)
 {
 	int64_t from = nav->a_ns != TIME_UNKNOWN ? nav->a_ns : nav->cursor_ns;
 	int64_t to = nav->b_ns != TIME_UNKNOWN ? nav->b_ns : nav->cursor_ns + nav->step_ns;
 
-	if (nav->cursor_ns == TIME_UNKNOWN && !(nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN))
+	if (nav->cursor_ns == TIME_UNKNOWN && !nav_has_whole_range(nav))
 		from = to = 0;
 	if (from >= to && nav->cursor_ns != TIME_UNKNOWN) {
 		from = nav->cursor_ns;

@@ -113,6 +113,8 @@ void nav_restore(struct nav *nav, const GPtrArray *places);
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
+/* The same; a range A-B moves with it, and begins there. */
+bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 /* First and last instant that nav_seek() accepts; false: unknown. */
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
 		int64_t *ret_last);
@@ -124,6 +126,7 @@ bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, 
 bool nav_is_step(int64_t step_ns);
 /* The range that is shown: A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
-bool nav_has_range(const struct nav *nav);
+bool nav_has_range(const struct nav *nav);	/* A or B, or both */
+bool nav_has_whole_range(const struct nav *nav);
 
 #endif

@@ -100,7 +100,7 @@ timeline | untag | Space | 1 row untagged
 timeline | only-tagged | Space | -CPU1
 timeline | clear | \ thumb Enter | -filter thumb
 timeline | facts | | Facts:
-timeline | coach | | -w waker
+timeline | coach | | -z zoom
 timeline | log | | Messages
 timeline | mouse | | mouse:0
 timeline | snapshot | | no snapshots here
@@ -161,7 +161,7 @@ heatmap | top | G | 83.9ms-101ms
 heatmap | bottom | | 16.8ms-21.0ms
 heatmap | untag | Space | -rectangle 06
 heatmap | facts | | Facts:
-heatmap | coach | | -Enter why · w waker
+heatmap | coach | | -Enter list the cell
 heatmap | log | | Messages
 heatmap | mouse | | mouse:0
 heatmap | snapshot | | no snapshots here
@@ -274,7 +274,9 @@ table | expand,collapse,expand-all | | rows can be folded in a tree
 waterfall | expand | g - | *lock
 waterfall | collapse | g | -*lock
 waterfall | expand-all | | ▸ send
-overview,table,waterfall | coach | | -Enter why · w waker
+overview | coach | | -n next cause
+table | coach | | -F7 what this means
+waterfall | coach | | -C compare with the usual
 overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
 overview,table,waterfall | snapshot | | no snapshots here
