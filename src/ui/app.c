@@ -249,8 +249,16 @@ static void say_moved(struct app *app)
 {
 	bool reads = app->nav.reading || app->status.phase == UI_OPENING || app->status.phase == UI_LOADING;
 
-	if (app->moved_alone && !reads && !app->touched)
+	if (app->moved_alone && !reads && !app->touched) {
+		g_autofree char *before = app->message_is_error ? g_steal_pointer(&app->message) : NULL;
+
 		app_message(app, "all was read: moved to the worst second; b end goes to the last");
+		if (before) {		/* an error is worth more */
+			g_free(app->message);
+			app->message = g_steal_pointer(&before);
+			app->message_is_error = true;
+		}
+	}
 	app->moved_alone = app->moved_alone && reads && !app->touched;
 	app->drawn_ns = app->nav.cursor_ns;
 }

@@ -72,6 +72,13 @@ struct app {
 		struct canvas_hit hit;
 		gint64 at_us;		/* monotonic */
 	} clicked;			/* the last click; a second one at once is a double click */
+	/* The mouse is dragged over seconds of the strip, the graph or a heatmap: from the cell that was pressed to the
+	 * one below the mouse. */
+	struct {
+		bool on;
+		unsigned y;			/* the row that was pressed */
+		int64_t from_ns, from_end_ns, to_ns, to_end_ns;		/* begin and end of these cells */
+	} drag;
 	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
 	bool tree;			/* rows with parents are shown as a tree */
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */

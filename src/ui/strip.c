@@ -165,6 +165,10 @@ static bool is_shown(const struct app *app, const struct extent_point *p)
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
+	if (app->drag.on && app->drag.from_ns != app->drag.to_ns) {
+		from = MIN(app->drag.from_ns, app->drag.to_ns);
+		to = MAX(app->drag.from_end_ns, app->drag.to_end_ns);
+	}
 	return p->begin_ns < to && p->end_ns > from;
 }
 
