@@ -43,7 +43,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->prefs = options->prefs ? options->prefs : prefs_new();
 	app->backend = backend;
 	app->tl = app->main = tl;
-	app->shown_range.from_ns = app->last_event_ns = TIME_UNKNOWN;
+	app->shown_range.from_ns = app->last_event_ns = app->drawn_ns = TIME_UNKNOWN;
 	app->theme = app->prefs->theme == THEME_AUTO ? THEME_DARK : app->prefs->theme;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
@@ -76,6 +76,7 @@ void app_free(struct app *app)
 {
 	if (!app)
 		return;
+	visits_clear(&app->visits);
 	nav_clear(&app->nav);
 	progressive_clear(app);
 	screen_log_clear(app);
@@ -194,13 +195,11 @@ static void debug_key(struct app *app, int key, enum command_id command)
 	app->backend->debug(app->backend->data, text);
 }
 
-void app_key(struct app *app, int key)
+static void take_key(struct app *app, int key)
 {
 	enum command_id command;
 	char name[16];
 
-	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
-		return;
 	if (app->prompt.kind != PROMPT_NONE) {
 		prompt_take_key(app, key);
 		return;
@@ -223,6 +222,15 @@ void app_key(struct app *app, int key)
 	app_command(app, command);
 }
 
+void app_key(struct app *app, int key)
+{
+	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
+		return;
+	struct visit *before = visits_begin(app);
+	take_key(app, key);
+	visits_end(app, before);
+}
+
 /* Gets the status, and stores changes of its banner in the messages. */
 static void take_status(struct app *app)
 {
@@ -234,6 +242,25 @@ static void take_status(struct app *app)
 	if (strcmp(before, app->status.banner))
 		app_note(app, *app->status.banner != '\0', *app->status.banner ?
 			     app->status.banner : "the problem before is over");
+}
+
+/* Says why the second is another one than at the last drawing, when all was read. */
+static void say_moved(struct app *app)
+{
+	bool reads = app->nav.reading || app->status.phase == UI_OPENING || app->status.phase == UI_LOADING;
+
+	if (app->moved_alone && !reads && !app->touched) {
+		g_autofree char *before = app->message_is_error ? g_steal_pointer(&app->message) : NULL;
+
+		app_message(app, "all was read: moved to the worst second; b end goes to the last");
+		if (before) {		/* an error is worth more */
+			g_free(app->message);
+			app->message = g_steal_pointer(&before);
+			app->message_is_error = true;
+		}
+	}
+	app->moved_alone = app->moved_alone && reads && !app->touched;
+	app->drawn_ns = app->nav.cursor_ns;
 }
 
 bool app_too_small(struct canvas *c)
@@ -258,6 +285,7 @@ void app_draw(struct app *app)
 	if (app_too_small(c))
 		return;
 	take_status(app);
+	say_moved(app);
 	if (popup_is_open(&app->popup)) {
 		app_refresh_messages(app);
 		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);

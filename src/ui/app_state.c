@@ -2,6 +2,8 @@
 /* Shared state of all screens: see app_state.h. */
 #include "ui/app_state.h"
 
+#include "base/timefmt.h"
+
 #include <string.h>
 
 void app_note(struct app *app, bool error, const char *text)
@@ -109,6 +111,8 @@ void app_settle(struct app *app)
 	if (!app->touched && app->nav.stack->len == 1 && !app->options->filter)
 		app_choose_root(app);
 	nav_tick(&app->nav, app->main);
+	if (app->nav.mode == NAV_WORST && app->drawn_ns != TIME_UNKNOWN && app->drawn_ns != app->nav.cursor_ns)
+		app->moved_alone = true;
 }
 
 void app_moved(struct app *app)
@@ -123,8 +127,20 @@ void app_pause(struct app *app)
 	app->nav.fixed = false;
 }
 
+void app_go_to(struct app *app, int64_t at_ns)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	app_pause(app);
+	nav_go(&app->nav, app->main, at_ns);
+	if (nav_has_whole_range(&app->nav))
+		app_message(app, "the range moved to %s-%s: R clears it", timefmt_clock(a, app->nav.a_ns),
+			    timefmt_clock(b, app->nav.b_ns));
+	app_moved(app);
+}
+
 /* Protects the trace of the innermost place from eviction. */
-static void pin(struct app *app)
+void app_pin(struct app *app)
 {
 	for (guint i = app->nav.stack->len; i-- > 0;) {
 		const struct place *p = g_ptr_array_index(app->nav.stack, i);
@@ -147,13 +163,13 @@ void app_open(struct app *app, struct place *p)
 	else if (top && top->narrow.host == p->narrow.host)
 		p->host = g_strdup(top->host);
 	nav_push(&app->nav, p);
-	pin(app);
+	app_pin(app);
 }
 
 void app_back(struct app *app)
 {
 	nav_pop(&app->nav);
-	pin(app);
+	app_pin(app);
 }
 
 bool app_filter(struct app *app, struct place *p, const char *text, GError **error)

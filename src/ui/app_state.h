@@ -16,6 +16,7 @@
 #include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
+#include "ui/visits.h"
 #include "views/extent.h"
 
 /* What the loop shall do with the terminal: bits of app->requests. */
@@ -48,6 +49,7 @@ struct app {
 	unsigned cursor_y, cursor_x;	/* of the hardware cursor */
 	bool cursor_shown;
 	struct nav nav;
+	struct visits visits;		/* the way back and forth */
 	enum graph graph;		/* of all seconds: the one that was chosen last */
 	struct prompt prompt;
 	struct popup popup;
@@ -59,6 +61,8 @@ struct app {
 	uint64_t messages_shown;	/* messages_version() of the popup's lines */
 	bool coach;			/* the line of hints is shown */
 	bool lanes_awaited;		/* by the waterfall: they are being decoded */
+	int64_t drawn_ns;		/* .nav.cursor_ns when the screen was drawn last; TIME_UNKNOWN: never */
+	bool moved_alone;		/* since then the program went to another second, and has not said why */
 	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
 	bool quit;
 	unsigned waited;		/* seconds that playing has waited for a preview */
@@ -68,6 +72,13 @@ struct app {
 		struct canvas_hit hit;
 		gint64 at_us;		/* monotonic */
 	} clicked;			/* the last click; a second one at once is a double click */
+	/* The mouse is dragged over seconds of the strip, the graph or a heatmap: from the cell that was pressed to the
+	 * one below the mouse. */
+	struct {
+		bool on;
+		unsigned y;			/* the row that was pressed */
+		int64_t from_ns, from_end_ns, to_ns, to_end_ns;		/* begin and end of these cells */
+	} drag;
 	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
 	bool tree;			/* rows with parents are shown as a tree */
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */
@@ -96,8 +107,12 @@ void app_pick(struct app *app, const char *title, GPtrArray *lines,
 /* Opens a place one level deeper. Takes p over. */
 void app_open(struct app *app, struct place *p);
 void app_back(struct app *app);
+/* To be called after the stack of places changed: protects its innermost trace from eviction. */
+void app_pin(struct app *app);
 /* Stops following and playing. */
 void app_pause(struct app *app);
+/* Pauses and goes to an instant; a range A-B moves with it, which a message says. */
+void app_go_to(struct app *app, int64_t at_ns);
 /* To be called after the position in time changed. */
 void app_moved(struct app *app);
 /* To be called before a command of the user that chooses something. */

@@ -35,6 +35,19 @@ static void popup_do(struct app *app, enum command_id command)
 	chooser_free(app);
 }
 
+/* The way back and forth. */
+static void do_visit(struct app *app, struct place *p, enum command_id command)
+{
+	int direction = command == CMD_GO_BACK ? -1 : 1;
+	char clock[TIMEFMT_LEN];
+
+	if (!visits_go(app, direction))
+		app_message(app, direction < 0 ? "no place before this one" : "no place after this one");
+	else if (app->nav.cursor_ns != TIME_UNKNOWN)
+		app_message(app, "%s to %s, %s", direction < 0 ? "back" : "forth", nav_top(&app->nav)->view->title,
+			    timefmt_clock(clock, app->nav.cursor_ns));
+}
+
 static void do_back(struct app *app, struct place *p, enum command_id command)
 {
 	if (app->nav.stack->len > 1) {
@@ -66,6 +79,7 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 		app_message(app, "nothing is read yet");
 		return;
 	}
+	app->visits.stepped = true;
 	if (!nav_step(&app->nav, app->main, by))
 		app_message(app, by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
@@ -119,6 +133,7 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 
 	bool decodes = progressive_decodes(app);
 
+	app->visits.stepped = true;
 	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
 		go_to_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
@@ -155,26 +170,29 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 
 static bool goto_text(struct app *app, const char *text, GError **error)
 {
-	int64_t first = 0, last = 0, at;
+	int64_t first = 0, last = 0, at, here = app->nav.cursor_ns;
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 
+	if (nav_has_whole_range(&app->nav))
+		here = app->nav.a_ns;
 	if (!nav_bounds(&app->nav, app->main, &first, &last)) {
 		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
 		return false;
 	}
 	if (!strcmp(text, "worst"))
 		at = overview_worst_second(app->main);
-	else if (!timefmt_parse_instant(text, app->nav.cursor_ns == TIME_UNKNOWN ? first :
-					app->nav.cursor_ns, first, last, &at, error))
+	else if (!timefmt_parse_instant(text, here == TIME_UNKNOWN ? first : here, first, last, &at, error))
 		return false;
 	if (at == TIME_UNKNOWN) {
 		app_message(app, "nothing is read yet");
 		return true;
 	}
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at);
+	app_go_to(app, at);
 	if (at < first || at > last)
 		app_message(app, "%s is outside the trace: moved to its nearest second", text);
-	app_moved(app);
+	else if (!app->message && here != TIME_UNKNOWN && (*text == '+' || *text == '-'))
+		app_message(app, "%s: %s from %s", timefmt_clock(to, app->nav.cursor_ns), text,
+			    timefmt_clock(from, here));
 	return true;
 }
 
@@ -222,14 +240,12 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 			"no other cause before: n goes to the next");
 		return;
 	}
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at);
+	app_go_to(app, at);
 	if (p->view->kind == VIEW_OVERVIEW) {
 		p->pane = PANE_CAUSES;
 		p->table[PANE_CAUSES].bound = false;
 		p->table[PANE_CAUSES].cursor = 0;
 	}
-	app_moved(app);
 }
 
 static void do_error(struct app *app, struct place *p, enum command_id command)
@@ -461,11 +477,11 @@ static void write_settings(struct app *app)
 		app_error(app, "%s", message ? message : "cannot write the settings");
 }
 
-static void hide_coach(struct app *app)
+static void toggle_coach(struct app *app)
 {
+	app->coach = !app->coach;
 	if (!app->coach)
-		app_message(app, "hints off");
-	app->coach = false;
+		app_message(app, "hints off: x shows them");
 }
 
 static void settings_command(struct app *app, struct place *p, enum command_id command)
@@ -473,7 +489,7 @@ static void settings_command(struct app *app, struct place *p, enum command_id c
 	if (command == CMD_MOUSE)
 		toggle_mouse(app);
 	else if (command == CMD_COACH)
-		hide_coach(app);
+		toggle_coach(app);
 	else if (command == CMD_THEME)
 		next_theme(app);
 	else
@@ -487,7 +503,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
 	[CMD_VIEW_TIMELINE] = screen_timeline_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
-	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
+	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
+	[CMD_COMPARE] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,

@@ -19,6 +19,7 @@ static const struct {
 	{ "[Z", UI_KEY_BACKTAB }, { "OM", UI_KEY_ENTER },
 	{ "[1;2D", UI_KEY_SLEFT }, { "[d", UI_KEY_SLEFT }, { "O2D", UI_KEY_SLEFT },
 	{ "[1;2C", UI_KEY_SRIGHT }, { "[c", UI_KEY_SRIGHT }, { "O2C", UI_KEY_SRIGHT },
+	{ "[1;3D", UI_KEY_ALEFT }, { "[1;3C", UI_KEY_ARIGHT },
 	{ "OP", UI_KEY_F(1) }, { "OQ", UI_KEY_F(2) }, { "OR", UI_KEY_F(3) }, { "OS", UI_KEY_F(4) },
 	{ "[11~", UI_KEY_F(1) }, { "[12~", UI_KEY_F(2) }, { "[13~", UI_KEY_F(3) },
 	{ "[14~", UI_KEY_F(4) }, { "[15~", UI_KEY_F(5) }, { "[17~", UI_KEY_F(6) },

@@ -13,8 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define COACH "Enter why · w waker · e export · x hide"
-#define COACH_ASCII "Enter why - w waker - e export - x hide"
+#define COACH_LEAST_ROWS 18		/* smaller screens have no room for hints */
 #define STALLED_COLS 24
 #define REACH_COLS 120			/* from this width on the history is written in words */
 
@@ -223,25 +222,53 @@ unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, cons
 	return x + canvas_put(app->canvas, y, x, app->canvas->cols, role, s);
 }
 
-unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text)
+/* Wraps a text into the box. If it does not fit, its end is cut, and the last row's last `reserved` columns are free;
+ * *ret_cut_at is that row, else 0. Returns the number of lines. */
+static unsigned wrap(struct app *app, struct box box, enum role role, const char *text, unsigned reserved,
+		     unsigned *ret_cut_at)
 {
 	g_autofree char *visible = text_visible(text);
 	const char *rest = visible;
 	unsigned n = 0;
 
+	*ret_cut_at = 0;
 	while (*rest && n < box.rows) {
 		size_t whole = text_prefix(rest, box.cols, NULL), cut = whole;
+		bool last = n + 1 == box.rows;
 		g_autofree char *line = NULL;
 
 		while (rest[cut] && cut > 0 && rest[cut] != ' ')
 			cut--;
-		if (n + 1 == box.rows || !cut)
+		if (last || !cut)
 			cut = whole;
-		line = rest[cut] && n + 1 == box.rows ? text_clip(rest, box.cols, app->glyphs->utf8) :
+		line = rest[cut] && last ? text_clip(rest, box.cols - reserved, app->glyphs->utf8) :
 			g_strndup(rest, cut);
+		if (rest[cut] && last)
+			*ret_cut_at = box.y + n;
 		canvas_put(app->canvas, box.y + n++, box.x, box.cols, role, line);
 		rest += cut + (rest[cut] == ' ');
 	}
+	return n;
+}
+
+unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text)
+{
+	unsigned cut_at;
+
+	return wrap(app, box, role, text, 0, &cut_at);
+}
+
+unsigned frame_why(struct app *app, struct box box, const char *text)
+{
+	g_autofree char *keys = keys_of(app_context(app), CMD_VIEW_INFO);
+	g_autofree char *hint = g_strdup_printf(" %s: all", keys);
+	unsigned cut_at, n;
+
+	canvas_put(app->canvas, box.y, box.x, 3, ROLE_KEY, "WHY");
+	n = wrap(app, (struct box){ box.y, box.x + 4, box.rows, box.cols - 4 }, ROLE_WHY, text,
+		 *keys ? text_width(hint) : 0, &cut_at);
+	if (cut_at && *keys)
+		canvas_put_right(app->canvas, cut_at, box.x, box.cols, ROLE_DIM, hint);
 	return n;
 }
 
@@ -535,6 +562,55 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	return g_strdup("");
 }
 
+/* The hints of each kind of screen: commands that work there. */
+static const struct { enum context context; enum command_id command; const char *word; } hints[] = {
+	{ CTX_OVERVIEW, CMD_DRILL, "why" }, { CTX_OVERVIEW, CMD_NEXT, "next cause" },
+	{ CTX_OVERVIEW, CMD_HEATMAP, "heatmap" }, { CTX_OVERVIEW, CMD_VIEW_TIMELINE, "timeline" },
+	{ CTX_TABLE, CMD_DRILL, "open" }, { CTX_TABLE, CMD_FILTER, "filter" },
+	{ CTX_TABLE, CMD_VIEW_INFO, "what this means" }, { CTX_TABLE, CMD_BACK, "back" },
+	{ CTX_WATERFALL, CMD_CURSOR_RIGHT, "time cursor" }, { CTX_WATERFALL, CMD_WAKER, "waker" },
+	{ CTX_WATERFALL, CMD_COMPARE, "compare with the usual" }, { CTX_WATERFALL, CMD_BACK, "back" },
+	{ CTX_HEATMAP, CMD_DRILL, "list the cell" }, { CTX_HEATMAP, CMD_SELECT, "select" },
+	{ CTX_HEATMAP, CMD_BACK, "back" },
+	{ CTX_TIMELINE, CMD_ZOOM_IN, "zoom" }, { CTX_TIMELINE, CMD_DRILL, "open" }, { CTX_TIMELINE, CMD_BACK, "back" },
+};
+
+static bool has_coach(const struct app *app)
+{
+	return app->coach && app->canvas->rows >= COACH_LEAST_ROWS;
+}
+
+/* "Enter why"; NULL: the command has no key in that context. g_free. */
+static char *hint_text(enum context context, enum command_id command, const char *word)
+{
+	g_autofree char *keys = keys_of(context, command);
+
+	keys[strcspn(keys, " ")] = '\0';
+	return *keys ? g_strdup_printf("%s %s", keys, word) : NULL;
+}
+
+/* "Enter why · n next cause · x hide": as many as fit. While a line is typed, none. */
+static void draw_coach(struct app *app, unsigned y)
+{
+	enum context context = app_context(app);
+	const char *between = app->glyphs->utf8 ? " · " : " - ";
+	g_autofree char *end = hint_text(context, CMD_COACH, "hide");
+	unsigned room = app->canvas->cols - 2 - (end ? text_width(end) + 3 : 0);
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	canvas_fill(app->canvas, y, 0, app->canvas->cols, ROLE_COACH, " ");
+	for (size_t i = 0; i < G_N_ELEMENTS(hints) && app->prompt.kind == PROMPT_NONE; i++) {
+		g_autofree char *hint = hints[i].context == context ?
+			hint_text(context, hints[i].command, hints[i].word) : NULL;
+
+		if (hint && text_width(s->str) + text_width(hint) + 3 <= room)
+			g_string_append_printf(s, "%s%s", s->len ? between : "", hint);
+	}
+	if (end && app->prompt.kind == PROMPT_NONE)
+		g_string_append_printf(s, "%s%s", s->len ? between : "", end);
+	canvas_put(app->canvas, y, 1, app->canvas->cols - 1, ROLE_COACH, s->str);
+}
+
 const char *frame_nothing(const struct app *app)
 {
 	if (app->status.phase == UI_DONE)
@@ -560,7 +636,7 @@ static void draw_status(struct app *app, struct place *p, unsigned y)
 
 struct box frame_body(const struct app *app)
 {
-	unsigned below = app->coach ? 3 : 2;
+	unsigned below = has_coach(app) ? 3 : 2;
 
 	return (struct box){ 1, 0, app->canvas->rows - 1 - below, app->canvas->cols };
 }
@@ -570,12 +646,9 @@ void frame_draw(struct app *app, struct place *p)
 	struct canvas *c = app->canvas;
 
 	draw_title(app, p);
-	draw_status(app, p, c->rows - (app->coach ? 3 : 2));
-	if (app->coach) {
-		canvas_fill(c, c->rows - 2, 0, c->cols, ROLE_COACH, " ");
-		canvas_put(c, c->rows - 2, 1, c->cols - 1, ROLE_COACH,
-			   app->glyphs->utf8 ? COACH : COACH_ASCII);
-	}
+	draw_status(app, p, c->rows - (has_coach(app) ? 3 : 2));
+	if (has_coach(app))
+		draw_coach(app, c->rows - 2);
 	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
-		 app->coach);
+		 has_coach(app));
 }

@@ -14,6 +14,9 @@ const char *frame_nothing(const struct app *app);
 void frame_completeness(struct app *app, unsigned y, const struct completeness *completeness);
 /* A sentence, wrapped into the box. Returns the number of lines. */
 unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text);
+/* The cause of a delay after "WHY", wrapped into the box; if it is cut, the key that shows all of it. Returns the
+ * number of lines. */
+unsigned frame_why(struct app *app, struct box box, const char *text);
 /* Adds a text at (y, x) if all of it fits. Returns the column after it; x: it did not fit. */
 unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
 		   ...) G_GNUC_PRINTF(5, 6);

@@ -133,6 +133,66 @@ static void add_other(struct metric_place *m, struct metric_place *other)
 	metric_place_free(other);
 }
 
+/* --- on the first screen: the process, or the whole machine --- */
+
+static const struct choice { const char *metric, *text; bool of_row; } choices[] = {
+	{ "sched.wakeup", "time in the run queue", true },
+	{ "call.latency", "system calls", true },
+	{ "request.latency", "requests", false },
+	{ "sched.wakeup", "time in the run queue", false },
+	{ "call.latency", "system calls", false },
+	{ "device.latency", "block requests", false },
+	{ "interrupt.time", "interrupts", false },
+};
+
+/* The n-th choice whose metric the trace has; NULL: there are fewer. */
+static const struct choice *nth_choice(const struct app *app, size_t n)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(choices); i++)
+		if (metric_is_recorded(metric_find(choices[i].metric, NULL), app->main) && n-- == 0)
+			return &choices[i];
+	return NULL;
+}
+
+static void open_choice(struct app *app, size_t line, const char *view)
+{
+	struct place *p = app_place(app);
+	struct focus f = place_focus(p);
+	const struct choice *c = nth_choice(app, line);
+	const struct row *row = table_selected(f.table, f.rows);
+	struct about about = { .view = f.view->id };
+
+	if (!c)
+		return;
+	about.metric = c->metric;
+	open_metric(app, c->of_row ? metric_of_row(p, &f, row, &about) : metric_place_new(metric_find(c->metric, NULL)),
+		    view);
+}
+
+static void picked_heatmap(struct app *app, size_t line)
+{
+	open_choice(app, line, "heatmap");
+}
+
+static void picked_distribution(struct app *app, size_t line)
+{
+	open_choice(app, line, "distribution");
+}
+
+static void offer_choices(struct app *app, const struct focus *f, enum command_id command)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	struct value name = column_value(f, table_selected(f->table, f->rows), "comm");
+	g_autofree char *process = text_visible(name.kind == VALUE_TEXT ? name.s : "the process");
+	const struct choice *c;
+
+	for (size_t i = 0; (c = nth_choice(app, i)); i++)
+		g_ptr_array_add(lines, g_strdup_printf("%-22s of %s", c->text,
+						       c->of_row ? process : "the whole machine"));
+	app_pick(app, command == CMD_HEATMAP ? "Heatmap of" : "Distribution of", lines,
+		 command == CMD_HEATMAP ? picked_heatmap : picked_distribution);
+}
+
 void metric_of_command(struct app *app, struct place *p, enum command_id command)
 {
 	if (p->view->of_metric) {
@@ -143,6 +203,10 @@ void metric_of_command(struct app *app, struct place *p, enum command_id command
 	const struct about *about = about_of(&f);
 	const struct row *rows[2] = { NULL, NULL };
 	unsigned n = command == CMD_DISTRIBUTION ? chosen_rows(&f, rows) : 1;
+	if (p->view->kind == VIEW_OVERVIEW && p->pane == PANE_PROCESSES && n == 1 && nth_choice(app, 0)) {
+		offer_choices(app, &f, command);
+		return;
+	}
 	if (!about) {
 		app_message(app, "%s has no durations, one by one", p->view->title);
 		return;

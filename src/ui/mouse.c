@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clicks and the wheel: see mouse.h. The canvas has what is at a cell (canvas_hit_at()). */
+/* Clicks, dragging and the wheel: see mouse.h. The canvas has what is at a cell (canvas_hit_at()). */
 #include "ui/mouse.h"
 
 #include "ui/app.h"
@@ -70,9 +70,68 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 static void click_time(struct app *app, int64_t at_ns)
 {
 	app_touch(app);
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at_ns);
+	app_go_to(app, at_ns);
+}
+
+/* --- dragging over seconds --- */
+
+/* Begin and end of the cell at or nearest to column x of a row of seconds. false: the row has none. */
+static bool cell_at(const struct app *app, unsigned y, unsigned x, int64_t *ret_begin, int64_t *ret_end)
+{
+	const struct canvas *c = app->canvas;
+	struct canvas_hit h = { 0 };
+	int64_t first, last;
+
+	for (unsigned off = 0; off < c->cols && h.hit != HIT_TIME; off++) {
+		h = canvas_hit_at(c, y, x + off);
+		if (h.hit != HIT_TIME && off <= x)
+			h = canvas_hit_at(c, y, x - off);
+	}
+	if (h.hit != HIT_TIME)
+		return false;
+	*ret_begin = h.value;
+	*ret_end = nav_bounds(&app->nav, app->main, &first, &last) ?
+		time_floor(MAX(last - 1, h.value), app->nav.step_ns) + app->nav.step_ns : h.value + app->nav.step_ns;
+	for (unsigned i = 0; i < c->cols; i++) {
+		struct canvas_hit next = canvas_hit_at(c, y, i);
+
+		if (next.hit == HIT_TIME && next.value > h.value)
+			*ret_end = MIN(*ret_end, next.value);
+	}
+	return true;
+}
+
+static void begin_drag(struct app *app, unsigned y, unsigned x)
+{
+	app->drag.y = y;
+	app->drag.on = cell_at(app, y, x, &app->drag.from_ns, &app->drag.from_end_ns);
+	app->drag.to_ns = app->drag.from_ns;
+	app->drag.to_end_ns = app->drag.from_end_ns;
+}
+
+/* The range is from the cell that was pressed to the one where the button was released, both included. */
+static void end_drag(struct app *app)
+{
+	struct nav *nav = &app->nav;
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	if (app->drag.from_ns == app->drag.to_ns)
+		return;
+	nav->a_ns = MIN(app->drag.from_ns, app->drag.to_ns);
+	nav->b_ns = MAX(app->drag.from_end_ns, app->drag.to_end_ns);
+	nav_seek(nav, app->main, nav->a_ns);
+	app_message(app, "range %s-%s: R clears it", timefmt_clock(a, nav->a_ns), timefmt_clock(b, nav->b_ns));
 	app_moved(app);
+}
+
+static void drag(struct app *app, unsigned x, bool released)
+{
+	if (!app->drag.on)
+		return;
+	cell_at(app, app->drag.y, x, &app->drag.to_ns, &app->drag.to_end_ns);
+	app->drag.on = !released;
+	if (released)
+		end_drag(app);
 }
 
 static void click_crumb(struct app *app, size_t depth)
@@ -143,11 +202,16 @@ static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 		app_command(app, direction < 0 ? CMD_UP : CMD_DOWN);
 }
 
-void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
+static void take_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
 {
 	struct canvas_hit h = canvas_hit_at(app->canvas, y, x);
 	bool twice = same(&h, &app->clicked.hit) && now_us - app->clicked.at_us < DOUBLE_CLICK_US;
 
+	if (what == APP_DRAG || what == APP_RELEASE) {
+		drag(app, x, what == APP_RELEASE);
+		return;
+	}
+	app->drag.on = false;
 	if (what != APP_CLICK) {
 		wheel(app, &h, what == APP_WHEEL_UP ? -1 : 1);
 		return;
@@ -155,6 +219,16 @@ void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gin
 	app->clicked.hit = h;
 	/* A third click counts as a first one. */
 	app->clicked.at_us = twice ? 0 : now_us;
+	if (h.hit == HIT_TIME && app->prompt.kind == PROMPT_NONE && !popup_is_open(&app->popup))
+		begin_drag(app, y, x);
 	if (h.hit != HIT_NONE)
 		click(app, &h, x, twice);
+}
+
+void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
+{
+	struct visit *before = visits_begin(app);
+
+	take_mouse(app, what, y, x, now_us);
+	visits_end(app, before);
 }

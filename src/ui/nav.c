@@ -15,6 +15,7 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 {
 	struct place *p = g_new0(struct place, 1);
 
+	p->refs = 1;
 	p->view = view;
 	p->narrow = *narrow;
 	p->narrow.operation = g_strdup(narrow->operation);
@@ -58,9 +59,15 @@ void place_stale(struct place *p)
 	g_clear_pointer(&p->detail, phase_detail_free);
 }
 
-static void place_free(struct place *p)
+struct place *place_ref(struct place *p)
 {
-	if (!p)
+	p->refs++;
+	return p;
+}
+
+void place_unref(struct place *p)
+{
+	if (!p || --p->refs)
 		return;
 	place_stale(p);
 	g_free((char *)p->narrow.operation);
@@ -127,16 +134,16 @@ const struct row *place_selected(struct place *p)
 	return table_selected(f.table, f.rows);
 }
 
-static void free_place(gpointer p)
+static void unref_place(gpointer p)
 {
-	place_free(p);
+	place_unref(p);
 }
 
 void nav_init(struct nav *nav)
 {
 	*nav = (struct nav){
-		.stack = g_ptr_array_new_with_free_func(free_place),
-		.left = g_ptr_array_new_with_free_func(free_place),
+		.stack = g_ptr_array_new_with_free_func(unref_place),
+		.left = g_ptr_array_new_with_free_func(unref_place),
 		.cursor_ns = TIME_UNKNOWN, .step_ns = NS_PER_S,
 		.a_ns = TIME_UNKNOWN, .b_ns = TIME_UNKNOWN,
 		.first_ns = TIME_UNKNOWN, .last_ns = TIME_UNKNOWN,
@@ -185,7 +192,7 @@ static void copy_target(struct place *p, const struct place *from)
 		p->narrow.by = from->narrow.by;
 }
 
-/* Returns p, or an equal place that was left before; then p is freed. */
+/* Returns p, or an equal place that was left before; then p is released. */
 static struct place *come_back(struct nav *nav, struct place *p)
 {
 	for (guint i = nav->left->len; i-- > 0;) {
@@ -197,7 +204,7 @@ static struct place *come_back(struct nav *nav, struct place *p)
 		g_assert(old != p);
 		g_ptr_array_steal_index(nav->left, i);
 		copy_target(old, p);
-		place_free(p);
+		place_unref(p);
 		return old;
 	}
 	return p;
@@ -227,11 +234,28 @@ bool nav_pop(struct nav *nav)
 	return true;
 }
 
-void nav_reset(struct nav *nav, struct place *root)
+static void leave_all(struct nav *nav)
 {
 	while (nav->stack->len)
 		leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
+}
+
+void nav_reset(struct nav *nav, struct place *root)
+{
+	leave_all(nav);
 	g_ptr_array_add(nav->stack, come_back(nav, root));
+}
+
+void nav_restore(struct nav *nav, const GPtrArray *places)
+{
+	g_assert(places->len > 0);
+	leave_all(nav);
+	for (guint i = 0; i < places->len; i++) {
+		struct place *p = places->pdata[i];
+
+		g_ptr_array_add(nav->stack, place_ref(p));
+		g_ptr_array_remove(nav->left, p);
+	}
 }
 
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
@@ -287,6 +311,19 @@ bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 	return move_to(nav, at_ns);
 }
 
+bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns)
+{
+	bool changed = nav_seek(nav, tl, at_ns);
+
+	if (!nav_has_whole_range(nav))
+		return changed;
+	int64_t by = nav->cursor_ns - nav->a_ns;
+
+	nav->a_ns += by;
+	nav->b_ns += by;
+	return changed || by;
+}
+
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 {
 	g_assert(nav_is_step(nav->step_ns));
@@ -294,7 +331,7 @@ bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 
 	if (nav->cursor_ns == TIME_UNKNOWN)
 		return false;
-	if (nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN) {
+	if (nav_has_whole_range(nav)) {
 		nav->a_ns += by;
 		nav->b_ns += by;
 		nav_seek(nav, tl, nav->a_ns);
@@ -381,12 +418,17 @@ bool nav_has_range(const struct nav *nav)
 	return nav->a_ns != TIME_UNKNOWN || nav->b_ns != TIME_UNKNOWN;
 }
 
+bool nav_has_whole_range(const struct nav *nav)
+{
+	return nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN;
+}
+
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to)
 {
 	int64_t from = nav->a_ns != TIME_UNKNOWN ? nav->a_ns : nav->cursor_ns;
 	int64_t to = nav->b_ns != TIME_UNKNOWN ? nav->b_ns : nav->cursor_ns + nav->step_ns;
 
-	if (nav->cursor_ns == TIME_UNKNOWN && !(nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN))
+	if (nav->cursor_ns == TIME_UNKNOWN && !nav_has_whole_range(nav))
 		from = to = 0;
 	if (from >= to && nav->cursor_ns != TIME_UNKNOWN) {
 		from = nav->cursor_ns;

@@ -51,10 +51,13 @@ struct place {
 	struct intmap *among;		/* the only traces of a list (.narrow.among), or NULL; owned */
 	gint64 built_us, build_cost_us;	/* monotonic: when .rows were built, and how long that took */
 	struct phase_detail *detail;	/* phases: details of the selected row, or NULL */
+	unsigned refs;
 };
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,
-			const char *crumb);
+			const char *crumb);		/* with one reference */
+struct place *place_ref(struct place *p);
+void place_unref(struct place *p);		/* NULL is fine */
 /* What the place is narrowed to, of that only what its view can be narrowed to. Texts are the place's. */
 struct view_query place_query(const struct place *p);
 /* Of the views heatmap and distribution: what they show; if not set, of the default metric of the timeline. */
@@ -81,8 +84,8 @@ enum nav_mode {
 };
 
 struct nav {
-	GPtrArray *stack;	/* struct place *, freed by it; never empty once shown */
-	GPtrArray *left;	/* struct place * that were left, the newest last; without rows; owned */
+	GPtrArray *stack;	/* struct place *, references; never empty once shown */
+	GPtrArray *left;	/* struct place * that were left, the newest last; without rows; references */
 	enum nav_mode mode;
 	int64_t cursor_ns;	/* beginning of the current step; TIME_UNKNOWN: nothing was read yet */
 	int64_t step_ns;	/* nav_is_step() */
@@ -103,11 +106,15 @@ struct place *nav_top(const struct nav *nav);		/* NULL while empty */
 void nav_push(struct nav *nav, struct place *p);
 void nav_reset(struct nav *nav, struct place *root);
 bool nav_pop(struct nav *nav);				/* false at the root */
+/* Makes these places (struct place *, at least one) the stack again. */
+void nav_restore(struct nav *nav, const GPtrArray *places);
 
 /* Position in time. All return whether it changed. */
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
+/* The same; a range A-B moves with it, and begins there. */
+bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 /* First and last instant that nav_seek() accepts; false: unknown. */
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
 		int64_t *ret_last);
@@ -119,6 +126,7 @@ bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, 
 bool nav_is_step(int64_t step_ns);
 /* The range that is shown: A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
-bool nav_has_range(const struct nav *nav);
+bool nav_has_range(const struct nav *nav);	/* A or B, or both */
+bool nav_has_whole_range(const struct nav *nav);
 
 #endif

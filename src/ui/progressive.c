@@ -166,9 +166,7 @@ void progressive_take(struct app *app)
 		app->reading_since_us = g_get_monotonic_time();
 	if (was_reading && !app->nav.reading &&
 	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US)
-		app_message(app, app->nav.mode == NAV_WORST ?
-			"all was read: this is the worst second; b end goes to the last" :
-			"all was read");
+		app_message(app, "all was read");
 }
 
 /* Can evicted requests be needed for this range? When following, the newest are in memory. */

@@ -513,6 +513,7 @@ static void move_level(struct picture *p, struct metric_place *m, int by)
 static void move_column(struct app *app, const struct picture *p, int by)
 {
 	app_pause(app);
+	app->visits.stepped = true;
 	bool moved;
 	if (app->nav.step_ns > p->grid->cell_ns)
 		moved = nav_step(&app->nav, app->main, by);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The first screen: gauges, the graph of all seconds, why it is slow, and requests, operations and processes. */
-#include "ui/screen.h"
+#include "ui/screen_overview.h"
 
 #include "ui/frame.h"
 #include "ui/panes.h"
+#include "ui/screen.h"
 #include "ui/strip.h"
 #include "ui/tables.h"
 #include "ui/progressive.h"
@@ -153,18 +154,24 @@ static void draw_gauges(struct app *app, const struct overview *o, unsigned y)
 	}
 }
 
-/* Why the selected requests are slow, else the first ones. Returns the number of lines. */
-static unsigned draw_why(struct app *app, struct place *p, const struct overview *o, struct box box)
+char *screen_overview_why(struct place *p)
 {
+	const struct overview *o = overview_of(p->rows);
 	struct focus f = place_pane(p, PANE_CAUSES);
 	const struct row *row = table_selected(f.table, f.rows);
-	g_autofree char *requests = row ? overview_why(o, row) : NULL;
-	const char *why = requests ? requests : o->machine_why;
+	char *requests = row ? overview_why(o, row) : NULL;
+
+	return requests ? requests : g_strdup(o->machine_why);
+}
+
+/* Why the selected requests are slow, else the first ones. Returns the number of lines. */
+static unsigned draw_why(struct app *app, struct place *p, struct box box)
+{
+	g_autofree char *why = screen_overview_why(p);
 
 	if (!why || !box.rows)
 		return 0;
-	canvas_put(app->canvas, box.y, 0, 3, ROLE_KEY, "WHY");
-	return frame_sentence(app, (struct box){ box.y, 4, box.rows, box.cols - 4 }, ROLE_WHY, why);
+	return frame_why(app, box, why);
 }
 
 /* Says what was dropped from the lists for lack of memory. Returns the number of lines. */
@@ -217,7 +224,7 @@ static unsigned draw_head(struct app *app, struct place *p, const struct overvie
 		strip_draw_graph(app, (struct box){ y, 0, graph, box.cols }, usual, here);
 	}
 	y += graph;
-	y += draw_why(app, p, o, (struct box){ y, 0, box.rows < 16 ? 1 : box.rows < 30 ? 2 : 4, box.cols });
+	y += draw_why(app, p, (struct box){ y, 0, box.rows < 16 ? 1 : box.rows < 30 ? 2 : 4, box.cols });
 	return y + draw_dropped(app, p, (struct box){ y, 0, box.rows >= 18 ? 2 : 1, box.cols });
 }
 

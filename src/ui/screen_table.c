@@ -91,9 +91,7 @@ static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 				   p->rows->about);
 	if (!p->rows->explanation)
 		return n;
-	canvas_put(app->canvas, box.y + n, 0, 3, ROLE_KEY, "WHY");
-	return n + frame_sentence(app, (struct box){ box.y + n, 4, room, box.cols - 4 }, ROLE_WHY,
-				 p->rows->explanation);
+	return n + frame_why(app, (struct box){ box.y + n, 0, room, box.cols }, p->rows->explanation);
 }
 
 #define WIDE 160		/* columns for a table and the details of its row */

@@ -2,6 +2,7 @@
 /* The waterfall: the spans of one trace as bars on a time axis, with the cause of the delay. */
 #include "ui/screen.h"
 
+#include "ui/frame.h"
 #include "ui/strip.h"
 #include "ui/waterfall_bars.h"
 #include "ui/waterfall_lanes.h"
@@ -92,32 +93,6 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 	canvas_put(c, y, 0, text_width(name), ROLE_CRUMB, name);
 	if (text_width(s) + text_width(zoom) + 2 < c->cols)
 		canvas_put_right(c, y, c->cols - text_width(zoom), text_width(zoom), ROLE_TITLE, zoom);
-}
-
-/* The cause (column verdict), on two lines if needed. Returns the number of lines. */
-static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
-{
-	struct canvas *c = app->canvas;
-	g_autofree char *why = text_visible(w->why ? w->why : "no single cause stands out");
-	unsigned cols = c->cols - 4;
-	size_t cut = text_prefix(why, cols, NULL);
-	g_autofree char *first = NULL, *rest = NULL;
-
-	canvas_put(c, y, 0, 3, ROLE_KEY, "WHY");
-	if (why[cut] && c->rows >= 20) {
-		while (cut > 0 && why[cut] != ' ')
-			cut--;
-		if (!cut)
-			cut = text_prefix(why, cols, NULL);
-		first = g_strndup(why, cut);
-		rest = text_clip(why + cut + (why[cut] == ' '), cols, app->glyphs->utf8);
-		canvas_put(c, y, 4, cols, ROLE_WHY, first);
-		canvas_put(c, y + 1, 4, cols, ROLE_WHY, rest);
-		return 2;
-	}
-	rest = text_clip(why, cols, app->glyphs->utf8);
-	canvas_put(c, y, 4, cols, ROLE_WHY, rest);
-	return 1;
 }
 
 struct layout {
@@ -395,7 +370,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 		return;
 	}
 	draw_summary(app, p, w, y++);
-	y += draw_why(app, w, y);
+	y += frame_why(app, (struct box){ y, 0, app->canvas->rows >= 20 ? 2 : 1, box.cols },
+		       w->why ? w->why : "no single cause stands out");
 	if (blank)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);

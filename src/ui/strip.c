@@ -173,7 +173,24 @@ static bool is_shown(const struct app *app, const struct extent_point *p)
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
+	if (app->drag.on && app->drag.from_ns != app->drag.to_ns) {
+		from = MIN(app->drag.from_ns, app->drag.to_ns);
+		to = MAX(app->drag.from_end_ns, app->drag.to_end_ns);
+	}
 	return p->begin_ns < to && p->end_ns > from;
+}
+
+/* Shows in one row that this second is shown: in reverse. Full blocks would vanish: they get an arrow in the middle. */
+static void mark_shown(struct app *app, unsigned y, unsigned x, unsigned wide)
+{
+	const struct glyphs *g = app->glyphs;
+	unsigned middle = MIN(x + wide / 2, app->canvas->cols - 1);
+	const struct cell *cell = canvas_cell(app->canvas, y, middle);
+	bool full = g->utf8 && !strcmp(cell->ch, g->spark[8]);
+
+	if (full)
+		canvas_put(app->canvas, y, middle, 1, (enum role)cell->role, g->sort_down);
+	canvas_add_attr(app->canvas, y, full ? middle : x, full ? 1 : wide, STYLE_REVERSE);
 }
 
 /* Draws the cells; s->rows rows, the lowest one at y. */
@@ -204,7 +221,7 @@ static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
 		if (!is_shown(app, &s->points[i]))
 			continue;
 		if (s->rows == 1)
-			canvas_add_attr(app->canvas, y, x, wide, STYLE_REVERSE);
+			mark_shown(app, y, x, wide);
 		for (unsigned row = 0; s->rows > 1 && row < s->rows; row++)
 			canvas_set_role(app->canvas, y - row, x, wide, ROLE_PAUSED);
 	}

@@ -24,6 +24,7 @@
 /* How long the first rows wait for the terminal's answer, and how long after its question the screen stays for it. */
 #define FIRST_ANSWER_US (100 * 1000)
 #define LAST_ANSWER_US (300 * 1000)
+#define MOUSE_EVENTS 16			/* curses stores 8 */
 #define ANSWER_PAUSE_US (1000 * 1000)	/* after such a pause an answer does not continue */
 
 static struct {
@@ -32,7 +33,8 @@ static struct {
 	enum scheme scheme;
 	struct style style[ROLE_N];
 	bool mouse;
-	struct term_mouse event;
+	struct term_mouse event, events[MOUSE_EVENTS];	/* the current one; further ones, the oldest last */
+	unsigned n_events;
 	char *note;
 	int stderr_log, stderr_real;	/* -1: not redirected */
 	off_t stderr_read;
@@ -423,14 +425,19 @@ const char *term_copy_doubt(void)
 	return NULL;
 }
 
+static void tell_terminal(const char *sequence)
+{
+	fflush(stdout);
+	if (write(STDOUT_FILENO, sequence, strlen(sequence)) < 0)
+		return;
+}
+
 void term_copy(const char *text)
 {
 	g_autofree char *b64 = g_base64_encode((const guchar *)text, strlen(text));
 	g_autofree char *seq = g_strdup_printf("\033]52;c;%s\a", b64);
 
-	fflush(stdout);
-	if (write(STDOUT_FILENO, seq, strlen(seq)) < 0)
-		return;
+	tell_terminal(seq);
 }
 
 int term_fd(void)
@@ -438,11 +445,20 @@ int term_fd(void)
 	return term.in ? fileno(term.in) : STDIN_FILENO;
 }
 
+/* Motion while a button is pressed, which curses does not ask for. Terminals ignore modes that they do not know. */
+#define DRAG_ON "\033[?1002h"
+#define DRAG_OFF "\033[?1002l"
+
 bool term_set_mouse(bool on)
 {
 	mmask_t wanted = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, had;
+	mmask_t drag = BUTTON1_RELEASED | REPORT_MOUSE_POSITION;
 
-	term.mouse = on && key_mouse && (mousemask(wanted, &had) & wanted);
+	if (term.mouse)
+		tell_terminal(DRAG_OFF);
+	term.mouse = on && key_mouse && (mousemask(wanted | drag, &had) & wanted);
+	if (term.mouse)
+		tell_terminal(DRAG_ON);
 	if (term.mouse)
 		mouseinterval(0);	/* report presses at once; mouse.c detects double clicks */
 	else
@@ -455,18 +471,34 @@ struct term_mouse term_mouse(void)
 	return term.event;
 }
 
+static struct term_mouse mouse_of(const MEVENT *e)
+{
+	enum term_button button = (e->bstate & BUTTON1_PRESSED) ? TERM_BUTTON_LEFT :
+		(e->bstate & BUTTON4_PRESSED) ? TERM_WHEEL_UP :
+		(e->bstate & BUTTON5_PRESSED) ? TERM_WHEEL_DOWN :
+		(e->bstate & BUTTON1_RELEASED) ? TERM_RELEASED :
+		(e->bstate & REPORT_MOUSE_POSITION) ? TERM_DRAGGED : TERM_BUTTON_OTHER;
+
+	return (struct term_mouse){ button, (unsigned)e->y, (unsigned)e->x };
+}
+
+/* Curses reports events that came together as one key, and returns the newest first. */
 static void read_mouse(void)
 {
 	MEVENT e;
 
-	term.event = (struct term_mouse){ 0 };
-	if (getmouse(&e) != OK || e.y < 0 || e.x < 0)
-		return;
-	term.event.button = (e.bstate & BUTTON1_PRESSED) ? TERM_BUTTON_LEFT :
-		(e.bstate & BUTTON4_PRESSED) ? TERM_WHEEL_UP :
-		(e.bstate & BUTTON5_PRESSED) ? TERM_WHEEL_DOWN : TERM_BUTTON_OTHER;
-	term.event.y = (unsigned)e.y;
-	term.event.x = (unsigned)e.x;
+	while (term.n_events < MOUSE_EVENTS && getmouse(&e) == OK)
+		if (e.y >= 0 && e.x >= 0)
+			term.events[term.n_events++] = mouse_of(&e);
+}
+
+/* The oldest event that was not taken becomes the current one. false: there is none. */
+static bool next_mouse(void)
+{
+	if (!term.n_events)
+		return false;
+	term.event = term.events[--term.n_events];
+	return true;
 }
 
 static const struct { int code, key; } special[] = {
@@ -540,6 +572,15 @@ static int read_escape(void)
 	return UI_KEY_ESC;
 }
 
+/* Keys that have a number only while curses runs. Their names are those of ncurses' terminal descriptions. */
+static int key_by_name(int code)
+{
+	const char *name = keyname(code);
+
+	return name && !strcmp(name, "kLFT3") ? UI_KEY_ALEFT : name && !strcmp(name, "kRIT3") ? UI_KEY_ARIGHT :
+		UI_KEY_OTHER;
+}
+
 /* A key of curses, whose special keys cannot be in an answer. */
 static int key_of(int status, wint_t w)
 {
@@ -547,7 +588,7 @@ static int key_of(int status, wint_t w)
 		return w == 0 ? UI_KEY_OTHER : w == UI_KEY_ESC ? read_escape() : (int)w;
 	if (w == KEY_MOUSE) {
 		read_mouse();
-		return UI_KEY_MOUSE;
+		return next_mouse() ? UI_KEY_MOUSE : UI_KEY_NONE;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(special); i++) {
 		if ((int)w == special[i].code)
@@ -555,7 +596,7 @@ static int key_of(int status, wint_t w)
 	}
 	if ((int)w > KEY_F0 && (int)w <= KEY_F(12))
 		return UI_KEY_F((int)w - KEY_F0);
-	return UI_KEY_OTHER;
+	return key_by_name((int)w);
 }
 
 /* The next key that is no part of an answer. */
@@ -564,6 +605,8 @@ static int read_key(void)
 	int key = UI_KEY_NONE, status;
 	wint_t w;
 
+	if (next_mouse())
+		return UI_KEY_MOUSE;
 	while (key == UI_KEY_NONE) {
 		read_answer();
 		if (background_is_open(&term.background) || (status = get_wch(&w)) == ERR)

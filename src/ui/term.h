@@ -44,13 +44,15 @@ int term_fd(void);
 int term_key(void);
 
 /* The mouse event of the last UI_KEY_MOUSE. */
-enum term_button { TERM_BUTTON_OTHER, TERM_BUTTON_LEFT, TERM_WHEEL_UP, TERM_WHEEL_DOWN };
+enum term_button {
+	TERM_BUTTON_OTHER, TERM_BUTTON_LEFT, TERM_WHEEL_UP, TERM_WHEEL_DOWN, TERM_DRAGGED, TERM_RELEASED,
+};
 struct term_mouse {
 	enum term_button button;
 	unsigned y, x;
 };
 struct term_mouse term_mouse(void);
-/* on: clicks and wheel are reported as keys; off: the terminal uses the mouse. false: this terminal has no mouse. */
+/* on: clicks, dragging and wheel are reported as keys; off: the terminal uses the mouse. false: this terminal has no mouse. */
 bool term_set_mouse(bool on);
 
 /* What was written to stderr since the last call; NULL: nothing. g_free. */

@@ -3,6 +3,8 @@
 #include "ui/view_info.h"
 
 #include "ui/help.h"
+#include "ui/screen_overview.h"
+#include "ui/strip.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -199,14 +201,67 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 		add(lines, "    --sort %s", sort);
 }
 
+/* The cause that the screen shows, or that of the selected row; NULL: there is none. g_free. */
+static char *why_text(struct place *p, const struct focus *f)
+{
+	const struct row *row = table_selected(f->table, f->rows);
+	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
+	int column = view_column(f->view, "verdict");
+	struct value v = row && column >= 0 ? f->view->columns[column].get(row, f->rows) : value_none();
+
+	if (p->view->kind == VIEW_OVERVIEW)
+		return screen_overview_why(p);
+	if (w)
+		return g_strdup(w->why);
+	return g_strdup(f->rows->explanation ? f->rows->explanation : v.kind == VALUE_TEXT ? v.s : NULL);
+}
+
+static void add_why(GPtrArray *lines, struct place *p, const struct focus *f, unsigned cols)
+{
+	g_autofree char *why = why_text(p, f), *visible = NULL;
+
+	if (!why || !*why)
+		return;
+	visible = text_visible(why);
+	add(lines, "Why");
+	help_add_wrapped(lines, visible, cols, "  ");
+	add(lines, "%s", "");
+}
+
+/* What stands above the tables of the first screen. */
+static void add_head(GPtrArray *lines, struct app *app, unsigned cols)
+{
+	enum graph graph = strip_graph(app);
+	g_autofree char *seconds = graph == GRAPH_N ? g_strdup("Graph: nothing is known of any second") :
+		g_strdup_printf("Graph: %s of each second of the trace, the shown range in brackets (a: next graph)",
+				graph_info[graph].title);
+
+	add(lines, "Above the tables");
+	help_add_wrapped(lines, "Gauges: share of the range in which each CPU ran threads, and a block device had "
+			 "requests (views cpus and devices)", cols, "  ");
+	help_add_wrapped(lines, seconds, cols, "  ");
+	help_add_wrapped(lines, "DATA: what the shown range lost, and what the whole trace lost", cols, "  ");
+	help_add_wrapped(lines, "WHY: why the selected requests are slow; without slow ones, what else stands out",
+			 cols, "  ");
+	add(lines, "%s", "");
+}
+
 void view_info_open(struct app *app, struct place *p, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	struct focus f = place_focus(p);
-	g_autofree char *title = g_strdup_printf("Facts: %s", f.view->title);
+	g_autofree char *title = g_strdup_printf("Facts: %s", p->view->title);
 	unsigned cols = app->canvas->cols > 4 ? app->canvas->cols - 2 : app->canvas->cols;
 
-	if (f.view->help) {
+	add_why(lines, p, &f, cols);
+	if (p->view->help) {
+		help_add_wrapped(lines, p->view->help, cols, "  ");
+		add(lines, "%s", "");
+	}
+	if (p->view->kind == VIEW_OVERVIEW)
+		add_head(lines, app, cols);
+	if (f.view != p->view && f.view->help) {
+		add(lines, "The table with the cursor: %s", f.view->title);
 		help_add_wrapped(lines, f.view->help, cols, "  ");
 		add(lines, "%s", "");
 	}

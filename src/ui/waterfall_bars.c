@@ -117,10 +117,5 @@ unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y)
 
 void bars_draw_cursor(struct app *app, unsigned y, unsigned x)
 {
-	const char *ch = canvas_cell(app->canvas, y, x)->ch;
-
-	if (!*ch || !strcmp(ch, " "))
-		canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
-	else
-		canvas_add_attr(app->canvas, y, x, 1, STYLE_REVERSE);
+	canvas_put(app->canvas, y, x, 1, ROLE_HOT, app->glyphs->edge);
 }

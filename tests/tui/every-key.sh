@@ -100,7 +100,7 @@ timeline | untag | Space | 1 row untagged
 timeline | only-tagged | Space | -CPU1
 timeline | clear | \ thumb Enter | -filter thumb
 timeline | facts | | Facts:
-timeline | coach | | -w waker
+timeline | coach | | -z zoom
 timeline | log | | Messages
 timeline | mouse | | mouse:0
 timeline | snapshot | | no snapshots here
@@ -114,6 +114,7 @@ timeline | help | | Help:
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
+overview,table,waterfall,heatmap,timeline | go-back,go-forth | | no place
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
 waterfall | view-prev | | -PINNED
@@ -160,7 +161,7 @@ heatmap | top | G | 83.9ms-101ms
 heatmap | bottom | | 16.8ms-21.0ms
 heatmap | untag | Space | -rectangle 06
 heatmap | facts | | Facts:
-heatmap | coach | | -Enter why · w waker
+heatmap | coach | | -Enter list the cell
 heatmap | log | | Messages
 heatmap | mouse | | mouse:0
 heatmap | snapshot | | no snapshots here
@@ -273,7 +274,9 @@ table | expand,collapse,expand-all | | rows can be folded in a tree
 waterfall | expand | g - | *lock
 waterfall | collapse | g | -*lock
 waterfall | expand-all | | ▸ send
-overview,table,waterfall | coach | | -Enter why · w waker
+overview | coach | | -n next cause
+table | coach | | -F7 what this means
+waterfall | coach | | -C compare with the usual
 overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
 overview,table,waterfall | snapshot | | no snapshots here
@@ -325,6 +328,7 @@ tmux_key() { # the key's name in tmux
 	Backspace) echo BSpace ;;
 	Del) echo DC ;;
 	Shift-Tab) echo BTab ;;
+	Alt-*) echo "M-${1#Alt-}" ;;
 	Shift-*) echo "S-${1#Shift-}" ;;
 	*) echo "$1" ;;
 	esac

@@ -226,6 +226,14 @@ result $? "a click on the path goes back"
 mouse 0 8 "$(row '14.7ms')"
 wait_for "07:07:03 PAUSED" || wait_for "07:07:04" || wait_for "07:07:06"
 result $? "a click on the strip goes to that second"
+keys 4
+wait_for "Processes:"
+y=$(row 'p99    ')
+keys -l $'\033'"[<0;$((12 + 1));$((y + 1))M"$'\033'"[<32;$((20 + 1));$((y + 1))M"$'\033'"[<0;$((28 + 1));$((y + 1))m"
+wait_for "range 07:0" && wait_for ": R clears it"
+result $? "dragging over the strip sets the range"
+keys R 1
+wait_for "REQUESTS"
 keys F9
 until_true mouse_is 0
 result $? "F9 leaves it to the terminal"

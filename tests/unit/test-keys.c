@@ -213,6 +213,7 @@ static void test_escape(void)
 		{ "[1~", UI_KEY_HOME }, { "[H", UI_KEY_HOME }, { "OF", UI_KEY_END },
 		{ "[1;2D", UI_KEY_SLEFT }, { "[Z", UI_KEY_BACKTAB }, { "[[A", UI_KEY_F(1) },
 		{ "[24~", UI_KEY_F(12) }, { "OP", UI_KEY_F(1) }, { "[1;5D", UI_KEY_OTHER },
+		{ "[1;3D", UI_KEY_ALEFT }, { "[1;3C", UI_KEY_ARIGHT },
 		{ "[200~", UI_KEY_OTHER }, { "[I", UI_KEY_OTHER }, { "[?1;2c", UI_KEY_OTHER },
 	};
 

@@ -186,6 +186,83 @@ static void test_time(void)
 	stop(&f);
 }
 
+/* From one second to another, in either direction, in the strip, the graph and the heatmap. */
+static void test_drag(void)
+{
+	static const struct { const char *keys, *row; unsigned first, cells; } rows[] = {
+		{ "", "      0│", 8, 4 }, { "4", "p99    │", 8, 4 }, { "i", "67.1ms", 9, 1 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		for (int backwards = 0; backwards < 2; backwards++) {
+			struct fixture f = { 0 };
+			unsigned y, x, from, to;
+
+			start(&f, 24, 80);
+			press(&f, rows[i].keys);
+			find(&f, rows[i].row, &y, &x);
+			x = rows[i].first;
+			while (canvas_hit_at(f.app->canvas, y, x).hit != HIT_TIME)
+				x++;
+			while (canvas_hit_at(f.app->canvas, y, x).value < FAKE_T0 + FAKE_S)
+				x++;
+			to = x;
+			while (canvas_hit_at(f.app->canvas, y, to).value < FAKE_T0 + 3 * FAKE_S)
+				to++;
+			from = backwards ? to : x;
+			to = backwards ? x : to;
+			app_mouse(f.app, APP_CLICK, y, from, f.now_us);
+			app_draw(f.app);
+			app_mouse(f.app, APP_DRAG, y, (from + to) / 2, f.now_us);
+			app_draw(f.app);
+			g_assert_false(nav_has_range(&f.app->nav));
+			app_mouse(f.app, APP_RELEASE, y - 1, to, f.now_us);	/* another row does not matter */
+			app_draw(f.app);
+			g_assert_cmpint(f.app->nav.a_ns, ==, FAKE_T0 + FAKE_S);
+			g_assert_cmpint(f.app->nav.b_ns, ==, FAKE_T0 + 4 * FAKE_S);
+			g_assert_cmpstr(f.app->message, ==, "range 06:08:36-06:08:39: R clears it");
+			/* It is over. */
+			app_mouse(f.app, APP_DRAG, y, 70, f.now_us);
+			app_mouse(f.app, APP_RELEASE, y, 70, f.now_us);
+			g_assert_cmpint(f.app->nav.b_ns, ==, FAKE_T0 + 4 * FAKE_S);
+			stop(&f);
+		}
+	}
+}
+
+/* A click is no range; beyond the seconds the last one counts; what is no second is not dragged. */
+static void test_drag_ends(void)
+{
+	struct fixture f = { 0 };
+	unsigned y, x;
+
+	start(&f, 24, 80);
+	press(&f, "4");
+	find(&f, "p99    │", &y, &x);
+	app_mouse(f.app, APP_CLICK, y, 9, f.now_us);
+	app_mouse(f.app, APP_RELEASE, y, 10, f.now_us);		/* the same second */
+	g_assert_false(nav_has_range(&f.app->nav));
+	app_draw(f.app);
+	app_mouse(f.app, APP_CLICK, y, 9, f.now_us);
+	app_mouse(f.app, APP_RELEASE, y, 79, f.now_us);
+	g_assert_cmpint(f.app->nav.a_ns, ==, FAKE_T0);
+	g_assert_cmpint(f.app->nav.b_ns, ==, FAKE_T0 + 6 * FAKE_S);
+	press(&f, "R");
+	app_mouse(f.app, APP_CLICK, y + 2, 9, f.now_us);
+	app_mouse(f.app, APP_RELEASE, y, 9, f.now_us);
+	g_assert_false(nav_has_range(&f.app->nav));
+	/* Back is where the button was pressed, not the range. */
+	app_mouse(f.app, APP_CLICK, y, 9, f.now_us);
+	app_mouse(f.app, APP_RELEASE, y, 20, f.now_us);
+	app_key(f.app, UI_KEY_ALEFT);
+	g_assert_false(nav_has_range(&f.app->nav));
+	press(&f, "?");
+	app_mouse(f.app, APP_CLICK, y, 9, f.now_us);
+	app_mouse(f.app, APP_RELEASE, y, 20, f.now_us);
+	g_assert_false(nav_has_range(&f.app->nav));
+	stop(&f);
+}
+
 static void test_keys_and_lists(void)
 {
 	struct fixture f = { 0 };
@@ -244,7 +321,7 @@ static void test_anywhere(void)
 			unsigned x = (unsigned)g_rand_int_range(rand, 0, (gint32)sizes[s][1] + 1);
 
 			f.now_us += g_rand_int_range(rand, 0, 600) * MS;
-			app_mouse(f.app, (enum app_mouse)g_rand_int_range(rand, 0, 3), y, x, f.now_us);
+			app_mouse(f.app, (enum app_mouse)g_rand_int_range(rand, 0, 5), y, x, f.now_us);
 			if (i % 7 == 0)
 				app_key(f.app, "123456789\t\r\033jkq/?\\!F"[g_rand_int_range(rand, 0, 20)]);
 			f.app->quit = false;
@@ -441,6 +518,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/mouse/rows", test_rows);
 	g_test_add_func("/mouse/headers", test_headers);
 	g_test_add_func("/mouse/time", test_time);
+	g_test_add_func("/mouse/drag", test_drag);
+	g_test_add_func("/mouse/drag-ends", test_drag_ends);
 	g_test_add_func("/mouse/keys-and-lists", test_keys_and_lists);
 	g_test_add_func("/mouse/wheel", test_wheel);
 	g_test_add_func("/mouse/anywhere", test_anywhere);

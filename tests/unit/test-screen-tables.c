@@ -305,7 +305,9 @@ static void test_nothing(void)
 	press(&f, "n");
 	g_assert_true(has(&f, "no second with another cause stands out"));
 	press(&f, "x");
-	g_assert_true(has(&f, "hints off"));
+	g_assert_true(has(&f, "x hide"));
+	press(&f, "x");
+	g_assert_true(has(&f, "hints off: x shows them"));
 	stop(&f);
 }
 

@@ -511,6 +511,32 @@ static void test_go(void)
 	stop(&f);
 }
 
+/* At the end of reading the screen goes to the worst second and says so, unless the user has chosen one. */
+static void test_moved(void)
+{
+	for (int touched = 0; touched < 2; touched++) {
+		struct fixture f = { 0 };
+		int64_t at;
+
+		begin();
+		start(&f, stage_half(), 24, 80);
+		if (touched)
+			press_key(&f, UI_KEY_LEFT);
+		at = f.app->nav.cursor_ns;
+		check(&f, "moved to", false);
+		seen.phase = UI_DONE;
+		seen.final_to = INT64_MAX;
+		take(&f);
+		check(&f, "all was read: moved to the worst second; b end goes to the last", !touched);
+		g_assert_true((f.app->nav.cursor_ns == at) == touched);
+		take(&f);
+		press(&f, "h\033");
+		take(&f);
+		check(&f, "moved to", false);
+		stop(&f);
+	}
+}
+
 /* A preview comes, what is read takes over: the selection stays on its thing. */
 static void test_swap(void)
 {
@@ -919,6 +945,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, &goldens[i], test_golden);
 	}
 	g_test_add_func("/whole/go", test_go);
+	g_test_add_func("/whole/moved", test_moved);
 	g_test_add_func("/whole/swap", test_swap);
 	g_test_add_func("/whole/trace-stays", test_trace_stays);
 	g_test_add_func("/whole/stop", test_stop);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the user was: the way back and forth, as in a browser. A visit is a stack of places with the time, the range,
+ * the selection and the filter of the place on top. A command that goes to another place or time, or changes range or
+ * filter, adds one; a run of single steps in time counts as one. Main thread only.
+ */
+#ifndef BLK_UI_VISITS_H
+#define BLK_UI_VISITS_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+struct app;
+struct visit;
+
+struct visits {
+	GPtrArray *back, *forth;	/* struct visit *, the nearest last; NULL: none so far; owned */
+	unsigned depth;			/* nested calls of visits_begin() */
+	bool stepped;			/* set by commands that go one step in time */
+	bool moving;			/* set by a command that goes back or forth itself */
+	bool in_run;			/* the last visit began a run of steps */
+};
+
+#define VISITS_RETAINED 100		/* visits that are retained in each direction */
+
+/* Around everything that a key or a click does. begin returns where the user is (NULL in nested calls), which end
+ * takes over. */
+struct visit *visits_begin(struct app *app);
+void visits_end(struct app *app, struct visit *before);
+/* Goes back (-1) or forth (1). false: there is no such visit. */
+bool visits_go(struct app *app, int direction);
+void visits_clear(struct visits *v);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the screen says about where it is: the shown second, the range, causes, hints, and what can be asked. */
+#include "lib/canvas_text.h"
+#include "lib/fake_timeline.h"
+#include "lib/screen_fixture.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+/* The column of the only arrow in reverse on row y; -1: there is none. */
+static int arrow_at(const struct fixture *f, unsigned y)
+{
+	int found = -1;
+
+	for (unsigned x = 0; x < f->app->canvas->cols; x++) {
+		const struct cell *c = canvas_cell(f->app->canvas, y, x);
+
+		if (strcmp(c->ch, "▼") || !(c->attr & STYLE_REVERSE))
+			continue;
+		g_assert_cmpint(found, ==, -1);
+		found = (int)x;
+	}
+	return found;
+}
+
+/* No cell of the strip is a full block in reverse: it would be a hole. */
+static void check_no_holes(const struct fixture *f)
+{
+	for (unsigned i = 0; i < f->app->canvas->rows * f->app->canvas->cols; i++) {
+		const struct cell *c = &f->app->canvas->cells[i];
+
+		g_assert_false((c->attr & STYLE_REVERSE) && !strcmp(c->ch, "█"));
+	}
+}
+
+static void test_strip(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "4");
+	g_assert_cmpint(arrow_at(&f, 3), >, 8);
+	check_no_holes(&f);
+	fixture_press_key(&f, UI_KEY_LEFT);
+	g_assert_cmpint(arrow_at(&f, 3), ==, -1);
+	check_no_holes(&f);
+	fixture_stop(&f);
+}
+
+/* The time cursor is on every row of the lanes, whatever is painted there. */
+static void test_cursor(void)
+{
+	struct fixture f;
+	unsigned x = 0, lanes = 0;
+
+	fixture_start(&f, "v");
+	for (unsigned y = 0; y < 24 && !x; y++) {
+		for (unsigned i = 0; i < 80; i++)
+			if (!strcmp(canvas_cell(f.app->canvas, y, i)->ch, "▼") &&
+			    !(canvas_cell(f.app->canvas, y, i)->attr & STYLE_REVERSE))
+				x = i;
+	}
+	for (unsigned y = 0; y < 24; y++) {
+		g_autofree char *line = canvas_line(f.app->canvas, y);
+		bool lane = strstr(line, "%│");
+
+		if (!lane)
+			continue;
+		lanes++;
+		g_assert_cmpstr(canvas_cell(f.app->canvas, y, x)->ch, ==, "│");
+		g_assert_cmpint(canvas_cell(f.app->canvas, y, x)->role, ==, ROLE_HOT);
+	}
+	g_assert_cmpuint(x, >, 0);
+	g_assert_cmpuint(lanes, >, 5);
+	fixture_stop(&f);
+}
+
+static void test_go(void)
+{
+	struct fixture f;
+	int64_t at, length;
+
+	fixture_start(&f, "4b-2s\r");
+	at = f.app->nav.cursor_ns;
+	g_assert_true(fixture_has(&f, "06:08:36: -2s from 06:08:38"));
+	fixture_press(&f, "b+1s\r");
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, at + NS_PER_S);
+	g_assert_true(fixture_has(&f, "06:08:37: +1s from 06:08:36"));
+	fixture_press(&f, "b06:08:36\rA");
+	fixture_press(&f, "b+1s\r");		/* only one end: it goes to the other */
+	g_assert_cmpint(f.app->nav.a_ns, ==, at);
+	fixture_press(&f, "B");
+	length = f.app->nav.b_ns - f.app->nav.a_ns;
+	g_assert_cmpint(length, ==, 2 * NS_PER_S);
+	g_assert_true(fixture_has(&f, "06:08:36-06:08:38 "));
+	fixture_press(&f, "bstart\r");
+	g_assert_true(fixture_has(&f, "06:08:35-06:08:37 "));
+	g_assert_true(fixture_has(&f, "the range moved to 06:08:35-06:08:37: R clears it"));
+	fixture_press(&f, "b+3s\r");		/* from where the range begins */
+	g_assert_true(fixture_has(&f, "06:08:38-06:08:40 "));
+	g_assert_cmpint(f.app->nav.b_ns - f.app->nav.a_ns, ==, length);
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, f.app->nav.a_ns);
+	fixture_stop(&f);
+}
+
+/* Words of a text that are on the screen, in this order, whatever is between them. */
+static bool has_words(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	const char *at = dump;
+
+	for (char **w = words; *w && at; w++) {
+		at = strstr(at, *w);
+		if (!at)
+			g_test_message("no '%s' of '%s' in\n%s", *w, text, dump);
+		at = at ? at + strlen(*w) : NULL;
+	}
+	return at;
+}
+
+static void test_why(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "");
+	struct focus causes = place_pane(fixture_top(&f), PANE_CAUSES);
+	g_autofree char *why = overview_why(overview_of(fixture_top(&f)->rows), causes.rows->rows->pdata[0]);
+	app_resize(f.app, 15, 60);
+	app_draw(f.app);
+	g_assert_cmpuint(strlen(why), >, 56);
+	g_assert_true(fixture_has(&f, "F7: all"));
+	fixture_press_key(&f, UI_KEY_F(7));
+	g_assert_true(fixture_has(&f, "Facts: Overview") && has_words(&f, why));
+	fixture_press(&f, "\033");
+	app_resize(f.app, 24, 80);
+	fixture_press(&f, "\r");
+	const char *cause = waterfall_of(fixture_top(&f)->rows)->why;
+	fixture_press_key(&f, UI_KEY_F(7));
+	g_assert_true(fixture_has(&f, "Why") && has_words(&f, cause));
+	fixture_stop(&f);
+}
+
+/* Hints are keys that work there. */
+static void test_hints(void)
+{
+	static const struct { const char *keys, *has, *has_not; } screens[] = {
+		{ "x", "Enter why · n next cause · i heatmap · v timeline · x hide", "waker" },
+		{ "4x", "Enter open · \\ filter · F7 what this means · Esc back · x hide", "waker" },
+		{ "jj\rx", "Right time cursor · w waker · C compare with the usual · Esc back · x hide", "why ·" },
+		{ "ix", "Enter list the cell · Space select · Esc back · x hide", "waker" },
+		{ "vx", "z zoom · Enter open · Esc back · x hide", "waker ·" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(screens); i++) {
+		struct fixture f;
+
+		fixture_start(&f, screens[i].keys);
+		g_assert_true(fixture_has(&f, screens[i].has) && fixture_has_not(&f, screens[i].has_not));
+		fixture_press(&f, "x");
+		g_assert_true(fixture_has_not(&f, "x hide") && fixture_has(&f, "hints off: x shows them"));
+		fixture_press(&f, "x");
+		g_assert_true(fixture_has(&f, "x hide") && fixture_has_not(&f, "hints off"));
+		app_resize(f.app, 15, 60);	/* no room */
+		app_draw(f.app);
+		g_assert_true(fixture_has_not(&f, "x hide"));
+		fixture_stop(&f);
+	}
+}
+
+/* On the first screen, a process's row offers the whole machine, too. */
+static void test_machine(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "Gi");
+	g_assert_true(fixture_has(&f, "Heatmap of"));
+	g_assert_true(fixture_has(&f, "time in the run queue  of the whole machine"));
+	g_assert_true(fixture_has(&f, "requests               of the whole machine"));
+	fixture_press(&f, "\r");
+	g_assert_true(fixture_has(&f, "sched.wakeup of") && fixture_has_not(&f, "of the whole"));
+	fixture_press(&f, "\033ijjj\r");
+	g_assert_true(fixture_top(&f)->view->kind == VIEW_HEATMAP);
+	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "sched.wakeup");
+	g_assert_cmpuint(fixture_top(&f)->metric->conditions->len, ==, 0);
+	fixture_press(&f, "\033d\r");
+	g_assert_true(fixture_top(&f)->view->kind == VIEW_DISTRIBUTION);
+	g_assert_cmpuint(fixture_top(&f)->metric->conditions->len, >, 0);
+	fixture_stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	timefmt_set_utc(true);
+	g_test_add_func("/says/strip", test_strip);
+	g_test_add_func("/says/cursor", test_cursor);
+	g_test_add_func("/says/go", test_go);
+	g_test_add_func("/says/why", test_why);
+	g_test_add_func("/says/hints", test_hints);
+	g_test_add_func("/says/machine", test_machine);
+	return g_test_run();
+}
