@@ -163,6 +163,8 @@ static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row
 		break;
 	default:
 		c.share = (double)(r->kind == LANE_DEVICE ? s->depth_ns : s->handler_ns) / (double)MAX(ns, 1);
+		if (s->unknown_ns > ns / 2)
+			c.state = LANE_UNKNOWN;
 	}
 	return c;
 }
@@ -331,6 +333,7 @@ static void add_device(struct builder *b, const struct dev_cell *cell)
 	}
 	ADD(b, r, busy_ns, cell->busy_ns);
 	ADD(b, r, depth_ns, cell->depth_ns);
+	ADD(b, r, unknown_ns, cell->unknown_ns);
 	struct sums *cell_sum = cell_sums(b, r), *whole = &work_of(b, r)->whole;
 	whole->depth_max = MAX(whole->depth_max, cell->depth_max);
 	if (cell_sum)
@@ -611,7 +614,7 @@ static GETTER(get_handler)
 	return of_kind(row, rows, LANE_INTERRUPT, MISSING_INTERRUPTS, ROW(row)->handler_ns);
 }
 
-/* The parts are those of threads; of a CPU irq and unknown. */
+/* The parts are those of threads; of a CPU irq and unknown, of a device unknown. */
 #define LANE_PART(id, name) \
 	static GETTER(lane_##id) \
 	{ \
@@ -620,6 +623,9 @@ static GETTER(get_handler)
 					ROW(row)->irq_ns); \
 		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_UNKNOWN) \
 			return value_int(VALUE_NS, ROW(row)->unknown_ns); \
+		if (ROW(row)->kind == LANE_DEVICE && PART_##name == PART_UNKNOWN) \
+			return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, \
+					ROW(row)->unknown_ns); \
 		return ROW(row)->kind == LANE_THREADS ? get_##id(row, rows) : value_none(); \
 	}
 PART_LIST(LANE_PART)
@@ -707,6 +713,7 @@ char *lane_text(const struct rows *rows, const struct lane_row *r)
 		g_string_append_printf(text, "%.2f requests at it on average, at most %u",
 				       (double)r->depth_ns / (double)ns, r->depth_max);
 		append_share(text, "busy", r->busy_ns, ns);
+		append_share(text, "unknown", r->unknown_ns, ns);
 		break;
 	default:
 		append_share(text, "in its handlers", r->handler_ns, ns);

@@ -20,7 +20,7 @@ enum lane_state {
 	/* below PART_N: an enum part, of threads */
 	LANE_RUNNING = PART_N,		/* of CPUs: a thread ran; .thread is the one that ran longest */
 	LANE_IDLE, LANE_IRQ, LANE_UNKNOWN,
-	LANE_FIGURE,			/* of devices and interrupts: .share is all there is */
+	LANE_FIGURE,			/* of devices and interrupts: .share is all that is known */
 	LANE_NOTHING,			/* the lane has no figures there */
 };
 
@@ -36,7 +36,8 @@ struct lane_row {
 	struct common c;		/* .part of threads; .name: the lane's name */
 	enum lane_kind kind;
 	int64_t begin_ns, end_ns;	/* of the seconds that were summed */
-	int64_t run_ns, idle_ns, unknown_ns, irq_ns;	/* CPUs */
+	int64_t run_ns, idle_ns, irq_ns;	/* CPUs */
+	int64_t unknown_ns;		/* CPUs; devices: it is unknown how many requests were at it */
 	int64_t busy_ns, depth_ns;	/* devices */
 	uint32_t depth_max;
 	int64_t handler_ns;		/* interrupts */
