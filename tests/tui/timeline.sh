@@ -61,6 +61,16 @@ for lane in CPU0 CPU1 thumbd-w0/253; do
 	want=$(says $kind "$lane" 10ms "$at" "$until")
 	[ -n "$want" ] && until_true cursor_says "$want"
 	result $? "at $at: ${want:-nothing}, as batch mode says"
+	case $kind in
+	cpu)
+		ran=$(sed 's@^[^:]*: [^ ]*/\([0-9]*\) .*@\1@' <<<"$want")
+		keys L
+		wait_for "log of $ran"
+		result $? "L: the log of the thread that ran there"
+		keys Escape
+		wait_for "Timeline of threads"
+		;;
+	esac
 done
 keys Z Z Z Z Z Z Z Z Z Z Z Z
 until_true is_decoded 500ms && wait_for "all of the trace is shown"
