@@ -52,8 +52,8 @@ struct lane_row {
 
 extern const struct view view_timeline;
 
-/* "thumbd/264 ran 6.20ms of 10ms, ...": what the row's figures say, for one cell. Free with g_free(). It holds raw text
- * of the trace. */
+/* "thumbd/264 ran 6.20ms of 10ms, ...": what the row's figures say, for one cell, and who woke its threads. Free with
+ * g_free(). It holds raw text of the trace. */
 char *lane_text(const struct rows *rows, const struct lane_row *r);
 
 #endif
