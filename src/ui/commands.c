@@ -501,6 +501,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_4] = goto_view_command, [CMD_VIEW_5] = goto_view_command, [CMD_VIEW_6] = goto_view_command,
 	[CMD_VIEW_7] = goto_view_command, [CMD_VIEW_8] = goto_view_command, [CMD_VIEW_9] = goto_view_command,
 	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
+	[CMD_WAKER] = goto_view_command,
 	[CMD_VIEW_TIMELINE] = screen_timeline_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,

@@ -5,6 +5,7 @@
 #include "ui/crumb.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
+#include "ui/screen_timeline.h"
 
 #include "base/text.h"
 #include "views/causes.h"
@@ -307,6 +308,30 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	app_open(app, to);	/* row is invalid from here on */
 }
 
+/* Who woke the selected process or thread; of a CPU in the timeline, the thread that ran at the cursor. */
+static void do_wakers(struct app *app, struct place *p)
+{
+	const struct view *view = view_find("wakers");
+	struct view_query selected = goto_view_selected(p), q = VIEW_QUERY_INIT;
+
+	q.pid = selected.pid;
+	q.tid = selected.tid;
+	q.host = selected.host;
+	if (p->view->kind == VIEW_TIMELINE) {
+		const struct thread_info *ran = timeline_thread(p->rows->tl, screen_timeline_ran(app, p));
+
+		q.tid = ran ? ran->tid : q.tid;
+		q.host = ran ? ran->host : q.host;
+	}
+	if (q.pid < 0 && q.tid < 0) {
+		app_error(app, "no wakers: select a process or a thread (4)");
+		return;
+	}
+	if (p->view == view)
+		return;
+	app_open(app, new_place(app, view, &q, ""));
+}
+
 void goto_view_command(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
@@ -319,6 +344,9 @@ void goto_view_command(struct app *app, struct place *p, enum command_id command
 		break;
 	case CMD_DRILL:
 		do_drill(app, p, command);
+		break;
+	case CMD_WAKER:
+		do_wakers(app, p);
 		break;
 	default:
 		do_view(app, p, command);

@@ -14,6 +14,8 @@
 #define ABOVE 5			/* lines above the rows: completeness, metric, two sides, header */
 #define SCALE 18		/* "201ms-400ms" */
 #define FIGURES 14		/* count and share */
+#define AT_LEAST 8		/* count from there on */
+#define AT_LEAST_COLS 40	/* a side of fewer columns does not show it */
 
 /* At most so many rows. */
 static unsigned rows_shown(const struct app *app)
@@ -73,20 +75,32 @@ static void draw_heading(struct app *app, const struct place *p, unsigned y)
 	}
 }
 
-/* Count, share and bar of one side. */
-static void draw_side(struct app *app, const struct distribution_side *s, uint64_t n, unsigned y, unsigned x,
-		      unsigned cols)
+static unsigned side_cols(const struct place *p, unsigned cols)
+{
+	return (cols - SCALE) / (is_compared(p->metric) ? 2 : 1);
+}
+
+static unsigned figures_cols(unsigned cols)
+{
+	return cols >= AT_LEAST_COLS ? FIGURES + AT_LEAST : FIGURES;
+}
+
+/* Counts, share and bar of one side. */
+static void draw_side(struct app *app, const struct distribution_side *s, uint64_t n, uint64_t at_least, unsigned y,
+		      unsigned x, unsigned cols)
 {
 	char count[TIMEFMT_LEN];
-	unsigned room = cols > FIGURES + 1 ? cols - FIGURES - 1 : 0;
+	unsigned figures = figures_cols(cols), room = cols > figures + 1 ? cols - figures - 1 : 0;
 	uint64_t eighths = s->most ? (uint64_t)((double)n / (double)s->most * room * 8) : 0;
 	if (!s->known)
 		return;
 	canvas_put_right(app->canvas, y, x, 6, ROLE_TEXT, timefmt_count(count, n));
 	double share = s->count ? (double)n / (double)s->count : 0;
 	canvas_putf(app->canvas, y, x + 7, 6, ROLE_TEXT, "%5.1f%%", 100 * share);
+	if (figures > FIGURES)
+		canvas_put_right(app->canvas, y, x + FIGURES, AT_LEAST - 1, ROLE_TEXT, timefmt_count(count, at_least));
 	eighths = n ? MAX(eighths, 1) : 0;
-	frame_bar(app, y, x + FIGURES, ROLE_SPARK, (unsigned)eighths);
+	frame_bar(app, y, x + figures, ROLE_SPARK, (unsigned)eighths);
 }
 
 static void draw_row(struct app *app, const struct place *p, guint i, unsigned y, struct box box)
@@ -94,7 +108,7 @@ static void draw_row(struct app *app, const struct place *p, guint i, unsigned y
 	const struct distribution *d = distribution_of(p->rows);
 	const struct distribution_row *r = p->rows->rows->pdata[i];
 	bool compared = is_compared(p->metric), selected = p->table[PANE_MAIN].cursor == i;
-	unsigned cols = (box.cols - SCALE) / (compared ? 2 : 1);
+	unsigned cols = side_cols(p, box.cols);
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
 	canvas_put(app->canvas, y, 0, 1, ROLE_SELECTED, selected ? app->glyphs->cursor : " ");
 	timefmt_duration(low, r->low_ns);
@@ -104,7 +118,7 @@ static void draw_row(struct app *app, const struct place *p, guint i, unsigned y
 		canvas_putf(app->canvas, y, 1, SCALE, selected ? ROLE_TITLE : ROLE_TEXT, "%7s - %s", low,
 			    timefmt_duration(high, r->high_ns));
 	for (int w = 0; w < (compared ? DISTRIBUTION_SIDES : 1); w++)
-		draw_side(app, &d->side[w], r->count[w], y, SCALE + (unsigned)w * cols, cols);
+		draw_side(app, &d->side[w], r->count[w], r->at_least[w], y, SCALE + (unsigned)w * cols, cols);
 	canvas_hit(app->canvas, y, 0, box.cols, HIT_ROW, &p->table[PANE_MAIN], i);
 }
 
@@ -113,12 +127,12 @@ static void draw(struct app *app, struct place *p, struct box box)
 	struct table *t = &p->table[PANE_MAIN];
 	const guint n = p->rows->rows->len;
 	unsigned room = rows_shown(app);
-	bool compared = is_compared(p->metric);
+	unsigned cols = side_cols(p, box.cols), figures = figures_cols(cols);
 	frame_completeness(app, box.y, &p->rows->completeness);
 	draw_heading(app, p, box.y + 1);
-	for (unsigned w = 0; w < (compared ? 2 : 1); w++)
-		canvas_put_right(app->canvas, box.y + 4, SCALE + w * ((box.cols - SCALE) / 2), FIGURES - 1, ROLE_HEADER,
-				 " COUNT SHARE%");
+	for (unsigned w = 0; w < (is_compared(p->metric) ? 2 : 1); w++)
+		canvas_put_right(app->canvas, box.y + 4, SCALE + w * cols, figures - 1, ROLE_HEADER,
+				 figures > FIGURES ? " COUNT SHARE%  >=FROM" : " COUNT SHARE%");
 	canvas_put(app->canvas, box.y + 4, 1, SCALE, ROLE_HEADER, "   FROM   TO");
 	t->page = room;
 	t->top = t->cursor < t->top ? t->cursor : t->cursor >= t->top + room ? t->cursor - room + 1 : t->top;

@@ -26,6 +26,7 @@
 #define PAGE 4			/* rows of durations */
 #define SHOWN_DURATIONS 6		/* single durations below the picture */
 #define DIFFERENCES 3
+#define MOST_BEFORE_NS (10 * NS_PER_S)	/* calls are listed that began so long before the range */
 
 struct picture {
 	const struct heat_grid *grid;
@@ -654,6 +655,17 @@ static const char *table_of(const struct metric *m)
 	return "processes";
 }
 
+/* The calls that were counted: those that ended in the range, and took as long. */
+static char *calls_filter(const struct app *app, const struct metric_place *m, const struct heat_rectangle *r)
+{
+	g_autofree char *durations = duration_filter(m, r->low_ns, r->high_ns);
+	size_t last = timeline_find(app->main, r->end_ns - 1);
+	int64_t end = last < timeline_n_seconds(app->main) ? MAX(timeline_second(app->main, last)->end_ns, r->end_ns) :
+		r->end_ns;
+	return g_strdup_printf("%s && exit_ns >= %" G_GINT64_FORMAT " && exit_ns < %" G_GINT64_FORMAT, durations,
+			       r->begin_ns, end);
+}
+
 static void list_table(struct app *app, struct place *place, const struct heat_rectangle *r, const char *crumb)
 {
 	const struct metric *m = place->metric->query.metric;
@@ -667,13 +679,14 @@ static void list_table(struct app *app, struct place *place, const struct heat_r
 		if (c->field == METRIC_BY_tid)
 			q.tid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
 	}
-	g_autofree char *filter = log ? duration_filter(place->metric, r->low_ns, r->high_ns) : NULL;
+	g_autofree char *filter = log ? calls_filter(app, place->metric, r) : NULL;
 	struct place *to = place_new(log ? &view_log : view_find(table_of(m)), &q, crumb);
 	go_to_range(app, r);
 	if (log) {
-		to->mark_ns = r->begin_ns;
+		/* The log has a call where it began, which may be before the range. */
+		to->mark_ns = r->begin_ns - MIN(r->high_ns, MOST_BEFORE_NS);
 		app_filter(app, to, filter, NULL);
-		app_message(app, "the log from there on: calls that took as long (u shows all lines)");
+		app_message(app, "the log of these calls: they ended in the range (u shows all lines)");
 	}
 	app_open(app, to);
 }

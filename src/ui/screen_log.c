@@ -6,6 +6,7 @@
 #include "ui/screen_log.h"
 
 #include "ui/screen.h"
+#include "ui/screen_timeline.h"
 #include "ui/strip.h"
 
 #include "base/limits.h"
@@ -356,8 +357,12 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 		q.tid = row->drill.tid;
 	if (row && p->view->kind == VIEW_WATERFALL)
 		waterfall_where(p->rows, row, &q.tid, &at);
-	if (p->view->kind == VIEW_TIMELINE)
+	if (p->view->kind == VIEW_TIMELINE) {
+		const struct thread_info *ran = timeline_thread(p->rows->tl, screen_timeline_ran(app, p));
+
+		q.tid = ran ? ran->tid : q.tid;
 		at = p->mark_ns;
+	}
 	crumb = q.tid >= 0 ? g_strdup_printf("log of %d", q.tid) :
 		q.pid >= 0 ? g_strdup_printf("log of %d", q.pid) : g_strdup("log");
 	app_pause(app);

@@ -188,7 +188,7 @@ static const struct column columns[] = {
 	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read or received", get_in_bytes),
 	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written or sent", get_out_bytes),
 	COLUMN_N("busy_ratio", "UTIL%", VALUE_RATIO, 6, 2,
-		 "share of the time in which a request was at the device; where events were lost, of the rest",
+		 "share of the time in which a request was at the device; where that is not known, of the rest",
 		 get_busy_ratio),
 	COLUMN_N("depth_ratio", "DEPTH", VALUE_RATIO, 6, 6,
 		 "mean number of requests at the device; 100 % is one", get_depth_ratio),

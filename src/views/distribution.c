@@ -113,6 +113,12 @@ static void add_rows(struct rows *rows, const struct hist *values, int bits)
 			d->side[w].most = MAX(d->side[w].most, r->count[w]);
 		g_ptr_array_add(rows->rows, r);
 	}
+	for (guint i = rows->rows->len; i-- > 0;) {
+		struct distribution_row *r = rows->rows->pdata[i];
+		const struct distribution_row *later = i + 1 < rows->rows->len ? rows->rows->pdata[i + 1] : NULL;
+		for (int w = 0; w < SIDES; w++)
+			r->at_least[w] = r->count[w] + (later ? later->at_least[w] : 0);
+	}
 }
 
 static void describe(struct rows *rows)
@@ -179,10 +185,10 @@ static GETTER(get_high)
 	return ROW(row)->high_ns == INT64_MAX ? value_none() : value_int(VALUE_NS, ROW(row)->high_ns);
 }
 
-static struct value count_of(const struct row *row, const struct rows *rows, enum distribution_which which)
+static struct value count_of(const struct rows *rows, enum distribution_which which, const uint64_t *count)
 {
 	bool known = distribution_of(rows)->side[which].known;
-	return known ? value_int(VALUE_COUNT, (int64_t)ROW(row)->count[which]) : value_none();
+	return known ? value_int(VALUE_COUNT, (int64_t)count[which]) : value_none();
 }
 
 static struct value share_of(const struct row *row, const struct rows *rows, enum distribution_which which)
@@ -193,12 +199,22 @@ static struct value share_of(const struct row *row, const struct rows *rows, enu
 
 static GETTER(get_now)
 {
-	return count_of(row, rows, NOW);
+	return count_of(rows, NOW, ROW(row)->count);
+}
+
+static GETTER(get_at_least)
+{
+	return count_of(rows, NOW, ROW(row)->at_least);
+}
+
+static GETTER(get_at_least_before)
+{
+	return count_of(rows, BEFORE, ROW(row)->at_least);
 }
 
 static GETTER(get_before)
 {
-	return count_of(row, rows, BEFORE);
+	return count_of(rows, BEFORE, ROW(row)->count);
 }
 
 static GETTER(get_share)
@@ -215,15 +231,19 @@ static const struct column columns[] = {
 	COLUMNS_LATENCY_ROW(get_low, get_high),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the row has", get_now),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "of all of them", get_share),
+	COLUMN_N("at_least_count", ">=FROM", VALUE_COUNT, 7, 2, "how many of them are as long as FROM or longer",
+		 get_at_least),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 1, "and before, with --against", get_before),
 	COLUMN_N("share_before_ratio", "SHARE%", VALUE_RATIO, 6, 1, "of all before", get_share_before),
+	COLUMN_N("at_least_before_count", ">=FROM", VALUE_COUNT, 7, 2, "and before, as long as FROM or longer",
+		 get_at_least_before),
 };
 
 const struct view view_distribution = {
 	.id = "distribution", .title = "Distribution", .kind = VIEW_DISTRIBUTION,
 	.help = "How many took how long: one row for each power of two of nanoseconds, with mean and percentiles. "
 		"--metric chooses what (request.latency, else call.latency), --against before, history or FROM..TO "
-		"what it is compared with.",
+		"what it is compared with. A value belongs to the second of its end.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "low_ns",
 	.nothing = "nothing of this metric in this range", .of_metric = true, .on_screen = true, .build = build,
 };

@@ -16,6 +16,7 @@ struct distribution_row {
 	struct row row;
 	int64_t low_ns, high_ns;	/* both included; .high_ns INT64_MAX: all that are longer */
 	uint64_t count[DISTRIBUTION_SIDES];
+	uint64_t at_least[DISTRIBUTION_SIDES];	/* of .low_ns and longer: of this row and all later ones */
 };
 
 struct distribution_side {

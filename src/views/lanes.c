@@ -163,6 +163,8 @@ static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row
 		break;
 	default:
 		c.share = (double)(r->kind == LANE_DEVICE ? s->depth_ns : s->handler_ns) / (double)MAX(ns, 1);
+		if (s->unknown_ns > ns / 2)
+			c.state = LANE_UNKNOWN;
 	}
 	return c;
 }
@@ -331,6 +333,7 @@ static void add_device(struct builder *b, const struct dev_cell *cell)
 	}
 	ADD(b, r, busy_ns, cell->busy_ns);
 	ADD(b, r, depth_ns, cell->depth_ns);
+	ADD(b, r, unknown_ns, cell->unknown_ns);
 	struct sums *cell_sum = cell_sums(b, r), *whole = &work_of(b, r)->whole;
 	whole->depth_max = MAX(whole->depth_max, cell->depth_max);
 	if (cell_sum)
@@ -611,7 +614,7 @@ static GETTER(get_handler)
 	return of_kind(row, rows, LANE_INTERRUPT, MISSING_INTERRUPTS, ROW(row)->handler_ns);
 }
 
-/* The parts are those of threads; of a CPU irq and unknown. */
+/* The parts are those of threads; of a CPU irq and unknown, of a device unknown. */
 #define LANE_PART(id, name) \
 	static GETTER(lane_##id) \
 	{ \
@@ -620,6 +623,9 @@ static GETTER(get_handler)
 					ROW(row)->irq_ns); \
 		if (ROW(row)->kind == LANE_CPU && PART_##name == PART_UNKNOWN) \
 			return value_int(VALUE_NS, ROW(row)->unknown_ns); \
+		if (ROW(row)->kind == LANE_DEVICE && PART_##name == PART_UNKNOWN) \
+			return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, \
+					ROW(row)->unknown_ns); \
 		return ROW(row)->kind == LANE_THREADS ? get_##id(row, rows) : value_none(); \
 	}
 PART_LIST(LANE_PART)
@@ -677,9 +683,58 @@ static void text_of_cpu(GString *text, const struct rows *rows, const struct lan
 	append_share(text, "including irq", r->irq_ns, r->total_ns);
 }
 
+static bool is_same_waker(const struct waker_cell *a, const struct waker_cell *b)
+{
+	return a->waker == b->waker && a->irq == b->irq && a->idle == b->idle;
+}
+
+static gint compare_wakers(gconstpointer va, gconstpointer vb)
+{
+	const struct waker_cell *a = va, *b = vb;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->waker != b->waker)
+		return a->waker > b->waker ? 1 : -1;
+	return (a->irq > b->irq) - (a->irq < b->irq);
+}
+
+#define WAKERS_NAMED 2
+
+/* Who woke the lane's threads, the most frequent first: whoever ended a wait for a lock held it. */
+static void append_wakers(GString *text, const struct rows *rows, const struct lane_row *r)
+{
+	g_autoptr(GArray) wakers = g_array_new(false, false, sizeof(struct waker_cell));
+	struct range range = range_of(rows->tl, &rows->query);
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(rows->tl, i);
+		for (uint32_t k = 0; k < s->n_wakers; k++) {
+			guint at = 0;
+			if (!query_wants_thread(&r->c.row.drill, rows->tl, s->wakers[k].thread))
+				continue;
+			while (at < wakers->len &&
+			       !is_same_waker(&g_array_index(wakers, struct waker_cell, at), &s->wakers[k]))
+				at++;
+			if (at < wakers->len)
+				g_array_index(wakers, struct waker_cell, at).count += s->wakers[k].count;
+			else
+				g_array_append_val(wakers, s->wakers[k]);
+		}
+	}
+	g_array_sort(wakers, compare_wakers);
+	for (guint i = 0; i < MIN(wakers->len, WAKERS_NAMED); i++) {
+		const struct waker_cell *w = &g_array_index(wakers, struct waker_cell, i);
+		g_autofree char *name = w->irq ? g_strdup(timeline_string(rows->tl, w->irq)) :
+			w->idle ? g_strdup("an idle CPU") : thread_label_new(rows->tl, w->waker, r->end_ns);
+		g_string_append_printf(text, "%s%s", i ? " and " : ", woken by ", name);
+		if (w->count > 1)
+			g_string_append_printf(text, " %ux", w->count);
+	}
+}
+
 static void text_of_threads(GString *text, const struct rows *rows, const struct lane_row *r)
 {
 	int64_t part[PART_N], ns;
+	bool named = false;
 	memcpy(part, r->c.part, sizeof part);
 	for (;;) {
 		enum part p = part_largest(part, &ns, NULL);
@@ -687,6 +742,9 @@ static void text_of_threads(GString *text, const struct rows *rows, const struct
 			break;
 		append_share(text, part_word(row_missing(&r->c.row, rows), p), ns, r->total_ns);
 		part[p] = 0;
+		if (!named)
+			append_wakers(text, rows, r);
+		named = true;
 	}
 	if (r->cpu >= 0)
 		g_string_append_printf(text, ", on CPU%d", r->cpu);
@@ -707,6 +765,7 @@ char *lane_text(const struct rows *rows, const struct lane_row *r)
 		g_string_append_printf(text, "%.2f requests at it on average, at most %u",
 				       (double)r->depth_ns / (double)ns, r->depth_max);
 		append_share(text, "busy", r->busy_ns, ns);
+		append_share(text, "unknown", r->unknown_ns, ns);
 		break;
 	default:
 		append_share(text, "in its handlers", r->handler_ns, ns);
@@ -724,5 +783,6 @@ const struct view view_timeline = {
 	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "begin_ns", .needs = needs,
 	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
-	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq), .build = build,
+	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq) | READS(waker),
+	.build = build,
 };

@@ -20,7 +20,7 @@ enum lane_state {
 	/* below PART_N: an enum part, of threads */
 	LANE_RUNNING = PART_N,		/* of CPUs: a thread ran; .thread is the one that ran longest */
 	LANE_IDLE, LANE_IRQ, LANE_UNKNOWN,
-	LANE_FIGURE,			/* of devices and interrupts: .share is all there is */
+	LANE_FIGURE,			/* of devices and interrupts: .share is all that is known */
 	LANE_NOTHING,			/* the lane has no figures there */
 };
 
@@ -36,7 +36,8 @@ struct lane_row {
 	struct common c;		/* .part of threads; .name: the lane's name */
 	enum lane_kind kind;
 	int64_t begin_ns, end_ns;	/* of the seconds that were summed */
-	int64_t run_ns, idle_ns, unknown_ns, irq_ns;	/* CPUs */
+	int64_t run_ns, idle_ns, irq_ns;	/* CPUs */
+	int64_t unknown_ns;		/* CPUs; devices: it is unknown how many requests were at it */
 	int64_t busy_ns, depth_ns;	/* devices */
 	uint32_t depth_max;
 	int64_t handler_ns;		/* interrupts */
@@ -51,8 +52,8 @@ struct lane_row {
 
 extern const struct view view_timeline;
 
-/* "thumbd/264 ran 6.20ms of 10ms, ...": what the row's figures say, for one cell. Free with g_free(). It holds raw text
- * of the trace. */
+/* "thumbd/264 ran 6.20ms of 10ms, ...": what the row's figures say, for one cell, and who woke its threads. Free with
+ * g_free(). It holds raw text of the trace. */
 char *lane_text(const struct rows *rows, const struct lane_row *r);
 
 #endif

@@ -70,6 +70,12 @@ static struct value get_time(struct logfilter *f)
 	return value_int(VALUE_TIME, f->line->ts);
 }
 
+static struct value get_end(struct logfilter *f)
+{
+	int64_t end = f->line->exit_ns;
+	return f->line->kind == CALLLOG_CALL && end != CALLLOG_UNKNOWN ? value_int(VALUE_TIME, end) : value_none();
+}
+
 static struct value get_duration(struct logfilter *f)
 {
 	const struct calllog_line *l = f->line;
@@ -121,6 +127,7 @@ static const struct {
 	{ "state", "of a call: whole, pending, resumed, unfinished, exit, no-return", get_state,
 	  VALUE_TEXT },
 	{ "time_ns", "the instant, ns since the epoch", get_time, VALUE_TIME },
+	{ "exit_ns", "when a call returned, ns since the epoch", get_end, VALUE_TIME },
 	{ "duration_ns", "of a call", get_duration, VALUE_NS },
 	{ "ret", "what a call returned", get_ret, VALUE_ID },
 	{ "error", "the error that it returned: ENOENT", get_error, VALUE_TEXT },

@@ -66,6 +66,13 @@ static GETTER(get_duration)
 		? value_int(VALUE_NS, l->exit_ns - l->entry_ns) : value_none();
 }
 
+static GETTER(get_end_ns)
+{
+	const struct calllog_line *l = LINE(row);
+	return l->kind == CALLLOG_CALL && l->exit_ns != CALLLOG_UNKNOWN ? value_int(VALUE_TIME, l->exit_ns) :
+									value_none();
+}
+
 static GETTER(get_ret)
 {
 	return LINE(row)->has_ret ? value_int(VALUE_ID, LINE(row)->ret) : value_none();
@@ -108,6 +115,8 @@ static const struct column columns[] = {
 	  .help = "its error, as ENOENT", .get = get_error },
 	{ .id = "time_ns", .title = "NS", .kind = VALUE_TIME, .help = "the instant, ns since the epoch",
 	  .get = get_time_ns },
+	{ .id = "exit_ns", .title = "END", .kind = VALUE_TIME, .help = "when a call returned, ns since the epoch",
+	  .get = get_end_ns },
 };
 
 static const char *keep(struct rows *rows, char *text)

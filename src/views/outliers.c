@@ -13,6 +13,7 @@ struct outlier {
 	const struct slow_call *call;	/* NULL: a wait for a CPU */
 	uint32_t thread, cpu;
 	int64_t ns, usual_ns;
+	const struct second *second;	/* in which a wait ended */
 };
 
 static bool is_same_process(const struct timeline *tl, uint32_t a, uint32_t b)
@@ -113,11 +114,56 @@ static struct outlier worst_wakeup(const struct timeline *tl, const struct range
 			int64_t ns = hist_max(&s->scheds[k].wakeup);
 			if (ns > worst.ns)
 				worst = (struct outlier){ .thread = s->scheds[k].thread, .cpu = s->scheds[k].cpu,
-							  .ns = ns };
+							  .ns = ns, .second = s };
 		}
 	}
 	worst.usual_ns = worst.ns ? usual_of(tl, range, &worst) : -1;
 	return stands_out(&worst) ? worst : (struct outlier){ 0 };
+}
+
+/* The thread that ran longest on the CPU of the wait, in the second in which it ended. ID_NONE: no other one ran. */
+static uint32_t ran_meanwhile(const struct timeline *tl, const struct outlier *o, int64_t *ret_ns)
+{
+	const struct second *s = o->second;
+	const struct thread_info *waited = timeline_thread(tl, o->thread);
+	uint32_t most = ID_NONE;
+	*ret_ns = 0;
+	for (uint32_t i = 0; waited && i < s->n_rans; i++) {
+		const struct ran_cell *c = &s->rans[i];
+		const struct thread_info *t = timeline_thread(tl, c->thread);
+		if (c->cpu == o->cpu && c->thread != o->thread && t && t->host == waited->host &&
+		    c->time_ns > *ret_ns) {
+			most = c->thread;
+			*ret_ns = c->time_ns;
+		}
+	}
+	return most;
+}
+
+static bool was_lost(const struct timeline *tl, const struct outlier *o)
+{
+	for (size_t i = 0; o->call && i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		if (s->end_ns > o->call->begin_ns && s->begin_ns <= o->call->begin_ns + o->call->duration_ns &&
+		    s->completeness.touched)
+			return true;
+	}
+	return o->second && o->second->completeness.touched;
+}
+
+static char *text_of_wait(const struct timeline *tl, const struct outlier *o, const char *label, const char *usual)
+{
+	char ns[TIMEFMT_LEN], ran[TIMEFMT_LEN];
+	int64_t ran_ns;
+	uint32_t by = ran_meanwhile(tl, o, &ran_ns);
+	double times = (double)o->ns / (double)MAX(o->usual_ns, 1);
+	timefmt_duration(ns, o->ns);
+	if (by == ID_NONE)
+		return g_strdup_printf("%s waited up to %s for CPU %u, %.0fx its usual %s", label, ns, o->cpu, times,
+				       usual);
+	g_autofree char *other = thread_label_new(tl, by, o->second->end_ns);
+	return g_strdup_printf("%s ran longest on CPU %u, %s; %s waited up to %s for that CPU, %.0fx its usual %s",
+			       other, o->cpu, timefmt_duration(ran, ran_ns), label, ns, times, usual);
 }
 
 char *outliers_text(const struct timeline *tl, const struct range *range)
@@ -130,11 +176,10 @@ char *outliers_text(const struct timeline *tl, const struct range *range)
 	g_autofree char *label = thread_label_new(tl, o->thread, range->to_ns);
 	timefmt_duration(ns, o->ns);
 	timefmt_duration(usual, o->usual_ns);
-	double times = (double)o->ns / (double)MAX(o->usual_ns, 1);
-	if (!o->call)
-		return g_strdup_printf("%s waited up to %s for CPU %u, %.0fx its usual %s", label, ns, o->cpu, times,
-				       usual);
-	return g_strdup_printf("%s: %s took up to %s, %.0fx its usual %s, on %s", label,
-			       timeline_string(tl, o->call->name), ns, times, usual,
-			       timeline_string(tl, timeline_file(tl, o->call->file)->path));
+	g_autofree char *text = o->call ?
+		g_strdup_printf("%s: %s took up to %s, %.0fx its usual %s, on %s", label,
+				timeline_string(tl, o->call->name), ns, (double)o->ns / (double)MAX(o->usual_ns, 1),
+				usual, timeline_string(tl, timeline_file(tl, o->call->file)->path)) :
+		text_of_wait(tl, o, label, usual);
+	return g_strdup_printf("%s%s", text, was_lost(tl, o) ? " (events were lost in these seconds)" : "");
 }

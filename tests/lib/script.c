@@ -29,6 +29,7 @@ struct script {
 	GHashTable *tallies;		/* "stream class second" -> struct tally_at * */
 	GPtrArray *data;		/* rows, texts */
 	GArray *events;			/* struct blk_event */
+	char *release;			/* of the kernels of the streams that follow, or NULL; owned */
 	size_t at;
 	gint cancelled;
 };
@@ -183,7 +184,7 @@ static uint16_t use_stream(struct script *s, const struct line *l)
 	g_autofree char *order = g_strdup_printf("%s|%d||%016x|cpu %08x", boot, domain, 0, l->cpu);
 	struct blk_stream stream = {
 		.cpu = l->cpu,
-		.host = source_add_host(&s->source, l->host, boot, ""),
+		.host = source_add_host(&s->source, l->host, boot, s->release ? s->release : ""),
 		.domain = domain,
 		.vpid = -1,
 		.order = order,
@@ -486,6 +487,11 @@ static bool read_line(struct script *s, struct line *l, GError **error)
 	l->ts += align_of(boot);
 	if (!strcmp(l->event, "!lost"))
 		return read_loss(s, l, error);
+	if (!strcmp(l->event, "!release")) {
+		g_free(s->release);
+		s->release = g_strdup(next_word(l));
+		return true;
+	}
 	if (!strcmp(l->event, "!horizon")) {
 		push(s, l->ts, G_MAXUINT16, BLK_ROW_HORIZON, NULL);
 		return true;
@@ -595,6 +601,7 @@ static void script_free(struct source *source)
 {
 	struct script *s = (struct script *)source;
 	blk_matcher_free(s->matcher);
+	g_free(s->release);
 	g_hash_table_unref(s->layouts);
 	g_hash_table_unref(s->classes);
 	g_hash_table_unref(s->streams);

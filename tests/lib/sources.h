@@ -10,6 +10,7 @@
  *     TS_NS CPU [DOMAIN[@HOST]:]EVENT key=value key="text" ctx.tid=12 ...
  *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
  *     TS_NS CPU !horizon
+ *     TS_NS CPU !release 3.6.11
  * DOMAIN is k (default) or u. Values: integers, "strings" with C escapes;
  * "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time (stable).
  * Unsubscribed events become tallies.

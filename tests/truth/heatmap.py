@@ -89,6 +89,21 @@ def judge_heatmap(tap, name, trace, calls):
     tap.equal(sum(r["count"] for r in one), len(calls), f"{name}: call by call, there are as many")
 
 
+def judge_log(tap, name, trace):
+    """The log, filtered by end and duration, has the calls of a cell."""
+    found = rows("heatmap", trace, "--metric", "call.latency", "--where", LEAVE_OUT)
+    bad = []
+    for r in sorted(found, key=lambda r: -r["count"])[:2] + sorted(found, key=lambda r: -r["low_ns"])[:2]:
+        until = (r["begin_ns"] // SECOND + 1) * SECOND
+        _, out, _ = blk.blktop("log", "--format", "json", "--filter", f"kind == call && exit_ns >= {r['begin_ns']} && "
+                               f"exit_ns < {until} && duration_ns >= {r['low_ns']} && duration_ns <= {r['high_ns']}", trace)
+        calls = [json.loads(line) for line in out.splitlines()]
+        n = sum(c.get("name") not in NO_EXIT for c in calls)
+        if n != r["count"]:
+            bad.append(f"{r}: {n} lines")
+    tap.none(bad, f"{name}: the log has the calls of four cells")
+
+
 def requests_of(trace):
     return [(r["begin_ns"] + r["duration_ns"], r["duration_ns"], r["name"]) for r in rows("traces", trace)
             if r["state"] == "complete" and r["duration_ns"] is not None]
@@ -139,6 +154,8 @@ def judge_rows(tap, what, trace, values, *more):
     got = {(r["low_ns"], r["high_ns"]): r["count"] for r in found}
     bad = [f"{key}: {want[key]}, not {n}" for key, n in got.items() if want[key] != n]
     bad += [f"{key} is missing" for key in want if key not in got]
+    bad += [f"{r['at_least_count']} from {r['low_ns']} on" for r in found
+            if r["at_least_count"] != sum(ns >= r["low_ns"] for ns in values)]
     bad += [f"a gap before {b['low_ns']}" for a, b in zip(found, found[1:]) if a["high_ns"] + 1 != b["low_ns"]]
     bad += ["ends are empty"] * (not found or not found[0]["count"] or not found[-1]["count"])
     bad += [f"share {r['share_ratio']}" for r in found if abs(r["share_ratio"] - r["count"] / len(values)) > 1e-5]
@@ -166,6 +183,10 @@ def judge_compared(tap, name, trace, calls, of):
                 for is_in in (lambda s: s >= middle, is_before)]
         got = [collections.Counter({(r["low_ns"], r["high_ns"]): r[column] for r in found if r[column]})
                for column in ("count", "count_before")]
+        got += [collections.Counter({r["low_ns"]: r[column] for r in found})
+                for column in ("at_least_count", "at_least_before_count")]
+        want += [collections.Counter({r["low_ns"]: sum(n for (low, _), n in side.items() if low >= r["low_ns"])
+                                      for r in found}) for side in want]
         tap.ok(got == want, f"{name}: compared with {'history' if against == 'history' else 'a range'}",
                f"{want}, not {got}")
 
@@ -174,6 +195,7 @@ def compare(tap, name, trace):
     offset = btparse.offset(trace)
     calls = [(end + offset, *rest) for end, *rest in single_calls(btparse.events(trace))]
     judge_heatmap(tap, name, trace, calls)
+    judge_log(tap, name, trace)
     judge_requests(tap, name, trace)
     judge_distribution(tap, name, trace, calls)
 

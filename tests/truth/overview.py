@@ -15,7 +15,8 @@ import time
 import blk
 
 TRACES = ["demo/trace", "thumb/trace", "kernel-ust/trace"]
-SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "100x30")]
+SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "100x30"),
+           ("mix1/trace", "140x45"), ("mix2/lossy", "100x30")]
 MOST = 200              # requests that are examined (--list-limits: causes)
 LEAVES_S = 20
 
@@ -77,6 +78,10 @@ def compare(tap, name, trace):
 
 # ---- the screen ----
 
+def rows_of(view, trace, *more):
+    return blk.rows(view, trace, *more, lossy=True)
+
+
 class Screen:
     """blktop in a terminal of its own."""
 
@@ -113,7 +118,7 @@ class Screen:
 def second_of(trace, lines):
     """The JSON range whose clock time is in the first line."""
     clock = re.search(r"\d\d:\d\d:\d\d", lines[0]).group(0)
-    for o in blk.objects("cpus", trace, "--each"):
+    for o in blk.objects("cpus", trace, "--each", lossy=True):
         if time.strftime("%H:%M:%S", time.gmtime(o["range"]["from_ns"] // 10**9)) == clock:
             return o["range"]
     raise blk.Failed(f"no second {clock}")
@@ -136,8 +141,8 @@ def judge_lines(tap, name, size, trace, lines):
     r = second_of(trace, lines)
     part = ["--from", f"@{r['from_ns']}", "--to", f"@{r['to_ns']}"]
     bad = []
-    cpus = {f"CPU{c['cpu']}": c["run_ratio"] for c in blk.rows("cpus", trace, *part)}
-    disks = {d["device"]: d["busy_ratio"] for d in blk.rows("devices", trace, *part) if d["busy_ratio"] is not None}
+    cpus = {f"CPU{c['cpu']}": c["run_ratio"] for c in rows_of("cpus", trace, *part)}
+    disks = {d["device"]: d["busy_ratio"] for d in rows_of("devices", trace, *part) if d["busy_ratio"] is not None}
     gauges = dict(re.findall(r"(\S+?)│[^│]*│(\d+)%", lines[1]))
     for known in (cpus, disks):
         if not any(k in gauges for k in known):
@@ -147,7 +152,7 @@ def judge_lines(tap, name, size, trace, lines):
         if exact is None or abs(exact * 100 - int(percent)) > 0.51:
             bad.append(f"{k}: {percent} % on the screen, {exact}")
     processes = {}
-    for p in blk.rows("processes", trace, *part):
+    for p in rows_of("processes", trace, *part):
         processes.setdefault(p["comm"], []).append(p)
     seen = 0
     for line in lines:
@@ -162,7 +167,7 @@ def judge_lines(tap, name, size, trace, lines):
             bad.append(f"{line}: run queue {p['runnable_ratio']}")
     if seen < 3:
         bad.append(f"only {seen} processes are seen")
-    causes = blk.rows("causes", trace, *part) if "REQUESTS" in text else []
+    causes = rows_of("causes", trace, *part) if "REQUESTS" in text else []
     if causes:
         first = causes[0]
         why = re.sub(r"\s+", " ", " ".join(line for line in lines if line.startswith(("WHY ", "    "))))
@@ -188,19 +193,24 @@ def outlier(trace, r, lines):
     first = next(i for i, line in enumerate(lines) if line.startswith("WHY "))
     why = re.sub(r"\s+", " ", " ".join([lines[first]] + [line for line in lines[first + 1:first + 3]
                                                          if line.startswith("    ")]))
+    part = ["--from", f"@{r['from_ns']}", "--to", f"@{r['to_ns']}"]
     m = re.match(r"WHY (.+)/(\d+): (\w+) took up to (\S+), (\d+)x its usual (\S+), on (\S+)", why)
     if not m:
-        return [f"WHY names no call: '{why}'"]
+        return wait(trace, part, why)
     comm, tid, call, took, times, usual, path = m.groups()
-    part = ["--from", f"@{r['from_ns']}", "--to", f"@{r['to_ns']}"]
-    calls = [c for c in blk.rows("slow", trace, *part) if (c["path"] or "").startswith("/")]
+    calls = [c for c in rows_of("slow", trace, *part) if (c["path"] or "").startswith("/")]
     found = [c for c in calls if (c["comm"], str(c["tid"]), c["syscall"]) == (comm, tid, call) and c["path"] == path and
              abs(c["duration_ns"] - nanoseconds(took)) <= c["duration_ns"] * 0.006]
     if not found:
         return [f"no such call: '{why}'"]
-    before = ["--from", f"@{max(r['from_ns'] - 60 * 10**9, blk.rows('slow', trace)[0]['begin_ns'] // 10**9 * 10**9)}",
+    if ("(events were lost" in why) != any(
+            o["trust"]["lost_ns"] and o["range"]["to_ns"] > found[0]["begin_ns"] and
+            o["range"]["from_ns"] <= found[0]["begin_ns"] + found[0]["duration_ns"]
+            for o in blk.objects("losses", trace, "--each", lossy=True)):
+        return [f"losses: '{why}'"]
+    before = ["--from", f"@{max(r['from_ns'] - 60 * 10**9, rows_of('slow', trace)[0]['begin_ns'] // 10**9 * 10**9)}",
               "--to", f"@{r['to_ns']}"]
-    rows = [c for c in blk.rows("syscalls", trace, "--by", "process", *before)
+    rows = [c for c in rows_of("syscalls", trace, "--by", "process", *before)
             if c["pid"] == found[0]["pid"] and c["syscall"] == call]
     if len(rows) != 1 or abs(rows[0]["p50_ns"] - nanoseconds(usual)) > rows[0]["p50_ns"] * 0.006:
         return [f"usual {usual}: {rows}"]
@@ -209,9 +219,27 @@ def outlier(trace, r, lines):
     return []
 
 
+def wait(trace, part, why):
+    """WHY names the longest wait for a CPU of the second, and the other thread that ran there longest."""
+    m = re.match(r"WHY (.+)/(\d+) ran longest on CPU (\d+), (\S+); (.+)/(\d+) waited up to (\S+) for that CPU,", why)
+    if not m:
+        return [f"WHY names no call and no wait: '{why}'"]
+    comm, tid, cpu, ran, by, waiting, waited = m.groups()
+    longest = max(rows_of("scheduler", trace, "--by", "thread", *part), key=lambda s: s["max_ns"] or 0)
+    if (longest["comm"], str(longest["tid"])) != (by, waiting) or \
+            abs(longest["max_ns"] - nanoseconds(waited)) > longest["max_ns"] * 0.006:
+        return [f"waited: '{why}', {longest}"]
+    most = max((t for t in rows_of("timeline", trace, "--by", "cpu", *part) if t["cpu"] == int(cpu)),
+               key=lambda t: t["who_ns"] or 0)
+    if (most["who"], str(most["who_tid"])) != (comm, tid) or \
+            abs(most["who_ns"] - nanoseconds(ran)) > most["who_ns"] * 0.006:
+        return [f"ran: '{why}', {most}"]
+    return []
+
+
 def judge_graph(tap, name, size, trace, terminal):
     """The scale of the graph of calls ends at the slowest call of the trace."""
-    slowest = max(c["duration_ns"] for c in blk.rows("slow", trace))
+    slowest = max(c["duration_ns"] for c in rows_of("slow", trace))
     for _ in range(5):
         lines = terminal.press("a", "graph:")
         if any("graph: slowest call" in line for line in lines):
@@ -229,7 +257,10 @@ def main():
         tap.skip("the screen", "tmux is not installed")
         tap.done()
     for name, size in SCREENS:
-        judge_screen(tap, name, size)
+        if blk.find(*name.split("/")):
+            judge_screen(tap, name, size)
+        else:
+            tap.skip(f"{name}, {size}", "the trace is not there")
     tap.done()
 
 

@@ -174,6 +174,9 @@ heatmap | quit:Ctrl-C | | left:130
 heatmap | help | | Help:
 waterfall | critical-path | | lock of thumbd
 waterfall | waker | | 1e9873c2aa104f01
+overview | waker | | no wakers: select
+timeline | waker | | Wakers: tid 255
+table | waker | | Wakers: pid
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual
 table | compare | | select a trace or a span first

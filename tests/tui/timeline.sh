@@ -61,10 +61,34 @@ for lane in CPU0 CPU1 thumbd-w0/253; do
 	want=$(says $kind "$lane" 10ms "$at" "$until")
 	[ -n "$want" ] && until_true cursor_says "$want"
 	result $? "at $at: ${want:-nothing}, as batch mode says"
+	case $kind in
+	cpu)
+		ran=$(sed 's@^[^:]*: [^ ]*/\([0-9]*\) .*@\1@' <<<"$want")
+		keys L
+		wait_for "log of $ran"
+		result $? "L: the log of the thread that ran there"
+		keys Escape
+		wait_for "Timeline of threads"
+		;;
+	esac
 done
 keys Z Z Z Z Z Z Z Z Z Z Z Z
 until_true is_decoded 500ms && wait_for "all of the trace is shown"
 result $? "Z zooms out to the whole trace"
+at=$(t capture-pane -p -t now | sed -n 's/^cursor \([0-9:.]*\) .*/\1/p')
+until=$(date -u -d "1970-01-01 $at 0.5 sec" +%T.%3N)
+want=$("$blktop" -b --config none --utc --view wakers --by thread --filter "tid == 253" --step 100ms --from "$at" \
+	--to "$until" --format json "$demo" | python3 -c '
+import json, sys
+rows = sorted(json.loads(sys.stdin.readline())["rows"], key=lambda r: -r["count"])
+print("woken by {} {}x".format(rows[0]["waker"], rows[0]["count"]) if rows else "")')
+[ -n "$want" ] && until_true cursor_says "$want"
+result $? "at $at: ${want:-nothing}, as the view wakers says"
+keys w
+wait_for "Wakers: tid 253"
+result $? "w: the wakers of the thread"
+keys Escape
+wait_for "Timeline of threads"
 keys Q
 wait_for "rc=0"
 result $? "Q quits"

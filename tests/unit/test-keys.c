@@ -44,7 +44,7 @@ static void test_find(void)
 	g_assert_cmpint(keys_find(CTX_OVERVIEW, UI_KEY_ENTER), ==, CMD_DRILL);
 	g_assert_cmpint(keys_find(CTX_WATERFALL, 'z'), ==, CMD_ZOOM_IN);
 	g_assert_cmpint(keys_find(CTX_TABLE, 'z'), ==, CMD_STEP_FINER);
-	g_assert_cmpint(keys_find(CTX_TABLE, 'w'), ==, CMD_NONE);
+	g_assert_cmpint(keys_find(CTX_POPUP, 'w'), ==, CMD_NONE);
 	g_assert_cmpint(keys_find(CTX_POPUP, 'e'), ==, CMD_NONE);
 	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
 		for (size_t b = 0; b < ui_n_bindings; b++) {

@@ -551,6 +551,36 @@ static const struct device_case devices[] = {
 	  "50 1 block_rq_complete dev=1 sector=-1 rwbs=1280 nr_sector=0 error=0\n"
 	  "60 0 block_rq_complete dev=1 sector=-1 rwbs=1280 nr_sector=0 error=0\n",
 	  "0 1 3 0 0 4096 2 -1 28 20 -1 -1 40 53 -1 -1 0 -1" },
+	/* Linux 3.6: no completion of the flushes before and after the data. Each ends at the latest when the next one
+	 * is issued, or the write that asked for them completes. Until then it is unknown what is at the device. */
+	{ "flushes of an old kernel",
+	  "10 0 !release 3.6.11-1-ARCH\n"
+	  "10 0 block_rq_insert dev=1 sector=8 rwbs=17 nr_sector=8 bytes=0 tid=5\n"
+	  "12 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=5\n"
+	  "20 0 block_rq_issue dev=1 sector=8 rwbs=17 nr_sector=8 bytes=0 tid=0\n"
+	  "30 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=8 errors=0\n"
+	  "31 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=0\n"
+	  "40 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=0 errors=0\n"
+	  "50 0 block_rq_issue dev=1 sector=64 rwbs=17 nr_sector=8 bytes=0 tid=5\n"
+	  "57 0 block_rq_complete dev=1 sector=64 rwbs=17 nr_sector=8 errors=0\n",
+	  "0 2 2 0 0 8192 1 1 17 10 10 10 7 7 2 -1 0 -1" },
+	/* Linux 4.4 reports both. */
+	{ "flushes of a later kernel",
+	  "10 0 !release 4.4.0\n"
+	  "12 0 block_rq_issue dev=1 sector=-1 rwbs=273 nr_sector=0 bytes=0 tid=5\n"
+	  "20 0 block_rq_complete dev=1 sector=-1 rwbs=273 nr_sector=0 errors=0\n"
+	  "31 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=5\n"
+	  "40 0 block_rq_complete dev=1 sector=-1 rwbs=17 nr_sector=0 errors=0\n"
+	  "45 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=0 errors=0\n",
+	  "0 0 2 0 0 0 1 -1 17 9 -1 -1 17 17 -1 -1 0 -1" },
+	/* A backport to an old kernel reports them: known from the first completion of a flush on. */
+	{ "flushes of a patched kernel",
+	  "10 0 !release 3.10.0\n"
+	  "12 0 block_rq_issue dev=1 sector=-1 rwbs=273 nr_sector=0 bytes=0 tid=5\n"
+	  "20 0 block_rq_complete dev=1 sector=-1 rwbs=273 nr_sector=0 errors=0\n"
+	  "31 0 block_rq_issue dev=1 sector=-1 rwbs=273 nr_sector=0 bytes=0 tid=5\n"
+	  "40 0 block_rq_complete dev=1 sector=-1 rwbs=273 nr_sector=0 errors=0\n",
+	  "0 0 2 0 0 0 1 -1 9 9 -1 -1 9 9 -1 -1 0 -1" },
 };
 
 static void test_device(gconstpointer data)

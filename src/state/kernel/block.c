@@ -4,6 +4,10 @@
  * completed in parts or at once. Flushes have no sector: a device can have one in each hardware queue, and their events
  * do not name the queue. So the latency of a flush is known only if it was the only one in the device.
  *
+ * Old kernels report the issue of a request without data and not its completion. Until there is evidence that it ended,
+ * the number of requests at the device is unknown. Such a kernel has at most one flush in a device at a time. So the
+ * next flush is evidence, and the completion of the write that asked for it.
+ *
  * Which request an event refers to depends on all earlier events: when a part completes, the start sector of the rest
  * moves. So a slice that does not start at the trace's beginning only stores the events. They are applied when it is
  * merged with a slice that does.
@@ -28,6 +32,9 @@ struct disk {			/* a device */
 	uint32_t flush_thread;	/* that issued them; ID_NONE: several, or unknown */
 	int64_t flush_from;	/* since when there are any */
 	int64_t flush_since;	/* when the only one was issued; TS_NONE: there were several at a time */
+	bool reports_empty;	/* a completion of a flush was seen */
+	bool unended;		/* a request without data was issued, which may still be at the device */
+	uint32_t unended_thread;	/* that issued it; ID_NONE */
 	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
 				 * unknown */
 };
@@ -154,13 +161,27 @@ static void note_depth(struct dev_cell *c, const struct disk *d)
 	c->queued_max = MAX(c->queued_max, d->queued);
 }
 
+/* Charges [from, to) as time with an unknown number of requests. */
+static void charge_unknown(struct slice *s, const struct disk *d, int64_t from, int64_t to)
+{
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
+		struct bin *b = slice_bin(s, from);
+		int64_t end = charge_end(s, b, from, to);
+		dev_cell(s, d, from)->unknown_ns += end - from;
+		from = end;
+	}
+}
+
 static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 {
 	int64_t from = d->cursor;
 	if (from == TS_NONE || from >= to)
 		return;
 	d->cursor = to;
-	if (!d->queued && !d->issued)
+	if (d->unended)
+		charge_unknown(s, d, from, to);
+	if (d->unended || (!d->queued && !d->issued))
 		return;
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
@@ -187,6 +208,7 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 	for (guint i = 0; i < k->disks->len; i++) {
 		const struct disk *d = &g_array_index(k->disks, struct disk, i);
 		each(d->flushes ? d->flush_thread : ID_NONE, data);
+		each(d->unended ? d->unended_thread : ID_NONE, data);
 	}
 }
 
@@ -197,18 +219,6 @@ static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 	return r->key == pair(d->host, d->dev);
 }
 
-/* Charges [from, to) as time with an unknown number of requests. */
-static void charge_unknown(struct slice *s, struct disk *d, int64_t from, int64_t to)
-{
-	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, true)) < to) {
-		struct bin *b = slice_bin(s, from);
-		int64_t end = charge_end(s, b, from, to);
-		dev_cell(s, d, from)->unknown_ns += end - from;
-		from = end;
-	}
-}
-
 /* Charges the device up to that instant. A loss drops its pending requests. */
 static void settle(struct slice *s, struct disk *d, int64_t to)
 {
@@ -217,6 +227,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 		charge_depth(s, d, lost);
 		g_hash_table_foreach_remove(s->blocks->requests, is_of_disk, d);
 		d->queued = d->issued = d->flushes = 0;
+		d->unended = false;
 		d->lossy = true;
 		charge_unknown(s, d, lost, to);
 	}
@@ -304,6 +315,31 @@ static struct block_busy flush_busy(const struct disk *d, int64_t end)
 				    .thread = d->flush_thread, .issue = d->flush_from };
 }
 
+/* ---- requests whose end is not reported ---- */
+
+static bool is_unreported(const struct slice *s, const struct disk *d, const struct block_event *e)
+{
+	return !e->sectors && !e->bytes && !d->reports_empty &&
+	       g_array_index(s->hosts, struct slice_host, d->host).empty_unreported;
+}
+
+/* There is evidence that such a request, if any, has ended. It counts, and its latency is unknown. */
+static void unended_ends(struct slice *s, struct disk *d, int64_t ts)
+{
+	const struct request r = { .thread = d->unended_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	if (d->unended)
+		count_done(s, d, &r, ts, 0, true);
+	d->unended = false;
+}
+
+static void unended_begins(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	if (e->flush)
+		unended_ends(s, d, e->ts);
+	d->unended = true;
+	d->unended_thread = e->thread;
+}
+
 /* ---- flushes ---- */
 
 static void flush_begins(struct disk *d, const struct block_event *e)
@@ -328,6 +364,11 @@ static bool flush_leaves(struct disk *d)
 static void flush_ends(struct slice *s, struct disk *d, const struct block_event *e)
 {
 	struct request r = { .thread = d->flush_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	d->reports_empty = true;
+	if (d->unended) {
+		unended_ends(s, d, e->ts);
+		return;
+	}
 	if (!flush_leaves(d)) {
 		slice_bin(s, e->ts)->completeness.provisional++;
 		if (d->lossy)
@@ -347,12 +388,16 @@ static void flush_ends(struct slice *s, struct disk *d, const struct block_event
 
 static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	if (!e->flush)		/* how long flushes are queued is not followed */
+	if (!e->flush && !is_unreported(s, d, e))	/* how long flushes are queued is not followed */
 		begin(s, d, e);
 }
 
 static void on_issue(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	if (is_unreported(s, d, e)) {
+		unended_begins(s, d, e);
+		return;
+	}
 	if (e->flush) {
 		flush_begins(d, e);
 		return;
@@ -378,11 +423,14 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 
 static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
 {
+	struct request *r = find(s, d, e->sector);
+	bool asked = e->flush == BLOCK_FLUSH_ASKED && !(e->sector && r && r->issued);
 	if (e->flush == BLOCK_FLUSH)
 		flush_ends(s, d, e);
-	if (e->flush)
+	if (asked)
+		unended_ends(s, d, e->ts);
+	if (e->flush == BLOCK_FLUSH || asked)
 		return;
-	struct request *r = find(s, d, e->sector);
 	if (!r || !r->issued) {
 		slice_bin(s, e->ts)->completeness.provisional++;
 		drop(s, d, r);

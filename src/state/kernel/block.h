@@ -16,8 +16,11 @@ enum block_what {
 	BLOCK_MERGE, BLOCK_BACKMERGE, BLOCK_FRONTMERGE,
 };
 
-/* A flush of the device's cache has sector 0 when it is issued, sector -1 when it completes, and no sectors. An empty
- * write that only asks for a flush is not sent to the device: it has a completion without an issue. */
+/*
+ * A flush of the device's cache has sector 0 or -1 when it is issued, sector -1 when it completes, and no sectors.
+ * BLOCK_FLUSH_ASKED: the completion of a write that asked for flushes, after the last of them. It has no sectors: the
+ * data, if any, had its own issue and completion before.
+ */
 enum block_flush { BLOCK_NO_FLUSH, BLOCK_FLUSH, BLOCK_FLUSH_ASKED };
 
 struct block_event {

@@ -26,20 +26,34 @@
 
 /* ---- the source's streams, hosts and classes ---- */
 
+/* False if the version is unknown. */
+static bool is_at_least(const char *release, long major, long minor)
+{
+	char *end;
+	long its_major = strtol(release, &end, 10);
+	long its_minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	return its_major > major || (its_major == major && its_minor >= minor);
+}
+
 static uint32_t preempt_flag(const char *release)
 {
 	static const struct { int major, minor; uint32_t flag; } by_version[] = {
 		/* include/trace/events/sched.h: TASK_REPORT_MAX, earlier TASK_STATE_MAX */
 		{ 4, 14, 256 }, { 4, 8, 4096 }, { 4, 2, 2048 }, { 3, 9, 1024 }, { 1, 0, 512 },
 	};
-	char *end;
-	long major = strtol(release, &end, 10);
-	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(by_version); i++)
-		if (major > by_version[i].major ||
-		    (major == by_version[i].major && minor >= by_version[i].minor))
+		if (is_at_least(release, by_version[i].major, by_version[i].minor))
 			return by_version[i].flag;
 	return 256 | 512 | 1024 | 2048 | 4096;
+}
+
+static void learn_release(struct slice_host *host, const char *release)
+{
+	g_free(host->release);
+	host->release = g_strdup(release);
+	host->preempt_flag = preempt_flag(release);
+	/* Before 4.0, blk_update_request() returned before its tracepoint if a request had no data. */
+	host->empty_unreported = is_at_least(release, 1, 0) && !is_at_least(release, 4, 0);
 }
 
 static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
@@ -49,12 +63,11 @@ static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
 		if (!strcmp(have->name, h->name) && !strcmp(have->boot, h->boot))
 			return i;
 	}
-	const char *release = h->kernel_release ? h->kernel_release : "";
 	struct slice_host new = {
-		.name = g_strdup(h->name), .boot = g_strdup(h->boot),
-		.release = g_strdup(release), .preempt_flag = preempt_flag(release), .id = ID_NONE,
+		.name = g_strdup(h->name), .boot = g_strdup(h->boot), .id = ID_NONE,
 		.begin = INT64_MIN, .end = INT64_MAX,
 	};
+	learn_release(&new, h->kernel_release ? h->kernel_release : "");
 	g_array_append_val(s->hosts, new);
 	return s->hosts->len - 1;
 }
@@ -67,11 +80,8 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 	mine->machine = machine_of(&mine->evidence, mine->boot);
 	mine->begin = MAX(mine->begin, h->begin_ns);
 	mine->end = MIN(mine->end, h->end_ns);
-	if (!*mine->release && h->kernel_release && *h->kernel_release) {
-		g_free(mine->release);
-		mine->release = g_strdup(h->kernel_release);
-		mine->preempt_flag = preempt_flag(mine->release);
-	}
+	if (!*mine->release && h->kernel_release && *h->kernel_release)
+		learn_release(mine, h->kernel_release);
 }
 
 /* "cpu_instructions cpu_cycles" */

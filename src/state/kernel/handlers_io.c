@@ -34,9 +34,10 @@ static uint32_t block_task(struct feed *f, const struct thread *task)
 
 static enum block_flush flush_of(const struct block_event *e, int64_t rwbs)
 {
-	if (e->sectors || e->bytes || (e->sector && e->sector != SECTOR_NONE))
+	bool has_place = e->sector && e->sector != SECTOR_NONE;
+	if (e->sectors || e->bytes || (has_place && e->what != BLOCK_COMPLETE))
 		return BLOCK_NO_FLUSH;
-	if (rwbs & RWBS_FLUSH || (e->sector == SECTOR_NONE && e->what == BLOCK_COMPLETE))
+	if (!has_place && (rwbs & RWBS_FLUSH || e->sector == SECTOR_NONE))
 		return BLOCK_FLUSH;
 	return e->what == BLOCK_COMPLETE && rwbs & RWBS_WRITE ? BLOCK_FLUSH_ASKED : BLOCK_NO_FLUSH;
 }

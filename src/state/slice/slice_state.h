@@ -27,6 +27,7 @@ struct slice_host {
 	struct machine_evidence evidence;
 	enum machine machine;		/* by the evidence: whose system call numbers its kernel has */
 	uint32_t preempt_flag;		/* bit of prev_state that means "preempted"; depends on the kernel version */
+	bool empty_unreported;		/* its kernel has no completion events of block requests without data */
 	uint32_t id;			/* in the publication's registry; ID_NONE */
 	bool has_kernel;		/* its kernel is traced */
 	bool seen;			/* it had a record */

@@ -193,7 +193,7 @@ enum {
 	F(int64_t, busy_ns, SUM, NS, "with a request at the device") \
 	F(int64_t, depth_ns, SUM, NS, "requests at it, summed over time") \
 	F(int64_t, queued_ns, SUM, NS, "requests waiting for it, summed over time") \
-	F(int64_t, unknown_ns, SUM, NS, "in which events were lost: how many requests there were is unknown") \
+	F(int64_t, unknown_ns, SUM, NS, "in which it is unknown how many requests there were") \
 	BLOCK_FIGURES(F, A)
 #define DEV_USER_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread that asked; UINT32_MAX: unknown") \
