@@ -504,6 +504,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_INVERT] = tables_command, [CMD_BY] = tables_command, [CMD_TREE] = tables_command,
 	[CMD_TAG] = tables_command, [CMD_UNTAG] = tables_command,
 	[CMD_ONLY_TAGGED] = tables_command, [CMD_CLEAR] = tables_command,
+	[CMD_PAN_LEFT] = tables_command, [CMD_PAN_RIGHT] = tables_command,
 	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,

@@ -246,3 +246,15 @@ void tables_command(struct app *app, struct place *p, enum command_id command)
 		sort(app, &f, command);
 	}
 }
+static void pan(struct app *app, struct focus *f, int direction)
+{
+	if (!table_pan(f->table, direction))
+		app_message(app, direction > 0 && f->table->hidden ? "the longest text ends here: [ scrolls back" :
+			    direction > 0 ? "nothing to scroll: all texts are shown whole" :
+			    "the texts are shown from their beginning");
+}
+
+	case CMD_PAN_LEFT:
+	case CMD_PAN_RIGHT:
+		pan(app, &f, command == CMD_PAN_LEFT ? -1 : 1);
+		break;

@@ -251,6 +251,8 @@ overview,table,waterfall | search | | Enter:apply
 overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
 overview | sort-right | | sorted by REQS
+table | pan-left | | from their beginning
+table | pan-right | | 246 …mbd
 table | sort-right | | sorted by RUNQ%
 overview | invert | > | lowest first
 table | invert | | lowest first
