@@ -12,6 +12,7 @@
 
 #include "base/timefmt.h"
 #include "views/completion.h"
+#include "views/logview.h"
 
 #include <string.h>
 
@@ -140,7 +141,7 @@ static void complete(struct app *app)
 
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
 	q.alerts = app->options->alerts;
-	struct rows *rows = v->build(app->tl, &q);
+	struct rows *rows = v == &view_log ? screen_log_rows(app, &q) : v->build(app->tl, &q);
 	struct completion c = completion_find(v, rows, app->prompt.text->str, app->prompt.at);
 	if (c.with)
 		prompt_complete(&app->prompt, c.from, c.with);

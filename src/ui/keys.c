@@ -146,7 +146,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_HISTORY_NEWER] = { "history-newer", "newer", "While typing",
 		"The next line of the history, then the line being typed" },
 	[CMD_COMPLETE] = { "complete", "complete", "While typing",
-		"Complete a column or a value in a filter" },
+		"Complete a column, an operator or a value in a filter" },
 };
 
 #define NO_BAR 0, 0
