@@ -207,6 +207,8 @@ void app_key(struct app *app, int key)
 		return;
 	}
 	g_clear_pointer(&app->message, g_free);
+	if (popup_is_open(&app->popup) && popup_type(&app->popup, key))
+		return;
 	command = keys_find(app_context(app), key);
 	debug_key(app, key, command);
 	if (command == CMD_NONE) {

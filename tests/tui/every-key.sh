@@ -266,6 +266,7 @@ overview,table | untag | Space | -1 tagged
 waterfall | untag | Space | 1 row untagged
 overview | only-tagged | Space | -96.3ms
 table | only-tagged | Space | -stored
+overview,table | hide | | kernel threads are hidden
 overview,table | columns | | Columns of
 overview,table | sort-menu | | Enter chooses
 overview | clear | \ thumb Enter | -filter: thumb

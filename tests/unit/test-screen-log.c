@@ -366,6 +366,39 @@ static void test_hues(void)
 	timeline_free(tl);
 }
 
+/* Enter on a file or an event: the log, of its calls or events only; and Tab knows what its lines have. */
+static void test_of_row(void)
+{
+	static const struct { char key; const char *filter; } rows[] = { { '6', "file == \"" }, { '9', "name == \"" } };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct ui_options options;
+		struct timeline *tl = fake_timeline();
+		struct app *app = app_of(&options, tl);
+
+		app_key(app, rows[i].key);
+		app_draw(app);
+		app_key(app, UI_KEY_ENTER);
+		app_draw(app);
+		g_assert_true(app_place(app)->view == &view_log);
+		g_assert_true(g_str_has_prefix(app_place(app)->filter, rows[i].filter));
+		g_assert_cmpint(asked.want.ask, ==, ASK_AFTER);
+		g_autofree char *script = story(asked.want.at_ns);
+		answer(app, script, asked.want.at_ns, asked.want.at_ns + 60000, true);
+		app_key(app, 'u');
+		app_draw(app);
+		g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 7);
+		app_key(app, '\\');
+		for (const char *key = "error == E\t\r"; *key; key++)
+			app_key(app, *key);
+		app_draw(app);
+		g_assert_cmpstr(app_place(app)->filter, ==, "error == ENOENT");
+		g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 1);
+		app_free(app);
+		timeline_free(tl);
+	}
+}
+
 /* [ and ] scroll the long texts, as far as the longest of those shown. */
 static void test_pan(void)
 {
@@ -408,6 +441,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-log/screen", test_screen);
 	g_test_add_func("/screen-log/hues", test_hues);
 	g_test_add_func("/screen-log/pan", test_pan);
+	g_test_add_func("/screen-log/of-row", test_of_row);
 	g_test_add_func("/screen-log/more", test_more);
 	g_test_add_func("/screen-log/none", test_none);
 	g_test_add_func("/log/grows", test_grows);
