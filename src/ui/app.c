@@ -12,6 +12,7 @@
 
 #include "base/timefmt.h"
 #include "views/completion.h"
+#include "views/logview.h"
 
 #include <string.h>
 
@@ -141,7 +142,7 @@ static void complete(struct app *app)
 
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
 	q.alerts = app->options->alerts;
-	struct rows *rows = v->build(app->tl, &q);
+	struct rows *rows = v == &view_log ? screen_log_rows(app, &q) : v->build(app->tl, &q);
 	struct completion c = completion_find(v, rows, app->prompt.text->str, app->prompt.at);
 	if (c.with)
 		prompt_complete(&app->prompt, c.from, c.with);
@@ -205,6 +206,8 @@ static void take_key(struct app *app, int key)
 		return;
 	}
 	g_clear_pointer(&app->message, g_free);
+	if (popup_is_open(&app->popup) && popup_type(&app->popup, key))
+		return;
 	command = keys_find(app_context(app), key);
 	debug_key(app, key, command);
 	if (command == CMD_NONE) {

@@ -25,7 +25,7 @@ typedef void (*handler)(struct app *app, struct place *p, enum command_id comman
 static void popup_do(struct app *app, enum command_id command)
 {
 	enum popup_result result = popup_command(&app->popup, command);
-	size_t line = app->popup.cursor;
+	size_t line = popup_picked(&app->popup);
 
 	if (result == POPUP_STAYS)
 		return;
@@ -521,7 +521,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_FILTER] = do_prompt, [CMD_SORT_LEFT] = tables_command, [CMD_SORT_RIGHT] = tables_command,
 	[CMD_INVERT] = tables_command, [CMD_BY] = tables_command, [CMD_TREE] = tables_command,
 	[CMD_TAG] = tables_command, [CMD_UNTAG] = tables_command,
-	[CMD_ONLY_TAGGED] = tables_command, [CMD_CLEAR] = tables_command,
+	[CMD_ONLY_TAGGED] = tables_command, [CMD_HIDE] = tables_command, [CMD_CLEAR] = tables_command,
+	[CMD_PAN_LEFT] = tables_command, [CMD_PAN_RIGHT] = tables_command,
 	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,

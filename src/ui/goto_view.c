@@ -7,10 +7,13 @@
 #include "ui/screen_log.h"
 #include "ui/screen_timeline.h"
 
+#include "base/call_event.h"
 #include "base/text.h"
 #include "views/causes.h"
+#include "views/logview.h"
 #include "views/narrowing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const numbered[] = {
@@ -242,6 +245,7 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
+	popup_find(&app->popup);
 }
 
 /* --- by Enter --- */
@@ -262,6 +266,68 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	popup_open(&app->popup, f->view->title, lines, false);
 }
 
+/* A filter for the log's lines about a row: the calls on a file, those that an event belongs to, the events of a name.
+ * NULL: there is none. */
+static char *log_filter_of(const struct view *v, const struct rows *rows, const struct row *row)
+{
+	bool of_file = !strcmp(v->id, "files");
+	int column = of_file ? view_column(v, "path") : !strcmp(v->id, "events") ? view_column(v, "name") : -1;
+	struct value name = column < 0 ? value_none() : v->columns[column].get(row, rows);
+	const char *call = NULL;
+	enum call_event event = CALL_EVENT_NONE;
+
+	if (name.kind != VALUE_TEXT)
+		return NULL;
+	if (of_file && g_str_has_prefix(name.s, "fd "))
+		return g_strdup_printf("arg.fd == %d", atoi(name.s + strlen("fd ")));
+	if (!of_file)
+		event = call_event_of(name.s, &call);
+	if (event == CALL_EVENT_EXIT_NAMELESS || (call && !strcmp(call, "unknown")))
+		return g_strdup("kind == call");
+	g_autofree char *quoted = expr_quote(event == CALL_EVENT_NONE ? name.s : call);
+
+	return of_file ? g_strdup_printf("file == %s", quoted) :
+	       g_strdup_printf("name == %s && kind %s call", quoted, event == CALL_EVENT_NONE ? "!=" : "==");
+}
+
+/* Opens the single calls and events that a row of Files or Events counts: the log, with a filter. Without a log the
+ * longest calls on a file. Events by process, if they are counted. false: it cannot. */
+static bool open_single(struct app *app, struct place *p, const struct focus *f, const struct row *row,
+			const struct view_query *q)
+{
+	bool of_file = !strcmp(f->view->id, "files"), by_process = false;
+	bool has_log = app->backend && app->backend->log_ask;
+	g_autofree char *filter = log_filter_of(f->view, f->rows, row);
+	int column = view_column(f->view, of_file ? "path" : "name");
+	struct value about = column < 0 ? value_none() : f->view->columns[column].get(row, f->rows);
+	g_autofree char *name = about.kind == VALUE_TEXT ? text_visible(about.s) : NULL;
+	struct place *to;
+
+	if (!of_file && app->options->counts_threads && p->narrow.by == BY_SYSTEM && filter) {
+		g_autofree char *quoted = expr_quote(about.s);
+
+		g_free(filter);
+		filter = g_strdup_printf("name == %s", quoted);
+		by_process = true;
+	} else if (of_file && !has_log && filter && g_str_has_prefix(filter, "file ")) {
+		memcpy(filter, "path", strlen("path"));
+	} else if (!has_log) {
+		return false;
+	}
+	if (!filter)
+		return false;
+	to = place_new(by_process ? f->view : has_log ? &view_log : view_find("slow"), q, name);
+	if (by_process)
+		to->narrow.by = BY_PROCESS;
+	app_filter(app, to, filter, NULL);
+	app_message(app, by_process ? "by process: Enter shows the single events" : has_log ?
+		    "the log from here on, of this row only: u shows all lines" :
+		    "the longest calls of each second, of this row only: u shows all");
+	table_select(f->table, f->rows, f->table->cursor);
+	app_open(app, to);
+	return true;
+}
+
 /* The id of the view that Enter opens. A container opens its processes; a thread, or a row without a known process,
  * its system calls. NULL: rows that belong to no thread or trace open nothing. */
 static const char *drill_of(const struct view *v, const struct row *row)
@@ -274,7 +340,6 @@ static const char *drill_of(const struct view *v, const struct row *row)
 		return "processes";
 	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
 }
-
 
 static void do_drill(struct app *app, struct place *p, enum command_id command)
 {
@@ -290,11 +355,12 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "nothing to open: there are no rows");
 		return;
 	}
+	q = narrow_by_row(&q, row);
 	if (!target) {
-		show_row(app, &f, row);
+		if (!open_single(app, p, &f, row, &q))
+			show_row(app, &f, row);
 		return;
 	}
-	q = narrow_by_row(&q, row);
 	if (target->kind != VIEW_WATERFALL)
 		name = row_name(f.view, f.rows, row);
 	if (!name)

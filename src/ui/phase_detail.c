@@ -80,10 +80,20 @@ static void add_waker(struct phase_detail *d, const struct span_wait *w)
 	g_array_append_val(d->wakers, new);
 }
 
+/* The longest spans, one of each trace. */
 static void add_worst(struct phase_detail *d, const struct span *s)
 {
-	unsigned at = d->n_worst;
+	unsigned at = 0;
 
+	while (at < d->n_worst && d->worst[at].trace_id != s->trace_id)
+		at++;
+	if (at < d->n_worst && d->worst[at].ns >= span_duration(s))
+		return;
+	if (at < d->n_worst) {
+		d->n_worst--;
+		memmove(&d->worst[at], &d->worst[at + 1], (d->n_worst - at) * sizeof d->worst[0]);
+	}
+	at = d->n_worst;
 	while (at > 0 && d->worst[at - 1].ns < span_duration(s))
 		at--;
 	if (at >= PHASE_WORST)
@@ -101,7 +111,8 @@ static void add_span(struct phase_detail *d, const struct span *s)
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		add_call(d, s->calls[i].name, s->calls[i].count, s->calls[i].total_ns,
 			 s->calls[i].max_ns);
-	add_call(d, ID_NONE, 0, s->part[PART_USER], 0);
+	if (s->part[PART_USER])
+		add_call(d, ID_NONE, 0, s->part[PART_USER], 0);
 	for (uint32_t i = 0; i < s->n_waits; i++)
 		add_waker(d, &s->waits[i]);
 	add_worst(d, s);

@@ -2,6 +2,7 @@
 /* Lines over the whole screen, and the key bar: see popup.h. */
 #include "ui/popup.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static void wrap(GPtrArray *lines, const char *line, unsigned cols)
 static GPtrArray *shown(struct popup *p)
 {
 	if (p->is_list || !p->cols)
-		return p->lines;
+		return p->found ? p->found : p->lines;
 	if (p->wrapped)
 		return p->wrapped;
 	p->wrapped = g_ptr_array_new_with_free_func(g_free);
@@ -75,8 +76,72 @@ void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_li
 	*p = (struct popup){ .title = g_strdup(title), .lines = lines, .is_list = is_list };
 }
 
+void popup_find(struct popup *p)
+{
+	g_assert(p->is_list && !p->find);
+	p->find = g_string_new(NULL);
+}
+
+/* Does the line contain all words, ignoring case? */
+static bool holds(const char *line, char *const *words)
+{
+	g_autofree char *folded = g_utf8_casefold(line, -1);
+
+	for (; *words; words++)
+		if (!strstr(folded, *words))
+			return false;
+	return true;
+}
+
+static void narrow(struct popup *p)
+{
+	g_autofree char *folded = g_utf8_casefold(p->find->str, -1);
+	g_auto(GStrv) words = g_strsplit(folded, " ", -1);
+
+	g_clear_pointer(&p->found, g_ptr_array_unref);
+	p->cursor = p->top = 0;
+	if (!p->find->len)
+		return;
+	p->found = g_ptr_array_new();
+	for (guint i = 0; i < p->lines->len; i++)
+		if (holds(g_ptr_array_index(p->lines, i), words))
+			g_ptr_array_add(p->found, g_ptr_array_index(p->lines, i));
+}
+
+bool popup_type(struct popup *p, int key)
+{
+	bool erases = key == UI_KEY_BACKSPACE || key == UI_KEY_BACKSPACE_CHAR;
+
+	if (!p->find || (erases && !p->find->len))
+		return false;
+	if (erases)
+		g_string_truncate(p->find, (gsize)(g_utf8_prev_char(p->find->str + p->find->len) - p->find->str));
+	else if (key > ' ' && key < UI_KEY_SPECIAL && g_unichar_validate((gunichar)key) &&
+		 g_unichar_isprint((gunichar)key) && p->find->len < LIMIT_TYPED_BYTES)
+		g_string_append_unichar(p->find, (gunichar)key);
+	else if (key == ' ' && p->find->len && p->find->len < LIMIT_TYPED_BYTES)
+		g_string_append_c(p->find, ' ');
+	else
+		return false;
+	narrow(p);
+	return true;
+}
+
+size_t popup_picked(const struct popup *p)
+{
+	guint at;
+
+	if (!p->found || p->cursor >= p->found->len)
+		return p->cursor;
+	return g_ptr_array_find(p->lines, g_ptr_array_index(p->found, p->cursor), &at) ? at : p->cursor;
+}
+
 void popup_close(struct popup *p)
 {
+	if (p->find)
+		g_string_free(p->find, TRUE);
+	p->find = NULL;
+	g_clear_pointer(&p->found, g_ptr_array_unref);
 	g_clear_pointer(&p->title, g_free);
 	g_clear_pointer(&p->lines, g_ptr_array_unref);
 	g_clear_pointer(&p->wrapped, g_ptr_array_unref);
@@ -132,7 +197,7 @@ enum popup_result popup_command(struct popup *p, enum command_id command)
 		scroll(p, all);
 		break;
 	case CMD_DRILL:
-		return p->is_list && p->lines->len ? POPUP_PICKED : POPUP_LEFT;
+		return p->is_list && shown(p)->len ? POPUP_PICKED : p->found ? POPUP_STAYS : POPUP_LEFT;
 	case CMD_BACK:
 		return POPUP_LEFT;
 	default:
@@ -149,7 +214,11 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 	fit(p, MAX(c->cols, 8) - 1);
 	lines = shown(p);
 	canvas_clear(c);
-	canvas_put(c, 0, 0, c->cols, ROLE_CRUMB, p->title);
+	at = canvas_put(c, 0, 0, c->cols, ROLE_CRUMB, p->title);
+	if (p->find)
+		canvas_putf(c, 0, at, c->cols - at, ROLE_TITLE, p->find->len ? "   find: %s" : "   typing finds",
+			    p->find->str);
+	at = 0;
 	p->page = c->rows > 3 ? c->rows - 3 : 1;
 	if (p->is_list && p->cursor < p->top)
 		p->top = p->cursor;
@@ -173,6 +242,8 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 			at = y;
 		}
 	}
+	if (p->found && !lines->len)
+		canvas_put(c, 2, 1, c->cols, ROLE_DIM, "no line has all these words: Backspace erases");
 	if (lines->len > p->page) {
 		size_t end = MIN(p->top + p->page, (size_t)lines->len);
 		g_autofree char *text = g_strdup_printf("%zu-%zu of %u", p->top + 1, end, lines->len);

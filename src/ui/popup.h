@@ -16,6 +16,8 @@ struct popup {
 	bool is_list;
 	bool is_log;		/* shows the messages, and grows while it is open */
 	size_t cursor, top, page;
+	GString *find;		/* of a list that letters narrow: what was typed; NULL: letters are keys */
+	GPtrArray *found;	/* the lines with that text, borrowed; NULL: all */
 };
 
 /* Takes lines over (char *, freed by the array). Long lines of a text are wrapped; continuation lines are indented to
@@ -23,6 +25,13 @@ struct popup {
 void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list);
 void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);
+
+/* Makes a list that is narrowed by typing: to the lines that contain all words, ignoring case. */
+void popup_find(struct popup *p);
+/* A key of such a list. false: it is no text; it has its usual command. */
+bool popup_type(struct popup *p, int key);
+/* The number of the selected line among all lines. */
+size_t popup_picked(const struct popup *p);
 
 /* Replaces the lines at the same position; if the end was visible, the new end is. */
 void popup_replace(struct popup *p, GPtrArray *lines);

@@ -225,6 +225,11 @@ void screen_log_take(struct app *app)
 		place_stale(p);
 }
 
+struct rows *screen_log_rows(const struct app *app, const struct view_query *query)
+{
+	return logview_rows(app->tl, query, app->lines ? app->lines->lines : NULL);
+}
+
 /* ---- drawing ---- */
 
 static void ask_more(struct app *app, const struct place *p)

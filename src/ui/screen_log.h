@@ -10,6 +10,8 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id);
 void screen_log_take(struct app *app);	/* takes an answer of the backend, if there is one */
 /* Is an answer about the lines on the screen still to come? */
 bool screen_log_is_waiting(const struct app *app);
+/* Rows of all lines in memory, whatever the filter. Free with rows_free(). */
+struct rows *screen_log_rows(const struct app *app, const struct view_query *query);
 void screen_log_clear(struct app *app);
 
 #endif

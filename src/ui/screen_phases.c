@@ -43,6 +43,8 @@ static void draw_calls(struct app *app, const struct phase_detail *d, struct box
 		canvas_put(c, box.y + 1 + i, box.x + 1, box.cols - 20, ROLE_TEXT, name);
 		canvas_put_right(c, box.y + 1 + i, box.x + box.cols - 18, 18, ROLE_TEXT, figures);
 	}
+	if (!d->calls->len && box.rows > 1)
+		canvas_put(c, box.y + 1, box.x + 1, box.cols - 20, ROLE_DIM, "not known");
 }
 
 static void draw_spread(struct app *app, const struct phase_detail *d, struct box box)
@@ -113,10 +115,18 @@ static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y
 	}
 }
 
+/* Rows of the details, with title and worst requests: as many as there is something to say. */
+static unsigned rows_of(const struct phase_detail *d, unsigned most)
+{
+	unsigned lines = MAX(MAX(d->calls->len, d->wakers->len), PHASE_BUCKETS);
+
+	return MIN(lines + 2, most);
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	const struct phase_detail *d = detail_of(p);
-	unsigned rows = DETAIL_ROWS + (box.rows > 30 ? 4 : 0), y;
+	unsigned rows = d ? rows_of(d, DETAIL_ROWS + (box.rows > 30 ? 4 : 0)) : 0, y;
 	unsigned calls = box.cols * 2 / 5, half = (box.cols - calls) * 2 / 5;
 
 	if (!d || box.rows < rows + 7) {

@@ -47,6 +47,8 @@ static char *summary(struct app *app, struct place *p)
 		g_string_append_printf(s, " %s", over_all ? "over all" : by[p->narrow.by]);
 	if (p->rows->tree)
 		g_string_append(s, ", a tree");
+	if (app->hidden && p->view->has_named && p->view->has_named("kernel_thread"))
+		g_string_append_printf(s, ", no kernel %sthreads (K)", app->hidden == HIDE_IDLE ? "or idle " : "");
 	if (p->table[PANE_MAIN].only_tagged)
 		g_string_append(s, ", only tagged ones (T)");
 	if (sorted >= 0)
@@ -54,6 +56,8 @@ static char *summary(struct app *app, struct place *p)
 				       descending ? "" : " (lowest first)");
 	g_string_append_printf(s, "   filter %s%s", filter,
 			       p->filter ? "   u clears it" : "");
+	if (view_column(p->view, "blocked_ratio") >= 0 && p->narrow.by != BY_THREAD)
+		g_string_append(s, "   % over threads");
 	return g_string_free(s, FALSE);
 }
 

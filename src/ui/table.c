@@ -2,6 +2,8 @@
 /* The table widget: see table.h. */
 #include "ui/table.h"
 
+#include "ui/call_text.h"
+
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/sum.h"
@@ -166,6 +168,14 @@ void table_move(struct table *t, const struct rows *rows, long delta)
 	table_select(t, rows, to < 0 ? 0 : (size_t)to);
 }
 
+bool table_pan(struct table *t, int direction)
+{
+	unsigned step = MAX(t->flexible_width / 2, 1), old = t->pan;
+
+	t->pan = direction < 0 ? t->pan - MIN(step, t->pan) : MAX(MIN(t->pan + step, t->hidden), t->pan);
+	return t->pan != old;
+}
+
 static bool row_holds(const struct view *v, const struct rows *rows, size_t index,
 		      const uint8_t *columns, unsigned n, const char *folded)
 {
@@ -307,6 +317,16 @@ static void draw_letters(struct canvas *c, unsigned y, unsigned x, unsigned widt
 	}
 }
 
+/* The text without its first columns, of which a mark tells. g_free. */
+static char *panned(const char *text, unsigned columns, bool utf8)
+{
+	unsigned cut;
+	size_t n = text_prefix(text, columns + 1, &cut);		/* one more, for the mark */
+
+	return cut <= columns && !text[n] ? g_strdup("") :
+		g_strdup_printf("%s%*s%s", utf8 ? "…" : "~", (int)(columns + 1 - cut), "", text + n);
+}
+
 static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
@@ -316,7 +336,7 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	g_autofree char *text = table_cell(col, value, width);
 	g_autofree char *clipped = NULL;
 
-	if (col->drawing != DRAW_TEXT && value.kind == VALUE_TEXT) {
+	if ((col->drawing == DRAW_PARTS || col->drawing == DRAW_SPARK) && value.kind == VALUE_TEXT) {
 		draw_letters(c, y, x, width, col->drawing, value.s, style->glyphs);
 		return;
 	}
@@ -328,9 +348,17 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		text = indented(row, old, style->folded && keyset_has(style->folded, row),
 				style->glyphs);
 	}
-	clipped = (*text == '/' ? text_clip_left : text_clip)(text, width, style->glyphs->utf8);
+	if (style->pan && col->flexible && value.kind != VALUE_NONE) {
+		g_autofree char *rest = panned(text, style->pan, style->glyphs->utf8);
+
+		clipped = text_clip(rest, width, style->glyphs->utf8);
+	} else {
+		clipped = (*text == '/' ? text_clip_left : text_clip)(text, width, style->glyphs->utf8);
+	}
 	if (col->align == ALIGN_LEFT) {
 		canvas_put(c, y, x, width, role, clipped);
+		if (col->drawing == DRAW_CALL)
+			call_text_colour(c, y, x, width, text, style->pan, row->part);
 		if (style->match)
 			mark_match(c, y, x, width, clipped, style->match);
 	} else {
@@ -407,6 +435,25 @@ static void draw_sum(struct canvas *c, struct box box, const struct table *t,
 		canvas_put_right(c, y, box.x + box.cols - box.cols / 4, box.cols / 4, ROLE_SORTED, text);
 }
 
+/* How much longer the shown texts of the flexible column are than it is wide. */
+static void find_hidden(struct table *t, const struct view *v, const struct rows *rows, const struct table_layout *l)
+{
+	t->flexible_width = t->hidden = 0;
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct column *col = &v->columns[l->col[i].column];
+
+		if (!col->flexible)
+			continue;
+		t->flexible_width = l->col[i].width;
+		for (size_t k = t->top; k < rows->rows->len && k < t->top + t->page; k++) {
+			g_autofree char *text = table_cell(col, col->get(rows->rows->pdata[k], rows), l->col[i].width);
+			unsigned width = text_width(text);
+
+			t->hidden = MAX(t->hidden, width - MIN(width, t->flexible_width));
+		}
+	}
+}
+
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,
 		    const struct rows *rows, const struct table_style *style)
 {
@@ -421,6 +468,7 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 	draw_header(c, box, t, v, &l, style->glyphs);
 	own.tags = &t->tags;
 	own.folded = &t->folded;
+	own.pan = t->pan;
 	style = &own;
 	if (n_tagged && box.rows > 3) {
 		draw_sum(c, box, t, v, rows, &l, n_tagged);
@@ -433,6 +481,7 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 		t->top = t->cursor - t->page + 1;
 	if (t->top + t->page > n)
 		t->top = n > t->page ? n - t->page : 0;
+	find_hidden(t, v, rows, &l);
 	for (size_t i = 0; i < t->page && t->top + i < n; i++) {
 		bool selected = style->active && t->top + i == t->cursor;
 		unsigned y = box.y + 1 + (unsigned)i;

@@ -21,6 +21,8 @@ struct table {
 	int sort;			/* column; -1: canonical order; TABLE_SORT_DEFAULT: the view's */
 	bool descending;
 	size_t page;			/* rows shown at the last drawing */
+	unsigned pan;			/* columns by which the texts of the flexible column are scrolled to the left */
+	unsigned flexible_width, hidden;	/* at the last drawing: its width, and how much longer its texts are */
 	/* Columns that the user chose, in this order; 0: the view's. */
 	unsigned n_chosen;
 	uint8_t chosen[TABLE_MAX_COLUMNS];
@@ -64,6 +66,10 @@ int table_sort_step(struct table *t, const struct view *v, const struct rows *ro
 void table_apply(struct table *t, const struct view *v, struct rows *rows,
 		 const struct expr *filter);
 
+/* Scrolls the texts of the flexible column by half its width, to the left (-1) or right (1). false: no text is hidden
+ * there. */
+bool table_pan(struct table *t, int direction);
+
 const struct row *table_selected(const struct table *t, const struct rows *rows);
 void table_select(struct table *t, const struct rows *rows, size_t index);
 void table_move(struct table *t, const struct rows *rows, long delta);
@@ -82,7 +88,8 @@ struct table_style {
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
 	bool provisional;		/* figures are provisional: '~' before them */
-	const struct keyset *tags, *folded;	/* set by table_draw() */
+	const struct keyset *tags, *folded;	/* set by table_draw(), */
+	unsigned pan;
 };
 /* Draws header, rows, and the sums of tagged rows. Returns the canvas row of the selected row; box.y: none. */
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,

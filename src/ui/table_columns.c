@@ -61,17 +61,19 @@ static bool column_is_empty(const struct view *v, const struct column *col,
 unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
 		       uint8_t ret[TABLE_MAX_COLUMNS])
 {
-	unsigned n = 0;
+	unsigned n = t ? t->n_chosen : 0;
+	int sorted = t ? t->sort : -1;
 
-	if (t && t->n_chosen) {
-		g_assert(t->n_chosen <= TABLE_MAX_COLUMNS);
-		memcpy(ret, t->chosen, t->n_chosen);
-		return t->n_chosen;
-	}
-	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
+	g_assert(n <= TABLE_MAX_COLUMNS);
+	if (n)
+		memcpy(ret, t->chosen, n);
+	for (size_t i = 0; !(t && t->n_chosen) && i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
 		if (v->columns[i].width && !column_is_empty(v, &v->columns[i], rows))
 			ret[n++] = (uint8_t)i;
 	}
+	/* Rows in the order of a column that is not there would be a riddle. */
+	if (sorted >= 0 && sorted < TABLE_MAX_COLUMNS && n < TABLE_MAX_COLUMNS && !memchr(ret, sorted, n))
+		ret[n++] = (uint8_t)sorted;
 	return n;
 }
 
@@ -125,6 +127,7 @@ struct fitting {
 	const struct view *v;
 	bool chosen;		/* by the user: columns are dropped from the right */
 	int sorted;		/* the sort column, which is never dropped; -1: none */
+	int rare;		/* a column whose value is usual in most rows; -1: none */
 	bool tight;		/* short ids and texts */
 	unsigned n;
 	uint8_t column[TABLE_MAX_COLUMNS];
@@ -132,6 +135,8 @@ struct fitting {
 
 #define HEX_SHORT 8
 #define TEXT_SHORT 32
+#define RARE 2			/* less than one row of so many has another value than the usual one */
+#define RARE_LATER 3		/* added to its priority */
 
 static unsigned column_width(const struct column *c, bool tight)
 {
@@ -153,12 +158,28 @@ static unsigned needed(const struct fitting *f)
 	return need;
 }
 
-/* The first id of a view is dropped late: users quote it. */
-static unsigned priority_of(const struct view *v, unsigned column)
+/* Is it a column with a usual value, which most rows have? */
+static bool is_rare(const struct column *col, const struct rows *rows)
 {
-	unsigned priority = v->columns[column].priority;
+	guint n = 0;
 
-	return column == 0 && v->columns[0].kind == VALUE_HEX64 ? MIN(priority, 2) : priority;
+	if (!col->usual || !rows || rows->query.by == BY_CONTAINER)
+		return false;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
+
+		n += v.kind == VALUE_TEXT && strcmp(v.s, col->usual) != 0;
+	}
+	return n * RARE < rows->rows->len;
+}
+
+/* The first id of a view is dropped late: users quote it. A column that says the same in most rows is dropped early. */
+static unsigned priority_of(const struct fitting *f, unsigned column)
+{
+	const struct column *c = &f->v->columns[column];
+
+	return column == 0 && c->kind == VALUE_HEX64 ? MIN(c->priority, 2) :
+	       (int)column == f->rare ? c->priority + RARE_LATER : c->priority;
 }
 
 /* The column to drop next: that with the highest priority number; of chosen ones the last that is not flexible. -1:
@@ -169,13 +190,13 @@ static int worst_of(const struct fitting *f)
 
 	for (unsigned i = 0; i < f->n; i++) {
 		const struct column *c = &f->v->columns[f->column[i]];
-		unsigned priority = priority_of(f->v, f->column[i]);
+		unsigned priority = priority_of(f, f->column[i]);
 
 		if (f->column[i] == f->sorted ||
 		    (f->chosen ? c->flexible || f->n < 2 : !priority))
 			continue;
 		if (f->chosen || worst < 0 ||
-		    priority >= priority_of(f->v, f->column[worst]))
+		    priority >= priority_of(f, f->column[worst]))
 			worst = (int)i;
 	}
 	return worst;
@@ -193,6 +214,32 @@ static bool drop_one(struct fitting *f)
 	return true;
 }
 
+/* Does the sort column end beyond the width? */
+static bool sorted_is_cut(const struct fitting *f, unsigned width)
+{
+	unsigned x = 0;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		x += column_width(&f->v->columns[f->column[i]], f->tight) + 1;
+		if (f->column[i] == f->sorted)
+			return x > width + 1;
+	}
+	return false;
+}
+
+/* Drops the column before the sort column, whatever its priority. */
+static void drop_for_sorted(struct fitting *f)
+{
+	unsigned at = 0;
+
+	while (at + 1 < f->n && f->column[at + 1] != f->sorted)
+		at++;
+	if (at + 1 >= f->n)
+		return;
+	f->n--;
+	memmove(f->column + at, f->column + at + 1, f->n - at);
+}
+
 static void fit(struct fitting *f, unsigned width)
 {
 	while (needed(f) > width + 1) {
@@ -200,6 +247,8 @@ static void fit(struct fitting *f, unsigned width)
 			break;
 		f->tight = true;
 	}
+	while (f->n > 1 && f->column[0] != f->sorted && sorted_is_cut(f, width))
+		drop_for_sorted(f);
 }
 
 /* Widens a column that was made tight, as far as there is room. */
@@ -263,12 +312,15 @@ static void place_columns(const struct fitting *f, unsigned width, struct table_
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret)
 {
-	struct fitting f = { .v = v, .chosen = t && t->n_chosen, .sorted = -1 };
+	struct fitting f = { .v = v, .chosen = t && t->n_chosen, .sorted = -1, .rare = -1 };
 	bool descending;
 
 	if (t)
 		f.sorted = table_sort_column(t, v, &descending);
 	f.n = table_columns(t, v, rows, f.column);
+	for (unsigned i = 0; i < f.n; i++)
+		if (is_rare(&v->columns[f.column[i]], rows))
+			f.rare = f.column[i];
 	width = width > 1 ? width - 1 : 0;
 	fit(&f, width);
 	place_columns(&f, width, ret);

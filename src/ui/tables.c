@@ -31,6 +31,27 @@ static void hide_untagged(const struct table *t, struct rows *rows)
 	rows_keep(rows, keep);
 }
 
+/* Does a row have the value 1 under this name of its view (view.has_named)? */
+static bool has_named(const struct view *v, const struct rows *rows, const struct row *row, const char *name)
+{
+	struct value value = v->has_named && v->has_named(name) ? v->get_named(row, rows, name) : value_none();
+
+	return value.kind != VALUE_NONE && value.i;
+}
+
+static void hide_threads(const struct app *app, const struct view *v, struct rows *rows)
+{
+	g_autofree bool *keep = g_new(bool, rows->rows->len + 1);
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(rows->rows, i);
+
+		keep[i] = !has_named(v, rows, row, "kernel_thread") &&
+			  !(app->hidden == HIDE_IDLE && has_named(v, rows, row, "idle"));
+	}
+	rows_keep(rows, keep);
+}
+
 static bool is_tree(const struct app *app, const struct place *p, const struct view *v)
 {
 	return app->tree && v->arrange && p->narrow.by != BY_SYSTEM &&
@@ -48,6 +69,8 @@ void tables_prepare(struct app *app, struct place *p, enum pane pane)
 		table_choose(f.table, f.view, mine->columns);
 		table_choose_sort(f.table, f.view, mine->sort);
 	}
+	if (app->hidden)
+		hide_threads(app, f.view, f.rows);
 	if (is_tree(app, p, f.view)) {
 		column = table_sort_column(f.table, f.view, &descending);
 		rows_sort(f.rows, f.view, column, descending);
@@ -106,9 +129,8 @@ static void change_by(struct app *app, struct place *p)
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
 	if ((p->view->counted_by & 1u << p->narrow.by) && !app->options->counts_threads)
-		app_message(app, "%s by %s are counted only if requested at the start: --view %s --by %s",
-			p->view->title, view_by_words[p->narrow.by], p->view->id,
-			view_by_words[p->narrow.by]);
+		app_message(app, "by %s only if asked for at the start: --view %s --by %s",
+			view_by_words[p->narrow.by], p->view->id, view_by_words[p->narrow.by]);
 	else
 		app_message(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
 			"over all" : names[p->narrow.by]);
@@ -185,6 +207,32 @@ static void show_tagged(struct app *app, struct place *p, struct focus *f)
 	place_stale(p);
 }
 
+/* Does the view know which of its rows are kernel threads? */
+static bool knows_kernel(const struct view *v)
+{
+	return v->has_named && v->has_named("kernel_thread");
+}
+
+static void hide(struct app *app, struct place *p)
+{
+	static const char *const said[HIDE_N] = {
+		"all processes and threads", "kernel threads are hidden: K hides idle ones, too",
+		"kernel and idle threads are hidden: K shows all",
+	};
+
+	bool any = false;
+
+	for (unsigned i = 0; i < place_n_panes(p->view); i++)
+		any = any || knows_kernel(place_pane_view(p->view, i));
+	if (!any) {
+		app_message(app, "%s has no kernel threads to hide: 4 K does in Processes", p->view->title);
+		return;
+	}
+	app->hidden = (app->hidden + 1) % HIDE_N;
+	app_message(app, "%s", said[app->hidden]);
+	place_stale(p);
+}
+
 static void untag(struct app *app, struct place *p, struct focus *f)
 {
 	unsigned n = keyset_size(&f->table->tags);
@@ -196,6 +244,14 @@ static void untag(struct app *app, struct place *p, struct focus *f)
 	else
 		app_message(app, "no row is tagged: Space tags one");
 	place_stale(p);
+}
+
+static void pan(struct app *app, struct focus *f, int direction)
+{
+	if (!table_pan(f->table, direction))
+		app_message(app, direction > 0 && f->table->hidden ? "the longest text ends here: [ scrolls back" :
+			    direction > 0 ? "nothing to scroll: all texts are shown whole" :
+			    "the texts are shown from their beginning");
 }
 
 static void clear(struct app *app, struct place *p, struct focus *f)
@@ -236,8 +292,15 @@ void tables_command(struct app *app, struct place *p, enum command_id command)
 	case CMD_UNTAG:
 		untag(app, p, &f);
 		break;
+	case CMD_HIDE:
+		hide(app, p);
+		break;
 	case CMD_ONLY_TAGGED:
 		show_tagged(app, p, &f);
+		break;
+	case CMD_PAN_LEFT:
+	case CMD_PAN_RIGHT:
+		pan(app, &f, command == CMD_PAN_LEFT ? -1 : 1);
 		break;
 	case CMD_CLEAR:
 		clear(app, p, &f);

@@ -351,6 +351,7 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 static void set_explanation(struct rows *rows, const struct periods *p)
 {
 	const struct changed_row *worst = NULL;
+	bool any = false;
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], buf[TIMEFMT_LEN];
 	g_autoptr(GString) text = g_string_new("against ");
 	if (p->history)
@@ -360,6 +361,7 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 				       timefmt_clock(to, p->to[BEFORE]));
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct changed_row *r = rows->rows->pdata[i];
+		any = any || has_both(r);
 		if (has_both(r) && more(r) > 0 && (!worst ||
 		    more(r) * (int64_t)r->period[NOW].stat.count >
 		    more(worst) * (int64_t)worst->period[NOW].stat.count))
@@ -367,6 +369,8 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 	}
 	if (p->seconds[BEFORE] <= 0)
 		g_string_append(text, "nothing is known of that time");
+	else if (!any)
+		g_string_append(text, "no operation ended in both, so nothing can be compared");
 	else if (!worst)
 		g_string_append(text, "no operation takes longer");
 	else
@@ -402,7 +406,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		finish_row(map.rows, map.rows->rows->pdata[i]);
 	common_finish(map.rows, compare);
 	explanations_attach(map.rows, tl);
-	set_explanation(map.rows, &periods);
+	if (map.rows->rows->len)
+		set_explanation(map.rows, &periods);
 	return map.rows;
 }
 

@@ -285,6 +285,8 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 		return;
 	}
 	fill_process(c, tl, t, until);
+	c->of_thread = true;
+	c->kernel = t->kernel;
 	if (by == BY_THREAD) {
 		c->tid = t->tid;
 		c->row.drill.tid = t->tid;
@@ -307,6 +309,19 @@ void group_name(struct common *c, const struct rows *rows, uint32_t thread, bool
 		c->comm = name;
 	else if (c->comm && strcmp(c->comm, name) != 0)
 		c->comm = NULL;
+}
+
+bool common_has_named(const char *name)
+{
+	return !strcmp(name, NAMED_KERNEL);
+}
+
+struct value common_get_named(const void *row, const struct rows *rows, const char *name)
+{
+	const struct common *c = row;
+	(void)rows;
+	(void)name;
+	return c->of_thread ? value_int(VALUE_ID, c->kernel) : value_none();
 }
 
 void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new)

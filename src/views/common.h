@@ -26,6 +26,7 @@ struct common {
 	const char *container;		/* NULL: unknown, or summed over several */
 	int32_t pid, tid;		/* -1: unknown, or summed over several */
 	int64_t start_ns;		/* of the process; distinguishes reused pids; or TIME_UNKNOWN */
+	bool of_thread, kernel;		/* the row is a process or thread; of the kernel */
 	int64_t part[PART_N];
 	unsigned missing;			/* enum missing_events: events missing from its host (common_host()) */
 	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK */
@@ -82,6 +83,11 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread);
 /* Names a row by process; called for each of its threads. If the first thread of the process was never seen, the
  * row takes the name that all other threads share. is_first: this is the first call for the row. */
 void group_name(struct common *c, const struct rows *rows, uint32_t thread, bool is_first);
+
+/* For view.has_named of views with rows by thread: kernel_thread, 1 or 0; null: neither process nor thread. */
+#define NAMED_KERNEL "kernel_thread"
+bool common_has_named(const char *name);
+struct value common_get_named(const void *row, const struct rows *rows, const char *name);
 
 /* Index of rows by a 64-bit key, used while summing. */
 struct row_map {

@@ -110,6 +110,35 @@ static void add_columns(GHashTable *found, const struct view *v, const char *beg
 			g_hash_table_add(found, g_strdup(v->columns[i].id));
 }
 
+/* What may follow a column, or a whole test. */
+static void add_operators(GHashTable *found, const struct view *v, int column, const char *begin)
+{
+	static const char *const texts[] = { "==", "!=", "=~", "!~", "in (", "not in (", NULL };
+	static const char *const numbers[] = { "==", "!=", "<", "<=", ">", ">=", NULL };
+	static const char *const joins[] = { "&&", "||", NULL };
+	const char *const *list = column < 0 ? joins : v->columns[column].kind == VALUE_TEXT ? texts : numbers;
+	for (; *list; list++)
+		if (begins_with(*list, begin))
+			g_hash_table_add(found, g_strdup(*list));
+}
+
+/* Does the word that is typed at `from` follow a column (*ret_column) or a whole test (-1)? */
+static bool follows_test(const struct view *v, const char *text, size_t from, int *ret_column)
+{
+	size_t end = skip_back(text, from, " \t"), begin = end;
+	*ret_column = -1;
+	if (!end || end == from)
+		return false;
+	if (text[end - 1] == ')' || text[end - 1] == '"')
+		return true;
+	g_autofree char *word = word_back(text, &begin);
+	if (!*word || g_str_equal(word, "not") || g_str_equal(word, "and") || g_str_equal(word, "or"))
+		return false;
+	if (skip_back(text, skip_back(text, begin, " \t"), "=<>~!") == skip_back(text, begin, " \t"))
+		*ret_column = view_column(v, word);
+	return true;
+}
+
 static size_t common(const char *a, const char *b)
 {
 	size_t n = 0;
@@ -141,8 +170,11 @@ struct completion completion_find(const struct view *v, const struct rows *rows,
 	g_autofree char *begin = g_strndup(text + ret.from, at - ret.from);
 	g_autoptr(GHashTable) found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	int column = valued_column(v, text, ret.from);
+	int before;
 	if (column >= 0)
 		add_values(found, v, rows, column, begin);
+	else if (*begin != '"' && follows_test(v, text, ret.from, &before))
+		add_operators(found, v, before, begin);
 	else if (*begin != '"')
 		add_columns(found, v, begin);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Completes a filter that is being typed (base/expr.h): the name of a column, or a value that the column has in the
- * rows. Values are quoted where the filter needs it; those with characters that cannot be shown are left out.
+ * Completes a filter that is being typed (base/expr.h): the name of a column, an operator after it, a value that the
+ * column has in the rows. Values are quoted where the filter needs it; those with characters that cannot be shown are
+ * left out.
  */
 #ifndef BLK_VIEWS_COMPLETION_H
 #define BLK_VIEWS_COMPLETION_H

@@ -6,6 +6,8 @@
 #include "views/evicted.h"
 #include "views/registry.h"
 
+#include <string.h>
+
 #define NOW DISTRIBUTION_NOW
 #define BEFORE DISTRIBUTION_BEFORE
 #define SIDES DISTRIBUTION_SIDES
@@ -227,6 +229,18 @@ static GETTER(get_share_before)
 	return share_of(row, rows, BEFORE);
 }
 
+/* A row is a range of durations: a filter on duration compares the least of them. */
+static bool has_named(const char *name)
+{
+	return !strcmp(name, "duration_ns") || !strcmp(name, "duration");
+}
+
+static struct value get_named(const void *row, const struct rows *rows, const char *name)
+{
+	(void)name;
+	return get_low(row, rows);
+}
+
 static const struct column columns[] = {
 	COLUMNS_LATENCY_ROW(get_low, get_high),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the row has", get_now),
@@ -246,4 +260,5 @@ const struct view view_distribution = {
 		"what it is compared with. A value belongs to the second of its end.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "low_ns",
 	.nothing = "nothing of this metric in this range", .of_metric = true, .on_screen = true, .build = build,
+	.has_named = has_named, .get_named = get_named,
 };

@@ -6,6 +6,8 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "state/kernel/syscalls.h"
+#include "views/call_flags.h"
 
 #include <string.h>
 
@@ -62,10 +64,20 @@ static void put_value(GString *s, const struct field *f)
 		put_quoted(s, f->text, f->len);
 }
 
-char *logline_value(const struct field *f)
+/* Names of the flags in an argument of a call. NULL: it has none. */
+static char *flags_of(const struct calllog_line *l, const struct field *f)
+{
+	return l->kind == CALLLOG_CALL && f->kind <= FIELD_UNSIGNED && !f->text
+		? call_flags_text(l->machine, l->name, f->name, f->value) : NULL;
+}
+
+char *logline_value(const struct calllog_line *l, const struct field *f)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
+	g_autofree char *flags = flags_of(l, f);
 	put_value(s, f);
+	if (flags)
+		g_string_append_printf(s, "  %s", flags);
 	return text_visible_len(s->str, s->len);
 }
 
@@ -119,10 +131,13 @@ static void put_field(GString *s, const struct field *f, struct fields_cursor *c
 		g_string_append(s, "...");
 	if (f->kind >= FIELD_END || put_fd(s, f, l))
 		return;
+	g_autofree char *flags = flags_of(l, f);
 	if (*f->name)
 		g_string_append_printf(s, "%s = ", f->name);
 	if (f->kind == FIELD_BEGIN)
 		put_inside(s, f->is_list, c, l);
+	else if (flags)
+		g_string_append(s, flags);
 	else
 		put_value(s, f);
 }
@@ -175,7 +190,7 @@ static bool is_numbered(const struct calllog_line *l)
 	       fields_find(bytes, n, FIELD_PAYLOAD, "args", &f);
 }
 
-static void put_call(GString *s, const struct calllog_line *l)
+static void put_call(GString *s, const struct calllog_line *l, bool timed)
 {
 	bool numbered = is_numbered(l);
 	bool resumed = l->state == LINE_RESUMED || l->state == LINE_EXIT;
@@ -198,7 +213,7 @@ static void put_call(GString *s, const struct calllog_line *l)
 		g_string_append(s, l->lost ? " <lost>" : " <no end seen>");
 	else if (l->state == LINE_EXIT)
 		g_string_append(s, " <?>");
-	else if (l->exit_ns != CALLLOG_UNKNOWN)
+	else if (timed && l->exit_ns != CALLLOG_UNKNOWN)
 		g_string_append_printf(s, " <%" G_GINT64_FORMAT ".%09d>",
 				       (l->exit_ns - l->entry_ns) / NS_PER_S,
 				       (int)((l->exit_ns - l->entry_ns) % NS_PER_S));
@@ -222,11 +237,11 @@ static void put_loss(GString *s, const struct calllog_line *l)
 	g_string_append_printf(s, ", until %s", timefmt_clock_ns(until, l->loss.end_ns));
 }
 
-char *logline_what(const struct calllog_line *l)
+char *logline_what(const struct calllog_line *l, bool timed)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	if (l->kind == CALLLOG_CALL) {
-		put_call(s, l);
+		put_call(s, l, timed);
 	} else if (l->kind == CALLLOG_LOSS) {
 		put_loss(s, l);
 	} else {
@@ -239,10 +254,25 @@ char *logline_what(const struct calllog_line *l)
 	return text_visible_len(s->str, s->len);
 }
 
+char logline_part(const struct calllog_line *l)
+{
+	static const struct { const char *begin; enum part part; } files[] = {
+		{ "socket", PART_SOCKET }, { "pipe", PART_PIPE }, { "/", PART_DISK },
+	};
+	const struct call_info *info = call_info(l->name);
+	const char *file = l->fds && l->fds->len ? g_array_index(l->fds, struct calllog_fd, 0).name : "";
+	enum part part = info->by_fd ? PART_OTHER : info->cause;
+
+	for (size_t i = 0; info->by_fd && i < G_N_ELEMENTS(files); i++)
+		if (g_str_has_prefix(file, files[i].begin))
+			part = files[i].part;
+	return l->kind == CALLLOG_CALL && part != PART_OTHER ? part_info[part].letter : 0;
+}
+
 char *logline_text(const struct calllog_line *l)
 {
 	char at[TIMEFMT_LEN], tid[16] = "?", cpu[16] = "?";
-	g_autofree char *what = logline_what(l), *comm = text_visible(l->comm);
+	g_autofree char *what = logline_what(l, true), *comm = text_visible(l->comm);
 	timefmt_clock_ns(at, l->ts);
 	if (l->kind == CALLLOG_LOSS)
 		return g_strdup_printf("%s --- %s ---", at, what);

@@ -11,12 +11,15 @@
 #include "state/calllog/calllog.h"
 
 /* The event or call without time and thread: `read(fd 5 "x", count = 64) = 64 <0.000012>`,
- * `sched_switch: prev_comm = "a", ...`, `lost 5 events until 14:03:05.123456789`. */
-char *logline_what(const struct calllog_line *l);
+ * `sched_switch: prev_comm = "a", ...`, `lost 5 events until 14:03:05.123456789`. Flags and operations have names
+ * (call_flags.h). timed: with the duration of a call. */
+char *logline_what(const struct calllog_line *l, bool timed);
 /* The same after time and thread: `14:03:05.123456789 [thumbnailer 1234] `. */
 char *logline_text(const struct calllog_line *l);
-/* The value of one field: `64`, `0x7f00`, `"text"`. */
-char *logline_value(const struct field *f);
+/* Letter of the part (part.h) that a call's thread is in while it is blocked; 0: no call, or none of those. */
+char logline_part(const struct calllog_line *l);
+/* The value of one of its fields: `64`, `0x7f00`, `"text"`, `577  O_WRONLY|O_CREAT|O_TRUNC`. */
+char *logline_value(const struct calllog_line *l, const struct field *f);
 
 /* Filters over lines (base/expr.h). A bare word matches the line's text. arg.NAME is a field of the call's entry or
  * exit, or of the event; nested ones are arg.a.b and arg.fildes[1]. arg.NAME# is the number of an enumeration. */

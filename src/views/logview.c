@@ -102,7 +102,7 @@ static const struct column columns[] = {
 	{ .id = "duration_ns", .title = "TOOK", .kind = VALUE_NS, .width = 7, .priority = 2,
 	  .descending = true, .help = "how long the call took", .get = get_duration },
 	{ .id = "text", .title = "CALL OR EVENT", .kind = VALUE_TEXT, .width = 24,
-	  .align = ALIGN_LEFT, .flexible = true,
+	  .align = ALIGN_LEFT, .flexible = true, .drawing = DRAW_CALL,
 	  .help = "the call as strace shows it, or the event with its fields", .get = get_what },
 	{ .id = "name", .title = "NAME", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
 	  .help = "call or event", .get = get_log_name },
@@ -140,13 +140,15 @@ static void add_row(struct rows *rows, struct calllog_line *l)
 	const struct view_query nothing = VIEW_QUERY_INIT;
 	r->line = calllog_line_ref(l);
 	r->at = rows_text(rows, timefmt_clock_ns(at, l->ts));
-	r->what = keep(rows, logline_what(l));
+	r->what = keep(rows, logline_what(l, false));
 	r->comm = keep(rows, text_visible(l->comm));
 	r->name = keep(rows, text_visible(l->name));
 	r->row.drill = nothing;
 	r->row.key[0] = (uint64_t)l->ts;
 	r->row.key[1] = (uint64_t)l->cpu << 32 ^ (uint32_t)l->tid ^ (uint64_t)g_str_hash(l->name) << 16;
 	r->row.marked = l->kind == CALLLOG_LOSS || (l->has_ret && call_failed(l->ret));
+	r->row.state = l->kind == CALLLOG_LOSS ? ROW_BAD : ROW_PLAIN;
+	r->row.part = logline_part(l);
 	r->row.open = l->kind == CALLLOG_CALL && l->state == LINE_UNFINISHED;
 	g_ptr_array_add(rows->rows, r);
 }
@@ -210,7 +212,7 @@ static void add_fields(GPtrArray *to, const char *title, GBytes *run, const stru
 	if (run)
 		add(to, "%s", title);
 	while (fields_next(&c, &f)) {
-		g_autofree char *value = logline_value(&f);
+		g_autofree char *value = logline_value(l, &f);
 		int indent = 2 + 2 * (int)MIN(depth, 16);
 		const char *file = l->kind == CALLLOG_CALL && calllog_is_fd(f.name)
 			? calllog_line_fd(l, (int32_t)f.value) : NULL;
@@ -248,7 +250,7 @@ GPtrArray *logview_details(const struct calllog_line *l)
 /* Appends a call in progress, and for how long. */
 static void add_open(GPtrArray *to, const struct calllog_line *call, int64_t at)
 {
-	g_autofree char *what = logline_what(call);
+	g_autofree char *what = logline_what(call, false);
 	char since[TIMEFMT_LEN];
 	add(to, "  %-15s %7d  %7s  %s", *call->comm ? call->comm : "?", call->tid,
 	    timefmt_duration(since, at - call->entry_ns), what);

@@ -84,23 +84,27 @@ BLOCKED_COLUMN(locks, part[PART_FUTEX])
 BLOCKED_COLUMN(nets, part[PART_SOCKET] + part[PART_PIPE] + part[PART_POLL])
 BLOCKED_COLUMN(sleeps, part[PART_TIMER])
 
+#define OF_THREADS ", summed over threads; 100 % is one"
+
 static const struct column process_columns[] = {
 	COLUMN_FLEX("comm", "PROCESS", 14, "name of the process", get_comm),
 	COLUMN_ID("pid", "PID", 7, 5, "process id", get_pid),
-	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 5, 0, "time on a CPU; 100 % is one CPU",
+	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 5, 0, "time on a CPU, of all its threads; 100 % is one CPU",
 		 processes_get_cpu_ratio),
 	{ .id = "cpu_history", .title = "CPU, LAST 20 STEPS", .kind = VALUE_TEXT, .width = OVERVIEW_SPARKS,
 	  .priority = 3, .align = ALIGN_LEFT, .drawing = DRAW_SPARK, .get = processes_get_sparks,
 	  .help = "time on a CPU in each of the last steps, in eighths of a CPU, rounded up" },
-	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 1, "runnable, waiting for a CPU",
+	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 1, "runnable, waiting for a CPU" OF_THREADS,
 		 processes_get_runq_ratio),
 	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 0, 0,
-		 "blocked; 100 % is one thread all the time", processes_get_block_ratio),
-	COLUMN_N("blocked_disk_ratio", "DISK%", VALUE_RATIO, 5, 2, "blocked on disks, writeback, page faults",
-		 get_disks_ratio),
-	COLUMN_N("blocked_lock_ratio", "LOCK%", VALUE_RATIO, 5, 2, "blocked on futexes", get_locks_ratio),
-	COLUMN_N("blocked_net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll", get_nets_ratio),
-	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping", get_sleeps_ratio),
+		 "blocked" OF_THREADS, processes_get_block_ratio),
+	COLUMN_N("blocked_disk_ratio", "DISK%", VALUE_RATIO, 5, 2,
+		 "blocked on disks, writeback, page faults" OF_THREADS, get_disks_ratio),
+	COLUMN_N("blocked_lock_ratio", "LOCK%", VALUE_RATIO, 5, 2, "blocked on futexes" OF_THREADS,
+		 get_locks_ratio),
+	COLUMN_N("blocked_net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll" OF_THREADS,
+		 get_nets_ratio),
+	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping" OF_THREADS, get_sleeps_ratio),
 	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 6, "system calls a second",
 		 processes_get_calls_rate),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, get_p99),
@@ -112,6 +116,7 @@ const struct view view_overview_processes = {
 	.columns = process_columns, .n_columns = G_N_ELEMENTS(process_columns),
 	.default_sort = "cpu_ratio", .drill = "process", .default_by = BY_PROCESS,
 	.has_by = true, .on_screen = true, .build = processes_build,
+	.has_named = processes_has_named, .get_named = processes_get_named,
 };
 
 /* --- operations --- */

@@ -88,6 +88,11 @@ static GETTER(get_explanation)
 	return worst_explanation(&((struct phase_row *)row)->worst, rows);
 }
 
+/* A share of one part: not shown if no row has one, as of a trace without kernel events. */
+#define COLUMN_SHARE(id_, title_, w, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_RATIO, .width = w, .priority = 3, .optional = true, \
+	  .descending = true, .help = help_, .get = get_ }
+
 static const struct column columns[] = {
 	COLUMN_T("operation", "OPERATION", 12, 9, "name of the root span", get_operation),
 	COLUMN_T("operation_service", "OF", 0, 0, "service of the root span", get_operation_service),
@@ -106,14 +111,14 @@ static const struct column columns[] = {
 	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 14,
 		 "share of their parents' time that they take", get_share_of_parent),
 	COLUMNS_PARTS
-	COLUMN_N("user_ratio", "USR%", VALUE_RATIO, 4, 3, part_help(USER), get_user_ratio),
-	COLUMN_N("syscall_ratio", "SYS%", VALUE_RATIO, 4, 3, part_help(SYSCALL), get_syscall_ratio),
-	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 3, "runnable, waiting for a CPU",
+	COLUMN_SHARE("user_ratio", "USR%", 4, part_help(USER), get_user_ratio),
+	COLUMN_SHARE("syscall_ratio", "SYS%", 4, part_help(SYSCALL), get_syscall_ratio),
+	COLUMN_SHARE("runnable_ratio", "RUNQ%", 5, "runnable, waiting for a CPU",
 		 get_runq_ratio),
-	COLUMN_N("disk_ratio", "DISK%", VALUE_RATIO, 5, 3, part_help(DISK), get_disk_ratio),
-	COLUMN_N("socket_ratio", "NET%", VALUE_RATIO, 4, 3, part_help(SOCKET), get_socket_ratio),
-	COLUMN_N("futex_ratio", "FUT%", VALUE_RATIO, 4, 3, part_help(FUTEX), get_futex_ratio),
-	COLUMN_N("timer_ratio", "TMR%", VALUE_RATIO, 4, 3, part_help(TIMER), get_timer_ratio),
+	COLUMN_SHARE("disk_ratio", "DISK%", 5, part_help(DISK), get_disk_ratio),
+	COLUMN_SHARE("socket_ratio", "NET%", 4, part_help(SOCKET), get_socket_ratio),
+	COLUMN_SHARE("futex_ratio", "FUT%", 4, part_help(FUTEX), get_futex_ratio),
+	COLUMN_SHARE("timer_ratio", "TMR%", 4, part_help(TIMER), get_timer_ratio),
 	COLUMN_T("calls", "CALLS", 24, 15, "their time by system call, the largest first",
 		 get_calls),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them", get_worst_trace),

@@ -205,11 +205,13 @@ static const struct column columns[] = {
 	COLUMN_ID("pid_ns", "PIDNS", 0, 0, "inode of its pid namespace", get_pid_ns),
 	COLUMN_ID("cgroup_ns", "CGNS", 0, 0, "inode of its cgroup namespace", get_cgroup_ns),
 	COLUMN_ID("uts_ns", "UTSNS", 0, 0, "inode of its uts (hostname) namespace", get_uts_ns),
-	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU; 100 % is one CPU",
+	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU, of all its threads; 100 % is one CPU",
 		 processes_get_cpu_ratio),
-	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1, "runnable, waiting for a CPU",
+	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1,
+		 "its threads waiting for a CPU, summed; 100 % is one thread",
 		 processes_get_runq_ratio),
-	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 6, 1, "blocked, whatever on",
+	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 6, 1,
+		 "its threads blocked, summed; 100 % is one thread",
 		 processes_get_block_ratio),
 };
 
@@ -385,6 +387,9 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	mark_faults(map.rows, &range);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
+	if (map.rows->rows->len && (map.rows->missing & both) == both)
+		map.rows->about = "The trace has no kernel events: nothing is known of what they did.";
 	return map.rows;
 }
 
@@ -430,6 +435,19 @@ void processes_add_sparks(struct rows *rows, unsigned n)
 	intmap_clear(&index);
 }
 
+bool processes_has_named(const char *name)
+{
+	return common_has_named(name) || !strcmp(name, NAMED_IDLE);
+}
+
+struct value processes_get_named(const void *row, const struct rows *rows, const char *name)
+{
+	struct value cpu = get_cpu(row, rows);
+	if (strcmp(name, NAMED_IDLE) != 0)
+		return common_get_named(row, rows, name);
+	return cpu.kind == VALUE_NONE ? value_none() : value_int(VALUE_ID, !cpu.i && !ROW(row)->syscalls);
+}
+
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
 
 const struct view view_processes = {
@@ -443,4 +461,5 @@ const struct view view_processes = {
 	.reads = READS(thread) | READS(file) | READS(call) | READS(count) | READS(cpu),
 	.build = processes_build,
 	.arrange = arrange,
+	.has_named = processes_has_named, .get_named = processes_get_named,
 };

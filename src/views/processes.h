@@ -20,4 +20,10 @@ struct value processes_over_range(const struct row *row, const struct rows *rows
 void processes_add_sparks(struct rows *rows, unsigned n);
 struct rows *processes_build(const struct timeline *tl, const struct view_query *query);
 
+/* For view.has_named: kernel_thread (common.h), and idle: 1 if the row has no time on a CPU and no system call, else 0;
+ * null: unknown. */
+#define NAMED_IDLE "idle"
+bool processes_has_named(const char *name);
+struct value processes_get_named(const void *row, const struct rows *rows, const char *name);
+
 #endif

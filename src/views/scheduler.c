@@ -9,6 +9,8 @@ struct sched_row {
 	struct common c;		/* latency: from wakeup to running */
 	int32_t cpu;			/* -1: several */
 	int32_t prio;			/* PRIO_SEVERAL: several; SCHED_PRIO_NONE: unknown */
+	int32_t prio_low, prio_high;	/* of all that are known; SCHED_PRIO_NONE: none */
+	const char *prios;		/* "-2..20", if there are several */
 	uint64_t switches, preemptions, migrations, moves;
 	bool migrations_known;
 	struct hist preempted;		/* used only while cells are summed */
@@ -28,6 +30,11 @@ static GETTER(get_prio)
 	int32_t prio = ROW(row)->prio;
 	return prio == PRIO_SEVERAL || prio == SCHED_PRIO_NONE ? value_none() :
 		value_int(VALUE_ID, prio);
+}
+
+static GETTER(get_prios)
+{
+	return value_text(ROW(row)->prios);
 }
 
 static struct value of_switches(const struct row *row, const struct rows *rows, uint64_t n)
@@ -106,7 +113,9 @@ static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
 	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer records it (20 is nice 0, below 0 "
-		  "is real time); null: several", get_prio),
+		  "is real time); null: several, see prios", get_prio),
+	COLUMN_OPTIONAL("prios", "PRIOS", VALUE_TEXT, 8, 5, "lowest and highest of several priorities, as -2..20",
+			get_prios),
 	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
 	COLUMN_FLEX("comm", "NAME", 10, "name of the thread or process", get_comm),
@@ -158,7 +167,7 @@ static void fill(struct sched_row *r, struct rows *rows, const struct sched_cell
 {
 	enum view_by by = rows->query.by;
 	r->cpu = c->cpu;
-	r->prio = c->prio;
+	r->prio = r->prio_low = r->prio_high = c->prio;
 	r->migrations_known = timeline_has_event(rows->tl, "sched_migrate_task");
 	if (by <= BY_THREAD || by == BY_CONTAINER) {
 		group_fill(&r->c, rows, c->thread);
@@ -182,6 +191,11 @@ static void add_cell(struct row_map *map, const struct sched_cell *c)
 		r->cpu = -1;
 	if (r->prio != c->prio)
 		r->prio = PRIO_SEVERAL;
+	if (c->prio != SCHED_PRIO_NONE) {
+		bool first = r->prio_low == SCHED_PRIO_NONE;
+		r->prio_low = first ? c->prio : MIN(r->prio_low, c->prio);
+		r->prio_high = first ? c->prio : MAX(r->prio_high, c->prio);
+	}
 	r->switches += c->switches;
 	r->preemptions += c->preemptions;
 	r->migrations += c->migrations;
@@ -213,6 +227,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct sched_row *r = map.rows->rows->pdata[i];
 		r->again = stat_of(&r->preempted);
+		if (r->prio_low < r->prio_high) {
+			g_autofree char *prios = g_strdup_printf("%d..%d", r->prio_low, r->prio_high);
+			r->prios = rows_text(map.rows, prios);
+		}
 		hist_clear(&r->preempted);
 	}
 	row_map_clear(&map);
@@ -233,4 +251,5 @@ const struct view view_scheduler = {
 	.has_by = true,
 	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(sched), .build = build,
+	.has_named = common_has_named, .get_named = common_get_named,
 };

@@ -88,6 +88,7 @@ struct row {
 	bool expandable;	/* in trees: has children (shown or hidden) */
 	bool ended;		/* ended in the range or before it */
 	uint8_t state;		/* enum row_state */
+	char part;			/* letter of the part whose hue a column with DRAW_CALL has; 0: none */
 	/* What Enter on this row narrows the next view to. */
 	struct view_query drill;
 };
@@ -132,8 +133,9 @@ struct rows {
 };
 
 enum column_align { ALIGN_RIGHT, ALIGN_LEFT };
-/* How the screen draws a text: as it is; its letters of parts in their colours; its digits 0 to 8 as a sparkline. */
-enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK };
+/* How the screen draws a text: as it is; its letters of parts in their colours; its digits 0 to 8 as a sparkline; as a
+ * line of the log, with hues for its name, its texts and its error. */
+enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK, DRAW_CALL };
 
 struct column {
 	const char *id;			/* "busy_ns": never changes, ends in its unit */

@@ -23,6 +23,8 @@ succeeds 0 "text" log --from +3s --to +3.2s "$demo"
 ok "a line an event, with instant, thread and CPU" \
 	sh -c "! grep -qvE '^[0-9:]{8}\.[0-9]{9} \[[^]]*/[0-9?]+\] ' '$work/out'"
 ok "calls with their descriptors' names" grep -qE '(read|write)\(fd [0-9]+ "[^"]+", count = [0-9]+' "$work/out"
+ok "flags and operations by name" grep -qE 'openat\(dfd AT_FDCWD, filename = "[^"]+", flags = O_RDONLY(\|O_[A-Z]+)*, mode = 0' "$work/out"
+ok "of futexes, too" grep -q 'op = FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, ' "$work/out"
 ok "user-space events in place" grep -q 'zipkin:timestamp: trace_name = ' "$work/out"
 ok "nothing else is said" [ ! -s "$work/err" ]
 cp "$work/out" "$work/native"
@@ -36,6 +38,8 @@ ok "json: calls" json "any(l['kind'] == 'call' and l['state'] == 'whole' and l['
 succeeds 0 "filters" log --format json --filter 'name == openat && ret < 0' "$demo"
 ok "filters: only these" json "all(l['name'] == 'openat' and l['ret'] < 0 and l['error'] for l in lines)"
 ok "errors have names" json "any(l['error'] == 'ENOENT' for l in lines)"
+succeeds 0 "numbers of flags in filters" log --format json --filter 'name == futex && arg.op == 393' "$demo"
+ok "and in JSON" json "lines and all(l['args']['op'] == 393 for l in lines)"
 succeeds 0 "the demo" log --demo --filter 'error == ENOENT'
 ok "as strace has them" grep -q -- '= -1 ENOENT (No such file or directory) <' "$work/out"
 

@@ -255,6 +255,8 @@ overview,table,waterfall | search | | Enter:apply
 overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
 overview | sort-right | | sorted by REQS
+table | pan-left | | from their beginning
+table | pan-right | | 246 …mbd
 table | sort-right | | sorted by RUNQ%
 overview | invert | > | lowest first
 table | invert | | lowest first
@@ -268,6 +270,7 @@ overview,table | untag | Space | -1 tagged
 waterfall | untag | Space | 1 row untagged
 overview | only-tagged | Space | -96.3ms
 table | only-tagged | Space | -stored
+overview,table | hide | | kernel threads are hidden
 overview,table | columns | | Columns of
 overview,table | sort-menu | | Enter chooses
 overview | clear | \ thumb Enter | -filter: thumb

@@ -119,8 +119,8 @@ result $? "gives the terminal back"
 pick() { # pick TITLE: the view of this title from the list
 	keys F2
 	wait_for "Views: Enter opens one" || return 1
-	keys g
-	until shows "▶$1" || shows "▶  $1"; do keys j; sleep 0.05; done
+	keys Home
+	until shows "▶$1" || shows "▶  $1"; do keys Down; sleep 0.05; done
 	keys Enter
 }
 rows_of() { t capture-pane -p -t now | sed -n "s/^$1: \([0-9]*\) rows* .*/\1/p"; }

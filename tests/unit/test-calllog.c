@@ -172,11 +172,11 @@ static void test_held(void)
 	o.hold = 2;
 	g_autofree char *got = run(slow, &o, NULL, false);
 	g_assert_cmpstr(got, ==,
-		"00:00:00.000000001 [? 1/0] futex(op = 0 <unfinished ...>\n"
+		"00:00:00.000000001 [? 1/0] futex(op = FUTEX_WAIT <unfinished ...>\n"
 		"00:00:00.000000002 [? 9/1] a:b\n"
 		"00:00:00.000000003 [? 9/1] a:b\n"
 		"00:00:00.000000004 [? 9/1] a:b\n"
-		"00:00:00.000000009 [? 1/0] <... futex resumed>op = 0) = 0 <0.000000008>\n"
+		"00:00:00.000000009 [? 1/0] <... futex resumed>op = FUTEX_WAIT) = 0 <0.000000008>\n"
 		"00:00:00.000000010 [? 1/0] poll( <unfinished ...>\n"
 		"00:00:00.000000011 [? 9/1] a:b\n"
 		"00:00:00.000000012 [? 9/1] a:b\n"
@@ -186,8 +186,8 @@ static void test_held(void)
 	o.hold_ns = 2;
 	g_autofree char *by_time = run(slow, &o, "name == futex", false);
 	g_assert_cmpstr(by_time, ==,
-		"00:00:00.000000001 [? 1/0] futex(op = 0 <unfinished ...>\n"
-		"00:00:00.000000009 [? 1/0] <... futex resumed>op = 0) = 0 <0.000000008>\n");
+		"00:00:00.000000001 [? 1/0] futex(op = FUTEX_WAIT <unfinished ...>\n"
+		"00:00:00.000000009 [? 1/0] <... futex resumed>op = FUTEX_WAIT) = 0 <0.000000008>\n");
 }
 
 static void test_range(void)
@@ -198,7 +198,7 @@ static void test_range(void)
 	g_assert_cmpstr(got, ==,
 		"00:00:00.000000003 [? 9/1] a:b\n"
 		"00:00:00.000000004 [? 9/1] a:b\n"
-		"00:00:00.000000009 [? 1/0] <... futex resumed>op = 0) = 0 <0.000000008>\n"
+		"00:00:00.000000009 [? 1/0] <... futex resumed>op = FUTEX_WAIT) = 0 <0.000000008>\n"
 		"00:00:00.000000010 [? 1/0] poll() = ? <no end seen>\n");
 }
 

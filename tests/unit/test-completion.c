@@ -48,6 +48,14 @@ static void test_find(void)
 		{ "processes", "comm == thumbd) && cpu_n|", "comm == thumbd) && cpu_ns " },
 		{ "processes", "com| == x", "comm  == x" },
 		{ "processes", "\"com|", "\"com" },
+		{ "processes", "pid |", "pid  ## !=, <, <=, ==, >, >=" },
+		{ "processes", "comm i|", "comm in ( " },
+		{ "processes", "comm n|", "comm not in ( " },
+		{ "processes", "comm |", "comm  ## !=, !~, ==, =~, in (, not in (" },
+		{ "processes", "comm == thumbd |", "comm == thumbd  ## &&, ||" },
+		{ "processes", "comm == \"a b\" |", "comm == \"a b\"  ## &&, ||" },
+		{ "processes", "cpu_ns > 5 && pid |", "cpu_ns > 5 && pid  ## !=, <, <=, ==, >, >=" },
+		{ "processes", "not com|", "not comm " },
 		{ "files", "path == /|", "path == / ## " },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

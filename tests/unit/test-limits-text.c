@@ -120,7 +120,7 @@ static char *line_of(const struct field *fields, size_t n)
 	g_autoptr(GBytes) args = g_bytes_new(r.bytes->data, r.bytes->len);
 	const struct calllog_line line = { .kind = CALLLOG_EVENT, .name = "e", .args = args };
 	fields_clear(&r);
-	return logline_what(&line);
+	return logline_what(&line, true);
 }
 
 static bool log_text_bytes(uint64_t n)

@@ -351,7 +351,9 @@ static void test_cursor(void)
 		press(&f, "1\033");
 		app_key(f.app, UI_KEY_F(2));
 		app_draw(f.app);
-		press(&f, "jj");
+		app_key(f.app, UI_KEY_DOWN);
+		app_key(f.app, UI_KEY_DOWN);
+		app_draw(f.app);
 		check_selected(&f, "3 Phases");
 		stop(&f);
 	}

@@ -320,11 +320,128 @@ static void test_grows(void)
 	phase = UI_DONE;
 }
 
+/* The role of the first cell of a text on the canvas. */
+static enum role role_of_text(struct app *app, const char *text)
+{
+	g_autofree char *screen = screen_text(app);
+	g_auto(GStrv) lines = g_strsplit(screen, "\n", -1);
+
+	for (unsigned y = 0; lines[y]; y++) {
+		const char *at = strstr(lines[y], text);
+		g_autofree char *before = at ? g_strndup(lines[y], (gsize)(at - lines[y])) : NULL;
+
+		if (at)
+			return canvas_cell(app->canvas, y, (unsigned)g_utf8_strlen(before, -1))->role;
+	}
+	g_error("not on the screen: %s", text);
+}
+
+/* Names have the hue of what the call waits for, texts and errors their own; flags have names; the duration is there
+ * once. */
+static void test_hues(void)
+{
+	struct ui_options options;
+	struct timeline *tl = fake_timeline();
+	struct app *app = app_of(&options, tl);
+
+	app_key(app, 'L');
+	app_draw(app);
+	int64_t at = asked.want.at_ns;
+	g_autofree char *script = story(at);
+	app_resize(app, 45, 140);
+	answer(app, script, at, at + 60000, true);
+	g_assert_cmpint(role_of_text(app, "read(fd 5"), ==, ROLE_KEY);
+	g_assert_cmpint(role_of_text(app, "futex("), ==, theme_letter_role('f'));
+	g_assert_cmpint(role_of_text(app, "(op"), !=, theme_letter_role('f'));
+	g_assert_cmpint(role_of_text(app, "openat("), ==, theme_letter_role('D'));
+	g_assert_cmpint(role_of_text(app, "\"/nowhere\""), ==, ROLE_TITLE);
+	g_assert_cmpint(role_of_text(app, "-1 ENOENT"), ==, ROLE_ERROR);
+	g_assert_cmpint(role_of_text(app, "app:progress"), ==, ROLE_KEYNAME);
+	g_assert_cmpint(role_of_text(app, "lost 12"), ==, ROLE_MARKED);
+	g_autofree char *text = screen_text(app);
+	g_assert_nonnull(strstr(text, "futex(op = FUTEX_WAIT)"));
+	g_assert_nonnull(strstr(text, "12.0us read("));
+	g_assert_null(strstr(text, "<0.000012000>"));
+	app_free(app);
+	timeline_free(tl);
+}
+
+/* Enter on a file or an event: the log, of its calls or events only; and Tab knows what its lines have. */
+static void test_of_row(void)
+{
+	static const struct { char key; const char *filter; } rows[] = { { '6', "file == \"" }, { '9', "name == \"" } };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct ui_options options;
+		struct timeline *tl = fake_timeline();
+		struct app *app = app_of(&options, tl);
+
+		app_key(app, rows[i].key);
+		app_draw(app);
+		app_key(app, UI_KEY_ENTER);
+		app_draw(app);
+		g_assert_true(app_place(app)->view == &view_log);
+		g_assert_true(g_str_has_prefix(app_place(app)->filter, rows[i].filter));
+		g_assert_cmpint(asked.want.ask, ==, ASK_AFTER);
+		g_autofree char *script = story(asked.want.at_ns);
+		answer(app, script, asked.want.at_ns, asked.want.at_ns + 60000, true);
+		app_key(app, 'u');
+		app_draw(app);
+		g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 7);
+		app_key(app, '\\');
+		for (const char *key = "error == E\t\r"; *key; key++)
+			app_key(app, *key);
+		app_draw(app);
+		g_assert_cmpstr(app_place(app)->filter, ==, "error == ENOENT");
+		g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 1);
+		app_free(app);
+		timeline_free(tl);
+	}
+}
+
+/* [ and ] scroll the long texts, as far as the longest of those shown. */
+static void test_pan(void)
+{
+	struct ui_options options;
+	struct timeline *tl = fake_timeline();
+	struct app *app = app_of(&options, tl);
+
+	app_key(app, 'L');
+	app_draw(app);
+	int64_t at = asked.want.at_ns;
+	g_autofree char *script = story(at);
+	answer(app, script, at, at + 60000, true);
+	g_autofree char *begin = screen_text(app);
+	g_assert_null(strstr(begin, "= 64"));
+	app_key(app, ']');
+	g_autofree char *right = screen_text(app);
+	g_assert_nonnull(strstr(right, "\xe2\x80\xa6sets/big_buck_"));
+	g_assert_cmpint(role_of_text(app, "sets/big_buck_"), ==, ROLE_TITLE);
+	for (unsigned i = 0; i < 20; i++) {
+		app_draw(app);
+		app_key(app, ']');
+	}
+	g_assert_nonnull(strstr(app->message, "ends here"));
+	const struct table *t = &nav_top(&app->nav)->table[PANE_MAIN];
+	g_assert_cmpuint(t->pan, ==, t->hidden);
+	for (unsigned i = 0; i < 30; i++)
+		app_key(app, '[');
+	g_assert_nonnull(strstr(app->message, "from their beginning"));
+	g_clear_pointer(&app->message, g_free);
+	g_autofree char *back = screen_text(app);
+	g_assert_cmpstr(back, ==, begin);
+	app_free(app);
+	timeline_free(tl);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	timefmt_set_utc(true);
 	g_test_add_func("/screen-log/screen", test_screen);
+	g_test_add_func("/screen-log/hues", test_hues);
+	g_test_add_func("/screen-log/pan", test_pan);
+	g_test_add_func("/screen-log/of-row", test_of_row);
 	g_test_add_func("/screen-log/more", test_more);
 	g_test_add_func("/screen-log/none", test_none);
 	g_test_add_func("/log/grows", test_grows);

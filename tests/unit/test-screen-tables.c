@@ -265,6 +265,36 @@ static void test_sorted_stays(void)
 	stop(&f);
 }
 
+/* A column that was only for batch mode is shown once rows are sorted by it, whole, at any width. */
+static void test_sorted_added(void)
+{
+	struct table_layout l;
+	struct fixture f;
+
+	for (const struct view *const *v = view_all; *v; v++) {
+		struct table t = TABLE_INIT;
+
+		for (t.sort = 0; t.sort < (int)(*v)->n_columns; t.sort++) {
+			unsigned width = 60 + 20 * (unsigned)(t.sort % 5), end = 0;
+
+			table_layout(&t, *v, NULL, width, &l);
+			for (unsigned i = 0; i < l.n; i++)
+				if ((int)l.col[i].column == t.sort)
+					end = l.col[i].x + l.col[i].width;
+			if (!end || end > width)
+				g_test_message("%s: %s", (*v)->id, (*v)->columns[t.sort].id);
+			g_assert_true(end && end <= width);
+		}
+	}
+	start(&f, "4");
+	g_assert_true(has_not(&f, " CPUv"));
+	press(&f, "ogjjjjj\r");
+	g_assert_true(has(&f, "sorted by CPU, highest first") && has(&f, " CPUv"));
+	press(&f, ">");
+	g_assert_true(has(&f, "sorted by PID"));
+	stop(&f);
+}
+
 static void test_sort_menu(void)
 {
 	struct fixture f;
@@ -577,6 +607,87 @@ static void test_no_containers(void)
 	stop(&f);
 }
 
+/* Where most rows say "host", the column goes before figures do. */
+static void test_rare_container(void)
+{
+	struct fake *made = fake_new();
+	struct fixture f;
+
+	for (int32_t pid = 100; pid < 105; pid++) {
+		uint32_t thread = fake_thread(made, 0, pid, pid, "some");
+
+		fake_ns(made, thread, pid == 100 ? 4026532500u : FIRST_PID_NS, 0, 0);
+		fake_cell(fake_second(made, 0), thread)->part[PART_USER] = 300 * FAKE_MS;
+	}
+	fake_class(made, "sched_switch");
+	start_on(&f, fake_done(made), 140);
+	press(&f, "4");
+	g_assert_true(has(&f, "CONTAINER") && has(&f, "READ"));
+	app_resize(f.app, 24, 80);
+	draw(&f);
+	g_assert_true(has_not(&f, "CONTAINER") && has(&f, "READ"));
+	stop(&f);
+}
+
+/* --- kernel threads, and what opens from rows that count others --- */
+
+static void test_hide(void)
+{
+	struct fixture f;
+
+	start(&f, "4");
+	g_assert_true(has(&f, "kworker/0:1") && has(&f, "5 rows") && has(&f, "% over threads"));
+	press(&f, "K");
+	g_assert_true(has_not(&f, "kworker/0:1") && has(&f, "4 rows by process, no kernel threads (K)"));
+	press(&f, "H");
+	g_assert_true(has_not(&f, "kworker/0:1") && has_not(&f, "% over threads"));
+	press(&f, "K");
+	g_assert_true(has(&f, "no kernel or idle threads (K)"));
+	press(&f, "HHHK");
+	g_assert_true(has(&f, "kworker/0:1") && has(&f, "all processes and threads"));
+	press(&f, "9K");
+	g_assert_true(has(&f, "Events has no kernel threads to hide"));
+	stop(&f);
+}
+
+static void test_single(void)
+{
+	struct fixture f;
+
+	start(&f, "6\r");
+	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "slow");
+	g_assert_true(g_str_has_prefix(nav_top(&f.app->nav)->filter, "path == \""));
+	press(&f, "\0339\r");		/* there is no log here: the values of the row */
+	g_assert_true(popup_is_open(&f.app->popup));
+	press(&f, "\033H");
+	g_assert_true(has(&f, "by process only if asked for at the start: --view events --by process"));
+	stop(&f);
+}
+
+/* --- the list of views --- */
+
+static void test_find_view(void)
+{
+	struct fixture f;
+
+	start(&f, "4");
+	app_key(f.app, UI_KEY_F(2));
+	press(&f, "WAITED for");
+	g_assert_true(has(&f, "find: WAITED for") && has(&f, "Scheduler") && has_not(&f, "Syscalls"));
+	press(&f, "zz");
+	g_assert_true(has(&f, "no line has all these words"));
+	press(&f, "\r");
+	g_assert_true(popup_is_open(&f.app->popup));
+	press(&f, "\177\177\r");
+	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "scheduler");
+	app_key(f.app, UI_KEY_F(2));
+	press(&f, "q\177");
+	g_assert_true(has(&f, "typing finds") && has(&f, "Syscalls"));
+	press(&f, "\033");
+	g_assert_false(popup_is_open(&f.app->popup));
+	stop(&f);
+}
+
 /* --- facts --- */
 
 static void test_facts(void)
@@ -618,7 +729,12 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/nothing", test_nothing);
 	g_test_add_func("/tables/sorted-shown", test_sorted_shown);
 	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
+	g_test_add_func("/tables/sorted-added", test_sorted_added);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
+	g_test_add_func("/tables/hide", test_hide);
+	g_test_add_func("/tables/single", test_single);
+	g_test_add_func("/tables/find-view", test_find_view);
+	g_test_add_func("/tables/rare-container", test_rare_container);
 	g_test_add_func("/tables/tags", test_tags);
 	g_test_add_func("/tables/sum", test_sum);
 	g_test_add_func("/tables/save", test_save);

@@ -408,6 +408,7 @@ static struct calllog_line *line_new(struct calllog *j, enum calllog_kind kind, 
 	l->name = name;
 	l->comm = g_ref_string_acquire(j->empty_text);
 	l->host = shared_text(j->hosts, host, host_name(j, host));
+	l->machine = g_array_index(j->s->hosts, struct slice_host, host).machine;
 	return l;
 }
 

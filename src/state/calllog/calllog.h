@@ -57,6 +57,7 @@ struct calllog_line {
 	uint8_t kind, state;
 	bool has_ret;
 	bool lost;			/* a call; its exit may be among lost events */
+	uint8_t machine;		/* enum machine of the host */
 	uint32_t cpu;			/* UINT32_MAX: unknown */
 	int32_t tid, pid;		/* -1: unknown */
 	int64_t ts;			/* its place in the log, ns */
