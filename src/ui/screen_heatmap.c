@@ -21,7 +21,7 @@
 #define ABOVE 2			/* lines above the picture: completeness, metric */
 #define BELOW 4			/* below it: time, cell, legend, what is different */
 #define CELL_WIDEST 8
-#define ROW_TALLEST 3		/* of a row of durations */
+#define ROW_TALLEST 8		/* lines of a row of durations */
 #define PAGE 4			/* rows of durations */
 #define SHOWN_DURATIONS 6		/* single durations below the picture */
 #define DIFFERENCES 3
@@ -31,7 +31,8 @@ struct picture {
 	const struct heat_grid *grid;
 	const struct heat_cell **cells;	/* by column and level; NULL: empty */
 	unsigned low, n_levels;		/* the lowest level that is drawn, and how many */
-	unsigned n_columns, cell_cols, lines;
+	unsigned n_columns, cell_cols;
+	unsigned lines;			/* of all levels; the upper ones may have one more than the others */
 	unsigned y, x;			/* of the top left cell */
 	unsigned column, level;		/* selected; .level counts from .low */
 };
@@ -107,7 +108,7 @@ static bool picture_of(const struct app *app, struct place *place, struct pictur
 	picture_size(app, &cols, &lines);
 	p->n_levels = high - p->low + 1;
 	p->cell_cols = CLAMP(cols / p->n_columns, 1, CELL_WIDEST);
-	p->lines = CLAMP(lines / p->n_levels, 1, ROW_TALLEST);
+	p->lines = CLAMP(lines, p->n_levels, p->n_levels * ROW_TALLEST);
 	p->x = SCALE;
 	p->y = frame_body(app).y + ABOVE;
 	p->cells = g_new0(const struct heat_cell *, (gsize)p->n_columns * p->n_levels);
@@ -129,7 +130,12 @@ static const struct heat_cell *cell_at(const struct picture *p, unsigned column,
 
 static unsigned line_of(const struct picture *p, unsigned level)
 {
-	return p->y + (p->n_levels - 1 - level) * p->lines;
+	return p->y + (p->n_levels - 1 - level) * p->lines / p->n_levels;
+}
+
+static unsigned lines_of(const struct picture *p, unsigned level)
+{
+	return (level ? line_of(p, level - 1) : p->y + p->lines) - line_of(p, level);
 }
 
 struct corners { unsigned column[2], level[2]; };
@@ -239,8 +245,9 @@ static char value_letter(const struct heat_grid *g, const char *text, enum role 
 	return '+';
 }
 
-static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned y, unsigned x)
+static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned level, unsigned x)
 {
+	unsigned y = line_of(p, level);
 	const char *shade = shade_of(app, p->grid, cell->count);
 	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count, HEAT_LEVELS) - 1;
 	char letter[2] = { 0 };
@@ -248,7 +255,7 @@ static void draw_cell(struct app *app, const struct picture *p, const struct hea
 		letter[0] = value_letter(p->grid, cell->dominant, &role);
 	/* A gap between wide cells shows where one ends. */
 	unsigned cols = p->cell_cols > 3 ? p->cell_cols - 1 : p->cell_cols;
-	for (unsigned line = 0; line < p->lines; line++) {
+	for (unsigned line = 0; line < lines_of(p, level); line++) {
 		canvas_fill(app->canvas, y + line, x, cols, role, shade);
 		if (letter[0])
 			canvas_put(app->canvas, y + line, x, 1, role, letter);
@@ -260,10 +267,10 @@ static void draw_scale(struct app *app, const struct picture *p)
 	struct canvas *c = app->canvas;
 	for (unsigned level = 0; level < p->n_levels; level++) {
 		char text[TIMEFMT_LEN];
-		unsigned y = line_of(p, level) + p->lines - 1;
+		unsigned y = line_of(p, level) + lines_of(p, level) - 1;
 		timefmt_duration(text, latency_row_low(p->grid->bits, p->low + level));
 		canvas_put_right(c, y, 0, SCALE - 2, level == p->level ? ROLE_TITLE : ROLE_TEXT, text);
-		for (unsigned line = 0; line < p->lines; line++)
+		for (unsigned line = 0; line < lines_of(p, level); line++)
 			canvas_put(c, y - line, SCALE - 1, 1, ROLE_AXIS,
 				   !app->glyphs->utf8 ? "|" : line ? "│" : "┤");
 	}
@@ -273,7 +280,7 @@ static void draw_scale(struct app *app, const struct picture *p)
 static void draw_time(struct app *app, const struct picture *p)
 {
 	struct canvas *c = app->canvas;
-	unsigned y = p->y + p->n_levels * p->lines, width = p->n_columns * p->cell_cols, next = 0;
+	unsigned y = p->y + p->lines, width = p->n_columns * p->cell_cols, next = 0;
 	canvas_put(c, y, SCALE - 1, 1, ROLE_AXIS, app->glyphs->utf8 ? "└" : "+");
 	canvas_fill(c, y, p->x, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
 	for (unsigned column = 0; column < p->n_columns; column++) {
@@ -294,7 +301,7 @@ static void draw_cursor(struct app *app, const struct picture *p, const struct m
 	struct corners k = corners_of(p, m);
 	unsigned y = line_of(p, p->level), x = p->x + p->column * p->cell_cols;
 	for (unsigned level = k.level[0]; m->rectangle != RECTANGLE_NONE && level <= k.level[1]; level++)
-		for (unsigned line = 0; line < p->lines; line++)
+		for (unsigned line = 0; line < lines_of(p, level); line++)
 			canvas_add_attr(c, line_of(p, level) + line, p->x + k.column[0] * p->cell_cols,
 					(k.column[1] - k.column[0] + 1) * p->cell_cols, STYLE_REVERSE);
 	/* In a narrow column the brackets are beside the cell. */
@@ -411,7 +418,7 @@ static void draw_heading(struct app *app, struct place *place, const struct pict
 static void draw_hits(struct app *app, const struct picture *p)
 {
 	for (unsigned column = 0; column < p->n_columns; column++)
-		for (unsigned y = p->y; y <= p->y + p->n_levels * p->lines; y++)
+		for (unsigned y = p->y; y <= p->y + p->lines; y++)
 			canvas_hit(app->canvas, y, p->x + column * p->cell_cols, p->cell_cols, HIT_TIME, NULL,
 				   column_begin(p->grid, column));
 }
@@ -433,13 +440,12 @@ static void draw(struct app *app, struct place *place, struct box box)
 	for (unsigned column = 0; column < p.n_columns; column++)
 		for (unsigned level = 0; level < p.n_levels; level++)
 			if (cell_at(&p, column, level))
-				draw_cell(app, &p, cell_at(&p, column, level), line_of(&p, level),
-					  p.x + column * p.cell_cols);
+				draw_cell(app, &p, cell_at(&p, column, level), level, p.x + column * p.cell_cols);
 	draw_time(app, &p);
 	draw_cursor(app, &p, m);
 	draw_hits(app, &p);
 	g_autofree char *cell = cell_text(app, &p, m), *clipped = text_clip(cell, box.cols, app->glyphs->utf8);
-	unsigned y = p.y + p.n_levels * p.lines + 1;
+	unsigned y = p.y + p.lines + 1;
 	canvas_put(app->canvas, y, 0, box.cols, ROLE_WHY, clipped);
 	if (m->difference) {
 		g_autofree char *text = text_clip(m->difference, box.cols, app->glyphs->utf8);
