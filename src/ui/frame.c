@@ -524,7 +524,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	*ret_role = ROLE_DIM;
 	if (app->status.phase == UI_LOADING &&
 	    (app->status.events_per_s > 0 || *app->status.reader))
-		return loading_text(app);
+		return app->prefs->accessible ? g_strdup("loading; Esc stops it") : loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
 		missing = view_missing_text(p->view, app->main);
 	if (missing)
@@ -576,6 +576,8 @@ void frame_draw(struct app *app, struct place *p)
 		canvas_put(c, c->rows - 2, 1, c->cols - 1, ROLE_COACH,
 			   app->glyphs->utf8 ? COACH : COACH_ASCII);
 	}
+	if (app->prefs->accessible)
+		return;
 	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
 		 app->coach);
 }

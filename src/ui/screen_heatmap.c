@@ -245,7 +245,8 @@ static char value_letter(const struct heat_grid *g, const char *text, enum role 
 	return '+';
 }
 
-static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned level, unsigned x)
+static void draw_cell(struct app *app, const struct picture *p, const struct heat_cell *cell, unsigned level,
+		      unsigned x)
 {
 	unsigned y = line_of(p, level);
 	const char *shade = shade_of(app, p->grid, cell->count);

@@ -209,6 +209,14 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 	return text;
 }
 
+char *screen_timeline_text(struct app *app, struct place *p)
+{
+	struct timeline_axis a;
+	g_autofree char *text = timeline_axis(app, p, &a) ? cursor_text(app, p, &a) : NULL;
+
+	return text && *text ? text_visible(text) : NULL;
+}
+
 static void draw_lanes(struct app *app, struct place *p, const struct timeline_axis *a, struct box box)
 {
 	struct table *t = &p->table[PANE_MAIN];

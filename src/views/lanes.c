@@ -346,7 +346,8 @@ static bool any_in_container(const struct timeline *tl, const struct view_query 
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_threads; k++)
-			if (is_in_container(tl, s->threads[k].thread) && query_wants_thread(q, tl, s->threads[k].thread))
+			if (is_in_container(tl, s->threads[k].thread) &&
+			    query_wants_thread(q, tl, s->threads[k].thread))
 				return true;
 	}
 	return false;
@@ -540,7 +541,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		b.cells = query->cells;
 		b.cell_ns = span / query->cells;
 		b.from_ns = query->from_ns;
-		b.containers = (query->by == BY_THREAD || query->by == BY_PROCESS) && any_in_container(tl, query, &range);
+		b.containers = (query->by == BY_THREAD || query->by == BY_PROCESS) &&
+			any_in_container(tl, query, &range);
 	}
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
