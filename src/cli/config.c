@@ -169,6 +169,7 @@ struct prefs *config_load(const struct options *o)
 		p->mouse = o->mouse > 0;
 	p->utc = p->utc || o->utc;
 	p->ascii = p->ascii || o->ascii;
+	p->accessible = p->accessible || o->accessible;
 	if (o->memory_given)
 		p->memory = o->memory;
 	for (guint i = 0; i < p->warnings->len; i++)

@@ -995,6 +995,7 @@ static void move_words(struct options *o, struct words *w)
 	o->csv_safe = w->csv_safe;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
+	o->accessible = w->accessible;
 	o->at = g_steal_pointer(&w->at);
 	o->from = g_steal_pointer(&w->from);
 	o->to = g_steal_pointer(&w->to);

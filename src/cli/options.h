@@ -56,7 +56,7 @@ struct options {
 	unsigned *columns;		/* --columns: numbers of the view's columns, or NULL */
 	size_t n_columns;
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
-	bool each, force, utc, ascii;
+	bool each, force, utc, ascii, accessible;
 	bool align_hosts;
 	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */

@@ -28,7 +28,8 @@ struct words {
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool check;
-	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel, fail_if_incomplete;
+	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
+	bool utc, ascii, accessible;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */
 	enum command command;

@@ -2,6 +2,7 @@
 /* The screen without a terminal: see app.h. */
 #include "ui/app.h"
 
+#include "ui/accessible.h"
 #include "ui/chooser.h"
 #include "ui/commands.h"
 #include "ui/frame.h"
@@ -46,11 +47,11 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->tl = app->main = tl;
 	app->shown_range.from_ns = app->last_event_ns = app->drawn_ns = TIME_UNKNOWN;
 	app->theme = app->prefs->theme == THEME_AUTO ? THEME_DARK : app->prefs->theme;
-	app->glyphs = glyphs_get(utf8 && !options->ascii);
+	app->glyphs = glyphs_get(utf8 && !options->ascii && !app->prefs->accessible);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
 	app->messages = messages_new();
-	app->coach = options->coach;
+	app->coach = options->coach && !app->prefs->accessible;
 	app->prompt.history = app->prefs->prompt_history;
 	nav_init(&app->nav);
 	nav_set_step(&app->nav, app->prefs->step_ns);
@@ -292,7 +293,8 @@ void app_draw(struct app *app)
 	if (popup_is_open(&app->popup)) {
 		app_refresh_messages(app);
 		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);
-		bar_draw(c, c->rows - 1, app_context(app), false);
+		if (!app->prefs->accessible)
+			bar_draw(c, c->rows - 1, app_context(app), false);
 		return;
 	}
 	progressive_show_range(app);
@@ -300,6 +302,8 @@ void app_draw(struct app *app)
 	if (app->cover.kind == COVER_UNREAD)
 		unread_draw(app, p, frame_body(app));
 	else
-		screen_of(p->view)->draw(app, p, frame_body(app));
+		screen_of(p->view)->draw(app, p, frame_body(app));	/* it also asks for what is missing */
+	if (app->prefs->accessible)
+		accessible_draw(app, p, frame_body(app));
 	frame_draw(app, p);
 }

@@ -551,7 +551,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	*ret_role = ROLE_DIM;
 	if (app->status.phase == UI_LOADING &&
 	    (app->status.events_per_s > 0 || *app->status.reader))
-		return loading_text(app);
+		return app->prefs->accessible ? g_strdup("loading; Esc stops it") : loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
 		missing = view_missing_text(p->view, app->main);
 	if (missing)
@@ -649,6 +649,8 @@ void frame_draw(struct app *app, struct place *p)
 	draw_status(app, p, c->rows - (has_coach(app) ? 3 : 2));
 	if (has_coach(app))
 		draw_coach(app, c->rows - 2);
+	if (app->prefs->accessible)
+		return;
 	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
 		 has_coach(app));
 }

@@ -80,7 +80,7 @@ static void paint(struct loop *l)
 {
 	app_draw(l->app);
 	term_paint(l->app->canvas, l->app->cursor_y, l->app->cursor_x,
-		   l->app->cursor_shown || l->app->prefs->cursor);
+		   l->app->cursor_shown || l->app->prefs->cursor || l->app->prefs->accessible);
 	l->dirty = false;
 }
 

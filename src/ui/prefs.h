@@ -36,6 +36,7 @@ struct prefs {
 	int64_t step_ns;
 	bool mouse;
 	bool cursor;		/* show the terminal's cursor on the selected row */
+	bool accessible;	/* screens for screen readers (ui/accessible.h) */
 	bool utc;
 	bool ascii;
 	bool vi_keys;

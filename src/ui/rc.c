@@ -195,6 +195,7 @@ static char *write_theme(const struct prefs *p)
 	}
 SWITCH(mouse)
 SWITCH(cursor)
+SWITCH(accessible)
 SWITCH(utc)
 SWITCH(ascii)
 
@@ -274,6 +275,8 @@ static const struct setting {
 	  read_mouse, write_mouse },
 	{ "cursor", "yes or no", "show the terminal's cursor on the selected row",
 	  read_cursor, write_cursor },
+	{ "accessible", "yes or no", "text for screen readers: one fact a line, the cursor on the selected row",
+	  read_accessible, write_accessible },
 	{ "utc", "yes or no", "show times in UTC, not in local time", read_utc, write_utc },
 	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
 	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; ? and F1 are help",

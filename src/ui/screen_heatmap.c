@@ -22,7 +22,7 @@
 #define ABOVE 2			/* lines above the picture: completeness, metric */
 #define BELOW 4			/* below it: time, cell, legend, what is different */
 #define CELL_WIDEST 8
-#define ROW_TALLEST 3		/* of a row of durations */
+#define ROW_TALLEST 8		/* lines of a row of durations */
 #define PAGE 4			/* rows of durations */
 #define SHOWN_DURATIONS 6		/* single durations below the picture */
 #define DIFFERENCES 3
@@ -33,7 +33,8 @@ struct picture {
 	const struct heat_cell **cells;	/* by column and level; NULL: empty */
 	unsigned low, n_levels;		/* the lowest level that is drawn, and how many */
 	unsigned *x;			/* of each column, and the end of the last one */
-	unsigned n_columns, lines;
+	unsigned n_columns;
+	unsigned lines;			/* of all levels; the upper ones may have one more than the others */
 	unsigned y;			/* of the top cell */
 	unsigned column, level;		/* selected; .level counts from .low */
 };
@@ -139,7 +140,7 @@ static bool picture_of(struct app *app, struct place *place, struct picture *p)
 	picture_size(app, &cols, &lines);
 	p->n_levels = high - p->low + 1;
 	place_columns(app, p);
-	p->lines = CLAMP(lines / p->n_levels, 1, ROW_TALLEST);
+	p->lines = CLAMP(lines, p->n_levels, p->n_levels * ROW_TALLEST);
 	p->y = frame_body(app).y + ABOVE;
 	p->cells = g_new0(const struct heat_cell *, (gsize)p->n_columns * p->n_levels);
 	for (guint i = 0; i < rows->len; i++) {
@@ -165,7 +166,12 @@ static unsigned cols_of(const struct picture *p, unsigned column)
 
 static unsigned line_of(const struct picture *p, unsigned level)
 {
-	return p->y + (p->n_levels - 1 - level) * p->lines;
+	return p->y + (p->n_levels - 1 - level) * p->lines / p->n_levels;
+}
+
+static unsigned lines_of(const struct picture *p, unsigned level)
+{
+	return (level ? line_of(p, level - 1) : p->y + p->lines) - line_of(p, level);
 }
 
 struct corners { unsigned column[2], level[2]; };
@@ -286,7 +292,7 @@ static void draw_cell(struct app *app, const struct picture *p, unsigned column,
 		letter[0] = value_letter(p->grid, cell->dominant, &role);
 	/* A gap between wide cells shows where one ends. */
 	unsigned cols = wide > 3 ? wide - 1 : wide;
-	for (unsigned line = 0; line < p->lines; line++) {
+	for (unsigned line = 0; line < lines_of(p, level); line++) {
 		canvas_fill(app->canvas, y + line, x, cols, role, shade);
 		if (letter[0])
 			canvas_put(app->canvas, y + line, x, 1, role, letter);
@@ -298,10 +304,10 @@ static void draw_scale(struct app *app, const struct picture *p)
 	struct canvas *c = app->canvas;
 	for (unsigned level = 0; level < p->n_levels; level++) {
 		char text[TIMEFMT_LEN];
-		unsigned y = line_of(p, level) + p->lines - 1;
+		unsigned y = line_of(p, level) + lines_of(p, level) - 1;
 		timefmt_duration(text, latency_row_low(p->grid->bits, p->low + level));
 		canvas_put_right(c, y, 0, SCALE - 2, level == p->level ? ROLE_TITLE : ROLE_TEXT, text);
-		for (unsigned line = 0; line < p->lines; line++)
+		for (unsigned line = 0; line < lines_of(p, level); line++)
 			canvas_put(c, y - line, SCALE - 1, 1, ROLE_AXIS,
 				   !app->glyphs->utf8 ? "|" : line ? "│" : "┤");
 	}
@@ -319,7 +325,7 @@ static void draw_sums(struct app *app, const struct picture *p)
 		timefmt_duration(low, latency_row_low(p->grid->bits, p->low + level));
 		g_autofree char *text = g_strdup_printf("%s %s%s", timefmt_count(count, n),
 							app->glyphs->utf8 ? "≥" : ">=", low);
-		canvas_put(app->canvas, line_of(p, level) + p->lines - 1, x, app->canvas->cols - x,
+		canvas_put(app->canvas, line_of(p, level) + lines_of(p, level) - 1, x, app->canvas->cols - x,
 			   level == p->level ? ROLE_TITLE : ROLE_DIM, text);
 	}
 }
@@ -328,7 +334,7 @@ static void draw_sums(struct app *app, const struct picture *p)
 static void draw_time(struct app *app, const struct picture *p)
 {
 	struct canvas *c = app->canvas;
-	unsigned y = p->y + p->n_levels * p->lines, width = p->x[p->n_columns] - SCALE, next = 0;
+	unsigned y = p->y + p->lines, width = p->x[p->n_columns] - SCALE, next = 0;
 	canvas_put(c, y, SCALE - 1, 1, ROLE_AXIS, app->glyphs->utf8 ? "└" : "+");
 	canvas_fill(c, y, SCALE, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
 	for (unsigned column = 0; column < p->n_columns; column++) {
@@ -349,7 +355,7 @@ static void draw_cursor(struct app *app, const struct picture *p, const struct m
 	struct corners k = corners_of(p, m);
 	unsigned y = line_of(p, p->level), x = p->x[p->column], cols = cols_of(p, p->column);
 	for (unsigned level = k.level[0]; m->rectangle != RECTANGLE_NONE && level <= k.level[1]; level++)
-		for (unsigned line = 0; line < p->lines; line++)
+		for (unsigned line = 0; line < lines_of(p, level); line++)
 			canvas_add_attr(c, line_of(p, level) + line, p->x[k.column[0]],
 					p->x[k.column[1] + 1] - p->x[k.column[0]], STYLE_REVERSE);
 	/* In a narrow column the brackets are beside the cell. */
@@ -466,7 +472,7 @@ static void draw_heading(struct app *app, struct place *place, const struct pict
 static void draw_hits(struct app *app, const struct picture *p)
 {
 	for (unsigned column = 0; column < p->n_columns; column++)
-		for (unsigned y = p->y; y <= p->y + p->n_levels * p->lines; y++)
+		for (unsigned y = p->y; y <= p->y + p->lines; y++)
 			canvas_hit(app->canvas, y, p->x[column], cols_of(p, column), HIT_TIME, NULL,
 				   column_begin(p->grid, column));
 }
@@ -494,7 +500,7 @@ static void draw(struct app *app, struct place *place, struct box box)
 	draw_cursor(app, &p, m);
 	draw_hits(app, &p);
 	g_autofree char *cell = cell_text(app, &p, m), *clipped = text_clip(cell, box.cols, app->glyphs->utf8);
-	unsigned y = p.y + p.n_levels * p.lines + 1;
+	unsigned y = p.y + p.lines + 1;
 	canvas_put(app->canvas, y, 0, box.cols, ROLE_WHY, clipped);
 	if (m->difference) {
 		g_autofree char *text = text_clip(m->difference, box.cols, app->glyphs->utf8);

@@ -66,10 +66,13 @@ static void draw_lane(struct app *app, struct place *p, const struct lane_row *r
 {
 	struct canvas *c = app->canvas;
 	unsigned names = timeline_axis_name_cols(app);
-	g_autofree char *name = text_visible(r->c.name), *clipped = text_clip(name, names - 7, app->glyphs->utf8);
+	unsigned below = r->kind == LANE_THREADS && r->grouped && !r->is_container;	/* a container */
+	g_autofree char *name = text_visible(r->c.name);
+	g_autofree char *clipped = text_clip(name, names - 7 - below, app->glyphs->utf8);
 	g_autofree char *sum = lane_sum(r);
 
-	canvas_put(c, y, 1, names - 7, r->kind == LANE_THREADS ? ROLE_TEXT : ROLE_CRUMB, clipped);
+	canvas_put(c, y, 1 + below, names - 7 - below, r->kind == LANE_THREADS && !r->is_container ? ROLE_TEXT :
+		   ROLE_CRUMB, clipped);
 	canvas_put_right(c, y, names - 5, 4, ROLE_DIM, sum);
 	canvas_put(c, y, names - 1, 1, ROLE_AXIS, app->glyphs->edge);
 	lane_cells_draw(app, p->rows, r, cells, y, names);
@@ -204,6 +207,14 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 				     timefmt_duration(cell, q.to_ns - q.from_ns), r->c.name, what);
 	rows_free(rows);
 	return text;
+}
+
+char *screen_timeline_text(struct app *app, struct place *p)
+{
+	struct timeline_axis a;
+	g_autofree char *text = timeline_axis(app, p, &a) ? cursor_text(app, p, &a) : NULL;
+
+	return text && *text ? text_visible(text) : NULL;
 }
 
 static void draw_lanes(struct app *app, struct place *p, const struct timeline_axis *a, struct box box)

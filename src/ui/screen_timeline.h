@@ -14,4 +14,7 @@ bool screen_timeline_is_waiting(struct app *app);
  * another lane is selected. */
 uint32_t screen_timeline_ran(struct app *app, struct place *p);
 
+/* The line about the cell under the cursor, visible text. NULL: there is none. Free with g_free(). */
+char *screen_timeline_text(struct app *app, struct place *p);
+
 #endif

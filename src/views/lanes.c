@@ -3,6 +3,7 @@
 #include "views/lanes.h"
 
 #include "base/timefmt.h"
+#include "state/store/container.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -46,6 +47,7 @@ struct builder {
 	int64_t begin_ns;		/* of the first second */
 	int64_t from_ns, cell_ns;
 	unsigned cells;
+	bool containers;		/* lanes of containers are shown beside those of threads */
 	int64_t first, last;		/* cells that the second is shown in; first > last: none */
 };
 
@@ -312,6 +314,45 @@ static void add_thread(struct builder *b, const struct thread_cell *cell)
 	work_of(b, r)->whole.any = true;
 }
 
+/* The lane of the thread's container. */
+static void add_container(struct builder *b, const struct thread_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	uint64_t key = key_int(group_key(rows->tl, BY_CONTAINER, cell->thread), BY_CONTAINER);
+	enum view_by by = rows->query.by;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_THREADS, key, &is_new);
+	rows->query.by = BY_CONTAINER;		/* for group_fill() */
+	if (is_new) {
+		group_fill(&r->c, rows, cell->thread);
+		r->c.of_threads = r->is_container = true;
+	}
+	rows->query.by = by;
+	for (int p = 0; p < PART_N; p++)
+		if (cell->part[p])
+			ADD(b, r, part[p], cell->part[p]);
+	work_of(b, r)->whole.any = true;
+}
+
+static bool is_in_container(const struct timeline *tl, uint32_t thread)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	return t && container_of(timeline_process(tl, t->process)) > CONTAINER_HOST;
+}
+
+/* Are any of the threads that are shown in a container? */
+static bool any_in_container(const struct timeline *tl, const struct view_query *q, const struct range *range)
+{
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_threads; k++)
+			if (is_in_container(tl, s->threads[k].thread) &&
+			    query_wants_thread(q, tl, s->threads[k].thread))
+				return true;
+	}
+	return false;
+}
+
 static void add_ran_by(struct builder *b, const struct ran_cell *cell)
 {
 	uint32_t at = intmap_get(&b->map.index, lane_key(LANE_THREADS, thread_key(b, cell->thread)));
@@ -371,8 +412,11 @@ static void add_second(struct builder *b, const struct second *s)
 	for (uint32_t i = 0; machine && i < s->n_rans; i++)
 		add_ran_on(b, &s->rans[i]);
 	for (uint32_t i = 0; !of_machine(q) && i < s->n_threads; i++)
-		if (query_wants_thread(q, tl, s->threads[i].thread))
+		if (query_wants_thread(q, tl, s->threads[i].thread)) {
 			add_thread(b, &s->threads[i]);
+			if (b->containers)
+				add_container(b, &s->threads[i]);
+		}
 	for (uint32_t i = 0; !of_machine(q) && i < s->n_rans; i++)
 		if (query_wants_thread(q, tl, s->rans[i].thread))
 			add_ran_by(b, &s->rans[i]);
@@ -393,7 +437,8 @@ static void end_lanes(struct builder *b, guint from)
 		struct lane_row *r = rows->rows->pdata[i];
 		struct work *w = work_of(b, r);
 		if (r->kind == LANE_THREADS)
-			r->c.name = lane_name(rows, &r->c);
+			r->c.name = r->is_container ? r->c.container ? r->c.container : "?" : lane_name(rows, &r->c);
+		r->grouped = b->containers;
 		set_row(r, rows->tl, &w->whole);
 		if (b->cells)
 			r->begin_ns = b->begin_ns;
@@ -439,6 +484,19 @@ static void spread(struct builder *b)
 	}
 }
 
+static void sum_groups(const struct rows *rows)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct lane_row *group = rows->rows->pdata[i];
+		for (guint k = 0; group->is_container && k < rows->rows->len; k++) {
+			struct lane_row *r = rows->rows->pdata[k];
+			if (r->grouped && !g_strcmp0(r->c.container, group->c.container) &&
+			    !g_strcmp0(r->c.host, group->c.host))
+				r->group_ns = part_sum_cpu(group->c.part);
+		}
+	}
+}
+
 static int compare(const void *va, const void *vb)
 {
 	const struct lane_row *a = *(const struct lane_row *const *)va;
@@ -448,6 +506,11 @@ static int compare(const void *va, const void *vb)
 		order = g_strcmp0(a->c.host, b->c.host);
 	if (!order && a->kind == LANE_CPU)
 		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	if (!order && a->kind == LANE_THREADS && a->grouped)
+		order = a->group_ns != b->group_ns ? a->group_ns > b->group_ns ? -1 : 1 :
+			g_strcmp0(a->c.container, b->c.container);
+	if (!order && a->kind == LANE_THREADS && a->is_container != b->is_container)
+		return a->is_container ? -1 : 1;
 	/* on the screen first what ran */
 	if (!order && a->kind == LANE_THREADS && a->cells) {
 		int64_t x = part_sum_cpu(a->c.part), y = part_sum_cpu(b->c.part);
@@ -478,6 +541,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		b.cells = query->cells;
 		b.cell_ns = span / query->cells;
 		b.from_ns = query->from_ns;
+		b.containers = (query->by == BY_THREAD || query->by == BY_PROCESS) &&
+			any_in_container(tl, query, &range);
 	}
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -494,6 +559,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		row_map_clear(&b.map);
 	}
 	end_lanes(&b, done);
+	sum_groups(b.map.rows);
 	row_map_clear(&b.map);
 	g_array_unref(b.work);
 	common_finish(b.map.rows, compare);

@@ -2,7 +2,8 @@
 /*
  * The view "timeline": lanes of CPUs, threads (or processes, containers), block devices and interrupts, in cells of
  * equal length. Without query->cells it has one row for each lane and second: this is what batch mode prints, with
- * --step. With query->cells it has one row for each lane, with its sums over [from_ns, to_ns) and its cells.
+ * --step. With query->cells it has one row for each lane, with its sums over [from_ns, to_ns) and its cells; if any
+ * thread or process is in a container, also a row for each container, above its threads.
  *
  * Cells are sums of seconds, and in a window with finer steps (run/window.h) of those steps. A cell that is shorter
  * than its second has the figures of that second.
@@ -46,6 +47,9 @@ struct lane_row {
 	int64_t state_ns, total_ns;	/* of the dominant state, and all states */
 	uint32_t who;			/* CPUs: the thread that ran longest; ID_NONE: none */
 	int64_t who_ns;			/* how long it ran; of threads: on .cpu */
+	bool grouped;			/* threads: they are shown below their containers */
+	int64_t group_ns;		/* of grouped ones: CPU time of the container */
+	bool is_container;		/* of grouped ones: the lane sums a container */
 	const struct lane_cell *cells;	/* query->cells of them; NULL: none were asked for */
 	uint32_t work;			/* private */
 };

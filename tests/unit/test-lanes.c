@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The view timeline: rows of steps, cells of lanes, and ranges that no user asks for. */
 #include "lib/fake_timeline.h"
+#include "lib/sources.h"
+#include "state/slice/model.h"
 #include "views/lanes.h"
 
 #include <string.h>
@@ -103,6 +105,44 @@ static void test_text(void)
 	timeline_free(tl);
 }
 
+/* Threads of containers are below lanes of the containers, which are the rows of view_timeline by container. */
+static void test_containers(void)
+{
+	const struct model_options options = { .at_end = true };
+	struct timeline *tl = timeline_of_script(
+		"10 0 lttng_statedump_process_state tid=50 pid=50 ppid=1 name=\"sh\" type=0\n"
+		"11 0 lttng_statedump_process_pid_ns tid=50 ns_inum=4026532500 ns_level=1 vpid=7\n"
+		"12 0 lttng_statedump_process_state tid=60 pid=60 ppid=1 name=\"ls\" type=0\n"
+		"13 0 lttng_statedump_process_pid_ns tid=60 ns_inum=4026531836 ns_level=0 vpid=60\n"
+		"20 0 sched_switch prev_tid=0 prev_state=0 next_tid=50\n"
+		"40 0 sched_switch prev_tid=50 prev_state=1 next_tid=60\n"
+		"50 0 sched_switch prev_tid=60 prev_state=1 next_tid=0\n", &options);
+	struct rows *rows = build(tl, BY_THREAD, 0, 100, 10), *by = build(tl, BY_CONTAINER, 0, 100, 10);
+	const struct lane_row *below = NULL;
+	unsigned n = 0, threads = 0;
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
+
+		if (r->kind != LANE_THREADS)
+			continue;
+		below = r->is_container ? r : below;
+		g_assert_nonnull(below);
+		g_assert_cmpstr(r->c.container, ==, below->c.container);
+		if (!r->is_container) {
+			threads++;
+			continue;
+		}
+		g_assert_true(!memcmp(r->c.part, lane(by, r->c.name)->c.part, sizeof r->c.part));
+		n++;
+	}
+	g_assert_cmpuint(n, ==, 2);
+	g_assert_cmpuint(threads, ==, 2);
+	rows_free(rows);
+	rows_free(by);
+	timeline_free(tl);
+}
+
 /* Empty, reversed, one ns, years, and the ends of time: rows are rows, and cells are never outside of their array. */
 static void test_hostile(void)
 {
@@ -139,6 +179,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/lanes/steps", test_steps);
 	g_test_add_func("/lanes/cells", test_cells);
 	g_test_add_func("/lanes/text", test_text);
+	g_test_add_func("/lanes/containers", test_containers);
 	g_test_add_func("/lanes/hostile", test_hostile);
 	return g_test_run();
 }

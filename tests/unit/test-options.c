@@ -39,8 +39,8 @@ static void test_traces(void)
 	g_assert_cmpint(o.relay.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
 	options_clear(&o);
 
-	accept(&o, "--utc --ascii --color never --memory 1.5G --timeout 2 --log x --filter y a");
-	g_assert_true(o.utc && o.ascii);
+	accept(&o, "--utc --ascii --accessible --color never --memory 1.5G --timeout 2 --log x --filter y a");
+	g_assert_true(o.utc && o.ascii && o.accessible);
 	g_assert_cmpint(o.color, ==, UI_COLOR_NEVER);
 	g_assert_cmpuint(o.memory, ==, 1536u << 20);
 	g_assert_cmpint(o.relay.timeout_ms, ==, 2000);

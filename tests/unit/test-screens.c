@@ -233,6 +233,11 @@ static const struct golden {
 	{ "help-80x24", "?", 24, 80, false, false, false },
 	{ "help-140x45", "?", 45, 140, false, false, false },
 	{ "messages-80x24", "xs\ry!", 24, 80, false, false, false },
+	{ "accessible-overview", "", 24, 80, false, false, false },
+	{ "accessible-processes", "4jj", 24, 80, false, false, false },
+	{ "accessible-waterfall", "jj\r", 45, 140, false, false, false },
+	{ "accessible-timeline", "vj", 24, 80, false, false, false },
+	{ "accessible-heatmap", "i", 15, 60, false, false, false },
 	{ "too-small", "", 14, 59, false, false, false },
 	{ "much-too-small", "", 5, 20, false, false, false },
 };
@@ -240,8 +245,10 @@ static const struct golden {
 static void test_golden(const void *data)
 {
 	const struct golden *g = data;
-	struct fixture f = { .options = { .ascii = g->ascii, .live = g->live, .coach = g->coach } };
+	struct prefs *prefs = prefs_new();
+	struct fixture f = { .options = { .ascii = g->ascii, .live = g->live, .coach = g->coach, .prefs = prefs } };
 
+	prefs->accessible = g_str_has_prefix(g->name, "accessible-");
 	start(&f, g->rows, g->cols);
 	press(&f, g->keys);
 	if (!strcmp(g->name, "messages-80x24")) {
@@ -252,6 +259,7 @@ static void test_golden(const void *data)
 		check_golden(&f, g->name);
 	}
 	stop(&f);
+	prefs_free(prefs);
 }
 
 /* A request that a noisy neighbour kept from its CPU, then a lock whose holder has no span. */
