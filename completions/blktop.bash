@@ -93,7 +93,7 @@ _blktop() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W "text csv json $("${COMP_WORDS[0]}" --print-options 2>/dev/null |
+		mapfile -t COMPREPLY < <(compgen -W "text csv json folded $("${COMP_WORDS[0]}" --print-options 2>/dev/null |
 			sed -n 's/^[^\t]*\t--format\t.*://p')" -- "$cur")
 		return
 		;;

@@ -145,6 +145,8 @@
 	  "the rest is one segment", "the walk recurses") \
 	X(PATH_LOOKS, 4000000, "spans", "spans and annotations examined for one critical path", \
 	  "the rest is shown as waits", "0.5 s") \
+	X(FLAME_DEPTH, 250, "frames", "frames below each other in the view flame", \
+	  "deeper time counts for the last of them", "paths are as long; programs nest 20 spans") \
 	X(METRIC_SUMS, 1 << 18, "sums", "different values of calls that a metric is split by", \
 	  "further ones are (other)", "60 MB of memory") \
 	X(WORDS_BYTES, 16384, "bytes", "names joined in one cell: annotations, tags, services", \

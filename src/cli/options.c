@@ -556,6 +556,16 @@ static bool check_csv_safe(struct options *o, const struct words *w, GError **er
 	return true;
 }
 
+/* Folded lines are paths and times of one range, all of them. */
+static bool check_folded(const struct options *o, const struct words *w, GError **error)
+{
+	if (w->command != COMMAND_BATCH || !rows_can_fold(o->view))
+		return fail(error, "--format folded needs -b --view flame");
+	if (w->columns || w->each || o->live)
+		return fail(error, "--format folded is of one range of a recorded trace, without --columns");
+	return true;
+}
+
 static bool check_format(struct options *o, const struct words *w, GError **error)
 {
 	if (!w->format)
@@ -568,10 +578,11 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 	if (w->command != COMMAND_BATCH && w->command != COMMAND_LIST_LIMITS && !by_lines)
 		return fail(error, "--format needs -b, log, --doctor, --list-sessions, --list-limits or an --export "
 			    "option");
-	if (by_lines && g_str_equal(w->format, "csv"))
-		return fail(error, "--format takes text or json here, not 'csv'");
-	return rows_format_parse(w->format, &o->format) ||
-	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
+	if (by_lines && (g_str_equal(w->format, "csv") || g_str_equal(w->format, "folded")))
+		return fail(error, "--format takes text or json here, not '%s'", w->format);
+	if (!rows_format_parse(w->format, &o->format))
+		return fail(error, "--format takes text, csv, json or folded, not '%s'", w->format);
+	return o->format != FORMAT_FOLDED || check_folded(o, w, error);
 }
 
 /* Its requests are rows of the view traces. */

@@ -69,7 +69,7 @@ const struct option_row option_rows[] = {
 	WORD("by", 0, "BY", GROUP_PRINT, by, "process cpu ...",
 	     "sum rows by system, process, thread, cpu, priority, name, second or container; a metric by its fields"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, NULL,
-	     "text, csv or json; of exported spans:" SPAN_FORMAT_WORDS),
+	     "text, csv, json; of view flame also folded; of exported spans:" SPAN_FORMAT_WORDS),
 	FLAG("csv-safe", 0, GROUP_PRINT, csv_safe, "text csv json," SPAN_FORMAT_WORDS,
 	     "CSV for spreadsheets: quote texts; put an apostrophe before those that could be formulas"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "count only the second that contains this instant"),

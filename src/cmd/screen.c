@@ -408,11 +408,13 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
-/* By suffix: .csv, .json, else aligned text. */
-static enum rows_format format_of(const struct options *o, const char *path)
+/* By suffix: .csv, .json, .folded of a flame, else aligned text. */
+static enum rows_format format_of(const struct options *o, const struct view *v, const char *path)
 {
 	enum rows_format format = rows_format_of_path(path);
 
+	if (format == FORMAT_FOLDED && !rows_can_fold(v))
+		format = FORMAT_TEXT;
 	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
 }
 
@@ -433,7 +435,7 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
-	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, path), true);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, what->view, path), true);
 	ok = memory && fclose(memory) == 0 && ok;
 	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)

@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 /* CSV_SAFE is CSV without texts that a spreadsheet could run as formulas: see rows_print(). */
-enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_CSV_SAFE };
-/* Parses "text", "csv" or "json". */
+enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_FOLDED, FORMAT_CSV_SAFE };
+/* Parses "text", "csv", "json" or "folded". */
 bool rows_format_parse(const char *text, enum rows_format *ret);
-/* From the suffix of the path: .csv, .json, else text. */
+/* From the suffix of the path: .csv, .json, .folded, else text. */
 enum rows_format rows_format_of_path(const char *path);
 
 static inline bool rows_format_is_csv(enum rows_format format)
@@ -28,6 +28,8 @@ static inline bool rows_format_is_csv(enum rows_format format)
  * TEXT: aligned columns of raw numbers; the header names the units; nothing is truncated.
  * CSV: RFC 4180 with raw numbers, and one header line if `header` is set. CSV_SAFE: the same, but each text is quoted,
  * and a text that a spreadsheet could run as a formula has an apostrophe before it.
+ * FOLDED: lines "path self_ns", without rows whose self_ns is 0, for flamegraph.pl and speedscope. Only of views that
+ * have these columns: rows_can_fold().
  * JSON: one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
  * {"lost_events":N,"lost_packets":N,"lost_ns":N,"lost_cpus":N,"damaged_packets":N,"soft":N,"corrected":N,
@@ -41,6 +43,7 @@ static inline bool rows_format_is_csv(enum rows_format format)
  */
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
+bool rows_can_fold(const struct view *v);
 
 /* rows_print() in pieces: one header, one JSON object with the rows first and range and trust of the last piece.
  * Initialise with zeros and .format, .header. */

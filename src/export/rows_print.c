@@ -14,6 +14,7 @@
 
 static const struct { const char *id, *suffix; } formats[] = {
 	[FORMAT_TEXT] = { "text", ".txt" }, [FORMAT_CSV] = { "csv", ".csv" }, [FORMAT_JSON] = { "json", ".json" },
+	[FORMAT_FOLDED] = { "folded", ".folded" },
 };
 
 bool rows_format_parse(const char *text, enum rows_format *ret)
@@ -387,6 +388,24 @@ static void print_json_piece(FILE *out, const struct view *v, const struct rows 
 	fputs("}\n", out);
 }
 
+bool rows_can_fold(const struct view *v)
+{
+	return view_column(v, "path") >= 0 && view_column(v, "self_ns") >= 0;
+}
+
+/* Paths are safe: see views/flame.h. */
+static void print_folded(FILE *out, const struct view *v, const struct rows *rows)
+{
+	int path = view_column(v, "path"), self = view_column(v, "self_ns");
+
+	for (guint r = 0; r < rows->rows->len; r++) {
+		struct value p = cell(v, rows, r, (size_t)path), ns = cell(v, rows, r, (size_t)self);
+
+		if (p.kind == VALUE_TEXT && ns.kind == VALUE_NS && ns.i > 0)
+			fprintf(out, "%s %" G_GINT64_FORMAT "\n", p.s, ns.i);
+	}
+}
+
 static bool is_written(FILE *out)
 {
 	if (fflush(out) == 0 && !ferror(out))
@@ -404,6 +423,8 @@ bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
 		print_text(out, v, rows, p);
 	else if (p->format == FORMAT_JSON)
 		print_json_piece(out, v, rows, p, last);
+	else if (p->format == FORMAT_FOLDED)
+		print_folded(out, v, rows);
 	else
 		print_csv(out, v, rows, p->format, p->header);
 	p->begun = true;

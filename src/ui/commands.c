@@ -11,6 +11,7 @@
 #include "ui/output.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
+#include "ui/screen_flame.h"
 #include "ui/screen_timeline.h"
 #include "ui/tables.h"
 #include "ui/progressive.h"
@@ -502,7 +503,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_7] = goto_view_command, [CMD_VIEW_8] = goto_view_command, [CMD_VIEW_9] = goto_view_command,
 	[CMD_PATH] = goto_view_command, [CMD_VIEW_LIST] = goto_view_command, [CMD_VIEW_LOG] = screen_log_open,
 	[CMD_WAKER] = goto_view_command,
-	[CMD_VIEW_TIMELINE] = screen_timeline_open,
+	[CMD_VIEW_TIMELINE] = screen_timeline_open, [CMD_VIEW_FLAME] = screen_flame_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
 	[CMD_COMPARE] = compare_command,

@@ -26,6 +26,8 @@ const struct command ui_commands[CMD_N] = {
 		"Log: every call and event from this instant on, of the selected process or thread" },
 	[CMD_VIEW_TIMELINE] = { "view-timeline", "lanes", "Views",
 		"Timeline: what CPUs and threads did in this range; of tagged rows, of the selected one" },
+	[CMD_VIEW_FLAME] = { "view-flame", "flame", "Views",
+		"Flame: where the time went, of all or of the selected process, operation or trace" },
 	[CMD_VIEW_NEXT] = { "view-next", "next view", "Views", "Next view" },
 	[CMD_VIEW_PREV] = { "view-prev", "previous view", "Views", "Previous view" },
 	[CMD_DRILL] = { "drill", "open", "Why", "Open the selected row: operation, trace, details" },
@@ -110,8 +112,8 @@ const struct command ui_commands[CMD_N] = {
 		"Distribution of it; of two tagged rows side by side" },
 	[CMD_SELECT] = { "select", "select", "Why",
 		"Begin a rectangle at this cell, then end it: what is different in it; U clears it" },
-	[CMD_CURSOR_LEFT] = { "cursor-left", "cursor", "Why", "Cursor to the left: earlier" },
-	[CMD_CURSOR_RIGHT] = { "cursor-right", "cursor", "Why", "Cursor to the right: later" },
+	[CMD_CURSOR_LEFT] = { "cursor-left", "cursor", "Why", "Cursor to the left: earlier, or the frame there" },
+	[CMD_CURSOR_RIGHT] = { "cursor-right", "cursor", "Why", "Cursor to the right: later, or the frame there" },
 	[CMD_PAN_LEFT] = { "pan-left", "pan", "Why", "To the left; in tables: of long texts, as in the log" },
 	[CMD_PAN_RIGHT] = { "pan-right", "pan", "Why", "To the right, likewise" },
 	[CMD_EXPAND] = { "expand", "expand", "Why", "Show the row's children" },
@@ -177,6 +179,13 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_POPUP, UI_KEY_ENTER, CMD_DRILL, CTX_POPUP, 1, "ok" },
 	{ CTX_CHOOSER, UI_KEY_ENTER, CMD_DRILL, CTX_CHOOSER, 1, "ok" },
 	{ CTX_HEATMAP, UI_KEY_ENTER, CMD_DRILL, CTX_HEATMAP, 1, "list" },
+	{ CTX_FLAME, UI_KEY_ENTER, CMD_DRILL, CTX_FLAME, 1, "zoom" },
+	{ CTX_FLAME, UI_KEY_LEFT, CMD_CURSOR_LEFT, NO_BAR, NULL },
+	{ CTX_FLAME, UI_KEY_RIGHT, CMD_CURSOR_RIGHT, CTX_FLAME, 2, "beside" },
+	{ CTX_FLAME, '<', CMD_TIME_BACK, CTX_FLAME, 9, "time" },
+	{ CTX_FLAME, '>', CMD_TIME_FORWARD, CTX_FLAME, 9, "time" },
+	{ CTX_FLAME, 'b', CMD_GOTO, NO_BAR, NULL },
+	{ CTX_FLAME, 'H', CMD_BY, CTX_FLAME, 4, "by" },
 	{ CTX_HEATMAP, ' ', CMD_SELECT, CTX_HEATMAP, 2, NULL },
 	{ CTX_HEATMAP, UI_KEY_LEFT, CMD_CURSOR_LEFT, NO_BAR, NULL },
 	{ CTX_HEATMAP, UI_KEY_RIGHT, CMD_CURSOR_RIGHT, NO_BAR, NULL },
@@ -184,7 +193,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_HEATMAP, '>', CMD_TIME_FORWARD, CTX_HEATMAP, 9, "time" },
 	{ CTX_HEATMAP, 'b', CMD_BY, CTX_HEATMAP, 4, "by" },
 	{ CTX_HEATMAP, 'H', CMD_BY, NO_BAR, NULL },
-	{ CTX_ROWS, 'i', CMD_HEATMAP, NO_BAR, NULL },
+	{ CTX_ROWS | CTX_FLAME, 'i', CMD_HEATMAP, NO_BAR, NULL },
 	{ CTX_VIEWS, 'd', CMD_DISTRIBUTION, NO_BAR, NULL },
 	{ CTX_CHOOSER, ' ', CMD_TOGGLE, CTX_CHOOSER, 2, NULL },
 	{ CTX_CHOOSER, '[', CMD_SHIFT_UP, CTX_CHOOSER, 4, NULL },
@@ -196,6 +205,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL, 7, NULL },
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
 	{ CTX_VIEWS, 'v', CMD_VIEW_TIMELINE, CTX_WATERFALL, 11, NULL },
+	{ CTX_VIEWS, 'V', CMD_VIEW_FLAME, NO_BAR, NULL },
 	{ CTX_PAINTED | CTX_TABLE, '[', CMD_PAN_LEFT, CTX_PAINTED, 10, NULL },
 	{ CTX_PAINTED | CTX_TABLE, ']', CMD_PAN_RIGHT, CTX_PAINTED, 10, NULL },
 	{ CTX_PAINTED, 'z', CMD_ZOOM_IN, CTX_PAINTED, 6, NULL },
@@ -224,8 +234,8 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, 'F', CMD_FOLLOW, CTX_LISTS, 14, NULL },
 	{ CTX_LISTS, 'z', CMD_STEP_FINER, NO_BAR, NULL },
 	{ CTX_LISTS, 'Z', CMD_STEP_COARSER, NO_BAR, NULL },
-	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS | CTX_TIMELINE, 19, NULL },
-	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS | CTX_TIMELINE, 20, NULL },
+	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS | CTX_TIMELINE | CTX_FLAME, 19, NULL },
+	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS | CTX_TIMELINE | CTX_FLAME, 20, NULL },
 	{ CTX_VIEWS, 'R', CMD_RANGE_CLEAR, NO_BAR, NULL },
 	{ CTX_ROWS, ')', CMD_ERROR_NEXT, NO_BAR, NULL },
 	{ CTX_ROWS, '(', CMD_ERROR_PREV, NO_BAR, NULL },
@@ -262,7 +272,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_TABLE | CTX_WATERFALL, '+', CMD_EXPAND, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '-', CMD_COLLAPSE, NO_BAR, NULL },
 	{ CTX_TABLE | CTX_WATERFALL, '*', CMD_EXPAND_ALL, NO_BAR, NULL },
-	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_PAINTED | CTX_HEATMAP | CTX_POPUP | CTX_CHOOSER, 3, NULL },
+	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_PAINTED | CTX_HEATMAP | CTX_FLAME | CTX_POPUP | CTX_CHOOSER, 3, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE_CHAR, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR, NULL },
@@ -493,7 +503,7 @@ void ui_print_keys(FILE *out)
 void ui_print_bindings(FILE *out)
 {
 	static const char *const names[CTX_N] = {
-		"overview", "table", "waterfall", "popup", "prompt", "chooser", "heatmap", "timeline",
+		"overview", "table", "waterfall", "popup", "prompt", "chooser", "heatmap", "timeline", "flame",
 	};
 	size_t n;
 	const struct key_binding *all = keymap(&n);
@@ -697,7 +707,7 @@ static void add(int key, enum command_id command, unsigned contexts)
 void keymap_vi(void)
 {
 	add('h', CMD_TIME_BACK, CTX_LISTS);
-	add('h', CMD_CURSOR_LEFT, CTX_PAINTED | CTX_HEATMAP);
-	add('l', CMD_CURSOR_RIGHT, CTX_TIMELINE | CTX_HEATMAP);
+	add('h', CMD_CURSOR_LEFT, CTX_PAINTED | CTX_HEATMAP | CTX_FLAME);
+	add('l', CMD_CURSOR_RIGHT, CTX_TIMELINE | CTX_HEATMAP | CTX_FLAME);
 	add('l', CMD_TIME_FORWARD, CTX_LISTS);	/* in a waterfall: the longest child */
 }

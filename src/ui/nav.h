@@ -44,6 +44,7 @@ struct place {
 	int64_t axis_ns, cell_ns;	/* timeline (timeline_axis.h): begin and length of cells; .cell_ns 0: not
 					 * chosen yet */
 	int64_t axis_nav_ns;		/* timeline: beginning of the range for which .axis_ns was set */
+	uint64_t zoom_key;		/* flame: row.key[0] of the frame as wide as the screen; 0: that of all */
 	uint64_t select_span;		/* span to select when rows were built; 0: none */
 	int select_kind;		/* its half; -1: any */
 	int32_t select_pid, select_tid;	/* process, thread to select, likewise; -1: none */

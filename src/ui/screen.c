@@ -28,6 +28,8 @@ const struct screen *screen_of(const struct view *view)
 		return &screen_heatmap;
 	case VIEW_DISTRIBUTION:
 		return &screen_distribution;
+	case VIEW_FLAME:
+		return &screen_flame;
 	default:
 		if (view == &view_log)
 			return &screen_log;
@@ -107,7 +109,7 @@ static bool range_moved(const struct app *app, struct place *p)
 /* Is there something new? Rows of all time may take long: they are built again at most a tenth of the time. */
 static bool is_outdated(const struct app *app, const struct place *p)
 {
-	bool rests = p->view->kind == VIEW_HEATMAP &&
+	bool rests = (p->view->kind == VIEW_HEATMAP || p->view->kind == VIEW_FLAME) &&
 		     g_get_monotonic_time() - p->built_us < BUILD_REST * p->build_cost_us;
 	return p->version != timeline_version(app->tl) && !rests;
 }

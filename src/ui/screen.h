@@ -22,6 +22,7 @@ struct screen {
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
 extern const struct screen screen_process, screen_log, screen_heatmap, screen_distribution, screen_timeline;
+extern const struct screen screen_flame;
 const struct screen *screen_of(const struct view *view);
 
 /* The place on top, with its rows built for the timeline and range that are shown; never NULL. */

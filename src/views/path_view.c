@@ -7,6 +7,7 @@
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/registry.h"
+#include "views/spans.h"
 #include "views/traces.h"
 
 struct path_row {
@@ -14,6 +15,8 @@ struct path_row {
 	struct path_segment p;		/* .span is not valid */
 	int64_t since;			/* beginning of the path */
 	uint64_t trace_id, span_id;	/* of its span; 0: no span */
+	uint64_t waiter_id;		/* span of the request that waited; without hops the same span */
+	const char *waiter_kind;	/* NULL: local */
 	const char *what, *mode, *call, *path, *waker, *cpu_holder;
 };
 
@@ -91,6 +94,16 @@ static GETTER(get_span_id)
 	return ROW(row)->trace_id ? value_int(VALUE_HEX64, (int64_t)ROW(row)->span_id) : value_none();
 }
 
+static GETTER(get_waiter_id)
+{
+	return value_int(VALUE_HEX64, (int64_t)ROW(row)->waiter_id);
+}
+
+static GETTER(get_waiter_kind)
+{
+	return value_text(ROW(row)->waiter_kind);
+}
+
 static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
@@ -117,6 +130,9 @@ static const struct column columns[] = {
 	COLUMN_T("behind", "BEHIND", 0, 0, "thread that had its CPU while it was runnable", get_behind),
 	COLUMN_OPTIONAL("trace_id", "TRACE", VALUE_HEX64, 0, 0, "of the span", get_trace_id),
 	COLUMN_OPTIONAL("span_id", "ID", VALUE_HEX64, 0, 0, "the span's id", get_span_id),
+	COLUMN_BATCH_ID("waiter_span_id", "span of the request that had to wait for it; without hops the span itself",
+			get_waiter_id),
+	COLUMN_T("waiter_kind", "WAITER", 0, 0, "client or server half of that span, or null", get_waiter_kind),
 	COLUMN_CONTAINER,
 };
 
@@ -135,7 +151,7 @@ static void set_span(struct path_row *r, struct rows *rows, const struct span *s
 	r->c.row.drill.span_kind = (int)s->kind;
 }
 
-static void add_segment(struct rows *rows, const struct path_segment *p, const struct span *of)
+static void add_segment(struct rows *rows, const struct tree *t, const struct path_segment *p, const struct span *of)
 {
 	const struct timeline *tl = rows->tl;
 	const struct file_info *f = timeline_file(tl, p->file);
@@ -151,6 +167,8 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	r->since = of->begin_ns;
 	r->p = *p;
 	set_span(r, rows, p->span);
+	r->waiter_id = t->nodes[p->via].span->span_id;
+	r->waiter_kind = span_kind_name(t->nodes[p->via].span->kind);
 	r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)p->begin_ns);
 	r->c.comm = p->thread == ID_NONE ? NULL : timeline_comm(tl, p->thread, p->end_ns);
 	r->what = rows_text(rows, words);
@@ -193,7 +211,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	if (node >= 0) {
 		g_autoptr(GArray) path = path_of(h, t, node);
 		for (guint i = 0; i < path->len; i++)
-			add_segment(rows, &g_array_index(path, struct path_segment, i), t->nodes[node].span);
+			add_segment(rows, t, &g_array_index(path, struct path_segment, i), t->nodes[node].span);
 		add_sentences(rows, h, t, node);
 	}
 	common_finish(rows, compare);

@@ -19,7 +19,7 @@ static const struct question table[] = {
 	  { { TAGS, "tags of spans" }, { "ust.vtid", UST_CLOCKLESS },
 	    { "ust.vpid", "which process a span belongs to" } } },
 	{ "why", "Why was a request slow?",
-	  { "waterfall", "path", "compare" },
+	  { "waterfall", "path", "compare", "flame" },
 	  { "zipkin:timestamp", "sched_switch" },
 	  { { NEED_SYSCALLS, "what its threads were blocked in" },
 	    { WAKING, "which thread woke it, and the wait for a CPU after that" },

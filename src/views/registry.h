@@ -12,7 +12,7 @@
 	X(overview) X(traces) X(phases) X(processes) X(syscalls) X(files) X(spans) X(services) \
 	X(waterfall) X(events) X(cpus) X(devices) X(peers) X(io) X(slow) X(scheduler) X(wakers) X(interrupts) \
 	X(losses) X(path) X(open) X(slow_spans) X(compare) X(changed) X(causes) X(process) X(counters) X(alerts) \
-	X(heatmap) X(distribution) X(timeline)
+	X(heatmap) X(distribution) X(timeline) X(flame)
 #define VIEW_DECLARE_(id) extern const struct view view_##id;
 VIEW_LIST(VIEW_DECLARE_)
 

@@ -42,7 +42,7 @@ waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
-overview,table,waterfall,heatmap | view-timeline | | Timeline of threads
+overview,table,waterfall,heatmap,flame | view-timeline | | Timeline of threads
 timeline | heatmap | | Timeline has no durations
 timeline | distribution | | Timeline has no durations
 timeline | view-timeline | | same
@@ -111,6 +111,56 @@ timeline | suspend | | stopped
 timeline | quit | | left:0
 timeline | quit:Ctrl-C | | left:130
 timeline | help | | Help:
+flame | view-flame | | same
+flame | heatmap,distribution | | Flame has no durations
+flame | view-1 | | REQS REQUESTS
+flame | view-2 | | Traces
+flame | view-3 | | Phases
+flame | view-4 | | Processes
+flame | view-5 | | Syscalls
+flame | view-6 | | Files
+flame | view-7 | | Spans
+flame | view-8 | | Services
+flame | view-9 | | Events
+flame | view-list | | Views: Enter opens one
+flame | view-log | | lines, 06:08
+flame | view-next,view-prev | | -Flame of
+flame | drill | Down | zoomed to thumbnail
+flame | back | | REQS REQUESTS
+flame | cursor-left | Down Down Right | changed
+flame | cursor-right | Down Down | changed
+flame | by | | Flame of all threads
+flame | copy | | copied
+flame | save-trace | | save as trace ([statedump] DIR): blktop-trace-
+flame | save | | save as (.txt .csv .json)
+flame | next | < < | 06:08:38 PAUSED
+flame | previous | > | 06:08:38 PAUSED
+flame | time-back | | 06:08:37 PAUSED
+flame | time-forward | | 06:08:39 PAUSED
+flame | time-back-10 | | 06:08:35 PAUSED
+flame | time-forward-10 | | 06:08:40 PAUSED
+flame | goto | | Enter:apply
+flame | pause | | playing one step a second
+flame | follow | | AT THE END
+flame | range-a,range-b | | 06:08:38-06:08:39 PAUSED
+flame | range-clear | A | no range: one step is shown
+flame | up | Down | row:all requests
+flame | down | | row:thumbnail@thumbd
+flame | page-up,top | Down | row:all requests
+flame | page-down,bottom | | off:all requests
+flame | untag | | no row is tagged
+flame | facts | | Facts:
+flame | coach | | -w waker
+flame | log | | Messages
+flame | mouse | | mouse:0
+flame | snapshot | | no snapshots here
+flame | align-hosts | | no clocks to move here
+flame | write | | keeps the settings
+flame | redraw | | redrawn
+flame | suspend | | stopped
+flame | quit | | left:0
+flame | quit:Ctrl-C | | left:130
+flame | help | | Help:
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
@@ -130,6 +180,7 @@ popup | back | | -Help:
 chooser | back | | -Columns of
 overview,table,waterfall | heatmap | | a column is 1s
 overview,table,waterfall,heatmap | distribution | | SHARE%
+overview,table,waterfall,heatmap,timeline | view-flame | | Flame of
 heatmap | cursor-left | | cell 06:08:37
 heatmap | cursor-right | | cell 06:08:39
 heatmap | select | | a rectangle begins here
@@ -192,8 +243,8 @@ overview,waterfall | export-as | | Export as
 table | export-as | | cannot export: select a trace
 overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
-overview,table,waterfall,heatmap,timeline | screenshot | | save the screen as (.svg): blktop-
-overview,table,waterfall,heatmap,timeline | theme | | theme light: F8 shows the next
+overview,table,waterfall,heatmap,timeline,flame | screenshot | | save the screen as (.svg): blktop-
+overview,table,waterfall,heatmap,timeline,flame | theme | | theme light: F8 shows the next
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
@@ -365,9 +416,9 @@ settle() {
 }
 
 declare -A pressed=()
-declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i" [timeline]="v")
+declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i" [timeline]="v" [flame]="V")
 declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
-	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is" [timeline]="Timeline of")
+	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is" [timeline]="Timeline of" [flame]="Flame of")
 
 begin() { # begin CONTEXT KEYS: the story from its begin, there
 	local key

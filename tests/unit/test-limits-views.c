@@ -7,6 +7,7 @@
 #include "lib/made_alerts.h"
 #include "state/store/span_tree.h"
 #include "views/causes.h"
+#include "views/flame.h"
 #include "views/history.h"
 #include "views/metric_calls.h"
 #include "views/path.h"
@@ -192,12 +193,35 @@ static bool causes(uint64_t n)
 	return all;
 }
 
+/* Spans in each other. All time counts, however deep it is. */
+static bool flame_depth(uint64_t n)
+{
+	struct fake *f = fake_new();
+	uint32_t thread = fake_thread(f, 0, 100, 101, "worker");
+	struct view_query q = VIEW_QUERY_INIT;
+	unsigned deepest = 0;
+	fake_cell(fake_second(f, 0), thread)->part[PART_USER] = FAKE_S;
+	for (uint64_t i = 1; i <= n; i++)
+		fake_span(f, &(struct fake_span){ 1, i, i - 1, SPAN_LOCAL, "deeper", "web", thread, (int64_t)i * 1000,
+						  FAKE_S / 2 - (int64_t)i * 1000, SPAN_COMPLETE });
+	struct timeline *tl = fake_done(f);
+	struct rows *rows = view_find("flame")->build(tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct flame_row *r = rows->rows->pdata[i];
+		deepest = r->kind == FLAME_PHASE ? MAX(deepest, r->row.depth) : deepest;
+		g_assert_cmpint(i ? 0 : r->total_ns, ==, i ? 0 : FAKE_S / 2 - 2000);
+	}
+	rows_free(rows);
+	timeline_free(tl);
+	return deepest == n;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "causes", causes, 0 },
 		{ "metric-sums", metric_sums, 0 }, { "alert-values", alert_values, 0 }, { "alerts", alerts, 0 },
-		{ "path-depth", path_depth, 0 },
+		{ "path-depth", path_depth, 0 }, { "flame-depth", flame_depth, 0 },
 		{ "path-looks", path_looks, 0 }, { "words-bytes", words_bytes, 0 },
 	};
 

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* View flame: see flame.h. */
+#include "views/flame.h"
+
+#include "base/intmap.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "state/kernel/syscalls.h"
+#include "views/evicted.h"
+#include "views/path.h"
+#include "views/registry.h"
+#include "views/spans.h"
+
+#include <string.h>
+
+#define ROW(row) ((const struct flame_row *)(row))
+#define OTHER "other"			/* of a thread: outside of system calls, in no single part */
+
+const char *const flame_kind_name[FLAME_KIND_N] = {
+	[FLAME_ALL] = "all", [FLAME_HOST] = "host", [FLAME_OPERATION] = "operation", [FLAME_PHASE] = "phase",
+	[FLAME_PROCESS] = "process", [FLAME_THREAD] = "thread", [FLAME_CALL] = "call", [FLAME_PART] = "part",
+};
+
+/* ---- frames ---- */
+
+struct builder {
+	struct rows *rows;
+	GHashTable *index;		/* set of struct flame_row by parent, kind and name */
+	struct flame_row *all;
+};
+
+static guint frame_hash(const void *v)
+{
+	const struct flame_row *r = v;
+	return (g_str_hash(r->name) * 31 + g_direct_hash(r->parent)) * 31 + r->kind;
+}
+
+static gboolean frame_equal(const void *va, const void *vb)
+{
+	const struct flame_row *a = va, *b = vb;
+	return a->parent == b->parent && a->kind == b->kind && !strcmp(a->name, b->name);
+}
+
+/* The frame of that name below the parent. At LIMIT_FLAME_DEPTH it is the parent. */
+static struct flame_row *frame_of(struct builder *b, struct flame_row *parent, enum flame_kind kind, const char *name)
+{
+	const struct view_query nothing = VIEW_QUERY_INIT;
+	struct flame_row key = { .kind = kind, .name = name, .parent = parent };
+	struct flame_row *r = g_hash_table_lookup(b->index, &key);
+	if (r)
+		return r;
+	if (parent && parent->row.depth >= LIMIT_FLAME_DEPTH)
+		return parent;
+	r = g_new0(struct flame_row, 1);
+	r->kind = kind;
+	r->name = rows_text(b->rows, name);
+	r->parent = parent;
+	r->row.depth = parent ? parent->row.depth + 1 : 0;
+	r->row.key[0] = key_text(key_int(parent ? parent->row.key[0] : 0, kind), name);
+	r->row.drill = nothing;
+	if (parent)
+		parent->row.expandable = true;
+	g_ptr_array_add(b->rows->rows, r);
+	g_hash_table_add(b->index, r);
+	return r;
+}
+
+/* part PART_N: it is unknown which. */
+static void add_time(struct flame_row *r, enum part part, int64_t ns)
+{
+	r->self_ns += ns;
+	if (part < PART_N)
+		r->part[part] += ns;
+}
+
+static void add_part(struct builder *b, struct flame_row *parent, const char *name, enum part part, int64_t ns)
+{
+	if (ns > 0)
+		add_time(frame_of(b, parent, FLAME_PART, name), part, ns);
+}
+
+/* ---- requests ---- */
+
+/* "send", or "send@stored" where the service is not the parent's. */
+static char *phase_name(const struct tree *t, int root, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	bool same = node != root && !strcmp(t->nodes[t->nodes[node].parent].span->service, s->service);
+	return same || !*s->service ? g_strdup(s->name) : g_strdup_printf("%s@%s", s->name, s->service);
+}
+
+/* The frames of the nodes below `root`, indexes from it on. Free with g_free(). */
+static struct flame_row **frames_of_tree(struct builder *b, const struct tree *t, int root)
+{
+	int end = tree_end(t, root);
+	struct flame_row **frames = g_new(struct flame_row *, end - root);
+	for (int i = root; i < end; i++) {
+		g_autofree char *name = phase_name(t, root, i);
+		frames[i - root] = i == root ? frame_of(b, b->all, FLAME_OPERATION, name) :
+			frame_of(b, frames[t->nodes[i].parent - root], FLAME_PHASE, name);
+	}
+	return frames;
+}
+
+static void add_segment(struct builder *b, struct flame_row *r, const struct path_segment *p)
+{
+	const struct timeline *tl = b->rows->tl;
+	const char *call = timeline_string(tl, p->call);
+	enum part part = p->on_cpu && p->part == PART_UNKNOWN ? PART_USER : p->part;
+	if (p->depth) {
+		const char *comm = p->thread == ID_NONE ? "" : timeline_comm(tl, p->thread, p->end_ns);
+		r = frame_of(b, r, FLAME_THREAD, *comm ? comm : "?");
+	}
+	if (*call) {
+		g_autofree char *name = g_strdup_printf("%s()", call);
+		r = frame_of(b, r, FLAME_CALL, name);
+	}
+	add_part(b, r, p->on_cpu && p->part == PART_UNKNOWN ? "cpu" : part_info[part].id, part,
+		 p->end_ns - p->begin_ns);
+}
+
+static void add_request(struct builder *b, struct history *h, const struct tree *t, int root)
+{
+	g_autoptr(GArray) path = path_of(h, t, root);
+	g_autofree struct flame_row **frames = frames_of_tree(b, t, root);
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		add_segment(b, frames[p->via - root], p);
+	}
+}
+
+/* Requests that ended in the range, or those of the query's trace: roots, or spans of the query's operation. */
+static void add_trace(struct builder *b, struct history *h, const struct tree *t, const struct range *range)
+{
+	const struct view_query *q = &b->rows->query;
+	for (int i = 0; i < t->n; i++) {
+		const struct span *s = t->nodes[i].span;
+		if ((!q->operation && t->nodes[i].parent >= 0) || !query_wants_operation(q, s) ||
+		    s->state == SPAN_OPEN || (!query_has_trace(q) && !range_has_span(range, s)))
+			continue;
+		add_request(b, h, t, i);
+		i = tree_end(t, i) - 1;
+	}
+}
+
+static void add_requests(struct builder *b, const struct range *range)
+{
+	const struct view_query *q = &b->rows->query;
+	g_autoptr(blk_history) h = history_new(b->rows->tl);
+	for (size_t i = 0; i < timeline_n_traces(b->rows->tl); i++) {
+		const struct trace_info *info = timeline_trace(b->rows->tl, i);
+		if (query_has_trace(q) ? q->trace_id != info->trace_id :
+		    info->begin_ns >= range->to_ns || info->end_ns < range->from_ns)
+			continue;
+		g_autoptr(blk_tree) t = timeline_tree_new(b->rows->tl, info->trace_id);
+		add_trace(b, h, t, range);
+	}
+	evicted_describe_missing(b->rows, range, true);
+}
+
+/* ---- threads ---- */
+
+struct thread_time {
+	uint32_t thread;
+	struct flame_row *frame;
+	int64_t part[PART_N], calls_ns;	/* in the range; of that in system calls */
+};
+
+struct threads {
+	struct builder *b;
+	struct intmap index;		/* thread -> .times */
+	GArray *times;			/* struct thread_time */
+};
+
+static const char *name_of_thread(const struct builder *b, uint32_t thread)
+{
+	int64_t until = b->rows->query.to_ns ? b->rows->query.to_ns : INT64_MAX;
+	const char *comm = timeline_comm(b->rows->tl, thread, until);
+	return *comm ? comm : "?";
+}
+
+static struct flame_row *frame_of_thread(struct builder *b, uint32_t thread)
+{
+	const struct timeline *tl = b->rows->tl;
+	const struct thread_info *t = timeline_thread(tl, thread);
+	const struct process_info *p = t ? timeline_process(tl, t->process) : NULL;
+	const struct host_info *host = t ? timeline_host(tl, t->host) : NULL;
+	const char *process = name_of_thread(b, p && p->leader != ID_NONE ? p->leader : thread);
+	struct flame_row *r = b->all;
+	if (timeline_n_hosts(tl) > 1)
+		r = frame_of(b, r, FLAME_HOST, host ? host->name : "?");
+	r = frame_of(b, r, FLAME_PROCESS, process);
+	return b->rows->query.by == BY_PROCESS ? r : frame_of(b, r, FLAME_THREAD, name_of_thread(b, thread));
+}
+
+static struct thread_time *time_of(struct threads *t, uint32_t thread)
+{
+	uint32_t i = intmap_get(&t->index, thread);
+	if (i == INTMAP_NONE) {
+		struct thread_time fresh = { .thread = thread, .frame = frame_of_thread(t->b, thread) };
+		i = t->times->len;
+		g_array_append_val(t->times, fresh);
+		intmap_set(&t->index, thread, i);
+	}
+	return &g_array_index(t->times, struct thread_time, i);
+}
+
+/* The part that a thread blocked in the call is in; PART_N: it depends on the descriptor. */
+static enum part part_of_call(const char *name)
+{
+	const struct call_info *info = call_info(name);
+	return info->by_fd || info->cause == PART_OTHER ? PART_N : (enum part)info->cause;
+}
+
+static void add_second(struct threads *t, const struct second *s)
+{
+	struct builder *b = t->b;
+	const struct timeline *tl = b->rows->tl;
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		const struct thread_cell *c = &s->threads[i];
+		if (!query_wants_thread(&b->rows->query, tl, c->thread))
+			continue;
+		struct thread_time *time = time_of(t, c->thread);
+		for (int p = 0; p < PART_N; p++)
+			time->part[p] += c->part[p];
+	}
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct call_cell *c = &s->calls[i];
+		const char *call = timeline_string(tl, c->name);
+		if (c->busy_ns <= 0 || !query_wants_thread(&b->rows->query, tl, c->thread))
+			continue;
+		struct thread_time *time = time_of(t, c->thread);
+		g_autofree char *name = g_strdup_printf("%s()", call);
+		add_time(frame_of(b, time->frame, FLAME_CALL, name), part_of_call(call), c->busy_ns);
+		time->calls_ns += c->busy_ns;
+	}
+}
+
+/* The time outside of system calls. Of a thread with calls, only some parts are known to be outside of them. */
+static void add_rest(struct builder *b, const struct thread_time *t)
+{
+	static const enum part outside[] = { PART_USER, PART_KERNEL, PART_FAULT };
+	unsigned missing = b->rows->missing;
+	int64_t left = -t->calls_ns;
+	for (int p = 0; p < PART_N; p++)
+		left += t->part[p];
+	for (int p = 0; !t->calls_ns && p < PART_N; p++)
+		add_part(b, t->frame, part_word(missing, p), p, t->part[p]);
+	for (size_t i = 0; t->calls_ns && i < G_N_ELEMENTS(outside); i++) {
+		int64_t ns = CLAMP(t->part[outside[i]], 0, MAX(left, 0));
+		add_part(b, t->frame, part_word(missing, outside[i]), outside[i], ns);
+		left -= ns;
+	}
+	if (t->calls_ns)
+		add_part(b, t->frame, OTHER, PART_OTHER, left);
+}
+
+static void add_threads(struct builder *b, const struct range *range)
+{
+	struct threads t = { .b = b, .times = g_array_new(FALSE, FALSE, sizeof(struct thread_time)) };
+	for (size_t i = range->first; i < range->end; i++)
+		add_second(&t, timeline_second(b->rows->tl, i));
+	for (guint i = 0; i < t.times->len; i++)
+		add_rest(b, &g_array_index(t.times, struct thread_time, i));
+	g_array_unref(t.times);
+	intmap_clear(&t.index);
+}
+
+/* ---- the tree ---- */
+
+/* Most time first. */
+static int compare_siblings(const struct flame_row *a, const struct flame_row *b)
+{
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->name, b->name);
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct flame_row *a = *(const struct flame_row *const *)va, *b = *(const struct flame_row *const *)vb;
+	int deeper = (int)a->row.depth - (int)b->row.depth;
+	while (a->row.depth > b->row.depth)
+		a = a->parent;
+	while (b->row.depth > a->row.depth)
+		b = b->parent;
+	if (a == b)
+		return deeper;		/* the parent before its descendants */
+	while (a->parent != b->parent) {
+		a = a->parent;
+		b = b->parent;
+	}
+	return compare_siblings(a, b);
+}
+
+/* Frames without time are left out. */
+static void finish(struct builder *b)
+{
+	GPtrArray *rows = b->rows->rows;
+	g_autofree bool *keep = g_new(bool, rows->len + 1);
+	for (guint i = rows->len; i-- > 0;) {		/* parents were made before their children */
+		struct flame_row *r = rows->pdata[i];
+		r->total_ns += r->self_ns;
+		keep[i] = r->total_ns > 0;
+		if (!r->parent)
+			continue;
+		r->parent->total_ns += r->total_ns;
+		for (int p = 0; p < PART_N; p++)
+			r->parent->part[p] += r->part[p];
+	}
+	rows_keep(b->rows, keep);
+	g_ptr_array_sort(rows, compare);
+	for (guint i = rows->len; i-- > 0;) {
+		struct flame_row *r = rows->pdata[i];
+		r->end = MAX(r->end, i + 1);
+		if (r->parent)
+			r->parent->end = MAX(r->parent->end, r->end);
+	}
+	b->rows->tree = true;
+	b->rows->n_before_filter = rows->len;
+}
+
+/* Is it about threads? Requests are narrowed by their names alone. */
+static bool is_of_threads(const struct timeline *tl, const struct view_query *q)
+{
+	bool narrowed = q->pid >= 0 || q->tid >= 0 || q->host != ID_NONE || q->container;
+	return q->by != BY_SYSTEM || (narrowed && !query_has_trace(q) && !q->operation && !q->service) ||
+	       !timeline_has_spans(tl);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct range range = range_of(tl, query);
+	struct builder b = { .rows = rows_new(tl, query), .index = g_hash_table_new(frame_hash, frame_equal) };
+	bool of_threads = is_of_threads(tl, query);
+	b.all = frame_of(&b, NULL, FLAME_ALL, of_threads ? "all threads" : "all requests");
+	if (of_threads)
+		add_threads(&b, &range);
+	else
+		add_requests(&b, &range);
+	g_hash_table_unref(b.index);
+	finish(&b);
+	return b.rows;
+}
+
+/* ---- columns ---- */
+
+static void append_safe(GString *to, const char *name)
+{
+	gsize at = to->len;
+	text_append_visible(to, name);
+	for (; at < to->len; at++)
+		if (to->str[at] == ';')
+			to->str[at] = ':';
+}
+
+const char *flame_path(struct rows *rows, struct flame_row *r)
+{
+	g_autoptr(GString) path = NULL;
+	if (!r->parent)
+		return "";
+	if (!r->path) {
+		path = g_string_new(flame_path(rows, r->parent));
+		if (path->len)
+			g_string_append_c(path, ';');
+		append_safe(path, r->name);
+		r->path = rows_text(rows, path->str);
+	}
+	return r->path;
+}
+
+enum part flame_mainly(const struct flame_row *r)
+{
+	int64_t ns, total;
+	enum part p = part_largest(r->part, &ns, &total);
+	return total > 0 ? p : PART_N;
+}
+
+static GETTER(frame_path)
+{
+	const char *path = flame_path((struct rows *)rows, (struct flame_row *)row);
+	return *path ? value_text(path) : value_none();
+}
+
+static GETTER(frame_name)
+{
+	return value_text(ROW(row)->name);
+}
+
+static GETTER(frame_kind)
+{
+	return value_text(flame_kind_name[ROW(row)->kind]);
+}
+
+static GETTER(frame_depth)
+{
+	return value_int(VALUE_COUNT, row->depth);
+}
+
+static GETTER(frame_total)
+{
+	return value_int(VALUE_NS, ROW(row)->total_ns);
+}
+
+static GETTER(frame_self)
+{
+	return value_int(VALUE_NS, ROW(row)->self_ns);
+}
+
+static struct value share_of(const struct flame_row *r, const struct flame_row *whole)
+{
+	return whole ? value_ratio((double)r->total_ns / (double)whole->total_ns) : value_none();
+}
+
+static GETTER(frame_share)
+{
+	const struct flame_row *all = ROW(row);
+	while (all->parent)
+		all = all->parent;
+	return share_of(ROW(row), all);
+}
+
+static GETTER(frame_share_of_parent)
+{
+	return share_of(ROW(row), ROW(row)->parent);
+}
+
+static GETTER(frame_mainly)
+{
+	enum part p = flame_mainly(ROW(row));
+	return p < PART_N ? value_text(part_word(rows->missing, p)) : value_none();
+}
+
+static const struct column columns[] = {
+	COLUMN_T("kind", "KIND", 9, 3, "all, host, operation, phase, process, thread, call or part", frame_kind),
+	COLUMN_FLEX("name", "FRAME", 20, "name of the frame", frame_name),
+	COLUMN_T("path", "PATH", 0, 0, "names down to the frame, joined by ';'; null: the frame of all", frame_path),
+	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep the frame is; 0: all", frame_depth),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 0, "time in the frame and in all below it", frame_total),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 8, 1, "the total without that of the frames below it", frame_self),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "its share of all", frame_share),
+	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 2, "share of the frame above it", frame_share_of_parent),
+	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time; null: unknown", frame_mainly),
+};
+
+static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
+
+const struct view view_flame = {
+	.only = ONLY_TRACE | ONLY_SERVICE | ONLY_OPERATION | ONLY_THREADS,
+	.id = "flame", .title = "Flame", .kind = VIEW_FLAME,
+	.help = "Where the time went: of requests by operation, phase, system call and part, along their critical "
+		"paths; without spans, or by process or thread, of threads by process, thread, system call and part. "
+		"A frame is as wide as its share of the time.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "total_ns",
+	.nothing = "no request ended and no thread lived in this range", .needs = needs, .has_by = true,
+	.on_screen = true, .build = build,
+};
