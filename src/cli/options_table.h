@@ -29,6 +29,7 @@ struct words {
 	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool check;
 	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel, fail_if_incomplete;
+	bool keep_spans;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */
 	enum command command;
