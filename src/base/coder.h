@@ -45,9 +45,6 @@ void code_bool(struct coder *c, bool *v);
 void code_i64(struct coder *c, int64_t *v);
 void code_i32(struct coder *c, int32_t *v);
 void code_i16(struct coder *c, int16_t *v);
-#define CODE(c, value) _Generic((value), \
-	uint64_t: code_u64, uint32_t: code_u32, uint16_t: code_u16, uint8_t: code_u8, bool: code_bool, \
-	int64_t: code_i64, int32_t: code_i32, int16_t: code_i16)(c, &(value))
 
 /* A value of an enum, or an index: anything from n on is refused. */
 void code_below(struct coder *c, uint8_t *v, unsigned n);

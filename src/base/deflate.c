@@ -29,11 +29,12 @@ bool deflate_restore(const uint8_t *bytes, size_t n, uint8_t *to, size_t size)
 	g_autoptr(GZlibDecompressor) z = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_RAW);
 	GConverterResult st = G_CONVERTER_CONVERTED;
 	gsize got, put;
+	uint8_t beyond;		/* the end of the input may follow when `to` is full, but no more bytes */
 
 	while (st == G_CONVERTER_CONVERTED) {
-		st = g_converter_convert(G_CONVERTER(z), bytes, n, to, size, G_CONVERTER_INPUT_AT_END, &got, &put,
-					 NULL);
-		if (st == G_CONVERTER_ERROR)
+		st = g_converter_convert(G_CONVERTER(z), bytes, n, size ? to : &beyond, size ? size : 1,
+					 G_CONVERTER_INPUT_AT_END, &got, &put, NULL);
+		if (st == G_CONVERTER_ERROR || put > size)
 			return false;
 		bytes += got;
 		n -= got;
