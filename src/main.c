@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/options_table.h"
 #include "cmd/log.h"
+#include "cmd/map.h"
 #include "app/relay.h"
 #include "cmd/report.h"
 #include "cmd/save.h"
@@ -55,6 +56,8 @@ static const struct {
 	[COMMAND_EXPORT] = { .run = batch_export },
 	[COMMAND_REPORT] = { .run = report_write },
 	[COMMAND_SAVE] = { .run = save_write },
+	[COMMAND_MAP] = { .run = map_write },
+	[COMMAND_REDUCE] = { .run = map_reduce },
 	[COMMAND_DOCTOR] = { .run = doctor_run },
 	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
 	[COMMAND_SWEEP] = { .run = local_sweep },

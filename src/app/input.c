@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "export/import.h"
+#include "state/slice/slice_file.h"
 
 #include <limits.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct input {
 	gatomicrefcount refs;
 	char **paths;			/* NULL: live */
 	enum reader reader;
+	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
 	GArray *urls;			/* struct live_url */
 	struct live_options options;
@@ -228,11 +230,60 @@ static bool open_files(const struct input *in, struct job_trace *ret, GError **e
 	return ret->maker.self != NULL;
 }
 
+/* ---- slice files ---- */
+
+struct slice_input { struct slice *s; struct slice_piece piece; };
+
+static struct publication *next_of_slice(void *self, GError **error)
+{
+	struct slice_input *x = self;
+	(void)error;
+	if (!x->s)
+		return NULL;
+	x->s = slice_stitch(slice_new(true, slice_step(x->s)), x->s);
+	struct publication *p = slice_finish(x->s);
+	slice_free(g_steal_pointer(&x->s));
+	return p;
+}
+
+static char *no_messages(void *self)
+{
+	(void)self;
+	return NULL;
+}
+
+static void free_slice_input(void *self)
+{
+	struct slice_input *x = self;
+	slice_free(x->s);
+	slice_piece_clear(&x->piece);
+	g_free(x);
+}
+
+static bool open_slices(const struct input *in, struct job_trace *ret, GError **error)
+{
+	struct slice_input *x = g_new0(struct slice_input, 1);
+
+	x->s = slice_file_merge((const char *const *)in->paths, &x->piece, ret->watch, error);
+	bool same = !x->s || slice_step(x->s) == in->step_ns;
+	if (!same)
+		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
+			    "the slice was made with --step %" G_GINT64_FORMAT "ms: open it with the same",
+			    slice_step(x->s) / 1000000);
+	if (!x->s || !same) {
+		free_slice_input(x);
+		return false;
+	}
+	ret->maker = (struct job_maker){ next_of_slice, no_messages, free_slice_input, x };
+	ret->reader = g_strdup("slice files");
+	return true;
+}
+
 static bool open_trace(void *data, struct job_trace *ret, GError **error)
 {
 	const struct input *in = data;
-	bool ok = import_is_file(in->paths[0]) ? open_files(in, ret, error)
-					       : open_reader(in, ret, error);
+	bool ok = slice_file_is(in->paths[0]) ? open_slices(in, ret, error) :
+		import_is_file(in->paths[0]) ? open_files(in, ret, error) : open_reader(in, ret, error);
 	if (ok)
 		log_note("%s is read by %s", in->label, ret->reader);
 	return ok;
@@ -250,6 +301,7 @@ static void forget_source(void *data)
 struct job *input_start(struct input *in, const struct job_options *options)
 {
 	g_atomic_ref_count_inc(&in->refs);
+	in->step_ns = options->model.step_ns ? options->model.step_ns : INT64_C(1000000000);
 	return job_start(in->paths ? open_trace : open_live, in, forget_source, options);
 }
 

@@ -9,6 +9,7 @@
 #include "base/isolation.h"
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
+#include "run/map.h"
 
 /* Files that libraries open late: locales and their converters, terminal descriptions, time zones, plugins of
  * babeltrace2, and the user database (for the home directory). */
@@ -45,8 +46,12 @@ static void add_inputs(const struct options *o, GPtrArray *read)
 {
 	g_autofree char *demo = o->demo ? input_find_demo(NULL) : NULL;
 
-	for (char **p = o->paths; p && *p; p++)
+	for (char **p = o->paths; p && *p; p++) {
+		char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
 		add(read, *p);
+		if (neighbours)
+			g_ptr_array_add(read, neighbours);
+	}
 	if (demo)
 		add(read, demo);
 }

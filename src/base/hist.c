@@ -2,6 +2,8 @@
 /* Histograms: see hist.h. Sums and counts saturate instead of overflowing, so they are never negative. */
 #include "base/hist.h"
 
+#include "base/coder.h"
+
 #include <glib.h>
 #include <math.h>
 #include <string.h>
@@ -413,4 +415,65 @@ void hist_foreach(const struct hist *h, void (*visit)(void *data, unsigned bucke
 		for (unsigned i = 0; m->place[b] && i < HIST_BLOCK; i++)
 			if (m->counts[m->place[b] - 1u][i])
 				visit(data, b * HIST_BLOCK + i, m->counts[m->place[b] - 1u][i]);
+}
+
+/* ---- as bytes ---- */
+
+/* Buckets as differences of their numbers. Sums of counts may be below .count: counts saturate. */
+static void code_packed(struct coder *c, struct hist_many *m)
+{
+	uint64_t sum = 0;
+	uint32_t index = UINT32_MAX;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		uint32_t difference = m->bucket[i].index - index;
+		code_u32(c, &difference);
+		code_u32(c, &m->bucket[i].count);
+		index += difference;
+		if (!difference || difference > HIST_BUCKETS || index >= HIST_BUCKETS || !m->bucket[i].count)
+			coder_refuse(c, "a histogram is wrong");
+		m->bucket[i].index = c->fault ? 0 : index;
+		sum += m->bucket[i].count;
+	}
+	m->count -= sum;
+	code_u64(c, &m->count);
+	m->count += sum;
+	code_i64(c, &m->sum);
+	code_i64(c, &m->min);
+	code_i64(c, &m->max);
+	if (m->count < sum || m->sum < 0 || m->min < 0 || m->max < m->min)
+		coder_refuse(c, "a histogram is wrong");
+}
+
+void hist_code(struct coder *c, struct hist *h)
+{
+	struct hist packed = { 0 };
+	uint32_t n = coder_writes(c) ? h->n : 0;
+
+	if (n > HIST_FEW) {
+		hist_copy(&packed, h);
+		n = HIST_FEW + packed.many->n;
+	}
+	n = code_len(c, n, 1);
+	if (n <= HIST_FEW) {
+		h->n = n;
+		for (unsigned i = 0; i < n; i++) {
+			code_i64(c, &h->few[i]);
+			h->few[i] = MAX(h->few[i], 0);
+		}
+		return;
+	}
+	n -= HIST_FEW;
+	if (coder_writes(c)) {
+		code_packed(c, packed.many);
+		hist_clear(&packed);
+		return;
+	}
+	if (n > HIST_BUCKETS) {
+		coder_refuse(c, "a histogram is wrong");
+		n = 1;
+	}
+	*h = (struct hist){ .n = HIST_PACKED, .many = g_malloc0(packed_size(n)) };
+	h->many->n = h->many->alloc = (uint16_t)n;
+	code_packed(c, h->many);
 }

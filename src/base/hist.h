@@ -141,6 +141,8 @@ static inline void hist_unshare(struct hist *h)
 		hist_unshare_many(h);
 }
 void hist_pack(struct hist *h);				/* when nothing more will be added */
+struct coder;
+void hist_code(struct coder *c, struct hist *h);	/* writes or reads it; what is read is packed */
 void hist_clear(struct hist *h);			/* frees all; the histogram is empty */
 size_t hist_bytes(const struct hist *h);		/* allocated, struct hist not included */
 

@@ -19,6 +19,8 @@ enum command {
 	COMMAND_EXPORT,
 	COMMAND_REPORT,			/* blktop report */
 	COMMAND_SAVE,			/* blktop save */
+	COMMAND_MAP,			/* blktop map */
+	COMMAND_REDUCE,			/* blktop reduce */
 	COMMAND_DOCTOR,
 	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
 	COMMAND_SWEEP,			/* destroys sessions that a killed blktop left */

@@ -526,17 +526,17 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
 	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
-		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
+		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE || w->command == COMMAND_MAP;
 	if ((w->from || w->to) && !ranged)
-		return fail(error, "--from and --to need -b, log, report or save");
+		return fail(error, "--from and --to need -b, log, report, save or map");
 	if (w->at && !ranged && w->command != COMMAND_SCREEN)
 		return fail(error, "--at needs -b, log, report, save or the screen");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
 		o->n_seconds = DEFAULT_LISTENING;
-	if (w->step && w->command != COMMAND_BATCH && w->command != COMMAND_SCREEN)
-		return fail(error, "--step needs -b, or the screen");
+	if (w->step && w->command != COMMAND_BATCH && w->command != COMMAND_SCREEN && w->command != COMMAND_MAP)
+		return fail(error, "--step needs -b, map, or the screen");
 	if (w->step && !read_step(w->step, &o->step_ns, error))
 		return false;
 	if (w->n && !o->live && !w->each)
@@ -603,6 +603,14 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 	return !w->force || fail(error, "save has no --force: it never overwrites anything");
 }
 
+static bool check_map(struct options *o, const struct words *w, GError **error)
+{
+	if (o->live || o->demo)
+		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
+	return (w->output && *w->output) || fail(error, "%s needs -o FILE: where the slice is stored",
+						 w->command == COMMAND_MAP ? "map" : "reduce");
+}
+
 static bool read_trace(struct options *o, const char *id, GError **error)
 {
 	o->selection.trace_upper = text_id_upper(id);
@@ -618,15 +626,19 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--worst needs report");
 	if (w->statedump && w->command != COMMAND_SAVE)
 		return fail(error, "--with-statedump needs save");
+	if (w->keep_spans && w->command != COMMAND_MAP)
+		return fail(error, "--with-spans needs map");
 	if (w->with_kernel && w->command != COMMAND_EXPORT)
 		return fail(error, "--with-kernel needs an --export option");
 	if (w->command == COMMAND_REPORT)
 		return check_report(o, w, error);
 	if (w->command == COMMAND_SAVE)
 		return check_save(o, w, error);
+	if (w->command == COMMAND_MAP || w->command == COMMAND_REDUCE)
+		return check_map(o, w, error);
 	if (w->command != COMMAND_EXPORT)
 		return w->command == COMMAND_DOCTOR || !(w->output || (w->force && !w->screenshot)) ||
-		       fail(error, "-o and --force need report, save, --doctor or an --export option");
+		       fail(error, "-o and --force need report, save, map, reduce, --doctor or an --export option");
 	o->selection.with_kernel = w->with_kernel;
 	if (w->slowest && (w->span || w->trace))
 		return fail(error, "--export-slowest and --export-%s cannot be combined",
@@ -999,6 +1011,7 @@ static void move_words(struct options *o, struct words *w)
 	o->each = w->each;
 	o->force = w->force;
 	o->statedump = w->statedump;
+	o->keep_spans = w->keep_spans;
 	o->fail_if_incomplete = w->fail_if_incomplete;
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;

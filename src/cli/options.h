@@ -60,6 +60,7 @@ struct options {
 	bool align_hosts;
 	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */
+	bool keep_spans;		/* map: --with-spans */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	bool no_isolation;

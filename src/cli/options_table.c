@@ -16,6 +16,10 @@ const struct subcommand option_subcommands[] = {
 	  "print every call and event of a range, as strace does, as text or JSON lines" },
 	{ "save", COMMAND_SAVE, "TRACE_DIR... -o DIR",
 	  "save a range as a separate trace, which other programs can open" },
+	{ "map", COMMAND_MAP, "TRACE_DIR... -o FILE",
+	  "analyse a range or rotation chunks, and store the result as a slice file" },
+	{ "reduce", COMMAND_REDUCE, "SLICE... -o FILE",
+	  "merge slice files of neighbouring parts of a trace to one" },
 };
 const size_t option_n_subcommands = G_N_ELEMENTS(option_subcommands);
 
@@ -77,10 +81,12 @@ const struct option_row option_rows[] = {
 	WORD("to", 0, "T", GROUP_PRINT, to, NULL, "end of the range (end)"),
 	FLAG("with-statedump", 0, GROUP_PRINT, statedump, "14:03:05, +90s, 5%, end, @NS",
 	     "save: add the kernel's state dump, which names processes and descriptors"),
+	FLAG("with-spans", 0, GROUP_PRINT, keep_spans, NULL,
+	     "map: also store what only spans need, where this part of the trace has no spans but other parts do"),
 	WORD("step", 0, "STEP", GROUP_PRINT, step, NULL,
 	     "length of a step of --each, --at and the screen: 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m"),
 	FLAG("each", 0, GROUP_PRINT, each, NULL, "print a block for each second"),
-	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "1ms to 10m; one block each",
+	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "1ms to 10m",
 	     "end after this number of seconds"),
 	WORD("metric", 0, "METRIC", GROUP_PRINT, metric, NULL,
 	     "a metric, or its heatmap or distribution (also on the screen), split --by its fields (--list-metrics)"),

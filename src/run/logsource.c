@@ -3,6 +3,7 @@
 #include "run/logsource.h"
 
 #include "base/timefmt.h"
+#include "state/slice/slice_file.h"
 #include "trace/native/native.h"
 
 #define BUFFERS (8 << 20)
@@ -45,6 +46,8 @@ struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **
 {
 	size_t n, n_warnings;
 	const struct blk_subscription *rows = calllog_subscriptions(&n);
+	if (!slice_file_has_events(paths[0], error))
+		return NULL;
 	struct native *native = by_bt2 ? NULL : native_open(paths, rows, n, error);
 	if (!native && !by_bt2)
 		return NULL;

@@ -6,7 +6,7 @@
 
 bool pieces_are_without_spans(const struct pieces *p)
 {
-	return p->without_spans || !p->ops->has_row(p->trace, slice_row_makes_spans);
+	return p->without_spans || (!p->with_spans && !p->ops->has_row(p->trace, slice_row_makes_spans));
 }
 
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool from_start,

@@ -35,6 +35,7 @@ struct pieces {
 	const struct piece_ops *ops;
 	void *trace;
 	bool without_spans;		/* spans are not wanted */
+	bool with_spans;		/* they are, even if no event makes one, since other slices may have some */
 	uint32_t cells;			/* kinds of cells that are wanted, as in slice_read_cells() */
 };
 

@@ -9,10 +9,13 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
+#include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
 #include "trace/reader.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define S INT64_C(1000000000)
 
@@ -368,6 +371,19 @@ static bool gap_steps(uint64_t n)
 	return from == 5;
 }
 
+/* ---- slice files ---- */
+
+/* A file of holes: it is no slice, but what it is is looked at. */
+static bool slice_bytes(uint64_t n)
+{
+	g_autoptr(GError) error = NULL;
+	int fd = memfd_create("slice", MFD_CLOEXEC);
+	g_assert_cmpint(ftruncate(fd, (off_t)n), ==, 0);
+	g_assert_null(slice_file_read(fd, NULL, &error));
+	close(fd);
+	return strstr(error->message, "does not begin with") || limit_taken(error, "too large");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
@@ -376,7 +392,7 @@ int main(int argc, char **argv)
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },
-		{ "gap-steps", gap_steps, 0 },
+		{ "gap-steps", gap_steps, 0 }, { "slice-bytes", slice_bytes, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

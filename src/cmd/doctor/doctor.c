@@ -11,6 +11,7 @@
 #include "base/isolation.h"
 #include "base/timefmt.h"
 #include "live/live.h"
+#include "state/slice/slice_file.h"
 #include "trace/native/native.h"
 
 #include <string.h>
@@ -90,6 +91,8 @@ static bool hear_native(struct doctor *doc, struct native *native, GError **erro
 static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader reader,
 		       GError **error)
 {
+	if (!slice_file_has_events(paths[0], error))
+		return false;
 	if (reader == READER_BT2) {
 		g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
 		doc->d->reader = g_strdup("babeltrace2: as asked for");

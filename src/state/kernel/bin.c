@@ -61,6 +61,13 @@ void bin_free(struct bin *b)
 	g_free(b);
 }
 
+struct bin *bin_add(struct slice *s, int64_t index, int64_t after)
+{
+	struct bin *b = bin_new(s, index, after);
+	g_hash_table_insert(s->bins, &b->index, b);
+	return b;
+}
+
 struct bin *slice_bin(struct slice *s, int64_t ts)
 {
 	if (s->bin_last && ts >= s->bin_last->begin && ts < s->bin_last->end) {
@@ -76,10 +83,8 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	if (late)		/* the instant's bin was dropped: the oldest retained one is used */
 		index = s->retained_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
-	if (!b) {
-		b = bin_new(s, index, MAX(after, index + 1));
-		g_hash_table_insert(s->bins, &b->index, b);
-	}
+	if (!b)
+		b = bin_add(s, index, MAX(after, index + 1));
 	b->dirty = true;
 	if (late)
 		b->completeness.late++;

@@ -63,6 +63,8 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call);
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
+/* A new, empty bin of the slice, for the steps [index, after); it must not have one of that index. */
+struct bin *bin_add(struct slice *s, int64_t index, int64_t after);
 void bin_free(struct bin *b);
 void bin_drop_cells(struct slice *s, struct bin *b);	/* call it after the last publication */
 /* Merging slices: bin_merge() adds `from` to `into` and frees it; bin_adopt() makes b a bin of s. maps: from ids of

@@ -20,6 +20,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/slice/slice_state.h"
 
+#include "base/coder.h"
 #include "base/timefmt.h"
 
 #define SECTOR_BYTES 512
@@ -569,4 +570,30 @@ void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const u
 		blocks_apply(a, e);
 	}
 	g_array_set_size(b->blocks->stored, 0);
+}
+
+void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n_threads)
+{
+	g_assert(!g_hash_table_size(k->requests) && !k->disks->len);
+	uint32_t n = code_len(c, k->stored->len, 11);
+	for (uint32_t i = 0; i < n; i++) {
+		struct block_event e = { 0 };
+		if (coder_writes(c))
+			e = g_array_index(k->stored, struct block_event, i);
+		code_ts(c, &e.ts);
+		code_u64(c, &e.sector);
+		code_u64(c, &e.sectors);
+		code_u64(c, &e.bytes);
+		code_id(c, &e.host, n_hosts, false);
+		code_u32(c, &e.dev);
+		code_id(c, &e.thread, n_threads, true);
+		code_below(c, &e.what, BLOCK_FRONTMERGE + 1);
+		code_below(c, &e.dir, BLOCK_DIR_N);
+		code_below(c, &e.flush, BLOCK_FLUSH_ASKED + 1);
+		code_bool(c, &e.error);
+		if (c->fault)
+			return;
+		if (!coder_writes(c))
+			g_array_append_val(k->stored, e);
+	}
 }

@@ -2,6 +2,8 @@
 /* Sorted arrays of losses and of loss windows; see losses.h. */
 #include "state/kernel/losses.h"
 
+#include "base/coder.h"
+
 
 struct window { int64_t begin, end; };
 
@@ -274,4 +276,60 @@ size_t losses_bytes(const struct losses *l)
 		n += c->windows ? c->windows->len * sizeof(struct window) : 0;
 	}
 	return n;
+}
+
+/* ---- as bytes ---- */
+
+static void code_counted(struct coder *c, struct losses *l, uint32_t n_hosts)
+{
+	uint32_t n = code_len(c, l->counted->len, 9);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct loss x = { 0 };
+		if (coder_writes(c))
+			x = g_array_index(l->counted, struct loss, i);
+		code_ts(c, &x.begin);
+		code_ts(c, &x.end);
+		code_id(c, &x.host, n_hosts, false);
+		code_u32(c, &x.stream_cpu);
+		code_i32(c, &x.vpid);
+		code_i64(c, &x.earlier);
+		code_i64(c, &x.later);
+		code_bool(c, &x.kernel);
+		code_bool(c, &x.silence);
+		if (x.end < x.begin)
+			coder_refuse(c, "a loss ends before it begins");
+		if (!coder_writes(c) && !c->fault)
+			count(l, &x);
+	}
+	if (l->counted->len != n)
+		coder_refuse(c, "a loss is there twice");
+}
+
+static void code_windows(struct coder *c, struct loss_cover *cover)
+{
+	uint32_t n = code_len(c, cover->windows ? cover->windows->len : 0, 2);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct window w = { 0 };
+		if (coder_writes(c))
+			w = *window_at(cover, i);
+		code_ts(c, &w.begin);
+		code_ts(c, &w.end);
+		if (w.end < w.begin || (i && !coder_writes(c) && w.begin < window_at(cover, i - 1)->end))
+			coder_refuse(c, "losses are not in order");
+		if (c->fault)
+			return;
+		if (!coder_writes(c))
+			g_array_append_val(cover->windows, w);
+	}
+}
+
+void losses_code(struct coder *c, struct losses *l, uint32_t n_hosts)
+{
+	g_assert(!l->n_forgotten);
+	code_counted(c, l, n_hosts);
+	code_ts(c, &l->latest);
+	for (uint32_t i = 0; i < 2 * n_hosts; i++)
+		code_windows(c, cover_made(l, i / 2, i % 2));
 }

@@ -56,4 +56,8 @@ bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t fro
 void losses_forget(struct losses *l, int64_t before);
 size_t losses_bytes(const struct losses *l);
 
+struct coder;
+/* Writes or reads all losses of a slice that is not live. n_hosts: the number of its hosts. */
+void losses_code(struct coder *c, struct losses *l, uint32_t n_hosts);
+
 #endif

@@ -140,6 +140,11 @@ uint64_t slice_n_events(const struct slice *s)
 	return s->n_events;
 }
 
+int64_t slice_step(const struct slice *s)
+{
+	return s->step;
+}
+
 size_t slice_span_bytes(const struct slice *s)
 {
 	return s->annots->len * sizeof(struct annot) + strtab_bytes(s->texts);

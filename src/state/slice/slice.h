@@ -75,6 +75,7 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 struct slice *slice_stitch(struct slice *a, struct slice *b);
 
 uint64_t slice_n_events(const struct slice *s);
+int64_t slice_step(const struct slice *s);		/* ns: length of a "second" */
 size_t slice_span_bytes(const struct slice *s);		/* of what spans are made of, about */
 int64_t slice_first(const struct slice *s);		/* INT64_MAX when empty */
 int64_t slice_last(const struct slice *s);		/* INT64_MIN when empty */

@@ -2,6 +2,8 @@
 /* The tables made from the lists of schema.h, and the operations on cells of any kind. */
 #include "state/store/schema.h"
 
+#include "base/coder.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -374,4 +376,78 @@ void *cell_table_steal(struct cell_table *t, const struct cell_layout *l, uint32
 	intmap_clear(&t->map);
 	*t = (struct cell_table){ 0 };
 	return cells;
+}
+
+/* ---- as bytes ---- */
+
+static void code_element(struct coder *c, unsigned type, void *v)
+{
+	switch ((enum cell_type)type) {
+	case FIELD_U16: code_u16(c, v); break;
+	case FIELD_I16: code_i16(c, v); break;
+	case FIELD_U32: code_u32(c, v); break;
+	case FIELD_I32: code_i32(c, v); break;
+	case FIELD_U64: code_u64(c, v); break;
+	case FIELD_I64: code_i64(c, v); break;
+	case FIELD_HIST:
+	case FIELD_BYTES: g_assert_not_reached();
+	}
+}
+
+static void code_key(struct coder *c, const struct cell_field *f, void *key, const struct cell_ids *ids)
+{
+	switch ((enum cell_role)f->role) {
+	case CELL_IS_THREAD: code_id(c, key, ids->thread, true); break;
+	case CELL_IS_HOST: code_id(c, key, ids->host, false); break;
+	case CELL_IS_STRING: code_id(c, key, ids->string, false); break;
+	case CELL_IS_FILE: code_id(c, key, ids->file, true); break;
+	case CELL_IS_EVENT: code_seq(c, key); break;
+	default:
+		if (f->type == FIELD_BYTES)
+			code_bytes(c, key, f->size);
+		else
+			code_element(c, f->type, key);
+	}
+}
+
+static bool is_zero(const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+/* Most figures are 0: which ones are not comes first, as bits. Histograms, the last figures, follow. */
+static void code_figures(struct coder *c, const struct cell_layout *l, char *cell)
+{
+	const struct cell_field *end = first_hist(l);
+	uint64_t set = 0, bit = 1;
+
+	for (const struct cell_field *f = l->fields + l->n_keys; coder_writes(c) && f < end; f++)
+		for (unsigned i = 0; i < f->n; i++, bit <<= 1)
+			if (!is_zero(cell + f->offset + i * f->size, f->size))
+				set |= bit;
+	code_u64(c, &set);
+	bit = 1;
+	for (const struct cell_field *f = l->fields + l->n_keys; f < end; f++)
+		for (unsigned i = 0; i < f->n; i++, bit <<= 1)
+			if (set & bit)
+				code_element(c, f->type, cell + f->offset + i * f->size);
+	for (const struct cell_field *f = end; f < fields_end(l); f++)
+		for (unsigned i = 0; i < f->n; i++)
+			hist_code(c, hists_of(f, cell) + i);
+}
+
+void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, const struct cell_ids *ids)
+{
+	uint32_t n = code_len(c, t->n, l->n_keys + 1u);
+	g_autofree char *fresh = g_malloc0(l->size);
+
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		char *cell = coder_writes(c) ? cell_table_at(t, l, i) : cell_table_append(t, l, fresh);
+		for (unsigned k = 0; k < l->n_keys; k++)
+			code_key(c, &l->fields[k], cell + l->fields[k].offset, ids);
+		code_figures(c, l, cell);
+	}
 }

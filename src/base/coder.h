@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Turns values into bytes and back. One function describes a struct for both directions: each call writes the value,
+ * or reads it and checks it. The bytes are the same on every machine:
+ *
+ *     unsigned	7 bits a byte, the lowest first; all bytes but the last have bit 7 set (LEB128)
+ *     signed	the same of the zigzag form: 0, -1, 1, -2, ...
+ *     instant	the difference to the instant before (see code_ts())
+ *     text	its length, then its bytes
+ *
+ * After bytes were refused, every value that is read is 0, and every array is empty. So callers check .fault once, at
+ * the end. One thread at a time.
+ */
+#ifndef BLK_BASE_CODER_H
+#define BLK_BASE_CODER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct coder {
+	GByteArray *out;		/* writing: what was written; NULL: reading */
+	const uint8_t *at, *end;	/* reading: what is left */
+	const char *fault;		/* reading: why the bytes are refused; NULL: they are fine so far. Static */
+	int64_t ts;			/* the last instant */
+	uint64_t seq;			/* the last number of code_seq() */
+};
+
+static inline bool coder_writes(const struct coder *c)
+{
+	return c->out != NULL;
+}
+
+/* Refuses the bytes that are read; the first reason stays. why: static. */
+void coder_refuse(struct coder *c, const char *why);
+/* Writing: refuses what would become longer. Call it now and then. */
+void coder_bound(struct coder *c, size_t most);
+
+/* Plain values; a value that does not fit its type is refused. */
+void code_u64(struct coder *c, uint64_t *v);
+void code_u32(struct coder *c, uint32_t *v);
+void code_u16(struct coder *c, uint16_t *v);
+void code_u8(struct coder *c, uint8_t *v);
+void code_bool(struct coder *c, bool *v);
+void code_i64(struct coder *c, int64_t *v);
+void code_i32(struct coder *c, int32_t *v);
+void code_i16(struct coder *c, int16_t *v);
+
+/* A value of an enum, or an index: anything from n on is refused. */
+void code_below(struct coder *c, uint8_t *v, unsigned n);
+/* An id below n. none: UINT32_MAX is allowed, too. */
+void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none);
+/* An instant (ns), or INT64_MIN or INT64_MAX, which are a byte each. */
+void code_ts(struct coder *c, int64_t *v);
+/* A number that is near the last one. */
+void code_seq(struct coder *c, uint64_t *v);
+/* Raw bytes. */
+void code_bytes(struct coder *c, void *bytes, size_t n);
+/* A text; the reader gets a new one (never NULL, without NUL bytes) instead of *text, which is not freed. */
+void code_text(struct coder *c, char **text);
+/* Some bytes that the reader borrows from its input. most: a longer one is refused. */
+void code_slice(struct coder *c, const char **bytes, uint32_t *len, uint32_t most);
+/* The number of elements of an array, each of which has at least `least` bytes (> 0). 0 if that many cannot follow. */
+uint32_t code_len(struct coder *c, size_t n, unsigned least);
+
+/* All elements of an array of unsigned ids below n. *a may be NULL, and is NULL when it was empty. */
+void code_ids(struct coder *c, GArray **a, uint32_t n);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Maps rotation chunks and ranges to slices: see map.h. */
+#include "run/map.h"
+
+#include "run/pieces.h"
+#include "trace/native/native.h"
+
+#include <string.h>
+
+#define ERROR_QUARK g_quark_from_static_string("blk-map")
+
+/* ---- rotation chunks ---- */
+
+/* The number N of "20261121T060839+0000-20261121T060841+0000-N"; -1: it is not the name of a chunk. */
+static int64_t chunk_number(const char *name)
+{
+	static const char form[] = "ddddddddTdddddd?dddd-ddddddddTdddddd?dddd-";
+	char *end;
+
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == 'd' ? !g_ascii_isdigit(name[i]) :
+		    form[i] == '?' ? name[i] != '+' && name[i] != '-' : name[i] != form[i])
+			return -1;
+	name += sizeof form - 1;
+	guint64 n = g_ascii_isdigit(*name) ? g_ascii_strtoull(name, &end, 10) : G_MAXUINT64;
+	return n < G_MAXINT32 && !*end ? (int64_t)n : -1;
+}
+
+static int64_t number_of_path(const char *path)
+{
+	g_autofree char *name = g_path_get_basename(path);
+	return chunk_number(name);
+}
+
+char *map_chunk_parent(const char *path)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	return number_of_path(absolute) < 0 ? NULL : g_path_get_dirname(absolute);
+}
+
+/* The chunk of that number in the directory; NULL: there is none. */
+static char *find_chunk(const char *parent, int64_t number)
+{
+	g_autoptr(GDir) dir = g_dir_open(parent, 0, NULL);
+
+	for (const char *name; dir && (name = g_dir_read_name(dir));)
+		if (chunk_number(name) == number)
+			return g_build_filename(parent, name, NULL);
+	return NULL;
+}
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	int64_t x = number_of_path(*(char *const *)a), y = number_of_path(*(char *const *)b);
+	return (x > y) - (x < y);
+}
+
+/* The chunks in order. All must be of one directory and follow each other. */
+static GPtrArray *list_chunks(const char *const *paths, GError **error)
+{
+	g_autoptr(GPtrArray) chunks = g_ptr_array_new_with_free_func(g_free);
+
+	for (; *paths; paths++)
+		g_ptr_array_add(chunks, g_canonicalize_filename(*paths, NULL));
+	g_ptr_array_sort(chunks, by_number);
+	for (guint i = 1; i < chunks->len; i++) {
+		const char *a = g_ptr_array_index(chunks, i - 1), *b = g_ptr_array_index(chunks, i);
+		g_autofree char *dir = g_path_get_dirname(a), *other = g_path_get_dirname(b);
+		if (g_str_equal(dir, other) && number_of_path(a) >= 0 && number_of_path(b) == number_of_path(a) + 1)
+			continue;
+		g_set_error(error, ERROR_QUARK, 0, "cannot map %s and %s together: they are not rotation chunks that "
+			    "follow each other", a, b);
+		return NULL;
+	}
+	return g_steal_pointer(&chunks);
+}
+
+/* ---- reading ---- */
+
+static struct native *open_native(const char *const *paths, GError **error)
+{
+	size_t n_rows;
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
+	struct native *n = native_open(paths, rows, n_rows, error);
+
+	while (n && native_index(n, SIZE_MAX))
+		;
+	return n;
+}
+
+bool map_bounds(const char *const *paths, int64_t *ret_from, int64_t *ret_to, GError **error)
+{
+	g_autoptr(blk_native) n = open_native(paths, error);
+
+	if (n && native_bounds(n, ret_from, ret_to)) {
+		(*ret_to)++;		/* the last event may be at the packet's end */
+		return true;
+	}
+	if (n)
+		g_set_error(error, ERROR_QUARK, 0, "no events in %s", paths[0]);
+	return false;
+}
+
+/* Where the chunk begins (ns): its slice begins there, and that of the chunk before it ends. */
+static bool chunk_begins(const char *path, int64_t *ret, GError **error)
+{
+	const char *const paths[] = { path, NULL };
+	int64_t to;
+
+	return map_bounds(paths, ret, &to, error);
+}
+
+static struct slice *read_range(struct native *n, const struct map_plan *plan, int64_t from, int64_t to, GError **error)
+{
+	struct pieces p = pieces_native(n);
+	struct source *source = native_range(n, from, to, 0);
+	enum source_status st;
+	struct blk_batch batch;
+
+	source_stop_by(source, plan->stop);
+	p.with_spans = plan->with_spans;
+	struct slice *s = pieces_begin_slice(&p, source, false, plan->step_ns);
+	while ((st = source_next(source, &batch, error)) == SOURCE_OK)
+		slice_feed(s, &source->tables, batch.ev, batch.n);
+	source_free(source);
+	if (st == SOURCE_END)
+		return s;
+	slice_free(s);
+	return NULL;
+}
+
+/* Adds the chunk before the first one and that after the last one, if they are there, and sets the piece's ends. */
+static bool add_neighbours(GPtrArray *chunks, struct slice_piece *piece, GError **error)
+{
+	const char *first = g_ptr_array_index(chunks, 0), *last = g_ptr_array_index(chunks, chunks->len - 1);
+	g_autofree char *parent = map_chunk_parent(first);
+
+	if (!parent)
+		return true;
+	char *before = find_chunk(parent, number_of_path(first) - 1);
+	char *after = find_chunk(parent, number_of_path(last) + 1);
+	bool ok = (!before || chunk_begins(first, &piece->from, error)) &&
+		(!after || chunk_begins(after, &piece->to, error));
+	if (before)
+		g_ptr_array_insert(chunks, 0, before);
+	if (after)
+		g_ptr_array_add(chunks, after);
+	return ok;
+}
+
+struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, GError **error)
+{
+	struct slice_piece piece = { .from = plan->from, .to = plan->to };
+	g_autoptr(GPtrArray) chunks = list_chunks(plan->paths, error);
+
+	if (!chunks)
+		return NULL;
+	piece.sources = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < chunks->len; i++)
+		g_ptr_array_add(piece.sources, g_path_get_basename(g_ptr_array_index(chunks, i)));
+	bool ok = piece.from != INT64_MIN || piece.to != INT64_MAX || add_neighbours(chunks, &piece, error);
+	g_ptr_array_add(chunks, NULL);
+	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;
+	struct slice *s = n ? read_range(n, plan, piece.from, piece.to, error) : NULL;
+	if (s)
+		*ret_piece = piece;
+	else
+		slice_piece_clear(&piece);
+	return s;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sections of a slice file, except threads and CPUs: see slice_code.h. */
+#include "state/slice/slice_code.h"
+
+#include "base/limits.h"
+#include "state/kernel/bin.h"
+#include "state/kernel/block.h"
+#include "state/kernel/coverage.h"
+#include "state/kernel/sched.h"
+#include "state/slice/slice_file.h"
+#include "state/spans/annot.h"
+
+/* ---- summary ---- */
+
+static void count_ids(const struct slice *s, struct slice_counts *n)
+{
+	*n = (struct slice_counts){
+		.piece = n->piece, .strings = strtab_n(s->strings), .texts = strtab_n(s->texts), .hosts = s->hosts->len,
+		.channels = s->channels.all->len, .cpus = s->cpus->len, .threads = s->threads->len,
+		.annots = s->annots->len,
+	};
+}
+
+static void code_piece(struct coder *c, struct slice_piece *p)
+{
+	uint32_t n = code_len(c, p->sources ? p->sources->len : 0, 1);
+
+	code_ts(c, &p->from);
+	code_ts(c, &p->to);
+	if (!coder_writes(c))
+		p->sources = g_ptr_array_new_with_free_func(g_free);
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		char *name = coder_writes(c) ? g_ptr_array_index(p->sources, i) : NULL;
+		code_text(c, &name);
+		if (!coder_writes(c))
+			g_ptr_array_add(p->sources, name);
+	}
+}
+
+void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	bool *const known[] = {
+		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_calls, &s->has_insert, &s->has_issue,
+		&s->has_complete, &s->has_interrupts,
+	};
+	uint32_t *const counts[] = {
+		&n->strings, &n->texts, &n->hosts, &n->channels, &n->cpus, &n->threads, &n->annots,
+	};
+
+	if (coder_writes(c))
+		count_ids(s, n);
+	code_piece(c, n->piece);
+	code_i64(c, &s->step);
+	code_ts(c, &s->first);
+	code_ts(c, &s->last);
+	code_ts(c, &s->horizon);
+	code_u64(c, &s->seq);
+	code_u64(c, &s->n_events);
+	code_u64(c, &s->finished);
+	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+		code_bool(c, known[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+		code_u32(c, counts[i]);
+	if (n->piece->from >= n->piece->to || s->step <= 0 || !n->strings || !n->texts ||
+	    (s->first > s->last) != (s->first == INT64_MAX))
+		coder_refuse(c, "the summary contradicts itself");
+}
+
+/* ---- strings ---- */
+
+static void code_strtab(struct coder *c, struct strtab *t, uint32_t n)
+{
+	for (uint32_t i = 1; i < n && !c->fault; i++) {		/* 0 is "" */
+		const char *text = coder_writes(c) ? strtab_get(t, i) : "";
+		uint32_t len = (uint32_t)strlen(text);
+		code_slice(c, &text, &len, LIMIT_TEXT_BYTES);
+		if (!coder_writes(c) && !c->fault && strtab_add_len(t, text, len) != i)
+			coder_refuse(c, "a text is there twice");
+	}
+}
+
+void code_strings(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	code_strtab(c, s->strings, n->strings);
+	code_strtab(c, s->texts, n->texts);
+}
+
+/* ---- hosts ---- */
+
+static void code_evidence(struct coder *c, struct machine_evidence *e)
+{
+	code_u16(c, &e->not_by_events);
+	code_u16(c, &e->not_by_words);
+	code_bool(c, &e->long32);
+	code_bool(c, &e->long64);
+	code_bool(c, &e->little);
+	code_bool(c, &e->big);
+}
+
+static bool is_same_host(const struct slice_host *a, const struct slice_host *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->boot, b->boot);
+}
+
+static void code_host(struct coder *c, struct slice_host *h)
+{
+	code_text(c, &h->name);
+	code_text(c, &h->boot);
+	code_text(c, &h->release);
+	code_evidence(c, &h->evidence);
+	code_u32(c, &h->preempt_flag);
+	code_bool(c, &h->has_kernel);
+	code_bool(c, &h->seen);
+	code_ts(c, &h->begin);
+	code_ts(c, &h->end);
+}
+
+static void code_host_table(struct coder *c, struct slice *s, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		struct slice_host fresh = { .id = ID_NONE };
+		struct slice_host *h = coder_writes(c) ? &g_array_index(s->hosts, struct slice_host, i) : &fresh;
+		code_host(c, h);
+		if (coder_writes(c))
+			continue;
+		fresh.machine = machine_of(&fresh.evidence, fresh.boot);
+		for (uint32_t k = 0; k < i; k++)
+			if (is_same_host(&fresh, &g_array_index(s->hosts, struct slice_host, k)))
+				coder_refuse(c, "a host is there twice");
+		g_array_append_val(s->hosts, fresh);
+	}
+}
+
+static void code_channels(struct coder *c, struct channels *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		struct channel fresh = { 0 };
+		struct channel *x = coder_writes(c) ? &g_array_index(all->all, struct channel, i) : &fresh;
+		code_text(c, &x->key);
+		code_ts(c, &x->from);
+		code_ts(c, &x->to);
+		if (coder_writes(c))
+			continue;
+		if (!g_hash_table_insert(all->by_key, x->key, GUINT_TO_POINTER(i + 1)))
+			coder_refuse(c, "a channel is there twice");
+		g_array_append_val(all->all, fresh);
+	}
+}
+
+static void code_voids(struct coder *c, struct slice *s)
+{
+	uint32_t n = code_len(c, s->voids->len, 2);
+	int64_t before = INT64_MIN;
+
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		struct time_void v = { 0 };
+		if (coder_writes(c))
+			v = g_array_index(s->voids, struct time_void, i);
+		code_ts(c, &v.begin);
+		code_ts(c, &v.end);
+		if (v.begin < before || v.end <= v.begin || v.begin < s->first || v.end > s->last)
+			coder_refuse(c, "gaps are not in order");
+		before = v.end;
+		if (!coder_writes(c) && !c->fault)
+			g_array_append_val(s->voids, v);
+	}
+}
+
+static void code_classes(struct coder *c, GHashTable *classes)
+{
+	g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(classes), (GCompareFunc)(void *)strcmp);
+	uint32_t n = code_len(c, g_hash_table_size(classes), 1);
+	const GList *at = names;
+
+	for (uint32_t i = 0; i < n && !c->fault; i++, at = at ? at->next : NULL) {
+		char *name = coder_writes(c) ? at->data : NULL;
+		code_text(c, &name);
+		if (!coder_writes(c) && !g_hash_table_add(classes, name))
+			coder_refuse(c, "an event class is there twice");
+	}
+}
+
+void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	code_host_table(c, s, n->hosts);
+	code_channels(c, &s->channels, n->channels);
+	losses_code(c, &s->losses, c->fault ? 0 : n->hosts);
+	code_voids(c, s);
+	code_classes(c, s->classes);
+}
+
+/* ---- logs ---- */
+
+/* Which fields of a fact are ids, and how large the others may be. */
+static bool fact_is_fine(const struct fact *f, const struct slice_counts *n)
+{
+	bool of_thread = f->kind != FACT_IRQ && f->kind != FACT_DEV && f->kind != FACT_DUMP_FD;
+
+	if (of_thread && f->thread == ID_NONE)
+		return false;
+	switch ((enum fact_kind)f->kind) {
+	case FACT_FORK: return f->other != ID_NONE;
+	case FACT_NS: return f->a >= 0 && f->a < NS_N;
+	case FACT_CONTEXT: return f->a >= 0 && f->a < CONTEXT_N && (!f->flag || (uint32_t)f->c < n->cpus) &&
+		(f->a != CONTEXT_HOSTNAME || f->text < n->strings);
+	default: return true;
+	}
+}
+
+static void code_fact(struct coder *c, struct fact *f, const struct slice_counts *n)
+{
+	code_ts(c, &f->ts);
+	code_seq(c, &f->seq);
+	code_below(c, &f->kind, FACT_CONTEXT + 1);
+	code_below(c, &f->file_kind, FILE_KIND_N);
+	code_u8(c, &f->level);
+	code_bool(c, &f->flag);
+	code_id(c, &f->host, n->hosts, false);
+	code_id(c, &f->thread, n->threads, true);
+	code_id(c, &f->other, n->threads, true);
+	code_id(c, &f->text, n->strings, false);
+	code_i64(c, &f->a);
+	code_i64(c, &f->b);
+	code_i64(c, &f->c);
+}
+
+static void code_facts(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, s->facts->len, 13);
+
+	code_u32(c, &s->facts_sorted);
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct fact fresh = { 0 }, *f = coder_writes(c) ? &g_array_index(s->facts, struct fact, i) : &fresh;
+		code_fact(c, f, n);
+		if (coder_writes(c))
+			continue;
+		if (!fact_is_fine(f, n) || (i && i < s->facts_sorted &&
+					    g_array_index(s->facts, struct fact, i - 1).seq > f->seq))
+			coder_refuse(c, "a fact is wrong");
+		g_array_append_val(s->facts, fresh);
+	}
+	if (s->facts_sorted > len)
+		coder_refuse(c, "a fact is wrong");
+}
+
+/* The difference to a value that is near. */
+static void code_near(struct coder *c, uint64_t *v, uint64_t near)
+{
+	int64_t difference = (int64_t)(*v - near);
+
+	code_i64(c, &difference);
+	*v = near + (uint64_t)difference;
+}
+
+/* before: the same of the annotation before, or all zero. */
+static void code_snap(struct coder *c, struct slice *s, struct snap **snap, const struct snap *before)
+{
+	static const struct snap none = { 0 };
+	bool has = *snap != NULL;
+
+	code_bool(c, &has);
+	if (!has)
+		return;
+	if (!before)
+		before = &none;
+	if (!coder_writes(c)) {
+		*snap = slab_get(&s->snaps, sizeof(struct snap));
+		**snap = none;
+	}
+	code_near(c, &(*snap)->wait_index, before->wait_index);
+	for (unsigned p = 0; p < PART_SLICE_N; p++) {
+		uint64_t ns = (uint64_t)(*snap)->part[p];
+		code_near(c, &ns, (uint64_t)before->part[p]);
+		(*snap)->part[p] = (int64_t)ns;
+	}
+}
+
+/* before: the annotation of the same thread before it, or one that is all zero. */
+static void code_annot(struct coder *c, struct slice *s, struct annot *a, const struct annot *before,
+		       const struct slice_counts *n)
+{
+	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
+
+	code_ts(c, &a->ts);
+	code_seq(c, &a->seq);
+	code_near(c, &a->trace, before->trace);
+	code_near(c, &a->span, before->span);
+	code_near(c, &a->parent, before->parent);
+	code_below(c, &a->type, ANNOT_INT + 1);
+	code_below(c, &a->mark, MARK_TAG + 1);
+	code_bool(c, &a->by_kernel);
+	code_bool(c, &a->in_kernel);
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		code_id(c, texts[i], n->texts, false);
+	code_u32(c, &a->port);
+	code_id(c, &a->host, n->hosts, false);
+	code_i32(c, &a->vpid);
+	code_i32(c, &a->vtid);
+	code_id(c, &a->cpu, n->cpus, false);
+	code_id(c, &a->channel, n->channels, false);
+	code_u32(c, &a->rule);
+	code_u64(c, &a->address);
+	code_snap(c, s, &a->snap, before->snap);
+}
+
+static void code_annots(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	static const struct annot none = { 0 };
+	g_autofree uint32_t *latest = g_new(uint32_t, n->threads + 1u);	/* by thread; the last one: of none */
+
+	memset(latest, 0xff, (n->threads + 1u) * sizeof *latest);
+	for (uint32_t i = 0; i < n->annots && !c->fault; i++) {
+		struct annot fresh = { .next = ID_NONE };
+		struct annot *a = coder_writes(c) ? &g_array_index(s->annots, struct annot, i) : &fresh;
+		code_id(c, &a->thread, n->threads, true);
+		uint32_t *at = &latest[MIN(a->thread, n->threads)];
+		code_annot(c, s, a, *at == ID_NONE ? &none : &g_array_index(s->annots, struct annot, *at), n);
+		*at = i;
+		if (!coder_writes(c))
+			g_array_append_val(s->annots, fresh);
+		coder_bound(c, LIMIT_SLICE_BYTES);
+	}
+}
+
+static void code_binaries(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, s->binaries->len, 6);
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct binary fresh = { 0 };
+		struct binary *b = coder_writes(c) ? &g_array_index(s->binaries, struct binary, i) : &fresh;
+		code_ts(c, &b->ts);
+		code_u64(c, &b->base);
+		code_u64(c, &b->size);
+		code_id(c, &b->host, n->hosts, false);
+		code_id(c, &b->path, n->strings, false);
+		code_i32(c, &b->vpid);
+		if (!coder_writes(c))
+			g_array_append_val(s->binaries, fresh);
+	}
+}
+
+/* A waker is a thread or the code of an interrupt. */
+static void code_wakes(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, s->provisional_wakes->len, 5);
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct provisional_wake fresh = { 0 }, *w = &fresh;
+		if (coder_writes(c))
+			w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
+		code_ts(c, &w->ts);
+		code_i64(c, &w->latency);
+		code_seq(c, &w->seq);
+		code_id(c, &w->thread, n->threads, false);
+		code_u32(c, &w->waker);
+		if (w->waker >= n->threads && w->waker < IRQ_HARD(0))
+			coder_refuse(c, "a waker is not there");
+		if (!coder_writes(c))
+			g_array_append_val(s->provisional_wakes, fresh);
+	}
+}
+
+/* Only the slots that were used. */
+static void code_fdops(struct coder *c, struct fdops *f)
+{
+	uint32_t n = 0, before = 0;
+
+	for (unsigned i = 0; i < FDOP_SLOTS; i++)
+		n += f->changed[i] != 0;
+	n = code_len(c, n, 2);
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		uint32_t at = before;
+		while (coder_writes(c) && !f->changed[at])
+			at++;
+		code_id(c, &at, FDOP_SLOTS, false);
+		code_u64(c, &f->changed[at]);
+		before = at + 1;
+	}
+	code_u64(c, &f->all);
+}
+
+void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	code_facts(c, s, n);
+	code_annots(c, s, n);
+	code_binaries(c, s, n);
+	code_wakes(c, s, n);
+	code_fdops(c, &s->fdops);
+	blocks_code(c, s->blocks, n->hosts, n->threads);
+}
+
+/* ---- seconds ---- */
+
+static void code_completeness(struct coder *c, struct completeness *x)
+{
+	code_u64(c, &x->lost_events);
+	code_u64(c, &x->lost_packets);
+	code_u64(c, &x->damaged);
+	code_u64(c, &x->provisional);
+	code_u64(c, &x->late);
+	code_i64(c, &x->lost_ns);
+	code_u64(c, &x->lost_cpus);
+}
+
+static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, b->slow->len, 8);
+
+	if (len > LIMIT_SECOND_CALLS) {
+		coder_refuse(c, "a second has too many calls");
+		len = 0;
+	}
+	for (uint32_t i = 0; i < len; i++) {
+		struct bin_slow fresh = { 0 };
+		struct bin_slow *x = coder_writes(c) ? &g_array_index(b->slow, struct bin_slow, i) : &fresh;
+		code_id(c, &x->thread, n->threads, false);
+		code_id(c, &x->name, n->strings, false);
+		code_u32(c, &x->cpu);
+		code_i32(c, &x->fd);
+		code_ts(c, &x->begin);
+		code_i64(c, &x->duration);
+		code_i64(c, &x->ret);
+		code_seq(c, &x->seq);
+		if (!coder_writes(c) && !c->fault)
+			bin_slow(b, x);
+	}
+}
+
+static void code_bin(struct coder *c, struct bin *b, const struct slice_counts *n)
+{
+	const struct cell_ids ids = { .thread = n->threads, .host = n->hosts, .string = n->strings };
+
+	code_completeness(c, &b->completeness);
+	code_slow_calls(c, b, n);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		cell_table_code(c, &b->table[k], built_layout(k), &ids);
+		if (!coder_writes(c) && k != CELL_file)		/* as after a merge, see bin.c */
+			cell_table_index(&b->table[k], built_layout(k));
+	}
+}
+
+static int by_index(gconstpointer a, gconstpointer b)
+{
+	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
+	return (x > y) - (x < y);
+}
+
+static GPtrArray *bins_in_order(const struct slice *s)
+{
+	GPtrArray *bins = g_ptr_array_new();
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		g_ptr_array_add(bins, value);
+	g_ptr_array_sort(bins, by_index);
+	return bins;
+}
+
+void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	g_autoptr(GPtrArray) bins = bins_in_order(s);
+	uint32_t len = code_len(c, bins->len, 10);
+	int64_t from = INT64_MIN / s->step, to = INT64_MAX / s->step, next = from;
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct bin *b = coder_writes(c) ? g_ptr_array_index(bins, i) : NULL;
+		int64_t index = b ? b->index : 0, after = b ? b->after : 0;
+		code_i64(c, &index);
+		code_i64(c, &after);
+		if (index < next || after <= index || after > to) {
+			coder_refuse(c, "seconds are not in order");
+			return;
+		}
+		next = index + 1;
+		coder_bound(c, LIMIT_SLICE_BYTES);
+		code_bin(c, b ? b : bin_add(s, index, after), n);
+	}
+	s->bin_last = NULL;
+}

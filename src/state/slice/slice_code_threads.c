@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sections of threads and CPUs of a slice file: see slice_code.h. Caches are not stored. */
+#include "state/slice/slice_code.h"
+
+#include "base/limits.h"
+#include "state/kernel/counts.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/thread.h"
+#include "state/kernel/thread_logs.h"
+
+/* ---- calls and records ---- */
+
+/* What is known of a call does not always follow from its name: its row in the table. 0: not looked up, 1: nothing. */
+static void code_call_info(struct coder *c, const struct call_info **info)
+{
+	const struct call_info *first = call_info_at(0);
+	uint32_t n = 0, row = 0;
+
+	while (call_info_at(n))
+		n++;
+	if (coder_writes(c) && *info)
+		row = *info >= first && *info < first + n ? (uint32_t)(*info - first) + 2 : 1;
+	code_id(c, &row, n + 2, false);
+	if (!coder_writes(c))
+		*info = row >= 2 ? call_info_at(row - 2) : row ? call_info("") : NULL;
+}
+
+static void code_args(struct coder *c, int64_t arg[3])
+{
+	for (int i = 0; i < 3; i++)
+		code_i64(c, &arg[i]);
+}
+
+static void code_call(struct coder *c, struct call *x, const struct slice_counts *n)
+{
+	code_ts(c, &x->begin);
+	code_ts(c, &x->busy_from);
+	code_seq(c, &x->seq);
+	code_id(c, &x->name, n->strings, false);
+	code_id(c, &x->text, n->strings, false);
+	code_u32(c, &x->cpu);
+	if (x->cpu != ID_NONE && x->cpu >= MAX(n->cpus, 1))
+		coder_refuse(c, "a CPU is not there");
+	code_i32(c, &x->fd);
+	code_call_info(c, &x->info);
+	code_args(c, x->arg);
+}
+
+static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *n)
+{
+	bool call = r->type == REC_ENTER || r->type == REC_EXIT;
+
+	code_ts(c, &r->ts);
+	code_seq(c, &r->seq);
+	code_below(c, &r->type, REC_ENDED + 1);
+	if (!coder_writes(c))
+		call = r->type == REC_ENTER || r->type == REC_EXIT;
+	code_u8(c, &r->state);
+	if (r->type == REC_OFF && r->state > OFF_DEAD)
+		coder_refuse(c, "a thread's record is wrong");
+	code_u32(c, &r->cpu);
+	if (r->cpu != ID_NONE && r->cpu >= MAX(n->cpus, 1))
+		coder_refuse(c, "a CPU is not there");
+	code_id(c, &r->id, r->type == REC_SPAN || r->type == REC_MARK ? n->annots : n->threads, true);
+	code_u32(c, &r->irq);
+	code_id(c, &r->name, n->strings, false);
+	code_id(c, &r->text, n->strings, false);
+	code_i32(c, &r->fd);
+	code_args(c, r->arg);
+	if (call)
+		code_call_info(c, &r->info);
+	if (call && !r->info)
+		coder_refuse(c, "a thread's record is wrong");
+}
+
+/* ---- logs of a thread ---- */
+
+/* Makes room for the elements that are read, all zero. */
+static void *read_vec(struct coder *c, struct vec *v, uint32_t n, size_t size)
+{
+	if (coder_writes(c))
+		return v->data;
+	*v = (struct vec){ 0 };
+	if (n) {
+		vec_grow(v, n, size);
+		memset(v->data, 0, n * size);
+		v->len = n;
+	}
+	return v->data;
+}
+
+static void code_head(struct coder *c, struct vec *v, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, v->len, 13);
+	struct rec *r = read_vec(c, v, len, sizeof *r);
+
+	for (uint32_t i = 0; i < len; i++)
+		code_rec(c, &r[i], n);
+}
+
+/* The part has no meaning for other causes. */
+static void code_part(struct coder *c, uint8_t cause, uint8_t *part)
+{
+	if (cause == WAIT_PART)
+		code_below(c, part, PART_N);
+	else
+		code_u8(c, part);
+}
+
+static void code_wait(struct coder *c, struct wait *w, const struct slice_counts *n)
+{
+	uint8_t cause = w->cause;
+	bool initial = w->in_initial_call, lock = w->call.lock;
+	uint32_t name = w->call.name;
+
+	code_ts(c, &w->begin);
+	code_ts(c, &w->wake);
+	code_ts(c, &w->end);
+	code_seq(c, &w->wake_seq);
+	code_below(c, &cause, WAIT_LOST + 1);
+	code_bool(c, &initial);
+	code_part(c, cause, &w->part);
+	code_u16(c, &w->off_cpu);
+	code_id(c, &w->waker, n->threads, true);
+	code_u32(c, &w->waker_irq);
+	code_id(c, &w->cpu, n->cpus, true);
+	code_id(c, &name, n->strings, false);
+	code_bool(c, &lock);
+	code_i32(c, &w->call.fd);
+	code_u64(c, &w->call.seq);
+	w->cause = cause & 0x7f;
+	w->in_initial_call = initial;
+	w->call.lock = lock;
+	w->call.name = name & 0x7fffffff;
+}
+
+static void code_waits(struct coder *c, struct vec *v, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, v->len, 15);
+	struct wait *w = read_vec(c, v, len, sizeof *w);
+
+	for (uint32_t i = 0; i < len; i++)
+		code_wait(c, &w[i], n);
+}
+
+static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, v->len, 6);
+	struct done_call *x = read_vec(c, v, len, sizeof *x);
+
+	for (uint32_t i = 0; i < len; i++) {
+		code_ts(c, &x[i].begin);
+		code_ts(c, &x[i].end);
+		code_i64(c, &x[i].ret);
+		code_seq(c, &x[i].seq);
+		code_id(c, &x[i].name, n->strings, false);
+		code_i32(c, &x[i].fd);
+	}
+}
+
+static void code_queued(struct coder *c, struct vec *v)
+{
+	uint32_t len = code_len(c, v->len, 2);
+	struct queued *q = read_vec(c, v, len, sizeof *q);
+
+	for (uint32_t i = 0; i < len; i++) {
+		code_ts(c, &q[i].ts);
+		code_u16(c, &q[i].cpu);
+	}
+}
+
+static void code_open(struct coder *c, GArray **open)
+{
+	uint32_t len = code_len(c, *open ? (*open)->len : 0, 3);
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct open_span fresh = { 0 };
+		struct open_span *o = coder_writes(c) ? &g_array_index(*open, struct open_span, i) : &fresh;
+		code_u64(c, &o->trace);
+		code_u64(c, &o->span);
+		code_ts(c, &o->since);
+		if (coder_writes(c))
+			continue;
+		if (!*open)
+			*open = g_array_new(false, false, sizeof fresh);
+		g_array_append_val(*open, fresh);
+	}
+}
+
+static void code_counters(struct coder *c, GArray **all, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, *all ? (*all)->len : 0, 6);
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct counter fresh = { 0 }, *x = coder_writes(c) ? &g_array_index(*all, struct counter, i) : &fresh;
+		code_id(c, &x->name, n->strings, false);
+		code_u32(c, &x->losses);
+		code_u64(c, &x->first);
+		code_u64(c, &x->last);
+		code_ts(c, &x->first_ts);
+		code_id(c, &x->first_thread, n->threads, true);
+		if (coder_writes(c))
+			continue;
+		if (!*all)
+			*all = g_array_new(false, false, sizeof fresh);
+		g_array_append_val(*all, fresh);
+	}
+}
+
+/* ---- threads ---- */
+
+static void code_state(struct coder *c, struct tstate *st, const struct slice_counts *n)
+{
+	code_below(c, &st->run, RUN_DEAD + 1);
+	code_below(c, &st->call_state, CALL_IN + 1);
+	code_bool(c, &st->call_lost);
+	code_bool(c, &st->irq_known);
+	code_u16(c, &st->irq_depth);
+	code_below(c, &st->wait_cause, WAIT_LOST + 1);
+	code_part(c, st->wait_cause, &st->wait_part);
+	code_id(c, &st->waker, n->threads, true);
+	code_u32(c, &st->waker_irq);
+	code_ts(c, &st->cursor);
+	code_call(c, &st->call, n);
+	code_ts(c, &st->off_ns);
+	code_ts(c, &st->wake_ns);
+	code_seq(c, &st->wake_seq);
+	code_bool(c, &st->wake_provisional);
+	code_u16(c, &st->off_cpu);
+	code_u16(c, &st->queue_cpu);
+	for (unsigned p = 0; p < PART_SLICE_N; p++)
+		code_i64(c, &st->part[p]);
+}
+
+static void code_identity(struct coder *c, struct thread *t, const struct slice_counts *n)
+{
+	code_id(c, &t->host, n->hosts, false);
+	code_i32(c, &t->tid);
+	code_i32(c, &t->task_tid);
+	code_id(c, &t->forward, n->threads, true);
+	code_bool(c, &t->resolved);
+	code_bool(c, &t->fresh);
+	code_bool(c, &t->idle);
+	code_bool(c, &t->pid_reported);
+	code_bool(c, &t->begins_lost);
+	code_bool(c, &t->absorbed);
+	code_below(c, &t->initial_end, INITIAL_BY_LOSS + 1);
+	if (t->tid == -1 || t->idle)
+		code_id(c, &t->start_cpu, n->cpus, false);
+	code_ts(c, &t->start_ns);
+	code_ts(c, &t->exit_ns);
+	code_ts(c, &t->last_event_ns);
+	code_id(c, &t->creator, n->threads, true);
+	code_id(c, &t->name_last, n->strings, false);
+	for (unsigned k = 0; k < CONTEXT_N; k++)
+		code_u32(c, &t->contexts.value[k]);
+	if (t->contexts.value[CONTEXT_HOSTNAME] >= n->strings)
+		coder_refuse(c, "a hostname is not there");
+	if (!coder_writes(c))
+		t->comm_stored = t->idle;	/* as slice_idle() */
+}
+
+static void code_thread(struct coder *c, struct thread *t, const struct slice_counts *n)
+{
+	code_identity(c, t, n);
+	code_state(c, &t->st, n);
+	code_u16(c, &t->sched.last_cpu);
+	code_u16(c, &t->sched.first_cpu);
+	code_i16(c, &t->sched.first_prio);
+	code_ts(c, &t->sched.first_ns);
+	code_queued(c, &t->sched.queued);
+	code_head(c, &t->head, n);
+	code_waits(c, &t->waits, n);
+	code_u64(c, &t->waits_base);
+	code_ts(c, &t->out_ns);
+	code_id(c, &t->out_call, n->strings, false);
+	code_done_calls(c, &t->calls, n);
+	code_ids(c, &t->annots, n->annots);
+	code_open(c, &t->open);
+	code_ids(c, &t->aliases, n->threads);
+	code_rec(c, &t->initial_exit, n);
+	for (int i = 0; i < 2; i++)
+		code_ts(c, &t->unresolved_from[i]);
+	code_counters(c, &t->counters, n);
+}
+
+/* A thread that was merged into another one forwards to it; no chain of these may be a circle. */
+static bool has_circle(const struct slice *s)
+{
+	g_autofree guint8 *seen = g_malloc0(s->threads->len + 1u);	/* 1: on the way, 2: done */
+
+	for (guint i = 0; i < s->threads->len; i++) {
+		guint at = i;
+		while (at != ID_NONE && !seen[at]) {
+			seen[at] = 1;
+			at = ((struct thread *)g_ptr_array_index(s->threads, at))->forward;
+		}
+		if (at != ID_NONE && seen[at] == 1)
+			return true;
+		for (at = i; at != ID_NONE && seen[at] == 1;) {
+			seen[at] = 2;
+			at = ((struct thread *)g_ptr_array_index(s->threads, at))->forward;
+		}
+	}
+	return false;
+}
+
+static void collect_id(uint64_t key, uint32_t id, void *data)
+{
+	g_array_append_val(data, id);
+}
+
+static int by_id(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The keys follow from the threads. */
+static void code_tids(struct coder *c, struct slice *s, struct intmap *tids)
+{
+	g_autoptr(GArray) ids = g_array_new(false, false, sizeof(uint32_t));
+
+	if (coder_writes(c)) {
+		intmap_foreach(tids, collect_id, ids);
+		g_array_sort(ids, by_id);
+	}
+	GArray *all = coder_writes(c) ? ids : NULL;
+	code_ids(c, &all, s->threads->len);
+	for (guint i = 0; !coder_writes(c) && all && i < all->len; i++) {
+		uint32_t id = g_array_index(all, uint32_t, i);
+		const struct thread *t = g_ptr_array_index(s->threads, id);
+		uint64_t key = pair(t->host, (uint32_t)t->tid);
+		if (t->tid == -1 || intmap_get(tids, key) != INTMAP_NONE)
+			coder_refuse(c, "a thread id is wrong");
+		intmap_set(tids, key, id);
+	}
+	if (!coder_writes(c) && all)
+		g_array_unref(all);
+}
+
+static void same_tids(uint64_t key, uint32_t id, void *data)
+{
+	struct { struct coder *c; const struct intmap *other; } *both = data;
+	if (intmap_get(both->other, key) == INTMAP_NONE)
+		coder_refuse(both->c, "a thread id is wrong");
+}
+
+void code_threads(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	for (uint32_t i = 0; i < n->threads && !c->fault; i++) {
+		struct thread *t = coder_writes(c) ? g_ptr_array_index(s->threads, i) : thread_new(i);
+		if (!coder_writes(c))
+			g_ptr_array_add(s->threads, t);
+		code_thread(c, t, n);
+		coder_bound(c, LIMIT_SLICE_BYTES);
+	}
+	if (s->threads->len != n->threads || has_circle(s)) {
+		coder_refuse(c, "a thread continues itself");
+		return;
+	}
+	code_tids(c, s, &s->tid_last);
+	code_tids(c, s, &s->tid_first);
+	struct { struct coder *c; const struct intmap *other; } both = { c, &s->tid_first };
+	intmap_foreach(&s->tid_last, same_tids, &both);
+	both.other = &s->tid_last;
+	intmap_foreach(&s->tid_first, same_tids, &both);
+}
+
+/* ---- CPUs ---- */
+
+static void code_frame(struct coder *c, struct irq_frame *f, const struct slice_counts *n)
+{
+	code_u32(c, &f->code);
+	code_id(c, &f->thread, n->threads, true);
+	code_bool(c, &f->inlined);
+	code_ts(c, &f->since);
+	code_i64(c, &f->nested);
+}
+
+static void code_notes(struct coder *c, GArray *notes, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, notes->len, 5);
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct irq_note fresh = { 0 };
+		struct irq_note *x = coder_writes(c) ? &g_array_index(notes, struct irq_note, i) : &fresh;
+		code_ts(c, &x->ts);
+		code_seq(c, &x->seq);
+		code_u32(c, &x->code);
+		code_below(c, &x->kind, IRQ_ENDED + 1);
+		code_id(c, &x->thread, n->threads, true);
+		if (!coder_writes(c))
+			g_array_append_val(notes, fresh);
+	}
+}
+
+static void code_runs(struct coder *c, struct vec *v, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, v->len, 2);
+	struct run *r = read_vec(c, v, len, sizeof *r);
+
+	for (uint32_t i = 0; i < len; i++) {
+		code_ts(c, &r[i].ts);
+		code_id(c, &r[i].thread, n->threads, true);
+	}
+}
+
+/* A thread that a CPU points at; NULL: none. */
+static void code_task(struct coder *c, const struct slice *s, struct thread **t)
+{
+	uint32_t id = coder_writes(c) && *t ? (*t)->self : ID_NONE;
+
+	code_id(c, &id, s->threads->len, true);
+	if (!coder_writes(c))
+		*t = id == ID_NONE ? NULL : g_ptr_array_index(s->threads, id);
+}
+
+static void code_irqs(struct coder *c, struct cpu *x, const struct slice_counts *n)
+{
+	for (unsigned i = 0; i < IRQ_FRAMES; i++)
+		code_frame(c, &x->irq[i], n);
+	for (unsigned i = 0; i < SOFTIRQS; i++) {
+		code_ts(c, &x->raise[i].since);
+		code_bool(c, &x->raise[i].closed);
+		code_ts(c, &x->raise[i].first_raise);
+		code_ts(c, &x->raise[i].first_entry);
+	}
+	code_u16(c, &x->irq_depth);
+	code_bool(c, &x->irq_known);
+	code_u8(c, &x->raised);
+	code_ts(c, &x->irq_since);
+	code_notes(c, x->irq_head, n);
+}
+
+static void code_cpu(struct coder *c, const struct slice *s, struct cpu *x, const struct slice_counts *n)
+{
+	code_id(c, &x->host, n->hosts, false);
+	code_u32(c, &x->number);
+	code_task(c, s, &x->task);
+	code_task(c, s, &x->idle);
+	if (x->idle && !(x->idle->idle && x->idle->start_cpu == x->self && x->idle->host == x->host))
+		coder_refuse(c, "a CPU's idle task is wrong");
+	code_id(c, &x->start, n->threads, false);
+	code_ts(c, &x->named_ns);
+	code_seq(c, &x->named_seq);
+	code_i32(c, &x->named_tid);
+	code_ts(c, &x->named_before_ns);
+	code_bool(c, &x->first_known);
+	code_ts(c, &x->first_ns);
+	code_bool(c, &x->lost);
+	code_ts(c, &x->kernel_from);
+	code_ts(c, &x->kernel_to);
+	code_ts(c, &x->before_ns);
+	code_ts(c, &x->cursor);
+	code_ts(c, &x->since);
+	code_irqs(c, x, n);
+	code_counters(c, &x->counters, n);
+	code_runs(c, &x->runs, n);
+	code_u32(c, &x->n_losses);
+}
+
+void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
+{
+	for (uint32_t i = 0; i < n->cpus && !c->fault; i++) {
+		struct cpu *x = coder_writes(c) ? cpu_at(s, i) : g_new0(struct cpu, 1);
+		if (!coder_writes(c)) {
+			x->self = i;
+			x->irq_head = g_array_new(false, false, sizeof(struct irq_note));
+			g_ptr_array_add(s->cpus, x);
+		}
+		code_cpu(c, s, x, n);
+		if (coder_writes(c))
+			continue;
+		if (intmap_get(&s->cpu_map, pair(x->host, x->number)) != INTMAP_NONE)
+			coder_refuse(c, "a CPU is there twice");
+		intmap_set(&s->cpu_map, pair(x->host, x->number), i);
+	}
+}

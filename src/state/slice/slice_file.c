@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The container of slice files: see slice_file.h. */
+#include "state/slice/slice_file.h"
+
+#include "base/deflate.h"
+#include "base/limits.h"
+#include "state/slice/slice_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * The header has fixed sizes, numbers are little-endian:
+ *
+ *     0	8 bytes		"BLKSLICE"
+ *     8	u32		version
+ *     12	u32		number of sections
+ *     16	SECTION_BYTES	of each section: u64 offset, u64 length in the file, u64 length, u32 CRC-32 of its
+ *				bytes in the file, u32 0
+ *     ...	u32		CRC-32 of all of the above
+ *
+ * A section is compressed if its two lengths differ.
+ */
+#define MAGIC "BLKSLICE"
+#define MAGIC_BYTES 8
+#define SECTION_BYTES 32
+
+typedef void (*section_code)(struct coder *c, struct slice *s, struct slice_counts *n);
+static const struct {
+	const char *name;
+	section_code code;
+} sections[] = {
+	{ "summary", code_summary }, { "strings", code_strings }, { "hosts", code_hosts },
+	{ "threads", code_threads }, { "CPUs", code_cpus }, { "logs", code_logs }, { "seconds", code_bins },
+};
+#define SECTIONS G_N_ELEMENTS(sections)
+#define HEADER_BYTES (MAGIC_BYTES + 8 + SECTIONS * SECTION_BYTES + 4)
+
+#define ERROR_QUARK g_quark_from_static_string("blk-slice-file")
+
+static void crc_table(uint32_t table[256])
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t v = i;
+		for (int bit = 0; bit < 8; bit++)
+			v = v & 1 ? v >> 1 ^ UINT32_C(0xedb88320) : v >> 1;
+		table[i] = v;
+	}
+}
+
+/* CRC-32 as in zip and png. */
+static uint32_t crc32_of(const uint8_t *bytes, size_t n)
+{
+	static uint32_t table[256];
+	static gsize made;
+	uint32_t crc = UINT32_MAX;
+
+	if (g_once_init_enter(&made)) {
+		crc_table(table);
+		g_once_init_leave(&made, 1);
+	}
+	for (size_t i = 0; i < n; i++)
+		crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
+	return ~crc;
+}
+
+static void put_le(uint8_t *to, uint64_t v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		to[i] = (uint8_t)(v >> 8 * i);
+}
+
+static uint64_t get_le(const uint8_t *from, unsigned n)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		v |= (uint64_t)from[i] << 8 * i;
+	return v;
+}
+
+/* ---- writing ---- */
+
+void slice_piece_clear(struct slice_piece *p)
+{
+	if (p->sources)
+		g_ptr_array_unref(p->sources);
+	*p = (struct slice_piece){ 0 };
+}
+
+static void write_section(GByteArray *out, size_t i, const GByteArray *bytes)
+{
+	guint at = out->len;
+
+	deflate_append(out, bytes->data, bytes->len);
+	if (out->len - at >= bytes->len) {
+		g_byte_array_set_size(out, at);
+		g_byte_array_append(out, bytes->data, bytes->len);
+	}
+	uint8_t *row = out->data + MAGIC_BYTES + 8 + i * SECTION_BYTES;
+	put_le(row, at, 8);
+	put_le(row + 8, out->len - at, 8);
+	put_le(row + 16, bytes->len, 8);
+	put_le(row + 24, crc32_of(out->data + at, out->len - at), 4);
+}
+
+GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error)
+{
+	GByteArray *out = g_byte_array_sized_new(1 << 16);
+	struct slice_piece copy = *piece;
+	struct slice_counts n = { .piece = &copy };
+
+	g_assert(!s->from_start && !s->live);
+	slice_flush(s);
+	g_byte_array_set_size(out, HEADER_BYTES);
+	memset(out->data, 0, HEADER_BYTES);
+	for (size_t i = 0; i < SECTIONS; i++) {
+		g_autoptr(GByteArray) bytes = g_byte_array_new();
+		struct coder c = { .out = bytes };
+		sections[i].code(&c, s, &n);
+		coder_bound(&c, LIMIT_SLICE_BYTES - out->len);
+		if (c.fault) {
+			g_set_error(error, ERROR_QUARK, 0, "the slice cannot be written: %s", c.fault);
+			g_byte_array_unref(out);
+			return NULL;
+		}
+		write_section(out, i, bytes);
+	}
+	memcpy(out->data, MAGIC, MAGIC_BYTES);
+	put_le(out->data + MAGIC_BYTES, SLICE_FILE_VERSION, 4);
+	put_le(out->data + MAGIC_BYTES + 4, SECTIONS, 4);
+	put_le(out->data + HEADER_BYTES - 4, crc32_of(out->data, HEADER_BYTES - 4), 4);
+	return out;
+}
+
+/* ---- reading ---- */
+
+static bool refuse(GError **error, const char *why)
+{
+	g_set_error(error, ERROR_QUARK, 0, "not a slice that can be read: %s", why);
+	return false;
+}
+
+static bool read_at(int fd, void *to, size_t n, uint64_t offset, GError **error)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			g_set_error(error, ERROR_QUARK, 0, "cannot read it: %s", g_strerror(errno));
+			return false;
+		}
+		if (!got)
+			return refuse(error, "it is cut off");
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static bool check_header(const uint8_t *h, GError **error)
+{
+	uint64_t version = get_le(h + MAGIC_BYTES, 4);
+
+	if (memcmp(h, MAGIC, MAGIC_BYTES) != 0)
+		return refuse(error, "it does not begin with " MAGIC);
+	if (version != SLICE_FILE_VERSION) {
+		g_set_error(error, ERROR_QUARK, 0, "a slice of version %u; this blktop reads version %u",
+			    (unsigned)version, SLICE_FILE_VERSION);
+		return false;
+	}
+	if (get_le(h + MAGIC_BYTES + 4, 4) != SECTIONS)
+		return refuse(error, "its header has another number of sections");
+	return get_le(h + HEADER_BYTES - 4, 4) == crc32_of(h, HEADER_BYTES - 4) ||
+		refuse(error, "its header is damaged");
+}
+
+/* The bytes of a section of a file of that size; `row`: its entry in the header, *at: where it begins. NULL: *error. */
+static uint8_t *section_bytes(int fd, uint64_t size, const uint8_t *row, uint64_t *at, size_t *ret_n, GError **error)
+{
+	uint64_t offset = get_le(row, 8), stored = get_le(row + 8, 8), n = get_le(row + 16, 8);
+
+	if (offset != *at || offset > size || stored > size - offset || n < stored || n > LIMIT_SLICE_BYTES ||
+	    n / DEFLATE_RATIO > stored)
+		return refuse(error, "its sections do not follow each other"), NULL;
+	*at += stored;
+	*ret_n = n;
+	g_autofree uint8_t *bytes = g_malloc(stored + 1);
+	if (!read_at(fd, bytes, stored, offset, error))
+		return NULL;
+	if (get_le(row + 24, 4) != crc32_of(bytes, stored))
+		return refuse(error, "the checksum of a section is another one"), NULL;
+	if (n == stored)
+		return g_steal_pointer(&bytes);
+	uint8_t *all = g_malloc(n + 1);
+	if (deflate_restore(bytes, stored, all, n))
+		return all;
+	g_free(all);
+	return refuse(error, "a section is not compressed as it should be"), NULL;
+}
+
+/* Reads and checks a section; arguments as section_bytes(). */
+static bool read_section(int fd, uint64_t size, size_t i, const uint8_t *row, uint64_t *at, struct slice *s,
+			 struct slice_counts *n, GError **error)
+{
+	size_t len = 0;
+	g_autofree uint8_t *bytes = section_bytes(fd, size, row, at, &len, error);
+	struct coder c = { .at = bytes, .end = bytes + len };
+
+	if (bytes)
+		sections[i].code(&c, s, n);
+	if (bytes && c.at != c.end)
+		coder_refuse(&c, "it is too long");
+	if (bytes && c.fault)
+		refuse(error, c.fault);
+	g_prefix_error(error, "section '%s': ", sections[i].name);
+	return bytes && !c.fault;
+}
+
+/* *n_bytes: of the whole file. */
+static bool read_header(int fd, uint8_t *header, uint64_t *n_bytes, GError **error)
+{
+	struct stat st = { 0 };
+
+	if (fstat(fd, &st) != 0 || st.st_size > LIMIT_SLICE_BYTES)
+		return refuse(error, "it is too large");
+	*n_bytes = (uint64_t)st.st_size;
+	return read_at(fd, header, MAGIC_BYTES + 8, 0, error) &&
+		(get_le(header + MAGIC_BYTES, 4) != SLICE_FILE_VERSION ||
+		 read_at(fd, header, HEADER_BYTES, 0, error)) &&
+		check_header(header, error);
+}
+
+/* Reads the first `n_sections` sections. */
+static struct slice *read_sections(int fd, size_t n_sections, struct slice_piece *piece, GError **error)
+{
+	uint8_t header[HEADER_BYTES] = { 0 };
+	struct slice_counts n = { .piece = piece };
+	uint64_t at = HEADER_BYTES, size;
+
+	if (!read_header(fd, header, &size, error))
+		return NULL;
+	struct slice *s = slice_new(false, 1);
+	bool ok = true;
+	for (size_t i = 0; i < n_sections && ok; i++) {
+		const uint8_t *row = header + MAGIC_BYTES + 8 + i * SECTION_BYTES;
+		ok = read_section(fd, size, i, row, &at, s, &n, error);
+	}
+	if (ok && n_sections == SECTIONS && size != at)
+		ok = refuse(error, "it is too long");
+	if (ok)
+		return s;
+	slice_free(s);
+	return NULL;
+}
+
+struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error)
+{
+	struct slice_piece piece = { 0 };
+	struct slice *s = read_sections(fd, SECTIONS, &piece, error);
+
+	if (s && ret_piece)
+		*ret_piece = piece;
+	else
+		slice_piece_clear(&piece);
+	return s;
+}
+
+bool slice_file_is(const char *path)
+{
+	char magic[MAGIC_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool is = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+		!memcmp(magic, MAGIC, sizeof magic);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* ---- merging ---- */
+
+struct slice_part {				/* a file to be merged */
+	const char *path;		/* borrowed */
+	int64_t step;
+	struct slice_piece piece;
+};
+
+/* Reads a file, or only its summary. */
+static struct slice *open_slice(const char *path, bool summary, struct slice_piece *piece, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct slice *s = NULL;
+
+	if (fd >= 0)
+		s = summary ? read_sections(fd, 1, piece, error) : slice_file_read(fd, piece, error);
+	else
+		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
+	g_prefix_error(error, "%s: ", path);
+	if (fd >= 0)
+		close(fd);
+	return s;
+}
+
+#define NAMED_SOURCES 3
+
+bool slice_file_has_events(const char *path, GError **error)
+{
+	struct slice_piece piece = { 0 };
+
+	if (!slice_file_is(path))
+		return true;
+	struct slice *s = open_slice(path, true, &piece, error);
+	if (s) {
+		g_autoptr(GString) names = g_string_new(NULL);
+		for (guint i = 0; i < MIN(piece.sources->len, NAMED_SOURCES); i++)
+			g_string_append_printf(names, "%s%s", i ? ", " : "",
+					       (char *)g_ptr_array_index(piece.sources, i));
+		if (piece.sources->len > NAMED_SOURCES)
+			g_string_append_printf(names, " and %u more", piece.sources->len - NAMED_SOURCES);
+		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s",
+			    path, names->str);
+	}
+	slice_free(s);
+	slice_piece_clear(&piece);
+	return false;
+}
+
+static int part_order(gconstpointer a, gconstpointer b)
+{
+	const struct slice_part *x = a, *y = b;
+	return (x->piece.from > y->piece.from) - (x->piece.from < y->piece.from);
+}
+
+static void part_clear(gpointer p)
+{
+	slice_piece_clear(&((struct slice_part *)p)->piece);
+}
+
+/* The files in order of time; NULL: one cannot be read. */
+static GArray *list_parts(const char *const *paths, GError **error)
+{
+	g_autoptr(GArray) parts = g_array_new(false, true, sizeof(struct slice_part));
+
+	g_array_set_clear_func(parts, part_clear);
+	for (; *paths; paths++) {
+		struct slice_part x = { .path = *paths };
+		struct slice *s = open_slice(*paths, true, &x.piece, error);
+		if (s)
+			x.step = s->step;
+		g_array_append_val(parts, x);
+		slice_free(s);
+		if (!s)
+			return NULL;
+	}
+	g_array_sort(parts, part_order);
+	return g_steal_pointer(&parts);
+}
+
+static bool check_neighbours(const GArray *parts, GError **error)
+{
+	for (guint i = 1; i < parts->len; i++) {
+		const struct slice_part *a = &g_array_index(parts, struct slice_part, i - 1), *b = a + 1;
+		const char *why = a->step != b->step ? "their seconds have other lengths" :
+			a->piece.to < b->piece.from ? "the piece between them is missing" :
+			a->piece.to == INT64_MAX ? "the first one was the end of the trace when it was made: "
+						   "make it again" :
+			a->piece.to > b->piece.from ? "they overlap" : NULL;
+		if (!why)
+			continue;
+		g_set_error(error, ERROR_QUARK, 0, "cannot merge %s and %s: %s", a->path, b->path, why);
+		return false;
+	}
+	return true;
+}
+
+/* `more` continues `piece`; takes its sources. */
+static void piece_append(struct slice_piece *piece, struct slice_piece *more)
+{
+	piece->to = more->to;
+	for (guint i = 0; i < more->sources->len; i++) {
+		const char *name = g_ptr_array_index(more->sources, i);
+		if (!g_ptr_array_find_with_equal_func(piece->sources, name, g_str_equal, NULL))
+			g_ptr_array_add(piece->sources, g_strdup(name));
+	}
+	slice_piece_clear(more);
+}
+
+/* Merges the next file into *all, which is NULL before the first one. False: *error. */
+static bool merge_part(struct slice **all, struct slice_piece *piece, const char *path, GError **error)
+{
+	struct slice_piece one = { 0 };
+	struct slice *s = open_slice(path, false, &one, error);
+
+	if (s && *all && s->no_spans != (*all)->no_spans) {
+		g_set_error(error, ERROR_QUARK, 0, "cannot merge %s: some of the pieces have no data for spans "
+			    "(blktop map --with-spans)", path);
+		slice_free(g_steal_pointer(&s));
+	}
+	if (!s) {
+		slice_piece_clear(&one);
+		return false;
+	}
+	if (*all)
+		piece_append(piece, &one);
+	else
+		*piece = one;
+	*all = *all ? slice_stitch(*all, s) : s;
+	return true;
+}
+
+static struct slice *merge_parts(const GArray *parts, struct slice_piece *piece, const struct watch *watch,
+				 GError **error)
+{
+	struct slice *all = NULL;
+
+	for (guint i = 0; i < parts->len; i++)
+		if (!watch_go_on(watch, (double)i / parts->len, i) ||
+		    !merge_part(&all, piece, g_array_index(parts, struct slice_part, i).path, error)) {
+			slice_free(all);
+			return NULL;
+		}
+	return all;
+}
+
+struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
+			       GError **error)
+{
+	g_autoptr(GArray) parts = list_parts(paths, error);
+	struct slice_piece piece = { 0 };
+
+	if (!parts || !check_neighbours(parts, error))
+		return NULL;
+	struct slice *s = merge_parts(parts, &piece, watch, error);
+	if (s && ret_piece)
+		*ret_piece = piece;
+	else
+		slice_piece_clear(&piece);
+	return s;
+}

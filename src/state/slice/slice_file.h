@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Slices as files (.blkslice): everything a slice knows, so that several processes or machines can make slices, and
+ * any can merge them. doc/slices.md describes the format.
+ *
+ * A file has sections, each with a checksum. It is read with pread(2), one section at a time, and never mapped: a file
+ * that shrinks is an error. Files are untrusted: lengths, ids and order are checked before use, and what is damaged is
+ * refused with a reason. Any thread, one at a time for each slice.
+ */
+#ifndef BLK_STATE_SLICE_SLICE_FILE_H
+#define BLK_STATE_SLICE_SLICE_FILE_H
+
+#include "base/watch.h"
+#include "state/slice/slice.h"
+
+#define SLICE_FILE_VERSION 1
+
+/* What a slice is of. All zero: nothing. */
+struct slice_piece {
+	int64_t from, to;	/* ns: it has all records of [from, to); INT64_MIN: from the trace's beginning on;
+				 * INT64_MAX: to its end */
+	GPtrArray *sources;	/* char *, owned: the directories that were read, in order of time; NULL: none */
+};
+void slice_piece_clear(struct slice_piece *p);
+
+/* Is the path a file that begins like a slice file? */
+bool slice_file_is(const char *path);
+
+/* For what needs single events: if the path is a slice file, false, and *error says where they are. */
+bool slice_file_has_events(const char *path, GError **error);
+
+/* The bytes of a slice that does not start at the trace's beginning and is not live. The slice does not change. NULL:
+ * *error. */
+GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error);
+/* Reads a slice from an open file. ret_piece (or NULL): the caller clears it. NULL: *error says what is wrong with the
+ * file. */
+struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error);
+
+/* Reads slice files in any order, and merges them. They must be neighbours: each begins where another one ends.
+ * Arguments and errors as slice_file_read(). `watch` (or NULL) gets the progress. */
+struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
+			       GError **error);
+
+#endif

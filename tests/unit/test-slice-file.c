@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Slices as files: what is read is what was written, the laws of slices hold over files, and damaged files are refused.
+ */
+#include "lib/inspect.h"
+#include "lib/report.h"
+#include "lib/traces.h"
+
+#include "state/slice/slice_file.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STEP INT64_C(1000000000)
+
+static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
+
+/* ---- bytes to slices ---- */
+
+static struct slice *read_bytes(const uint8_t *bytes, size_t n, GError **error)
+{
+	int fd = memfd_create("slice", MFD_CLOEXEC);
+	g_assert_cmpint(fd, >=, 0);
+	g_assert_cmpint(write(fd, bytes, n), ==, (ssize_t)n);
+	struct slice *s = slice_file_read(fd, NULL, error);
+	close(fd);
+	return s;
+}
+
+/* Writes the slice, frees it, reads it again; both have the same bytes. */
+static struct slice *through_a_file(struct slice *s)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	s = read_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	g_autoptr(GByteArray) again = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
+	return s;
+}
+
+/* ---- the laws over files ---- */
+
+struct lost { unsigned stream; struct blk_loss loss; };
+
+/* Losses that are open before record `at`. */
+static GArray *open_losses(const struct recording *r, size_t at)
+{
+	GArray *open = g_array_new(false, false, sizeof(struct lost));
+	for (size_t i = 0; i < at; i++) {
+		const struct blk_event *e = recording_event(r, i);
+		struct lost x = { .stream = e->stream };
+		if (e->row == BLK_ROW_LOST_BEGIN) {
+			memcpy(&x.loss, e->data, sizeof x.loss);
+			g_array_append_val(open, x);
+		}
+		for (guint k = 0; e->row == BLK_ROW_LOST_END && k < open->len; k++)
+			if (g_array_index(open, struct lost, k).stream == e->stream) {
+				g_array_remove_index(open, k);
+				break;
+			}
+	}
+	return open;
+}
+
+static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool from_start)
+{
+	struct slice *s = slice_new(from_start, STEP);
+	g_autoptr(GArray) lost = open_losses(r, from);
+	for (guint i = 0; i < lost->len; i++) {
+		const struct lost *x = &g_array_index(lost, struct lost, i);
+		slice_begin_lost(s, recording_tables(r), x->stream, &x->loss);
+	}
+	if (from < to)
+		slice_feed(s, recording_tables(r), recording_event(r, from), to - from);
+	return s;
+}
+
+static int by_size(gconstpointer a, gconstpointer b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	return (x > y) - (x < y);
+}
+
+static GArray *random_cuts(const struct recording *r, unsigned n)
+{
+	GArray *cuts = g_array_new(false, true, sizeof(size_t));
+	size_t end = recording_n(r);
+	g_array_set_size(cuts, 1);
+	for (unsigned i = 1; i < n; i++) {
+		size_t at = (size_t)g_test_rand_int_range(1, (gint32)end);
+		while (at < end && recording_event(r, at)->ts == recording_event(r, at - 1)->ts)
+			at++;
+		g_array_append_val(cuts, at);
+	}
+	g_array_append_val(cuts, end);
+	g_array_sort(cuts, by_size);
+	return cuts;
+}
+
+/* Merges neighbours in random order; each result goes through a file. */
+static struct slice *random_tree(GPtrArray *slices)
+{
+	while (slices->len > 1) {
+		guint i = (guint)g_test_rand_int_range(0, (gint32)slices->len - 1);
+		g_ptr_array_index(slices, i) = through_a_file(slice_stitch(g_ptr_array_index(slices, i),
+									   g_ptr_array_index(slices, i + 1)));
+		g_ptr_array_remove_index(slices, i + 1);
+	}
+	return g_ptr_array_index(slices, 0);
+}
+
+static void check_laws(const char *name, const struct recording *r, unsigned n)
+{
+	g_autofree char *expected = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	g_autoptr(GArray) cuts = random_cuts(r, n);
+	g_autoptr(GPtrArray) slices = g_ptr_array_new();
+	for (guint i = 0; i + 1 < cuts->len; i++)
+		g_ptr_array_add(slices, through_a_file(slice_of(r, g_array_index(cuts, size_t, i),
+								g_array_index(cuts, size_t, i + 1), false)));
+	g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
+	g_autofree char *what = g_strdup_printf("%s in %u files, cut first at %zu", name, n,
+						g_array_index(cuts, size_t, 1));
+	report_assert_equal(what, expected, got);
+}
+
+static void test_laws(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	check_laws(data, r, 1);
+	check_laws(data, r, (unsigned)g_test_rand_int_range(2, 17));
+	recording_free(r);
+}
+
+/* ---- damage ---- */
+
+/* Everything that a slice can have, in few bytes. */
+static const char script[] =
+	"1000000000 0 sched_switch prev_comm=\"a\" prev_tid=1 prev_prio=20 prev_state=1 next_comm=\"b\" next_tid=2 "
+	"next_prio=20\n"
+	"1000001000 0 syscall_entry_openat dfd=-100 filename=\"/etc/passwd\" flags=0 ctx.tid=2 ctx.pid=2 "
+	"ctx.procname=\"b\"\n"
+	"1000002000 0 syscall_exit_openat ret=3 ctx.tid=2 ctx.pid=2 ctx.procname=\"b\"\n"
+	"1000003000 0 syscall_entry_read fd=3 count=100 ctx.tid=2 ctx.pid=2 ctx.procname=\"b\"\n"
+	"1000004000 1 sched_waking comm=\"a\" tid=1 prio=20 target_cpu=0\n"
+	"1000005000 0 sched_switch prev_comm=\"b\" prev_tid=2 prev_prio=20 prev_state=1 next_comm=\"a\" next_tid=1 "
+	"next_prio=20\n"
+	"1000006000 0 u:zipkin:timestamp trace_id=7 span_id=8 parent_span_id=0 event=\"sr\" trace_name=\"get\" "
+	"service_name=\"web\" port_no=1 ip=\"::1\" ctx.vtid=1 ctx.vpid=1\n"
+	"1000007000 0 block_rq_insert dev=8388608 sector=8 nr_sector=8 bytes=4096 rwbs=1 tid=1 comm=\"a\"\n"
+	"2000000000 1 !lost events=3 packets=0 begin=1900000000 end=2000000000\n"
+	"2000001000 0 syscall_exit_read ret=100 ctx.tid=1 ctx.pid=1 ctx.procname=\"a\"\n"
+	"2000002000 0 u:zipkin:timestamp trace_id=7 span_id=8 parent_span_id=0 event=\"ss\" trace_name=\"get\" "
+	"service_name=\"web\" port_no=1 ip=\"::1\" ctx.vtid=1 ctx.vpid=1\n";
+
+static GByteArray *small_file(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_of(r, 0, recording_n(r), false);
+	GByteArray *bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	recording_free(r);
+	return bytes;
+}
+
+static void assert_refused(const uint8_t *bytes, size_t n)
+{
+	g_autoptr(GError) error = NULL;
+	g_assert_null(read_bytes(bytes, n, &error));
+	g_assert_nonnull(error);
+	g_assert_cmpuint(strlen(error->message), >, 20);
+}
+
+static void test_cut_off(void)
+{
+	g_autoptr(GByteArray) bytes = small_file();
+	for (size_t n = 0; n < bytes->len; n++)
+		assert_refused(bytes->data, n);
+	g_byte_array_append(bytes, (const guint8 *)"", 1);
+	assert_refused(bytes->data, bytes->len);
+}
+
+/* Every byte is in a checksum. */
+static void test_flipped(void)
+{
+	g_autoptr(GByteArray) bytes = small_file();
+	for (size_t i = 0; i < bytes->len; i++) {
+		uint8_t was = bytes->data[i];
+		bytes->data[i] ^= (uint8_t)(1 << g_test_rand_int_range(0, 8));
+		assert_refused(bytes->data, bytes->len);
+		bytes->data[i] = was;
+	}
+	g_autoptr(GError) error = NULL;
+	struct slice *s = read_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+}
+
+static void test_reasons(void)
+{
+	g_autoptr(GError) version = NULL, section = NULL, other = NULL;
+	g_autoptr(GByteArray) bytes = small_file();
+	bytes->data[bytes->len - 1] ^= 1;
+	g_assert_null(read_bytes(bytes->data, bytes->len, &section));
+	g_assert_nonnull(strstr(section->message, "section 'seconds': "));
+	g_assert_nonnull(strstr(section->message, "checksum"));
+	bytes->data[8] = 9;
+	g_assert_null(read_bytes(bytes->data, bytes->len, &version));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 1"));
+	g_assert_null(read_bytes((const uint8_t *)"a text of some bytes", 20, &other));
+	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {
+		"kernel-small", "kernel-ust/trace", "lost", "block", "faults", "containers", "nested", "net", "pause",
+		"snapshot", "thumb", "ctf2/lost/trace", "ctf2/ust-both/ctf-2", "mix1/trace", "rotation/trace",
+		"demo/trace",
+	};
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_strdup_printf("/slice-file/laws/%s", names[i]);
+		if (!traces_too_long(names[i]))
+			g_test_add_data_func(path, names[i], test_laws);
+	}
+	g_test_add_func("/slice-file/cut-off", test_cut_off);
+	g_test_add_func("/slice-file/flipped", test_flipped);
+	g_test_add_func("/slice-file/reasons", test_reasons);
+	return g_test_run();
+}
