@@ -162,6 +162,12 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
 			nav->a_ns = TIME_UNKNOWN;
 		app_message(app, "the range ends with this second; R clears it");
+	} else if (command == CMD_RANGE_ALL) {
+		int64_t first = nav->cursor_ns, last = first;
+		nav_bounds(nav, app->main, &first, &last);
+		nav->a_ns = time_floor(first, NS_PER_S);
+		nav->b_ns = time_floor(last, NS_PER_S) + NS_PER_S;
+		app_message(app, "the range is the whole trace; R clears it");
 	} else {
 		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
 		app_message(app, "no range: one step is shown");
@@ -515,7 +521,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
 	[CMD_PAUSE] = do_pause, [CMD_FOLLOW] = do_follow, [CMD_STEP_FINER] = do_step_size,
 	[CMD_STEP_COARSER] = do_step_size, [CMD_RANGE_A] = do_range, [CMD_RANGE_B] = do_range,
-	[CMD_RANGE_CLEAR] = do_range, [CMD_NEXT] = do_next, [CMD_PREV] = do_next,
+	[CMD_RANGE_CLEAR] = do_range, [CMD_RANGE_ALL] = do_range, [CMD_NEXT] = do_next, [CMD_PREV] = do_next,
 	[CMD_ERROR_NEXT] = do_error, [CMD_ERROR_PREV] = do_error, [CMD_UP] = do_move,
 	[CMD_DOWN] = do_move, [CMD_PAGE_UP] = do_move, [CMD_PAGE_DOWN] = do_move,
 	[CMD_TOP] = do_move, [CMD_BOTTOM] = do_move, [CMD_SEARCH] = do_prompt,

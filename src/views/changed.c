@@ -13,6 +13,8 @@
 #include "views/registry.h"
 #include "views/spans.h"
 
+#define LITTLE 10			/* less than a tenth longer is said to be little */
+
 enum when { NOW, BEFORE, WHENS };
 
 struct period {
@@ -370,11 +372,13 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 	if (p->seconds[BEFORE] <= 0)
 		g_string_append(text, "nothing is known of that time");
 	else if (!any)
-		g_string_append(text, "no operation ended in both, so nothing can be compared");
+		g_string_append_printf(text, "no operation ended in both, so nothing can be compared%s",
+				       p->history ? "" : "; with all other history there may be");
 	else if (!worst)
 		g_string_append(text, "no operation takes longer");
 	else
-		g_string_append_printf(text, "%s takes %s longer, %" G_GUINT64_FORMAT " of them%s%s",
+		g_string_append_printf(text, "%s%s takes %s longer, %" G_GUINT64_FORMAT " of them%s%s",
+				       more(worst) < worst->period[BEFORE].stat.avg / LITTLE ? "little: " : "",
 				       worst->c.name, timefmt_duration(buf, more(worst)),
 				       worst->period[NOW].stat.count, worst->mainly ? ", " : "",
 				       worst->mainly ? worst->mainly : "");

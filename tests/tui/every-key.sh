@@ -83,6 +83,7 @@ timeline | pause | | playing one step a second
 timeline | follow | | AT THE END
 timeline | range-a | | the range begins at 06:08:38.
 timeline | range-b | | the range ends at 06:08:38.
+timeline | range-all | | the range is the whole trace
 timeline | range-clear | A | no range: one step is shown
 timeline | error-next | | no marked row below
 timeline | error-previous | | no marked row above
@@ -143,6 +144,7 @@ flame | goto | | Enter:apply
 flame | pause | | playing one step a second
 flame | follow | | AT THE END
 flame | range-a,range-b | | 06:08:38-06:08:39 PAUSED
+flame | range-all | | the range is the whole trace
 flame | range-clear | A | no range: one step is shown
 flame | up | Down | row:all requests
 flame | down | | row:thumbnail@thumbd
@@ -203,6 +205,7 @@ heatmap | time-forward-10 | | cell 06:08:40
 heatmap | pause | | playing one step a second
 heatmap | follow | | AT THE END
 heatmap | range-a,range-b | | request.latency of thumbnail: 5 requests
+heatmap | range-all | | request.latency of thumbnail: 39 requests
 heatmap | range-clear | A | request.latency of thumbnail: 39 requests
 heatmap | up | Down | 83.9ms-101ms
 heatmap | down | | 67.1ms-83.9ms
@@ -268,6 +271,7 @@ overview,table | range-a | | 06:08:38-06:08:39 PAUSED
 overview,table | range-b | | 06:08:38-06:08:39 PAUSED
 waterfall | range-a | | the range begins here
 waterfall | range-b | | the range ends
+overview,table,waterfall | range-all | | the range is the whole trace
 overview,table,waterfall | range-clear | A | no range: one step is shown
 overview | error-next | | row:96.3ms
 overview | error-previous | Down | row:97.3ms
