@@ -86,10 +86,14 @@ static void say_sentences(struct page *to, struct place *p, const struct focus *
 	struct focus causes = o ? place_pane(p, PANE_CAUSES) : *f;
 	const struct row *cause = o ? table_selected(causes.table, causes.rows) : NULL;
 	g_autofree char *why = cause ? overview_why(o, cause) : NULL;
+	const struct row *row = table_selected(f->table, f->rows);
+	g_autofree char *instant = w && row && p->mark_ns != TIME_UNKNOWN ?
+		waterfall_instant(p->rows, (const struct waterfall_row *)row, p->mark_ns) : NULL;
 	g_autofree char *cell = p->view->kind == VIEW_TIMELINE ? screen_timeline_text(to->app, p) : NULL;
 
 	say_labelled(to, "Why", why ? why : o ? o->machine_why : w ? w->why : f->rows->explanation);
 	say_labelled(to, "About", f->rows->about);
+	say_labelled(to, "At the time cursor", instant);
 	if (cell)
 		say(to, ROLE_WHY, cell);
 }

@@ -5,6 +5,7 @@
 #include "ui/accessible.h"
 #include "ui/chooser.h"
 #include "ui/commands.h"
+#include "ui/export_picker.h"
 #include "ui/frame.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
@@ -85,6 +86,7 @@ void app_free(struct app *app)
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
 	chooser_free(app);
+	export_picker_free(app);
 	g_free(app->save_over);
 	g_free(app->picture);
 	canvas_free(app->canvas);

@@ -84,6 +84,7 @@ struct app {
 	enum { HIDE_NONE, HIDE_KERNEL, HIDE_IDLE, HIDE_N } hidden;	/* kernel threads; these and idle threads */
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */
 	void (*picked)(struct app *app, size_t line);
+	struct export_picker *exporting;	/* state of export_picker.c, or NULL; owned */
 	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
 	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */

@@ -7,6 +7,7 @@
 #include "ui/view_info.h"
 #include "ui/help.h"
 #include "ui/metric_of.h"
+#include "ui/export_picker.h"
 #include "ui/goto_view.h"
 #include "ui/output.h"
 #include "ui/screen.h"
@@ -272,36 +273,6 @@ static void do_error(struct app *app, struct place *p, enum command_id command)
 	app_message(app, by > 0 ? "no marked row below" : "no marked row above");
 }
 
-static const char *const *export_formats(const struct app *app)
-{
-	static const char *const none[] = { NULL };
-
-	return app->backend && app->backend->export_formats ? app->backend->export_formats : none;
-}
-
-/* The format was chosen: asks for the rest of the line. */
-static void export_format_picked(struct app *app, size_t line)
-{
-	g_assert(line < g_strv_length((char **)export_formats(app)));
-	g_autofree char *text = g_strdup_printf("%s span ", export_formats(app)[line]);
-
-	prompt_open(&app->prompt, PROMPT_EXPORT, text);
-}
-
-static void ask_export(struct app *app)
-{
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-
-	for (const char *const *f = export_formats(app); *f; f++)
-		g_ptr_array_add(lines, g_strdup(*f));
-	if (lines->len) {
-		app_pick(app, "Export as", lines, export_format_picked);
-		return;
-	}
-	g_ptr_array_unref(lines);
-	prompt_open(&app->prompt, PROMPT_EXPORT, "span ");
-}
-
 static void do_prompt(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
@@ -312,93 +283,9 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 	case CMD_FILTER:
 		prompt_open(&app->prompt, PROMPT_FILTER, p->filter);
 		break;
-	case CMD_GOTO:
-		prompt_open(&app->prompt, PROMPT_GOTO, NULL);
-		break;
 	default:
-		ask_export(app);
+		prompt_open(&app->prompt, PROMPT_GOTO, NULL);
 	}
-}
-
-/* Output. */
-
-/* The trace and span that the cursor is on; false: none. */
-static bool selected_span(struct place *p, struct ui_export *ret)
-{
-	struct view_query q = goto_view_selected(p);
-
-	ret->trace_id = q.trace_id;
-	ret->trace_zero = q.trace_zero;
-	ret->span_id = q.span_id;
-	return query_has_trace(&q);
-}
-
-static bool export_now(struct app *app, const struct ui_export *what)
-{
-	g_autofree char *message = NULL;
-	bool done;
-
-	if (!app->backend) {
-		app_error(app, "cannot export: not available here");
-		return false;
-	}
-	done = app->backend->export_span &&
-	       app->backend->export_span(app->backend->data, what, &message);
-	if (done)
-		app_message(app, "%s%s", output_provisional_note(app), message ? message : "exported");
-	else
-		app_error(app, "%s", message ? message : "cannot export");
-	return done;
-}
-
-static void do_export(struct app *app, struct place *p, enum command_id command)
-{
-	struct ui_export what = { .tl = app->tl };
-
-	if (!selected_span(p, &what)) {
-		app_error(app, "cannot export: select a trace or a span first");
-		return;
-	}
-	if (command == CMD_EXPORT)
-		export_now(app, &what);
-	else
-		do_prompt(app, p, command);
-}
-
-static const char *find_format(const struct app *app, const char *word)
-{
-	for (const char *const *f = export_formats(app); *f; f++)
-		if (!strcmp(word, *f))
-			return *f;
-	return NULL;
-}
-
-static bool export_text(struct app *app, const char *text, GError **error)
-{
-	struct ui_export what = { .tl = app->tl };
-	g_autofree char *path = NULL;
-	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-
-	selected_span(app_place(app), &what);
-	for (char **w = words; *w; w++) {
-		const char *format = find_format(app, *w);
-
-		if (format)
-			what.format = format;
-		else if (!strcmp(*w, "with-kernel"))
-			what.with_kernel = true;
-		else if (!strcmp(*w, "trace"))
-			what.span_id = 0;
-		else if (**w && strcmp(*w, "span")) {
-			path = g_strstrip(g_strjoinv(" ", w));
-			break;
-		}
-	}
-	what.path = path;
-	bool chosen = what.trace_id || what.trace_zero;
-	if (!chosen)
-		g_set_error(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
-	return chosen && (export_now(app, &what), true);
 }
 
 /* Move. */
@@ -514,7 +401,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
 	[CMD_COMPARE] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
-	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
+	[CMD_EXPORT] = export_picker_command, [CMD_EXPORT_AS] = export_picker_command, [CMD_COPY] = output_copy,
 	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
@@ -584,7 +471,7 @@ void app_prompt_done(struct app *app, const char *text)
 		accepted = output_save_as(app, line, &error);
 		break;
 	default:
-		accepted = export_text(app, line, &error);
+		accepted = export_picker_file(app, line, &error);
 	}
 	if (accepted)
 		prompt_close(&app->prompt);

@@ -47,7 +47,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_EXPORT] = { "export", "JSON", "Output",
 		"Export the selected trace or span as Zipkin JSON" },
 	[CMD_EXPORT_AS] = { "export-as", "as", "Output",
-		"Export as: choose the format, then trace or span, with-kernel and FILE" },
+		"Export as: choose format and what, then the file; recent choices are on top" },
 	[CMD_COPY] = { "copy", "copy", "Output",
 		"Copy the cause, the row or the tagged rows to the terminal's clipboard" },
 	[CMD_SAVE] = { "save", "save", "Output",

@@ -178,6 +178,12 @@ static char *default_name(const struct app *app, const char *what, const char *s
 
 void output_save(struct app *app, struct place *p, enum command_id command)
 {
+	(void)command;
+	output_save_with(app, p, ".txt");
+}
+
+void output_save_with(struct app *app, struct place *p, const char *suffix)
+{
 	struct focus f = place_focus(p);
 	g_autofree char *name = NULL;
 
@@ -186,7 +192,7 @@ void output_save(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "cannot save: not available here");
 		return;
 	}
-	name = default_name(app, f.view->id, ".txt");
+	name = default_name(app, f.view->id, suffix);
 	prompt_open(&app->prompt, PROMPT_SAVE, name);
 }
 

@@ -26,7 +26,7 @@
 #define PAGE 4			/* rows of durations */
 #define SHOWN_DURATIONS 6		/* single durations below the picture */
 #define DIFFERENCES 3
-#define MOST_BEFORE_NS (10 * NS_PER_S)	/* calls are listed that began so long before the range */
+#define LOOK_BACK_NS (10 * NS_PER_S)	/* calls are listed that began so long before the range */
 
 struct picture {
 	const struct heat_grid *grid;
@@ -690,7 +690,7 @@ static void list_table(struct app *app, struct place *place, const struct heat_r
 	go_to_range(app, r);
 	if (log) {
 		/* The log has a call where it began, which may be before the range. */
-		to->mark_ns = r->begin_ns - MIN(r->high_ns, MOST_BEFORE_NS);
+		to->mark_ns = r->begin_ns - MIN(r->high_ns, LOOK_BACK_NS);
 		app_filter(app, to, filter, NULL);
 		app_message(app, "the log of these calls: they ended in the range (u shows all lines)");
 	}

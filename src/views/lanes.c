@@ -765,36 +765,50 @@ static gint compare_wakers(gconstpointer va, gconstpointer vb)
 }
 
 #define WAKERS_NAMED 2
+#define LOOKED_AHEAD 512	/* seconds or steps in which the next waker is searched */
 
-/* Who woke the lane's threads, the most frequent first: whoever ended a wait for a lock held it. */
+/* Adds the wakers of the lane's threads in one second. */
+static void add_wakers(GArray *wakers, const struct timeline *tl, const struct second *s, const struct lane_row *r)
+{
+	for (uint32_t k = 0; k < s->n_wakers; k++) {
+		guint at = 0;
+		if (!query_wants_thread(&r->c.row.drill, tl, s->wakers[k].thread))
+			continue;
+		while (at < wakers->len &&
+		       !is_same_waker(&g_array_index(wakers, struct waker_cell, at), &s->wakers[k]))
+			at++;
+		if (at < wakers->len)
+			g_array_index(wakers, struct waker_cell, at).count += s->wakers[k].count;
+		else
+			g_array_append_val(wakers, s->wakers[k]);
+	}
+}
+
+/* Who woke the lane's threads, the most frequent first, or who woke its thread next, and how much later: whoever ends a
+ * wait for a lock held it. */
 static void append_wakers(GString *text, const struct rows *rows, const struct lane_row *r)
 {
 	g_autoptr(GArray) wakers = g_array_new(false, false, sizeof(struct waker_cell));
 	struct range range = range_of(rows->tl, &rows->query);
-	for (size_t i = range.first; i < range.end; i++) {
-		const struct second *s = timeline_second(rows->tl, i);
-		for (uint32_t k = 0; k < s->n_wakers; k++) {
-			guint at = 0;
-			if (!query_wants_thread(&r->c.row.drill, rows->tl, s->wakers[k].thread))
-				continue;
-			while (at < wakers->len &&
-			       !is_same_waker(&g_array_index(wakers, struct waker_cell, at), &s->wakers[k]))
-				at++;
-			if (at < wakers->len)
-				g_array_index(wakers, struct waker_cell, at).count += s->wakers[k].count;
-			else
-				g_array_append_val(wakers, s->wakers[k]);
-		}
-	}
+	size_t n = timeline_n_seconds(rows->tl), next = range.end;
+	char later[TIMEFMT_LEN];
+	for (size_t i = range.first; i < range.end; i++)
+		add_wakers(wakers, rows->tl, timeline_second(rows->tl, i), r);
+	for (; !wakers->len && r->c.tid >= 0 && next < MIN(n, range.end + LOOKED_AHEAD); next++)
+		add_wakers(wakers, rows->tl, timeline_second(rows->tl, next), r);
 	g_array_sort(wakers, compare_wakers);
 	for (guint i = 0; i < MIN(wakers->len, WAKERS_NAMED); i++) {
 		const struct waker_cell *w = &g_array_index(wakers, struct waker_cell, i);
 		g_autofree char *name = w->irq ? g_strdup(timeline_string(rows->tl, w->irq)) :
 			w->idle ? g_strdup("an idle CPU") : thread_label_new(rows->tl, w->waker, r->end_ns);
-		g_string_append_printf(text, "%s%s", i ? " and " : ", woken by ", name);
+		g_string_append_printf(text, "%s%s", i ? " and " : next > range.end ? ", next woken by " :
+				       ", woken by ", name);
 		if (w->count > 1)
 			g_string_append_printf(text, " %ux", w->count);
 	}
+	if (wakers->len && next > range.end)
+		g_string_append_printf(text, " within %s", timefmt_duration(later,
+			timeline_second(rows->tl, next - 1)->end_ns - r->begin_ns));
 }
 
 static void text_of_threads(GString *text, const struct rows *rows, const struct lane_row *r)

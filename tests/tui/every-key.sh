@@ -68,7 +68,8 @@ timeline | cursor-left | | changed
 timeline | cursor-right | | changed
 timeline | pan-left | | changed
 timeline | pan-right | | changed
-timeline | export,export-as | | cannot export: select a trace
+timeline | export | | cannot export: select a trace
+timeline | export-as | | Export as
 timeline | copy | | copied
 timeline | save-trace | | save as trace ([statedump] DIR): blktop-trace-
 timeline | save | | save as (.txt .csv .json)
@@ -242,8 +243,7 @@ waterfall | zoom-in | | zoom 2x
 waterfall | zoom-out | z | zoom 1x
 overview,waterfall | export | | exports
 table | export | | cannot export: select a trace
-overview,waterfall | export-as | | Export as
-table | export-as | | cannot export: select a trace
+overview,table,waterfall | export-as | | Export as
 overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
 overview,table,waterfall,heatmap,timeline,flame | screenshot | | save the screen as (.svg): blktop-

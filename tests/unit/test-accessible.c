@@ -85,6 +85,9 @@ static void test_facts(void)
 	g_assert_true(fixture_has(&f, "\ncursor "));
 	fixture_press(&f, "1");
 	g_assert_true(fixture_has(&f, "\nWhy: "));
+	fixture_press(&f, "jj\r");
+	fixture_press_key(&f, UI_KEY_RIGHT);
+	g_assert_true(fixture_has(&f, "\nAt the time cursor: "));
 	fixture_press(&f, "?");
 	g_assert_true(fixture_has_not(&f, "Enter:ok"));
 	fixture_stop(&f);

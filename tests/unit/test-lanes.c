@@ -143,6 +143,30 @@ static void test_containers(void)
 	timeline_free(tl);
 }
 
+/* A thread that waits for a lock: who woke it, and where it was not woken yet, who does next. */
+static void test_wakers(void)
+{
+	struct timeline *tl = timeline_of_script(
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 prev_comm=\"s\" next_comm=\"a\"\n"
+		"20 0 syscall_entry_futex ctx.tid=50 uaddr=4096 op=0 val=0\n"
+		"40 0 sched_switch prev_tid=50 prev_state=1 next_tid=60 prev_comm=\"a\" next_comm=\"b\"\n"
+		"2000000010 0 sched_waking tid=50 prio=20 target_cpu=0\n"
+		"2000000050 0 sched_switch prev_tid=60 prev_state=1 next_tid=50 "
+		"prev_comm=\"b\" next_comm=\"a\"\n"
+		"2000000060 0 syscall_exit_futex ret=0\n"
+		"2000000070 0 sched_switch prev_tid=50 prev_state=1 next_tid=0\n",
+		&(struct model_options){ .at_end = true });
+	struct rows *first = build(tl, BY_THREAD, 0, FAKE_S, 1);
+	struct rows *last = build(tl, BY_THREAD, 2 * FAKE_S, 3 * FAKE_S, 1);
+	g_autofree char *waits = lane_text(first, lane(first, "a/50")), *ends = lane_text(last, lane(last, "a/50"));
+
+	g_assert_nonnull(strstr(waits, "futex 1.00s 100%, next woken by b/60 within 2.00s"));
+	g_assert_nonnull(strstr(ends, ", woken by b/60"));
+	rows_free(first);
+	rows_free(last);
+	timeline_free(tl);
+}
+
 /* Empty, reversed, one ns, years, and the ends of time: rows are rows, and cells are never outside of their array. */
 static void test_hostile(void)
 {
@@ -180,6 +204,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/lanes/cells", test_cells);
 	g_test_add_func("/lanes/text", test_text);
 	g_test_add_func("/lanes/containers", test_containers);
+	g_test_add_func("/lanes/wakers", test_wakers);
 	g_test_add_func("/lanes/hostile", test_hostile);
 	return g_test_run();
 }
