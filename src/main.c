@@ -20,6 +20,7 @@
 #include "cmd/report.h"
 #include "cmd/save.h"
 #include "cmd/screen.h"
+#include "cmd/sending.h"
 #include "cmd/thresholds.h"
 
 #include "base/machine.h"
@@ -75,6 +76,7 @@ static const struct {
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
 	[COMMAND_HELP_SESSION] = { .print = options_print_help_session },
+	[COMMAND_HELP_SEND] = { .print = options_print_help_send },
 	[COMMAND_VERSION] = { .print = about_version },
 };
 
@@ -98,10 +100,11 @@ static void take_settings(struct options *o)
 /* Enters isolation: from here on hostile input is read. */
 static int run_isolated(const struct options *o)
 {
-	if (!isolate(o))
+	struct options with = *o;
+	if (!sending_open(&with.send) || !isolate(&with))
 		return EXIT_FAILED;
 	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
-	return code != EXIT_FINE ? code : commands[o->command].run(o);
+	return code != EXIT_FINE ? code : commands[o->command].run(&with);
 }
 
 static int run_command(const struct options *o)

@@ -111,11 +111,12 @@ bool isolate(const struct options *o)
 	add(write, "/dev/tty");
 	add_output(o->output, write);
 	add_output(o->screenshot, write);
+	add_output(o->send.metrics_file, write);
 	add_baselines(o, read, write);
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);
 	add_spool(o, write);
-	isolation_enter(read, write, &why);
+	isolation_enter(read, write, o->send.fd, &why);
 	if (why)
 		log_note("isolation: %s", why);
 	return true;

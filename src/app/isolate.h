@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Restricts the process to what the command line asks for. It may read the traces, the relay connections, and system
- * files that its libraries open. It may write the outputs that options name, its state and settings, and with the
- * screen below the current directory and the directory for temporary files. See doc/security.md.
+ * files that its libraries open, and accept connections from the socket of --listen. It may write the outputs that
+ * options name, its state and settings, and with the screen below the current directory and the directory for temporary
+ * files. See doc/security.md.
  */
 #ifndef BLK_APP_ISOLATE_H
 #define BLK_APP_ISOLATE_H

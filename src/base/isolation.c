@@ -26,8 +26,7 @@ static const int denied_calls[] = {
 	SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd),
 	SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), SCMP_SYS(move_pages), SCMP_SYS(migrate_pages),
 	/* sockets; open sockets can still be read and written */
-	SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
-	SCMP_SYS(accept4),
+	SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen),
 	/* calls that bypass these filters or have a long history of vulnerabilities */
 	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(bpf),
 	SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(name_to_handle_at),
@@ -58,9 +57,21 @@ static const struct scmp_arg_cmp denied_requests[] = {
 	{ .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = UINT32_MAX, .datum_b = TIOCLINUX },
 };
 
-static bool add_calls(scmp_filter_ctx c, int *ret_error)
+/* Connections are accepted from this socket only; -1: from none. */
+static int add_accepts(scmp_filter_ctx c, int accepts)
 {
+	static const int calls[] = { SCMP_SYS(accept), SCMP_SYS(accept4) };
+	const struct scmp_arg_cmp other = { .arg = 0, .op = SCMP_CMP_NE, .datum_a = (uint32_t)accepts };
 	int rc = 0;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(calls) && !rc; i++)
+		rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), calls[i], accepts < 0 ? 0 : 1, &other);
+	return rc;
+}
+
+static bool add_calls(scmp_filter_ctx c, int accepts, int *ret_error)
+{
+	int rc = add_accepts(c, accepts);
 
 	for (gsize i = 0; i < G_N_ELEMENTS(denied_calls) && !rc; i++)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), denied_calls[i], 0);
@@ -79,14 +90,14 @@ static bool add_calls(scmp_filter_ctx c, int *ret_error)
 	return rc == 0;
 }
 
-static bool filter_calls(int *ret_error)
+static bool filter_calls(int accepts, int *ret_error)
 {
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
 
 	*ret_error = ENOMEM;
 	if (!c)
 		return false;
-	bool ok = add_calls(c, ret_error);
+	bool ok = add_calls(c, accepts, ret_error);
 	seccomp_release(c);
 	return ok;
 }
@@ -195,7 +206,7 @@ static char *why_not(int calls, int files)
 	return g_string_free(why, !calls && !files);
 }
 
-unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **ret_why)
+unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int accepts, char **ret_why)
 {
 	int calls = 0, files = 0;
 
@@ -212,7 +223,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **r
 		held |= ISOLATION_FILES;
 		files = 0;
 	}
-	if (!calls && filter_calls(&calls)) {
+	if (!calls && filter_calls(accepts, &calls)) {
 		held |= ISOLATION_CALLS;
 		calls = 0;
 	}

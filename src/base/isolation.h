@@ -5,7 +5,7 @@
  * undone.
  *
  *   calls    no program can be started, no process traced, no socket made, connected or listened on, and nothing that
- *            needs privileges can be done; such a call fails with EPERM
+ *            needs privileges can be done; such a call fails with EPERM. One socket that listens may accept
  *   files    only files below the given paths can be opened, and only those below the paths for writing can be
  *            created or changed; otherwise EACCES. Open files stay open
  *
@@ -24,10 +24,11 @@ unsigned isolation_can(void);
 
 /*
  * Enters both filters; call once, before the first thread. `read` and `write` contain absolute or relative paths
- * (char *) of files and directories; missing ones are skipped. Paths in `write` can be read, too. Returns the filters
- * in force. *ret_why (g_free): which filter is not in force, and why; NULL: both are.
+ * (char *) of files and directories; missing ones are skipped. Paths in `write` can be read, too. `accepts`: the socket
+ * that may accept connections, or -1. Returns the filters in force. *ret_why (g_free): which filter is not in force,
+ * and why; NULL: both are.
  */
-unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **ret_why);
+unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int accepts, char **ret_why);
 
 /* A text to append to a message about a file that could not be written with errno `number`: why the filter may be the
  * cause. "": it is not. */

@@ -27,6 +27,9 @@ static struct limit rows[] = {
 #define GROUP "Files of spans"
 	LIMITS_IMPORT(ROW)
 #undef GROUP
+#define GROUP "Sent metrics"
+	LIMITS_SEND(ROW)
+#undef GROUP
 #define GROUP "Program and screen"
 	LIMITS_PROGRAM(ROW)
 };

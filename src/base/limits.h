@@ -238,6 +238,20 @@
 	X(SPAN_NESTING, 64, "spans", "spans of one thread around an imported wait", \
 	  "the outer ones do not get it", "every wait is added to each")
 
+#define LIMITS_SEND(X) \
+	X(SENT_METRICS, 64, "metrics", "--metrics", \
+	  "the option is refused", "each one sums every second") \
+	X(SENT_VALUES, 10000, "values", "--most-values: values of its fields that a sent metric distinguishes", \
+	  "the option is refused; values above it are summed as (other), and counted", "10 MB for a metric") \
+	X(LABEL_BYTES, 200, "bytes", "a label of a sent metric", \
+	  "it is cut", "servers refuse longer ones") \
+	X(SCRAPERS, 16, "connections", "clients of --listen at a time", \
+	  "the oldest is closed", "there is one server, which asks once in some seconds") \
+	X(REQUEST_BYTES, 8192, "bytes", "a request to --listen", \
+	  "it is refused", "Prometheus sends 400") \
+	X(SCRAPE_SECONDS, 10, "s", "a request to --listen, and the time until its answer was taken", \
+	  "the connection is closed", "Prometheus waits 10 s for an answer")
+
 #define LIMITS_PROGRAM(X) \
 	X(THREADS, 256, "threads", "--jobs", \
 	  "the option is refused", "no disk feeds more") \
@@ -274,7 +288,7 @@
 
 #define LIMITS_ALL(X) \
 	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \
-	LIMITS_PROGRAM(X)
+	LIMITS_SEND(X) LIMITS_PROGRAM(X)
 
 /* The negative member makes the enum signed, also for values above INT_MAX. */
 #define LIMIT_CONSTANT(id, value, unit, what, above, why) enum { LIMIT_SIGNED_##id = -1, LIMIT_##id = (value) };

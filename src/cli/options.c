@@ -2,6 +2,7 @@
 /* The command line: see options.h. popt splits it and permutes operands; the checks below interpret the values. */
 #include "cli/options.h"
 
+#include "cli/options_send.h"
 #include "cli/options_table.h"
 
 #include "base/limits.h"
@@ -41,7 +42,8 @@ static bool fail(GError **error, const char *format, ...)
 
 static bool is_asking(enum command command)
 {
-	return command == COMMAND_HELP || command == COMMAND_HELP_SESSION || command == COMMAND_VERSION;
+	return command == COMMAND_HELP || command == COMMAND_HELP_SESSION ||
+	       command == COMMAND_HELP_SEND || command == COMMAND_VERSION;
 }
 
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
@@ -994,7 +996,8 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		view = "traces";
 	return check_source(o, w, operands, error) && check_session(o, w, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
-	       check_metric(o, w, error) && check_thresholds(o, w, error) && check_by(o, w, error) &&
+	       check_metric(o, w, error) && options_read_send(&o->send, w, error) &&
+	       check_thresholds(o, w, error) && check_by(o, w, error) &&
 	       check_narrow(o, w, error) &&
 	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
@@ -1043,7 +1046,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) threshold = g_ptr_array_new_with_free_func(g_free);
 	struct words w = { .relays = relays, .threshold = threshold };
 
-	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
+	*ret = (struct options){ .send.fd = -1, .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
 	if (ok && !is_asking(w.command))
 		ok = check_words(ret, &w, operands, error);
@@ -1055,6 +1058,11 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 
 bool options_count_threads(const struct options *o)
 {
+	for (guint i = 0; o->send.metrics && i < o->send.metrics->len; i++) {
+		const struct send_metric *m = o->send.metrics->pdata[i];
+		if (m->query.metric->reads & READS(count))
+			return true;
+	}
 	for (guint i = 0; o->thresholds && i < o->thresholds->len; i++) {
 		const struct threshold *t = o->thresholds->pdata[i];
 		if (t->query.metric->reads & READS(count))
@@ -1090,5 +1098,6 @@ void options_clear(struct options *o)
 	g_free(o->spool);
 	g_free(o->spans);
 	clear_session(&o->session);
+	send_options_clear(&o->send);
 	*o = (struct options){ 0 };
 }

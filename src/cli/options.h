@@ -11,6 +11,7 @@
 #include "cli/filters.h"
 #include "app/input.h"
 #include "base/machine.h"
+#include "send/send_metrics.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
 #include "views/metric.h"
@@ -26,6 +27,16 @@ struct session_options {
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
 	char **exec_on_alert;		/* program and arguments, or NULL */
+};
+
+/* What is sent to other programs. */
+struct send_options {
+	GPtrArray *metrics;		/* struct send_metric *; NULL: nothing is sent */
+	unsigned most_values;
+	char *listen, *metrics_file;	/* as given, or NULL */
+	bool only;			/* nothing is printed: neither --view nor --metric was given */
+	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
+	char *url;			/* of that socket; borrowed */
 };
 
 struct options {
@@ -45,6 +56,7 @@ struct options {
 	struct view *metric_view;	/* then also .view; owned */
 	GPtrArray *thresholds;		/* struct threshold *: --threshold, --thresholds, --snapshot-when; NULL: none */
 	bool check;			/* --check */
+	struct send_options send;
 	char *baseline, *save_baseline;	/* paths of --baseline, --save-baseline; or NULL */
 	enum view_by by;		/* --by, else the view's own */
 	struct view_query narrow;	/* --only, --against */

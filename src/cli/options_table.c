@@ -6,7 +6,7 @@
 
 static const char *const group_title[] = {
 	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
-	[GROUP_SCREEN] = "Screen", [GROUP_INFORM] = "Info", [GROUP_SESSION] = "Here",
+	[GROUP_SCREEN] = "Screen", [GROUP_INFORM] = "Info", [GROUP_SESSION] = "Here", [GROUP_SEND] = "Send",
 };
 
 const struct subcommand option_subcommands[] = {
@@ -173,7 +173,9 @@ const struct option_row option_rows[] = {
 	COMMAND("help", 'h', GROUP_INFORM, COMMAND_HELP, NULL, "print the options"),
 	COMMAND("help-here", 0, GROUP_INFORM, COMMAND_HELP_SESSION, NULL,
 		"print the options for live sessions of this machine"),
-	COMMAND("version", 'v', GROUP_INFORM, COMMAND_VERSION, "man blktop explains all options",
+	COMMAND("help-send", 0, GROUP_INFORM, COMMAND_HELP_SEND, NULL,
+		"print the options for sending metrics to other programs"),
+	COMMAND("version", 'v', GROUP_INFORM, COMMAND_VERSION, "all: man blktop",
 		"print the versions of blktop and its libraries, and how it is isolated"),
 	FLAG("yes", 'y', GROUP_SESSION, yes, "do not wait for Enter",
 	     "make the session without waiting for Enter"),
@@ -205,6 +207,15 @@ const struct option_row option_rows[] = {
 	     "live: run this program, without a shell, when a --threshold is reached; $BLKTOP_ALERT has the reason"),
 	WORD("snapshot-when", 0, "RULE", GROUP_SESSION, snapshot_when, "'p99 of thumbnail > 3 x usual'",
 	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'"),
+	WORD("listen", 0, "WHERE", GROUP_SEND, listen, "/metrics on PORT or ADDRESS:PORT",
+	     "serve /metrics to Prometheus on PORT of 127.0.0.1, ADDRESS:PORT or [ADDRESS]:PORT; of a recorded trace "
+	     "until SIGTERM"),
+	WORD("metrics-file", 0, "FILE", GROUP_SEND, metrics_file, "for node_exporter's textfile collector",
+	     "write the same text to this file, whole or not at all; live each second, of a recorded trace at its end"),
+	WORD("metrics", 0, "LIST", GROUP_SEND, metrics, "'call.latency by call; cpu.irq by cpu'",
+	     "metrics that are sent: METRIC by FIELD,FIELD; separated by ';' (--list-metrics)"),
+	WORD("most-values", 0, "N", GROUP_SEND, most_values, "of each metric told apart (1000)",
+	     "values of its fields that each metric distinguishes; further ones are summed as (other) (1000)"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-bindings", 0, GROUP_HIDDEN, COMMAND_PRINT_BINDINGS, "",
 		"print what each key does where"),
@@ -266,6 +277,14 @@ void options_print_help_session(FILE *out)
 	      "       blktop -b [OPTION...] [-- PROGRAM ARG...]                       printed\n", out);
 	print_groups(out, GROUP_SESSION, GROUP_SESSION);
 	fputs("Exit   as of blktop --help; with a program that ended by itself: its own\n", out);
+}
+
+void options_print_help_send(FILE *out)
+{
+	fputs("Usage: blktop -b [OPTION...] SOURCE     sends metrics to other programs; prints only\n"
+	      "                                        what --view or --metric names\n", out);
+	print_groups(out, GROUP_SEND, GROUP_SEND);
+	fputs("Exit   as of blktop --help\n", out);
 }
 
 void options_print_table(FILE *out)

@@ -26,6 +26,7 @@ struct words {
 	char *spool, *spool_size;
 	char *screenshot, *size;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
+	char *listen, *metrics, *metrics_file, *most_values;
 	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
@@ -37,7 +38,9 @@ struct words {
 };
 
 enum kind { KIND_FLAG, KIND_WORD, KIND_JOINED, KIND_LIST, KIND_COMMAND };
-enum group { GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_INFORM, GROUP_SESSION, GROUP_HIDDEN };
+enum group {
+	GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_INFORM, GROUP_SESSION, GROUP_SEND, GROUP_HIDDEN
+};
 
 #define WORD_NONE SIZE_MAX
 struct option_row {
@@ -67,7 +70,8 @@ extern const struct subcommand option_subcommands[];
 extern const size_t option_n_subcommands;
 
 void options_print_help(FILE *out);	/* fits a screen of 80 columns */
-void options_print_help_session(FILE *out);	/* the same for sessions of this machine */
+void options_print_help_session(FILE *out);	/* the same for sessions of this machine, */
+void options_print_help_send(FILE *out);	/* and for what is sent to other programs */
 /* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
 void options_print_table(FILE *out);
 void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */

@@ -9,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/filters.h"
 #include "cmd/output.h"
+#include "cmd/sending.h"
 #include "cmd/thresholds.h"
 #include "app/reading.h"
 
@@ -47,6 +48,7 @@ struct batch {
 	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
 	struct metric_calls *calls;	/* NULL: the metric needs none */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
+	struct sending *sending;	/* NULL: nothing is sent */
 };
 
 /* --- columns --- */
@@ -127,7 +129,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	query.by = o->by;
 	query.metric = o->metric_view ? &b->metric : NULL;
 	query.alerts = b->alerts;
-	if (o->check)
+	if (o->check || o->send.only)
 		return;
 	struct rows *rows = o->view->build(b->r.tl, &query);
 
@@ -201,6 +203,8 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		n--;
 	if (b->alerts && b->o->live)
 		alerts_update(b->alerts, tl, n);
+	if (b->o->live)
+		sending_update(b->sending, tl, n, is_end);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
 		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
@@ -301,6 +305,16 @@ static void judge(struct batch *b, bool ended)
 	size_t n = timeline_n_seconds(b->r.tl);
 	if (b->alerts && n && (ended || !has_range(b->o)))
 		alerts_update(b->alerts, b->r.tl, ended ? n : n - 1);
+	if (n && !ended && !has_range(b->o))
+		sending_update(b->sending, b->r.tl, n - 1, false);
+}
+
+/* Sends what is left of the range, or all of it. */
+static void send_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
+{
+	if (has_range(b->o))
+		sending_limit(b->sending, timeline_second(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns, to_ns);
+	sending_update(b->sending, b->r.tl, timeline_n_seconds(b->r.tl), true);
 }
 
 static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
@@ -342,11 +356,13 @@ static int print_recorded(struct batch *b)
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
-	reading_release_signals();	/* from here on a signal ends the process */
+	if (!b->sending)
+		reading_release_signals();	/* from here on a signal ends the process */
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
 	judge_recorded(b, from, to);
+	send_recorded(b, from, to);
 	int metric_code = prepare_metric(b);
 	if (metric_code != EXIT_FINE)
 		return metric_code;
@@ -365,6 +381,8 @@ static int print_recorded(struct batch *b)
 	else
 		print_range(b, from, to);
 	b->broken = b->broken ? b->broken : b->list.broken;
+	if (!b->broken)
+		sending_wait(b->sending);
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
@@ -473,13 +491,17 @@ int batch_print(const struct options *options)
 		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
 	};
 
-	bool needs_spans = !o.view->reads || o.thresholds || query_needs_spans(&o.narrow);
+	bool sends_spans = false;
+	uint32_t sends = o.send.metrics ? send_metrics_read(o.send.metrics, &sends_spans) : 0;
+	bool needs_spans = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
 	o.without_spans = !needs_spans;
-	o.cells = o.live || needs_spans ? 0 : o.view->reads;
+	o.cells = o.live || needs_spans ? 0 : o.view->reads | sends;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = thresholds_begin(&o, &b.alerts) ? reading_start(&b.r, &o) : EXIT_FAILED;
 	if (b.alerts && o.live)
 		alerts_on_alert(b.alerts, report_alert, &b);
+	if (code == EXIT_FINE && !sending_start(&o, &b.sending))
+		code = EXIT_FAILED;
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
@@ -494,6 +516,7 @@ int batch_print(const struct options *options)
 	g_free(b.columns);
 	metric_calls_free(b.calls);
 	alerts_free(b.alerts);
+	sending_free(b.sending);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);

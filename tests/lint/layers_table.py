@@ -9,21 +9,23 @@ MAY = {
     "run": ["trace", "live", "state", "base"],
     "views": ["state", "base"],
     "export": ["views", "state", "base"],
+    "send": ["views", "state", "base"],
     "ui": ["views", "base"],
-    "cli": ["base", "live", "state", "views", "export", "ui", "app/input.h"],
-    "app": ["base", "trace", "live", "state", "run", "views", "export", "ui", "cli"],
-    "cmd": ["base", "trace", "live", "state", "run", "views", "export", "ui", "cli", "app"],
-    "": ["base", "trace", "live", "state", "run", "views", "export", "ui", "cli", "app", "cmd"],  # main
+    "cli": ["base", "live", "state", "views", "export", "send", "ui", "app/input.h"],
+    "app": ["base", "trace", "live", "state", "run", "views", "export", "send", "ui", "cli"],
+    "cmd": ["base", "trace", "live", "state", "run", "views", "export", "send", "ui", "cli", "app"],
+    "": ["base", "trace", "live", "state", "run", "views", "export", "send", "ui", "cli", "app", "cmd"],  # main
 }
 
 # What has one place: the layers it may be used in, headers and calls.
 ONLY = {
     "babeltrace2": (["trace"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
     "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
-    "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
+    "sockets": (["live", "send"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
                 r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),
-    "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
+    "threads": (["run", "live", "send"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
+    "libsoup": (["send"], r"libsoup/.*", r"\bsoup_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
     "libseccomp": (["base"], r"seccomp\.h", r"\bseccomp_\w+\s*\("),
     "popt": (["cli"], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),

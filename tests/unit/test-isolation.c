@@ -76,6 +76,10 @@ static bool try_all(void *data, struct job_trace *ret, GError **error)
 		g_assert_cmpint(number_of(execv("/bin/true", argv)), ==, EPERM);
 		g_assert_cmpint(number_of(socket(AF_INET, SOCK_STREAM, 0)), ==, EPERM);
 		g_assert_cmpint(number_of(socket(AF_UNIX, SOCK_STREAM, 0)), ==, EPERM);
+		/* Both are no sockets. */
+		g_assert_cmpint(number_of(accept(STDIN_FILENO, NULL, NULL)), ==, EPERM);
+		g_assert_cmpint(number_of(accept4(STDIN_FILENO, NULL, NULL, SOCK_CLOEXEC)), ==, EPERM);
+		g_assert_cmpint(number_of(accept4(STDOUT_FILENO, NULL, NULL, SOCK_CLOEXEC)), ==, ENOTSOCK);
 		g_assert_cmpint(number_of(ptrace(PTRACE_TRACEME, 0, NULL, NULL)), ==, EPERM);
 		g_assert_cmpint(number_of(setuid(getuid())), ==, EPERM);
 		g_assert_cmpint(number_of(ioctl(STDIN_FILENO, TIOCSTI, &key)), ==, EPERM);
@@ -115,7 +119,7 @@ static void try_isolated(void)
 	g_ptr_array_add(read, (char *)"/no/such/place");
 	g_ptr_array_add(write, p.out);
 	const unsigned can = isolation_can();
-	p.holds = isolation_enter(read, write, &why);
+	p.holds = isolation_enter(read, write, STDOUT_FILENO, &why);
 	g_assert_cmpuint(p.holds, ==, can);
 	g_assert_true((why == NULL) == (can == ISOLATION_BOTH));
 	g_autofree char *described = isolation_describe();
@@ -171,7 +175,7 @@ static void try_connector(void)
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(connector_start(named, G_N_ELEMENTS(named), &error));
-	isolation_enter(none, none, &why);
+	isolation_enter(none, none, -1, &why);
 	for (int i = 0; i < 2; i++) {
 		g_autoptr(GPtrArray) rows = live_list_sessions(&url, 10000, &error);
 		g_assert_no_error(error);

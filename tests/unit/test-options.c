@@ -367,19 +367,23 @@ static void check_screen(const char *text)
 static void test_help(void)
 {
 	char *help = printed(options_print_help), *table = printed(options_print_table);
-	char *session = printed(options_print_help_session);
+	char *session = printed(options_print_help_session), *sent = printed(options_print_help_send);
 	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
 
 	check_screen(help);
 	check_screen(session);
+	check_screen(sent);
 	for (char **r = rows; **r; r++) {
 		g_auto(GStrv) fields = g_strsplit(*r, "\t", -1);
 		g_assert_cmpuint(g_strv_length(fields), ==, 5);
-		g_assert_nonnull(strstr(g_str_equal(fields[3], "Here") ? session : help, fields[1]));
+		const char *page = g_str_equal(fields[3], "Here") ? session : g_str_equal(fields[3], "Send") ? sent :
+				   help;
+		g_assert_nonnull(strstr(page, fields[1]));
 		g_assert_cmpstr(fields[4], !=, "");
 	}
 	free(help);
 	free(session);
+	free(sent);
 	free(table);
 }
 

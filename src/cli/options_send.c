@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Options for what is sent: see options_send.h. */
+#include "cli/options_send.h"
+
+#include "base/limits.h"
+#include "send/listener.h"
+
+#define DEFAULT_VALUES 1000
+
+static bool fail(GError **error, const char *option, const char *why)
+{
+	g_set_error(error, g_quark_from_static_string("blk-options"), 0, "%s%s", option, why);
+	return false;
+}
+
+static bool read_most(struct send_options *ret, const char *text, GError **error)
+{
+	guint64 n = DEFAULT_VALUES;
+	if (text && !g_ascii_string_to_unsigned(text, 10, 1, LIMIT_SENT_VALUES, &n, NULL)) {
+		g_autofree char *why = g_strdup_printf(" takes 1 to %d, not '%s'", LIMIT_SENT_VALUES, text);
+		return fail(error, "--most-values", why);
+	}
+	ret->most_values = (unsigned)n;
+	return true;
+}
+
+bool options_read_send(struct send_options *ret, struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" : NULL;
+	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
+	if (!given && without)
+		return fail(error, without, " needs --listen or --metrics-file");
+	if (!given)
+		return true;
+	if (w->command != COMMAND_BATCH || w->check)
+		return fail(error, given, w->check ? " and --check cannot be combined" : " needs -b");
+	if (w->listen && !listener_is_supported())
+		return fail(error, given, ": this blktop was built without libsoup 3");
+	if (!read_most(ret, w->most_values, error))
+		return false;
+	ret->metrics = send_metrics_parse(w->metrics, &why);
+	if (!ret->metrics) {
+		g_autofree char *text = g_strconcat(": ", why->message, NULL);
+		return fail(error, "--metrics", text);
+	}
+	ret->only = !w->view && !w->metric;
+	ret->listen = g_steal_pointer(&w->listen);
+	ret->metrics_file = g_steal_pointer(&w->metrics_file);
+	return true;
+}
+
+void send_options_clear(struct send_options *s)
+{
+	g_clear_pointer(&s->metrics, g_ptr_array_unref);
+	g_free(s->listen);
+	g_free(s->metrics_file);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sends metrics of a batch run to other programs: /metrics, and a file of the same text. Main thread. */
+#ifndef BLK_CMD_SENDING_H
+#define BLK_CMD_SENDING_H
+
+#include "cli/options.h"
+
+struct sending;
+
+/* Opens the socket of --listen, before isolate(). False: that failed, which was printed. */
+bool sending_open(struct send_options *o);
+/* *ret NULL: nothing is sent; then the functions below do nothing. False: it failed, which was printed. `o`: borrowed.
+ * Owns the socket from here on. */
+bool sending_start(const struct options *o, struct sending **ret);
+void sending_free(struct sending *s);
+/* Of the seconds, only those that begin in [from_ns, to_ns) are sent. */
+void sending_limit(struct sending *s, int64_t from_ns, int64_t to_ns);
+/* Sends those of the first `end` seconds that were not sent yet, as totals_update() does. `ended`: all was read. */
+void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended);
+/* Serves what was read until a signal comes (reading_catch_signals()). */
+void sending_wait(struct sending *s);
+
+#endif
