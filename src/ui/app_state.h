@@ -84,6 +84,7 @@ struct app {
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */
 	void (*picked)(struct app *app, size_t line);
 	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
+	GPtrArray *bookmarks;		/* struct bookmark *, of the open list, or NULL; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
 	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */
 };
