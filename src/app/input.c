@@ -9,13 +9,16 @@
 
 #include "live/spool/spool.h"
 #include "run/pieces_spool.h"
+#include "trace/reader.h"
 
 #include "base/text.h"
 #include "export/import.h"
 #include "state/slice/slice_file.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FLUSH_US 50000		/* longest wait for a slow disk */
@@ -323,6 +326,67 @@ const char *const *input_paths(const struct input *in)
 const char *input_label(const struct input *in)
 {
 	return in->label;
+}
+
+/* --- identity --- */
+
+#define HEAD_BYTES 4096
+#define MAGIC_BYTES 4			/* of a metadata packet, which the trace's UUID follows */
+#define UUID_BYTES 16
+
+/* A digest of the UUID of this metadata, else of the file's beginning and size; NULL: it cannot be read. */
+static char *file_digest(const char *path)
+{
+	static const guint8 magics[2][MAGIC_BYTES] = { { 0x75, 0xd1, 0x1d, 0x57 }, { 0x57, 0x1d, 0xd1, 0x75 } };
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 head[HEAD_BYTES];
+	struct stat st;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return NULL;
+	size_t n = fread(head, 1, sizeof head, f);
+	bool packet = n > MAGIC_BYTES + UUID_BYTES && (!memcmp(head, magics[0], MAGIC_BYTES) ||
+						       !memcmp(head, magics[1], MAGIC_BYTES));
+	guint64 size = fstat(fileno(f), &st) ? 0 : (guint64)st.st_size;
+	fclose(f);
+	if (packet) {
+		g_checksum_update(sum, head + MAGIC_BYTES, UUID_BYTES);
+	} else {
+		g_checksum_update(sum, head, (gssize)n);
+		g_checksum_update(sum, (const guint8 *)&size, sizeof size);
+	}
+	return g_strdup(g_checksum_get_string(sum));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *input_identity(const struct input *in)
+{
+	g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) dirs = in->paths ? trace_find_dirs((const char *const *)in->paths, NULL, NULL) : NULL;
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+
+	for (guint i = 0; dirs && i < dirs->len; i++) {
+		g_autofree char *path = g_build_filename(dirs->pdata[i], "metadata", NULL);
+
+		g_ptr_array_add(digests, file_digest(path));
+	}
+	for (char **p = in->paths; p && *p && (!dirs || !dirs->len); p++)
+		g_ptr_array_add(digests, file_digest(*p));
+	while (g_ptr_array_remove(digests, NULL))
+		;
+	g_ptr_array_sort(digests, compare_texts);
+	/* Directories of one trace, such as chunks of a rotation, count once. */
+	for (guint i = 0; i < digests->len; i++)
+		if (!i || strcmp(digests->pdata[i], digests->pdata[i - 1]))
+			g_checksum_update(sum, digests->pdata[i], -1);
+	if (!in->paths)
+		g_checksum_update(sum, (const guchar *)in->label, -1);
+	return g_strdup_printf("%s-%s", in->paths ? "trace" : "live", g_checksum_get_string(sum));
 }
 
 char *input_find_demo(GError **error)

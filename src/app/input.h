@@ -43,6 +43,10 @@ const char *const *input_paths(const struct input *in);
 /* Short visible text: "demo", "relay1/web1 prod". Borrowed. */
 const char *input_label(const struct input *in);
 
+/* Names what is read, wherever it is: a digest of the traces' UUIDs, of the beginning of files of spans, or of the
+ * names of live sessions. Letters, digits and '-'. Reads the files anew. Free with g_free(). */
+char *input_identity(const struct input *in);
+
 /* The directory of the bundled recording; NULL and *error when there is none. */
 char *input_find_demo(GError **error);
 

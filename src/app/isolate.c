@@ -74,6 +74,13 @@ static void add_baselines(const struct options *o, GPtrArray *read, GPtrArray *w
 		g_ptr_array_add(write, g_steal_pointer(&dir));
 }
 
+/* Reports and saved traces have the bookmarks. */
+static void add_bookmarks(const struct options *o, GPtrArray *read)
+{
+	if (o->command == COMMAND_REPORT || o->command == COMMAND_SAVE)
+		config_add_bookmarks(o, read);
+}
+
 static void add_screen(const struct options *o, GPtrArray *write)
 {
 	add(write, ".");
@@ -113,6 +120,7 @@ bool isolate(const struct options *o)
 	add_output(o->screenshot, write);
 	add_output(o->send.metrics_file, write);
 	add_baselines(o, read, write);
+	add_bookmarks(o, read);
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);
 	add_spool(o, write);

@@ -265,7 +265,7 @@
 	  "a longer gap is passed over", "a wrong clock would print millions") \
 	X(CAUSES, 200, "requests", "slow requests of the view causes that are examined, the slowest first", \
 	  "the others are counted without a cause", "each costs some 20 us, once a second") \
-	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules or typed lines", \
+	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules, typed lines or bookmarks", \
 	  "it is not read; --spans: an error", "people write it") \
 	X(SETTINGS_WARNINGS, 100, "lines", "invalid lines of settings that are reported one by one", \
 	  "the others are counted", "the file may be no settings at all") \
@@ -273,6 +273,8 @@
 	  "the oldest is forgotten", "the list is read by people") \
 	X(TYPED_BYTES, 4000, "bytes", "a typed line", \
 	  "a longer one is not stored, and cannot be typed", "people type less") \
+	X(BOOKMARKS, 1000, "bookmarks", "bookmarks of one trace", \
+	  "a file of more is refused, and no more are set", "the list is read by people") \
 	X(LOG_LINES, 9000, "lines", "lines of the log held on the screen", \
 	  "the others are read again when needed", "some MB") \
 	X(MESSAGES, 10000, "messages", "messages held on the screen (!)", \

@@ -38,6 +38,11 @@ static char *history_path(void)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "history", NULL);
 }
 
+static char *bookmarks_path(const char *identity)
+{
+	return g_build_filename(g_get_user_state_dir(), "blktop", "bookmarks", identity, NULL);
+}
+
 static bool fail(GError **error, int code, const char *path, const char *why)
 {
 	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(code), "cannot read %s: %s",
@@ -148,10 +153,11 @@ static void make_place(struct prefs *p, const char *path, const char *instead, c
 
 static void make_places(struct prefs *p, const struct options *o)
 {
-	g_autofree char *rc = rc_path(o), *history = history_path();
+	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_path("any");
 
 	make_place(p, rc, RC_INSTEAD, "settings are not stored");
 	make_place(p, history, HISTORY_INSTEAD, "typed lines are not stored");
+	make_place(p, bookmarks, HISTORY_INSTEAD, "bookmarks are not stored");
 }
 
 struct prefs *config_load(const struct options *o)
@@ -249,7 +255,7 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 
 void config_add_places(const struct options *o, GPtrArray *places)
 {
-	char *paths[] = { rc_path(o), history_path() };
+	char *paths[] = { rc_path(o), history_path(), bookmarks_path("any") };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
 		g_autofree char *real = resolve(paths[i]), *dir = g_path_get_dirname(real);
@@ -274,4 +280,43 @@ void config_save_history(const struct options *o, const struct prefs *p)
 	}
 	if (error)
 		log_note("typed lines are not stored: %s", error->message);
+}
+
+bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (read_file(path, ret_text, ret_len, &why) || !why)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&why));
+	return false;
+}
+
+bool config_read_bookmarks(const struct options *o, const char *identity, char **ret_text, size_t *ret_len,
+			   GError **error)
+{
+	g_autofree char *path = bookmarks_path(identity);
+
+	*ret_text = NULL;
+	*ret_len = 0;
+	return is_none(o) || config_read_text(path, ret_text, ret_len, error);
+}
+
+bool config_write_bookmarks(const struct options *o, const char *identity, const char *text, GError **error)
+{
+	g_autofree char *path = bookmarks_path(identity);
+
+	if (is_none(o)) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
+		return false;
+	}
+	return write_file(path, HISTORY_INSTEAD, text, 0600, error);
+}
+
+void config_add_bookmarks(const struct options *o, GPtrArray *places)
+{
+	g_autofree char *path = bookmarks_path("any");
+
+	if (!is_none(o))
+		g_ptr_array_add(places, g_path_get_dirname(path));
 }

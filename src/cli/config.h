@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files of settings and typed lines: $XDG_CONFIG_HOME/blktop/blktoprc and $XDG_STATE_HOME/blktop/history. They
- * are written completely or not at all. Failures never end the program: they become a warning in the settings, or a
- * message.
+ * The files of settings, typed lines and bookmarks: $XDG_CONFIG_HOME/blktop/blktoprc, $XDG_STATE_HOME/blktop/history
+ * and $XDG_STATE_HOME/blktop/bookmarks/. They are written completely or not at all. Failures never end the program:
+ * they become a warning in the settings, or a message.
  */
 #ifndef BLK_CLI_CONFIG_H
 #define BLK_CLI_CONFIG_H
@@ -19,6 +19,15 @@ bool config_install_rules(const struct options *o, struct prefs *p, GError **err
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
 /* Adds the directories of both files to `places` (g_strdup()). */
 void config_add_places(const struct options *o, GPtrArray *places);
+/* The bookmarks of a trace (input_identity()). *ret_text (g_free) NULL without an error: there are none. false:
+ * *error. */
+bool config_read_bookmarks(const struct options *o, const char *identity, char **ret_text, size_t *ret_len,
+			   GError **error);
+/* Any other file of bookmarks, likewise. */
+bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error);
+bool config_write_bookmarks(const struct options *o, const char *identity, const char *text, GError **error);
+/* Adds the directory of bookmarks to `places` (g_strdup()). */
+void config_add_bookmarks(const struct options *o, GPtrArray *places);
 /* At the end: appends the typed lines to the history, which other processes may have changed meanwhile. */
 void config_save_history(const struct options *o, const struct prefs *p);
 

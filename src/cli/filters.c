@@ -14,67 +14,6 @@ static bool fail(GError **error, const char *format, const char *text)
 	return false;
 }
 
-static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **error)
-{
-	if (!text_parse_id(text, of_trace ? TEXT_TRACE_ID : TEXT_ID, ret))
-		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
-	return true;
-}
-
-static bool parse_some(const char *text, bool of_trace, uint64_t *ret, GError **error)
-{
-	return parse_hex(text, of_trace, ret, error) &&
-	       (*ret != 0 || fail(error, "'%s' is not a valid id here", text));
-}
-
-static bool set_trace(struct view_query *q, const char *text, GError **error)
-{
-	uint64_t id;
-	if (!parse_hex(text, true, &id, error))
-		return false;
-	query_set_trace(q, id);
-	q->trace_upper = text_id_upper(text);
-	return true;
-}
-
-static bool parse_number(const char *text, int32_t *ret, GError **error)
-{
-	guint64 n = 0;
-
-	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
-		return fail(error, "'%s' is not a process or thread id", text);
-	*ret = (int32_t)n;
-	return true;
-}
-
-static bool set_key(struct view_query *q, const struct narrowing *n, const char *text, GError **error)
-{
-	void *at = (char *)q + n->offset;
-
-	if (!*text)
-		return fail(error, "'%s=' has no value", n->name);
-	if (n->kind == NARROWING_TRACE)
-		return set_trace(q, text, error);
-	if (n->kind == NARROWING_ID)
-		return parse_some(text, false, at, error);
-	if (n->kind == NARROWING_NUMBER)
-		return parse_number(text, at, error);
-	g_free(*(char **)at);
-	*(char **)at = g_strdup(text);
-	return true;
-}
-
-static const struct narrowing *find_key(const char *word, size_t len)
-{
-	for (size_t i = 0; i < N_NARROWINGS; i++) {
-		const char *name = narrowings[i].name;
-
-		if (name && strlen(name) == len && !strncmp(name, word, len))
-			return &narrowings[i];
-	}
-	return NULL;
-}
-
 static bool parse_only(struct view_query *q, const char *only, GError **error)
 {
 	g_auto(GStrv) words = g_strsplit(only, ",", -1);
@@ -83,12 +22,12 @@ static bool parse_only(struct view_query *q, const char *only, GError **error)
 		return fail(error, "takes %s", "trace=ID and the like, not an empty word");
 	for (char **w = words; *w; w++) {
 		const char *equal = strchr(g_strstrip(*w), '=');
-		const struct narrowing *found = equal ? find_key(*w, (size_t)(equal - *w)) : NULL;
+		const struct narrowing *found = equal ? narrowing_find(*w, (size_t)(equal - *w)) : NULL;
 
 		if (!found)
 			return fail(error, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
 				    "operation=NAME, not '%s'", *w);
-		if (!set_key(q, found, equal + 1, error))
+		if (!narrowing_set(found, q, equal + 1, error))
 			return false;
 	}
 	return true;
@@ -105,8 +44,8 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 		return true;
 	}
 	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
-	return parse_some(ids[0] ? ids[0] : "", true, &q->other_trace, error) &&
-	       (!ids[0] || !ids[1] || parse_some(ids[1], false, &q->other_span, error));
+	return narrowing_parse_id(ids[0] ? ids[0] : "", true, &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || narrowing_parse_id(ids[1], false, &q->other_span, error));
 }
 
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)

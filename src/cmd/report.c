@@ -3,10 +3,12 @@
 #include "cmd/report.h"
 
 #include "cli/messages.h"
+#include "cmd/carried_bookmarks.h"
 #include "cmd/output.h"
 #include "app/reading.h"
 
 #include "export/report.h"
+#include "views/bookmarks.h"
 
 #include <langinfo.h>
 #include <string.h>
@@ -14,6 +16,21 @@
 static bool is_utf8(const struct options *o)
 {
 	return !o->ascii && g_ascii_strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* The user's bookmarks; NULL: there are none, or they cannot be read, which was printed. */
+static GPtrArray *read_bookmarks(struct reading *r, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	GPtrArray *all = NULL;
+	size_t len;
+
+	if (carried_bookmarks_read(o, r->in, &text, &len, &error) && text)
+		all = bookmarks_parse("the bookmarks file", text, len, &error);
+	if (error)
+		log_error("no bookmarks on the page: %s", error->message);
+	return all;
 }
 
 /* The page; NULL: there are no requests, which was printed. */
@@ -32,6 +49,8 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 	job_get_status(r->job, &st);
 	options.reader = st.reader;
 	options.warning = st.warning;
+	g_autoptr(GPtrArray) bookmarks = read_bookmarks(r, o);
+	options.bookmarks = bookmarks;
 	char *page = report_markdown(r->tl, &options, &n);
 	if (n == 0) {
 		*ret_code = EXIT_FAILED;

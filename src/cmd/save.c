@@ -3,6 +3,7 @@
 #include "cmd/save.h"
 
 #include "cli/messages.h"
+#include "cmd/carried_bookmarks.h"
 #include "app/reading.h"
 
 #include "base/timefmt.h"
@@ -65,7 +66,7 @@ static void stop_saving(int signal)
 	g_atomic_int_set(&stop, 1);
 }
 
-static int write_range(const struct trace_cut *cut)
+static int write_range(const struct options *o, const struct trace_cut *cut)
 {
 	g_autoptr(GError) error = NULL;
 	struct trace_cut_result r;
@@ -80,6 +81,10 @@ static int write_range(const struct trace_cut *cut)
 	}
 	g_autofree char *what = save_describe(cut, &r);
 	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
+	struct input *in = input_new_paths(cut->paths, o->reader);
+
+	carried_bookmarks_save(o, in, r.path, r.from_ns, r.to_ns);
+	input_unref(in);
 	fprintf(stderr, "wrote %s: %s\n", r.path, what);
 	g_free(r.path);
 	return code;
@@ -100,5 +105,5 @@ int save_write(const struct options *o)
 		return EXIT_FAILED;
 	}
 	int code = find_range(paths, o, &cut);
-	return code == EXIT_FINE ? write_range(&cut) : code;
+	return code == EXIT_FINE ? write_range(o, &cut) : code;
 }

@@ -7,6 +7,7 @@
 #include "app/host_clocks.h"
 #include "app/input.h"
 #include "app/late_events.h"
+#include "cmd/carried_bookmarks.h"
 #include "cmd/local.h"
 #include "cli/messages.h"
 #include "app/reading.h"
@@ -498,6 +499,7 @@ static char *backend_saved_trace(void *data, bool *ret_done)
 		give_up(&message, error);
 	} else {
 		g_autofree char *what = save_describe(savejob_cut(s->saving), &r);
+		carried_bookmarks_save(s->o, s->in, r.path, r.from_ns, r.to_ns);
 		g_autofree char *visible = text_visible(r.path);
 		message = g_strdup_printf("wrote %s: %s", visible, what);
 		log_note("%s", message);
@@ -511,6 +513,27 @@ static bool backend_save_prefs(void *data, char **ret_message)
 {
 	struct screen *s = data;
 	return config_save(s->o, s->o->prefs, ret_message);
+}
+
+static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len, char **ret_message)
+{
+	struct screen *s = data;
+	g_autoptr(GError) error = NULL;
+
+	if (!carried_bookmarks_read(s->o, s->in, ret_text, ret_len, &error))
+		*ret_message = text_visible(error->message);
+	return !error;
+}
+
+static bool backend_write_bookmarks(void *data, const char *text, char **ret_message)
+{
+	struct screen *s = data;
+	g_autofree char *identity = input_identity(s->in);
+	g_autoptr(GError) error = NULL;
+
+	if (!config_write_bookmarks(s->o, identity, text, &error))
+		*ret_message = text_visible(error->message);
+	return !error;
 }
 
 static void backend_note(void *data, const char *text)
@@ -720,6 +743,7 @@ static int run_ui(struct screen *s)
 		.log_take = has_packets ? backend_log_take : NULL,
 		.save_trace = has_packets ? backend_save_trace : NULL,
 		.saved_trace = has_packets ? backend_saved_trace : NULL,
+		.read_bookmarks = backend_read_bookmarks, .write_bookmarks = backend_write_bookmarks,
 		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
 		/* A session of this machine cannot be read a second time: it ends with its connection. */

@@ -7,6 +7,7 @@
 #include "export/bars.h"
 #include "export/markdown.h"
 #include "export/report_tables.h"
+#include "views/bookmarks.h"
 #include "views/overview.h"
 
 #include <string.h>
@@ -130,6 +131,27 @@ static void put_head(struct page *p, const struct rows *traces)
 	put_property(p, "Made by", "blktop " BLKTOP_VERSION);
 }
 
+/* The bookmarks of the range, with their notes. */
+static void put_bookmarks(struct page *p)
+{
+	const struct report_options *o = p->options;
+	bool headed = false;
+
+	for (guint i = 0; o->bookmarks && i < o->bookmarks->len; i++) {
+		const struct bookmark *b = o->bookmarks->pdata[i];
+		char clock[TIMEFMT_LEN];
+		g_autofree char *where = bookmark_where(b), *note = markdown_text(b->note ? b->note : "");
+		g_autofree char *code = *where ? markdown_code(where) : g_strdup("");
+
+		if (b->at_ns + b->step_ns <= o->from_ns || b->at_ns >= o->to_ns)
+			continue;
+		g_string_append_printf(p->out, "%s- **%s** %s%s%s%s%s\n", headed ? "" : "\n## Bookmarks\n\n",
+				       timefmt_clock_ms(clock, b->at_ns), b->view->title, *code ? " " : "", code,
+				       *note ? ": " : "", note);
+		headed = true;
+	}
+}
+
 static void put_summary(struct page *p, const struct view *v, const struct rows *traces)
 {
 	static const char *const columns[] = {
@@ -216,6 +238,7 @@ char *report_markdown(const struct timeline *tl, const struct report_options *op
 		  sorted ? options->descending : true);
 	*ret_n = MIN(traces->rows->len, options->worst);
 	put_head(&p, traces);
+	put_bookmarks(&p);
 	if (*ret_n) {
 		put_summary(&p, v, traces);
 		put_requests(&p, traces);

@@ -17,6 +17,7 @@ struct report_options {
 	bool utf8, utc;
 	const char *label;		/* name of the trace */
 	const char *reader;		/* the reader of the trace; NULL: not mentioned */
+	const GPtrArray *bookmarks;	/* struct bookmark * (views/bookmarks.h), of any time; NULL: none */
 	const char *warning;		/* unreadable parts of the trace; NULL: none */
 };
 

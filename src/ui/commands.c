@@ -2,6 +2,7 @@
 /* The commands of all screens: see commands.h. */
 #include "ui/commands.h"
 
+#include "ui/bookmark.h"
 #include "ui/chooser.h"
 #include "ui/compare.h"
 #include "ui/view_info.h"
@@ -401,6 +402,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
 	[CMD_COMPARE] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
+	[CMD_BOOKMARK] = bookmark_command, [CMD_BOOKMARKS] = bookmark_command,
 	[CMD_EXPORT] = export_picker_command, [CMD_EXPORT_AS] = export_picker_command, [CMD_COPY] = output_copy,
 	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
@@ -463,6 +465,9 @@ void app_prompt_done(struct app *app, const char *text)
 		break;
 	case PROMPT_TRACE:
 		accepted = output_save_trace_as(app, line, &error);
+		break;
+	case PROMPT_BOOKMARK:
+		accepted = bookmark_set(app, line, &error);
 		break;
 	case PROMPT_SCREENSHOT:
 		accepted = output_screenshot_as(app, line, &error);

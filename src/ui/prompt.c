@@ -17,13 +17,14 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
 	[PROMPT_SCREENSHOT] = "save the screen as (.svg): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
+	[PROMPT_BOOKMARK] = "Bookmark, note (optional; - removes it): ",
 	[PROMPT_EXPORT] = "export to (empty: a new file here): ",
 };
 
 /* Names of the kinds in the history file. */
 static const char *const kinds[PROMPT_N] = {
 	[PROMPT_SEARCH] = "search", [PROMPT_FILTER] = "filter", [PROMPT_GOTO] = "goto",
-	[PROMPT_EXPORT] = "export-file",
+	[PROMPT_EXPORT] = "export-file", [PROMPT_BOOKMARK] = "bookmark",
 };
 
 static const char *kind_of(const struct prompt *p)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A line that the user types in the status row, for search (/), filter (\), time (b), export (E) and saving. */
+/* A line that the user types in the status row, for search (/), filter (\), time (b), export (E), saving and
+ * bookmarks (m). */
 #ifndef BLK_UI_PROMPT_H
 #define BLK_UI_PROMPT_H
 
@@ -8,7 +9,7 @@
 #include "ui/prompt_history.h"
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_SAVE,
-	PROMPT_TRACE, PROMPT_SCREENSHOT, PROMPT_N };
+	PROMPT_TRACE, PROMPT_SCREENSHOT, PROMPT_BOOKMARK, PROMPT_N };
 
 struct prompt {
 	enum prompt_kind kind;

@@ -52,7 +52,8 @@ struct term_mouse {
 	unsigned y, x;
 };
 struct term_mouse term_mouse(void);
-/* on: clicks, dragging and wheel are reported as keys; off: the terminal uses the mouse. false: this terminal has no mouse. */
+/* on: clicks, dragging and wheel are reported as keys; off: the terminal uses the mouse. false: this terminal has no
+ * mouse. */
 bool term_set_mouse(bool on);
 
 /* What was written to stderr since the last call; NULL: nothing. g_free. */

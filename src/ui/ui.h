@@ -83,6 +83,10 @@ struct ui_backend {
 	char *(*saved_trace)(void *data, bool *ret_done);
 	/* Key W: writes options->prefs to blktoprc. May be NULL. Message as above. */
 	bool (*save_prefs)(void *data, char **ret_message);
+	/* Keys m and ': the text of the trace's bookmarks (views/bookmarks.h). May be NULL. read: *ret_text NULL if
+	 * there are none; false: *ret_message says why they cannot be read or written. */
+	bool (*read_bookmarks)(void *data, char **ret_text, size_t *ret_len, char **ret_message);
+	bool (*write_bookmarks)(void *data, const char *text, char **ret_message);
 	/* A message about something that happened outside the screen; NULL: no more. Called once a second. May be
 	 * NULL. */
 	char *(*next_message)(void *data, bool *ret_error);

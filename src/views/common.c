@@ -182,10 +182,10 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.from_ns = timeline_second(tl, r.first)->begin_ns;
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
-	/* Rates are per whole second, because whole seconds are summed. */
-	double ns = (double)range_sum_end(tl, r.from_ns, r.to_ns) - (double)r.from_ns;
-	r.seconds = r.end > r.first ? (double)MAX(range_sum_end(tl, r.from_ns, r.to_ns) - r.from_ns, 1) / NS_PER_S :
-		MAX(ns, 1) / NS_PER_S;
+	/* Rates are per whole second, since whole seconds are summed. The first and the last may be traced in part. */
+	int64_t begin = range_sum_begin(tl, r.from_ns, r.to_ns);
+	double ns = (double)range_sum_end(tl, begin, r.to_ns) - (double)begin;
+	r.seconds = MAX(ns, 1) / NS_PER_S;
 	return r;
 }
 

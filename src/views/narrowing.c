@@ -2,6 +2,9 @@
 /* Narrowing of views: see narrowing.h. */
 #include "views/narrowing.h"
 
+#include "base/expr.h"
+#include "base/text.h"
+
 #include <string.h>
 
 const struct narrowing narrowings[N_NARROWINGS] = {
@@ -75,21 +78,95 @@ void query_widen(struct view_query *q, unsigned only)
 			unset(&narrowings[i], q);
 }
 
-static bool say(GString *s, const struct narrowing *n, const struct view_query *q)
+/* --- as text --- */
+
+static bool fail(GError **error, const char *format, const char *text)
+{
+	g_set_error(error, BLK_EXPR_ERROR, 0, format, text);
+	return false;
+}
+
+static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **error)
+{
+	if (!text_parse_id(text, of_trace ? TEXT_TRACE_ID : TEXT_ID, ret))
+		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
+	return true;
+}
+
+bool narrowing_parse_id(const char *text, bool of_trace, uint64_t *ret, GError **error)
+{
+	return parse_hex(text, of_trace, ret, error) &&
+	       (*ret != 0 || fail(error, "'%s' is not a valid id here", text));
+}
+
+static bool set_trace(struct view_query *q, const char *text, GError **error)
+{
+	uint64_t id;
+	if (!parse_hex(text, true, &id, error))
+		return false;
+	query_set_trace(q, id);
+	q->trace_upper = text_id_upper(text);
+	return true;
+}
+
+static bool parse_number(const char *text, int32_t *ret, GError **error)
+{
+	guint64 n = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
+		return fail(error, "'%s' is not a process or thread id", text);
+	*ret = (int32_t)n;
+	return true;
+}
+
+bool narrowing_set(const struct narrowing *n, struct view_query *q, const char *text, GError **error)
+{
+	void *at = (char *)q + n->offset;
+
+	if (!*text)
+		return fail(error, "'%s=' has no value", n->name);
+	if (n->kind == NARROWING_TRACE)
+		return set_trace(q, text, error);
+	if (n->kind == NARROWING_ID)
+		return narrowing_parse_id(text, false, at, error);
+	if (n->kind == NARROWING_NUMBER)
+		return parse_number(text, at, error);
+	g_free(*(char **)at);
+	*(char **)at = g_strdup(text);
+	return true;
+}
+
+const struct narrowing *narrowing_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < N_NARROWINGS; i++) {
+		const char *known = narrowings[i].name;
+
+		if (known && strlen(known) == len && !strncmp(known, name, len))
+			return &narrowings[i];
+	}
+	return NULL;
+}
+
+char *narrowing_text(const struct narrowing *n, const struct view_query *q)
 {
 	const void *at = (const char *)q + n->offset;
 
 	if (!n->name)
-		return false;
-	g_string_append_printf(s, "%s%s=", s->len ? "," : "", n->name);
+		return NULL;
 	if (n->kind == NARROWING_NUMBER)
-		g_string_append_printf(s, "%d", *(const int32_t *)at);
-	else if (n->kind != NARROWING_TEXT)
-		g_string_append_printf(s, "%016" G_GINT64_MODIFIER "x", *(const uint64_t *)at);
-	else if (strchr(*(const char *const *)at, ','))
+		return g_strdup_printf("%d", *(const int32_t *)at);
+	if (n->kind != NARROWING_TEXT)
+		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", *(const uint64_t *)at);
+	return g_strdup(*(const char *const *)at);
+}
+
+static bool say(GString *s, const struct narrowing *n, const struct view_query *q)
+{
+	g_autofree char *text = narrowing_text(n, q);
+
+	if (!text || (n->kind == NARROWING_TEXT && strchr(text, ',')))
 		return false;
-	else
-		g_string_append(s, *(const char *const *)at);
+	g_string_append_printf(s, "%s%s=%s", s->len ? "," : "", n->name, text);
 	return true;
 }
 

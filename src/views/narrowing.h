@@ -28,6 +28,14 @@ struct narrowing {
 extern const struct narrowing narrowings[N_NARROWINGS];
 
 bool narrowing_is_set(const struct narrowing *n, const struct view_query *q);
+/* The one that --only calls so; NULL: there is none. */
+const struct narrowing *narrowing_find(const char *name, size_t len);
+/* Its value as --only takes it; it must be set. NULL: --only cannot express it. Free with g_free(). */
+char *narrowing_text(const struct narrowing *n, const struct view_query *q);
+/* Sets it to the value of such a text; texts are copied, and the one before is freed. False: *error. */
+bool narrowing_set(const struct narrowing *n, struct view_query *q, const char *text, GError **error);
+/* An id of a span or (of_trace) a trace, in hexadecimal digits; 0 is an error. */
+bool narrowing_parse_id(const char *text, bool of_trace, uint64_t *ret, GError **error);
 /* The narrowings that are set: enum view_only. */
 unsigned query_narrowed(const struct view_query *q);
 /* Is it narrowed by what only spans have: a trace, a span, a service, an operation? */

@@ -322,6 +322,18 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 		rows->rows->pdata[i] = items[i].row;
 }
 
+int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	const struct second *s = timeline_n_seconds(tl) ? timeline_second(tl, 0) : NULL;
+	int64_t known = 0;
+
+	if (!s || s->end_ns <= from_ns || s->begin_ns >= to_ns)
+		return from_ns;
+	for (uint32_t i = 0; i < s->n_cpus; i++)
+		known = MAX(known, s->cpus[i].run_ns + s->cpus[i].idle_ns + s->cpus[i].unknown_ns);
+	return known > 0 ? MAX(from_ns, s->sums_end_ns - known) : from_ns;
+}
+
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	size_t i = timeline_find(tl, to_ns - 1);

@@ -242,6 +242,8 @@ const char *rows_text(struct rows *rows, const char *s);	/* copies it into rows-
 /* Where the sums of the range [from_ns, to_ns) end. The range of the trace's last second contains the last event, so it
  * ends 1 ns after it; sums of time end at the event. */
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
+/* Where they begin: in the first second of the timeline as late as the time of its CPUs does, else at from_ns. */
+int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 const char *rows_hold_text(struct rows *rows, const char *reftext);	/* takes a reference; returns it */
 
 #endif

@@ -168,6 +168,7 @@ overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
 overview,table,waterfall,heatmap,timeline | go-back,go-forth | | no place
+overview,table,waterfall,heatmap,timeline | bookmark,bookmarks | | no bookmarks here
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
 waterfall | view-prev | | -PINNED

@@ -13,6 +13,7 @@
 #include "ui/rc.h"
 #include "ui/prompt_history.h"
 #include "ui/screen_log.h"
+#include "views/bookmarks.h"
 
 #include <string.h>
 
@@ -203,10 +204,31 @@ static bool terminal_answer_bytes(uint64_t n)
 	return all;
 }
 
+static bool bookmarks(uint64_t n)
+{
+	g_autoptr(GString) text = g_string_new("blktop bookmarks 1\n");
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) added = bookmarks_parse("", "", 0, NULL);
+	bool adds = true;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct bookmark *b = bookmark_new(view_find("files"));
+
+		g_string_append_printf(text, "at=%" G_GUINT64_FORMAT "\tstep=1\tview=files\n", i);
+		b->at_ns = (int64_t)i;
+		adds = bookmarks_add(added, b) && adds;
+	}
+	g_autoptr(GPtrArray) all = bookmarks_parse("file", text->str, text->len, &error);
+	g_assert_true(limit_taken(error, "more than") == adds);
+	g_assert_cmpuint(added->len, <=, LIMIT_BOOKMARKS);
+	return adds;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "settings-warnings", settings_warnings, 0 }, { "typed-lines", typed_lines, 0 },
+		{ "bookmarks", bookmarks, 0 },
 		{ "typed-bytes", typed_bytes, 0 }, { "messages", messages, 0 }, { "log-lines", log_lines, 0 },
 		{ "copy-bytes", copy_bytes, 0 }, { "terminal-answer-bytes", terminal_answer_bytes, 0 },
 	};

@@ -29,7 +29,12 @@ static void status(void *data, struct ui_status *ret)
 	g_strlcpy(ret->source, "demo kernel+ust", sizeof ret->source);
 }
 
-static const struct ui_backend backend = { .status = status };
+static void cancel(void *data)
+{
+	(void)data;
+}
+
+static const struct ui_backend backend = { .status = status, .cancel = cancel };
 
 static void start(struct fixture *f, unsigned rows, unsigned cols)
 {

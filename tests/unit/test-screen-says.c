@@ -190,6 +190,40 @@ static void test_machine(void)
 	fixture_stop(&f);
 }
 
+/* Two seconds; the trace begins in the last quarter of the first one. */
+static struct timeline *begins_late(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 7, 7, "busy");
+
+	fake_class(f, "sched_switch");
+	for (unsigned i = 0; i < 2; i++) {
+		struct second *s = fake_second(f, i);
+
+		fake_cell(s, t)->part[PART_USER] = 100 * FAKE_MS;
+		s->n_cpus = 1;
+		s->cpus = g_new0(struct cpu_cell, 1);
+		s->cpus[0] = (struct cpu_cell){ .run_ns = 100 * FAKE_MS, .idle_ns = (i ? 900 : 150) * FAKE_MS };
+	}
+	return fake_done(f);
+}
+
+/* Rates of a second that was traced in part are those of that part, and the screen says so. */
+static void test_part(void)
+{
+	struct fixture f;
+
+	fixture_start_on(&f, begins_late(), false, "4bstart\r");
+	g_assert_true(fixture_has(&f, "traced for 250ms") && fixture_has(&f, " 40.0 "));
+	fixture_press(&f, "bend\r");
+	g_assert_true(fixture_has_not(&f, "traced for") && fixture_has(&f, " 10.0 "));
+	fixture_press(&f, "A");
+	fixture_press_key(&f, UI_KEY_LEFT);
+	fixture_press(&f, "RAb+1s\rB");
+	g_assert_true(fixture_has(&f, "traced for 1.25s") && fixture_has(&f, " 16.0 "));
+	fixture_stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -197,6 +231,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/strip", test_strip);
 	g_test_add_func("/says/cursor", test_cursor);
 	g_test_add_func("/says/go", test_go);
+	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/why", test_why);
 	g_test_add_func("/says/hints", test_hints);
 	g_test_add_func("/says/machine", test_machine);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Bookmarks that a saved trace carries: see carried_bookmarks.h. */
+#include "cmd/carried_bookmarks.h"
+
+#include "cli/config.h"
+#include "cli/messages.h"
+
+#include "views/bookmarks.h"
+
+#define CARRIED ".blktop-bookmarks"	/* readers skip hidden files */
+
+bool carried_bookmarks_read(const struct options *o, const struct input *in, char **ret_text, size_t *ret_len,
+			    GError **error)
+{
+	g_autofree char *identity = input_identity(in);
+	const char *const *paths = input_paths(in);
+
+	if (!config_read_bookmarks(o, identity, ret_text, ret_len, error))
+		return false;
+	if (*ret_text || !paths || !*paths)
+		return true;
+	g_autofree char *carried = g_build_filename(*paths, CARRIED, NULL);
+	return config_read_text(carried, ret_text, ret_len, error);
+}
+
+void carried_bookmarks_save(const struct options *o, const struct input *in, const char *path, int64_t from_ns,
+			    int64_t to_ns)
+{
+	g_autofree char *text = NULL, *file = g_build_filename(path, CARRIED, NULL);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) all = NULL;
+	size_t len = 0;
+
+	if (carried_bookmarks_read(o, in, &text, &len, &error) && text)
+		all = bookmarks_parse("the bookmarks file", text, len, &error);
+	if (all && all->len) {
+		g_autofree char *some = bookmarks_text(all, from_ns, to_ns);
+
+		g_file_set_contents_full(file, some, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error);
+	}
+	if (error)
+		log_note("the bookmarks are not saved with the trace: %s", error->message);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Setting bookmarks and going to them: see bookmark.h. */
+#include "ui/bookmark.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "views/bookmarks.h"
+
+#include <string.h>
+
+/* The message has a long path: its reason is shown, and all of it is in the messages. */
+static void fail(struct app *app, const char *what, const char *message, GError **error)
+{
+	const char *reason = message ? strrchr(message, ':') : NULL;
+
+	if (message)
+		app_note(app, true, message);
+	g_set_error(error, BLK_EXPR_ERROR, 0, "%s%s", what, reason ? reason + 2 : message ? message : "failed");
+}
+
+/* The stored bookmarks; NULL: *error says why they cannot be used. */
+static GPtrArray *read_all(struct app *app, GError **error)
+{
+	const struct ui_backend *b = app->backend;
+	g_autofree char *text = NULL, *message = NULL;
+	size_t len = 0;
+
+	if (!b || !b->read_bookmarks || !b->write_bookmarks) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "no bookmarks here");
+		return NULL;
+	}
+	if (b->read_bookmarks(b->data, &text, &len, &message))
+		return bookmarks_parse("the bookmarks file", text ? text : "", len, error);
+	fail(app, "cannot read the bookmarks: ", message, error);
+	return NULL;
+}
+
+/* Where the user is. *ret_all: the whole narrowing can be stored. */
+static struct bookmark *bookmark_here(const struct app *app, const struct place *p, bool *ret_all)
+{
+	const struct nav *nav = &app->nav;
+	struct bookmark *b = bookmark_new(p->view);
+
+	b->at_ns = nav->cursor_ns;
+	b->step_ns = nav->step_ns;
+	b->a_ns = nav->a_ns;
+	b->b_ns = nav->b_ns;
+	b->cursor_ns = p->mark_ns;
+	b->by = p->narrow.by;
+	b->filter = g_strdup(p->filter);
+	b->host = timeline_n_hosts(app->tl) > 1 ? g_strdup(p->host) : NULL;
+	*ret_all = bookmark_narrow(b, &p->narrow) && !p->among && !p->view->of_metric;
+	return b;
+}
+
+static struct bookmark *find_same(const GPtrArray *all, const struct bookmark *b)
+{
+	for (guint i = 0; i < all->len; i++)
+		if (bookmark_is_same(all->pdata[i], b))
+			return all->pdata[i];
+	return NULL;
+}
+
+static void ask_note(struct app *app, const struct place *p)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) all = NULL;
+	const struct bookmark *same;
+	struct bookmark *here;
+	bool whole;
+
+	if (app->nav.cursor_ns == TIME_UNKNOWN) {
+		app_message(app, "nothing is read yet");
+		return;
+	}
+	all = read_all(app, &error);
+	if (!all) {
+		app_error(app, "cannot set a bookmark: %s", error->message);
+		return;
+	}
+	here = bookmark_here(app, p, &whole);
+	same = find_same(all, here);
+	prompt_open(&app->prompt, PROMPT_BOOKMARK, same ? same->note : NULL);
+	bookmark_free(here);
+}
+
+static bool store(struct app *app, const GPtrArray *all, GError **error)
+{
+	g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX), *message = NULL;
+
+	if (app->backend->write_bookmarks(app->backend->data, text, &message))
+		return true;
+	fail(app, "", message, error);		/* beside the prompt there is room for the reason only */
+	return false;
+}
+
+static bool remove_here(struct app *app, GPtrArray *all, const struct bookmark *here, GError **error)
+{
+	struct bookmark *same = find_same(all, here);
+
+	if (!same) {
+		app_message(app, "there is no bookmark here to remove");
+		return true;
+	}
+	g_ptr_array_remove(all, same);
+	if (!store(app, all, error))
+		return false;
+	app_message(app, "bookmark removed: %u left", all->len);
+	return true;
+}
+
+bool bookmark_set(struct app *app, const char *note, GError **error)
+{
+	g_autoptr(GPtrArray) all = read_all(app, error);
+	bool whole;
+
+	if (!all)
+		return false;
+	struct bookmark *here = bookmark_here(app, nav_top(&app->nav), &whole);
+	if (!strcmp(note, "-")) {
+		bool done = remove_here(app, all, here, error);
+
+		bookmark_free(here);
+		return done;
+	}
+	here->note = *note ? g_strdup(note) : NULL;
+	if (!bookmarks_add(all, here)) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "there are %d bookmarks: remove some", LIMIT_BOOKMARKS);
+		return false;
+	}
+	if (!store(app, all, error))
+		return false;
+	app_message(app, "bookmark set%s: ' lists %u", whole ? "" : ", without what its rows are narrowed to",
+		    all->len);
+	return true;
+}
+
+/* --- the list --- */
+
+static void forget_list(struct app *app)
+{
+	g_clear_pointer(&app->bookmarks, g_ptr_array_unref);
+}
+
+/* "Thu 07:08:09  Traces  pid=246  note" */
+static char *line_of(const struct bookmark *b)
+{
+	char clock[TIMEFMT_LEN];
+	g_autofree char *where = bookmark_where(b), *note = text_visible(b->note ? b->note : "");
+	g_autofree char *title = text_pad(b->view->title, 13);
+
+	return g_strdup_printf("%s  %s %s%s%s", timefmt_clock(clock, b->at_ns), title, note,
+			       *note && *where ? "   " : "", where);
+}
+
+static void go(struct app *app, const struct bookmark *b)
+{
+	g_autoptr(GError) error = NULL;
+	struct nav *nav = &app->nav;
+	struct place *p = place_new(b->view, &b->narrow, "");
+	char clock[TIMEFMT_LEN];
+
+	p->lateral = true;
+	p->narrow.by = b->by;
+	p->mark_ns = b->cursor_ns;
+	p->select_span = b->narrow.span_id;
+	app_pause(app);
+	nav->a_ns = nav->b_ns = TIME_UNKNOWN;
+	nav_set_step(nav, b->step_ns);
+	nav_seek(nav, app->main, b->at_ns);
+	nav->a_ns = b->a_ns;
+	nav->b_ns = b->b_ns;
+	app_open(app, p);
+	p = nav_top(nav);
+	if (b->host) {
+		g_free(p->host);
+		p->host = g_strdup(b->host);
+	}
+	g_autofree char *note = text_visible(b->note ? b->note : "");
+	app_message(app, "bookmark %s%s%s", timefmt_clock(clock, b->at_ns), *note ? ": " : "", note);
+	if (!app_filter(app, p, b->filter, &error))
+		app_error(app, "the bookmark's filter is not understood: %s", error->message);
+	app_moved(app);
+}
+
+static void picked(struct app *app, size_t line)
+{
+	if (app->bookmarks && line < app->bookmarks->len)
+		go(app, app->bookmarks->pdata[line]);
+	forget_list(app);
+}
+
+static void open_list(struct app *app)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *lines;
+
+	forget_list(app);
+	app->bookmarks = read_all(app, &error);
+	if (!app->bookmarks) {
+		app_error(app, "%s", error->message);
+		return;
+	}
+	if (!app->bookmarks->len) {
+		app_message(app, "no bookmarks in this trace: m sets one");
+		return;
+	}
+	lines = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < app->bookmarks->len; i++)
+		g_ptr_array_add(lines, line_of(app->bookmarks->pdata[i]));
+	app_pick(app, "Bookmarks: Enter goes to one; there, m with the note - removes it", lines, picked);
+}
+
+void bookmark_command(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_BOOKMARK)
+		ask_note(app, p);
+	else
+		open_list(app);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Bookmarks: as text, whatever that text is, and set and gone to on the screen. */
+#include "lib/fake_timeline.h"
+#include "lib/screen_fixture.h"
+#include "views/bookmarks.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+/* --- the text --- */
+
+static GPtrArray *parse(const char *text, GError **error)
+{
+	return bookmarks_parse("file", text, strlen(text), error);
+}
+
+static void test_text(void)
+{
+	static const char note[] = "100 % sl\u00f6w,\n\t=\\ \x1b[31m";
+	struct bookmark *b = bookmark_new(view_find("syscalls"));
+	g_autoptr(GPtrArray) all = parse("", NULL), again = NULL;
+	struct view_query q = VIEW_QUERY_INIT;
+
+	q.pid = 246;
+	q.operation = (char *)"a,b\xff\t%41";
+	b->at_ns = FAKE_T0;
+	b->step_ns = 1000000000;
+	b->a_ns = FAKE_T0 - 1;
+	b->by = BY_THREAD;
+	b->filter = g_strdup("syscall == read && count > 3");
+	b->note = g_strdup(note);
+	b->host = g_strdup("web2");
+	g_assert_true(bookmark_narrow(b, &q));
+	g_assert_true(bookmarks_add(all, b));
+	g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX);
+	for (const char *c = text; *c; c++)
+		g_assert_true(*c == '\n' || *c == '\t' || (guchar)*c >= ' ');
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+	again = parse(text, NULL);
+	g_assert_cmpuint(again->len, ==, 1);
+	const struct bookmark *r = again->pdata[0];
+	g_assert_true(bookmark_is_same(b, r));
+	g_assert_cmpstr(r->note, ==, note);
+	g_assert_cmpstr(r->filter, ==, b->filter);
+	g_assert_cmpstr(r->host, ==, "web2");
+	g_assert_cmpstr(r->narrow.operation, ==, q.operation);
+	g_assert_cmpint(r->narrow.pid, ==, 246);
+	g_assert_cmpint(r->by, ==, BY_THREAD);
+	g_assert_true(r->a_ns == b->a_ns && r->b_ns == TIME_UNKNOWN && r->cursor_ns == TIME_UNKNOWN);
+	g_autofree char *where = bookmark_where(r), *twice = bookmarks_text(again, INT64_MIN, INT64_MAX);
+	g_assert_cmpstr(where, ==, "web2, pid=246, operation=a,b\\xff\\x09%41, filter syscall == read && count > 3");
+	g_assert_cmpstr(twice, ==, text);
+	g_autofree char *none = bookmarks_text(again, FAKE_T0 + 1000000000, INT64_MAX);
+	g_assert_cmpstr(none, ==, "blktop bookmarks 1\n");
+	q.container = 7;
+	g_assert_false(bookmark_narrow(b, &q));
+}
+
+/* What is not whole is not taken, and the error says where. */
+static void test_damaged(void)
+{
+#define HEAD "blktop bookmarks 1\n"
+	static const struct { const char *text; unsigned line; } all[] = {
+		{ "x", 1 }, { "\n", 1 }, { "blktop bookmarks 2\n", 1 }, { HEAD "at=1\tstep=1\tview=files", 1 },
+		{ HEAD "\n", 2 }, { HEAD "at=1\tstep=1\tview=files\n\n", 3 },
+		{ HEAD "step=1\tview=files\n", 2 }, { HEAD "at=1\tstep=1\tview=nothing\n", 2 },
+		{ HEAD "at=1\tstep=0\tview=files\n", 2 }, { HEAD "at=1\tstep=-5\tview=files\n", 2 },
+		{ HEAD "at=99999999999999999999\tstep=1\tview=files\n", 2 }, { HEAD "at=1x\tstep=1\tview=files\n", 2 },
+		{ HEAD "at=1\tstep=1\ta=5\tb=5\tview=files\n", 2 }, { HEAD "at=1\tstep=1\tview=files\tnote\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=files\tnote=%\n", 2 }, { HEAD "at=1\tstep=1\tview=files\tnote=%00\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=files\tpid=-2\n", 2 }, { HEAD "at=1\tstep=1\tview=files\ttrace=xyz\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=files\tcolour=red\n", 2 }, { HEAD "at=1\tstep=1\tview=files\tby=host\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=files\tpid=\n", 2 }, { HEAD "at=1\tstep=1\tview=files\t=3\n", 2 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *place = g_strdup_printf("file:%u is damaged", all[i].line);
+
+		g_assert_null(parse(all[i].text, &error));
+		g_assert_true(g_str_has_prefix(error->message, place));
+	}
+	g_autoptr(GError) error = NULL;
+	g_assert_null(bookmarks_parse("file", HEAD "\0x\n", strlen(HEAD) + 3, &error));
+	g_assert_nonnull(error);
+}
+
+/* Bytes of a valid text replaced, left out and doubled: it is parsed or refused, and what is parsed is stable. */
+static void test_mutated(void)
+{
+	static const char good[] = HEAD "at=1795241318000000000\tstep=1000000000\ta=1\tb=2\tcursor=3\tview=waterfall"
+		"\ttrace=00000000000000ff\tspan=1f\tnote=%41\n"
+		"at=5\tstep=1\tview=syscalls\tby=thread\tpid=1\ttid=2\tservice=s\toperation=o\tfilter=x\n";
+	g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+	unsigned taken = 0;
+
+	for (int round = 0; round < 20000; round++) {
+		g_autoptr(GString) s = g_string_new(good);
+		gsize at = (gsize)g_rand_int_range(rand, 0, (gint32)s->len);
+		gssize n = g_rand_int_range(rand, 1, 20);
+
+		switch (g_rand_int_range(rand, 0, 3)) {
+		case 0:
+			s->str[at] = (char)g_rand_int_range(rand, 0, 256);
+			break;
+		case 1:
+			g_string_erase(s, (gssize)at, MIN(n, (gssize)(s->len - at)));
+			break;
+		default:
+			g_string_insert_c(s, (gssize)at, "\t=\n%-\xff"[g_rand_int_range(rand, 0, 6)]);
+		}
+		g_autoptr(GPtrArray) all = bookmarks_parse("file", s->str, s->len, NULL);
+		if (!all)
+			continue;
+		taken++;
+		g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX);
+		g_autoptr(GPtrArray) again = parse(text, NULL);
+		if (!again)
+			g_test_message("%s", text);
+		g_assert_nonnull(again);
+		g_autofree char *twice = bookmarks_text(again, INT64_MIN, INT64_MAX);
+		g_assert_cmpstr(twice, ==, text);
+	}
+	g_assert_cmpuint(taken, >, 1000);
+	g_assert_cmpuint(taken, <, 19000);
+}
+
+/* --- the screen --- */
+
+static struct { char *text, *refuse; } store;
+
+static void status(void *data, struct ui_status *ret)
+{
+	*ret = (struct ui_status){ .phase = UI_DONE, .progress = 1, .lag_ns = -1, .index_progress = -1 };
+}
+
+static bool read_bookmarks(void *data, char **ret_text, size_t *ret_len, char **ret_message)
+{
+	*ret_text = g_strdup(store.text);
+	*ret_len = store.text ? strlen(store.text) : 0;
+	return true;
+}
+
+static bool write_bookmarks(void *data, const char *text, char **ret_message)
+{
+	if (store.refuse) {
+		*ret_message = g_strdup(store.refuse);
+		return false;
+	}
+	g_free(store.text);
+	store.text = g_strdup(text);
+	return true;
+}
+
+static void start(struct fixture *f)
+{
+	static const struct ui_backend backend = {
+		.status = status, .read_bookmarks = read_bookmarks, .write_bookmarks = write_bookmarks,
+	};
+
+	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = fake_timeline() };
+	f->app = app_new(&f->options, &backend, f->tl, true);
+	app_resize(f->app, 24, 80);
+	app_draw(f->app);
+}
+
+static void test_screen(void)
+{
+	struct fixture f;
+
+	g_clear_pointer(&store.text, g_free);
+	start(&f);
+	fixture_press(&f, "'");
+	g_assert_true(fixture_has(&f, "no bookmarks in this trace: m sets one"));
+	fixture_press(&f, "m\033");
+	g_assert_null(store.text);
+	fixture_press(&f, "4\r5\\syscall == read\r");
+	fixture_press(&f, "mslow reads\r");
+	g_assert_true(fixture_has(&f, "bookmark set: ' lists 1"));
+	fixture_press(&f, "\033\0331bstart\rAm\r");
+	g_assert_true(fixture_has(&f, "bookmark set: ' lists 2"));
+	fixture_stop(&f);
+	/* Another run, which was somewhere else. */
+	start(&f);
+	fixture_press(&f, "7'");
+	g_assert_true(fixture_has(&f, "▶06:08:35  Overview"));
+	g_assert_true(fixture_has(&f, " 06:08:38  Syscalls      slow reads   pid=246, filter syscall == read"));
+	fixture_press(&f, "j\r");
+	g_assert_true(fixture_has(&f, "bookmark 06:08:38: slow reads"));
+	g_assert_true(fixture_has(&f, "› Syscalls: pid 246") && fixture_has(&f, "filter syscall == read"));
+	fixture_press_key(&f, UI_KEY_ALEFT);
+	g_assert_cmpstr(fixture_top(&f)->view->id, ==, "spans");
+	fixture_press(&f, "'\r");
+	g_assert_true(fixture_top(&f)->view->kind == VIEW_OVERVIEW);
+	g_assert_cmpint(f.app->nav.a_ns, ==, FAKE_T0);
+	/* The note is offered again; "-" removes. */
+	fixture_press(&f, "'j\r");
+	fixture_press(&f, "m");
+	g_assert_true(fixture_has(&f, "): slow reads"));
+	fixture_press(&f, "\025-\r");
+	g_assert_true(fixture_has(&f, "bookmark removed: 1 left"));
+	fixture_press(&f, "m-\r");
+	g_assert_true(fixture_has(&f, "there is no bookmark here to remove"));
+	fixture_stop(&f);
+}
+
+/* The place in a trace: span, time cursor. */
+static void test_waterfall(void)
+{
+	struct fixture f;
+	int64_t mark;
+
+	g_clear_pointer(&store.text, g_free);
+	start(&f);
+	fixture_press(&f, "jj\rj");
+	fixture_press_key(&f, UI_KEY_RIGHT);
+	mark = fixture_top(&f)->mark_ns;
+	uint64_t trace_id = fixture_top(&f)->narrow.trace_id;
+	fixture_press(&f, "mhere\r");
+	fixture_stop(&f);
+	start(&f);
+	fixture_press(&f, "'\r");
+	g_assert_true(fixture_has(&f, "PINNED"));
+	g_assert_cmpuint(fixture_top(&f)->narrow.trace_id, ==, trace_id);
+	g_assert_cmpint(fixture_top(&f)->mark_ns, ==, mark);
+	fixture_stop(&f);
+}
+
+static void test_refused(void)
+{
+	struct fixture f;
+
+	g_free(store.text);
+	store.text = g_strdup(HEAD "at=1\tstep=1\tview=files\tnote=\x1b[2J%\n");
+	start(&f);
+	fixture_press(&f, "m");
+	g_assert_true(fixture_has(&f, "the bookmarks file:2 is damaged"));
+	g_assert_cmpint(f.app->prompt.kind, ==, PROMPT_NONE);
+	fixture_press(&f, "'");
+	g_assert_true(fixture_has(&f, "the bookmarks file:2 is damaged"));
+	g_free(store.text);
+	store.text = g_strdup(HEAD "at=1\tstep=1\tview=files\tfilter=((\tnote=%1b[2J\n");
+	fixture_press(&f, "'");
+	g_assert_true(fixture_has(&f, "\\x1b[2J"));
+	fixture_press(&f, "\r");
+	g_assert_true(fixture_has(&f, "the bookmark's filter is not understood"));
+	store.refuse = g_strdup("cannot write /x: No space left on device");
+	fixture_press(&f, "mnote\r");
+	g_assert_true(fixture_has(&f, "No space left on device"));
+	g_assert_null(strstr(store.text, "note=note"));
+	g_clear_pointer(&store.refuse, g_free);
+	g_clear_pointer(&store.text, g_free);
+	fixture_stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	timefmt_set_utc(true);
+	g_test_add_func("/bookmarks/text", test_text);
+	g_test_add_func("/bookmarks/damaged", test_damaged);
+	g_test_add_func("/bookmarks/mutated", test_mutated);
+	g_test_add_func("/bookmarks/screen", test_screen);
+	g_test_add_func("/bookmarks/waterfall", test_waterfall);
+	g_test_add_func("/bookmarks/refused", test_refused);
+	return g_test_run();
+}
