@@ -32,6 +32,8 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 	job_get_status(r->job, &st);
 	options.reader = st.reader;
 	options.warning = st.warning;
+	if (o->html)
+		return report_html(r->tl, &options);
 	char *page = report_markdown(r->tl, &options, &n);
 	if (n == 0) {
 		*ret_code = EXIT_FAILED;
