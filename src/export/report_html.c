@@ -192,17 +192,14 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
-static void put_requests(struct page *p, const struct view *v, const struct rows *traces)
+static void put_requests(struct page *p, const struct view *v, const struct rows *traces, bool seen[PART_N])
 {
-	bool seen[PART_N] = { false };
 	guint n = MIN(traces->rows->len, p->options->worst);
 	if (!n)
 		return;
 	put_summary(p, v, traces);
 	for (guint i = 0; i < n; i++)
 		put_request(p, i + 1, ((const struct row *)traces->rows->pdata[i])->drill.trace_id, seen);
-	g_string_append(p->out, "<h2>Colours of states</h2>\n");
-	svg_legend(p->out, seen);
 }
 
 /* ---- what the trace cannot tell ---- */
@@ -263,7 +260,7 @@ char *report_html(const struct timeline *tl, const struct report_options *option
 	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
 	const struct view *v = view_find("traces");
 	struct view_query q = VIEW_QUERY_INIT;
-	bool sorted = options->sort >= 0;
+	bool sorted = options->sort >= 0, seen[PART_N] = { false };
 
 	q.from_ns = options->from_ns;
 	q.to_ns = options->to_ns;
@@ -277,7 +274,10 @@ char *report_html(const struct timeline *tl, const struct report_options *option
 	svg_seconds(p.out, tl, options, traces);
 	put_causes(&p);
 	svg_heatmap(p.out, tl, options);
-	put_requests(&p, v, traces);
+	svg_flame(p.out, tl, options, seen);
+	put_requests(&p, v, traces, seen);
+	g_string_append(p.out, "<h2>Colours of states</h2>\n");
+	svg_legend(p.out, seen);
 	put_machine(&p);
 	put_questions(&p);
 	g_string_append(p.out, "</body></html>\n");

@@ -2,9 +2,11 @@
 /* The graphics of the HTML report: see report_svg.h. */
 #include "export/report_svg.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "export/bars.h"
 #include "export/html.h"
+#include "views/flame.h"
 #include "views/graph.h"
 #include "views/heatmap.h"
 
@@ -13,6 +15,7 @@
 #define BARS 300		/* of a graph: more seconds are joined */
 #define CELLS 300		/* of a bar of a span */
 #define HEAT_ROWS 40
+#define FRAMES 60		/* of the flame */
 #define HEIGHT 100		/* of a graph, in its own units */
 
 /* ---- colours ---- */
@@ -73,11 +76,10 @@ static unsigned bar_at(const struct bars_of_seconds *b, int64_t at)
 static void count_seconds(struct bars_of_seconds *b, const struct timeline *tl, const struct report_options *o,
 			  const struct rows *traces)
 {
-	int64_t seconds = MAX((o->to_ns - o->from_ns + NS_PER_S - 1) / NS_PER_S, 1);
-	b->from_ns = o->from_ns;
+	b->from_ns = time_floor(o->from_ns, NS_PER_S);
+	int64_t seconds = MAX((o->to_ns - b->from_ns + NS_PER_S - 1) / NS_PER_S, 1);
 	b->bar_ns = (seconds + BARS - 1) / BARS * NS_PER_S;
-	b->n = (unsigned)((o->to_ns - o->from_ns + b->bar_ns - 1) / b->bar_ns);
-	b->n = CLAMP(b->n, 1, BARS);
+	b->n = (unsigned)CLAMP((o->to_ns - b->from_ns + b->bar_ns - 1) / b->bar_ns, 1, BARS);
 	for (unsigned i = 0; i < b->n; i++) {
 		b->slowest_ns[i] = -1;
 		b->cpu[i] = -1;
@@ -231,6 +233,59 @@ void svg_heatmap(GString *out, const struct timeline *tl, const struct report_op
 		put_heat(out, rows);
 	rows_free(rows);
 	heatmap_free(h);
+}
+
+/* ---- flame ---- */
+
+static void put_frame(GString *out, const struct flame_row *r, const struct flame_row *all, int64_t begin,
+		      bool seen[PART_N])
+{
+	char took[TIMEFMT_LEN];
+	double unit = (double)CELLS / (double)all->total_ns, x = (double)begin * unit;
+	g_string_append_printf(out, "<div class=\"span\" data-ns=\"%" G_GINT64_FORMAT "\"><span class=\"name\" "
+			       "style=\"padding-left:%uem\">", r->total_ns, MIN((unsigned)r->row.depth, 12));
+	html_append(out, r->name);
+	g_string_append_printf(out, "</span><span class=\"took\">%s</span><svg viewBox=\"0 0 %d 1\" "
+			       "preserveAspectRatio=\"none\">", timefmt_duration(took, r->total_ns), CELLS);
+	for (int p = 0; p < PART_N; p++) {
+		char at[G_ASCII_DTOSTR_BUF_SIZE], width[G_ASCII_DTOSTR_BUF_SIZE];
+		double cells = (double)r->part[p] * unit;
+		if (cells < 0.1)
+			continue;
+		seen[p] = true;
+		g_string_append_printf(out, "<rect class=\"p-%s\" x=\"%s\" width=\"%s\" height=\"1\">"
+				       "<title>%s</title></rect>", part_info[p].id,
+				       g_ascii_formatd(at, sizeof at, "%.2f", x),
+				       g_ascii_formatd(width, sizeof width, "%.2f", cells), part_info[p].help);
+		x += cells;
+	}
+	g_string_append(out, "</svg></div>\n");
+}
+
+void svg_flame(GString *out, const struct timeline *tl, const struct report_options *o, bool seen[PART_N])
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	g_autofree int64_t *next = g_new0(int64_t, LIMIT_FLAME_DEPTH + 3);	/* by depth: where a sibling begins */
+	q.from_ns = o->from_ns;
+	q.to_ns = o->to_ns;
+	struct rows *rows = view_find("flame")->build(tl, &q);
+	unsigned n = 0;
+	if (rows->rows->len)
+		g_string_append(out, "<h2>Where the time went</h2>\n<div class=\"waterfall\">\n");
+	for (guint i = 0; i < rows->rows->len && n < FRAMES; i++) {
+		const struct flame_row *r = rows->rows->pdata[i], *all = rows->rows->pdata[0];
+		int64_t begin = next[r->row.depth];
+		next[r->row.depth] = begin + r->total_ns;
+		next[r->row.depth + 1] = begin;
+		if (r->total_ns < all->total_ns / 100)
+			continue;
+		put_frame(out, r, all, begin, seen);
+		n++;
+	}
+	if (rows->rows->len)
+		g_string_append_printf(out, "</div>\n<p class=\"more\">%u of %u frames: those of at least 1 %%</p>\n",
+				       n, rows->rows->len);
+	rows_free(rows);
 }
 
 /* ---- waterfall ---- */

@@ -19,6 +19,8 @@ void svg_heatmap(GString *out, const struct timeline *tl, const struct report_op
 /* `rows`: of the view waterfall. A bar for each span, with the states of its thread; adds the parts that it drew to
  * .seen. */
 void svg_waterfall(GString *out, const struct rows *rows, bool seen[PART_N]);
+/* Where the time went (view flame): a bar with parts for each frame of at least 1 %. */
+void svg_flame(GString *out, const struct timeline *tl, const struct report_options *o, bool seen[PART_N]);
 /* Names the parts that were drawn. */
 void svg_legend(GString *out, const bool seen[PART_N]);
 /* Style rules that give each part its colour: shades of the hue of its group (state/store/part.h). */
