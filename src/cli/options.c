@@ -593,6 +593,10 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 	o->worst = DEFAULT_WORST;
 	if (o->live)
 		return fail(error, "report needs a recorded trace");
+	if (w->html && w->output)
+		return fail(error, "--html and -o cannot be combined: --html FILE is the output");
+	if (w->html && !*w->html)
+		return fail(error, "--html needs a FILE");
 	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
 }
 
@@ -626,6 +630,8 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 {
 	if (w->worst && w->command != COMMAND_REPORT)
 		return fail(error, "--worst needs report");
+	if (w->html && w->command != COMMAND_REPORT)
+		return fail(error, "--html needs report");
 	if (w->statedump && w->command != COMMAND_SAVE)
 		return fail(error, "--with-statedump needs save");
 	if (w->keep_spans && w->command != COMMAND_MAP)
@@ -1027,7 +1033,8 @@ static void move_words(struct options *o, struct words *w)
 	o->from = g_steal_pointer(&w->from);
 	o->to = g_steal_pointer(&w->to);
 	o->filter = g_steal_pointer(&w->filter);
-	o->output = g_steal_pointer(&w->output);
+	o->html = w->html != NULL;
+	o->output = w->html ? g_steal_pointer(&w->html) : g_steal_pointer(&w->output);
 	o->screenshot = g_steal_pointer(&w->screenshot);
 	o->log = g_steal_pointer(&w->log);
 	o->config = g_steal_pointer(&w->config);

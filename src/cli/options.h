@@ -83,6 +83,7 @@ struct options {
 	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
+	bool html;			/* report: --html, whose FILE is .output */
 	size_t memory;			/* bytes */
 	bool memory_given;
 	char *screenshot;		/* path, or NULL */

@@ -24,7 +24,7 @@ struct words {
 	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline, *exec_on_alert;
 	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;
-	char *screenshot, *size;
+	char *screenshot, *size, *html;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	char *listen, *metrics, *metrics_file, *most_values;
 	bool no_spool, no_isolation, align_hosts, csv_safe;

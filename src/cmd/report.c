@@ -51,6 +51,8 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 	options.warning = st.warning;
 	g_autoptr(GPtrArray) bookmarks = read_bookmarks(r, o);
 	options.bookmarks = bookmarks;
+	if (o->html)
+		return report_html(r->tl, &options);
 	char *page = report_markdown(r->tl, &options, &n);
 	if (n == 0) {
 		*ret_code = EXIT_FAILED;

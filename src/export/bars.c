@@ -51,20 +51,18 @@ static int compare_longest(const void *va, const void *vb)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Selects the longest rows and their ancestors. Returns how many rows are left out. */
-static size_t choose_rows(struct bars *b)
+size_t bars_choose(const struct waterfall *w, bool *keep)
 {
-	const struct waterfall *w = b->w;
 	g_autofree const struct waterfall_row **order =
 		g_memdup2(w->all, w->n_all * sizeof(*w->all));
 	size_t n_chosen = 0;
 
 	qsort(order, w->n_all, sizeof(*order), compare_longest);
 	for (size_t i = 0; i < w->n_all && i < BARS_ROWS; i++)
-		for (int k = order[i]->index; k >= 0 && !b->keep[k]; k = w->all[k]->parent)
-			b->keep[k] = true;
+		for (int k = order[i]->index; k >= 0 && !keep[k]; k = w->all[k]->parent)
+			keep[k] = true;
 	for (size_t i = 0; i < w->n_all; i++)
-		n_chosen += b->keep[i];
+		n_chosen += keep[i];
 	return w->n_all - n_chosen;
 }
 
@@ -150,7 +148,7 @@ void bars_append(GString *out, const struct rows *rows, bool utf8)
 	if (!b.w || !b.w->root)
 		return;
 	b.keep = g_new0(bool, b.w->n_all);
-	size_t left_out = choose_rows(&b);
+	size_t left_out = bars_choose(b.w, b.keep);
 	put_axis(&b);
 	for (size_t i = 0; i < b.w->n_all; i++)
 		if (b.keep[i])

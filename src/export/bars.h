@@ -10,6 +10,9 @@
 #define BARS_COLS 100		/* columns of a line */
 #define BARS_ROWS 40		/* of a larger trace only the longest spans and their ancestors are printed */
 
+/* Selects the longest rows and their ancestors: sets keep[] by index as built, all false before. Returns how many rows
+ * are left out. */
+size_t bars_choose(const struct waterfall *w, bool *keep);
 /* Appends the time axis, a line for each span, and a legend of the letters. */
 void bars_append(GString *out, const struct rows *rows, bool utf8);
 

@@ -6,9 +6,10 @@
 #include "base/timefmt.h"
 #include "export/bars.h"
 #include "export/markdown.h"
+#include "export/report_head.h"
 #include "export/report_tables.h"
 #include "views/bookmarks.h"
-#include "views/overview.h"
+#include "views/waterfall.h"
 
 #include <string.h>
 
@@ -18,117 +19,21 @@ struct page {
 	const struct report_options *options;
 };
 
-static void put_property(struct page *p, const char *what, const char *markdown)
+static void put_property(void *data, const char *what, const char *markdown)
 {
+	struct page *p = data;
 	markdown_cell(p->out, what);
 	markdown_cell(p->out, markdown);
 	markdown_row_end(p->out);
 }
 
-/* --- the head --- */
-
-/* Time zone of the instants on the page: "UTC", "CET". */
-static char *zone_name(const struct page *p, int64_t at)
-{
-	if (p->options->utc)
-		return g_strdup("UTC");
-	g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(at / NS_PER_S);
-	return g_strdup(t ? g_date_time_get_timezone_abbreviation(t) : "local time");
-}
-
-static void put_time(struct page *p)
-{
-	const struct report_options *o = p->options;
-	char from[TIMEFMT_LEN], day[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN];
-	g_autofree char *zone = zone_name(p, o->from_ns);
-	g_autofree char *text = NULL;
-
-	/* Only the day of the date: the clock time has milliseconds. */
-	timefmt_date(day, o->from_ns);
-	day[strcspn(day, " ")] = '\0';
-	text = g_strdup_printf("%s %s to %s %s (%s)", day, timefmt_clock_ms(from, o->from_ns),
-			       timefmt_clock_ms(to, o->to_ns), zone,
-			       timefmt_duration(length, o->to_ns - o->from_ns));
-	put_property(p, "Time", text);
-}
-
-static void put_hosts(struct page *p)
-{
-	g_autoptr(GString) hosts = g_string_new(NULL);
-	for (uint32_t i = 0; i < timeline_n_hosts(p->tl); i++) {
-		const struct host_info *host = timeline_host(p->tl, i);
-		g_autofree char *name = markdown_code(host->name);
-		g_string_append_printf(hosts, "%s%s", i ? ", " : "", name);
-	}
-	put_property(p, timeline_n_hosts(p->tl) > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
-}
-
-static void put_completeness(struct page *p, const struct completeness *t)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-
-	if (!t->lost_events && !t->lost_packets && t->touched)
-		g_string_append(text, "**events are missing here, their number is unknown**: they cannot be "
-				"read, or the tracer lost them");
-	else if (t->lost_events || t->lost_packets)
-		g_string_append_printf(text, "**the tracer lost %" G_GUINT64_FORMAT " events and %"
-				       G_GUINT64_FORMAT " packets here**: their content is not on "
-				       "this page", t->lost_events, t->lost_packets);
-	else
-		g_string_append(text, "nothing was lost");
-	if (t->provisional)
-		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts are provisional: their beginning "
-				       "or end is not in the trace", t->provisional);
-	put_property(p, "Completeness", text->str);
-	if (p->options->warning) {
-		g_autofree char *warning = markdown_text(p->options->warning);
-		put_property(p, "Left out", warning);
-	}
-}
-
-static void put_machine(struct page *p)
-{
-	struct view_query q = VIEW_QUERY_INIT;
-	q.from_ns = p->options->from_ns;
-	q.to_ns = p->options->to_ns;
-	struct rows *rows = view_overview.build(p->tl, &q);
-	const struct overview *v = overview_of(rows);
-	g_autoptr(GString) text = g_string_new(NULL);
-	char buf[TIMEFMT_LEN];
-
-	if (v->cpu_ratio >= 0)
-		g_string_append_printf(text, "%u CPUs %.0f %% busy, ", v->n_cpus,
-				       v->cpu_ratio * 100);
-	if (v->runq_p99_ns >= 0)
-		g_string_append_printf(text, "p99 from wakeup to CPU %s, ",
-				       timefmt_duration(buf, v->runq_p99_ns));
-	if (v->device && v->device_ratio >= 0) {
-		g_autofree char *device = markdown_code(v->device);
-		g_string_append_printf(text, "%s %.0f %% busy, ", device, v->device_ratio * 100);
-	}
-	g_string_append_printf(text, "%" G_GUINT64_FORMAT " events", v->events);
-	put_property(p, "Machine", text->str);
-	rows_free(rows);
-}
-
 static void put_head(struct page *p, const struct rows *traces)
 {
+	const struct report_markup markup = { markdown_code, markdown_text, "**", "**" };
 	g_autofree char *label = markdown_code(p->options->label);
-	g_autofree char *requests = g_strdup_printf("%u ended in this time or are open",
-						    traces->rows->len);
 	g_string_append_printf(p->out, "# Slow requests in %s\n\n", label);
 	markdown_head(p->out, "|");
-	put_property(p, "Trace", label);
-	put_hosts(p);
-	put_time(p);
-	put_property(p, "Requests", requests);
-	put_machine(p);
-	put_completeness(p, &traces->completeness);
-	if (p->options->reader) {
-		g_autofree char *reader = markdown_text(p->options->reader);
-		put_property(p, "Read by", reader);
-	}
-	put_property(p, "Made by", "blktop " BLKTOP_VERSION);
+	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p);
 }
 
 /* The bookmarks of the range, with their notes. */

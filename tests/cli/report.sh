@@ -71,6 +71,19 @@ refused 1 "out.md" report -o out.md "$ust"
 ok "an old file stays" [ "$(cat out.md)" = old ]
 run report -o out.md --force "$ust"
 ok "--force" cmp -s page.md out.md
+echo old >out.html
+refused 1 "out.html" report --html out.html "$ust"
+ok "--html: an old file stays" [ "$(cat out.html)" = old ]
+run report --html out.html --force "$ust"
+ok "--html --force" [ "$code" -eq 0 ]
+ok "is a whole page" sh -c "head -n 1 out.html | grep -q '^<!DOCTYPE html>' && tail -n 1 out.html | grep -q '</html>$'"
+succeeds 0 "--html -" report --html - "$ust"
+ok "to stdout" cmp -s out out.html
+run report --html kernel.html "$TRACES/kernel-small/trace"
+ok "--html of a trace without requests" [ "$code" -eq 0 ]
+refused 2 "cannot be combined" report --html x.html -o y.html "$ust"
+refused 2 "needs report" -b --html x.html "$ust"
+ok "--html leaves nothing behind" [ "$(find . -name '*.html*' | wc -l)" -eq 2 ]
 ok "nothing is left behind" [ "$(find . -name '*out.md*' | wc -l)" -eq 1 ]
 
 run report --worst 1 "$TRACES/lost/trace"

@@ -14,7 +14,7 @@ import blk
 
 REQUESTS = ["nested/trace", "demo/trace", "thumb/trace"]
 THREADS = ["kernel-small/trace", "faults/trace", "block/trace"] + ["containers/trace", "thumb/trace"] * blk.ALL
-MOST_REQUESTS = 400 if blk.ALL else 40          # each of them is one run of blktop
+MOST_REQUESTS = 400 if blk.ALL else 12          # each of them is one run of blktop
 OUTSIDE = "user", "kernel", "fault"             # parts that are never in a system call
 SEPARATOR = ";"
 

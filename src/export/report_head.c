@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a report says about the trace: see report_head.h. */
+#include "export/report_head.h"
+
+#include "base/timefmt.h"
+#include "views/overview.h"
+
+#include <string.h>
+
+struct head {
+	const struct timeline *tl;
+	const struct report_options *options;
+	const struct report_markup *markup;
+	report_property visit;
+	void *data;
+};
+
+/* Time zone of the instants on the page: "UTC", "CET". */
+static char *zone_name(const struct head *h, int64_t at)
+{
+	if (h->options->utc)
+		return g_strdup("UTC");
+	g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(at / NS_PER_S);
+	return g_strdup(t ? g_date_time_get_timezone_abbreviation(t) : "local time");
+}
+
+static void put_time(const struct head *h)
+{
+	const struct report_options *o = h->options;
+	char from[TIMEFMT_LEN], day[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN];
+	g_autofree char *zone = zone_name(h, o->from_ns);
+	g_autofree char *text = NULL;
+
+	/* Only the day of the date: the clock time has milliseconds. */
+	timefmt_date(day, o->from_ns);
+	day[strcspn(day, " ")] = '\0';
+	text = g_strdup_printf("%s %s to %s %s (%s)", day, timefmt_clock_ms(from, o->from_ns),
+			       timefmt_clock_ms(to, o->to_ns), zone,
+			       timefmt_duration(length, o->to_ns - o->from_ns));
+	h->visit(h->data, "Time", text);
+}
+
+static void put_hosts(const struct head *h)
+{
+	g_autoptr(GString) hosts = g_string_new(NULL);
+	for (uint32_t i = 0; i < timeline_n_hosts(h->tl); i++) {
+		const struct host_info *host = timeline_host(h->tl, i);
+		g_autofree char *name = h->markup->code(host->name);
+		g_string_append_printf(hosts, "%s%s", i ? ", " : "", name);
+	}
+	h->visit(h->data, timeline_n_hosts(h->tl) > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
+}
+
+static void put_completeness(const struct head *h, const struct completeness *t)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (!t->lost_events && !t->lost_packets && t->touched)
+		g_string_append_printf(text, "%sevents are missing here, their number is unknown%s: they cannot be "
+				       "read, or the tracer lost them", h->markup->strong, h->markup->strong_end);
+	else if (t->lost_events || t->lost_packets)
+		g_string_append_printf(text, "%sthe tracer lost %" G_GUINT64_FORMAT " events and %"
+				       G_GUINT64_FORMAT " packets here%s: their content is not on this page",
+				       h->markup->strong, t->lost_events, t->lost_packets, h->markup->strong_end);
+	else
+		g_string_append(text, "nothing was lost");
+	if (t->provisional)
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " facts are provisional: their beginning "
+				       "or end is not in the trace", t->provisional);
+	h->visit(h->data, "Completeness", text->str);
+	if (h->options->warning) {
+		g_autofree char *warning = h->markup->text(h->options->warning);
+		h->visit(h->data, "Left out", warning);
+	}
+}
+
+static void put_machine(const struct head *h)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = h->options->from_ns;
+	q.to_ns = h->options->to_ns;
+	struct rows *rows = view_overview.build(h->tl, &q);
+	const struct overview *v = overview_of(rows);
+	g_autoptr(GString) text = g_string_new(NULL);
+	char buf[TIMEFMT_LEN];
+
+	if (v->cpu_ratio >= 0)
+		g_string_append_printf(text, "%u CPUs %.0f %% busy, ", v->n_cpus,
+				       v->cpu_ratio * 100);
+	if (v->runq_p99_ns >= 0)
+		g_string_append_printf(text, "p99 from wakeup to CPU %s, ",
+				       timefmt_duration(buf, v->runq_p99_ns));
+	if (v->device && v->device_ratio >= 0) {
+		g_autofree char *device = h->markup->code(v->device);
+		g_string_append_printf(text, "%s %.0f %% busy, ", device, v->device_ratio * 100);
+	}
+	g_string_append_printf(text, "%" G_GUINT64_FORMAT " events", v->events);
+	h->visit(h->data, "Machine", text->str);
+	rows_free(rows);
+}
+
+void report_head(const struct timeline *tl, const struct report_options *options, const struct report_markup *markup,
+		 const struct completeness *completeness, guint n, report_property visit, void *data)
+{
+	struct head h = { tl, options, markup, visit, data };
+	g_autofree char *label = markup->code(options->label);
+	g_autofree char *requests = g_strdup_printf("%u ended in this time or are open", n);
+	visit(data, "Trace", label);
+	put_hosts(&h);
+	put_time(&h);
+	visit(data, "Requests", requests);
+	put_machine(&h);
+	put_completeness(&h, completeness);
+	if (options->reader) {
+		g_autofree char *reader = markup->text(options->reader);
+		visit(data, "Read by", reader);
+	}
+	visit(data, "Made by", "blktop " BLKTOP_VERSION);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The report as an HTML page: see report.h. It is well-formed XML, has no script, and forbids itself to load anything.
+ * Colours follow the reader's light or dark setting; printed it is light.
+ */
+#include "export/report.h"
+
+#include "base/timefmt.h"
+#include "export/html.h"
+#include "export/report_head.h"
+#include "export/report_svg.h"
+#include "views/needs.h"
+#include "views/questions.h"
+#include "views/repairs.h"
+#include "views/waterfall.h"
+
+#define ROWS 12			/* of a table */
+#define CAUSES 20
+
+struct page {
+	GString *out;
+	const struct timeline *tl;
+	const struct report_options *options;
+};
+
+static const char style_rules[] =
+	":root{color-scheme:light dark;--text:#1f2328;--dim:#59636e;--back:#fff;--line:#d1d9e0;--soft:#f6f8fa;"
+	"--why:#9a6700;--bar:#0969da;--bad:#cf222e}\n"
+	"body{margin:0 auto;max-width:75rem;padding:1rem;font:15px/1.45 system-ui,sans-serif;color:var(--text);"
+	"background:var(--back);overflow-wrap:anywhere}\n"
+	"h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem;border-bottom:1px solid var(--line)}"
+	"h3{font-size:1rem;margin-bottom:.3rem}\n"
+	"code{font-family:ui-monospace,monospace;font-size:.93em}\n"
+	".legend,.more,.axis{color:var(--dim);font-size:.87rem}.why{color:var(--why);font-weight:600}\n"
+	"table{border-collapse:collapse;width:100%;font-size:.87rem;margin:.5rem 0}"
+	"th,td{text-align:left;vertical-align:top;padding:.2rem .5rem;border-bottom:1px solid var(--line)}"
+	"th{color:var(--dim);font-weight:600}.r{text-align:right;font-variant-numeric:tabular-nums}"
+	"td.r{white-space:nowrap}.facts th{width:9rem}\n"
+	".axis{display:flex;justify-content:space-between;gap:1rem;margin:.2rem 0}\n"
+	"svg{display:block;overflow:hidden}.graph svg{width:100%;height:8rem;background:var(--soft)}"
+	".graph svg.heat{height:14rem}.legend svg{display:inline;vertical-align:-1px}\n"
+	".g-request,.g-cpu{fill:var(--bar)}.g-cpu{opacity:.7}\n"
+	".span{display:grid;grid-template-columns:minmax(0,28%) 5rem minmax(0,1fr);gap:.5rem;align-items:center;"
+	"font-size:.87rem}.span:nth-child(odd){background:var(--soft)}.span svg{width:100%;height:1.1rem}"
+	".took{text-align:right}.critical .name{font-weight:600}\n"
+	"@media(max-width:40rem){thead{display:none}tr,td{display:block}td,td.r{text-align:left;border:0;"
+	"padding:.1rem 0;white-space:normal}tr{border-bottom:1px solid var(--line);padding:.4rem 0}"
+	"td[data-label]::before{content:attr(data-label) \" \";color:var(--dim)}"
+	".facts th{display:block;border:0;padding:0;width:auto}"
+	".span{grid-template-columns:minmax(0,1fr) 5rem}.span svg{grid-column:1/3}}\n"
+	"@media print{body{max-width:none;padding:0}h2,h3{break-after:avoid}.span,tr,.graph{break-inside:avoid}"
+	"*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+
+static const char dark_rules[] =
+	":root{--text:#e6edf3;--dim:#9198a1;--back:#0d1117;--line:#3d444d;--soft:#161b22;--why:#d29922;--bar:#58a6ff;"
+	"--bad:#f85149}\n";
+
+/* Shades of a heatmap: little to much. */
+static void put_heat_styles(GString *out)
+{
+	static const char *const shades[SVG_HEATS] = {
+		"#2d7d9a", "#3f9e6b", "#9aa83a", "#d6a02c", "#e5702d", "#d22f2f"
+	};
+	for (int i = 0; i < SVG_HEATS; i++)
+		g_string_append_printf(out, ".heat-%d{fill:%s}", i, shades[i]);
+	g_string_append_c(out, '\n');
+}
+
+static void put_begin(struct page *p)
+{
+	g_autofree char *label = html_text(p->options->label);
+	g_string_append(p->out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"
+			"<meta http-equiv=\"Content-Security-Policy\" "
+			"content=\"default-src 'none'; style-src 'unsafe-inline'\"/>"
+			"<meta name=\"generator\" content=\"blktop " BLKTOP_VERSION "\"/>\n");
+	g_string_append_printf(p->out, "<title>blktop: %s</title>\n<style>\n%s", label, style_rules);
+	svg_part_styles(p->out, false);
+	put_heat_styles(p->out);
+	g_string_append_printf(p->out, "@media screen and (prefers-color-scheme:dark){%s", dark_rules);
+	svg_part_styles(p->out, true);
+	g_string_append_printf(p->out, "}\n</style></head><body>\n<h1>Report of %s</h1>\n", label);
+}
+
+static void put_property(void *data, const char *what, const char *html)
+{
+	g_string_append_printf(data, "<tr><th>%s</th><td>%s</td></tr>\n", what, html);
+}
+
+static void put_head(struct page *p, const struct rows *traces)
+{
+	const struct report_markup markup = { html_code, html_text, "<strong>", "</strong>" };
+	g_string_append(p->out, "<table class=\"facts\"><tbody>\n");
+	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p->out);
+	g_string_append(p->out, "</tbody></table>\n");
+}
+
+/* ---- tables of the range ---- */
+
+/* Rows of a view of the range, or of one trace, the largest value of `sort` first. */
+static void put_table(struct page *p, const char *title, const char *view, enum view_by by, uint64_t trace_id,
+		      const char *sort, const char *const *columns, guint max, const char *what)
+{
+	const struct view *v = view_find(view);
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = p->options->from_ns;
+	q.to_ns = p->options->to_ns;
+	q.by = by;
+	if (trace_id)
+		query_set_trace(&q, trace_id);
+	struct rows *rows = v->build(p->tl, &q);
+	if (sort)
+		rows_sort(rows, v, view_column(v, sort), true);
+	if (rows->rows->len)
+		g_string_append_printf(p->out, trace_id ? "<h3>%s</h3>\n" : "<h2>%s</h2>\n", title);
+	html_rows(p->out, v, rows, columns, max, what);
+	rows_free(rows);
+}
+
+static void put_causes(struct page *p)
+{
+	static const char *const columns[] = { "count", "operation", "took", "x_usual_ratio", "cause", NULL };
+	put_table(p, "Causes", "causes", BY_SYSTEM, 0, NULL, columns, CAUSES, "causes");
+}
+
+static void put_machine(struct page *p)
+{
+	static const char *const processes[] = {
+		"comm", "pid", "cpu_ns", "runnable_ns", "blocked_ns", "syscalls", "read_bytes", "write_bytes", NULL
+	};
+	static const char *const calls[] = {
+		"comm", "pid", "syscall", "count", "errors", "total_ns", "p99_ns", "max_ns", NULL
+	};
+	put_table(p, "Processes", "processes", BY_PROCESS, 0, "cpu_ns", processes, ROWS, "processes");
+	put_table(p, "System calls", "syscalls", BY_PROCESS, 0, "total_ns", calls, ROWS, "rows");
+}
+
+/* ---- requests ---- */
+
+static void put_summary(struct page *p, const struct view *v, const struct rows *traces)
+{
+	static const char *const columns[] = {
+		"trace_id", "service", "name", "begin_ns", "duration_ns", "x_usual_ratio", "errors", "state", "why",
+		NULL
+	};
+	g_string_append(p->out, "<h2>The worst requests</h2>\n");
+	html_rows(p->out, v, traces, columns, MAX(p->options->worst, ROWS), "requests");
+}
+
+static void put_request_properties(struct page *p, const struct waterfall *w)
+{
+	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
+	g_string_append_printf(p->out, "<p>Trace <code>%016" G_GINT64_MODIFIER "x</code>, begun at %s, %u span%s of %u "
+			       "service%s in %u process%s", w->trace_id, timefmt_clock_ns(clock, w->begin_ns),
+			       w->n_spans, w->n_spans == 1 ? "" : "s", w->n_services, w->n_services == 1 ? "" : "s",
+			       w->n_processes, w->n_processes == 1 ? "" : "es");
+	if (w->x_usual >= 0)
+		g_string_append_printf(p->out, "; %.1f times the usual %s", w->x_usual,
+				       timefmt_duration(usual, w->usual_ns));
+	if (w->errors)
+		g_string_append_printf(p->out, "; %u error%s", w->errors, w->errors == 1 ? "" : "s");
+	if (w->open)
+		g_string_append(p->out, "; still open when the trace ended");
+	g_string_append(p->out, ".</p>\n<p class=\"why\">");
+	html_append(p->out, w->why ? w->why : "no single cause stands out");
+	g_string_append(p->out, "</p>\n");
+}
+
+static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PART_N])
+{
+	static const char *const path[] = { "at_ns", "duration_ns", "comm", "name", "what", NULL };
+	static const char *const phases[] = {
+		"name", "service", "kind", "count", "total_ns", "self_ns", "share_ratio", NULL
+	};
+	static const char *const calls[] = { "comm", "tid", "syscall", "count", "errors", "total_ns", "max_ns", NULL };
+	struct view_query q = VIEW_QUERY_INIT;
+	char took[TIMEFMT_LEN];
+	query_set_trace(&q, trace_id);
+	struct rows *rows = view_waterfall.build(p->tl, &q);
+	const struct waterfall *w = waterfall_of(rows);
+	g_assert(w->root);			/* the trace is in the timeline */
+	g_string_append_printf(p->out, "<h2 id=\"request-%u\">%u. ", n, n);
+	html_append(p->out, w->root->name);
+	g_string_append_printf(p->out, ": %s</h2>\n", timefmt_duration(took, span_duration(w->root)));
+	put_request_properties(p, w);
+	svg_waterfall(p->out, rows, seen);
+	rows_free(rows);
+	put_table(p, "Critical path, its longest pieces", "path", BY_THREAD, trace_id, "duration_ns", path, ROWS,
+		  "pieces");
+	put_table(p, "Phases", "phases", BY_SYSTEM, trace_id, "total_ns", phases, ROWS, "phases");
+	put_table(p, "System calls of its spans", "syscalls", BY_THREAD, trace_id, "total_ns", calls, ROWS, "rows");
+}
+
+/* Rows of the view traces are identified by the trace id of the root. */
+static void put_requests(struct page *p, const struct view *v, const struct rows *traces, bool seen[PART_N])
+{
+	guint n = MIN(traces->rows->len, p->options->worst);
+	if (!n)
+		return;
+	put_summary(p, v, traces);
+	for (guint i = 0; i < n; i++)
+		put_request(p, i + 1, ((const struct row *)traces->rows->pdata[i])->drill.trace_id, seen);
+}
+
+/* ---- what the trace cannot tell ---- */
+
+static bool is_recorded(const struct page *p, const char *need)
+{
+	const char *const needs[] = { need, NULL };
+	const struct view v = { .needs = needs };
+	g_autoptr(GPtrArray) found = needs_of(&v, p->tl);
+	return repair_is_context(need) || !found->len || ((const struct need *)found->pdata[0])->there;
+}
+
+/* Appends what is missing; false: nothing is. */
+static bool add_missing(struct page *p, const struct question *q, GString *text, bool *ret_no)
+{
+	*ret_no = false;
+	for (size_t i = 0; q->needs[i]; i++) {
+		if (is_recorded(p, q->needs[i]))
+			continue;
+		g_autofree char *words = repair_words(q->needs[i]);
+		*ret_no = true;
+		g_string_append_printf(text, "%s%s", text->len ? "; " : "", words);
+	}
+	for (size_t i = 0; q->wants[i].need; i++) {
+		if (is_recorded(p, q->wants[i].need))
+			continue;
+		g_autofree char *words = repair_words(q->wants[i].need);
+		g_string_append_printf(text, "%s%s: %s", text->len ? "; " : "", words, q->wants[i].unknown);
+	}
+	return text->len > 0;
+}
+
+static void put_questions(struct page *p)
+{
+	g_autoptr(GPtrArray) all = questions_all();
+	g_string_append(p->out, "<h2>What this trace can tell</h2>\n<table><thead><tr><th>QUESTION</th><th>ANSWER</th>"
+			"<th>NOT RECORDED</th></tr></thead><tbody>\n");
+	for (guint i = 0; i < all->len; i++) {
+		const struct question *q = all->pdata[i];
+		g_autoptr(GString) text = g_string_new(NULL);
+		bool no;
+		if (question_is_on_request(q) || (!q->needs[0] && !q->wants[0].need))
+			continue;
+		bool missing = add_missing(p, q, text, &no);
+		g_string_append(p->out, "<tr><td data-label=\"QUESTION\">");
+		html_append(p->out, q->text);
+		g_string_append_printf(p->out, "</td><td data-label=\"ANSWER\">%s</td><td data-label=\"NOT RECORDED\">",
+				       no ? "no" : missing ? "partly" : "yes");
+		html_append(p->out, missing ? text->str : "-");
+		g_string_append(p->out, "</td></tr>\n");
+	}
+	g_string_append(p->out, "</tbody></table>\n<p class=\"more\">blktop --doctor prints the commands that record "
+			"what is missing.</p>\n");
+}
+
+char *report_html(const struct timeline *tl, const struct report_options *options)
+{
+	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
+	const struct view *v = view_find("traces");
+	struct view_query q = VIEW_QUERY_INIT;
+	bool sorted = options->sort >= 0, seen[PART_N] = { false };
+
+	q.from_ns = options->from_ns;
+	q.to_ns = options->to_ns;
+	struct rows *traces = v->build(tl, &q);
+	rows_filter(traces, v, options->filter);
+	rows_sort(traces, v, sorted ? options->sort : view_column(v, "duration_ns"),
+		  sorted ? options->descending : true);
+	put_begin(&p);
+	put_head(&p, traces);
+	g_string_append(p.out, "<h2>Overview</h2>\n");
+	svg_seconds(p.out, tl, options, traces);
+	put_causes(&p);
+	svg_heatmap(p.out, tl, options);
+	svg_flame(p.out, tl, options, seen);
+	put_requests(&p, v, traces, seen);
+	g_string_append(p.out, "<h2>Colours of states</h2>\n");
+	svg_legend(p.out, seen);
+	put_machine(&p);
+	put_questions(&p);
+	g_string_append(p.out, "</body></html>\n");
+	rows_free(traces);
+	return g_string_free(p.out, FALSE);
+}
