@@ -164,7 +164,8 @@ _blktop() {
 		return
 	fi
 	compopt -o filenames
-	mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.json' -- "$cur")
+	mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.json' -- "$cur"
+		compgen -f -X '!*.blkslice' -- "$cur")
 	# The first word may be a subcommand.
 	[[ $COMP_CWORD -gt 1 ]] ||
 		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_blktop_words --print-commands)" -- "$cur")

@@ -2,7 +2,12 @@
 /* Values as bytes: see coder.h. */
 #include "base/coder.h"
 
+#include "base/limits.h"
+#include "base/timefmt.h"
+
 #include <string.h>
+
+#define TS_END (LIMIT_TIME_SECONDS * NS_PER_S)
 
 void coder_refuse(struct coder *c, const char *why)
 {
@@ -138,29 +143,37 @@ void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none)
 	*v = none ? UINT32_MAX : 0;
 }
 
-enum { TS_MIN, TS_MAX, TS_FAR, TS_NEAR };
+enum { TS_MIN, TS_MAX, TS_NEAR };
 
+/* Differences of instants within the bounds fit in 63 bits. */
 void code_ts(struct coder *c, int64_t *v)
 {
-	uint64_t difference = zigzag((int64_t)((uint64_t)*v - (uint64_t)c->ts)), code = difference + TS_NEAR;
+	uint64_t code = zigzag((int64_t)((uint64_t)*v - (uint64_t)c->ts)) + TS_NEAR;
 
 	if (*v == INT64_MIN)
 		code = TS_MIN;
 	else if (*v == INT64_MAX)
 		code = TS_MAX;
-	else if (difference > UINT64_MAX - TS_NEAR)
-		code = TS_FAR;
 	code_u64(c, &code);
-	if (!c->out) {
-		difference = code - TS_NEAR;
-		*v = code == TS_MIN ? INT64_MIN : code == TS_MAX ? INT64_MAX : 0;
+	if (code < TS_NEAR) {
+		*v = code == TS_MIN ? INT64_MIN : INT64_MAX;
+		return;
 	}
-	if (code == TS_FAR)
-		code_i64(c, v);
-	else if (code >= TS_NEAR)
-		*v = (int64_t)((uint64_t)unzigzag(difference) + (uint64_t)c->ts);
-	if (code >= TS_FAR)
-		c->ts = *v;
+	*v = (int64_t)((uint64_t)unzigzag(code - TS_NEAR) + (uint64_t)c->ts);
+	if (*v < -TS_END || *v > TS_END) {
+		coder_refuse(c, "an instant is too far away");
+		*v = 0;
+	}
+	c->ts = *v;
+}
+
+void code_ns(struct coder *c, int64_t *v)
+{
+	code_i64(c, v);
+	if (*v > -CODER_NS_END && *v < CODER_NS_END)
+		return;
+	coder_refuse(c, "a time is too long");
+	*v = 0;
 }
 
 void code_seq(struct coder *c, uint64_t *v)

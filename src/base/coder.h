@@ -50,8 +50,11 @@ void code_i16(struct coder *c, int16_t *v);
 void code_below(struct coder *c, uint8_t *v, unsigned n);
 /* An id below n. none: UINT32_MAX is allowed, too. */
 void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none);
-/* An instant (ns), or INT64_MIN or INT64_MAX, which are a byte each. */
+/* An instant (ns) as traces can have it (LIMIT_TIME_SECONDS), or INT64_MIN or INT64_MAX, which are a byte each. */
 void code_ts(struct coder *c, int64_t *v);
+/* A time (ns), shorter than CODER_NS_END, so that sums of some do not overflow. */
+#define CODER_NS_END (INT64_C(1) << 55)		/* more than a year */
+void code_ns(struct coder *c, int64_t *v);
 /* A number that is near the last one. */
 void code_seq(struct coder *c, uint64_t *v);
 /* Raw bytes. */

@@ -148,6 +148,12 @@ static bool add_neighbours(GPtrArray *chunks, struct slice_piece *piece, GError 
 	return ok;
 }
 
+/* Chunks may be moved together: their names identify them. */
+static char *source_name(const char *path)
+{
+	return number_of_path(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
+}
+
 struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, GError **error)
 {
 	struct slice_piece piece = { .from = plan->from, .to = plan->to };
@@ -157,7 +163,7 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 		return NULL;
 	piece.sources = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < chunks->len; i++)
-		g_ptr_array_add(piece.sources, g_path_get_basename(g_ptr_array_index(chunks, i)));
+		g_ptr_array_add(piece.sources, source_name(g_ptr_array_index(chunks, i)));
 	bool ok = piece.from != INT64_MIN || piece.to != INT64_MAX || add_neighbours(chunks, &piece, error);
 	g_ptr_array_add(chunks, NULL);
 	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;

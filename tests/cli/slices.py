@@ -27,7 +27,7 @@ def blktop(*arguments):
 def views():
     if not ALL:
         return VIEWS
-    return [v["id"] for v in json.loads(blktop("--list-views", "--format", "json").stdout)["views"]]
+    return [line.split()[0] for line in blktop("--list-views").stdout.split("\n") if line and not line.startswith(" ")]
 
 
 def report(paths):

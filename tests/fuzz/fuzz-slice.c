@@ -84,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		s = slice_stitch(s, b);		/* not in order: nonsense, but it must not crash */
 	else
 		slice_free(b);
-	publication_free(slice_finish(slice_root(s)));
+	s = slice_root(s);
+	publication_free(slice_finish(s));
+	slice_free(s);
 	return 0;
 }

@@ -34,7 +34,8 @@ static void fill(struct all *a)
 {
 	static const uint32_t ids[] = { 999, 0, 500, 501, 499 };
 	for (size_t i = 0; i < N; i++) {
-		a->i[i] = a->ts[i] = extremes[i];
+		a->i[i] = extremes[i];
+		a->ts[i] = extremes[i] == INT64_MIN || extremes[i] == INT64_MAX ? extremes[i] : extremes[i] / 3;
 		a->u[i] = a->seq[i] = (uint64_t)extremes[i];
 	}
 	a->id[0] = 9;
@@ -97,14 +98,14 @@ static void test_bytes(void)
 	code_u64(&c, &u);			/* ac 02 */
 	code_i64(&c, &i);			/* 05 */
 	for (int k = 0; k < 4; k++)
-		code_ts(&c, &ts[k]);		/* 00, 3 + 200, 3 + 1, 01 */
+		code_ts(&c, &ts[k]);		/* 00, 2 + 200, 2 + 1, 01 */
 	code_seq(&c, &seq[0]);			/* 0a */
 	code_seq(&c, &seq[1]);			/* 03 */
 	code_id(&c, &none, 9, true);		/* 00 */
 	code_id(&c, &id, 9, true);		/* 05 */
 	code_id(&c, &id, 9, false);		/* 04 */
 	code_text(&c, &text);			/* 02 68 69 */
-	check_bytes(out, "ac02" "05" "00" "cb01" "04" "01" "0a" "03" "00" "05" "04" "026869");
+	check_bytes(out, "ac02" "05" "00" "ca01" "03" "01" "0a" "03" "00" "05" "04" "026869");
 }
 
 #define REFUSED(bytes, call) do { \
@@ -127,6 +128,7 @@ static void test_refused(void)
 	uint16_t u16;
 	uint8_t u8;
 	int32_t i32;
+	int64_t i64;
 	bool b;
 	char *text = NULL;
 	const char *bytes;
@@ -136,6 +138,8 @@ static void test_refused(void)
 	REFUSED("\x80\x80\x04", code_u16(&c, &u16));
 	REFUSED("\x80\x02", code_u8(&c, &u8));
 	REFUSED("\x02", code_bool(&c, &b));
+	REFUSED("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", (i64 = 0, code_ts(&c, &i64)));
+	REFUSED("\x80\x80\x80\x80\x80\x80\x80\x80\x01", code_ns(&c, &i64));
 	REFUSED("\x80\x80\x80\x80\x20", (i32 = 0, code_i32(&c, &i32)));
 	REFUSED("\x09", code_below(&c, &u8, 9));
 	REFUSED("\x09", (u32 = 0, code_id(&c, &u32, 9, false)));

@@ -293,8 +293,8 @@ static void code_counted(struct coder *c, struct losses *l, uint32_t n_hosts)
 		code_id(c, &x.host, n_hosts, false);
 		code_u32(c, &x.stream_cpu);
 		code_i32(c, &x.vpid);
-		code_i64(c, &x.earlier);
-		code_i64(c, &x.later);
+		code_ns(c, &x.earlier);
+		code_ns(c, &x.later);
 		code_bool(c, &x.kernel);
 		code_bool(c, &x.silence);
 		if (x.end < x.begin)

@@ -61,7 +61,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 		code_bool(c, known[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
 		code_u32(c, counts[i]);
-	if (n->piece->from >= n->piece->to || s->step <= 0 || !n->strings || !n->texts ||
+	if (n->piece->from >= n->piece->to || s->step <= 0 || !n->strings || !n->texts || (n->threads && !n->cpus) ||
 	    (s->first > s->last) != (s->first == INT64_MAX))
 		coder_refuse(c, "the summary contradicts itself");
 }
@@ -271,7 +271,7 @@ static void code_snap(struct coder *c, struct slice *s, struct snap **snap, cons
 	for (unsigned p = 0; p < PART_SLICE_N; p++) {
 		uint64_t ns = (uint64_t)(*snap)->part[p];
 		code_near(c, &ns, (uint64_t)before->part[p]);
-		(*snap)->part[p] = (int64_t)ns;
+		(*snap)->part[p] = CLAMP((int64_t)ns, 1 - CODER_NS_END, CODER_NS_END - 1);
 	}
 }
 
@@ -350,7 +350,7 @@ static void code_wakes(struct coder *c, struct slice *s, const struct slice_coun
 		if (coder_writes(c))
 			w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
 		code_ts(c, &w->ts);
-		code_i64(c, &w->latency);
+		code_ns(c, &w->latency);
 		code_seq(c, &w->seq);
 		code_id(c, &w->thread, n->threads, false);
 		code_u32(c, &w->waker);
@@ -399,7 +399,7 @@ static void code_completeness(struct coder *c, struct completeness *x)
 	code_u64(c, &x->damaged);
 	code_u64(c, &x->provisional);
 	code_u64(c, &x->late);
-	code_i64(c, &x->lost_ns);
+	code_ns(c, &x->lost_ns);
 	code_u64(c, &x->lost_cpus);
 }
 
@@ -419,7 +419,7 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 		code_u32(c, &x->cpu);
 		code_i32(c, &x->fd);
 		code_ts(c, &x->begin);
-		code_i64(c, &x->duration);
+		code_ns(c, &x->duration);
 		code_i64(c, &x->ret);
 		code_seq(c, &x->seq);
 		if (!coder_writes(c) && !c->fault)

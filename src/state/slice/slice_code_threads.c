@@ -38,9 +38,7 @@ static void code_call(struct coder *c, struct call *x, const struct slice_counts
 	code_seq(c, &x->seq);
 	code_id(c, &x->name, n->strings, false);
 	code_id(c, &x->text, n->strings, false);
-	code_u32(c, &x->cpu);
-	if (x->cpu != ID_NONE && x->cpu >= MAX(n->cpus, 1))
-		coder_refuse(c, "a CPU is not there");
+	code_id(c, &x->cpu, n->cpus, false);
 	code_i32(c, &x->fd);
 	code_call_info(c, &x->info);
 	code_args(c, x->arg);
@@ -58,10 +56,11 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 	code_u8(c, &r->state);
 	if (r->type == REC_OFF && r->state > OFF_DEAD)
 		coder_refuse(c, "a thread's record is wrong");
-	code_u32(c, &r->cpu);
-	if (r->cpu != ID_NONE && r->cpu >= MAX(n->cpus, 1))
-		coder_refuse(c, "a CPU is not there");
-	code_id(c, &r->id, r->type == REC_SPAN || r->type == REC_MARK ? n->annots : n->threads, true);
+	code_id(c, &r->cpu, n->cpus, false);
+	if (r->type == REC_SPAN || r->type == REC_MARK)
+		code_id(c, &r->id, n->annots, false);
+	else
+		code_id(c, &r->id, n->threads, true);
 	code_u32(c, &r->irq);
 	code_id(c, &r->name, n->strings, false);
 	code_id(c, &r->text, n->strings, false);
@@ -229,7 +228,7 @@ static void code_state(struct coder *c, struct tstate *st, const struct slice_co
 	code_u16(c, &st->off_cpu);
 	code_u16(c, &st->queue_cpu);
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
-		code_i64(c, &st->part[p]);
+		code_ns(c, &st->part[p]);
 }
 
 static void code_identity(struct coder *c, struct thread *t, const struct slice_counts *n)
@@ -375,7 +374,7 @@ static void code_frame(struct coder *c, struct irq_frame *f, const struct slice_
 	code_id(c, &f->thread, n->threads, true);
 	code_bool(c, &f->inlined);
 	code_ts(c, &f->since);
-	code_i64(c, &f->nested);
+	code_ns(c, &f->nested);
 }
 
 static void code_notes(struct coder *c, GArray *notes, const struct slice_counts *n)
@@ -460,6 +459,17 @@ static void code_cpu(struct coder *c, const struct slice *s, struct cpu *x, cons
 	code_u32(c, &x->n_losses);
 }
 
+/* An anonymous task of the beginning belongs to its CPU alone. The current task is unknown only in a loss. */
+static void check_start(struct coder *c, const struct slice *s, const struct cpu *x)
+{
+	const struct thread *t = s->threads->len ? thread_at(s, x->start) : NULL;
+
+	if (!t || (t->tid == -1 && !t->idle && t->start_cpu != x->self))
+		coder_refuse(c, "a CPU's first task is another one's");
+	if (x->lost != !x->task)		/* as cpu_lost_begin() and cpu_lost_end() leave it */
+		coder_refuse(c, "a CPU's task is wrong");
+}
+
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	for (uint32_t i = 0; i < n->cpus && !c->fault; i++) {
@@ -472,6 +482,7 @@ void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
 		code_cpu(c, s, x, n);
 		if (coder_writes(c))
 			continue;
+		check_start(c, s, x);
 		if (intmap_get(&s->cpu_map, pair(x->host, x->number)) != INTMAP_NONE)
 			coder_refuse(c, "a CPU is there twice");
 		intmap_set(&s->cpu_map, pair(x->host, x->number), i);

@@ -388,7 +388,7 @@ static void code_element(struct coder *c, unsigned type, void *v)
 	case FIELD_U32: code_u32(c, v); break;
 	case FIELD_I32: code_i32(c, v); break;
 	case FIELD_U64: code_u64(c, v); break;
-	case FIELD_I64: code_i64(c, v); break;
+	case FIELD_I64: code_ns(c, v); break;
 	case FIELD_HIST:
 	case FIELD_BYTES: g_assert_not_reached();
 	}
