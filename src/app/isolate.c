@@ -99,6 +99,19 @@ static void add_spool(const struct options *o, GPtrArray *write)
 		add(write, dir);
 }
 
+/* For the relays, and the server of --graphite. */
+static bool start_connector(const struct options *o, GError **error)
+{
+	static struct live_url *all;		/* the connector's client looks at them until the end */
+	size_t n = o->n_urls;
+	all = g_new0(struct live_url, n + 1);
+	for (size_t i = 0; i < n; i++)
+		all[i] = o->urls[i];
+	if (o->send.graphite.host)
+		all[n++] = o->send.graphite;
+	return !n || connector_start(all, n, error);
+}
+
 bool isolate(const struct options *o)
 {
 	g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
@@ -108,8 +121,8 @@ bool isolate(const struct options *o)
 
 	if (o->no_isolation)
 		return true;
-	if (o->n_urls && !connector_start(o->urls, o->n_urls, &error)) {
-		log_error("cannot start the process that connects to relays: %s", error->message);
+	if (!start_connector(o, &error)) {
+		log_error("cannot start the process that connects to relays and servers: %s", error->message);
 		return false;
 	}
 	add_system(read);

@@ -249,6 +249,12 @@
 	  "the oldest is closed", "there is one server, which asks once in some seconds") \
 	X(REQUEST_BYTES, 8192, "bytes", "a request to --listen", \
 	  "it is refused", "Prometheus sends 400") \
+	X(GRAPHITE_BYTES, 16 << 20, "bytes", "lines that wait for --graphite", \
+	  "the oldest are dropped, and counted", "an hour of some hundred values") \
+	X(GRAPHITE_AGAIN_BYTES, 8 << 20, "bytes", "lines that are sent again after a reconnect", \
+	  "older ones are taken for stored", "more than the buffers of a connection hold") \
+	X(GRAPHITE_END_SECONDS, 10, "s", "at the end, a server of --graphite that takes nothing", \
+	  "what waits is dropped, and counted: exit status 4", "the program must end") \
 	X(SCRAPE_SECONDS, 10, "s", "a request to --listen, and the time until its answer was taken", \
 	  "the connection is closed", "Prometheus waits 10 s for an answer")
 

@@ -37,6 +37,9 @@ struct send_options {
 	bool only;			/* nothing is printed: neither --view nor --metric was given */
 	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
 	char *url;			/* of that socket; borrowed */
+	struct live_url graphite;	/* .host NULL: not given */
+	char *graphite_name;		/* a template, or NULL: those of lttng-graph */
+	char *datacenter;
 };
 
 struct options {

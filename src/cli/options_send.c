@@ -3,9 +3,15 @@
 #include "cli/options_send.h"
 
 #include "base/limits.h"
+#include "send/graphite.h"
 #include "send/listener.h"
 
+#include <string.h>
+
 #define DEFAULT_VALUES 1000
+#define DEFAULT_DATACENTER "local"
+/* Several metrics may be split by one field. */
+#define NAME_OF_METRICS "1min.lttng.$metric.$values.$datacenter.$host"
 
 static bool fail(GError **error, const char *option, const char *why)
 {
@@ -24,13 +30,42 @@ static bool read_most(struct send_options *ret, const char *text, GError **error
 	return true;
 }
 
+static bool read_graphite(struct send_options *ret, struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	g_autofree char *text = NULL;
+	const char *other = w->datacenter ? "--datacenter" : w->graphite_name ? "--graphite-name" : NULL;
+	if (!w->graphite && other)
+		return fail(error, other, " needs --graphite");
+	if (!w->graphite)
+		return true;
+	if (!live_url_parse(w->graphite, &ret->graphite, &why) || ret->graphite.target || strchr(w->graphite, '/')) {
+		text = g_strdup_printf(" takes HOST[:PORT], not '%s'", w->graphite);
+		return fail(error, "--graphite", text);
+	}
+	if (ret->graphite.port == LIVE_DEFAULT_PORT &&
+	    !g_str_has_suffix(w->graphite, ":" G_STRINGIFY(LIVE_DEFAULT_PORT)))
+		ret->graphite.port = GRAPHITE_PORT;
+	if (w->graphite_name && !graphite_check_name(w->graphite_name, &why)) {
+		text = g_strdup_printf(": %s", why->message);
+		return fail(error, "--graphite-name", text);
+	}
+	ret->graphite_name = w->graphite_name ? g_steal_pointer(&w->graphite_name) :
+			     w->metrics ? g_strdup(NAME_OF_METRICS) : NULL;
+	ret->datacenter = g_strdup(w->datacenter ? w->datacenter : DEFAULT_DATACENTER);
+	return true;
+}
+
 bool options_read_send(struct send_options *ret, struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" : NULL;
+	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" :
+			    w->graphite ? "--graphite" : NULL;
 	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
 	if (!given && without)
-		return fail(error, without, " needs --listen or --metrics-file");
+		return fail(error, without, " needs --listen, --metrics-file or --graphite");
+	if (!read_graphite(ret, w, error))
+		return false;
 	if (!given)
 		return true;
 	if (w->command != COMMAND_BATCH || w->check)
@@ -39,7 +74,8 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 		return fail(error, given, ": this blktop was built without libsoup 3");
 	if (!read_most(ret, w->most_values, error))
 		return false;
-	ret->metrics = send_metrics_parse(w->metrics, &why);
+	bool only_graphite = w->graphite && !w->listen && !w->metrics_file;
+	ret->metrics = send_metrics_parse(w->metrics || !only_graphite ? w->metrics : GRAPHITE_DEFAULT_METRICS, &why);
 	if (!ret->metrics) {
 		g_autofree char *text = g_strconcat(": ", why->message, NULL);
 		return fail(error, "--metrics", text);
@@ -53,6 +89,9 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 void send_options_clear(struct send_options *s)
 {
 	g_clear_pointer(&s->metrics, g_ptr_array_unref);
+	live_url_clear(&s->graphite);
+	g_free(s->graphite_name);
+	g_free(s->datacenter);
 	g_free(s->listen);
 	g_free(s->metrics_file);
 }

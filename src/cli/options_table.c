@@ -213,6 +213,13 @@ const struct option_row option_rows[] = {
 	     "until SIGTERM"),
 	WORD("metrics-file", 0, "FILE", GROUP_SEND, metrics_file, "for node_exporter's textfile collector",
 	     "write the same text to this file, whole or not at all; live each second, of a recorded trace at its end"),
+	WORD("graphite", 0, "HOST[:PORT]", GROUP_SEND, graphite, "plaintext of each second, over TCP",
+	     "send each second's values to this Graphite server, plaintext over TCP (port 2003)"),
+	WORD("datacenter", 0, "NAME", GROUP_SEND, datacenter, "in names of Graphite (local)",
+	     "what $datacenter in names of Graphite is (local)"),
+	WORD("graphite-name", 0, "NAME", GROUP_SEND, graphite_name, "'x.$host.$metric.$values.$figure'",
+	     "names for Graphite: $metric, $by, $values, $figure, $datacenter, $host and other fields "
+	     "(1min.lttng.$by.$values.$datacenter.$host)"),
 	WORD("metrics", 0, "LIST", GROUP_SEND, metrics, "'call.latency by call; cpu.irq by cpu'",
 	     "metrics that are sent: METRIC by FIELD,FIELD; separated by ';' (--list-metrics)"),
 	WORD("most-values", 0, "N", GROUP_SEND, most_values, "of each metric told apart (1000)",
@@ -282,8 +289,8 @@ void options_print_help_session(FILE *out)
 
 void options_print_help_send(FILE *out)
 {
-	fputs("Usage: blktop -b [OPTION...] SOURCE     sends metrics to other programs; prints only\n"
-	      "                                        what --view or --metric names\n", out);
+	fputs("Usage: blktop -b [OPTION...] SOURCE     sends metrics to other programs;\n"
+	      "                                       prints what --view or --metric names\n", out);
 	print_groups(out, GROUP_SEND, GROUP_SEND);
 	fputs("Exit   as of blktop --help\n", out);
 }

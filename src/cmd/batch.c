@@ -249,7 +249,7 @@ static void print_corrected(struct batch *b)
 static void report_missing(const struct batch *b)
 {
 	int64_t first, end;
-	if (!reading_range(&b->r, &first, &end))
+	if (b->o->send.only || !reading_range(&b->r, &first, &end))
 		return;
 	const char *where = b->o->live ? "received from this session" : "in this trace";
 	g_autofree char *missing = view_missing_text(b->o->view, b->r.tl);
@@ -510,6 +510,8 @@ int batch_print(const struct options *options)
 			code = output_code(b.broken);
 		else
 			code = end_alerts(&b, code);
+		int sent = sending_finish(b.sending);
+		code = code == EXIT_FINE ? sent : code;
 	} else if (o.check) {
 		code = CHECK_UNKNOWN;
 	}

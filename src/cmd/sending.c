@@ -4,7 +4,9 @@
 
 #include "app/reading.h"
 #include "base/isolation.h"
+#include "base/limits.h"
 #include "cli/messages.h"
+#include "send/graphite.h"
 #include "send/listener.h"
 #include "send/server.h"
 #include "send/totals_text.h"
@@ -12,6 +14,8 @@
 #include <errno.h>
 #include <poll.h>
 
+#define LOOK_MS 20		/* how often it is looked whether all was sent */
+#define LAST_LINES_US 500000	/* for the last values, after a signal */
 #define WAIT_MS 200		/* until a signal between a look and a wait is noticed */
 
 struct sending {
@@ -19,6 +23,8 @@ struct sending {
 	struct totals *totals;
 	struct server *server;		/* NULL: without --listen */
 	GBytes *written;		/* what the file has */
+	struct graphite *graphite;	/* NULL: without --graphite, or finished */
+	bool said_dropped;
 	bool failed;			/* the file could not be written, which was printed */
 	int64_t from_ns, to_ns;
 };
@@ -42,6 +48,13 @@ bool sending_start(const struct options *o, struct sending **ret)
 		return true;
 	struct sending *s = *ret = g_new0(struct sending, 1);
 	*s = (struct sending){ .o = o, .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	if (o->send.graphite.host) {
+		struct graphite_options graphite = {
+			.server = o->send.graphite, .metrics = o->send.metrics, .name = o->send.graphite_name,
+			.datacenter = o->send.datacenter, .most = o->send.most_values, .live = o->live,
+		};
+		s->graphite = graphite_start(&graphite);
+	}
 	s->totals = totals_new(o->send.metrics, o->send.most_values, o->live);
 	if (o->send.fd < 0)
 		return true;
@@ -57,6 +70,7 @@ void sending_free(struct sending *s)
 {
 	if (!s)
 		return;
+	sending_finish(s);
 	server_stop(s->server);
 	totals_free(s->totals);
 	g_clear_pointer(&s->written, g_bytes_unref);
@@ -93,9 +107,68 @@ static void write_file(struct sending *s)
 	s->written = g_steal_pointer(&text);
 }
 
+/* ---- Graphite ---- */
+
+static void report_graphite(struct sending *s)
+{
+	struct carbon *c = graphite_connection(s->graphite);
+	g_autofree char *message = carbon_take_message(c);
+	if (message)
+		log_error("--graphite: %s; trying again", message);
+	if (!s->said_dropped && carbon_dropped(c)) {
+		log_error("--graphite: the oldest values are dropped: more than %d bytes wait", LIMIT_GRAPHITE_BYTES);
+		s->said_dropped = true;
+	}
+}
+
+/* A recorded trace is sent as the server takes it. */
+static void update_graphite(struct sending *s, const struct timeline *tl, size_t end, bool ended)
+{
+	struct carbon *c = graphite_connection(s->graphite);
+	bool all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
+	gint64 since = g_get_monotonic_time();
+	report_graphite(s);
+	while (ended && !all && !reading_caught() &&
+	       g_get_monotonic_time() - since < LIMIT_GRAPHITE_END_SECONDS * (gint64)G_USEC_PER_SEC) {
+		poll(NULL, 0, WAIT_MS);
+		if (carbon_has_room(c)) {
+			all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
+			since = g_get_monotonic_time();
+		}
+		report_graphite(s);
+	}
+	if (ended && !all)
+		log_error("--graphite: the trace is not sent whole");
+}
+
+int sending_finish(struct sending *s)
+{
+	if (!s || !s->graphite)
+		return EXIT_FINE;
+	struct carbon *c = graphite_connection(s->graphite);
+	bool was_caught = reading_caught();
+	carbon_end(c);
+	for (gint64 since = g_get_monotonic_time(); carbon_is_busy(c); poll(NULL, 0, LOOK_MS)) {
+		report_graphite(s);
+		if (was_caught ? g_get_monotonic_time() - since > LAST_LINES_US : reading_caught() != 0)
+			break;
+	}
+	report_graphite(s);
+	uint64_t dropped = graphite_free(s->graphite);
+	s->graphite = NULL;
+	if (!dropped)
+		return EXIT_FINE;
+	log_error("--graphite: %" G_GUINT64_FORMAT " values were not sent", dropped);
+	return EXIT_INCOMPLETE;
+}
+
 void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended)
 {
 	if (!s)
+		return;
+	if (s->graphite)
+		update_graphite(s, tl, end, ended);
+	if (s->o->send.fd < 0 && !s->o->send.metrics_file)
 		return;
 	totals_update(s->totals, tl, end, s->from_ns, s->to_ns, ended);
 	if (s->o->send.metrics_file && (s->o->live || ended))

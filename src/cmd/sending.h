@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sends metrics of a batch run to other programs: /metrics, and a file of the same text. Main thread. */
+/* Sends metrics of a batch run to other programs: /metrics, a file of the same text, and Graphite. Main thread. */
 #ifndef BLK_CMD_SENDING_H
 #define BLK_CMD_SENDING_H
 
@@ -15,8 +15,11 @@ bool sending_start(const struct options *o, struct sending **ret);
 void sending_free(struct sending *s);
 /* Of the seconds, only those that begin in [from_ns, to_ns) are sent. */
 void sending_limit(struct sending *s, int64_t from_ns, int64_t to_ns);
-/* Sends those of the first `end` seconds that were not sent yet, as totals_update() does. `ended`: all was read. */
+/* Sends those of the first `end` seconds that were not sent yet, as totals_update() does. `ended`: all was read; of a
+ * recorded trace it then waits until Graphite has taken most of it. */
 void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended);
+/* Waits for what is on its way to Graphite. EXIT_FINE, or EXIT_INCOMPLETE after it was printed what was not sent. */
+int sending_finish(struct sending *s);
 /* Serves what was read until a signal comes (reading_catch_signals()). */
 void sending_wait(struct sending *s);
 

@@ -35,12 +35,10 @@ static bool has_name(const GPtrArray *metrics, const char *name)
 
 static char *name_of(const GPtrArray *before, const struct metric_query *q)
 {
-	/* The unit is appended where it is written. */
+	/* A unit of time is appended where it is written. */
 	g_autoptr(GString) name = g_string_new(q->metric->id);
 	if (g_str_has_suffix(name->str, ".ns"))
 		g_string_append(g_string_truncate(name, name->len - 2), "time");
-	if (g_str_has_suffix(name->str, "bytes"))
-		g_string_truncate(name, name->len - strlen("bytes") - 1);
 	g_strdelimit(name->str, ".:", '_');
 	if (has_name(before, name->str))
 		for (unsigned i = 0; i < q->n_by; i++)
@@ -88,6 +86,14 @@ GPtrArray *send_metrics_parse(const char *list, GError **error)
 		return g_steal_pointer(&metrics);
 	fail(error, "no metric is named");
 	return NULL;
+}
+
+size_t send_first_second(const struct timeline *tl, int64_t since_ns, size_t end)
+{
+	size_t first = timeline_find(tl, since_ns);
+	while (first < end && timeline_second(tl, first)->begin_ns < since_ns)
+		first++;			/* a folded second */
+	return MIN(first, end);
 }
 
 bool send_metric_has_distribution(const struct send_metric *m)

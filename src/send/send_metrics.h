@@ -15,6 +15,9 @@ struct send_metric {
 GPtrArray *send_metrics_parse(const char *list, GError **error);
 /* Are single values told apart by their size? Of the parts of a time only the sum is of interest. */
 bool send_metric_has_distribution(const struct send_metric *m);
+/* The first of the timeline's first `end` seconds that begins at `since_ns` or later, and was not sent in part; `end`:
+ * there is none. */
+size_t send_first_second(const struct timeline *tl, int64_t since_ns, size_t end);
 /* The kinds of cells that they need, as view.reads. *ret_spans: one of them needs spans. */
 uint32_t send_metrics_read(const GPtrArray *metrics, bool *ret_spans);
 

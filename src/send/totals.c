@@ -124,10 +124,7 @@ static bool is_by_cause(const struct metric_query *q)
 static bool find_seconds(const struct timeline *tl, int64_t counted_to_ns, int64_t from_ns, int64_t to_ns,
 			 size_t *ret_first, size_t *end)
 {
-	int64_t since = MAX(counted_to_ns, from_ns);
-	size_t first = timeline_find(tl, since);
-	while (first < *end && timeline_second(tl, first)->begin_ns < since)
-		first++;			/* a folded second that was counted in part */
+	size_t first = send_first_second(tl, MAX(counted_to_ns, from_ns), *end);
 	while (*end > first && timeline_second(tl, *end - 1)->begin_ns >= to_ns)
 		--*end;
 	*ret_first = first;

@@ -92,7 +92,8 @@ static int compare_labels(const void *a, const void *b)
 static void write_family(struct writer *w, const struct family *f)
 {
 	const struct metric *m = f->m->query.metric;
-	g_autofree char *family = g_strconcat("blktop_", f->m->name, unit_of(m), NULL);
+	bool has_unit = g_str_has_suffix(f->m->name, unit_of(m));
+	g_autofree char *family = g_strconcat("blktop_", f->m->name, has_unit ? "" : unit_of(m), NULL);
 	guint n;
 	g_autofree const char **labels = (const char **)g_hash_table_get_keys_as_array(f->series, &n);
 	if (!n)

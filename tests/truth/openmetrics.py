@@ -43,7 +43,7 @@ def batch(trace, metric):
 
 
 def judge_metric(tap, name, families, metric, rows):
-    family = "blktop_" + metric.split()[0].replace(".bytes", "").replace(".", "_")
+    family = "blktop_" + metric.split()[0].replace(".", "_")
     found = next((f for n, f in families.items() if n.startswith(family) and "_by_" not in n), None)
     if not found or not rows:
         tap.ok(not rows and not found, f"{name}: {metric}: neither here nor there")

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Limits of the connection to Graphite: what waits while the server is away, what is sent again, how long its end
+ * takes. */
+#include "base/limits.h"
+#include "live/viewer/net.h"
+#include "send/carbon.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINE_BYTES 1024
+#define CHUNK_LINES 1024		/* 1 MiB */
+
+static uint64_t finish(struct carbon *c)
+{
+	carbon_end(c);
+	while (carbon_is_busy(c))
+		g_usleep(1000);
+	return carbon_free(c);
+}
+
+static struct carbon *start(struct live_url *url, uint16_t port)
+{
+	*url = (struct live_url){ .host = (char *)"127.0.0.1", .port = port, .family = AF_INET };
+	return carbon_start(url);
+}
+
+/* A port on which nobody listens. */
+static uint16_t dead_port(void)
+{
+	uint16_t port;
+	int fd = net_listen_local(&port, NULL);
+	g_assert_cmpint(fd, >=, 0);
+	close(fd);
+	return port;
+}
+
+static size_t push(struct carbon *c)
+{
+	char *text = g_malloc(LINE_BYTES * CHUNK_LINES + 1);
+	memset(text, 'x', LINE_BYTES * CHUNK_LINES);
+	for (size_t i = 1; i <= CHUNK_LINES; i++)
+		text[i * LINE_BYTES - 1] = '\n';
+	text[LINE_BYTES * CHUNK_LINES] = '\0';
+	carbon_push(c, text, CHUNK_LINES);
+	return LINE_BYTES * CHUNK_LINES;
+}
+
+static void test_waiting(void)
+{
+	struct live_url url;
+	struct carbon *c = start(&url, dead_port());
+	size_t bytes = 0, lines = 0;
+	while (bytes < 2 * (size_t)LIMIT_GRAPHITE_BYTES) {
+		bytes += push(c);
+		lines += CHUNK_LINES;
+	}
+	g_assert_false(carbon_has_room(c));
+	uint64_t dropped = carbon_dropped(c), fit = LIMIT_GRAPHITE_BYTES / LINE_BYTES;
+	g_assert_cmpuint(dropped, >=, lines - fit - CHUNK_LINES);	/* its thread may hold a chunk */
+	g_assert_cmpuint(dropped, <=, lines - fit);
+	g_assert_cmpuint(carbon_free(c), ==, lines);
+}
+
+static void test_end(void)
+{
+	struct live_url url;
+	struct carbon *c = start(&url, dead_port());
+	push(c);
+	gint64 begin = g_get_monotonic_time();
+	g_assert_cmpuint(finish(c), ==, CHUNK_LINES);
+	double s = (double)(g_get_monotonic_time() - begin) / G_USEC_PER_SEC;
+	g_assert_cmpfloat(s, >, LIMIT_GRAPHITE_END_SECONDS - 1);
+	g_assert_cmpfloat(s, <, LIMIT_GRAPHITE_END_SECONDS + 10);
+}
+
+/* A server: reads `most` bytes (to the end: 0) of a connection. */
+static size_t serve(int listening, size_t most, bool reset)
+{
+	static char buf[1 << 16];
+	size_t all = 0;
+	ssize_t n;
+	struct pollfd ready = { .fd = listening, .events = POLLIN };
+	g_assert_cmpint(poll(&ready, 1, 30000), ==, 1);
+	int fd = accept(listening, NULL, NULL);
+	g_assert_cmpint(fd, >=, 0);
+	while ((!most || all < most) && (n = read(fd, buf, sizeof buf)) > 0)
+		all += (size_t)n;
+	if (reset)
+		net_abort(fd);
+	else
+		close(fd);
+	return all;
+}
+
+struct server {
+	int fd;
+	size_t first, again;
+};
+
+static gpointer serve_twice(gpointer data)
+{
+	struct server *s = data;
+	serve(s->fd, s->first, true);
+	s->again = serve(s->fd, 0, false);
+	return NULL;
+}
+
+static void test_again(void)
+{
+	struct live_url url;
+	uint16_t port;
+	struct server server = { .fd = net_listen_local(&port, NULL) };
+	server.first = 2 * (size_t)LIMIT_GRAPHITE_AGAIN_BYTES;
+	struct carbon *c = start(&url, port);
+	GThread *thread = g_thread_new("server", serve_twice, &server);
+	for (size_t bytes = 0; bytes < server.first; ) {
+		while (!carbon_has_room(c))
+			g_usleep(1000);
+		bytes += push(c);
+	}
+	g_assert_cmpuint(finish(c), ==, 0);
+	g_thread_join(thread);
+	g_assert_cmpuint(server.again, <=, LIMIT_GRAPHITE_AGAIN_BYTES + LINE_BYTES * CHUNK_LINES);
+	g_assert_cmpuint(server.again, >=, LIMIT_GRAPHITE_AGAIN_BYTES - LINE_BYTES * CHUNK_LINES);
+	close(server.fd);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/limit/graphite-bytes", test_waiting);
+	g_test_add_func("/limit/graphite-end-seconds", test_end);
+	g_test_add_func("/limit/graphite-again-bytes", test_again);
+	return g_test_run();
+}
