@@ -165,7 +165,8 @@ void progressive_take(struct app *app)
 	if (app->nav.reading && !app->reading_since_us)
 		app->reading_since_us = g_get_monotonic_time();
 	if (was_reading && !app->nav.reading &&
-	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US)
+	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US &&
+	    !(app->message && app->message_is_error))
 		app_message(app, "all was read");
 }
 

@@ -167,7 +167,9 @@ flame | help | | Help:
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
-overview,table,waterfall,heatmap,timeline | go-back,go-forth | | no place
+overview | go-back | | no place before
+table,waterfall,heatmap,timeline | go-back | | back to Overview
+overview,table,waterfall,heatmap,timeline | go-forth | | no place after
 overview,table,waterfall,heatmap,timeline | bookmark,bookmarks | | no bookmarks here
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
