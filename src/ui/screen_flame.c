@@ -17,6 +17,7 @@
 
 #define TALLEST 6		/* of a frame */
 #define TEXT_COLS 4		/* less room than that has no shortened text */
+#define FIGURES 44		/* columns of the figures in the sentence about a frame */
 
 /* ---- which frames are shown ---- */
 
@@ -67,6 +68,7 @@ struct picture {
 	guint root, selected;
 	unsigned lines, levels;		/* rows of a frame; frames above each other, all of them */
 	unsigned top;			/* the first level that is shown */
+	unsigned path_cols;		/* room for the path in the sentence below, of which the end matters */
 };
 
 static enum role role_of(const struct flame_row *r)
@@ -209,7 +211,8 @@ static char *selected_text(const struct picture *d)
 	enum part part = flame_mainly(r);
 	g_autofree char *share = percent(r, all), *of_parent = r->parent ? percent(r, r->parent) : NULL;
 	g_autofree char *path = path_text(d->p, d->selected, d->app->glyphs);
-	GString *s = g_string_new(path);
+	g_autofree char *clipped = text_clip_left(path, d->path_cols, d->app->glyphs->utf8);
+	GString *s = g_string_new(clipped);
 
 	g_string_append_printf(s, ": %s, %s of all", timefmt_duration(took, r->total_ns), share);
 	if (of_parent && r->parent->parent)
@@ -251,6 +254,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	d.lines = CLAMP(d.box.rows / d.levels, 1, TALLEST);
 	unsigned level = frame_at(p, d.selected)->row.depth - frame_at(p, d.root)->row.depth;
 	d.top = level >= d.box.rows / d.lines ? level - d.box.rows / d.lines + 1 : 0;
+	d.path_cols = text_rows * box.cols - FIGURES;	/* a screen has 60 columns */
 	draw_frames(&d);
 	g_autofree char *text = selected_text(&d);
 	frame_sentence(app, (struct box){ d.box.y + d.box.rows, 0, text_rows, box.cols }, ROLE_WHY, text);

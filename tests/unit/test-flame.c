@@ -179,6 +179,10 @@ static void test_keys(void)
 	g_assert_true(fixture_has(&f, "zoomed to get;it@web") && fixture_has_not(&f, "all requests 100%"));
 	fixture_press(&f, "G");
 	g_assert_cmpstr(selected(&f), ==, "timer");
+	app_resize(f.app, 15, 60);
+	app_draw(f.app);
+	g_assert_true(fixture_has(&f, "timer: 3.00ms, 30% of all"));	/* the end of a long path */
+	app_resize(f.app, 24, 80);
 	fixture_press(&f, "g\033");
 	g_assert_true(fixture_has(&f, "zoomed to get;it@web (Esc"));
 	fixture_press(&f, "\033");
