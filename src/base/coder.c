@@ -160,7 +160,8 @@ void code_ts(struct coder *c, int64_t *v)
 		return;
 	}
 	*v = (int64_t)((uint64_t)unzigzag(code - TS_NEAR) + (uint64_t)c->ts);
-	if (*v < -TS_END || *v > TS_END) {
+	bool outside = !c->out && (c->from || c->to) && *v && (*v < c->from || *v > c->to);
+	if (*v < -TS_END || *v > TS_END || outside) {
 		coder_refuse(c, "an instant is too far away");
 		*v = 0;
 	}

@@ -24,6 +24,7 @@ struct coder {
 	const char *fault;		/* reading: why the bytes are refused; NULL: they are fine so far. Static */
 	int64_t ts;			/* the last instant */
 	uint64_t seq;			/* the last number of code_seq() */
+	int64_t from, to;		/* reading: instants outside of [from, to] are refused, except 0; both 0: none is */
 };
 
 static inline bool coder_writes(const struct coder *c)

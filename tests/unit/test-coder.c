@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values as bytes: what is read is what was written, the bytes are those of doc/slices.md, and wrong ones are refused. */
+/* Values as bytes: what is read is what was written, bytes are those of doc/slices.md, and wrong ones are refused. */
 #include "base/coder.h"
 #include "base/deflate.h"
 #include "base/hist.h"

@@ -591,6 +591,8 @@ void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n
 		code_below(c, &e.dir, BLOCK_DIR_N);
 		code_below(c, &e.flush, BLOCK_FLUSH_ASKED + 1);
 		code_bool(c, &e.error);
+		if (!e.ts)
+			coder_refuse(c, "a block request's instant is wrong");
 		if (c->fault)
 			return;
 		if (!coder_writes(c))

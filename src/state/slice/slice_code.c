@@ -480,3 +480,19 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 	}
 	s->bin_last = NULL;
 }
+
+/* Between two seconds of [first, last] that have events there is less than a minute without one, or it is one of .voids.
+ * Else a few bytes could make seconds for centuries. */
+bool code_coverage_fits(const struct slice *s)
+{
+	uint64_t most = g_hash_table_size(s->bins) + UINT64_C(1), covered;
+
+	if (s->first > s->last)
+		return true;
+	covered = (uint64_t)s->last - (uint64_t)s->first;
+	for (guint i = 0; i < s->voids->len; i++) {
+		const struct time_void *v = &g_array_index(s->voids, struct time_void, i);
+		covered -= (uint64_t)v->end - (uint64_t)v->begin;
+	}
+	return covered / (COVERED_VOID_NS + 2 * (uint64_t)s->step) < most;
+}

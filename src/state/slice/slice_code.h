@@ -27,4 +27,7 @@ void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_logs(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_bins(struct coder *c, struct slice *s, struct slice_counts *n);
 
+/* Of a slice that was read: does its coverage follow from its seconds? */
+bool code_coverage_fits(const struct slice *s);
+
 #endif

@@ -259,6 +259,13 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 		t->comm_stored = t->idle;	/* as slice_idle() */
 }
 
+/* 0 stands for no instant only where nothing is charged from there on. */
+static void check_instants(struct coder *c, const struct thread *t)
+{
+	if (!t->st.cursor || !t->start_ns || !t->exit_ns)
+		coder_refuse(c, "a thread's instants are wrong");
+}
+
 static void code_thread(struct coder *c, struct thread *t, const struct slice_counts *n)
 {
 	code_identity(c, t, n);
@@ -270,6 +277,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_queued(c, &t->sched.queued);
 	code_head(c, &t->head, n);
 	code_waits(c, &t->waits, n);
+	check_instants(c, t);
 	code_u64(c, &t->waits_base);
 	code_ts(c, &t->out_ns);
 	code_id(c, &t->out_call, n->strings, false);
@@ -466,6 +474,11 @@ static void check_start(struct coder *c, const struct slice *s, const struct cpu
 
 	if (!t || (t->tid == -1 && !t->idle && t->start_cpu != x->self))
 		coder_refuse(c, "a CPU's first task is another one's");
+	if (!x->cursor || (x->first_known && !x->first_ns))
+		coder_refuse(c, "a CPU's instants are wrong");
+	for (unsigned i = 0; i < MIN(x->irq_depth, IRQ_FRAMES); i++)
+		if (!x->irq[i].since)
+			coder_refuse(c, "a CPU's instants are wrong");
 	if (x->lost != !x->task)		/* as cpu_lost_begin() and cpu_lost_end() leave it */
 		coder_refuse(c, "a CPU's task is wrong");
 }

@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/limits.h"
+#include "base/timefmt.h"
 #include "state/slice/slice_code.h"
 
 #include <errno.h>
@@ -31,10 +32,13 @@ typedef void (*section_code)(struct coder *c, struct slice *s, struct slice_coun
 static const struct {
 	const char *name;
 	section_code code;
+	bool inside;		/* its instants are within the coverage */
 } sections[] = {
-	{ "summary", code_summary }, { "strings", code_strings }, { "hosts", code_hosts },
-	{ "threads", code_threads }, { "CPUs", code_cpus }, { "logs", code_logs }, { "seconds", code_bins },
+	{ "summary", code_summary, false }, { "strings", code_strings, false }, { "hosts", code_hosts, false },
+	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
+	{ "seconds", code_bins, true },
 };
+#define OUTSIDE_NS (60 * NS_PER_S)	/* what is tolerated: a loss may begin before the slice */
 #define SECTIONS G_N_ELEMENTS(sections)
 #define HEADER_BYTES (MAGIC_BYTES + 8 + SECTIONS * SECTION_BYTES + 4)
 
@@ -209,6 +213,10 @@ static bool read_section(int fd, uint64_t size, size_t i, const uint8_t *row, ui
 	g_autofree uint8_t *bytes = section_bytes(fd, size, row, at, &len, error);
 	struct coder c = { .at = bytes, .end = bytes + len };
 
+	if (bytes && sections[i].inside && s->first <= s->last) {
+		c.from = MAX(s->first, INT64_MIN + OUTSIDE_NS) - OUTSIDE_NS;
+		c.to = MIN(s->last, INT64_MAX - OUTSIDE_NS) + OUTSIDE_NS;
+	}
 	if (bytes)
 		sections[i].code(&c, s, n);
 	if (bytes && c.at != c.end)
@@ -250,6 +258,8 @@ static struct slice *read_sections(int fd, size_t n_sections, struct slice_piece
 	}
 	if (ok && n_sections == SECTIONS && size != at)
 		ok = refuse(error, "it is too long");
+	if (ok && n_sections == SECTIONS && !code_coverage_fits(s))
+		ok = refuse(error, "its coverage is longer than its seconds");
 	if (ok)
 		return s;
 	slice_free(s);
