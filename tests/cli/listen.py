@@ -91,8 +91,8 @@ def rest(s):
 
 def check_usage():
     refused("needs -b", "--listen", "0", DEMO)
-    refused("needs --listen or --metrics-file", "-b", "--most-values", "5", DEMO)
-    refused("needs --listen or --metrics-file", "-b", "--metrics", "call.latency", DEMO)
+    refused("needs --listen, --metrics-file or --graphite", "-b", "--most-values", "5", DEMO)
+    refused("needs --listen, --metrics-file or --graphite", "-b", "--metrics", "call.latency", DEMO)
     refused("did you mean", "-b", "--listen", "0", "--metrics", "call.latncy", DEMO)
     refused("there twice", "-b", "--listen", "0", "--metrics", "call.errors by call; call.errors by call;call.errors by call", DEMO)
     refused("not in seconds", "-b", "--listen", "0", "--metrics", "call.latency by errno", DEMO)
