@@ -198,6 +198,7 @@ def screen(name, work):
         problems.append(f"ended with {status:#x}")
     text = s.out.decode("utf-8", "surrogateescape")
     # what a terminal is told by us, and only so
+    text = text.replace("\x1b]11;?\x1b\\", "")     # which background?
     text = re.sub("\x1b(\\[[0-9;?<>=]*[A-Za-z]|[()][A-B0]|[=>78M])|[\r\n\b\x0f\x0e\t]", "", text)
     found = CONTROLS.search(text) or re.search("[\udc80-\udcff]", text)
     if found:
