@@ -101,10 +101,13 @@ static void take_settings(struct options *o)
 static int run_isolated(const struct options *o)
 {
 	struct options with = *o;
-	if (!sending_open(&with.send) || !isolate(&with))
-		return EXIT_FAILED;
-	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
-	return code != EXIT_FINE ? code : commands[o->command].run(&with);
+	int code = sending_open(&with.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
+	if (code == EXIT_FINE && o->align_hosts)
+		code = hosts_align(o);
+	if (code == EXIT_FINE)
+		code = commands[o->command].run(&with);
+	g_free(with.send.url);
+	return code;
 }
 
 static int run_command(const struct options *o)

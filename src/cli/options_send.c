@@ -51,7 +51,7 @@ static bool read_graphite(struct send_options *ret, struct words *w, GError **er
 		return fail(error, "--graphite-name", text);
 	}
 	ret->graphite_name = w->graphite_name ? g_steal_pointer(&w->graphite_name) :
-			     w->metrics ? g_strdup(NAME_OF_METRICS) : NULL;
+			     w->metrics || w->listen || w->metrics_file ? g_strdup(NAME_OF_METRICS) : NULL;
 	ret->datacenter = g_strdup(w->datacenter ? w->datacenter : DEFAULT_DATACENTER);
 	return true;
 }
