@@ -2,7 +2,6 @@
 /* The command line: see options.h. popt splits it and permutes operands; the checks below interpret the values. */
 #include "cli/options.h"
 
-#include "cli/options_send.h"
 #include "cli/options_table.h"
 
 #include "base/limits.h"

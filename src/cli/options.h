@@ -9,9 +9,9 @@
 #include "export/export.h"
 #include "cli/command.h"
 #include "cli/filters.h"
+#include "cli/options_send.h"
 #include "app/input.h"
 #include "base/machine.h"
-#include "send/send_metrics.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
 #include "views/metric.h"
@@ -27,19 +27,6 @@ struct session_options {
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
 	char **exec_on_alert;		/* program and arguments, or NULL */
-};
-
-/* What is sent to other programs. */
-struct send_options {
-	GPtrArray *metrics;		/* struct send_metric *; NULL: nothing is sent */
-	unsigned most_values;
-	char *listen, *metrics_file;	/* as given, or NULL */
-	bool only;			/* nothing is printed: neither --view nor --metric was given */
-	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
-	char *url;			/* of that socket, likewise; whoever set it frees it */
-	struct live_url graphite;	/* .host NULL: not given */
-	char *graphite_name;		/* a template, or NULL: those of lttng-graph */
-	char *datacenter;
 };
 
 struct options {

@@ -2,6 +2,8 @@
 /* Options for what is sent: see options_send.h. */
 #include "cli/options_send.h"
 
+#include "cli/options_table.h"
+
 #include "base/limits.h"
 #include "send/graphite.h"
 #include "send/listener.h"

@@ -3,8 +3,23 @@
 #ifndef BLK_CLI_OPTIONS_SEND_H
 #define BLK_CLI_OPTIONS_SEND_H
 
-#include "cli/options.h"
-#include "cli/options_table.h"
+#include "live/live.h"
+#include "send/send_metrics.h"
+
+struct words;
+
+/* What is sent to other programs. */
+struct send_options {
+	GPtrArray *metrics;		/* struct send_metric *; NULL: nothing is sent */
+	unsigned most_values;
+	char *listen, *metrics_file;	/* as given, or NULL */
+	bool only;			/* nothing is printed: neither --view nor --metric was given */
+	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
+	char *url;			/* of that socket, likewise; whoever set it frees it */
+	struct live_url graphite;	/* .host NULL: not given */
+	char *graphite_name;		/* a template, or NULL: those of lttng-graph */
+	char *datacenter;
+};
 
 /* Interprets them. False: *error says what is wrong with which option. Moves words to `ret`. */
 bool options_read_send(struct send_options *ret, struct words *w, GError **error);

@@ -6,20 +6,7 @@
 #ifndef BLK_EXPORT_REPORT_H
 #define BLK_EXPORT_REPORT_H
 
-#include "views/view.h"
-
-struct report_options {
-	int64_t from_ns, to_ns;		/* the range */
-	const struct expr *filter;	/* on the view traces; NULL: all requests */
-	int sort;			/* column of the view traces; -1: duration_ns */
-	bool descending;		/* of `sort` */
-	unsigned worst;			/* number of requests */
-	bool utf8, utc;
-	const char *label;		/* name of the trace */
-	const char *reader;		/* the reader of the trace; NULL: not mentioned */
-	const GPtrArray *bookmarks;	/* struct bookmark * (views/bookmarks.h), of any time; NULL: none */
-	const char *warning;		/* unreadable parts of the trace; NULL: none */
-};
+#include "export/report_head.h"
 
 /* The page; free it with g_free(). *ret_n: number of requests on it, which may be less than .worst. */
 char *report_markdown(const struct timeline *tl, const struct report_options *options,

@@ -3,7 +3,20 @@
 #ifndef BLK_EXPORT_REPORT_HEAD_H
 #define BLK_EXPORT_REPORT_HEAD_H
 
-#include "export/report.h"
+#include "views/view.h"
+
+struct report_options {
+	int64_t from_ns, to_ns;		/* the range */
+	const struct expr *filter;	/* on the view traces; NULL: all requests */
+	int sort;			/* column of the view traces; -1: duration_ns */
+	bool descending;		/* of `sort` */
+	unsigned worst;			/* number of requests */
+	bool utf8, utc;
+	const char *label;		/* name of the trace */
+	const char *reader;		/* the reader of the trace; NULL: not mentioned */
+	const GPtrArray *bookmarks;	/* struct bookmark * (views/bookmarks.h), of any time; NULL: none */
+	const char *warning;		/* unreadable parts of the trace; NULL: none */
+};
 
 /* The language of the page. code() and text() escape a text of the trace; free with g_free(). */
 struct report_markup {

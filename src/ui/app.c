@@ -11,6 +11,7 @@
 #include "ui/screen_log.h"
 #include "ui/unread.h"
 #include "ui/progressive.h"
+#include "ui/visits.h"
 
 #include "base/timefmt.h"
 #include "views/completion.h"

@@ -16,7 +16,6 @@
 #include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
-#include "ui/visits.h"
 #include "views/extent.h"
 
 /* What the loop shall do with the terminal: bits of app->requests. */

@@ -17,6 +17,7 @@
 #include "ui/screen_timeline.h"
 #include "ui/tables.h"
 #include "ui/progressive.h"
+#include "ui/visits.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

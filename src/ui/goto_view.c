@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Going to other views: see goto_view.h. */
 #include "ui/goto_view.h"
+#include "ui/timeline_axis.h"
 
 #include "ui/crumb.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
-#include "ui/screen_timeline.h"
 
 #include "base/call_event.h"
 #include "base/text.h"
@@ -384,7 +384,7 @@ static void do_wakers(struct app *app, struct place *p)
 	q.tid = selected.tid;
 	q.host = selected.host;
 	if (p->view->kind == VIEW_TIMELINE) {
-		const struct thread_info *ran = timeline_thread(p->rows->tl, screen_timeline_ran(app, p));
+		const struct thread_info *ran = timeline_thread(p->rows->tl, timeline_axis_ran(app, p));
 
 		q.tid = ran ? ran->tid : q.tid;
 		q.host = ran ? ran->host : q.host;

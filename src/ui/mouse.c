@@ -6,6 +6,7 @@
 #include "ui/commands.h"
 #include "ui/screen.h"
 #include "ui/tables.h"
+#include "ui/visits.h"
 
 #include "base/timefmt.h"
 

@@ -130,4 +130,13 @@ void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
 bool nav_has_range(const struct nav *nav);	/* A or B, or both */
 bool nav_has_whole_range(const struct nav *nav);
 
+/* Where the user was: visits.h. */
+struct visits {
+	GPtrArray *back, *forth;	/* struct visit *, the nearest last; NULL: none so far; owned */
+	unsigned depth;			/* nested calls of visits_begin() */
+	bool stepped;			/* set by commands that go one step in time */
+	bool moving;			/* set by a command that goes back or forth itself */
+	bool in_run;			/* the last visit began a run of steps */
+};
+
 #endif

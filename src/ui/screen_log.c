@@ -4,9 +4,9 @@
  * screen never waits for it.
  */
 #include "ui/screen_log.h"
+#include "ui/timeline_axis.h"
 
 #include "ui/screen.h"
-#include "ui/screen_timeline.h"
 #include "ui/strip.h"
 
 #include "base/limits.h"
@@ -363,7 +363,7 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	if (row && p->view->kind == VIEW_WATERFALL)
 		waterfall_where(p->rows, row, &q.tid, &at);
 	if (p->view->kind == VIEW_TIMELINE) {
-		const struct thread_info *ran = timeline_thread(p->rows->tl, screen_timeline_ran(app, p));
+		const struct thread_info *ran = timeline_thread(p->rows->tl, timeline_axis_ran(app, p));
 
 		q.tid = ran ? ran->tid : q.tid;
 		at = p->mark_ns;

@@ -143,16 +143,6 @@ bool screen_timeline_is_waiting(struct app *app)
 	       timeline_axis(app, p, &a) && timeline_axis_step(app, &a);
 }
 
-uint32_t screen_timeline_ran(struct app *app, struct place *p)
-{
-	const struct lane_row *r = selected(p);
-	struct timeline_axis a;
-
-	if (!r || r->kind != LANE_CPU || !r->cells || !timeline_axis(app, p, &a) || p->rows->query.cells != a.cells)
-		return ID_NONE;
-	return r->cells[timeline_axis_cursor(p, &a)].thread;
-}
-
 static char *summary(struct app *app, struct place *p, const struct timeline_axis *a)
 {
 	static const char *const by[BY_N] = {

@@ -10,10 +10,6 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 /* Is a timeline shown whose cells are still being decoded? */
 bool screen_timeline_is_waiting(struct app *app);
 
-/* Of a timeline with a CPU selected: the thread that ran longest in the cell under the cursor. ID_NONE: none, or
- * another lane is selected. */
-uint32_t screen_timeline_ran(struct app *app, struct place *p);
-
 /* The line about the cell under the cursor, visible text. NULL: there is none. Free with g_free(). */
 char *screen_timeline_text(struct app *app, struct place *p);
 

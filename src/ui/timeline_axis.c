@@ -3,6 +3,7 @@
 #include "ui/timeline_axis.h"
 
 #include "base/timefmt.h"
+#include "views/lanes.h"
 
 #define LONGEST_CELL (INT64_C(100000000) * NS_PER_S)	/* three years: no sum overflows */
 #define FEWEST_CELLS 10
@@ -160,4 +161,14 @@ bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_n
 int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a)
 {
 	return a->cell_ns < NS_PER_S && timeline_axis_is_short(app, a->from_ns, a->to_ns) ? a->cell_ns : 0;
+}
+
+uint32_t timeline_axis_ran(struct app *app, struct place *p)
+{
+	const struct lane_row *r = (const struct lane_row *)(const void *)table_selected(&p->table[PANE_MAIN], p->rows);
+	struct timeline_axis a;
+
+	if (!r || r->kind != LANE_CPU || !r->cells || !timeline_axis(app, p, &a) || p->rows->query.cells != a.cells)
+		return ID_NONE;
+	return r->cells[timeline_axis_cursor(p, &a)].thread;
 }

@@ -33,4 +33,8 @@ bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_n
 /* The cell of the cursor. */
 unsigned timeline_axis_cursor(const struct place *p, const struct timeline_axis *a);
 
+/* Of a timeline with a CPU selected: the thread that ran longest in the cell under the cursor. ID_NONE: none, or
+ * another lane is selected. */
+uint32_t timeline_axis_ran(struct app *app, struct place *p);
+
 #endif

@@ -7,19 +7,10 @@
 #ifndef BLK_UI_VISITS_H
 #define BLK_UI_VISITS_H
 
-#include <glib.h>
-#include <stdbool.h>
+#include "ui/nav.h"
 
 struct app;
 struct visit;
-
-struct visits {
-	GPtrArray *back, *forth;	/* struct visit *, the nearest last; NULL: none so far; owned */
-	unsigned depth;			/* nested calls of visits_begin() */
-	bool stepped;			/* set by commands that go one step in time */
-	bool moving;			/* set by a command that goes back or forth itself */
-	bool in_run;			/* the last visit began a run of steps */
-};
 
 #define VISITS_RETAINED 100		/* visits that are retained in each direction */
 
