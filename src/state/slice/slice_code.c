@@ -470,8 +470,9 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 		int64_t index = b ? b->index : 0, after = b ? b->after : 0;
 		code_i64(c, &index);
 		code_i64(c, &after);
-		if (index < next || after <= index || after > to) {
-			coder_refuse(c, "seconds are not in order");
+		bool ordered = index >= next && after > index && after <= to;
+		if (!ordered || index * s->step > s->last || after * s->step <= s->first) {
+			coder_refuse(c, ordered ? "a second is outside of the coverage" : "seconds are not in order");
 			return;
 		}
 		next = index + 1;
