@@ -61,7 +61,9 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 		code_bool(c, known[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
 		code_u32(c, counts[i]);
-	if (n->piece->from >= n->piece->to || s->step <= 0 || !n->strings || !n->texts || (n->threads && !n->cpus) ||
+	bool inside = s->first > s->last || (s->first >= n->piece->from && s->last <= n->piece->to);
+	if (!inside || n->piece->from >= n->piece->to || s->step <= 0 ||
+	    !n->strings || !n->texts || (n->threads && !n->cpus) ||
 	    (s->first > s->last) != (s->first == INT64_MAX))
 		coder_refuse(c, "the summary contradicts itself");
 }
@@ -482,7 +484,7 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 	s->bin_last = NULL;
 }
 
-/* Between two seconds of [first, last] that have events there is less than a minute without one, or it is one of .voids.
+/* Between two seconds of [first, last] that have events there is less than a minute without one, or it is a void.
  * Else a few bytes could make seconds for centuries. */
 bool code_coverage_fits(const struct slice *s)
 {
