@@ -24,7 +24,8 @@ struct coder {
 	const char *fault;		/* reading: why the bytes are refused; NULL: they are fine so far. Static */
 	int64_t ts;			/* the last instant */
 	uint64_t seq;			/* the last number of code_seq() */
-	int64_t from, to;		/* reading: instants outside of [from, to] are refused, except 0; both 0: none is */
+	int64_t from, to;		/* reading: instants other than 0 outside of [from, to] are refused; both 0:
+					 * none is */
 };
 
 static inline bool coder_writes(const struct coder *c)

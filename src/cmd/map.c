@@ -79,8 +79,14 @@ int map_write(const struct options *o)
 	if (code != EXIT_FINE)
 		return code;
 	reading_catch_signals();
-	struct slice *s = map_read(&plan, &piece, &error);
-	return finish(o, s, &piece, error);
+	g_autofree char *warning = NULL;
+	struct slice *s = map_read(&plan, &piece, &warning, &error);
+	code = finish(o, s, &piece, error);
+	if (warning && code == EXIT_FINE) {
+		log_error("%s", warning);
+		code = EXIT_LOSS;
+	}
+	return code;
 }
 
 static bool is_wanted(void *data, double progress, uint64_t n)

@@ -154,7 +154,15 @@ static char *source_name(const char *path)
 	return number_of_path(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
 }
 
-struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, GError **error)
+static char *warning_of(const struct native *native)
+{
+	size_t n;
+	const char *const *warnings = native_warnings(native, &n);
+
+	return n < 2 ? g_strdup(n ? warnings[0] : NULL) : g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
+}
+
+struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, char **ret_warning, GError **error)
 {
 	struct slice_piece piece = { .from = plan->from, .to = plan->to };
 	g_autoptr(GPtrArray) chunks = list_chunks(plan->paths, error);
@@ -168,6 +176,7 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 	g_ptr_array_add(chunks, NULL);
 	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;
 	struct slice *s = n ? read_range(n, plan, piece.from, piece.to, error) : NULL;
+	*ret_warning = n ? warning_of(n) : NULL;
 	if (s)
 		*ret_piece = piece;
 	else

@@ -61,7 +61,9 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 		code_bool(c, known[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
 		code_u32(c, counts[i]);
-	if (n->piece->from >= n->piece->to || s->step <= 0 || !n->strings || !n->texts || (n->threads && !n->cpus) ||
+	bool inside = s->first > s->last || (s->first >= n->piece->from && s->last <= n->piece->to);
+	if (!inside || n->piece->from >= n->piece->to || s->step <= 0 ||
+	    !n->strings || !n->texts || (n->threads && !n->cpus) ||
 	    (s->first > s->last) != (s->first == INT64_MAX))
 		coder_refuse(c, "the summary contradicts itself");
 }
@@ -470,8 +472,9 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 		int64_t index = b ? b->index : 0, after = b ? b->after : 0;
 		code_i64(c, &index);
 		code_i64(c, &after);
-		if (index < next || after <= index || after > to) {
-			coder_refuse(c, "seconds are not in order");
+		bool ordered = index >= next && after > index && after <= to;
+		if (!ordered || index * s->step > s->last || after * s->step <= s->first) {
+			coder_refuse(c, ordered ? "a second is outside of the coverage" : "seconds are not in order");
 			return;
 		}
 		next = index + 1;
@@ -481,7 +484,7 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 	s->bin_last = NULL;
 }
 
-/* Between two seconds of [first, last] that have events there is less than a minute without one, or it is one of .voids.
+/* Between two seconds of [first, last] that have events there is less than a minute without one, or it is a void.
  * Else a few bytes could make seconds for centuries. */
 bool code_coverage_fits(const struct slice *s)
 {

@@ -394,10 +394,17 @@ static void code_element(struct coder *c, unsigned type, void *v)
 	}
 }
 
-static void code_key(struct coder *c, const struct cell_field *f, void *key, const struct cell_ids *ids)
+/* May the thread of the cell be unknown? See the lists. */
+static bool thread_is_optional(const struct cell_layout *l, const struct cell_field *f)
+{
+	return f != l->fields || l == cell_layout(CELL_count) || l == cell_layout(CELL_dev_user);
+}
+
+static void code_key(struct coder *c, const struct cell_layout *l, const struct cell_field *f, void *key,
+		     const struct cell_ids *ids)
 {
 	switch ((enum cell_role)f->role) {
-	case CELL_IS_THREAD: code_id(c, key, ids->thread, true); break;
+	case CELL_IS_THREAD: code_id(c, key, ids->thread, thread_is_optional(l, f)); break;
 	case CELL_IS_HOST: code_id(c, key, ids->host, false); break;
 	case CELL_IS_STRING: code_id(c, key, ids->string, false); break;
 	case CELL_IS_FILE: code_id(c, key, ids->file, true); break;
@@ -447,7 +454,7 @@ void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_la
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
 		char *cell = coder_writes(c) ? cell_table_at(t, l, i) : cell_table_append(t, l, fresh);
 		for (unsigned k = 0; k < l->n_keys; k++)
-			code_key(c, &l->fields[k], cell + l->fields[k].offset, ids);
+			code_key(c, l, &l->fields[k], cell + l->fields[k].offset, ids);
 		code_figures(c, l, cell);
 	}
 }
