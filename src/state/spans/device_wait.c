@@ -75,6 +75,15 @@ static bool woken_by_device(struct spans *sp, const struct wait *w)
 	return !sp->s->has_interrupts && !names_is_kernel(sp->n, waker);
 }
 
+/* Did a user thread end the wait, which was thus for a lock that it held? Where the trace has no interrupts that is
+ * unknown: it may have been interrupted. */
+static bool woken_by_user(struct spans *sp, const struct wait *w)
+{
+	uint32_t waker = thread_follow(sp->s, w->waker);
+	return sp->s->has_interrupts && !w->waker_irq && waker != ID_NONE && !thread_at(sp->s, waker)->idle &&
+	       !names_is_kernel(sp->n, waker);
+}
+
 /* A request's completion is logged before its interrupt wakes the threads that wait for it, possibly much later. */
 static void extend_last(struct search *x)
 {
@@ -91,6 +100,8 @@ bool device_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_
 	*ret = (struct device_wait){ .submitter = ID_NONE };
 	if (!sp->s->has_complete || !sp->s->has_issue || from >= to)
 		return false;
+	if (woken_by_user(sp, w))
+		return true;
 	struct search x = { .sp = sp, .thread = thread, .process = names_process(sp->n, thread), .from = from, .to = to,
 			    .intervals = &sp->outstanding, .service = &sp->in_device,
 			    .last_end = INT64_MIN, .submitter = ID_NONE };

@@ -5,7 +5,8 @@
  * A thread that is blocked on a file waits for the disk while a block request is outstanding that it may wait for:
  * any read; or a write by itself, its process, a kernel thread or an unknown thread. In the rest of the time it waits
  * for the kernel's own writing: for a kernel thread that has not submitted the request yet, for the journal, for a
- * lock in the file system (PART_WRITEBACK).
+ * lock in the file system (PART_WRITEBACK). A wait that a user thread ended was for a lock that it held, whatever was
+ * outstanding meanwhile.
  */
 #ifndef BLK_STATE_SPANS_DEVICE_WAIT_H
 #define BLK_STATE_SPANS_DEVICE_WAIT_H
