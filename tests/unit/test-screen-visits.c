@@ -2,6 +2,7 @@
 /* The way back and forth: every place, time, selection and filter where the user was comes back as it was left. */
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/visits.h"
 
 #include "base/timefmt.h"
 
