@@ -86,11 +86,13 @@ uint32_t *channels_join(struct channels *c, const struct channels *from)
 		map[i] = have != UINT32_MAX || !x->key ? have : add(c, g_strdup(x->key));
 		if (map[i] == UINT32_MAX)
 			continue;
-		/* Slices of one source have equal ends. Of rotation chunks the left one has the beginning. */
 		struct channel *to = channel_at(c, map[i]);
-		if (have == UINT32_MAX)
-			to->from = x->from;
-		to->to = x->to;
+		if (have != UINT32_MAX && x->from >= to->to) {
+			to->to = x->to;		/* of the next rotation chunk */
+			continue;
+		}
+		to->from = MAX(to->from, x->from);
+		to->to = MIN(to->to, x->to);
 	}
 	return map;
 }
