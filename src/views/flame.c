@@ -321,12 +321,12 @@ static void finish(struct builder *b)
 	b->rows->n_before_filter = rows->len;
 }
 
-/* Is it about threads? Requests are narrowed by their names alone. */
+/* Is it about threads? Traces, operations and services have requests only. */
 static bool is_of_threads(const struct timeline *tl, const struct view_query *q)
 {
+	bool of_requests = query_has_trace(q) || q->operation || q->service;
 	bool narrowed = q->pid >= 0 || q->tid >= 0 || q->host != ID_NONE || q->container;
-	return q->by != BY_SYSTEM || (narrowed && !query_has_trace(q) && !q->operation && !q->service) ||
-	       !timeline_has_spans(tl);
+	return !of_requests && (q->by != BY_SYSTEM || narrowed || !timeline_has_spans(tl));
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
