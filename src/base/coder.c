@@ -88,7 +88,7 @@ void code_u8(struct coder *c, uint8_t *v)
 
 void code_bool(struct coder *c, bool *v)
 {
-	*v = code_up_to(c, *v, 1);
+	*v = code_up_to(c, c->out ? *v : 0, 1);
 }
 
 static uint64_t zigzag(int64_t v)

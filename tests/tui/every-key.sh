@@ -168,9 +168,9 @@ overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
 overview | go-back | | no place before
-table,waterfall,heatmap,timeline | go-back | | back to Overview
-overview,table,waterfall,heatmap,timeline | go-forth | | no place after
-overview,table,waterfall,heatmap,timeline | bookmark,bookmarks | | no bookmarks here
+table,waterfall,heatmap,timeline,flame | go-back | | back to Overview
+overview,table,waterfall,heatmap,timeline,flame | go-forth | | no place after
+overview,table,waterfall,heatmap,timeline,flame | bookmark,bookmarks | | no bookmarks here
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
 waterfall | view-prev | | -PINNED
