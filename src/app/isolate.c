@@ -104,12 +104,14 @@ static bool start_connector(const struct options *o, GError **error)
 {
 	static struct live_url *all;		/* the connector's client looks at them until the end */
 	size_t n = o->n_urls;
+	if (!n && !o->send.graphite.host)
+		return true;
 	all = g_new0(struct live_url, n + 1);
 	for (size_t i = 0; i < n; i++)
 		all[i] = o->urls[i];
 	if (o->send.graphite.host)
 		all[n++] = o->send.graphite;
-	return !n || connector_start(all, n, error);
+	return connector_start(all, n, error);
 }
 
 bool isolate(const struct options *o)
