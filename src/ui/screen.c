@@ -84,6 +84,7 @@ static void build(struct app *app, struct place *p)
 		screen_of(p->view)->query(app, p, &q);
 	q.ended_ns = ENDED_SHOWN_NS;
 	q.alerts = app->options->alerts;
+	q.names = app->main;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
 	p->built_us = g_get_monotonic_time();

@@ -80,6 +80,7 @@ unsigned waterfall_lanes_draw(struct app *app, const struct rows *rows, const st
 	q.from_ns = axis->from_ns;
 	q.to_ns = axis->to_ns;
 	q.cells = axis->cells;
+	q.names = app->main;
 	struct rows *lanes = view_timeline.build(tl, &q);
 	canvas_put(app->canvas, box.y, 1, box.cols, ROLE_CRUMB, "What else ran");
 	n += draw_rows(app, lanes, axis, mark_ns,

@@ -42,6 +42,34 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 	c->missing = rows_missing(rows, id);
 }
 
+/* The name of the same device in another timeline of the trace; "": unknown. */
+static const char *device_elsewhere(const struct timeline *tl, const char *host, uint32_t dev)
+{
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_devs; k++) {
+			const struct host_info *of = timeline_host(tl, s->devs[k].host);
+			const char *name = timeline_string(tl, s->devs[k].name);
+			if (s->devs[k].dev == dev && *name && of && !strcmp(of->name, host))
+				return name;
+		}
+	}
+	return "";
+}
+
+const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32_t name)
+{
+	const char *text = timeline_string(rows->tl, name);
+	const struct host_info *of = timeline_host(rows->tl, host);
+	const struct timeline *names = rows->query.names;
+	if (*text)
+		return text;
+	if (names && names != rows->tl && of && *(text = device_elsewhere(names, of->name, dev)))
+		return rows_text(rows, text);
+	g_autofree char *numbers = g_strdup_printf("%u:%u", dev >> 20, dev & 0xfffff);
+	return rows_text(rows, numbers);
+}
+
 static int compare_text(const char *a, const char *b)
 {
 	return a == b ? 0 : g_strcmp0(a, b);	/* names are mostly identical pointers into the timeline */

@@ -40,6 +40,9 @@ struct common {
 void *common_new(struct rows *rows, size_t size);
 /* Sets the host of the row: its name, and which events are missing from it. */
 void common_host(struct common *c, const struct rows *rows, uint32_t host);
+/* The name of a block device of the host, its name string being `name`: from .names of the query where the rows'
+ * timeline does not know it, else its numbers, "254:0". Valid as long as rows. */
+const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32_t name);
 /* Completes the rows: sets stat, sorts them in canonical order, and makes equal keys unique. `compare` NULL
  * means common_compare(): host, pid, tid, start, service, name, comm. */
 void common_finish(struct rows *rows, GCompareFunc compare);

@@ -222,15 +222,6 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
-static const char *device_name(struct rows *rows, uint32_t name, uint32_t dev)
-{
-	const char *text = timeline_string(rows->tl, name);
-	if (*text)
-		return text;
-	g_autofree char *numbers = g_strdup_printf("%u:%u", dev >> 20, dev & 0xfffff);
-	return rows_text(rows, numbers);
-}
-
 static struct dev_row *row_of(struct row_map *map, uint64_t key, uint32_t host_id, double seconds)
 {
 	bool is_new;
@@ -244,7 +235,7 @@ static void add_dev(struct row_map *map, const struct dev_cell *cell, double sec
 {
 	uint64_t key = key_int(key_int(0, cell->host), cell->dev);
 	struct dev_row *r = row_of(map, key, cell->host, seconds);
-	r->c.name = device_name(map->rows, cell->name, cell->dev);
+	r->c.name = common_device(map->rows, cell->host, cell->dev, cell->name);
 	r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->dev);
 	r->dev = cell->dev;
 	r->in += cell->requests[BLOCK_READ];
@@ -277,7 +268,7 @@ static void add_user(struct row_map *map, const struct dev_user_cell *cell, doub
 	struct dev_row *r = row_of(map, key, cell->host, seconds);
 	if (!r->users) {
 		group_fill(&r->c, rows, cell->thread);
-		r->c.name = device_name(rows, cell->name, cell->dev);
+		r->c.name = common_device(rows, cell->host, cell->dev, cell->name);
 		r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.host), cell->dev);
 		r->users = true;
 	}

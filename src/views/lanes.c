@@ -366,10 +366,8 @@ static void add_device(struct builder *b, const struct dev_cell *cell)
 	bool is_new;
 	struct lane_row *r = lane(b, LANE_DEVICE, cpu_key(cell->host, cell->dev), &is_new);
 	if (is_new) {
-		const char *name = timeline_string(rows->tl, cell->name);
-		g_autofree char *numbers = g_strdup_printf("%u:%u", cell->dev >> 20, cell->dev & 0xfffff);
 		common_host(&r->c, rows, cell->host);
-		r->c.name = *name ? name : rows_text(rows, numbers);
+		r->c.name = common_device(rows, cell->host, cell->dev, cell->name);
 		r->c.row.key[0] = key_int(key_text(key_int(0, LANE_DEVICE), r->c.host), cell->dev);
 	}
 	ADD(b, r, busy_ns, cell->busy_ns);

@@ -50,6 +50,8 @@ struct view_query {
 	const struct metric_query *metric_other; /* distribution: beside .metric, in the same range; NULL: none */
 	unsigned latency_rows;		/* distribution: at most so many rows, as fine as fits; 0: one an octave */
 	struct heatmap *heatmap;	/* heatmap: the size of its picture, what was counted; NULL: no picture */
+	/* Names that a part of the trace, decoded alone, does not have; NULL: none. */
+	const struct timeline *names;
 	const struct alerts *alerts;	/* view alerts; NULL: there are no thresholds */
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
 	/* The other side of a comparison (compare, changed); trace 0: the typical span. */

@@ -63,8 +63,8 @@ calls=$("$program" -b --format csv --metric call.latency "$trace" |
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "count") at = i } NR == 2 { print $at }')
 pictures 120 35 "call.latency: $calls calls" --metric call.latency --by process
 result $? "--metric starts the screen with its heatmap: $calls calls"
-pictures 100 30 SPAN --view waterfall --at 07:07:27
-result $? "--screenshot --view waterfall"
+pictures 100 30 "vda   in flight" --view waterfall --at 07:07:27
+result $? "--screenshot --view waterfall, whose lanes know the name of the disk"
 pictures 100 30 "07:07:12" --view processes --at 07:07:12
 result $? "--screenshot --view processes --at"
 pictures 120 40 "lines, " --view log --at 07:07:12
