@@ -19,15 +19,11 @@
 #define ROW 32
 #define HEADER (ROWS + SECTIONS * ROW + 4)
 
-static uint32_t crc32_of(const uint8_t *bytes, size_t n)
+static uint32_t checksum_of(const uint8_t *bytes, size_t n)
 {
-	uint32_t crc = UINT32_MAX;
-	for (size_t i = 0; i < n; i++) {
-		crc ^= bytes[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ UINT32_C(0xedb88320) : crc >> 1;
-	}
-	return ~crc;
+	g_autofree char *hex = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, n);
+	hex[8] = '\0';
+	return GUINT32_SWAP_LE_BE((uint32_t)strtoul(hex, NULL, 16));
 }
 
 static void put(uint8_t *to, uint64_t v, unsigned n)
@@ -47,10 +43,10 @@ static void repair(uint8_t *file, size_t size)
 		put(row, at, 8);
 		put(row + 8, len, 8);
 		put(row + 16, len, 8);		/* not compressed */
-		put(row + 24, crc32_of(file + at, len), 4);
+		put(row + 24, checksum_of(file + at, len), 4);
 		at += len;
 	}
-	put(file + HEADER - 4, crc32_of(file, HEADER - 4), 4);
+	put(file + HEADER - 4, checksum_of(file, HEADER - 4), 4);
 }
 
 static struct slice *read_file(const uint8_t *file, size_t size)

@@ -137,6 +137,25 @@ static void test_laws(gconstpointer data)
 	recording_free(r);
 }
 
+/* What follows from the kernel's version: that of a file, too. Flushes of Linux 3.6 have no completion. */
+static void test_old_kernel(void)
+{
+	static const char flushes[] =
+		"1000000010 0 !release 3.6.11-1-ARCH\n"
+		"1000000012 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=5\n"
+		"1000000020 0 block_rq_issue dev=1 sector=8 rwbs=17 nr_sector=8 bytes=0 tid=0\n"
+		"1000000030 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=8 errors=0\n"
+		"1000000031 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=0\n"
+		"1000000040 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=0 errors=0\n"
+		"1000000057 0 sched_switch prev_comm=\"a\" prev_tid=1 prev_prio=20 prev_state=1024 next_comm=\"b\" "
+		"next_tid=2 next_prio=20\n";
+	struct recording *r = traces_record_script(flushes);
+
+	for (int i = 0; i < 8; i++)
+		check_laws("an old kernel", r, (unsigned)g_test_rand_int_range(1, 5));
+	recording_free(r);
+}
+
 /* ---- damage ---- */
 
 /* Everything that a slice can have, in few bytes. */
@@ -231,6 +250,7 @@ int main(int argc, char **argv)
 		if (!traces_too_long(names[i]))
 			g_test_add_data_func(path, names[i], test_laws);
 	}
+	g_test_add_func("/slice-file/old-kernel", test_old_kernel);
 	g_test_add_func("/slice-file/cut-off", test_cut_off);
 	g_test_add_func("/slice-file/flipped", test_flipped);
 	g_test_add_func("/slice-file/reasons", test_reasons);

@@ -47,7 +47,7 @@ static uint32_t preempt_flag(const char *release)
 	return 256 | 512 | 1024 | 2048 | 4096;
 }
 
-static void learn_release(struct slice_host *host, const char *release)
+void slice_host_set_release(struct slice_host *host, const char *release)
 {
 	g_free(host->release);
 	host->release = g_strdup(release);
@@ -67,7 +67,7 @@ static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
 		.name = g_strdup(h->name), .boot = g_strdup(h->boot), .id = ID_NONE,
 		.begin = INT64_MIN, .end = INT64_MAX,
 	};
-	learn_release(&new, h->kernel_release ? h->kernel_release : "");
+	slice_host_set_release(&new, h->kernel_release ? h->kernel_release : "");
 	g_array_append_val(s->hosts, new);
 	return s->hosts->len - 1;
 }
@@ -81,7 +81,7 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 	mine->begin = MAX(mine->begin, h->begin_ns);
 	mine->end = MIN(mine->end, h->end_ns);
 	if (!*mine->release && h->kernel_release && *h->kernel_release)
-		learn_release(mine, h->kernel_release);
+		slice_host_set_release(mine, h->kernel_release);
 }
 
 /* "cpu_instructions cpu_cycles" */

@@ -110,7 +110,6 @@ static void code_host(struct coder *c, struct slice_host *h)
 	code_text(c, &h->boot);
 	code_text(c, &h->release);
 	code_evidence(c, &h->evidence);
-	code_u32(c, &h->preempt_flag);
 	code_bool(c, &h->has_kernel);
 	code_bool(c, &h->seen);
 	code_ts(c, &h->begin);
@@ -126,6 +125,8 @@ static void code_host_table(struct coder *c, struct slice *s, uint32_t n)
 		if (coder_writes(c))
 			continue;
 		fresh.machine = machine_of(&fresh.evidence, fresh.boot);
+		g_autofree char *release = g_steal_pointer(&fresh.release);
+		slice_host_set_release(&fresh, release);
 		for (uint32_t k = 0; k < i; k++)
 			if (is_same_host(&fresh, &g_array_index(s->hosts, struct slice_host, k)))
 				coder_refuse(c, "a host is there twice");

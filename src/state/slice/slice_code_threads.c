@@ -46,13 +46,10 @@ static void code_call(struct coder *c, struct call *x, const struct slice_counts
 
 static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *n)
 {
-	bool call = r->type == REC_ENTER || r->type == REC_EXIT;
-
 	code_ts(c, &r->ts);
 	code_seq(c, &r->seq);
 	code_below(c, &r->type, REC_ENDED + 1);
-	if (!coder_writes(c))
-		call = r->type == REC_ENTER || r->type == REC_EXIT;
+	bool call = r->type == REC_ENTER || r->type == REC_EXIT;
 	code_u8(c, &r->state);
 	if (r->type == REC_OFF && r->state > OFF_DEAD)
 		coder_refuse(c, "a thread's record is wrong");

@@ -18,9 +18,9 @@
  *     0	8 bytes		"BLKSLICE"
  *     8	u32		version
  *     12	u32		number of sections
- *     16	SECTION_BYTES	of each section: u64 offset, u64 length in the file, u64 length, u32 CRC-32 of its
- *				bytes in the file, u32 0
- *     ...	u32		CRC-32 of all of the above
+ *     16	SECTION_BYTES	of each section: u64 offset, u64 length in the file, u64 length, u32 checksum of
+ *				its bytes in the file, u32 0
+ *     ...	u32		checksum of all of the above
  *
  * A section is compressed if its two lengths differ.
  */
@@ -44,32 +44,6 @@ static const struct {
 
 #define ERROR_QUARK g_quark_from_static_string("blk-slice-file")
 
-static void crc_table(uint32_t table[256])
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t v = i;
-		for (int bit = 0; bit < 8; bit++)
-			v = v & 1 ? v >> 1 ^ UINT32_C(0xedb88320) : v >> 1;
-		table[i] = v;
-	}
-}
-
-/* CRC-32 as in zip and png. */
-static uint32_t crc32_of(const uint8_t *bytes, size_t n)
-{
-	static uint32_t table[256];
-	static gsize made;
-	uint32_t crc = UINT32_MAX;
-
-	if (g_once_init_enter(&made)) {
-		crc_table(table);
-		g_once_init_leave(&made, 1);
-	}
-	for (size_t i = 0; i < n; i++)
-		crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
-	return ~crc;
-}
-
 static void put_le(uint8_t *to, uint64_t v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -83,6 +57,18 @@ static uint64_t get_le(const uint8_t *from, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		v |= (uint64_t)from[i] << 8 * i;
 	return v;
+}
+
+/* The first 4 bytes of the SHA-256. */
+static uint32_t checksum_of(const uint8_t *bytes, size_t n)
+{
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 digest[32];
+	gsize len = sizeof digest;
+
+	g_checksum_update(sum, bytes, (gssize)n);
+	g_checksum_get_digest(sum, digest, &len);
+	return (uint32_t)get_le(digest, 4);
 }
 
 /* ---- writing ---- */
@@ -107,7 +93,7 @@ static void write_section(GByteArray *out, size_t i, const GByteArray *bytes)
 	put_le(row, at, 8);
 	put_le(row + 8, out->len - at, 8);
 	put_le(row + 16, bytes->len, 8);
-	put_le(row + 24, crc32_of(out->data + at, out->len - at), 4);
+	put_le(row + 24, checksum_of(out->data + at, out->len - at), 4);
 }
 
 GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error)
@@ -135,7 +121,7 @@ GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, G
 	memcpy(out->data, MAGIC, MAGIC_BYTES);
 	put_le(out->data + MAGIC_BYTES, SLICE_FILE_VERSION, 4);
 	put_le(out->data + MAGIC_BYTES + 4, SECTIONS, 4);
-	put_le(out->data + HEADER_BYTES - 4, crc32_of(out->data, HEADER_BYTES - 4), 4);
+	put_le(out->data + HEADER_BYTES - 4, checksum_of(out->data, HEADER_BYTES - 4), 4);
 	return out;
 }
 
@@ -177,7 +163,7 @@ static bool check_header(const uint8_t *h, GError **error)
 	}
 	if (get_le(h + MAGIC_BYTES + 4, 4) != SECTIONS)
 		return refuse(error, "its header has another number of sections");
-	return get_le(h + HEADER_BYTES - 4, 4) == crc32_of(h, HEADER_BYTES - 4) ||
+	return get_le(h + HEADER_BYTES - 4, 4) == checksum_of(h, HEADER_BYTES - 4) ||
 		refuse(error, "its header is damaged");
 }
 
@@ -194,7 +180,7 @@ static uint8_t *section_bytes(int fd, uint64_t size, const uint8_t *row, uint64_
 	g_autofree uint8_t *bytes = g_malloc(stored + 1);
 	if (!read_at(fd, bytes, stored, offset, error))
 		return NULL;
-	if (get_le(row + 24, 4) != crc32_of(bytes, stored))
+	if (get_le(row + 24, 4) != checksum_of(bytes, stored))
 		return refuse(error, "the checksum of a section is another one"), NULL;
 	if (n == stored)
 		return g_steal_pointer(&bytes);

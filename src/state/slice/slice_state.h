@@ -37,6 +37,9 @@ struct slice_host {
 	int64_t begin, end;		/* ns: when it was traced, as in struct blk_host; see coverage.h */
 };
 
+/* Copies the kernel's release ("": unknown), and sets what follows from its version. */
+void slice_host_set_release(struct slice_host *host, const char *release);
+
 /* Slots of ended threads, see thread_slots.h. */
 struct thread_slots {
 	GArray *free;		/* uint32_t: free slots */
