@@ -38,9 +38,15 @@ static char *history_path(void)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "history", NULL);
 }
 
+static char *bookmarks_dir(void)
+{
+	return g_build_filename(g_get_user_state_dir(), "blktop", "bookmarks", NULL);
+}
+
 static char *bookmarks_path(const char *identity)
 {
-	return g_build_filename(g_get_user_state_dir(), "blktop", "bookmarks", identity, NULL);
+	g_autofree char *dir = bookmarks_dir();
+	return g_build_filename(dir, identity, NULL);
 }
 
 static bool fail(GError **error, int code, const char *path, const char *why)
@@ -139,10 +145,15 @@ static void load_history(struct prefs *p)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
 
-/* Creates the directory early, since after isolation (app/isolate.h) only existing ones can be written. */
-static void make_place(struct prefs *p, const char *path, const char *instead, const char *what)
+static char *dir_of(const char *path)
 {
-	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
+	g_autofree char *real = resolve(path);
+	return g_path_get_dirname(real);
+}
+
+/* Creates the directory early, since after isolation (app/isolate.h) only existing ones can be written. */
+static void make_place(struct prefs *p, const char *dir, const char *instead, const char *what)
+{
 	g_autoptr(GError) error = NULL;
 
 	if (disk_make_home_dir(dir, instead, &error))
@@ -153,10 +164,11 @@ static void make_place(struct prefs *p, const char *path, const char *instead, c
 
 static void make_places(struct prefs *p, const struct options *o)
 {
-	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_path("any");
+	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_dir();
+	g_autofree char *rc_dir = dir_of(rc), *history_dir = dir_of(history);
 
-	make_place(p, rc, RC_INSTEAD, "settings are not stored");
-	make_place(p, history, HISTORY_INSTEAD, "typed lines are not stored");
+	make_place(p, rc_dir, RC_INSTEAD, "settings are not stored");
+	make_place(p, history_dir, HISTORY_INSTEAD, "typed lines are not stored");
 	make_place(p, bookmarks, HISTORY_INSTEAD, "bookmarks are not stored");
 }
 
@@ -255,14 +267,13 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 
 void config_add_places(const struct options *o, GPtrArray *places)
 {
-	char *paths[] = { rc_path(o), history_path(), bookmarks_path("any") };
+	g_autofree char *rc = rc_path(o), *history = history_path();
 
-	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
-		g_autofree char *real = resolve(paths[i]), *dir = g_path_get_dirname(real);
-		if (!is_none(o))
-			g_ptr_array_add(places, g_steal_pointer(&dir));
-		g_free(paths[i]);
-	}
+	if (is_none(o))
+		return;
+	g_ptr_array_add(places, dir_of(rc));
+	g_ptr_array_add(places, dir_of(history));
+	g_ptr_array_add(places, bookmarks_dir());
 }
 
 void config_save_history(const struct options *o, const struct prefs *p)
@@ -315,8 +326,6 @@ bool config_write_bookmarks(const struct options *o, const char *identity, const
 
 void config_add_bookmarks(const struct options *o, GPtrArray *places)
 {
-	g_autofree char *path = bookmarks_path("any");
-
 	if (!is_none(o))
-		g_ptr_array_add(places, g_path_get_dirname(path));
+		g_ptr_array_add(places, bookmarks_dir());
 }

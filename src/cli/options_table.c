@@ -222,7 +222,7 @@ const struct option_row option_rows[] = {
 	     "(1min.lttng.$by.$values.$datacenter.$host)"),
 	WORD("metrics", 0, "LIST", GROUP_SEND, metrics, "'call.latency by call; cpu.irq by cpu'",
 	     "metrics that are sent: METRIC by FIELD,FIELD; separated by ';' (--list-metrics)"),
-	WORD("most-values", 0, "N", GROUP_SEND, most_values, "of each metric told apart (1000)",
+	WORD("most-values", 0, "N", GROUP_SEND, most_values, "of each metric kept apart (1000)",
 	     "values of its fields that each metric distinguishes; further ones are summed as (other) (1000)"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-bindings", 0, GROUP_HIDDEN, COMMAND_PRINT_BINDINGS, "",

@@ -79,7 +79,7 @@ static const struct column range_columns[] = {
 	  .get = get_to_ns },
 	/* live */
 	{ .id = "corrected", .title = "CORRECTED", .kind = VALUE_COUNT,
-	  .help = "1: the range is said anew, since events came too late", .get = get_corrected },
+	  .help = "1: the range is printed again, since events came too late", .get = get_corrected },
 };
 
 static bool prints_blocks(const struct options *o)

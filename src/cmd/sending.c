@@ -24,7 +24,7 @@ struct sending {
 	struct server *server;		/* NULL: without --listen */
 	GBytes *written;		/* what the file has */
 	struct graphite *graphite;	/* NULL: without --graphite, or finished */
-	bool said_dropped;
+	bool reported_dropped;
 	bool failed;			/* the file could not be written, which was printed */
 	int64_t from_ns, to_ns;
 };
@@ -115,9 +115,9 @@ static void report_graphite(struct sending *s)
 	g_autofree char *message = carbon_take_message(c);
 	if (message)
 		log_error("--graphite: %s; trying again", message);
-	if (!s->said_dropped && carbon_dropped(c)) {
+	if (!s->reported_dropped && carbon_dropped(c)) {
 		log_error("--graphite: the oldest values are dropped: more than %d bytes wait", LIMIT_GRAPHITE_BYTES);
-		s->said_dropped = true;
+		s->reported_dropped = true;
 	}
 }
 

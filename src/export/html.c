@@ -9,28 +9,8 @@
 
 void html_append(GString *out, const char *s)
 {
-	g_autofree char *visible = text_visible(s);
-	for (const char *p = visible; *p; p++) {
-		switch (*p) {
-		case '&':
-			g_string_append(out, "&amp;");
-			break;
-		case '<':
-			g_string_append(out, "&lt;");
-			break;
-		case '>':
-			g_string_append(out, "&gt;");
-			break;
-		case '"':
-			g_string_append(out, "&quot;");
-			break;
-		case '\'':
-			g_string_append(out, "&#39;");
-			break;
-		default:
-			g_string_append_c(out, *p);
-		}
-	}
+	g_autofree char *visible = text_visible(s), *escaped = g_markup_escape_text(visible, -1);
+	g_string_append(out, escaped);
 }
 
 char *html_text(const char *s)

@@ -8,7 +8,6 @@
 #include "export/markdown.h"
 #include "export/report_head.h"
 #include "export/report_tables.h"
-#include "views/bookmarks.h"
 #include "views/waterfall.h"
 
 #include <string.h>
@@ -27,44 +26,37 @@ static void put_property(void *data, const char *what, const char *markdown)
 	markdown_row_end(p->out);
 }
 
+static const struct report_markup markup = { markdown_code, markdown_text, "**", "**" };
+
 static void put_head(struct page *p, const struct rows *traces)
 {
-	const struct report_markup markup = { markdown_code, markdown_text, "**", "**" };
 	g_autofree char *label = markdown_code(p->options->label);
 	g_string_append_printf(p->out, "# Slow requests in %s\n\n", label);
 	markdown_head(p->out, "|");
 	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p);
 }
 
-/* The bookmarks of the range, with their notes. */
-static void put_bookmarks(struct page *p)
+static void put_bookmark(void *data, const char *clock, const char *view, const char *where, const char *note)
 {
-	const struct report_options *o = p->options;
-	bool headed = false;
-
-	for (guint i = 0; o->bookmarks && i < o->bookmarks->len; i++) {
-		const struct bookmark *b = o->bookmarks->pdata[i];
-		char clock[TIMEFMT_LEN];
-		g_autofree char *where = bookmark_where(b), *note = markdown_text(b->note ? b->note : "");
-		g_autofree char *code = *where ? markdown_code(where) : g_strdup("");
-
-		if (b->at_ns + b->step_ns <= o->from_ns || b->at_ns >= o->to_ns)
-			continue;
-		g_string_append_printf(p->out, "%s- **%s** %s%s%s%s%s\n", headed ? "" : "\n## Bookmarks\n\n",
-				       timefmt_clock_ms(clock, b->at_ns), b->view->title, *code ? " " : "", code,
-				       *note ? ": " : "", note);
-		headed = true;
-	}
+	g_string_append_printf(data, "- **%s** %s%s%s%s%s\n", clock, view, *where ? " " : "", where, *note ? ": " : "",
+			       note);
 }
 
-static void put_summary(struct page *p, const struct view *v, const struct rows *traces)
+static void put_bookmarks(struct page *p)
+{
+	g_autoptr(GString) list = g_string_new(NULL);
+	if (report_bookmarks(p->options, &markup, put_bookmark, list))
+		g_string_append_printf(p->out, "\n## Bookmarks\n\n%s", list->str);
+}
+
+static void put_summary(struct page *p, const struct rows *traces)
 {
 	static const char *const columns[] = {
 		"trace_id", "service", "name", "begin_ns", "duration_ns", "x_usual_ratio", "errors",
 		"state", "why", NULL
 	};
 	g_string_append(p->out, "\n## The worst\n\n");
-	markdown_rows(p->out, v, traces, columns, p->options->worst, "requests");
+	markdown_rows(p->out, view_find("traces"), traces, columns, p->options->worst, "requests");
 }
 
 /* --- one request --- */
@@ -131,21 +123,13 @@ char *report_markdown(const struct timeline *tl, const struct report_options *op
 		      unsigned *ret_n)
 {
 	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
-	const struct view *v = view_find("traces");
-	struct view_query q = VIEW_QUERY_INIT;
-	bool sorted = options->sort >= 0;
+	struct rows *traces = report_traces(tl, options);
 
-	q.from_ns = options->from_ns;
-	q.to_ns = options->to_ns;
-	struct rows *traces = v->build(tl, &q);
-	rows_filter(traces, v, options->filter);
-	rows_sort(traces, v, sorted ? options->sort : view_column(v, "duration_ns"),
-		  sorted ? options->descending : true);
 	*ret_n = MIN(traces->rows->len, options->worst);
 	put_head(&p, traces);
 	put_bookmarks(&p);
 	if (*ret_n) {
-		put_summary(&p, v, traces);
+		put_summary(&p, traces);
 		put_requests(&p, traces);
 	}
 	rows_free(traces);

@@ -3,6 +3,7 @@
 #include "export/report_head.h"
 
 #include "base/timefmt.h"
+#include "views/bookmarks.h"
 #include "views/overview.h"
 
 #include <string.h>
@@ -116,4 +117,38 @@ void report_head(const struct timeline *tl, const struct report_options *options
 		visit(data, "Read by", reader);
 	}
 	visit(data, "Made by", "blktop " BLKTOP_VERSION);
+}
+
+guint report_bookmarks(const struct report_options *o, const struct report_markup *markup, report_bookmark visit,
+		       void *data)
+{
+	guint n = 0;
+
+	for (guint i = 0; o->bookmarks && i < o->bookmarks->len; i++) {
+		const struct bookmark *b = o->bookmarks->pdata[i];
+		char clock[TIMEFMT_LEN];
+		g_autofree char *where = bookmark_where(b), *note = markup->text(b->note ? b->note : "");
+		g_autofree char *code = *where ? markup->code(where) : g_strdup("");
+
+		if (b->at_ns + b->step_ns <= o->from_ns || b->at_ns >= o->to_ns)
+			continue;
+		visit(data, timefmt_clock_ms(clock, b->at_ns), b->view->title, code, note);
+		n++;
+	}
+	return n;
+}
+
+struct rows *report_traces(const struct timeline *tl, const struct report_options *options)
+{
+	const struct view *v = view_find("traces");
+	struct view_query q = VIEW_QUERY_INIT;
+	bool sorted = options->sort >= 0;
+
+	q.from_ns = options->from_ns;
+	q.to_ns = options->to_ns;
+	struct rows *rows = v->build(tl, &q);
+	rows_filter(rows, v, options->filter);
+	rows_sort(rows, v, sorted ? options->sort : view_column(v, "duration_ns"),
+		  sorted ? options->descending : true);
+	return rows;
 }

@@ -30,4 +30,13 @@ typedef void (*report_property)(void *data, const char *what, const char *value)
 void report_head(const struct timeline *tl, const struct report_options *options, const struct report_markup *markup,
 		 const struct completeness *completeness, guint n, report_property visit, void *data);
 
+/* Rows of the view traces of the range: those of the filter, sorted. Free with rows_free(). */
+struct rows *report_traces(const struct timeline *tl, const struct report_options *options);
+
+/* Gets each bookmark of the range. `where` and `note` are in the language of the page, "" where there is none. */
+typedef void (*report_bookmark)(void *data, const char *clock, const char *view, const char *where, const char *note);
+/* Returns the number of bookmarks. */
+guint report_bookmarks(const struct report_options *options, const struct report_markup *markup, report_bookmark visit,
+		       void *data);
+
 #endif

@@ -87,12 +87,26 @@ static void put_property(void *data, const char *what, const char *html)
 	g_string_append_printf(data, "<tr><th>%s</th><td>%s</td></tr>\n", what, html);
 }
 
+static const struct report_markup markup = { html_code, html_text, "<strong>", "</strong>" };
+
 static void put_head(struct page *p, const struct rows *traces)
 {
-	const struct report_markup markup = { html_code, html_text, "<strong>", "</strong>" };
 	g_string_append(p->out, "<table class=\"facts\"><tbody>\n");
 	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p->out);
 	g_string_append(p->out, "</tbody></table>\n");
+}
+
+static void put_bookmark(void *data, const char *clock, const char *view, const char *where, const char *note)
+{
+	g_string_append_printf(data, "<li><strong>%s</strong> %s%s%s%s%s</li>\n", clock, view, *where ? " " : "", where,
+			       *note ? ": " : "", note);
+}
+
+static void put_bookmarks(struct page *p)
+{
+	g_autoptr(GString) list = g_string_new(NULL);
+	if (report_bookmarks(p->options, &markup, put_bookmark, list))
+		g_string_append_printf(p->out, "<h2>Bookmarks</h2>\n<ul>\n%s</ul>\n", list->str);
 }
 
 /* ---- tables of the range ---- */
@@ -137,14 +151,14 @@ static void put_machine(struct page *p)
 
 /* ---- requests ---- */
 
-static void put_summary(struct page *p, const struct view *v, const struct rows *traces)
+static void put_summary(struct page *p, const struct rows *traces)
 {
 	static const char *const columns[] = {
 		"trace_id", "service", "name", "begin_ns", "duration_ns", "x_usual_ratio", "errors", "state", "why",
 		NULL
 	};
 	g_string_append(p->out, "<h2>The worst requests</h2>\n");
-	html_rows(p->out, v, traces, columns, MAX(p->options->worst, ROWS), "requests");
+	html_rows(p->out, view_find("traces"), traces, columns, MAX(p->options->worst, ROWS), "requests");
 }
 
 static void put_request_properties(struct page *p, const struct waterfall *w)
@@ -192,12 +206,12 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
-static void put_requests(struct page *p, const struct view *v, const struct rows *traces, bool seen[PART_N])
+static void put_requests(struct page *p, const struct rows *traces, bool seen[PART_N])
 {
 	guint n = MIN(traces->rows->len, p->options->worst);
 	if (!n)
 		return;
-	put_summary(p, v, traces);
+	put_summary(p, traces);
 	for (guint i = 0; i < n; i++)
 		put_request(p, i + 1, ((const struct row *)traces->rows->pdata[i])->drill.trace_id, seen);
 }
@@ -258,24 +272,18 @@ static void put_questions(struct page *p)
 char *report_html(const struct timeline *tl, const struct report_options *options)
 {
 	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
-	const struct view *v = view_find("traces");
-	struct view_query q = VIEW_QUERY_INIT;
-	bool sorted = options->sort >= 0, seen[PART_N] = { false };
+	bool seen[PART_N] = { false };
+	struct rows *traces = report_traces(tl, options);
 
-	q.from_ns = options->from_ns;
-	q.to_ns = options->to_ns;
-	struct rows *traces = v->build(tl, &q);
-	rows_filter(traces, v, options->filter);
-	rows_sort(traces, v, sorted ? options->sort : view_column(v, "duration_ns"),
-		  sorted ? options->descending : true);
 	put_begin(&p);
 	put_head(&p, traces);
+	put_bookmarks(&p);
 	g_string_append(p.out, "<h2>Overview</h2>\n");
 	svg_seconds(p.out, tl, options, traces);
 	put_causes(&p);
 	svg_heatmap(p.out, tl, options);
 	svg_flame(p.out, tl, options, seen);
-	put_requests(&p, v, traces, seen);
+	put_requests(&p, traces, seen);
 	g_string_append(p.out, "<h2>Colours of states</h2>\n");
 	svg_legend(p.out, seen);
 	put_machine(&p);

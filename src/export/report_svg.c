@@ -237,11 +237,10 @@ void svg_heatmap(GString *out, const struct timeline *tl, const struct report_op
 
 /* ---- flame ---- */
 
-static void put_frame(GString *out, const struct flame_row *r, const struct flame_row *all, int64_t begin,
-		      bool seen[PART_N])
+static void put_frame(GString *out, const struct flame_row *r, const struct flame_row *all, bool seen[PART_N])
 {
 	char took[TIMEFMT_LEN];
-	double unit = (double)CELLS / (double)all->total_ns, x = (double)begin * unit;
+	double unit = (double)CELLS / (double)all->total_ns, x = (double)r->begin_ns * unit;
 	g_string_append_printf(out, "<div class=\"span\" data-ns=\"%" G_GINT64_FORMAT "\"><span class=\"name\" "
 			       "style=\"padding-left:%uem\">", r->total_ns, MIN((unsigned)r->row.depth, 12));
 	html_append(out, r->name);
@@ -265,7 +264,6 @@ static void put_frame(GString *out, const struct flame_row *r, const struct flam
 void svg_flame(GString *out, const struct timeline *tl, const struct report_options *o, bool seen[PART_N])
 {
 	struct view_query q = VIEW_QUERY_INIT;
-	g_autofree int64_t *next = g_new0(int64_t, LIMIT_FLAME_DEPTH + 3);	/* by depth: where a sibling begins */
 	q.from_ns = o->from_ns;
 	q.to_ns = o->to_ns;
 	struct rows *rows = view_find("flame")->build(tl, &q);
@@ -274,12 +272,9 @@ void svg_flame(GString *out, const struct timeline *tl, const struct report_opti
 		g_string_append(out, "<h2>Where the time went</h2>\n<div class=\"waterfall\">\n");
 	for (guint i = 0; i < rows->rows->len && n < FRAMES; i++) {
 		const struct flame_row *r = rows->rows->pdata[i], *all = rows->rows->pdata[0];
-		int64_t begin = next[r->row.depth];
-		next[r->row.depth] = begin + r->total_ns;
-		next[r->row.depth + 1] = begin;
 		if (r->total_ns < all->total_ns / 100)
 			continue;
-		put_frame(out, r, all, begin, seen);
+		put_frame(out, r, all, seen);
 		n++;
 	}
 	if (rows->rows->len)
@@ -290,28 +285,21 @@ void svg_flame(GString *out, const struct timeline *tl, const struct report_opti
 
 /* ---- waterfall ---- */
 
-static int part_of_letter(char letter)
-{
-	for (int p = 0; p < PART_N; p++)
-		if (part_info[p].letter == letter)
-			return p;
-	return -1;
-}
-
 /* Cells of one state are one rectangle. */
 static void put_states(GString *out, const char *cells, bool seen[PART_N])
 {
 	for (unsigned i = 0, end; i < CELLS; i = end) {
-		int part = part_of_letter(cells[i]);
+		enum part part = part_of_letter(cells[i]);
 		for (end = i + 1; end < CELLS && cells[end] == cells[i]; end++)
 			;
 		if (cells[i] == ' ')
 			continue;
-		if (part >= 0)
+		if (part < PART_N)
 			seen[part] = true;
-		const char *id = part >= 0 ? part_info[part].id : "child";
+		const char *id = part < PART_N ? part_info[part].id : "child";
+		const char *help = part < PART_N ? part_info[part].help : "in a child span";
 		g_string_append_printf(out, "<rect class=\"p-%s\" x=\"%u\" width=\"%u\" height=\"1\"><title>%s</title>"
-				       "</rect>", id, i, end - i, part >= 0 ? part_info[part].help : "in a child span");
+				       "</rect>", id, i, end - i, help);
 	}
 }
 

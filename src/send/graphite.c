@@ -41,11 +41,6 @@ static void sum_free(void *data)
 
 /* ---- names ---- */
 
-static bool has_figures(const struct metric *m)
-{
-	return m->has_values;
-}
-
 /* Letters after '$'. */
 static size_t variable_length(const char *at)
 {
@@ -55,21 +50,21 @@ static size_t variable_length(const char *at)
 	return n;
 }
 
-static int field_of(const char *word, size_t n)
-{
-	if (n == strlen("procname") && !strncmp(word, "procname", n))
-		return METRIC_BY_process;
-	if (n == strlen("hostname") && !strncmp(word, "hostname", n))
-		return METRIC_BY_host;
-	for (int f = 0; f < METRIC_FIELD_N; f++)
-		if (n == strlen(metric_field_words[f]) && !strncmp(word, metric_field_words[f], n))
-			return f;
-	return -1;
-}
-
 static bool is_word(const char *at, size_t n, const char *word)
 {
 	return n == strlen(word) && !strncmp(at, word, n);
+}
+
+static int field_of(const char *word, size_t n)
+{
+	if (is_word(word, n, "procname"))
+		return METRIC_BY_process;
+	if (is_word(word, n, "hostname"))
+		return METRIC_BY_host;
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		if (is_word(word, n, metric_field_words[f]))
+			return f;
+	return -1;
 }
 
 bool graphite_check_name(const char *name, GError **error)
@@ -175,7 +170,7 @@ static char *name_of(const struct graphite *g, const struct value *by)
 			g_string_append_c(s, '\n');	/* figure */
 		at += n + 1;
 	}
-	if (has_figures(g->now->m->query.metric) && !strchr(s->str, '\n'))
+	if (g->now->m->query.metric->has_values && !strchr(s->str, '\n'))
 		g_string_append(s, ".\n");
 	return g_string_free(s, false);
 }
@@ -203,7 +198,7 @@ static void append_figures(GString *lines, unsigned *n, const char *name, const 
 	char word[32];
 	g_snprintf(word, sizeof word, "total%s", unit);
 	append_line(lines, n, name, word, s->sum, ns);
-	if (!has_figures(m) || !hist_count(&s->values))
+	if (!m->has_values || !hist_count(&s->values))
 		return;
 	append_line(lines, n, name, "count", (int64_t)hist_count(&s->values), ns);
 	for (size_t i = 0; i < G_N_ELEMENTS(quantiles); i++) {

@@ -13,7 +13,7 @@ struct send_metric {
 /* Parses "call.latency by call; loss.events by host": METRIC [by FIELD[,FIELD]], separated by ';'. NULL: the default.
  * Returns struct send_metric *; free with g_ptr_array_unref(). NULL: *error names the wrong one. */
 GPtrArray *send_metrics_parse(const char *list, GError **error);
-/* Are single values told apart by their size? Of the parts of a time only the sum is of interest. */
+/* Are single values sent by their size? Of the parts of a time only the sum is of interest. */
 bool send_metric_has_distribution(const struct send_metric *m);
 /* The first of the timeline's first `end` seconds that begins at `since_ns` or later, and was not sent in part; `end`:
  * there is none. */

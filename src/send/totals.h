@@ -13,7 +13,7 @@
 
 struct totals;
 
-/* `metrics`: struct send_metric *, borrowed. Of each metric `most` values of its fields are told apart; further ones
+/* `metrics`: struct send_metric *, borrowed. Of each metric `most` values of its fields are kept apart; further ones
  * are summed as (other), and counted. */
 struct totals *totals_new(const GPtrArray *metrics, unsigned most, bool live);
 void totals_free(struct totals *t);		/* NULL is fine */

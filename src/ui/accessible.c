@@ -4,9 +4,10 @@
 
 #include "ui/frame.h"
 #include "ui/screen_timeline.h"
+#include "ui/view_info.h"
 
 #include "base/text.h"
-#include "views/overview.h"
+#include "views/waterfall.h"
 
 #define CELL_COLS 40		/* of one figure */
 #define LEAST_ROWS 3		/* rows that are listed, whatever the selected row has to say */
@@ -81,17 +82,14 @@ static void say_labelled(struct page *to, const char *label, const char *text)
 
 static void say_sentences(struct page *to, struct place *p, const struct focus *f)
 {
-	const struct overview *o = p->view->kind == VIEW_OVERVIEW ? overview_of(p->rows) : NULL;
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
-	struct focus causes = o ? place_pane(p, PANE_CAUSES) : *f;
-	const struct row *cause = o ? table_selected(causes.table, causes.rows) : NULL;
-	g_autofree char *why = cause ? overview_why(o, cause) : NULL;
+	g_autofree char *why = view_info_why(p, f->rows);
 	const struct row *row = table_selected(f->table, f->rows);
 	g_autofree char *instant = w && row && p->mark_ns != TIME_UNKNOWN ?
 		waterfall_instant(p->rows, (const struct waterfall_row *)row, p->mark_ns) : NULL;
 	g_autofree char *cell = p->view->kind == VIEW_TIMELINE ? screen_timeline_text(to->app, p) : NULL;
 
-	say_labelled(to, "Why", why ? why : o ? o->machine_why : w ? w->why : f->rows->explanation);
+	say_labelled(to, "Why", why);
 	say_labelled(to, "About", f->rows->about);
 	say_labelled(to, "At the time cursor", instant);
 	if (cell)

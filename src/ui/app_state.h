@@ -61,7 +61,7 @@ struct app {
 	bool coach;			/* the line of hints is shown */
 	bool lanes_awaited;		/* by the waterfall: they are being decoded */
 	int64_t drawn_ns;		/* .nav.cursor_ns when the screen was drawn last; TIME_UNKNOWN: never */
-	bool moved_alone;		/* since then the program went to another second, and has not said why */
+	bool moved_alone;		/* since then the program went to another second, and has not printed why */
 	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
 	bool quit;
 	unsigned waited;		/* seconds that playing has waited for a preview */

@@ -162,15 +162,12 @@ static unsigned column_of(const struct picture *d, int64_t ns)
 /* Siblings lie side by side, from the left edge of their parent on. */
 static void draw_frames(const struct picture *d)
 {
-	g_autofree int64_t *next = g_new0(int64_t, LIMIT_FLAME_DEPTH + 2);	/* by depth: where a sibling begins */
 	unsigned at = 0, at_end = 0;
 
 	for (guint i = d->root; i < frame_at(d->p, d->root)->end; i++) {
 		const struct flame_row *r = frame_at(d->p, i);
-		int64_t begin = i == d->root ? 0 : next[r->row.depth];
+		int64_t begin = r->begin_ns - frame_at(d->p, d->root)->begin_ns;
 
-		next[r->row.depth] = begin + r->total_ns;
-		next[r->row.depth + 1] = begin;
 		if (i == d->selected) {
 			at = column_of(d, begin);
 			at_end = column_of(d, begin + r->total_ns);

@@ -425,7 +425,7 @@ const char *term_copy_doubt(void)
 	return NULL;
 }
 
-static void tell_terminal(const char *sequence)
+static void write_sequence(const char *sequence)
 {
 	fflush(stdout);
 	if (write(STDOUT_FILENO, sequence, strlen(sequence)) < 0)
@@ -437,7 +437,7 @@ void term_copy(const char *text)
 	g_autofree char *b64 = g_base64_encode((const guchar *)text, strlen(text));
 	g_autofree char *seq = g_strdup_printf("\033]52;c;%s\a", b64);
 
-	tell_terminal(seq);
+	write_sequence(seq);
 }
 
 int term_fd(void)
@@ -455,10 +455,10 @@ bool term_set_mouse(bool on)
 	mmask_t drag = BUTTON1_RELEASED | REPORT_MOUSE_POSITION;
 
 	if (term.mouse)
-		tell_terminal(DRAG_OFF);
+		write_sequence(DRAG_OFF);
 	term.mouse = on && key_mouse && (mousemask(wanted | drag, &had) & wanted);
 	if (term.mouse)
-		tell_terminal(DRAG_ON);
+		write_sequence(DRAG_ON);
 	if (term.mouse)
 		mouseinterval(0);	/* report presses at once; mouse.c detects double clicks */
 	else

@@ -190,11 +190,8 @@ unsigned theme_attrs(const struct style *s, unsigned extra)
 
 enum role theme_letter_role(char letter)
 {
-	for (int i = 0; i < PART_N; i++) {
-		if (part_info[i].letter == letter)
-			return (enum role)(ROLE_PART + i);
-	}
-	return ROLE_AXIS;
+	enum part part = part_of_letter(letter);
+	return part < PART_N ? (enum role)(ROLE_PART + part) : ROLE_AXIS;
 }
 
 const char *theme_role_id(enum role role)

@@ -43,7 +43,7 @@ enum scheme {
 enum theme_background { BACKGROUND_UNKNOWN, BACKGROUND_DARK, BACKGROUND_LIGHT };
 
 /* Which scheme: `colors` as the terminal has them; `wanted` < 0 never, > 0 always,
- * 0 as NO_COLOR and the terminal say; `answered` is what the terminal said, `background` is $COLORFGBG or NULL. */
+ * 0 as NO_COLOR and the terminal say; `answered` is what the terminal answered, `background` is $COLORFGBG or NULL. */
 enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
 			 enum theme_background answered, const char *background);
 enum theme theme_of_scheme(enum scheme scheme);		/* never THEME_AUTO */

@@ -202,24 +202,27 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 }
 
 /* The cause that the screen shows, or that of the selected row; NULL: there is none. g_free. */
-static char *why_text(struct place *p, const struct focus *f)
+char *view_info_why(struct place *p, const struct rows *rows)
 {
-	const struct row *row = table_selected(f->table, f->rows);
-	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
-	int column = view_column(f->view, "verdict");
-	struct value v = row && column >= 0 ? f->view->columns[column].get(row, f->rows) : value_none();
-
-	if (p->view->kind == VIEW_OVERVIEW)
+	switch (p->view->kind) {
+	case VIEW_OVERVIEW:
 		return screen_overview_why(p);
-	if (w)
-		return g_strdup(w->why);
-	return g_strdup(f->rows->explanation ? f->rows->explanation : v.kind == VALUE_TEXT ? v.s : NULL);
+	case VIEW_WATERFALL:
+		return g_strdup(waterfall_of(p->rows)->why);
+	default:
+		return g_strdup(rows->explanation);
+	}
 }
 
 static void add_why(GPtrArray *lines, struct place *p, const struct focus *f, unsigned cols)
 {
-	g_autofree char *why = why_text(p, f), *visible = NULL;
+	g_autofree char *why = view_info_why(p, f->rows), *visible = NULL;
+	const struct row *row = table_selected(f->table, f->rows);
+	int column = view_column(f->view, "verdict");
+	struct value verdict = row && column >= 0 ? f->view->columns[column].get(row, f->rows) : value_none();
 
+	if (!why && verdict.kind == VALUE_TEXT)
+		why = g_strdup(verdict.s);
 	if (!why || !*why)
 		return;
 	visible = text_visible(why);

@@ -7,4 +7,8 @@
 
 void view_info_open(struct app *app, struct place *p, enum command_id command);
 
+/* Why what the view shows is slow: of the selected requests, of the trace, or what explains `rows`. NULL: not known.
+ * Free with g_free(). */
+char *view_info_why(struct place *p, const struct rows *rows);
+
 #endif

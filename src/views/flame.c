@@ -294,6 +294,17 @@ static int compare(const void *va, const void *vb)
 	return compare_siblings(a, b);
 }
 
+static void place_siblings(GPtrArray *rows)
+{
+	g_autofree int64_t *next = g_new0(int64_t, LIMIT_FLAME_DEPTH + 2);	/* by depth */
+	for (guint i = 0; i < rows->len; i++) {
+		struct flame_row *r = rows->pdata[i];
+		r->begin_ns = next[r->row.depth];
+		next[r->row.depth] += r->total_ns;
+		next[r->row.depth + 1] = r->begin_ns;
+	}
+}
+
 /* Frames without time are left out. */
 static void finish(struct builder *b)
 {
@@ -311,6 +322,7 @@ static void finish(struct builder *b)
 	}
 	rows_keep(b->rows, keep);
 	g_ptr_array_sort(rows, compare);
+	place_siblings(rows);
 	for (guint i = rows->len; i-- > 0;) {
 		struct flame_row *r = rows->pdata[i];
 		r->end = MAX(r->end, i + 1);

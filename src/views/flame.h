@@ -5,7 +5,8 @@
  * Of requests: operation, phases, another thread that was waited for, system call, part. The time is that of their
  * critical paths (path.h), so a frame's children never exceed it and all sums to the durations of the requests. Of
  * threads: host if there are several, process, thread, then system calls and the parts outside of them; the time is
- * that of the threads' lives.
+ * that of the threads' lives. Narrowed to a trace, an operation or a service it is of requests whatever the query's
+ * `by` is.
  *
  * Rows are struct flame_row in the order of the tree: a frame, then its children, those with the most time first.
  */
@@ -25,6 +26,7 @@ struct flame_row {
 	enum flame_kind kind;
 	const char *name;		/* raw text of the trace */
 	struct flame_row *parent;	/* NULL: the frame of all */
+	int64_t begin_ns;		/* in the picture: a first child begins as its parent */
 	int64_t total_ns, self_ns;	/* total: self and the totals of all children */
 	int64_t part[PART_N];		/* of the total, as far as the part is known */
 	guint end;			/* index of the first row behind its subtree, in rows as built */

@@ -46,6 +46,9 @@ quit
 XDG_STATE_HOME=$work/state "$blktop" report --utc "$demo" >"$work/page.md" 2>"$work/err"
 grep -A3 '^## Bookmarks' "$work/page.md" | grep -q 'Overview.*the slow'
 result $? "a report has it"
+XDG_STATE_HOME=$work/state "$blktop" report --html "$work/page.html" --utc "$demo" 2>>"$work/err"
+grep -A3 '<h2>Bookmarks</h2>' "$work/page.html" | grep -q '<li>.*Overview.*the slow \*one\*</li>'
+result $? "an HTML report has it"
 XDG_STATE_HOME=$work/none "$blktop" report --utc "$demo" >"$work/page2.md" 2>>"$work/err"
 ! grep -q '^## Bookmarks' "$work/page2.md"
 result $? "without bookmarks it has no such section"

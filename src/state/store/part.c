@@ -6,6 +6,14 @@
 
 const struct part_info part_info[PART_N] = { PART_LIST(PART_INFO) };
 
+enum part part_of_letter(char letter)
+{
+	int p = 0;
+	while (p < PART_N && part_info[p].letter != letter)
+		p++;
+	return (enum part)p;
+}
+
 #define BIT(name) (1u << PART_##name)
 
 const struct part_group_info part_groups[PART_GROUP_N] = {

@@ -87,6 +87,8 @@ struct part_group_info {
 	unsigned parts;		/* bits: 1 << enum part; each part is in one group */
 };
 extern const struct part_group_info part_groups[PART_GROUP_N];
+/* The part of a letter of a waterfall's bar; PART_N: no part has it. */
+enum part part_of_letter(char letter);
 enum part_group part_group_of(enum part p);
 /* How many parts of the group of p come before p in enum part. */
 unsigned part_shade(enum part p);
