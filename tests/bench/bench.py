@@ -29,9 +29,10 @@ import statistics
 import struct
 import subprocess
 import sys
-import tarfile
 import termios
 import time
+
+import busy_trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "instructions")
@@ -97,28 +98,6 @@ def skipped(what, why):
 
 
 # ---- traces ----
-
-def find_trace(build):
-    """The trace's directory, or None and why not."""
-    source = os.environ.get("BLKTOP_BENCH_TRACE", "../shared/traces/kernel-busy-part.tar.xz")
-    if not os.path.exists(source):
-        return None, f"no trace: {source} does not exist (set BLKTOP_BENCH_TRACE)"
-    if os.path.isdir(source):
-        return source, ""
-    return unpacked(build, source, "source"), ""
-
-
-def unpacked(build, source, name):
-    """The directory where what is packed there was unpacked once."""
-    target = os.path.join(build, "bench-trace", name)
-    if not os.path.exists(os.path.join(target, "unpacked")):
-        print(f"unpacking {source}", flush=True)
-        with tarfile.open(source) as tar:
-            tar.extractall(target)
-        with open(os.path.join(target, "unpacked"), "w", encoding="ascii"):
-            pass
-    return target
-
 
 def amplified(tools, trace, size):
     """A trace of that many bytes, or None where the disk has no room for it."""
@@ -606,11 +585,11 @@ def long_trace(tools, trace, size):
 
 
 def all_rows(tools, sizes, runs):
-    trace, why = find_trace(tools.build)
+    trace, why = busy_trace.find(tools.build)
     views(tools)
     formats(tools, runs)
     print("Short threads", flush=True)
-    short = unpacked(tools.build, MANY_THREADS, "many-threads")
+    short = busy_trace.unpacked(tools.build, MANY_THREADS, "many-threads")
     whole_process(tools, "8,600 short threads", short, runs, SHORT_THREADS_BAR)
     if why:
         skipped("all that needs a busy trace", why)

@@ -13,6 +13,7 @@ and the others are measured all the same.
 Exit status 1: a bar is missed; 0 with "skipped" where there is no LTTng.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -25,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import busy_trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LAB = os.path.join(HERE, "..", "live", "lab")
@@ -149,12 +152,12 @@ class Viewer:
 
 
 class Stored:
-    """A relay of our own that gives out a directory of traces, once and from its beginning."""
+    """A relay of our own that gives out a directory of traces, once and from its beginning, at a pace or at once."""
 
-    def __init__(self, traces, work):
+    def __init__(self, traces, work, pace=0):
         self.port_file = os.path.join(work, "port")
         # pylint: disable=consider-using-with
-        self.process = subprocess.Popen([sys.executable, RELAY, traces, self.port_file, "ends"])
+        self.process = subprocess.Popen([sys.executable, RELAY, traces, self.port_file, "ends", str(pace)])
 
     def __enter__(self):
         until = time.monotonic() + LIMIT
@@ -193,9 +196,9 @@ class Screen:
         run([*self.tmux, "kill-server"], capture_output=True)
 
 
-def cpu_now(pid):
-    """CPU seconds of a process that runs."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+def cpu_now(pid, threads=""):
+    """CPU seconds of a process that runs; threads="/task/N": of a thread of it."""
+    with open(f"/proc/{pid}{threads}/stat", encoding="ascii") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -250,14 +253,45 @@ def show_share(what, cpu, events, seconds, bar):
          f"(at most {bar})" if bar else "", not bar or share <= bar)
 
 
+class Shares:
+    """The CPU time of a screen, and of its first thread, which draws it, from now on."""
+
+    def __init__(self, pid):
+        self.pid, self.drawing = pid, f"/task/{pid}"
+        self.all, self.drawn = cpu_now(pid), cpu_now(pid, self.drawing)
+
+    def show(self, events, seconds, bar):
+        show_share("blktop, the screen", cpu_now(self.pid) - self.all, events, seconds, bar)
+        show_share("  of it the thread that draws", cpu_now(self.pid, self.drawing) - self.drawn, events, seconds, 0)
+
+
 def follow_screen(tools, lab, rate, seconds):
     command = [tools.blktop, "--config", "none", "--no-spool", "-r", lab.url]
     with Screen(lab.home, command) as screen:
         wait_for_screen(screen, "LIVE", LIMIT)
-        before = cpu_now(screen.process)
+        shares = Shares(screen.process)
         events = lab.generate(rate, seconds)
         wait_until_calm(screen.process)
-        show_share("blktop, the screen", cpu_now(screen.process) - before, events, seconds, 0)
+        shares.show(events, seconds, 0)
+
+
+def busy(tools):
+    """A recording of a busy kernel, at the rate, from a relay of our own."""
+    print(f"A busy kernel at {tools.rate} events/s", flush=True)
+    trace, why = busy_trace.find(tools.build)
+    if not trace or not shutil.which("tmux"):
+        print(f"  skipped: {why or 'tmux is not installed'}")
+        return
+    counted = json.loads(run([tools.blktop, "-b", "--view", "events", "--format", "json", trace], capture_output=True).stdout)
+    events = sum(row["count"] for row in counted["rows"])
+    recorded = (counted["range"]["to_ns"] - counted["range"]["from_ns"]) / 1e9
+    seconds = events / tools.rate
+    with tempfile.TemporaryDirectory(dir=tools.build) as work, Stored(trace, work, recorded / seconds) as relay:
+        command = [tools.blktop, "--config", "none", "--no-spool", "--from-beginning", "-r", relay.url]
+        with Screen(work, command) as screen:
+            shares = Shares(screen.process)
+            wait_for_screen(screen, "AT THE END", LIMIT)
+            shares.show(events, seconds, FOLLOW_BAR)
 
 
 def follow(tools):
@@ -376,7 +410,7 @@ def dense(tools):
                  f"(at most {memory + DENSE_SPARE} MiB)", peak <= memory + DENSE_SPARE)
 
 
-PARTS = {"drain": drain, "follow": follow, "lag": lag, "idle": idle, "soak": soak, "dense": dense}
+PARTS = {"drain": drain, "follow": follow, "busy": busy, "lag": lag, "idle": idle, "soak": soak, "dense": dense}
 
 
 def main():

@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 
 CLOSE, SILENCE, DRIP, ENDLESS = "close", "silence", "drip", "endless"
 POINTS = {1: "connect", 2: "list", 3: "attach", 4: "index", 5: "packet", 6: "metadata", 7: "streams",
@@ -59,13 +60,14 @@ class Recording:
 
 class Relay:
     stays = False                       # the session does not end
+    pace = 0                            # seconds of the recording that come in a second; 0: all are there
 
     def __init__(self, recording, lie=None, minor=13, packets=10 ** 9, sessions=1):
         self.recording, self.lie, self.minor = recording, lie or (lambda point, n, reply: reply), minor
         self.most, self.sessions = packets, sessions
         # bytes, as they are sent: of sessions (host, session), of streams (path, channel or None: the file's)
         self.host, self.session, self.path, self.channel = HOST.encode(), SESSION.encode(), b"ust/uid/0/64-bit", None
-        self.viewers = 0
+        self.viewers, self.started = 0, 0
         self.counts, self.lock = {}, threading.Lock()
         self.over, self.open = False, set()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -202,8 +204,16 @@ class Relay:
             if self.stays:
                 return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 2, 0)
             return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 3, 0)
+        if self.pace and s.packets[s.next][4] > self.reached(state):
+            return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 2, 0)
         s.next += 1
         return struct.pack(">7QII", *s.packets[s.next - 1], 1, 0)
+
+    def reached(self, state):
+        """The instant of the recording (its cycles are ns) whose packets have come."""
+        self.started = self.started or time.monotonic()
+        first = min(s.packets[0][3] for s in state["streams"] if s.packets)
+        return first + (time.monotonic() - self.started) * self.pace * 1e9
 
     def on_packet(self, state, data):
         i, offset, n = struct.unpack(">QQI", data)
@@ -219,10 +229,11 @@ class Relay:
 
 
 def main():
-    """hostile_relay.py TRACE_DIR PORT_FILE [ends]: an honest relay whose session stays (or ends when all
-    was given out), until SIGTERM. SIGUSR1 cuts all connections and refuses others, SIGUSR2 takes them again."""
+    """hostile_relay.py TRACE_DIR PORT_FILE [ends [PACE]]: an honest relay whose session stays (or ends when all
+    was given out; PACE seconds of it in a second), until SIGTERM. SIGUSR1 cuts all connections and refuses others, SIGUSR2 takes them again."""
     relay = Relay(Recording(sys.argv[1]))
     relay.stays = len(sys.argv) < 4
+    relay.pace = float(sys.argv[4]) if len(sys.argv) > 4 else 0
     signals = {signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
     temporary = pathlib.Path(sys.argv[2] + ".new")
     temporary.write_text(str(relay.port), "utf-8")
