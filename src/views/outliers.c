@@ -142,12 +142,8 @@ static uint32_t ran_meanwhile(const struct timeline *tl, const struct outlier *o
 
 static bool was_lost(const struct timeline *tl, const struct outlier *o)
 {
-	for (size_t i = 0; o->call && i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
-		if (s->end_ns > o->call->begin_ns && s->begin_ns <= o->call->begin_ns + o->call->duration_ns &&
-		    s->completeness.touched)
-			return true;
-	}
+	if (o->call && view_had_losses(tl, o->call->begin_ns, o->call->begin_ns + o->call->duration_ns))
+		return true;
 	return o->second && o->second->completeness.touched;
 }
 

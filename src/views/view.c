@@ -134,6 +134,18 @@ unsigned view_host_missing(const struct timeline *tl, uint32_t host)
 	return view_missing(tl) | (several ? found(tl, host) : 0);
 }
 
+bool view_had_losses(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = timeline_n_seconds(tl); i-- > 0;) {
+		const struct second *s = timeline_second(tl, i);
+		if (s->end_ns <= from_ns)
+			return false;
+		if (s->begin_ns <= to_ns && s->completeness.touched)
+			return true;
+	}
+	return false;
+}
+
 static unsigned *missing_by_host(const struct timeline *tl)
 {
 	uint32_t n = timeline_n_hosts(tl);

@@ -233,6 +233,8 @@ char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t con
 unsigned view_missing(const struct timeline *tl);	/* enum missing_events: missing from all hosts */
 /* Events missing from one host or from all. */
 unsigned view_host_missing(const struct timeline *tl, uint32_t host);
+/* Were events lost, on any host, in one of the seconds of the range? */
+bool view_had_losses(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* Events missing from this host. If there are several hosts, an event counts as missing if the host never
  * reported one; it may also never have happened. */
 unsigned rows_missing(const struct rows *rows, uint32_t host);

@@ -338,11 +338,23 @@ static bool is_lock(const struct why_cause *c)
 	return c->part == PART_FUTEX && c->wait && c->wait->lock;
 }
 
+/* Did a user thread end a wait for a file? It had a lock of the file, as only the kernel's threads write. */
+static bool is_file_lock(const struct history *h, const struct why_cause *c, unsigned missing)
+{
+	if (c->part != PART_WRITEBACK || !c->wait || c->waker == ID_NONE)
+		return false;
+	if (missing & (MISSING_INTERRUPTS | MISSING_TASKS))
+		return false;
+	const struct thread_info *waker = timeline_thread(h->tl, c->waker);
+	return waker && !waker->kernel && !*timeline_string(h->tl, c->wait->waker_irq);
+}
+
 /* "waited 5ms for a CPU": sums both runnable parts, unless one is less than 1/8. */
 static void add_did(GString *text, const struct history *h, const struct span *s, const struct why_cause *c)
 {
 	char buf[TIMEFMT_LEN];
-	const char *missing = missing_for(view_host_missing(h->tl, s->host), c->part);
+	unsigned events = view_host_missing(h->tl, s->host);
+	const char *missing = missing_for(events, c->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	const char *before = part_info[c->part].before, *after = part_info[c->part].after;
 	const char *call = c->part == PART_OTHER && c->wait ? timeline_string(h->tl, c->wait->call) : "";
@@ -351,6 +363,8 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		after = " for a CPU";
 	else if (is_lock(c))
 		after = " for a lock";
+	else if (is_file_lock(h, c, events))
+		after = " for a lock of the file";
 	if (missing && c->part == PART_USER)	/* without system call events it may have been in the kernel */
 		g_string_append_printf(text, "ran %s", ns);
 	else if (*call)
@@ -361,6 +375,8 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		g_string_append_printf(text, ": %s", missing);
 	else if (missing)
 		g_string_append_printf(text, " (%s)", missing);
+	else if (c->part == PART_UNKNOWN && view_had_losses(h->tl, s->begin_ns, s->end_ns))
+		g_string_append(text, " (events were lost in these seconds)");
 }
 
 #define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */

@@ -181,11 +181,11 @@ static const struct story stories[] = {
 	  "waited 500ns for writeback: fd 3, woken by t9/9; t9/9 ran for 480ns of it (500ns of "
 	  "900ns); and computed 380ns (+380ns)" },
 	/* Its own request is outstanding, but another user thread ends the wait: it had a lock. */
-	{ "lock of a file", BEGIN SWITCH("120", "1", "0", "0", "20") ISSUE("160", "0", "7") SYNC
+	{ "lock of a file", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") ISSUE("160", "0", "7") SYNC
 	  WAKE("700", "1", "7", "0") SYNCED("720", "730") DEVICE("800", "1") COMPLETE("805", "1")
 	  DEVICE_DONE("810", "1") END("0"),
 	  "100-200 t7/7 cpu user\n.200-700 t20/20 cpu\n700-720 t7/7 wakeup\n720-1000 t7/7 cpu user\n",
-	  "waited 500ns for writeback: fd 3, woken by t20/20; t20/20 ran for 500ns of it (500ns of "
+	  "waited 500ns for a lock of the file: fd 3, woken by t20/20; t20/20 ran for 500ns of it (500ns of "
 	  "900ns); and computed 380ns (+380ns)" },
 	{ "behind a neighbour", BEGIN SWITCH("200", "0", "7", "0", "20") SWITCH("700", "0", "20", "1", "7") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 preempted behind t20/20\n700-1000 t7/7 cpu user\n",

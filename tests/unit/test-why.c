@@ -420,6 +420,24 @@ static void test_open_below(void)
 		   "send: t 84.0ms, cause unknown");
 }
 
+/* Losses of the seconds of the request may hide the cause; those of other seconds do not. */
+static void test_unknown_with_losses(void)
+{
+	for (unsigned lost = 0; lost < 3; lost++) {
+		struct fake *f = fake_new();
+		for (unsigned n = 0; n < 3; n++)
+			fake_second(f, n)->completeness.touched = n == lost;
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "n", .service = "s",
+			.thread = fake_thread(f, 0, 1, 1, "t"), .begin = 100 * FAKE_MS, .end = 1500 * FAKE_MS });
+		fake_part(s, PART_UNKNOWN, 1400 * FAKE_MS);
+		g_autoptr(blk_timeline) tl = fake_done(f);
+		assert_why(tl, 1, lost == 2 ? "1.40s, cause unknown (1.40s of 1.40s)" :
+			   "1.40s, cause unknown (events were lost in these seconds) (1.40s of 1.40s)",
+			   lost == 2 ? "unknown: 1.40s, cause unknown" :
+			   "unknown: 1.40s, cause unknown (events were lost in these seconds)");
+	}
+}
+
 /* Of two kinds of waits for a CPU neither is the largest part; together they are. */
 static void test_runnable(void)
 {
@@ -760,6 +778,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
 	g_test_add_func("/why/open-below", test_open_below);
+	g_test_add_func("/why/unknown-with-losses", test_unknown_with_losses);
 	g_test_add_func("/why/runnable", test_runnable);
 	g_test_add_func("/why/longest-of-children", test_longest_of_children);
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
