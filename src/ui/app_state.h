@@ -80,7 +80,6 @@ struct app {
 	} drag;
 	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
 	bool tree;			/* rows with parents are shown as a tree */
-	enum { HIDE_NONE, HIDE_KERNEL, HIDE_IDLE, HIDE_N } hidden;	/* kernel threads; these and idle threads */
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */
 	void (*picked)(struct app *app, size_t line);
 	struct export_picker *exporting;	/* state of export_picker.c, or NULL; owned */

@@ -655,6 +655,9 @@ void frame_draw(struct app *app, struct place *p)
 		draw_coach(app, c->rows - 2);
 	if (app->prefs->accessible)
 		return;
-	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
-		 has_coach(app));
+	unsigned bar = app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app);
+
+	if (bar == CTX_TABLE && p->view == &view_log)
+		bar |= CTX_LOG_BAR;
+	bar_draw(c, c->rows - 1, bar, has_coach(app));
 }
