@@ -85,6 +85,7 @@ struct app {
 	struct export_picker *exporting;	/* state of export_picker.c, or NULL; owned */
 	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
 	GPtrArray *bookmarks;		/* struct bookmark *, of the open list, or NULL; owned */
+	GArray *bookmarked;		/* int64_t: instants of all bookmarks, ascending; NULL: not read; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
 	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */
 };

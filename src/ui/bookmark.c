@@ -69,6 +69,28 @@ static struct metric_place *metric_of(const struct bookmark *b)
 	return m;
 }
 
+static void remember_instants(struct app *app, const GPtrArray *all)
+{
+	if (app->bookmarked)
+		g_array_unref(app->bookmarked);
+	app->bookmarked = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	for (guint i = 0; all && i < all->len; i++) {
+		const struct bookmark *b = all->pdata[i];
+
+		g_array_append_val(app->bookmarked, b->at_ns);
+	}
+}
+
+const GArray *bookmark_instants(struct app *app)
+{
+	if (!app->bookmarked) {
+		g_autoptr(GPtrArray) all = app->backend && app->backend->read_bookmarks ? read_all(app, NULL) : NULL;
+
+		remember_instants(app, all);
+	}
+	return app->bookmarked;
+}
+
 /* Where the user is. *ret_all: the whole narrowing can be stored. */
 static struct bookmark *bookmark_here(const struct app *app, const struct place *p, bool *ret_all)
 {
@@ -125,8 +147,10 @@ static bool store(struct app *app, const GPtrArray *all, GError **error)
 {
 	g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX), *message = NULL;
 
-	if (app->backend->write_bookmarks(app->backend->data, text, &message))
+	if (app->backend->write_bookmarks(app->backend->data, text, &message)) {
+		remember_instants(app, all);
 		return true;
+	}
 	fail(app, "", message, error);		/* beside the prompt there is room for the reason only */
 	return false;
 }
@@ -246,6 +270,7 @@ static void open_list(struct app *app)
 		app_error(app, "%s", error->message);
 		return;
 	}
+	remember_instants(app, app->bookmarks);
 	if (!app->bookmarks->len) {
 		app_message(app, "no bookmarks in this trace: m sets one");
 		return;

@@ -2,6 +2,7 @@
 /* Bookmarks: as text, whatever that text is, and set and gone to on the screen. */
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/strip.h"
 #include "views/bookmarks.h"
 
 #include "base/timefmt.h"
@@ -307,6 +308,42 @@ static void test_metric(void)
 	fixture_stop(&f);
 }
 
+/* The rows of the screen that have "m" in the column of that instant. */
+static unsigned marks_at(struct fixture *f, int64_t at_ns)
+{
+	unsigned x = STRIP_X + strip_column(f->app, at_ns), n = 0;
+
+	for (unsigned y = 0; y < f->app->canvas->rows; y++)
+		n += !strcmp(canvas_cell(f->app->canvas, y, x)->ch, "m");
+	return n;
+}
+
+/* A second with a bookmark has a mark in the strip, in every view and in the next run. */
+static void test_strip(void)
+{
+	struct fixture f;
+	int64_t at;
+
+	g_clear_pointer(&store.text, g_free);
+	start(&f);
+	fixture_press(&f, "2");
+	at = f.app->nav.cursor_ns;
+	unsigned before = marks_at(&f, at);
+	fixture_press(&f, "mhere\rb-1s\r");
+	g_assert_cmpuint(marks_at(&f, at), ==, before + 1);
+	fixture_stop(&f);
+	start(&f);
+	unsigned graph = marks_at(&f, at);
+	fixture_press(&f, "bend\r2");
+	g_assert_cmpuint(marks_at(&f, at), ==, before + 1);
+	fixture_press(&f, "'\rm\025-\r");
+	g_assert_true(fixture_has(&f, "bookmark removed: 0 left"));
+	g_assert_cmpuint(marks_at(&f, at), ==, before);
+	fixture_press(&f, "1");
+	g_assert_cmpuint(marks_at(&f, at), ==, graph - 1);
+	fixture_stop(&f);
+}
+
 static void test_refused(void)
 {
 	struct fixture f;
@@ -345,6 +382,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/bookmarks/screen", test_screen);
 	g_test_add_func("/bookmarks/waterfall", test_waterfall);
 	g_test_add_func("/bookmarks/metric", test_metric);
+	g_test_add_func("/bookmarks/strip", test_strip);
 	g_test_add_func("/bookmarks/refused", test_refused);
 	return g_test_run();
 }
