@@ -90,6 +90,7 @@ void app_free(struct app *app)
 	export_picker_free(app);
 	g_free(app->save_over);
 	g_clear_pointer(&app->bookmarks, g_ptr_array_unref);
+	g_clear_pointer(&app->bookmarked, g_array_unref);
 	g_free(app->picture);
 	canvas_free(app->canvas);
 	messages_free(app->messages);

@@ -80,12 +80,12 @@ struct app {
 	} drag;
 	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
 	bool tree;			/* rows with parents are shown as a tree */
-	enum { HIDE_NONE, HIDE_KERNEL, HIDE_IDLE, HIDE_N } hidden;	/* kernel threads; these and idle threads */
 	/* Called with the line that is picked from an open list; NULL: nothing happens. */
 	void (*picked)(struct app *app, size_t line);
 	struct export_picker *exporting;	/* state of export_picker.c, or NULL; owned */
 	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
 	GPtrArray *bookmarks;		/* struct bookmark *, of the open list, or NULL; owned */
+	GArray *bookmarked;		/* int64_t: instants of all bookmarks, ascending; NULL: not read; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
 	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */
 };

@@ -36,6 +36,61 @@ static GPtrArray *read_all(struct app *app, GError **error)
 	return NULL;
 }
 
+/* Of a view of a metric. false: not all can be stored: a second side, two values of one field, a very long value. */
+static bool put_metric(struct bookmark *b, const struct metric_place *m)
+{
+	bool all = !m->other.metric && !m->query.metric->event;
+
+	b->metric = m->query.metric->event ? NULL : m->query.metric;
+	b->split = b->metric && m->query.n_by ? (int)m->query.by[0] : -1;
+	b->low_ns = m->low_ns >= 0 ? m->low_ns : TIME_UNKNOWN;
+	for (guint i = 0; b->metric && i < m->conditions->len; i++) {
+		const struct metric_condition *c = &g_array_index(m->conditions, struct metric_condition, i);
+
+		if (b->value[c->field] || strlen(c->text) > LIMIT_TYPED_BYTES) {
+			all = false;
+			continue;
+		}
+		b->value[c->field] = g_strdup(c->text);
+	}
+	return all;
+}
+
+static struct metric_place *metric_of(const struct bookmark *b)
+{
+	enum metric_field split = b->split >= 0 ? (enum metric_field)b->split : 0;
+	struct metric_place *m = metric_place_by(b->metric, &split, b->split >= 0);
+
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		if (b->value[f])
+			metric_place_where(m, f, metric_field_kind(f) == VALUE_TEXT ? value_text(b->value[f]) :
+					   value_int(VALUE_ID, g_ascii_strtoll(b->value[f], NULL, 10)));
+	m->low_ns = MAX(b->low_ns, -1);
+	return m;
+}
+
+static void remember_instants(struct app *app, const GPtrArray *all)
+{
+	if (app->bookmarked)
+		g_array_unref(app->bookmarked);
+	app->bookmarked = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	for (guint i = 0; all && i < all->len; i++) {
+		const struct bookmark *b = all->pdata[i];
+
+		g_array_append_val(app->bookmarked, b->at_ns);
+	}
+}
+
+const GArray *bookmark_instants(struct app *app)
+{
+	if (!app->bookmarked) {
+		g_autoptr(GPtrArray) all = app->backend && app->backend->read_bookmarks ? read_all(app, NULL) : NULL;
+
+		remember_instants(app, all);
+	}
+	return app->bookmarked;
+}
+
 /* Where the user is. *ret_all: the whole narrowing can be stored. */
 static struct bookmark *bookmark_here(const struct app *app, const struct place *p, bool *ret_all)
 {
@@ -50,7 +105,10 @@ static struct bookmark *bookmark_here(const struct app *app, const struct place 
 	b->by = p->narrow.by;
 	b->filter = g_strdup(p->filter);
 	b->host = timeline_n_hosts(app->tl) > 1 ? g_strdup(p->host) : NULL;
-	*ret_all = bookmark_narrow(b, &p->narrow) && !p->among && !p->view->of_metric;
+	b->frame = p->zoom_key;
+	*ret_all = bookmark_narrow(b, &p->narrow) && !p->among;
+	if (p->metric)
+		*ret_all = put_metric(b, p->metric) && *ret_all;
 	return b;
 }
 
@@ -89,8 +147,10 @@ static bool store(struct app *app, const GPtrArray *all, GError **error)
 {
 	g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX), *message = NULL;
 
-	if (app->backend->write_bookmarks(app->backend->data, text, &message))
+	if (app->backend->write_bookmarks(app->backend->data, text, &message)) {
+		remember_instants(app, all);
 		return true;
+	}
 	fail(app, "", message, error);		/* beside the prompt there is room for the reason only */
 	return false;
 }
@@ -158,7 +218,9 @@ static void go(struct app *app, const struct bookmark *b)
 {
 	g_autoptr(GError) error = NULL;
 	struct nav *nav = &app->nav;
-	struct place *p = place_new(b->view, &b->narrow, "");
+	struct metric_place *metric = b->metric ? metric_of(b) : NULL;
+	g_autofree char *title = metric ? metric_place_title(metric) : g_strdup("");
+	struct place *p = place_new(b->view, &b->narrow, title);
 	char clock[TIMEFMT_LEN];
 
 	p->lateral = true;
@@ -172,7 +234,13 @@ static void go(struct app *app, const struct bookmark *b)
 	nav->a_ns = b->a_ns;
 	nav->b_ns = b->b_ns;
 	app_open(app, p);
-	p = nav_top(nav);
+	p = nav_top(nav);	/* which can be an equal place that was left before */
+	p->zoom_key = b->frame;
+	if (metric) {
+		metric_place_free(p->metric);
+		p->metric = metric;
+		place_stale(p);
+	}
 	if (b->host) {
 		g_free(p->host);
 		p->host = g_strdup(b->host);
@@ -202,6 +270,7 @@ static void open_list(struct app *app)
 		app_error(app, "%s", error->message);
 		return;
 	}
+	remember_instants(app, app->bookmarks);
 	if (!app->bookmarks->len) {
 		app_message(app, "no bookmarks in this trace: m sets one");
 		return;

@@ -305,6 +305,27 @@ static bool is_lossy(const struct completeness *t)
 	return t->lost_events || t->lost_packets || t->touched;
 }
 
+/* Does the range reach into the second that is not over yet? */
+static bool is_open(const struct timeline *tl, int64_t to)
+{
+	size_t n = timeline_n_seconds(tl);
+	const struct second *last = n ? timeline_second(tl, n - 1) : NULL;
+
+	return last && !last->version && last->begin_ns < to;
+}
+
+/* Calls and block requests whose begin or end is not in what was read. Of what is final nothing more can come: then it
+ * says what they miss, if there is room; F7 does always. */
+static unsigned completeness_unresolved(struct app *app, unsigned y, unsigned x, uint64_t n, int64_t to)
+{
+	if (app->cover.kind != COVER_READ || is_open(app->main, to))
+		return frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", n);
+	if (app->canvas->cols < 80)
+		return x;
+	return frame_add(app, y, x, ROLE_DIM, ", %" G_GUINT64_FORMAT " begin%s or end%s not recorded", n,
+			 n == 1 ? "" : "s", n == 1 ? "" : "s");
+}
+
 static unsigned completeness_losses(struct app *app, unsigned y, const struct completeness *t)
 {
 	const struct missing *m = timeline_missing(app->main);
@@ -331,7 +352,7 @@ static unsigned completeness_losses(struct app *app, unsigned y, const struct co
 	if (incomplete)
 		x = completeness_missing(app, y, x, m);
 	if (t->provisional)
-		x = frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", t->provisional);
+		x = completeness_unresolved(app, y, x, t->provisional, to);
 	if (t->late)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
@@ -357,15 +378,6 @@ static unsigned completeness_all(struct app *app, unsigned y, unsigned x, const 
 	if (!lost && !o)
 		return x;
 	return frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s", lost ? lost : "0");
-}
-
-/* Does the range reach into the second that is not over yet? */
-static bool is_open(const struct timeline *tl, int64_t to)
-{
-	size_t n = timeline_n_seconds(tl);
-	const struct second *last = n ? timeline_second(tl, n - 1) : NULL;
-
-	return last && !last->version && last->begin_ns < to;
 }
 
 /* Says when the figures are provisional, or of a part of the range. */
@@ -655,6 +667,9 @@ void frame_draw(struct app *app, struct place *p)
 		draw_coach(app, c->rows - 2);
 	if (app->prefs->accessible)
 		return;
-	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
-		 has_coach(app));
+	unsigned bar = app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app);
+
+	if (bar == CTX_TABLE && p->view == &view_log)
+		bar |= CTX_LOG_BAR;
+	bar_draw(c, c->rows - 1, bar, has_coach(app));
 }

@@ -229,6 +229,21 @@ static void view_picked(struct app *app, size_t line)
 		screen_log_open(app, app_place(app), CMD_VIEW_LOG);
 }
 
+/* The line of the list with the view that is shown, or with the view that this was opened from. */
+static size_t line_of_shown(const struct app *app, size_t log_line)
+{
+	for (guint i = app->nav.stack->len; i-- > 0;) {
+		const struct place *p = app->nav.stack->pdata[i];
+
+		if (p->view == &view_log)
+			return log_line;
+		for (unsigned n = 0; nth_view(n); n++)
+			if (nth_view(n) == p->view)
+				return n;
+	}
+	return 0;
+}
+
 static void do_view_list(struct app *app, struct place *p, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -246,6 +261,7 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
 	popup_find(&app->popup);
+	app->popup.cursor = line_of_shown(app, lines->len - 1);
 }
 
 /* --- by Enter --- */

@@ -211,8 +211,10 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
 	{ CTX_VIEWS, 'v', CMD_VIEW_TIMELINE, CTX_WATERFALL, 11, NULL },
 	{ CTX_VIEWS, 'V', CMD_VIEW_FLAME, NO_BAR, NULL },
-	{ CTX_PAINTED | CTX_TABLE, '[', CMD_PAN_LEFT, CTX_PAINTED, 10, NULL },
-	{ CTX_PAINTED | CTX_TABLE, ']', CMD_PAN_RIGHT, CTX_PAINTED, 10, NULL },
+	{ CTX_PAINTED, '[', CMD_PAN_LEFT, CTX_PAINTED, 10, NULL },
+	{ CTX_PAINTED, ']', CMD_PAN_RIGHT, CTX_PAINTED, 10, NULL },
+	{ CTX_TABLE, '[', CMD_PAN_LEFT, CTX_LOG_BAR, 2, "scroll" },
+	{ CTX_TABLE, ']', CMD_PAN_RIGHT, CTX_LOG_BAR, 2, "scroll" },
 	{ CTX_PAINTED, 'z', CMD_ZOOM_IN, CTX_PAINTED, 6, NULL },
 	{ CTX_PAINTED, 'Z', CMD_ZOOM_OUT, CTX_PAINTED, 6, NULL },
 	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_LISTS | CTX_WATERFALL, 2, NULL },
@@ -433,7 +435,13 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, bool di
 	e->n_joined = 0;
 }
 
-unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_entry *ret,
+/* The bars in which keys of these contexts may be. */
+static unsigned bars_of(unsigned contexts)
+{
+	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0);
+}
+
+unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry *ret,
 		  unsigned max)
 {
 	size_t n_all;
@@ -646,7 +654,7 @@ static void put_all(GArray *to, enum command_id command, const GArray *keys)
 		if (b.command != command)
 			continue;
 		b.contexts &= ~covered;
-		b.bar &= b.contexts;
+		b.bar &= bars_of(b.contexts);
 		covered |= b.contexts;
 		if (b.contexts)
 			put(to, &b, keys);
@@ -677,7 +685,7 @@ bool keymap_set(enum command_id command, const char *text, GError **error)
 			continue;
 		if (holds(keys, b.key) && !stays)
 			b.contexts &= ~contexts;
-		b.bar &= b.contexts;
+		b.bar &= bars_of(b.contexts);
 		if (b.contexts)
 			g_array_append_val(fresh, b);
 	}

@@ -34,6 +34,7 @@ enum context {
 	CTX_ROWS = CTX_LISTS | CTX_PAINTED,
 	CTX_VIEWS = CTX_ROWS | CTX_HEATMAP | CTX_FLAME,
 	CTX_MOVING = CTX_VIEWS | CTX_POPUP | CTX_CHOOSER,
+	CTX_LOG_BAR = 1024,	/* only in .bar: the log, whose keys and key bar are otherwise those of CTX_TABLE */
 };
 #define CTX_N 9
 
@@ -104,7 +105,7 @@ char *keys_of(unsigned contexts, enum command_id command);
 /* Lines of help for a context (char *, freed by the array). Entries begin with two blanks, headings do not. */
 GPtrArray *keys_help(enum context context);
 
-/* The key bar: at most `cols` columns; each entry is a key and its label. */
+/* The key bar of one context (or CTX_TABLE | CTX_LOG_BAR): at most `cols` columns; each entry is a key and its label. */
 struct bar_entry {
 	char key[16];
 	int code;		/* the key; of joined ones the first */
@@ -113,7 +114,7 @@ struct bar_entry {
 	bool spaced;		/* ':' between them */
 	bool divided;		/* a '|' before it */
 };
-unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_entry *ret,
+unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry *ret,
 		  unsigned max);
 
 #endif

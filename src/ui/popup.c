@@ -253,7 +253,7 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 	return at;
 }
 
-void bar_draw(struct canvas *c, unsigned y, enum context context, bool coach)
+void bar_draw(struct canvas *c, unsigned y, unsigned context, bool coach)
 {
 	struct bar_entry entries[40];
 	unsigned n = keys_bar(context, coach, c->cols, entries, G_N_ELEMENTS(entries)), x = 0;

@@ -40,7 +40,7 @@ enum popup_result { POPUP_STAYS, POPUP_LEFT, POPUP_PICKED };
 enum popup_result popup_command(struct popup *p, enum command_id command);
 /* Draws on all rows but the last. Returns the row of the cursor. */
 unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g);
-/* The key bar of a context in row y. */
-void bar_draw(struct canvas *c, unsigned y, enum context context, bool coach);
+/* The key bar of keys_bar() in row y. */
+void bar_draw(struct canvas *c, unsigned y, unsigned context, bool coach);
 
 #endif

@@ -28,6 +28,9 @@ struct prompt_history;
 
 #define PREFS_LEAST_MEMORY (16u << 20)
 
+/* Threads that tables leave out: kernel threads; these and idle threads. */
+enum hide { HIDE_NONE, HIDE_KERNEL, HIDE_IDLE, HIDE_N };
+
 struct prefs {
 	enum theme theme;
 	struct style own[ROLE_N];	/* of the roles with has_own */
@@ -40,6 +43,7 @@ struct prefs {
 	bool utc;
 	bool ascii;
 	bool vi_keys;
+	enum hide hide;
 	size_t memory;		/* bytes; 0: the program's default */
 	GHashTable *views;	/* id -> struct prefs_view; owned */
 	struct prompt_history *prompt_history;	/* lines typed in prompts (ui/prompt_history.h); owned */

@@ -213,6 +213,24 @@ static char *write_vi_keys(const struct prefs *p)
 	return g_strdup(p->vi_keys ? "yes" : "no");
 }
 
+static const char *const hide_words[HIDE_N] = { "none", "kernel", "idle" };
+
+static bool read_hide(struct prefs *p, const char *text)
+{
+	for (int i = 0; i < HIDE_N; i++) {
+		if (!strcmp(hide_words[i], text)) {
+			p->hide = (enum hide)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *write_hide(const struct prefs *p)
+{
+	return g_strdup(hide_words[p->hide]);
+}
+
 static bool read_memory(struct prefs *p, const char *text)
 {
 	size_t bytes;
@@ -281,6 +299,8 @@ static const struct setting {
 	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
 	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; ? and F1 are help",
 	  read_vi_keys, write_vi_keys },
+	{ "hide", "none, kernel or idle",
+	  "threads that tables leave out (key K): kernel threads; idle: these and idle threads", read_hide, write_hide },
 	{ "memory", "a size such as 512M, at least 16M, or 0",
 	  "memory for the trace; 0: the default", read_memory, write_memory },
 	{ "view", "a view's id, or auto", "the first view; auto: depends on whether the trace has requests",

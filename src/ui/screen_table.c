@@ -47,8 +47,8 @@ static char *summary(struct app *app, struct place *p)
 		g_string_append_printf(s, " %s", over_all ? "over all" : by[p->narrow.by]);
 	if (p->rows->tree)
 		g_string_append(s, ", a tree");
-	if (app->hidden && p->view->has_named && p->view->has_named("kernel_thread"))
-		g_string_append_printf(s, ", no kernel %sthreads (K)", app->hidden == HIDE_IDLE ? "or idle " : "");
+	if (app->prefs->hide && p->view->has_named && p->view->has_named("kernel_thread"))
+		g_string_append_printf(s, ", no kernel %sthreads (K)", app->prefs->hide == HIDE_IDLE ? "or idle " : "");
 	if (p->table[PANE_MAIN].only_tagged)
 		g_string_append(s, ", only tagged ones (T)");
 	if (sorted >= 0)

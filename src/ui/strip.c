@@ -2,6 +2,7 @@
 /* The strip: see strip.h. */
 #include "ui/strip.h"
 
+#include "ui/bookmark.h"
 #include "ui/progressive.h"
 
 #include "base/text.h"
@@ -227,12 +228,34 @@ static void draw_cells(struct app *app, const struct strip_data *s, unsigned y)
 	}
 }
 
-/* Draws losses, the range A-B, and (with `all`) what was folded or corrected. Returns whether there were any; with `y`
- * 0 nothing is drawn. */
+/* Draws "m" at seconds with a bookmark. Returns whether there were any; with `y` 0 nothing is drawn. */
+static bool draw_bookmarks(struct app *app, const struct strip_data *s, unsigned y)
+{
+	const GArray *instants = bookmark_instants(app);
+	unsigned cells = strip_n_columns(app);
+	bool any = false;
+	size_t i = 0;
+
+	for (guint k = 0; k < instants->len; k++) {
+		int64_t at = g_array_index(instants, int64_t, k);
+
+		while (i < s->n && s->points[i].end_ns <= at)
+			i++;
+		if (i >= s->n || s->points[i].begin_ns > at)
+			continue;
+		any = true;
+		if (y)
+			canvas_put(app->canvas, y, STRIP_X + strip_cell(s, i, cells), 1, ROLE_KEY, "m");
+	}
+	return any;
+}
+
+/* Draws bookmarks, losses, the range A-B, and (with `all`) what was folded or corrected. Returns whether there were
+ * any; with `y` 0 nothing is drawn. */
 static bool draw_marks(struct app *app, const struct strip_data *s, unsigned y, bool all)
 {
 	unsigned cells = strip_n_columns(app);
-	bool any = false;
+	bool any = draw_bookmarks(app, s, y);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct extent_point *p = &s->points[i];

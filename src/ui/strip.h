@@ -25,7 +25,7 @@ unsigned strip_n_columns(const struct app *app);
  * one after it. */
 unsigned strip_column(struct app *app, int64_t at_ns);
 
-/* The whole trace in one row: the graph's figure (else bytes or events), losses, gaps, the range A-B. */
+/* The whole trace in one row: the graph's figure (else bytes or events), losses, gaps, the range A-B, bookmarks. */
 void strip_draw_whole(struct app *app, unsigned y);
 /* The same in a box of at least two rows: a scale, the graph, marks if there are any, and an axis of clock times with
  * the shown range in brackets. `usual` and `here`: figures of all time and of the range, below 0: unknown. */

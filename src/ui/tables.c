@@ -47,7 +47,7 @@ static void hide_threads(const struct app *app, const struct view *v, struct row
 		const struct row *row = g_ptr_array_index(rows->rows, i);
 
 		keep[i] = !has_named(v, rows, row, "kernel_thread") &&
-			  !(app->hidden == HIDE_IDLE && has_named(v, rows, row, "idle"));
+			  !(app->prefs->hide == HIDE_IDLE && has_named(v, rows, row, "idle"));
 	}
 	rows_keep(rows, keep);
 }
@@ -69,7 +69,7 @@ void tables_prepare(struct app *app, struct place *p, enum pane pane)
 		table_choose(f.table, f.view, mine->columns);
 		table_choose_sort(f.table, f.view, mine->sort);
 	}
-	if (app->hidden)
+	if (app->prefs->hide)
 		hide_threads(app, f.view, f.rows);
 	if (is_tree(app, p, f.view)) {
 		column = table_sort_column(f.table, f.view, &descending);
@@ -228,8 +228,8 @@ static void hide(struct app *app, struct place *p)
 		app_message(app, "%s has no kernel threads to hide: 4 K does in Processes", p->view->title);
 		return;
 	}
-	app->hidden = (app->hidden + 1) % HIDE_N;
-	app_message(app, "%s", said[app->hidden]);
+	app->prefs->hide = (app->prefs->hide + 1) % HIDE_N;
+	app_message(app, "%s", said[app->prefs->hide]);
 	place_stale(p);
 }
 

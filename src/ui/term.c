@@ -538,6 +538,31 @@ static int begin_answer(void)
 	return UI_KEY_NONE;
 }
 
+/* After two Esc: rxvt sends Alt with an arrow as Esc and the arrow. Else the first is a key, and the rest is read later. */
+static int read_alt(void)
+{
+	wint_t w[2];
+	int status = get_wch(&w[0]);
+
+	if (status == OK && escape_begins(w[0])) {
+		timeout(ESCAPE_MS);
+		status = get_wch(&w[1]);
+		nodelay(stdscr, TRUE);
+		if (status == OK && (w[1] == 'C' || w[1] == 'D'))
+			return w[1] == 'C' ? UI_KEY_ARIGHT : UI_KEY_ALEFT;
+		if (status == OK)
+			unget_wch((wchar_t)w[1]);
+		else if (status == KEY_CODE_YES)
+			ungetch((int)w[1]);
+		unget_wch((wchar_t)w[0]);
+	} else if (status == OK)
+		unget_wch((wchar_t)w[0]);
+	else if (status == KEY_CODE_YES)
+		ungetch((int)w[0]);
+	ungetch(UI_KEY_ESC);
+	return UI_KEY_ESC;
+}
+
 /* After Esc: the key of a sequence that curses does not know, or Esc itself. UI_KEY_NONE: an answer begins. */
 static int read_escape(void)
 {
@@ -547,6 +572,10 @@ static int read_escape(void)
 
 	if (status == OK && background_begins(&term.background, 0, w))
 		return begin_answer();
+	if (status == KEY_CODE_YES && (w == KEY_LEFT || w == KEY_RIGHT))
+		return w == KEY_RIGHT ? UI_KEY_ARIGHT : UI_KEY_ALEFT;
+	if (status == OK && w == UI_KEY_ESC)
+		return read_alt();
 	if (status != OK || !escape_begins(w)) {
 		if (status == OK)
 			unget_wch((wchar_t)w);

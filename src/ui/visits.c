@@ -20,6 +20,7 @@ struct visit {
 	struct selection selection[PANE_N];
 	double zoom, pan;
 	int64_t mark_ns, axis_ns, cell_ns, axis_nav_ns;
+	uint64_t zoom_key;
 };
 
 static void visit_free(struct visit *v)
@@ -64,6 +65,7 @@ static struct visit *visit_now(const struct app *app)
 	}
 	v->zoom = p->zoom;
 	v->pan = p->pan;
+	v->zoom_key = p->zoom_key;
 	v->mark_ns = p->mark_ns;
 	v->axis_ns = p->axis_ns;
 	v->cell_ns = p->cell_ns;
@@ -157,6 +159,7 @@ static void restore(struct app *app, const struct visit *v)
 	}
 	p->zoom = v->zoom;
 	p->pan = v->pan;
+	p->zoom_key = v->zoom_key;
 	p->mark_ns = v->mark_ns;
 	p->axis_ns = v->axis_ns;
 	p->cell_ns = v->cell_ns;

@@ -10,13 +10,15 @@
 #include <string.h>
 
 #define FORMAT_LINE "blktop bookmarks 1"
+#define VALUE_PREFIX "is."	/* of the keys of values of a metric's fields */
 
 struct bookmark *bookmark_new(const struct view *view)
 {
 	struct bookmark *b = g_new0(struct bookmark, 1);
 
 	b->step_ns = 1;
-	b->a_ns = b->b_ns = b->cursor_ns = TIME_UNKNOWN;
+	b->a_ns = b->b_ns = b->cursor_ns = b->low_ns = TIME_UNKNOWN;
+	b->split = -1;
 	b->view = view;
 	b->by = view->default_by;
 	b->narrow = (struct view_query)VIEW_QUERY_INIT;
@@ -29,6 +31,8 @@ void bookmark_free(struct bookmark *b)
 		return;
 	g_free((char *)b->narrow.service);
 	g_free((char *)b->narrow.operation);
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		g_free(b->value[f]);
 	g_free(b->host);
 	g_free(b->filter);
 	g_free(b->note);
@@ -69,10 +73,32 @@ static bool is_same_narrowing(const struct view_query *a, const struct view_quer
 	return true;
 }
 
+static bool is_same_metric(const struct bookmark *a, const struct bookmark *b)
+{
+	for (int f = 0; f < METRIC_FIELD_N; f++)
+		if (g_strcmp0(a->value[f], b->value[f]))
+			return false;
+	return a->metric == b->metric;
+}
+
 bool bookmark_is_same(const struct bookmark *a, const struct bookmark *b)
 {
 	return a->at_ns == b->at_ns && a->view == b->view && !g_strcmp0(a->host, b->host) &&
-	       is_same_narrowing(&a->narrow, &b->narrow);
+	       is_same_narrowing(&a->narrow, &b->narrow) && is_same_metric(a, b);
+}
+
+/* "request.latency by cause, operation=thumbnail" */
+static void add_metric(GString *s, const struct bookmark *b)
+{
+	if (b->metric)
+		g_string_append_printf(s, "%s%s%s%s", s->len ? ", " : "", b->metric->id, b->split >= 0 ? " by " : "",
+				       b->split >= 0 ? metric_field_words[b->split] : "");
+	for (int f = 0; f < METRIC_FIELD_N; f++) {
+		g_autofree char *visible = b->value[f] ? text_visible(b->value[f]) : NULL;
+
+		if (visible)
+			g_string_append_printf(s, ", %s=%s", metric_field_words[f], visible);
+	}
 }
 
 char *bookmark_where(const struct bookmark *b)
@@ -88,6 +114,7 @@ char *bookmark_where(const struct bookmark *b)
 		if (visible)
 			g_string_append_printf(s, "%s%s=%s", s->len ? ", " : "", n->name, visible);
 	}
+	add_metric(s, b);
 	if (b->filter) {
 		g_autofree char *filter = text_visible(b->filter);
 
@@ -102,7 +129,7 @@ char *bookmark_where(const struct bookmark *b)
 static const struct { const char *key; size_t offset; } instants[] = {
 	{ "at", offsetof(struct bookmark, at_ns) }, { "step", offsetof(struct bookmark, step_ns) },
 	{ "a", offsetof(struct bookmark, a_ns) }, { "b", offsetof(struct bookmark, b_ns) },
-	{ "cursor", offsetof(struct bookmark, cursor_ns) },
+	{ "cursor", offsetof(struct bookmark, cursor_ns) }, { "low", offsetof(struct bookmark, low_ns) },
 };
 
 static int64_t *instant_of(const struct bookmark *b, size_t i)
@@ -120,6 +147,19 @@ static void put_text(GString *s, const char *key, const char *value)
 		g_string_append_printf(s, "\t%s=%s", key, escaped);
 }
 
+static void put_metric(GString *s, const struct bookmark *b)
+{
+	if (b->frame)
+		g_string_append_printf(s, "\tframe=%" G_GINT64_MODIFIER "x", b->frame);
+	put_text(s, "metric", b->metric ? b->metric->id : NULL);
+	put_text(s, "split", b->split >= 0 ? metric_field_words[b->split] : NULL);
+	for (int f = 0; f < METRIC_FIELD_N; f++) {
+		g_autofree char *key = g_strconcat(VALUE_PREFIX, metric_field_words[f], NULL);
+
+		put_text(s, key, b->value[f]);
+	}
+}
+
 static void put_line(GString *s, const struct bookmark *b)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(instants); i++)
@@ -134,6 +174,7 @@ static void put_line(GString *s, const struct bookmark *b)
 
 		put_text(s, n->name, text);
 	}
+	put_metric(s, b);
 	put_text(s, "host", b->host);
 	put_text(s, "filter", b->filter);
 	put_text(s, "note", b->note);
@@ -178,13 +219,55 @@ static bool set_instant(struct bookmark *b, const char *key, const char *value, 
 	return false;
 }
 
+/* The number of the metric's field with this name; -1: it has none, or only single calls have it. */
+static int field_of(const struct metric *m, const char *name)
+{
+	for (int f = 0; m && f < METRIC_FIELD_N; f++)
+		if (m->fields & ~m->call_fields & 1u << f && !strcmp(name, metric_field_words[f]))
+			return f;
+	return -1;
+}
+
+static bool set_value(struct bookmark *b, const char *name, const char *value)
+{
+	int f = field_of(b->metric, name);
+
+	if (f < 0 || strlen(value) > LIMIT_TYPED_BYTES ||
+	    (metric_field_kind(f) != VALUE_TEXT &&
+	     !g_ascii_string_to_signed(value, 10, INT64_MIN, INT64_MAX, NULL, NULL)))
+		return false;
+	g_free(b->value[f]);
+	b->value[f] = g_strdup(value);
+	return true;
+}
+
+/* The metric is before what is about it. *ret_valid: the value can be used. false: the key is another one. */
+static bool set_metric(struct bookmark *b, const char *key, const char *value, bool *ret_valid)
+{
+	bool is_value = g_str_has_prefix(key, VALUE_PREFIX);
+
+	if (!strcmp(key, "frame"))
+		*ret_valid = g_ascii_string_to_unsigned(value, 16, 1, UINT64_MAX, &b->frame, NULL);
+	else if (!strcmp(key, "metric")) {
+		b->metric = b->view->of_metric && !b->metric ? metric_find(value, NULL) : NULL;
+		*ret_valid = b->metric && metric_has_durations(b->metric) && !b->metric->event;
+	} else if (!strcmp(key, "split")) {
+		b->split = field_of(b->metric, value);
+		*ret_valid = b->split >= 0;
+	} else if (is_value)
+		*ret_valid = set_value(b, key + strlen(VALUE_PREFIX), value);
+	else
+		return false;
+	return true;
+}
+
 /* Is the value that the key has in a line valid, and the key known? The view is known already. */
 static bool set_field(struct bookmark *b, const char *key, char *value)
 {
 	const struct narrowing *n = narrowing_find(key, strlen(key));
 	bool valid = true;
 
-	if (set_instant(b, key, value, &valid))
+	if (set_instant(b, key, value, &valid) || set_metric(b, key, value, &valid))
 		return valid;
 	if (n)
 		return narrowing_set(n, &b->narrow, value, NULL);

@@ -7,7 +7,7 @@
 #ifndef BLK_VIEWS_BOOKMARKS_H
 #define BLK_VIEWS_BOOKMARKS_H
 
-#include "views/view.h"
+#include "views/metric.h"
 
 struct bookmark {
 	int64_t at_ns, step_ns;		/* the beginning of the step that was shown, its length > 0 */
@@ -16,6 +16,13 @@ struct bookmark {
 	const struct view *view;	/* never NULL */
 	enum view_by by;
 	struct view_query narrow;	/* what --only can say, of which the texts are owned */
+	/* Views of a metric: the metric (NULL: none), the field it is split by (-1: none), the values of fields to which
+	 * it is narrowed (NULL: all; owned), and in a heatmap a duration in the selected row (TIME_UNKNOWN: none). */
+	const struct metric *metric;
+	int split;
+	char *value[METRIC_FIELD_N];
+	int64_t low_ns;
+	uint64_t frame;			/* flame: row.key[0] of the frame as wide as the screen; 0: that of all */
 	char *host;			/* name of the host that it is narrowed to; NULL: none; owned */
 	char *filter, *note;		/* NULL: none; owned */
 };
@@ -24,7 +31,7 @@ struct bookmark *bookmark_new(const struct view *view);		/* nothing else is set 
 void bookmark_free(struct bookmark *b);		/* NULL is fine */
 /* Copies what --only can say of a narrowing. false: there was more (other than the host). */
 bool bookmark_narrow(struct bookmark *b, const struct view_query *q);
-/* Same instant, view, host and narrowing: one replaces the other. */
+/* Same instant, view, host, narrowing, metric and values of its fields: one replaces the other. */
 bool bookmark_is_same(const struct bookmark *a, const struct bookmark *b);
 /* "pid=246, filter syscall == read": visible, "" if there is neither. Free with g_free(). */
 char *bookmark_where(const struct bookmark *b);

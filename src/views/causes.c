@@ -101,11 +101,11 @@ static const struct column columns[] = {
 	COLUMN_N("count", "REQS", VALUE_COUNT, 5, 0, "requests", get_count),
 	COLUMN_T("operation", "REQUESTS", 12, 0, "name of their root spans; null: several", get_operation),
 	COLUMN_T("service", "SERVICE", 9, 6, "service of their root spans; null: several", get_service),
-	COLUMN_T("state", "STATE", 6, 9, "slow, normal (within the usual), open; null: too few to know what is usual",
+	COLUMN_T("state", "STATE", 6, 9, "slow, normal (below 1.75 times the usual), open; null: too few to know what is usual",
 		 get_state),
 	COLUMN_T("took", "TOOK", 15, 1, "the shortest and the longest of them", get_took),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 2,
-		 "the slowest, in times of its operation's usual (p50)", get_x_usual),
+		 USUAL_TIMES("the slowest"), get_x_usual),
 	{ .id = "states", .title = "TIME", .kind = VALUE_TEXT, .width = BAR, .priority = 3,
 	  .align = ALIGN_LEFT, .drawing = DRAW_PARTS, .get = get_bar,
 	  .help = "letters of the parts of their time on the critical path; as long as their mean duration" },
@@ -228,7 +228,7 @@ static void add_slow(struct row_map *map, struct history *h, const struct trace_
 	uint64_t key = why.n ? key_of(h, t, r->root, &why.cause[0]) : 0;
 	struct cause_row *row = row_of(map, key << 2 | state, state, r);
 	add_request(row, r);
-	row->c.row.marked |= state == CAUSE_SLOW || r->x_usual >= 2;
+	row->c.row.marked |= usual_is_slow(history_usual(h, r->root), span_duration(r->root));
 	if (why.n)
 		explain(row, map, h, t, &why);
 }

@@ -5,6 +5,10 @@
  *
  * The lost time of an operation is the increase of its average duration times the number of its spans: the
  * additional time that users waited. Parts are averages as well, so they sum to it.
+ *
+ * Names the phase (spans of one name below those of the operation) whose own time, without its children's, grew most,
+ * if it accounts for half of the increase at least. Own times of phases that follow each other sum to the operation's
+ * duration.
  */
 #include "base/timefmt.h"
 #include "views/evicted.h"
@@ -12,6 +16,8 @@
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
+
+#include "state/store/span_tree.h"
 
 #define LITTLE 10			/* less than a tenth longer is said to be little */
 
@@ -24,9 +30,20 @@ struct period {
 	uint64_t errors;
 };
 
+struct phase_time {
+	const char *service, *name;	/* reftexts of its spans */
+	enum span_kind kind;
+	int64_t self_ns[WHENS];		/* own time, summed */
+};
+
 struct changed_row {
 	struct common c;		/* service, name */
 	const char *kind, *mainly;
+	const char *phase;		/* NULL: none is named */
+	int64_t phase_more_ns;		/* of one span of the operation, on average */
+	GArray *phases;			/* struct phase_time; used only while spans are summed; NULL: none */
+	struct intmap phase_index;	/* likewise: index in .phases */
+	bool part_is_evicted;		/* phases of some of its spans are unknown */
 	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];
@@ -89,6 +106,16 @@ static GETTER(get_times)
 static GETTER(get_mainly_text)
 {
 	return value_text(ROW(row)->mainly);
+}
+
+static GETTER(get_phase)
+{
+	return value_text(ROW(row)->phase);
+}
+
+static GETTER(get_phase_more)
+{
+	return ROW(row)->phase ? value_int(VALUE_NS, ROW(row)->phase_more_ns) : value_none();
 }
 
 static GETTER(get_worst_trace)
@@ -159,6 +186,10 @@ static const struct column columns[] = {
 		 get_times),
 	COLUMN_T("mainly", "CAUSE", 16, 0, "the kernel state that most of it went to",
 		 get_mainly_text),
+	COLUMN_OPTIONAL("phase", "PHASE", VALUE_TEXT, 10, 4,
+			"the phase whose own time grew most, if that is half of EACH or more", get_phase),
+	COLUMN_N("phase_delta_ns", "+", VALUE_NS, 0, 0, "how much longer that phase took of its own, each, on average",
+		 get_phase_more),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before", get_before_count_),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 10, "how many a second", get_now_rate),
@@ -294,6 +325,7 @@ static void add_sum(struct row_map *map, const struct periods *p, enum when w,
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
 	struct changed_row *r = row_of(map, p, &like);
 	struct period *period = &r->period[w];
+	r->part_is_evicted = true;
 	if (w == NOW)
 		worst_add_evicted(&r->worst, hist_max(&s->duration));
 	hist_merge(&period->latency, &s->duration);
@@ -326,6 +358,89 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 	evicted_describe(rows, &e, "spans", NULL);
 }
 
+/* --- phases --- */
+
+static void add_phase(struct changed_row *r, enum when w, const struct span *s)
+{
+	uint64_t key = reftext_pair(s->service, s->name) + s->kind;
+	uint32_t at = intmap_get(&r->phase_index, key);
+	if (!r->phases)
+		r->phases = g_array_new(FALSE, FALSE, sizeof(struct phase_time));
+	if (at == INTMAP_NONE) {
+		struct phase_time fresh = { .service = s->service, .name = s->name, .kind = s->kind };
+		at = r->phases->len;
+		intmap_set(&r->phase_index, key, at);
+		g_array_append_val(r->phases, fresh);
+	}
+	g_array_index(r->phases, struct phase_time, at).self_ns[w] += s->self_ns;
+}
+
+/* Adds the spans below node i, which is one of an operation. What ends after it is no part of its duration. */
+static void add_below(struct row_map *map, const struct periods *p, const struct tree *t, int i)
+{
+	const struct span *top = t->nodes[i].span;
+	enum when w = when_of(p, top->end_ns);
+	if (w == WHENS)
+		return;
+	struct changed_row *r = row_of(map, p, top);
+	for (int k = i + 1; k < tree_end(t, i); k++) {
+		const struct span *s = t->nodes[k].span;
+		if (s->state != SPAN_OPEN && s->end_ns <= top->end_ns)
+			add_phase(r, w, s);
+	}
+}
+
+static void add_phases(struct row_map *map, const struct periods *p)
+{
+	const struct rows *rows = map->rows;
+	for (size_t i = 0; i < timeline_n_traces(rows->tl); i++) {
+		const struct trace_info *info = timeline_trace(rows->tl, i);
+		bool now = info->begin_ns < p->to[NOW] && info->end_ns >= p->from[NOW];
+		bool before = info->begin_ns < p->to[BEFORE] && info->end_ns >= p->from[BEFORE];
+		if (!now && !before && !p->history)
+			continue;
+		g_autoptr(blk_tree) t = timeline_tree_new(rows->tl, info->trace_id);
+		for (int k = 0; k < t->n; k++)
+			if (is_wanted(&rows->query, rows->tl, t->nodes[k].span))
+				add_below(map, p, t, k);
+	}
+}
+
+static int64_t phase_more(const struct changed_row *r, const struct phase_time *ph)
+{
+	return average(ph->self_ns[NOW], r->period[NOW].stat.count) -
+	       average(ph->self_ns[BEFORE], r->period[BEFORE].stat.count);
+}
+
+/* Of phases that grew by the same, the first by name: no ids. */
+static bool grew_more(const struct changed_row *r, const struct phase_time *a, const struct phase_time *b)
+{
+	int64_t x = phase_more(r, a), y = phase_more(r, b);
+	int order = g_strcmp0(a->name, b->name);
+	if (!order)
+		order = g_strcmp0(a->service, b->service);
+	if (!order)
+		order = (int)a->kind - (int)b->kind;
+	return x != y ? x > y : order < 0;
+}
+
+static void name_phase(struct rows *rows, struct changed_row *r)
+{
+	const struct phase_time *most = NULL;
+	for (guint i = 0; r->phases && i < r->phases->len; i++) {
+		const struct phase_time *ph = &g_array_index(r->phases, struct phase_time, i);
+		if (!most || grew_more(r, ph, most))
+			most = ph;
+	}
+	if (!most || r->part_is_evicted || more(r) <= 0 || phase_more(r, most) < (more(r) + 1) / 2)
+		return;
+	bool elsewhere = most->service && *most->service && g_strcmp0(most->service, r->c.service);
+	g_autofree char *text = g_strdup_printf("%s%s%s", most->name, elsewhere ? " in " : "",
+						elsewhere ? most->service : "");
+	r->phase = rows_text(rows, text);
+	r->phase_more_ns = phase_more(r, most);
+}
+
 /* --- words --- */
 
 static void finish_row(struct rows *rows, struct changed_row *r)
@@ -337,6 +452,10 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 		hist_clear(&r->period[w].latency);
 	}
 	worst_hold(&r->worst, rows);
+	if (has_both(r))
+		name_phase(rows, r);
+	g_clear_pointer(&r->phases, g_array_unref);
+	intmap_clear(&r->phase_index);
 	if (!has_both(r))
 		return;
 	for (int p = 1; p < PART_N; p++)
@@ -349,12 +468,24 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 	r->c.row.marked = r->period[NOW].stat.avg >= 2 * r->period[BEFORE].stat.avg;
 }
 
-/* Explains the operation that lost most: "thumbnail took 4.1ms more each (312 of them), futex +3.9ms". */
+/* "thumbnail takes 4.1ms longer, 312 of them, futex +3.9ms, in store +3.8ms" */
+static void add_worst(GString *text, const struct changed_row *r)
+{
+	char buf[TIMEFMT_LEN];
+	g_string_append_printf(text, "%s%s takes %s longer, %" G_GUINT64_FORMAT " of them%s%s",
+			       more(r) < r->period[BEFORE].stat.avg / LITTLE ? "little: " : "", r->c.name,
+			       timefmt_duration(buf, more(r)), r->period[NOW].stat.count, r->mainly ? ", " : "",
+			       r->mainly ? r->mainly : "");
+	if (r->phase)
+		g_string_append_printf(text, ", in %s +%s", r->phase, timefmt_duration(buf, r->phase_more_ns));
+}
+
+/* Explains the operation that lost most. */
 static void set_explanation(struct rows *rows, const struct periods *p)
 {
 	const struct changed_row *worst = NULL;
 	bool any = false;
-	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], buf[TIMEFMT_LEN];
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	g_autoptr(GString) text = g_string_new("against ");
 	if (p->history)
 		g_string_append(text, "all other history: ");
@@ -377,11 +508,7 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 	else if (!worst)
 		g_string_append(text, "no operation takes longer");
 	else
-		g_string_append_printf(text, "%s%s takes %s longer, %" G_GUINT64_FORMAT " of them%s%s",
-				       more(worst) < worst->period[BEFORE].stat.avg / LITTLE ? "little: " : "",
-				       worst->c.name, timefmt_duration(buf, more(worst)),
-				       worst->period[NOW].stat.count, worst->mainly ? ", " : "",
-				       worst->mainly ? worst->mainly : "");
+		add_worst(text, worst);
 	rows->explanation = rows_text(rows, text->str);
 }
 
@@ -405,6 +532,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			add_span(&map, &periods, s);
 	}
 	add_evicted(&map, &periods);
+	add_phases(&map, &periods);
 	row_map_clear(&map);
 	for (guint i = 0; i < map.rows->rows->len; i++)
 		finish_row(map.rows, map.rows->rows->pdata[i]);
@@ -421,7 +549,7 @@ const struct view view_changed = {
 	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
 	.help = "Compares the operations of the range with the same time before it, or with all other "
-		"history: how much longer they take, and in which kernel state. By name: every span.",
+		"history: how much longer they take, in which kernel state and in which phase. By name: every span.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
 	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,

@@ -174,6 +174,10 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 /* In the help of every percentile: it is the upper bound of a histogram's bucket (base/hist.h). */
 #define PERCENTILE_BOUND " (at most 3.2 % high)"
 
+/* In the help of what is compared with the usual (history.h). */
+#define USUAL_HELP "usual duration of the operation: the 25th percentile of all that are retained"
+#define USUAL_TIMES(what) what ", in times of the usual (25th percentile) of its operation; slow from 1.75x on"
+
 /* Latency columns of `stat`: total to max. */
 #define COLUMNS_QUANTILES(w, what) \
 	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "shortest " what, get_min), \

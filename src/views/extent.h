@@ -30,7 +30,7 @@ struct extent_point {
 	bool gap;		/* seconds without any event (several may be one point) */
 	bool folded;		/* several seconds were summed into one to save memory */
 	bool corrected;		/* decoded again, because events arrived late */
-	bool outlier;		/* its worst span took several times the median of its operation */
+	bool outlier;		/* its worst span was slow (history.h) */
 	enum cover_kind cover;
 	double bytes;		/* bytes of packets per second; 0 without an outline */
 };
@@ -89,7 +89,7 @@ char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 struct extent_strip {
 	struct extent_point *points;
 	size_t n;
-	int64_t usual_ns;		/* p50 of the root spans read so far; -1: none */
+	int64_t usual_ns;		/* p25 of the root spans read so far; -1: none */
 	double max_bytes;		/* highest `bytes` of a point */
 };
 struct extent_strip *extent_strip_new(const struct extent *e);

@@ -16,7 +16,7 @@ const struct operation_info *history_operation(const struct history *h, const st
 int64_t history_usual(const struct history *h, const struct span *s)
 {
 	const struct operation_info *op = history_operation(h, s);
-	return op ? op->p50 : -1;
+	return op ? op->p25 : -1;
 }
 
 double history_x_usual(const struct history *h, const struct span *s)

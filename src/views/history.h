@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lookups over all retained spans: the median of an operation (counted by the timeline), and the span that a thread
+ * Lookups over all retained spans: the usual of an operation (counted by the timeline), and the span that a thread
  * worked on at an instant. The second one needs an index of threads. It is made at its first use and shared by all
  * views of one version of the timeline. A history must not outlive its timeline; after timeline_apply() it describes
  * the new version.
@@ -30,9 +30,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_history, history_free)
 
 /* The operation of a span; NULL: no span of it has ended. */
 const struct operation_info *history_operation(const struct history *h, const struct span *s);
-/* p50 of the operation in ns (-1: unknown). history_x_usual(): duration divided by it (< 0: unknown). */
+/* The usual duration (ns) of the span's operation; -1: none of it has ended. It is the 25th percentile, the median of
+ * the faster half: it does not move when up to half of the requests become slow. */
 int64_t history_usual(const struct history *h, const struct span *s);
-double history_x_usual(const struct history *h, const struct span *s);
+double history_x_usual(const struct history *h, const struct span *s);	/* duration / usual; < 0: unknown */
+/* Is a duration (ns) within the usual (ns)? Others, from 1.75 times the usual on, are slow. */
+static inline bool usual_includes(int64_t usual, int64_t duration)
+{
+	return duration - usual < usual - usual / 4;
+}
+/* Is a duration slow? false: no, or the usual is unknown. */
+static inline bool usual_is_slow(int64_t usual, int64_t duration)
+{
+	return usual > 0 && !usual_includes(usual, duration);
+}
 
 /* The innermost span on the thread at the instant; NULL: none. */
 const struct span *history_span_at(struct history *h, uint32_t thread, int64_t at);

@@ -50,6 +50,7 @@ enum metric_field {
 	METRIC_FIELD_N
 };
 extern const char *const metric_field_words[METRIC_FIELD_N + 1];	/* "host", ...; NULL-terminated */
+enum value_kind metric_field_kind(enum metric_field field);	/* VALUE_TEXT or VALUE_ID */
 
 /* All are static and live for ever. */
 struct metric {

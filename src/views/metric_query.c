@@ -7,6 +7,11 @@ static const enum value_kind field_kinds[] = {
 	METRIC_FIELD_LIST(FIELD_KIND)
 };
 
+enum value_kind metric_field_kind(enum metric_field field)
+{
+	return field_kinds[field];
+}
+
 static int field_find(const char *word, const void *data)
 {
 	const struct metric *m = data;

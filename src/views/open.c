@@ -86,8 +86,8 @@ static const struct column columns[] = {
 	COLUMN_TIME("begin_ns", "BEGIN", 12, 7, "when it began", span_get_begin),
 	COLUMN_N("open_ns", "OPEN FOR", VALUE_NS, 8, 0, "how long it had been open at the range's end",
 		 get_open),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 of its operation", get_usual),
-	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "open so many times the usual",
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, USUAL_TIMES("how long it is open"),
 		 get_x_usual),
 	COLUMN_T("now", "NOW", 9, 0, "what its thread does then: blocked on what, runnable, running",
 		 get_now),
@@ -255,7 +255,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		r->open_ns = at - s->begin_ns;
 		r->now_ns = -1;
 		r->usual_ns = history_usual(h, s);
-		r->columns.c.row.marked = r->usual_ns > 0 && r->open_ns >= 2 * r->usual_ns;
+		r->columns.c.row.marked = usual_is_slow(r->usual_ns, r->open_ns);
 		set_state(r, rows, h, at);
 		r->columns.c.comm = r->comm;
 	}

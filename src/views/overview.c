@@ -26,7 +26,6 @@ struct operation_row {
 };
 
 #define ROW(row) ((const struct operation_row *)(row))
-#define OUTLIER 2.0			/* multiple of the operation's median */
 
 static GETTER(get_rate)
 {
@@ -65,8 +64,8 @@ static const struct column columns[] = {
 	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all retained spans", get_usual),
-	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, "p99 in times of the usual p50",
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, USUAL_TIMES("p99"),
 		 get_x_usual),
 	COLUMN_T("mainly", "CAUSE", 24, 1, "the largest part of their time, and what on",
 		 get_mainly_text),
@@ -210,7 +209,7 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	common_finish(rows, NULL);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct operation_row *r = rows->rows->pdata[i];
-		r->c.row.marked = r->usual_ns > 0 && r->c.stat.p99 >= OUTLIER * r->usual_ns;
+		r->c.row.marked = usual_is_slow(r->usual_ns, r->c.stat.p99);
 	}
 }
 

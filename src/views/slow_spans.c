@@ -55,7 +55,7 @@ static const struct column columns[] = {
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (so far)",
 		 span_get_duration),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 3, "less what its children cover", span_get_self),
-	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1, "times the usual of its operation",
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1, USUAL_TIMES("its duration"),
 		 get_x_usual),
 	COLUMN_T("state", "STATE", 8, 8, "complete, open or partial", span_get_state),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 8, "tags and annotations named error", get_errors),
@@ -110,7 +110,7 @@ static void add_row(struct rows *rows, const struct history *h, const struct spa
 	span_row_fill(&r->columns, rows, s);
 	r->x_usual = history_x_usual(h, s);
 	r->rank = rank;
-	r->columns.c.row.marked |= r->x_usual >= 2;
+	r->columns.c.row.marked |= usual_is_slow(history_usual(h, s), span_duration(s));
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The p99 strip. An outlier takes several times the median of its operation, and at least a tenth of the worst
- * excess. So no threshold has to be configured.
+ * The p99 strip. An outlier is slow (history.h), and its excess over the usual is at least a tenth of the worst one. So
+ * no threshold has to be configured.
  */
 #include "views/strip.h"
 
 #include "views/common.h"
 
-#define OUTLIER 2		/* multiple of the operation's median */
 #define WORTH 10		/* and at least 1/10 of the worst excess */
 
 static void add_points(struct strip *strip, const struct timeline *tl)
@@ -63,7 +62,7 @@ static void add_root(struct strip *strip, const struct history *h, const struct 
 	hist_add(all, span_duration(s));
 	int64_t usual = history_usual(h, s);
 	int64_t excess = span_duration(s) - usual;
-	if (usual < 0 || span_duration(s) < OUTLIER * usual || excess <= 0)
+	if (!usual_is_slow(usual, span_duration(s)))
 		return;
 	bool tie = excess == p->excess_ns && p->worst && s->begin_ns < p->worst->begin_ns;
 	if (excess > p->excess_ns || tie) {
@@ -78,7 +77,7 @@ static void note_excess(struct strip_point *p, const struct history *h, const st
 {
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
 	int64_t usual = history_usual(h, &like), excess = hist_max(&s->duration) - usual;
-	if (usual < 0 || hist_max(&s->duration) < OUTLIER * usual || excess <= p->excess_ns)
+	if (!usual_is_slow(usual, hist_max(&s->duration)) || excess <= p->excess_ns)
 		return;
 	p->excess_ns = excess;
 	p->worst = NULL;
@@ -155,7 +154,7 @@ struct strip *strip_new(const struct history *h)
 	}
 	add_evicted(strip, h, &all);
 	finish_points(strip);
-	strip->usual_ns = hist_quantile(&all, 0.50);
+	strip->usual_ns = hist_quantile(&all, 0.25);
 	hist_clear(&all);
 	return strip;
 }

@@ -15,15 +15,15 @@ struct strip_point {
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
 	bool folded;			/* several seconds were summed into one to save memory */
-	const struct span *worst;	/* furthest above the median of its operation; NULL: none, or evicted */
+	const struct span *worst;	/* furthest above the usual of its operation; NULL: none, or evicted */
 	const char *worst_name;		/* operation of the worst span */
-	int64_t excess_ns;		/* worst duration minus the median; 0: no span is above it */
+	int64_t excess_ns;		/* worst duration minus the usual; 0: no span is above it */
 	struct hist hist;		/* private */
 };
 
 struct strip {
 	GArray *points;			/* struct strip_point, by time */
-	int64_t max_ns, usual_ns;	/* p99 of the highest point, p50 of all; -1: no root span */
+	int64_t max_ns, usual_ns;	/* p99 of the highest point, p25 of all; -1: no root span */
 	int worst;			/* index of the point with the worst outlier, -1 */
 };
 

@@ -160,7 +160,7 @@ static const struct column columns[] = {
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
 	COLUMN_T("state", "STATE", 8, 3, "complete, open, or partial", trace_get_state),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
-		 "how many times the operation's usual duration (p50 of all retained)",
+		 USUAL_TIMES("its duration"),
 		 trace_get_x_usual),
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
@@ -228,7 +228,7 @@ static void add_trace(struct rows *rows, const struct history *h, const struct t
 	r->c.row.key[0] = t->trace_id;
 	r->c.row.key[1] = 0;
 	r->c.row.open = t->open;
-	r->c.row.marked = t->errors > 0 || r->x_usual >= 2;
+	r->c.row.marked = t->errors > 0 || usual_is_slow(history_usual(h, t->root), span_duration(t->root));
 	r->c.row.drill.span_id = 0;
 	r->c.row.drill.span_kind = -1;
 }

@@ -6,12 +6,13 @@
  * the span's duration, spans on other threads included. Waits for a CPU, preempted or woken, are one part
  * (PART_PREEMPTED).
  *
- * The usual duration of an operation is the 25th percentile (the median of its faster half): it does not move when up
- * to half of the requests become slow. The usual shares are the mean over the requests nearest to it, at most a
+ * The usual duration is that of history.h. The usual shares are the mean over the requests nearest to it, at most a
  * quarter of all and at most USUAL_REQUESTS. Means sum to the mean of the whole.
  */
 #ifndef BLK_VIEWS_USUAL_H
 #define BLK_VIEWS_USUAL_H
+
+#include "views/history.h"
 
 #include "base/intmap.h"
 #include "state/store/span_tree.h"
@@ -20,8 +21,6 @@
 
 #define USUAL_LEAST 8		/* ended spans of an operation; with fewer the usual is unknown */
 #define USUAL_REQUESTS 16
-
-struct history;
 
 struct share {
 	const char *service, *name;	/* of the phase: reftexts */
@@ -48,13 +47,8 @@ void shares_clear(struct shares *s);
 const struct shares *usual_of(struct history *h, const struct span *s);
 /* The usual time (ns) of the same phase and part; 0: it usually has none. */
 int64_t usual_ns(const struct shares *usual, const struct share *of);
-/* The usual duration (ns) of the span's operation; -1: unknown. */
+/* history_usual(), but -1 with fewer than USUAL_LEAST spans. */
 int64_t usual_duration(const struct history *h, const struct span *s);
-/* Is a duration (ns) within the usual? Below 1.75 times the usual duration. */
-static inline bool usual_includes(int64_t usual, int64_t duration)
-{
-	return duration - usual < usual - usual / 4;
-}
 
 /* Private to history.c. */
 struct usuals;

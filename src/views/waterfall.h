@@ -34,7 +34,7 @@ struct waterfall {
 	uint32_t n_spans, n_processes, n_services;
 	bool open;			/* a span of it has not ended */
 	uint32_t errors;
-	int64_t usual_ns;		/* p50 of the root's operation over all retained spans; -1: unknown */
+	int64_t usual_ns;		/* of the root's operation; -1: unknown */
 	double x_usual;			/* duration / usual; < 0: unknown */
 	const char *why;		/* the sentence: "waited 54.7ms for a lock; ..." */
 	int blamed;			/* row (as built) that the sentence is about; -1 */

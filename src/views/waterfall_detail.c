@@ -283,7 +283,7 @@ static void add_waits(GPtrArray *lines, unsigned max, const struct timeline *tl,
 	}
 }
 
-/* The typical duration, and how many other spans have a similar part: "usual lock p50 12us others with futex over
+/* The typical duration, and how many other spans have a similar part: "usual lock 12us others with futex over
  * 26.6ms: 4 of 39". */
 static GString *line_of_usual(const struct history *h, const struct span *s)
 {
@@ -299,7 +299,7 @@ static GString *line_of_usual(const struct history *h, const struct span *s)
 		all++;
 		same += o->part[p] > ns / 2;
 	}
-	g_string_append_printf(text, "usual %s p50 %s", s->name,
+	g_string_append_printf(text, "usual %s %s", s->name,
 			       usual < 0 ? "-" : timefmt_duration(buf, usual));
 	if (ns > 0 && all)
 		g_string_append_printf(text, "   others with %s over %s: %u of %u", part_info[p].id,

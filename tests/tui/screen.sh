@@ -56,6 +56,24 @@ keys C-c
 given_back 130
 result $? "Ctrl-C gives the terminal back"
 
+# rxvt sends Alt with an arrow as Esc and the arrow.
+for terminal in "rxvt-unicode-256color [D [C" "xterm-256color [D [C" "xterm-256color OD OC"; do
+	read -r term left right <<<"$terminal"
+	shell "TERM=$term"
+	run "$story"
+	keys 4
+	wait_for "Processes ›" && keys -l $'\033\033'"$left" && wait_for "back to Overview"
+	result $? "$term: Esc Esc $left goes back"
+	keys -l $'\033\033'"$right"
+	wait_for "forth to Processes"
+	result $? "$term: Esc Esc $right goes forth"
+	keys Enter
+	wait_for "Processes › thumbd" && keys -l $'\033\0337' && wait_for "Spans ›"
+	result $? "$term: Esc Esc and another key are three keys"
+	keys Q
+	given_back 0
+done
+
 for signal in TERM:143 HUP:129 SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132; do
 	shell
 	run "$story" || result 1 "starts"

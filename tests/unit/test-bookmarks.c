@@ -2,6 +2,7 @@
 /* Bookmarks: as text, whatever that text is, and set and gone to on the screen. */
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/strip.h"
 #include "views/bookmarks.h"
 
 #include "base/timefmt.h"
@@ -57,6 +58,34 @@ static void test_text(void)
 	g_assert_false(bookmark_narrow(b, &q));
 }
 
+static void test_text_metric(void)
+{
+	struct bookmark *b = bookmark_new(view_find("heatmap"));
+	g_autoptr(GPtrArray) all = parse("", NULL), again = NULL;
+
+	b->at_ns = FAKE_T0;
+	b->metric = metric_find("call.latency", NULL);
+	b->split = METRIC_BY_process;
+	b->value[METRIC_BY_call] = g_strdup("a=b\t\xff");
+	b->value[METRIC_BY_pid] = g_strdup("246");
+	b->low_ns = 1000;
+	b->frame = UINT64_MAX;
+	g_assert_true(bookmarks_add(all, b));
+	g_autofree char *text = bookmarks_text(all, INT64_MIN, INT64_MAX);
+	again = parse(text, NULL);
+	g_assert_cmpuint(again->len, ==, 1);
+	struct bookmark *r = again->pdata[0];
+	g_assert_true(bookmark_is_same(b, r) && r->metric == b->metric && r->frame == UINT64_MAX);
+	g_assert_cmpint(r->split, ==, METRIC_BY_process);
+	g_assert_cmpint(r->low_ns, ==, 1000);
+	g_assert_cmpstr(r->value[METRIC_BY_call], ==, "a=b\t\xff");
+	g_autofree char *where = bookmark_where(r);
+	g_assert_cmpstr(where, ==, "call.latency by process, pid=246, call=a=b\\x09\\xff");
+	g_free(r->value[METRIC_BY_pid]);
+	r->value[METRIC_BY_pid] = g_strdup("247");
+	g_assert_false(bookmark_is_same(b, r));
+}
+
 /* What is not whole is not taken, and the error says where. */
 static void test_damaged(void)
 {
@@ -71,6 +100,15 @@ static void test_damaged(void)
 		{ HEAD "at=1\tstep=1\tview=files\tnote=%\n", 2 }, { HEAD "at=1\tstep=1\tview=files\tnote=%00\n", 2 },
 		{ HEAD "at=1\tstep=1\tview=files\tpid=-2\n", 2 }, { HEAD "at=1\tstep=1\tview=files\ttrace=xyz\n", 2 },
 		{ HEAD "at=1\tstep=1\tview=files\tcolour=red\n", 2 }, { HEAD "at=1\tstep=1\tview=files\tby=host\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=files\tmetric=call.latency\n", 2 },	/* no view of metrics */
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=nothing\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=block.bytes\n", 2 },	/* no durations */
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=field:a.b\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=heatmap\tsplit=call\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=call.latency\tsplit=file\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=call.latency\tis.pid=x\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=heatmap\tmetric=call.latency\tis.span=x\n", 2 },
+		{ HEAD "at=1\tstep=1\tview=flame\tframe=0\n", 2 }, { HEAD "at=1\tstep=1\tview=flame\tframe=-1\n", 2 },
 		{ HEAD "at=1\tstep=1\tview=files\tpid=\n", 2 }, { HEAD "at=1\tstep=1\tview=files\t=3\n", 2 },
 	};
 
@@ -91,6 +129,7 @@ static void test_mutated(void)
 {
 	static const char good[] = HEAD "at=1795241318000000000\tstep=1000000000\ta=1\tb=2\tcursor=3\tview=waterfall"
 		"\ttrace=00000000000000ff\tspan=1f\tnote=%41\n"
+		"at=4\tstep=1\tlow=9\tview=heatmap\tframe=1f\tmetric=call.latency\tsplit=call\tis.pid=7\tis.call=x\n"
 		"at=5\tstep=1\tview=syscalls\tby=thread\tpid=1\ttid=2\tservice=s\toperation=o\tfilter=x\n";
 	g_autoptr(GRand) rand = g_rand_new_with_seed(3);
 	unsigned taken = 0;
@@ -227,6 +266,84 @@ static void test_waterfall(void)
 	fixture_stop(&f);
 }
 
+/* What a heatmap shows: metric, its values, split and row; and the frame of a flame. */
+static void test_metric(void)
+{
+	struct fixture f;
+
+	g_clear_pointer(&store.text, g_free);
+	start(&f);
+	fixture_press(&f, "5iHj");
+	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "call.latency");
+	g_autofree char *filter = metric_place_log_filter(fixture_top(&f)->metric);
+	g_auto(GStrv) conditions = g_strsplit(filter, " && ", -1);
+	g_assert_cmpuint(g_strv_length(conditions), ==, 3);	/* "", the call, the process */
+	int64_t low = fixture_top(&f)->metric->low_ns;
+	enum metric_field by = fixture_top(&f)->metric->query.by[0];
+	g_assert_cmpuint(fixture_top(&f)->metric->query.n_by, ==, 1);
+	fixture_press(&f, "mcalls\r");
+	g_assert_true(fixture_has(&f, "bookmark set: ' lists 1"));
+	fixture_press(&f, "\033\0331i");
+	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "request.latency");
+	fixture_press(&f, "m\r\033Vj\r");
+	uint64_t frame = fixture_top(&f)->zoom_key;
+	g_assert_cmpuint(frame, !=, 0);
+	fixture_press(&f, "mflame\r");
+	g_assert_true(fixture_has(&f, "bookmark set: ' lists 3"));
+	fixture_stop(&f);
+	start(&f);
+	fixture_press(&f, "'/");
+	fixture_press(&f, "\033'\r");
+	g_autofree char *again = metric_place_log_filter(fixture_top(&f)->metric);
+	g_assert_cmpuint(strlen(again), ==, strlen(filter));
+	for (char **one = conditions; *one; one++)
+		g_assert_nonnull(strstr(again, *one));
+	g_assert_cmpint(fixture_top(&f)->metric->low_ns, ==, low);
+	g_assert_cmpuint(fixture_top(&f)->metric->query.n_by, ==, 1);
+	g_assert_cmpint(fixture_top(&f)->metric->query.by[0], ==, by);
+	fixture_press(&f, "'j\r");
+	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "request.latency");
+	fixture_press(&f, "'jj\r");
+	g_assert_cmpuint(fixture_top(&f)->zoom_key, ==, frame);
+	fixture_stop(&f);
+}
+
+/* The rows of the screen that have "m" in the column of that instant. */
+static unsigned marks_at(struct fixture *f, int64_t at_ns)
+{
+	unsigned x = STRIP_X + strip_column(f->app, at_ns), n = 0;
+
+	for (unsigned y = 0; y < f->app->canvas->rows; y++)
+		n += !strcmp(canvas_cell(f->app->canvas, y, x)->ch, "m");
+	return n;
+}
+
+/* A second with a bookmark has a mark in the strip, in every view and in the next run. */
+static void test_strip(void)
+{
+	struct fixture f;
+	int64_t at;
+
+	g_clear_pointer(&store.text, g_free);
+	start(&f);
+	fixture_press(&f, "2");
+	at = f.app->nav.cursor_ns;
+	unsigned before = marks_at(&f, at);
+	fixture_press(&f, "mhere\rb-1s\r");
+	g_assert_cmpuint(marks_at(&f, at), ==, before + 1);
+	fixture_stop(&f);
+	start(&f);
+	unsigned graph = marks_at(&f, at);
+	fixture_press(&f, "bend\r2");
+	g_assert_cmpuint(marks_at(&f, at), ==, before + 1);
+	fixture_press(&f, "'\rm\025-\r");
+	g_assert_true(fixture_has(&f, "bookmark removed: 0 left"));
+	g_assert_cmpuint(marks_at(&f, at), ==, before);
+	fixture_press(&f, "1");
+	g_assert_cmpuint(marks_at(&f, at), ==, graph - 1);
+	fixture_stop(&f);
+}
+
 static void test_refused(void)
 {
 	struct fixture f;
@@ -259,10 +376,13 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	timefmt_set_utc(true);
 	g_test_add_func("/bookmarks/text", test_text);
+	g_test_add_func("/bookmarks/text-metric", test_text_metric);
 	g_test_add_func("/bookmarks/damaged", test_damaged);
 	g_test_add_func("/bookmarks/mutated", test_mutated);
 	g_test_add_func("/bookmarks/screen", test_screen);
 	g_test_add_func("/bookmarks/waterfall", test_waterfall);
+	g_test_add_func("/bookmarks/metric", test_metric);
+	g_test_add_func("/bookmarks/strip", test_strip);
 	g_test_add_func("/bookmarks/refused", test_refused);
 	return g_test_run();
 }

@@ -195,6 +195,59 @@ static void test_changed(void)
 	rows_free(rows);
 }
 
+/* A request of a second: work, then store of another service, then something that ends after it. */
+static void phased(struct fake *f, unsigned second, int64_t work, int64_t store)
+{
+	int64_t at = second * FAKE_S + 100 * FAKE_MS;
+	uint64_t trace = 100 + second, id = 10 * trace;
+	const struct { const char *name, *service; int64_t begin, end; } spans[] = {
+		{ "get", "web", 0, work + store + FAKE_MS }, { "work", "web", 0, work },
+		{ "store", "disk", work, work + store }, { "later", "web", work, work + store + FAKE_S / 2 },
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(spans); i++)
+		fake_span(f, &(struct fake_span){ .trace = trace, .id = id + i, .parent = i ? id : 0,
+			.name = spans[i].name, .service = spans[i].service, .thread = ID_NONE,
+			.begin = at + spans[i].begin, .end = at + spans[i].end, .state = SPAN_COMPLETE });
+}
+
+/* The phase that became longer is named, if it is most of the increase. */
+static void test_changed_phase(void)
+{
+	static const struct { int64_t work, store; const char *phase; } all[] = {
+		{ 20, 10, NULL },			/* nothing before it */
+		{ 21, 40, "store in disk" },
+		{ 41, 40, "work" },
+		{ 40, 40, NULL },			/* shorter */
+		{ 45, 45, "store in disk" },		/* half each: by name */
+	};
+	struct fake *f = fake_new();
+	const struct view *v = view_find("changed");
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+		fake_second(f, i);
+		phased(f, i, all[i].work * FAKE_MS, all[i].store * FAKE_MS);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+		struct view_query q = VIEW_QUERY_INIT;
+
+		at_second(&q, i);
+		struct rows *rows = build("changed", tl, &q);
+		guint row = find(v, rows, "get", NULL);
+		struct value phase = cell(v, rows, row, "phase");
+
+		g_assert_cmpstr(phase.kind == VALUE_TEXT ? phase.s : NULL, ==, all[i].phase);
+		rows_free(rows);
+	}
+	struct view_query q = VIEW_QUERY_INIT;
+	at_second(&q, 1);
+	struct rows *rows = build("changed", tl, &q);
+	g_assert_cmpint(cell(v, rows, 0, "phase_delta_ns").i, ==, 30 * FAKE_MS);
+	g_assert_nonnull(strstr(rows->explanation, ", in store in disk +30.0ms"));
+	rows_free(rows);
+}
+
 /* --- open --- */
 
 static void test_open(void)
@@ -330,6 +383,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compare/two", test_two);
 	g_test_add_func("/compare/nothing", test_nothing_to_compare);
 	g_test_add_func("/changed/story", test_changed);
+	g_test_add_func("/changed/phase", test_changed_phase);
 	g_test_add_func("/open/story", test_open);
 	g_test_add_func("/slow-spans/story", test_slow_spans);
 	g_test_add_func("/search/traces", test_search);

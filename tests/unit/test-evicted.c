@@ -103,7 +103,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 /* What can't be told of a span that is gone, or is of those that are kept. */
 static bool is_about_retained(const char *column)
 {
-	static const char *const ids[] = { "calls", "verdict" };
+	static const char *const ids[] = { "calls", "verdict", "phase", "phase_delta_ns" };
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
 		if (strcmp(column, ids[i]) == 0)
 			return true;

@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
+#include "ui/rc.h"
 #include "ui/screen.h"
 #include "views/sum.h"
 
@@ -650,6 +651,28 @@ static void test_hide(void)
 	stop(&f);
 }
 
+/* W stores it, and the next run begins so. */
+static void test_hide_stored(void)
+{
+	struct fixture f;
+
+	start(&f, "4KK");
+	g_autofree char *text = rc_write(f.app->prefs, "", 0);
+	stop(&f);
+	struct prefs *prefs = prefs_new();
+	rc_read(prefs, "rc", text, strlen(text));
+	g_assert_cmpuint(prefs->warnings->len, ==, 0);
+	const struct ui_options hiding = { .at_ns = TIME_UNKNOWN, .prefs = prefs };
+	f = (struct fixture){ .tl = fake_timeline() };
+	f.app = app_new(&hiding, &backend, f.tl, true);
+	app_resize(f.app, 24, 80);
+	draw(&f);
+	press(&f, "4");
+	g_assert_true(has_not(&f, "kworker/0:1") && has(&f, "no kernel or idle threads (K)"));
+	stop(&f);
+	prefs_free(prefs);
+}
+
 static void test_single(void)
 {
 	struct fixture f;
@@ -681,6 +704,17 @@ static void test_find_view(void)
 	press(&f, "\177\177\r");
 	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "scheduler");
 	app_key(f.app, UI_KEY_F(2));
+	draw(&f);
+	g_assert_true(has(&f, ">  Scheduler"));	/* the view that is shown */
+	press(&f, "\0334\rL");
+	app_key(f.app, UI_KEY_F(2));
+	draw(&f);
+	g_assert_true(has(&f, ">L Log"));
+	press(&f, "\0331\r");
+	g_assert_true(nav_top(&f.app->nav)->view->kind == VIEW_WATERFALL);
+	app_key(f.app, UI_KEY_F(2));
+	draw(&f);
+	g_assert_true(has(&f, ">1 Overview"));	/* from which the waterfall was opened, which is not in the list */
 	press(&f, "q\177");
 	g_assert_true(has(&f, "typing finds") && has(&f, "Syscalls"));
 	press(&f, "\033");
@@ -732,6 +766,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/sorted-added", test_sorted_added);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/hide", test_hide);
+	g_test_add_func("/tables/hide-stored", test_hide_stored);
 	g_test_add_func("/tables/single", test_single);
 	g_test_add_func("/tables/find-view", test_find_view);
 	g_test_add_func("/tables/rare-container", test_rare_container);

@@ -145,6 +145,26 @@ static void test_waterfall(void)
 	fixture_stop(&f);
 }
 
+/* The frame that was as wide as the screen. */
+static void test_flame(void)
+{
+	struct fixture f;
+	uint64_t zoom;
+
+	fixture_start(&f, "Vj\r");
+	zoom = fixture_top(&f)->zoom_key;
+	g_assert_cmpuint(zoom, !=, 0);
+	fixture_press(&f, "4");
+	back(&f);
+	g_assert_cmpuint(fixture_top(&f)->zoom_key, ==, zoom);
+	fixture_press(&f, "b+1s\r");
+	fixture_press(&f, "\033");
+	g_assert_cmpuint(fixture_top(&f)->zoom_key, !=, zoom);
+	back(&f);
+	g_assert_cmpuint(fixture_top(&f)->zoom_key, ==, zoom);
+	fixture_stop(&f);
+}
+
 /* So many visits are retained and no more; places that nav has dropped live on in them. */
 static void test_bounded(void)
 {
@@ -214,6 +234,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/visits/filter", test_filter);
 	g_test_add_func("/visits/selection", test_selection);
 	g_test_add_func("/visits/waterfall", test_waterfall);
+	g_test_add_func("/visits/flame", test_flame);
 	g_test_add_func("/visits/bounded", test_bounded);
 	g_test_add_func("/visits/anything", test_anything);
 	return g_test_run();

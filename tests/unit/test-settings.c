@@ -33,7 +33,7 @@ static void check_warning(const struct prefs *p, guint i, const char *text)
 static void test_rc_read(void)
 {
 	struct prefs *p = read_rc("# mine\n\n[blktop]\ntheme = light\nmouse=no\n  utc = yes\nmemory=64M\n"
-				  "step=10s\nview=syscalls\ncursor=on\naccessible=yes\n[colors]\nhot = 209 on 17 bold\n"
+				  "step=10s\nview=syscalls\ncursor=on\naccessible=yes\nhide=idle\n[colors]\nhot = 209 on 17 bold\n"
 				  "[view processes]\nsort=-pid\ncolumns = pid, comm\n"
 				  "[view syscalls]\nsort=count\n");
 
@@ -41,6 +41,7 @@ static void test_rc_read(void)
 	g_assert_cmpint(p->theme, ==, THEME_LIGHT);
 	g_assert_false(p->mouse);
 	g_assert_true(p->utc && p->cursor && p->accessible && !p->ascii);
+	g_assert_cmpint(p->hide, ==, HIDE_IDLE);
 	g_assert_cmpuint(p->memory, ==, 64u << 20);
 	g_assert_cmpint(p->step_ns, ==, 10 * NS_PER_S);
 	g_assert_cmpstr(p->view, ==, "syscalls");

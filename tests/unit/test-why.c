@@ -685,7 +685,7 @@ static void test_detail(void)
 		"  50.0us futex(0x55efb1a37580)  blocked on futex",
 		"  53.3ms woken by thumbd-w0/254, just out of clock_nanosleep",
 		"  54.7ms runs on cpu0",
-		"usual lock p50 57.3us   others with futex over 26.6ms: 1 of 39",
+		"usual lock 47.1us   others with futex over 26.6ms: 1 of 39",
 	};
 	GPtrArray *lines = waterfall_detail(rows, rows->rows->pdata[w->blamed], 10);
 	g_assert_cmpuint(lines->len, ==, G_N_ELEMENTS(want));
@@ -759,6 +759,44 @@ static void test_outlives(void)
 	timeline_free(tl);
 }
 
+static struct value value_of(const struct view *v, const struct rows *rows, guint row, const char *id)
+{
+	return v->columns[view_column(v, id)].get(rows->rows->pdata[row], rows);
+}
+
+/* "slow", the marks and xUSUAL are of one definition, also where most requests are slow. */
+static void test_one_usual(void)
+{
+	static const char *const lists[] = { "causes", "traces", "slow-spans" };
+	static const int64_t ms[] = { 10, 10, 10, 17, 18, 25, 26, 27, 28, 29, 30, 31, 32 };
+	struct fake *f = fake_new();
+	struct view_query q = VIEW_QUERY_INIT;
+
+	fake_second(f, 0);
+	for (unsigned i = 0; i < G_N_ELEMENTS(ms); i++)
+		fake_span(f, &(struct fake_span){ .trace = 100 + i, .id = i + 1, UNKNOWN_THREAD,
+			.begin = i * FAKE_MS, .end = (i + ms[i]) * FAKE_MS, .state = SPAN_COMPLETE });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	q.to_ns = (q.from_ns = FAKE_T0) + FAKE_S;
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+		const struct view *v = view_find(lists[i]);
+		struct rows *rows = v->build(tl, &q);
+		unsigned slow = 0, normal = 0;
+
+		for (guint r = 0; r < rows->rows->len; r++) {
+			bool is_slow = value_of(v, rows, r, "x_usual_ratio").d >= 1.75;
+
+			g_assert_true(((const struct row *)rows->rows->pdata[r])->marked == is_slow);
+			if (!i)
+				g_assert_cmpstr(value_of(v, rows, r, "state").s, ==, is_slow ? "slow" : "normal");
+			slow += is_slow;
+			normal += !is_slow;
+		}
+		g_assert_true(slow && normal);
+		rows_free(rows);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -784,6 +822,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
 	g_test_add_func("/why/every-part", test_every_part);
 	g_test_add_func("/why/usual", test_usual);
+	g_test_add_func("/why/one-usual", test_one_usual);
 	g_test_add_func("/why/no-time", test_no_time);
 	g_test_add_func("/waterfall/strip-without-threads", test_strip_without_threads);
 	g_test_add_func("/waterfall/rows", test_waterfall);

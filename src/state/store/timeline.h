@@ -91,7 +91,7 @@ struct operation_info {
 	struct hist duration;
 	uint64_t evicted;		/* how many of these spans were evicted */
 	struct extremes { int64_t min, max; } evicted_duration;	/* private */
-	int64_t p25, p50, p99;		/* of .duration */
+	int64_t p25, p99;		/* of .duration */
 };
 /* The operation of a span. NULL: no span of it has ended, or memory is short and there are too many operations. */
 const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s);

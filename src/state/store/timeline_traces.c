@@ -298,7 +298,6 @@ void traces_settle(struct timeline *tl)
 			operation_at(tl, g_array_index(tl->changed_operations, uint32_t, i));
 		g_assert(op->changed);
 		op->p25 = hist_quantile(&op->duration, 0.25);
-		op->p50 = hist_quantile(&op->duration, 0.50);
 		op->p99 = hist_quantile(&op->duration, 0.99);
 		op->changed = false;
 		tl->operation_bytes += hist_bytes(&op->duration);
