@@ -20,6 +20,9 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* Counts all events by thread, too. Before input_start(). */
 void input_count_threads(struct input *in, bool count);
+/* Finds and stores slices of recorded traces in the cache (run/cache.h), which has at most `most` bytes, if reading
+ * takes after_ns. Before input_start(). */
+void input_cache(struct input *in, uint64_t most, int64_t after_ns);
 /* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of
  * what the relay daemon has, and without storing packets. */
 void input_again(struct input *in);

@@ -19,6 +19,8 @@
 
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
+#define DEFAULT_CACHE "1G"
+#define DEFAULT_CACHE_AFTER_MS 1000
 #define DEFAULT_SCREEN "120x40"
 #define DEFAULT_WORST 5
 #define DEFAULT_TIMER_US 1000000
@@ -798,6 +800,24 @@ static bool check_spool(const struct options *o, const struct words *w, GError *
 	return true;
 }
 
+/* Views of recorded traces are cached. */
+static bool check_cache(struct options *o, const struct words *w, GError **error)
+{
+	bool used = w->command == COMMAND_SCREEN || w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
+		w->command == COMMAND_EXPORT;
+	guint64 after_ms = DEFAULT_CACHE_AFTER_MS;
+
+	if ((w->no_cache || w->cache_size) && (!used || o->live || o->local))
+		return fail(error, "--no-cache and --cache-size need a recorded trace that is shown or printed");
+	if (w->no_cache && w->cache_size)
+		return fail(error, "--no-cache and --cache-size cannot be combined");
+	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
+		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
+	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
+	o->caches = used && !o->live && !o->local && !w->no_cache;
+	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->cache_size, error);
+}
+
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
@@ -1006,7 +1026,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_narrow(o, w, error) &&
 	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
-	       check_reading(o, w, error) && check_spool(o, w, error) &&
+	       check_reading(o, w, error) && check_spool(o, w, error) && check_cache(o, w, error) &&
 	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
 	       check_export(o, w, error) && check_screenshot(o, w, error) && check_rest(o, w, error);
 }

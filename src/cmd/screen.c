@@ -648,6 +648,7 @@ static bool wait_first(struct screen *s)
 		bool ended = job_wait(s->job, s->tl, 0);
 		judge(s);
 		local_tick(s->o->running, s->in);
+		debug_reading(s->job, s->in, s->tl);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;
@@ -715,6 +716,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 	while (!job_wait(s->job, s->tl, SLICE_MS))
 		;
 	judge(s);
+	debug_reading(s->job, s->in, s->tl);
 	job_get_status(s->job, &st);
 	if (st.phase == JOB_FAILED) {
 		log_error("%s", st.message);
@@ -790,6 +792,8 @@ static int run_once(struct screen *s)
 	log_note("reading %s", input_label(s->in));
 	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));
+	if (o->caches)
+		input_cache(s->in, o->cache_size, o->cache_after_ns);
 	s->job = input_start(s->in, &options);
 	bool begun = thresholds_begin(o, &s->alerts);
 	if (s->alerts && s->live)
