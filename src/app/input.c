@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "export/import.h"
 #include "run/cache.h"
+#include "run/chunks.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/rules.h"
 #include "trace/align.h"
@@ -33,6 +34,7 @@ struct input {
 	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
 	struct cache_place cache;
+	char **chunks;			/* --chunks; NULL: not given */
 	GArray *urls;			/* struct live_url */
 	struct live_options options;
 	char *label;
@@ -57,6 +59,7 @@ void input_unref(struct input *in)
 		g_array_unref(in->urls);
 	g_free(in->label);
 	g_free(in->cache.dir);
+	g_strfreev(in->chunks);
 	spool_unref(in->options.spool);
 	g_mutex_clear(&in->lock);
 	g_free(in);
@@ -118,6 +121,12 @@ void input_cache(struct input *in, uint64_t most, int64_t after_ns)
 {
 	g_free(in->cache.dir);
 	in->cache = (struct cache_place){ cache_default_dir(), most, after_ns };
+}
+
+void input_chunks(struct input *in, const char *const *dirs)
+{
+	g_strfreev(in->chunks);
+	in->chunks = g_strdupv((char **)dirs);
 }
 
 static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
@@ -302,6 +311,39 @@ static void free_slice_input(void *self)
 	g_free(x);
 }
 
+char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GError **error)
+{
+	const char *const *paths = (const char *const *)in->paths;
+	const struct chunks_range range = { from_ns, to_ns };
+
+	if (!slice_file_is(paths[0]))
+		return g_strdupv(in->paths);
+	if (!in->chunks) {
+		slice_file_has_events(paths[0], error);
+		return NULL;
+	}
+	GPtrArray *dirs = chunks_find(paths, (const char *const *)in->chunks, &range, error);
+	return dirs ? (char **)g_ptr_array_free(dirs, false) : NULL;
+}
+
+/* For steps below a second: the directories of the slices, if all are there. */
+static void open_packets(const struct input *in, struct job_trace *ret)
+{
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) dirs = input_packets(in, INT64_MIN, INT64_MAX, &error);
+	size_t n;
+	const struct blk_subscription *rows = subscriptions(in, &n);
+	struct native *native = dirs ? native_open((const char *const *)dirs, rows, n, &error) : NULL;
+
+	if (native) {
+		ret->warning = warning_of(native);
+		ret->pieces = pieces_native(native);
+	} else {
+		log_note("%s", error->message);
+		ret->warning = g_strdup(error->message);
+	}
+}
+
 static bool open_slices(const struct input *in, struct job_trace *ret, GError **error)
 {
 	struct slice_input *x = g_new0(struct slice_input, 1);
@@ -318,6 +360,8 @@ static bool open_slices(const struct input *in, struct job_trace *ret, GError **
 	}
 	ret->maker = (struct job_maker){ next_of_slice, no_messages, free_slice_input, x };
 	ret->reader = g_strdup("slice files");
+	if (in->chunks)
+		open_packets(in, ret);
 	return true;
 }
 

@@ -53,6 +53,8 @@ static void add_inputs(const struct options *o, GPtrArray *read)
 		if (neighbours)
 			g_ptr_array_add(read, neighbours);
 	}
+	for (char **p = o->chunks; p && *p; p++)
+		add(read, *p);
 	if (demo)
 		add(read, demo);
 }

@@ -813,6 +813,9 @@ static bool check_cache(struct options *o, const struct words *w, GError **error
 		return fail(error, "--no-cache and --cache-size cannot be combined");
 	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
 		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
+	if (w->chunks->len && (o->live || o->local || !(w->command <= COMMAND_BATCH || w->command == COMMAND_LOG ||
+							w->command == COMMAND_SAVE)))
+		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
 	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
 	o->caches = used && !o->live && !o->local && !w->no_cache;
 	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->cache_size, error);
@@ -1070,7 +1073,8 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) threshold = g_ptr_array_new_with_free_func(g_free);
-	struct words w = { .relays = relays, .threshold = threshold };
+	g_autoptr(GPtrArray) chunks = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { .relays = relays, .threshold = threshold, .chunks = chunks };
 
 	*ret = (struct options){ .send.fd = -1, .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
@@ -1079,6 +1083,10 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	move_words(ret, &w);
 	g_ptr_array_add(operands, NULL);
 	ret->paths = g_strdupv((char **)operands->pdata);
+	if (chunks->len) {
+		g_ptr_array_add(chunks, NULL);
+		ret->chunks = g_strdupv((char **)chunks->pdata);
+	}
 	return ok;
 }
 
@@ -1100,6 +1108,7 @@ bool options_count_threads(const struct options *o)
 void options_clear(struct options *o)
 {
 	g_strfreev(o->paths);
+	g_strfreev(o->chunks);
 	for (size_t i = 0; i < o->n_urls; i++)
 		live_url_clear(&o->urls[i]);
 	g_free(o->urls);

@@ -56,8 +56,11 @@ const struct option_row option_rows[] = {
 	     "correct the clocks of several hosts by the calls between these hosts"),
 	WORD("machine", 0, "NAME", GROUP_READ, machine, NULL,
 	     "machine of traces that do not tell theirs, to name system calls by number (see --list-machines)"),
-	WORD("spans", 0, "FILE", GROUP_READ, spans, "hosts; rules",
+	WORD("spans", 0, "FILE", GROUP_READ, spans, NULL,
 	     "file of rules that make spans from any two events"),
+	LIST("chunks", 0, "DIR", GROUP_READ, chunks, "rules",
+	     "slice files: where the chunks that they were made from are, for log, save and steps below a second; can "
+	     "be repeated"),
 	WORD("jobs", 'j', "THREADS", GROUP_READ, jobs, NULL,
 	     "number of threads that read a recorded trace (one for each core)"),
 	WORD("slices", 0, "N", GROUP_READ, slices, NULL,

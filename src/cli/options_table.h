@@ -18,7 +18,7 @@
 
 /* The words as given. The table has the offset of each field. */
 struct words {
-	GPtrArray *relays, *threshold;
+	GPtrArray *relays, *threshold, *chunks;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
 	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline, *exec_on_alert;

@@ -92,7 +92,7 @@ struct job_maker {
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
-	struct job_maker maker;
+	struct job_maker maker;		/* it may have pieces, too: then previews are read from these */
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
 	struct cache *cache;		/* of .pieces (cache.h), freed by the job; or NULL */
 	/* Set by the job: a .maker reports its progress here, also while it is opened (then the job is LOADING), and

@@ -514,34 +514,6 @@ static void read_pieces(struct shared *s, struct pieces *p, bool background)
 		run_parallel(s, p, &plan);
 }
 
-static void run_pieces(struct shared *s, struct pieces *p)
-{
-	const struct job_options *o = &s->options;
-	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
-	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
-
-	if (pv)
-		preview_bound_spans(pv, o->memory / PREVIEW_SHARE);
-	set_preview(s, pv);
-	post_outline(s, p);
-	walk_index(s, p, pv);
-	bool found = find_cached(s, p), previews = pv && p->ops->indexed(p->trace);
-	if (previews && !found) {
-		preview_start(pv);
-		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
-	}
-	if (is_stopped(s))
-		set_phase(s, JOB_CANCELLED, NULL);
-	else
-		read_pieces(s, p, pv && !found);
-	if (previews && found)
-		preview_start(pv);
-	if (pv)
-		serve_previews(s);
-	set_preview(s, NULL);
-	preview_free(pv);
-}
-
 /* ---- a live source whose packets are stored ---- */
 
 static void post_redecoded(void *data, struct publication *publication, int64_t from, int64_t to)
@@ -623,9 +595,54 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 	} while (made);
 	if (!is_stopped(s) && !error)
 		update_figures(s, 1, n_events, newest);
-	set_warning(s, maker->warning(maker->self));
+	char *warning = maker->warning(maker->self);
+	if (warning)
+		set_warning(s, warning);
 	set_phase(s, is_stopped(s) ? JOB_CANCELLED : error ? JOB_FAILED : JOB_DONE,
 		  error && !is_stopped(s) ? error->message : NULL);
+}
+
+/* ---- a trace in pieces, or what is made of it and previews from its packets ---- */
+
+static void run_made(struct shared *s, const struct job_maker *maker, struct preview *pv)
+{
+	g_mutex_lock(&s->lock);
+	s->status.pieces = 1;
+	if (pv)
+		preview_final_to(pv, INT64_MAX);
+	g_mutex_unlock(&s->lock);
+	run_maker(s, maker);
+}
+
+/* maker: what makes the publications instead of reading; or .self NULL. */
+static void run_pieces(struct shared *s, struct pieces *p, const struct job_maker *maker)
+{
+	const struct job_options *o = &s->options;
+	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
+	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
+
+	if (pv)
+		preview_bound_spans(pv, o->memory / PREVIEW_SHARE);
+	set_preview(s, pv);
+	post_outline(s, p);
+	walk_index(s, p, pv);
+	bool found = maker->self || find_cached(s, p), previews = pv && p->ops->indexed(p->trace);
+	if (previews && !found) {
+		preview_start(pv);
+		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
+	}
+	if (is_stopped(s))
+		set_phase(s, JOB_CANCELLED, NULL);
+	else if (maker->self)
+		run_made(s, maker, pv);
+	else
+		read_pieces(s, p, pv && !found);
+	if (previews && found)
+		preview_start(pv);
+	if (pv)
+		serve_previews(s);
+	set_preview(s, NULL);
+	preview_free(pv);
 }
 
 /* ---- the thread ---- */
@@ -656,14 +673,14 @@ void *job_thread_main(void *shared)
 		set_reader(s, &t);
 		set_source(s, t.source);	/* before the phase: a caller that sees LOADING may cancel the source */
 		set_phase(s, JOB_LOADING, NULL);
-		if (t.maker.self)
+		if (t.maker.self && !t.pieces.ops)
 			run_maker(s, &t.maker);
 		else if (t.source && t.pieces.ops)
 			run_spooled(s, t.source, &t.pieces);
 		else if (t.source)
 			run_source(s, t.source, false);
 		else
-			run_pieces(s, &t.pieces);
+			run_pieces(s, &t.pieces, &t.maker);
 	}
 	if (s->free_data)
 		s->free_data(s->data);	/* before the source: see job.h */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The screen of a trace that is in the cache: what needs packets comes from the trace.
+# The screen of a trace that is in the cache, and of a slice file: what needs packets comes from the trace, or the chunks.
 # shellcheck disable=SC2154,SC2317 # lib.sh sets work; functions are called through until_true
 set -u
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
@@ -32,4 +32,29 @@ for says in "stored in" "read from"; do
 	result $? "$says: it ends"
 	t kill-server
 done
+
+# start ARGUMENT...: the slice file
+start() {
+	shell "XDG_CONFIG_HOME='$work/config'" "XDG_STATE_HOME='$work/state'" TERM=xterm-256color
+	keys "'$blktop' --config none --utc --at +5s $* '$work/demo.blkslice'; echo rc=\$?" Enter
+	wait_for "PAUSED"
+}
+"$blktop" map -o "$work/demo.blkslice" "$work/trace" 2>/dev/null
+mkdir "$work/elsewhere" && mv "$work/trace" "$work/elsewhere/trace"
+start
+keys 4 && wait_for "Processes" && keys L && wait_for "has no single events"
+result $? "a slice file: the log says that it has no events"
+t kill-server
+start --chunks "$work/elsewhere"
+keys v
+wait_for "Timeline of threads" && until_true is_decoded 20.0ms
+result $? "--chunks: steps below a second are decoded"
+keys Escape 4
+wait_for "Processes" && keys L && wait_for "lines, "
+result $? "--chunks: the log has calls"
+t kill-server
+mkdir "$work/empty"
+start --chunks "$work/empty"
+keys 4 && wait_for "Processes" && wait_for "are not in"
+result $? "--chunks: what is missing is said"
 done_testing

@@ -301,7 +301,7 @@ bool slice_file_is(const char *path)
 
 struct slice_part {				/* a file to be merged */
 	const char *path;		/* borrowed */
-	int64_t step;
+	int64_t step, first, last;
 	struct slice_piece piece;
 };
 
@@ -340,8 +340,8 @@ bool slice_file_has_events(const char *path, GError **error)
 					       (char *)g_ptr_array_index(piece.sources, i));
 		if (piece.sources->len > NAMED_SOURCES)
 			g_string_append_printf(names, " and %u more", piece.sources->len - NAMED_SOURCES);
-		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s",
-			    path, names->str);
+		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s "
+			    "(--chunks DIR)", path, names->str);
 	}
 	slice_free(s);
 	slice_piece_clear(&piece);
@@ -368,8 +368,11 @@ static GArray *list_parts(const char *const *paths, GError **error)
 	for (; *paths; paths++) {
 		struct slice_part x = { .path = *paths };
 		struct slice *s = open_slice(*paths, true, &x.piece, error);
-		if (s)
+		if (s) {
 			x.step = s->step;
+			x.first = s->first;
+			x.last = s->last;
+		}
 		g_array_append_val(parts, x);
 		slice_free(s);
 		if (!s)
@@ -406,6 +409,29 @@ static void piece_append(struct slice_piece *piece, struct slice_piece *more)
 			g_ptr_array_add(piece->sources, g_strdup(name));
 	}
 	slice_piece_clear(more);
+}
+
+bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
+			GError **error)
+{
+	g_autoptr(GArray) parts = list_parts(paths, error);
+
+	if (!parts || !check_neighbours(parts, error))
+		return false;
+	*ret_first = INT64_MAX;
+	*ret_last = INT64_MIN;
+	for (guint i = 0; i < parts->len; i++) {
+		struct slice_part *x = &g_array_index(parts, struct slice_part, i);
+		*ret_first = MIN(*ret_first, x->first);
+		*ret_last = MAX(*ret_last, x->last);
+		if (i) {
+			piece_append(ret_piece, &x->piece);
+		} else {
+			*ret_piece = x->piece;
+			x->piece = (struct slice_piece){ 0 };
+		}
+	}
+	return true;
 }
 
 /* Merges the next file into *all, which is NULL before the first one. False: *error. */

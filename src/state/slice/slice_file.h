@@ -38,6 +38,11 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 /* The same from a part of a file: `size` bytes that begin at offset `at`. */
 struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error);
 
+/* What neighbouring slice files are of, without reading all of them: the piece (the caller clears it), first and last
+ * event (ns; first > last: there is none). Errors as slice_file_merge(). */
+bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
+			GError **error);
+
 /* Reads slice files in any order, and merges them. They must be neighbours: each begins where another one ends.
  * Arguments and errors as slice_file_read(). `watch` (or NULL) gets the progress. */
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
