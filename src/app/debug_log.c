@@ -40,9 +40,10 @@ static char *state_text(const struct job_status *st, struct input *in)
 	struct live_status live;
 	bool is_live = input_live_status(in, &live);
 
-	return g_strdup_printf("%s%s%s%s%s%s%s", phases[st->phase], st->reader ? " by " : "",
+	return g_strdup_printf("%s%s%s%s%s%s%s%s%s", phases[st->phase], st->reader ? " by " : "",
 			       st->reader ? st->reader : "", st->message ? ": " : "",
-			       st->message ? st->message : "",
+			       st->message ? st->message : "", st->cache ? ", cache: " : "",
+			       st->cache ? st->cache : "",
 			       is_live ? live.connected ? ", connected" : ", not connected" : "",
 			       st->warning ? ", something is left out" : "");
 }

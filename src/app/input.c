@@ -13,7 +13,11 @@
 
 #include "base/text.h"
 #include "export/import.h"
+#include "run/cache.h"
+#include "run/chunks.h"
 #include "state/slice/slice_file.h"
+#include "state/spans/rules.h"
+#include "trace/align.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -29,6 +33,8 @@ struct input {
 	enum reader reader;
 	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
+	struct cache_place cache;
+	char **chunks;			/* --chunks; NULL: not given */
 	GArray *urls;			/* struct live_url */
 	struct live_options options;
 	char *label;
@@ -52,6 +58,8 @@ void input_unref(struct input *in)
 	if (in->urls)
 		g_array_unref(in->urls);
 	g_free(in->label);
+	g_free(in->cache.dir);
+	g_strfreev(in->chunks);
 	spool_unref(in->options.spool);
 	g_mutex_clear(&in->lock);
 	g_free(in);
@@ -107,6 +115,18 @@ struct input *input_new_live(GArray *urls, const struct live_options *options)
 void input_count_threads(struct input *in, bool count)
 {
 	in->count_threads = count;
+}
+
+void input_cache(struct input *in, uint64_t most, int64_t after_ns)
+{
+	g_free(in->cache.dir);
+	in->cache = (struct cache_place){ cache_default_dir(), most, after_ns };
+}
+
+void input_chunks(struct input *in, const char *const *dirs)
+{
+	g_strfreev(in->chunks);
+	in->chunks = g_strdupv((char **)dirs);
 }
 
 static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
@@ -183,8 +203,35 @@ static char *warning_of(const struct native *native)
 		: g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
 }
 
+static void add_machine(void *data, const char *host, const char *boot, const struct machine_evidence *e)
+{
+	g_string_append_printf(data, "%s %s is machine %d\n", host ? host : "", boot ? boot : "",
+			       machine_of(e, boot ? boot : ""));
+}
+
+/* All that slices depend on besides the trace and the program. */
+static char *model_text(const struct input *in, const struct native *native)
+{
+	GString *text = g_string_new(NULL);
+	g_autofree char *clocks = align_text();
+
+	g_string_append_printf(text, "step %" G_GINT64_FORMAT "\ncounts threads %d\nrules %s\nclocks\n%s",
+			       in->step_ns, in->count_threads, rules_digest(), clocks);
+	native_each_machine(native, add_machine, text);
+	return g_string_free(text, false);
+}
+
+static struct cache *open_cache(const struct input *in, const struct native *native, int64_t since_ns)
+{
+	if (!in->cache.dir)
+		return NULL;
+	g_autofree char *model = model_text(in, native);
+	return cache_new(&in->cache, (const char *const *)in->paths, model, since_ns);
+}
+
 static bool open_reader(const struct input *in, struct job_trace *ret, GError **error)
 {
+	int64_t since_ns = g_get_real_time() * 1000;
 	const char *const *paths = (const char *const *)in->paths;
 	size_t n;
 	const struct blk_subscription *rows = subscriptions(in, &n);
@@ -199,6 +246,7 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 	struct native *native = native_open(paths, rows, n, error);
 	if (!native)
 		return false;
+	ret->cache = open_cache(in, native, since_ns);
 	ret->warning = warning_of(native);
 	ret->pieces = pieces_native(native);
 	ret->reader = g_strdup("native");
@@ -263,6 +311,39 @@ static void free_slice_input(void *self)
 	g_free(x);
 }
 
+char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GError **error)
+{
+	const char *const *paths = (const char *const *)in->paths;
+	const struct chunks_range range = { from_ns, to_ns };
+
+	if (!slice_file_is(paths[0]))
+		return g_strdupv(in->paths);
+	if (!in->chunks) {
+		slice_file_has_events(paths[0], error);
+		return NULL;
+	}
+	GPtrArray *dirs = chunks_find(paths, (const char *const *)in->chunks, &range, error);
+	return dirs ? (char **)g_ptr_array_free(dirs, false) : NULL;
+}
+
+/* For steps below a second: the directories of the slices, if all are there. */
+static void open_packets(const struct input *in, struct job_trace *ret)
+{
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) dirs = input_packets(in, INT64_MIN, INT64_MAX, &error);
+	size_t n;
+	const struct blk_subscription *rows = subscriptions(in, &n);
+	struct native *native = dirs ? native_open((const char *const *)dirs, rows, n, &error) : NULL;
+
+	if (native) {
+		ret->warning = warning_of(native);
+		ret->pieces = pieces_native(native);
+	} else {
+		log_note("%s", error->message);
+		ret->warning = g_strdup(error->message);
+	}
+}
+
 static bool open_slices(const struct input *in, struct job_trace *ret, GError **error)
 {
 	struct slice_input *x = g_new0(struct slice_input, 1);
@@ -279,6 +360,8 @@ static bool open_slices(const struct input *in, struct job_trace *ret, GError **
 	}
 	ret->maker = (struct job_maker){ next_of_slice, no_messages, free_slice_input, x };
 	ret->reader = g_strdup("slice files");
+	if (in->chunks)
+		open_packets(in, ret);
 	return true;
 }
 

@@ -20,6 +20,14 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* Counts all events by thread, too. Before input_start(). */
 void input_count_threads(struct input *in, bool count);
+/* Finds and stores slices of recorded traces in the cache (run/cache.h), which has at most `most` bytes, if reading
+ * takes after_ns. Before input_start(). */
+void input_cache(struct input *in, uint64_t most, int64_t after_ns);
+/* Packets of slice files are in directories that are below these (copied), see run/chunks.h. Before input_start(). */
+void input_chunks(struct input *in, const char *const *dirs);
+/* The directories with packets of [from_ns, to_ns), for what needs them (g_strfreev()); of slice files those that
+ * input_chunks() has. NULL: *error names what is missing. */
+char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GError **error);
 /* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of
  * what the relay daemon has, and without storing packets. */
 void input_again(struct input *in);

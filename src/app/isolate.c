@@ -9,6 +9,7 @@
 #include "base/isolation.h"
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
+#include "run/cache.h"
 #include "run/map.h"
 
 /* Files that libraries open late: locales and their converters, terminal descriptions, time zones, plugins of
@@ -52,6 +53,8 @@ static void add_inputs(const struct options *o, GPtrArray *read)
 		if (neighbours)
 			g_ptr_array_add(read, neighbours);
 	}
+	for (char **p = o->chunks; p && *p; p++)
+		add(read, *p);
 	if (demo)
 		add(read, demo);
 }
@@ -99,6 +102,19 @@ static void add_spool(const struct options *o, GPtrArray *write)
 		add(write, dir);
 }
 
+static void add_cache(const struct options *o, GPtrArray *write)
+{
+	g_autofree char *dir = cache_default_dir();
+	g_autoptr(GError) error = NULL;
+
+	if (!o->caches)
+		return;
+	if (cache_make_dir(dir, &error))
+		add(write, dir);
+	else
+		log_note("no cache: %s", error->message);
+}
+
 /* For the relays, and the server of --graphite. */
 static bool start_connector(const struct options *o, GError **error)
 {
@@ -139,6 +155,7 @@ bool isolate(const struct options *o)
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);
 	add_spool(o, write);
+	add_cache(o, write);
 	isolation_enter(read, write, o->send.fd, &why);
 	if (why)
 		log_note("isolation: %s", why);

@@ -157,6 +157,8 @@ int reading_start(struct reading *r, const struct options *o)
 	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
 	input_count_threads(r->in, options_count_threads(o));
+	if (o->caches)
+		input_cache(r->in, o->cache_size, o->cache_after_ns);
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;
 }

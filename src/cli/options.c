@@ -19,6 +19,8 @@
 
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
+#define DEFAULT_CACHE "1G"
+#define DEFAULT_CACHE_AFTER_MS 1000
 #define DEFAULT_SCREEN "120x40"
 #define DEFAULT_WORST 5
 #define DEFAULT_TIMER_US 1000000
@@ -798,6 +800,27 @@ static bool check_spool(const struct options *o, const struct words *w, GError *
 	return true;
 }
 
+/* Views of recorded traces are cached. */
+static bool check_cache(struct options *o, const struct words *w, GError **error)
+{
+	bool used = w->command == COMMAND_SCREEN || w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
+		w->command == COMMAND_EXPORT;
+	guint64 after_ms = DEFAULT_CACHE_AFTER_MS;
+
+	if ((w->no_cache || w->cache_size) && (!used || o->live || o->local))
+		return fail(error, "--no-cache and --cache-size need a recorded trace that is shown or printed");
+	if (w->no_cache && w->cache_size)
+		return fail(error, "--no-cache and --cache-size cannot be combined");
+	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
+		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
+	if (w->chunks->len && (o->live || o->local || !(w->command <= COMMAND_BATCH || w->command == COMMAND_LOG ||
+							w->command == COMMAND_SAVE)))
+		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
+	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
+	o->caches = used && !o->live && !o->local && !w->no_cache;
+	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->cache_size, error);
+}
+
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
@@ -1006,7 +1029,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_narrow(o, w, error) &&
 	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
-	       check_reading(o, w, error) && check_spool(o, w, error) &&
+	       check_reading(o, w, error) && check_spool(o, w, error) && check_cache(o, w, error) &&
 	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
 	       check_export(o, w, error) && check_screenshot(o, w, error) && check_rest(o, w, error);
 }
@@ -1050,7 +1073,8 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) threshold = g_ptr_array_new_with_free_func(g_free);
-	struct words w = { .relays = relays, .threshold = threshold };
+	g_autoptr(GPtrArray) chunks = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { .relays = relays, .threshold = threshold, .chunks = chunks };
 
 	*ret = (struct options){ .send.fd = -1, .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
@@ -1059,6 +1083,10 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	move_words(ret, &w);
 	g_ptr_array_add(operands, NULL);
 	ret->paths = g_strdupv((char **)operands->pdata);
+	if (chunks->len) {
+		g_ptr_array_add(chunks, NULL);
+		ret->chunks = g_strdupv((char **)chunks->pdata);
+	}
 	return ok;
 }
 
@@ -1080,6 +1108,7 @@ bool options_count_threads(const struct options *o)
 void options_clear(struct options *o)
 {
 	g_strfreev(o->paths);
+	g_strfreev(o->chunks);
 	for (size_t i = 0; i < o->n_urls; i++)
 		live_url_clear(&o->urls[i]);
 	g_free(o->urls);

@@ -65,6 +65,10 @@ struct options {
 	bool keep_spans;		/* map: --with-spans */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
+	char **chunks;			/* --chunks; NULL: not given */
+	bool caches;			/* recorded traces, without --no-cache */
+	size_t cache_size;		/* bytes: --cache-size */
+	int64_t cache_after_ns;		/* --cache-after */
 	bool no_isolation;
 	/* Set by the caller of reading_start(), not by options: */
 	bool without_spans;		/* make no spans */

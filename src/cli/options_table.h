@@ -18,7 +18,7 @@
 
 /* The words as given. The table has the offset of each field. */
 struct words {
-	GPtrArray *relays, *threshold;
+	GPtrArray *relays, *threshold, *chunks;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
 	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline, *exec_on_alert;
@@ -27,7 +27,8 @@ struct words {
 	char *screenshot, *size, *html;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	char *listen, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
-	bool no_spool, no_isolation, align_hosts, csv_safe;
+	char *cache_size, *cache_after;
+	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
 	bool utc, ascii, accessible, keep_spans;

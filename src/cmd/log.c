@@ -4,6 +4,7 @@
 
 #include "cli/messages.h"
 #include "cmd/output.h"
+#include "app/packets.h"
 #include "app/reading.h"
 
 #include "export/log_json.h"
@@ -44,22 +45,17 @@ static void print_line(void *data, struct calllog_line *l)
 	calllog_line_unref(l);
 }
 
-static struct logsource *open_source(const struct options *o, GError **error)
-{
-	bool by_bt2 = o->reader == READER_BT2;
-	if (!o->demo)
-		return logsource_new((const char *const *)o->paths, by_bt2, error);
-	g_autofree char *demo = input_find_demo(error);
-	const char *const paths[] = { demo, NULL };
-	return demo ? logsource_new(paths, by_bt2, error) : NULL;
-}
-
-static int find_range(struct logsource *s, const struct options *o, struct logsource_range *ret)
+static int find_range(struct logsource *s, const struct packets *packets, const struct options *o,
+		      struct logsource_range *ret)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
 	*ret = (struct logsource_range){ .from_ns = INT64_MIN, .to_ns = INT64_MAX };
-	if (!o->at && !o->from && !o->to)
+	if (packets->placed) {
+		ret->from_ns = packets->from_ns;
+		ret->to_ns = packets->to_ns;
+	}
+	if (packets->placed || (!o->at && !o->from && !o->to))
 		return EXIT_FINE;
 	bool known = logsource_bounds(s, &first, &end, &error);
 	if (reading_caught())
@@ -92,17 +88,17 @@ static bool is_empty(const struct printer *p, struct logsource *s)
 	return !p->any && !p->broken && !reading_caught() && !logsource_bounds(s, &first, &end, NULL);
 }
 
-int print_log(const struct options *o)
+static int print_packets(const struct options *o, const struct packets *packets)
 {
 	g_autoptr(GError) error = NULL;
 	struct printer p = { .o = o, .line = g_string_new(NULL) };
 	struct logsource_result result = { 0 };
 	struct logsource_range range;
 	reading_catch_signals();
-	struct logsource *s = open_source(o, &error);
+	struct logsource *s = logsource_new((const char *const *)packets->paths, o->reader == READER_BT2, &error);
 	if (s)
 		logsource_stop_by(s, reading_caught_by());
-	int code = s ? find_range(s, o, &range) : EXIT_FAILED;
+	int code = s ? find_range(s, packets, o, &range) : EXIT_FAILED;
 	if (s && code == EXIT_FINE && o->filter)
 		p.filter = logfilter_new(o->filter, &error);
 	if (s && code == EXIT_FINE && !error) {
@@ -128,16 +124,34 @@ int print_log(const struct options *o)
 	return code;
 }
 
+int print_log(const struct options *o)
+{
+	struct packets packets;
+	int code = packets_find(&packets, o);
+
+	if (code == EXIT_FINE)
+		code = print_packets(o, &packets);
+	packets_clear(&packets);
+	return code;
+}
+
 bool log_each_line(const struct options *o, calllog_emit emit, void *data)
 {
 	g_autoptr(GError) error = NULL;
 	struct logsource_result result = { 0 };
-	const struct logsource_range all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
-	struct logsource *s = open_source(o, &error);
+	struct packets packets;
+	bool found = packets_find(&packets, o) == EXIT_FINE;
+	const struct logsource_range all = {
+		.from_ns = packets.placed ? packets.from_ns : INT64_MIN,
+		.to_ns = packets.placed ? packets.to_ns : INT64_MAX,
+	};
+	struct logsource *s = found ? logsource_new((const char *const *)packets.paths, o->reader == READER_BT2,
+						    &error) : NULL;
 	if (s)
 		logsource_run(s, &all, emit, data, &result, NULL, &error);
 	logsource_free(s);
+	packets_clear(&packets);
 	if (error)
 		log_error("%s", error->message);
-	return !error;
+	return found && !error;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/messages.h"
 #include "cmd/carried_bookmarks.h"
+#include "app/packets.h"
 #include "app/reading.h"
 
 #include "base/timefmt.h"
@@ -45,13 +46,17 @@ char *save_describe(const struct trace_cut *cut, const struct trace_cut_result *
 	return g_string_free(s, FALSE);
 }
 
-static int find_range(const char *const *paths, const struct options *o, struct trace_cut *cut)
+static int find_range(const struct packets *packets, const struct options *o, struct trace_cut *cut)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
 	int code = EXIT_FAILED;
-	struct logsource *s = logsource_new(paths, false, &error);
 
+	cut->from_ns = packets->from_ns;
+	cut->to_ns = packets->to_ns;
+	if (packets->placed)
+		return EXIT_FINE;
+	struct logsource *s = logsource_new(cut->paths, false, &error);
 	if (s && logsource_bounds(s, &first, &end, &error))
 		code = reading_place_range(o, first, end, &cut->from_ns, &cut->to_ns);
 	else
@@ -92,18 +97,16 @@ static int write_range(const struct options *o, const struct trace_cut *cut)
 
 int save_write(const struct options *o)
 {
-	g_autoptr(GError) error = NULL;
-	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
-	const char *const demo_paths[] = { demo, NULL };
-	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
+	struct packets packets;
+	int code = packets_find(&packets, o);
 	struct trace_cut cut = {
-		.paths = paths, .statedump = o->statedump, .to = o->output, .stop = &stop,
+		.paths = (const char *const *)packets.paths, .statedump = o->statedump, .to = o->output, .stop = &stop,
 	};
 
-	if (o->demo && !demo) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
-	int code = find_range(paths, o, &cut);
-	return code == EXIT_FINE ? write_range(o, &cut) : code;
+	if (code == EXIT_FINE)
+		code = find_range(&packets, o, &cut);
+	if (code == EXIT_FINE)
+		code = write_range(o, &cut);
+	packets_clear(&packets);
+	return code;
 }

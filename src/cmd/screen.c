@@ -331,9 +331,10 @@ static void backend_log_ask(void *data, const struct calllog_want *want)
 {
 	struct screen *s = data;
 	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
-	if (!s->log)
-		s->log = logjob_new(s->live ? stored : input_paths(s->in), s->o->reader == READER_BT2,
-				    job_fd(s->job));
+	g_auto(GStrv) packets = s->live || s->log ? NULL : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
+	if (!s->log)		/* without packets its error says which are missing */
+		s->log = logjob_new(s->live ? stored : packets ? (const char *const *)packets : input_paths(s->in),
+				    s->o->reader == READER_BT2, job_fd(s->job));
 	struct calllog_want now = *want;
 	struct job_status st;
 
@@ -468,9 +469,11 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 	struct screen *s = data;
 	g_autofree char *path = place_of(what->path);
 	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) packets = s->live ? NULL : input_packets(s->in, what->from_ns, what->to_ns, &error);
 	struct trace_cut cut = {
-		.paths = s->live ? stored : input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
-		.statedump = what->statedump, .to = path,
+		.paths = s->live ? stored : (const char *const *)packets,
+		.from_ns = what->from_ns, .to_ns = what->to_ns, .statedump = what->statedump, .to = path,
 	};
 
 	if (s->saving) {
@@ -479,6 +482,10 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 	}
 	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
 		*ret_message = g_strdup("it already exists");
+		return false;
+	}
+	if (error) {
+		*ret_message = text_visible(error->message);
 		return false;
 	}
 	s->saving = savejob_new(&cut, job_fd(s->job));
@@ -648,6 +655,7 @@ static bool wait_first(struct screen *s)
 		bool ended = job_wait(s->job, s->tl, 0);
 		judge(s);
 		local_tick(s->o->running, s->in);
+		debug_reading(s->job, s->in, s->tl);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;
@@ -715,6 +723,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 	while (!job_wait(s->job, s->tl, SLICE_MS))
 		;
 	judge(s);
+	debug_reading(s->job, s->in, s->tl);
 	job_get_status(s->job, &st);
 	if (st.phase == JOB_FAILED) {
 		log_error("%s", st.message);
@@ -790,6 +799,10 @@ static int run_once(struct screen *s)
 	log_note("reading %s", input_label(s->in));
 	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));
+	if (o->chunks)
+		input_chunks(s->in, (const char *const *)o->chunks);
+	if (o->caches)
+		input_cache(s->in, o->cache_size, o->cache_after_ns);
 	s->job = input_start(s->in, &options);
 	bool begun = thresholds_begin(o, &s->alerts);
 	if (s->alerts && s->live)

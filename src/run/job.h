@@ -44,6 +44,7 @@ struct job_status {
 				 * live. Borrowed as message is */
 	char *warning;		/* NULL, or one line: what is left out because it cannot be read;
 				 * live: until now. Borrowed as message is */
+	char *cache;		/* what happened with the cache (cache_message()), or NULL. Borrowed as message is */
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* merged pieces, all pieces; 0: not read in pieces */
 	int64_t final_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN: nothing
@@ -91,8 +92,9 @@ struct job_maker {
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
-	struct job_maker maker;
+	struct job_maker maker;		/* it may have pieces, too: then previews are read from these */
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
+	struct cache *cache;		/* of .pieces (cache.h), freed by the job; or NULL */
 	/* Set by the job: a .maker reports its progress here, also while it is opened (then the job is LOADING), and
 	 * stops when the callback returns false. */
 	const struct watch *watch;

@@ -5,6 +5,8 @@
  */
 #include "run/job_private.h"
 
+#include "run/cache.h"
+
 #include <malloc.h>
 
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, as some sources do not wait themselves */
@@ -341,6 +343,14 @@ static void count_piece(struct shared *s, const struct parallel *p)
 	g_mutex_unlock(&s->lock);
 }
 
+static void note_cache(struct shared *s, struct cache *c)
+{
+	g_mutex_lock(&s->lock);
+	g_free(s->status.cache);
+	s->status.cache = c ? cache_message(c) : NULL;
+	g_mutex_unlock(&s->lock);
+}
+
 static enum source_status stitch_pieces(struct shared *s, struct parallel *p, struct model *m,
 					GError **error)
 {
@@ -368,11 +378,22 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 	}
 }
 
+/* Stores what was read. Messages are for the log file. */
+static void finish_cache(struct shared *s, struct cache *c, enum source_status st)
+{
+	if (c && st == SOURCE_END)
+		cache_finish(c);
+	note_cache(s, c);
+}
+
 static void run_parallel(struct shared *s, const struct pieces *pieces,
 			 const struct parallel_plan *plan)
 {
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
+
+	if (pieces_are_without_spans(pieces))
+		model_without_spans(m);
 	struct parallel *p = parallel_start(pieces, plan);
 
 	set_parallel(s, p, plan->threads);
@@ -382,6 +403,7 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	parallel_free(p);
 	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
+	finish_cache(s, pieces->cache, st);
 	end_phase(s, st, error);
 	if (!s->options.skip_free)
 		model_free(m);
@@ -458,37 +480,38 @@ static void serve_previews(struct shared *s)
 	g_mutex_unlock(&s->lock);
 }
 
-static void run_pieces(struct shared *s, const struct pieces *p)
+/* Is the trace in the cache, with all that is wanted? If so, that is read. */
+static bool find_cached(struct shared *s, struct pieces *p)
+{
+	bool narrow = p->cells || p->without_spans;
+	bool found = p->cache && cache_find(p->cache, p->cells, pieces_are_without_spans(p));
+
+	if (p->cache && !found && narrow) {
+		struct pieces all = *p;
+		all.cells = 0;
+		all.without_spans = false;
+		found = cache_find(p->cache, 0, pieces_are_without_spans(&all));
+		if (found)
+			*p = all;
+	}
+	if (p->cache && !found)
+		cache_begin(p->cache, p->cells, pieces_are_without_spans(p));
+	note_cache(s, p->cache);
+	return found;
+}
+
+static void read_pieces(struct shared *s, struct pieces *p, bool background)
 {
 	const struct job_options *o = &s->options;
-	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
-	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
+	struct parallel_plan plan = parallel_choose(p, o->threads, o->slices, o->memory);
 
-	if (pv)
-		preview_bound_spans(pv, o->memory / PREVIEW_SHARE);
-	set_preview(s, pv);
-	post_outline(s, p);
-	walk_index(s, p, pv);
-	if (pv && p->ops->indexed(p->trace))
-		preview_start(pv);
-	if (pv && !is_stopped(s)) {
-		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
-	}
-	if (is_stopped(s)) {
-		set_phase(s, JOB_CANCELLED, NULL);
-	} else {
-		struct parallel_plan plan = parallel_choose(p, o->threads, o->slices, o->memory);
-		plan.step_ns = step;
-		plan.background = pv != NULL;
-		if (plan.slices <= 1)
-			run_whole(s, p);
-		else
-			run_parallel(s, p, &plan);
-	}
-	if (pv)
-		serve_previews(s);
-	set_preview(s, NULL);
-	preview_free(pv);
+	plan.step_ns = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
+	plan.background = background;
+	s->options.model.cells = p->cells;
+	if (plan.slices <= 1 && !(p->cache && plan.slices != o->slices))
+		run_whole(s, p);
+	else
+		run_parallel(s, p, &plan);
 }
 
 /* ---- a live source whose packets are stored ---- */
@@ -572,9 +595,54 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 	} while (made);
 	if (!is_stopped(s) && !error)
 		update_figures(s, 1, n_events, newest);
-	set_warning(s, maker->warning(maker->self));
+	char *warning = maker->warning(maker->self);
+	if (warning)
+		set_warning(s, warning);
 	set_phase(s, is_stopped(s) ? JOB_CANCELLED : error ? JOB_FAILED : JOB_DONE,
 		  error && !is_stopped(s) ? error->message : NULL);
+}
+
+/* ---- a trace in pieces, or what is made of it and previews from its packets ---- */
+
+static void run_made(struct shared *s, const struct job_maker *maker, struct preview *pv)
+{
+	g_mutex_lock(&s->lock);
+	s->status.pieces = 1;
+	if (pv)
+		preview_final_to(pv, INT64_MAX);
+	g_mutex_unlock(&s->lock);
+	run_maker(s, maker);
+}
+
+/* maker: what makes the publications instead of reading; or .self NULL. */
+static void run_pieces(struct shared *s, struct pieces *p, const struct job_maker *maker)
+{
+	const struct job_options *o = &s->options;
+	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
+	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
+
+	if (pv)
+		preview_bound_spans(pv, o->memory / PREVIEW_SHARE);
+	set_preview(s, pv);
+	post_outline(s, p);
+	walk_index(s, p, pv);
+	bool found = maker->self || find_cached(s, p), previews = pv && p->ops->indexed(p->trace);
+	if (previews && !found) {
+		preview_start(pv);
+		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
+	}
+	if (is_stopped(s))
+		set_phase(s, JOB_CANCELLED, NULL);
+	else if (maker->self)
+		run_made(s, maker, pv);
+	else
+		read_pieces(s, p, pv && !found);
+	if (previews && found)
+		preview_start(pv);
+	if (pv)
+		serve_previews(s);
+	set_preview(s, NULL);
+	preview_free(pv);
 }
 
 /* ---- the thread ---- */
@@ -601,17 +669,18 @@ void *job_thread_main(void *shared)
 		g_assert(t.maker.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;
 		t.pieces.cells = s->options.model.cells;
+		t.pieces.cache = t.cache;
 		set_reader(s, &t);
 		set_source(s, t.source);	/* before the phase: a caller that sees LOADING may cancel the source */
 		set_phase(s, JOB_LOADING, NULL);
-		if (t.maker.self)
+		if (t.maker.self && !t.pieces.ops)
 			run_maker(s, &t.maker);
 		else if (t.source && t.pieces.ops)
 			run_spooled(s, t.source, &t.pieces);
 		else if (t.source)
 			run_source(s, t.source, false);
 		else
-			run_pieces(s, &t.pieces);
+			run_pieces(s, &t.pieces, &t.maker);
 	}
 	if (s->free_data)
 		s->free_data(s->data);	/* before the source: see job.h */
@@ -619,6 +688,7 @@ void *job_thread_main(void *shared)
 		t.maker.free(t.maker.self);
 	source_free(t.source);		/* may hang, as any call into a library */
 	pieces_free(&t.pieces);
+	cache_free(t.cache);
 	g_mutex_lock(&s->lock);
 	s->thread_done = true;
 	g_cond_broadcast(&s->changed);

@@ -26,7 +26,7 @@ static int64_t chunk_number(const char *name)
 	return n < G_MAXINT32 && !*end ? (int64_t)n : -1;
 }
 
-static int64_t number_of_path(const char *path)
+int64_t map_chunk_number(const char *path)
 {
 	g_autofree char *name = g_path_get_basename(path);
 	return chunk_number(name);
@@ -35,7 +35,7 @@ static int64_t number_of_path(const char *path)
 char *map_chunk_parent(const char *path)
 {
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	return number_of_path(absolute) < 0 ? NULL : g_path_get_dirname(absolute);
+	return map_chunk_number(absolute) < 0 ? NULL : g_path_get_dirname(absolute);
 }
 
 /* The chunk of that number in the directory; NULL: there is none. */
@@ -49,9 +49,16 @@ static char *find_chunk(const char *parent, int64_t number)
 	return NULL;
 }
 
+char *map_chunk_before(const char *path)
+{
+	g_autofree char *parent = map_chunk_parent(path);
+
+	return parent ? find_chunk(parent, map_chunk_number(path) - 1) : NULL;
+}
+
 static int by_number(gconstpointer a, gconstpointer b)
 {
-	int64_t x = number_of_path(*(char *const *)a), y = number_of_path(*(char *const *)b);
+	int64_t x = map_chunk_number(*(char *const *)a), y = map_chunk_number(*(char *const *)b);
 	return (x > y) - (x < y);
 }
 
@@ -66,7 +73,8 @@ static GPtrArray *list_chunks(const char *const *paths, GError **error)
 	for (guint i = 1; i < chunks->len; i++) {
 		const char *a = g_ptr_array_index(chunks, i - 1), *b = g_ptr_array_index(chunks, i);
 		g_autofree char *dir = g_path_get_dirname(a), *other = g_path_get_dirname(b);
-		if (g_str_equal(dir, other) && number_of_path(a) >= 0 && number_of_path(b) == number_of_path(a) + 1)
+		int64_t number = map_chunk_number(a);
+		if (g_str_equal(dir, other) && number >= 0 && map_chunk_number(b) == number + 1)
 			continue;
 		g_set_error(error, ERROR_QUARK, 0, "cannot map %s and %s together: they are not rotation chunks that "
 			    "follow each other", a, b);
@@ -137,8 +145,8 @@ static bool add_neighbours(GPtrArray *chunks, struct slice_piece *piece, GError 
 
 	if (!parent)
 		return true;
-	char *before = find_chunk(parent, number_of_path(first) - 1);
-	char *after = find_chunk(parent, number_of_path(last) + 1);
+	char *before = find_chunk(parent, map_chunk_number(first) - 1);
+	char *after = find_chunk(parent, map_chunk_number(last) + 1);
 	bool ok = (!before || chunk_begins(first, &piece->from, error)) &&
 		(!after || chunk_begins(after, &piece->to, error));
 	if (before)
@@ -151,7 +159,7 @@ static bool add_neighbours(GPtrArray *chunks, struct slice_piece *piece, GError 
 /* Chunks may be moved together: their names identify them. */
 static char *source_name(const char *path)
 {
-	return number_of_path(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
+	return map_chunk_number(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
 }
 
 static char *warning_of(const struct native *native)

@@ -26,6 +26,11 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 /* The range of the events (ns, half-open). */
 bool map_bounds(const char *const *paths, int64_t *ret_from, int64_t *ret_to, GError **error);
 
+/* The number of a rotation chunk in its name; -1: it is none. The path of the chunk before it, which is in the same
+ * directory (g_free); NULL: there is none. */
+int64_t map_chunk_number(const char *path);
+char *map_chunk_before(const char *path);
+
 /* The directory of which neighbours of the chunk are read (g_free); NULL: the path is not a rotation chunk's. */
 char *map_chunk_parent(const char *path);
 

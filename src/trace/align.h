@@ -12,5 +12,6 @@
 
 void align_install(const char *boot, int64_t ns);	/* replaces the boot's offset */
 int64_t align_of(const char *boot);			/* ns to add; 0 for NULL, "" and boots without an offset */
+char *align_text(void);		/* all offsets in one text (g_free), the same for the same offsets */
 
 #endif

@@ -74,6 +74,7 @@ class Tools:
 
     def __init__(self, build, blktop):
         self.build, self.blktop = build, blktop
+        self.reads = [blktop, "--no-cache"]     # the program, where reading is measured
 
     def path(self, name):
         return os.path.join(self.build, "bench", name)
@@ -161,7 +162,7 @@ def speed(tools, trace, events, runs):
     model = "decode + merge + whole model"
     commands = {"babeltrace2 -o dummy": ["babeltrace2", "-o", "dummy", trace],
                 f"{model}, the process": [tools.path("bench-native"), "model", trace],
-                "the process of blktop -b": [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]}
+                "the process of blktop -b": [*tools.reads, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]}
     names = list(commands)
     seconds = {name: [] for name in names + [model]}
     for run in range(runs + 1):
@@ -181,7 +182,7 @@ def speed(tools, trace, events, runs):
 def whole_process(tools, what, trace, runs, bar):
     """What a user waits for, by turns: of babeltrace2's empty pass and of a view, one thread, the best."""
     commands = [["babeltrace2", "-o", "dummy", trace],
-                [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]]
+                [*tools.reads, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]]
     seconds = [[], []]
     for _ in range(runs + 1):
         seconds[0].append(wall_of(commands[0]))
@@ -249,7 +250,7 @@ def threads(tools, trace, runs):
     cut = re.search(r"^cut (\d+)$", bounds.stdout, re.M).group(1)
     job = [tools.path("bench-job"), "whole", "--memory", str(MEMORY_BUDGET << 20), "--threads"]
     halves = [job + ["1", "--to", cut, trace], job + ["1", "--from", cut, trace]]
-    whole = [tools.blktop, "-b", "--view", "syscalls", "--format", "csv", trace, "-j"]
+    whole = [*tools.reads, "-b", "--view", "syscalls", "--format", "csv", trace, "-j"]
     took = {"one": [], "two": [], "halves": [], "job": []}
     for _ in range(runs):
         took["halves"].append(wall_of(*halves))
@@ -281,7 +282,7 @@ def start_screen(tools, lines, columns, *arguments):
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", LINES=str(lines), COLUMNS=str(columns))
-        os.execv(tools.blktop, [tools.blktop, "--config", "none", *arguments])
+        os.execv(tools.blktop, [*tools.reads, "--config", "none", *arguments])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     return pid, terminal
 
@@ -385,7 +386,7 @@ def span_costs(tools, runs):
 
 def printed_memory(tools, trace, size, view, budget):
     """The peak of a printed view with a budget (MiB)."""
-    _, peak = measure([tools.blktop, "-b", "--memory", f"{budget}M", "--view", *view.split(), "--format", "csv", trace])
+    _, peak = measure([*tools.reads, "-b", "--memory", f"{budget}M", "--view", *view.split(), "--format", "csv", trace])
     bar = budget + MEMORY_BESIDE
     line(f"-b --view {view} with --memory {budget}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
 
@@ -505,7 +506,7 @@ def isolation_cost(tools, trace, runs):
         seconds = ([], [])
         for run in range(times + 1):
             for which in (0, 1) if run % 2 else (1, 0):
-                cpu, _ = measure([tools.blktop, *(["--no-isolation"] if which == 0 else []), *view, path])
+                cpu, _ = measure([*tools.reads, *(["--no-isolation"] if which == 0 else []), *view, path])
                 if run:  # the first warms the cache
                     seconds[which].append(cpu)
         ms = [statistics.median(of) * 1e3 for of in seconds]
@@ -523,7 +524,7 @@ def by_turns(tools, trace, runs, what, name):
     seconds = ([], [])
     for run in range(runs + 1):
         for which in (0, 1) if run % 2 else (1, 0):
-            cpu, _ = measure([tools.blktop, "-b", "-j", "1", "--format", "csv", *what[which], trace])
+            cpu, _ = measure([*tools.reads, "-b", "-j", "1", "--format", "csv", *what[which], trace])
             if run:  # the first warms the cache
                 seconds[which].append(cpu)
     ratio = statistics.median(b / a for a, b in zip(*seconds))
@@ -555,6 +556,32 @@ def zoom_step(tools, trace):
          f"(aim 100 ms; only reading as much: {found['read_us'] / 1e3:.0f} ms)", True)
 
 
+def reopening(tools, trace, runs, size):
+    """Until a view is printed, and until the first screen is drawn: without the cache, when it is stored, and from the cache."""
+    home = os.path.join(tools.build, "bench-trace", "cache")
+    picture = os.path.join(tools.build, "bench-trace", "first.svg")
+    os.environ["XDG_CACHE_HOME"] = home
+    then = time.time() - 3600           # what is younger may still be written
+    for where, _, names in os.walk(trace):
+        for name in names:
+            os.utime(os.path.join(where, name), (then, then))
+    stored = [tools.blktop, "--cache-after", "0"]
+    for what, words in (("view syscalls", ["-b", "--view", "syscalls", "--format", "csv"]),
+                        ("view spans", ["-b", "--view", "spans", "--format", "csv"]),
+                        ("the first screen", ["--config", "none", "--screenshot", picture, "--force"])):
+        took = {"plain": [], "stores": [], "cached": []}
+        for _ in range(runs):
+            took["plain"].append(wall_of([*tools.reads, *words, trace]))
+            shutil.rmtree(home, ignore_errors=True)
+            took["stores"].append(wall_of([*stored, *words, trace]))
+            took["cached"].append(wall_of([*stored, *words, trace]))
+        plain, stores, cached = (min(took[key]) * 1e3 for key in ("plain", "stores", "cached"))
+        kept = sum(os.path.getsize(os.path.join(home, "blktop", f)) for f in os.listdir(home + "/blktop"))
+        line(f"{what} of {size} again", f"{cached:.0f} ms", f"(read: {plain:.0f} ms; read and stored, {kept / 1e6:.1f} MB: {stores:.0f} ms)")
+    shutil.rmtree(home, ignore_errors=True)
+    os.unlink(picture)
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
@@ -563,6 +590,7 @@ def the_trace(tools, trace, runs):
     metric_cost(tools, trace, runs)
     zoom_step(tools, trace)
     whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
+    reopening(tools, trace, runs, "the trace")
 
 
 def long_trace(tools, trace, size):
@@ -579,6 +607,7 @@ def long_trace(tools, trace, size):
         threads(tools, target, 1 if big else 3)
         instants(tools, target, size)
         zoom_step(tools, target)
+        reopening(tools, target, 1 if big else 3, size)
         screen_memory(tools, target, size)
     finally:
         forget(target)

@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -83,6 +85,7 @@ def check_rotation(name, trace, rng):
             problems += map_to(files[-1], *rng.sample(some, len(some)))
         tap.ok(f"{name}: chunks are mapped", problems)
         check(name, trace, files, work, rng)
+        check_packets(name, trace, files, work)
         check_wrong(name, trace, files, work)
 
 
@@ -103,6 +106,40 @@ def check_wrong(name, trace, files, work):
         r = blktop(what, files[0])
         words = f"is a slice file, which has no single events: they are in {os.path.basename(some[0])}"
         tap.ok(f"{name}: {what} says where events are", [] if words in r.stderr and r.returncode == 1 else [r.stderr])
+
+
+def check_packets(name, trace, files, work):
+    """What needs packets is read from the chunks, wherever they are."""
+    moved = os.path.join(work, "moved")
+    shutil.copytree(os.path.join(trace, "archives"), moved)
+    merged = os.path.join(work, "packets.blkslice")
+    blktop("reduce", *files, "-o", merged)
+    own, all_of = ["--chunks", moved, merged], [trace]
+    for what in (["log"], ["log", "--from", "+3s", "--to", "+4s"], ["log", "--at", "50%"],
+                 ["-b", "--metric", "call.latency", "--by", "errno"]):
+        a, b = (blktop(*what, "--utc", *paths) for paths in (all_of, own))
+        tap.ok(f"{name}: {' '.join(what)} of the slice is that of the trace",
+               [] if a.returncode == b.returncode and a.stdout == b.stdout and len(a.stdout) > 100 else [b.stderr])
+    saved = [os.path.join(work, "saved", str(i), "part") for i in range(2)]
+    for where, paths in zip(saved, (all_of, own)):
+        os.makedirs(os.path.dirname(where))
+        blktop("save", "--from", "+3s", "--to", "+5s", "-o", where, *paths)
+    same = subprocess.run(["diff", "-r", *saved], stdout=subprocess.PIPE, text=True, check=False)
+    tap.ok(f"{name}: so is a saved range", [] if same.returncode == 0 and os.path.isdir(saved[0]) else [same.stdout])
+    r = blktop("-b", *own)
+    tap.ok(f"{name}: views do not need the chunks", [] if r.returncode == 0 else [r.stderr])
+    some = sorted(os.listdir(moved), key=lambda c: int(c.rsplit("-", 1)[1]))
+    shutil.rmtree(os.path.join(moved, some[2]))
+    r = blktop("log", *own)
+    tap.ok(f"{name}: without a chunk, an error has its name",
+           [] if r.returncode == 1 and not r.stdout and some[2] in r.stderr and some[1] not in r.stderr else [r.stderr])
+    log = [blktop("log", "--utc", "--from", "95%", *paths).stdout for paths in (all_of, own)]
+    tap.ok(f"{name}: what does not need it is there", [] if log[0].count("\n") == log[1].count("\n") > 5 else ["other lines"])
+    own = os.path.join(work, "own.blkslice")
+    problems = map_to(own, chunks(trace)[3])
+    r = blktop("log", "--chunks", moved, own)
+    tap.ok(f"{name}: events of a slice may be in the chunk before",
+           problems + ([] if r.returncode == 1 and f"the one before {some[3]}" in r.stderr else [r.stderr]))
 
 
 def check_ranges(name, trace, rng):

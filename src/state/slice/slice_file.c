@@ -133,10 +133,17 @@ static bool refuse(GError **error, const char *why)
 	return false;
 }
 
-static bool read_at(int fd, void *to, size_t n, uint64_t offset, GError **error)
+struct stored {			/* where a slice is: a file, or a part of it */
+	int fd;
+	uint64_t at, size;
+};
+
+static bool read_at(const struct stored *in, void *to, size_t n, uint64_t offset, GError **error)
 {
+	if (offset > in->size || n > in->size - offset)
+		return refuse(error, "it is cut off");
 	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+		ssize_t got = pread(in->fd, (char *)to + done, n - done, (off_t)(in->at + offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -167,18 +174,18 @@ static bool check_header(const uint8_t *h, GError **error)
 		refuse(error, "its header is damaged");
 }
 
-/* The bytes of a section of a file of that size; `row`: its entry in the header, *at: where it begins. NULL: *error. */
-static uint8_t *section_bytes(int fd, uint64_t size, const uint8_t *row, uint64_t *at, size_t *ret_n, GError **error)
+/* The bytes of a section; `row`: its entry in the header, *at: where it begins. NULL: *error. */
+static uint8_t *section_bytes(const struct stored *in, const uint8_t *row, uint64_t *at, size_t *ret_n, GError **error)
 {
 	uint64_t offset = get_le(row, 8), stored = get_le(row + 8, 8), n = get_le(row + 16, 8);
 
-	if (offset != *at || offset > size || stored > size - offset || n < stored || n > LIMIT_SLICE_BYTES ||
+	if (offset != *at || offset > in->size || stored > in->size - offset || n < stored || n > LIMIT_SLICE_BYTES ||
 	    n / DEFLATE_RATIO > stored)
 		return refuse(error, "its sections do not follow each other"), NULL;
 	*at += stored;
 	*ret_n = n;
 	g_autofree uint8_t *bytes = g_malloc(stored + 1);
-	if (!read_at(fd, bytes, stored, offset, error))
+	if (!read_at(in, bytes, stored, offset, error))
 		return NULL;
 	if (get_le(row + 24, 4) != checksum_of(bytes, stored))
 		return refuse(error, "the checksum of a section is another one"), NULL;
@@ -192,11 +199,11 @@ static uint8_t *section_bytes(int fd, uint64_t size, const uint8_t *row, uint64_
 }
 
 /* Reads and checks a section; arguments as section_bytes(). */
-static bool read_section(int fd, uint64_t size, size_t i, const uint8_t *row, uint64_t *at, struct slice *s,
+static bool read_section(const struct stored *in, size_t i, const uint8_t *row, uint64_t *at, struct slice *s,
 			 struct slice_counts *n, GError **error)
 {
 	size_t len = 0;
-	g_autofree uint8_t *bytes = section_bytes(fd, size, row, at, &len, error);
+	g_autofree uint8_t *bytes = section_bytes(in, row, at, &len, error);
 	struct coder c = { .at = bytes, .end = bytes + len };
 
 	if (bytes && sections[i].inside && s->first <= s->last) {
@@ -213,36 +220,31 @@ static bool read_section(int fd, uint64_t size, size_t i, const uint8_t *row, ui
 	return bytes && !c.fault;
 }
 
-/* *n_bytes: of the whole file. */
-static bool read_header(int fd, uint8_t *header, uint64_t *n_bytes, GError **error)
+static bool read_header(const struct stored *in, uint8_t *header, GError **error)
 {
-	struct stat st = { 0 };
-
-	if (fstat(fd, &st) != 0 || st.st_size > LIMIT_SLICE_BYTES)
-		return refuse(error, "it is too large");
-	*n_bytes = (uint64_t)st.st_size;
-	return read_at(fd, header, MAGIC_BYTES + 8, 0, error) &&
+	return read_at(in, header, MAGIC_BYTES + 8, 0, error) &&
 		(get_le(header + MAGIC_BYTES, 4) != SLICE_FILE_VERSION ||
-		 read_at(fd, header, HEADER_BYTES, 0, error)) &&
+		 read_at(in, header, HEADER_BYTES, 0, error)) &&
 		check_header(header, error);
 }
 
 /* Reads the first `n_sections` sections. */
-static struct slice *read_sections(int fd, size_t n_sections, struct slice_piece *piece, GError **error)
+static struct slice *read_sections(const struct stored *in, size_t n_sections, struct slice_piece *piece,
+				   GError **error)
 {
 	uint8_t header[HEADER_BYTES] = { 0 };
 	struct slice_counts n = { .piece = piece };
-	uint64_t at = HEADER_BYTES, size;
+	uint64_t at = HEADER_BYTES;
 
-	if (!read_header(fd, header, &size, error))
+	if (!read_header(in, header, error))
 		return NULL;
 	struct slice *s = slice_new(false, 1);
 	bool ok = true;
 	for (size_t i = 0; i < n_sections && ok; i++) {
 		const uint8_t *row = header + MAGIC_BYTES + 8 + i * SECTION_BYTES;
-		ok = read_section(fd, size, i, row, &at, s, &n, error);
+		ok = read_section(in, i, row, &at, s, &n, error);
 	}
-	if (ok && n_sections == SECTIONS && size != at)
+	if (ok && n_sections == SECTIONS && in->size != at)
 		ok = refuse(error, "it is too long");
 	if (ok && n_sections == SECTIONS && !code_coverage_fits(s))
 		ok = refuse(error, "its coverage is longer than its seconds");
@@ -252,16 +254,35 @@ static struct slice *read_sections(int fd, size_t n_sections, struct slice_piece
 	return NULL;
 }
 
-struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error)
+struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error)
 {
+	const struct stored in = { fd, at, size };
 	struct slice_piece piece = { 0 };
-	struct slice *s = read_sections(fd, SECTIONS, &piece, error);
+	struct slice *s = read_sections(&in, SECTIONS, &piece, error);
 
 	if (s && ret_piece)
 		*ret_piece = piece;
 	else
 		slice_piece_clear(&piece);
 	return s;
+}
+
+/* The whole file. */
+static bool find_stored(int fd, struct stored *ret, GError **error)
+{
+	struct stat st = { 0 };
+
+	if (fstat(fd, &st) != 0 || st.st_size > LIMIT_SLICE_BYTES)
+		return refuse(error, "it is too large");
+	*ret = (struct stored){ fd, 0, (uint64_t)st.st_size };
+	return true;
+}
+
+struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error)
+{
+	struct stored in;
+
+	return find_stored(fd, &in, error) ? slice_file_read_part(fd, 0, in.size, ret_piece, error) : NULL;
 }
 
 bool slice_file_is(const char *path)
@@ -280,7 +301,7 @@ bool slice_file_is(const char *path)
 
 struct slice_part {				/* a file to be merged */
 	const char *path;		/* borrowed */
-	int64_t step;
+	int64_t step, first, last;
 	struct slice_piece piece;
 };
 
@@ -289,9 +310,12 @@ static struct slice *open_slice(const char *path, bool summary, struct slice_pie
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct slice *s = NULL;
+	struct stored in;
 
-	if (fd >= 0)
-		s = summary ? read_sections(fd, 1, piece, error) : slice_file_read(fd, piece, error);
+	if (fd >= 0 && summary)
+		s = find_stored(fd, &in, error) ? read_sections(&in, 1, piece, error) : NULL;
+	else if (fd >= 0)
+		s = slice_file_read(fd, piece, error);
 	else
 		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	g_prefix_error(error, "%s: ", path);
@@ -316,8 +340,8 @@ bool slice_file_has_events(const char *path, GError **error)
 					       (char *)g_ptr_array_index(piece.sources, i));
 		if (piece.sources->len > NAMED_SOURCES)
 			g_string_append_printf(names, " and %u more", piece.sources->len - NAMED_SOURCES);
-		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s",
-			    path, names->str);
+		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s "
+			    "(--chunks DIR)", path, names->str);
 	}
 	slice_free(s);
 	slice_piece_clear(&piece);
@@ -344,8 +368,11 @@ static GArray *list_parts(const char *const *paths, GError **error)
 	for (; *paths; paths++) {
 		struct slice_part x = { .path = *paths };
 		struct slice *s = open_slice(*paths, true, &x.piece, error);
-		if (s)
+		if (s) {
 			x.step = s->step;
+			x.first = s->first;
+			x.last = s->last;
+		}
 		g_array_append_val(parts, x);
 		slice_free(s);
 		if (!s)
@@ -382,6 +409,29 @@ static void piece_append(struct slice_piece *piece, struct slice_piece *more)
 			g_ptr_array_add(piece->sources, g_strdup(name));
 	}
 	slice_piece_clear(more);
+}
+
+bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
+			GError **error)
+{
+	g_autoptr(GArray) parts = list_parts(paths, error);
+
+	if (!parts || !check_neighbours(parts, error))
+		return false;
+	*ret_first = INT64_MAX;
+	*ret_last = INT64_MIN;
+	for (guint i = 0; i < parts->len; i++) {
+		struct slice_part *x = &g_array_index(parts, struct slice_part, i);
+		*ret_first = MIN(*ret_first, x->first);
+		*ret_last = MAX(*ret_last, x->last);
+		if (i) {
+			piece_append(ret_piece, &x->piece);
+		} else {
+			*ret_piece = x->piece;
+			x->piece = (struct slice_piece){ 0 };
+		}
+	}
+	return true;
 }
 
 /* Merges the next file into *all, which is NULL before the first one. False: *error. */

@@ -35,6 +35,13 @@ GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, G
 /* Reads a slice from an open file. ret_piece (or NULL): the caller clears it. NULL: *error says what is wrong with the
  * file. */
 struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error);
+/* The same from a part of a file: `size` bytes that begin at offset `at`. */
+struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error);
+
+/* What neighbouring slice files are of, without reading all of them: the piece (the caller clears it), first and last
+ * event (ns; first > last: there is none). Errors as slice_file_merge(). */
+bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
+			GError **error);
 
 /* Reads slice files in any order, and merges them. They must be neighbours: each begins where another one ends.
  * Arguments and errors as slice_file_read(). `watch` (or NULL) gets the progress. */

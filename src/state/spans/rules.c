@@ -82,6 +82,7 @@ struct rules *rules_new(void)
 {
 	struct rules *r = g_new0(struct rules, 1);
 	r->all = g_ptr_array_new_with_free_func(rule_free);
+	r->digest = g_checksum_new(G_CHECKSUM_SHA256);
 	return r;
 }
 
@@ -90,6 +91,7 @@ void rules_free(struct rules *r)
 	if (!r)
 		return;
 	g_ptr_array_unref(r->all);
+	g_checksum_free(r->digest);
 	g_free(r);
 }
 
@@ -388,6 +390,8 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 				return fail(&r, "the line is not text");
 			if (valid && !take_line(&r, line))
 				return false;
+			if (r.rule)
+				g_checksum_update(rules->digest, (const guchar *)line, (gssize)n + 1);
 		}
 		text += n + 1;
 	}

@@ -62,5 +62,7 @@ struct timeline;
  * type that the rule needs. Such a rule made no complete span. */
 char *rules_missing_text(size_t i, const struct timeline *tl);
 size_t rules_n_installed(void);
+/* A digest of the installed rules' lines; "": there are none. Borrowed. */
+const char *rules_digest(void);
 
 #endif

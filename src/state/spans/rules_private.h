@@ -46,6 +46,7 @@ struct rule {
 
 struct rules {
 	GPtrArray *all;			/* struct rule * */
+	GChecksum *digest;		/* of their lines */
 };
 
 const struct rules *rules_installed(void);	/* NULL: no rules are installed */

@@ -161,6 +161,11 @@ const struct blk_subscription *rules_table(const struct blk_subscription *rows, 
 	return (const struct blk_subscription *)(void *)table.subs->data;
 }
 
+const char *rules_digest(void)
+{
+	return table.rules ? g_checksum_get_string(table.rules->digest) : "";
+}
+
 size_t rules_n_installed(void)
 {
 	return table.rules ? rules_n(table.rules) : 0;

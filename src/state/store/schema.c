@@ -451,6 +451,8 @@ void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_la
 	uint32_t n = code_len(c, t->n, l->n_keys + 1u);
 	g_autofree char *fresh = g_malloc0(l->size);
 
+	if (!coder_writes(c) && n > t->room)
+		resize(t, l, n);
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
 		char *cell = coder_writes(c) ? cell_table_at(t, l, i) : cell_table_append(t, l, fresh);
 		for (unsigned k = 0; k < l->n_keys; k++)
