@@ -215,7 +215,7 @@ static bool knows_kernel(const struct view *v)
 
 static void hide(struct app *app, struct place *p)
 {
-	static const char *const said[HIDE_N] = {
+	static const char *const messages[HIDE_N] = {
 		"all processes and threads", "kernel threads are hidden: K hides idle ones, too",
 		"kernel and idle threads are hidden: K shows all",
 	};
@@ -229,7 +229,7 @@ static void hide(struct app *app, struct place *p)
 		return;
 	}
 	app->prefs->hide = (app->prefs->hide + 1) % HIDE_N;
-	app_message(app, "%s", said[app->prefs->hide]);
+	app_message(app, "%s", messages[app->prefs->hide]);
 	place_stale(p);
 }
 

@@ -43,7 +43,7 @@ struct changed_row {
 	int64_t phase_more_ns;		/* of one span of the operation, on average */
 	GArray *phases;			/* struct phase_time; used only while spans are summed; NULL: none */
 	struct intmap phase_index;	/* likewise: index in .phases */
-	bool part_is_evicted;		/* phases of some of its spans are unknown */
+	bool phases_unknown;		/* those of some of its spans are evicted, or too many */
 	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];
@@ -325,7 +325,7 @@ static void add_sum(struct row_map *map, const struct periods *p, enum when w,
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
 	struct changed_row *r = row_of(map, p, &like);
 	struct period *period = &r->period[w];
-	r->part_is_evicted = true;
+	r->phases_unknown = true;
 	if (w == NOW)
 		worst_add_evicted(&r->worst, hist_max(&s->duration));
 	hist_merge(&period->latency, &s->duration);
@@ -383,7 +383,8 @@ static void add_below(struct row_map *map, const struct periods *p, const struct
 	if (w == WHENS)
 		return;
 	struct changed_row *r = row_of(map, p, top);
-	for (int k = i + 1; k < tree_end(t, i); k++) {
+	r->phases_unknown |= !tree_is_walked(t, i);
+	for (int k = i + 1; !r->phases_unknown && k < tree_end(t, i); k++) {
 		const struct span *s = t->nodes[k].span;
 		if (s->state != SPAN_OPEN && s->end_ns <= top->end_ns)
 			add_phase(r, w, s);
@@ -432,7 +433,7 @@ static void name_phase(struct rows *rows, struct changed_row *r)
 		if (!most || grew_more(r, ph, most))
 			most = ph;
 	}
-	if (!most || r->part_is_evicted || more(r) <= 0 || phase_more(r, most) < (more(r) + 1) / 2)
+	if (!most || r->phases_unknown || more(r) <= 0 || phase_more(r, most) < (more(r) + 1) / 2)
 		return;
 	bool elsewhere = most->service && *most->service && g_strcmp0(most->service, r->c.service);
 	g_autofree char *text = g_strdup_printf("%s%s%s", most->name, elsewhere ? " in " : "",

@@ -16,8 +16,6 @@
 #define MAX_HOPS 8		/* threads in a queue for locks */
 #define REST_SHARE 10		/* a further cause has more than this share (1/10) of the excess */
 #define REST_SHARE_UNUSUAL 4	/* the same if the usual is unknown */
-#define DEEP 64			/* below this depth only subtrees of at most DEEP spans are walked, so that explaining
-				 * every span of a tree visits each span at most 2 * DEEP times */
 
 /* Does a wait of this part have a file or peer as its object? */
 static bool has_object(enum part p)
@@ -189,7 +187,7 @@ static enum part larger_runnable(const struct span *s)
 /* Of a span far down in a large tree, only its own parts. */
 static void find_shares(struct shares *s, const struct tree *t, int node)
 {
-	if (t->nodes[node].depth <= DEEP || tree_end(t, node) - node <= DEEP)
+	if (tree_is_walked(t, node))
 		shares_init(s, t, node);
 	else
 		shares_init_alone(s, t, node);

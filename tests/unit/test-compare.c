@@ -248,6 +248,31 @@ static void test_changed_phase(void)
 	rows_free(rows);
 }
 
+#define LONG_CHAIN 60000
+
+/* Phases of spans far down in a large tree are not looked for: a walk down from each would take minutes. */
+static void test_changed_deep(void)
+{
+	struct fake *f = fake_new();
+	for (unsigned second = 0; second < 2; second++) {
+		fake_second(f, second);
+		for (uint64_t i = 1; i <= LONG_CHAIN; i++)
+			fake_span(f, &(struct fake_span){ .trace = 1 + second, .id = i, .parent = i - 1,
+				.name = i == 1 ? "first" : i % 2 ? "odd" : "even", .service = "s", .thread = ID_NONE, .kind = SPAN_SERVER,
+				.begin = second * FAKE_S + (int64_t)i,
+				.end = second * FAKE_S + (100 + 100 * (int64_t)second) * FAKE_MS - (int64_t)i });
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct view_query q = VIEW_QUERY_INIT;
+	const struct view *v = view_find("changed");
+	at_second(&q, 1);
+	struct rows *rows = build("changed", tl, &q);
+	struct value first = cell(v, rows, find(v, rows, "first", "server"), "phase");
+	g_assert_cmpstr(first.kind == VALUE_TEXT ? first.s : NULL, ==, "even");
+	g_assert_cmpint(cell(v, rows, find(v, rows, "odd", "server"), "phase").kind, !=, VALUE_TEXT);
+	rows_free(rows);
+}
+
 /* --- open --- */
 
 static void test_open(void)
@@ -384,6 +409,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compare/nothing", test_nothing_to_compare);
 	g_test_add_func("/changed/story", test_changed);
 	g_test_add_func("/changed/phase", test_changed_phase);
+	g_test_add_func("/changed/deep", test_changed_deep);
 	g_test_add_func("/open/story", test_open);
 	g_test_add_func("/slow-spans/story", test_slow_spans);
 	g_test_add_func("/search/traces", test_search);

@@ -36,6 +36,12 @@ static inline int tree_end(const struct tree *t, int i)
 {
 	return t->nodes[i].end;
 }
+/* May a view walk the subtree of each node for which this is true? Each node is then visited at most 128 times, also in
+ * a chain of 60,000 spans: far down only small subtrees are walked. */
+static inline bool tree_is_walked(const struct tree *t, int i)
+{
+	return t->nodes[i].depth <= 64 || tree_end(t, i) - i <= 64;
+}
 /* The first node of a span of that kind (-1: of any kind); -1: not in the tree. */
 int tree_find(const struct tree *t, uint64_t span_id, int kind);
 /* Do both run on the same known thread? */
