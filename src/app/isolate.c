@@ -149,6 +149,8 @@ bool isolate(const struct options *o)
 	add(write, "/dev/tty");
 	add_output(o->output, write);
 	add_output(o->screenshot, write);
+	if (o->delete_mapped)
+		add(write, o->paths[0]);
 	add_output(o->send.metrics_file, write);
 	add_baselines(o, read, write);
 	add_bookmarks(o, read);

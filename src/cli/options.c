@@ -614,6 +614,8 @@ static bool check_map(struct options *o, const struct words *w, GError **error)
 {
 	if (o->live || o->demo)
 		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
+	if (w->watch && (w->from || w->to || w->force))
+		return fail(error, "map --watch has no --from, --to or --force");
 	return (w->output && *w->output) || fail(error, "%s needs -o FILE: where the slice is stored",
 						 w->command == COMMAND_MAP ? "map" : "reduce");
 }
@@ -635,8 +637,10 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--html needs report");
 	if (w->statedump && w->command != COMMAND_SAVE)
 		return fail(error, "--with-statedump needs save");
-	if (w->keep_spans && w->command != COMMAND_MAP)
-		return fail(error, "--with-spans needs map");
+	if ((w->keep_spans || w->watch) && w->command != COMMAND_MAP)
+		return fail(error, "--%s needs map", w->keep_spans ? "with-spans" : "watch");
+	if (w->delete_mapped && !w->watch)
+		return fail(error, "--delete-mapped needs map --watch");
 	if (w->with_kernel && w->command != COMMAND_EXPORT)
 		return fail(error, "--with-kernel needs an --export option");
 	if (w->command == COMMAND_REPORT)
@@ -728,6 +732,8 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 			    (char *)g_ptr_array_index(operands, 0));
 	if (reads && !o->live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
 		return fail(error, "no trace directory and no relay given");
+	if (w->watch && operands->len != 1)
+		return fail(error, "map --watch takes one directory of rotation chunks");
 	o->local = !o->live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
 	o->live |= o->local;
 	return true;
@@ -1043,6 +1049,8 @@ static void move_words(struct options *o, struct words *w)
 	o->force = w->force;
 	o->statedump = w->statedump;
 	o->keep_spans = w->keep_spans;
+	o->watch = w->watch;
+	o->delete_mapped = w->delete_mapped;
 	o->fail_if_incomplete = w->fail_if_incomplete;
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;

@@ -63,6 +63,7 @@ struct options {
 	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */
 	bool keep_spans;		/* map: --with-spans */
+	bool watch, delete_mapped;	/* map: --watch, --delete-mapped */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	char **chunks;			/* --chunks; NULL: not given */

@@ -31,7 +31,7 @@ struct words {
 	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
-	bool utc, ascii, accessible, keep_spans;
+	bool utc, ascii, accessible, keep_spans, watch, delete_mapped;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */
 	enum command command;

@@ -12,14 +12,14 @@
 #include <inttypes.h>
 
 /* What was written: "wrote X: 12 MiB, 60234 events". */
-static int write_slice(const struct options *o, struct slice *s, const struct slice_piece *piece)
+static int write_slice(const char *output, bool force, struct slice *s, const struct slice_piece *piece)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
 	g_autoptr(GByteArray) bytes = slice_file_bytes(s, piece, &error);
 	char size[TIMEFMT_LEN];
 
-	if (!bytes || !export_write_file(o->output, (const char *)bytes->data, bytes->len, o->force, &path, &error)) {
+	if (!bytes || !export_write_file(output, (const char *)bytes->data, bytes->len, force, &path, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
@@ -28,13 +28,12 @@ static int write_slice(const struct options *o, struct slice *s, const struct sl
 }
 
 /* Writes the slice and frees it. NULL: nothing was made. */
-static int finish(const struct options *o, struct slice *s, struct slice_piece *piece, const GError *error)
+static int finish(const char *output, bool force, struct slice *s, struct slice_piece *piece, const GError *error)
 {
 	int signal = reading_caught(), code = EXIT_FAILED;
 
-	reading_release_signals();
 	if (s)
-		code = write_slice(o, s, piece);
+		code = write_slice(output, force, s, piece);
 	else if (signal)
 		code = EXIT_SIGNAL + signal;
 	else
@@ -44,48 +43,56 @@ static int finish(const struct options *o, struct slice *s, struct slice_piece *
 	return code;
 }
 
-/* --from and --to; without them the whole trace, whatever its ends. */
-static int find_range(const struct options *o, struct map_plan *plan)
+/* --from and --to; without them the range is unchanged. */
+static int find_range(const struct options *o, int64_t *ret_from, int64_t *ret_to)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t first, end, from, to;
 
-	plan->from = INT64_MIN;
-	plan->to = INT64_MAX;
 	if (!o->from && !o->to)
 		return EXIT_FINE;
-	if (!map_bounds(plan->paths, &first, &end, &error)) {
+	if (!map_bounds((const char *const *)o->paths, &first, &end, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
 	int code = reading_place_range(o, first, end, &from, &to);
 	if (o->from)
-		plan->from = from;
+		*ret_from = from;
 	if (o->to)
-		plan->to = to;
+		*ret_to = to;
 	return code;
+}
+
+int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output)
+{
+	g_autoptr(GError) error = NULL;
+	struct slice_piece piece = { 0 };
+	const struct map_plan plan = {
+		.paths = paths, .from = from, .to = to, .step_ns = options_step(o), .stop = reading_caught_by(),
+		.with_spans = o->keep_spans,
+	};
+	g_autofree char *warning = NULL;
+	struct slice *s = map_read(&plan, &piece, &warning, &error);
+	int code = finish(output, o->force, s, &piece, error);
+
+	if (!warning || code != EXIT_FINE)
+		return code;
+	log_error("%s", warning);
+	return EXIT_LOSS;
 }
 
 int map_write(const struct options *o)
 {
-	g_autoptr(GError) error = NULL;
-	struct slice_piece piece = { 0 };
-	struct map_plan plan = {
-		.paths = (const char *const *)o->paths, .step_ns = options_step(o), .stop = reading_caught_by(),
-		.with_spans = o->keep_spans,
-	};
-	int code = find_range(o, &plan);
+	int64_t from = INT64_MIN, to = INT64_MAX;
 
+	if (o->watch)
+		return map_watch(o);
+	int code = find_range(o, &from, &to);
 	if (code != EXIT_FINE)
 		return code;
 	reading_catch_signals();
-	g_autofree char *warning = NULL;
-	struct slice *s = map_read(&plan, &piece, &warning, &error);
-	code = finish(o, s, &piece, error);
-	if (warning && code == EXIT_FINE) {
-		log_error("%s", warning);
-		code = EXIT_LOSS;
-	}
+	code = map_write_range(o, (const char *const *)o->paths, from, to, o->output);
+	reading_release_signals();
 	return code;
 }
 
@@ -103,5 +110,7 @@ int map_reduce(const struct options *o)
 
 	reading_catch_signals();
 	struct slice *s = slice_file_merge((const char *const *)o->paths, &piece, &watch, &error);
-	return finish(o, s, &piece, error);
+	int code = finish(o->output, o->force, s, &piece, error);
+	reading_release_signals();
+	return code;
 }

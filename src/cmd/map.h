@@ -6,6 +6,13 @@
 #include "cli/options.h"
 
 int map_write(const struct options *o);
+/* --watch: maps each rotation chunk of a directory when another one follows it, until a signal comes. The slice of the
+ * chunk NAME is NAME.blkslice in the directory `output`; one that is there is not made again. With --delete-mapped, a
+ * chunk is deleted when its slice was read back and the next chunk is mapped, too, which needs it. SIGTERM is the usual
+ * end: status 0, or EXIT_FAILED if a chunk could not be mapped. */
+int map_watch(const struct options *o);
+/* Maps the range of the paths (as in struct map_plan) to the file `output`. Signals are caught. Returns the status. */
+int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output);
 int map_reduce(const struct options *o);
 
 #endif

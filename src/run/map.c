@@ -62,6 +62,19 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
+GPtrArray *map_chunks_of(const char *path, GError **error)
+{
+	g_autoptr(GDir) dir = g_dir_open(path, 0, error);
+	GPtrArray *chunks = dir ? g_ptr_array_new_with_free_func(g_free) : NULL;
+
+	for (const char *name; dir && (name = g_dir_read_name(dir));)
+		if (chunk_number(name) >= 0)
+			g_ptr_array_add(chunks, g_build_filename(path, name, NULL));
+	if (chunks)
+		g_ptr_array_sort(chunks, by_number);
+	return chunks;
+}
+
 /* The chunks in order. All must be of one directory and follow each other. */
 static GPtrArray *list_chunks(const char *const *paths, GError **error)
 {

@@ -31,6 +31,9 @@ bool map_bounds(const char *const *paths, int64_t *ret_from, int64_t *ret_to, GE
 int64_t map_chunk_number(const char *path);
 char *map_chunk_before(const char *path);
 
+/* The paths of the rotation chunks in a directory, by number (char *, owned by the array). NULL: *error. */
+GPtrArray *map_chunks_of(const char *dir, GError **error);
+
 /* The directory of which neighbours of the chunk are read (g_free); NULL: the path is not a rotation chunk's. */
 char *map_chunk_parent(const char *path);
 

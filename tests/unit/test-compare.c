@@ -258,7 +258,8 @@ static void test_changed_deep(void)
 		fake_second(f, second);
 		for (uint64_t i = 1; i <= LONG_CHAIN; i++)
 			fake_span(f, &(struct fake_span){ .trace = 1 + second, .id = i, .parent = i - 1,
-				.name = i == 1 ? "first" : i % 2 ? "odd" : "even", .service = "s", .thread = ID_NONE, .kind = SPAN_SERVER,
+				.name = i == 1 ? "first" : i % 2 ? "odd" : "even", .service = "s",
+				.thread = ID_NONE, .kind = SPAN_SERVER,
 				.begin = second * FAKE_S + (int64_t)i,
 				.end = second * FAKE_S + (100 + 100 * (int64_t)second) * FAKE_MS - (int64_t)i });
 	}

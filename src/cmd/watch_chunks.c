@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* blktop map --watch: see map.h. */
+#include "cmd/map.h"
+
+#include "app/reading.h"
+#include "base/disk.h"
+#include "cli/messages.h"
+#include "run/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EVERY_S 1		/* between two looks at the directory: it can be on a network file system */
+
+struct chunk_watch {
+	const struct options *o;
+	const char *dir;		/* of the chunks */
+	GHashTable *failed;		/* paths (owned) of chunks that cannot be mapped or read back */
+	bool unreadable;		/* the directory, which was printed */
+};
+
+static char *slice_path(const struct chunk_watch *w, const char *chunk)
+{
+	g_autofree char *name = g_path_get_basename(chunk);
+	return g_strdup_printf("%s/%s.blkslice", w->o->output, name);
+}
+
+static bool has_failed(const struct chunk_watch *w, const char *chunk)
+{
+	return g_hash_table_contains(w->failed, chunk);
+}
+
+static bool is_mapped(const struct chunk_watch *w, const char *chunk)
+{
+	g_autofree char *path = slice_path(w, chunk);
+	return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* Reads the whole slice of the chunk. */
+static bool is_readable(const struct chunk_watch *w, const char *chunk)
+{
+	g_autofree char *path = slice_path(w, chunk);
+	g_autoptr(GError) error = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct slice *s = fd >= 0 ? slice_file_read(fd, NULL, &error) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	if (!s)
+		log_error("%s is not deleted, as %s cannot be read%s%s", chunk, path, error ? ": " : "",
+			  error ? error->message : "");
+	slice_free(s);
+	return s != NULL;
+}
+
+static void map_chunk(struct chunk_watch *w, const char *chunk)
+{
+	const char *const paths[] = { chunk, NULL };
+	g_autofree char *path = slice_path(w, chunk);
+	int code = map_write_range(w->o, paths, INT64_MIN, INT64_MAX, path);
+
+	if (code != EXIT_FINE && code != EXIT_LOSS && !reading_caught())
+		g_hash_table_add(w->failed, g_strdup(chunk));
+}
+
+/* The chunks that are not the neighbour of one that is still to be mapped. */
+static void delete_mapped(struct chunk_watch *w, const GPtrArray *chunks)
+{
+	for (guint i = 0; i + 1 < chunks->len && !reading_caught(); i++) {
+		const char *chunk = g_ptr_array_index(chunks, i), *next = g_ptr_array_index(chunks, i + 1);
+		if (!is_mapped(w, chunk) || !is_mapped(w, next) || has_failed(w, chunk) || disk_is_link(chunk))
+			continue;
+		if (is_readable(w, chunk)) {
+			disk_remove_tree(chunk);
+			fprintf(stderr, "deleted %s\n", chunk);
+		} else {
+			g_hash_table_add(w->failed, g_strdup(chunk));
+		}
+	}
+}
+
+/* A chunk that another one follows is whole: its slice ends where that one begins. */
+static void map_chunks(struct chunk_watch *w)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) chunks = map_chunks_of(w->dir, &error);
+
+	if (!chunks) {
+		if (!w->unreadable)
+			log_error("%s", error->message);
+		w->unreadable = true;
+		return;
+	}
+	w->unreadable = false;
+	for (guint i = 0; i + 1 < chunks->len && !reading_caught(); i++) {
+		const char *chunk = g_ptr_array_index(chunks, i), *next = g_ptr_array_index(chunks, i + 1);
+		if (map_chunk_number(next) == map_chunk_number(chunk) + 1 && !is_mapped(w, chunk) &&
+		    !has_failed(w, chunk))
+			map_chunk(w, chunk);
+	}
+	if (w->o->delete_mapped)
+		delete_mapped(w, chunks);
+}
+
+int map_watch(const struct options *o)
+{
+	struct chunk_watch w = { .o = o, .dir = o->paths[0] };
+	g_autoptr(GHashTable) failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	int signal;
+
+	w.failed = failed;
+	if (!g_file_test(w.dir, G_FILE_TEST_IS_DIR)) {
+		log_error("cannot watch %s: it is not a directory; lttng rotate makes the first chunk", w.dir);
+		return EXIT_FAILED;
+	}
+	if (!disk_make_dirs(o->output)) {
+		log_error("cannot make the directory %s: %s", o->output, g_strerror(errno));
+		return EXIT_FAILED;
+	}
+	reading_catch_signals();
+	while (!(signal = reading_caught())) {
+		map_chunks(&w);
+		nanosleep(&(struct timespec){ .tv_sec = EVERY_S }, NULL);	/* a signal ends it */
+	}
+	reading_release_signals();
+	if (signal != SIGTERM)
+		return EXIT_SIGNAL + signal;
+	return g_hash_table_size(failed) ? EXIT_FAILED : EXIT_FINE;
+}
