@@ -3,6 +3,7 @@
 #include "ui/frame.h"
 
 #include "ui/crumb.h"
+#include "ui/export_picker.h"
 #include "ui/screen.h"
 
 #include "base/text.h"
@@ -671,5 +672,7 @@ void frame_draw(struct app *app, struct place *p)
 
 	if (bar == CTX_TABLE && p->view == &view_log)
 		bar |= CTX_LOG_BAR;
+	if ((bar & CTX_ROWS) && p->view->kind != VIEW_TIMELINE && export_picker_has_request(p))
+		bar |= CTX_REQUEST_BAR;
 	bar_draw(c, c->rows - 1, bar, has_coach(app));
 }
