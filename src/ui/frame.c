@@ -342,7 +342,7 @@ static bool is_open(const struct timeline *tl, int64_t to)
  * says what they miss, if there is room; F7 does always. */
 static unsigned completeness_unresolved(struct app *app, unsigned y, unsigned x, uint64_t n, int64_t to)
 {
-	if (app->cover.kind != COVER_READ || is_open(app->main, to))
+	if (app->cover.kind == COVER_PROVISIONAL || is_open(app->main, to))
 		return frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", n);
 	if (app->canvas->cols < 80)
 		return x;
