@@ -82,7 +82,7 @@ static char *position_text(const struct app *app)
 	    !nav_bounds(&app->nav, app->main, &first, &last))
 		return NULL;
 	size_t n = timeline_n_seconds(app->main);
-	if (n && app->nav.last_ns == TIME_UNKNOWN)	/* what was read, of which the last event can be just after it */
+	if (n && app->nav.last_ns == TIME_UNKNOWN)	/* the last event can be just after the last second */
 		last = timeline_second(app->main, n - 1)->begin_ns;
 	first = time_floor(first, NS_PER_S);
 	last = time_floor(last, NS_PER_S);

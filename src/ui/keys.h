@@ -106,7 +106,8 @@ char *keys_of(unsigned contexts, enum command_id command);
 /* Lines of help for a context (char *, freed by the array). Entries begin with two blanks, headings do not. */
 GPtrArray *keys_help(enum context context);
 
-/* The key bar of one context (with CTX_LOG_BAR or CTX_REQUEST_BAR): at most `cols` columns; each entry is a key and its label. */
+/* The key bar of one context (with CTX_LOG_BAR or CTX_REQUEST_BAR): at most `cols` columns; each entry is a key and its
+ * label. */
 struct bar_entry {
 	char key[16];
 	int code;		/* the key; of joined ones the first */

@@ -268,9 +268,9 @@ static guint n_shorter(const GArray *others, int64_t than)
 	return n;
 }
 
-/* The quarter of the spans around the usual (history.h), from the first to the third eighth: [*ret_first, + n). If spans
- * were evicted, the retained ones are mostly slow. Then it takes those in that quarter of all spans, or the nearest
- * ones. */
+/* The quarter of the spans around the usual (history.h), from the first to the third eighth: [*ret_first, + n). If
+ * spans were evicted, the retained ones are mostly slow. Then it takes those in that quarter of all spans, or the
+ * nearest ones. */
 static guint usual_ones(const GArray *others, const struct operation_info *op, guint *ret_first)
 {
 	guint n = (others->len + 3) / 4, first = others->len / 8;
