@@ -248,6 +248,8 @@ static void take_status(struct app *app)
 	if (!app->backend)
 		return;
 	app->backend->status(app->backend->data, &app->status);
+	if (app->status.phase == UI_LOADING && !app->loading_since_us)
+		app->loading_since_us = g_get_monotonic_time();
 	if (strcmp(before, app->status.banner))
 		app_note(app, *app->status.banner != '\0', *app->status.banner ?
 			     app->status.banner : "the problem before is over");

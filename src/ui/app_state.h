@@ -39,6 +39,7 @@ struct app {
 	struct extent_strip *strip;	/* cache, made from extent; NULL: not made */
 	uint64_t strip_version;		/* of main, when strip was made */
 	gint64 reading_since_us;	/* monotonic; 0: reading never took time */
+	gint64 loading_since_us;	/* monotonic: since the backend says that it loads; 0: it never did */
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
 	struct view_range shown_range;		/* the request that the backend got last; from_ns TIME_UNKNOWN: none */
 	const struct glyphs *glyphs;

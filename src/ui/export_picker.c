@@ -72,6 +72,13 @@ static bool selected_span(struct place *p, struct ui_export *ret)
 	return query_has_trace(&q);
 }
 
+bool export_picker_has_request(struct place *p)
+{
+	struct ui_export what;
+
+	return p->rows && selected_span(p, &what);
+}
+
 static bool export_now(struct app *app, const struct ui_export *what)
 {
 	g_autofree char *message = NULL;

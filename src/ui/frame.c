@@ -3,6 +3,7 @@
 #include "ui/frame.h"
 
 #include "ui/crumb.h"
+#include "ui/export_picker.h"
 #include "ui/screen.h"
 
 #include "base/text.h"
@@ -15,6 +16,9 @@
 
 #define COACH_LEAST_ROWS 18		/* smaller screens have no room for hints */
 #define STALLED_COLS 24
+#define POSITION_COLS 110		/* from this width on the title has the number of the second */
+#define LOAD_BAR_COLS 100		/* and the line about loading has a bar, */
+#define LOAD_BAR 10			/* of so many cells */
 #define REACH_COLS 120			/* from this width on the history is written in words */
 
 static char *mode_text(const struct app *app)
@@ -69,11 +73,31 @@ static char *clock_text(const struct app *app, int64_t from, int64_t to)
 	return g_strdup_printf("%s-%s", a, fine ? timefmt_clock_ms(b, to) : timefmt_clock(b, to));
 }
 
+/* "  second 18 of 29": where the step is in the trace. NULL: unknown, or other than one second is shown. */
+static char *position_text(const struct app *app)
+{
+	int64_t first, last, at = app->nav.cursor_ns;
+
+	if (app->nav.step_ns != NS_PER_S || nav_has_range(&app->nav) || at == TIME_UNKNOWN ||
+	    !nav_bounds(&app->nav, app->main, &first, &last))
+		return NULL;
+	size_t n = timeline_n_seconds(app->main);
+	if (n && app->nav.last_ns == TIME_UNKNOWN)	/* the last event can be just after the last second */
+		last = timeline_second(app->main, n - 1)->begin_ns;
+	first = time_floor(first, NS_PER_S);
+	last = time_floor(last, NS_PER_S);
+	if (at < first || at > last)
+		return NULL;
+	return g_strdup_printf("  second %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, (at - first) / NS_PER_S + 1,
+			       (last - first) / NS_PER_S + 1);
+}
+
 /* Right half of the title: clock, mode, range and step; without range and step in a narrow terminal. */
 static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_at)
 {
 	char range[TIMEFMT_LEN], step[TIMEFMT_LEN];
 	g_autofree char *mode = mode_text(app), *clock = NULL, *tail = NULL;
+	g_autofree char *position = cols >= POSITION_COLS ? position_text(app) : NULL;
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
@@ -81,7 +105,7 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 	timefmt_step(range, to - from);
 	timefmt_step(step, app->nav.step_ns);
 	if (cols >= 72)
-		tail = g_strdup_printf("  range %s step %s",
+		tail = g_strdup_printf("%s  range %s step %s", position ? position : "",
 				       app->nav.cursor_ns == TIME_UNKNOWN ? "-" : range, step);
 	*ret_mode_at = (unsigned)strlen(clock) + 1;
 	return g_strdup_printf("%s %s%s", clock, mode, tail ? tail : "");
@@ -318,7 +342,7 @@ static bool is_open(const struct timeline *tl, int64_t to)
  * says what they miss, if there is room; F7 does always. */
 static unsigned completeness_unresolved(struct app *app, unsigned y, unsigned x, uint64_t n, int64_t to)
 {
-	if (app->cover.kind != COVER_READ || is_open(app->main, to))
+	if (app->cover.kind == COVER_PROVISIONAL || is_open(app->main, to))
 		return frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", n);
 	if (app->canvas->cols < 80)
 		return x;
@@ -503,7 +527,32 @@ static char *reader_text(const struct app *app, unsigned room)
 	return g_strdup_printf("%s (%s)", name, clipped);
 }
 
-/* "native 42%, piece 12 of 40, 1.2M events, 16M/s; Esc stops the load" */
+/* ", 12s left": by the share that was read so far. Unknown during the first second and near its end. */
+static void add_rest(GString *text, const struct app *app)
+{
+	double progress = app->status.progress;
+	double elapsed = (double)(g_get_monotonic_time() - app->loading_since_us) / G_USEC_PER_SEC;
+	double rest = elapsed * (1 - progress) / progress;
+
+	if (!app->loading_since_us || elapsed < 1 || progress < 0.02 || rest < 1)
+		return;
+	if (rest < 100)
+		g_string_append_printf(text, ", %.0fs left", rest);
+	else
+		g_string_append_printf(text, ", %.0fmin left", rest / 60);
+}
+
+static void add_load_bar(GString *text, const struct app *app)
+{
+	unsigned eighths = (unsigned)(CLAMP(app->status.progress, 0, 1) * LOAD_BAR * 8);
+
+	g_string_append_printf(text, " %s", app->glyphs->edge);
+	for (unsigned i = 0; i < LOAD_BAR; i++)
+		g_string_append(text, app->glyphs->eighth[MIN(eighths - MIN(8 * i, eighths), 8)]);
+	g_string_append(text, app->glyphs->edge);
+}
+
+/* "native 42%, piece 12 of 40, 1.2M events, 16M/s, 12s left; Esc stops the load" */
 static char *loading_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
@@ -514,7 +563,9 @@ static char *loading_text(const struct app *app)
 	g_autofree char *reader = NULL, *figures = NULL;
 	unsigned room;
 
-	if (*s->reader && s->progress >= 0)
+	if (s->progress >= 0 && app->canvas->cols >= LOAD_BAR_COLS)
+		add_load_bar(text, app);
+	if (s->progress >= 0)
 		g_string_append_printf(text, " %d%%", CLAMP((int)(s->progress * 100), 0, 100));
 	if (s->index_progress >= 0 && s->index_progress < 1)
 		g_string_append_printf(text, ", index %d%%", (int)(s->index_progress * 100));
@@ -524,11 +575,12 @@ static char *loading_text(const struct app *app)
 			       timefmt_count(n, s->n_events), text->len ? "" : " read",
 			       timefmt_count(r, (uint64_t)MAX(s->events_per_s, 0)),
 			       text->len ? "/s" : " a second");
+	add_rest(text, app);
 	figures = g_string_free(text, FALSE);
 	room = app->canvas->cols > text_width(figures) + strlen(end) ?
 		app->canvas->cols - text_width(figures) - (unsigned)strlen(end) : 0;
 	reader = reader_text(app, room);
-	return g_strconcat(reader, figures, end, NULL);
+	return g_strchug(g_strconcat(reader, figures, end, NULL));
 }
 
 /* Names the missing events. A long list is clipped so that the hint stays readable. */
@@ -671,5 +723,7 @@ void frame_draw(struct app *app, struct place *p)
 
 	if (bar == CTX_TABLE && p->view == &view_log)
 		bar |= CTX_LOG_BAR;
+	if ((bar & CTX_ROWS) && p->view->kind != VIEW_TIMELINE && export_picker_has_request(p))
+		bar |= CTX_REQUEST_BAR;
 	bar_draw(c, c->rows - 1, bar, has_coach(app));
 }

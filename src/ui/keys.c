@@ -217,7 +217,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_TABLE, ']', CMD_PAN_RIGHT, CTX_LOG_BAR, 2, "scroll" },
 	{ CTX_PAINTED, 'z', CMD_ZOOM_IN, CTX_PAINTED, 6, NULL },
 	{ CTX_PAINTED, 'Z', CMD_ZOOM_OUT, CTX_PAINTED, 6, NULL },
-	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_LISTS | CTX_WATERFALL, 2, NULL },
+	{ CTX_ROWS, 'e', CMD_EXPORT, CTX_REQUEST_BAR, 2, NULL },
 	{ CTX_ROWS, 'E', CMD_EXPORT_AS, CTX_LISTS | CTX_WATERFALL, 21, NULL },
 	{ CTX_VIEWS, 'y', CMD_COPY, CTX_WATERFALL, 8, NULL },
 	{ CTX_VIEWS, 's', CMD_SAVE, CTX_VIEWS, 22, NULL },
@@ -438,7 +438,7 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, bool di
 /* The bars in which keys of these contexts may be. */
 static unsigned bars_of(unsigned contexts)
 {
-	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0);
+	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0) | (contexts & CTX_ROWS ? CTX_REQUEST_BAR : 0);
 }
 
 unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry *ret,

@@ -34,7 +34,8 @@ enum context {
 	CTX_ROWS = CTX_LISTS | CTX_PAINTED,
 	CTX_VIEWS = CTX_ROWS | CTX_HEATMAP | CTX_FLAME,
 	CTX_MOVING = CTX_VIEWS | CTX_POPUP | CTX_CHOOSER,
-	CTX_LOG_BAR = 1024,	/* only in .bar: the log, whose keys and key bar are otherwise those of CTX_TABLE */
+	/* Only in .bar, beside the context: of the log; where the selected row is of a request. */
+	CTX_LOG_BAR = 1024, CTX_REQUEST_BAR = 2048,
 };
 #define CTX_N 9
 
@@ -105,7 +106,8 @@ char *keys_of(unsigned contexts, enum command_id command);
 /* Lines of help for a context (char *, freed by the array). Entries begin with two blanks, headings do not. */
 GPtrArray *keys_help(enum context context);
 
-/* The key bar of one context (or CTX_TABLE | CTX_LOG_BAR): at most `cols` columns; each entry is a key and its label. */
+/* The key bar of one context (with CTX_LOG_BAR or CTX_REQUEST_BAR): at most `cols` columns; each entry is a key and its
+ * label. */
 struct bar_entry {
 	char key[16];
 	int code;		/* the key; of joined ones the first */

@@ -73,6 +73,11 @@ static const char *duration(const struct app *app, char buf[TIMEFMT_LEN], int64_
 static void draw_load(struct app *app, const struct overview *o, unsigned y)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
+
+	if (o->cpu_ratio < 0 && o->runq_p99_ns < 0 && !o->device) {
+		frame_add(app, y, 0, ROLE_TEXT, "%s ev/s", timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
+		return;
+	}
 	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%%", percent(app, a, o->cpu_ratio));
 
 	if (app->canvas->cols >= 100)
@@ -133,8 +138,14 @@ static void draw_gauges(struct app *app, const struct overview *o, unsigned y)
 {
 	unsigned cols = app->canvas->cols, names = 0, n = MIN(o->n_gauges, o->n_cpus + 2), x = 0, i = 0;
 
-	if (!o->n_gauges) {
-		canvas_put(app->canvas, y, 0, cols, ROLE_DIM, "no CPU or disk is known in this range");
+	bool any = false;
+
+	for (unsigned k = 0; k < o->n_gauges; k++)
+		any |= o->gauges[k].ratio >= 0;
+	if (!any) {
+		canvas_put(app->canvas, y, 0, cols, ROLE_DIM, o->n_gauges ?
+			   "how busy CPUs and disks were is unknown: no sched_switch (F7: how to record it)" :
+			   "no CPU or disk is known in this range");
 		return;
 	}
 	for (unsigned k = 0; k < n; k++)
@@ -233,6 +244,7 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 	static const char *const empty[OVERVIEW_PANES] = {
 		"no request in this range", "no request in this range", "no process ran",
 	};
+	bool unknown = pane == PANE_PROCESSES && overview_knows_no_process(p->rows);
 	struct table_style style = app_table_style(app, p->pane == pane);
 	struct focus f = place_pane(p, pane);
 	unsigned at = table_draw(app->canvas, box, f.table, f.view, f.rows, &style);
@@ -241,7 +253,8 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 		app->cursor_y = at;
 	if (!f.rows->rows->len && says_empty)
 		canvas_put(app->canvas, box.y + 1, box.x + 1, box.cols, ROLE_DIM,
-			   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : empty[pane]);
+			   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : unknown ?
+			   "what processes did is unknown: no sched_switch, no system calls" : empty[pane]);
 }
 
 /* Requests and operations on the left, processes on the right. */

@@ -538,7 +538,8 @@ static int begin_answer(void)
 	return UI_KEY_NONE;
 }
 
-/* After two Esc: rxvt sends Alt with an arrow as Esc and the arrow. Else the first is a key, and the rest is read later. */
+/* After two Esc: rxvt sends Alt with an arrow as Esc and the arrow. Else the first is a key, and the rest is read
+ * later. */
 static int read_alt(void)
 {
 	wint_t w[2];

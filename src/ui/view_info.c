@@ -106,8 +106,8 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	if (traces)
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
-	add(lines, "  begins or ends not recorded in this range: %" G_GUINT64_FORMAT " calls and block requests began before "
-	    "the first event, or events were lost", t->provisional);
+	add(lines, "  begins or ends not recorded in this range: %" G_GUINT64_FORMAT
+	    " calls and block requests began before the first event, or events were lost", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  The tracer discards events when its buffers are full. Next time:");
 		add(lines, "  %s", repair_for_losses());

@@ -16,8 +16,8 @@ struct bookmark {
 	const struct view *view;	/* never NULL */
 	enum view_by by;
 	struct view_query narrow;	/* what --only can say, of which the texts are owned */
-	/* Views of a metric: the metric (NULL: none), the field it is split by (-1: none), the values of fields to which
-	 * it is narrowed (NULL: all; owned), and in a heatmap a duration in the selected row (TIME_UNKNOWN: none). */
+	/* Views of a metric: the metric (NULL: none), the field it is split by (-1: none), the values to which its
+	 * fields are narrowed (NULL: all; owned), a duration in the selected row of a heatmap (TIME_UNKNOWN: none). */
 	const struct metric *metric;
 	int split;
 	char *value[METRIC_FIELD_N];

@@ -268,15 +268,16 @@ static guint n_shorter(const GArray *others, int64_t than)
 	return n;
 }
 
-/* The middle half of the spans: [*ret_first, + n). If spans were evicted, the retained ones are mostly slow. Then it
- * takes those in the middle half of all spans, or the nearest ones. */
-static guint middle_of(const GArray *others, const struct operation_info *op, guint *ret_first)
+/* The quarter of the spans around the usual (history.h), from the first to the third eighth: [*ret_first, + n). If
+ * spans were evicted, the retained ones are mostly slow. Then it takes those in that quarter of all spans, or the
+ * nearest ones. */
+static guint usual_ones(const GArray *others, const struct operation_info *op, guint *ret_first)
 {
-	guint n = (others->len + 1) / 2, first = (others->len - n) / 2;
+	guint n = (others->len + 3) / 4, first = others->len / 8;
 	if (others->len && op && op->evicted) {
-		unsigned q25 = hist_bucket_index(hist_quantile(&op->duration, 0.25));
-		first = MIN(n_shorter(others, hist_bucket_low(q25)), others->len - 1);
-		n = n_shorter(others, hist_quantile(&op->duration, 0.75) + 1);
+		unsigned low = hist_bucket_index(hist_quantile(&op->duration, 0.125));
+		first = MIN(n_shorter(others, hist_bucket_low(low)), others->len - 1);
+		n = n_shorter(others, hist_quantile(&op->duration, 0.375) + 1);
 		n = n > first ? n - first : 1;
 	}
 	*ret_first = n > COMPARE_MOST ? first + (n - COMPARE_MOST) / 2 : first;
@@ -288,7 +289,7 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 {
 	g_autoptr(GArray) others = others_of(h, s);
 	const struct operation_info *op = history_operation(h, s);
-	guint first, n = middle_of(others, op, &first);
+	guint first, n = usual_ones(others, op, &first);
 	g_autoptr(blk_tree) t = NULL;	/* tree of the last span; the others are often in the same trace */
 	uint64_t taken = 0;
 	for (guint i = first; i < first + n; i++) {

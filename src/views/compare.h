@@ -7,8 +7,8 @@
  * A phase has the own time of its spans: their parts without those of children on the same thread. So the rows
  * of one thread sum to the first row, the whole span.
  *
- * "Typical" is a mean over other spans of the operation: the middle half by duration, at most COMPARE_MOST, nearest
- * to the median. Means of phases sum to the mean of the whole, medians do not; the middle half excludes outliers.
+ * The usual one is a mean over other spans of the operation: the quarter around the usual duration (history.h), at most
+ * COMPARE_MOST, nearest to it. Means of phases sum to the mean of the whole, medians do not.
  */
 #ifndef BLK_VIEWS_COMPARE_H
 #define BLK_VIEWS_COMPARE_H

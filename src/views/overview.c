@@ -215,6 +215,13 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 
 /* --- the two tables below --- */
 
+bool overview_knows_no_process(const struct rows *rows)
+{
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
+
+	return (rows->missing & both) == both;
+}
+
 static void add_tables(struct overview *o, const struct timeline *tl,
 		       const struct view_query *query)
 {
@@ -223,6 +230,8 @@ static void add_tables(struct overview *o, const struct timeline *tl,
 	q.by = BY_PROCESS;
 	o->causes = view_causes.build(tl, &q);
 	o->processes = v->build(tl, &q);
+	if (overview_knows_no_process(o->processes))
+		g_ptr_array_set_size(o->processes->rows, 0);	/* rows without any figure */
 	rows_sort(o->processes, v, view_column(v, v->default_sort), true);
 	if (o->processes->rows->len > OVERVIEW_PROCESSES)
 		g_ptr_array_remove_range(o->processes->rows, OVERVIEW_PROCESSES,

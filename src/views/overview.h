@@ -53,6 +53,8 @@ extern const struct view view_overview_processes;	/* Enter: syscalls of the proc
 
 /* NULL when the rows are not of the view "overview". */
 const struct overview *overview_of(const struct rows *rows);
+/* Are all events missing from which it is known what processes did? */
+bool overview_knows_no_process(const struct rows *rows);
 
 /* Beginning of the second with the slowest root span, relative to the median of its operation. Without spans:
  * of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the timeline is empty. */

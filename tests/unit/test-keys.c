@@ -36,7 +36,7 @@ static void test_no_key_twice(void)
 		}
 		unsigned bars = ui_bindings[i].contexts;
 
-		bars |= bars & CTX_TABLE ? CTX_LOG_BAR : 0;
+		bars |= (bars & CTX_TABLE ? CTX_LOG_BAR : 0) | (bars & CTX_ROWS ? CTX_REQUEST_BAR : 0);
 		g_assert_cmpuint(ui_bindings[i].bar & ~bars, ==, 0);
 	}
 }

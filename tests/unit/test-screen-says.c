@@ -224,6 +224,31 @@ static void test_part(void)
 	fixture_stop(&f);
 }
 
+/* Without the kernel's events no rows of dashes are shown, and no gauges of question marks. */
+static void test_only_spans(void)
+{
+	struct fake *made = fake_new();
+	struct fixture f;
+	uint32_t thread = fake_thread(made, 0, 7, 8, "worker");
+	struct second *s = fake_second(made, 0);
+
+	fake_class(made, "zipkin:timestamp");
+	fake_cell(s, thread);
+	s->n_cpus = 1;
+	s->cpus = g_new0(struct cpu_cell, 1);
+	s->cpus[0] = (struct cpu_cell){ .unknown_ns = FAKE_S };
+	fake_span(made, &(struct fake_span){ .trace = 1, .id = 1, .name = "get", .service = "web", .thread = thread,
+		.begin = 0, .end = FAKE_S / 2, .state = SPAN_COMPLETE });
+	fixture_start_on(&f, fake_done(made), false, "1");
+	g_assert_true(fixture_has(&f, "how busy CPUs and disks were is unknown: no sched_switch"));
+	g_assert_true(fixture_has_not(&f, "?%"));
+	app_resize(f.app, 40, 120);
+	app_draw(f.app);
+	g_assert_true(fixture_has(&f, "what processes did is unknown: no sched_switch, no system calls"));
+	g_assert_true(fixture_has_not(&f, "no process ran"));
+	fixture_stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -232,6 +257,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/cursor", test_cursor);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
+	g_test_add_func("/says/only-spans", test_only_spans);
 	g_test_add_func("/says/why", test_why);
 	g_test_add_func("/says/hints", test_hints);
 	g_test_add_func("/says/machine", test_machine);

@@ -71,10 +71,10 @@ static void test_compare_usual(void)
 	g_assert_cmpstr(view_of(&f), ==, "compare");
 	check_has(&f, "7f8efb3a with the usual");
 	check_has(&f, "7f8efb3a lock 54.7ms against the usual");
-	check_has(&f, "WHY took 54.6ms longer");
+	check_has(&f, "WHY took 54.7ms longer");
 	press(&f, "y");
 	g_assert_true(g_str_has_prefix(f.app->copy, "7f8efb3a lock 54.7ms against the usual"));
-	g_assert_nonnull(strstr(f.app->copy, ": took 54.6ms longer"));
+	g_assert_nonnull(strstr(f.app->copy, ": took 54.7ms longer"));
 	press(&f, "\033");
 	check_has(&f, "PINNED");
 	stop(&f);

@@ -668,6 +668,16 @@ static void test_loading(void)
 	press(&f, "\f");
 	check_has(&f, "--:--:-- loading 43%");
 	check_has(&f, "Esc stops the load");
+	check_has_not(&f, "left");			/* in the first second nobody knows */
+	f.app->loading_since_us -= 43 * G_USEC_PER_SEC;
+	press(&f, "\f");
+	check_has(&f, "57s left; Esc stops the load");
+	f.app->loading_since_us -= 10 * 43 * G_USEC_PER_SEC;
+	app_resize(f.app, 24, 120);
+	press(&f, "\f");
+	check_has(&f, "│████▎     │ 43%");
+	check_has(&f, "10min left; Esc stops the load");
+	app_resize(f.app, 24, 80);
 	press(&f, "bstart\r");
 	check_has(&f, "nothing is read yet");
 	press(&f, "\033");

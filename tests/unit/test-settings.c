@@ -33,7 +33,8 @@ static void check_warning(const struct prefs *p, guint i, const char *text)
 static void test_rc_read(void)
 {
 	struct prefs *p = read_rc("# mine\n\n[blktop]\ntheme = light\nmouse=no\n  utc = yes\nmemory=64M\n"
-				  "step=10s\nview=syscalls\ncursor=on\naccessible=yes\nhide=idle\n[colors]\nhot = 209 on 17 bold\n"
+				  "step=10s\nview=syscalls\ncursor=on\naccessible=yes\nhide=idle\n"
+				  "[colors]\nhot = 209 on 17 bold\n"
 				  "[view processes]\nsort=-pid\ncolumns = pid, comm\n"
 				  "[view syscalls]\nsort=count\n");
 
