@@ -136,7 +136,8 @@ def measure(command):
 def wall_of(*commands):
     """Seconds until all of the commands, begun at once, have ended."""
     begin = time.monotonic()
-    all_of_them = [subprocess.Popen(c, stdout=subprocess.DEVNULL) for c in commands]  # pylint: disable=R1732
+    all_of_them = [subprocess.Popen(c, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # pylint: disable=R1732
+                   for c in commands]
     if any(p.wait() != 0 for p in all_of_them):
         sys.exit(f"failed: {commands}")
     return time.monotonic() - begin
@@ -582,6 +583,19 @@ def reopening(tools, trace, runs, size):
     os.unlink(picture)
 
 
+def reduces(tools, trace, slices):
+    """Many small slices, merged as a tree."""
+    target = os.path.join(tools.build, "bench-trace", "slices")
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(target)
+    found = tools.figures("bench-reduce", trace, slices, 16, target)
+    shutil.rmtree(target)
+    line(f"a reduce of {slices} slices, {found['map_bytes'] / slices / 1e3:.1f} kB each, a slice that is read",
+         f"{found['reduce_ms'] / found['merged']:.2f} ms",
+         f"(a map: {found['map_ms'] / slices:.2f} ms; result {found['last_bytes'] / 1e6:.1f} MB, its reduce {found['last_ms']:.0f} ms; "
+         f"peak {found['peak_mib']:.0f} MiB)")
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
@@ -591,6 +605,7 @@ def the_trace(tools, trace, runs):
     zoom_step(tools, trace)
     whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
     reopening(tools, trace, runs, "the trace")
+    reduces(tools, trace, 1000)
 
 
 def long_trace(tools, trace, size):
@@ -615,6 +630,8 @@ def long_trace(tools, trace, size):
 
 def all_rows(tools, sizes, runs):
     trace, why = busy_trace.find(tools.build)
+    if trace and "10G" in sizes:
+        reduces(tools, trace, 10000)
     views(tools)
     formats(tools, runs)
     print("Short threads", flush=True)
