@@ -27,6 +27,8 @@ struct words {
 	char *screenshot, *size, *html;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	char *listen, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
+	char *forward, *forward_only;
+	bool forward_kernel;
 	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
