@@ -16,7 +16,8 @@ struct send_options {
 	char *listen, *metrics_file;	/* as given, or NULL */
 	bool only;			/* nothing is printed: neither --view nor --metric was given */
 	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
-	char *url;			/* of that socket, likewise; whoever set it frees it */
+	int notify_fd;			/* likewise, of systemd; -1: none */
+	char *url;			/* of .fd's socket, likewise; whoever set it frees it */
 	struct live_url graphite;	/* .host NULL: not given */
 	char *graphite_name;		/* a template, or NULL: those of lttng-graph */
 	char *datacenter;

@@ -160,8 +160,18 @@ static bool is_ahead(const struct timeline *tl, const struct second *last)
 	return timeline_coverage(tl, &first, &newest) && newest >= last->end_ns;
 }
 
+static gboolean is_gone(gpointer begin_ns, gpointer corrected, gpointer timeline)
+{
+	const struct second *s = timeline_second(timeline, timeline_find(timeline, *(const int64_t *)begin_ns));
+	return !s || s->begin_ns != *(const int64_t *)begin_ns;
+}
+
+#define FEW_PRINTED 1000
+
 static void note_printed(struct batch *b, const struct second *s)
 {
+	if (b->corrected && g_hash_table_size(b->corrected) > FEW_PRINTED + 2 * timeline_n_seconds(b->r.tl))
+		g_hash_table_foreach_remove(b->corrected, is_gone, b->r.tl);
 	if (!b->corrected)
 		b->corrected = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_hash_table_insert(b->corrected, g_memdup2(&s->begin_ns, sizeof s->begin_ns),
@@ -489,6 +499,9 @@ static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 	struct batch *b = data;
 	batch_list_evicting(&b->list, trace_ids, n);
 	sending_evicting(b->sending, b->r.tl, trace_ids, n);
+	size_t seconds = timeline_n_seconds(b->r.tl);
+	if (b->o->live && seconds)
+		sending_update(b->sending, b->r.tl, seconds - 1, false);
 }
 
 /* What must be read for what is sent. */

@@ -9,6 +9,7 @@
 #include "send/forward.h"
 #include "send/graphite.h"
 #include "send/listener.h"
+#include "send/notify.h"
 #include "send/server.h"
 #include "send/totals_text.h"
 
@@ -17,6 +18,7 @@
 
 #define LOOK_MS 20		/* how often it is looked whether all was sent */
 #define LAST_LINES_US 500000	/* for the last values, after a signal */
+#define STATUS_US G_USEC_PER_SEC	/* how often systemd is told */
 #define WAIT_MS 200		/* until a signal between a look and a wait is noticed */
 
 struct sending {
@@ -30,11 +32,14 @@ struct sending {
 	bool incomplete;		/* not all was sent */
 	bool failed;			/* the file could not be written, which was printed */
 	int64_t from_ns, to_ns;
+	gint64 told_us;
 };
 
 bool sending_open(struct send_options *o)
 {
 	g_autoptr(GError) error = NULL;
+	if (o->listen || o->metrics || o->forward.path)
+		o->notify_fd = notify_open();
 	if (!o->listen)
 		return true;
 	o->fd = listener_open(o->listen, &o->url, &error);
@@ -74,6 +79,7 @@ bool sending_start(const struct options *o, struct sending **ret)
 		start_forward(s);
 	if (o->send.listen || o->send.metrics_file)
 		s->totals = totals_new(o->send.metrics, o->send.most_values, o->live);
+	notify_ready(o->send.notify_fd);
 	if (o->send.fd < 0)
 		return true;
 	s->server = server_start(o->send.fd, s->totals, &error);
@@ -243,6 +249,8 @@ static void finish_forward(struct sending *s)
 
 int sending_finish(struct sending *s)
 {
+	if (s)
+		notify_stopping(s->o->send.notify_fd);
 	if (s && s->graphite)
 		finish_graphite(s);
 	if (s && s->forward)
@@ -250,6 +258,18 @@ int sending_finish(struct sending *s)
 	if (s && s->totals && s->o->send.metrics_file && s->o->send.forward.path)
 		write_file(s);
 	return s && s->incomplete ? EXIT_INCOMPLETE : EXIT_FINE;
+}
+
+static void tell_status(struct sending *s, const struct timeline *tl, size_t end, bool ended)
+{
+	struct forward_counts c;
+	if (!ended && g_get_monotonic_time() - s->told_us < STATUS_US)
+		return;
+	s->told_us = g_get_monotonic_time();
+	if (s->forward)
+		c = forward_count(s->forward);
+	notify_status(s->o->send.notify_fd, end ? timeline_second(tl, end - 1)->end_ns : INT64_MIN,
+		      s->forward ? &c : NULL);
 }
 
 void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended)
@@ -261,6 +281,7 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 	if (s->forward)
 		update_forward(s, tl, end, ended);
 	report_all(s);
+	tell_status(s, tl, end, ended);
 	if (!s->totals)
 		return;
 	totals_update(s->totals, tl, end, s->from_ns, s->to_ns, ended);
@@ -270,6 +291,8 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 
 void sending_wait(struct sending *s)
 {
-	while (s && s->server && !reading_caught())
+	while (s && s->server && !reading_caught()) {
 		poll(NULL, 0, WAIT_MS);
+		notify_status(s->o->send.notify_fd, INT64_MIN, NULL);
+	}
 }

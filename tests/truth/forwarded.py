@@ -15,7 +15,7 @@ import exposition
 from hostile_relay import Recording, Relay
 from spans_server import Spans, spans_of
 
-TRACES = ["kernel-ust/trace", "demo/trace"] + ["live/trace", "rotation/trace", "ctf2/kernel-ust/trace"] * blk.ALL
+TRACES = ["kernel-ust/trace"] + ["demo/trace", "live/trace", "rotation/trace", "ctf2/kernel-ust/trace"] * blk.ALL
 PATHS = {"zipkin": "/api/v2/spans", "otlp": "/v1/traces"}
 
 
