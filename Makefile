@@ -226,13 +226,16 @@ install: all man
 	install -D -m 644 $(BUILD)/blktop.1 '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1'
 	install -D -m 644 completions/blktop.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop'
 	install -D -m 644 completions/_blktop '$(DESTDIR)$(ZSHDIR)/_blktop'
+	install -D -m 644 doc/blktop-forward.service '$(DESTDIR)$(PREFIX)/share/blktop/blktop-forward.service'
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/share/blktop/dashboards' doc/dashboards/*.json
 	cd tests/traces/ctf2 && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
 
 uninstall: uninstall-blkin
 	rm -f '$(DESTDIR)$(PREFIX)/bin/blktop' '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop' \
 		'$(DESTDIR)$(ZSHDIR)/_blktop'
-	rm -rf '$(DESTDIR)$(PREFIX)/share/blktop/demo'
+	rm -rf '$(DESTDIR)$(PREFIX)/share/blktop/demo' '$(DESTDIR)$(PREFIX)/share/blktop/dashboards' \
+		'$(DESTDIR)$(PREFIX)/share/blktop/blktop-forward.service'
 	-rmdir '$(DESTDIR)$(PREFIX)/share/blktop' 2>/dev/null
 
 clean:

@@ -115,18 +115,20 @@ static void add_cache(const struct options *o, GPtrArray *write)
 		log_note("no cache: %s", error->message);
 }
 
-/* For the relays, and the server of --graphite. */
+/* For the relays, and the servers of --graphite and --forward. */
 static bool start_connector(const struct options *o, GError **error)
 {
 	static struct live_url *all;		/* the connector's client looks at them until the end */
 	size_t n = o->n_urls;
-	if (!n && !o->send.graphite.host)
+	if (!n && !o->send.graphite.host && !o->send.forward.path)
 		return true;
-	all = g_new0(struct live_url, n + 1);
+	all = g_new0(struct live_url, n + 2);
 	for (size_t i = 0; i < n; i++)
 		all[i] = o->urls[i];
 	if (o->send.graphite.host)
 		all[n++] = o->send.graphite;
+	if (o->send.forward.path)
+		all[n++] = o->send.forward.server;
 	return connector_start(all, n, error);
 }
 

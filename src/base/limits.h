@@ -255,6 +255,20 @@
 	  "older ones are taken for stored", "more than the buffers of a connection hold") \
 	X(GRAPHITE_END_SECONDS, 10, "s", "at the end, a server of --graphite that takes nothing", \
 	  "what waits is dropped, and counted: exit status 4", "the program must end") \
+	X(FORWARD_BYTES, 32 << 20, "bytes", "spans that wait for --forward", \
+	  "the oldest are dropped, and counted", "a minute of a busy machine, in some requests at once") \
+	X(FORWARD_SPANS, 250, "spans", "about so many in a request of --forward", \
+	  "further ones go into another request", "servers refuse bodies of some MB") \
+	X(FORWARD_TRIES, 8, "requests", "with the same spans, to a server of --forward that fails", \
+	  "the spans are dropped, and counted", "they may be the reason; half a minute") \
+	X(FORWARD_PAUSE_SECONDS, 30, "s", "Retry-After of a server of --forward", \
+	  "a longer pause is not made", "a server may say anything") \
+	X(FORWARD_END_SECONDS, 20, "s", "at the end, a server of --forward that takes nothing", \
+	  "what waits is dropped, and counted: exit status 4", "the program must end") \
+	X(ANSWER_BYTES, 8192, "bytes", "an answer to --forward", \
+	  "it is no answer if that is its head; else the connection is closed", "servers send 200") \
+	X(ANSWER_SECONDS, 10, "s", "a connection, a request and its answer of --forward", \
+	  "the connection is closed, and the spans are sent again", "collectors answer within a second") \
 	X(SCRAPE_SECONDS, 10, "s", "a request to --listen, and the time until its answer was taken", \
 	  "the connection is closed", "Prometheus waits 10 s for an answer")
 

@@ -1084,7 +1084,8 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) chunks = g_ptr_array_new_with_free_func(g_free);
 	struct words w = { .relays = relays, .threshold = threshold, .chunks = chunks };
 
-	*ret = (struct options){ .send.fd = -1, .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
+	*ret = (struct options){ .send.fd = -1, .send.notify_fd = -1,
+				 .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
 	if (ok && !is_asking(w.command))
 		ok = check_words(ret, &w, operands, error);

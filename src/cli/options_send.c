@@ -58,15 +58,47 @@ static bool read_graphite(struct send_options *ret, struct words *w, GError **er
 	return true;
 }
 
-bool options_read_send(struct send_options *ret, struct words *w, GError **error)
+static bool read_forward(struct send_options *ret, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
+	const char *other = w->forward_only ? "--forward-only" : w->forward_kernel ? "--forward-kernel" : NULL;
+	if (!w->forward && other)
+		return fail(error, other, " needs --forward");
+	if (!w->forward)
+		return true;
+	const char *wrong = !forward_url_parse(w->forward, &ret->forward, &ret->forward_format, &why) ? "--forward" :
+			    w->forward_only && !forward_rule_parse(w->forward_only, &ret->forward_rule, &why) ?
+			    "--forward-only" : NULL;
+	ret->forward_kernel = w->forward_kernel;
+	if (!wrong)
+		return true;
+	g_autofree char *text = g_strdup_printf(": %s", why->message);
+	return fail(error, wrong, text);
+}
+
+static bool read_metrics(struct send_options *ret, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	bool only_graphite = w->graphite && !w->listen && !w->metrics_file;
+	if (!w->graphite && !w->listen && !w->metrics_file)
+		return true;
+	if (!read_most(ret, w->most_values, error))
+		return false;
+	ret->metrics = send_metrics_parse(w->metrics || !only_graphite ? w->metrics : GRAPHITE_DEFAULT_METRICS, &why);
+	if (ret->metrics)
+		return true;
+	g_autofree char *text = g_strconcat(": ", why->message, NULL);
+	return fail(error, "--metrics", text);
+}
+
+bool options_read_send(struct send_options *ret, struct words *w, GError **error)
+{
 	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" :
-			    w->graphite ? "--graphite" : NULL;
+			    w->graphite ? "--graphite" : w->forward ? "--forward" : NULL;
 	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
-	if (!given && without)
+	if (without && !w->listen && !w->metrics_file && !w->graphite)
 		return fail(error, without, " needs --listen, --metrics-file or --graphite");
-	if (!read_graphite(ret, w, error))
+	if (!read_graphite(ret, w, error) || !read_forward(ret, w, error))
 		return false;
 	if (!given)
 		return true;
@@ -74,14 +106,8 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 		return fail(error, given, w->check ? " and --check cannot be combined" : " needs -b");
 	if (w->listen && !listener_is_supported())
 		return fail(error, given, ": this blktop was built without libsoup 3");
-	if (!read_most(ret, w->most_values, error))
+	if (!read_metrics(ret, w, error))
 		return false;
-	bool only_graphite = w->graphite && !w->listen && !w->metrics_file;
-	ret->metrics = send_metrics_parse(w->metrics || !only_graphite ? w->metrics : GRAPHITE_DEFAULT_METRICS, &why);
-	if (!ret->metrics) {
-		g_autofree char *text = g_strconcat(": ", why->message, NULL);
-		return fail(error, "--metrics", text);
-	}
 	ret->only = !w->view && !w->metric;
 	ret->listen = g_steal_pointer(&w->listen);
 	ret->metrics_file = g_steal_pointer(&w->metrics_file);
@@ -92,6 +118,7 @@ void send_options_clear(struct send_options *s)
 {
 	g_clear_pointer(&s->metrics, g_ptr_array_unref);
 	live_url_clear(&s->graphite);
+	http_url_clear(&s->forward);
 	g_free(s->graphite_name);
 	g_free(s->datacenter);
 	g_free(s->listen);

@@ -229,6 +229,12 @@ const struct option_row option_rows[] = {
 	WORD("graphite-name", 0, "NAME", GROUP_SEND, graphite_name, "'x.$host.$metric.$values.$figure'",
 	     "names for Graphite: $metric, $by, $values, $figure, $datacenter, $host and other fields "
 	     "(1min.lttng.$by.$values.$datacenter.$host)"),
+	WORD("forward", 0, "URL", GROUP_SEND, forward, ".../api/v2/spans or .../v1/traces",
+	     "send finished requests to http://HOST:PORT/api/v2/spans (Zipkin) or http://HOST:PORT/v1/traces (OTLP)"),
+	WORD("forward-only", 0, "RULE", GROUP_SEND, forward_only, "'slow 100ms; failed; 1 in 100'",
+	     "forward only requests that are 'slow DURATION', 'failed', or '1 in N' by trace id; separated by ';'"),
+	FLAG("forward-kernel", 0, GROUP_SEND, forward_kernel, "with waits and calls as child spans",
+	     "forward waits and long system calls as child spans"),
 	WORD("metrics", 0, "LIST", GROUP_SEND, metrics, "'call.latency by call; cpu.irq by cpu'",
 	     "metrics that are sent: METRIC by FIELD,FIELD; separated by ';' (--list-metrics)"),
 	WORD("most-values", 0, "N", GROUP_SEND, most_values, "of each metric kept apart (1000)",

@@ -29,6 +29,8 @@ struct words {
 	char *listen, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
 	char *cache_size, *cache_after;
 	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;
+	char *forward, *forward_only;
+	bool forward_kernel;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
 	bool utc, ascii, accessible, keep_spans, watch, delete_mapped;

@@ -160,8 +160,18 @@ static bool is_ahead(const struct timeline *tl, const struct second *last)
 	return timeline_coverage(tl, &first, &newest) && newest >= last->end_ns;
 }
 
+static gboolean is_gone(gpointer begin_ns, gpointer corrected, gpointer timeline)
+{
+	const struct second *s = timeline_second(timeline, timeline_find(timeline, *(const int64_t *)begin_ns));
+	return !s || s->begin_ns != *(const int64_t *)begin_ns;
+}
+
+#define FEW_PRINTED 1000
+
 static void note_printed(struct batch *b, const struct second *s)
 {
+	if (b->corrected && g_hash_table_size(b->corrected) > FEW_PRINTED + 2 * timeline_n_seconds(b->r.tl))
+		g_hash_table_foreach_remove(b->corrected, is_gone, b->r.tl);
 	if (!b->corrected)
 		b->corrected = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	g_hash_table_insert(b->corrected, g_memdup2(&s->begin_ns, sizeof s->begin_ns),
@@ -484,6 +494,25 @@ static int end_alerts(struct batch *b, int code)
 	return thresholds_check(stdout, b->alerts, from, to);
 }
 
+static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
+{
+	struct batch *b = data;
+	batch_list_evicting(&b->list, trace_ids, n);
+	sending_evicting(b->sending, b->r.tl, trace_ids, n);
+	size_t seconds = timeline_n_seconds(b->r.tl);
+	if (b->o->live && seconds)
+		sending_update(b->sending, b->r.tl, seconds - 1, false);
+}
+
+/* What must be read for what is sent. */
+static uint32_t find_sent(const struct send_options *send, bool *ret_spans)
+{
+	*ret_spans = false;
+	uint32_t reads = send->metrics ? send_metrics_read(send->metrics, ret_spans) : 0;
+	*ret_spans |= send->forward.path != NULL;
+	return reads;
+}
+
 int batch_print(const struct options *options)
 {
 	struct options o = *options;
@@ -491,8 +520,8 @@ int batch_print(const struct options *options)
 		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
 	};
 
-	bool sends_spans = false;
-	uint32_t sends = o.send.metrics ? send_metrics_read(o.send.metrics, &sends_spans) : 0;
+	bool sends_spans;
+	uint32_t sends = find_sent(&o.send, &sends_spans);
 	bool needs_spans = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
 	o.without_spans = !needs_spans;
 	o.cells = o.live || needs_spans ? 0 : o.view->reads | sends;
@@ -505,6 +534,7 @@ int batch_print(const struct options *options)
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
+		timeline_on_evicting(b.r.tl, on_evicting, &b);
 		code = o.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
 			code = output_code(b.broken);

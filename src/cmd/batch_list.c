@@ -50,10 +50,10 @@ static void print_traces(struct batch_list *list, const uint64_t *trace_ids, siz
 	intmap_clear(&among);
 }
 
-static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
+void batch_list_evicting(struct batch_list *list, const uint64_t *trace_ids, size_t n)
 {
-	struct batch_list *list = data;
-
+	if (!list->in_pieces)
+		return;
 	if (!list->pieces.begun)
 		log_error("%s: the list exceeds --memory: it is printed in pieces, each in order",
 			  list->view->id);
@@ -63,10 +63,8 @@ static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 void batch_list_begin(struct batch_list *list, const struct options *o, const struct view *view,
 		      struct timeline *tl)
 {
-	*list = (struct batch_list){ .o = o, .view = view, .tl = tl,
+	*list = (struct batch_list){ .o = o, .view = view, .tl = tl, .in_pieces = is_in_pieces(o),
 				     .pieces = { .format = o->format, .header = true } };
-	if (is_in_pieces(o))
-		timeline_on_evicting(tl, on_evicting, list);
 }
 
 bool batch_list_is_begun(const struct batch_list *list)

@@ -15,14 +15,15 @@ struct batch_list {
 	const struct options *o;
 	const struct view *view;	/* with the columns to print */
 	struct timeline *tl;
+	bool in_pieces;			/* it can be: the whole of a recorded trace, not sorted */
 	struct rows_pieces pieces;
 	int broken;			/* errno after a failed write; nothing more is printed then */
 };
 
-/* Observes evictions of the timeline, if the list can be printed in pieces: the whole of a recorded trace, not
- * sorted. `list` must not move until batch_list_clear(). */
 void batch_list_begin(struct batch_list *list, const struct options *o, const struct view *view,
 		      struct timeline *tl);
+/* Prints traces that are about to be evicted: call it from timeline_on_evicting(). */
+void batch_list_evicting(struct batch_list *list, const uint64_t *trace_ids, size_t n);
 /* Was a part printed? Then batch_list_finish() must print the rest. */
 bool batch_list_is_begun(const struct batch_list *list);
 void batch_list_finish(struct batch_list *list, int64_t from_ns, int64_t to_ns);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sending metrics: see sending.h. */
+/* Sending metrics and spans: see sending.h. */
 #include "cmd/sending.h"
 
 #include "app/reading.h"
 #include "base/isolation.h"
 #include "base/limits.h"
 #include "cli/messages.h"
+#include "send/forward.h"
 #include "send/graphite.h"
 #include "send/listener.h"
+#include "send/notify.h"
 #include "send/server.h"
 #include "send/totals_text.h"
 
@@ -16,22 +18,28 @@
 
 #define LOOK_MS 20		/* how often it is looked whether all was sent */
 #define LAST_LINES_US 500000	/* for the last values, after a signal */
+#define STATUS_US G_USEC_PER_SEC	/* how often systemd is told */
 #define WAIT_MS 200		/* until a signal between a look and a wait is noticed */
 
 struct sending {
 	const struct options *o;
-	struct totals *totals;
+	struct totals *totals;		/* NULL: without --listen and --metrics-file */
 	struct server *server;		/* NULL: without --listen */
 	GBytes *written;		/* what the file has */
 	struct graphite *graphite;	/* NULL: without --graphite, or finished */
-	bool reported_dropped;
+	struct forward *forward;	/* NULL: without --forward, or finished */
+	bool reported_graphite, reported_forward;	/* what is dropped */
+	bool incomplete;		/* not all was sent */
 	bool failed;			/* the file could not be written, which was printed */
 	int64_t from_ns, to_ns;
+	gint64 reported_us;
 };
 
 bool sending_open(struct send_options *o)
 {
 	g_autoptr(GError) error = NULL;
+	if (o->listen || o->metrics || o->forward.path)
+		o->notify_fd = notify_open();
 	if (!o->listen)
 		return true;
 	o->fd = listener_open(o->listen, &o->url, &error);
@@ -40,11 +48,23 @@ bool sending_open(struct send_options *o)
 	return o->fd >= 0;
 }
 
+static bool wait_for_room(void *data);
+
+static void start_forward(struct sending *s)
+{
+	const struct send_options *o = &s->o->send;
+	struct forward_options forward = {
+		.url = o->forward, .format = o->forward_format, .rule = o->forward_rule,
+		.with_kernel = o->forward_kernel, .live = s->o->live, .wait = wait_for_room, .data = s,
+	};
+	s->forward = forward_start(&forward);
+}
+
 bool sending_start(const struct options *o, struct sending **ret)
 {
 	g_autoptr(GError) error = NULL;
 	*ret = NULL;
-	if (!o->send.metrics)
+	if (!o->send.metrics && !o->send.forward.path)
 		return true;
 	struct sending *s = *ret = g_new0(struct sending, 1);
 	*s = (struct sending){ .o = o, .from_ns = INT64_MIN, .to_ns = INT64_MAX };
@@ -55,7 +75,11 @@ bool sending_start(const struct options *o, struct sending **ret)
 		};
 		s->graphite = graphite_start(&graphite);
 	}
-	s->totals = totals_new(o->send.metrics, o->send.most_values, o->live);
+	if (o->send.forward.path)
+		start_forward(s);
+	if (o->send.listen || o->send.metrics_file)
+		s->totals = totals_new(o->send.metrics, o->send.most_values, o->live);
+	notify_ready(o->send.notify_fd);
 	if (o->send.fd < 0)
 		return true;
 	s->server = server_start(o->send.fd, s->totals, &error);
@@ -107,59 +131,145 @@ static void write_file(struct sending *s)
 	s->written = g_steal_pointer(&text);
 }
 
-/* ---- Graphite ---- */
+/* ---- what waits for servers ---- */
 
-static void report_graphite(struct sending *s)
+static void report(struct outbox *o, const char *option, const char *why_dropped, bool *reported_dropped)
 {
-	struct carbon *c = graphite_connection(s->graphite);
-	g_autofree char *message = carbon_take_message(c);
+	uint64_t sent, dropped;
+	g_autofree char *message = outbox_take_message(o);
 	if (message)
-		log_error("--graphite: %s; trying again", message);
-	if (!s->reported_dropped && carbon_dropped(c)) {
-		log_error("--graphite: the oldest values are dropped: more than %d bytes wait", LIMIT_GRAPHITE_BYTES);
-		s->reported_dropped = true;
+		log_error("%s: %s", option, message);
+	outbox_get_counts(o, &sent, &dropped);
+	if (!*reported_dropped && dropped) {
+		log_error("%s: %s", option, why_dropped);
+		*reported_dropped = true;
 	}
 }
 
-/* A recorded trace is sent as the server takes it. */
+static void report_all(struct sending *s)
+{
+	if (s->graphite)
+		report(graphite_outbox(s->graphite), "--graphite", "the oldest values are dropped: too many wait",
+		       &s->reported_graphite);
+	if (s->forward)
+		report(forward_outbox(s->forward), "--forward",
+		       "spans are dropped: too many wait, or the server does not take them", &s->reported_forward);
+}
+
+/* A recorded trace is sent as the servers take it. False: do not wait for this one. */
+static bool wait_for(struct sending *s, struct outbox *o)
+{
+	report_all(s);
+	if (reading_caught() || !outbox_makes_progress(o))
+		return false;
+	poll(NULL, 0, LOOK_MS);
+	return true;
+}
+
 static void update_graphite(struct sending *s, const struct timeline *tl, size_t end, bool ended)
 {
-	struct carbon *c = graphite_connection(s->graphite);
-	bool all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
-	gint64 since = g_get_monotonic_time();
-	report_graphite(s);
-	while (ended && !all && !reading_caught() &&
-	       g_get_monotonic_time() - since < LIMIT_GRAPHITE_END_SECONDS * (gint64)G_USEC_PER_SEC) {
-		poll(NULL, 0, WAIT_MS);
-		if (carbon_has_room(c)) {
-			all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
-			since = g_get_monotonic_time();
-		}
-		report_graphite(s);
-	}
+	bool all;
+	do {
+		all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
+	} while (ended && !all && wait_for(s, graphite_outbox(s->graphite)));
 	if (ended && !all)
 		log_error("--graphite: the trace is not sent whole");
 }
 
-int sending_finish(struct sending *s)
+/* ---- spans ---- */
+
+static bool wait_for_room(void *data)
 {
-	if (!s || !s->graphite)
-		return EXIT_FINE;
-	struct carbon *c = graphite_connection(s->graphite);
+	struct sending *s = data;
+	return wait_for(s, forward_outbox(s->forward));
+}
+
+static void note_forwarded(struct sending *s, bool all)
+{
+	if (!all && !s->incomplete)
+		log_error("--forward: the trace is not sent whole");
+	s->incomplete |= !all;
+}
+
+static void update_forward(struct sending *s, const struct timeline *tl, size_t end, bool ended)
+{
+	if (!ended && (!s->o->live || !end))
+		return;
+	int64_t closed_ns = ended ? INT64_MAX : timeline_second(tl, end - 1)->end_ns;
+	note_forwarded(s, forward_update(s->forward, tl, closed_ns, s->from_ns, s->to_ns));
+	if (!s->totals)
+		return;
+	struct forward_counts c = forward_count(s->forward);
+	totals_note_spans(s->totals, c.chosen, c.sent, c.dropped);
+}
+
+void sending_evicting(struct sending *s, const struct timeline *tl, const uint64_t *trace_ids, size_t n)
+{
+	if (s && s->forward)
+		note_forwarded(s, forward_evicting(s->forward, tl, trace_ids, n, s->from_ns, s->to_ns));
+}
+
+/* ---- all ---- */
+
+/* Waits until the server has taken what waits, or takes nothing; after a signal for half a second. */
+static void finish(struct sending *s, struct outbox *o)
+{
 	bool was_caught = reading_caught();
-	carbon_end(c);
-	for (gint64 since = g_get_monotonic_time(); carbon_is_busy(c); poll(NULL, 0, LOOK_MS)) {
-		report_graphite(s);
+	outbox_end(o);
+	for (gint64 since = g_get_monotonic_time(); outbox_is_busy(o); poll(NULL, 0, LOOK_MS)) {
+		report_all(s);
 		if (was_caught ? g_get_monotonic_time() - since > LAST_LINES_US : reading_caught() != 0)
 			break;
 	}
-	report_graphite(s);
+	report_all(s);
+}
+
+static void finish_graphite(struct sending *s)
+{
+	finish(s, graphite_outbox(s->graphite));
 	uint64_t dropped = graphite_free(s->graphite);
 	s->graphite = NULL;
-	if (!dropped)
-		return EXIT_FINE;
-	log_error("--graphite: %" G_GUINT64_FORMAT " values were not sent", dropped);
-	return EXIT_INCOMPLETE;
+	s->incomplete |= dropped > 0;
+	if (dropped)
+		log_error("--graphite: %" G_GUINT64_FORMAT " values were not sent", dropped);
+}
+
+static void finish_forward(struct sending *s)
+{
+	finish(s, forward_outbox(s->forward));
+	struct forward_counts c = forward_free(s->forward);
+	s->forward = NULL;
+	s->incomplete |= c.dropped > 0;
+	if (s->totals)
+		totals_note_spans(s->totals, c.chosen, c.sent, c.dropped);
+	if (c.dropped)
+		log_error("--forward: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " spans were not sent", c.dropped,
+			  c.chosen);
+}
+
+int sending_finish(struct sending *s)
+{
+	if (s)
+		notify_stopping(s->o->send.notify_fd);
+	if (s && s->graphite)
+		finish_graphite(s);
+	if (s && s->forward)
+		finish_forward(s);
+	if (s && s->totals && s->o->send.metrics_file && s->o->send.forward.path)
+		write_file(s);
+	return s && s->incomplete ? EXIT_INCOMPLETE : EXIT_FINE;
+}
+
+static void tell_status(struct sending *s, const struct timeline *tl, size_t end, bool ended)
+{
+	struct forward_counts c;
+	if (!ended && g_get_monotonic_time() - s->reported_us < STATUS_US)
+		return;
+	s->reported_us = g_get_monotonic_time();
+	if (s->forward)
+		c = forward_count(s->forward);
+	notify_status(s->o->send.notify_fd, end ? timeline_second(tl, end - 1)->end_ns : INT64_MIN,
+		      s->forward ? &c : NULL);
 }
 
 void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended)
@@ -168,7 +278,11 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 		return;
 	if (s->graphite)
 		update_graphite(s, tl, end, ended);
-	if (s->o->send.fd < 0 && !s->o->send.metrics_file)
+	if (s->forward)
+		update_forward(s, tl, end, ended);
+	report_all(s);
+	tell_status(s, tl, end, ended);
+	if (!s->totals)
 		return;
 	totals_update(s->totals, tl, end, s->from_ns, s->to_ns, ended);
 	if (s->o->send.metrics_file && (s->o->live || ended))
@@ -177,6 +291,8 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 
 void sending_wait(struct sending *s)
 {
-	while (s && s->server && !reading_caught())
+	while (s && s->server && !reading_caught()) {
 		poll(NULL, 0, WAIT_MS);
+		notify_status(s->o->send.notify_fd, INT64_MIN, NULL);
+	}
 }

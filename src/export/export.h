@@ -94,6 +94,16 @@ uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t 
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error);
 
+/* Where an export in several texts goes on; zeros: at the beginning. */
+struct span_place {
+	size_t trace;			/* index of its id */
+	int node;			/* of its tree */
+};
+/* The next text with spans of the traces, about `most` of them (a span and its waits and calls stay together). Moves
+ * `at`; returns NULL when all were exported. Traces that the timeline has not are passed over. */
+char *span_export_next(const struct timeline *tl, const uint64_t *trace_ids, size_t n, struct span_place *at,
+		       unsigned most, bool with_kernel, enum span_format format, unsigned *ret_spans);
+
 /* The default file name: "./blktop-TRACE-SPAN.json" with 16 hex digits each; without -SPAN for a whole trace. */
 char *span_export_name(const struct span_selection *what);
 

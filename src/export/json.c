@@ -47,6 +47,13 @@ static void append_printable(GString *out, const char *text, gsize len)
 	g_string_append_len(out, done, end - done);
 }
 
+const char *json_append_printable(GString *out, const char *text)
+{
+	const char *next = g_utf8_next_char(text);
+	append_printable(out, text, (gsize)(next - text));
+	return next;
+}
+
 void json_append(GString *out, JsonBuilder *builder)
 {
 	g_autoptr(JsonGenerator) generator = json_generator_new();

@@ -13,6 +13,9 @@
  * characters become \uNNNN escapes. */
 void json_append(GString *out, JsonBuilder *builder);
 
+/* Appends the first character of the text, or its escape; no control character of ASCII. Returns what follows. */
+const char *json_append_printable(GString *out, const char *text);
+
 /* Add members to the object that is open in the builder. */
 void json_add_int(JsonBuilder *b, const char *key, int64_t n);
 void json_add_text(JsonBuilder *b, const char *key, const char *text);	/* any bytes; NULL: null */

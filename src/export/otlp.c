@@ -8,6 +8,7 @@
  */
 #include "export/spans.h"
 
+#include "export/json_text.h"
 #include "views/common.h"
 #include "views/spans.h"
 
@@ -52,50 +53,37 @@ static GString *resource_of(struct otlp *o, const struct span *s)
 
 /* ---- values ---- */
 
-static void add_time(JsonBuilder *b, const char *key, int64_t ns)
+static void begin_attribute(struct json_text *b, const char *key)
 {
-	g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, ns);
-	json_add_text(b, key, text);
+	json_text_open(b, NULL, '{');
+	json_text_string(b, "key", key);
+	json_text_open(b, "value", '{');
 }
 
-static void begin_attribute(JsonBuilder *b, const char *key)
+static void end_attribute(struct json_text *b)
 {
-	json_builder_begin_object(b);
-	json_add_text(b, "key", key);
-	json_builder_set_member_name(b, "value");
-	json_builder_begin_object(b);
+	json_text_close(b, '}');
+	json_text_close(b, '}');
 }
 
-static void end_attribute(JsonBuilder *b)
-{
-	json_builder_end_object(b);
-	json_builder_end_object(b);
-}
-
-static void add_text_attribute(JsonBuilder *b, const char *key, const char *text)
+static void add_text_attribute(struct json_text *b, const char *key, const char *text)
 {
 	begin_attribute(b, key);
-	json_add_text(b, "stringValue", text);
+	json_text_string(b, "stringValue", text);
 	end_attribute(b);
 }
 
-static void add_int_attribute(JsonBuilder *b, const char *key, int64_t n)
+static void add_int_attribute(struct json_text *b, const char *key, int64_t n)
 {
 	begin_attribute(b, key);
-	add_time(b, "intValue", n);
+	json_text_decimal(b, "intValue", n);
 	end_attribute(b);
-}
-
-static void begin_array(JsonBuilder *b, const char *key)
-{
-	json_builder_set_member_name(b, key);
-	json_builder_begin_array(b);
 }
 
 /* OTLP does not allow attributes without a key. */
-static void add_attributes(JsonBuilder *b, GArray *attributes)
+static void add_attributes(struct json_text *b, GArray *attributes)
 {
-	begin_array(b, "attributes");
+	json_text_open(b, "attributes", '[');
 	for (guint i = 0; i < attributes->len; i++) {
 		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
 		if (*f->key && f->is_int)
@@ -103,36 +91,35 @@ static void add_attributes(JsonBuilder *b, GArray *attributes)
 		else if (*f->key)
 			add_text_attribute(b, f->key, f->text);
 	}
-	json_builder_end_array(b);
+	json_text_close(b, ']');
 	g_array_unref(attributes);
 }
 
-static void add_events(JsonBuilder *b, const struct span *s)
+static void add_events(struct json_text *b, const struct span *s)
 {
-	begin_array(b, "events");
+	json_text_open(b, "events", '[');
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		if (attributes_is_core(s, a->event))
 			continue;
-		json_builder_begin_object(b);
-		add_time(b, "timeUnixNano", MAX(a->ts, 0));
-		json_add_text(b, "name", a->event);
-		json_builder_end_object(b);
+		json_text_open(b, NULL, '{');
+		json_text_decimal(b, "timeUnixNano", MAX(a->ts, 0));
+		json_text_string(b, "name", a->event);
+		json_text_close(b, '}');
 	}
-	json_builder_end_array(b);
+	json_text_close(b, ']');
 }
 
-static void add_status(JsonBuilder *b, const struct span *s)
+static void add_status(struct json_text *b, const struct span *s)
 {
 	const char *message = attributes_tag(s, "error");
-	json_builder_set_member_name(b, "status");
-	json_builder_begin_object(b);
+	json_text_open(b, "status", '{');
 	if (s->errors) {
-		json_add_int(b, "code", STATUS_ERROR);
+		json_text_int(b, "code", STATUS_ERROR);
 		if (message && *message)
-			json_add_text(b, "message", message);
+			json_text_string(b, "message", message);
 	}
-	json_builder_end_object(b);
+	json_text_close(b, '}');
 }
 
 /* ---- spans ---- */
@@ -147,29 +134,28 @@ static int kind_of(const struct span *s)
 		g_strcmp0(kind, "CONSUMER") == 0 ? KIND_CONSUMER : kinds[s->kind];
 }
 
-static void begin_span(JsonBuilder *b, const struct span *s, uint64_t id, uint64_t parent)
+/* Writes to the spans of the resource of `s`. */
+static struct json_text writer_of(struct otlp *o, const struct span *s)
 {
-	g_autofree char *trace_id = export_trace_id(s, 32);
-	json_builder_begin_object(b);
-	json_add_text(b, "traceId", trace_id);
-	json_add_hex(b, "spanId", id);
-	if (parent)
-		json_add_hex(b, "parentSpanId", parent);
+	GString *out = resource_of(o, s);
+	return (struct json_text){ .out = out, .follows = out->len > 0 };
 }
 
-static void end_span(GString *spans, JsonBuilder *b)
+static void begin_span(struct json_text *b, const struct span *s, uint64_t id, uint64_t parent)
 {
-	json_builder_end_object(b);
-	if (spans->len)
-		g_string_append_c(spans, ',');
-	json_append(spans, b);
+	g_autofree char *trace_id = export_trace_id(s, 32);
+	json_text_open(b, NULL, '{');
+	json_text_string(b, "traceId", trace_id);
+	json_text_hex(b, "spanId", id);
+	if (parent)
+		json_text_hex(b, "parentSpanId", parent);
 }
 
 /* Times of a trace may be before 1970; those of OTLP may not. */
-static void add_times(JsonBuilder *b, int64_t begin_ns, int64_t end_ns)
+static void add_times(struct json_text *b, int64_t begin_ns, int64_t end_ns)
 {
-	add_time(b, "startTimeUnixNano", MAX(begin_ns, 0));
-	add_time(b, "endTimeUnixNano", MAX(end_ns, 0));
+	json_text_decimal(b, "startTimeUnixNano", MAX(begin_ns, 0));
+	json_text_decimal(b, "endTimeUnixNano", MAX(end_ns, 0));
 }
 
 /* id: the exported id of the span. Ids of waits and calls derive from the span's own id, even if its half is exported
@@ -178,30 +164,30 @@ static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 			  const struct kernel_span *k)
 {
 	const struct timeline *tl = o->set->h->tl;
-	JsonBuilder *b = json_builder_new();
+	struct json_text text = writer_of(o, s), *b = &text;
 	g_autofree char *name = kernel_span_name(tl, k);
 	begin_span(b, s, k->id, k->parent_id == s->span_id ? id : k->parent_id);
-	json_add_text(b, "name", name);
-	json_add_int(b, "kind", KIND_INTERNAL);
+	json_text_string(b, "name", name);
+	json_text_int(b, "kind", KIND_INTERNAL);
 	add_times(b, k->begin_ns, k->end_ns);
 	add_attributes(b, attributes_of_kernel(tl, k));
-	end_span(resource_of(o, s), b);
+	json_text_close(b, '}');
 }
 
 static void append_span(struct otlp *o, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	int parent = t->nodes[node].parent;
-	JsonBuilder *b = json_builder_new();
+	struct json_text text = writer_of(o, s), *b = &text;
 
 	begin_span(b, s, o->ids[node], parent >= 0 ? o->ids[parent] : export_parent_id(s));
-	json_add_text(b, "name", s->name);
-	json_add_int(b, "kind", kind_of(s));
+	json_text_string(b, "name", s->name);
+	json_text_int(b, "kind", kind_of(s));
 	add_times(b, s->begin_ns, s->end_ns);
 	add_attributes(b, attributes_of_span(o->set->h, t, node));
 	add_events(b, s);
 	add_status(b, s);
-	end_span(resource_of(o, s), b);
+	json_text_close(b, '}');
 	if (!o->set->with_kernel)
 		return;
 	g_autoptr(GArray) kernel = kernel_spans(t, node);
@@ -229,19 +215,18 @@ static void append_resource(GString *out, const struct otlp *o, const struct res
 {
 	const struct timeline *tl = o->set->h->tl;
 	const struct host_info *host = timeline_host(tl, r->host);
-	JsonBuilder *b = json_builder_new();
+	struct json_text text = { .out = out }, *b = &text;
 
-	json_builder_begin_object(b);
-	begin_array(b, "attributes");
+	g_string_append(out, "{\"resource\":");
+	json_text_open(b, NULL, '{');
+	json_text_open(b, "attributes", '[');
 	add_text_attribute(b, "service.name", *r->service ? r->service : "unknown_service");
 	if (host && *host->name)
 		add_text_attribute(b, "host.name", host->name);
 	if (r->pid >= 0)
 		add_int_attribute(b, "process.pid", r->pid);
-	json_builder_end_array(b);
-	json_builder_end_object(b);
-	g_string_append(out, "{\"resource\":");
-	json_append(out, b);
+	json_text_close(b, ']');
+	json_text_close(b, '}');
 	g_string_append(out, ",\"scopeSpans\":[{\"scope\":{\"name\":\"blktop\",\"version\":\""
 			BLKTOP_VERSION "\"},\"spans\":[");
 	g_string_append_len(out, r->spans->str, r->spans->len);

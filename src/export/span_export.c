@@ -142,10 +142,21 @@ static unsigned count_trace(const struct export_trace *x, bool with_kernel)
 
 #define SPAN_FORMAT_FUNCTION_(name, id) spans_##id,
 
+static char *append_traces(struct history *h, const GArray *traces, bool with_kernel, enum span_format format)
+{
+	static void (*const append[])(GString *, const struct export_set *) = { SPAN_FORMATS(SPAN_FORMAT_FUNCTION_) };
+	GString *out = g_string_new(NULL);
+	g_assert((unsigned)format < G_N_ELEMENTS(append));
+	append[format](out, &(struct export_set){
+		.h = h, .traces = (const struct export_trace *)(const void *)traces->data, .n = traces->len,
+		.with_kernel = with_kernel,
+	});
+	return g_string_free(out, FALSE);
+}
+
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error)
 {
-	static void (*const append[])(GString *, const struct export_set *) = { SPAN_FORMATS(SPAN_FORMAT_FUNCTION_) };
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) traces = g_array_new(FALSE, FALSE, sizeof(struct export_trace));
 	g_array_set_clear_func(traces, clear_trace);
@@ -163,13 +174,39 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 		set_error(error, what);
 		return NULL;
 	}
-	GString *out = g_string_new(NULL);
-	g_assert((unsigned)format < G_N_ELEMENTS(append));
-	append[format](out, &(struct export_set){
-		.h = h, .traces = (const struct export_trace *)traces->data, .n = traces->len,
-		.with_kernel = what->with_kernel,
-	});
-	return g_string_free(out, FALSE);
+	return append_traces(h, traces, what->with_kernel, format);
+}
+
+/* Adds nodes of the trace at `at`, until there are `most` spans in all. */
+static void add_nodes(GArray *traces, const struct timeline *tl, uint64_t trace_id, struct span_place *at,
+		      unsigned most, bool with_kernel, unsigned *n)
+{
+	struct export_trace trace = { .tree = timeline_tree_new(tl, trace_id) };
+	trace.wanted = g_new0(bool, trace.tree->n + 1);
+	for (; at->node < trace.tree->n && *n < most; at->node++) {
+		g_autoptr(GArray) kernel = with_kernel ? kernel_spans(trace.tree, at->node) : NULL;
+		trace.wanted[at->node] = true;
+		trace.n++;
+		*n += 1 + (kernel ? kernel->len : 0);
+	}
+	if (at->node == trace.tree->n)
+		*at = (struct span_place){ .trace = at->trace + 1 };
+	if (trace.n)
+		g_array_append_val(traces, trace);
+	else
+		clear_trace(&trace);
+}
+
+char *span_export_next(const struct timeline *tl, const uint64_t *trace_ids, size_t n, struct span_place *at,
+		       unsigned most, bool with_kernel, enum span_format format, unsigned *ret_spans)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) traces = g_array_new(FALSE, FALSE, sizeof(struct export_trace));
+	g_array_set_clear_func(traces, clear_trace);
+	*ret_spans = 0;
+	while (at->trace < n && *ret_spans < most)
+		add_nodes(traces, tl, trace_ids[at->trace], at, most, with_kernel, ret_spans);
+	return *ret_spans ? append_traces(h, traces, with_kernel, format) : NULL;
 }
 
 char *span_export_name(const struct span_selection *what)

@@ -24,7 +24,7 @@ struct sent {				/* a metric */
 
 struct graphite {
 	struct graphite_options o;
-	struct carbon *carbon;
+	struct outbox *outbox;
 	struct sent *sent;
 	/* While a second is visited: */
 	const struct timeline *tl;
@@ -220,7 +220,7 @@ static void end_second(struct graphite *g, const struct second *second)
 		append_figures(lines, &n, name, g->now->m->query.metric, sum, second->begin_ns);
 	g_hash_table_remove_all(g->sums);
 	if (n)
-		carbon_push(g->carbon, g_string_free(lines, false), n);
+		outbox_push(g->outbox, g_string_free(lines, false), n);
 	else
 		g_string_free(lines, true);
 }
@@ -271,18 +271,18 @@ struct graphite *graphite_start(const struct graphite_options *o)
 			.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		};
 	g->sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
-	g->carbon = carbon_start(&g->o.server);
+	g->outbox = carbon_start(&g->o.server);
 	return g;
 }
 
-struct carbon *graphite_connection(struct graphite *g)
+struct outbox *graphite_outbox(struct graphite *g)
 {
-	return g->carbon;
+	return g->outbox;
 }
 
 uint64_t graphite_free(struct graphite *g)
 {
-	uint64_t dropped = carbon_free(g->carbon);
+	uint64_t dropped = outbox_free(g->outbox);
 	for (guint i = 0; i < g->o.metrics->len; i++)
 		g_hash_table_unref(g->sent[i].names);
 	g_hash_table_unref(g->sums);
@@ -298,7 +298,7 @@ bool graphite_update(struct graphite *g, const struct timeline *tl, size_t end, 
 		struct sent *x = g->now = &g->sent[i];
 		size_t first = send_first_second(tl, MAX(x->sent_to_ns, from_ns), end);
 		while (first < end && timeline_second(tl, first)->begin_ns < to_ns) {
-			if (!g->o.live && !carbon_has_room(g->carbon))
+			if (!g->o.live && !outbox_has_room(g->outbox))
 				return false;
 			size_t last = MIN(first + AT_ONCE, end);
 			while (timeline_second(tl, last - 1)->begin_ns >= to_ns)

@@ -41,6 +41,19 @@ static void forget_text(struct totals *t)
 		g_clear_pointer(&t->text[i], g_bytes_unref);
 }
 
+void totals_note_spans(struct totals *t, uint64_t chosen, uint64_t sent, uint64_t dropped)
+{
+	g_mutex_lock(&t->lock);
+	if (!t->spans.are_forwarded || chosen != t->spans.chosen || sent != t->spans.sent ||
+	    dropped != t->spans.dropped)
+		forget_text(t);
+	t->spans.are_forwarded = true;
+	t->spans.chosen = chosen;
+	t->spans.sent = sent;
+	t->spans.dropped = dropped;
+	g_mutex_unlock(&t->lock);
+}
+
 void totals_free(struct totals *t)
 {
 	if (!t)

@@ -16,6 +16,8 @@ struct totals;
 /* `metrics`: struct send_metric *, borrowed. Of each metric `most` values of its fields are kept apart; further ones
  * are summed as (other), and counted. */
 struct totals *totals_new(const GPtrArray *metrics, unsigned most, bool live);
+/* Of --forward: spans that were chosen, and how many of them were sent and dropped until now. Any thread. */
+void totals_note_spans(struct totals *t, uint64_t chosen, uint64_t sent, uint64_t dropped);
 void totals_free(struct totals *t);		/* NULL is fine */
 /* Adds those of the timeline's first `end` seconds that were not added yet and that begin in [from_ns, to_ns). They
  * must be closed, as for alerts_update(). `ended`: everything was read. */

@@ -39,6 +39,7 @@ struct totals {
 	unsigned most;
 	bool live;
 	uint64_t n_seconds;
+	struct { bool are_forwarded; uint64_t chosen, sent, dropped; } spans;
 	int64_t counted_to_ns;		/* INT64_MIN: nothing */
 	GBytes *text[TOTALS_FORMAT_N];	/* of these sums, if it was asked for; or NULL */
 };

@@ -112,6 +112,12 @@ static void write_family(struct writer *w, const struct family *f)
 	}
 }
 
+static void write_count(struct writer *w, const char *family, const char *help, uint64_t n)
+{
+	begin_family(w, family, "counter", NULL, help);
+	g_string_append_printf(w->s, "%s_total %" G_GUINT64_FORMAT "\n", family, n);
+}
+
 /* What blktop says of itself. */
 static void write_own(struct writer *w, const struct totals *t)
 {
@@ -133,12 +139,21 @@ static void write_own(struct writer *w, const struct totals *t)
 				       t->families[i].m->name, t->families[i].n_left_out);
 }
 
+static void write_spans(struct writer *w, const struct totals *t)
+{
+	write_count(w, "blktop_forward_chosen_spans", "spans that were chosen for --forward", t->spans.chosen);
+	write_count(w, "blktop_forward_sent_spans", "of them, spans that the server took", t->spans.sent);
+	write_count(w, "blktop_forward_dropped_spans", "of them, spans that will not be sent", t->spans.dropped);
+}
+
 static GBytes *write_text(const struct totals *t, bool openmetrics)
 {
 	struct writer w = { g_string_new(NULL), openmetrics };
 	for (guint i = 0; i < t->n; i++)
 		write_family(&w, &t->families[i]);
 	write_own(&w, t);
+	if (t->spans.are_forwarded)
+		write_spans(&w, t);
 	if (openmetrics)
 		g_string_append(w.s, "# EOF\n");
 	return g_string_free_to_bytes(w.s);

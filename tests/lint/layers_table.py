@@ -9,7 +9,7 @@ MAY = {
     "run": ["trace", "live", "state", "base"],
     "views": ["state", "base"],
     "export": ["views", "state", "base"],
-    "send": ["live", "views", "state", "base"],
+    "send": ["live", "export", "views", "state", "base"],
     "ui": ["views", "base"],
     "cli": ["base", "live", "state", "views", "export", "send", "ui", "app/input.h"],
     "app": ["base", "trace", "live", "state", "run", "views", "export", "send", "ui", "cli"],

@@ -234,6 +234,12 @@ bool net_wait_readable(struct net *n, int64_t deadline, GError **error)
 	return wait_for(n->fd, POLLIN, n->wake_fd, deadline, error);
 }
 
+bool net_is_stale(const struct net *n)
+{
+	char byte;
+	return recv(n->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
 void net_close(struct net *n)
 {
 	if (n->fd >= 0)

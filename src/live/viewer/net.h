@@ -34,6 +34,8 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
+/* Has the peer ended the idle connection, or sent what nobody asked for? */
+bool net_is_stale(const struct net *n);
 void net_close(struct net *n);
 /* For a broken connection that the peer may believe to be open: takes ownership of the descriptor. The kernel
  * retains the connection for a day, so that net_abort() can reset it later. A close might never reach the peer

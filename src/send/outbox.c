@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What waits for a server: see outbox.h. */
+#include "send/outbox.h"
+
+#include "live/viewer/net.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct outbox {
+	const struct outbox_courier *courier;
+	void *self;			/* the courier's, for its thread only */
+	GThread *thread;
+	int cancel;			/* an eventfd: ends every call of the thread */
+	GMutex lock;			/* for all below */
+	GCond news;
+	GQueue waiting;			/* struct parcel *, the oldest first */
+	size_t n_waiting;		/* bytes in it */
+	uint64_t sent, dropped;
+	gint64 progress_us;		/* when something was sent at last, or nothing waited */
+	char *message;			/* not taken yet, or NULL */
+	char *reason;			/* the last message */
+	bool cancelled, finishing, finished;
+};
+
+void parcel_free(void *parcel)
+{
+	struct parcel *p = parcel;
+	g_free(p->text);
+	g_free(p);
+}
+
+/* ---- under the lock ---- */
+
+static void count_dropped(struct outbox *o, struct parcel *p)
+{
+	o->dropped += p->was_sent ? 0 : p->n;
+	parcel_free(p);
+}
+
+static void drop_oldest(struct outbox *o)
+{
+	struct parcel *p = g_queue_pop_head(&o->waiting);
+	o->n_waiting -= p->size;
+	count_dropped(o, p);
+}
+
+/* ---- the thread ---- */
+
+int outbox_cancel_fd(const struct outbox *o)
+{
+	return o->cancel;
+}
+
+void outbox_put_back(struct outbox *o, struct parcel *p)
+{
+	g_mutex_lock(&o->lock);
+	g_queue_push_head(&o->waiting, p);
+	o->n_waiting += p->size;
+	g_mutex_unlock(&o->lock);
+}
+
+void outbox_drop(struct outbox *o, struct parcel *p)
+{
+	g_mutex_lock(&o->lock);
+	count_dropped(o, p);
+	g_mutex_unlock(&o->lock);
+}
+
+void outbox_note_sent(struct outbox *o, const struct parcel *p, unsigned refused)
+{
+	unsigned n = p->was_sent ? 0 : p->n;
+	refused = MIN(refused, n);
+	g_mutex_lock(&o->lock);
+	o->sent += n - refused;
+	o->dropped += refused;
+	o->progress_us = g_get_monotonic_time();
+	g_clear_pointer(&o->reason, g_free);
+	g_mutex_unlock(&o->lock);
+}
+
+void outbox_say(struct outbox *o, char *text)
+{
+	g_mutex_lock(&o->lock);
+	if (g_strcmp0(text, o->reason) != 0) {
+		g_free(o->message);
+		o->message = g_strdup(text);
+	}
+	g_free(o->reason);
+	o->reason = text;
+	g_mutex_unlock(&o->lock);
+}
+
+/* The next one to send. NULL: none will come. */
+static struct parcel *take(struct outbox *o, bool *ret_cancelled)
+{
+	g_mutex_lock(&o->lock);
+	while (!o->waiting.length && !o->finishing && !o->cancelled)
+		g_cond_wait(&o->news, &o->lock);
+	struct parcel *p = o->cancelled ? NULL : g_queue_pop_head(&o->waiting);
+	if (p)
+		o->n_waiting -= p->size;
+	*ret_cancelled = o->cancelled;
+	g_mutex_unlock(&o->lock);
+	return p;
+}
+
+static gpointer work(gpointer data)
+{
+	struct outbox *o = data;
+	bool cancelled;
+	for (;;) {
+		struct parcel *p = take(o, &cancelled);
+		if (p)
+			o->courier->deliver(o->self, o, p);
+		else if (cancelled || o->courier->finish(o->self, o))
+			break;
+	}
+	o->courier->free(o->self);
+	g_mutex_lock(&o->lock);
+	o->finished = true;
+	g_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+/* ---- the main thread ---- */
+
+struct outbox *outbox_new(const struct outbox_courier *courier, void *self)
+{
+	struct outbox *o = g_new0(struct outbox, 1);
+	o->courier = courier;
+	o->self = self;
+	o->cancel = net_wake_new();
+	o->progress_us = g_get_monotonic_time();
+	g_mutex_init(&o->lock);
+	g_cond_init(&o->news);
+	o->thread = g_thread_new(courier->thread, work, o);
+	return o;
+}
+
+void outbox_push(struct outbox *o, char *text, unsigned n)
+{
+	struct parcel *p = g_new0(struct parcel, 1);
+	*p = (struct parcel){ .text = text, .size = strlen(text), .n = n };
+	g_mutex_lock(&o->lock);
+	if (!o->waiting.length)
+		o->progress_us = g_get_monotonic_time();
+	g_queue_push_tail(&o->waiting, p);
+	o->n_waiting += p->size;
+	while (o->n_waiting > o->courier->most_bytes)
+		drop_oldest(o);
+	g_cond_signal(&o->news);
+	g_mutex_unlock(&o->lock);
+}
+
+bool outbox_has_room(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	bool room = o->n_waiting < o->courier->most_bytes / 2;
+	g_mutex_unlock(&o->lock);
+	return room;
+}
+
+char *outbox_take_message(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	char *message = g_steal_pointer(&o->message);
+	g_mutex_unlock(&o->lock);
+	return message;
+}
+
+void outbox_get_counts(struct outbox *o, uint64_t *ret_sent, uint64_t *ret_dropped)
+{
+	g_mutex_lock(&o->lock);
+	*ret_sent = o->sent;
+	*ret_dropped = o->dropped;
+	g_mutex_unlock(&o->lock);
+}
+
+static bool is_moving(const struct outbox *o)
+{
+	return g_get_monotonic_time() - o->progress_us < o->courier->end_seconds * (gint64)G_USEC_PER_SEC;
+}
+
+bool outbox_makes_progress(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	bool moving = is_moving(o);
+	g_mutex_unlock(&o->lock);
+	return moving;
+}
+
+void outbox_end(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	o->finishing = true;
+	o->progress_us = g_get_monotonic_time();
+	g_cond_signal(&o->news);
+	g_mutex_unlock(&o->lock);
+}
+
+bool outbox_is_busy(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	bool busy = !o->finished && is_moving(o);
+	g_mutex_unlock(&o->lock);
+	return busy;
+}
+
+uint64_t outbox_free(struct outbox *o)
+{
+	g_mutex_lock(&o->lock);
+	o->cancelled = true;
+	g_cond_signal(&o->news);
+	g_mutex_unlock(&o->lock);
+	net_wake(o->cancel);
+	g_thread_join(o->thread);
+	while (o->waiting.length)
+		drop_oldest(o);
+	uint64_t dropped = o->dropped;
+	g_mutex_clear(&o->lock);
+	g_cond_clear(&o->news);
+	close(o->cancel);
+	g_free(o->message);
+	g_free(o->reason);
+	g_free(o);
+	return dropped;
+}
