@@ -66,7 +66,8 @@ def judge_rows(tap, name, trace, tree):
     if length <= MOST_BARS:
         bars = {r["end_ns"] // SECOND for r in ends}
         tap.equal(len(with_class(tree, "rect", "g-request")), len(bars), f"{name}: seconds with requests")
-        known = {o["range"]["from_ns"] // SECOND for o in seconds if o["rows"]}
+        known = {o["range"]["from_ns"] // SECOND for o in seconds
+                 if any(r["run_ratio"] is not None for r in o["rows"])}
         tap.equal(len(with_class(tree, "rect", "g-cpu")), len(known), f"{name}: seconds with CPUs")
         cells = blk.rows("heatmap", trace, lossy=True)
         got = [int(e.get("data-n")) for e in tree.iter("rect") if e.get("data-n")]
