@@ -276,6 +276,15 @@ size_t cache_pieces(const struct cache *c, int64_t *ret)
 	return c->rows->len;
 }
 
+uint64_t cache_bytes(const struct cache *c)
+{
+	uint64_t sum = 0;
+
+	for (guint i = 0; i < c->rows->len; i++)
+		sum += g_array_index(c->rows, struct row, i).size;
+	return sum;
+}
+
 struct slice *cache_load(struct cache *c, size_t i, int64_t step_ns, uint32_t cells, bool without_spans)
 {
 	g_autoptr(GError) error = NULL;
