@@ -125,7 +125,8 @@ void code_below(struct coder *c, uint8_t *v, unsigned n)
 	if (*v < n)
 		return;
 	coder_refuse(c, TOO_LARGE);
-	*v = 0;
+	if (!c->out)
+		*v = 0;
 }
 
 void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none)
@@ -140,7 +141,8 @@ void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none)
 		return;
 	}
 	coder_refuse(c, BAD_ID);
-	*v = none ? UINT32_MAX : 0;
+	if (!c->out)
+		*v = none ? UINT32_MAX : 0;
 }
 
 enum { TS_MIN, TS_MAX, TS_NEAR };
@@ -163,7 +165,7 @@ void code_ts(struct coder *c, int64_t *v)
 	bool outside = !c->out && (c->from || c->to) && *v && (*v < c->from || *v > c->to);
 	if (*v < -TS_END || *v > TS_END || outside) {
 		coder_refuse(c, "an instant is too far away");
-		*v = 0;
+		*v = c->out ? *v : 0;
 	}
 	c->ts = *v;
 }
@@ -174,7 +176,8 @@ void code_ns(struct coder *c, int64_t *v)
 	if (*v > -CODER_NS_END && *v < CODER_NS_END)
 		return;
 	coder_refuse(c, "a time is too long");
-	*v = 0;
+	if (!c->out)
+		*v = 0;
 }
 
 void code_seq(struct coder *c, uint64_t *v)

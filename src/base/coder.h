@@ -8,8 +8,8 @@
  *     instant	the difference to the instant before (see code_ts())
  *     text	its length, then its bytes
  *
- * After bytes were refused, every value that is read is 0, and every array is empty. So callers check .fault once, at
- * the end. One thread at a time.
+ * What is written does not change, even if it is refused. After bytes were refused, every value that is read is 0, and
+ * every array is empty. So callers check .fault once, at the end. One thread at a time.
  */
 #ifndef BLK_BASE_CODER_H
 #define BLK_BASE_CODER_H

@@ -276,6 +276,15 @@ size_t cache_pieces(const struct cache *c, int64_t *ret)
 	return c->rows->len;
 }
 
+uint64_t cache_bytes(const struct cache *c)
+{
+	uint64_t sum = 0;
+
+	for (guint i = 0; i < c->rows->len; i++)
+		sum += g_array_index(c->rows, struct row, i).size;
+	return sum;
+}
+
 struct slice *cache_load(struct cache *c, size_t i, int64_t step_ns, uint32_t cells, bool without_spans)
 {
 	g_autoptr(GError) error = NULL;
@@ -425,13 +434,13 @@ void cache_store(struct cache *c, struct slice *s, int64_t from, int64_t to)
 	g_mutex_lock(&c->lock);
 	if (!bytes)
 		give_up(c, error->message);
-	if (!c->failed) {
+	if (bytes && !c->failed) {
 		struct row r = { from, to, 0, bytes->len };
 		g_array_append_val(c->rows, r);
 	}
 	if (!c->failed && c->fd < 0 && is_long(c))
 		open_temporary(c);
-	if (c->fd >= 0)
+	if (bytes && c->fd >= 0)
 		write_bytes(c, bytes->data, bytes->len);
 	else if (!c->failed)
 		g_ptr_array_add(c->held, g_byte_array_ref(bytes));

@@ -46,6 +46,7 @@ void cache_free(struct cache *c);	/* removes what is not finished; NULL is fine 
 bool cache_find(struct cache *c, uint32_t cells, bool without_spans);
 /* The number of its pieces, and the instants between them: fills ret[0 .. n - 2], if it is not NULL. */
 size_t cache_pieces(const struct cache *c, int64_t *ret);
+uint64_t cache_bytes(const struct cache *c);	/* of all its pieces */
 /* The i-th piece. NULL: it is damaged, and must be read. Any thread. */
 struct slice *cache_load(struct cache *c, size_t i, int64_t step_ns, uint32_t cells, bool without_spans);
 

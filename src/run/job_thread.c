@@ -24,6 +24,7 @@
 #define QUEUE_SHARE 32			/* part of the memory for spans in posts */
 #define PREVIEW_SHARE 32		/* the same for a preview: half of its spans' memory */
 #define PREVIEW_FIRST_US 100000		/* longest wait of the main pass for the first preview */
+#define QUICK_BYTES (1 << 20)		/* slices that are read in less time than a preview */
 
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
 {
@@ -626,8 +627,9 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 	set_preview(s, pv);
 	post_outline(s, p);
 	walk_index(s, p, pv);
-	bool found = maker->self || find_cached(s, p), previews = pv && p->ops->indexed(p->trace);
-	if (previews && !found) {
+	bool quick = maker->self || (find_cached(s, p) && cache_bytes(p->cache) < QUICK_BYTES);
+	bool previews = pv && p->ops->indexed(p->trace);
+	if (previews && !quick) {
 		preview_start(pv);
 		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
 	}
@@ -636,8 +638,8 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 	else if (maker->self)
 		run_made(s, maker, pv);
 	else
-		read_pieces(s, p, pv && !found);
-	if (previews && found)
+		read_pieces(s, p, pv && !quick);
+	if (previews && quick)
 		preview_start(pv);
 	if (pv)
 		serve_previews(s);

@@ -562,10 +562,11 @@ def reopening(tools, trace, runs, size):
     home = os.path.join(tools.build, "bench-trace", "cache")
     picture = os.path.join(tools.build, "bench-trace", "first.svg")
     os.environ["XDG_CACHE_HOME"] = home
-    then = time.time() - 3600           # what is younger may still be written
+    then = time.time() - 60             # what was made just now would not be stored
     for where, _, names in os.walk(trace):
-        for name in names:
-            os.utime(os.path.join(where, name), (then, then))
+        for path in (os.path.join(where, name) for name in names):
+            if os.stat(path).st_mtime > then:
+                os.utime(path, (then, then))
     stored = [tools.blktop, "--cache-after", "0"]
     for what, words in (("view syscalls", ["-b", "--view", "syscalls", "--format", "csv"]),
                         ("view spans", ["-b", "--view", "spans", "--format", "csv"]),

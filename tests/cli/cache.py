@@ -30,7 +30,7 @@ FLIPS = 12
 class Lab:
     """A copy of a trace that is old enough to be cached, and a cache directory."""
 
-    def __init__(self, work, trace="demo"):
+    def __init__(self, work, trace="kernel-ust"):
         self.work = work
         self.trace = os.path.join(work, "trace")
         self.home = os.path.join(work, "cache")
@@ -367,7 +367,7 @@ def main():
     VIEWS = views()
     rng = random.Random(SEED)
     print(f"# SEED={SEED}")
-    for trace in ["demo", "lost", "kernel-ust"] + (["rotation", "block", "containers", "thumb", "snapshot", "pause", "faults", "net"] if ALL else []):
+    for trace in ["demo", "lost", "thumb"] + (["kernel-ust", "rotation", "block", "containers", "thumb", "snapshot", "pause", "faults", "net"] if ALL else []):
         check_views(trace, rng.choice((1, 2, 5, 20)))
     with tempfile.TemporaryDirectory() as work:
         lab = Lab(work)

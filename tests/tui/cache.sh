@@ -33,10 +33,10 @@ for says in "stored in" "read from"; do
 	t kill-server
 done
 
-# start ARGUMENT...: the slice file
+# start ARGUMENT...: the slice file, by a short path, so that messages are shown whole
 start() {
 	shell "XDG_CONFIG_HOME='$work/config'" "XDG_STATE_HOME='$work/state'" TERM=xterm-256color
-	keys "'$blktop' --config none --utc --at +5s $* '$work/demo.blkslice'; echo rc=\$?" Enter
+	keys "cd '$work' && '$blktop' --config none --utc --at +5s $* demo.blkslice; echo rc=\$?" Enter
 	wait_for "PAUSED"
 }
 "$blktop" map -o "$work/demo.blkslice" "$work/trace" 2>/dev/null
@@ -45,7 +45,7 @@ start
 keys 4 && wait_for "Processes" && keys L && wait_for "has no single events"
 result $? "a slice file: the log says that it has no events"
 t kill-server
-start --chunks "$work/elsewhere"
+start --chunks elsewhere
 keys v
 wait_for "Timeline of threads" && until_true is_decoded 20.0ms
 result $? "--chunks: steps below a second are decoded"
@@ -54,7 +54,7 @@ wait_for "Processes" && keys L && wait_for "lines, "
 result $? "--chunks: the log has calls"
 t kill-server
 mkdir "$work/empty"
-start --chunks "$work/empty"
+start --chunks empty
 keys 4 && wait_for "Processes" && wait_for "are not in"
 result $? "--chunks: what is missing is said"
 done_testing

@@ -232,7 +232,7 @@ static void test_reasons(void)
 	g_assert_nonnull(strstr(section->message, "checksum"));
 	bytes->data[8] = 9;
 	g_assert_null(read_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 1"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 2"));
 	g_assert_null(read_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }

@@ -55,7 +55,7 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 		coder_refuse(c, "a thread's record is wrong");
 	code_id(c, &r->cpu, n->cpus, false);
 	if (r->type == REC_SPAN || r->type == REC_MARK)
-		code_id(c, &r->id, n->annots, false);
+		code_id(c, &r->id, n->annots, true);	/* none: the slice is without spans */
 	else
 		code_id(c, &r->id, n->threads, true);
 	code_u32(c, &r->irq);

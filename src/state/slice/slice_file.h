@@ -13,7 +13,7 @@
 #include "base/watch.h"
 #include "state/slice/slice.h"
 
-#define SLICE_FILE_VERSION 1
+#define SLICE_FILE_VERSION 2
 
 /* What a slice is of. All zero: nothing. */
 struct slice_piece {

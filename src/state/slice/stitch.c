@@ -94,7 +94,7 @@ static void map_rec(struct rec *r, const struct maps *m)
 	r->cpu = map_cpu(m, r->cpu);
 	if (r->type == REC_WAKE || r->type == REC_ENDED)
 		r->id = map_thread(m, r->id);
-	else if (r->type == REC_SPAN || r->type == REC_MARK)
+	else if ((r->type == REC_SPAN || r->type == REC_MARK) && r->id != ID_NONE)
 		r->id += m->annot_add;
 	r->name = m->string[r->name];
 	r->text = m->string[r->text];
