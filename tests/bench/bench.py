@@ -35,6 +35,8 @@ import time
 import busy_trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "truth"))
+from spans_server import Spans  # noqa: E402
 RECORDED = os.path.join(HERE, "instructions")
 SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
 MANY_THREADS = os.path.join(HERE, "..", "traces", "many-threads", "trace.tar.xz")
@@ -56,6 +58,7 @@ MEMORY_BESIDE = 64      # MiB that the program may take beside its budget
 FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are there
 EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans of a recording
 EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
+FORWARD_SPANS, FORWARD_AIM = 20000, 0.2  # a second, of a core
 SPANS_BUDGET = 64       # MiB given to the screen that shows nothing but spans
 TEXTS_BUDGET = 64       # and to one whose spans have a text each that no other has
 NAMES_BUDGET = 16       # likewise, with names that no other has
@@ -385,6 +388,28 @@ def span_costs(tools, runs):
          f"(bar {EXPLAIN_BAR * 100:.0f} %)", explained <= EXPLAIN_BAR * model)
 
 
+def forwarding(tools, runs):
+    """What it costs to forward a span, beside reading it; the server's own time is not in it."""
+    spans = 200000
+    target = made_spans(tools, spans)
+    server = Spans(always="accepted")
+    try:
+        for what, path in (("Zipkin", "/api/v2/spans"), ("OTLP", "/v1/traces")):
+            costs = []
+            for _ in range(runs):
+                read, _ = measure([tools.blktop, "-b", "--view", "services", target])
+                sent, _ = measure([tools.blktop, "-b", "--forward", f"http://127.0.0.1:{server.port}{path}", target])
+                server.taken.clear()
+                server.requests.clear()
+                costs.append((sent - read) / spans)
+            us = statistics.median(costs) * 1e6
+            line(f"forwarding a span as {what}", f"{us:.1f} us",
+                 f"(aim {FORWARD_AIM * 1e6 / FORWARD_SPANS:.0f} us: {FORWARD_SPANS} a second in {FORWARD_AIM} of a core)", True)
+    finally:
+        server.close()
+        forget(target)
+
+
 def printed_memory(tools, trace, size, view, budget):
     """The peak of a printed view with a budget (MiB)."""
     _, peak = measure([*tools.reads, "-b", "--memory", f"{budget}M", "--view", *view.split(), "--format", "csv", trace])
@@ -550,6 +575,17 @@ def metric_cost(tools, trace, runs):
          f"{found['add_us'] / 1e3:.0f} ms)", True)
 
 
+def sending_cost(tools, trace, runs):
+    """Reading with all that can be sent of a recording, of reading alone."""
+    server, file = Spans(always="accepted"), os.path.join(tools.build, "bench-trace", "blktop.prom")
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    sends = ["--metrics-file", file, "--forward", f"http://127.0.0.1:{server.port}/v1/traces", "--forward-kernel"]
+    by_turns(tools, trace, runs, (["--view", "overview"], ["--view", "overview", *sends]), "metrics and spans sent, of reading")
+    server.close()
+    if os.path.exists(file):
+        os.unlink(file)
+
+
 def zoom_step(tools, trace):
     """A step of zooming in the timeline, beside reading the same records only."""
     found = tools.figures("bench-zoom", trace)
@@ -603,6 +639,7 @@ def the_trace(tools, trace, runs):
     speed(tools, trace, events, runs)
     isolation_cost(tools, trace, 2 * runs)
     metric_cost(tools, trace, runs)
+    sending_cost(tools, trace, runs)
     zoom_step(tools, trace)
     whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
     reopening(tools, trace, runs, "the trace")
@@ -642,6 +679,7 @@ def all_rows(tools, sizes, runs):
         skipped("all that needs a busy trace", why)
     print("Spans", flush=True)
     span_costs(tools, runs)
+    forwarding(tools, runs)
     scrolling(tools)
     span_memory(tools, 13.5 if "10G" in sizes else 3)
     processes_memory(tools, 10000 if "10G" in sizes else 200)
