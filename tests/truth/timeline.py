@@ -21,6 +21,7 @@ MS = 1000000
 STEPS = {"1ms": MS, "10ms": 10 * MS, "1s": 1000 * MS}
 PARTS = ("user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns "
          "poll_ns fault_ns other_ns unknown_ns").split()
+UNKNOWN = -1             # instead of a tid
 GROUPS = {"cpu_ns": PARTS[:4], "runnable_ns": PARTS[4:6], "blocked_ns": PARTS[6:14]}
 
 
@@ -29,14 +30,17 @@ def timeline(trace, by, step, *more):
 
 
 def recount(events, offset):
-    """By CPU: [(from, to, tid)], who ran between two switches."""
-    ran, last = collections.defaultdict(list), {}
+    """By CPU: [(from, to, tid)], who ran between two switches. Where the next one is from another thread, a switch is missing (of a CPU
+    that was taken away): UNKNOWN from the CPU's last event on."""
+    ran, last, latest = collections.defaultdict(list), {}, {}
     for e in events:
         if e.name != "sched_switch":
+            latest[e.cpu] = e.ns + offset
             continue
         if e.cpu in last:
             begin, tid = last[e.cpu]
-            ran[e.cpu].append((begin, e.ns + offset, tid))
+            known_to = e.ns + offset if tid == e.payload["prev_tid"] else max(begin, latest.get(e.cpu, begin))
+            ran[e.cpu] += [(begin, known_to, tid), (known_to, e.ns + offset, UNKNOWN)]
         last[e.cpu] = e.ns + offset, e.payload["next_tid"]
     return ran
 
@@ -66,12 +70,15 @@ def judge_cpus(tap, name, trace, runs, step):
             if not r:
                 bad.append(f"CPU{cpu} {at}: no row, {who}")
                 continue
-            idle = who.pop(0, 0)
+            idle, unknown = who.pop(0, 0), who.pop(UNKNOWN, 0)
             most = max(who.values(), default=None)
-            if (r["run_ns"], r["idle_ns"], r["unknown_ns"]) != (sum(who.values()), idle, 0):
+            if (r["run_ns"], r["idle_ns"], r["unknown_ns"]) != (sum(who.values()), idle, unknown):
                 bad.append(f"CPU{cpu} {at}: run {sum(who.values())}, idle {idle}, not {r}")
             elif r["who_ns"] != most or (most and who[r["who_tid"]] != most):
                 bad.append(f"CPU{cpu} {at}: {who.most_common(2)}, not {r['who_tid']} for {r['who_ns']}")
+            elif unknown > max(idle, r["run_ns"]):
+                if r["state"] != "unknown":
+                    bad.append(f"CPU{cpu} {at}: {r['state']}, not unknown")
             elif r["state"] != ("running" if r["run_ns"] >= idle and r["run_ns"] else "idle"):
                 bad.append(f"CPU{cpu} {at}: {r['state']}")
             elif r["begin_ns"] != at or r["end_ns"] != at + ns:
