@@ -22,6 +22,7 @@ STEPS = {"1ms": MS, "10ms": 10 * MS, "1s": 1000 * MS}
 PARTS = ("user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns "
          "poll_ns fault_ns other_ns unknown_ns").split()
 UNKNOWN = -1             # instead of a tid
+EXECUTED = 1 << 32
 GROUPS = {"cpu_ns": PARTS[:4], "runnable_ns": PARTS[4:6], "blocked_ns": PARTS[6:14]}
 
 
@@ -30,18 +31,26 @@ def timeline(trace, by, step, *more):
 
 
 def recount(events, offset):
-    """By CPU: [(from, to, tid)], who ran between two switches. Where the next one is from another thread, a switch is missing (of a CPU
-    that was taken away): UNKNOWN from the CPU's last event on."""
-    ran, last, latest = collections.defaultdict(list), {}, {}
+    """By CPU: [(from, to, tid)], who ran. Where an event is of another thread than the last switch was to, a switch is missing (of a CPU
+    that was taken away): UNKNOWN from the event before it on. sched_process_exec is of old_tid; then another thread, of EXECUTED + tid, runs."""
+    ran, now = collections.defaultdict(list), {}        # now: since, tid, latest event
     for e in events:
-        if e.name != "sched_switch":
-            latest[e.cpu] = e.ns + offset
+        if e.user_space:
             continue
-        if e.cpu in last:
-            begin, tid = last[e.cpu]
-            known_to = e.ns + offset if tid == e.payload["prev_tid"] else max(begin, latest.get(e.cpu, begin))
-            ran[e.cpu] += [(begin, known_to, tid), (known_to, e.ns + offset, UNKNOWN)]
-        last[e.cpu] = e.ns + offset, e.payload["next_tid"]
+        at = e.ns + offset
+        since, tid, latest = now.get(e.cpu, (None, None, None))
+        of = {"sched_switch": "prev_tid", "sched_process_exec": "old_tid"}.get(e.name)
+        becomes = {"sched_switch": "next_tid", "sched_process_exec": "tid"}.get(e.name)
+        seen = e.payload[of] if of else e.ctx.get("tid", tid)
+        if tid is not None and seen != tid % EXECUTED:
+            ran[e.cpu] += [(since, latest, tid), (latest, at, UNKNOWN)]
+            since, tid = at, seen
+        if becomes and since is not None:
+            ran[e.cpu].append((since, at, tid))
+        if e.name == "sched_switch" or becomes and since is not None:
+            since, tid = at, e.payload[becomes] + (EXECUTED if e.name != "sched_switch" and e.payload["tid"] != seen else 0)
+        if tid is not None:
+            now[e.cpu] = since, tid, at
     return ran
 
 
@@ -74,7 +83,7 @@ def judge_cpus(tap, name, trace, runs, step):
             most = max(who.values(), default=None)
             if (r["run_ns"], r["idle_ns"], r["unknown_ns"]) != (sum(who.values()), idle, unknown):
                 bad.append(f"CPU{cpu} {at}: run {sum(who.values())}, idle {idle}, not {r}")
-            elif r["who_ns"] != most or (most and who[r["who_tid"]] != most):
+            elif r["who_ns"] != most or (most and most not in (who[r["who_tid"]], who[EXECUTED + r["who_tid"]])):
                 bad.append(f"CPU{cpu} {at}: {who.most_common(2)}, not {r['who_tid']} for {r['who_ns']}")
             elif unknown > max(idle, r["run_ns"]):
                 if r["state"] != "unknown":
