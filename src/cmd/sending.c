@@ -18,7 +18,7 @@
 
 #define LOOK_MS 20		/* how often it is looked whether all was sent */
 #define LAST_LINES_US 500000	/* for the last values, after a signal */
-#define STATUS_US G_USEC_PER_SEC	/* how often systemd is told */
+#define STATUS_US G_USEC_PER_SEC	/* how often the status line is sent */
 #define WAIT_MS 200		/* until a signal between a look and a wait is noticed */
 
 struct sending {

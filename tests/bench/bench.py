@@ -36,6 +36,7 @@ import busy_trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "truth"))
+import exposition  # noqa: E402
 from spans_server import Spans  # noqa: E402
 RECORDED = os.path.join(HERE, "instructions")
 SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
@@ -46,6 +47,7 @@ METADATA = (            # format, the directory with the metadata, ms that it ma
     ("CTF 1.8", os.path.join(SMALL, "kernel"), 0),
     ("CTF 2", os.path.join(HERE, "..", "traces", "ctf2", "demo", "trace", "kernel"), 10))
 
+SERVED = ("--metrics", "call.busy by tid; thread.syscalls by tid", "--most-values", "5200")
 ISOLATION_BAR = 1.03      # CPU time of an isolated run, of one that is not
 METRIC_BAR = 1.10         # of a run that prints a metric, of one that prints the view of the same figures
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
@@ -410,6 +412,26 @@ def forwarding(tools, runs):
         forget(target)
 
 
+def serving(tools, trace, runs):
+    """How long a scrape of many series takes, the reading of the answer included."""
+    try:
+        server = exposition.Served(tools.blktop, *SERVED, trace)
+    except exposition.Wrong:
+        skipped("/metrics", "built without libsoup 3")
+        return
+    try:
+        server.until(lambda families: sum(len(f.samples) for f in families.values()) > 10000)
+        took = []
+        for _ in range(max(runs, 5)):
+            begun = time.monotonic()
+            text = server.get()[2]
+            took.append(time.monotonic() - begun)
+        series = sum(not x.startswith("#") for x in text.splitlines())
+        line(f"/metrics with {series:,} series", f"{statistics.median(took) * 1000:.0f} ms", "(aim 50 ms)", True)
+    finally:
+        server.end()
+
+
 def printed_memory(tools, trace, size, view, budget):
     """The peak of a printed view with a budget (MiB)."""
     _, peak = measure([*tools.reads, "-b", "--memory", f"{budget}M", "--view", *view.split(), "--format", "csv", trace])
@@ -680,6 +702,7 @@ def all_rows(tools, sizes, runs):
     print("Spans", flush=True)
     span_costs(tools, runs)
     forwarding(tools, runs)
+    serving(tools, short, runs)
     scrolling(tools)
     span_memory(tools, 13.5 if "10G" in sizes else 3)
     processes_memory(tools, 10000 if "10G" in sizes else 200)
