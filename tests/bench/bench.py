@@ -413,23 +413,23 @@ def forwarding(tools, runs):
 
 
 def serving(tools, trace, runs):
-    """How long a scrape of many series takes, the reading of the answer included."""
-    try:
-        server = exposition.Served(tools.blktop, *SERVED, trace)
-    except exposition.Wrong:
-        skipped("/metrics", "built without libsoup 3")
-        return
-    try:
-        server.until(lambda families: sum(len(f.samples) for f in families.values()) > 10000)
-        took = []
-        for _ in range(max(runs, 5)):
+    """How long a scrape of many series takes: making the text, which was not asked for in this format yet, and reading it."""
+    took = []
+    for _ in range(runs):
+        try:
+            server = exposition.Served(tools.blktop, *SERVED, trace)
+        except exposition.Wrong:
+            skipped("/metrics", "built without libsoup 3")
+            return
+        try:
+            server.until(lambda families: sum(len(f.samples) for f in families.values()) > 10000)
             begun = time.monotonic()
-            text = server.get()[2]
+            text = server.get("application/openmetrics-text")[2]
             took.append(time.monotonic() - begun)
-        series = sum(not x.startswith("#") for x in text.splitlines())
-        line(f"/metrics with {series:,} series", f"{statistics.median(took) * 1000:.0f} ms", "(aim 50 ms)", True)
-    finally:
-        server.end()
+        finally:
+            server.end()
+    series = sum(not x.startswith("#") for x in text.splitlines())
+    line(f"/metrics with {series:,} series", f"{statistics.median(took) * 1000:.0f} ms", "(aim 50 ms)", True)
 
 
 def printed_memory(tools, trace, size, view, budget):
