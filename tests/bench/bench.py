@@ -701,8 +701,6 @@ def all_rows(tools, sizes, runs):
         skipped("all that needs a busy trace", why)
     print("Spans", flush=True)
     span_costs(tools, runs)
-    forwarding(tools, runs)
-    serving(tools, short, runs)
     scrolling(tools)
     span_memory(tools, 13.5 if "10G" in sizes else 3)
     processes_memory(tools, 10000 if "10G" in sizes else 200)
@@ -711,6 +709,9 @@ def all_rows(tools, sizes, runs):
             the_trace(tools, trace, runs)
         else:
             long_trace(tools, trace, size)
+    print("Sending", flush=True)      # last: a child's peak of memory includes that of this process, which receives the spans
+    forwarding(tools, runs)
+    serving(tools, short, runs)
     if trace and "10G" not in sizes:
         skipped("10 GB of it", "make bench-big")
 
