@@ -30,8 +30,11 @@ def check_unit(tap, work):
     # With an address that nobody can listen on, it is refused after the options were understood.
     options[options.index("9464")] = "192.0.2.1:1"
     done = subprocess.run([blk.BLKTOP, *words, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    tap.ok(done.returncode != 2, "its options are options", done.returncode, done.stderr)
-    tap.ok("cannot listen" in done.stderr or done.returncode == 2, "and it would begin", done.returncode, done.stderr)
+    if "built without libsoup" in done.stderr:
+        tap.skip("its options are options", "blktop was built without libsoup 3")
+    else:
+        tap.ok(done.returncode != 2 and "cannot listen" in done.stderr, "its options are options, and it would begin", done.returncode,
+               done.stderr)
     if not shutil.which("systemd-analyze"):
         tap.skip("systemd-analyze", "it is not installed")
         return
