@@ -57,7 +57,7 @@ timeline | view-8 | | › Services
 timeline | view-9 | | › Events
 timeline | view-list | | Views: Enter opens one
 timeline | view-log | | lines, 06:08
-timeline | view-next | | REQUESTS
+timeline | view-next | | Flame of
 timeline | view-prev | | Distribution
 timeline | drill | | lines, 06:08
 timeline | back | | REQUESTS
@@ -153,7 +153,7 @@ flame | page-up,top | Down | row:all requests
 flame | page-down,bottom | | off:all requests
 flame | untag | | no row is tagged
 flame | facts | | Facts:
-flame | coach | | -w waker
+flame | coach | | -x hide
 flame | log | | Messages
 flame | mouse | | mouse:0
 flame | snapshot | | no snapshots here
@@ -209,7 +209,7 @@ heatmap | time-forward-10 | | cell 06:08:40
 heatmap | pause | | playing one step a second
 heatmap | follow | | AT THE END
 heatmap | range-a,range-b | | request.latency of thumbnail: 5 requests
-heatmap | range-all | | request.latency of thumbnail: 39 requests
+heatmap | range-all | A | request.latency of thumbnail: 39 requests
 heatmap | range-clear | A | request.latency of thumbnail: 39 requests
 heatmap | up | Down | 83.9ms-101ms
 heatmap | down | | 67.1ms-83.9ms
@@ -236,7 +236,7 @@ overview | waker | | no wakers: select
 timeline | waker | | Wakers: tid 255
 table | waker | | Wakers: pid
 waterfall | longest | g | row:lock
-overview,waterfall | compare | | with the usual
+overview,waterfall | compare | | against the usual
 table | compare | | select a trace or a span first
 waterfall | states | | and thread states below them
 waterfall | cursor-left,cursor-right | | cursor +
