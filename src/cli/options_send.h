@@ -17,7 +17,7 @@ struct send_options {
 	bool only;			/* nothing is printed: neither --view nor --metric was given */
 	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
 	int notify_fd;			/* likewise, of systemd; -1: none */
-	char *url;			/* of .fd's socket, likewise; whoever set it frees it */
+	char *url;			/* of .fd's socket, likewise; the caller of isolate() frees it */
 	struct live_url graphite;	/* .host NULL: not given */
 	char *graphite_name;		/* a template, or NULL: those of lttng-graph */
 	char *datacenter;

@@ -19,10 +19,10 @@ struct carbon {
 	struct net net;			/* fd -1: not connected */
 };
 
-static void say(const struct carbon *c, struct outbox *o, const char *what, const char *why)
+static void report(const struct carbon *c, struct outbox *o, const char *what, const char *why)
 {
 	g_autofree char *where = live_url_format(c->server);
-	outbox_say(o, g_strdup_printf("%s %s: %s; trying again", what, where + strlen("net://"), why));
+	outbox_report(o, g_strdup_printf("%s %s: %s; trying again", what, where + strlen("net://"), why));
 }
 
 /* What the old connection took may be lost. */
@@ -50,7 +50,7 @@ static void note_sent(struct carbon *c, struct outbox *o, struct parcel *p)
 static void disconnect(struct carbon *c, struct outbox *o, const char *why)
 {
 	net_close(&c->net);
-	say(c, o, "connection lost to", why);
+	report(c, o, "connection lost to", why);
 	rewind_sent(c, o);
 }
 
@@ -62,7 +62,7 @@ static bool connect_again(struct carbon *c, struct outbox *o)
 		c->failures = 0;
 		return true;
 	}
-	say(c, o, "cannot connect to", error->message);
+	report(c, o, "cannot connect to", error->message);
 	net_sleep(cancel, g_get_monotonic_time() + net_backoff(c->failures++));
 	return false;
 }

@@ -28,7 +28,7 @@ int notify_open(void)
 	return -1;
 }
 
-/* If nobody reads it, it is lost. */
+/* A datagram that the service manager does not take is lost. */
 static void tell(int fd, const char *text)
 {
 	if (fd >= 0)

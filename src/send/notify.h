@@ -6,7 +6,7 @@
 
 #include "send/forward.h"
 
-/* Before isolation, after which no socket can be made. Returns the socket, or -1: nobody wants to know. */
+/* Before isolation, after which no socket can be made. Returns the socket; -1: there is no NOTIFY_SOCKET. */
 int notify_open(void);
 void notify_ready(int fd);
 /* A status line, and that the service is alive (WatchdogSec=). `to_ns`: end of the last second; INT64_MIN: none.

@@ -79,7 +79,7 @@ void outbox_note_sent(struct outbox *o, const struct parcel *p, unsigned refused
 	g_mutex_unlock(&o->lock);
 }
 
-void outbox_say(struct outbox *o, char *text)
+void outbox_report(struct outbox *o, char *text)
 {
 	g_mutex_lock(&o->lock);
 	if (g_strcmp0(text, o->reason) != 0) {

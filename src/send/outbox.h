@@ -60,7 +60,7 @@ void outbox_drop(struct outbox *o, struct parcel *p);		/* counts and frees it */
 /* The server took it, but for `refused` of its units. The parcel is still the courier's. */
 void outbox_note_sent(struct outbox *o, const struct parcel *p, unsigned refused);
 /* Takes ownership of `text`: a message, if it is not the last one again. */
-void outbox_say(struct outbox *o, char *text);
+void outbox_report(struct outbox *o, char *text);
 void parcel_free(void *parcel);
 
 #endif

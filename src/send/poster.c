@@ -12,10 +12,10 @@ struct poster {
 	struct http_answer answer;
 };
 
-static void say(const struct poster *p, struct outbox *o, const char *what, const char *why, bool again)
+static void report(const struct poster *p, struct outbox *o, const char *what, const char *why, bool again)
 {
 	const struct live_url *u = &p->http.url->server;
-	outbox_say(o, g_strdup_printf("%s %s:%u: %s%s", what, u->host, u->port, why, again ? "; trying again" : ""));
+	outbox_report(o, g_strdup_printf("%s %s:%u: %s%s", what, u->host, u->port, why, again ? "; trying again" : ""));
 }
 
 /* OTLP: a server may take a request and refuse some of its spans. {"partialSuccess":{"rejectedSpans":"3"}} */
@@ -52,13 +52,13 @@ static void take_answer(struct poster *p, struct outbox *o, struct parcel *parce
 		outbox_note_sent(o, parcel, refused);
 		parcel_free(parcel);
 		if (refused)
-			say(p, o, "some spans are refused by", "it says so in its answer", false);
+			report(p, o, "some spans are refused by", "it says so in its answer", false);
 	} else if (status == REQUEST_TIMEOUT || status == TOO_MANY_REQUESTS || status >= 500) {
-		say(p, o, "spans are not taken by", why, true);
+		report(p, o, "spans are not taken by", why, true);
 		bool is_busy = status == TOO_MANY_REQUESTS || status == UNAVAILABLE;
 		try_again(p, o, parcel, !is_busy, p->answer.retry_after_s);
 	} else {
-		say(p, o, "spans are refused by", why, false);
+		report(p, o, "spans are refused by", why, false);
 		outbox_drop(o, parcel);
 	}
 }
@@ -72,11 +72,11 @@ static void deliver(void *self, struct outbox *o, struct parcel *parcel)
 		take_answer(p, o, parcel);
 		break;
 	case HTTP_NO_ANSWER:
-		say(p, o, "no valid answer from", error->message, true);
+		report(p, o, "no valid answer from", error->message, true);
 		try_again(p, o, parcel, true, 0);
 		break;
 	case HTTP_NOT_CONNECTED:
-		say(p, o, "cannot connect to", error->message, true);
+		report(p, o, "cannot connect to", error->message, true);
 		try_again(p, o, parcel, false, 0);
 		break;
 	}

@@ -65,7 +65,8 @@ def ends(tap):
         server = Spans(always=always)
         p = subprocess.Popen([blk.BLKTOP, "-b", "--forward", f"http://127.0.0.1:{server.port}/v1/traces", trace],
                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-        while not server.requests:
+        limit = time.monotonic() + 60
+        while not server.requests and p.poll() is None and time.monotonic() < limit:
             time.sleep(0.05)
         if always == "silent" and "calls are filtered" in blk.blktop("-v")[1]:
             found = dict(line.split(":\t") for line in open(f"/proc/{p.pid}/status", encoding="utf-8"))

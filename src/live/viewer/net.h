@@ -34,7 +34,7 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
-/* Has the peer ended the idle connection, or sent what nobody asked for? */
+/* Has the peer closed the idle connection, or sent bytes without a request? */
 bool net_is_stale(const struct net *n);
 void net_close(struct net *n);
 /* For a broken connection that the peer may believe to be open: takes ownership of the descriptor. The kernel
