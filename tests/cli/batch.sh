@@ -147,20 +147,20 @@ else
 	skip "a full disk" "no /dev/full"
 fi
 
-# Ctrl-C: 130, of a trace that is still being read then.
+# Ctrl-C: 130, of a trace that is still being read then. (Signals are caught before the line that it is read.)
 big=$work/big
 "$BUILD/bench/amplify" --size 200M "$demo" "$big" >/dev/null || exit 1
 # (What a script starts in the background ignores SIGINT, as it should.)
 env --default-signal=INT "$BLKTOP" -b --view processes --log "$work/log" "$big" >"$work/out" 2>"$work/err" &
 pid=$!
-until [ -s "$work/log" ] || ! kill -0 $pid 2>/dev/null; do :; done
+until grep -q " reading " "$work/log" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
 kill -INT $pid 2>/dev/null
 code=0
 wait $pid || code=$?
 ok "interrupted: 130" [ "$code" -eq 130 ]
 "$BLKTOP" -b --view processes --log "$work/log2" "$big" >"$work/out" 2>"$work/err" &
 pid=$!
-until [ -s "$work/log2" ] || ! kill -0 $pid 2>/dev/null; do :; done
+until grep -q " reading " "$work/log2" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
 kill -TERM $pid 2>/dev/null
 code=0
 wait $pid || code=$?
