@@ -14,6 +14,7 @@
 /* Write all bytes; false: not all were written. */
 bool disk_write(int fd, const void *bytes, size_t n);
 bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
+bool disk_read_at(int fd, void *bytes, size_t n, uint64_t offset);	/* false: not all of them could be read */
 
 int disk_create(const char *path);		/* a new file, open for writing; or -1 */
 bool disk_make_dirs(const char *path);		/* makes all missing directories of the path */

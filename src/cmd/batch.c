@@ -228,6 +228,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		b->printed_to = s->end_ns;
 		if (b->o->live)
 			note_printed(b, s);
+		timeline_unload(b->r.tl);
 	}
 	if (b->o->live && !is_end && n == timeline_n_seconds(tl))
 		print_empty(b, st.closed_to_ns);

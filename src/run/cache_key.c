@@ -101,9 +101,10 @@ bool cache_key_of(struct cache_key *ret, const char *const *paths, const char *m
 	return true;
 }
 
-struct cache_key cache_key_variant(const struct cache_key *key, uint32_t cells, bool without_spans)
+struct cache_key cache_key_variant(const struct cache_key *key, const struct cache_variant *v)
 {
-	g_autofree char *options = g_strdup_printf("cells %x%s", cells, without_spans ? " without spans" : "");
+	g_autofree char *options = g_strdup_printf("cells %x%s memory %zu", v->cells,
+						   v->without_spans ? " without spans" : "", v->memory);
 	g_autoptr(GChecksum) which = g_checksum_new(G_CHECKSUM_SHA256), state = g_checksum_new(G_CHECKSUM_SHA256);
 	struct cache_key variant = { .bytes = key->bytes };
 	gsize len = KEY_BYTES;

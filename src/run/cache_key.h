@@ -8,6 +8,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define KEY_BYTES 32		/* of a SHA-256 */
@@ -22,7 +23,10 @@ struct cache_key {
 /* The key of the trace below the paths. `model`: text with the options. False: there are no files, or one of them was
  * written less than some seconds before since_ns, or later. */
 bool cache_key_of(struct cache_key *ret, const char *const *paths, const char *model, int64_t since_ns);
-/* The key of this trace with these options. */
-struct cache_key cache_key_variant(const struct cache_key *key, uint32_t cells, bool without_spans);
+/* What was read of the trace: kinds of cells, and no spans (slice_read_cells(), slice_without_spans()); with this
+ * memory for the model (bytes), on which the result depends if it is short. 0: it does not. */
+struct cache_variant { uint32_t cells; bool without_spans; size_t memory; };
+/* The key of this trace, read like that. */
+struct cache_key cache_key_variant(const struct cache_key *key, const struct cache_variant *v);
 
 #endif

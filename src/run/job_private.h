@@ -44,6 +44,7 @@ struct shared {
 	GDestroyNotify free_data;
 	struct job_options options;
 	int64_t started_us;
+	struct cache *cache;		/* what is posted is stored there; NULL: nowhere. Borrowed */
 
 	GMutex lock;			/* what follows */
 	GCond changed;			/* the phase, or stop */

@@ -138,6 +138,8 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	int64_t final_to = closed_to(m, final, how);
 	if (!final)
 		p->beside_bytes = beside_bytes(s, m, p);
+	if (s->cache)
+		cache_add(s->cache, p);
 	push_publication(s, p, final_to, 0);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
@@ -299,6 +301,25 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 	return SOURCE_CANCELLED;
 }
 
+/* Messages are for the log file. */
+static void note_cache(struct shared *s, const struct cache *c)
+{
+	g_mutex_lock(&s->lock);
+	g_free(s->status.cache);
+	s->status.cache = c ? cache_message(c) : NULL;
+	g_mutex_unlock(&s->lock);
+}
+
+/* Stores what was posted. */
+static void finish_cache(struct shared *s, const struct model *m, enum source_status st)
+{
+	if (!s->cache)
+		return;
+	if (st == SOURCE_END)
+		cache_finish(s->cache, !model_has_forgotten(m));
+	note_cache(s, s->cache);
+}
+
 static void run_source(struct shared *s, struct source *source, bool without_spans)
 {
 	g_autoptr(GError) error = NULL;
@@ -316,6 +337,7 @@ static void run_source(struct shared *s, struct source *source, bool without_spa
 	if (s->preview && st == SOURCE_END)
 		preview_finish(s->preview, CORRECT_LAST_US);
 	adopt(s, m);
+	finish_cache(s, m, st);
 	end_phase(s, st, error);
 	set_source(s, NULL);
 	if (!s->options.skip_free)
@@ -341,14 +363,6 @@ static void count_piece(struct shared *s, const struct parallel *p)
 {
 	g_mutex_lock(&s->lock);
 	s->status.pieces_done = parallel_n_done(p);
-	g_mutex_unlock(&s->lock);
-}
-
-static void note_cache(struct shared *s, struct cache *c)
-{
-	g_mutex_lock(&s->lock);
-	g_free(s->status.cache);
-	s->status.cache = c ? cache_message(c) : NULL;
 	g_mutex_unlock(&s->lock);
 }
 
@@ -379,14 +393,6 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 	}
 }
 
-/* Stores what was read. Messages are for the log file. */
-static void finish_cache(struct shared *s, struct cache *c, enum source_status st)
-{
-	if (c && st == SOURCE_END)
-		cache_finish(c);
-	note_cache(s, c);
-}
-
 static void run_parallel(struct shared *s, const struct pieces *pieces,
 			 const struct parallel_plan *plan)
 {
@@ -404,7 +410,7 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	parallel_free(p);
 	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
-	finish_cache(s, pieces->cache, st);
+	finish_cache(s, m, st);
 	end_phase(s, st, error);
 	if (!s->options.skip_free)
 		model_free(m);
@@ -481,24 +487,35 @@ static void serve_previews(struct shared *s)
 	g_mutex_unlock(&s->lock);
 }
 
-/* Is the trace in the cache, with all that is wanted? If so, that is read. */
-static bool find_cached(struct shared *s, struct pieces *p)
+/* Is the trace in the cache, with all that is wanted? If not, what is posted will be. */
+static bool find_cached(struct shared *s, struct cache *c, const struct pieces *p)
 {
+	struct pieces with_all = *p;
+	with_all.cells = 0;
+	with_all.without_spans = false;
+	size_t memory = s->options.model.memory_budget;
+	const struct cache_variant own = { p->cells, pieces_are_without_spans(p), memory };
+	const struct cache_variant all = { 0, pieces_are_without_spans(&with_all), memory };
 	bool narrow = p->cells || p->without_spans;
-	bool found = p->cache && cache_find(p->cache, p->cells, pieces_are_without_spans(p));
+	bool found = cache_find(c, &own) || (narrow && cache_find(c, &all));
 
-	if (p->cache && !found && narrow) {
-		struct pieces all = *p;
-		all.cells = 0;
-		all.without_spans = false;
-		found = cache_find(p->cache, 0, pieces_are_without_spans(&all));
-		if (found)
-			*p = all;
+	if (!found) {
+		cache_begin(c, &own);
+		s->cache = c;
 	}
-	if (p->cache && !found)
-		cache_begin(p->cache, p->cells, pieces_are_without_spans(p));
-	note_cache(s, p->cache);
+	note_cache(s, c);
 	return found;
+}
+
+static struct publication *next_cached(void *cache, GError **error)
+{
+	return cache_next(cache, error);
+}
+
+static char *no_warning(void *cache)
+{
+	(void)cache;
+	return NULL;
 }
 
 static void read_pieces(struct shared *s, struct pieces *p, bool background)
@@ -509,7 +526,7 @@ static void read_pieces(struct shared *s, struct pieces *p, bool background)
 	plan.step_ns = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
 	plan.background = background;
 	s->options.model.cells = p->cells;
-	if (plan.slices <= 1 && !(p->cache && plan.slices != o->slices))
+	if (plan.slices <= 1)
 		run_whole(s, p);
 	else
 		run_parallel(s, p, &plan);
@@ -593,7 +610,7 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 			newest = made->last_ns;
 			post_made(s, made);
 		}
-	} while (made);
+	} while (made && !is_stopped(s));
 	if (!is_stopped(s) && !error)
 		update_figures(s, 1, n_events, newest);
 	char *warning = maker->warning(maker->self);
@@ -615,9 +632,10 @@ static void run_made(struct shared *s, const struct job_maker *maker, struct pre
 	run_maker(s, maker);
 }
 
-/* maker: what makes the publications instead of reading; or .self NULL. */
-static void run_pieces(struct shared *s, struct pieces *p, const struct job_maker *maker)
+/* maker: what makes the publications instead of reading; or .self NULL. cache: where they may be, or NULL. */
+static void run_pieces(struct shared *s, struct pieces *p, const struct job_maker *maker, struct cache *cache)
 {
+	const struct job_maker cached = { .next = next_cached, .warning = no_warning, .self = cache };
 	const struct job_options *o = &s->options;
 	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
 	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
@@ -627,7 +645,9 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 	set_preview(s, pv);
 	post_outline(s, p);
 	walk_index(s, p, pv);
-	bool quick = maker->self || (find_cached(s, p) && cache_bytes(p->cache) < QUICK_BYTES);
+	if (cache && find_cached(s, cache, p))
+		maker = &cached;
+	bool quick = maker->self && !(maker == &cached && cache_bytes(cache) >= QUICK_BYTES);
 	bool previews = pv && p->ops->indexed(p->trace);
 	if (previews && !quick) {
 		preview_start(pv);
@@ -671,7 +691,6 @@ void *job_thread_main(void *shared)
 		g_assert(t.maker.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;
 		t.pieces.cells = s->options.model.cells;
-		t.pieces.cache = t.cache;
 		set_reader(s, &t);
 		set_source(s, t.source);	/* before the phase: a caller that sees LOADING may cancel the source */
 		set_phase(s, JOB_LOADING, NULL);
@@ -682,7 +701,7 @@ void *job_thread_main(void *shared)
 		else if (t.source)
 			run_source(s, t.source, false);
 		else
-			run_pieces(s, &t.pieces, &t.maker);
+			run_pieces(s, &t.pieces, &t.maker, t.cache);
 	}
 	if (s->free_data)
 		s->free_data(s->data);	/* before the source: see job.h */

@@ -5,8 +5,6 @@
  */
 #include "run/parallel.h"
 
-#include "run/cache.h"
-
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "run/worker.h"
@@ -58,13 +56,13 @@ struct parallel {
 
 /* ---- the plan ---- */
 
-static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t memory, bool spans, bool cached)
+static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t memory, bool spans)
 {
 	uint64_t piece = PIECE_BYTES, unit = LEAST_PIECE;
 	unsigned in_flight = plan->threads + 2;
 
 	plan->slices = 1;
-	if (plan->threads == 1 && !cached)
+	if (plan->threads == 1)
 		return;
 	if (memory)		/* a slice takes up to half of its bytes in the trace */
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / in_flight * 2));
@@ -79,7 +77,7 @@ static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, ui
 {
 	int64_t from, to, most = (int64_t)(memory / (plan->threads + 2) / SECOND_BYTES) * NS_PER_S;
 
-	if (!memory || (plan->threads == 1 && !p->cache) || !p->ops->bounds(p->trace, &from, &to) || from >= to)
+	if (!memory || plan->threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
 		return;
 	plan->most_ns = MAX(most, NS_PER_S);
 	int64_t by_bytes = (int64_t)MIN(bytes / LEAST_BYTES + 1, LIMIT_SLICES);
@@ -101,12 +99,11 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);
 	if (!plan.slices) {
-		choose_slices(&plan, bytes, memory, !pieces_are_without_spans(p), p->cache != NULL);
+		choose_slices(&plan, bytes, memory, !pieces_are_without_spans(p));
 		bound_by_time(&plan, p, bytes, memory);
 	}
 	plan.slices = MIN(plan.slices, LIMIT_SLICES);
-	size_t n_cached = p->cache ? cache_pieces(p->cache, NULL) : 0;
-	plan.threads = MIN(plan.threads, MAX(plan.slices, (unsigned)n_cached));
+	plan.threads = MIN(plan.threads, plan.slices);
 	return plan;
 }
 
@@ -135,13 +132,11 @@ static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_
 static void cut(struct parallel *p)
 {
 	const struct pieces *t = &p->pieces;
-	size_t n_cuts = t->cache ? cache_pieces(t->cache, NULL) : 0;
-	g_autofree int64_t *cuts = g_new(int64_t, MAX(p->plan.slices, n_cuts) + 1);
+	size_t n_cuts = 0;
+	g_autofree int64_t *cuts = g_new(int64_t, p->plan.slices + 1);
 	int64_t from, to;
 
-	if (n_cuts)
-		n_cuts = cache_pieces(t->cache, cuts) - 1;
-	else if (p->plan.slices > 1 && t->ops->bounds(t->trace, &from, &to))
+	if (p->plan.slices > 1 && t->ops->bounds(t->trace, &from, &to))
 		n_cuts = join_slices(&p->plan, from, cuts,
 				     t->ops->cuts(t->trace, from, to, p->plan.slices, cuts));
 	p->n = (unsigned)n_cuts + 1;
@@ -207,19 +202,6 @@ static enum source_status read_piece(struct parallel *p, struct piece *x, struct
 	return st;
 }
 
-/* Takes a piece from the cache. */
-static struct slice *load_piece(struct parallel *p, unsigned i)
-{
-	const struct pieces *t = &p->pieces;
-
-	if (!t->cache)
-		return NULL;
-	struct slice *s = cache_load(t->cache, i, p->plan.step_ns, t->cells, pieces_are_without_spans(t));
-	if (s)
-		report_progress(p, &p->piece[i], s, 1, slice_n_events(s));
-	return s;
-}
-
 static void finish_piece(struct parallel *p, struct piece *x, struct slice *s, enum source_status st, GError *error)
 {
 	g_mutex_lock(&p->lock);
@@ -238,22 +220,13 @@ static void do_piece(struct parallel *p, unsigned i)
 	struct piece *x = &p->piece[i];
 	g_assert(!x->done && !x->slice);
 	GError *error = NULL;
-	struct slice *s = load_piece(p, i);
-	if (s) {
-		finish_piece(p, x, s, SOURCE_END, NULL);
-		return;
-	}
 	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
 						     parallel_buffers(p->plan.threads));
 	source_stop_by(source, &p->stop);
-	/* What is stored does not start at the trace's beginning: it is merged with what does. */
-	bool from_start = i == 0 && !p->pieces.cache;
-	s = pieces_begin_slice(&p->pieces, source, from_start, p->plan.step_ns);
+	struct slice *s = pieces_begin_slice(&p->pieces, source, i == 0, p->plan.step_ns);
 
 	enum source_status st = read_piece(p, x, s, source, &error);
 	source_free(source);
-	if (p->pieces.cache && st == SOURCE_END)
-		cache_store(p->pieces.cache, s, x->from, x->to);
 	finish_piece(p, x, s, st, error);
 }
 

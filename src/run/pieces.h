@@ -37,7 +37,6 @@ struct pieces {
 	bool without_spans;		/* spans are not wanted */
 	bool with_spans;		/* they are, even if no event makes one, since other slices may have some */
 	uint32_t cells;			/* kinds of cells that are wanted, as in slice_read_cells() */
-	struct cache *cache;		/* where slices are found or stored (cache.h); NULL: nowhere. Borrowed */
 };
 
 /* A trace of the native reader; takes it over. */

@@ -235,6 +235,7 @@ void app_key(struct app *app, int key)
 {
 	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
 		return;
+	timeline_unload(app->main);
 	struct visit *before = visits_begin(app);
 	take_key(app, key);
 	visits_end(app, before);

@@ -125,10 +125,10 @@ static void go_to_closed(struct app *app)
 	size_t i = timeline_n_seconds(app->main);
 
 	app_pause(app);
-	while (i > 0 && !timeline_second(app->main, i - 1)->version)
+	while (i > 0 && !timeline_outline(app->main, i - 1)->version)
 		i--;
 	if (i > 0)
-		nav_seek(&app->nav, app->main, timeline_second(app->main, i - 1)->begin_ns);
+		nav_seek(&app->nav, app->main, timeline_outline(app->main, i - 1)->begin_ns);
 }
 
 static void do_step_size(struct app *app, struct place *p, enum command_id command)

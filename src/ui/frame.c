@@ -83,7 +83,7 @@ static char *position_text(const struct app *app)
 		return NULL;
 	size_t n = timeline_n_seconds(app->main);
 	if (n && app->nav.last_ns == TIME_UNKNOWN)	/* the last event can be just after the last second */
-		last = timeline_second(app->main, n - 1)->begin_ns;
+		last = timeline_outline(app->main, n - 1)->begin_ns;
 	first = time_floor(first, NS_PER_S);
 	last = time_floor(last, NS_PER_S);
 	if (at < first || at > last)
@@ -333,7 +333,7 @@ static bool is_lossy(const struct completeness *t)
 static bool is_open(const struct timeline *tl, int64_t to)
 {
 	size_t n = timeline_n_seconds(tl);
-	const struct second *last = n ? timeline_second(tl, n - 1) : NULL;
+	const struct second *last = n ? timeline_outline(tl, n - 1) : NULL;
 
 	return last && !last->version && last->begin_ns < to;
 }

@@ -278,14 +278,14 @@ static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *re
 		return false;
 	if (last == TIME_UNKNOWN && !(nav->step_ns < NS_PER_S &&
 				      timeline_coverage(tl, &first, &last)))
-		last = timeline_second(tl, n - 1)->begin_ns;
+		last = timeline_outline(tl, n - 1)->begin_ns;
 	*ret = time_floor(last, nav->step_ns);
 	return true;
 }
 
 static int64_t oldest(const struct nav *nav, const struct timeline *tl)
 {
-	int64_t first = timeline_n_seconds(tl) ? timeline_second(tl, 0)->begin_ns : INT64_MAX;
+	int64_t first = timeline_n_seconds(tl) ? timeline_outline(tl, 0)->begin_ns : INT64_MAX;
 
 	if (nav->last_ns != TIME_UNKNOWN || (nav->first_ns != TIME_UNKNOWN && nav->first_ns < first))
 		first = nav->first_ns;

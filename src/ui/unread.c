@@ -31,7 +31,7 @@ static char *stored_text(const struct app *app, int64_t to)
 static bool is_still_open(const struct app *app, int64_t to)
 {
 	size_t n = timeline_n_seconds(app->main);
-	const struct second *last = n ? timeline_second(app->main, n - 1) : NULL;
+	const struct second *last = n ? timeline_outline(app->main, n - 1) : NULL;
 
 	return !last || to > (last->version ? last->end_ns : last->begin_ns);
 }

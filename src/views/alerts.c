@@ -425,12 +425,12 @@ void alerts_note_range(struct alerts *a, int64_t from_ns, int64_t to_ns)
 void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 {
 	size_t first = timeline_find(tl, a->judged_to_ns);
-	while (first < end && timeline_second(tl, first)->begin_ns < a->judged_to_ns)
+	while (first < end && timeline_outline(tl, first)->begin_ns < a->judged_to_ns)
 		first++;			/* a folded second that was judged in part */
 	if (first >= end)
 		return;
-	int64_t requests_from = timeline_requests_from(tl), to_ns = timeline_second(tl, end - 1)->end_ns;
-	bool were_evicted = requests_from != TIME_UNKNOWN && requests_from > timeline_second(tl, first)->begin_ns;
+	int64_t requests_from = timeline_requests_from(tl), to_ns = timeline_outline(tl, end - 1)->end_ns;
+	bool were_evicted = requests_from != TIME_UNKNOWN && requests_from > timeline_outline(tl, first)->begin_ns;
 	for (guint i = 0; i < a->judges->len; i++) {
 		struct judge *j = a->judges->pdata[i];
 		j->tl = tl;

@@ -202,13 +202,13 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 	bool all = q->from_ns == 0 && q->to_ns == 0;
 	struct range r = { .first = all ? 0 : timeline_find(tl, q->from_ns) };
 	r.end = r.first;
-	while (r.end < n && (all || timeline_second(tl, r.end)->begin_ns < q->to_ns))
+	while (r.end < n && (all || timeline_outline(tl, r.end)->begin_ns < q->to_ns))
 		r.end++;
 	r.from_ns = q->from_ns;
 	r.to_ns = q->to_ns;
 	if (r.end > r.first) {
-		r.from_ns = timeline_second(tl, r.first)->begin_ns;
-		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
+		r.from_ns = timeline_outline(tl, r.first)->begin_ns;
+		r.to_ns = timeline_outline(tl, r.end - 1)->end_ns;
 	}
 	/* Rates are per whole second, since whole seconds are summed. The first and the last may be traced in part. */
 	int64_t begin = range_sum_begin(tl, r.from_ns, r.to_ns);

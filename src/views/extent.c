@@ -52,7 +52,7 @@ bool extent_is_folded(const struct timeline *main, int64_t from, int64_t to, int
 	if (from >= timeline_folded_until(main))
 		return false;
 	for (size_t i = timeline_find(main, from); i < timeline_n_seconds(main); i++) {
-		const struct second *s = timeline_second(main, i);
+		const struct second *s = timeline_outline(main, i);
 		if (s->begin_ns >= to)
 			break;
 		begin = s->fold_ns ? MIN(begin, s->begin_ns) : begin;
@@ -231,7 +231,7 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 static double events_of(const struct timeline *tl, int64_t at)
 {
 	size_t i = timeline_find(tl, at);
-	const struct second *s = i < timeline_n_seconds(tl) ? timeline_second(tl, i) : NULL;
+	const struct second *s = i < timeline_n_seconds(tl) ? timeline_outline(tl, i) : NULL;
 	uint64_t sum = 0;
 	for (uint32_t k = 0; s && k < s->n_events; k++)
 		sum += s->events[k].count;

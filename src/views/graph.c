@@ -16,19 +16,11 @@ void graph_unknown(double figure[GRAPH_N])
 
 void graph_of_second(const struct second *s, double figure[GRAPH_N])
 {
-	int64_t run = 0, known = 0, unknown = 0;
-	struct hist disk = { 0 };
-	for (uint32_t i = 0; i < s->n_cpus; i++) {
-		run += s->cpus[i].run_ns;
-		known += s->cpus[i].run_ns + s->cpus[i].idle_ns;
-		unknown += s->cpus[i].unknown_ns;
-	}
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		hist_merge(&disk, &s->devs[i].latency);
+	const struct second_totals *t = &s->totals;
+
 	figure[GRAPH_REQUESTS] = -1;
-	figure[GRAPH_CPU] = known > 0 ? (double)run / (double)(known + unknown) : -1;
-	figure[GRAPH_RUNQ] = (double)hist_quantile(&s->wakeup, 0.99);
-	figure[GRAPH_DISK] = (double)hist_quantile(&disk, 0.99);
-	figure[GRAPH_CALL] = s->n_slow ? (double)s->slow[0].duration_ns : -1;
-	hist_clear(&disk);
+	figure[GRAPH_CPU] = t->known_ns > 0 ? (double)t->run_ns / (double)(t->known_ns + t->unknown_ns) : -1;
+	figure[GRAPH_RUNQ] = (double)t->wakeup_p99_ns;
+	figure[GRAPH_DISK] = (double)t->disk_p99_ns;
+	figure[GRAPH_CALL] = (double)t->slowest_call_ns;
 }

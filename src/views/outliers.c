@@ -27,7 +27,7 @@ static size_t usual_from(const struct timeline *tl, const struct range *range)
 {
 	size_t i = range->first;
 	int64_t from = range->from_ns - USUAL_SECONDS * NS_PER_S;
-	while (i > 0 && timeline_second(tl, i - 1)->begin_ns >= from)
+	while (i > 0 && timeline_outline(tl, i - 1)->begin_ns >= from)
 		i--;
 	return i;
 }

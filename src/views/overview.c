@@ -437,13 +437,9 @@ static int64_t most_waiting(const struct timeline *tl)
 {
 	int64_t most = -1, at = TIME_UNKNOWN;
 	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
-		int64_t waiting = 0;
-		for (uint32_t k = 0; k < s->n_threads; k++)
-			waiting += part_sum_runnable(s->threads[k].part) +
-				   s->threads[k].part[PART_DISK];
-		if (waiting > most) {
-			most = waiting;
+		const struct second *s = timeline_outline(tl, i);
+		if (s->totals.waiting_ns > most) {
+			most = s->totals.waiting_ns;
 			at = s->begin_ns;
 		}
 	}

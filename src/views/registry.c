@@ -24,12 +24,9 @@ bool view_has_calls(const struct timeline *tl)
 
 static bool has_counts(const struct timeline *tl, enum count_kind kind)
 {
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_counts; k++)
-			if (s->counts[k].kind == kind)
-				return true;
-	}
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
+		if (timeline_outline(tl, i)->totals.counts & 1u << kind)
+			return true;
 	return false;
 }
 

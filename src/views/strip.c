@@ -13,7 +13,7 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 {
 	int64_t end = INT64_MIN;
 	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-		const struct second *s = timeline_second(tl, i);
+		const struct second *s = timeline_outline(tl, i);
 		struct strip_point gap = { .begin_ns = end, .end_ns = s->begin_ns, .p99_ns = -1,
 					   .gap = true };
 		struct strip_point point = { .begin_ns = s->begin_ns, .end_ns = s->end_ns,

@@ -137,7 +137,7 @@ unsigned view_host_missing(const struct timeline *tl, uint32_t host)
 bool view_had_losses(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	for (size_t i = timeline_n_seconds(tl); i-- > 0;) {
-		const struct second *s = timeline_second(tl, i);
+		const struct second *s = timeline_outline(tl, i);
 		if (s->end_ns <= from_ns)
 			return false;
 		if (s->begin_ns <= to_ns && s->completeness.touched)
@@ -179,7 +179,7 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 	size_t n = timeline_n_seconds(tl);
 	bool all = query->from_ns == 0 && query->to_ns == 0;
 	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {
-		const struct second *s = timeline_second(tl, i);
+		const struct second *s = timeline_outline(tl, i);
 		if (!all && s->begin_ns >= query->to_ns)
 			break;
 		completeness_add(&rows->completeness, &s->completeness);
@@ -336,11 +336,12 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 
 int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
-	const struct second *s = timeline_n_seconds(tl) ? timeline_second(tl, 0) : NULL;
+	const struct second *s = timeline_n_seconds(tl) ? timeline_outline(tl, 0) : NULL;
 	int64_t known = 0;
 
 	if (!s || s->end_ns <= from_ns || s->begin_ns >= to_ns)
 		return from_ns;
+	s = timeline_second(tl, 0);
 	for (uint32_t i = 0; i < s->n_cpus; i++)
 		known = MAX(known, s->cpus[i].run_ns + s->cpus[i].idle_ns + s->cpus[i].unknown_ns);
 	return known > 0 ? MAX(from_ns, s->sums_end_ns - known) : from_ns;
@@ -349,6 +350,6 @@ int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_n
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	size_t i = timeline_find(tl, to_ns - 1);
-	const struct second *s = i < timeline_n_seconds(tl) ? timeline_second(tl, i) : NULL;
+	const struct second *s = i < timeline_n_seconds(tl) ? timeline_outline(tl, i) : NULL;
 	return s && s->end_ns == to_ns ? MAX(s->sums_end_ns, from_ns + 1) : to_ns;
 }

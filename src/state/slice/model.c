@@ -170,6 +170,11 @@ bool model_has_many_spans(const struct model *m)
 					    strtab_bytes(m->s->texts) > m->texts_retained + span_budget(m));
 }
 
+bool model_has_forgotten(const struct model *m)
+{
+	return m->has_forgotten;
+}
+
 void model_set_retained_from(struct model *m, int64_t ns)
 {
 	m->retained_from = ns;
@@ -277,6 +282,7 @@ struct publication *model_publish(struct model *m, bool final)
 	struct publication *p = publisher_publish(m->publisher, border, now,
 						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
 	publisher_drop(m->publisher, p, m->retained_from);
+	m->has_forgotten |= forgotten > slice_first(m->s) || (p && p->completeness.late);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {

@@ -48,6 +48,7 @@ struct publication *publication_new(void)
 	p->ended_processes = array_new(sizeof(uint32_t), NULL);
 	p->files = array_new(sizeof(struct published_file), NULL);
 	p->seconds = g_ptr_array_new_with_free_func(unref_second);
+	p->host_events = array_new(sizeof(struct host_event), NULL);
 	p->spans = array_new(sizeof(struct published_span), clear_span);
 	p->classes = g_ptr_array_new_with_free_func(g_free);
 	return p;
@@ -65,6 +66,8 @@ void publication_free(struct publication *p)
 	g_array_free(p->ended_processes, TRUE);
 	g_array_free(p->files, TRUE);
 	g_ptr_array_free(p->seconds, TRUE);
+	second_reader_unref(p->reader);
+	g_array_free(p->host_events, TRUE);
 	g_array_free(p->spans, TRUE);
 	g_ptr_array_free(p->classes, TRUE);
 	g_free(p);

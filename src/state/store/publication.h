@@ -21,6 +21,7 @@ struct published_string { uint32_t id; char *s; };
 struct published_host { uint32_t id; struct host_info info; };
 struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
 struct published_process { uint32_t id; struct process_info info; };
+struct host_event { uint32_t host, name; };	/* the host had events of the class; name: string id */
 struct published_file { uint32_t id; struct file_info info; };
 /* A corrected span was decoded again (publish/adopt.h) and replaces its published version. If several halves have
  * its id, SPAN_HALF_CORRECTED replaces only the half of the same service. */
@@ -35,6 +36,8 @@ struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
 	GArray *ended_threads, *ended_processes;	/* uint32_t: ids to which no later publication refers */
 	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
+	struct second_reader *reader;	/* of outlines among them, and of all that follow; a reference. NULL: none */
+	GArray *host_events;		/* struct host_event: what outlines do not list */
 	GArray *spans;			/* struct published_span */
 	size_t span_bytes;		/* memory of .spans, approximate */
 	size_t beside_bytes;		/* memory that the worker still holds, approximate */

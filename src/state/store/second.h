@@ -44,6 +44,22 @@ static inline void completeness_add(struct completeness *to, const struct comple
 	to->lost_cpus |= t->lost_cpus;
 }
 
+/* What graphs of the whole trace show of a second. */
+struct second_totals {
+	int64_t run_ns, known_ns, unknown_ns;	/* of all CPUs: a thread ran; running or idle; unknown */
+	int64_t wakeup_p99_ns, disk_p99_ns;	/* of wakeups, of requests to all devices; -1: there were none */
+	int64_t slowest_call_ns;		/* -1: no call ended */
+	int64_t waiting_ns;			/* of all threads: waited for a CPU or a disk */
+	bool has_calls;				/* there are cells of calls */
+	uint8_t counts;				/* bits of enum count_kind: there are such cells */
+};
+
+/* Where the rest of an outline is. */
+struct second_place {
+	uint64_t at;			/* in the file */
+	uint32_t stored, size;		/* bytes there, and as they are coded */
+};
+
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; coverage may cut the first and the last one */
 	int64_t sums_end_ns;		/* time is summed until here: .end_ns; in the trace's last second its last
@@ -52,6 +68,10 @@ struct second {
 					 * end_ns */
 	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */
 	struct completeness completeness;
+	struct second_totals totals;	/* set by second_seal() */
+	bool is_outline;		/* of the following only .bytes is known */
+	struct second_place place;	/* of a second of which an outline was read; else .stored is 0 */
+	uint64_t used;			/* private to the timeline: when it was looked at */
 	/* threads, n_threads; calls, n_calls; ... */
 #define SECOND_CELLS(kind, array, list, built) struct kind##_cell *array; uint32_t n_##array;
 	CELL_KINDS(SECOND_CELLS)
@@ -68,7 +88,24 @@ void second_unref(struct second *s);		/* NULL is fine */
 /* The array of cells of a kind; cell_layout() describes an element. */
 char *second_cells(const struct second *s, enum cell_kind kind, uint32_t *ret_n);
 
+/*
+ * Reads the rest of outlines. It is shared by publications and the timeline. Only the thread of the timeline calls
+ * read(): it fills the second, or leaves an outline and returns false.
+ */
+struct second_reader {
+	bool (*read)(struct second_reader *r, struct second *s);
+	void (*free)(struct second_reader *r);	/* with the last reference */
+	gatomicrefcount refs;			/* 1 at the beginning */
+};
+struct second_reader *second_reader_ref(struct second_reader *r);	/* NULL is fine, here and below */
+void second_reader_unref(struct second_reader *r);
+
 /* ---- for makers of seconds ---- */
+
+/* An outline with the given one's times, version, completeness, totals, bytes and place; one reference. */
+struct second *second_outline(const struct second *of);
+void second_fill(struct second *s);	/* the cells of an outline are there now: seals it, with the same totals */
+void second_empty(struct second *s);	/* frees what an outline does not have */
 
 struct second *second_new(int64_t begin_ns, int64_t end_ns);	/* empty, with one reference */
 /* Moves the cells of the table into the second. The table is empty afterwards. */

@@ -95,6 +95,9 @@ void timeline_free(struct timeline *tl)
 	g_hash_table_destroy(tl->host_events);
 	intmap_clear(&tl->by_host_event);
 	g_ptr_array_free(tl->seconds, TRUE);
+	if (tl->stored)
+		second_reader_unref(tl->stored->reader);
+	g_free(tl->stored);
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
 	g_byte_array_unref(tl->evicted_slots);
@@ -127,9 +130,34 @@ size_t timeline_n_seconds(const struct timeline *tl)
 	return tl->seconds->len;
 }
 
+/* Reads the second, if it is an outline. What cannot be read is damaged, and is not tried again. */
+static void look_at(struct stored_seconds *stored, struct second *s)
+{
+	s->used = ++stored->now;
+	if (!s->is_outline)
+		return;
+	if (stored->reader->read(stored->reader, s)) {
+		stored->held += s->bytes;
+	} else {
+		s->is_outline = false;
+		s->bytes = sizeof *s;
+		s->place.stored = 0;
+		s->completeness.damaged++;
+	}
+}
+
+const struct second *timeline_outline(const struct timeline *tl, size_t i)
+{
+	return second_at(tl, i);
+}
+
 const struct second *timeline_second(const struct timeline *tl, size_t i)
 {
-	return i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
+	struct second *s = i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
+
+	if (s && s->place.stored)
+		look_at(tl->stored, s);
+	return s;
 }
 
 size_t timeline_find(const struct timeline *tl, int64_t at)
@@ -417,7 +445,7 @@ static size_t lower_bound(const struct timeline *tl, int64_t begin)
 
 static bool is_folded(const struct timeline *tl, int64_t at)
 {
-	const struct second *s = at < tl->folded_until ? timeline_second(tl, timeline_find(tl, at)) :
+	const struct second *s = at < tl->folded_until ? second_at(tl, timeline_find(tl, at)) :
 				 NULL;
 
 	return s && s->fold_ns && s->begin_ns <= at;
@@ -426,27 +454,27 @@ static bool is_folded(const struct timeline *tl, int64_t at)
 /* Is there a version that was decoded again more often than `by`? Then `by` is ignored. */
 static bool has_better_second(const struct timeline *tl, const struct second *by)
 {
-	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
+	const struct second *s = second_at(tl, lower_bound(tl, by->begin_ns));
 
 	return s && s->begin_ns == by->begin_ns && s->completeness.corrected > by->completeness.corrected;
 }
 
-static void note_event(struct timeline *tl, const struct event_cell *cell)
+static void note_event(struct timeline *tl, uint32_t host, uint32_t event)
 {
-	uint64_t key = (uint64_t)cell->host << 32 | cell->name;
+	uint64_t key = (uint64_t)host << 32 | event;
 	if (intmap_get(&tl->by_host_event, key) != INTMAP_NONE)
 		return;
-	const char *name = timeline_string(tl, cell->name);
+	const char *name = timeline_string(tl, event);
 	intmap_set(&tl->by_host_event, key, 1);
-	g_hash_table_add(tl->host_events, g_strdup_printf("%u %s", cell->host, name));
+	g_hash_table_add(tl->host_events, g_strdup_printf("%u %s", host, name));
 	if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
-		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
+		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, host));
 }
 
 /* Gives a corrected second the borders of the one that it replaces: coverage may have cut them differently. */
 static void correct_second(const struct timeline *tl, struct second *s)
 {
-	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
+	const struct second *old = second_at(tl, timeline_find(tl, s->begin_ns));
 
 	if (!old || old->begin_ns > s->begin_ns || old->fold_ns)
 		return;
@@ -455,6 +483,15 @@ static void correct_second(const struct timeline *tl, struct second *s)
 	s->sums_end_ns = MAX(s->sums_end_ns, old->sums_end_ns);
 	s->version = old->version + 1;
 	s->completeness.corrected += old->completeness.corrected;
+}
+
+static void add_reader(struct timeline *tl, struct second_reader *reader)
+{
+	if (!reader)
+		return;
+	g_assert(!tl->stored);
+	tl->stored = g_new0(struct stored_seconds, 1);
+	tl->stored->reader = second_reader_ref(reader);
 }
 
 static void put_second(struct timeline *tl, struct second *s)
@@ -466,17 +503,19 @@ static void put_second(struct timeline *tl, struct second *s)
 		return;
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
-	tl->has_calls |= s->n_calls > 0;
+	tl->has_calls |= s->totals.has_calls;
 	for (uint32_t i = 0; i < s->n_events; i++)
-		note_event(tl, &s->events[i]);
+		note_event(tl, s->events[i].host, s->events[i].name);
 	if (s->fold_ns)
 		tl->folded_until = MAX(tl->folded_until, s->end_ns);
-	g_assert(!at || timeline_second(tl, at - 1)->begin_ns < s->begin_ns);
-	const struct second *old = timeline_second(tl, at);
-	tl->second_bytes += s->bytes;
+	g_assert(!at || second_at(tl, at - 1)->begin_ns < s->begin_ns);
+	const struct second *old = second_at(tl, at);
+	tl->second_bytes += second_held(s);
 	if (old && old->begin_ns == s->begin_ns) {
-		g_assert(tl->second_bytes >= old->bytes);
-		tl->second_bytes -= old->bytes;
+		g_assert(tl->second_bytes >= second_held(old));
+		tl->second_bytes -= second_held(old);
+		if (old->place.stored && !old->is_outline)
+			tl->stored->held -= old->bytes;
 		second_unref(g_ptr_array_index(tl->seconds, at));
 		g_ptr_array_index(tl->seconds, at) = s;
 	} else {
@@ -716,10 +755,16 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 {
 	bool changed = has_entries(p);
 
+	timeline_unload(tl);
 	changed |= release_held_back(tl);
 	changed |= apply_totals(tl, p);
 	report_beginning(tl);
 	apply_registries(tl, p);
+	add_reader(tl, p->reader);
+	for (guint i = 0; i < p->host_events->len; i++) {
+		const struct host_event *e = &g_array_index(p->host_events, struct host_event, i);
+		note_event(tl, e->host, e->name);
+	}
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
 		put_second(tl, g_steal_pointer(s));

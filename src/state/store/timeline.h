@@ -2,7 +2,7 @@
 /*
  * The timeline: all closed seconds, spans and registries; the only source of views. It belongs to the main thread,
  * which changes it only with timeline_apply(), from publications that a worker made (publication.h). Pointers that it
- * returns are const and valid until the next timeline_apply().
+ * returns are const and valid until the next timeline_apply() or timeline_unload().
  *
  * Ids are dense from 0 and stable for the life of the timeline. Nothing may be ordered or printed by id. Strings from
  * traces are hostile; see base/text.h.
@@ -37,6 +37,13 @@ bool timeline_coverage(const struct timeline *tl, int64_t *ret_first, int64_t *r
 /* Closed seconds by time. Gaps (seconds without any event) have no entry. */
 size_t timeline_n_seconds(const struct timeline *tl);
 const struct second *timeline_second(const struct timeline *tl, size_t i);
+/* The same without its cells, slow calls and wakeups, which may not be there: times, completeness and totals. Use it
+ * for what looks at many seconds: timeline_second() may have to read the rest from a file. */
+const struct second *timeline_outline(const struct timeline *tl, size_t i);
+/* Frees cells that can be read again, those that were looked at the longest ago, if they have more than half of the
+ * budget. If any were freed, the version grows, as pointers into seconds are not valid any more. Call it once for each
+ * key, or after each range that is printed. */
+void timeline_unload(struct timeline *tl);
 /* Index of the first second with end_ns > at; n_seconds: there is none. */
 size_t timeline_find(const struct timeline *tl, int64_t at);
 

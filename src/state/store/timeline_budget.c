@@ -288,11 +288,11 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++)
-		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
+		bytes[i] = second_held(second_at(tl, i)) + sizeof(void *);
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
 		g_assert(i == 0 || c[-1].end <= c->end);
-		while (at < n && timeline_second(tl, at)->end_ns <= c->end)
+		while (at < n && second_at(tl, at)->end_ns <= c->end)
 			at++;
 		if (at == n)
 			break;
@@ -312,7 +312,7 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	while (n < limit && freed < excess)
 		freed += bytes[n++];
 	g_assert(n > 0);				/* as excess > 0 */
-	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
+	tl->dropped_until = second_at(tl, n - 1)->end_ns;
 	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
@@ -320,8 +320,8 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 			mark_trace(tl, c->trace, drop_span);
 	}
 	for (size_t i = 0; i < n; i++) {
-		g_assert(tl->second_bytes >= timeline_second(tl, i)->bytes);
-		tl->second_bytes -= timeline_second(tl, i)->bytes;
+		g_assert(tl->second_bytes >= second_held(second_at(tl, i)));
+		tl->second_bytes -= second_held(second_at(tl, i));
 	}
 	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
 	drop_spans(tl, drop_span);
@@ -415,13 +415,39 @@ static void drop_of_spans(struct timeline *tl, size_t bytes)
 
 static size_t bytes_of_seconds(const struct timeline *tl)
 {
-	return tl->second_bytes + tl->seconds->len * sizeof(void *);
+	return tl->second_bytes + tl->seconds->len * sizeof(void *) + (tl->stored ? tl->stored->held : 0);
+}
+
+static gint looked_at_first(gconstpointer a, gconstpointer b)
+{
+	const struct second *x = *(struct second *const *)a, *y = *(struct second *const *)b;
+	return (x->used > y->used) - (x->used < y->used);
+}
+
+void timeline_unload(struct timeline *tl)
+{
+	if (!tl->stored || !tl->budget || tl->stored->held <= tl->budget / 2)
+		return;
+	g_autoptr(GPtrArray) there = g_ptr_array_new();
+	for (guint i = 0; i < tl->seconds->len; i++) {
+		struct second *s = g_ptr_array_index(tl->seconds, i);
+		if (s->place.stored && !s->is_outline && g_atomic_ref_count_compare(&s->refs, 1))
+			g_ptr_array_add(there, s);
+	}
+	g_ptr_array_sort(there, looked_at_first);
+	tl->version++;
+	for (guint i = 0; i < there->len && tl->stored->held > tl->budget / 4; i++) {
+		struct second *s = g_ptr_array_index(there, i);
+		g_assert(tl->stored->held >= s->bytes);
+		tl->stored->held -= s->bytes;
+		second_empty(s);
+	}
 }
 
 /* Folds the oldest seconds, then drops them. */
 static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
-	if (tl->retain_seconds || tl->seconds->len <= NEWEST_SECONDS)
+	if (tl->retain_seconds || tl->stored || tl->seconds->len <= NEWEST_SECONDS)
 		return;
 	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->folded_until);
 

@@ -33,6 +33,13 @@ struct container_entry {
 	bool several;			/* another container of the host has the same hostname */
 };
 
+/* Seconds in a file. What a look at one changes is here, as looks do not change the timeline. */
+struct stored_seconds {
+	struct second_reader *reader;
+	uint64_t now;			/* counts looks */
+	size_t held;			/* bytes of cells that were read */
+};
+
 struct timeline {
 	struct pages strings;		/* char *, owned */
 	struct pages hosts;		/* struct host_info */
@@ -45,6 +52,7 @@ struct timeline {
 	GHashTable *host_events;	/* "HOST NAME": events that each host had, a set */
 	struct intmap by_host_event;	/* host << 32 | string: the pair is in .host_events */
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
+	struct stored_seconds *stored;	/* NULL: there are none. Else no second is folded or dropped */
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
 	struct intmap by_container;	/* host and container -> process_info.container */
@@ -78,7 +86,8 @@ struct timeline {
 	int64_t preferred_from, preferred_to;	/* ns; traces in it are evicted after others; equal: no preference */
 	uint64_t retained[TIMELINE_RETAINED];	/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* publication.beside_bytes of the latest publication */
-	size_t second_bytes, span_bytes;
+	size_t second_bytes;		/* of stored seconds only the outlines; see .stored */
+	size_t span_bytes;
 	uint64_t evicted_traces, evicted_spans;
 	int64_t evicted_until;		/* ns; all evicted spans ended before it; TIME_UNKNOWN: none was evicted */
 	GByteArray *evicted_slots;	/* one bit per slot, from .evicted_from on: its closed span was evicted */
@@ -89,6 +98,17 @@ struct timeline {
 	struct intmap long_texts;	/* reftext that span.bytes does not count -> its number of uses in spans */
 	size_t text_bytes;		/* of these texts */
 };
+
+static inline const struct second *second_at(const struct timeline *tl, size_t i)
+{
+	return i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
+}
+
+/* Its part of .second_bytes. */
+static inline size_t second_held(const struct second *s)
+{
+	return s->place.stored ? sizeof *s : s->bytes;
+}
 
 /* ---- timeline_traces.c: traces and operations ---- */
 
