@@ -15,6 +15,8 @@
 #include "export/import.h"
 #include "run/cache.h"
 #include "run/chunks.h"
+#include "run/map.h"
+#include "run/slice_dir.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/rules.h"
 #include "trace/align.h"
@@ -31,6 +33,7 @@ struct input {
 	gatomicrefcount refs;
 	char **paths;			/* NULL: live */
 	enum reader reader;
+	bool watched;			/* .paths is a directory of slices that appear later */
 	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
 	struct cache_place cache;
@@ -95,6 +98,14 @@ struct input *input_new_paths(const char *const *paths, enum reader reader)
 		g_autofree char *first = in->label;
 		in->label = g_strdup_printf("%s +%u", first, more);
 	}
+	return in;
+}
+
+struct input *input_new_watched(const char *dir)
+{
+	const char *const paths[] = { dir, NULL };
+	struct input *in = input_new_paths(paths, READER_AUTO);
+	in->watched = true;
 	return in;
 }
 
@@ -311,10 +322,32 @@ static void free_slice_input(void *self)
 	g_free(x);
 }
 
+/* The chunks of a watched directory that has no slice files. */
+static char **watched_chunks(const struct input *in, GError **error)
+{
+	GPtrArray *chunks = map_chunks_of(in->paths[0], error);
+
+	if (!chunks)
+		return NULL;
+	bool any = chunks->len;
+	g_ptr_array_add(chunks, NULL);
+	char **all = (char **)g_ptr_array_free(chunks, false);
+	if (!any) {
+		g_clear_pointer(&all, g_strfreev);
+		g_set_error(error, g_quark_from_static_string("blk-input"), 0, "nothing is in %s yet",
+			    in->paths[0]);
+	}
+	return all;
+}
+
 char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GError **error)
 {
-	const char *const *paths = (const char *const *)in->paths;
+	g_auto(GStrv) files = in->watched ? slice_dir_files(in->paths[0]) : NULL;
+	const char *const *paths = (const char *const *)(files ? files : in->paths);
 	const struct chunks_range range = { from_ns, to_ns };
+
+	if (in->watched && !files)
+		return watched_chunks(in, error);
 
 	if (!slice_file_is(paths[0]))
 		return g_strdupv(in->paths);
@@ -365,10 +398,36 @@ static bool open_slices(const struct input *in, struct job_trace *ret, GError **
 	return true;
 }
 
+/* ---- slices that appear in a directory ---- */
+
+static struct slice *next_slice(void *self, bool *ret_more)
+{
+	return slice_dir_next(self, ret_more);
+}
+
+static char *left_out_slices(void *self)
+{
+	return slice_dir_message(self);
+}
+
+static void free_slices(void *self)
+{
+	slice_dir_free(self);
+}
+
+static bool open_watched(const struct input *in, struct job_trace *ret, GError **error)
+{
+	ret->slices = (struct job_slices){ next_slice, left_out_slices, free_slices,
+		slice_dir_new(in->paths[0], in->step_ns, ret->stop, error) };
+	ret->reader = g_strdup("slices of a directory");
+	return ret->slices.self != NULL;
+}
+
 static bool open_trace(void *data, struct job_trace *ret, GError **error)
 {
 	const struct input *in = data;
-	bool ok = slice_file_is(in->paths[0]) ? open_slices(in, ret, error) :
+	bool ok = in->watched ? open_watched(in, ret, error) :
+		slice_file_is(in->paths[0]) ? open_slices(in, ret, error) :
 		import_is_file(in->paths[0]) ? open_files(in, ret, error) : open_reader(in, ret, error);
 	if (ok)
 		log_note("%s is read by %s", in->label, ret->reader);
@@ -469,6 +528,11 @@ char *input_identity(const struct input *in)
 			g_checksum_update(sum, digests->pdata[i], -1);
 	if (!in->paths)
 		g_checksum_update(sum, (const guchar *)in->label, -1);
+	if (in->watched) {
+		g_autofree char *path = g_canonicalize_filename(in->paths[0], NULL);
+
+		g_checksum_update(sum, (const guchar *)path, -1);
+	}
 	return g_strdup_printf("%s-%s", in->paths ? "trace" : "live", g_checksum_get_string(sum));
 }
 

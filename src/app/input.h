@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is read: trace directories, files of spans, or sessions of relay daemons. The job's thread opens and reads it;
- * all functions here are for the main thread.
+ * What is read: trace directories, files of spans, a directory of slices, or sessions of relay daemons. The job's
+ * thread opens and reads it; all functions here are for the main thread.
  */
 #ifndef BLK_APP_INPUT_H
 #define BLK_APP_INPUT_H
@@ -16,6 +16,8 @@ struct input;
 enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
 
 struct input *input_new_paths(const char *const *paths, enum reader reader);
+/* Slices that appear in the directory (run/slice_dir.h). */
+struct input *input_new_watched(const char *dir);
 /* Takes over an array of struct live_url, each with target and session. */
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* Counts all events by thread, too. Before input_start(). */
@@ -26,7 +28,7 @@ void input_cache(struct input *in, uint64_t most, int64_t after_ns);
 /* Packets of slice files are in directories that are below these (copied), see run/chunks.h. Before input_start(). */
 void input_chunks(struct input *in, const char *const *dirs);
 /* The directories with packets of [from_ns, to_ns), for what needs them (g_strfreev()); of slice files those that
- * input_chunks() has. NULL: *error names what is missing. */
+ * input_chunks() has, of a watched directory those that are there now. NULL: *error names what is missing. */
 char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GError **error);
 /* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of
  * what the relay daemon has, and without storing packets. */

@@ -118,7 +118,7 @@ int reading_start(struct reading *r, const struct options *o)
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
 		.model.step_ns = o->step_ns,
-		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
+		.model.live = o->live && !o->watch, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 		.model.cells = o->cells,
@@ -128,7 +128,9 @@ int reading_start(struct reading *r, const struct options *o)
 
 	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
 			       .waits = o->relay.wait };
-	if (o->live) {
+	if (o->watch) {
+		r->in = input_new_watched(o->paths[0]);
+	} else if (o->live) {
 		int code;
 		GArray *urls = relay_choose(o, false, &code);
 		if (!urls)
@@ -201,6 +203,11 @@ static bool relay_is_lost(struct reading *r)
 static void report_left_out(struct reading *r)
 {
 	struct job_status st;
+
+	for (char *line; (line = job_take_message(r->job)); g_free(line)) {
+		log_error("%s", line);
+		r->left_out = true;
+	}
 
 	job_get_status(r->job, &st);
 	g_autofree char *left_out = reading_left_out(&st);
@@ -382,7 +389,7 @@ int reading_loss_code(struct reading *r)
 	if (completeness.lost_events || completeness.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)
-		return st.warning ? EXIT_LOSS : EXIT_FINE;
+		return st.warning || r->left_out ? EXIT_LOSS : EXIT_FINE;
 	if (damaged)
 		log_error("%s", damaged);
 	return completeness.touched || st.warning ? EXIT_LOSS : EXIT_FINE;

@@ -22,6 +22,7 @@ struct reading {
 	bool lost_relay;		/* the relay was unreachable for longer than timeout_ms */
 	char *reported;			/* the connection's message that was printed last */
 	char *reported_warning;		/* the warning that was printed last */
+	bool left_out;			/* a slice was left out, which was printed */
 };
 
 /* EXIT_FINE, or the exit status after a printed error. Catches SIGINT, SIGTERM and SIGHUP until reading_free(). r and

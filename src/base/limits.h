@@ -106,6 +106,8 @@
 #define LIMITS_MODEL(X) \
 	X(SLICE_BYTES, 2000000000, "bytes", "a slice file", \
 	  "it is refused, and not written", "lengths are 32-bit numbers in memory; 100 GB of a trace need 1 GB") \
+	X(SLICE_WAIT_SECONDS, 10, "s", "a new slice of a watched directory waits for the one before it", \
+	  "it is shown after a gap", "several processes may map at once; a chunk takes a second") \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
 	  "they are refused", "each is checked forevery event that it names") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \

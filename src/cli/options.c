@@ -637,9 +637,11 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--html needs report");
 	if (w->statedump && w->command != COMMAND_SAVE)
 		return fail(error, "--with-statedump needs save");
-	if ((w->keep_spans || w->watch) && w->command != COMMAND_MAP)
-		return fail(error, "--%s needs map", w->keep_spans ? "with-spans" : "watch");
-	if (w->delete_mapped && !w->watch)
+	if (w->keep_spans && w->command != COMMAND_MAP)
+		return fail(error, "--with-spans needs map");
+	if (w->watch && w->command != COMMAND_MAP && w->command > COMMAND_BATCH)
+		return fail(error, "--watch and %s cannot be combined", w->command_name);
+	if (w->delete_mapped && !(w->watch && w->command == COMMAND_MAP))
 		return fail(error, "--delete-mapped needs map --watch");
 	if (w->with_kernel && w->command != COMMAND_EXPORT)
 		return fail(error, "--with-kernel needs an --export option");
@@ -732,10 +734,10 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 			    (char *)g_ptr_array_index(operands, 0));
 	if (reads && !o->live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
 		return fail(error, "no trace directory and no relay given");
-	if (w->watch && operands->len != 1)
-		return fail(error, "map --watch takes one directory of rotation chunks");
+	if (w->watch && (operands->len != 1 || o->live))
+		return fail(error, "--watch takes one directory, of rotation chunks or slice files");
 	o->local = !o->live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
-	o->live |= o->local;
+	o->live |= o->local || (w->watch && w->command <= COMMAND_BATCH);
 	return true;
 }
 
@@ -746,6 +748,8 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 
 	if (w->align_hosts && o->local)
 		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
+	if (w->align_hosts && w->watch)
+		return fail(error, "--align-hosts and --watch cannot be combined");
 	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
 		return fail(error, "--align-hosts and %s cannot be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)
@@ -799,7 +803,7 @@ static bool check_spool(const struct options *o, const struct words *w, GError *
 {
 	if (!w->spool && !w->spool_size && !w->no_spool)
 		return true;
-	if (!o->live)
+	if (!o->live || w->watch)
 		return fail(error, "--spool, --spool-size and --no-spool need a live session");
 	if (w->no_spool && (w->spool || w->spool_size))
 		return fail(error, "--no-spool and --spool%s cannot be combined", w->spool ? "" : "-size");
@@ -819,8 +823,8 @@ static bool check_cache(struct options *o, const struct words *w, GError **error
 		return fail(error, "--no-cache and --cache-size cannot be combined");
 	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
 		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
-	if (w->chunks->len && (o->live || o->local || !(w->command <= COMMAND_BATCH || w->command == COMMAND_LOG ||
-							w->command == COMMAND_SAVE)))
+	bool shown = w->command <= COMMAND_BATCH || w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
+	if (w->chunks->len && ((o->live && !w->watch) || o->local || !shown))
 		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
 	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
 	o->caches = used && !o->live && !o->local && !w->no_cache;

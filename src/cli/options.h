@@ -32,7 +32,7 @@ struct session_options {
 struct options {
 	enum command command;
 	char **paths;			/* trace directories, NULL-terminated; may be empty */
-	bool live;			/* read from `urls` */
+	bool live;			/* events come while it runs: from `urls`, or .watch */
 	struct live_url *urls;
 	size_t n_urls;
 	struct live_options relay;	/* how to read from them */
@@ -63,7 +63,8 @@ struct options {
 	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */
 	bool keep_spans;		/* map: --with-spans */
-	bool watch, delete_mapped;	/* map: --watch, --delete-mapped */
+	bool watch;			/* --watch: slices, or chunks, of the directory in .paths as they appear */
+	bool delete_mapped;		/* map: --delete-mapped */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	char **chunks;			/* --chunks; NULL: not given */

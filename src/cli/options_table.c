@@ -89,7 +89,8 @@ const struct option_row option_rows[] = {
 	FLAG("with-spans", 0, GROUP_PRINT, keep_spans, NULL,
 	     "map: also store what only spans need, where this part of the trace has no spans but other parts do"),
 	FLAG("watch", 0, GROUP_PRINT, watch, NULL,
-	     "map: map each rotation chunk of a directory, to a file in -o DIR, as soon as the next one follows"),
+	     "show what appears in a directory: slice files, or rotation chunks when the next one follows; "
+	     "map: map each chunk, to a file in -o DIR"),
 	FLAG("delete-mapped", 0, GROUP_PRINT, delete_mapped, NULL,
 	     "map --watch: delete a chunk when its slice file was read back and the next chunk is mapped"),
 	WORD("step", 0, "S", GROUP_PRINT, step, NULL,

@@ -19,6 +19,7 @@
 #include "live/spool/spool.h"
 #include "run/logjob.h"
 #include "run/savejob.h"
+#include "run/slice_dir.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -44,8 +45,10 @@ struct screen {
 	struct input *in;
 	struct job *job;
 	struct timeline *tl;
-	bool live;
+	bool live;			/* events come while it is shown: */
+	bool session;			/* from a relay daemon, not as slices of a directory */
 	struct logjob *log;		/* NULL until the log is opened */
+	int64_t log_newest_ns;		/* watched: newest instant when .log was opened */
 	struct savejob *saving;		/* of the range that is being saved, or NULL */
 	struct late_reported late;
 	bool missing_reported;
@@ -205,10 +208,10 @@ static void backend_status(void *data, struct ui_status *ret)
 	}
 	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
 		   s->aligned ? " aligned" : "");
-	ret->stored = s->live && input_stored_from(s->in, &ret->stored_from_ns);
+	ret->stored = s->session && input_stored_from(s->in, &ret->stored_from_ns);
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, &st, ret);
-	else if (s->live && st.phase == JOB_DONE)
+	else if (s->session && st.phase == JOB_DONE)
 		fill_end(&st, ret);
 	if (st.phase == JOB_FAILED) {
 		g_autofree char *visible = text_visible(st.message);
@@ -258,6 +261,18 @@ static char *unread_message(struct screen *s, bool *ret_error)
 	return text;
 }
 
+/* A slice that was left out; NULL: none. */
+static char *left_out_message(struct screen *s, bool *ret_error)
+{
+	g_autofree char *line = job_take_message(s->job);
+
+	if (!line)
+		return NULL;
+	log_note("%s", line);
+	*ret_error = true;
+	return text_visible(line);
+}
+
 static char *backend_next_message(void *data, bool *ret_error)
 {
 	struct screen *s = data;
@@ -268,8 +283,8 @@ static char *backend_next_message(void *data, bool *ret_error)
 		*ret_error = true;
 		return text;
 	}
-	if (text || !s->live)
-		return text ? text : unread_message(s, ret_error);
+	if (text || !s->session)
+		return text ? text : s->live ? left_out_message(s, ret_error) : unread_message(s, ret_error);
 	job_get_status(s->job, &st);
 	*ret_error = false;
 	text = late_report(&s->late, &st, g_get_monotonic_time());
@@ -327,14 +342,36 @@ static void backend_show_range(void *data, const struct view_range *range)
 
 /* --- backend: the log --- */
 
+/* What the log is read from. Without packets these are slice files: its error says which are missing. */
+static char **log_paths(const struct screen *s)
+{
+	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
+	char **paths = s->session ? g_strdupv((char **)stored) : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
+
+	if (!paths && s->o->watch)
+		paths = slice_dir_files(s->o->paths[0]);
+	return paths ? paths : g_strdupv((char **)input_paths(s->in));
+}
+
+/* There are more chunks now. */
+static void renew_log(struct screen *s)
+{
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	if (!s->o->watch || s->log_newest_ns == st.newest_ns)
+		return;
+	s->log_newest_ns = st.newest_ns;
+	g_clear_pointer(&s->log, logjob_free);
+}
+
 static void backend_log_ask(void *data, const struct calllog_want *want)
 {
 	struct screen *s = data;
-	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
-	g_auto(GStrv) packets = s->live || s->log ? NULL : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
-	if (!s->log)		/* without packets its error says which are missing */
-		s->log = logjob_new(s->live ? stored : packets ? (const char *const *)packets : input_paths(s->in),
-				    s->o->reader == READER_BT2, job_fd(s->job));
+	renew_log(s);
+	g_auto(GStrv) paths = s->log ? NULL : log_paths(s);
+	if (!s->log)
+		s->log = logjob_new((const char *const *)paths, s->o->reader == READER_BT2, job_fd(s->job));
 	struct calllog_want now = *want;
 	struct job_status st;
 
@@ -342,7 +379,8 @@ static void backend_log_ask(void *data, const struct calllog_want *want)
 		job_get_status(s->job, &st);
 		/* While reading continues, the log is complete up to what the merge has passed. */
 		now.until_ns = st.phase == JOB_LOADING && st.newest_ns != TIME_UNKNOWN ? st.newest_ns : 0;
-		logjob_refresh(s->log);
+		if (s->session)
+			logjob_refresh(s->log);
 	}
 	logjob_ask(s->log, &now);
 }
@@ -468,11 +506,11 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 {
 	struct screen *s = data;
 	g_autofree char *path = place_of(what->path);
-	const char *const stored[] = { s->live ? input_stored_path(s->in) : NULL, NULL };
+	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 	g_autoptr(GError) error = NULL;
-	g_auto(GStrv) packets = s->live ? NULL : input_packets(s->in, what->from_ns, what->to_ns, &error);
+	g_auto(GStrv) packets = s->session ? NULL : input_packets(s->in, what->from_ns, what->to_ns, &error);
 	struct trace_cut cut = {
-		.paths = s->live ? stored : (const char *const *)packets,
+		.paths = s->session ? stored : (const char *const *)packets,
 		.from_ns = what->from_ns, .to_ns = what->to_ns, .statedump = what->statedump, .to = path,
 	};
 
@@ -605,6 +643,10 @@ static int open_input(struct screen *s, bool *ret_left)
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
+	if (o->watch) {
+		s->in = input_new_watched(o->paths[0]);
+		return EXIT_FINE;
+	}
 	if (o->live) {
 		int code;
 		GArray *urls = relay_choose(o, !term_problem(), &code);
@@ -742,7 +784,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
-	bool has_packets = !s->live || input_stored_path(s->in);
+	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
@@ -755,12 +797,13 @@ static int run_ui(struct screen *s)
 		.read_bookmarks = backend_read_bookmarks, .write_bookmarks = backend_write_bookmarks,
 		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
-		/* A session of this machine cannot be read a second time: it ends with its connection. */
-		.align = o->local ? NULL : backend_align,
+		/* A session of this machine cannot be read a second time: it ends with its connection. Slices have
+		 * one clock. */
+		.align = o->local || o->watch ? NULL : backend_align,
 	};
 	take_columns(o);
 	struct ui_options options = {
-		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
+		.live = s->live, .watched = o->watch, .ascii = o->ascii, .coach = o->demo, .color = o->color,
 		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.start_metric = &o->metric,
@@ -792,7 +835,7 @@ static int run_once(struct screen *s)
 {
 	const struct options *o = s->o;
 	struct job_options options = {
-		.model.live = o->live, .model.provisional = o->live,
+		.model.live = s->session, .model.provisional = s->session,
 		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
@@ -820,7 +863,8 @@ static int run_once(struct screen *s)
 
 int screen_run(const struct options *o)
 {
-	struct screen s = { .o = o, .live = o->live, .aligned = o->align_hosts };
+	struct screen s = { .o = o, .live = o->live, .session = o->live && !o->watch,
+			    .aligned = o->align_hosts };
 	bool left;
 
 	int code = open_input(&s, &left);

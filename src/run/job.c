@@ -53,6 +53,7 @@ void shared_unref(struct shared *s)
 		return;
 	g_async_queue_unref(s->posts);	/* frees posts that were not collected */
 	g_async_queue_unref(s->redecoded);
+	g_async_queue_unref(s->messages);
 	close(s->event_fd);
 	g_free(s->status.message);
 	g_free(s->status.reader);
@@ -104,6 +105,7 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	g_atomic_ref_count_inc(&s->refs);	/* the thread's reference */
 	s->posts = g_async_queue_new_full(post_free);
 	s->redecoded = g_async_queue_new_full(redecoded_free);
+	s->messages = g_async_queue_new_full(g_free);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd < 0)
 		g_error("no eventfd: %s", g_strerror(errno));
@@ -252,6 +254,11 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->final_to_ns = ret->pieces ? j->final_to : TIME_UNKNOWN;
 	if (ret->phase >= JOB_DONE && is_posted(j))
 		ret->phase = JOB_LOADING;	/* some posts are not collected yet */
+}
+
+char *job_take_message(struct job *j)
+{
+	return g_async_queue_try_pop(j->s->messages);
 }
 
 /* ---- outline and preview ---- */

@@ -87,17 +87,28 @@ struct job_maker {
 	void *self;			/* NULL: no maker */
 };
 
-/* What to read: a source, pieces or a maker. A live source whose packets are stored has also pieces, which grow
+/* Slices that others make, in order of time. There can be more later. */
+struct job_slices {
+	/* The next slice; NULL: there is none now. *ret_more: false after the last one. */
+	struct slice *(*next)(void *self, bool *ret_more);
+	char *(*message)(void *self);	/* the next line about what was left out (g_free), or NULL */
+	GDestroyNotify free;
+	void *self;			/* NULL: no slices */
+};
+
+/* What to read: a source, pieces, slices or a maker. A live source whose packets are stored has also pieces, which grow
  * (piece_ops.renew): previews are read from them, and seconds with late events are decoded again. */
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
+	struct job_slices slices;
 	struct job_maker maker;		/* it may have pieces, too: then previews are read from these */
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
 	struct cache *cache;		/* of .pieces (cache.h), freed by the job; or NULL */
 	/* Set by the job: a .maker reports its progress here, also while it is opened (then the job is LOADING), and
 	 * stops when the callback returns false. */
 	const struct watch *watch;
+	const int *stop;		/* set by the job, as source_stop_by() takes it */
 };
 /* Opens the trace on the job's thread. `data` is freed there with `free_data` (may be NULL) when reading has ended,
  * before the source is freed. */
@@ -110,6 +121,8 @@ int job_fd(const struct job *j);	/* an eventfd, readable when there is something
  * readable. False: there was none. */
 bool job_collect(struct job *j, struct timeline *tl);
 void job_get_status(struct job *j, struct job_status *ret);
+/* Of slices that others make: the next line about what was left out, once (g_free); NULL: nothing new. */
+char *job_take_message(struct job *j);
 
 /*
  * The newest outline of the whole trace, a new reference; NULL: none yet, or the reader has none. It is made before

@@ -33,6 +33,7 @@ struct shared {
 	GAsyncQueue *posts;		/* struct post * */
 	int queued_kib;			/* atomic: size of spans in .posts */
 	GAsyncQueue *redecoded;		/* struct redecoded * */
+	GAsyncQueue *messages;		/* char *: job_take_message() */
 	int collected;			/* atomic: number of posts collected; wraps around */
 	int event_fd;
 	int stop;			/* atomic: stop reading */

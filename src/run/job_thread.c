@@ -24,6 +24,7 @@
 #define QUEUE_SHARE 32			/* part of the memory for spans in posts */
 #define PREVIEW_SHARE 32		/* the same for a preview: half of its spans' memory */
 #define PREVIEW_FIRST_US 100000		/* longest wait of the main pass for the first preview */
+#define LOOK_US (1 * G_USEC_PER_SEC)	/* between two looks for slices that come later */
 #define QUICK_BYTES (1 << 20)		/* slices that are read in less time than a preview */
 
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
@@ -208,10 +209,9 @@ static bool post_if_due(struct shared *s, struct model *m, struct schedule *t)
 
 /* ---- one source ---- */
 
-/* Waits after SOURCE_AGAIN; a stop ends the wait. */
-static void pause_reading(struct shared *s)
+/* Waits; a stop ends the wait. until: monotonic, us. */
+static void pause_reading(struct shared *s, gint64 until)
 {
-	gint64 until = g_get_monotonic_time() + AGAIN_PAUSE_US;
 	g_mutex_lock(&s->lock);
 	while (!is_stopped(s))
 		if (!g_cond_wait_until(&s->changed, &s->lock, until))
@@ -286,7 +286,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 		if (st == SOURCE_OK)
 			model_feed(m, &source->tables, batch.ev, batch.n);
 		else if (st == SOURCE_AGAIN)
-			pause_reading(s);
+			pause_reading(s, g_get_monotonic_time() + AGAIN_PAUSE_US);
 		else
 			return st;
 		if (g_get_monotonic_time() < schedule.due_us && !model_has_many_spans(m))
@@ -425,6 +425,48 @@ static void run_whole(struct shared *s, const struct pieces *pieces)
 	g_mutex_unlock(&s->lock);
 	run_source(s, source, pieces_are_without_spans(pieces));
 	source_free(source);
+}
+
+/* ---- slices that others make ---- */
+
+static enum source_status stitch_slices(struct shared *s, const struct job_slices *from, struct model *m)
+{
+	struct schedule schedule = schedule_begin();
+	bool begun = false, unposted = false, more = true;
+
+	while (!is_stopped(s)) {
+		struct slice *slice = from->next(from->self, &more);
+		if (slice && !begun && slice_is_without_spans(slice))
+			model_without_spans(m);
+		begun |= slice != NULL;
+		unposted |= slice != NULL;
+		if (slice)
+			model_stitch(m, slice);
+		for (char *line; (line = from->message(from->self));)
+			g_async_queue_push(s->messages, line);
+		if (!more)
+			return SOURCE_END;
+		gint64 now = g_get_monotonic_time();
+		if (unposted && (now >= schedule.due_us || model_is_full(m)))
+			unposted = is_queue_full(s) || !post_if_due(s, m, &schedule);
+		update_figures(s, -1, model_n_events(m), model_now(m));
+		if (!slice)
+			pause_reading(s, now + (unposted ? s->options.publish_every_ns / 1000 : LOOK_US));
+	}
+	return SOURCE_CANCELLED;
+}
+
+static void run_slices(struct shared *s, const struct job_slices *from)
+{
+	s->options.model.cells = 0;	/* slices have all kinds */
+	struct model *m = model_new(&s->options.model);
+
+	enum source_status st = stitch_slices(s, from, m);
+	post(s, m, true, st);
+	update_figures(s, -1, model_n_events(m), model_now(m));
+	end_phase(s, st, NULL);
+	if (!s->options.skip_free)
+		model_free(m);
 }
 
 /* ---- a trace in pieces ---- */
@@ -681,20 +723,22 @@ void *job_thread_main(void *shared)
 {
 	struct shared *s = shared;
 	const struct watch watch = { on_progress, s };
-	struct job_trace t = { .watch = &watch };
+	struct job_trace t = { .watch = &watch, .stop = &s->stop };
 	g_autoptr(GError) error = NULL;
 
 	if (!s->open(s->data, &t, &error)) {
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source cannot be opened");
 	} else {
-		g_assert(t.maker.self || t.source || t.pieces.ops);
+		g_assert(t.maker.self || t.slices.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;
 		t.pieces.cells = s->options.model.cells;
 		set_reader(s, &t);
 		set_source(s, t.source);	/* before the phase: a caller that sees LOADING may cancel the source */
 		set_phase(s, JOB_LOADING, NULL);
-		if (t.maker.self && !t.pieces.ops)
+		if (t.slices.self)
+			run_slices(s, &t.slices);
+		else if (t.maker.self && !t.pieces.ops)
 			run_maker(s, &t.maker);
 		else if (t.source && t.pieces.ops)
 			run_spooled(s, t.source, &t.pieces);
@@ -707,6 +751,8 @@ void *job_thread_main(void *shared)
 		s->free_data(s->data);	/* before the source: see job.h */
 	if (t.maker.self)
 		t.maker.free(t.maker.self);
+	if (t.slices.self)
+		t.slices.free(t.slices.self);
 	source_free(t.source);		/* may hang, as any call into a library */
 	pieces_free(&t.pieces);
 	cache_free(t.cache);

@@ -38,10 +38,10 @@ char *map_chunk_parent(const char *path)
 	return map_chunk_number(absolute) < 0 ? NULL : g_path_get_dirname(absolute);
 }
 
-/* The chunk of that number in the directory; NULL: there is none. */
+/* The chunk of that number in the directory; NULL: there is none. -1: NULL. */
 static char *find_chunk(const char *parent, int64_t number)
 {
-	g_autoptr(GDir) dir = g_dir_open(parent, 0, NULL);
+	g_autoptr(GDir) dir = number >= 0 ? g_dir_open(parent, 0, NULL) : NULL;
 
 	for (const char *name; dir && (name = g_dir_read_name(dir));)
 		if (chunk_number(name) == number)

@@ -142,7 +142,8 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 		go_to_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
 		app_message(app, !finer ? "10 minutes is the coarsest step" : decodes ?
-			"1 ms is the finest step" : app->options->live ?
+			"1 ms is the finest step" : app->options->watched ?
+			"1 s is the finest step: a directory is watched" : app->options->live ?
 			"1 s is the finest step: no packets of this session are stored (--no-spool, or see !)" :
 			"1 s is the finest step here: finer steps need a recorded trace and the native reader");
 	app_moved(app);

@@ -42,7 +42,8 @@ static char *mode_text(const struct app *app)
 	case UI_LIVE:
 		if (app->nav.mode != NAV_FOLLOW)
 			break;
-		return s->lag_ns < 0 ? g_strdup("LIVE lag ?") :
+		return app->options->watched ? g_strdup("LIVE") :
+			s->lag_ns < 0 ? g_strdup("LIVE lag ?") :
 			g_strdup_printf("LIVE lag %.1fs", (double)s->lag_ns / 1e9);
 	default:
 		break;
@@ -481,7 +482,7 @@ static unsigned completeness_history(struct app *app, unsigned y, unsigned x)
 		return x;
 	if (timeline_retained_from(app->main) > first)
 		first = timeline_retained_from(app->main);
-	if (app->status.phase == UI_LIVE)
+	if (app->status.phase == UI_LIVE && !app->options->watched)
 		return completeness_reach(app, y, x, first);
 	return completeness_time(app, y, x, "history", first, last);
 }

@@ -123,6 +123,7 @@ enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
 struct ui_options {
 	bool live;			/* starts with following; else paused on the worst second, or on the last one
 					 * while a trace is read in pieces */
+	bool watched;			/* .live: what comes are slices of a directory */
 	bool ascii;			/* no UTF-8 glyphs */
 	bool coach;			/* --demo: one line of hints at the bottom */
 	enum ui_color color;

@@ -78,7 +78,10 @@ def report(paths):
 
 
 def one_by_one(work, all_chunks, whole):
-    w = Watch(work).start()
+    """Something else in the directory is not taken for the chunk before the first one."""
+    w = Watch(work)
+    os.makedirs(w.chunks + "/else/trace")
+    w.start()
     w.archive(all_chunks[0])
     w.archive(all_chunks[1])
     tap.ok("a chunk is mapped when the next one is there", [] if w.mapped([0]) else [w.numbers(w.out)])
@@ -155,9 +158,9 @@ def read_back(work, all_chunks):
 
 def usage(work):
     for arguments in (["map", "--watch", work, work], ["map", "--watch", "--from", "+1s", work], ["map", "--delete-mapped", work],
-                      ["-b", "--watch", work], ["map", "--watch", "--force", work]):
+                      ["log", "--watch", work], ["map", "--watch", "--force", work]):
         r = tap.output(PROGRAM, *arguments, "-o", work + "/x")
-        tap.ok(f"refused: {' '.join(a if a != work else 'DIR' for a in arguments)}", [] if r.returncode == 2 and "map" in r.stderr else [r.returncode, r.stderr])
+        tap.ok(f"refused: {' '.join(a if a != work else 'DIR' for a in arguments)}", [] if r.returncode == 2 and ("map" in r.stderr or "--watch" in r.stderr) else [r.returncode, r.stderr])
     r = tap.output(PROGRAM, "map", "--watch", work + "/none", "-o", work + "/x")
     tap.ok("no such directory", [] if r.returncode in (1, 4) and "none" in r.stderr else [r.returncode, r.stderr])
 

@@ -74,6 +74,9 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
  * all of a's (events of equal time are in one slice). */
 struct slice *slice_stitch(struct slice *a, struct slice *b);
 
+/* A slice of [from, to), a piece that is missing before `after`: all events of its hosts are lost there. */
+struct slice *slice_gap(const struct slice *after, int64_t from, int64_t to);
+
 uint64_t slice_n_events(const struct slice *s);
 int64_t slice_step(const struct slice *s);		/* ns: length of a "second" */
 size_t slice_span_bytes(const struct slice *s);		/* of what spans are made of, about */
