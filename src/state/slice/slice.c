@@ -119,6 +119,11 @@ void slice_without_spans(struct slice *s)
 	s->no_spans = true;
 }
 
+bool slice_is_without_spans(const struct slice *s)
+{
+	return s->no_spans;
+}
+
 void slice_read_cells(struct slice *s, uint32_t kinds)
 {
 	static const char no_key[sizeof(struct flow_key)] = { 0 };

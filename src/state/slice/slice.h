@@ -42,6 +42,7 @@ const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
 /* There will be no spans, in this slice or any that is merged with it, and logs that only they need are not written.
  * Call it before anything is fed. slice_row_makes_spans(): does the row's event make spans? */
 void slice_without_spans(struct slice *s);
+bool slice_is_without_spans(const struct slice *s);
 bool slice_row_makes_spans(unsigned row);
 
 /* Makes only cells of these kinds (READS(call), ...; READS_SLOW: the slowest calls), and always those of threads,
