@@ -39,6 +39,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 {
 	const struct host_info *host = timeline_host(rows->tl, id);
 	c->host = host ? host->name : NULL;
+	c->boot = host ? host->boot : NULL;
 	c->missing = rows_missing(rows, id);
 }
 
@@ -100,9 +101,12 @@ int common_compare(const struct common *a, const struct common *b)
 	return order;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_rows(const void *pa, const void *pb, void *compare)
 {
-	return common_compare(*(const struct common *const *)a, *(const struct common *const *)b);
+	const struct common *a = *(const struct common *const *)pa, *b = *(const struct common *const *)pb;
+	int order = compare ? (*(GCompareFunc *)compare)(pa, pb) : common_compare(a, b);
+
+	return order ? order : compare_text(a->boot, b->boot);
 }
 
 /* Makes equal keys unique by the order of the rows. Rows have equal keys if they share a name and their beginning is
@@ -130,7 +134,7 @@ void common_finish(struct rows *rows, GCompareFunc compare)
 		c->stat = stat_of(&c->latency);
 		hist_clear(&c->latency);
 	}
-	g_ptr_array_sort(rows->rows, compare ? compare : compare_rows);
+	g_ptr_array_sort_with_data(rows->rows, compare_rows, compare ? &compare : NULL);
 	rows->n_before_filter = rows->rows->len;
 	keys_apart(rows);
 }

@@ -19,7 +19,7 @@ struct stat stat_of(const struct hist *h);
 /* Base of rows. Fields that a view does not use keep the values of common_new(). */
 struct common {
 	struct row row;
-	const char *host;		/* NULL: unknown */
+	const char *host, *boot;	/* NULL: unknown. .boot: of the host, for the order of hosts of one name */
 	const char *comm;		/* NULL: unknown, or summed over several */
 	const char *name;		/* what the row is about: a call, a path, a span */
 	const char *service;
@@ -44,7 +44,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t host);
  * timeline does not know it, else its numbers, "254:0". Valid as long as rows. */
 const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32_t name);
 /* Completes the rows: sets stat, sorts them in canonical order, and makes equal keys unique. `compare` NULL
- * means common_compare(): host, pid, tid, start, service, name, comm. */
+ * means common_compare(): host, pid, tid, start, service, name, comm. Equal rows are in the order of their boots. */
 void common_finish(struct rows *rows, GCompareFunc compare);
 int common_compare(const struct common *a, const struct common *b);
 void common_add_parts(struct common *c, const int64_t part[PART_N]);

@@ -106,6 +106,7 @@ static const char *words_of(enum count_kind kind, const char *name)
 struct counting {
 	struct row_map map;
 	struct intmap what;		/* name and kind -> index in .wholes */
+	struct intmap seconds_of;	/* by second: index of the second and host -> number of the group */
 	GArray *wholes;			/* uint64_t */
 	bool events;
 	const struct second *s;
@@ -115,11 +116,11 @@ struct counting {
 
 #define NO_THREAD 0xc0000000u		/* | host << 1 | idle; see group_key() */
 
-static uint32_t group_of(const struct counting *k, const struct count_cell *c)
+static uint32_t group_of(struct counting *k, const struct count_cell *c)
 {
 	enum view_by by = k->map.rows->query.by;
 	if (by == BY_SECOND)
-		return (uint32_t)k->index;
+		return intmap_add(&k->seconds_of, (uint64_t)k->index << 32 | c->host, k->seconds_of.n);
 	if (by == BY_SYSTEM)
 		return c->host;
 	if (c->thread == ID_NONE && !c->idle && by != BY_THREAD)
@@ -264,6 +265,7 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 	row_map_clear(&k.map);
 	pair_cycles(k.map.rows);
 	intmap_clear(&k.what);
+	intmap_clear(&k.seconds_of);
 	g_array_unref(k.wholes);
 	common_finish(k.map.rows, compare);
 	return k.map.rows;

@@ -90,6 +90,7 @@ static void add_cell(struct row_map *map, const struct loss_cell *cell, double s
 	struct loss_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (is_new) {
 		r->c.host = host ? host->name : NULL;
+		r->c.boot = host ? host->boot : NULL;
 		r->c.pid = cell->vpid;
 		r->c.row.key[0] = key_int(key_int(key_int(key_text(0, r->c.host), cell->kernel),
 						  cell->cpu), (uint64_t)cell->vpid);
