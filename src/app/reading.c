@@ -329,6 +329,19 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 	return EXIT_FAILED;
 }
 
+int reading_place_ends(const struct options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to)
+{
+	if (!instant("--from", o->from, first, end - 1, ret_from) ||
+	    !instant("--to", o->to, first, end - 1, ret_to))
+		return EXIT_USAGE;
+	if (o->to && *ret_to == end - 1)
+		*ret_to = end;		/* the range includes the last event */
+	if (*ret_from < *ret_to)
+		return EXIT_FINE;
+	log_error("--from must be before --to");
+	return EXIT_USAGE;
+}
+
 int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to)
 {
@@ -343,15 +356,9 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 		if (*ret_to <= first || *ret_from >= end)
 			return report_outside("--at", at, first, end - 1);
 	}
-	if (!instant("--from", o->from, first, end - 1, ret_from) ||
-	    !instant("--to", o->to, first, end - 1, ret_to))
-		return EXIT_USAGE;
-	if (o->to && *ret_to == end - 1)
-		*ret_to = end;		/* the range includes the last event */
-	if (*ret_from >= *ret_to) {
-		log_error("--from must be before --to");
-		return EXIT_USAGE;
-	}
+	int code = reading_place_ends(o, first, end, ret_from, ret_to);
+	if (code != EXIT_FINE)
+		return code;
 	if (*ret_to <= first || *ret_from >= end)
 		return report_outside("--from", *ret_from, first, end - 1);
 	return EXIT_FINE;

@@ -61,6 +61,8 @@ bool reading_find_against(const struct reading *r, const struct options *o, stru
 /* The same in a trace with events in [first, end). */
 int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to);
+/* --from and --to alone, which may be outside of the trace. Without them *ret_from and *ret_to stay. */
+int reading_place_ends(const struct options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to);
 
 /* EXIT_INCOMPLETE: relay, session daemon or network gave up. EXIT_LOSS: events were lost, or a part cannot be read.
  * Prints the reason, except losses, which are in the output. */

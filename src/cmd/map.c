@@ -43,11 +43,11 @@ static int finish(const char *output, bool force, struct slice *s, struct slice_
 	return code;
 }
 
-/* --from and --to; without them the range is unchanged. */
+/* --from and --to; without them the range is unchanged. There may be no event in the range: other hosts have some. */
 static int find_range(const struct options *o, int64_t *ret_from, int64_t *ret_to)
 {
 	g_autoptr(GError) error = NULL;
-	int64_t first, end, from, to;
+	int64_t first, end;
 
 	if (!o->from && !o->to)
 		return EXIT_FINE;
@@ -55,12 +55,7 @@ static int find_range(const struct options *o, int64_t *ret_from, int64_t *ret_t
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	int code = reading_place_range(o, first, end, &from, &to);
-	if (o->from)
-		*ret_from = from;
-	if (o->to)
-		*ret_to = to;
-	return code;
+	return reading_place_ends(o, first, end, ret_from, ret_to);
 }
 
 int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output)

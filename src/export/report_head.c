@@ -41,15 +41,23 @@ static void put_time(const struct head *h)
 	h->visit(h->data, "Time", text);
 }
 
+static int by_name(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static void put_hosts(const struct head *h)
 {
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	g_autoptr(GString) hosts = g_string_new(NULL);
-	for (uint32_t i = 0; i < timeline_n_hosts(h->tl); i++) {
-		const struct host_info *host = timeline_host(h->tl, i);
-		g_autofree char *name = h->markup->code(host->name);
+	for (uint32_t i = 0; i < timeline_n_hosts(h->tl); i++)
+		g_ptr_array_add(names, timeline_host(h->tl, i)->name);
+	g_ptr_array_sort(names, by_name);
+	for (guint i = 0; i < names->len; i++) {
+		g_autofree char *name = h->markup->code(g_ptr_array_index(names, i));
 		g_string_append_printf(hosts, "%s%s", i ? ", " : "", name);
 	}
-	h->visit(h->data, timeline_n_hosts(h->tl) > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
+	h->visit(h->data, names->len > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
 }
 
 static void put_completeness(const struct head *h, const struct completeness *t)

@@ -28,39 +28,19 @@ bool chunks_bounds(const char *const *slices, struct chunks_range *ret_piece, in
 	return false;
 }
 
-/* Where the directory is now (g_free); NULL: nowhere. A name is the last part of a path, or a path. */
-static char *find_dir(const char *source, const char *const *dirs)
+/* Where the directory is now (g_free); NULL: nowhere. A name is the last part of a path, or a path. `skip`: so many
+ * directories of that name are others', of other machines. */
+static char *find_dir(const char *name, guint skip, const char *const *dirs)
 {
-	g_autofree char *name = g_path_get_basename(source);
-
 	for (; *dirs; dirs++) {
 		g_autofree char *absolute = g_canonicalize_filename(*dirs, NULL), *own = g_path_get_basename(absolute);
-		char *inside = g_build_filename(absolute, name, NULL);
-		if (g_file_test(inside, G_FILE_TEST_IS_DIR))
-			return inside;
-		g_free(inside);
-		if (g_str_equal(own, name) && g_file_test(absolute, G_FILE_TEST_IS_DIR))
+		g_autofree char *inside = g_build_filename(absolute, name, NULL);
+		if (g_file_test(inside, G_FILE_TEST_IS_DIR) && !skip--)
+			return g_steal_pointer(&inside);
+		if (g_str_equal(own, name) && g_file_test(absolute, G_FILE_TEST_IS_DIR) && !skip--)
 			return g_steal_pointer(&absolute);
 	}
 	return NULL;
-}
-
-static bool begins_at(const char *dir, int64_t *ret_from, int64_t *ret_to, GError **error)
-{
-	const char *const paths[] = { dir, NULL };
-
-	return map_bounds(paths, ret_from, ret_to, error);
-}
-
-/* Are packets of the range in the missing directories between two that are there (NULL: none is)? *error: they cannot
- * be read. */
-static bool is_needed(const char *before, const char *after, const struct chunks_range *range, GError **error)
-{
-	int64_t from = INT64_MIN, to = INT64_MAX, other;
-
-	if ((before && !begins_at(before, &other, &from, error)) || (after && !begins_at(after, &to, &other, error)))
-		return false;
-	return from < range->to && to > range->from;
 }
 
 struct missing_dirs { GString *names; unsigned n; };
@@ -71,46 +51,45 @@ static void add_missing(struct missing_dirs *m, const char *name)
 		g_string_append_printf(m->names, "%s%s", m->names->len ? ", " : "", name);
 }
 
-/* Adds the names of what is needed and missing. `found`: a path for each source, or NULL. */
-static bool list_missing(const GPtrArray *sources, const GPtrArray *found, const struct chunks_range *range,
-			 struct missing_dirs *missing, GError **error)
+/* Events at the beginning of a source may be in packets of the chunk before it. Is that one among the sources? */
+static bool is_first(const GPtrArray *sources, const struct slice_source *x)
 {
-	g_autoptr(GError) why = NULL;
-
-	for (guint i = 0; i < found->len;) {
-		guint end = i;
-		while (end < found->len && !found->pdata[end])
-			end++;
-		bool needed = end > i && is_needed(i ? found->pdata[i - 1] : NULL,
-						   end < found->len ? found->pdata[end] : NULL, range, &why);
-		if (why) {
-			g_propagate_error(error, g_steal_pointer(&why));
+	for (guint i = 0; i < sources->len; i++)
+		if (((const struct slice_source *)g_ptr_array_index(sources, i))->to == x->from)
 			return false;
-		}
-		for (guint k = i; needed && k < end; k++)
-			add_missing(missing, g_ptr_array_index(sources, k));
-		i = end + 1;
-	}
-	return true;
+	return x->from != INT64_MIN;
 }
 
-/* Events at the slice's beginning may be in packets of the chunk before it. */
-static bool add_before(GPtrArray *found, const struct slice_piece *piece, const struct chunks_range *range,
-		       struct missing_dirs *missing)
+static void add_before(GPtrArray *found, const char *dir, const struct slice_source *x,
+		       const struct chunks_range *range, struct missing_dirs *missing)
 {
-	const char *first = g_ptr_array_index(found, 0);
-
-	if (piece->from == INT64_MIN || !first)
-		return true;
-	char *before = map_chunk_before(first);
+	char *before = map_chunk_before(dir);
 	if (before)
-		g_ptr_array_insert(found, 0, before);
-	else if (map_chunk_number(first) > 0 && range->from < piece->from + BORDER_NS) {
-		g_autofree char *name = g_path_get_basename(first);
-		g_autofree char *what = g_strdup_printf("the one before %s", name);
+		g_ptr_array_add(found, before);
+	else if (map_chunk_number(dir) > 0 && range->from < x->from + BORDER_NS) {
+		g_autofree char *what = g_strdup_printf("the one before %s", x->name);
 		add_missing(missing, what);
 	}
-	return true;
+}
+
+/* Adds the source's directories, or what is missing of them. named: name -> how many sources of that name there were
+ * before. */
+static void find_source(const struct slice_source *x, const GPtrArray *sources, const char *const *dirs,
+			const struct chunks_range *range, GHashTable *named, GPtrArray *found,
+			struct missing_dirs *missing)
+{
+	char *name = g_path_get_basename(x->name);
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(named, name));
+	char *dir = find_dir(name, n, dirs);
+
+	g_hash_table_insert(named, name, GUINT_TO_POINTER(n + 1));
+	if (dir) {
+		g_ptr_array_add(found, dir);
+		if (is_first(sources, x))
+			add_before(found, dir, x, range, missing);
+	} else if (x->from < range->to && x->to > range->from) {
+		add_missing(missing, x->name);
+	}
 }
 
 static void set_missing(const struct missing_dirs *m, const char *slice, const char *const *dirs, GError **error)
@@ -126,6 +105,7 @@ GPtrArray *chunks_find(const char *const *slices, const char *const *dirs, const
 		       GError **error)
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GHashTable) named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autoptr(GString) names = g_string_new(NULL);
 	struct missing_dirs missing = { .names = names };
 	struct slice_piece piece = { 0 };
@@ -133,16 +113,14 @@ GPtrArray *chunks_find(const char *const *slices, const char *const *dirs, const
 
 	if (!slice_file_summary(slices, &piece, &first, &last, error))
 		return NULL;
-	for (guint i = 0; i < piece.sources->len; i++)
-		g_ptr_array_add(found, find_dir(g_ptr_array_index(piece.sources, i), dirs));
-	bool ok = list_missing(piece.sources, found, range, &missing, error) &&
-		add_before(found, &piece, range, &missing);
+	for (guint i = 0; piece.sources && i < piece.sources->len; i++)
+		find_source(g_ptr_array_index(piece.sources, i), piece.sources, dirs, range, named, found, &missing);
+	for (guint i = 0; !found->len && !missing.n && piece.sources && i < piece.sources->len; i++)
+		add_missing(&missing, ((const struct slice_source *)g_ptr_array_index(piece.sources, i))->name);
 	slice_piece_clear(&piece);
-	if (ok && missing.n)
+	if (missing.n)
 		set_missing(&missing, slices[0], dirs, error);
-	while (g_ptr_array_remove(found, NULL))
-		;
-	if (!ok || missing.n || !found->len)
+	if (missing.n || !found->len)
 		return NULL;
 	g_ptr_array_add(found, NULL);
 	return g_steal_pointer(&found);

@@ -17,8 +17,8 @@ struct chunks_range { int64_t from, to; };	/* ns; INT64_MIN, INT64_MAX: no bound
 bool chunks_bounds(const char *const *slices, struct chunks_range *ret_piece, int64_t *ret_first, int64_t *ret_last,
 		   GError **error);
 
-/* The directories of the slice files that are in `dirs`, or are one of these, in order of time, as new strings with a
- * NULL at the end. NULL and *error, with their names: some that have packets of the range are not there. */
+/* The directories of the slice files that are in `dirs`, or are one of these, as new strings with a NULL at the end.
+ * NULL and *error, with their names: some that have packets of the range are not there. */
 GPtrArray *chunks_find(const char *const *slices, const char *const *dirs, const struct chunks_range *range,
 		       GError **error);
 

@@ -141,6 +141,7 @@ static struct slice *read_range(struct native *n, const struct map_plan *plan, i
 	source_stop_by(source, plan->stop);
 	p.with_spans = plan->with_spans;
 	struct slice *s = pieces_begin_slice(&p, source, false, plan->step_ns);
+	slice_learn_hosts(s, &source->tables);	/* also those without records in the range */
 	while ((st = source_next(source, &batch, error)) == SOURCE_OK)
 		slice_feed(s, &source->tables, batch.ev, batch.n);
 	source_free(source);
@@ -170,9 +171,10 @@ static bool add_neighbours(GPtrArray *chunks, struct slice_piece *piece, GError 
 }
 
 /* Chunks may be moved together: their names identify them. */
-static char *source_name(const char *path)
+static void add_source(struct slice_piece *piece, const char *path)
 {
-	return map_chunk_number(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
+	g_autofree char *name = map_chunk_number(path) < 0 ? g_strdup(path) : g_path_get_basename(path);
+	slice_piece_add(piece, name, piece->from, piece->to);
 }
 
 static char *warning_of(const struct native *native)
@@ -190,10 +192,13 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 
 	if (!chunks)
 		return NULL;
-	piece.sources = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < chunks->len; i++)
-		g_ptr_array_add(piece.sources, source_name(g_ptr_array_index(chunks, i)));
+	guint n_sources = chunks->len;
+	g_autofree char **names = g_new0(char *, n_sources + 1);
+	for (guint i = 0; i < n_sources; i++)
+		names[i] = g_ptr_array_index(chunks, i);	/* owned by `chunks` */
 	bool ok = piece.from != INT64_MIN || piece.to != INT64_MAX || add_neighbours(chunks, &piece, error);
+	for (guint i = 0; i < n_sources; i++)
+		add_source(&piece, names[i]);
 	g_ptr_array_add(chunks, NULL);
 	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;
 	struct slice *s = n ? read_range(n, plan, piece.from, piece.to, error) : NULL;

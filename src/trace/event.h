@@ -154,8 +154,8 @@ struct blk_host {
 	char *boot;		/* clock uuid = boot id, or "" */
 	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
 	bool has_kernel;	/* the trace has streams of its kernel, even if it has no event of them */
-	int64_t begin_ns, end_ns;	/* it was traced only in this time, while other hosts were traced earlier or
-					 * later; INT64_MIN, INT64_MAX: all the time, or unknown */
+	int64_t begin_ns, end_ns;	/* beginning of its first packet, end of its last one; INT64_MIN, INT64_MAX:
+					 * unknown */
 	struct machine_evidence machine;	/* from the metadata of its traces */
 };
 

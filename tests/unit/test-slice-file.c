@@ -4,109 +4,21 @@
  */
 #include "lib/inspect.h"
 #include "lib/report.h"
+#include "lib/slices.h"
 #include "lib/traces.h"
 
 #include "state/slice/slice_file.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define STEP INT64_C(1000000000)
-
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
-/* ---- bytes to slices ---- */
-
-static struct slice *read_bytes(const uint8_t *bytes, size_t n, GError **error)
-{
-	int fd = memfd_create("slice", MFD_CLOEXEC);
-	g_assert_cmpint(fd, >=, 0);
-	g_assert_cmpint(write(fd, bytes, n), ==, (ssize_t)n);
-	struct slice *s = slice_file_read(fd, NULL, error);
-	close(fd);
-	return s;
-}
-
-/* Writes the slice, frees it, reads it again; both have the same bytes. */
-static struct slice *through_a_file(struct slice *s)
-{
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
-	g_assert_no_error(error);
-	slice_free(s);
-	s = read_bytes(bytes->data, bytes->len, &error);
-	g_assert_no_error(error);
-	g_autoptr(GByteArray) again = slice_file_bytes(s, &whole, &error);
-	g_assert_no_error(error);
-	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
-	return s;
-}
-
 /* ---- the laws over files ---- */
-
-struct lost { unsigned stream; struct blk_loss loss; };
-
-/* Losses that are open before record `at`. */
-static GArray *open_losses(const struct recording *r, size_t at)
-{
-	GArray *open = g_array_new(false, false, sizeof(struct lost));
-	for (size_t i = 0; i < at; i++) {
-		const struct blk_event *e = recording_event(r, i);
-		struct lost x = { .stream = e->stream };
-		if (e->row == BLK_ROW_LOST_BEGIN) {
-			memcpy(&x.loss, e->data, sizeof x.loss);
-			g_array_append_val(open, x);
-		}
-		for (guint k = 0; e->row == BLK_ROW_LOST_END && k < open->len; k++)
-			if (g_array_index(open, struct lost, k).stream == e->stream) {
-				g_array_remove_index(open, k);
-				break;
-			}
-	}
-	return open;
-}
-
-static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool from_start)
-{
-	struct slice *s = slice_new(from_start, STEP);
-	g_autoptr(GArray) lost = open_losses(r, from);
-	for (guint i = 0; i < lost->len; i++) {
-		const struct lost *x = &g_array_index(lost, struct lost, i);
-		slice_begin_lost(s, recording_tables(r), x->stream, &x->loss);
-	}
-	if (from < to)
-		slice_feed(s, recording_tables(r), recording_event(r, from), to - from);
-	return s;
-}
-
-static int by_size(gconstpointer a, gconstpointer b)
-{
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	return (x > y) - (x < y);
-}
-
-static GArray *random_cuts(const struct recording *r, unsigned n)
-{
-	GArray *cuts = g_array_new(false, true, sizeof(size_t));
-	size_t end = recording_n(r);
-	g_array_set_size(cuts, 1);
-	for (unsigned i = 1; i < n; i++) {
-		size_t at = (size_t)g_test_rand_int_range(1, (gint32)end);
-		while (at < end && recording_event(r, at)->ts == recording_event(r, at - 1)->ts)
-			at++;
-		g_array_append_val(cuts, at);
-	}
-	g_array_append_val(cuts, end);
-	g_array_sort(cuts, by_size);
-	return cuts;
-}
 
 /* Merges neighbours in random order; each result goes through a file. */
 static struct slice *random_tree(GPtrArray *slices)
 {
 	while (slices->len > 1) {
 		guint i = (guint)g_test_rand_int_range(0, (gint32)slices->len - 1);
-		g_ptr_array_index(slices, i) = through_a_file(slice_stitch(g_ptr_array_index(slices, i),
+		g_ptr_array_index(slices, i) = slices_through_file(slice_stitch(g_ptr_array_index(slices, i),
 									   g_ptr_array_index(slices, i + 1)));
 		g_ptr_array_remove_index(slices, i + 1);
 	}
@@ -115,11 +27,11 @@ static struct slice *random_tree(GPtrArray *slices)
 
 static void check_laws(const char *name, const struct recording *r, unsigned n)
 {
-	g_autofree char *expected = report_of_slice(slice_of(r, 0, recording_n(r), true));
-	g_autoptr(GArray) cuts = random_cuts(r, n);
+	g_autofree char *expected = report_of_slice(slices_of(r, 0, recording_n(r), true));
+	g_autoptr(GArray) cuts = slices_random_cuts(r, n);
 	g_autoptr(GPtrArray) slices = g_ptr_array_new();
 	for (guint i = 0; i + 1 < cuts->len; i++)
-		g_ptr_array_add(slices, through_a_file(slice_of(r, g_array_index(cuts, size_t, i),
+		g_ptr_array_add(slices, slices_through_file(slices_of(r, g_array_index(cuts, size_t, i),
 								g_array_index(cuts, size_t, i + 1), false)));
 	g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
 	g_autofree char *what = g_strdup_printf("%s in %u files, cut first at %zu", name, n,
@@ -181,7 +93,7 @@ static GByteArray *small_file(void)
 {
 	g_autoptr(GError) error = NULL;
 	struct recording *r = traces_record_script(script);
-	struct slice *s = slice_of(r, 0, recording_n(r), false);
+	struct slice *s = slices_of(r, 0, recording_n(r), false);
 	GByteArray *bytes = slice_file_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	slice_free(s);
@@ -192,7 +104,7 @@ static GByteArray *small_file(void)
 static void assert_refused(const uint8_t *bytes, size_t n)
 {
 	g_autoptr(GError) error = NULL;
-	g_assert_null(read_bytes(bytes, n, &error));
+	g_assert_null(slices_from_bytes(bytes, n, &error));
 	g_assert_nonnull(error);
 	g_assert_cmpuint(strlen(error->message), >, 20);
 }
@@ -217,7 +129,7 @@ static void test_flipped(void)
 		bytes->data[i] = was;
 	}
 	g_autoptr(GError) error = NULL;
-	struct slice *s = read_bytes(bytes->data, bytes->len, &error);
+	struct slice *s = slices_from_bytes(bytes->data, bytes->len, &error);
 	g_assert_no_error(error);
 	slice_free(s);
 }
@@ -227,13 +139,13 @@ static void test_reasons(void)
 	g_autoptr(GError) version = NULL, section = NULL, other = NULL;
 	g_autoptr(GByteArray) bytes = small_file();
 	bytes->data[bytes->len - 1] ^= 1;
-	g_assert_null(read_bytes(bytes->data, bytes->len, &section));
+	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &section));
 	g_assert_nonnull(strstr(section->message, "section 'seconds': "));
 	g_assert_nonnull(strstr(section->message, "checksum"));
 	bytes->data[8] = 9;
-	g_assert_null(read_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 2"));
-	g_assert_null(read_bytes((const uint8_t *)"a text of some bytes", 20, &other));
+	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 3"));
+	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }
 

@@ -231,3 +231,43 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 	into->dirty = true;
 	bin_free(from);
 }
+
+/* ---- ends of voids ---- */
+
+/* A share of all cells: `ns` that end `after_ns` before the bin's end. */
+static void add_share(struct bin *into, struct bin *from, int64_t after_ns, int64_t ns)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = built_layout(k);
+		g_autofree void *part = g_malloc(l->size);
+		for (uint32_t i = 0; i < from->table[k].n; i++) {
+			if (!cell_share(l, part, cell_table_at(&from->table[k], l, i), after_ns, ns))
+				continue;
+			if (k == CELL_file)	/* as in merge_kind() */
+				cell_table_append(&into->table[k], l, part);
+			else
+				cell_table_add(&into->table[k], l, part);
+		}
+	}
+}
+
+void bin_divide(struct slice *s, struct bin *from)
+{
+	int64_t end = from->after * s->step;
+
+	for (int64_t at = from->index * s->step; at < end;) {
+		struct bin *into = slice_bin(s, at);
+		int64_t to = MIN(into->after * s->step, end);
+		bool first = at == from->index * s->step;
+		add_share(into, from, end - to, first ? INT64_MAX : to - at);	/* what is too much, too */
+		new_epochs(s, into);
+		if (to == end) {
+			for (guint i = 0; i < from->slow->len; i++)
+				bin_slow(into, &g_array_index(from->slow, struct bin_slow, i));
+			completeness_add(&into->completeness, &from->completeness);
+		}
+		at = to;
+	}
+	from->table[CELL_file].n = 0;		/* their histograms were moved */
+	bin_free(from);
+}

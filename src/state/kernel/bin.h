@@ -67,6 +67,9 @@ void bin_slow(struct bin *b, const struct bin_slow *c);
 struct bin *bin_add(struct slice *s, int64_t index, int64_t after);
 void bin_free(struct bin *b);
 void bin_drop_cells(struct slice *s, struct bin *b);	/* call it after the last publication */
+/* Divides the time of a bin that is not in the slice among the slice's bins of the same steps, and frees it. Nothing
+ * happened in it: it was of a void (coverage.h), which is none any more. */
+void bin_divide(struct slice *s, struct bin *from);
 /* Merging slices: bin_merge() adds `from` to `into` and frees it; bin_adopt() makes b a bin of s. maps: from ids of
  * the old slice to those of s. */
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps);

@@ -21,6 +21,7 @@
 #include "state/slice/slice_state.h"
 
 #include "base/coder.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #define SECTOR_BYTES 512
@@ -166,7 +167,7 @@ static void note_depth(struct dev_cell *c, const struct disk *d)
 static void charge_unknown(struct slice *s, const struct disk *d, int64_t from, int64_t to)
 {
 	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, true)) < to) {
+	while (from < to) {
 		struct bin *b = slice_bin(s, from);
 		int64_t end = charge_end(s, b, from, to);
 		dev_cell(s, d, from)->unknown_ns += end - from;
@@ -185,7 +186,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	if (d->unended || (!d->queued && !d->issued))
 		return;
 	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, true)) < to) {
+	while (from < to) {
 		struct bin *b = slice_bin(s, from);
 		int64_t end = charge_end(s, b, from, to);
 		struct dev_cell *c = dev_cell(s, d, from);
@@ -570,6 +571,18 @@ void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const u
 		blocks_apply(a, e);
 	}
 	g_array_set_size(b->blocks->stored, 0);
+}
+
+static gint by_time(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct block_event *x = a, *y = b;
+	(void)data;
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+void blocks_sort(struct blocks *k)
+{
+	sort_array(k->stored->data, k->stored->len, sizeof(struct block_event), by_time, NULL);
 }
 
 void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n_threads)

@@ -58,6 +58,8 @@ void blocks_charge(struct slice *s, int64_t until);
 void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 		      void (*each)(const struct block_busy *b, void *data), void *data);
 void blocks_forget(struct slice *s, int64_t before);
+/* Sorts the stored events of a slice that does not start at the trace's beginning by time: those of several hosts. */
+void blocks_sort(struct blocks *k);
 struct coder;
 /* Writes or reads the events that a slice which does not start at the trace's beginning has stored. */
 void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n_threads);

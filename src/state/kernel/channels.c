@@ -77,7 +77,7 @@ void channels_end(struct channels *c, uint32_t channel, const struct blk_stream 
 		x->to = MIN(x->to, s->recorded_to);
 }
 
-uint32_t *channels_join(struct channels *c, const struct channels *from)
+uint32_t *channels_join(struct channels *c, const struct channels *from, bool follows)
 {
 	uint32_t *map = g_new(uint32_t, from->all->len + 1);
 	for (guint i = 0; i < from->all->len; i++) {
@@ -87,7 +87,7 @@ uint32_t *channels_join(struct channels *c, const struct channels *from)
 		if (map[i] == UINT32_MAX)
 			continue;
 		struct channel *to = channel_at(c, map[i]);
-		if (have != UINT32_MAX && x->from >= to->to) {
+		if (follows && have != UINT32_MAX && x->from >= to->to) {
 			to->to = x->to;		/* of the next rotation chunk */
 			continue;
 		}

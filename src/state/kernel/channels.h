@@ -28,8 +28,9 @@ uint32_t channels_add(struct channels *c, const struct blk_stream *s, bool live)
 void channels_begin(struct channels *c, uint32_t channel);
 /* Live: a stream of the channel has ended; its blk_stream.recorded_to is known. */
 void channels_end(struct channels *c, uint32_t channel, const struct blk_stream *s);
-/* Adds the channels of `from`, the slice after c's. Returns their numbers in c, an array to be freed with g_free(). */
-uint32_t *channels_join(struct channels *c, const struct channels *from);
+/* Adds the channels of `from`, a slice of the same time as c's, or one that follows it. Returns their numbers in c, an
+ * array to be freed with g_free(). */
+uint32_t *channels_join(struct channels *c, const struct channels *from, bool follows);
 /* The last instant in [from, to] until which, from `from` on, no event of the channel is missing from its streams.
  * Losses are not considered: see losses.h. */
 int64_t channels_known_until(const struct channels *c, uint32_t channel, int64_t from, int64_t to);

@@ -25,7 +25,7 @@ void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from,
 		return;
 	}
 	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, part != PART_UNKNOWN)) < to) {
+	while (from < to) {
 		struct bin *at = slice_bin(s, from);
 		int64_t end = charge_end(s, at, from, to);
 		cell_of_thread(s, at, t)->part[part] += end - from;
@@ -43,7 +43,7 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 		return;
 	}
 	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, true)) < to) {
+	while (from < to) {
 		struct bin *at = slice_bin(s, from);
 		int64_t end = charge_end(s, at, from, to);
 		cell_of_file(s, at, t, c)->blocked_ns += end - from;
@@ -54,7 +54,7 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 {
 	int64_t from = covered_newest(s, c->busy_from, to);
-	while ((from = covered_piece(s, from, to, true)) < to) {
+	while (from < to) {
 		struct bin *at = slice_bin(s, from);
 		int64_t end = charge_end(s, at, from, to);
 		struct call_cell *b = cell_of_call(s, at, t, c->name);
@@ -81,7 +81,7 @@ void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, struct threa
 		return;
 	}
 	from = covered_newest(s, from, to);
-	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
+	while (from < to) {
 		struct bin *at = slice_bin(s, from);
 		int64_t end = charge_end(s, at, from, to);
 		add_cpu(s, at, c, kind, task, end - from);

@@ -6,8 +6,6 @@
 #include "base/limits.h"
 #include "base/timefmt.h"
 
-#define VOID_OF_KNOWN_NS UINT64_C(86400000000000)
-
 void covered_add_void(struct slice *s, int64_t from, int64_t to)
 {
 	g_assert(from < to && (!s->voids->len ||
@@ -25,19 +23,19 @@ void covered_join(struct slice *a, const struct slice *b)
 
 void covered_join_host(struct slice_host *mine, const struct slice_host *other)
 {
-	if (!mine->seen)
-		mine->begin = MAX(mine->begin, other->begin);
-	mine->seen |= other->seen;
-	mine->end = MIN(mine->end, other->end);
+	mine->begin = MIN(mine->begin, other->begin);
+	mine->end = MAX(mine->end, other->end);
+	if (mine->first == INT64_MIN)
+		mine->first = other->first;
 }
 
 /* Index of the first void that ends after the instant. */
-static guint first_void(const struct slice *s, int64_t ts)
+static guint first_void(const GArray *voids, int64_t ts)
 {
-	guint lo = 0, hi = s->voids->len;
+	guint lo = 0, hi = voids->len;
 	while (lo < hi) {
 		guint mid = lo + (hi - lo) / 2;
-		if (g_array_index(s->voids, struct time_void, mid).end <= ts)
+		if (g_array_index(voids, struct time_void, mid).end <= ts)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -45,14 +43,18 @@ static guint first_void(const struct slice *s, int64_t ts)
 	return lo;
 }
 
+static struct time_void whole_steps(const struct slice *s, const struct time_void *v)
+{
+	return (struct time_void){ time_floor(v->begin, s->step) + s->step, time_floor(v->end, s->step) };
+}
+
 bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret)
 {
-	guint i = first_void(s, ts);
+	guint i = first_void(s->voids, ts);
 	if (i == s->voids->len || s->window_from != INT64_MIN)
 		return false;
 	const struct time_void *v = &g_array_index(s->voids, struct time_void, i);
-	ret->begin = time_floor(v->begin, s->step) + s->step;
-	ret->end = time_floor(v->end, s->step);
+	*ret = whole_steps(s, v);
 	return ts >= ret->begin && ts < ret->end && covered_are_far(v->begin, v->end, least);
 }
 
@@ -62,12 +64,48 @@ int64_t covered_newest(const struct slice *s, int64_t from, int64_t to)
 	return covered_are_far(from, to, (uint64_t)most) ? to - most : from;
 }
 
-int64_t covered_piece(const struct slice *s, int64_t from, int64_t to, bool known)
+/* ---- slices of the same time ---- */
+
+/* Without records: before the first one, voids, after the last one. */
+static bool gap_at(const struct slice *s, guint i, struct time_void *ret)
 {
-	if (!covered_are_far(from, to, COVERED_VOID_NS))
-		return from;
-	struct time_void v;
-	if (covered_void_at(s, from, known ? VOID_OF_KNOWN_NS : COVERED_VOID_NS, &v))
-		return MIN(v.end, to);
-	return from;
+	guint n = s->voids->len;
+
+	if (i > n + 1 || (i && s->first > s->last))
+		return false;
+	*ret = i && i <= n ? g_array_index(s->voids, struct time_void, i - 1) :
+		i ? (struct time_void){ s->last, INT64_MAX } : (struct time_void){ INT64_MIN, s->first };
+	return true;
+}
+
+GArray *covered_common_voids(const struct slice *a, const struct slice *b)
+{
+	GArray *voids = g_array_new(false, true, sizeof(struct time_void));
+	struct time_void x, y;
+
+	for (guint i = 0, k = 0; gap_at(a, i, &x) && gap_at(b, k, &y);) {
+		struct time_void v = { MAX(x.begin, y.begin), MIN(x.end, y.end) };
+		if (v.begin != INT64_MIN && v.end != INT64_MAX && covered_are_far(v.begin, v.end, COVERED_VOID_NS))
+			g_array_append_val(voids, v);
+		if (x.end < y.end)
+			i++;
+		else
+			k++;
+	}
+	return voids;
+}
+
+uint64_t covered_steps_outside(const struct slice *s, const struct time_void *v, const GArray *voids)
+{
+	struct time_void all = whole_steps(s, v);
+	uint64_t ns = all.end > all.begin ? (uint64_t)all.end - (uint64_t)all.begin : 0;
+
+	for (guint i = first_void(voids, v->begin); i < voids->len && ns; i++) {
+		struct time_void inner = whole_steps(s, &g_array_index(voids, struct time_void, i));
+		if (inner.begin >= all.end)
+			break;
+		if (inner.end > inner.begin)
+			ns -= (uint64_t)inner.end - (uint64_t)inner.begin;
+	}
+	return ns / (uint64_t)s->step;
 }

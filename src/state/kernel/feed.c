@@ -65,7 +65,7 @@ static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
 	}
 	struct slice_host new = {
 		.name = g_strdup(h->name), .boot = g_strdup(h->boot), .id = ID_NONE,
-		.begin = INT64_MIN, .end = INT64_MAX,
+		.begin = INT64_MAX, .end = INT64_MIN, .first = INT64_MIN,
 	};
 	slice_host_set_release(&new, h->kernel_release ? h->kernel_release : "");
 	g_array_append_val(s->hosts, new);
@@ -78,10 +78,19 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 	mine->has_kernel |= h->has_kernel;
 	machine_evidence_add(&mine->evidence, &h->machine);
 	mine->machine = machine_of(&mine->evidence, mine->boot);
-	mine->begin = MAX(mine->begin, h->begin_ns);
-	mine->end = MIN(mine->end, h->end_ns);
+	mine->begin = MIN(mine->begin, h->begin_ns);
+	mine->end = MAX(mine->end, h->end_ns);
+	covered_add_host(s, mine);
 	if (!*mine->release && h->kernel_release && *h->kernel_release)
 		slice_host_set_release(mine, h->kernel_release);
+}
+
+void slice_learn_hosts(struct slice *s, const struct blk_tables *tables)
+{
+	for (guint i = 0; i < tables->hosts->len; i++) {
+		const struct blk_host *h = blk_host(tables, i);
+		learn_host(s, slice_host_named(s, h), h);
+	}
 }
 
 /* "cpu_instructions cpu_cycles" */

@@ -38,7 +38,7 @@ static void learn_places(struct feed *f, struct thread *t)
 static struct annot annot_of_event(struct feed *f)
 {
 	struct annot a = {
-		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
+		.ts = f->ts, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
 		.channel = g_array_index(f->s->streams, struct stream_info, f->ev->stream).channel,
 		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),

@@ -75,8 +75,8 @@ static void make_thread(struct second_maker *m, const void *built)
 	const struct built_thread_cell *x = built;
 	uint32_t id = x->thread;
 
-	if (!resolve_thread(m, &id) ||
-	    (is_empty(x) && !thread_names_itself(m->s, thread_at(m->s, x->thread))))
+	bool nothing = is_empty(x) && !thread_names_itself(m->s, thread_at(m->s, x->thread));
+	if (nothing || !resolve_thread(m, &id))
 		return;
 	struct thread_cell *c = thread_cell(m, id);
 	add_parts(m, c, x->thread, x->part);
@@ -134,7 +134,7 @@ static bool make_cpu(struct second_maker *m, void *cell)
 		c->unknown_ns += c->run_ns + c->idle_ns;
 		c->run_ns = c->idle_ns = c->irq_ns = 0;
 	}
-	return true;
+	return c->run_ns || c->idle_ns || c->unknown_ns || c->irq_ns;
 }
 
 static bool make_ran(struct second_maker *m, void *cell)

@@ -2,6 +2,7 @@
 /* Makes publications from a slice: see publisher.h. */
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
+#include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_logs.h"
@@ -304,17 +305,51 @@ struct slice *publisher_slice(const struct publisher *p)
 
 /* ---- seconds ---- */
 
+static void drop_unknown(struct bin *b)
+{
+	for (uint32_t i = 0; i < b->table[CELL_thread].n; i++) {
+		struct built_thread_cell *c = cell_table_at(&b->table[CELL_thread], built_layout(CELL_thread), i);
+		c->part[PART_UNKNOWN] = 0;
+	}
+	for (uint32_t i = 0; i < b->table[CELL_cpu].n; i++) {
+		struct cpu_cell *c = cell_table_at(&b->table[CELL_cpu], built_layout(CELL_cpu), i);
+		c->unknown_ns = 0;
+	}
+}
+
+/* Has it any cell but those of losses? */
+static bool has_cells(const struct second *x)
+{
+	uint32_t n = 0;
+
+	for (enum cell_kind k = 0; k < CELL_KIND_N && !n; k++)
+		if (k != CELL_loss)
+			second_cells(x, k, &n);
+	return n;
+}
+
+/* NULL: there is nothing to show. */
 static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 {
 	struct slice *s = p->s;
+	struct time_void v;
+	bool is_void = covered_void_at(s, b->index * s->step, 0, &v);
+	b->dirty = open;
+	if (is_void && covered_void_at(s, b->index * s->step, COVERED_DAY_NS, &v))
+		return NULL;
+	if (is_void)
+		drop_unknown(b);
 	int64_t begin = b->index * s->step, end = b->after * s->step;
 	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
 	to->sums_end_ns = MAX(MIN(end, s->last), to->begin_ns);
 	to->completeness = b->completeness;
 	bool provisional = publish_cells(p, b, to);
+	if (is_void && !has_cells(to)) {
+		second_unref(to);
+		return NULL;
+	}
 	to->completeness.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
-	b->dirty = open;
 	b->provisional = b->again = provisional;
 	b->generation = p->generation;
 	second_seal(to);
@@ -406,7 +441,9 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	for (guint i = 0; i < due->len; i++) {
 		struct bin *b = g_ptr_array_index(due, i);
 		bool open = !final && b->after * p->s->step > border;
-		g_ptr_array_add(pub->seconds, make_second(p, b, open));
+		struct second *second = make_second(p, b, open);
+		if (second)
+			g_ptr_array_add(pub->seconds, second);
 		if (final)
 			bin_drop_cells(p->s, b);	/* the next seconds reuse the memory */
 	}

@@ -38,7 +38,8 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	s->step = step_ns;
 	s->first = INT64_MAX;
 	s->last = s->retained_from = s->horizon = s->window_from = INT64_MIN;
-	s->window_to = INT64_MAX;
+	s->window_to = s->traced_from = INT64_MAX;
+	s->traced_to = INT64_MIN;
 	s->strings = strtab_new();
 	s->texts = strtab_new_reftexts();
 	s->hosts = g_array_new(false, true, sizeof(struct slice_host));

@@ -78,6 +78,18 @@ struct slice *slice_stitch(struct slice *a, struct slice *b);
 /* A slice of [from, to), a piece that is missing before `after`: all events of its hosts are lost there. */
 struct slice *slice_gap(const struct slice *after, int64_t from, int64_t to);
 
+/*
+ * Merges slices of the same time and of other machines: consumes both; the result may be either. Neither is
+ * from_start. No boot id is in both, and without_spans() is the same of both, or they are of the whole trace.
+ *
+ * In a quiet time of one of them in which the other has records, its time is charged to each step. slice_unite_cells():
+ * about how many cells that makes.
+ */
+struct slice *slice_unite(struct slice *a, struct slice *b);
+uint64_t slice_unite_cells(const struct slice *a, const struct slice *b);
+/* The slice is of these hosts, even if it has no record of them. */
+void slice_learn_hosts(struct slice *s, const struct blk_tables *tables);
+
 uint64_t slice_n_events(const struct slice *s);
 int64_t slice_step(const struct slice *s);		/* ns: length of a "second" */
 size_t slice_span_bytes(const struct slice *s);		/* of what spans are made of, about */

@@ -23,17 +23,20 @@ static void count_ids(const struct slice *s, struct slice_counts *n)
 
 static void code_piece(struct coder *c, struct slice_piece *p)
 {
-	uint32_t n = code_len(c, p->sources ? p->sources->len : 0, 1);
+	uint32_t n = code_len(c, p->sources ? p->sources->len : 0, 3);
 
 	code_ts(c, &p->from);
 	code_ts(c, &p->to);
-	if (!coder_writes(c))
-		p->sources = g_ptr_array_new_with_free_func(g_free);
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
-		char *name = coder_writes(c) ? g_ptr_array_index(p->sources, i) : NULL;
-		code_text(c, &name);
-		if (!coder_writes(c))
-			g_ptr_array_add(p->sources, name);
+		struct slice_source fresh = { 0 }, *x = coder_writes(c) ? g_ptr_array_index(p->sources, i) : &fresh;
+		code_text(c, &x->name);
+		code_ts(c, &x->from);
+		code_ts(c, &x->to);
+		if (x->from >= x->to || x->from < p->from || x->to > p->to)
+			coder_refuse(c, "a source is of another time");
+		if (!coder_writes(c) && !c->fault)
+			slice_piece_add(p, fresh.name, fresh.from, fresh.to);
+		g_free(fresh.name);
 	}
 }
 
@@ -111,9 +114,9 @@ static void code_host(struct coder *c, struct slice_host *h)
 	code_text(c, &h->release);
 	code_evidence(c, &h->evidence);
 	code_bool(c, &h->has_kernel);
-	code_bool(c, &h->seen);
 	code_ts(c, &h->begin);
 	code_ts(c, &h->end);
+	code_ts(c, &h->first);
 }
 
 static void code_host_table(struct coder *c, struct slice *s, uint32_t n)
@@ -131,6 +134,7 @@ static void code_host_table(struct coder *c, struct slice *s, uint32_t n)
 			if (is_same_host(&fresh, &g_array_index(s->hosts, struct slice_host, k)))
 				coder_refuse(c, "a host is there twice");
 		g_array_append_val(s->hosts, fresh);
+		covered_add_host(s, &fresh);
 	}
 }
 
@@ -285,7 +289,6 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
 
 	code_ts(c, &a->ts);
-	code_seq(c, &a->seq);
 	code_near(c, &a->trace, before->trace);
 	code_near(c, &a->span, before->span);
 	code_near(c, &a->parent, before->parent);

@@ -18,9 +18,9 @@ struct slice_counts {
 };
 
 void code_summary(struct coder *c, struct slice *s, struct slice_counts *n);
-void code_strings(struct coder *c, struct slice *s, struct slice_counts *n);
 /* Hosts, channels, losses, voids, names of event classes. */
 void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n);
+void code_strings(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_threads(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n);
 /* Facts, annotations, binaries, wakeups, block events. */

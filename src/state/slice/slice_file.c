@@ -34,11 +34,12 @@ static const struct {
 	section_code code;
 	bool inside;		/* its instants are within the coverage */
 } sections[] = {
-	{ "summary", code_summary, false }, { "strings", code_strings, false }, { "hosts", code_hosts, false },
+	{ "summary", code_summary, false }, { "hosts", code_hosts, false }, { "strings", code_strings, false },
 	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
 	{ "seconds", code_bins, true },
 };
 #define OUTSIDE_NS (60 * NS_PER_S)	/* what is tolerated: a loss may begin before the slice */
+#define SUMMARY_SECTIONS 2		/* what has to be known before slices are merged */
 #define SECTIONS G_N_ELEMENTS(sections)
 #define HEADER_BYTES (MAGIC_BYTES + 8 + SECTIONS * SECTION_BYTES + 4)
 
@@ -72,6 +73,21 @@ static uint32_t checksum_of(const uint8_t *bytes, size_t n)
 }
 
 /* ---- writing ---- */
+
+static void source_free(gpointer p)
+{
+	g_free(((struct slice_source *)p)->name);
+	g_free(p);
+}
+
+void slice_piece_add(struct slice_piece *p, const char *name, int64_t from, int64_t to)
+{
+	const struct slice_source x = { g_strdup(name), from, to };
+
+	if (!p->sources)
+		p->sources = g_ptr_array_new_with_free_func(source_free);
+	g_ptr_array_add(p->sources, g_memdup2(&x, sizeof x));
+}
 
 void slice_piece_clear(struct slice_piece *p)
 {
@@ -297,23 +313,14 @@ bool slice_file_is(const char *path)
 	return is;
 }
 
-/* ---- merging ---- */
-
-struct slice_part {				/* a file to be merged */
-	const char *path;		/* borrowed */
-	int64_t step, first, last;
-	struct slice_piece piece;
-};
-
-/* Reads a file, or only its summary. */
-static struct slice *open_slice(const char *path, bool summary, struct slice_piece *piece, GError **error)
+struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *piece, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct slice *s = NULL;
 	struct stored in;
 
-	if (fd >= 0 && summary)
-		s = find_stored(fd, &in, error) ? read_sections(&in, 1, piece, error) : NULL;
+	if (fd >= 0 && what == SLICE_SUMMARY)
+		s = find_stored(fd, &in, error) ? read_sections(&in, SUMMARY_SECTIONS, piece, error) : NULL;
 	else if (fd >= 0)
 		s = slice_file_read(fd, piece, error);
 	else
@@ -332,12 +339,12 @@ bool slice_file_has_events(const char *path, GError **error)
 
 	if (!slice_file_is(path))
 		return true;
-	struct slice *s = open_slice(path, true, &piece, error);
+	struct slice *s = slice_file_open(path, SLICE_SUMMARY, &piece, error);
 	if (s) {
 		g_autoptr(GString) names = g_string_new(NULL);
 		for (guint i = 0; i < MIN(piece.sources->len, NAMED_SOURCES); i++)
 			g_string_append_printf(names, "%s%s", i ? ", " : "",
-					       (char *)g_ptr_array_index(piece.sources, i));
+					       ((struct slice_source *)g_ptr_array_index(piece.sources, i))->name);
 		if (piece.sources->len > NAMED_SOURCES)
 			g_string_append_printf(names, " and %u more", piece.sources->len - NAMED_SOURCES);
 		g_set_error(error, ERROR_QUARK, 0, "%s is a slice file, which has no single events: they are in %s "
@@ -346,143 +353,4 @@ bool slice_file_has_events(const char *path, GError **error)
 	slice_free(s);
 	slice_piece_clear(&piece);
 	return false;
-}
-
-static int part_order(gconstpointer a, gconstpointer b)
-{
-	const struct slice_part *x = a, *y = b;
-	return (x->piece.from > y->piece.from) - (x->piece.from < y->piece.from);
-}
-
-static void part_clear(gpointer p)
-{
-	slice_piece_clear(&((struct slice_part *)p)->piece);
-}
-
-/* The files in order of time; NULL: one cannot be read. */
-static GArray *list_parts(const char *const *paths, GError **error)
-{
-	g_autoptr(GArray) parts = g_array_new(false, true, sizeof(struct slice_part));
-
-	g_array_set_clear_func(parts, part_clear);
-	for (; *paths; paths++) {
-		struct slice_part x = { .path = *paths };
-		struct slice *s = open_slice(*paths, true, &x.piece, error);
-		if (s) {
-			x.step = s->step;
-			x.first = s->first;
-			x.last = s->last;
-		}
-		g_array_append_val(parts, x);
-		slice_free(s);
-		if (!s)
-			return NULL;
-	}
-	g_array_sort(parts, part_order);
-	return g_steal_pointer(&parts);
-}
-
-static bool check_neighbours(const GArray *parts, GError **error)
-{
-	for (guint i = 1; i < parts->len; i++) {
-		const struct slice_part *a = &g_array_index(parts, struct slice_part, i - 1), *b = a + 1;
-		const char *why = a->step != b->step ? "their seconds have other lengths" :
-			a->piece.to < b->piece.from ? "the piece between them is missing" :
-			a->piece.to == INT64_MAX ? "the first one was the end of the trace when it was made: "
-						   "make it again" :
-			a->piece.to > b->piece.from ? "they overlap" : NULL;
-		if (!why)
-			continue;
-		g_set_error(error, ERROR_QUARK, 0, "cannot merge %s and %s: %s", a->path, b->path, why);
-		return false;
-	}
-	return true;
-}
-
-/* `more` continues `piece`; takes its sources. */
-static void piece_append(struct slice_piece *piece, struct slice_piece *more)
-{
-	piece->to = more->to;
-	for (guint i = 0; i < more->sources->len; i++) {
-		const char *name = g_ptr_array_index(more->sources, i);
-		if (!g_ptr_array_find_with_equal_func(piece->sources, name, g_str_equal, NULL))
-			g_ptr_array_add(piece->sources, g_strdup(name));
-	}
-	slice_piece_clear(more);
-}
-
-bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
-			GError **error)
-{
-	g_autoptr(GArray) parts = list_parts(paths, error);
-
-	if (!parts || !check_neighbours(parts, error))
-		return false;
-	*ret_first = INT64_MAX;
-	*ret_last = INT64_MIN;
-	for (guint i = 0; i < parts->len; i++) {
-		struct slice_part *x = &g_array_index(parts, struct slice_part, i);
-		*ret_first = MIN(*ret_first, x->first);
-		*ret_last = MAX(*ret_last, x->last);
-		if (i) {
-			piece_append(ret_piece, &x->piece);
-		} else {
-			*ret_piece = x->piece;
-			x->piece = (struct slice_piece){ 0 };
-		}
-	}
-	return true;
-}
-
-/* Merges the next file into *all, which is NULL before the first one. False: *error. */
-static bool merge_part(struct slice **all, struct slice_piece *piece, const char *path, GError **error)
-{
-	struct slice_piece one = { 0 };
-	struct slice *s = open_slice(path, false, &one, error);
-
-	if (s && *all && s->no_spans != (*all)->no_spans) {
-		g_set_error(error, ERROR_QUARK, 0, "cannot merge %s: some of the pieces have no data for spans "
-			    "(blktop map --with-spans)", path);
-		slice_free(g_steal_pointer(&s));
-	}
-	if (!s) {
-		slice_piece_clear(&one);
-		return false;
-	}
-	if (*all)
-		piece_append(piece, &one);
-	else
-		*piece = one;
-	*all = *all ? slice_stitch(*all, s) : s;
-	return true;
-}
-
-static struct slice *merge_parts(const GArray *parts, struct slice_piece *piece, const struct watch *watch,
-				 GError **error)
-{
-	struct slice *all = NULL;
-
-	for (guint i = 0; i < parts->len; i++)
-		if (!watch_go_on(watch, (double)i / parts->len, i) ||
-		    !merge_part(&all, piece, g_array_index(parts, struct slice_part, i).path, error)) {
-			slice_free(all);
-			return NULL;
-		}
-	return all;
-}
-
-struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
-			       GError **error)
-{
-	g_autoptr(GArray) parts = list_parts(paths, error);
-	struct slice_piece piece = { 0 };
-
-	if (!parts || !check_neighbours(parts, error))
-		return NULL;
-	struct slice *s = merge_parts(parts, &piece, watch, error);
-	if (s && ret_piece)
-		*ret_piece = piece;
-	else
-		slice_piece_clear(&piece);
-	return s;
 }

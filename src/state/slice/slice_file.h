@@ -13,14 +13,18 @@
 #include "base/watch.h"
 #include "state/slice/slice.h"
 
-#define SLICE_FILE_VERSION 2
+#define SLICE_FILE_VERSION 3
+
+/* A directory that was read: its records of [from, to) (ns) are in the slice. */
+struct slice_source { char *name; int64_t from, to; };
 
 /* What a slice is of. All zero: nothing. */
 struct slice_piece {
 	int64_t from, to;	/* ns: it has all records of [from, to); INT64_MIN: from the trace's beginning on;
 				 * INT64_MAX: to its end */
-	GPtrArray *sources;	/* char *, owned: the directories that were read, in order of time; NULL: none */
+	GPtrArray *sources;	/* struct slice_source *, owned; NULL: none. Those of a machine are in order of time */
 };
+void slice_piece_add(struct slice_piece *p, const char *name, int64_t from, int64_t to);	/* adds a source */
 void slice_piece_clear(struct slice_piece *p);
 
 /* Is the path a file that begins like a slice file? */
@@ -38,13 +42,18 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 /* The same from a part of a file: `size` bytes that begin at offset `at`. */
 struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error);
 
-/* What neighbouring slice files are of, without reading all of them: the piece (the caller clears it), first and last
- * event (ns; first > last: there is none). Errors as slice_file_merge(). */
+/* Reads and checks a file, or what has to be known before it is merged: all of code_summary() and code_hosts(). */
+enum slice_part { SLICE_SUMMARY, SLICE_ALL };
+struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *piece, GError **error);
+
+/* What slice files are of that fit together, without reading all of them: the piece (the caller clears it), first and
+ * last event (ns; first > last: there is none). Errors as slice_file_merge(). */
 bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
 			GError **error);
 
-/* Reads slice files in any order, and merges them. They must be neighbours: each begins where another one ends.
- * Arguments and errors as slice_file_read(). `watch` (or NULL) gets the progress. */
+/* Reads slice files in any order, and merges them (slice_merge.c). They fit together if they are of neighbouring times,
+ * or of different machines and of the same time. Arguments and errors as slice_file_read(). `watch` (or NULL) gets the
+ * progress. */
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
 			       GError **error);
 

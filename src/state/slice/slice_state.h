@@ -30,11 +30,11 @@ struct slice_host {
 	bool empty_unreported;		/* its kernel has no completion events of block requests without data */
 	uint32_t id;			/* in the publication's registry; ID_NONE */
 	bool has_kernel;		/* its kernel is traced */
-	bool seen;			/* it had a record */
 	bool kernel_left;		/* live: its kernel is not traced until its next event: the session was
 					 * stopped, or all streams have ended */
 	uint32_t n_open;		/* live: open streams of its kernel */
-	int64_t begin, end;		/* ns: when it was traced, as in struct blk_host; see coverage.h */
+	int64_t begin, end;		/* ns: of its packets, as in struct blk_host */
+	int64_t first;			/* ns: its first record; INT64_MIN: it had none */
 };
 
 /* Copies the kernel's release ("": unknown), and sets what follows from its version. */
@@ -64,6 +64,7 @@ struct slice {
 	bool has_functions, has_switches, has_calls;	/* its source has such event classes */
 	bool has_insert, has_issue, has_complete, has_interrupts;	/* block_rq_*, irq_handler_entry; read or not */
 	int64_t first, last;		/* ns: coverage; INT64_MAX, INT64_MIN while empty */
+	int64_t traced_from, traced_to;	/* ns: least .begin and greatest .end of all hosts */
 	int64_t horizon;		/* ns: no older record will come; INT64_MIN: unknown */
 	uint64_t seq;			/* number of events so far; numbers the events */
 	uint64_t n_events;		/* the same, including events that were only counted */

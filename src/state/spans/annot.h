@@ -37,7 +37,6 @@ struct snap {
 
 struct annot {
 	int64_t ts;
-	uint64_t seq;
 	uint64_t trace, span, parent;
 	uint8_t type;		/* enum annot_type */
 	uint8_t mark;		/* enum annot_mark */

@@ -190,13 +190,13 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 
 static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 {
-	const struct annot *x = (const struct annot *)annots + *(const uint32_t *)a;
-	const struct annot *y = (const struct annot *)annots + *(const uint32_t *)b;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct annot *x = (const struct annot *)annots + i, *y = (const struct annot *)annots + k;
 	if (x->span != y->span)
 		return x->span < y->span ? -1 : 1;
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
-	return (x->seq > y->seq) - (x->seq < y->seq);
+	return (i > k) - (i < k);
 }
 
 /* Is the thread that the kernel trace reports for the annotation certain? It is not outside of the kernel trace's

@@ -183,6 +183,27 @@ size_t cell_seal(const struct cell_layout *l, void *cell)
 	return bytes;
 }
 
+bool cell_share(const struct cell_layout *l, void *part, const void *cell, int64_t after_ns, int64_t ns)
+{
+	bool any = !after_ns;
+
+	memcpy(part, cell, l->size);
+	for (const struct cell_field *f = l->fields + l->n_keys; f < fields_end(l); f++) {
+		char *at = (char *)part + f->offset;
+		if (f->role == CELL_IS_SUM && f->unit == VALUE_NS) {
+			g_assert(f->type == FIELD_I64);
+			for (unsigned i = 0; i < f->n; i++) {
+				int64_t *v = (int64_t *)(void *)at + i;
+				*v = CLAMP(*v - after_ns, 0, ns);
+				any |= *v > 0;
+			}
+		} else if (after_ns && f->role != CELL_IS_LAST && f->role != CELL_IS_MAX) {
+			memset(at, 0, (size_t)f->n * f->size);
+		}
+	}
+	return any;
+}
+
 /* The array that maps a field's ids; NULL: the field is no id. */
 static const uint32_t *map_of(const struct cell_field *f, const struct cell_maps *maps)
 {

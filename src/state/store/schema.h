@@ -342,6 +342,12 @@ void cell_table_clear(struct cell_table *t, const struct cell_layout *l);
 void *cell_table_steal(struct cell_table *t, const struct cell_layout *l, uint32_t *ret_n);
 
 void cell_clear(const struct cell_layout *l, void *cell);		/* frees its histograms */
+/*
+ * Of a cell in which nothing but time was charged, without a break until its end: writes to `part` what falls in `ns`
+ * that end `after_ns` before that end. What is no time belongs to the newest part (after_ns 0), which borrows the
+ * histograms. False: it has nothing.
+ */
+bool cell_share(const struct cell_layout *l, void *part, const void *cell, int64_t after_ns, int64_t ns);
 /* Packs the histograms of a stored cell. Returns their memory outside of the cell (bytes). */
 size_t cell_seal(const struct cell_layout *l, void *cell);
 

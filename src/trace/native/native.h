@@ -73,11 +73,8 @@ void native_each_fall(const struct native *n, native_fall callback, void *data);
 typedef void (*native_recorded)(void *data, const char *order, int64_t from, int64_t to);
 void native_each_recorded(const struct native *n, native_recorded callback, void *data);
 
-/*
- * Calls back for each host (and boot) with a kernel trace that begins later or ends earlier than the traces of other
- * hosts. The arguments are the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to
- * the end. All packets must be known, else it makes no call.
- */
+/* Calls back for each host (and boot) that has packets, with the beginning of the first one and the end of the last one
+ * (ns). All packets must be known, else it makes no call. */
 typedef void (*native_extent)(void *data, const char *host, const char *boot, const char *release,
 			      int64_t begin, int64_t end);
 void native_each_extent(const struct native *n, native_extent callback, void *data);
