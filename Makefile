@@ -158,7 +158,7 @@ IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(S
 	$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -lE 'traces_too_long|"ALL"' $(TEST_SRC)))
 SLOW := correct cut every-view evicted forgotten import-pieces laws limits-here limits-metadata limits-model limits-packets \
 	limits-views logjob losses missing-events model native native-feed parallel path paths plain processes reader-bt2 \
-	reader-corrupt slice-file spans spare spool strings timeline window
+	reader-corrupt slice-file spans spare spool strings timeline unite window
 SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
 SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
