@@ -170,6 +170,18 @@ void code_ts(struct coder *c, int64_t *v)
 	c->ts = *v;
 }
 
+void coder_check_event(struct coder *c, int64_t ts)
+{
+	if (!c->out && (ts < c->first || ts > c->last))
+		coder_refuse(c, "an event is outside of the coverage");
+}
+
+void code_event_ts(struct coder *c, int64_t *v)
+{
+	code_ts(c, v);
+	coder_check_event(c, *v);
+}
+
 void code_ns(struct coder *c, int64_t *v)
 {
 	code_i64(c, v);
@@ -186,6 +198,10 @@ void code_seq(struct coder *c, uint64_t *v)
 
 	code_i64(c, &difference);
 	c->seq = *v = c->seq + (uint64_t)difference;
+	if (c->out || !c->seq_end || *v < c->seq_end)
+		return;
+	coder_refuse(c, "an event's number is too large");
+	c->seq = *v = 0;
 }
 
 void code_bytes(struct coder *c, void *bytes, size_t n)
@@ -246,7 +262,7 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 
 	if (!c->out)
 		*a = len ? g_array_sized_new(false, false, sizeof(uint32_t), len) : NULL;
-	for (uint32_t i = 0; i < len; i++) {
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		uint32_t id = c->out ? g_array_index(*a, uint32_t, i) : 0;
 		int64_t difference = (int64_t)id - before;
 		code_i64(c, &difference);
@@ -258,4 +274,6 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 		if (!c->out)
 			g_array_append_val(*a, id);
 	}
+	if (!c->out && c->fault)
+		g_clear_pointer(a, g_array_unref);
 }

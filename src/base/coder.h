@@ -26,6 +26,8 @@ struct coder {
 	uint64_t seq;			/* the last number of code_seq() */
 	int64_t from, to;		/* reading: instants other than 0 outside of [from, to] are refused; both 0:
 					 * none is */
+	int64_t first, last;		/* reading: instants of events are within [first, last] */
+	uint64_t seq_end;		/* reading: code_seq() refuses numbers from this one on; 0: none */
 };
 
 static inline bool coder_writes(const struct coder *c)
@@ -54,6 +56,9 @@ void code_below(struct coder *c, uint8_t *v, unsigned n);
 void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none);
 /* An instant (ns) as traces can have it (LIMIT_TIME_SECONDS), or INT64_MIN or INT64_MAX, which are a byte each. */
 void code_ts(struct coder *c, int64_t *v);
+/* The instant of an event; and whether one that was read can be that. */
+void code_event_ts(struct coder *c, int64_t *v);
+void coder_check_event(struct coder *c, int64_t ts);
 /* A time (ns), shorter than CODER_NS_END, so that sums of some do not overflow. */
 #define CODER_NS_END (INT64_C(1) << 55)		/* more than a year */
 void code_ns(struct coder *c, int64_t *v);

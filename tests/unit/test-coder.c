@@ -118,7 +118,7 @@ static void refused_ids(struct coder *c)
 {
 	GArray *ids = NULL;
 	code_ids(c, &ids, 9);
-	g_clear_pointer(&ids, g_array_unref);
+	g_assert_null(ids);
 }
 
 static void test_refused(void)

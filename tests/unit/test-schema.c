@@ -56,8 +56,8 @@ static void fill(GRand *r, const struct cell_layout *l, char *cell)
 			if (f->type == FIELD_HIST)
 				for (; v > 0; v -= 100)
 					hist_add((struct hist *)(void *)at, v * 1000);
-			else
-				*at = (char)v;		/* the low byte of any number */
+			else		/* the low byte of any number */
+				at[G_BYTE_ORDER == G_BIG_ENDIAN ? f->size - 1 : 0] = (char)v;
 		}
 	}
 }

@@ -7,7 +7,9 @@
 #include "lib/slices.h"
 #include "lib/traces.h"
 
+#include "state/kernel/thread.h"
 #include "state/slice/slice_file.h"
+#include "state/slice/slice_state.h"
 
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
@@ -149,6 +151,90 @@ static void test_reasons(void)
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }
 
+/* ---- wrong contents, with right checksums ---- */
+
+static struct thread *first_thread(const struct slice *s)
+{
+	return g_ptr_array_index(s->threads, 0);
+}
+
+static void code_of_waker(struct slice *s)
+{
+	first_thread(s)->st.waker_irq = 7;
+}
+
+static void wakeup_of_none(struct slice *s)
+{
+	const struct irq_note note = { .kind = IRQ_WOKE, .thread = ID_NONE };
+	g_array_append_val(cpu_at(s, 0)->irq_head, note);
+}
+
+static void handler_at_no_time(struct slice *s)
+{
+	const struct irq_note note = { .kind = IRQ_ENDED, .thread = ID_NONE, .ts = INT64_MIN };
+	g_array_append_val(cpu_at(s, 0)->irq_head, note);
+}
+
+static void call_without_kind(struct slice *s)
+{
+	first_thread(s)->st.call_state = CALL_IN;
+	first_thread(s)->st.call = (struct call){ .name = 1, .busy_from = s->first };
+}
+
+static void call_of_all_time(struct slice *s)
+{
+	first_thread(s)->st.call_state = CALL_IN;
+	first_thread(s)->st.call = (struct call){ .name = 1, .busy_from = INT64_MIN, .info = call_info("read") };
+}
+
+static void host_of_long_ago(struct slice *s)
+{
+	g_array_index(s->hosts, struct slice_host, 0).begin = -1000 * STEP;
+}
+
+static void begins_late(struct slice *s)	/* after its annotations and block requests */
+{
+	s->first += STEP / 2;
+}
+
+static void too_few_events(struct slice *s)
+{
+	s->seq = 3;
+}
+
+static void empty_with_an_end(struct slice *s)
+{
+	s->first = INT64_MAX;
+	s->last = 5;
+}
+
+/* What fuzzing found: a file with it was read, and broke what came after. */
+static void test_wrong(void)
+{
+	static const struct { void (*spoil)(struct slice *s); const char *reason; } all[] = {
+		{ code_of_waker, "an interrupt is wrong" }, { wakeup_of_none, "a wakeup has no thread" },
+		{ handler_at_no_time, "an event is outside of the coverage" },
+		{ call_without_kind, "a thread's call is wrong" }, { call_of_all_time, "a thread's call is wrong" },
+		{ host_of_long_ago, "an instant is too far away" },
+		{ begins_late, "an event is outside of the coverage" },
+		{ too_few_events, "an event's number is too large" },
+		{ empty_with_an_end, "the summary contradicts itself" },
+	};
+	struct recording *r = traces_record_script(script);
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_autoptr(GError) error = NULL;
+		struct slice *s = slice_of(r, 0, recording_n(r), false);
+		all[i].spoil(s);
+		g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+		if (bytes)
+			g_assert_null(read_bytes(bytes->data, bytes->len, &error));
+		if (!strstr(error->message, all[i].reason))
+			g_error("%s, not %s", error->message, all[i].reason);
+		slice_free(s);
+	}
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -166,5 +252,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/slice-file/cut-off", test_cut_off);
 	g_test_add_func("/slice-file/flipped", test_flipped);
 	g_test_add_func("/slice-file/reasons", test_reasons);
+	g_test_add_func("/slice-file/wrong", test_wrong);
 	return g_test_run();
 }

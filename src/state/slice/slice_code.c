@@ -67,7 +67,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 	bool inside = s->first > s->last || (s->first >= n->piece->from && s->last <= n->piece->to);
 	if (!inside || n->piece->from >= n->piece->to || s->step <= 0 ||
 	    !n->strings || !n->texts || (n->threads && !n->cpus) ||
-	    (s->first > s->last) != (s->first == INT64_MAX))
+	    (s->first > s->last && (s->first != INT64_MAX || s->last != INT64_MIN)))
 		coder_refuse(c, "the summary contradicts itself");
 }
 
@@ -190,6 +190,7 @@ static void code_classes(struct coder *c, GHashTable *classes)
 void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	code_host_table(c, s, n->hosts);
+	c->from = c->to = 0;		/* losses may be older */
 	code_channels(c, &s->channels, n->channels);
 	losses_code(c, &s->losses, c->fault ? 0 : n->hosts);
 	code_voids(c, s);
@@ -288,7 +289,7 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 {
 	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
 
-	code_ts(c, &a->ts);
+	code_event_ts(c, &a->ts);
 	code_near(c, &a->trace, before->trace);
 	code_near(c, &a->span, before->span);
 	code_near(c, &a->parent, before->parent);
@@ -355,7 +356,7 @@ static void code_wakes(struct coder *c, struct slice *s, const struct slice_coun
 		struct provisional_wake fresh = { 0 }, *w = &fresh;
 		if (coder_writes(c))
 			w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
-		code_ts(c, &w->ts);
+		code_event_ts(c, &w->ts);
 		code_ns(c, &w->latency);
 		code_seq(c, &w->seq);
 		code_id(c, &w->thread, n->threads, false);

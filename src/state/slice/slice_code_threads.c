@@ -31,6 +31,16 @@ static void code_args(struct coder *c, int64_t arg[3])
 		code_i64(c, &arg[i]);
 }
 
+/* The code of an interrupt; 0: none. */
+static void code_irq(struct coder *c, uint32_t *irq)
+{
+	code_u32(c, irq);
+	if ((*irq && *irq < IRQ_HARD(0)) || *irq > IRQ_UNKNOWN) {
+		coder_refuse(c, "an interrupt is wrong");
+		*irq = 0;
+	}
+}
+
 static void code_call(struct coder *c, struct call *x, const struct slice_counts *n)
 {
 	code_ts(c, &x->begin);
@@ -58,7 +68,7 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 		code_id(c, &r->id, n->annots, true);	/* none: the slice is without spans */
 	else
 		code_id(c, &r->id, n->threads, true);
-	code_u32(c, &r->irq);
+	code_irq(c, &r->irq);
 	code_id(c, &r->name, n->strings, false);
 	code_id(c, &r->text, n->strings, false);
 	code_i32(c, &r->fd);
@@ -118,7 +128,7 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 	code_part(c, cause, &w->part);
 	code_u16(c, &w->off_cpu);
 	code_id(c, &w->waker, n->threads, true);
-	code_u32(c, &w->waker_irq);
+	code_irq(c, &w->waker_irq);
 	code_id(c, &w->cpu, n->cpus, true);
 	code_id(c, &name, n->strings, false);
 	code_bool(c, &lock);
@@ -205,6 +215,17 @@ static void code_counters(struct coder *c, GArray **all, const struct slice_coun
 
 /* ---- threads ---- */
 
+/* What a running call does follows from its name; it is charged from an instant of the slice on. */
+static void check_call(struct coder *c, const struct tstate *st)
+{
+	const struct call *x = &st->call;
+
+	if (st->call_state != CALL_IN || !x->name)
+		return;
+	if (!x->info || (!coder_writes(c) && (x->busy_from < c->from || x->busy_from > c->to)))
+		coder_refuse(c, "a thread's call is wrong");
+}
+
 static void code_state(struct coder *c, struct tstate *st, const struct slice_counts *n)
 {
 	code_below(c, &st->run, RUN_DEAD + 1);
@@ -215,9 +236,10 @@ static void code_state(struct coder *c, struct tstate *st, const struct slice_co
 	code_below(c, &st->wait_cause, WAIT_LOST + 1);
 	code_part(c, st->wait_cause, &st->wait_part);
 	code_id(c, &st->waker, n->threads, true);
-	code_u32(c, &st->waker_irq);
+	code_irq(c, &st->waker_irq);
 	code_ts(c, &st->cursor);
 	code_call(c, &st->call, n);
+	check_call(c, st);
 	code_ts(c, &st->off_ns);
 	code_ts(c, &st->wake_ns);
 	code_seq(c, &st->wake_seq);
@@ -375,7 +397,7 @@ void code_threads(struct coder *c, struct slice *s, struct slice_counts *n)
 
 static void code_frame(struct coder *c, struct irq_frame *f, const struct slice_counts *n)
 {
-	code_u32(c, &f->code);
+	code_irq(c, &f->code);
 	code_id(c, &f->thread, n->threads, true);
 	code_bool(c, &f->inlined);
 	code_ts(c, &f->since);
@@ -394,6 +416,10 @@ static void code_notes(struct coder *c, GArray *notes, const struct slice_counts
 		code_u32(c, &x->code);
 		code_below(c, &x->kind, IRQ_ENDED + 1);
 		code_id(c, &x->thread, n->threads, true);
+		if (x->kind == IRQ_WOKE && x->thread == ID_NONE)
+			coder_refuse(c, "a wakeup has no thread");
+		if (x->kind == IRQ_BEGAN || x->kind == IRQ_ENDED)
+			coder_check_event(c, x->ts);
 		if (!coder_writes(c))
 			g_array_append_val(notes, fresh);
 	}

@@ -34,7 +34,7 @@ static const struct {
 	section_code code;
 	bool inside;		/* its instants are within the coverage */
 } sections[] = {
-	{ "summary", code_summary, false }, { "hosts", code_hosts, false }, { "strings", code_strings, false },
+	{ "summary", code_summary, false }, { "hosts", code_hosts, true }, { "strings", code_strings, false },
 	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
 	{ "seconds", code_bins, true },
 };
@@ -220,11 +220,15 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 {
 	size_t len = 0;
 	g_autofree uint8_t *bytes = section_bytes(in, row, at, &len, error);
-	struct coder c = { .at = bytes, .end = bytes + len };
+	struct coder c = { .at = bytes, .end = bytes + len, .first = s->first, .last = s->last };
 
-	if (bytes && sections[i].inside && s->first <= s->last) {
+	c.seq_end = s->seq + (i > 0);		/* the summary has s->seq */
+	if (sections[i].inside && s->first <= s->last) {
 		c.from = MAX(s->first, INT64_MIN + OUTSIDE_NS) - OUTSIDE_NS;
 		c.to = MIN(s->last, INT64_MAX - OUTSIDE_NS) + OUTSIDE_NS;
+	} else if (sections[i].inside) {	/* there is no event, so there is no instant */
+		c.from = INT64_MAX;
+		c.to = INT64_MIN;
 	}
 	if (bytes)
 		sections[i].code(&c, s, n);
