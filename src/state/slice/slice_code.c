@@ -190,7 +190,6 @@ static void code_classes(struct coder *c, GHashTable *classes)
 void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	code_host_table(c, s, n->hosts);
-	c->from = c->to = 0;		/* losses may be older */
 	code_channels(c, &s->channels, n->channels);
 	losses_code(c, &s->losses, c->fault ? 0 : n->hosts);
 	code_voids(c, s);

@@ -34,7 +34,7 @@ static const struct {
 	section_code code;
 	bool inside;		/* its instants are within the coverage */
 } sections[] = {
-	{ "summary", code_summary, false }, { "hosts", code_hosts, true }, { "strings", code_strings, false },
+	{ "summary", code_summary, false }, { "hosts", code_hosts, false }, { "strings", code_strings, false },
 	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
 	{ "seconds", code_bins, true },
 };
