@@ -276,9 +276,10 @@ static void code_snap(struct coder *c, struct slice *s, struct snap **snap, cons
 	}
 	code_near(c, &(*snap)->wait_index, before->wait_index);
 	for (unsigned p = 0; p < PART_SLICE_N; p++) {
-		uint64_t ns = (uint64_t)(*snap)->part[p];
+		int64_t *part = &(*snap)->part[p];
+		uint64_t ns = (uint64_t)CLAMP(*part, 1 - CODER_NS_END, CODER_NS_END - 1);
 		code_near(c, &ns, (uint64_t)before->part[p]);
-		(*snap)->part[p] = CLAMP((int64_t)ns, 1 - CODER_NS_END, CODER_NS_END - 1);
+		*part = CLAMP((int64_t)ns, 1 - CODER_NS_END, CODER_NS_END - 1);
 	}
 }
 
