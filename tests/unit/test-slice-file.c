@@ -229,6 +229,35 @@ static void test_wrong(void)
 	recording_free(r);
 }
 
+static void put_checksum(uint8_t *to, const uint8_t *bytes, size_t n)
+{
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 digest[32];
+	gsize len = sizeof digest;
+	g_checksum_update(sum, bytes, (gssize)n);
+	g_checksum_get_digest(sum, digest, &len);
+	memcpy(to, digest, 4);
+}
+
+/* A list of threads that names one, in a slice that has none. */
+static void test_no_such_thread(void)
+{
+	enum { ROWS = 16, ROW = 32, SECTIONS = 7, THREADS = 3 };
+	g_autoptr(GError) error = NULL;
+	struct slice *s = slice_new(false, SLICES_STEP);
+	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	uint8_t *row = bytes->data + ROWS + THREADS * ROW;
+	uint8_t *section = bytes->data + (row[0] | row[1] << 8);
+	g_assert_cmpuint(row[8], ==, 2);		/* two empty lists */
+	section[0] = 1;
+	put_checksum(row + 24, section, 2);
+	put_checksum(bytes->data + ROWS + SECTIONS * ROW, bytes->data, ROWS + SECTIONS * ROW);
+	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &error));
+	g_assert_nonnull(strstr(error->message, "section 'threads': "));
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -247,5 +276,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/slice-file/flipped", test_flipped);
 	g_test_add_func("/slice-file/reasons", test_reasons);
 	g_test_add_func("/slice-file/wrong", test_wrong);
+	g_test_add_func("/slice-file/no-such-thread", test_no_such_thread);
 	return g_test_run();
 }

@@ -353,7 +353,7 @@ static void code_tids(struct coder *c, struct slice *s, struct intmap *tids)
 	}
 	GArray *all = coder_writes(c) ? ids : NULL;
 	code_ids(c, &all, s->threads->len);
-	for (guint i = 0; !coder_writes(c) && all && i < all->len; i++) {
+	for (guint i = 0; !coder_writes(c) && !c->fault && all && i < all->len; i++) {
 		uint32_t id = g_array_index(all, uint32_t, i);
 		const struct thread *t = g_ptr_array_index(s->threads, id);
 		uint64_t key = pair(t->host, (uint32_t)t->tid);
