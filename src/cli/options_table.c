@@ -19,7 +19,7 @@ const struct subcommand option_subcommands[] = {
 	{ "map", COMMAND_MAP, "TRACE_DIR... -o FILE",
 	  "analyse a range or rotation chunks, and store the result as a slice file" },
 	{ "reduce", COMMAND_REDUCE, "SLICE... -o FILE",
-	  "merge slice files of neighbouring parts of a trace to one" },
+	  "merge slice files of neighbouring times, or of different hosts, to one" },
 };
 const size_t option_n_subcommands = G_N_ELEMENTS(option_subcommands);
 
