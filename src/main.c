@@ -9,6 +9,7 @@
 #include "cli/config.h"
 #include "cmd/doctor/doctor.h"
 #include "app/host_clocks.h"
+#include "app/input.h"
 #include "app/isolate.h"
 #include "cmd/local.h"
 #include "cli/messages.h"
@@ -102,6 +103,8 @@ static int run_isolated(const struct options *o)
 {
 	struct options with = *o;
 	int code = sending_open(&with.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
+	if (code == EXIT_FINE && !o->live && !with.step_ns && o->paths && o->paths[0])
+		input_history_step(o->paths[0], &with.step_ns);
 	if (code == EXIT_FINE && o->align_hosts)
 		code = hosts_align(o);
 	if (code == EXIT_FINE)

@@ -11,6 +11,7 @@
 #include "run/pieces_spool.h"
 #include "trace/reader.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "export/import.h"
 #include "run/cache.h"
@@ -18,6 +19,7 @@
 #include "run/map.h"
 #include "run/slice_dir.h"
 #include "state/slice/slice_file.h"
+#include "state/slice/slice_history.h"
 #include "state/spans/rules.h"
 #include "trace/align.h"
 
@@ -382,7 +384,7 @@ static bool open_slices(const struct input *in, struct job_trace *ret, GError **
 	struct slice_input *x = g_new0(struct slice_input, 1);
 
 	x->s = slice_file_merge((const char *const *)in->paths, &x->piece, ret->watch, error);
-	bool same = !x->s || slice_step(x->s) == in->step_ns;
+	bool same = !x->s || slice_is_history(x->s) || slice_step(x->s) == in->step_ns;
 	if (!same)
 		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
 			    "the slice was made with --step %" G_GINT64_FORMAT "ms: open it with the same",
@@ -391,8 +393,12 @@ static bool open_slices(const struct input *in, struct job_trace *ret, GError **
 		free_slice_input(x);
 		return false;
 	}
+	if (slice_is_history(x->s))
+		ret->warning = g_strdup_printf("history: all but the slowest %d traces of each minute (%"
+					       G_GUINT64_FORMAT " traces) and all spans of rules and functions",
+					       LIMIT_HISTORY_TRACES, slice_n_thinned(x->s));
 	ret->maker = (struct job_maker){ next_of_slice, no_messages, free_slice_input, x };
-	ret->reader = g_strdup("slice files");
+	ret->reader = g_strdup(slice_is_history(x->s) ? "slice files of history" : "slice files");
 	if (in->chunks)
 		open_packets(in, ret);
 	return true;
@@ -458,6 +464,11 @@ bool input_live_status(struct input *in, struct live_status *ret)
 		live_get_status(in->source, ret);
 	g_mutex_unlock(&in->lock);
 	return open;
+}
+
+void input_history_step(const char *path, int64_t *ret_step)
+{
+	slice_file_is_history(path, ret_step);
 }
 
 const char *const *input_paths(const struct input *in)

@@ -48,6 +48,9 @@ struct job *input_start(struct input *in, const struct job_options *options);
 /* State of the connection. false: not live, not open yet, or closed. */
 bool input_live_status(struct input *in, struct live_status *ret);
 
+/* If the path is a file of history, *ret_step (ns) is its step, the finest one. */
+void input_history_step(const char *path, int64_t *ret_step);
+
 /* The paths that are read; NULL: live. Borrowed. */
 const char *const *input_paths(const struct input *in);
 /* Short visible text: "demo", "relay1/web1 prod". Borrowed. */

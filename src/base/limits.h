@@ -108,6 +108,8 @@
 	  "it is refused, and not written", "lengths are 32-bit numbers in memory; 100 GB of a trace need 1 GB") \
 	X(SLICE_WAIT_SECONDS, 10, "s", "a new slice of a watched directory waits for the one before it", \
 	  "it is shown after a gap", "several processes may map at once; a chunk takes a second") \
+	X(HISTORY_TRACES, 20, "traces", "slowest traces of a minute of history (blktop reduce --history)", \
+	  "the others are left out, and counted", "what a person looks at; an incident has more of one kind") \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
 	  "they are refused", "each is checked forevery event that it names") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
@@ -281,6 +283,8 @@
 	  "the option is refused", "each costs some stitching") \
 	X(REPORT_REQUESTS, 1000, "requests", "--worst of a report", \
 	  "the option is refused", "a page is read by people") \
+	X(THIN_AGE, 100000, "units", "the number in --thin", \
+	  "the option is refused", "270 years, if these are days; the number of ns fits") \
 	X(LISTENING_SECONDS, 86400, "s", "-n with --doctor", \
 	  "the option is refused", "a day") \
 	X(EMPTY_SECONDS, 600, "steps", "seconds in a row without an event that --each prints", \

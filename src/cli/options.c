@@ -629,6 +629,23 @@ static bool read_trace(struct options *o, const char *id, GError **error)
 	return true;
 }
 
+/* "90s", "2h", "7d" */
+static bool read_age(const char *text, int64_t *ret, GError **error)
+{
+	static const struct { char unit; int64_t ns; } units[] = {
+		{ 's', NS_PER_S }, { 'm', 60 * NS_PER_S }, { 'h', 3600 * NS_PER_S }, { 'd', 86400 * NS_PER_S },
+	};
+	char *end;
+	guint64 n = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : 0;
+
+	for (size_t i = 0; n && n <= LIMIT_THIN_AGE && i < G_N_ELEMENTS(units); i++)
+		if (*end == units[i].unit && !end[1]) {
+			*ret = (int64_t)n * units[i].ns;
+			return true;
+		}
+	return fail(error, "--thin takes an age such as 90s, 30m, 2h or 7d, not '%s'", text);
+}
+
 static bool check_export(struct options *o, const struct words *w, GError **error)
 {
 	if (w->worst && w->command != COMMAND_REPORT)
@@ -641,6 +658,12 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--with-spans needs map");
 	if (w->watch && w->command != COMMAND_MAP && w->command > COMMAND_BATCH)
 		return fail(error, "--watch and %s cannot be combined", w->command_name);
+	if (w->history && w->command != COMMAND_REDUCE)
+		return fail(error, "--history needs reduce");
+	if (w->thin && !(w->watch && w->command == COMMAND_MAP))
+		return fail(error, "--thin needs map --watch");
+	if (w->thin && !read_age(w->thin, &o->thin_after_ns, error))
+		return false;
 	if (w->delete_mapped && !(w->watch && w->command == COMMAND_MAP))
 		return fail(error, "--delete-mapped needs map --watch");
 	if (w->with_kernel && w->command != COMMAND_EXPORT)
@@ -1055,6 +1078,7 @@ static void move_words(struct options *o, struct words *w)
 	o->keep_spans = w->keep_spans;
 	o->watch = w->watch;
 	o->delete_mapped = w->delete_mapped;
+	o->history = w->history;
 	o->fail_if_incomplete = w->fail_if_incomplete;
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;

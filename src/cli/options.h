@@ -65,6 +65,8 @@ struct options {
 	bool keep_spans;		/* map: --with-spans */
 	bool watch;			/* --watch: slices, or chunks, of the directory in .paths as they appear */
 	bool delete_mapped;		/* map: --delete-mapped */
+	int64_t thin_after_ns;		/* map: --thin-after; 0: not given */
+	bool history;			/* reduce: --history */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	char **chunks;			/* --chunks; NULL: not given */

@@ -25,6 +25,7 @@ struct words {
 	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;
 	char *screenshot, *size, *html;
+	char *thin;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	char *listen, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
 	char *cache_size, *cache_after;
@@ -33,7 +34,7 @@ struct words {
 	bool forward_kernel;
 	bool check;
 	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
-	bool utc, ascii, accessible, keep_spans, watch, delete_mapped;
+	bool utc, ascii, accessible, keep_spans, watch, delete_mapped, history;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */
 	enum command command;

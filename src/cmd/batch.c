@@ -144,7 +144,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
-		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
+		log_error("%s: %s%s", o->view->id, rows->dropped, timeline_n_thinned(b->r.tl) ? "" : " (--memory)");
 	if (rows->omitted && !prints_blocks(o))		/* of a block, the JSON has it */
 		log_error("%s: %s", o->view->id, rows->omitted);
 	if (prints_blocks(o) || !reading_skips_free(&b->r))

@@ -97,14 +97,30 @@ static bool is_wanted(void *data, double progress, uint64_t n)
 	return !reading_caught();
 }
 
+/* What was thinned must not be merged by accident: it is printed. */
+static bool has_history(const struct options *o)
+{
+	int64_t step;
+
+	for (char **path = o->paths; *path; path++)
+		if (slice_file_is_history(*path, &step)) {
+			log_error("%s is history, from which traces were dropped: reduce --history merges it", *path);
+			return true;
+		}
+	return false;
+}
+
 int map_reduce(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	struct slice_piece piece = { 0 };
 	const struct watch watch = { .go_on = is_wanted };
 
+	if (!o->history && has_history(o))
+		return EXIT_FAILED;
 	reading_catch_signals();
-	struct slice *s = slice_file_merge((const char *const *)o->paths, &piece, &watch, &error);
+	struct slice *s = (o->history ? slice_file_merge_history : slice_file_merge)
+		((const char *const *)o->paths, &piece, &watch, &error);
 	int code = finish(o->output, o->force, s, &piece, error);
 	reading_release_signals();
 	return code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* blktop map --watch: see map.h. */
 #include "cmd/map.h"
+#include "cmd/thin_slices.h"
 
 #include "app/reading.h"
 #include "base/disk.h"
@@ -20,6 +21,7 @@ struct chunk_watch {
 	const char *dir;		/* of the chunks */
 	GHashTable *failed;		/* paths (owned) of chunks that cannot be mapped or read back */
 	bool unreadable;		/* the directory, which was printed */
+	struct thinner *thinner;	/* NULL: without --thin */
 };
 
 static char *slice_path(const struct chunk_watch *w, const char *chunk)
@@ -33,15 +35,22 @@ static bool has_failed(const struct chunk_watch *w, const char *chunk)
 	return g_hash_table_contains(w->failed, chunk);
 }
 
+/* Is its slice there, or in history? */
 static bool is_mapped(const struct chunk_watch *w, const char *chunk)
 {
+	g_autofree char *name = g_path_get_basename(chunk);
+	if (w->thinner && thinner_has(w->thinner, name))
+		return true;
 	g_autofree char *path = slice_path(w, chunk);
 	return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-/* Reads the whole slice of the chunk. */
+/* Reads the whole slice of the chunk. What is in history was read when it was written. */
 static bool is_readable(const struct chunk_watch *w, const char *chunk)
 {
+	g_autofree char *name = g_path_get_basename(chunk);
+	if (w->thinner && thinner_has(w->thinner, name))
+		return true;
 	g_autofree char *path = slice_path(w, chunk);
 	g_autoptr(GError) error = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -103,6 +112,8 @@ static void map_chunks(struct chunk_watch *w)
 	}
 	if (w->o->delete_mapped)
 		delete_mapped(w, chunks);
+	if (w->thinner)
+		thinner_run(w->thinner);
 }
 
 int map_watch(const struct options *o)
@@ -120,13 +131,16 @@ int map_watch(const struct options *o)
 		log_error("cannot make the directory %s: %s", o->output, g_strerror(errno));
 		return EXIT_FAILED;
 	}
+	w.thinner = o->thin_after_ns ? thinner_new(o) : NULL;
 	reading_catch_signals();
 	while (!(signal = reading_caught())) {
 		map_chunks(&w);
 		nanosleep(&(struct timespec){ .tv_sec = EVERY_S }, NULL);	/* a signal ends it */
 	}
 	reading_release_signals();
+	bool complete = !g_hash_table_size(failed) && !(w.thinner && thinner_failed(w.thinner));
+	thinner_free(w.thinner);
 	if (signal != SIGTERM)
 		return EXIT_SIGNAL + signal;
-	return g_hash_table_size(failed) ? EXIT_FAILED : EXIT_FINE;
+	return !complete ? EXIT_FAILED : EXIT_FINE;
 }

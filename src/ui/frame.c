@@ -382,6 +382,7 @@ static unsigned completeness_losses(struct app *app, unsigned y, const struct co
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
+	traces += timeline_n_thinned(app->main);
 	if (traces)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " dropped %" G_GUINT64_FORMAT " traces", traces);
 	if (t->corrected == 1)

@@ -106,6 +106,10 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	if (traces)
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
+	uint64_t thinned = timeline_n_thinned(app->main);
+	if (thinned)
+		add(lines, "  not in history: %" G_GUINT64_FORMAT " traces, which were not among the slowest of "
+		    "their minute", thinned);
 	add(lines, "  begins or ends not recorded in this range: %" G_GUINT64_FORMAT
 	    " calls and block requests began before the first event, or events were lost", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {

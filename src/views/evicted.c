@@ -45,8 +45,19 @@ static void add_about(struct rows *rows, const char *text)
 	rows->dropped = rows_text(rows, text);
 }
 
+static void describe_history(struct rows *rows)
+{
+	uint64_t n = timeline_n_thinned(rows->tl);
+	g_autofree char *text = n ? g_strdup_printf("INCOMPLETE: history has only the slowest traces of each minute; %"
+						    G_GUINT64_FORMAT " others are not in it", n) : NULL;
+
+	if (text && !query_has_trace(&rows->query))
+		add_about(rows, text);
+}
+
 void evicted_describe(struct rows *rows, const struct evicted *e, const char *what, const char *missing)
 {
+	describe_history(rows);
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (e->left_out)
 		g_string_append_printf(text, "INCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
@@ -64,6 +75,7 @@ void evicted_describe_missing(struct rows *rows, const struct range *range, bool
 	const struct view_query *q = &rows->query;
 	bool named = q->operation || q->service;
 	struct evicted e = { 0 };
+	describe_history(rows);
 	if (query_has_trace(q) || q->among)
 		return;
 	/* With a name in the query, spans are counted: it is unknown which traces they belonged to. */
@@ -85,6 +97,7 @@ void evicted_describe_missing(struct rows *rows, const struct range *range, bool
 void evicted_describe_open(struct rows *rows, int64_t at)
 {
 	uint64_t most = 0;
+	describe_history(rows);
 	if (query_has_trace(&rows->query))
 		return;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {

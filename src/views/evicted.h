@@ -21,7 +21,9 @@ bool evicted_counts(struct evicted *e, const struct range *range, const struct s
 /* Does the sum, with these texts, pass the query's service and operation? Unknown names pass. */
 bool evicted_wanted(const struct rows *rows, const struct span_sum *s, const char *service,
 		    const char *operation);
-/* Appends to rows->about how many evicted `what` are counted and how many are left out. `missing` names what is unknown
+/* All three report first how many traces history does not have.
+ *
+ * Appends to rows->about how many evicted `what` are counted and how many are left out. `missing` names what is unknown
  * of the counted ones. Appends nothing if there are none. */
 void evicted_describe(struct rows *rows, const struct evicted *e, const char *what, const char *missing);
 /* For lists of single spans or traces: appends how many of the range were evicted and are not listed. Only names are

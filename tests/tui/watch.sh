@@ -1,5 +1,5 @@
 #!/bin/bash
-# blktop --watch: what appears in a directory is shown; the user's place stays.
+# blktop --watch: what appears in a directory is shown; the user's place stays. And history.
 # shellcheck disable=SC2154,SC2317 # lib.sh sets work; functions are called through until_true
 set -u
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
@@ -87,4 +87,10 @@ result $? "the log is read from them"
 keys q q q
 wait_for "rc=0"
 result $? "it ends"
+t kill-session -t now
+
+"$blktop" reduce --history "$work"/made/*.blkslice -o "$work/h.blkslice" 2>/dev/null
+start h.blkslice
+wait_for "range 1m step 1m" && wait_for "dropped 20 traces" && keys 2 && wait_for "INCOMPLETE: history has only the slowest"
+result $? "history has steps of a minute, and says what it has not"
 done_testing

@@ -168,8 +168,8 @@ void bin_slow(struct bin *b, const struct bin_slow *c)
 
 static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
 {
-	c->thread = maps->thread[c->thread];
-	c->name = maps->string[c->name];
+	c->thread = maps->thread ? maps->thread[c->thread] : c->thread;
+	c->name = maps->string ? maps->string[c->name] : c->name;
 	c->seq += maps->seq_add;
 }
 

@@ -469,6 +469,7 @@ void publisher_totals(const struct publisher *p, struct publication *pub)
 	pub->first_ns = p->s->first;
 	pub->last_ns = p->s->last;
 	pub->n_events = p->s->n_events;
+	pub->n_thinned = p->s->n_thinned;
 	pub->completeness = total_completeness(p);
 }
 

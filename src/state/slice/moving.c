@@ -239,6 +239,8 @@ void moving_counts(struct slice *a, const struct slice *b)
 			to[i] = from[i] + a->seq;
 	a->seq += b->seq;
 	a->n_events += b->n_events;
+	a->history |= b->history;
+	a->n_thinned += b->n_thinned;
 	a->has_functions |= b->has_functions;
 	a->has_switches |= b->has_switches;
 	a->has_calls |= b->has_calls;

@@ -44,7 +44,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	bool *const known[] = {
 		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_calls, &s->has_insert, &s->has_issue,
-		&s->has_complete, &s->has_interrupts,
+		&s->has_complete, &s->has_interrupts, &s->history,
 	};
 	uint32_t *const counts[] = {
 		&n->strings, &n->texts, &n->hosts, &n->channels, &n->cpus, &n->threads, &n->annots,
@@ -60,6 +60,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 	code_u64(c, &s->seq);
 	code_u64(c, &s->n_events);
 	code_u64(c, &s->finished);
+	code_u64(c, &s->n_thinned);
 	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
 		code_bool(c, known[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)

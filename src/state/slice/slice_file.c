@@ -358,3 +358,16 @@ bool slice_file_has_events(const char *path, GError **error)
 	slice_piece_clear(&piece);
 	return false;
 }
+
+bool slice_file_is_history(const char *path, int64_t *ret_step)
+{
+	struct slice_piece piece = { 0 };
+	struct slice *s = slice_file_is(path) ? slice_file_open(path, SLICE_SUMMARY, &piece, NULL) : NULL;
+	bool is = s && s->history;
+
+	if (is)
+		*ret_step = s->step;
+	slice_free(s);
+	slice_piece_clear(&piece);
+	return is;
+}

@@ -56,5 +56,11 @@ bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece,
  * progress. */
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
 			       GError **error);
+/* The same to history (slice_history.h); files of history and plain ones are merged. */
+struct slice *slice_file_merge_history(const char *const *paths, struct slice_piece *ret_piece,
+				       const struct watch *watch, GError **error);
+
+/* Is it a slice file of history? Then *ret_step is its step (ns). */
+bool slice_file_is_history(const char *path, int64_t *ret_step);
 
 #endif

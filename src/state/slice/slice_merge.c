@@ -9,6 +9,7 @@
 #include "state/slice/slice_file.h"
 
 #include "base/limits.h"
+#include "state/slice/slice_history.h"
 #include "state/slice/slice_state.h"
 
 #define ERROR_QUARK g_quark_from_static_string("blk-slice-merge")
@@ -317,14 +318,19 @@ bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece,
 
 /* ---- merging ---- */
 
-struct merge { const struct watch *watch; guint done, n; };
+struct merge { const struct watch *watch; guint done, n; bool history; };
 
 static struct slice *read_part(const struct slice_node *x, struct merge *m, GError **error)
 {
 	if (!watch_go_on(m->watch, (double)m->done / m->n, m->done))
 		return NULL;
 	m->done++;
-	return slice_file_open(x->path, SLICE_ALL, NULL, error);
+	struct slice *s = slice_file_open(x->path, SLICE_ALL, NULL, error);
+	if (s && m->history && !slice_fold(s, SLICE_HISTORY_STEP)) {
+		g_set_error(error, ERROR_QUARK, 0, "%s: its steps cannot be folded to minutes", x->path);
+		slice_free(g_steal_pointer(&s));
+	}
+	return s;
 }
 
 static struct slice *merge_part(const struct slice_node *x, struct merge *m, GError **error);
@@ -368,15 +374,31 @@ static struct slice *merge_part(const struct slice_node *x, struct merge *m, GEr
 		x->by_time ? merge_times(x, m, error) : merge_machines(x, 0, x->inner->len, m, error);
 }
 
-struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
-			       GError **error)
+static struct slice *merge_files(const char *const *paths, bool history, struct slice_piece *ret_piece,
+				 const struct watch *watch, GError **error)
 {
 	g_autoptr(GPtrArray) files = list_files(paths, error);
-	struct merge m = { .watch = watch, .n = files ? files->len : 0 };
+	struct merge m = { .watch = watch, .n = files ? files->len : 0, .history = history };
+
+	for (guint i = 0; history && i < m.n; i++)
+		part_at(files, i)->step = SLICE_HISTORY_STEP;	/* read_part() */
 	const struct slice_node *x = m.n ? fit_files(files, error) : NULL;
 	struct slice *s = x ? merge_part(x, &m, error) : NULL;
-
+	if (s && history)
+		slice_thin(s, LIMIT_HISTORY_TRACES, x->from != INT64_MIN, x->to != INT64_MAX);
 	if (s && ret_piece)
 		sum_piece(x, ret_piece);
 	return s;
+}
+
+struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
+			       GError **error)
+{
+	return merge_files(paths, false, ret_piece, watch, error);
+}
+
+struct slice *slice_file_merge_history(const char *const *paths, struct slice_piece *ret_piece,
+				       const struct watch *watch, GError **error)
+{
+	return merge_files(paths, true, ret_piece, watch, error);
 }

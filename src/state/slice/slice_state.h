@@ -53,6 +53,8 @@ struct slice {
 	bool stitching;			/* a merge with its neighbour is running */
 	bool no_spans, live;		/* slice_without_spans(); slice_live() */
 	bool no_fast_path;		/* slice_without_fast_path() */
+	bool history;			/* it was folded and thinned: see slice_history.h */
+	uint64_t n_thinned;		/* number of traces that were dropped by that */
 	size_t path_bytes, path_room;	/* bytes of paths and their bound, see slice_bound_paths() */
 	uint32_t unread_kinds;		/* bits by kind of cells that are not made, see slice_reads() */
 	int64_t window_from, window_to;	/* index of the bin for all before the window, of the bin for all after it */

@@ -134,6 +134,7 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->first_ns = p->first_ns;
 	tail->last_ns = p->last_ns;
 	tail->n_events = p->n_events;
+	tail->n_thinned = p->n_thinned;
 	tail->completeness = p->completeness;
 	tail->beside_bytes = p->beside_bytes;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);

@@ -45,6 +45,7 @@ struct publication {
 	bool has_coverage;
 	int64_t first_ns, last_ns;	/* coverage so far; valid with .has_coverage */
 	uint64_t n_events;		/* total so far */
+	uint64_t n_thinned;		/* of history (slice_history.h): dropped traces, total so far */
 	struct completeness completeness;		/* total so far */
 };
 

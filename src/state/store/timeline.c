@@ -724,6 +724,7 @@ static bool apply_totals(struct timeline *tl, const struct publication *p)
 	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->completeness, &p->completeness);
 
 	tl->n_events = p->n_events;
+	tl->n_thinned = p->n_thinned;
 	tl->completeness = p->completeness;
 	if (p->has_coverage) {
 		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||

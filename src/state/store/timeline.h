@@ -128,6 +128,8 @@ void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size
  * slowest traces of each operation (service and name of the root) are evicted last. The spans are added to sums
  * (span_sums.h). */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);	/* totals of the run */
+/* The traces that history does not have (publication.n_thinned); nothing else is known of them. */
+uint64_t timeline_n_thinned(const struct timeline *tl);
 /* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: no request was. */
 int64_t timeline_requests_from(const struct timeline *tl);
 size_t timeline_n_span_sums(const struct timeline *tl);

@@ -22,6 +22,11 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 	*ret_spans = tl->evicted_spans;
 }
 
+uint64_t timeline_n_thinned(const struct timeline *tl)
+{
+	return tl->n_thinned;
+}
+
 int64_t timeline_requests_from(const struct timeline *tl)
 {
 	return tl->evicted_until;

@@ -89,6 +89,7 @@ struct timeline {
 	size_t second_bytes;		/* of stored seconds only the outlines; see .stored */
 	size_t span_bytes;
 	uint64_t evicted_traces, evicted_spans;
+	uint64_t n_thinned;		/* as publication.n_thinned */
 	int64_t evicted_until;		/* ns; all evicted spans ended before it; TIME_UNKNOWN: none was evicted */
 	GByteArray *evicted_slots;	/* one bit per slot, from .evicted_from on: its closed span was evicted */
 	uint32_t evicted_from;		/* multiple of 8; a slot below it was evicted unless it is stored */
