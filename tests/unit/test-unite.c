@@ -388,6 +388,36 @@ static void check_made_up(uint32_t seed)
 	clear_machines(&m);
 }
 
+/* Machines of a script: host k of the lines is "hK". */
+static void check_script(const char *name, const char *script, unsigned n)
+{
+	g_auto(GStrv) lines = g_strsplit(script, "\n", -1);
+	struct machines m = { .name = name, .n = n, .all = traces_record_script(script) };
+	for (unsigned k = 0; k < n; k++) {
+		g_autoptr(GString) own = g_string_new(NULL);
+		g_autofree char *mark = g_strdup_printf("@h%u:", k);
+		for (char **line = lines; *line; line++)
+			if (strstr(*line, mark))
+				g_string_append_printf(own, "%s\n", *line);
+		m.one[k] = traces_record_script(own->str);
+	}
+	check_law(&m);
+	clear_machines(&m);
+}
+
+/* Ids of functions depend on what else begins at the instant. Two halves of a span are of two hosts. */
+static void test_same_instant(void)
+{
+#define FUNCTION(ts, host, what) ts " 0 u@" host ":lttng_ust_cyg_profile:func_" what " addr=4112 ctx.vtid=7 ctx.vpid=7\n"
+#define SPAN(ts, host, mark) ts " 0 u@" host ":zipkin:timestamp trace_id=1 span_id=2 parent_span_id=0 event=\"" mark "\" " \
+	"trace_name=\"get\" service_name=\"" host "\" port_no=1 ip=\"::1\" ctx.vtid=8 ctx.vpid=8\n"
+	check_script("at one instant",
+		     FUNCTION("1000", "h0", "entry") FUNCTION("1000", "h1", "entry") FUNCTION("1000", "h2", "entry")
+		     SPAN("1000", "h0", "cs") SPAN("1000", "h2", "sr") SPAN("1000", "h1", "note")
+		     SPAN("2000", "h0", "cr") SPAN("2000", "h2", "ss")
+		     FUNCTION("2000", "h0", "exit") FUNCTION("2000", "h1", "exit") FUNCTION("2000", "h2", "exit"), 3);
+}
+
 static void test_made_up(void)
 {
 	const char *seed = g_getenv("SEED");
@@ -405,6 +435,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/unite/together", test_together);
 	g_test_add_func("/unite/apart", test_apart);
 	g_test_add_func("/unite/quiet", test_quiet);
+	g_test_add_func("/unite/same-instant", test_same_instant);
 	g_test_add_func("/unite/made-up", test_made_up);
 	return g_test_run();
 }
