@@ -5,6 +5,7 @@
 #include "cli/messages.h"
 #include "app/reading.h"
 
+#include "state/slice/slice_file.h"
 #include "trace/align.h"
 #include "views/clocks.h"
 
@@ -113,12 +114,26 @@ static void listen_to(struct reading *r)
 	reading_stop(r);
 }
 
+bool hosts_can_align(const struct options *o, char **ret_message)
+{
+	if (!o->paths || !o->paths[0] || !slice_file_is(o->paths[0]))
+		return true;
+	*ret_message = g_strdup_printf("%s is a slice file: its clocks are those of its traces and cannot be moved",
+				       o->paths[0]);
+	return false;
+}
+
 int hosts_align(const struct options *o)
 {
+	g_autofree char *message = NULL;
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
 	struct options mine = *o;
 	struct reading r;
 
+	if (!hosts_can_align(o, &message)) {
+		log_error("--align-hosts: %s", message);
+		return EXIT_USAGE;
+	}
 	mine.spool = NULL;		/* the measurement is not stored */
 	int code = reading_start(&r, &mine);
 	if (code == EXIT_FINE) {

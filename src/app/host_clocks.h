@@ -12,6 +12,9 @@
 
 #include "state/store/timeline.h"
 
+/* Can clocks be moved? False: *ret_message (g_free) says why not, with the name of a slice file. */
+bool hosts_can_align(const struct options *o, char **ret_message);
+
 /* --align-hosts. Prints what was moved, or why nothing was. EXIT_FINE, else the exit status after a printed error. */
 int hosts_align(const struct options *o);
 

@@ -224,6 +224,8 @@ static bool backend_align(void *data, char **ret_message)
 	struct screen *s = data;
 	struct job_status st;
 
+	if (!hosts_can_align(s->o, ret_message))
+		return false;
 	job_get_status(s->job, &st);
 	if (!s->live && st.phase <= JOB_LOADING) {
 		*ret_message = g_strdup("cannot align clocks yet: not all calls between hosts were read");

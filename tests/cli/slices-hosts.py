@@ -174,6 +174,8 @@ def check_spans(rng, work):
     shared = [line for line in blktop("-b", "--view", "spans", "--format", "csv", two).stdout.split("\n") if ",client," in line]
     tap.ok("spans of two hosts: some cross them", [] if len(shared) > 5 else shared)
     compare("a third host without spans", hosts, pieces, merged=[pieces.reduce([files[2], two])])
+    r = blktop("-b", "--align-hosts", two)
+    tap.ok("clocks of slices are not moved", [] if r.returncode == 2 and "cannot be moved" in r.stderr and not r.stdout else [r.stderr])
     part = pieces.new("map", "--to", "50%", hosts[0]), pieces.new("map", "--to", "50%", hosts[2])
     r = blktop("reduce", *part, "-o", os.path.join(work, "wrong"))
     tap.ok("parts of them are of other times", [] if r.returncode == 1 and "different times" in r.stderr else [r.stderr])

@@ -408,9 +408,10 @@ static void check_script(const char *name, const char *script, unsigned n)
 /* Ids of functions depend on what else begins at the instant. Two halves of a span are of two hosts. */
 static void test_same_instant(void)
 {
-#define FUNCTION(ts, host, what) ts " 0 u@" host ":lttng_ust_cyg_profile:func_" what " addr=4112 ctx.vtid=7 ctx.vpid=7\n"
-#define SPAN(ts, host, mark) ts " 0 u@" host ":zipkin:timestamp trace_id=1 span_id=2 parent_span_id=0 event=\"" mark "\" " \
-	"trace_name=\"get\" service_name=\"" host "\" port_no=1 ip=\"::1\" ctx.vtid=8 ctx.vpid=8\n"
+#define FUNCTION(ts, host, what) ts " 0 u@" host ":lttng_ust_cyg_profile:func_" what \
+	" addr=4112 ctx.vtid=7 ctx.vpid=7\n"
+#define SPAN(ts, host, mark) ts " 0 u@" host ":zipkin:timestamp trace_id=1 span_id=2 parent_span_id=0 " \
+	"event=\"" mark "\" trace_name=\"get\" service_name=\"" host "\" port_no=1 ip=\"::1\" ctx.vtid=8 ctx.vpid=8\n"
 	check_script("at one instant",
 		     FUNCTION("1000", "h0", "entry") FUNCTION("1000", "h1", "entry") FUNCTION("1000", "h2", "entry")
 		     SPAN("1000", "h0", "cs") SPAN("1000", "h2", "sr") SPAN("1000", "h1", "note")
