@@ -11,6 +11,7 @@
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
+#include "state/slice/slice_file.h"
 #include "trace/align.h"
 
 #define MOST 4				/* machines */
@@ -419,6 +420,48 @@ static void test_same_instant(void)
 		     FUNCTION("2000", "h0", "exit") FUNCTION("2000", "h1", "exit") FUNCTION("2000", "h2", "exit"), 3);
 }
 
+/* ---- what is refused ---- */
+
+/* A slice file of the script, with steps of a millisecond, in the directory. */
+static char *write_slice(const char *dir, const char *name, const char *script)
+{
+	g_autoptr(GError) error = NULL;
+	const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_new(false, MS);
+	slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
+	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	char *path = g_build_filename(dir, name, NULL);
+	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	recording_free(r);
+	return path;
+}
+
+/* A machine is quiet for weeks, and another one is not: each of its threads would have a cell for each millisecond. */
+static void test_too_quiet(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GString) quiet = g_string_new(NULL), busy = g_string_new(NULL);
+	g_autofree char *dir = test_temp_dir();
+	const int64_t end = 30 * 86400 * S;
+	for (int i = 1; i < 20; i++)
+		g_string_append_printf(quiet, "%d 0 k@h0:sched_switch prev_tid=%d prev_state=1 next_tid=%d\n", i, i,
+				       i + 1);
+	g_string_append_printf(quiet, "%" G_GINT64_FORMAT " 0 k@h0:sched_switch prev_tid=20 prev_state=1 next_tid=1\n",
+			       end);
+	for (int64_t ts = 0; ts < end; ts += 59 * S)
+		g_string_append_printf(busy, "%" G_GINT64_FORMAT " 0 k@h1:my_event\n", ts + 1);
+	g_autofree char *a = write_slice(dir, "a", quiet->str), *b = write_slice(dir, "b", busy->str);
+	const char *const both[] = { a, b, NULL };
+	g_assert_null(slice_file_merge(both, NULL, NULL, &error));
+	g_assert_nonnull(error);
+	g_assert_nonnull(strstr(error->message, "the result would be too large"));
+	test_remove_tree(dir);
+}
+
 static void test_made_up(void)
 {
 	const char *seed = g_getenv("SEED");
@@ -437,6 +480,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/unite/apart", test_apart);
 	g_test_add_func("/unite/quiet", test_quiet);
 	g_test_add_func("/unite/same-instant", test_same_instant);
+	g_test_add_func("/unite/too-quiet", test_too_quiet);
 	g_test_add_func("/unite/made-up", test_made_up);
 	return g_test_run();
 }
