@@ -79,6 +79,14 @@ struct blk_slot_layout {
 	bool is_hex : 1;	/* the trace wants the integer shown in base 16: an address, a pointer */
 };
 
+/* A reader that copies an integer field stores it so at `to` (8 bytes): on every machine in the byte order of most
+ * traces, so that the same traces take the same ways through the program. */
+static inline void blk_store_int(uint8_t *to, uint64_t v)
+{
+	v = GUINT64_TO_LE(v);
+	memcpy(to, &v, sizeof v);
+}
+
 struct blk_layout {
 	struct blk_slot_layout slot[BLK_MAX_SLOTS];
 };

@@ -248,8 +248,7 @@ static void put_item(uint8_t *data, struct blk_layout *layout, int slot, const s
 	l->repr = BLK_INT;
 	l->size = 8;
 	l->is_signed = true;
-	l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
-	memcpy(data + l->off, &item->number, 8);
+	blk_store_int(data + l->off, (uint64_t)item->number);
 }
 
 /* For "*": the item among all of the event's, contexts by their names without "ctx.". */

@@ -46,7 +46,7 @@ static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 
 static bool is_number(const struct blk_slot_layout *l, unsigned size)
 {
-	return G_BYTE_ORDER == G_LITTLE_ENDIAN && !l->big_endian && l->repr == BLK_INT && l->size >= size;
+	return !l->big_endian && l->repr == BLK_INT && l->size >= size;
 }
 
 static bool is_comm(const struct blk_slot_layout *l, uint8_t repr)
@@ -112,14 +112,14 @@ static inline uint64_t load8(const void *p)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof v);
-	return v;
+	return GUINT64_FROM_LE(v);
 }
 
 static inline uint32_t load4(const void *p)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof v);
-	return v;
+	return GUINT32_FROM_LE(v);
 }
 
 static inline bool equal_bytes(const char *a, const char *b, uint32_t n)

@@ -33,13 +33,14 @@ static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t a
 	uint32_t v4;
 	if (l->repr != BLK_INT)
 		return absent;
-	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || l->big_endian || l->size < 4)
+	if (l->big_endian || l->size < 4)
 		return blk_int_or(ev, slot, absent);
 	if (l->size == 8) {
 		memcpy(&v8, p, 8);
-		return (int64_t)v8;
+		return (int64_t)GUINT64_FROM_LE(v8);
 	}
 	memcpy(&v4, p, 4);
+	v4 = GUINT32_FROM_LE(v4);
 	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
 }
 

@@ -114,8 +114,10 @@ void on_keyval_string(struct feed *f)
 {
 	if (see_thread(f))
 		return;
-	annotate(f, ANNOT_STRING, slice_text(f->s, blk_text(f->ev, F(7))),
-		 slice_text(f->s, blk_text(f->ev, F(8))), false);
+	/* one after the other: the order of arguments is the compiler's, and ids depend on it */
+	uint32_t key = slice_text(f->s, blk_text(f->ev, F(7)));
+	uint32_t value = slice_text(f->s, blk_text(f->ev, F(8)));
+	annotate(f, ANNOT_STRING, key, value, false);
 }
 
 void on_keyval_integer(struct feed *f)
@@ -124,8 +126,9 @@ void on_keyval_integer(struct feed *f)
 	if (see_thread(f))
 		return;
 	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
-	annotate(f, ANNOT_INT, slice_text(f->s, blk_text(f->ev, F(7))),
-		 strtab_add_len(f->s->texts, text, sizeof text), false);
+	uint32_t key = slice_text(f->s, blk_text(f->ev, F(7)));
+	uint32_t value = strtab_add_len(f->s->texts, text, sizeof text);
+	annotate(f, ANNOT_INT, key, value, false);
 }
 
 /* ---- functions ---- */

@@ -421,6 +421,21 @@ static bool thread_is_optional(const struct cell_layout *l, const struct cell_fi
 	return f != l->fields || l == cell_layout(CELL_count) || l == cell_layout(CELL_dev_user);
 }
 
+/* Its ports are little-endian in a file. */
+static void code_flow(struct coder *c, struct flow *f)
+{
+	struct flow x = *f;
+
+	x.local_port = GUINT16_TO_LE(x.local_port);
+	x.peer_port = GUINT16_TO_LE(x.peer_port);
+	code_bytes(c, &x, sizeof x);
+	if (coder_writes(c))
+		return;
+	x.local_port = GUINT16_FROM_LE(x.local_port);
+	x.peer_port = GUINT16_FROM_LE(x.peer_port);
+	*f = x;
+}
+
 static void code_key(struct coder *c, const struct cell_layout *l, const struct cell_field *f, void *key,
 		     const struct cell_ids *ids)
 {
@@ -432,7 +447,7 @@ static void code_key(struct coder *c, const struct cell_layout *l, const struct 
 	case CELL_IS_EVENT: code_seq(c, key); break;
 	default:
 		if (f->type == FIELD_BYTES)
-			code_bytes(c, key, f->size);
+			code_flow(c, key);
 		else
 			code_element(c, f->type, key);
 	}

@@ -178,7 +178,6 @@ static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 		l->size = 8;
 		l->is_signed = g->kind == BT2_SIGNED;
 		l->is_hex = g->is_hex;
-		l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 		b->size += 8;
 		return;
 	}
@@ -392,7 +391,7 @@ static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct aren
 		v = bt_field_bool_get_value(f);
 	else
 		v = bt_field_bit_array_get_value_as_integer(f);
-	memcpy(row + g->off, &v, sizeof v);
+	blk_store_int(row + g->off, v);
 }
 
 /* The layout without the slots of the mask: options of a variant that are not selected, elements beyond the end. */

@@ -140,7 +140,6 @@ static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 		l->size = 8;
 		l->is_signed = w->leaf->is_signed;
 		l->is_hex = w->leaf->base == 16;
-		l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 	} else {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 	}

@@ -25,7 +25,7 @@ static inline G_ALWAYS_INLINE uint64_t integer(const struct ctf_step *s, const u
 static inline void store_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t v = integer(s, p->base, pos);
-	memcpy(p->run->row + s->off, &v, sizeof v);
+	blk_store_int(p->run->row + s->off, v);
 	p->run->present |= 1u << s->slot;
 }
 
@@ -44,7 +44,7 @@ static inline G_ALWAYS_INLINE void store_whole(const struct pass *p, const struc
 		half = GUINT32_FROM_LE(half);
 		v = s->is_signed ? (uint64_t)(int64_t)(int32_t)half : half;
 	}
-	memcpy(p->run->row + s->off, &v, sizeof v);
+	blk_store_int(p->run->row + s->off, v);
 	p->run->present |= 1u << s->slot;
 }
 
@@ -201,7 +201,7 @@ static bool load_walked(const struct pass *p, const struct ctf_step *s, uint64_t
 		uint64_t n = (uint64_t)(w.at - w.list);
 		store_text(p, s, w.list, s->is_text ? strnlen((const char *)w.list, n) : n);
 	} else if (s->type->kind == CTF_INTEGER || s->type->kind == CTF_ENUM) {
-		memcpy(p->run->row + s->off, &w.value, sizeof w.value);
+		blk_store_int(p->run->row + s->off, w.value);
 		p->run->present |= 1u << s->slot;
 	}
 	return true;
@@ -370,8 +370,7 @@ static inline bool load_fixed(const struct ctf_class *c, const uint8_t *base, ui
 			struct blk_text t = { len ? (const char *)body + f->at : "", len };
 			memcpy(to, &t, sizeof t);
 		} else {
-			uint64_t v = fixed_integer(f, body + f->at);
-			memcpy(to, &v, sizeof v);
+			blk_store_int(to, fixed_integer(f, body + f->at));
 		}
 	}
 	run->present |= c->fixed_slots;
