@@ -7,6 +7,7 @@
 #include "lib/slices.h"
 #include "lib/traces.h"
 
+#include "state/kernel/counts.h"
 #include "state/kernel/thread.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
@@ -203,12 +204,21 @@ static void empty_with_an_end(struct slice *s)
 	s->last = 5;
 }
 
+static void counter_of_no_time(struct slice *s)
+{
+	const struct counter x = { .first_ts = INT64_MIN, .first_thread = ID_NONE };
+	if (!cpu_at(s, 0)->counters)
+		cpu_at(s, 0)->counters = g_array_new(false, false, sizeof x);
+	g_array_append_val(cpu_at(s, 0)->counters, x);
+}
+
 /* What fuzzing found: a file with it was read, and broke what came after. */
 static void test_wrong(void)
 {
 	static const struct { void (*spoil)(struct slice *s); const char *reason; } all[] = {
 		{ code_of_waker, "an interrupt is wrong" }, { wakeup_of_none, "a wakeup has no thread" },
 		{ handler_at_no_time, "an event is outside of the coverage" },
+		{ counter_of_no_time, "an event is outside of the coverage" },
 		{ call_without_kind, "a thread's call is wrong" }, { call_of_all_time, "a thread's call is wrong" },
 		{ begins_late, "an event is outside of the coverage" },
 		{ too_few_events, "an event's number is too large" },

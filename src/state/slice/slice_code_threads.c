@@ -203,7 +203,7 @@ static void code_counters(struct coder *c, GArray **all, const struct slice_coun
 		code_u32(c, &x->losses);
 		code_u64(c, &x->first);
 		code_u64(c, &x->last);
-		code_ts(c, &x->first_ts);
+		code_event_ts(c, &x->first_ts);
 		code_id(c, &x->first_thread, n->threads, true);
 		if (coder_writes(c))
 			continue;
