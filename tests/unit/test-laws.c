@@ -16,6 +16,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
+#include "state/slice/model.h"
 #include "state/slice/uneven.h"
 #include "views/view.h"
 
@@ -174,13 +175,41 @@ static void test_silences(void)
 	recording_free(r);
 }
 
-/* With every event counted by thread; the rest of the report is what it is without. */
+/* The times of all CPUs and threads in each second, as text. */
+static char *times_of(const struct recording *r)
+{
+	struct timeline *tl = timeline_new(0);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	GString *text = g_string_new(NULL);
+	model_feed(m, recording_tables(r), recording_event(r, 0), recording_n(r));
+	timeline_apply(tl, model_publish(m, true));
+	model_free(m);
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		int64_t part[PART_N] = { 0 };
+		for (uint32_t k = 0; k < s->n_threads; k++)
+			for (unsigned p = 0; p < PART_N; p++)
+				part[p] += s->threads[k].part[p];
+		g_string_append_printf(text, "%" G_GINT64_FORMAT ": ran %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT,
+				       s->begin_ns, s->totals.run_ns, s->totals.known_ns);
+		for (unsigned p = 0; p < PART_N; p++)
+			g_string_append_printf(text, " %s %" G_GINT64_FORMAT, part_info[p].id, part[p]);
+		g_string_append_printf(text, ", %" G_GSIZE_FORMAT " spans\n", timeline_n_spans(tl));
+	}
+	timeline_free(tl);
+	return g_string_free(text, false);
+}
+
+/* With every event counted by thread; the times of CPUs and threads are what they are without. */
 static void test_counting(gconstpointer data)
 {
-	struct recording *r = traces_record_counting(data);
+	struct recording *r = traces_record_counting(data), *usual = traces_record(data);
 	if (!r)
 		return;
+	g_autofree char *expected = times_of(usual), *got = times_of(r);
+	report_assert_equal(data, expected, got);
 	check_cuts(data, r);
+	recording_free(usual);
 	recording_free(r);
 }
 

@@ -126,10 +126,11 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 	if (s->follow) {
 		new.on = c->row == G_MAXUINT16 ? NULL : log_row(c->row)->on;
 	} else if (c->row != G_MAXUINT16) {
+		unsigned usual = counting_base(c->row);
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
-		s->has_functions |= new.on == on_function_entry;
-		s->has_switches |= new.kind == KIND_SWITCH;
+		s->has_functions |= !counting_has(usual) && slice_handler(usual) == on_function_entry;
+		s->has_switches |= !counting_has(usual) && slice_event_kind(usual) == KIND_SWITCH;
 	}
 	s->has_calls |= c->row != G_MAXUINT16 && what == CALL_EVENT_ENTRY;
 	bool is_call = new.kind == KIND_ENTRY || new.kind == KIND_EXIT;
