@@ -111,8 +111,7 @@ compare_readers() {
 		same "trace $seed" blktop -b --view events --format csv "$work/made-$seed"
 	done
 	end "print-events and counts of $seeds made-up traces"
-	check "traces of $(grep -lE 'byte_order = (be|network)' -r "$work"/made-*/ --include=metadata -a | wc -l) are big-endian" \
-		"$(grep -qE 'byte_order = be' -ra "$work"/made-*/; echo $?)"
+	check "of these, some are big-endian" "$(grep -qa $'^\tbyte_order = be;' -r "$work"/made-*/; echo $?)"
 }
 
 recordings() {
