@@ -434,7 +434,7 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
 		/* a window may lie after the last event; what a damaged slice charges may lie before the first */
-		bool covered = b->index * p->s->step <= p->s->last && b->after * p->s->step > p->s->first;
+		bool covered = b->index * p->s->step <= p->s->last && b->after * p->s->step >= p->s->first;
 		if (covered && is_due(p, b) && (what != PUBLISH_CLOSED || b->after * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
