@@ -114,10 +114,14 @@ compare_readers() {
 	check "of these, some are big-endian" "$(grep -qa $'^\tbyte_order = be;' -r "$work"/made-*/; echo $?)"
 }
 
+# One of them cannot be read.
 recordings() {
 	local dir
 	for dir in "$SRCDIR"/tests/traces/* "$SRCDIR"/tests/traces/ctf2/*; do
-		[ "${dir##*/}" = ctf2 ] || [ -z "$(find "$dir" -name metadata -print -quit)" ] || echo "${dir#"$SRCDIR"/tests/traces/}"
+		case $dir in
+		*/ctf2 | */ust-without-stream-class) ;;
+		*) [ -z "$(find "$dir" -name metadata -print -quit)" ] || echo "${dir#"$SRCDIR"/tests/traces/}" ;;
+		esac
 	done
 }
 
