@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Slice files of any bytes: each is refused with a reason, or it can be merged with its neighbour and with the same
- * slice of another machine, shown, and written again. Offsets, lengths and checksums are made right first, so that what is examined is what sections contain.
+ * slice of another machine, folded to history, shown, and written again. Offsets, lengths and checksums are made right first, so that what is examined is what sections contain.
  *
  * Input: one slice file, or two neighbouring ones behind each other, without compression.
  */
@@ -13,6 +13,7 @@
 #include "fuzz/fuzzer.h"
 #include "lib/inspect.h"
 #include "state/slice/slice_file.h"
+#include "state/slice/slice_history.h"
 #include "state/slice/slice_state.h"
 
 #define SECTIONS 7
@@ -288,33 +289,55 @@ static void rename_text(char **text)
 	*text = g_strdup_printf("other %s", old);
 }
 
-/* Merges it with the same slice of another machine. */
-static struct slice *unite(struct slice *s)
+static struct slice *copy_of(struct slice *s)
 {
 	const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, NULL);
-	int fd = memfd_create("other", MFD_CLOEXEC);
+	if (!bytes)
+		return NULL;
+	int fd = memfd_create("copy", MFD_CLOEXEC);
 	g_assert_cmpint(write(fd, bytes->data, bytes->len), ==, (ssize_t)bytes->len);
-	struct slice *other = slice_file_read(fd, NULL, NULL);
+	struct slice *copy = slice_file_read(fd, NULL, NULL);
+	g_assert_nonnull(copy);
 	close(fd);
-	for (guint i = 0; i < other->hosts->len; i++) {
+	return copy;
+}
+
+/* Merges it with the same slice of another machine. */
+static struct slice *unite(struct slice *s)
+{
+	struct slice *other = copy_of(s);
+	for (guint i = 0; other && i < other->hosts->len; i++) {
 		rename_text(&g_array_index(other->hosts, struct slice_host, i).name);
 		rename_text(&g_array_index(other->hosts, struct slice_host, i).boot);
 	}
-	if (slice_unite_cells(s, other) < MOST_CELLS)
+	if (other && slice_unite_cells(s, other) < MOST_CELLS)
 		return slice_unite(s, other);
 	slice_free(other);
 	return s;
 }
 
 /* Publishes what a trace would be that begins with it. */
-static void show(struct slice *s)
+static void finish(struct slice *s)
 {
-	if (!s)
-		return;
-	s = slice_root(unite(s));
+	s = slice_root(s);
 	publication_free(slice_finish(s));
 	slice_free(s);
+}
+
+/* Shows it: as it is, with another machine, and as history. */
+static void show(struct slice *s)
+{
+	struct slice *old = s ? copy_of(s) : NULL, *history = NULL;
+	if (old && slice_fold(old, SLICE_HISTORY_STEP)) {
+		slice_thin(old, s->threads->len % 3, s->threads->len % 2, s->hosts->len % 2);
+		history = copy_of(old);
+	}
+	slice_free(old);
+	if (history)
+		finish(history);
+	if (s)
+		finish(unite(s));
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

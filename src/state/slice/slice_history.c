@@ -53,9 +53,10 @@ static void clear_last(struct bin *b)
  * void without any belongs to the one where it begins. */
 static struct bin *folded_bin(struct slice *s, const struct bin *b)
 {
-	int64_t index = time_floor(b->begin, s->step) / s->step, to = time_floor(b->end, s->step) / s->step;
-	int64_t from = index + (b->begin > index * s->step);
-	bool is_void = b->after > b->index + 1 && from < to;
+	int64_t index = time_floor(MAX(b->begin, s->first), s->step) / s->step;
+	int64_t from = time_floor(b->begin, s->step) / s->step, to = time_floor(b->end, s->step) / s->step;
+	from += b->begin > from * s->step;
+	bool is_void = b->after > b->index + 1 && from < to && from * s->step <= s->last && to * s->step > s->first;
 	struct bin *into = g_hash_table_lookup(s->bins, is_void ? &from : &index);
 
 	return into ? into : bin_add(s, is_void ? from : index, is_void ? to : index + 1);
