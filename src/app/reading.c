@@ -18,6 +18,7 @@
 #define SPANS_SHARE 32			/* part of --memory for annotations of open spans, */
 #define MOST_SPANS (12 << 20)		/* at most this many bytes */
 #define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
+#define WATCHED_SHARE 16		/* of slices that come later: part of --memory for seconds that can be corrected */
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
@@ -118,7 +119,9 @@ int reading_start(struct reading *r, const struct options *o)
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
 		.model.step_ns = o->step_ns,
-		.model.live = o->live && !o->watch, .model.memory_budget = o->memory, .model.at_end = !o->live,
+		.model.live = o->live && !o->watch, .model.at_end = !o->live,
+		/* Watched, seconds are printed when they close: few must be there to be corrected. */
+		.model.memory_budget = o->watch ? o->memory / WATCHED_SHARE : o->memory,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 		.model.cells = o->cells,
