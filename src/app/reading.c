@@ -18,7 +18,7 @@
 #define SPANS_SHARE 32			/* part of --memory for annotations of open spans, */
 #define MOST_SPANS (12 << 20)		/* at most this many bytes */
 #define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
-#define WATCHED_SHARE 16		/* of slices that come later: part of --memory for seconds that can be corrected */
+#define WATCHED_SHARE 16		/* part of --memory for seconds of a watched directory that can be corrected */
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
