@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Slice files of any bytes: each is refused with a reason, or it can be merged with its neighbour and with the same
- * slice of another machine, folded to history, shown, and written again. Offsets, lengths and checksums are made right first, so that what is examined is what sections contain.
+ * slice of another machine, folded to history, shown, and written again. Offsets, lengths and checksums are made right
+ * first, so that what is examined is what sections contain.
  *
  * Input: one slice file, or two neighbouring ones behind each other, without compression.
  */
