@@ -11,6 +11,7 @@
 #include "state/kernel/thread.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
+#include "state/spans/annot.h"
 
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
@@ -268,6 +269,25 @@ static void test_no_such_thread(void)
 	g_assert_nonnull(strstr(error->message, "section 'threads': "));
 }
 
+/* An annotation of a file may name any wait: only those that are there are visited. */
+static void test_far_waits(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slices_of(r, 0, recording_n(r), false);
+	struct annot *last = &g_array_index(s->annots, struct annot, s->annots->len - 1);
+	g_assert_nonnull(last->snap);
+	last->snap->wait_index = UINT64_MAX / 2;
+	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	s = slices_from_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	g_autofree char *report = report_of_slice(slice_root(s));
+	g_assert_cmpuint(strlen(report), >, 100);
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -287,5 +307,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/slice-file/reasons", test_reasons);
 	g_test_add_func("/slice-file/wrong", test_wrong);
 	g_test_add_func("/slice-file/no-such-thread", test_no_such_thread);
+	g_test_add_func("/slice-file/far-waits", test_far_waits);
 	return g_test_run();
 }

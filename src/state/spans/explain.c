@@ -320,7 +320,10 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
-	for (uint64_t i = x->snap->wait_index; i < y->snap->wait_index; i++) {
+	/* only those that are stored: a slice file may name any */
+	uint64_t from = MAX(x->snap->wait_index, t->waits_base);
+	uint64_t to = MIN(y->snap->wait_index, t->waits_base + t->waits.len);
+	for (uint64_t i = from; i < to; i++) {
 		struct wait *w = wait_at(t, i);
 		if (w && w->begin >= x->ts && w->end <= y->ts)
 			take_whole(sp, span, id, w);
