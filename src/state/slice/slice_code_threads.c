@@ -100,8 +100,10 @@ static void code_head(struct coder *c, struct vec *v, const struct slice_counts 
 	uint32_t len = code_len(c, v->len, 13);
 	struct rec *r = read_vec(c, v, len, sizeof *r);
 
-	for (uint32_t i = 0; i < len; i++)
+	for (uint32_t i = 0; i < len; i++) {
 		code_rec(c, &r[i], n);
+		coder_check_event(c, r[i].ts);
+	}
 }
 
 /* The part has no meaning for other causes. */
