@@ -199,6 +199,13 @@ static void too_few_events(struct slice *s)
 	s->seq = 3;
 }
 
+static void counters_of_none(struct slice *s)
+{
+	struct annot *last = &g_array_index(s->annots, struct annot, s->annots->len - 1);
+	g_assert_nonnull(last->snap);
+	last->thread = ID_NONE;
+}
+
 static void empty_with_an_end(struct slice *s)
 {
 	s->first = INT64_MAX;
@@ -223,6 +230,7 @@ static void test_wrong(void)
 		{ call_without_kind, "a thread's call is wrong" }, { call_of_all_time, "a thread's call is wrong" },
 		{ begins_late, "an event is outside of the coverage" },
 		{ too_few_events, "an event's number is too large" },
+		{ counters_of_none, "an annotation has the counters of no thread" },
 		{ empty_with_an_end, "the summary contradicts itself" },
 	};
 	struct recording *r = traces_record_script(script);

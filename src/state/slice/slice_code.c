@@ -323,6 +323,8 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 		code_id(c, &a->thread, n->threads, true);
 		uint32_t *at = &latest[MIN(a->thread, n->threads)];
 		code_annot(c, s, a, *at == ID_NONE ? &none : &g_array_index(s->annots, struct annot, *at), n);
+		if (a->snap && a->thread == ID_NONE)
+			coder_refuse(c, "an annotation has the counters of no thread");
 		*at = i;
 		if (!coder_writes(c))
 			g_array_append_val(s->annots, fresh);
