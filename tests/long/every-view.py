@@ -55,11 +55,11 @@ class Terminal:
         return self.tmux("capture-pane", "-p", "-t", "n")
 
     def settled(self, before=None):
-        """The picture when it is the same twice; if `before` is given, another one if that comes soon."""
+        """The picture when it is the same twice, and not empty, as while it is drawn anew; if `before` is given, another one if that comes soon."""
         last, begin = None, time.monotonic()
         while time.monotonic() - begin < SECONDS:
             now = self.picture()
-            if now == last and (now != before or time.monotonic() - begin > 0.4):
+            if now == last and now.strip() and (now != before or time.monotonic() - begin > 0.4):
                 return now
             last = now
             time.sleep(0.02)
