@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+/* An instant that is known: differences of such ones do not overflow. */
+static void code_instant(struct coder *c, int64_t *ts)
+{
+	code_ts(c, ts);
+	if (*ts == INT64_MIN || *ts == INT64_MAX)
+		coder_refuse(c, "an instant is missing");
+}
+
 /* ---- registries ---- */
 
 /* The entries of a registry, structs that begin with their uint32_t id, and how many ids there are with them. Ids are
@@ -178,9 +186,9 @@ static void code_file_id(struct span_coder *x, uint32_t *id)
 
 static void code_wait(struct span_coder *x, struct span_wait *w)
 {
-	code_ts(x->c, &w->begin_ns);
-	code_ts(x->c, &w->wake_ns);
-	code_ts(x->c, &w->end_ns);
+	code_instant(x->c, &w->begin_ns);
+	code_instant(x->c, &w->wake_ns);
+	code_instant(x->c, &w->end_ns);
 	code_thread_id(x, &w->thread);
 	code_string_id(x, &w->call);
 	code_file_id(x, &w->file);
@@ -196,8 +204,8 @@ static void code_wait(struct span_coder *x, struct span_wait *w)
 
 static void code_link(struct span_coder *x, struct chain_link *l)
 {
-	code_ts(x->c, &l->begin_ns);
-	code_ts(x->c, &l->end_ns);
+	code_instant(x->c, &l->begin_ns);
+	code_instant(x->c, &l->end_ns);
 	code_thread_id(x, &l->thread);
 	code_string_id(x, &l->call);
 	code_file_id(x, &l->file);
@@ -214,13 +222,13 @@ static void code_annotations(struct span_coder *x, struct span *s)
 {
 	CODE_ARRAY(x, s->annotations, s->n_annotations, 3);
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
-		code_ts(x->c, &s->annotations[i].ts);
+		code_instant(x->c, &s->annotations[i].ts);
 		code_reftext(x, &s->annotations[i].event);
 		code_thread_id(x, &s->annotations[i].thread);
 	}
 	CODE_ARRAY(x, s->tags, s->n_tags, 4);
 	for (uint32_t i = 0; i < s->n_tags; i++) {
-		code_ts(x->c, &s->tags[i].ts);
+		code_instant(x->c, &s->tags[i].ts);
 		code_reftext(x, &s->tags[i].key);
 		code_reftext(x, &s->tags[i].val);
 		code_bool(x->c, &s->tags[i].is_int);
@@ -240,7 +248,7 @@ static void code_calls(struct span_coder *x, struct span *s)
 	}
 	CODE_ARRAY(x, s->slow, s->n_slow, 6);
 	for (uint32_t i = 0; i < s->n_slow; i++) {
-		code_ts(x->c, &s->slow[i].begin_ns);
+		code_instant(x->c, &s->slow[i].begin_ns);
 		code_i64(x->c, &s->slow[i].duration_ns);
 		code_i64(x->c, &s->slow[i].ret);
 		code_string_id(x, &s->slow[i].name);
@@ -292,8 +300,8 @@ static void code_identity(struct span_coder *x, struct span *s)
 	code_i32(c, &s->tid);
 	code_i32(c, &s->pid);
 	code_u32(c, &s->errors);
-	code_ts(c, &s->begin_ns);
-	code_ts(c, &s->end_ns);
+	code_instant(c, &s->begin_ns);
+	code_instant(c, &s->end_ns);
 	if (s->begin_ns > s->end_ns)
 		coder_refuse(c, "a span ends before it begins");
 	s->kind = (enum span_kind)kind;
@@ -418,9 +426,9 @@ void second_code_outline(struct coder *c, struct second **s)
 	struct second read = { 0 }, *x = coder_writes(c) ? *s : &read;
 	uint64_t bytes = x->bytes;
 
-	code_ts(c, &x->begin_ns);
-	code_ts(c, &x->end_ns);
-	code_ts(c, &x->sums_end_ns);
+	code_instant(c, &x->begin_ns);
+	code_instant(c, &x->end_ns);
+	code_instant(c, &x->sums_end_ns);
 	code_u32(c, &x->version);
 	code_ts(c, &x->fold_ns);
 	code_completeness(c, &x->completeness);
@@ -449,7 +457,7 @@ static void code_slow_calls(struct coder *c, struct second *s, const struct publ
 		code_id(c, &x->name, ids->string, false);
 		code_u32(c, &x->cpu);
 		code_id(c, &x->file, ids->file, true);
-		code_ts(c, &x->begin_ns);
+		code_instant(c, &x->begin_ns);
 		code_i64(c, &x->duration_ns);
 		code_i64(c, &x->ret);
 		if (i && x->duration_ns > x[-1].duration_ns)
