@@ -158,7 +158,7 @@ IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(S
 	$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -lE 'traces_too_long|"ALL"' $(TEST_SRC)))
 SLOW := correct cut every-view evicted forgotten import-pieces laws limits-here limits-metadata limits-model limits-packets \
 	limits-views logjob losses missing-events model native native-feed parallel path paths plain processes reader-bt2 \
-	reader-corrupt slice-file spans spare spool strings timeline unite window
+	reader-corrupt slice-file slice-history spans spare spool strings timeline unite window
 SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
 SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
@@ -168,7 +168,7 @@ run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
 # These are left to make check-long whole: others in make check show most of what they show.
 LONG_ONLY := tests/truth/apart.py tests/truth/machines.py tests/truth/native-only.py tests/truth/readers.py \
-	tests/cli/hostile-names.py tests/cli/requests.sh tests/lint/sanitized.sh \
+	tests/cli/hostile-names.py tests/cli/requests.sh tests/lint/package.sh tests/lint/sanitized.sh \
 	$(patsubst %,tests/live/%.sh,bad-path blkin corrected files hosts late network outage processes quiet readers \
 	rewind slow-path two-sessions) $(BUILD)/tests/test-limits-metadata $(BUILD)/tests/test-limits-packets
 CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(filter-out $(LONG_ONLY),$(PLAIN_TESTS) $(SCRIPTS))
