@@ -209,7 +209,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 
 	job_get_status(b->r.job, &st);
 	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
-	    st.closed_to_ns <= timeline_second(tl, n - 1)->end_ns)
+	    st.closed_to_ns <= timeline_outline(tl, n - 1)->end_ns)
 		n--;
 	if (b->alerts && b->o->live)
 		alerts_update(b->alerts, tl, n);
@@ -288,12 +288,12 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 
 	if (b->o->view->at_instant)
 		return;
-	while (end < timeline_n_seconds(tl) && timeline_second(tl, end)->begin_ns < asked_to)
+	while (end < timeline_n_seconds(tl) && timeline_outline(tl, end)->begin_ns < asked_to)
 		end++;
 	if (end == first)
 		return;
-	*from = MIN(asked_from, timeline_second(tl, first)->begin_ns);
-	*to = MAX(asked_to, timeline_second(tl, end - 1)->end_ns);
+	*from = MIN(asked_from, timeline_outline(tl, first)->begin_ns);
+	*to = MAX(asked_to, timeline_outline(tl, end - 1)->end_ns);
 	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
 		log_error("counted in steps of %s: from %s to %s; --step chooses a finer one",
 			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
@@ -324,7 +324,7 @@ static void judge(struct batch *b, bool ended)
 static void send_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
 	if (has_range(b->o))
-		sending_limit(b->sending, timeline_second(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns, to_ns);
+		sending_limit(b->sending, timeline_outline(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns, to_ns);
 	sending_update(b->sending, b->r.tl, timeline_n_seconds(b->r.tl), true);
 }
 
@@ -337,7 +337,7 @@ static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 		return;
 	}
 	size_t end = timeline_find(b->r.tl, to_ns - 1);
-	alerts_begin_at(b->alerts, timeline_second(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns);
+	alerts_begin_at(b->alerts, timeline_outline(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns);
 	alerts_update(b->alerts, b->r.tl, MIN(end + 1, timeline_n_seconds(b->r.tl)));
 }
 

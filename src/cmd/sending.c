@@ -195,7 +195,7 @@ static void update_forward(struct sending *s, const struct timeline *tl, size_t 
 {
 	if (!ended && (!s->o->live || !end))
 		return;
-	int64_t closed_ns = ended ? INT64_MAX : timeline_second(tl, end - 1)->end_ns;
+	int64_t closed_ns = ended ? INT64_MAX : timeline_outline(tl, end - 1)->end_ns;
 	note_forwarded(s, forward_update(s->forward, tl, closed_ns, s->from_ns, s->to_ns));
 	if (!s->totals)
 		return;
@@ -268,7 +268,7 @@ static void tell_status(struct sending *s, const struct timeline *tl, size_t end
 	s->reported_us = g_get_monotonic_time();
 	if (s->forward)
 		c = forward_count(s->forward);
-	notify_status(s->o->send.notify_fd, end ? timeline_second(tl, end - 1)->end_ns : INT64_MIN,
+	notify_status(s->o->send.notify_fd, end ? timeline_outline(tl, end - 1)->end_ns : INT64_MIN,
 		      s->forward ? &c : NULL);
 }
 

@@ -11,7 +11,6 @@
 #include "state/slice/slice_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,8 +54,10 @@ static bool note_history(struct thinner *t, const char *path)
 
 	if (!slice_file_summary(paths, &piece, &first, &last, &error))
 		return fail(t, path, error->message);
-	for (guint i = 0; i < piece.sources->len; i++)
-		g_hash_table_add(t->chunks, g_strdup(g_ptr_array_index(piece.sources, i)));
+	for (guint i = 0; piece.sources && i < piece.sources->len; i++) {
+		const struct slice_source *source = g_ptr_array_index(piece.sources, i);
+		g_hash_table_add(t->chunks, g_strdup(source->name));
+	}
 	if (!t->newest || piece.to >= t->to) {
 		g_free(t->newest);
 		t->newest = g_strdup(path);
@@ -131,14 +132,8 @@ static GArray *list_slices(struct thinner *t)
 
 static bool is_readable(const char *path, GError **error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct slice *s = fd >= 0 ? slice_file_read(fd, NULL, error) : NULL;
+	struct slice *s = slice_file_open(path, SLICE_ALL, NULL, error);
 
-	if (fd < 0)
-		g_set_error(error, g_quark_from_static_string("blk-thin"), 0, "cannot open %s: %s", path,
-			    g_strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	slice_free(s);
 	return s != NULL;
 }

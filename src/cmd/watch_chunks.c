@@ -9,10 +9,8 @@
 #include "run/map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 #define EVERY_S 1		/* between two looks at the directory: it can be on a network file system */
 
@@ -21,6 +19,7 @@ struct chunk_watch {
 	const char *dir;		/* of the chunks */
 	GHashTable *failed;		/* paths (owned) of chunks that cannot be mapped or read back */
 	bool unreadable;		/* the directory, which was printed */
+	bool thins;			/* slices appeared since they were thinned the last time */
 	struct thinner *thinner;	/* NULL: without --thin */
 };
 
@@ -53,14 +52,10 @@ static bool is_readable(const struct chunk_watch *w, const char *chunk)
 		return true;
 	g_autofree char *path = slice_path(w, chunk);
 	g_autoptr(GError) error = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct slice *s = fd >= 0 ? slice_file_read(fd, NULL, &error) : NULL;
+	struct slice *s = slice_file_open(path, SLICE_ALL, NULL, &error);
 
-	if (fd >= 0)
-		close(fd);
 	if (!s)
-		log_error("%s is not deleted, as %s cannot be read%s%s", chunk, path, error ? ": " : "",
-			  error ? error->message : "");
+		log_error("%s is not deleted: %s", chunk, error->message);
 	slice_free(s);
 	return s != NULL;
 }
@@ -107,18 +102,21 @@ static void map_chunks(struct chunk_watch *w)
 	for (guint i = 0; i + 1 < chunks->len && !reading_caught(); i++) {
 		const char *chunk = g_ptr_array_index(chunks, i), *next = g_ptr_array_index(chunks, i + 1);
 		if (map_chunk_number(next) == map_chunk_number(chunk) + 1 && !is_mapped(w, chunk) &&
-		    !has_failed(w, chunk))
+		    !has_failed(w, chunk)) {
 			map_chunk(w, chunk);
+			w->thins = true;
+		}
 	}
 	if (w->o->delete_mapped)
 		delete_mapped(w, chunks);
-	if (w->thinner)
+	if (w->thinner && w->thins)
 		thinner_run(w->thinner);
+	w->thins = false;
 }
 
 int map_watch(const struct options *o)
 {
-	struct chunk_watch w = { .o = o, .dir = o->paths[0] };
+	struct chunk_watch w = { .o = o, .dir = o->paths[0], .thins = true };
 	g_autoptr(GHashTable) failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	int signal;
 

@@ -56,7 +56,7 @@ uint64_t cache_bytes(const struct cache *c);	/* of the file that was found, with
 void cache_begin(struct cache *c, const struct cache_variant *v);
 /* Adds what is published next, which does not change. Does nothing if no file is being written. */
 void cache_add(struct cache *c, struct publication *p);
-/* All was added. fits: nothing was dropped for lack of memory. */
+/* Everything was added. fits: nothing was dropped because memory was short (model_has_forgotten()). */
 void cache_finish(struct cache *c, bool fits);
 
 /* What happened so far, for the log file (g_free); NULL: nothing. */

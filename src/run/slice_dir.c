@@ -7,14 +7,10 @@
 
 #include "base/limits.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SUFFIX ".blkslice"
-#define ERROR_QUARK g_quark_from_static_string("blk-slice-dir")
 
 struct waiting {		/* a file that was found */
 	char *path;
@@ -165,20 +161,6 @@ static void look_for_files(struct slice_dir *d)
 	g_array_sort(d->waiting, by_from);
 }
 
-static struct slice *read_file(const char *path, struct slice_piece *piece, GError **error)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct slice *s = NULL;
-
-	if (fd < 0)
-		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
-	else
-		s = slice_file_read(fd, piece, error);
-	if (fd >= 0)
-		close(fd);
-	return s;
-}
-
 static const char *misfit(const struct slice_dir *d, const struct slice *s)
 {
 	return slice_step(s) != d->step_ns ? "it was made with another --step" :
@@ -191,7 +173,7 @@ static struct slice *load(struct slice_dir *d, const struct waiting *w)
 {
 	struct slice_piece piece = { 0 };
 	g_autoptr(GError) error = NULL;
-	struct slice *s = read_file(w->path, &piece, &error);
+	struct slice *s = slice_file_open(w->path, SLICE_ALL, &piece, &error);
 	const char *why = !s ? error->message :
 		begin_of(&piece, slice_first(s)) != w->from || piece.to != w->to ?
 		"it was replaced while it was read" : misfit(d, s);

@@ -297,14 +297,14 @@ bool graphite_update(struct graphite *g, const struct timeline *tl, size_t end, 
 	for (guint i = 0; i < g->o.metrics->len; i++) {
 		struct sent *x = g->now = &g->sent[i];
 		size_t first = send_first_second(tl, MAX(x->sent_to_ns, from_ns), end);
-		while (first < end && timeline_second(tl, first)->begin_ns < to_ns) {
+		while (first < end && timeline_outline(tl, first)->begin_ns < to_ns) {
 			if (!g->o.live && !outbox_has_room(g->outbox))
 				return false;
 			size_t last = MIN(first + AT_ONCE, end);
-			while (timeline_second(tl, last - 1)->begin_ns >= to_ns)
+			while (timeline_outline(tl, last - 1)->begin_ns >= to_ns)
 				last--;
 			metric_each_second(tl, &x->m->query, first, last, visit, g);
-			x->sent_to_ns = timeline_second(tl, last - 1)->end_ns;
+			x->sent_to_ns = timeline_outline(tl, last - 1)->end_ns;
 			first = last;
 		}
 	}

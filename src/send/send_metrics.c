@@ -91,7 +91,7 @@ GPtrArray *send_metrics_parse(const char *list, GError **error)
 size_t send_first_second(const struct timeline *tl, int64_t since_ns, size_t end)
 {
 	size_t first = timeline_find(tl, since_ns);
-	while (first < end && timeline_second(tl, first)->begin_ns < since_ns)
+	while (first < end && timeline_outline(tl, first)->begin_ns < since_ns)
 		first++;			/* a folded second */
 	return MIN(first, end);
 }

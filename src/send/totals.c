@@ -138,7 +138,7 @@ static bool find_seconds(const struct timeline *tl, int64_t counted_to_ns, int64
 			 size_t *ret_first, size_t *end)
 {
 	size_t first = send_first_second(tl, MAX(counted_to_ns, from_ns), *end);
-	while (*end > first && timeline_second(tl, *end - 1)->begin_ns >= to_ns)
+	while (*end > first && timeline_outline(tl, *end - 1)->begin_ns >= to_ns)
 		--*end;
 	*ret_first = first;
 	return first < *end;
@@ -156,13 +156,13 @@ void totals_update(struct totals *t, const struct timeline *tl, size_t end, int6
 		    !find_seconds(tl, f->counted_to_ns, from_ns, to_ns, &first, &last))
 			continue;
 		metric_each_second(tl, &f->m->query, first, last, visit, &a);
-		f->counted_to_ns = timeline_second(tl, last - 1)->end_ns;
+		f->counted_to_ns = timeline_outline(tl, last - 1)->end_ns;
 		forget_text(t);
 	}
 	last = end;
 	if (find_seconds(tl, t->counted_to_ns, from_ns, to_ns, &first, &last)) {
 		t->n_seconds += last - first;
-		t->counted_to_ns = timeline_second(tl, last - 1)->end_ns;
+		t->counted_to_ns = timeline_outline(tl, last - 1)->end_ns;
 		forget_text(t);
 	}
 	g_mutex_unlock(&t->lock);

@@ -666,7 +666,7 @@ static char *calls_filter(const struct app *app, const struct metric_place *m, c
 {
 	g_autofree char *durations = duration_filter(m, r->low_ns, r->high_ns);
 	size_t last = timeline_find(app->main, r->end_ns - 1);
-	int64_t end = last < timeline_n_seconds(app->main) ? MAX(timeline_second(app->main, last)->end_ns, r->end_ns) :
+	int64_t end = last < timeline_n_seconds(app->main) ? MAX(timeline_outline(app->main, last)->end_ns, r->end_ns) :
 		r->end_ns;
 	return g_strdup_printf("%s && exit_ns >= %" G_GINT64_FORMAT " && exit_ns < %" G_GINT64_FORMAT, durations,
 			       r->begin_ns, end);

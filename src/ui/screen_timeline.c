@@ -182,8 +182,8 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 	q.cells = 1;
 	i = timeline_find(app->tl, q.from_ns);
 	if (r->cells && r->cells[at].coarse && i < timeline_n_seconds(app->tl)) {
-		q.from_ns = timeline_second(app->tl, i)->begin_ns;
-		q.to_ns = timeline_second(app->tl, i)->end_ns;
+		q.from_ns = timeline_outline(app->tl, i)->begin_ns;
+		q.to_ns = timeline_outline(app->tl, i)->end_ns;
 	}
 	struct rows *rows = p->view->build(app->tl, &q);
 	for (guint k = 0; !found && k < rows->rows->len; k++) {

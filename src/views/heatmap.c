@@ -125,7 +125,7 @@ static uint64_t column_at(const struct heatmap *h, int64_t at)
 static bool place_columns(struct heatmap *h, const struct timeline *tl, const struct range *r)
 {
 	const int64_t begin = h->begin_ns, cell = h->cell_ns, unit = unit_of(tl, r);
-	const int64_t from = timeline_second(tl, r->first)->begin_ns, last = timeline_second(tl, r->end - 1)->begin_ns;
+	const int64_t from = timeline_outline(tl, r->first)->begin_ns, last = timeline_outline(tl, r->end - 1)->begin_ns;
 	uint64_t units = h->max_columns ? ((uint64_t)last - (uint64_t)from) / (uint64_t)unit / h->max_columns : 0;
 	do {
 		units++;
@@ -432,7 +432,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		g->bits = h->bits;
 		g->begin_ns = h->begin_ns;
 		g->cell_ns = h->cell_ns;
-		g->n_columns = column_at(h, timeline_second(tl, range.end - 1)->begin_ns) + 1;
+		g->n_columns = column_at(h, timeline_outline(tl, range.end - 1)->begin_ns) + 1;
 		for (guint i = 0; i < h->columns->len; i++)
 			add_column(rows, h, &g_array_index(h->columns, struct column_counts, i), q->n_by > 0, of_value);
 		add_values(rows, h, of_value);

@@ -806,7 +806,7 @@ static void append_wakers(GString *text, const struct rows *rows, const struct l
 	}
 	if (wakers->len && next > range.end)
 		g_string_append_printf(text, " within %s", timefmt_duration(later,
-			timeline_second(rows->tl, next - 1)->end_ns - r->begin_ns));
+			timeline_outline(rows->tl, next - 1)->end_ns - r->begin_ns));
 }
 
 static void text_of_threads(GString *text, const struct rows *rows, const struct lane_row *r)

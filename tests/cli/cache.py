@@ -15,11 +15,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from views_of import ALL, PROGRAM, TRACES, views  # noqa: E402
 
-PROGRAM = os.environ.get("BLKTOP", tap.BUILD + "/blktop")
-TRACES = os.environ.get("TRACES", "tests/traces")
 SEED = os.environ.get("SEED", str(random.randrange(10**6)))
-ALL = bool(os.environ.get("ALL"))
 # Views of all: of spans, and of few kinds of cells; where losses count; names.
 VIEWS = ["losses", "syscalls", "files", "spans", "slow"]
 RULES = "[read]\nbegin=syscall_entry_read\nend=syscall_exit_read\n"
@@ -71,13 +69,6 @@ class Lab:
 
     def clear(self):
         shutil.rmtree(self.home, ignore_errors=True)
-
-
-def views():
-    if not ALL:
-        return VIEWS
-    out = tap.output(PROGRAM, "--list-views").stdout
-    return [line.split()[0] for line in out.split("\n") if line and not line.startswith(" ")]
 
 
 def expect(name, lab, want, says, got):
@@ -366,7 +357,7 @@ def check_screen(lab):
 
 def main():
     global VIEWS
-    VIEWS = views()
+    VIEWS = views(VIEWS)
     rng = random.Random(SEED)
     print(f"# SEED={SEED}")
     for trace in ["demo", "lost", "thumb"] + (["kernel-ust", "rotation", "block", "containers", "thumb", "snapshot", "pause", "faults", "net"] if ALL else []):

@@ -12,28 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from rotation_chunks import LIMIT, PROGRAM, TRACE, number, until  # noqa: E402
 
-PROGRAM = os.environ.get("BLKTOP", tap.BUILD + "/blktop")
-TRACE = os.environ.get("TRACES", "tests/traces") + "/rotation/trace"
 SUMMED = ["syscalls", "processes", "cpus", "events", "devices", "files", "scheduler", "interrupts", "losses", "wakers"]
-LIMIT = 60
 MOST = 20       # traces of a minute
 DEPENDS = {"x_usual_ratio", "why", "verdict", "causes"}     # on which other traces there are
-
-
-def number(path):
-    return int(path.rsplit("-", 1)[1].split(".")[0])
-
-
-def until(what):
-    end = time.monotonic() + LIMIT
-    while not (found := what()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return found
 
 
 def view(name, *arguments):
@@ -179,8 +165,10 @@ def killed(work, chunks, whole):
     # As if it had been killed between writing and deleting.
     again = os.path.join(w.out, os.path.basename(chunks[1]) + ".blkslice")
     tap.output(PROGRAM, "map", chunks[1], "-o", again)
+    wrote = w.err().count("wrote ")
     w.start()
     tap.ok("a slice that history has is deleted", [] if until(lambda: not os.path.exists(again)) and w.end() == 0 else [w.err()])
+    tap.ok("a chunk that history has is not mapped again", [] if w.err().count("wrote ") == wrote else [w.err()])
 
 
 def damaged(work, chunks):

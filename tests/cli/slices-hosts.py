@@ -13,22 +13,10 @@ import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from views_of import TRACES, blktop, views  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ.get("BLKTOP", tap.BUILD + "/blktop"))
-TRACES = os.path.abspath(os.environ.get("TRACES", "tests/traces"))
 SEED = os.environ.get("SEED", str(random.randrange(10**6)))
-ALL = bool(os.environ.get("ALL"))
 VIEWS = ["events", "losses", "processes", "files", "cpus", "scheduler", "services", "spans", "slow", "wakers"]
-
-
-def blktop(*arguments):
-    return tap.output(PROGRAM, *arguments)
-
-
-def views():
-    if not ALL:
-        return VIEWS
-    return [line.split()[0] for line in blktop("--list-views").stdout.split("\n") if line and not line.startswith(" ")]
 
 
 def report(paths):
@@ -186,7 +174,7 @@ def check_spans(rng, work):
 
 def main():
     global VIEWS
-    VIEWS = views()
+    VIEWS = views(VIEWS)
     print(f"# SEED={SEED}")
     rng = random.Random(SEED)
     for check in check_rotation, check_ranges, check_spans:

@@ -13,23 +13,11 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from views_of import ALL, TRACES, blktop, views  # noqa: E402
 
-PROGRAM = os.environ.get("BLKTOP", tap.BUILD + "/blktop")
-TRACES = os.environ.get("TRACES", "tests/traces")
 SEED = os.environ.get("SEED", str(random.randrange(10**6)))
-ALL = bool(os.environ.get("ALL"))
 # Views of all: what is slow, where losses count, what spans are made of, names.
 VIEWS = ["events", "losses", "syscalls", "processes", "files", "cpus", "scheduler", "spans", "slow", "wakers"]
-
-
-def blktop(*arguments):
-    return tap.output(PROGRAM, *arguments)
-
-
-def views():
-    if not ALL:
-        return VIEWS
-    return [line.split()[0] for line in blktop("--list-views").stdout.split("\n") if line and not line.startswith(" ")]
 
 
 def report(paths):
@@ -159,7 +147,7 @@ def check_ranges(name, trace, rng):
 
 def main():
     global VIEWS
-    VIEWS = views()
+    VIEWS = views(VIEWS)
     rng = random.Random(SEED)
     print(f"# SEED={SEED}")
     check_rotation("rotation", f"{TRACES}/rotation/trace", rng)

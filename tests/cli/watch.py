@@ -11,26 +11,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from rotation_chunks import LIMIT, PROGRAM, TRACE, number, until  # noqa: E402
 
-PROGRAM = os.environ.get("BLKTOP", tap.BUILD + "/blktop")
-TRACE = os.environ.get("TRACES", "tests/traces") + "/rotation/trace"
 VIEWS = ["events", "losses", "syscalls", "processes", "cpus", "spans"]
-LIMIT = 60
-
-
-def number(path):
-    return int(path.rsplit("-", 1)[1].split(".")[0])
-
-
-def until(what):
-    end = time.monotonic() + LIMIT
-    while not (found := what()) and time.monotonic() < end:
-        time.sleep(0.02)
-    return found
 
 
 class Watch:

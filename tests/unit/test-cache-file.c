@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of the cache: what is read is what was published, seconds are read when somebody looks at them and are freed
+ * Files of the cache: what is read is what was published, seconds are read when they are looked at and are freed
  * when memory is short, and damaged files are refused.
  */
 #include "lib/report.h"

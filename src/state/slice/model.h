@@ -74,7 +74,7 @@ void model_set_retained_from(struct model *m, int64_t ns);
 /* Estimated bytes in use, without the seconds that can be corrected: those have their own bound. */
 size_t model_bytes(const struct model *m);
 
-/* Was anything dropped for lack of memory that could have changed what is published? */
+/* Was anything dropped because memory was short that could have changed what is published? */
 bool model_has_forgotten(const struct model *m);
 
 /* Do annotations exceed the span budget? O(1). */

@@ -149,9 +149,9 @@ static bool refuse(GError **error, const char *why)
 	return false;
 }
 
-struct stored {			/* where a slice is: a file, or a part of it */
+struct stored {
 	int fd;
-	uint64_t at, size;
+	uint64_t size;
 };
 
 static bool read_at(const struct stored *in, void *to, size_t n, uint64_t offset, GError **error)
@@ -159,7 +159,7 @@ static bool read_at(const struct stored *in, void *to, size_t n, uint64_t offset
 	if (offset > in->size || n > in->size - offset)
 		return refuse(error, "it is cut off");
 	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(in->fd, (char *)to + done, n - done, (off_t)(in->at + offset + done));
+		ssize_t got = pread(in->fd, (char *)to + done, n - done, (off_t)(offset + done));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -274,11 +274,21 @@ static struct slice *read_sections(const struct stored *in, size_t n_sections, s
 	return NULL;
 }
 
-struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error)
+static bool find_stored(int fd, struct stored *ret, GError **error)
 {
-	const struct stored in = { fd, at, size };
+	struct stat st = { 0 };
+
+	if (fstat(fd, &st) != 0 || st.st_size > LIMIT_SLICE_BYTES)
+		return refuse(error, "it is too large");
+	*ret = (struct stored){ fd, (uint64_t)st.st_size };
+	return true;
+}
+
+static struct slice *read_file(int fd, size_t n_sections, struct slice_piece *ret_piece, GError **error)
+{
 	struct slice_piece piece = { 0 };
-	struct slice *s = read_sections(&in, SECTIONS, &piece, error);
+	struct stored in;
+	struct slice *s = find_stored(fd, &in, error) ? read_sections(&in, n_sections, &piece, error) : NULL;
 
 	if (s && ret_piece)
 		*ret_piece = piece;
@@ -287,22 +297,9 @@ struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct sl
 	return s;
 }
 
-/* The whole file. */
-static bool find_stored(int fd, struct stored *ret, GError **error)
-{
-	struct stat st = { 0 };
-
-	if (fstat(fd, &st) != 0 || st.st_size > LIMIT_SLICE_BYTES)
-		return refuse(error, "it is too large");
-	*ret = (struct stored){ fd, 0, (uint64_t)st.st_size };
-	return true;
-}
-
 struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error)
 {
-	struct stored in;
-
-	return find_stored(fd, &in, error) ? slice_file_read_part(fd, 0, in.size, ret_piece, error) : NULL;
+	return read_file(fd, SECTIONS, ret_piece, error);
 }
 
 bool slice_file_is(const char *path)
@@ -317,16 +314,13 @@ bool slice_file_is(const char *path)
 	return is;
 }
 
-struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *piece, GError **error)
+struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct slice *s = NULL;
-	struct stored in;
 
-	if (fd >= 0 && what == SLICE_SUMMARY)
-		s = find_stored(fd, &in, error) ? read_sections(&in, SUMMARY_SECTIONS, piece, error) : NULL;
-	else if (fd >= 0)
-		s = slice_file_read(fd, piece, error);
+	if (fd >= 0)
+		s = read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, ret_piece, error);
 	else
 		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	g_prefix_error(error, "%s: ", path);

@@ -39,12 +39,11 @@ GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, G
 /* Reads a slice from an open file. ret_piece (or NULL): the caller clears it. NULL: *error says what is wrong with the
  * file. */
 struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error);
-/* The same from a part of a file: `size` bytes that begin at offset `at`. */
-struct slice *slice_file_read_part(int fd, uint64_t at, uint64_t size, struct slice_piece *ret_piece, GError **error);
 
-/* Reads and checks a file, or what has to be known before it is merged: all of code_summary() and code_hosts(). */
+/* Reads and checks a file, or what has to be known before it is merged: all of code_summary() and code_hosts().
+ * Arguments as slice_file_read(); the message of an error begins with the path. */
 enum slice_part { SLICE_SUMMARY, SLICE_ALL };
-struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *piece, GError **error);
+struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error);
 
 /* What slice files are of that fit together, without reading all of them: the piece (the caller clears it), first and
  * last event (ns; first > last: there is none). Errors as slice_file_merge(). */

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""For tests of rotation chunks and their slices: the program, a trace in chunks, and waiting."""
+import os
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
+import tap  # noqa: E402  (goes to the source tree)
+
+PROGRAM = os.environ.get("BLKTOP", tap.BUILD + "/blktop")
+TRACE = os.environ.get("TRACES", "tests/traces") + "/rotation/trace"
+LIMIT = 60      # s
+
+
+def number(path):
+    """Of the chunk, by the name of its directory or slice."""
+    return int(path.rsplit("-", 1)[1].split(".")[0])
+
+
+def until(what):
+    """What it returns, when that is true, or at last."""
+    end = time.monotonic() + LIMIT
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
