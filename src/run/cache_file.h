@@ -3,9 +3,9 @@
  * What is in a file of the cache (cache.h): the publications of one reading of a trace, as they were posted, and the
  * newest version of each second. doc/slices.md describes the format.
  *
- * Writing: the caller appends what each call returns to the file, in the same order. Reading: everything is checked when
- * the file is opened. Then publications are read one after the other; the cells of a second are read when it is looked
- * at (struct second_reader).
+ * Writing: the caller appends what each call returns to the file, in the same order. Reading: everything is checked
+ * when the file is opened. Then publications are read one after the other; the cells of a second are read when it is
+ * looked at (struct second_reader).
  */
 #ifndef BLK_RUN_CACHE_FILE_H
 #define BLK_RUN_CACHE_FILE_H

@@ -125,7 +125,8 @@ static uint64_t column_at(const struct heatmap *h, int64_t at)
 static bool place_columns(struct heatmap *h, const struct timeline *tl, const struct range *r)
 {
 	const int64_t begin = h->begin_ns, cell = h->cell_ns, unit = unit_of(tl, r);
-	const int64_t from = timeline_outline(tl, r->first)->begin_ns, last = timeline_outline(tl, r->end - 1)->begin_ns;
+	const int64_t from = timeline_outline(tl, r->first)->begin_ns;
+	const int64_t last = timeline_outline(tl, r->end - 1)->begin_ns;
 	uint64_t units = h->max_columns ? ((uint64_t)last - (uint64_t)from) / (uint64_t)unit / h->max_columns : 0;
 	do {
 		units++;

@@ -869,7 +869,8 @@ void metric_each_second(const struct timeline *tl, const struct metric_query *q,
 		return;
 	g_autoptr(GPtrArray) sorted = metric_query_needs_calls(q) ? calls_by_step(q->calls) :
 		q->metric->kind != OF_SPANS ? NULL :
-		ended_spans(tl, q->metric, timeline_outline(tl, first)->begin_ns, timeline_outline(tl, end - 1)->end_ns);
+		ended_spans(tl, q->metric, timeline_outline(tl, first)->begin_ns,
+			    timeline_outline(tl, end - 1)->end_ns);
 	struct view_query query = VIEW_QUERY_INIT;
 	struct sums sums;
 	guint at = 0;

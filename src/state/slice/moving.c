@@ -9,6 +9,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
+#include "state/slice/slice.h"
 #include "state/spans/annot.h"
 
 static uint32_t map_cpu(const struct moving *m, uint32_t cpu)
@@ -66,17 +67,6 @@ void moving_registries(struct moving *m, struct slice *a, const struct slice *b,
 	m->seq_add = a->seq;
 	m->annot_add = a->annots->len;
 	losses_join(&a->losses, &b->losses, m->host);
-}
-
-void moving_clear(struct moving *m)
-{
-	g_free(m->string);
-	g_free(m->text);
-	g_free(m->host);
-	g_free(m->channel);
-	g_free(m->cpu);
-	g_free(m->n_runs);
-	g_free(m->thread);
 }
 
 /* ---- threads ---- */
@@ -299,4 +289,21 @@ void moving_sort_facts(struct slice *s, guint right, guint contexts)
 	if (contexts < s->facts->len)
 		merge_facts(s->facts, contexts);
 	s->facts_sorted = s->facts->len;
+}
+
+/* ---- the end ---- */
+
+void moving_end(struct moving *m, struct slice *a, struct slice *b)
+{
+	a->first = MIN(a->first, b->first);
+	a->last = MAX(a->last, b->last);
+	a->horizon = MAX(a->horizon, b->horizon);
+	slice_free(b);
+	g_free(m->string);
+	g_free(m->text);
+	g_free(m->host);
+	g_free(m->channel);
+	g_free(m->cpu);
+	g_free(m->n_runs);
+	g_free(m->thread);
 }

@@ -18,7 +18,6 @@ struct moving {
 	uint32_t annot_add;
 	uint64_t seq_add;
 };
-void moving_clear(struct moving *m);
 
 static inline uint32_t moved_thread(const struct moving *m, uint32_t id)
 {
@@ -39,5 +38,7 @@ void moving_counts(struct slice *a, const struct slice *b);
 /* Sorts three ranges of facts: a's, those from `right` on, which were b's, and those from `contexts` on, which merging
  * wrote. */
 void moving_sort_facts(struct slice *s, guint right, guint contexts);
+/* The coverage is that of both. Frees b, and what m has. */
+void moving_end(struct moving *m, struct slice *a, struct slice *b);
 
 #endif

@@ -320,7 +320,8 @@ struct slice *slice_file_open(const char *path, enum slice_part what, struct sli
 	struct slice *s = NULL;
 
 	if (fd >= 0)
-		s = read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, ret_piece, error);
+		s = what == SLICE_ALL ? slice_file_read(fd, ret_piece, error) :
+			read_file(fd, SUMMARY_SECTIONS, ret_piece, error);
 	else
 		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	g_prefix_error(error, "%s: ", path);

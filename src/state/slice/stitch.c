@@ -152,10 +152,6 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	a->stitching = false;
 	moving_counts(a, b);
 	moving_sort_facts(a, right, contexts);
-	a->first = MIN(a->first, b->first);
-	a->last = MAX(a->last, b->last);
-	a->horizon = MAX(a->horizon, b->horizon);
-	slice_free(b);
-	moving_clear(&m);
+	moving_end(&m, a, b);
 	return a;
 }

@@ -181,10 +181,6 @@ struct slice *slice_unite(struct slice *a, struct slice *b)
 	moving_counts(a, b);
 	moving_sort_facts(a, facts, a->facts->len);
 	a->no_spans &= b->no_spans;
-	a->first = MIN(a->first, b->first);
-	a->last = MAX(a->last, b->last);
-	a->horizon = MAX(a->horizon, b->horizon);
-	slice_free(b);
-	moving_clear(&m);
+	moving_end(&m, a, b);
 	return a;
 }
