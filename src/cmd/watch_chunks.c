@@ -129,8 +129,8 @@ int map_watch(const struct options *o)
 		log_error("cannot make the directory %s: %s", o->output, g_strerror(errno));
 		return EXIT_FAILED;
 	}
-	w.thinner = o->thin_after_ns ? thinner_new(o) : NULL;
 	reading_catch_signals();
+	w.thinner = o->thin_after_ns ? thinner_new(o) : NULL;
 	while (!(signal = reading_caught())) {
 		map_chunks(&w);
 		nanosleep(&(struct timespec){ .tv_sec = EVERY_S }, NULL);	/* a signal ends it */

@@ -15,7 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
-from rotation_chunks import LIMIT, PROGRAM, TRACE, number, until  # noqa: E402
+from rotation_chunks import LIMIT, PROGRAM, TRACE, catches, number, until  # noqa: E402
 
 SUMMED = ["syscalls", "processes", "cpus", "events", "devices", "files", "scheduler", "interrupts", "losses", "wakers"]
 MOST = 20       # traces of a minute
@@ -120,6 +120,7 @@ class Recorder:
         return pathlib.Path(self.work + "/err").read_text("utf-8")
 
     def end(self, how=signal.SIGTERM):
+        until(lambda: how == signal.SIGKILL or catches(self.process, how))
         self.process.send_signal(how)
         return self.process.wait(timeout=LIMIT)
 

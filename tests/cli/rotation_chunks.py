@@ -18,6 +18,14 @@ def number(path):
     return int(path.rsplit("-", 1)[1].split(".")[0])
 
 
+def catches(process, signal):
+    """Has the process begun to catch it?"""
+    for line in pathlib.Path(f"/proc/{process.pid}/status").read_text("ascii").split("\n"):
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> signal - 1 & 1)
+    return False
+
+
 def until(what):
     """What it returns, when that is true, or at last."""
     end = time.monotonic() + LIMIT
