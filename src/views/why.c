@@ -373,8 +373,8 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		g_string_append_printf(text, ": %s", missing);
 	else if (missing)
 		g_string_append_printf(text, " (%s)", missing);
-	else if (c->part == PART_UNKNOWN && view_had_losses(h->tl, s->begin_ns, s->end_ns))
-		g_string_append(text, " (events were lost in these seconds)");
+	else if (c->part == PART_UNKNOWN && s->lost)
+		g_string_append(text, " (events were lost meanwhile)");
 }
 
 #define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */

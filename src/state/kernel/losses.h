@@ -38,7 +38,7 @@ void losses_add(struct losses *l, const struct loss *loss);
 void losses_join(struct losses *l, const struct losses *from, const uint32_t *host);
 
 /* Number of losses that overlap [begin, end) or end at `begin`. From INT64_MIN to INT64_MAX: of all losses ever.
- * Any other range must begin at or after the instant of losses_forget(). */
+ * In any other range, those that losses_forget() dropped do not count. */
 uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end);
 
 /* Calls each() for every counted loss that overlaps [begin, end). ns > 0: its length in that range. */

@@ -348,6 +348,23 @@ static void explain_open(struct spans *sp, struct span *span, const struct annot
 		take_wait(sp, span, id, &w, x->ts, now);
 }
 
+struct loss_search { uint32_t host; bool found; };
+
+static void note_kernel_loss(const struct loss *loss, int64_t ns, void *data)
+{
+	struct loss_search *search = data;
+	(void)ns;
+	search->found |= loss->kernel && loss->host == search->host;
+}
+
+/* Were kernel events of the span's host lost between its beginning and its end? */
+static bool lost_meanwhile(const struct slice *s, const struct span *span)
+{
+	struct loss_search search = { .host = span->host };
+	losses_each(&s->losses, span->begin_ns, span->end_ns, note_kernel_loss, &search);
+	return search.found;
+}
+
 void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
@@ -376,4 +393,5 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	for (unsigned p = 0; p < PART_N; p++)
 		known += part[p];
 	part[PART_UNKNOWN] += h->end - h->begin - known;
+	span->lost = part[PART_UNKNOWN] > 0 && lost_meanwhile(sp->s, span);
 }

@@ -318,6 +318,7 @@ static void code_span(struct span_coder *x, struct span *s)
 		code_i64(c, &s->part[i]);
 	code_i64(c, &s->disk_queue_ns);
 	code_bool(c, &s->disk_queue_known);
+	code_bool(c, &s->lost);
 	code_annotations(x, s);
 	CODE_ARRAY(x, s->waits, s->n_waits, 14);
 	for (uint32_t i = 0; i < s->n_waits; i++)
