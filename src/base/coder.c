@@ -9,17 +9,105 @@
 
 #define TS_END (LIMIT_TIME_SECONDS * NS_PER_S)
 
+/* The bytes of a column. */
+struct column {
+	uint8_t *out;			/* writing: .len of .room bytes are used */
+	size_t len, room;
+	const uint8_t *at, *end;	/* reading */
+};
+
+struct coder_columns {
+	struct column column[CODER_SETS * CODER_COLUMNS];
+	unsigned set, next;		/* of the row; the column of its next value */
+	bool rest;
+	size_t bytes;			/* of all columns */
+};
+
 void coder_refuse(struct coder *c, const char *why)
 {
 	if (!c->fault)
 		c->fault = why;
 	c->at = c->end;
+	for (unsigned i = 0; c->columns && !c->out && i < G_N_ELEMENTS(c->columns->column); i++)
+		c->columns->column[i].at = c->columns->column[i].end;
 }
 
 void coder_bound(struct coder *c, size_t most)
 {
-	if (c->out && c->out->len > most)
+	if (c->out && c->out->len + (c->columns ? c->columns->bytes : 0) > most)
 		coder_refuse(c, "it is too large");
+}
+
+/* ---- columns ---- */
+
+void coder_row(struct coder *c, unsigned set)
+{
+	g_assert(set < CODER_SETS);
+	if (!c->columns)
+		return;
+	c->columns->set = set;
+	c->columns->next = 0;
+	c->columns->rest = false;
+}
+
+void coder_skip(struct coder *c)
+{
+	if (c->columns && !c->columns->rest)
+		c->columns->next++;
+}
+
+void coder_rest(struct coder *c)
+{
+	if (c->columns)
+		c->columns->rest = true;
+}
+
+/* The column of the next value; NULL: it is in no row. */
+static struct column *next_column(struct coder *c)
+{
+	struct coder_columns *all = c->columns;
+
+	if (!all || !all->set)
+		return NULL;
+	unsigned at = MIN(all->next, CODER_COLUMNS - 1);
+	all->next += !all->rest;
+	return &all->column[all->set * CODER_COLUMNS + at];
+}
+
+static void column_grow(struct column *x, size_t n)
+{
+	x->room = MAX(2 * x->room, x->len + n + 64);
+	x->out = g_realloc(x->out, x->room);
+}
+
+static void append(struct coder *c, const void *bytes, size_t n)
+{
+	struct column *x = next_column(c);
+
+	if (!x) {
+		g_byte_array_append(c->out, bytes, (guint)n);
+		return;
+	}
+	if (x->room - x->len < n)
+		column_grow(x, n);
+	memcpy(x->out + x->len, bytes, n);
+	x->len += n;
+	c->columns->bytes += n;
+}
+
+/* Where the next value is read; *ret_end: the end of these bytes. */
+static const uint8_t **place(struct coder *c, const uint8_t **ret_end)
+{
+	struct column *x = next_column(c);
+
+	*ret_end = x ? x->end : c->end;
+	return x ? &x->at : &c->at;
+}
+
+/* No array that is read has more values than this. */
+static size_t most_values(const struct coder *c)
+{
+	return (size_t)(c->end - c->at) + (c->columns ? c->columns->bytes : 0);
 }
 
 #define CUT_OFF "it is cut off"
@@ -34,22 +122,23 @@ static void put(struct coder *c, uint64_t v)
 	for (; v >= 0x80; v >>= 7)
 		bytes[n++] = (uint8_t)(v | 0x80);
 	bytes[n++] = (uint8_t)v;
-	g_byte_array_append(c->out, bytes, n);
+	append(c, bytes, n);
 }
 
 static uint64_t get(struct coder *c)
 {
+	const uint8_t *end, **at = place(c, &end);
 	uint64_t v = 0;
 
-	for (unsigned shift = 0; c->at < c->end; shift += 7) {
-		uint8_t byte = *c->at++;
+	for (unsigned shift = 0; *at < end; shift += 7) {
+		uint8_t byte = *(*at)++;
 		if (shift == 63 && byte > 1)
 			break;
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
 			return v;
 	}
-	coder_refuse(c, c->at == c->end ? CUT_OFF : TOO_LARGE);
+	coder_refuse(c, *at == end ? CUT_OFF : TOO_LARGE);
 	return 0;
 }
 
@@ -207,10 +296,13 @@ void code_seq(struct coder *c, uint64_t *v)
 void code_bytes(struct coder *c, void *bytes, size_t n)
 {
 	if (c->out) {
-		g_byte_array_append(c->out, bytes, (guint)n);
-	} else if ((size_t)(c->end - c->at) >= n) {
-		memcpy(bytes, c->at, n);
-		c->at += n;
+		append(c, bytes, n);
+		return;
+	}
+	const uint8_t *end, **at = place(c, &end);
+	if ((size_t)(end - *at) >= n) {
+		memcpy(bytes, *at, n);
+		*at += n;
 	} else {
 		memset(bytes, 0, n);
 		coder_refuse(c, CUT_OFF);
@@ -221,15 +313,16 @@ void code_slice(struct coder *c, const char **bytes, uint32_t *len, uint32_t mos
 {
 	code_u32(c, len);
 	if (c->out) {
-		g_byte_array_append(c->out, (const guint8 *)*bytes, *len);
+		append(c, *bytes, *len);
 		return;
 	}
-	if (*len > most || *len > (size_t)(c->end - c->at)) {
+	const uint8_t *end, **at = place(c, &end);
+	if (*len > most || *len > (size_t)(end - *at)) {
 		coder_refuse(c, *len > most ? "a text is too long" : CUT_OFF);
 		*len = 0;
 	}
-	*bytes = (const char *)c->at;
-	c->at += *len;
+	*bytes = (const char *)*at;
+	*at += *len;
 	if (memchr(*bytes, 0, *len))
 		coder_refuse(c, "a text has a NUL");
 }
@@ -250,7 +343,7 @@ uint32_t code_len(struct coder *c, size_t n, unsigned least)
 
 	g_assert(!c->out || n < UINT32_MAX);
 	code_u64(c, &len);
-	if (c->out || len <= (size_t)(c->end - c->at) / least)
+	if (c->out || len <= most_values(c) / least)
 		return (uint32_t)len;
 	coder_refuse(c, CUT_OFF);
 	return 0;
@@ -276,4 +369,77 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 	}
 	if (!c->out && c->fault)
 		g_clear_pointer(a, g_array_unref);
+}
+
+/* ---- the bytes of columns ---- */
+
+void coder_columns_begin(struct coder *c)
+{
+	g_assert(!c->columns && (!c->out || !c->out->len));
+	struct coder_columns *all = g_new0(struct coder_columns, 1);
+	if (c->out) {
+		c->columns = all;
+		return;
+	}
+	uint64_t lengths[CODER_SETS * CODER_COLUMNS] = { 0 };
+	uint32_t n = code_len(c, 0, 2);
+	unsigned next = CODER_COLUMNS;		/* set 0 has no rows */
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		uint64_t at = 0;
+		code_u64(c, &at);
+		if (at < next || at >= G_N_ELEMENTS(lengths)) {
+			coder_refuse(c, "its columns are not in order");
+			break;
+		}
+		code_u64(c, &lengths[at]);
+		next = (unsigned)at + 1;
+	}
+	const uint8_t *end = c->end;
+	for (unsigned i = G_N_ELEMENTS(lengths); i-- > 0;) {
+		if (lengths[i] > (size_t)(end - c->at))
+			coder_refuse(c, CUT_OFF);
+		uint64_t len = c->fault ? 0 : lengths[i];
+		all->column[i] = (struct column){ .at = end - len, .end = end };
+		end -= len;
+		all->bytes += len;
+	}
+	c->end = c->fault ? c->at : end;
+	c->columns = all;
+}
+
+static void write_columns(struct coder *c, const struct coder_columns *all)
+{
+	g_autoptr(GByteArray) single = g_byte_array_new();
+	uint32_t n = 0;
+
+	g_byte_array_append(single, c->out->data, c->out->len);
+	g_byte_array_set_size(c->out, 0);
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++)
+		n += all->column[i].len > 0;
+	code_u32(c, &n);
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
+		uint64_t len = all->column[i].len;
+		if (len) {
+			code_u32(c, &i);
+			code_u64(c, &len);
+		}
+	}
+	g_byte_array_append(c->out, single->data, single->len);
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
+		g_byte_array_append(c->out, all->column[i].out, (guint)all->column[i].len);
+		g_free(all->column[i].out);
+	}
+}
+
+void coder_columns_end(struct coder *c)
+{
+	g_autofree struct coder_columns *all = g_steal_pointer(&c->columns);
+
+	if (c->out) {
+		write_columns(c, all);
+		return;
+	}
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++)
+		if (all->column[i].at != all->column[i].end)
+			coder_refuse(c, "it is too long");
 }

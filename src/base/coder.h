@@ -10,6 +10,15 @@
  *
  * What is written does not change, even if it is refused. After bytes were refused, every value that is read is 0, and
  * every array is empty. So callers check .fault once, at the end. One thread at a time.
+ *
+ * Values that are alike compress better if they follow each other. So between coder_columns_begin() and
+ * coder_columns_end(), the values of rows (coder_row()) go to columns: all first values of the rows of a set together,
+ * all second ones, and so on. The bytes are:
+ *
+ *     unsigned	number of columns that have bytes
+ *     		of each, in order: unsigned 64 * set + column; unsigned number of its bytes
+ *     		values that are in no row
+ *     		the columns
  */
 #ifndef BLK_BASE_CODER_H
 #define BLK_BASE_CODER_H
@@ -17,6 +26,8 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct coder_columns;
 
 struct coder {
 	GByteArray *out;		/* writing: what was written; NULL: reading */
@@ -28,7 +39,22 @@ struct coder {
 					 * none is */
 	int64_t first, last;		/* reading: instants of events are within [first, last] */
 	uint64_t seq_end;		/* reading: code_seq() refuses numbers from this one on; 0: none */
+	struct coder_columns *columns;	/* private */
 };
+
+#define CODER_SETS 48u
+#define CODER_COLUMNS 64u		/* values after these share the last one */
+
+/* From begin to end, rows have columns. Reading: .at and .end are the bytes of both. Every begin needs its end, after
+ * which .at is .end, or the bytes are refused. */
+void coder_columns_begin(struct coder *c);
+void coder_columns_end(struct coder *c);
+/* The next values are those of a row of the set, 1 to CODER_SETS - 1; 0: they are in no row. */
+void coder_row(struct coder *c, unsigned set);
+/* The row does not have its next value. */
+void coder_skip(struct coder *c);
+/* The row's other values, of which there is no certain number, are in one column. */
+void coder_rest(struct coder *c);
 
 static inline bool coder_writes(const struct coder *c)
 {

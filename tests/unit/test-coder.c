@@ -78,6 +78,55 @@ static void test_round_trip(void)
 	clear(&a);
 }
 
+/* Rows of two sets, one with values that are left out and a rest; and values in no row. */
+static void code_rows(struct coder *c, uint64_t v[9])
+{
+	coder_columns_begin(c);
+	code_u64(c, &v[0]);
+	for (unsigned i = 0; i < 2; i++) {
+		coder_row(c, 2);
+		code_u64(c, &v[1 + i]);
+		code_u64(c, &v[3 + i]);
+	}
+	coder_row(c, 1);
+	coder_skip(c);
+	code_u64(c, &v[5]);
+	coder_rest(c);
+	code_u64(c, &v[6]);
+	code_u64(c, &v[7]);
+	coder_row(c, 0);
+	code_u64(c, &v[8]);
+	coder_columns_end(c);
+}
+
+static void test_columns(void)
+{
+	static const uint8_t bytes[] = { 4, 65, 1, 66, 2, 128, 1, 3, 129, 1, 2, 50, 58, 55, 56, 57, 51, 128, 100, 53, 54 };
+	uint64_t v[9] = { 50, 51, 12800, 53, 54, 55, 56, 57, 58 }, got[9] = { 0 };
+	g_autoptr(GByteArray) out = g_byte_array_new();
+	struct coder w = { .out = out };
+	code_rows(&w, v);
+	g_assert_cmpmem(out->data, out->len, bytes, sizeof bytes);
+	struct coder r = { .at = bytes, .end = bytes + sizeof bytes };
+	code_rows(&r, got);
+	g_assert_null(r.fault);
+	g_assert_true(r.at == r.end);
+	g_assert_cmpmem(v, sizeof v, got, sizeof got);
+	for (guint n = 0; n < out->len; n++) {		/* cut off anywhere */
+		struct coder cut = { .at = bytes, .end = bytes + n };
+		code_rows(&cut, got);
+		g_assert_nonnull(cut.fault);
+	}
+	for (guint n = 0; n < 11; n++) {		/* another number of columns, another column, another length */
+		uint8_t wrong[sizeof bytes];
+		memcpy(wrong, bytes, sizeof bytes);
+		wrong[n]++;
+		struct coder c = { .at = wrong, .end = wrong + sizeof wrong };
+		code_rows(&c, got);
+		g_assert_true(c.fault || c.at != c.end);
+	}
+}
+
 static void check_bytes(const GByteArray *out, const char *hex)
 {
 	g_autoptr(GString) got = g_string_new(NULL);
@@ -203,6 +252,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/coder/round-trip", test_round_trip);
+	g_test_add_func("/coder/columns", test_columns);
 	g_test_add_func("/coder/bytes", test_bytes);
 	g_test_add_func("/coder/refused", test_refused);
 	g_test_add_func("/coder/hist", test_hist);

@@ -148,7 +148,7 @@ static void test_reasons(void)
 	g_assert_nonnull(strstr(section->message, "checksum"));
 	bytes->data[8] = 9;
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 3"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 4"));
 	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }
@@ -269,9 +269,9 @@ static void test_no_such_thread(void)
 	slice_free(s);
 	uint8_t *row = bytes->data + ROWS + THREADS * ROW;
 	uint8_t *section = bytes->data + (row[0] | row[1] << 8);
-	g_assert_cmpuint(row[8], ==, 2);		/* two empty lists */
-	section[0] = 1;
-	put_checksum(row + 24, section, 2);
+	g_assert_cmpuint(row[8], ==, 3);		/* no columns, two empty lists */
+	section[1] = 1;
+	put_checksum(row + 24, section, 3);
 	put_checksum(bytes->data + ROWS + SECTIONS * ROW, bytes->data, ROWS + SECTIONS * ROW);
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &error));
 	g_assert_nonnull(strstr(error->message, "section 'threads': "));

@@ -585,7 +585,7 @@ void blocks_sort(struct blocks *k)
 	sort_array(k->stored->data, k->stored->len, sizeof(struct block_event), by_time, NULL);
 }
 
-void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n_threads)
+void blocks_code(struct coder *c, struct blocks *k, unsigned set, uint32_t n_hosts, uint32_t n_threads)
 {
 	g_assert(!g_hash_table_size(k->requests) && !k->disks->len);
 	uint32_t n = code_len(c, k->stored->len, 11);
@@ -593,6 +593,7 @@ void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n
 		struct block_event e = { 0 };
 		if (coder_writes(c))
 			e = g_array_index(k->stored, struct block_event, i);
+		coder_row(c, set);
 		code_event_ts(c, &e.ts);
 		code_u64(c, &e.sector);
 		code_u64(c, &e.sectors);
@@ -609,4 +610,5 @@ void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n
 		if (!coder_writes(c))
 			g_array_append_val(k->stored, e);
 	}
+	coder_row(c, 0);
 }

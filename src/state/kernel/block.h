@@ -61,8 +61,9 @@ void blocks_forget(struct slice *s, int64_t before);
 /* Sorts the stored events of a slice that does not start at the trace's beginning by time: those of several hosts. */
 void blocks_sort(struct blocks *k);
 struct coder;
-/* Writes or reads the events that a slice which does not start at the trace's beginning has stored. */
-void blocks_code(struct coder *c, struct blocks *k, uint32_t n_hosts, uint32_t n_threads);
+/* Writes or reads the events that a slice which does not start at the trace's beginning has stored, as rows of the set
+ * (coder_row()). */
+void blocks_code(struct coder *c, struct blocks *k, unsigned set, uint32_t n_hosts, uint32_t n_threads);
 /* Moves b's requests to a. host, thread: map b's ids to a's. */
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
 

@@ -199,6 +199,9 @@ void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n)
 
 /* ---- logs ---- */
 
+/* Sets of rows, see coder_row(). */
+enum { ROW_FACT = 1, ROW_ANNOT, ROW_WAKE, ROW_BLOCK };
+
 /* Which fields of a fact are ids, and how large the others may be. */
 static bool fact_is_fine(const struct fact *f, const struct slice_counts *n)
 {
@@ -239,6 +242,7 @@ static void code_facts(struct coder *c, struct slice *s, const struct slice_coun
 	code_u32(c, &s->facts_sorted);
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct fact fresh = { 0 }, *f = coder_writes(c) ? &g_array_index(s->facts, struct fact, i) : &fresh;
+		coder_row(c, ROW_FACT);
 		code_fact(c, f, n);
 		if (coder_writes(c))
 			continue;
@@ -247,6 +251,7 @@ static void code_facts(struct coder *c, struct slice *s, const struct slice_coun
 			coder_refuse(c, "a fact is wrong");
 		g_array_append_val(s->facts, fresh);
 	}
+	coder_row(c, 0);
 	if (s->facts_sorted > len)
 		coder_refuse(c, "a fact is wrong");
 }
@@ -320,6 +325,7 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 	for (uint32_t i = 0; i < n->annots && !c->fault; i++) {
 		struct annot fresh = { .next = ID_NONE };
 		struct annot *a = coder_writes(c) ? &g_array_index(s->annots, struct annot, i) : &fresh;
+		coder_row(c, ROW_ANNOT);
 		code_id(c, &a->thread, n->threads, true);
 		uint32_t *at = &latest[MIN(a->thread, n->threads)];
 		code_annot(c, s, a, *at == ID_NONE ? &none : &g_array_index(s->annots, struct annot, *at), n);
@@ -330,6 +336,7 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 			g_array_append_val(s->annots, fresh);
 		coder_bound(c, LIMIT_SLICE_BYTES);
 	}
+	coder_row(c, 0);
 }
 
 static void code_binaries(struct coder *c, struct slice *s, const struct slice_counts *n)
@@ -359,6 +366,7 @@ static void code_wakes(struct coder *c, struct slice *s, const struct slice_coun
 		struct provisional_wake fresh = { 0 }, *w = &fresh;
 		if (coder_writes(c))
 			w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
+		coder_row(c, ROW_WAKE);
 		code_event_ts(c, &w->ts);
 		code_ns(c, &w->latency);
 		code_seq(c, &w->seq);
@@ -369,6 +377,7 @@ static void code_wakes(struct coder *c, struct slice *s, const struct slice_coun
 		if (!coder_writes(c))
 			g_array_append_val(s->provisional_wakes, fresh);
 	}
+	coder_row(c, 0);
 }
 
 /* Only the slots that were used. */
@@ -397,10 +406,12 @@ void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
 	code_binaries(c, s, n);
 	code_wakes(c, s, n);
 	code_fdops(c, &s->fdops);
-	blocks_code(c, s->blocks, n->hosts, n->threads);
+	blocks_code(c, s->blocks, ROW_BLOCK, n->hosts, n->threads);
 }
 
 /* ---- seconds ---- */
+
+enum { ROW_SLOW = 1, ROW_CELL };	/* and one for each kind of cells */
 
 static void code_completeness(struct coder *c, struct completeness *x)
 {
@@ -424,6 +435,7 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 	for (uint32_t i = 0; i < len; i++) {
 		struct bin_slow fresh = { 0 };
 		struct bin_slow *x = coder_writes(c) ? &g_array_index(b->slow, struct bin_slow, i) : &fresh;
+		coder_row(c, ROW_SLOW);
 		code_id(c, &x->thread, n->threads, false);
 		code_id(c, &x->name, n->strings, false);
 		code_u32(c, &x->cpu);
@@ -435,6 +447,7 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 		if (!coder_writes(c) && !c->fault)
 			bin_slow(b, x);
 	}
+	coder_row(c, 0);
 }
 
 static void code_bin(struct coder *c, struct bin *b, const struct slice_counts *n)
@@ -444,7 +457,7 @@ static void code_bin(struct coder *c, struct bin *b, const struct slice_counts *
 	code_completeness(c, &b->completeness);
 	code_slow_calls(c, b, n);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
-		cell_table_code(c, &b->table[k], built_layout(k), &ids);
+		cell_table_code(c, &b->table[k], built_layout(k), ROW_CELL + k, &ids);
 		if (!coder_writes(c) && k != CELL_file)		/* as after a merge, see bin.c */
 			cell_table_index(&b->table[k], built_layout(k));
 	}

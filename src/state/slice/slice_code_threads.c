@@ -81,6 +81,9 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 
 /* ---- logs of a thread ---- */
 
+/* Sets of rows, see coder_row(). */
+enum { ROW_HEAD = 1, ROW_WAIT, ROW_CALL, ROW_QUEUED, ROW_NOTE, ROW_RUN };
+
 /* Makes room for the elements that are read, all zero. */
 static void *read_vec(struct coder *c, struct vec *v, uint32_t n, size_t size)
 {
@@ -101,9 +104,11 @@ static void code_head(struct coder *c, struct vec *v, const struct slice_counts 
 	struct rec *r = read_vec(c, v, len, sizeof *r);
 
 	for (uint32_t i = 0; i < len; i++) {
+		coder_row(c, ROW_HEAD);
 		code_rec(c, &r[i], n);
 		coder_check_event(c, r[i].ts);
 	}
+	coder_row(c, 0);
 }
 
 /* The part has no meaning for other causes. */
@@ -147,8 +152,11 @@ static void code_waits(struct coder *c, struct vec *v, const struct slice_counts
 	uint32_t len = code_len(c, v->len, 15);
 	struct wait *w = read_vec(c, v, len, sizeof *w);
 
-	for (uint32_t i = 0; i < len; i++)
+	for (uint32_t i = 0; i < len; i++) {
+		coder_row(c, ROW_WAIT);
 		code_wait(c, &w[i], n);
+	}
+	coder_row(c, 0);
 }
 
 static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
@@ -157,6 +165,7 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 	struct done_call *x = read_vec(c, v, len, sizeof *x);
 
 	for (uint32_t i = 0; i < len; i++) {
+		coder_row(c, ROW_CALL);
 		code_ts(c, &x[i].begin);
 		code_ts(c, &x[i].end);
 		code_i64(c, &x[i].ret);
@@ -164,6 +173,7 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 		code_id(c, &x[i].name, n->strings, false);
 		code_i32(c, &x[i].fd);
 	}
+	coder_row(c, 0);
 }
 
 static void code_queued(struct coder *c, struct vec *v)
@@ -172,9 +182,11 @@ static void code_queued(struct coder *c, struct vec *v)
 	struct queued *q = read_vec(c, v, len, sizeof *q);
 
 	for (uint32_t i = 0; i < len; i++) {
+		coder_row(c, ROW_QUEUED);
 		code_ts(c, &q[i].ts);
 		code_u16(c, &q[i].cpu);
 	}
+	coder_row(c, 0);
 }
 
 static void code_open(struct coder *c, GArray **open)
@@ -413,6 +425,7 @@ static void code_notes(struct coder *c, GArray *notes, const struct slice_counts
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct irq_note fresh = { 0 };
 		struct irq_note *x = coder_writes(c) ? &g_array_index(notes, struct irq_note, i) : &fresh;
+		coder_row(c, ROW_NOTE);
 		code_ts(c, &x->ts);
 		code_seq(c, &x->seq);
 		code_u32(c, &x->code);
@@ -425,6 +438,7 @@ static void code_notes(struct coder *c, GArray *notes, const struct slice_counts
 		if (!coder_writes(c))
 			g_array_append_val(notes, fresh);
 	}
+	coder_row(c, 0);
 }
 
 static void code_runs(struct coder *c, struct vec *v, const struct slice_counts *n)
@@ -433,9 +447,11 @@ static void code_runs(struct coder *c, struct vec *v, const struct slice_counts 
 	struct run *r = read_vec(c, v, len, sizeof *r);
 
 	for (uint32_t i = 0; i < len; i++) {
+		coder_row(c, ROW_RUN);
 		code_ts(c, &r[i].ts);
 		code_id(c, &r[i].thread, n->threads, true);
 	}
+	coder_row(c, 0);
 }
 
 /* A thread that a CPU points at; NULL: none. */

@@ -125,7 +125,9 @@ GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, G
 	for (size_t i = 0; i < SECTIONS; i++) {
 		g_autoptr(GByteArray) bytes = g_byte_array_new();
 		struct coder c = { .out = bytes };
+		coder_columns_begin(&c);
 		sections[i].code(&c, s, &n);
+		coder_columns_end(&c);
 		coder_bound(&c, LIMIT_SLICE_BYTES - out->len);
 		if (c.fault) {
 			g_set_error(error, ERROR_QUARK, 0, "the slice cannot be written: %s", c.fault);
@@ -230,8 +232,11 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 		c.from = INT64_MAX;
 		c.to = INT64_MIN;
 	}
-	if (bytes)
+	if (bytes) {
+		coder_columns_begin(&c);
 		sections[i].code(&c, s, n);
+		coder_columns_end(&c);
+	}
 	if (bytes && c.at != c.end)
 		coder_refuse(&c, "it is too long");
 	if (bytes && c.fault)

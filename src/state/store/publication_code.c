@@ -474,7 +474,7 @@ void second_code_cells(struct coder *c, struct second *s, const struct published
 		struct cell_table t = { 0 };
 		if (coder_writes(c))
 			t.cells = second_cells(s, k, &t.n);
-		cell_table_code(c, &t, cell_layout(k), &cell_ids);
+		cell_table_code(c, &t, cell_layout(k), 0, &cell_ids);
 		if (!coder_writes(c))
 			second_set_cells(s, &t, k);
 	}

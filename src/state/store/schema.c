@@ -477,12 +477,16 @@ static void code_figures(struct coder *c, const struct cell_layout *l, char *cel
 		for (unsigned i = 0; i < f->n; i++, bit <<= 1)
 			if (set & bit)
 				code_element(c, f->type, cell + f->offset + i * f->size);
+			else
+				coder_skip(c);
+	coder_rest(c);
 	for (const struct cell_field *f = end; f < fields_end(l); f++)
 		for (unsigned i = 0; i < f->n; i++)
 			hist_code(c, hists_of(f, cell) + i);
 }
 
-void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, const struct cell_ids *ids)
+void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, unsigned set,
+		     const struct cell_ids *ids)
 {
 	uint32_t n = code_len(c, t->n, l->n_keys + 1u);
 	g_autofree char *fresh = g_malloc0(l->size);
@@ -491,8 +495,10 @@ void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_la
 		resize(t, l, n);
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
 		char *cell = coder_writes(c) ? cell_table_at(t, l, i) : cell_table_append(t, l, fresh);
+		coder_row(c, set);
 		for (unsigned k = 0; k < l->n_keys; k++)
 			code_key(c, l, &l->fields[k], cell + l->fields[k].offset, ids);
 		code_figures(c, l, cell);
 	}
+	coder_row(c, 0);
 }

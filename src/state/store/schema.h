@@ -361,9 +361,10 @@ void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *m
 
 struct coder;
 /* Writes or reads the cells of a bin, or of a published second. ids: how many ids there are of each role (enum
- * cell_role); all others are any numbers. What is read is not indexed. */
+ * cell_role); all others are any numbers. What is read is not indexed. They are rows of the set (coder_row()). */
 struct cell_ids { uint32_t thread, host, string, file; };
-void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, const struct cell_ids *ids);
+void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, unsigned set,
+		     const struct cell_ids *ids);
 
 static inline void *cell_table_at(const struct cell_table *t, const struct cell_layout *l, uint32_t i)
 {
