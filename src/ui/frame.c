@@ -307,8 +307,8 @@ void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned
 /* How to avoid losses: the command where there is room, else the key that shows it. */
 static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {
-	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
-				  repair_for_losses());
+	struct completeness all = timeline_completeness(app->main);
+	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s", repair_for_losses(&all));
 
 	return after != x ? after : frame_add(app, y, x, ROLE_DIM, "  F7: how to avoid it");
 }

@@ -61,7 +61,8 @@ static GETTER(get_lost_ratio)
  * viewer is too slow. More and larger sub-buffers help in all cases; how large, the doctor says from the packets. */
 static GETTER(get_repair)
 {
-	return value_text(repair_for_losses());
+	struct completeness all = timeline_completeness(rows->tl);
+	return value_text(repair_for_losses(&all));
 }
 
 static const struct column columns[] = {
