@@ -290,7 +290,9 @@ static const struct span *span_at(const struct timeline *tl, int32_t tid, uint32
 {
 	const struct span *found = NULL;
 
-	for (size_t i = 0; tid >= 0 && i < timeline_n_spans(tl); i++) {
+	if (tid < 0 || at == INT64_MAX)
+		return NULL;
+	TIMELINE_EACH_SPAN(tl, i, at, at + 1) {
 		const struct span *s = timeline_span(tl, i);
 		const struct thread_info *t = s->begin_ns <= at && s->end_ns > at ?
 			timeline_thread(tl, s->thread) : NULL;

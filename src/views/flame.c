@@ -148,10 +148,10 @@ static void add_requests(struct builder *b, const struct range *range)
 {
 	const struct view_query *q = &b->rows->query;
 	g_autoptr(blk_history) h = history_new(b->rows->tl);
-	for (size_t i = 0; i < timeline_n_traces(b->rows->tl); i++) {
+	bool one = query_has_trace(q);
+	TIMELINE_EACH_TRACE(b->rows->tl, i, one ? INT64_MIN : range->from_ns, one ? INT64_MAX : range->to_ns) {
 		const struct trace_info *info = timeline_trace(b->rows->tl, i);
-		if (query_has_trace(q) ? q->trace_id != info->trace_id :
-		    info->begin_ns >= range->to_ns || info->end_ns < range->from_ns)
+		if (one && q->trace_id != info->trace_id)
 			continue;
 		g_autoptr(blk_tree) t = timeline_tree_new(b->rows->tl, info->trace_id);
 		add_trace(b, h, t, range);

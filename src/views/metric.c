@@ -640,7 +640,7 @@ static void add_spans(struct sums *sums, const struct range *range, const struct
 {
 	const struct timeline *tl = sums->rows->tl;
 	const struct metric *m = sums->rows->query.metric->metric;
-	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+	TIMELINE_EACH_SPAN(tl, i, range->from_ns, range->to_ns) {
 		const struct span *s = timeline_span(tl, i);
 		if (range_has_span(range, s) && !(without && range_has_span(without, s)) && is_wanted(tl, m, s))
 			add_span(sums, s);
@@ -803,7 +803,7 @@ static int compare_ends(const void *a, const void *b)
 static GPtrArray *ended_spans(const struct timeline *tl, const struct metric *m, int64_t from_ns, int64_t to_ns)
 {
 	GPtrArray *spans = g_ptr_array_new();
-	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+	TIMELINE_EACH_SPAN(tl, i, from_ns, to_ns) {
 		const struct span *s = timeline_span(tl, i);
 		if (s->end_ns >= from_ns && s->end_ns < to_ns && is_wanted(tl, m, s))
 			g_ptr_array_add(spans, (gpointer)s);

@@ -191,7 +191,7 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 static void add_operations(struct rows *rows, const struct history *h, const struct range *range)
 {
 	struct row_map map = { .rows = rows };
-	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+	TIMELINE_EACH_SPAN(h->tl, i, range->from_ns, range->to_ns) {
 		const struct span *s = timeline_span(h->tl, i);
 		if (span_is_request(s) && range_has_span(range, s) &&
 		    query_wants_operation(&rows->query, s))
@@ -275,7 +275,7 @@ static int64_t p99_of(const struct timeline *tl, const struct history *h, const 
 {
 	struct hist hist = { 0 };
 	struct evicted e = { 0 };
-	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+	TIMELINE_EACH_TRACE(h->tl, i, range->from_ns, range->to_ns) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
 		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
 			hist_add(&hist, span_duration(t->root));

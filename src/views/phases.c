@@ -390,10 +390,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
 	const struct history *h = explanations_history(explanations_attach(ph.rows, tl));
-	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+	TIMELINE_EACH_TRACE(h->tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
-		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
-			continue;
 		if (query_has_trace(query) && query->trace_id != info->trace_id)
 			continue;
 		g_autoptr(blk_tree) t = timeline_tree_new(tl, info->trace_id);

@@ -263,10 +263,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
 	const struct history *h = explanations_history(explanations_attach(map.rows, tl));
-	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+	TIMELINE_EACH_TRACE(h->tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
-		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
-			continue;
 		g_autoptr(blk_tree) t = timeline_tree_new(tl, info->trace_id);
 		add_trace(&map, t, &range);
 	}

@@ -95,7 +95,7 @@ static GPtrArray *spans_of_range(const struct history *h, const struct view_quer
 {
 	struct range range = range_of(h->tl, q);
 	GPtrArray *spans = g_ptr_array_new();
-	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+	TIMELINE_EACH_SPAN(h->tl, i, range.from_ns, range.to_ns) {
 		const struct span *s = timeline_span(h->tl, i);
 		if (range_has_span(&range, s) && query_wants_span(q, h->tl, s))
 			g_ptr_array_add(spans, (gpointer)s);

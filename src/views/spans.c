@@ -286,7 +286,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	else if (query_has_trace(query))
 		add_trace(query->trace_id, 0, rows);
 	else
-		for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		TIMELINE_EACH_SPAN(tl, i, range.from_ns, range.to_ns)
 			if (range_has_span(&range, timeline_span(tl, i)))
 				add_row(rows, timeline_span(tl, i));
 	common_finish(rows, compare);

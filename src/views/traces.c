@@ -251,8 +251,9 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
 	struct history *h = explanations_history(explanations_attach(rows, tl));
-	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
-		const struct trace_info *t = timeline_trace(h->tl, i);
+	int64_t from = query->among ? INT64_MIN : range.from_ns, to = query->among ? INT64_MAX : range.to_ns;
+	TIMELINE_EACH_TRACE(tl, i, from, to) {
+		const struct trace_info *t = timeline_trace(tl, i);
 		bool wanted = query->among ? intmap_get(query->among, t->trace_id) != INTMAP_NONE :
 			      trace_in_range(t, &range);
 		if (wanted && wants_trace(query, tl, t))
@@ -278,7 +279,7 @@ uint64_t traces_slowest(const struct timeline *tl, const struct view_query *quer
 {
 	struct range range = range_of(tl, query);
 	const struct span *slowest = NULL;
-	for (size_t i = 0; i < timeline_n_traces(tl); i++) {
+	TIMELINE_EACH_TRACE(tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *t = timeline_trace(tl, i);
 		if ((!slowest || is_slower(t->root, slowest)) && trace_in_range(t, &range) &&
 		    wants_trace(query, tl, t))

@@ -101,7 +101,9 @@ static void code_rows(struct coder *c, uint64_t v[9])
 
 static void test_columns(void)
 {
-	static const uint8_t bytes[] = { 4, 65, 1, 66, 2, 128, 1, 3, 129, 1, 2, 50, 58, 55, 56, 57, 51, 128, 100, 53, 54 };
+	static const uint8_t bytes[] = {
+		4, 65, 1, 66, 2, 128, 1, 3, 129, 1, 2, 50, 58, 55, 56, 57, 51, 128, 100, 53, 54,
+	};
 	uint64_t v[9] = { 50, 51, 12800, 53, 54, 55, 56, 57, 58 }, got[9] = { 0 };
 	g_autoptr(GByteArray) out = g_byte_array_new();
 	struct coder w = { .out = out };

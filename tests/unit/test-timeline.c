@@ -549,6 +549,64 @@ static void test_random(void)
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }
 
+/* What is found by time is what a look at each span and trace finds, in the same order. */
+static void check_times(const struct timeline *tl, int64_t from, int64_t to)
+{
+	size_t next = timeline_next_span(tl, 0, from, to);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->begin_ns >= to || s->end_ns < from)
+			continue;
+		g_assert_cmpuint(next, ==, i);
+		next = timeline_next_span(tl, i + 1, from, to);
+	}
+	g_assert_cmpuint(next, ==, timeline_n_spans(tl));
+	next = timeline_next_trace(tl, 0, from, to);
+	for (size_t i = 0; i < timeline_n_traces(tl); i++) {
+		const struct trace_info *t = timeline_trace(tl, i);
+		g_assert_true(timeline_find_trace(tl, t->trace_id) == t);
+		if (t->begin_ns >= to || t->end_ns < from)
+			continue;
+		g_assert_cmpuint(next, ==, i);
+		next = timeline_next_trace(tl, i + 1, from, to);
+	}
+	g_assert_cmpuint(next, ==, timeline_n_traces(tl));
+}
+
+/* Spans come about in order of time, are replaced, change their trace, and are evicted. */
+static void test_times(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
+	g_autoptr(blk_timeline) tl = timeline_new(1 << 20);
+	uint64_t traces, spans;
+	uint32_t slots = 0;
+
+	for (int64_t round = 0; round < 400; round++) {
+		struct publication *p = publication_new();
+		for (int i = 0; i < 60; i++) {
+			bool again = slots && g_rand_int_range(rand, 0, 8) == 0;
+			uint32_t slot = !again ? slots++ :
+				slots - 1 - (uint32_t)g_rand_int_range(rand, 0, (gint32)MIN(slots, 500));
+			uint64_t trace = (uint64_t)(slot / 4) + (g_rand_int_range(rand, 0, 50) == 0) + 1;
+			int64_t begin = round * S + g_rand_int_range(rand, 0, 1000000);
+			bool open = g_rand_int_range(rand, 0, 9) == 0;
+			int64_t end = begin + g_rand_int_range(rand, 0, 2000000);
+			publication_add_span(p, slot, make_span(trace, slot + 1, begin, end,
+								open ? SPAN_OPEN : SPAN_COMPLETE));
+		}
+		p->has_coverage = true;
+		p->last_ns = round * S;
+		timeline_apply(tl, p);
+		int64_t from = g_rand_int_range(rand, 0, (gint32)round + 1) * S;
+		check_times(tl, from, from + g_rand_int_range(rand, 1, 20) * S);
+		check_times(tl, from + 500000, from + 500001);
+	}
+	check_times(tl, INT64_MIN, INT64_MAX);
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(spans, >, 5000);
+	g_assert_cmpuint(timeline_next_span(tl, 0, 1000 * S, INT64_MAX), ==, timeline_n_spans(tl));
+}
+
 static void test_parts(void)
 {
 	int64_t part[PART_N];
@@ -584,6 +642,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/whole-seconds", test_whole_seconds);
 	g_test_add_func("/timeline/newest-stay", test_newest_stay);
 	g_test_add_func("/timeline/random", test_random);
+	g_test_add_func("/timeline/times", test_times);
 	g_test_add_func("/timeline/parts", test_parts);
 	return g_test_run();
 }

@@ -70,6 +70,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->host_events = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	tl->seconds = g_ptr_array_new_with_free_func(free_second);
 	tl->spans = span_entries_new();
+	tl->span_times = g_array_new(FALSE, FALSE, sizeof(struct block_times));
 	tl->held_back = span_entries_new();
 	tl->evicted_slots = g_byte_array_new();
 	tl->ended_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -99,6 +100,7 @@ void timeline_free(struct timeline *tl)
 		second_reader_unref(tl->stored->reader);
 	g_free(tl->stored);
 	g_array_free(tl->spans, TRUE);
+	g_array_free(tl->span_times, TRUE);
 	g_array_free(tl->held_back, TRUE);
 	g_byte_array_unref(tl->evicted_slots);
 	g_array_unref(tl->ended_threads);
@@ -226,6 +228,43 @@ const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t un
 			low = mid + 1;
 	}
 	return timeline_string(tl, t->names[low ? low - 1 : 0].name);
+}
+
+/* ---- times of spans and traces ---- */
+
+void times_widen(GArray *blocks, size_t i, int64_t begin, int64_t end)
+{
+	const struct block_times none = { INT64_MAX, INT64_MIN };
+
+	while (blocks->len <= i / TIMES_BLOCK)
+		g_array_append_val(blocks, none);
+	struct block_times *b = &g_array_index(blocks, struct block_times, i / TIMES_BLOCK);
+	b->begin = MIN(b->begin, begin);
+	b->end = MAX(b->end, end);
+}
+
+size_t times_skip(const GArray *blocks, size_t i, size_t n, int64_t from, int64_t to)
+{
+	while (i < n) {
+		const struct block_times *b = &g_array_index(blocks, struct block_times, i / TIMES_BLOCK);
+		if (b->begin < to && b->end >= from)
+			return i;
+		i = (i / TIMES_BLOCK + 1) * TIMES_BLOCK;
+	}
+	return n;
+}
+
+size_t timeline_next_span(const struct timeline *tl, size_t i, int64_t from, int64_t to)
+{
+	size_t n = tl->spans->len;
+
+	while ((i = times_skip(tl->span_times, i, n, from, to)) < n) {
+		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry, i);
+		if (e->begin_ns < to && e->end_ns >= from)
+			break;
+		i++;
+	}
+	return i;
 }
 
 size_t timeline_n_spans(const struct timeline *tl)
@@ -527,7 +566,7 @@ static struct span_entry entry_of(struct span *span, uint32_t slot)
 {
 	g_assert(span->bytes > 0 && span->begin_ns <= span->end_ns);	/* sealed */
 	return (struct span_entry){
-		.span = span, .trace_id = span->trace_id, .end_ns = span->end_ns,
+		.span = span, .trace_id = span->trace_id, .begin_ns = span->begin_ns, .end_ns = span->end_ns,
 		.bytes = span->bytes, .slot = slot, .open = span->state == SPAN_OPEN,
 	};
 }
@@ -588,6 +627,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 	g_assert(!timeline_is_evicted(tl, entry.slot));	/* its sums would count it twice */
 	uint32_t index = tl->spans->len;
 	g_array_append_val(tl->spans, entry);
+	times_widen(tl->span_times, index, entry.begin_ns, entry.end_ns);
 	intmap_set(&tl->by_slot, entry.slot, index);
 	traces_add(tl, &entry, index);
 	count_span(tl, &entry);
@@ -603,6 +643,7 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 	timeline_uncount_span(tl, old);
 	span_unref(old->span);
 	*old = entry;
+	times_widen(tl->span_times, index, entry.begin_ns, entry.end_ns);
 }
 
 /* Holds back a new version of a pinned span; a slot has only the newest one. */

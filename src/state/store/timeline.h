@@ -71,6 +71,12 @@ const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t un
 /* Spans, in order of publication; closed spans by end, open ones replaced in place. */
 size_t timeline_n_spans(const struct timeline *tl);
 const struct span *timeline_span(const struct timeline *tl, size_t i);
+/* The first index from i on of a span that begins before `to` and ends at `from` (ns) or later; timeline_n_spans():
+ * there is none. Others are skipped without a look at each. */
+size_t timeline_next_span(const struct timeline *tl, size_t i, int64_t from, int64_t to);
+#define TIMELINE_EACH_SPAN(tl, i, from, to) \
+	for (size_t i = timeline_next_span(tl, 0, from, to); i < timeline_n_spans(tl); \
+	     i = timeline_next_span(tl, i + 1, from, to))
 /* Indexes (uint32_t) of all spans of a trace, unordered. NULL: no such trace. */
 const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id);
 /* The spans of a trace as a tree (span_tree.h); empty when there is no such trace. Free with tree_free(). */
@@ -84,9 +90,14 @@ struct trace_info {
 	int64_t begin_ns, end_ns;	/* of all its spans */
 	uint32_t n_spans, errors;
 };
-/* Traces in order of publication, until one is evicted. NULL: no such trace. */
+/* Traces in order of publication. NULL: no such trace. */
 size_t timeline_n_traces(const struct timeline *tl);
 const struct trace_info *timeline_trace(const struct timeline *tl, size_t i);
+/* As timeline_next_span(), of traces. */
+size_t timeline_next_trace(const struct timeline *tl, size_t i, int64_t from, int64_t to);
+#define TIMELINE_EACH_TRACE(tl, i, from, to) \
+	for (size_t i = timeline_next_trace(tl, 0, from, to); i < timeline_n_traces(tl); \
+	     i = timeline_next_trace(tl, i + 1, from, to))
 const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id);
 
 /* Statistics of closed spans by service and name, over the whole run, evicted spans included. Times are ns. */

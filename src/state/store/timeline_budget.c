@@ -184,6 +184,9 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 	for (uint32_t i = n_left; i < tl->spans->len; i++)
 		entries[i].span = NULL;		/* it was moved or freed */
 	g_array_set_size(tl->spans, n_left);
+	g_array_set_size(tl->span_times, 0);
+	for (uint32_t i = 0; i < n_left; i++)
+		times_widen(tl->span_times, i, entries[i].begin_ns, entries[i].end_ns);
 	return moved;
 }
 
@@ -211,7 +214,7 @@ static void drop_spans(struct timeline *tl, const bool *drop_span)
 		if (slots->values[i] != INTMAP_NONE)
 			slots->values[i] = moved[slots->values[i]];
 	}
-	for (uint32_t t = tl->traces->len; t-- > 0;) {
+	for (uint32_t t = 0; t < tl->traces->len; t++) {
 		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
 		unsigned n_left = 0;
 		for (unsigned i = 0; i < indexes->len; i++) {
@@ -221,11 +224,9 @@ static void drop_spans(struct timeline *tl, const bool *drop_span)
 		}
 		g_assert(n_left == 0 || n_left == indexes->len);	/* a trace is dropped whole */
 		g_array_set_size(indexes, n_left);
-		if (n_left == 0) {
-			tl->evicted_traces++;
-			traces_forget(tl, t);
-		}
+		tl->evicted_traces += n_left == 0;
 	}
+	traces_compact(tl);
 }
 
 static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_span)

@@ -12,7 +12,7 @@
 struct span_entry {
 	struct span *span;
 	uint64_t trace_id;
-	int64_t end_ns;
+	int64_t begin_ns, end_ns;
 	size_t bytes;			/* span.bytes */
 	uint32_t slot;			/* published_span.slot */
 	bool open;
@@ -25,6 +25,15 @@ struct trace_entry {
 	size_t bytes;			/* of its spans */
 	bool stale;			/* .info must be recomputed */
 };
+
+/* The times of TIMES_BLOCK neighbours in an array: none begins before .begin, none ends after .end. */
+struct block_times { int64_t begin, end; };
+#define TIMES_BLOCK 256u
+
+/* The element i of the array takes this time. blocks: struct block_times, of the array. */
+void times_widen(GArray *blocks, size_t i, int64_t begin, int64_t end);
+/* The first index from i on, and below n, of which the block has times within [from, to). */
+size_t times_skip(const GArray *blocks, size_t i, size_t n, int64_t from, int64_t to);
 
 struct container_entry {
 	uint64_t container;		/* of container.h */
@@ -54,12 +63,14 @@ struct timeline {
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
 	struct stored_seconds *stored;	/* NULL: there are none. Else no second is folded or dropped */
 	GArray *spans;			/* struct span_entry */
+	GArray *span_times;		/* struct block_times, of .spans */
 	struct intmap by_slot;		/* slot -> index in spans */
 	struct intmap by_container;	/* host and container -> process_info.container */
 	GArray *containers;		/* struct container_entry */
 	bool has_hostnames;		/* a process sees a hostname that is not its machine's */
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
+	GArray *trace_times;		/* struct block_times, of .traces */
 	GArray *stale_traces;		/* uint64_t: ids of traces with .stale */
 	GArray *operations;		/* struct operation_info */
 	struct intmap by_operation;	/* service, name, server -> index in operations */
@@ -124,8 +135,8 @@ void traces_replace(struct timeline *tl, const struct span_entry *old,
 void traces_count_evicted(struct timeline *tl, const struct span *s);
 /* Computes stale traces and operations, once after each publication. */
 void traces_settle(struct timeline *tl);
-/* Removes trace i, which has no spans. The last trace moves to its index. */
-void traces_forget(struct timeline *tl, uint32_t i);
+/* Removes the traces that have no spans; the others stay in order. */
+void traces_compact(struct timeline *tl);
 size_t traces_bytes(const struct timeline *tl);
 
 /* ---- timeline_containers.c ---- */

@@ -16,7 +16,10 @@
 
 static void clear_trace(void *entry)
 {
-	g_array_free(((struct trace_entry *)entry)->indexes, TRUE);
+	GArray *indexes = ((struct trace_entry *)entry)->indexes;
+
+	if (indexes)			/* else the entry was moved */
+		g_array_free(indexes, TRUE);
 }
 
 static struct trace_entry *trace_at(const struct timeline *tl, uint32_t i)
@@ -39,6 +42,11 @@ static void count_span(struct trace_info *t, const struct span *s)
 	t->n_spans++;
 }
 
+static void widen_times(struct timeline *tl, const struct trace_entry *e)
+{
+	times_widen(tl->trace_times, (size_t)(e - trace_at(tl, 0)), e->info.begin_ns, e->info.end_ns);
+}
+
 static int compare_index(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -46,7 +54,7 @@ static int compare_index(const void *a, const void *b)
 }
 
 /* Recomputes the summary from the spans, in the order in which they were added. */
-static void recount(const struct timeline *tl, struct trace_entry *e)
+static void recount(struct timeline *tl, struct trace_entry *e)
 {
 	e->info = (struct trace_info){ .trace_id = e->info.trace_id };
 	e->stale = false;
@@ -56,6 +64,7 @@ static void recount(const struct timeline *tl, struct trace_entry *e)
 		uint32_t index = g_array_index(e->indexes, uint32_t, i);
 		count_span(&e->info, g_array_index(tl->spans, struct span_entry, index).span);
 	}
+	widen_times(tl, e);
 }
 
 static void make_stale(struct timeline *tl, struct trace_entry *e)
@@ -84,11 +93,14 @@ static void index_span(struct timeline *tl, const struct span_entry *entry, uint
 	g_assert(index < tl->spans->len);
 	g_array_append_val(e->indexes, index);
 	e->bytes += entry->bytes;
-	if (!e->stale)
-		count_span(&e->info, entry->span);
+	if (e->stale)
+		return;
+	count_span(&e->info, entry->span);
+	widen_times(tl, e);
 }
 
-void traces_forget(struct timeline *tl, uint32_t i)
+/* Removes trace i, which has no spans. The last trace moves to its index. */
+static void forget_trace(struct timeline *tl, uint32_t i)
 {
 	uint32_t last = tl->traces->len - 1;
 
@@ -97,6 +109,32 @@ void traces_forget(struct timeline *tl, uint32_t i)
 	if (i != last)
 		intmap_set(&tl->by_trace, trace_at(tl, last)->info.trace_id, i);
 	g_array_remove_index_fast(tl->traces, i);
+	if (i != last)
+		widen_times(tl, trace_at(tl, i));
+}
+
+void traces_compact(struct timeline *tl)
+{
+	uint32_t n = tl->traces->len, n_left = 0;
+	g_autofree uint32_t *moved = g_new(uint32_t, n + 1);
+
+	g_array_set_size(tl->trace_times, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		struct trace_entry e = *trace_at(tl, i);
+		trace_at(tl, i)->indexes = NULL;
+		if (!e.indexes->len) {
+			intmap_remove(&tl->by_trace, e.info.trace_id);
+			clear_trace(&e);
+			continue;
+		}
+		moved[i] = n_left;
+		*trace_at(tl, n_left) = e;
+		widen_times(tl, trace_at(tl, n_left++));
+	}
+	g_array_set_size(tl->traces, n_left);
+	for (uint32_t i = 0; tl->by_trace.mask && i <= tl->by_trace.mask; i++)
+		if (tl->by_trace.values[i] != INTMAP_NONE)
+			tl->by_trace.values[i] = moved[tl->by_trace.values[i]];
 }
 
 static void unindex_span(struct timeline *tl, const struct span_entry *old, uint32_t index)
@@ -118,7 +156,7 @@ static void unindex_span(struct timeline *tl, const struct span_entry *old, uint
 	if (e->indexes->len)
 		make_stale(tl, e);
 	else
-		traces_forget(tl, trace);
+		forget_trace(tl, trace);
 }
 
 /* ---- operations ---- */
@@ -334,6 +372,19 @@ const struct trace_info *timeline_trace(const struct timeline *tl, size_t i)
 	return i < tl->traces->len ? &trace_at(tl, (uint32_t)i)->info : NULL;
 }
 
+size_t timeline_next_trace(const struct timeline *tl, size_t i, int64_t from, int64_t to)
+{
+	size_t n = tl->traces->len;
+
+	while ((i = times_skip(tl->trace_times, i, n, from, to)) < n) {
+		const struct trace_info *t = &trace_at(tl, (uint32_t)i)->info;
+		if (t->begin_ns < to && t->end_ns >= from)
+			break;
+		i++;
+	}
+	return i;
+}
+
 const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id)
 {
 	uint32_t i = intmap_get(&tl->by_trace, trace_id);
@@ -347,6 +398,7 @@ void traces_init(struct timeline *tl)
 	static guint serial;	/* atomic: previews make timelines on their own threads */
 	tl->serial = (uint64_t)g_atomic_int_add((gint *)&serial, 1) + 1;
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
+	tl->trace_times = g_array_new(FALSE, FALSE, sizeof(struct block_times));
 	g_array_set_clear_func(tl->traces, clear_trace);
 	tl->stale_traces = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	tl->operations = g_array_new(FALSE, FALSE, sizeof(struct operation_info));
@@ -357,6 +409,7 @@ void traces_init(struct timeline *tl)
 void traces_clear(struct timeline *tl)
 {
 	g_array_free(tl->traces, TRUE);
+	g_array_free(tl->trace_times, TRUE);
 	g_array_free(tl->stale_traces, TRUE);
 	g_array_free(tl->operations, TRUE);
 	g_array_free(tl->changed_operations, TRUE);
