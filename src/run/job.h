@@ -80,7 +80,8 @@ struct job;
 
 /* A maker makes publications itself, without a model, on the job's thread (export/import). */
 struct job_maker {
-	/* The next publication; NULL without *error: there are no more. */
+	/* The next publication; NULL without *error: there are no more. It is called once more after the job was
+	 * stopped, for what was read and not published. */
 	struct publication *(*next)(void *self, GError **error);
 	char *(*warning)(void *self);	/* called at the end: as in struct job_status (g_free), or NULL */
 	GDestroyNotify free;

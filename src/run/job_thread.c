@@ -644,15 +644,17 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 	struct publication *made;
 	uint64_t n_events = 0;
 	int64_t newest = TIME_UNKNOWN;
+	bool last;
 
 	do {
+		last = is_stopped(s);
 		made = maker->next(maker->self, &error);
 		if (made) {
 			n_events = made->n_events;
 			newest = made->last_ns;
 			post_made(s, made);
 		}
-	} while (made && !is_stopped(s));
+	} while (made && !last);
 	if (!is_stopped(s) && !error)
 		update_figures(s, 1, n_events, newest);
 	char *warning = maker->warning(maker->self);

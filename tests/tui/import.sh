@@ -18,7 +18,7 @@ awk 'BEGIN {
 title() { t capture-pane -p -t now | head -1; }
 has_title() { title | grep -qE -- "$1"; }
 far() { title | sed -n 's/.* loading \([0-9]*\)%.*/\1/p'; }
-goes_on() { local now; now=$(far); [ -n "$now" ] && [ "$now" -gt "$first" ] && [ "$now" -gt 15 ]; }
+goes_on() { local now; now=$(far); [ -n "$now" ] && [ "$now" -gt "$first" ] && [ "$now" -gt 50 ]; }
 
 shell
 keys "'$blktop' long.json; echo rc=\$?" Enter

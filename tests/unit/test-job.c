@@ -274,6 +274,64 @@ static void test_again(void)
 }
 
 /* A thread that does not come back is left behind, and cleans up when it does. */
+/* ---- a maker ---- */
+
+/* It is stopped while it makes its first publication; the second one has the rest. */
+struct stopped_maker { struct job *j; GCond may_go; GMutex lock; unsigned n_calls; };
+
+static struct publication *make_while_stopped(void *data, GError **error)
+{
+	struct stopped_maker *m = data;
+	(void)error;
+	g_mutex_lock(&m->lock);
+	while (!m->n_calls && !m->j)
+		g_cond_wait(&m->may_go, &m->lock);
+	if (!m->n_calls++)
+		job_cancel(m->j);
+	g_mutex_unlock(&m->lock);
+	struct publication *p = m->n_calls <= 2 ? publication_new() : NULL;
+	if (p)
+		p->n_events = m->n_calls;
+	return p;
+}
+
+static char *warn_of_nothing(void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+static void leave_maker(void *data)
+{
+	g_assert_cmpuint(((struct stopped_maker *)data)->n_calls, >, 0);
+}
+
+static bool open_maker(void *data, struct job_trace *ret, GError **error)
+{
+	(void)error;
+	ret->maker = (struct job_maker){ make_while_stopped, warn_of_nothing, leave_maker, data };
+	return true;
+}
+
+static void test_stopped_maker(void)
+{
+	struct stopped_maker m = { 0 };
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	struct job_options options = { .threads = 1 };
+	struct job_status st;
+
+	struct job *j = job_start(open_maker, &m, NULL, &options);
+	g_mutex_lock(&m.lock);
+	m.j = j;
+	g_cond_signal(&m.may_go);
+	g_mutex_unlock(&m.lock);
+	g_assert_true(job_wait(j, tl, 20000));
+	job_get_status(j, &st);
+	g_assert_cmpint(st.phase, ==, JOB_CANCELLED);
+	g_assert_cmpuint(m.n_calls, ==, 2);
+	job_free(j);
+}
+
 static void test_hang(const void *data)
 {
 	struct stage st;
@@ -324,6 +382,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/job/error", test_error);
 	g_test_add_func("/job/cancel", test_cancel);
 	g_test_add_func("/job/again", test_again);
+	g_test_add_func("/job/stopped-maker", test_stopped_maker);
 	g_test_add_data_func("/job/hang-open", GINT_TO_POINTER(END_HANG_OPEN), test_hang);
 	g_test_add_data_func("/job/hang-next", GINT_TO_POINTER(END_HANG), test_hang);
 	g_test_add_func("/job/free-early", test_free_early);
