@@ -101,12 +101,27 @@ int common_compare(const struct common *a, const struct common *b)
 	return order;
 }
 
+/* Of rows that cannot be told apart, as several tasks without a name, the figures decide: the order of their ids
+ * depends on how a trace was divided. */
+static int compare_figures(const struct common *a, const struct common *b)
+{
+	int order = 0;
+
+	for (unsigned p = 0; p < PART_N && !order; p++)
+		order = compare_int(b->part[p], a->part[p]);
+	if (!order)
+		order = compare_int((int64_t)b->stat.count, (int64_t)a->stat.count);
+	return order ? order : compare_int(b->stat.total, a->stat.total);
+}
+
 static int compare_rows(const void *pa, const void *pb, void *compare)
 {
 	const struct common *a = *(const struct common *const *)pa, *b = *(const struct common *const *)pb;
 	int order = compare ? (*(GCompareFunc *)compare)(pa, pb) : common_compare(a, b);
 
-	return order ? order : compare_text(a->boot, b->boot);
+	if (!order)
+		order = compare_text(a->boot, b->boot);
+	return order ? order : compare_figures(a, b);
 }
 
 /* Makes equal keys unique by the order of the rows. Rows have equal keys if they share a name and their beginning is

@@ -44,7 +44,8 @@ void common_host(struct common *c, const struct rows *rows, uint32_t host);
  * timeline does not know it, else its numbers, "254:0". Valid as long as rows. */
 const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32_t name);
 /* Completes the rows: sets stat, sorts them in canonical order, and makes equal keys unique. `compare` NULL
- * means common_compare(): host, pid, tid, start, service, name, comm. Equal rows are in the order of their boots. */
+ * means common_compare(): host, pid, tid, start, service, name, comm. Equal rows are in the order of their boots, then
+ * of their parts and latencies, the largest first. */
 void common_finish(struct rows *rows, GCompareFunc compare);
 int common_compare(const struct common *a, const struct common *b);
 void common_add_parts(struct common *c, const int64_t part[PART_N]);

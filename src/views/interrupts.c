@@ -141,7 +141,13 @@ static int compare(const void *va, const void *vb)
 	int order = common_compare(&a->c, &b->c);
 	if (!order)
 		order = (a->code > b->code) - (a->code < b->code);
-	return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	if (!order)
+		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	if (!order)
+		order = g_strcmp0(a->c.boot, b->c.boot);
+	if (!order)		/* of tasks without a name */
+		order = (a->self_ns < b->self_ns) - (a->self_ns > b->self_ns);
+	return order ? order : (a->count < b->count) - (a->count > b->count);
 }
 
 static void add_second(struct row_map *map, const struct second *s)

@@ -345,6 +345,17 @@ static bool has_circle(const struct slice *s)
 	return false;
 }
 
+/* A thread that was merged into another one is of the same id, unless its id was unknown. */
+static bool has_other_ids(const struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		const struct thread *t = g_ptr_array_index(s->threads, i), *into = thread_at(s, i);
+		if (t->tid != -1 && (into->tid != t->tid || into->host != t->host))
+			return true;
+	}
+	return false;
+}
+
 static void collect_id(uint64_t key, uint32_t id, void *data)
 {
 	g_array_append_val(data, id);
@@ -399,6 +410,8 @@ void code_threads(struct coder *c, struct slice *s, struct slice_counts *n)
 		coder_refuse(c, "a thread continues itself");
 		return;
 	}
+	if (!coder_writes(c) && has_other_ids(s))
+		coder_refuse(c, "a thread continues another one's");
 	code_tids(c, s, &s->tid_last);
 	code_tids(c, s, &s->tid_first);
 	struct { struct coder *c; const struct intmap *other; } both = { c, &s->tid_first };
