@@ -53,6 +53,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 {
 	struct slice *s = f->s;
 	struct thread *t = user_thread(f, &a->by_kernel);
+	a->ends = ends;
 	if (!a->in_kernel)
 		counters_of_thread(f, t);
 	a->thread = t ? t->self : ID_NONE;
@@ -64,7 +65,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
 			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,
-			.cpu = f->cpu, .id = id, .state = ends,
+			.cpu = f->cpu, .id = id,
 		});
 	} else if (t) {
 		user_learn(f, t);

@@ -327,9 +327,8 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 
 #define SEARCHED_SPANS 64	/* newest open spans to search: a thread may work for thousands at a time */
 
-/* Tracks the spans that the thread is in: calls inside spans are logged. Ids of functions and nested rules are not
- * known yet, so an end removes the innermost span with the same key. */
-static void track_open(struct thread *t, const struct annot *a, bool ends)
+/* Ids of functions and nested rules are not known yet, so an end removes the innermost span with the same key. */
+void thread_track_open(struct thread *t, const struct annot *a)
 {
 	struct open_span key = { a->trace, a->span, a->ts };
 	if (!t->open)
@@ -339,11 +338,11 @@ static void track_open(struct thread *t, const struct annot *a, bool ends)
 		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
 		if (o->trace != key.trace || o->span != key.span)
 			continue;
-		if (ends)
+		if (a->ends)
 			g_array_remove_index(t->open, i - 1);
 		return;
 	}
-	if (!ends)
+	if (!a->ends)
 		g_array_append_val(t->open, key);
 }
 
@@ -367,7 +366,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 	if (!t->annots)
 		t->annots = g_array_new(false, false, sizeof(uint32_t));
 	g_array_append_val(t->annots, r->id);
-	track_open(t, a, r->state);
+	thread_track_open(t, a);
 }
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)

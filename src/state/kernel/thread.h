@@ -32,6 +32,9 @@ void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int
 void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *c);
 /* For merging: ends the pending call; its time is charged already. */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
+/* Tracks the spans that the thread is in (thread.open): calls inside of them are logged. a: its next annotation. */
+struct annot;
+void thread_track_open(struct thread *t, const struct annot *a);
 /* Charges the current state up to the instant. */
 void thread_charge(struct slice *s, struct thread *t, int64_t until);
 /* The wakeup with that number was by the interrupt, or by the thread `waker` that raised it (ID_NONE: no thread). */

@@ -75,6 +75,32 @@ static void append_log(struct vec *l, struct vec *r, size_t size)
 	vec_free(r);
 }
 
+/* Only calls in spans are logged (call_log()). Which these are is known from the trace's beginning on: these annotations
+ * and calls of a later slice follow what the thread's log has. */
+static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *annots, struct vec *calls)
+{
+	const struct annot *all = (const struct annot *)(const void *)s->annots->data;
+	guint n_left = 0, next = 0, n = annots ? annots->len : 0;
+
+	for (guint i = 0; i < calls->len; i++) {
+		struct done_call call = *vec_at(calls, struct done_call, i);
+		for (; next < n && all[g_array_index(annots, uint32_t, next)].ts <= call.end; next++)
+			thread_track_open(t, &all[g_array_index(annots, uint32_t, next)]);
+		if (t->open && t->open->len)
+			*vec_at(calls, struct done_call, n_left++) = call;
+	}
+	calls->len = n_left;
+	for (; next < n; next++)
+		thread_track_open(t, &all[g_array_index(annots, uint32_t, next)]);
+}
+
+void thread_drop_calls_outside(struct slice *s, struct thread *t)
+{
+	g_clear_pointer(&t->open, g_array_unref);
+	if (t->tid != -1)
+		drop_calls_outside(s, t, t->annots, &t->calls);
+}
+
 static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 {
 	if (r->out_ns != TS_NONE) {
@@ -92,6 +118,10 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 		a->snap->wait_index += waits - r->waits_base;
 		for (unsigned p = 0; p < PART_SLICE_N; p++)
 			a->snap->part[p] += l->st.part[p];
+	}
+	if (s->from_start && l->tid != -1) {
+		g_clear_pointer(&r->open, g_array_unref);
+		drop_calls_outside(s, l, r->annots, &r->calls);
 	}
 	append_log(&l->waits, &r->waits, sizeof(struct wait));
 	append_log(&l->calls, &r->calls, sizeof(struct done_call));

@@ -144,6 +144,11 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	}
 	struct join j = { a, b, &m };
 	intmap_foreach(&b->tid_first, join_thread, &j);
+	for (uint32_t i = 0; a->from_start && i < m.n_threads; i++) {
+		struct thread *t = g_ptr_array_index(a->threads, moved_thread(&m, i));
+		if (!t->absorbed)
+			thread_drop_calls_outside(a, t);
+	}
 	for (guint i = 0; i < b->cpus->len; i++)
 		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
 	blocks_join(a, b, m.host, m.thread);

@@ -42,6 +42,7 @@ struct annot {
 	uint8_t mark;		/* enum annot_mark */
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	bool in_kernel;		/* a kernel event: only the kernel trace knows its thread */
+	bool ends;		/* its thread is no longer in the span */
 	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
 	uint32_t key, val;	/* event, or key and value */
 	uint32_t port;
