@@ -76,7 +76,8 @@ static void append_log(struct vec *l, struct vec *r, size_t size)
 }
 
 /* Only calls in spans are logged (call_log()). Which these are is known from the trace's beginning on: these annotations
- * and calls of a later slice follow what the thread's log has. */
+ * and calls of a later slice follow what the thread's log has. An annotation at the instant of a call's end is of the
+ * same event, and comes after it. */
 static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *annots, struct vec *calls)
 {
 	const struct annot *all = (const struct annot *)(const void *)s->annots->data;
@@ -84,7 +85,7 @@ static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *
 
 	for (guint i = 0; i < calls->len; i++) {
 		struct done_call call = *vec_at(calls, struct done_call, i);
-		for (; next < n && all[g_array_index(annots, uint32_t, next)].ts <= call.end; next++)
+		for (; next < n && all[g_array_index(annots, uint32_t, next)].ts < call.end; next++)
 			thread_track_open(t, &all[g_array_index(annots, uint32_t, next)]);
 		if (t->open && t->open->len)
 			*vec_at(calls, struct done_call, n_left++) = call;
