@@ -308,7 +308,9 @@ void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned
 static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {
 	struct completeness all = timeline_completeness(app->main);
-	unsigned after = frame_add(app, y, x, ROLE_DIM, "   next time: %s", repair_for_losses(&all));
+	bool by_tracer = all.lost_events || all.lost_packets;
+	unsigned after = frame_add(app, y, x, ROLE_DIM, "   %s%s", by_tracer ? "next time: " : "",
+				   by_tracer ? repair_for_losses() : "a piece of the trace is missing or damaged");
 
 	return after != x ? after : frame_add(app, y, x, ROLE_DIM, "  F7: how to avoid it");
 }

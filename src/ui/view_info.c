@@ -113,9 +113,10 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	add(lines, "  begins or ends not recorded in this range: %" G_GUINT64_FORMAT
 	    " calls and block requests began before the first event, or events were lost", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
+		add(lines, "  %s", ever ? "The tracer discards events when its buffers are full. Next time:" :
+		    "A piece of the trace is missing or damaged.");
 		if (ever)
-			add(lines, "  The tracer discards events when its buffers are full.");
-		add(lines, "  Next time: %s", repair_for_losses(&all));
+			add(lines, "  %s", repair_for_losses());
 	}
 	if (t->provisional) {
 		add(lines, "  A state dump records names and files from before the recording:");

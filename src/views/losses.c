@@ -61,8 +61,9 @@ static GETTER(get_lost_ratio)
  * viewer is too slow. More and larger sub-buffers help in all cases; how large, the doctor says from the packets. */
 static GETTER(get_repair)
 {
-	struct completeness all = timeline_completeness(rows->tl);
-	return value_text(repair_for_losses(&all));
+	const struct loss_row *r = ROW(row);
+	/* Of a gap between slices, and in the middle of a loss, nothing is counted. */
+	return r->events || r->packets ? value_text(repair_for_losses()) : value_none();
 }
 
 static const struct column columns[] = {
@@ -77,8 +78,8 @@ static const struct column columns[] = {
 	COLUMN_N("lost_ns", "DARK", VALUE_NS, 8, 2, "how long the stream is not to be trusted",
 		 get_lost_ns),
 	COLUMN_N("lost_ratio", "DARK%", VALUE_RATIO, 6, 2, "share of the range", get_lost_ratio),
-	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "what to do before the session is started again",
-		    get_repair),
+	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "what to do before the session is started again; null: no loss "
+		    "of the tracer's is counted in the range", get_repair),
 };
 
 static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)

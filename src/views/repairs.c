@@ -3,7 +3,6 @@
 #include "views/repairs.h"
 
 #include "base/text.h"
-#include "state/store/second.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -134,9 +133,7 @@ char *repair_buffers(const char *domain, const char *session, const char *channe
 			       discard ? " --discard" : "", name);
 }
 
-const char *repair_for_losses(const struct completeness *all)
+const char *repair_for_losses(void)
 {
-	if (!all->lost_events && !all->lost_packets)
-		return "the trace whole: a piece of it is missing or damaged";
 	return "larger buffers; blktop --doctor says how large";
 }

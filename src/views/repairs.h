@@ -31,9 +31,7 @@ char *repair_statedump(const char *session);
 /* Creates a channel with other buffers. channel NULL: "NAME". discard: discard mode, else overwrite mode. */
 char *repair_buffers(const char *domain, const char *session, const char *channel, uint64_t bytes,
 		     uint64_t n, bool discard);
-/* The same where sizes of packets are not known. all: of the whole trace. If the tracer lost nothing in it, a piece is
- * missing or damaged, and the text says that. Constant text. */
-struct completeness;
-const char *repair_for_losses(const struct completeness *all);
+/* The same where sizes of packets are not known. Constant text. */
+const char *repair_for_losses(void);
 
 #endif
