@@ -212,6 +212,26 @@ static void empty_with_an_end(struct slice *s)
 	s->last = 5;
 }
 
+static struct thread *thread_of_tid(const struct slice *s, int32_t tid)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->tid == tid)
+			return t;
+	}
+	g_assert_not_reached();
+}
+
+static void continues_another(struct slice *s)
+{
+	thread_of_tid(s, 2)->forward = thread_of_tid(s, 1)->self;
+}
+
+static void idle_of_another(struct slice *s)
+{
+	thread_of_tid(s, 2)->idle = true;
+}
+
 static void counter_of_no_time(struct slice *s)
 {
 	const struct counter x = { .first_ts = INT64_MIN, .first_thread = ID_NONE };
@@ -232,6 +252,8 @@ static void test_wrong(void)
 		{ too_few_events, "an event's number is too large" },
 		{ counters_of_none, "an annotation has the counters of no thread" },
 		{ empty_with_an_end, "the summary contradicts itself" },
+		{ continues_another, "a thread continues another one's" },
+		{ idle_of_another, "an idle task is another CPU's" },
 	};
 	struct recording *r = traces_record_script(script);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {

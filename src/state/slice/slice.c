@@ -311,11 +311,16 @@ struct thread *slice_anonymous(struct slice *s, struct cpu *c)
 }
 
 /* Idle tasks have tid 0 on every CPU. Here an idle task's tid has bit 31 set and the CPU number in the lower bits. */
+int32_t slice_idle_tid(const struct cpu *c)
+{
+	return (int32_t)(UINT32_C(0x80000000) | c->number);
+}
+
 struct thread *slice_idle(struct slice *s, struct cpu *c)
 {
 	if (c->idle)
 		return c->idle;
-	struct thread *t = slice_thread_new(s, c->host, (int32_t)(UINT32_C(0x80000000) | c->number));
+	struct thread *t = slice_thread_new(s, c->host, slice_idle_tid(c));
 	t->idle = t->resolved = true;
 	t->task_tid = 0;
 	t->comm_stored = true;	/* .comm.mask is 0: any name matches */

@@ -537,6 +537,17 @@ static void check_start(struct coder *c, const struct slice *s, const struct cpu
 		coder_refuse(c, "a CPU's task is wrong");
 }
 
+/* As slice_idle() makes idle tasks. */
+static void check_idle_tasks(struct coder *c, const struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len && !c->fault; i++) {
+		const struct thread *t = g_ptr_array_index(s->threads, i);
+		const struct cpu *x = t->idle ? cpu_at(s, t->start_cpu) : NULL;
+		if (x && (x->host != t->host || slice_idle_tid(x) != t->tid))
+			coder_refuse(c, "an idle task is another CPU's");
+	}
+}
+
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	for (uint32_t i = 0; i < n->cpus && !c->fault; i++) {
@@ -554,4 +565,6 @@ void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
 			coder_refuse(c, "a CPU is there twice");
 		intmap_set(&s->cpu_map, pair(x->host, x->number), i);
 	}
+	if (!coder_writes(c))
+		check_idle_tasks(c, s);
 }

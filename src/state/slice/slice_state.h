@@ -132,6 +132,7 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
  * task. */
 struct thread *slice_anonymous(struct slice *s, struct cpu *c);
 struct thread *slice_idle(struct slice *s, struct cpu *c);
+int32_t slice_idle_tid(const struct cpu *c);	/* the thread id that its idle task has in slices; in traces it is 0 */
 /* Frees the thread's slot for reuse. */
 void slice_thread_release(struct slice *s, struct thread *t);
 /* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
