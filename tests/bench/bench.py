@@ -61,6 +61,9 @@ FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are the
 AGAIN_BAR = 300         # ms until the whole screen of 10 GB is there that was read before
 EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans of a recording
 EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
+MAP_BAR = 1.1           # CPU time of a map, of reading the trace on one thread
+SLICE_BAR = 0.02        # of the trace's size, for its slice file
+TWO_MAPS_AIM = 1.8      # times faster at once than one after the other
 FORWARD_SPANS, FORWARD_AIM = 20000, 0.2  # a second, of a core
 SPANS_BUDGET = 64       # MiB given to the screen that shows nothing but spans
 TEXTS_BUDGET = 64       # and to one whose spans have a text each that no other has
@@ -659,6 +662,39 @@ def reduces(tools, trace, slices):
          f"peak {found['peak_mib']:.0f} MiB)")
 
 
+def slice_files(tools, trace, runs):
+    """What it costs to map a trace, beside reading it on one thread, and to reduce four slices of it, beside their maps."""
+    target = os.path.join(tools.build, "bench-trace", "quarters")
+    os.makedirs(target, exist_ok=True)
+    whole, both = os.path.join(target, "whole.blkslice"), os.path.join(target, "both.blkslice")
+    quarters = [os.path.join(target, f"{i}.blkslice") for i in range(4)]
+    ends = [[], ["--from", "25%"], ["--from", "50%"], ["--from", "75%"]]
+    for i, to in enumerate(("25%", "50%", "75%")):
+        ends[i] = [*ends[i], "--to", to]
+    taken = {"read": [], "map": [], "maps": [], "reduce": []}
+    peak = 0
+    for _ in range(runs):
+        taken["read"].append(measure([*tools.reads, "-b", "-j", "1", "--view", "overview", "--format", "csv", trace])[0])
+        taken["map"].append(measure([tools.blktop, "map", "--force", trace, "-o", whole])[0])
+        taken["maps"].append(sum(measure([tools.blktop, "map", "--force", *end, trace, "-o", out])[0]
+                                 for end, out in zip(ends, quarters)))
+        cpu, mib = measure([tools.blktop, "reduce", "--force", *quarters, "-o", both])
+        taken["reduce"].append(cpu)
+        peak = max(peak, mib)
+    read, mapped, maps, reduced = (statistics.median(of) for of in taken.values())
+    share = os.path.getsize(whole) / sum(os.path.getsize(os.path.join(where, name))
+                                         for where, _, names in os.walk(trace) for name in names)
+    pair = [[tools.blktop, "map", "--force", *end, trace, "-o", out] for end, out in list(zip(ends, quarters))[1:3]]
+    gain = statistics.median((wall_of(pair[0]) + wall_of(pair[1])) / wall_of(*pair) for _ in range(runs))
+    line("a map, of reading on one thread", f"{mapped / read:.2f}", f"({mapped * 1e3:.0f} : {read * 1e3:.0f} ms, bar {MAP_BAR})",
+         mapped <= read * MAP_BAR)
+    line("its slice file, of the trace", f"{share * 100:.2f} %", f"(bar {SLICE_BAR * 100:.0f} %)", share <= SLICE_BAR)
+    line("a reduce of four slices, of their maps", f"{reduced / maps * 100:.0f} %",
+         f"({reduced * 1e3:.0f} : {maps * 1e3:.0f} ms, aim 5 %; peak {peak:.0f} MiB)")
+    line("two maps at once, of one after the other", f"{gain:.2f} x faster", f"(aim {TWO_MAPS_AIM} x)")
+    shutil.rmtree(target)
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
@@ -686,6 +722,8 @@ def long_trace(tools, trace, size):
         threads(tools, target, 1 if big else 3)
         instants(tools, target, size)
         zoom_step(tools, target)
+        if not big:
+            slice_files(tools, target, 3)
         reopening(tools, target, 1 if big else 3, size)
         screen_memory(tools, target, size)
     finally:

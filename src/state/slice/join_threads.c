@@ -75,7 +75,7 @@ static void append_log(struct vec *l, struct vec *r, size_t size)
 	vec_free(r);
 }
 
-/* Only calls in spans are logged (call_log()). Which these are is known from the trace's beginning on: these annotations
+/* Only calls in spans are logged (call_log()); which ones are is known from the trace's beginning on. These annotations
  * and calls of a later slice follow what the thread's log has. An annotation at the instant of a call's end is of the
  * same event, and comes after it. */
 static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *annots, struct vec *calls)
