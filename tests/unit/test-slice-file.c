@@ -232,6 +232,18 @@ static void idle_of_another(struct slice *s)
 	thread_of_tid(s, 2)->idle = true;
 }
 
+static void cpu_known_at_the_end_of_time(struct slice *s)
+{
+	cpu_at(s, 0)->first_known = true;
+	cpu_at(s, 0)->first_ns = INT64_MAX;
+}
+
+static void call_ends_at_the_end_of_time(struct slice *s)
+{
+	first_thread(s)->initial_end = INITIAL_BY_EXIT;
+	first_thread(s)->initial_exit.ts = INT64_MAX;
+}
+
 static void counter_of_no_time(struct slice *s)
 {
 	const struct counter x = { .first_ts = INT64_MIN, .first_thread = ID_NONE };
@@ -254,6 +266,8 @@ static void test_wrong(void)
 		{ empty_with_an_end, "the summary contradicts itself" },
 		{ continues_another, "a thread continues another one's" },
 		{ idle_of_another, "an idle task is another CPU's" },
+		{ cpu_known_at_the_end_of_time, "an event is outside of the coverage" },
+		{ call_ends_at_the_end_of_time, "an event is outside of the coverage" },
 	};
 	struct recording *r = traces_record_script(script);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {

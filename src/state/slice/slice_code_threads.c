@@ -299,6 +299,13 @@ static void check_instants(struct coder *c, const struct thread *t)
 		coder_refuse(c, "a thread's instants are wrong");
 }
 
+/* Time is charged up to an instant of an event. */
+static void check_charged(struct coder *c, int64_t to)
+{
+	if (!coder_writes(c) && to > c->last)
+		coder_refuse(c, "an event is outside of the coverage");
+}
+
 static void code_thread(struct coder *c, struct thread *t, const struct slice_counts *n)
 {
 	code_identity(c, t, n);
@@ -319,6 +326,8 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_open(c, &t->open);
 	code_ids(c, &t->aliases, n->threads);
 	code_rec(c, &t->initial_exit, n);
+	if (t->initial_end != INITIAL_OPEN)
+		check_charged(c, t->initial_exit.ts);
 	for (int i = 0; i < 2; i++)
 		code_ts(c, &t->unresolved_from[i]);
 	code_counters(c, &t->counters, n);
@@ -530,6 +539,8 @@ static void check_start(struct coder *c, const struct slice *s, const struct cpu
 		coder_refuse(c, "a CPU's first task is another one's");
 	if (!x->cursor || (x->first_known && !x->first_ns))
 		coder_refuse(c, "a CPU's instants are wrong");
+	if (x->first_known)
+		check_charged(c, x->first_ns);
 	for (unsigned i = 0; i < MIN(x->irq_depth, IRQ_FRAMES); i++)
 		if (!x->irq[i].since)
 			coder_refuse(c, "a CPU's instants are wrong");
