@@ -21,10 +21,12 @@ VIEWS = ["events", "losses", "syscalls", "processes", "cpus", "spans", "traces"]
 class Watch:
     """A directory, and blktop that prints what appears in it."""
 
-    def __init__(self, work, view, *options):
+    def __init__(self, work, view, *options, there=()):
         self.dir = tempfile.mkdtemp(dir=work)
         self.seen, self.out, self.err = os.path.join(self.dir, "seen"), self.dir + ".out", self.dir + ".err"
         os.mkdir(self.seen)
+        for path in there:
+            self.add(path)
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             # pylint: disable=consider-using-with
             self.process = subprocess.Popen([PROGRAM, "-b", "--utc", "--view", view, *options, "--watch", self.seen], stdout=out, stderr=err)
@@ -82,9 +84,7 @@ def map_all(work, chunks):
 def test_each_view(work, slices):
     """All at once, in the order of a directory."""
     for view in VIEWS:
-        w = Watch(work, view, "--format", "csv")
-        for path in reversed(slices):
-            w.add(path)
+        w = Watch(work, view, "--format", "csv", there=reversed(slices))
         code = w.wait()
         same = without_corrected(w.printed()) == whole(view, TRACE)
         tap.ok(f"view {view}: the seconds are those of the trace, and it ends with the trace's last slice",

@@ -244,6 +244,12 @@ static void call_ends_at_the_end_of_time(struct slice *s)
 	first_thread(s)->initial_exit.ts = INT64_MAX;
 }
 
+static void call_ends_before_all_time(struct slice *s)
+{
+	first_thread(s)->initial_end = INITIAL_BY_EXIT;
+	first_thread(s)->initial_exit.ts = INT64_MIN;
+}
+
 static void counter_of_no_time(struct slice *s)
 {
 	const struct counter x = { .first_ts = INT64_MIN, .first_thread = ID_NONE };
@@ -268,6 +274,7 @@ static void test_wrong(void)
 		{ idle_of_another, "an idle task is another CPU's" },
 		{ cpu_known_at_the_end_of_time, "an event is outside of the coverage" },
 		{ call_ends_at_the_end_of_time, "an event is outside of the coverage" },
+		{ call_ends_before_all_time, "an event is outside of the coverage" },
 	};
 	struct recording *r = traces_record_script(script);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {

@@ -326,8 +326,10 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_open(c, &t->open);
 	code_ids(c, &t->aliases, n->threads);
 	code_rec(c, &t->initial_exit, n);
-	if (t->initial_end != INITIAL_OPEN)
+	if (t->initial_end == INITIAL_BY_LOSS)		/* it may have no instant */
 		check_charged(c, t->initial_exit.ts);
+	else if (t->initial_end != INITIAL_OPEN)
+		coder_check_event(c, t->initial_exit.ts);
 	for (int i = 0; i < 2; i++)
 		code_ts(c, &t->unresolved_from[i]);
 	code_counters(c, &t->counters, n);
