@@ -199,6 +199,11 @@ static void too_few_events(struct slice *s)
 	s->seq = 3;
 }
 
+static void too_many_events(struct slice *s)
+{
+	s->seq = UINT64_MAX;
+}
+
 static void counters_of_none(struct slice *s)
 {
 	struct annot *last = &g_array_index(s->annots, struct annot, s->annots->len - 1);
@@ -268,6 +273,7 @@ static void test_wrong(void)
 		{ call_without_kind, "a thread's call is wrong" }, { call_of_all_time, "a thread's call is wrong" },
 		{ begins_late, "an event is outside of the coverage" },
 		{ too_few_events, "an event's number is too large" },
+		{ too_many_events, "the summary contradicts itself" },
 		{ counters_of_none, "an annotation has the counters of no thread" },
 		{ empty_with_an_end, "the summary contradicts itself" },
 		{ continues_another, "a thread continues another one's" },

@@ -40,12 +40,15 @@ static void code_piece(struct coder *c, struct slice_piece *p)
 	}
 }
 
+#define SUMS_END (UINT64_C(1) << 60)	/* sums over merged slices do not overflow */
+
 void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	bool *const known[] = {
 		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_calls, &s->has_insert, &s->has_issue,
 		&s->has_complete, &s->has_interrupts, &s->history,
 	};
+	uint64_t *const sums[] = { &s->seq, &s->n_events, &s->finished, &s->n_thinned };
 	uint32_t *const counts[] = {
 		&n->strings, &n->texts, &n->hosts, &n->channels, &n->cpus, &n->threads, &n->annots,
 	};
@@ -57,10 +60,11 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 	code_ts(c, &s->first);
 	code_ts(c, &s->last);
 	code_ts(c, &s->horizon);
-	code_u64(c, &s->seq);
-	code_u64(c, &s->n_events);
-	code_u64(c, &s->finished);
-	code_u64(c, &s->n_thinned);
+	for (size_t i = 0; i < G_N_ELEMENTS(sums); i++) {
+		code_u64(c, sums[i]);
+		if (*sums[i] >= SUMS_END)
+			coder_refuse(c, "the summary contradicts itself");
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
 		code_bool(c, known[i]);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
