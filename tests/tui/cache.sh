@@ -20,7 +20,9 @@ for says in "stored in" "read from"; do
 	shell "XDG_CONFIG_HOME='$work/config'" "XDG_STATE_HOME='$work/state'" "XDG_CACHE_HOME='$work/cache'" TERM=xterm-256color
 	keys "'$blktop' --config none --utc --cache-after 0 --slices 3 --log '$work/log' --log-level debug --at +5s '$work/trace'; echo rc=\$?" Enter
 	wait_for "PAUSED" && until_true is_logged "$says"
-	result $? "the trace is $says the cache"
+	status=$?
+	result $status "the trace is $says the cache"
+	[ $status = 0 ] || grep -a "cache" "$work/log" | sed 's/^/# /'
 	keys v
 	wait_for "Timeline of threads" && until_true is_decoded 20.0ms
 	result $? "$says: steps below a second are decoded"
