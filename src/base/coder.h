@@ -51,9 +51,9 @@ void coder_columns_begin(struct coder *c);
 void coder_columns_end(struct coder *c);
 /* The next values are those of a row of the set, 1 to CODER_SETS - 1; 0: they are in no row. */
 void coder_row(struct coder *c, unsigned set);
-/* The row does not have its next value. */
+/* The row leaves out its next value. */
 void coder_skip(struct coder *c);
-/* The row's other values, of which there is no certain number, are in one column. */
+/* The row's other values, whose number varies, share one column. */
 void coder_rest(struct coder *c);
 
 static inline bool coder_writes(const struct coder *c)

@@ -822,7 +822,7 @@ static int run_ui(struct screen *s)
 	}
 	if (!find_start(s, &options.at_ns))
 		return EXIT_USAGE;
-	debug_reading(s->job, s->in, s->tl);	/* it may have ended meanwhile */
+	debug_reading(s->job, s->in, s->tl);	/* reading may have ended in find_start() */
 
 	int code = ui_run(&options, &backend, s->tl);
 	struct job_status st;

@@ -81,7 +81,7 @@ struct job;
 /* A maker makes publications itself, without a model, on the job's thread (export/import). */
 struct job_maker {
 	/* The next publication; NULL without *error: there are no more. It is called once more after the job was
-	 * stopped, for what was read and not published. */
+	 * stopped, to publish what was read. */
 	struct publication *(*next)(void *self, GError **error);
 	char *(*warning)(void *self);	/* called at the end: as in struct job_status (g_free), or NULL */
 	GDestroyNotify free;

@@ -101,8 +101,8 @@ int common_compare(const struct common *a, const struct common *b)
 	return order;
 }
 
-/* Of rows that cannot be told apart, as several tasks without a name, the figures decide: the order of their ids
- * depends on how a trace was divided. */
+/* Rows with the same names and ids, as those of several tasks without a name, are ordered by their figures: in which
+ * order they were added depends on how the trace was divided. */
 static int compare_figures(const struct common *a, const struct common *b)
 {
 	int order = 0;

@@ -549,7 +549,7 @@ static void test_random(void)
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }
 
-/* What is found by time is what a look at each span and trace finds, in the same order. */
+/* Finds by time what a loop over all spans and traces finds, in the same order. */
 static void check_times(const struct timeline *tl, int64_t from, int64_t to)
 {
 	size_t next = timeline_next_span(tl, 0, from, to);
@@ -573,7 +573,7 @@ static void check_times(const struct timeline *tl, int64_t from, int64_t to)
 	g_assert_cmpuint(next, ==, timeline_n_traces(tl));
 }
 
-/* Spans come about in order of time, are replaced, change their trace, and are evicted. */
+/* Spans are added roughly in order of time, replaced, moved to another trace, and evicted. */
 static void test_times(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());

@@ -462,7 +462,7 @@ static void test_too_quiet(void)
 	test_remove_tree(dir);
 }
 
-/* Machines that found something: tasks that only their figures tell apart; marks after a span's end. */
+/* Seeds that found a bug: tasks that differ only by their figures; marks after a span's end. */
 static void test_found(void)
 {
 	static const uint32_t seeds[] = { 195517758, 2057088535, 4273137684, 2723720146 };
