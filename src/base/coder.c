@@ -234,6 +234,40 @@ void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none)
 		*v = none ? UINT32_MAX : 0;
 }
 
+void coder_ids_init(struct coder_ids *ids, uint32_t n)
+{
+	const uint32_t none = 0;
+
+	g_assert(n > 0);
+	ids->written = g_new0(uint32_t, n);
+	ids->used = g_array_new(false, false, sizeof none);
+	g_array_append_val(ids->used, none);
+}
+
+void coder_ids_clear(struct coder_ids *ids)
+{
+	g_free(ids->written);
+	g_array_unref(ids->used);
+	*ids = (struct coder_ids){ 0 };
+}
+
+void code_used_id(struct coder *c, uint32_t *v, uint32_t n, struct coder_ids *ids)
+{
+	if (!c->out) {
+		code_id(c, v, n, false);
+		return;
+	}
+	if (*v >= n) {
+		coder_refuse(c, BAD_ID);
+		return;
+	}
+	if (*v && !ids->written[*v]) {
+		ids->written[*v] = ids->used->len;
+		g_array_append_val(ids->used, *v);
+	}
+	put(c, ids->written[*v]);
+}
+
 enum { TS_MIN, TS_MAX, TS_NEAR };
 
 /* Differences of instants within the bounds fit in 63 bits. */

@@ -80,6 +80,16 @@ void code_i16(struct coder *c, int16_t *v);
 void code_below(struct coder *c, uint8_t *v, unsigned n);
 /* An id below n. none: UINT32_MAX is allowed, too. */
 void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none);
+/* Ids that are written by the order of their first use; 0 stays 0. So only those that are used need to be known where
+ * they are read. */
+struct coder_ids {
+	uint32_t *written;	/* by id: what is written for it; 0: not used yet */
+	GArray *used;		/* uint32_t: the ids that were used, in order; 0 is the first */
+};
+void coder_ids_init(struct coder_ids *ids, uint32_t n);		/* of ids below n > 0 */
+void coder_ids_clear(struct coder_ids *ids);
+/* An id below n. Writing: ids is not NULL. */
+void code_used_id(struct coder *c, uint32_t *v, uint32_t n, struct coder_ids *ids);
 /* An instant (ns) as traces can have it (LIMIT_TIME_SECONDS), or INT64_MIN or INT64_MAX, which are a byte each. */
 void code_ts(struct coder *c, int64_t *v);
 /* The instant of an event; and whether one that was read can be that. */

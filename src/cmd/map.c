@@ -11,19 +11,27 @@
 
 #include <inttypes.h>
 
+struct to_write { struct slice *s; const struct slice_piece *piece; uint64_t size; };
+
+static bool write_to(int fd, void *data, GError **error)
+{
+	struct to_write *x = data;
+	return slice_file_write(x->s, x->piece, fd, &x->size, error);
+}
+
 /* What was written: "wrote X: 12 MiB, 60234 events". */
 static int write_slice(const char *output, bool force, struct slice *s, const struct slice_piece *piece)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, piece, &error);
+	struct to_write x = { s, piece, 0 };
 	char size[TIMEFMT_LEN];
 
-	if (!bytes || !export_write_file(output, (const char *)bytes->data, bytes->len, force, &path, &error)) {
+	if (!export_write_by(output, write_to, &x, force, &path, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	fprintf(stderr, "wrote %s: %s, %" PRIu64 " events\n", path, timefmt_bytes(size, bytes->len), slice_n_events(s));
+	fprintf(stderr, "wrote %s: %s, %" PRIu64 " events\n", path, timefmt_bytes(size, x.size), slice_n_events(s));
 	return EXIT_FINE;
 }
 
@@ -119,7 +127,7 @@ int map_reduce(const struct options *o)
 	if (!o->history && has_history(o))
 		return EXIT_FAILED;
 	reading_catch_signals();
-	struct slice *s = (o->history ? slice_file_merge_history : slice_file_merge)
+	struct slice *s = (o->history ? slice_file_merge_history : slice_file_merge_packed)
 		((const char *const *)o->paths, &piece, &watch, &error);
 	int code = finish(o->output, o->force, s, &piece, error);
 	reading_release_signals();

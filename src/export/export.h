@@ -111,5 +111,9 @@ char *span_export_name(const struct span_selection *what);
  * or symbolic link, but no device or directory. */
 bool export_write_file(const char *path, const char *text, size_t len, bool force,
 		       char **ret_absolute, GError **error);
+/* The same of what write() writes to the open file. It returns false with *error, or with errno alone. */
+typedef bool (*export_writer)(int fd, void *data, GError **error);
+bool export_write_by(const char *path, export_writer write, void *data, bool force, char **ret_absolute,
+		     GError **error);
 
 #endif

@@ -39,21 +39,23 @@ static bool put_in_place(const char *temporary, const char *path, bool force, GE
 	return fail(error, "make", path, errno);
 }
 
-static bool write_beside(const char *path, const char *text, size_t len, bool force,
-			 GError **error)
+static bool write_beside(const char *path, export_writer write, void *data, bool force, GError **error)
 {
 	g_autofree char *temporary = g_strconcat(path, ".XXXXXX", NULL);
 	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);	/* the umask applies */
 	if (fd < 0)
 		return fail(error, "make", path, errno);
-	bool written = disk_write(fd, text, len) && fsync(fd) == 0;
+	GError *why = NULL;
+	bool written = write(fd, data, &why) && fsync(fd) == 0;
 	int number = errno;
 	if (close(fd) < 0 && written) {
 		written = false;
 		number = errno;
 	}
+	if (why)
+		g_propagate_prefixed_error(error, why, "cannot write %s: ", path);
 	bool ok = written ? put_in_place(temporary, path, force, error) :
-		fail(error, "write", path, number);
+		!why && fail(error, "write", path, number);
 	g_unlink(temporary);
 	return ok;
 }
@@ -76,15 +78,29 @@ static bool may_replace(const char *path, bool force, GError **error)
 	return false;
 }
 
-bool export_write_file(const char *path, const char *text, size_t len, bool force,
-		       char **ret_absolute, GError **error)
+bool export_write_by(const char *path, export_writer write, void *data, bool force, char **ret_absolute, GError **error)
 {
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	if (!may_replace(absolute, force, error) ||
-	    !write_beside(absolute, text, len, force, error))
+	if (!may_replace(absolute, force, error) || !write_beside(absolute, write, data, force, error))
 		return false;
 	disk_sync_parent(absolute);
 	if (ret_absolute)
 		*ret_absolute = g_steal_pointer(&absolute);
 	return true;
+}
+
+struct text { const char *text; size_t len; };
+
+static bool write_text(int fd, void *data, GError **error)
+{
+	const struct text *t = data;
+	(void)error;
+	return disk_write(fd, t->text, t->len);
+}
+
+bool export_write_file(const char *path, const char *text, size_t len, bool force,
+		       char **ret_absolute, GError **error)
+{
+	struct text t = { text, len };
+	return export_write_by(path, write_text, &t, force, ret_absolute, error);
 }

@@ -11,12 +11,14 @@
 #include "run/map.h"
 #include "run/pieces.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STEP INT64_C(1000000000)
 
@@ -37,13 +39,14 @@ static char *path_of(const char *dir, unsigned level, unsigned i)
 static uint64_t write_slice(struct slice *s, struct slice_piece *piece, const char *path)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, piece, &error);
+	uint64_t size;
+	int fd = g_open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
 
-	if (!bytes || !g_file_set_contents(path, (const char *)bytes->data, bytes->len, &error))
+	if (fd < 0 || !slice_file_write(s, piece, fd, &size, &error) || close(fd) != 0)
 		die(error);
 	slice_free(s);
 	slice_piece_clear(piece);
-	return bytes->len;
+	return size;
 }
 
 static struct slice *map_range(const struct pieces *p, int64_t from, int64_t to)
@@ -88,7 +91,7 @@ static uint64_t reduce(const char *dir, unsigned level, unsigned begin, unsigned
 	for (unsigned k = begin; k < end; k++)
 		g_ptr_array_add(paths, path_of(dir, level, k));
 	g_ptr_array_add(paths, NULL);
-	struct slice *s = slice_file_merge((const char *const *)paths->pdata, &piece, NULL, &error);
+	struct slice *s = slice_file_merge_packed((const char *const *)paths->pdata, &piece, NULL, &error);
 	if (!s)
 		die(error);
 	if (begin == 0 && piece.to == INT64_MAX && slice_n_events(s) != events) {

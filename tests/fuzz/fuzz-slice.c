@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Slice files of any bytes: each is refused with a reason, or it can be merged with its neighbour and with the same
- * slice of another machine, folded to history, shown, and written again. Offsets, lengths and checksums are made right
- * first, so that what is examined is what sections contain.
+ * Slice files of any bytes: each is refused with a reason, or it can be merged with its neighbour (decoded, or with
+ * packs) and with the same slice of another machine, folded to history, shown, and written again. Offsets, lengths and
+ * checksums are made right first, so that what is examined is what sections and packs contain.
  *
- * Input: one slice file, or two neighbouring ones behind each other, without compression.
+ * Input: one slice file, or two neighbouring ones behind each other, as pieces without compression: the sections, then
+ * the strings and the rest of a pack. Their lengths come first (3 bytes each). If a file names several packs, all have
+ * these bytes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,21 +15,28 @@
 
 #include "fuzz/fuzzer.h"
 #include "lib/inspect.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
 #include "state/slice/slice_state.h"
 
 #define SECTIONS 7
-#define ROWS 16			/* where the rows of sections begin */
+#define SECONDS (SECTIONS - 1)	/* the section that names packs */
+#define STRINGS SECTIONS	/* pieces of the pack */
+#define REST (STRINGS + 1)
+#define PIECES (REST + 1)
+#define LENGTH 3		/* bytes of a length in the input */
+#define LENGTHS (PIECES * LENGTH)
+#define ROWS 16			/* in a slice file: where the rows of sections begin */
 #define ROW 32
-#define LENGTH 8		/* where a row has the section's length in the file */
 #define HEADER (ROWS + SECTIONS * ROW + 4)
+#define MOST_PACKS 3
 #define FILES 2
 #define MOST_CELLS 10000	/* that may be made of quiet times */
 
 struct layout {			/* offsets in the input */
 	unsigned n_files;
-	size_t header[FILES], section[FILES][SECTIONS], len[FILES][SECTIONS];
+	size_t header[FILES], at[FILES][PIECES], len[FILES][PIECES];
 };
 
 static size_t get(const uint8_t *from, unsigned n)
@@ -44,29 +53,29 @@ static void put(uint8_t *to, uint64_t v, unsigned n)
 		to[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Where files and sections are. Of lengths only those count that fit; the last section has the rest. */
-static void find_sections(const uint8_t *data, size_t size, struct layout *ret)
+/* Where files and pieces are. Of lengths only those count that fit; the last piece has the rest. */
+static void find_pieces(const uint8_t *data, size_t size, struct layout *ret)
 {
 	size_t at = 0;
 	*ret = (struct layout){ 0 };
-	while (ret->n_files < FILES && size - at >= HEADER) {
+	while (ret->n_files < FILES && size - at >= LENGTHS) {
 		unsigned k = ret->n_files++;
-		const uint8_t *rows = data + at + ROWS;
+		const uint8_t *lengths = data + at;
 		ret->header[k] = at;
-		at += HEADER;
-		for (unsigned i = 0; i < SECTIONS; i++) {
-			ret->section[k][i] = at;
-			ret->len[k][i] = MIN(get(rows + i * ROW + LENGTH, 3), size - at);
+		at += LENGTHS;
+		for (unsigned i = 0; i < PIECES; i++) {
+			ret->at[k][i] = at;
+			ret->len[k][i] = MIN(get(lengths + i * LENGTH, LENGTH), size - at);
 			at += ret->len[k][i];
 		}
 	}
 	if (ret->n_files)
-		ret->len[ret->n_files - 1][SECTIONS - 1] += size - at;
+		ret->len[ret->n_files - 1][PIECES - 1] += size - at;
 }
 
 /* ---- mutations ---- */
 
-/* A section is mutated in place; it has room for `room` bytes. */
+/* A piece is mutated in place; it has room for `room` bytes. */
 struct piece {
 	uint8_t *bytes;
 	size_t len, room;
@@ -151,7 +160,7 @@ static void move_numbers(GRand *r, struct piece *p)
 	}
 }
 
-static void mutate_section(GRand *r, struct piece *p)
+static void mutate_piece(GRand *r, struct piece *p)
 {
 	if (!p->len) {
 		p->len = MIN(p->room, 1);
@@ -169,21 +178,21 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 {
 	g_autoptr(GRand) r = g_rand_new_with_seed(seed);
 	struct layout where;
-	find_sections(data, size, &where);
+	find_pieces(data, size, &where);
 	if (!where.n_files)
 		return LLVMFuzzerMutate(data, size, max_size);
 	for (int n = g_rand_int_range(r, 1, 4); n > 0; n--) {
-		unsigned k = g_rand_int(r) % where.n_files, i = g_rand_int(r) % SECTIONS;
-		size_t at = where.section[k][i], len = where.len[k][i];
+		unsigned k = g_rand_int(r) % where.n_files, i = g_rand_int(r) % PIECES;
+		size_t at = where.at[k][i], len = where.len[k][i];
 		struct piece p = { g_malloc0(len + max_size - size + 1), len, len + max_size - size };
 		memcpy(p.bytes, data + at, len);
-		mutate_section(r, &p);
+		mutate_piece(r, &p);
 		memmove(data + at + p.len, data + at + len, size - at - len);
 		memcpy(data + at, p.bytes, p.len);
 		size = size - len + p.len;
 		g_free(p.bytes);
-		put(data + where.header[k] + ROWS + i * ROW + LENGTH, p.len, 3);
-		find_sections(data, size, &where);
+		put(data + where.header[k] + i * LENGTH, p.len, LENGTH);
+		find_pieces(data, size, &where);
 	}
 	return size;
 }
@@ -197,36 +206,114 @@ static void print_counts(void)
 	fprintf(stderr, "%u inputs: %u read, %u merged\n", n_inputs, n_read, n_merged);
 }
 
-static uint32_t checksum_of(const uint8_t *bytes, size_t n)
+static void append_number(GByteArray *out, uint64_t v)
 {
-	g_autofree char *hex = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, n);
-	hex[8] = '\0';
-	return GUINT32_SWAP_LE_BE((uint32_t)strtoul(hex, NULL, 16));
+	uint8_t bytes[10];
+	unsigned n = 0;
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = (uint8_t)(v | 0x80);
+	bytes[n++] = (uint8_t)v;
+	g_byte_array_append(out, bytes, n);
+}
+
+static uint64_t next_number(const uint8_t **at, const uint8_t *end)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+		uint8_t byte = *(*at)++;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			break;
+	}
+	return v;
+}
+
+/* The columns of rows of packs that have lengths and checksums. */
+enum { COLUMN_STORED = 64, COLUMN_SIZE, COLUMN_CHECKSUM, COLUMN_AFTER };
+
+/* Appends the section that names packs, with those of the pack. Returns how many packs it names; 0: its columns are
+ * wrong, and it is as it was. */
+static size_t append_seconds(GByteArray *out, const uint8_t *bytes, size_t n, const GByteArray *pack)
+{
+	const uint8_t *at = bytes, *end = bytes + n;
+	uint64_t columns = next_number(&at, end), number[64], len[64];
+	uint64_t sum = 0, n_old = 0;
+	for (uint64_t i = 0; i < columns && i < G_N_ELEMENTS(number); i++) {
+		number[i] = next_number(&at, end);
+		len[i] = next_number(&at, end);
+		sum += len[i] < n ? len[i] : n;
+		n_old += number[i] >= COLUMN_STORED && number[i] < COLUMN_AFTER;
+	}
+	if (columns > G_N_ELEMENTS(number) || sum > (size_t)(end - at)) {
+		g_byte_array_append(out, bytes, (guint)n);
+		return 0;
+	}
+	const uint8_t *columns_at = end - sum;
+	uint64_t named = next_number(&at, columns_at), n_packs = MIN(named, MOST_PACKS);
+	GByteArray *fresh[COLUMN_AFTER - COLUMN_STORED] = { g_byte_array_new(), g_byte_array_new(), g_byte_array_new() };
+	for (uint64_t i = 0; i < n_packs; i++) {
+		append_number(fresh[0], pack->len);
+		append_number(fresh[1], pack->len);
+		append_number(fresh[2], pack_checksum(pack->data, pack->len));
+	}
+	unsigned n_fresh = n_packs ? G_N_ELEMENTS(fresh) : 0;
+	append_number(out, columns - n_old + n_fresh);
+	for (unsigned i = 0; i < n_fresh; i++) {
+		append_number(out, COLUMN_STORED + i);
+		append_number(out, fresh[i]->len);
+	}
+	for (uint64_t i = 0; i < columns; i++)
+		if (number[i] < COLUMN_STORED || number[i] >= COLUMN_AFTER) {
+			append_number(out, number[i]);
+			append_number(out, len[i]);
+		}
+	append_number(out, n_packs);
+	g_byte_array_append(out, at, (guint)(columns_at - at));
+	for (unsigned i = 0; i < n_fresh; i++)
+		g_byte_array_append(out, fresh[i]->data, fresh[i]->len);
+	for (uint64_t i = 0; i < columns; columns_at += len[i++])
+		if (number[i] < COLUMN_STORED || number[i] >= COLUMN_AFTER)
+			g_byte_array_append(out, columns_at, (guint)len[i]);
+	for (unsigned i = 0; i < G_N_ELEMENTS(fresh); i++)
+		g_byte_array_unref(fresh[i]);
+	return n_packs;
 }
 
 /* File k of the input as a descriptor, with a header that fits. */
 static int repaired(const uint8_t *data, const struct layout *where, unsigned k)
 {
-	size_t begin = where->header[k], size = where->section[k][SECTIONS - 1] + where->len[k][SECTIONS - 1] - begin;
-	g_autofree uint8_t *file = g_memdup2(data + begin, size);
-	memcpy(file, "BLKSLICE", 8);
-	put(file + 8, SLICE_FILE_VERSION, 4);
-	put(file + 12, SECTIONS, 4);
+	g_autoptr(GByteArray) file = g_byte_array_new(), pack = g_byte_array_new();
+	uint8_t length[4];
+	put(length, where->len[k][STRINGS], sizeof length);
+	g_byte_array_append(pack, length, sizeof length);
+	g_byte_array_append(pack, data + where->at[k][STRINGS], (guint)(where->len[k][STRINGS] + where->len[k][REST]));
+	g_byte_array_set_size(file, HEADER);
+	memset(file->data, 0, HEADER);
+	size_t n_packs = 0;
 	for (unsigned i = 0; i < SECTIONS; i++) {
-		uint8_t *row = file + ROWS + i * ROW;
-		size_t at = where->section[k][i] - begin, len = where->len[k][i];
+		size_t at = file->len;
+		if (i == SECONDS)
+			n_packs = append_seconds(file, data + where->at[k][i], where->len[k][i], pack);
+		else
+			g_byte_array_append(file, data + where->at[k][i], (guint)where->len[k][i]);
+		uint8_t *row = file->data + ROWS + i * ROW;
 		put(row, at, 8);
-		put(row + LENGTH, len, 8);
-		put(row + 16, len, 8);		/* not compressed */
-		put(row + 24, checksum_of(file + at, len), 4);
+		put(row + 8, file->len - at, 8);
+		put(row + 16, file->len - at, 8);		/* not compressed */
+		put(row + 24, pack_checksum(file->data + at, file->len - at), 4);
 	}
-	put(file + HEADER - 4, checksum_of(file, HEADER - 4), 4);
+	for (size_t i = 0; i < n_packs; i++)
+		g_byte_array_append(file, pack->data, pack->len);
+	memcpy(file->data, "BLKSLICE", 8);
+	put(file->data + 8, SLICE_FILE_VERSION, 4);
+	put(file->data + 12, SECTIONS, 4);
+	put(file->data + HEADER - 4, pack_checksum(file->data, HEADER - 4), 4);
 	int fd = memfd_create("slice", MFD_CLOEXEC);
-	g_assert_cmpint(write(fd, file, size), ==, (ssize_t)size);
+	g_assert_cmpint(write(fd, file->data, file->len), ==, (ssize_t)file->len);
 	return fd;
 }
 
-/* Refused is only what sections contain: what is around them was made right. */
+/* Refused is only what sections and packs contain: what is around them was made right. */
 static void check_refused(const GError *error)
 {
 	g_assert_nonnull(error);
@@ -267,12 +354,14 @@ static void check_written(struct slice *s, const struct slice_piece *piece, bool
 	slice_free(b);
 }
 
-static struct slice *merge(const int fds[FILES])
+/* With packs as they are, or decoded first. NULL: they are refused. */
+static struct slice *merge(const int fds[FILES], bool packed)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *one = g_strdup_printf("/proc/self/fd/%d", fds[0]), *two = g_strdup_printf("/proc/self/fd/%d", fds[1]);
+	const char *const both[] = { one, two, NULL };
 	struct slice_piece piece = { 0 };
-	struct slice *s = slice_file_merge((const char *[]){ one, two, NULL }, &piece, NULL, &error);
+	struct slice *s = (packed ? slice_file_merge_packed : slice_file_merge)(both, &piece, NULL, &error);
 	if (s) {
 		g_assert_no_error(error);
 		check_written(s, &piece, true);
@@ -281,6 +370,8 @@ static struct slice *merge(const int fds[FILES])
 		g_assert_cmpuint(strlen(error->message), >, 10);
 	}
 	slice_piece_clear(&piece);
+	if (s && packed && !slice_unpack(s, NULL))
+		slice_free(g_steal_pointer(&s));
 	return s;
 }
 
@@ -354,7 +445,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool all = true;
 	if (size > 1 << 20)
 		return 0;
-	find_sections(data, size, &where);
+	find_pieces(data, size, &where);
 	for (unsigned k = 0; k < where.n_files; k++) {
 		struct slice_piece piece = { 0 };
 		fds[k] = repaired(data, &where, k);
@@ -367,8 +458,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	n_inputs++;
 	n_read += all && where.n_files;
-	if (all && where.n_files == FILES)
-		show(merge(fds));
+	for (int packed = 0; all && where.n_files == FILES && packed < 2; packed++)
+		show(merge(fds, packed));
 	for (unsigned k = 0; k < FILES; k++)
 		if (fds[k] >= 0)
 			close(fds[k]);

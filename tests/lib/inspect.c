@@ -2,6 +2,7 @@
 #include "lib/inspect.h"
 
 #include "state/slice/model_private.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_state.h"
 #include "state/store/timeline_private.h"
 #include "trace/ctf/ctf_parse.h"
@@ -27,6 +28,7 @@ uint64_t native_bytes(const struct native *n)
 
 struct slice *slice_root(struct slice *s)
 {
+	g_assert_true(slice_unpack(s, NULL));
 	return s->from_start ? s : slice_stitch(slice_new(true, s->step), s);
 }
 

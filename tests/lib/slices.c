@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See slices.h. */
 #include "lib/slices.h"
+#include "lib/test_traces.h"
 
+#include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,6 +34,57 @@ struct slice *slices_through_file(struct slice *s)
 	g_assert_no_error(error);
 	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
 	return s;
+}
+
+static char *packed_dir;		/* with files that slices refer to, until the end of the program */
+
+static void remove_packed(void)
+{
+	test_remove_tree(packed_dir);
+	g_free(packed_dir);
+}
+
+/* Writes the slice, which may have packs, and frees it; its packs stay in the file. Written again it has the same
+ * bytes. */
+static struct slice *through_packed_file(struct slice *s)
+{
+	static unsigned n;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	if (!packed_dir) {
+		packed_dir = test_temp_dir();
+		atexit(remove_packed);
+	}
+	g_autofree char *path = g_strdup_printf("%s/%u", packed_dir, n++);
+	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
+	g_assert_no_error(error);
+	slice_free(s);
+	s = slice_file_open(path, SLICE_PACKED, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(GByteArray) again = slice_file_bytes(s, &whole, &error);
+	g_assert_no_error(error);
+	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
+	return s;
+}
+
+struct slice *slices_at_random(struct slice *s)
+{
+	g_autoptr(GError) error = NULL;
+	switch (g_test_rand_int_range(0, 6)) {
+	case 0:
+		return s;
+	case 1:
+		slice_unpack(s, &error);
+		g_assert_no_error(error);
+		return slices_through_file(s);
+	case 2:
+		packs_shrink(s, 0, &error);
+		g_assert_no_error(error);
+		return s;
+	default:
+		return through_packed_file(s);
+	}
 }
 
 struct lost { unsigned stream; struct blk_loss loss; };

@@ -20,5 +20,7 @@ size_t slices_record_at(const struct recording *r, int64_t ts);
 struct slice *slices_from_bytes(const uint8_t *bytes, size_t n, GError **error);
 /* Writes the slice, frees it, reads it again; asserts that both have the same bytes. */
 struct slice *slices_through_file(struct slice *s);
+/* As it is, or through a file, or with packs (pack.h) in a file, at random. Unpack it before anything but merging. */
+struct slice *slices_at_random(struct slice *s);
 
 #endif

@@ -5,10 +5,12 @@
 #include "lib/inspect.h"
 #include "lib/report.h"
 #include "lib/slices.h"
+#include "lib/test_traces.h"
 #include "lib/traces.h"
 
 #include "state/kernel/counts.h"
 #include "state/kernel/thread.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
@@ -17,13 +19,13 @@ static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
 /* ---- the laws over files ---- */
 
-/* Merges neighbours in random order; each result goes through a file. */
+/* Merges neighbours in random order; results go through files. */
 static struct slice *random_tree(GPtrArray *slices)
 {
 	while (slices->len > 1) {
 		guint i = (guint)g_test_rand_int_range(0, (gint32)slices->len - 1);
-		g_ptr_array_index(slices, i) = slices_through_file(slice_stitch(g_ptr_array_index(slices, i),
-									   g_ptr_array_index(slices, i + 1)));
+		g_ptr_array_index(slices, i) = slices_at_random(slice_stitch(g_ptr_array_index(slices, i),
+									     g_ptr_array_index(slices, i + 1)));
 		g_ptr_array_remove_index(slices, i + 1);
 	}
 	return g_ptr_array_index(slices, 0);
@@ -35,8 +37,8 @@ static void check_laws(const char *name, const struct recording *r, unsigned n)
 	g_autoptr(GArray) cuts = slices_random_cuts(r, n);
 	g_autoptr(GPtrArray) slices = g_ptr_array_new();
 	for (guint i = 0; i + 1 < cuts->len; i++)
-		g_ptr_array_add(slices, slices_through_file(slices_of(r, g_array_index(cuts, size_t, i),
-								g_array_index(cuts, size_t, i + 1), false)));
+		g_ptr_array_add(slices, slices_at_random(slices_of(r, g_array_index(cuts, size_t, i),
+								   g_array_index(cuts, size_t, i + 1), false)));
 	g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
 	g_autofree char *what = g_strdup_printf("%s in %u files, cut first at %zu", name, n,
 						g_array_index(cuts, size_t, 1));
@@ -148,7 +150,7 @@ static void test_reasons(void)
 	g_assert_nonnull(strstr(section->message, "checksum"));
 	bytes->data[8] = 9;
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 4"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 5"));
 	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }
@@ -213,6 +215,7 @@ static void counters_of_none(struct slice *s)
 
 static void empty_with_an_end(struct slice *s)
 {
+	slice_drop_seconds(s);
 	s->first = INT64_MAX;
 	s->last = 5;
 }
@@ -326,6 +329,29 @@ static void test_no_such_thread(void)
 	g_assert_nonnull(strstr(error->message, "section 'threads': "));
 }
 
+/* Where packs stay in a file, its bytes are checked when they are copied, and when they are decoded. */
+static void test_changed_file(void)
+{
+	g_autoptr(GError) copied = NULL, decoded = NULL, error = NULL;
+	g_autoptr(GByteArray) bytes = small_file();
+	g_autofree char *dir = test_temp_dir(), *path = g_build_filename(dir, "a.blkslice", NULL);
+	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
+	g_assert_no_error(error);
+	struct slice *s = slice_file_open(path, SLICE_PACKED, NULL, &error);
+	g_assert_no_error(error);
+	bytes->data[bytes->len - 1] ^= 1;
+	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
+	g_assert_no_error(error);
+	g_assert_null(slice_file_bytes(s, &whole, &copied));
+	g_assert_nonnull(strstr(copied->message, "a.blkslice: the checksum of a part is another one"));
+	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len / 2, &error);
+	g_assert_no_error(error);
+	g_assert_false(slice_unpack(s, &decoded));
+	g_assert_nonnull(strstr(decoded->message, "a.blkslice: cannot read it: it is cut off"));
+	slice_free(s);
+	test_remove_tree(dir);
+}
+
 /* An annotation of a file may name any wait: only those that are there are visited. */
 static void test_far_waits(void)
 {
@@ -364,6 +390,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/slice-file/reasons", test_reasons);
 	g_test_add_func("/slice-file/wrong", test_wrong);
 	g_test_add_func("/slice-file/no-such-thread", test_no_such_thread);
+	g_test_add_func("/slice-file/changed-file", test_changed_file);
 	g_test_add_func("/slice-file/far-waits", test_far_waits);
 	return g_test_run();
 }

@@ -11,6 +11,7 @@
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
+#include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "trace/align.h"
 
@@ -61,6 +62,7 @@ static struct slice *random_tree(const struct machines *m, const GArray *cuts, u
 		struct slice *a = random_tree(m, cuts, host, at, from, to);
 		struct slice *b = random_tree(m, cuts, at, end, from, to);
 		bool other = g_test_rand_bit();
+		g_assert_true(packs_before_unite(a, b, NULL));
 		g_assert_cmpuint(slice_unite_cells(a, b), <, 1000000);
 		s = slice_unite(other ? b : a, other ? a : b);
 	} else {
@@ -68,7 +70,7 @@ static struct slice *random_tree(const struct machines *m, const GArray *cuts, u
 		s = slices_of(r, slices_record_at(r, g_array_index(cuts, int64_t, from)),
 			      slices_record_at(r, g_array_index(cuts, int64_t, to)), false);
 	}
-	return g_test_rand_bit() ? slices_through_file(s) : s;
+	return slices_at_random(s);
 }
 
 static void check_law(const struct machines *m)

@@ -585,6 +585,16 @@ void blocks_sort(struct blocks *k)
 	sort_array(k->stored->data, k->stored->len, sizeof(struct block_event), by_time, NULL);
 }
 
+uint32_t blocks_n_stored(const struct blocks *k)
+{
+	return k->stored->len;
+}
+
+void blocks_drop_stored(struct blocks *k)
+{
+	g_array_set_size(k->stored, 0);
+}
+
 void blocks_code(struct coder *c, struct blocks *k, unsigned set, uint32_t n_hosts, uint32_t n_threads)
 {
 	g_assert(!g_hash_table_size(k->requests) && !k->disks->len);

@@ -60,6 +60,8 @@ void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_
 void blocks_forget(struct slice *s, int64_t before);
 /* Sorts the stored events of a slice that does not start at the trace's beginning by time: those of several hosts. */
 void blocks_sort(struct blocks *k);
+uint32_t blocks_n_stored(const struct blocks *k);	/* how many these are */
+void blocks_drop_stored(struct blocks *k);
 struct coder;
 /* Writes or reads the events that a slice which does not start at the trace's beginning has stored, as rows of the set
  * (coder_row()). */

@@ -6,6 +6,7 @@
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/thread_logs.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
@@ -82,6 +83,9 @@ void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
+		packs_resolve(s, t->self, v);
+		for (guint i = 0; t->aliases && i < t->aliases->len; i++)
+			packs_resolve(s, g_array_index(t->aliases, uint32_t, i), v);
 		if (v->part == PART_LOST_BLOCK)
 			t->unresolved_from[1] = MIN(t->unresolved_from[1], *from);
 		*from = INT64_MAX;

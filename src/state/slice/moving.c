@@ -9,6 +9,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice.h"
 #include "state/spans/annot.h"
 
@@ -19,7 +20,7 @@ static uint32_t map_cpu(const struct moving *m, uint32_t cpu)
 
 /* ---- registries ---- */
 
-static uint32_t *map_strings(struct strtab *a, const struct strtab *b)
+uint32_t *moving_strings(struct strtab *a, const struct strtab *b)
 {
 	uint32_t n = strtab_n(b);
 	uint32_t *map = g_new(uint32_t, n);
@@ -60,8 +61,8 @@ static uint32_t *map_hosts(struct slice *a, const struct slice *b)
 
 void moving_registries(struct moving *m, struct slice *a, const struct slice *b, bool follows)
 {
-	m->string = map_strings(a->strings, b->strings);
-	m->text = map_strings(a->texts, b->texts);
+	m->string = moving_strings(a->strings, b->strings);
+	m->text = moving_strings(a->texts, b->texts);
 	m->host = map_hosts(a, b);
 	m->channel = channels_join(&a->channels, &b->channels, follows);
 	m->seq_add = a->seq;
@@ -192,6 +193,7 @@ void moving_seconds(const struct moving *m, struct slice *a, struct slice *b)
 	};
 	GHashTableIter it;
 	gpointer value;
+	packs_join(a, b, m);
 	g_hash_table_iter_init(&it, b->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *from = value;

@@ -25,6 +25,8 @@ static inline uint32_t moved_thread(const struct moving *m, uint32_t id)
 	return id == ID_NONE ? ID_NONE : m->thread[id];
 }
 
+/* Adds b's strings to a's. Returns a new array: b's id -> a's id. */
+uint32_t *moving_strings(struct strtab *a, const struct strtab *b);
 /* Registries and losses. follows: b is later than a, else of the same time. */
 void moving_registries(struct moving *m, struct slice *a, const struct slice *b, bool follows);
 void moving_threads(struct moving *m, struct slice *a, struct slice *b);

@@ -12,6 +12,7 @@
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_slots.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
@@ -73,6 +74,7 @@ void slice_free(struct slice *s)
 	g_ptr_array_unref(s->threads);
 	g_ptr_array_unref(s->cpus);
 	g_hash_table_unref(s->bins);
+	packs_clear(&s->packs);
 	blocks_free(s->blocks);
 	g_hash_table_unref(s->classes);
 	g_array_unref(s->hosts);

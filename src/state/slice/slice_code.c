@@ -12,10 +12,11 @@
 
 /* ---- summary ---- */
 
-static void count_ids(const struct slice *s, struct slice_counts *n)
+void count_ids(const struct slice *s, struct slice_counts *n)
 {
 	*n = (struct slice_counts){
-		.piece = n->piece, .strings = strtab_n(s->strings), .texts = strtab_n(s->texts), .hosts = s->hosts->len,
+		.piece = n->piece, .used_strings = n->used_strings,
+		.strings = strtab_n(s->strings), .texts = strtab_n(s->texts), .hosts = s->hosts->len,
 		.channels = s->channels.all->len, .cpus = s->cpus->len, .threads = s->threads->len,
 		.annots = s->annots->len,
 	};
@@ -54,7 +55,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 	};
 
 	if (coder_writes(c))
-		count_ids(s, n);
+		n->strings = n->used_strings->used->len;
 	code_piece(c, n->piece);
 	code_i64(c, &s->step);
 	code_ts(c, &s->first);
@@ -78,10 +79,12 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 
 /* ---- strings ---- */
 
-static void code_strtab(struct coder *c, struct strtab *t, uint32_t n)
+/* 0 is "". used: only these, in this order; NULL: all. */
+static void code_strtab(struct coder *c, struct strtab *t, uint32_t n, const GArray *used)
 {
-	for (uint32_t i = 1; i < n && !c->fault; i++) {		/* 0 is "" */
-		const char *text = coder_writes(c) ? strtab_get(t, i) : "";
+	for (uint32_t i = 1; i < n && !c->fault; i++) {
+		uint32_t id = used ? g_array_index(used, uint32_t, i) : i;
+		const char *text = coder_writes(c) ? strtab_get(t, id) : "";
 		uint32_t len = (uint32_t)strlen(text);
 		code_slice(c, &text, &len, LIMIT_TEXT_BYTES);
 		if (!coder_writes(c) && !c->fault && strtab_add_len(t, text, len) != i)
@@ -89,10 +92,15 @@ static void code_strtab(struct coder *c, struct strtab *t, uint32_t n)
 	}
 }
 
+void code_pack_strings(struct coder *c, struct slice *s, uint32_t n, const struct coder_ids *used)
+{
+	code_strtab(c, s->strings, n, used ? used->used : NULL);
+}
+
 void code_strings(struct coder *c, struct slice *s, struct slice_counts *n)
 {
-	code_strtab(c, s->strings, n->strings);
-	code_strtab(c, s->texts, n->texts);
+	code_pack_strings(c, s, coder_writes(c) ? n->used_strings->used->len : n->strings, n->used_strings);
+	code_strtab(c, s->texts, n->texts, NULL);
 }
 
 /* ---- hosts ---- */
@@ -204,7 +212,8 @@ void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n)
 /* ---- logs ---- */
 
 /* Sets of rows, see coder_row(). */
-enum { ROW_FACT = 1, ROW_ANNOT, ROW_WAKE, ROW_BLOCK };
+enum { ROW_ANNOT = 1, ROW_WAKE };
+enum { ROW_FACT = 1, ROW_BLOCK, ROW_SLOW, ROW_CELL };		/* of a pack; and one for each kind of cells */
 
 /* Which fields of a fact are ids, and how large the others may be. */
 static bool fact_is_fine(const struct fact *f, const struct slice_counts *n)
@@ -233,7 +242,7 @@ static void code_fact(struct coder *c, struct fact *f, const struct slice_counts
 	code_id(c, &f->host, n->hosts, false);
 	code_id(c, &f->thread, n->threads, true);
 	code_id(c, &f->other, n->threads, true);
-	code_id(c, &f->text, n->strings, false);
+	code_string(c, &f->text, n);
 	code_i64(c, &f->a);
 	code_i64(c, &f->b);
 	code_i64(c, &f->c);
@@ -355,7 +364,7 @@ static void code_binaries(struct coder *c, struct slice *s, const struct slice_c
 		code_u64(c, &b->base);
 		code_u64(c, &b->size);
 		code_id(c, &b->host, n->hosts, false);
-		code_id(c, &b->path, n->strings, false);
+		code_string(c, &b->path, n);
 		code_i32(c, &b->vpid);
 		if (!coder_writes(c))
 			g_array_append_val(s->binaries, fresh);
@@ -406,17 +415,13 @@ static void code_fdops(struct coder *c, struct fdops *f)
 
 void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
 {
-	code_facts(c, s, n);
 	code_annots(c, s, n);
 	code_binaries(c, s, n);
 	code_wakes(c, s, n);
 	code_fdops(c, &s->fdops);
-	blocks_code(c, s->blocks, ROW_BLOCK, n->hosts, n->threads);
 }
 
 /* ---- seconds ---- */
-
-enum { ROW_SLOW = 1, ROW_CELL };	/* and one for each kind of cells */
 
 static void code_completeness(struct coder *c, struct completeness *x)
 {
@@ -442,7 +447,7 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 		struct bin_slow *x = coder_writes(c) ? &g_array_index(b->slow, struct bin_slow, i) : &fresh;
 		coder_row(c, ROW_SLOW);
 		code_id(c, &x->thread, n->threads, false);
-		code_id(c, &x->name, n->strings, false);
+		code_string(c, &x->name, n);
 		code_u32(c, &x->cpu);
 		code_i32(c, &x->fd);
 		code_ts(c, &x->begin);
@@ -457,7 +462,9 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 
 static void code_bin(struct coder *c, struct bin *b, const struct slice_counts *n)
 {
-	const struct cell_ids ids = { .thread = n->threads, .host = n->hosts, .string = n->strings };
+	const struct cell_ids ids = {
+		.thread = n->threads, .host = n->hosts, .string = n->strings, .used_strings = n->used_strings,
+	};
 
 	code_completeness(c, &b->completeness);
 	code_slow_calls(c, b, n);
@@ -487,7 +494,7 @@ static GPtrArray *bins_in_order(const struct slice *s)
 	return bins;
 }
 
-void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
+static void code_bins(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
 	g_autoptr(GPtrArray) bins = bins_in_order(s);
 	uint32_t len = code_len(c, bins->len, 10);
@@ -510,11 +517,18 @@ void code_bins(struct coder *c, struct slice *s, struct slice_counts *n)
 	s->bin_last = NULL;
 }
 
+void code_pack(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	code_facts(c, s, n);
+	blocks_code(c, s->blocks, ROW_BLOCK, n->hosts, n->threads);
+	code_bins(c, s, n);
+}
+
 /* Between two seconds of [first, last] that have events there is less than a minute without one, or it is a void.
  * Else a few bytes could make seconds for centuries. */
-bool code_coverage_fits(const struct slice *s)
+bool code_coverage_fits(const struct slice *s, uint64_t n)
 {
-	uint64_t most = g_hash_table_size(s->bins) + UINT64_C(1), covered;
+	uint64_t most = n + 1, covered;
 
 	if (s->first > s->last)
 		return true;

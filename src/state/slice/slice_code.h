@@ -15,19 +15,39 @@ struct slice_piece;
 struct slice_counts {
 	uint32_t strings, texts, hosts, channels, cpus, threads, annots;
 	struct slice_piece *piece;
+	struct coder_ids *used_strings;		/* writing: those that were used so far */
 };
+void count_ids(const struct slice *s, struct slice_counts *n);		/* writing: sets all but the pointers */
+
+static inline void code_string(struct coder *c, uint32_t *id, const struct slice_counts *n)
+{
+	code_used_id(c, id, n->strings, n->used_strings);
+}
+
+/* Reading: instants are within the coverage (.first, .last), or little outside: a loss may begin before a slice. */
+#define CODE_OUTSIDE_NS (60 * INT64_C(1000000000))
+static inline void code_bounds(struct coder *c)
+{
+	bool any = c->first <= c->last;		/* else there is no event, so there is no instant */
+
+	c->from = any ? MAX(c->first, INT64_MIN + CODE_OUTSIDE_NS) - CODE_OUTSIDE_NS : INT64_MAX;
+	c->to = any ? MIN(c->last, INT64_MAX - CODE_OUTSIDE_NS) + CODE_OUTSIDE_NS : INT64_MIN;
+}
 
 void code_summary(struct coder *c, struct slice *s, struct slice_counts *n);
 /* Hosts, channels, losses, voids, names of event classes. */
 void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n);
+/* Writing: those strings that were used, so it comes after the others. */
 void code_strings(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_threads(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n);
-/* Facts, annotations, binaries, wakeups, block events. */
+/* Annotations, binaries, wakeups. */
 void code_logs(struct coder *c, struct slice *s, struct slice_counts *n);
-void code_bins(struct coder *c, struct slice *s, struct slice_counts *n);
+/* What a pack has (pack.h): facts, block events, seconds. Its strings: as code_strings(). */
+void code_pack(struct coder *c, struct slice *s, const struct slice_counts *n);
+void code_pack_strings(struct coder *c, struct slice *s, uint32_t n, const struct coder_ids *used);
 
-/* Of a slice that was read: does its coverage follow from its seconds? */
-bool code_coverage_fits(const struct slice *s);
+/* Of a slice that was read: does its coverage follow from its seconds, of which it has n? */
+bool code_coverage_fits(const struct slice *s, uint64_t n);
 
 #endif

@@ -46,8 +46,8 @@ static void code_call(struct coder *c, struct call *x, const struct slice_counts
 	code_ts(c, &x->begin);
 	code_ts(c, &x->busy_from);
 	code_seq(c, &x->seq);
-	code_id(c, &x->name, n->strings, false);
-	code_id(c, &x->text, n->strings, false);
+	code_string(c, &x->name, n);
+	code_string(c, &x->text, n);
 	code_id(c, &x->cpu, n->cpus, false);
 	code_i32(c, &x->fd);
 	code_call_info(c, &x->info);
@@ -69,8 +69,8 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 	else
 		code_id(c, &r->id, n->threads, true);
 	code_irq(c, &r->irq);
-	code_id(c, &r->name, n->strings, false);
-	code_id(c, &r->text, n->strings, false);
+	code_string(c, &r->name, n);
+	code_string(c, &r->text, n);
 	code_i32(c, &r->fd);
 	code_args(c, r->arg);
 	if (call)
@@ -137,7 +137,7 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 	code_id(c, &w->waker, n->threads, true);
 	code_irq(c, &w->waker_irq);
 	code_id(c, &w->cpu, n->cpus, true);
-	code_id(c, &name, n->strings, false);
+	code_string(c, &name, n);
 	code_bool(c, &lock);
 	code_i32(c, &w->call.fd);
 	code_u64(c, &w->call.seq);
@@ -170,7 +170,7 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 		code_ts(c, &x[i].end);
 		code_i64(c, &x[i].ret);
 		code_seq(c, &x[i].seq);
-		code_id(c, &x[i].name, n->strings, false);
+		code_string(c, &x[i].name, n);
 		code_i32(c, &x[i].fd);
 	}
 	coder_row(c, 0);
@@ -213,7 +213,7 @@ static void code_counters(struct coder *c, GArray **all, const struct slice_coun
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct counter fresh = { 0 }, *x = coder_writes(c) ? &g_array_index(*all, struct counter, i) : &fresh;
-		code_id(c, &x->name, n->strings, false);
+		code_string(c, &x->name, n);
 		code_u32(c, &x->losses);
 		code_u64(c, &x->first);
 		code_u64(c, &x->last);
@@ -283,11 +283,12 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	code_ts(c, &t->exit_ns);
 	code_ts(c, &t->last_event_ns);
 	code_id(c, &t->creator, n->threads, true);
-	code_id(c, &t->name_last, n->strings, false);
+	code_string(c, &t->name_last, n);
 	for (unsigned k = 0; k < CONTEXT_N; k++)
-		code_u32(c, &t->contexts.value[k]);
-	if (t->contexts.value[CONTEXT_HOSTNAME] >= n->strings)
-		coder_refuse(c, "a hostname is not there");
+		if (k == CONTEXT_HOSTNAME)
+			code_string(c, &t->contexts.value[k], n);
+		else
+			code_u32(c, &t->contexts.value[k]);
 	if (!coder_writes(c))
 		t->comm_stored = t->idle;	/* as slice_idle() */
 }
@@ -320,7 +321,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	check_instants(c, t);
 	code_u64(c, &t->waits_base);
 	code_ts(c, &t->out_ns);
-	code_id(c, &t->out_call, n->strings, false);
+	code_string(c, &t->out_call, n);
 	code_done_calls(c, &t->calls, n);
 	code_ids(c, &t->annots, n->annots);
 	code_open(c, &t->open);

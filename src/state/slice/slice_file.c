@@ -3,8 +3,9 @@
 #include "state/slice/slice_file.h"
 
 #include "base/deflate.h"
+#include "base/disk.h"
 #include "base/limits.h"
-#include "base/timefmt.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_code.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@
  *				its bytes in the file, u32 0
  *     ...	u32		checksum of all of the above
  *
- * A section is compressed if its two lengths differ.
+ * A section is compressed if its two lengths differ. The bytes of packs (pack.h) follow the last section, in the order
+ * in which it names them.
  */
 #define MAGIC "BLKSLICE"
 #define MAGIC_BYTES 8
@@ -36,9 +38,8 @@ static const struct {
 } sections[] = {
 	{ "summary", code_summary, false }, { "hosts", code_hosts, false }, { "strings", code_strings, false },
 	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
-	{ "seconds", code_bins, true },
+	{ "seconds", NULL, true },		/* packs_code() */
 };
-#define OUTSIDE_NS (60 * NS_PER_S)	/* what is tolerated: a loss may begin before the slice */
 #define SUMMARY_SECTIONS 2		/* what has to be known before slices are merged */
 #define SECTIONS G_N_ELEMENTS(sections)
 #define HEADER_BYTES (MAGIC_BYTES + 8 + SECTIONS * SECTION_BYTES + 4)
@@ -58,18 +59,6 @@ static uint64_t get_le(const uint8_t *from, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		v |= (uint64_t)from[i] << 8 * i;
 	return v;
-}
-
-/* The first 4 bytes of the SHA-256. */
-static uint32_t checksum_of(const uint8_t *bytes, size_t n)
-{
-	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize len = sizeof digest;
-
-	g_checksum_update(sum, bytes, (gssize)n);
-	g_checksum_get_digest(sum, digest, &len);
-	return (uint32_t)get_le(digest, 4);
 }
 
 /* ---- writing ---- */
@@ -96,51 +85,154 @@ void slice_piece_clear(struct slice_piece *p)
 	*p = (struct slice_piece){ 0 };
 }
 
-static void write_section(GByteArray *out, size_t i, const GByteArray *bytes)
+/* What is written: `head` has the header and the sections, then come the slice's packs, then the new one. */
+struct output {
+	GByteArray *head;
+	struct pack *last;		/* what was outside of packs; or NULL */
+	GArray *pending;		/* of .last; or NULL */
+};
+
+static void output_clear(struct output *o)
+{
+	g_clear_pointer(&o->head, g_byte_array_unref);
+	g_clear_pointer(&o->last, pack_free);
+	g_clear_pointer(&o->pending, g_array_unref);
+}
+
+static GByteArray *encode_section(size_t i, struct slice *s, const struct output *o, struct slice_counts *n,
+				  const char **ret_fault)
+{
+	GByteArray *bytes = g_byte_array_new();
+	struct coder c = { .out = bytes };
+
+	coder_columns_begin(&c);
+	if (sections[i].code)
+		sections[i].code(&c, s, n);
+	else
+		packs_code(&c, s, o->last, o->pending, n);
+	coder_columns_end(&c);
+	coder_bound(&c, LIMIT_SLICE_BYTES);
+	*ret_fault = c.fault;
+	return bytes;
+}
+
+/* The sections' bytes. From the last to the first one: the strings that are used are known at the end. */
+static const char *encode_sections(struct slice *s, const struct slice_piece *piece, const struct output *o,
+				   GByteArray *ret[SECTIONS])
+{
+	struct slice_piece copy = *piece;
+	struct coder_ids used;
+	struct slice_counts n = { .piece = &copy, .used_strings = &used };
+	const char *fault = NULL;
+
+	count_ids(s, &n);
+	coder_ids_init(&used, n.strings);
+	for (size_t i = SECTIONS; i-- > 0 && !fault;)
+		ret[i] = encode_section(i, s, o, &n, &fault);
+	coder_ids_clear(&used);
+	return fault;
+}
+
+static void append_section(GByteArray *out, size_t i, const GByteArray *bytes)
 {
 	guint at = out->len;
 
-	deflate_append(out, bytes->data, bytes->len);
-	if (out->len - at >= bytes->len) {
-		g_byte_array_set_size(out, at);
-		g_byte_array_append(out, bytes->data, bytes->len);
-	}
+	pack_compress(out, bytes->data, bytes->len);
 	uint8_t *row = out->data + MAGIC_BYTES + 8 + i * SECTION_BYTES;
 	put_le(row, at, 8);
 	put_le(row + 8, out->len - at, 8);
 	put_le(row + 16, bytes->len, 8);
-	put_le(row + 24, checksum_of(out->data + at, out->len - at), 4);
+	put_le(row + 24, pack_checksum(out->data + at, out->len - at), 4);
+}
+
+static void append_sections(GByteArray *out, GByteArray *const bytes[SECTIONS])
+{
+	g_byte_array_set_size(out, HEADER_BYTES);
+	memset(out->data, 0, HEADER_BYTES);
+	for (size_t i = 0; i < SECTIONS; i++)
+		append_section(out, i, bytes[i]);
+	memcpy(out->data, MAGIC, MAGIC_BYTES);
+	put_le(out->data + MAGIC_BYTES, SLICE_FILE_VERSION, 4);
+	put_le(out->data + MAGIC_BYTES + 4, SECTIONS, 4);
+	put_le(out->data + HEADER_BYTES - 4, pack_checksum(out->data, HEADER_BYTES - 4), 4);
+}
+
+static struct pack *pack_to_write(const struct slice *s, const struct output *o, uint32_t i)
+{
+	return i < packs_n(&s->packs) ? g_ptr_array_index(s->packs.all, i) : o->last;
+}
+
+static uint64_t size_of(const struct slice *s, const struct output *o)
+{
+	uint64_t size = o->head->len;
+
+	for (uint32_t i = 0; pack_to_write(s, o, i) && i <= packs_n(&s->packs); i++)
+		size += pack_to_write(s, o, i)->stored;
+	return size;
+}
+
+static bool make_output(struct slice *s, const struct slice_piece *piece, struct output *ret, GError **error)
+{
+	GByteArray *bytes[SECTIONS] = { NULL };
+	GError *why = NULL;
+	const char *fault = NULL;
+
+	g_assert(!s->from_start && !s->live);
+	slice_flush(s);
+	*ret = (struct output){ .head = g_byte_array_new() };
+	ret->last = pack_of(s, &ret->pending, &why);
+	if (!why)
+		fault = encode_sections(s, piece, ret, bytes);
+	if (!why && !fault)
+		append_sections(ret->head, bytes);
+	if (!why && !fault && size_of(s, ret) > LIMIT_SLICE_BYTES)
+		fault = "it is too large";
+	if (fault)
+		g_set_error(&why, ERROR_QUARK, 0, "the slice cannot be written: %s", fault);
+	for (size_t i = 0; i < SECTIONS; i++)
+		g_clear_pointer(&bytes[i], g_byte_array_unref);
+	if (!why)
+		return true;
+	g_propagate_error(error, why);
+	output_clear(ret);
+	return false;
 }
 
 GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error)
 {
-	GByteArray *out = g_byte_array_sized_new(1 << 16);
-	struct slice_piece copy = *piece;
-	struct slice_counts n = { .piece = &copy };
+	struct output o;
+	bool ok = make_output(s, piece, &o, error);
 
-	g_assert(!s->from_start && !s->live);
-	slice_flush(s);
-	g_byte_array_set_size(out, HEADER_BYTES);
-	memset(out->data, 0, HEADER_BYTES);
-	for (size_t i = 0; i < SECTIONS; i++) {
-		g_autoptr(GByteArray) bytes = g_byte_array_new();
-		struct coder c = { .out = bytes };
-		coder_columns_begin(&c);
-		sections[i].code(&c, s, &n);
-		coder_columns_end(&c);
-		coder_bound(&c, LIMIT_SLICE_BYTES - out->len);
-		if (c.fault) {
-			g_set_error(error, ERROR_QUARK, 0, "the slice cannot be written: %s", c.fault);
-			g_byte_array_unref(out);
-			return NULL;
-		}
-		write_section(out, i, bytes);
+	if (!ok)
+		return NULL;
+	GByteArray *out = g_byte_array_ref(o.head);
+	for (uint32_t i = 0; ok && i <= packs_n(&s->packs) && pack_to_write(s, &o, i); i++) {
+		g_autofree uint8_t *bytes = pack_read(pack_to_write(s, &o, i), error);
+		ok = bytes != NULL;
+		if (ok)
+			g_byte_array_append(out, bytes, (guint)pack_to_write(s, &o, i)->stored);
 	}
-	memcpy(out->data, MAGIC, MAGIC_BYTES);
-	put_le(out->data + MAGIC_BYTES, SLICE_FILE_VERSION, 4);
-	put_le(out->data + MAGIC_BYTES + 4, SECTIONS, 4);
-	put_le(out->data + HEADER_BYTES - 4, checksum_of(out->data, HEADER_BYTES - 4), 4);
-	return out;
+	output_clear(&o);
+	if (ok)
+		return out;
+	g_byte_array_unref(out);
+	return NULL;
+}
+
+bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, uint64_t *ret_size, GError **error)
+{
+	struct output o;
+
+	if (!make_output(s, piece, &o, error))
+		return false;
+	bool ok = disk_write(fd, o.head->data, o.head->len);
+	for (uint32_t i = 0; ok && i <= packs_n(&s->packs) && pack_to_write(s, &o, i); i++) {
+		g_autofree uint8_t *bytes = pack_read(pack_to_write(s, &o, i), error);
+		ok = bytes && disk_write(fd, bytes, pack_to_write(s, &o, i)->stored);
+	}
+	*ret_size = size_of(s, &o);
+	output_clear(&o);
+	return ok;
 }
 
 /* ---- reading ---- */
@@ -188,7 +280,7 @@ static bool check_header(const uint8_t *h, GError **error)
 	}
 	if (get_le(h + MAGIC_BYTES + 4, 4) != SECTIONS)
 		return refuse(error, "its header has another number of sections");
-	return get_le(h + HEADER_BYTES - 4, 4) == checksum_of(h, HEADER_BYTES - 4) ||
+	return get_le(h + HEADER_BYTES - 4, 4) == pack_checksum(h, HEADER_BYTES - 4) ||
 		refuse(error, "its header is damaged");
 }
 
@@ -205,15 +297,12 @@ static uint8_t *section_bytes(const struct stored *in, const uint8_t *row, uint6
 	g_autofree uint8_t *bytes = g_malloc(stored + 1);
 	if (!read_at(in, bytes, stored, offset, error))
 		return NULL;
-	if (get_le(row + 24, 4) != checksum_of(bytes, stored))
+	if (get_le(row + 24, 4) != pack_checksum(bytes, stored))
 		return refuse(error, "the checksum of a section is another one"), NULL;
-	if (n == stored)
-		return g_steal_pointer(&bytes);
-	uint8_t *all = g_malloc(n + 1);
-	if (deflate_restore(bytes, stored, all, n))
-		return all;
-	g_free(all);
-	return refuse(error, "a section is not compressed as it should be"), NULL;
+	uint8_t *all = pack_restore(g_steal_pointer(&bytes), stored, n);
+	if (!all)
+		refuse(error, "a section is not compressed as it should be");
+	return all;
 }
 
 /* Reads and checks a section; arguments as section_bytes(). */
@@ -225,16 +314,14 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 	struct coder c = { .at = bytes, .end = bytes + len, .first = s->first, .last = s->last };
 
 	c.seq_end = s->seq + (i > 0);		/* the summary has s->seq */
-	if (sections[i].inside && s->first <= s->last) {
-		c.from = MAX(s->first, INT64_MIN + OUTSIDE_NS) - OUTSIDE_NS;
-		c.to = MIN(s->last, INT64_MAX - OUTSIDE_NS) + OUTSIDE_NS;
-	} else if (sections[i].inside) {	/* there is no event, so there is no instant */
-		c.from = INT64_MAX;
-		c.to = INT64_MIN;
-	}
+	if (sections[i].inside)
+		code_bounds(&c);
 	if (bytes) {
 		coder_columns_begin(&c);
-		sections[i].code(&c, s, n);
+		if (sections[i].code)
+			sections[i].code(&c, s, n);
+		else
+			packs_code(&c, s, NULL, NULL, n);
 		coder_columns_end(&c);
 	}
 	if (bytes && c.at != c.end)
@@ -253,9 +340,40 @@ static bool read_header(const struct stored *in, uint8_t *header, GError **error
 		check_header(header, error);
 }
 
-/* Reads the first `n_sections` sections. */
-static struct slice *read_sections(const struct stored *in, size_t n_sections, struct slice_piece *piece,
-				   GError **error)
+/* Where the packs' bytes are, which follow the sections from `at` on: in the file of the path, or (NULL) in the open
+ * one. */
+static bool place_packs(const struct stored *in, struct slice *s, const char *path, uint64_t at, GError **error)
+{
+	g_autoptr(GRefString) name = path ? g_ref_string_new(path) : NULL;
+
+	for (uint32_t i = 0; i < packs_n(&s->packs); i++) {
+		struct pack *p = g_ptr_array_index(s->packs.all, i);
+		if (!p->stored || at > in->size || p->stored > in->size - at)
+			return refuse(error, "it is cut off");
+		p->path = name ? g_ref_string_acquire(name) : NULL;
+		p->fd = in->fd;
+		p->offset = at;
+		at += p->stored;
+	}
+	return at == in->size || refuse(error, "it is too long");
+}
+
+/* Checks what is known when all sections were read; reads the packs, unless the path is given. */
+static bool finish_reading(const struct stored *in, struct slice *s, const char *path, uint64_t at, GError **error)
+{
+	uint64_t n_bins = packs_n_bins(&s->packs);
+
+	if (!code_coverage_fits(s, n_bins))
+		return refuse(error, "its coverage is longer than its seconds");
+	if (place_packs(in, s, path, at, error) && (path || slice_unpack(s, error)))
+		return true;
+	g_prefix_error(error, "section 'seconds': ");
+	return false;
+}
+
+/* Reads the first `n_sections` sections. If these are all, the rest: see finish_reading(). */
+static struct slice *read_sections(const struct stored *in, size_t n_sections, const char *path,
+				   struct slice_piece *piece, GError **error)
 {
 	uint8_t header[HEADER_BYTES] = { 0 };
 	struct slice_counts n = { .piece = piece };
@@ -269,10 +387,8 @@ static struct slice *read_sections(const struct stored *in, size_t n_sections, s
 		const uint8_t *row = header + MAGIC_BYTES + 8 + i * SECTION_BYTES;
 		ok = read_section(in, i, row, &at, s, &n, error);
 	}
-	if (ok && n_sections == SECTIONS && in->size != at)
-		ok = refuse(error, "it is too long");
-	if (ok && n_sections == SECTIONS && !code_coverage_fits(s))
-		ok = refuse(error, "its coverage is longer than its seconds");
+	if (ok && n_sections == SECTIONS)
+		ok = finish_reading(in, s, path, at, error);
 	if (ok)
 		return s;
 	slice_free(s);
@@ -289,11 +405,12 @@ static bool find_stored(int fd, struct stored *ret, GError **error)
 	return true;
 }
 
-static struct slice *read_file(int fd, size_t n_sections, struct slice_piece *ret_piece, GError **error)
+static struct slice *read_file(int fd, size_t n_sections, const char *path, struct slice_piece *ret_piece,
+			       GError **error)
 {
 	struct slice_piece piece = { 0 };
 	struct stored in;
-	struct slice *s = find_stored(fd, &in, error) ? read_sections(&in, n_sections, &piece, error) : NULL;
+	struct slice *s = find_stored(fd, &in, error) ? read_sections(&in, n_sections, path, &piece, error) : NULL;
 
 	if (s && ret_piece)
 		*ret_piece = piece;
@@ -304,7 +421,7 @@ static struct slice *read_file(int fd, size_t n_sections, struct slice_piece *re
 
 struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error)
 {
-	return read_file(fd, SECTIONS, ret_piece, error);
+	return read_file(fd, SECTIONS, NULL, ret_piece, error);
 }
 
 bool slice_file_is(const char *path)
@@ -324,9 +441,10 @@ struct slice *slice_file_open(const char *path, enum slice_part what, struct sli
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct slice *s = NULL;
 
-	if (fd >= 0)
-		s = what == SLICE_ALL ? slice_file_read(fd, ret_piece, error) :
-			read_file(fd, SUMMARY_SECTIONS, ret_piece, error);
+	if (fd >= 0 && what == SLICE_ALL)
+		s = slice_file_read(fd, ret_piece, error);
+	else if (fd >= 0)
+		s = read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, path, ret_piece, error);
 	else
 		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	g_prefix_error(error, "%s: ", path);

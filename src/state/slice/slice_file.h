@@ -13,7 +13,7 @@
 #include "base/watch.h"
 #include "state/slice/slice.h"
 
-#define SLICE_FILE_VERSION 4
+#define SLICE_FILE_VERSION 5
 
 /* A directory that was read: its records of [from, to) (ns) are in the slice. */
 struct slice_source { char *name; int64_t from, to; };
@@ -36,13 +36,18 @@ bool slice_file_has_events(const char *path, GError **error);
 /* The bytes of a slice that does not start at the trace's beginning and is not live. The slice does not change. NULL:
  * *error. */
 GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error);
+/* The same to an open file; *ret_size: number of bytes. False: *error, or errno alone if write(2) failed. */
+bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, uint64_t *ret_size, GError **error);
 /* Reads a slice from an open file. ret_piece (or NULL): the caller clears it. NULL: *error says what is wrong with the
  * file. */
 struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **error);
 
-/* Reads and checks a file, or what has to be known before it is merged: all of code_summary() and code_hosts().
- * Arguments as slice_file_read(); the message of an error begins with the path. */
-enum slice_part { SLICE_SUMMARY, SLICE_ALL };
+/*
+ * Reads and checks a file. SLICE_SUMMARY: only what has to be known before it is merged: all of code_summary() and
+ * code_hosts(). SLICE_PACKED: to be merged and written: what is only copied stays in the file until then (pack.h).
+ * Arguments as slice_file_read(); the message of an error begins with the path.
+ */
+enum slice_part { SLICE_SUMMARY, SLICE_PACKED, SLICE_ALL };
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error);
 
 /* What slice files are of that fit together, without reading all of them: the piece (the caller clears it), first and
@@ -55,6 +60,9 @@ bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece,
  * progress. */
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
 			       GError **error);
+/* The same to write it. The files must stay as they are until slice_free(). */
+struct slice *slice_file_merge_packed(const char *const *paths, struct slice_piece *ret_piece,
+				      const struct watch *watch, GError **error);
 /* The same to history (slice_history.h); files of history and plain ones are merged. */
 struct slice *slice_file_merge_history(const char *const *paths, struct slice_piece *ret_piece,
 				       const struct watch *watch, GError **error);

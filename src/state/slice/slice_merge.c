@@ -9,6 +9,7 @@
 #include "state/slice/slice_file.h"
 
 #include "base/limits.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice_history.h"
 #include "state/slice/slice_state.h"
 
@@ -318,14 +319,14 @@ bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece,
 
 /* ---- merging ---- */
 
-struct merge { const struct watch *watch; guint done, n; bool history; };
+struct merge { const struct watch *watch; guint done, n; bool history, packed; };
 
 static struct slice *read_part(const struct slice_node *x, struct merge *m, GError **error)
 {
 	if (!watch_go_on(m->watch, (double)m->done / m->n, m->done))
 		return NULL;
 	m->done++;
-	struct slice *s = slice_file_open(x->path, SLICE_ALL, NULL, error);
+	struct slice *s = slice_file_open(x->path, m->packed ? SLICE_PACKED : SLICE_ALL, NULL, error);
 	if (s && m->history && !slice_fold(s, SLICE_HISTORY_STEP)) {
 		g_set_error(error, ERROR_QUARK, 0, "%s: its steps cannot be folded to minutes", x->path);
 		slice_free(g_steal_pointer(&s));
@@ -345,6 +346,10 @@ static struct slice *merge_times(const struct slice_node *x, struct merge *m, GE
 		if (!s)
 			slice_free(all);
 		all = s ? slice_stitch(all, s) : NULL;
+		if (all && !packs_shrink(all, PACKS_OUTSIDE_BYTES, error)) {
+			slice_free(all);
+			return NULL;
+		}
 	}
 	return all;
 }
@@ -358,6 +363,11 @@ static struct slice *merge_machines(const struct slice_node *x, guint begin, gui
 		return merge_part(part_at(x->inner, begin), m, error);
 	struct slice *a = merge_machines(x, begin, middle, m, error);
 	struct slice *b = a ? merge_machines(x, middle, end, m, error) : NULL;
+	if (b && !packs_before_unite(a, b, error)) {
+		slice_free(a);
+		slice_free(b);
+		return NULL;
+	}
 	if (b && slice_unite_cells(a, b) <= LIMIT_SLICE_BYTES / BYTES_A_CELL)
 		return slice_unite(a, b);
 	if (b)
@@ -374,17 +384,17 @@ static struct slice *merge_part(const struct slice_node *x, struct merge *m, GEr
 		x->by_time ? merge_times(x, m, error) : merge_machines(x, 0, x->inner->len, m, error);
 }
 
-static struct slice *merge_files(const char *const *paths, bool history, struct slice_piece *ret_piece,
-				 const struct watch *watch, GError **error)
+static struct slice *merge_files(const char *const *paths, struct merge m, struct slice_piece *ret_piece,
+				 GError **error)
 {
 	g_autoptr(GPtrArray) files = list_files(paths, error);
-	struct merge m = { .watch = watch, .n = files ? files->len : 0, .history = history };
 
-	for (guint i = 0; history && i < m.n; i++)
+	m.n = files ? files->len : 0;
+	for (guint i = 0; m.history && i < m.n; i++)
 		part_at(files, i)->step = SLICE_HISTORY_STEP;	/* read_part() */
 	const struct slice_node *x = m.n ? fit_files(files, error) : NULL;
 	struct slice *s = x ? merge_part(x, &m, error) : NULL;
-	if (s && history)
+	if (s && m.history)
 		slice_thin(s, LIMIT_HISTORY_TRACES, x->from != INT64_MIN, x->to != INT64_MAX);
 	if (s && ret_piece)
 		sum_piece(x, ret_piece);
@@ -394,11 +404,17 @@ static struct slice *merge_files(const char *const *paths, bool history, struct 
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
 			       GError **error)
 {
-	return merge_files(paths, false, ret_piece, watch, error);
+	return merge_files(paths, (struct merge){ .watch = watch }, ret_piece, error);
+}
+
+struct slice *slice_file_merge_packed(const char *const *paths, struct slice_piece *ret_piece,
+				      const struct watch *watch, GError **error)
+{
+	return merge_files(paths, (struct merge){ .watch = watch, .packed = true }, ret_piece, error);
 }
 
 struct slice *slice_file_merge_history(const char *const *paths, struct slice_piece *ret_piece,
 				       const struct watch *watch, GError **error)
 {
-	return merge_files(paths, true, ret_piece, watch, error);
+	return merge_files(paths, (struct merge){ .watch = watch, .history = true }, ret_piece, error);
 }

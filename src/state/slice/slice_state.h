@@ -40,6 +40,13 @@ struct slice_host {
 /* Copies the kernel's release ("": unknown), and sets what follows from its version. */
 void slice_host_set_release(struct slice_host *host, const char *release);
 
+/* Seconds, facts and block events that are not decoded, see pack.h. All zero: none. */
+struct packs {
+	GPtrArray *all;		/* struct pack *, owned; NULL: none */
+	GArray *pending;	/* struct pack_pending; NULL: none */
+	struct intmap by_thread;	/* thread -> its newest one in .pending */
+};
+
 /* Slots of ended threads, see thread_slots.h. */
 struct thread_slots {
 	GArray *free;		/* uint32_t: free slots */
@@ -96,6 +103,8 @@ struct slice {
 	struct completeness forgotten;		/* sum of the dropped bins' completeness */
 	struct cell_table unread[CELL_KIND_N];	/* for .unread_kinds: one cell that is written and never read */
 	uint64_t generation;		/* number of published threads that were merged into others */
+
+	struct packs packs;		/* more seconds and logs */
 
 	/* Logs. */
 	GArray *facts;			/* struct fact */

@@ -15,6 +15,7 @@
 #include "state/kernel/thread_logs.h"
 #include "state/slice/join_threads.h"
 #include "state/slice/moving.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
@@ -114,6 +115,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	a->stitching = true;
 	memset(a->tid_cache, 0, sizeof a->tid_cache);
 	g_assert(!b->from_start && a->step == b->step);
+	g_assert(!a->from_start || !packs_n(&b->packs));
 	slice_flush(a);
 	slice_flush(b);
 	if (a->first == INT64_MAX)

@@ -16,6 +16,7 @@
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/slice/moving.h"
+#include "state/slice/pack.h"
 #include "state/slice/slice.h"
 #include "state/spans/annot.h"
 
@@ -157,6 +158,8 @@ struct slice *slice_unite(struct slice *a, struct slice *b)
 {
 	struct moving m = { 0 };
 	g_assert(a != b && !a->from_start && !b->from_start && a->step == b->step);
+	g_assert(!a->voids->len || !packs_n(&a->packs));
+	g_assert(!b->voids->len || !packs_n(&b->packs));
 	g_autoptr(GArray) voids = covered_common_voids(a, b);
 	slice_flush(a);
 	slice_flush(b);

@@ -468,7 +468,7 @@ static void code_slow_calls(struct coder *c, struct second *s, const struct publ
 
 void second_code_cells(struct coder *c, struct second *s, const struct published_ids *ids)
 {
-	const struct cell_ids cell_ids = { ids->thread, ids->host, ids->string, ids->file };
+	const struct cell_ids cell_ids = { ids->thread, ids->host, ids->string, ids->file, NULL };
 
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
 		struct cell_table t = { 0 };

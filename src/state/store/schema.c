@@ -436,13 +436,21 @@ static void code_flow(struct coder *c, struct flow *f)
 	*f = x;
 }
 
+static void code_string(struct coder *c, uint32_t *id, const struct cell_ids *ids)
+{
+	if (ids->used_strings)
+		code_used_id(c, id, ids->string, ids->used_strings);
+	else
+		code_id(c, id, ids->string, false);
+}
+
 static void code_key(struct coder *c, const struct cell_layout *l, const struct cell_field *f, void *key,
 		     const struct cell_ids *ids)
 {
 	switch ((enum cell_role)f->role) {
 	case CELL_IS_THREAD: code_id(c, key, ids->thread, thread_is_optional(l, f)); break;
 	case CELL_IS_HOST: code_id(c, key, ids->host, false); break;
-	case CELL_IS_STRING: code_id(c, key, ids->string, false); break;
+	case CELL_IS_STRING: code_string(c, key, ids); break;
 	case CELL_IS_FILE: code_id(c, key, ids->file, true); break;
 	case CELL_IS_EVENT: code_seq(c, key); break;
 	default:

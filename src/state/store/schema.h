@@ -360,9 +360,11 @@ struct cell_maps {
 void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *maps);
 
 struct coder;
+struct coder_ids;
 /* Writes or reads the cells of a bin, or of a published second. ids: how many ids there are of each role (enum
- * cell_role); all others are any numbers. What is read is not indexed. They are rows of the set (coder_row()). */
-struct cell_ids { uint32_t thread, host, string, file; };
+ * cell_role); all others are any numbers. .used_strings: strings are written as code_used_id() does; or NULL. What is
+ * read is not indexed. They are rows of the set (coder_row()). */
+struct cell_ids { uint32_t thread, host, string, file; struct coder_ids *used_strings; };
 void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, unsigned set,
 		     const struct cell_ids *ids);
 
