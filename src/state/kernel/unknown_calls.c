@@ -5,8 +5,8 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/pack_notes.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/pack.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
@@ -67,6 +67,21 @@ static void resolve_state(struct slice *s, struct thread *t, const struct resolu
 	}
 }
 
+static void resolve_in_packs(struct slice *s, const struct thread *t, const struct resolution *v)
+{
+	bool by_fd = v->cause == WAIT_FD;
+	struct pack_note note = {
+		.thread = t->self, .lost = v->lost, .run_part = (uint8_t)v->run_part, .part = by_fd ? 0 : v->part,
+		.by_fd = by_fd, .fd = by_fd ? v->call->fd : NO_FD, .seq = by_fd ? v->call->seq : 0,
+	};
+
+	packs_resolve(s, &note);
+	for (guint i = 0; t->aliases && i < t->aliases->len; i++) {
+		note.thread = g_array_index(t->aliases, uint32_t, i);
+		packs_resolve(s, &note);
+	}
+}
+
 void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 {
 	int64_t *from = &t->unresolved_from[v->lost];
@@ -83,9 +98,7 @@ void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
-		packs_resolve(s, t->self, v);
-		for (guint i = 0; t->aliases && i < t->aliases->len; i++)
-			packs_resolve(s, g_array_index(t->aliases, uint32_t, i), v);
+		resolve_in_packs(s, t, v);
 		if (v->part == PART_LOST_BLOCK)
 			t->unresolved_from[1] = MIN(t->unresolved_from[1], *from);
 		*from = INT64_MAX;

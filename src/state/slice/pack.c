@@ -18,52 +18,6 @@
 #define ERROR_QUARK g_quark_from_static_string("blk-pack")
 #define SIZES UINT64_C(4)	/* all packs together, decoded, are at most so many times a file's limit */
 #define LENGTH_BYTES 4		/* the length of the strings, little-endian, comes first */
-#define UNRESOLVED_BIT 1u
-#define LOST_BIT 2u
-
-static struct pack *pack_at(const struct packs *p, uint32_t i)
-{
-	return g_ptr_array_index(p->all, i);
-}
-
-static struct pack_pending *pending_at(const struct packs *p, uint32_t i)
-{
-	return &g_array_index(p->pending, struct pack_pending, i);
-}
-
-static struct pack *pack_new(void)
-{
-	struct pack *p = g_new0(struct pack, 1);
-
-	p->hosts = g_array_new(false, false, sizeof(uint32_t));
-	p->cpus = g_array_new(false, false, sizeof(uint32_t));
-	p->notes = g_array_new(false, true, sizeof(struct pack_note));
-	return p;
-}
-
-void pack_free(struct pack *p)
-{
-	if (!p)
-		return;
-	g_clear_pointer(&p->path, g_ref_string_release);
-	g_clear_pointer(&p->bytes, g_byte_array_unref);
-	g_array_unref(p->hosts);
-	g_array_unref(p->cpus);
-	g_array_unref(p->notes);
-	g_free(p);
-}
-
-static void free_pack(gpointer p)
-{
-	pack_free(p);
-}
-
-void packs_clear(struct packs *p)
-{
-	g_clear_pointer(&p->all, g_ptr_array_unref);
-	g_clear_pointer(&p->pending, g_array_unref);
-	intmap_clear(&p->by_thread);
-}
 
 uint64_t packs_n_bins(const struct packs *p)
 {
@@ -72,22 +26,6 @@ uint64_t packs_n_bins(const struct packs *p)
 	for (uint32_t i = 0; i < packs_n(p); i++)
 		n += pack_at(p, i)->n_bins;
 	return n;
-}
-
-static void add_pack(struct packs *p, struct pack *x)
-{
-	if (!p->all) {
-		p->all = g_ptr_array_new_with_free_func(free_pack);
-		p->pending = g_array_new(false, true, sizeof(struct pack_pending));
-	}
-	g_ptr_array_add(p->all, x);
-}
-
-static void add_pending(struct packs *p, struct pack_pending x)
-{
-	x.next = intmap_get(&p->by_thread, x.thread);
-	intmap_set(&p->by_thread, x.thread, p->pending->len);
-	g_array_append_val(p->pending, x);
 }
 
 /* ---- bytes ---- */
@@ -178,9 +116,9 @@ static GArray *find_pending(const struct slice *s)
 		for (uint32_t i = 0; i < t->n; i++) {
 			const struct built_thread_cell *c = cell_table_at(t, built_layout(CELL_thread), i);
 			if (c->part[PART_UNRESOLVED_RUN] || c->part[PART_UNRESOLVED_BLOCK])
-				bits[c->thread] |= UNRESOLVED_BIT;
+				bits[c->thread] |= PACK_UNRESOLVED;
 			if (c->part[PART_LOST_RUN] || c->part[PART_LOST_BLOCK])
-				bits[c->thread] |= LOST_BIT;
+				bits[c->thread] |= PACK_LOST;
 		}
 	}
 	for (uint32_t i = 0; i < s->threads->len; i++) {
@@ -290,9 +228,9 @@ bool packs_shrink(struct slice *s, size_t bytes, GError **error)
 	for (guint i = 0; i < pending->len; i++) {
 		struct pack_pending *x = &g_array_index(pending, struct pack_pending, i);
 		x->pack = packs_n(&s->packs);
-		add_pending(&s->packs, *x);
+		packs_add_pending(&s->packs, *x);
 	}
-	add_pack(&s->packs, p);
+	packs_add(&s->packs, p);
 	slice_drop_seconds(s);
 	g_array_set_size(s->facts, 0);
 	s->facts_sorted = 0;
@@ -301,28 +239,6 @@ bool packs_shrink(struct slice *s, size_t bytes, GError **error)
 }
 
 /* ---- merging ---- */
-
-void packs_resolve(struct slice *s, uint32_t thread, const struct resolution *v)
-{
-	unsigned bit = v->lost ? LOST_BIT : UNRESOLVED_BIT;
-	bool by_fd = v->cause == WAIT_FD, stays = v->run_part >= PART_N;
-	uint32_t i = packs_n(&s->packs) ? intmap_get(&s->packs.by_thread, thread) : INTMAP_NONE;
-
-	while (i != INTMAP_NONE) {
-		struct pack_pending *x = pending_at(&s->packs, i);
-		i = x->next;
-		if (!(x->parts & bit))
-			continue;
-		struct pack *p = pack_at(&s->packs, x->pack);
-		const struct pack_note note = {
-			.thread = thread - p->thread_add, .lost = v->lost, .run_part = (uint8_t)v->run_part,
-			.by_fd = by_fd, .part = by_fd ? 0 : v->part, .fd = by_fd ? v->call->fd : NO_FD,
-			.seq = by_fd ? v->call->seq - p->seq_add : 0,
-		};
-		g_array_append_val(p->notes, note);
-		x->parts = (uint8_t)((x->parts & ~bit) | (stays ? LOST_BIT : 0));
-	}
-}
 
 static void map_ids(GArray *ids, const uint32_t *map)
 {
@@ -340,14 +256,14 @@ void packs_join(struct slice *a, struct slice *b, const struct moving *m)
 		p->seq_add += m->seq_add;
 		map_ids(p->hosts, m->host);
 		map_ids(p->cpus, m->cpu);
-		add_pack(&a->packs, p);
+		packs_add(&a->packs, p);
 	}
 	for (guint i = 0; b->packs.pending && i < b->packs.pending->len; i++) {
 		struct pack_pending x = *pending_at(&b->packs, i);
 		x.thread = moved_thread(m, x.thread);
 		x.pack += before;
 		if (x.parts)
-			add_pending(&a->packs, x);
+			packs_add_pending(&a->packs, x);
 	}
 	if (b->packs.all)
 		g_ptr_array_set_free_func(b->packs.all, NULL);
@@ -611,13 +527,13 @@ static void code_pending(struct coder *c, struct packs *all, const GArray *list,
 		coder_row(c, ROW_PENDING);
 		code_id(c, &x.thread, n_threads, false);
 		code_id(c, &x.pack, n_packs, false);
-		code_below(c, &x.parts, (UNRESOLVED_BIT | LOST_BIT) + 1);
+		code_below(c, &x.parts, (PACK_UNRESOLVED | PACK_LOST) + 1);
 		if (list || c->fault)
 			continue;
 		const struct pack *p = pack_at(all, x.pack);
 		if (x.thread < p->thread_add || x.thread - p->thread_add >= p->n_threads)
 			coder_refuse(c, "an unresolved thread is not there");
-		add_pending(all, x);
+		packs_add_pending(all, x);
 	}
 	coder_row(c, 0);
 }
@@ -632,7 +548,7 @@ void packs_code(struct coder *c, struct slice *s, const struct pack *more, const
 		struct pack *p = !coder_writes(c) ? pack_new() : i < n_packs ? pack_at(&s->packs, i) :
 			(struct pack *)more;
 		if (!coder_writes(c))
-			add_pack(&s->packs, p);
+			packs_add(&s->packs, p);
 		coder_row(c, ROW_PACK);
 		code_one(c, s, p, n);
 		coder_row(c, 0);

@@ -18,58 +18,17 @@
 #define BLK_STATE_SLICE_PACK_H
 
 #include "base/coder.h"
+#include "state/kernel/pack_notes.h"
 #include "state/slice/slice_code.h"
 
-struct resolution;
 struct moving;
 
-/* The time of a thread that was resolved. Numbers are the pack's. */
-struct pack_note {
-	uint32_t thread;
-	uint8_t run_part, part;		/* as in struct resolution */
-	bool lost, by_fd;		/* .by_fd: blocked on the descriptor, not .part */
-	int32_t fd;
-	uint64_t seq;			/* of the call; of one before the pack it wraps around */
-};
-
-struct pack {
-	/* Where the stored bytes are: */
-	GByteArray *bytes;		/* or NULL */
-	GRefString *path;		/* of a file; or NULL */
-	int fd;				/* else of an open file, borrowed */
-	uint64_t offset;		/* in the file */
-
-	uint64_t stored, size;		/* bytes in the file, and decoded; equal: not compressed */
-	uint32_t checksum;		/* pack_checksum() of the stored bytes */
-	uint32_t n_bins;		/* seconds */
-	int64_t first, last;		/* ns: coverage of the slice that had it first; INT64_MAX, INT64_MIN: empty */
-	uint32_t thread_add, n_threads;	/* the slice's id of its thread 0; it has threads below .n_threads */
-	uint64_t seq_add, n_events;	/* likewise of events */
-	GArray *hosts, *cpus;		/* uint32_t: the slice's id of each */
-	GArray *notes;			/* struct pack_note, in order */
-};
-
-/* A thread with unresolved time in a pack. */
-struct pack_pending {
-	uint32_t thread;		/* the slice's id */
-	uint32_t pack;			/* its index */
-	uint32_t next;			/* another one of the same thread; ID_NONE */
-	uint8_t parts;			/* bits: 1: PART_UNRESOLVED_*, 2: PART_LOST_*; 0: resolved */
-};
-
-static inline uint32_t packs_n(const struct packs *p)
-{
-	return p->all ? p->all->len : 0;
-}
-
-void packs_clear(struct packs *p);
 /* How many seconds the packs have, together. */
 uint64_t packs_n_bins(const struct packs *p);
 
 /* What the slice has outside of packs, as a new one in memory; the slice does not change. *ret_pending: struct
  * pack_pending, .pack is not set; the caller frees it. NULL: there is nothing (no *error), or it cannot be written. */
 struct pack *pack_of(struct slice *s, GArray **ret_pending, GError **error);
-void pack_free(struct pack *p);
 /* The pack's stored bytes, checked; the caller frees them. NULL: *error. */
 uint8_t *pack_read(const struct pack *p, GError **error);
 
@@ -89,8 +48,6 @@ bool packs_before_unite(struct slice *a, struct slice *b, GError **error);
 /* Decodes all packs. False: one cannot be read, and the slice can only be freed; *error. */
 bool slice_unpack(struct slice *s, GError **error);
 
-/* Time of the thread (an id) in packs is resolved; see resolve(). */
-void packs_resolve(struct slice *s, uint32_t thread, const struct resolution *v);
 /* Moves b's packs to a; before a's and b's numbers of events are added. */
 void packs_join(struct slice *a, struct slice *b, const struct moving *m);
 

@@ -9,10 +9,10 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_class.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/pack_notes.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_slots.h"
-#include "state/slice/pack.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
