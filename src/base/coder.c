@@ -11,8 +11,10 @@
 
 /* The bytes of a column. */
 struct column {
-	uint8_t *out;			/* writing: .len of .room bytes are used */
+	uint8_t *out;			/* writing: .len of .room bytes are used. Reading: those that were divided */
 	size_t len, room;
+	size_t n_long;			/* writing: values of more than one byte */
+	bool whole;			/* writing: it is not divided */
 	const uint8_t *at, *end;	/* reading */
 };
 
@@ -80,6 +82,14 @@ static void column_grow(struct column *x, size_t n)
 	x->out = g_realloc(x->out, x->room);
 }
 
+void coder_whole(struct coder *c)
+{
+	struct coder_columns *all = c->columns;
+
+	if (all && all->set)
+		all->column[all->set * CODER_COLUMNS + MIN(all->next, CODER_COLUMNS - 1)].whole = true;
+}
+
 static void append(struct coder *c, const void *bytes, size_t n)
 {
 	struct column *x = next_column(c);
@@ -92,6 +102,7 @@ static void append(struct coder *c, const void *bytes, size_t n)
 		column_grow(x, n);
 	memcpy(x->out + x->len, bytes, n);
 	x->len += n;
+	x->n_long += n > 1;
 	c->columns->bytes += n;
 }
 
@@ -330,6 +341,7 @@ void code_seq(struct coder *c, uint64_t *v)
 void code_bytes(struct coder *c, void *bytes, size_t n)
 {
 	if (c->out) {
+		coder_whole(c);
 		append(c, bytes, n);
 		return;
 	}
@@ -347,6 +359,7 @@ void code_slice(struct coder *c, const char **bytes, uint32_t *len, uint32_t mos
 {
 	code_u32(c, len);
 	if (c->out) {
+		coder_whole(c);
 		append(c, *bytes, *len);
 		return;
 	}
@@ -407,6 +420,109 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 
 /* ---- the bytes of columns ---- */
 
+#define PLANES 10		/* a value has at most so many bytes */
+
+/* Orders the bytes of a column so that all first bytes of values come first, then all second ones, and so on. Returns
+ * how many values there are. */
+static uint64_t divide(struct column *x)
+{
+	g_autofree uint8_t *old = g_memdup2(x->out, x->len);
+	size_t n[PLANES] = { 0 };
+
+	for (size_t i = 0, k = 0; i < x->len; i++) {
+		g_assert(k < PLANES);
+		n[k]++;
+		k = old[i] & 0x80 ? k + 1 : 0;
+	}
+	uint8_t *to[PLANES] = { x->out };
+	for (unsigned k = 1; k < PLANES; k++)
+		to[k] = to[k - 1] + n[k - 1];
+	for (size_t i = 0, k = 0; i < x->len; i++) {
+		*to[k]++ = old[i];
+		k = old[i] & 0x80 ? k + 1 : 0;
+	}
+	return n[0];
+}
+
+/* The bytes of the column as they were before divide(), or NULL. There are as many k-th bytes as bytes before them that
+ * are not the last ones of their values. */
+static uint8_t *unite(const uint8_t *bytes, size_t len, uint64_t n_values)
+{
+	const uint8_t *at[PLANES + 1] = { bytes }, *end = bytes + len;
+	size_t n = n_values;
+
+	if (n_values > len)
+		return NULL;
+	for (unsigned k = 0; k < PLANES; k++) {
+		const uint8_t *plane = at[k];
+		if (n > (size_t)(end - plane))
+			return NULL;
+		at[k + 1] = plane + n;
+		size_t longer = 0;
+		for (size_t i = 0; i < n; i++)
+			longer += plane[i] >> 7;
+		n = longer;
+	}
+	if (n || at[PLANES] != end)
+		return NULL;
+	uint8_t *all = g_malloc(len + 1), *to = all;
+	for (; n_values > 0; n_values--)
+		for (unsigned k = 0; k < PLANES; k++) {
+			*to = *at[k]++;
+			if (!(*to++ & 0x80))
+				break;
+		}
+	return all;
+}
+
+struct column_head { uint64_t len, n_values; };		/* .n_values: of one that is divided; else 0 */
+
+static void write_head(struct coder *c, unsigned at, struct column_head *h)
+{
+	uint64_t number = 2 * (uint64_t)at + (h->n_values > 0);
+
+	code_u64(c, &number);
+	code_u64(c, &h->len);
+	if (number % 2)
+		code_u64(c, &h->n_values);
+}
+
+/* The heads of all columns. */
+static void read_heads(struct coder *c, struct column_head heads[CODER_SETS * CODER_COLUMNS])
+{
+	uint32_t n = code_len(c, 0, 2);
+	uint64_t next = CODER_COLUMNS;		/* set 0 has no rows */
+
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		uint64_t number = 0;
+		code_u64(c, &number);
+		uint64_t at = number / 2;
+		if (at < next || at >= CODER_SETS * CODER_COLUMNS) {
+			coder_refuse(c, "its columns are not in order");
+			break;
+		}
+		code_u64(c, &heads[at].len);
+		if (number % 2)
+			code_u64(c, &heads[at].n_values);
+		next = at + 1;
+	}
+}
+
+static void read_column(struct coder *c, struct column *x, const struct column_head *h, const uint8_t *bytes)
+{
+	x->at = bytes;
+	x->end = bytes + h->len;
+	if (!h->n_values)
+		return;
+	x->out = unite(bytes, h->len, h->n_values);
+	x->at = x->out;
+	x->end = x->out + h->len;
+	if (x->out)
+		return;
+	x->at = x->end = bytes;
+	coder_refuse(c, "a column is not divided as it should be");
+}
+
 void coder_columns_begin(struct coder *c)
 {
 	g_assert(!c->columns && (!c->out || !c->out->len));
@@ -415,33 +531,25 @@ void coder_columns_begin(struct coder *c)
 		c->columns = all;
 		return;
 	}
-	uint64_t lengths[CODER_SETS * CODER_COLUMNS] = { 0 };
-	uint32_t n = code_len(c, 0, 2);
-	unsigned next = CODER_COLUMNS;		/* set 0 has no rows */
-	for (uint32_t i = 0; i < n && !c->fault; i++) {
-		uint64_t at = 0;
-		code_u64(c, &at);
-		if (at < next || at >= G_N_ELEMENTS(lengths)) {
-			coder_refuse(c, "its columns are not in order");
-			break;
-		}
-		code_u64(c, &lengths[at]);
-		next = (unsigned)at + 1;
-	}
+	struct column_head heads[CODER_SETS * CODER_COLUMNS] = { 0 };
+	read_heads(c, heads);
 	const uint8_t *end = c->end;
-	for (unsigned i = G_N_ELEMENTS(lengths); i-- > 0;) {
-		if (lengths[i] > (size_t)(end - c->at))
+	for (unsigned i = G_N_ELEMENTS(heads); i-- > 0;) {
+		if (heads[i].len > (size_t)(end - c->at))
 			coder_refuse(c, CUT_OFF);
-		uint64_t len = c->fault ? 0 : lengths[i];
-		all->column[i] = (struct column){ .at = end - len, .end = end };
-		end -= len;
-		all->bytes += len;
+		if (c->fault)
+			heads[i] = (struct column_head){ 0 };
+		end -= heads[i].len;
+		read_column(c, &all->column[i], &heads[i], end);
+		all->bytes += heads[i].len;
 	}
 	c->end = c->fault ? c->at : end;
 	c->columns = all;
+	if (c->fault)
+		coder_refuse(c, c->fault);	/* empties all columns */
 }
 
-static void write_columns(struct coder *c, const struct coder_columns *all)
+static void write_columns(struct coder *c, struct coder_columns *all)
 {
 	g_autoptr(GByteArray) single = g_byte_array_new();
 	uint32_t n = 0;
@@ -452,28 +560,25 @@ static void write_columns(struct coder *c, const struct coder_columns *all)
 		n += all->column[i].len > 0;
 	code_u32(c, &n);
 	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
-		uint64_t len = all->column[i].len;
-		if (len) {
-			code_u32(c, &i);
-			code_u64(c, &len);
-		}
+		struct column *x = &all->column[i];
+		struct column_head h = { .len = x->len, .n_values = x->n_long && !x->whole ? divide(x) : 0 };
+		if (h.len)
+			write_head(c, i, &h);
 	}
 	g_byte_array_append(c->out, single->data, single->len);
-	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++)
 		g_byte_array_append(c->out, all->column[i].out, (guint)all->column[i].len);
-		g_free(all->column[i].out);
-	}
 }
 
 void coder_columns_end(struct coder *c)
 {
 	g_autofree struct coder_columns *all = g_steal_pointer(&c->columns);
 
-	if (c->out) {
+	if (c->out)
 		write_columns(c, all);
-		return;
-	}
-	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++)
-		if (all->column[i].at != all->column[i].end)
+	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
+		if (!c->out && all->column[i].at != all->column[i].end)
 			coder_refuse(c, "it is too long");
+		g_free(all->column[i].out);
+	}
 }

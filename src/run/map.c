@@ -203,6 +203,8 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;
 	struct slice *s = n ? read_range(n, plan, piece.from, piece.to, error) : NULL;
 	*ret_warning = n ? warning_of(n) : NULL;
+	if (s && piece.from == INT64_MIN)
+		slice_begins_trace(s);
 	if (s)
 		*ret_piece = piece;
 	else

@@ -231,18 +231,25 @@ static uint64_t next_number(const uint8_t **at, const uint8_t *end)
 /* The columns of rows of packs that have lengths and checksums. */
 enum { COLUMN_STORED = 64, COLUMN_SIZE, COLUMN_CHECKSUM, COLUMN_AFTER };
 
+/* number: with the bit that says whether the column is divided. */
+static bool is_renewed(uint64_t number)
+{
+	return number / 2 >= COLUMN_STORED && number / 2 < COLUMN_AFTER;
+}
+
 /* Appends the section that names packs, with those of the pack. Returns how many packs it names; 0: its columns are
  * wrong, and it is as it was. */
 static size_t append_seconds(GByteArray *out, const uint8_t *bytes, size_t n, const GByteArray *pack)
 {
 	const uint8_t *at = bytes, *end = bytes + n;
-	uint64_t columns = next_number(&at, end), number[64], len[64];
+	uint64_t columns = next_number(&at, end), number[64], len[64], n_values[64];
 	uint64_t sum = 0, n_old = 0;
 	for (uint64_t i = 0; i < columns && i < G_N_ELEMENTS(number); i++) {
 		number[i] = next_number(&at, end);
 		len[i] = next_number(&at, end);
+		n_values[i] = number[i] % 2 ? next_number(&at, end) : 0;
 		sum += len[i] < n ? len[i] : n;
-		n_old += number[i] >= COLUMN_STORED && number[i] < COLUMN_AFTER;
+		n_old += is_renewed(number[i]);
 	}
 	if (columns > G_N_ELEMENTS(number) || sum > (size_t)(end - at)) {
 		g_byte_array_append(out, bytes, (guint)n);
@@ -259,20 +266,22 @@ static size_t append_seconds(GByteArray *out, const uint8_t *bytes, size_t n, co
 	unsigned n_fresh = n_packs ? G_N_ELEMENTS(fresh) : 0;
 	append_number(out, columns - n_old + n_fresh);
 	for (unsigned i = 0; i < n_fresh; i++) {
-		append_number(out, COLUMN_STORED + i);
+		append_number(out, 2 * (COLUMN_STORED + i));
 		append_number(out, fresh[i]->len);
 	}
 	for (uint64_t i = 0; i < columns; i++)
-		if (number[i] < COLUMN_STORED || number[i] >= COLUMN_AFTER) {
+		if (!is_renewed(number[i])) {
 			append_number(out, number[i]);
 			append_number(out, len[i]);
+			if (number[i] % 2)
+				append_number(out, n_values[i]);
 		}
 	append_number(out, n_packs);
 	g_byte_array_append(out, at, (guint)(columns_at - at));
 	for (unsigned i = 0; i < n_fresh; i++)
 		g_byte_array_append(out, fresh[i]->data, fresh[i]->len);
 	for (uint64_t i = 0; i < columns; columns_at += len[i++])
-		if (number[i] < COLUMN_STORED || number[i] >= COLUMN_AFTER)
+		if (!is_renewed(number[i]))
 			g_byte_array_append(out, columns_at, (guint)len[i]);
 	for (unsigned i = 0; i < G_N_ELEMENTS(fresh); i++)
 		g_byte_array_unref(fresh[i]);

@@ -19,14 +19,18 @@ static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
 /* ---- the laws over files ---- */
 
-/* Merges neighbours in random order; results go through files. */
+/* Merges neighbours in random order; results go through files. What begins the trace may know it. */
 static struct slice *random_tree(GPtrArray *slices)
 {
+	if (g_test_rand_bit())
+		slice_begins_trace(g_ptr_array_index(slices, 0));
 	while (slices->len > 1) {
 		guint i = (guint)g_test_rand_int_range(0, (gint32)slices->len - 1);
 		g_ptr_array_index(slices, i) = slices_at_random(slice_stitch(g_ptr_array_index(slices, i),
 									     g_ptr_array_index(slices, i + 1)));
 		g_ptr_array_remove_index(slices, i + 1);
+		if (g_test_rand_bit())
+			slice_begins_trace(g_ptr_array_index(slices, 0));
 	}
 	return g_ptr_array_index(slices, 0);
 }

@@ -98,6 +98,11 @@ static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *
 void thread_drop_calls_outside(struct slice *s, struct thread *t)
 {
 	g_clear_pointer(&t->open, g_array_unref);
+	for (guint i = 0; i < t->head.len; i++) {		/* they come before its log */
+		const struct rec *r = vec_at(&t->head, struct rec, i);
+		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->id != ID_NONE)
+			thread_track_open(t, &g_array_index(s->annots, struct annot, r->id));
+	}
 	if (t->tid != -1)
 		drop_calls_outside(s, t, t->annots, &t->calls);
 }

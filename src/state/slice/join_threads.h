@@ -8,7 +8,7 @@ struct thread;
 
 /* r becomes the continuation of l; from then on r forwards to l. */
 void thread_append(struct slice *s, struct thread *l, struct thread *r);
-/* A thread of a later slice that has no left part: its log is that of a slice that starts the trace, as s does. */
+/* The thread's log begins where the trace does, or it has no left part: drops its calls outside of spans. */
 void thread_drop_calls_outside(struct slice *s, struct thread *t);
 
 #endif

@@ -278,28 +278,36 @@ static void code_near(struct coder *c, uint64_t *v, uint64_t near)
 	*v = near + (uint64_t)difference;
 }
 
-/* before: the same of the annotation before, or all zero. */
-static void code_snap(struct coder *c, struct slice *s, struct snap **snap, const struct snap *before)
+static void code_time(struct coder *c, int64_t *v, uint64_t near)
+{
+	uint64_t ns = (uint64_t)CLAMP(*v, 1 - CODER_NS_END, CODER_NS_END - 1);
+
+	code_near(c, &ns, near);
+	*v = CLAMP((int64_t)ns, 1 - CODER_NS_END, CODER_NS_END - 1);
+}
+
+/* The counters of the thread, as differences to those of its annotation before. What the other parts leave of
+ * the time between the two is expected to be the first part. */
+static void code_snap(struct coder *c, struct slice *s, struct annot *a, const struct annot *previous)
 {
 	static const struct snap none = { 0 };
-	bool has = *snap != NULL;
+	const struct snap *before = previous->snap ? previous->snap : &none;
+	uint64_t rest = previous->snap ? (uint64_t)a->ts - (uint64_t)previous->ts : 0;
+	bool has = a->snap != NULL;
 
 	code_bool(c, &has);
 	if (!has)
 		return;
-	if (!before)
-		before = &none;
 	if (!coder_writes(c)) {
-		*snap = slab_get(&s->snaps, sizeof(struct snap));
-		**snap = none;
+		a->snap = slab_get(&s->snaps, sizeof(struct snap));
+		*a->snap = none;
 	}
-	code_near(c, &(*snap)->wait_index, before->wait_index);
-	for (unsigned p = 0; p < PART_SLICE_N; p++) {
-		int64_t *part = &(*snap)->part[p];
-		uint64_t ns = (uint64_t)CLAMP(*part, 1 - CODER_NS_END, CODER_NS_END - 1);
-		code_near(c, &ns, (uint64_t)before->part[p]);
-		*part = CLAMP((int64_t)ns, 1 - CODER_NS_END, CODER_NS_END - 1);
+	code_near(c, &a->snap->wait_index, before->wait_index);
+	for (unsigned p = 1; p < PART_SLICE_N; p++) {
+		code_time(c, &a->snap->part[p], (uint64_t)before->part[p]);
+		rest -= (uint64_t)a->snap->part[p] - (uint64_t)before->part[p];
 	}
+	code_time(c, &a->snap->part[0], (uint64_t)before->part[0] + rest);
 }
 
 /* before: the annotation of the same thread before it, or one that is all zero. */
@@ -309,8 +317,11 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
 
 	code_event_ts(c, &a->ts);
+	coder_whole(c);
 	code_near(c, &a->trace, before->trace);
+	coder_whole(c);
 	code_near(c, &a->span, before->span);
+	coder_whole(c);
 	code_near(c, &a->parent, before->parent);
 	code_below(c, &a->type, ANNOT_INT + 1);
 	code_below(c, &a->mark, MARK_TAG + 1);
@@ -327,7 +338,7 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_id(c, &a->channel, n->channels, false);
 	code_u32(c, &a->rule);
 	code_u64(c, &a->address);
-	code_snap(c, s, &a->snap, before->snap);
+	code_snap(c, s, a, before);
 }
 
 static void code_annots(struct coder *c, struct slice *s, const struct slice_counts *n)

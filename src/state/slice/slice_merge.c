@@ -394,6 +394,8 @@ static struct slice *merge_files(const char *const *paths, struct merge m, struc
 		part_at(files, i)->step = SLICE_HISTORY_STEP;	/* read_part() */
 	const struct slice_node *x = m.n ? fit_files(files, error) : NULL;
 	struct slice *s = x ? merge_part(x, &m, error) : NULL;
+	if (s && x->from == INT64_MIN)
+		slice_begins_trace(s);
 	if (s && m.history)
 		slice_thin(s, LIMIT_HISTORY_TRACES, x->from != INT64_MIN, x->to != INT64_MAX);
 	if (s && ret_piece)

@@ -108,6 +108,15 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 	intmap_set(&a->tid_last, mapped, last->self);
 }
 
+void slice_begins_trace(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (!t->absorbed)
+			thread_drop_calls_outside(s, t);
+	}
+}
+
 struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct moving m = { 0 };
