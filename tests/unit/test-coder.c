@@ -147,7 +147,8 @@ static void test_divided(void)
 	uint64_t v[1000], got[1000];
 	guint n = (guint)g_test_rand_int_range(1, G_N_ELEMENTS(v));
 	for (guint i = 0; i < n; i++)
-		v[i] = ((uint64_t)(uint32_t)g_test_rand_int() << 32 | (uint32_t)g_test_rand_int()) >> g_test_rand_int_range(0, 64);
+		v[i] = ((uint64_t)(uint32_t)g_test_rand_int() << 32 | (uint32_t)g_test_rand_int()) >>
+			g_test_rand_int_range(0, 64);
 	for (int whole = 0; whole < 2; whole++) {
 		g_autoptr(GByteArray) out = g_byte_array_new();
 		struct coder w = { .out = out };

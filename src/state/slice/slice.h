@@ -75,8 +75,8 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
  * all of a's (events of equal time are in one slice). */
 struct slice *slice_stitch(struct slice *a, struct slice *b);
 
-/* No older slice will be merged, as the slice is of the trace's beginning: drops calls outside of spans. For slices that
- * are stored; slice_stitch() with a slice that is from_start drops them, too. */
+/* No older slice will be merged, as the slice is of the trace's beginning: drops calls outside of spans. For slices
+ * that are stored; slice_stitch() with a slice that is from_start drops them, too. */
 void slice_begins_trace(struct slice *s);
 
 /* A slice of [from, to), a piece that is missing before `after`: all events of its hosts are lost there. */
