@@ -9,6 +9,8 @@
 
 #define TS_END (LIMIT_TIME_SECONDS * NS_PER_S)
 
+#define PLANES 10		/* a value has at most so many bytes */
+
 /* The bytes of a column. */
 struct column {
 	uint8_t *out;			/* writing: .len of .room bytes are used. Reading: those that were divided */
@@ -90,8 +92,10 @@ void coder_whole(struct coder *c)
 		all->column[all->set * CODER_COLUMNS + MIN(all->next, CODER_COLUMNS - 1)].whole = true;
 }
 
+/* Raw bytes. */
 static void append(struct coder *c, const void *bytes, size_t n)
 {
+	coder_whole(c);
 	struct column *x = next_column(c);
 
 	if (!x) {
@@ -102,7 +106,6 @@ static void append(struct coder *c, const void *bytes, size_t n)
 		column_grow(x, n);
 	memcpy(x->out + x->len, bytes, n);
 	x->len += n;
-	x->n_long += n > 1;
 	c->columns->bytes += n;
 }
 
@@ -125,15 +128,32 @@ static size_t most_values(const struct coder *c)
 #define TOO_LARGE "a number is too large"
 #define BAD_ID "an id is not there"
 
-static void put(struct coder *c, uint64_t v)
+/* Returns the number of bytes. */
+static inline unsigned write_number(uint8_t *to, uint64_t v)
 {
-	uint8_t bytes[10];
 	unsigned n = 0;
 
 	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = (uint8_t)(v | 0x80);
-	bytes[n++] = (uint8_t)v;
-	append(c, bytes, n);
+		to[n++] = (uint8_t)(v | 0x80);
+	to[n++] = (uint8_t)v;
+	return n;
+}
+
+static void put(struct coder *c, uint64_t v)
+{
+	struct column *x = next_column(c);
+	uint8_t bytes[PLANES];
+
+	if (!x) {
+		g_byte_array_append(c->out, bytes, write_number(bytes, v));
+		return;
+	}
+	if (x->room - x->len < PLANES)
+		column_grow(x, PLANES);
+	unsigned n = write_number(x->out + x->len, v);
+	x->len += n;
+	x->n_long += n > 1;
+	c->columns->bytes += n;
 }
 
 static uint64_t get(struct coder *c)
@@ -341,7 +361,6 @@ void code_seq(struct coder *c, uint64_t *v)
 void code_bytes(struct coder *c, void *bytes, size_t n)
 {
 	if (c->out) {
-		coder_whole(c);
 		append(c, bytes, n);
 		return;
 	}
@@ -359,7 +378,6 @@ void code_slice(struct coder *c, const char **bytes, uint32_t *len, uint32_t mos
 {
 	code_u32(c, len);
 	if (c->out) {
-		coder_whole(c);
 		append(c, *bytes, *len);
 		return;
 	}
@@ -420,27 +438,26 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 
 /* ---- the bytes of columns ---- */
 
-#define PLANES 10		/* a value has at most so many bytes */
-
 /* Orders the bytes of a column so that all first bytes of values come first, then all second ones, and so on. Returns
  * how many values there are. */
 static uint64_t divide(struct column *x)
 {
-	g_autofree uint8_t *old = g_memdup2(x->out, x->len);
+	uint8_t *fresh = g_malloc(x->len), *to[PLANES] = { fresh };
 	size_t n[PLANES] = { 0 };
 
 	for (size_t i = 0, k = 0; i < x->len; i++) {
 		g_assert(k < PLANES);
 		n[k]++;
-		k = old[i] & 0x80 ? k + 1 : 0;
+		k = x->out[i] & 0x80 ? k + 1 : 0;
 	}
-	uint8_t *to[PLANES] = { x->out };
 	for (unsigned k = 1; k < PLANES; k++)
 		to[k] = to[k - 1] + n[k - 1];
 	for (size_t i = 0, k = 0; i < x->len; i++) {
-		*to[k]++ = old[i];
-		k = old[i] & 0x80 ? k + 1 : 0;
+		*to[k]++ = x->out[i];
+		k = x->out[i] & 0x80 ? k + 1 : 0;
 	}
+	g_free(x->out);
+	x->out = fresh;
 	return n[0];
 }
 
