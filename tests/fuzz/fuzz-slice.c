@@ -390,6 +390,7 @@ static void rename_text(char **text)
 	*text = g_strdup_printf("other %s", old);
 }
 
+/* NULL: it was merged of pieces that contradict each other, and is refused: see check_written(). */
 static struct slice *copy_of(struct slice *s)
 {
 	const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
@@ -399,7 +400,6 @@ static struct slice *copy_of(struct slice *s)
 	int fd = memfd_create("copy", MFD_CLOEXEC);
 	g_assert_cmpint(write(fd, bytes->data, bytes->len), ==, (ssize_t)bytes->len);
 	struct slice *copy = slice_file_read(fd, NULL, NULL);
-	g_assert_nonnull(copy);
 	close(fd);
 	return copy;
 }
