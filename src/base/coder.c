@@ -9,7 +9,7 @@
 
 #define TS_END (LIMIT_TIME_SECONDS * NS_PER_S)
 
-#define PLANES 10		/* a value has at most so many bytes */
+#define VALUE_BYTES 10		/* a value has at most so many */
 
 /* The bytes of a column. */
 struct column {
@@ -142,14 +142,14 @@ static inline unsigned write_number(uint8_t *to, uint64_t v)
 static void put(struct coder *c, uint64_t v)
 {
 	struct column *x = next_column(c);
-	uint8_t bytes[PLANES];
+	uint8_t bytes[VALUE_BYTES];
 
 	if (!x) {
 		g_byte_array_append(c->out, bytes, write_number(bytes, v));
 		return;
 	}
-	if (x->room - x->len < PLANES)
-		column_grow(x, PLANES);
+	if (x->room - x->len < VALUE_BYTES)
+		column_grow(x, VALUE_BYTES);
 	unsigned n = write_number(x->out + x->len, v);
 	x->len += n;
 	x->n_long += n > 1;
@@ -442,15 +442,15 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
  * how many values there are. */
 static uint64_t divide(struct column *x)
 {
-	uint8_t *fresh = g_malloc(x->len), *to[PLANES] = { fresh };
-	size_t n[PLANES] = { 0 };
+	uint8_t *fresh = g_malloc(x->len), *to[VALUE_BYTES] = { fresh };
+	size_t n[VALUE_BYTES] = { 0 };
 
 	for (size_t i = 0, k = 0; i < x->len; i++) {
-		g_assert(k < PLANES);
+		g_assert(k < VALUE_BYTES);
 		n[k]++;
 		k = x->out[i] & 0x80 ? k + 1 : 0;
 	}
-	for (unsigned k = 1; k < PLANES; k++)
+	for (unsigned k = 1; k < VALUE_BYTES; k++)
 		to[k] = to[k - 1] + n[k - 1];
 	for (size_t i = 0, k = 0; i < x->len; i++) {
 		*to[k]++ = x->out[i];
@@ -465,26 +465,26 @@ static uint64_t divide(struct column *x)
  * are not the last ones of their values. */
 static uint8_t *unite(const uint8_t *bytes, size_t len, uint64_t n_values)
 {
-	const uint8_t *at[PLANES + 1] = { bytes }, *end = bytes + len;
+	const uint8_t *at[VALUE_BYTES + 1] = { bytes }, *end = bytes + len;
 	size_t n = n_values;
 
 	if (n_values > len)
 		return NULL;
-	for (unsigned k = 0; k < PLANES; k++) {
-		const uint8_t *plane = at[k];
-		if (n > (size_t)(end - plane))
+	for (unsigned k = 0; k < VALUE_BYTES; k++) {
+		const uint8_t *part = at[k];
+		if (n > (size_t)(end - part))
 			return NULL;
-		at[k + 1] = plane + n;
+		at[k + 1] = part + n;
 		size_t longer = 0;
 		for (size_t i = 0; i < n; i++)
-			longer += plane[i] >> 7;
+			longer += part[i] >> 7;
 		n = longer;
 	}
-	if (n || at[PLANES] != end)
+	if (n || at[VALUE_BYTES] != end)
 		return NULL;
 	uint8_t *all = g_malloc(len + 1), *to = all;
 	for (; n_values > 0; n_values--)
-		for (unsigned k = 0; k < PLANES; k++) {
+		for (unsigned k = 0; k < VALUE_BYTES; k++) {
 			*to = *at[k]++;
 			if (!(*to++ & 0x80))
 				break;

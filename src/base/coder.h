@@ -85,8 +85,8 @@ void code_i16(struct coder *c, int16_t *v);
 void code_below(struct coder *c, uint8_t *v, unsigned n);
 /* An id below n. none: UINT32_MAX is allowed, too. */
 void code_id(struct coder *c, uint32_t *v, uint32_t n, bool none);
-/* Ids that are written by the order of their first use; 0 stays 0. So only those that are used need to be known where
- * they are read. */
+/* Ids that are numbered anew, in the order of their first use, when they are written; 0 stays 0. So a reader needs only
+ * what they stand for in that order. */
 struct coder_ids {
 	uint32_t *written;	/* by id: what is written for it; 0: not used yet */
 	GArray *used;		/* uint32_t: the ids that were used, in order; 0 is the first */

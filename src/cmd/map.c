@@ -19,19 +19,29 @@ static bool write_to(int fd, void *data, GError **error)
 	return slice_file_write(x->s, x->piece, fd, &x->size, error);
 }
 
+bool map_write_slice(struct slice *s, const struct slice_piece *piece, const char *output, bool force, char **ret_path,
+		     uint64_t *ret_size, GError **error)
+{
+	struct to_write x = { s, piece, 0 };
+	bool ok = export_write_by(output, write_to, &x, force, ret_path, error);
+
+	*ret_size = x.size;
+	return ok;
+}
+
 /* What was written: "wrote X: 12 MiB, 60234 events". */
 static int write_slice(const char *output, bool force, struct slice *s, const struct slice_piece *piece)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
-	struct to_write x = { s, piece, 0 };
-	char size[TIMEFMT_LEN];
+	char text[TIMEFMT_LEN];
+	uint64_t size;
 
-	if (!export_write_by(output, write_to, &x, force, &path, &error)) {
+	if (!map_write_slice(s, piece, output, force, &path, &size, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	fprintf(stderr, "wrote %s: %s, %" PRIu64 " events\n", path, timefmt_bytes(size, x.size), slice_n_events(s));
+	fprintf(stderr, "wrote %s: %s, %" PRIu64 " events\n", path, timefmt_bytes(text, size), slice_n_events(s));
 	return EXIT_FINE;
 }
 

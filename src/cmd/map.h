@@ -4,6 +4,7 @@
 #define BLK_CMD_MAP_H
 
 #include "cli/options.h"
+#include "state/slice/slice_file.h"
 
 int map_write(const struct options *o);
 /* --watch: maps each rotation chunk of a directory when another one follows it, until a signal comes. The slice of the
@@ -14,5 +15,9 @@ int map_watch(const struct options *o);
 /* Maps the range of the paths (as in struct map_plan) to the file `output`. Signals are caught. Returns the status. */
 int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output);
 int map_reduce(const struct options *o);
+/* Writes the slice to the file `output`, as export_write_by() does. *ret_path: its absolute path (g_free); *ret_size:
+ * bytes. False: *error. */
+bool map_write_slice(struct slice *s, const struct slice_piece *piece, const char *output, bool force, char **ret_path,
+		     uint64_t *ret_size, GError **error);
 
 #endif

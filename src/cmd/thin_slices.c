@@ -6,9 +6,8 @@
 #include "cli/messages.h"
 
 #include "base/disk.h"
-#include "export/export.h"
+#include "cmd/map.h"
 #include "run/slice_dir.h"
-#include "state/slice/slice_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -151,9 +150,8 @@ static bool write_history(const char *const *files, const char *path, GError **e
 	const struct watch watch = { .go_on = go_on };
 	g_autofree char *written = NULL;
 	struct slice *s = slice_file_merge_history(files, &piece, &watch, error);
-	g_autoptr(GByteArray) bytes = s ? slice_file_bytes(s, &piece, error) : NULL;
-	bool ok = bytes && export_write_file(path, (const char *)bytes->data, bytes->len, true, &written, error) &&
-		is_readable(path, error);
+	uint64_t size;
+	bool ok = s && map_write_slice(s, &piece, path, true, &written, &size, error) && is_readable(path, error);
 
 	slice_free(s);
 	slice_piece_clear(&piece);

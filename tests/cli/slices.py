@@ -59,6 +59,11 @@ def map_to(path, *arguments):
     return [] if r.returncode == 0 and r.stderr.startswith("wrote ") else [r.stderr]
 
 
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
 def chunks(trace):
     return sorted(glob.glob(os.path.join(trace, "archives", "*")), key=lambda c: int(c.rsplit("-", 1)[1]))
 
@@ -78,16 +83,25 @@ def check_rotation(name, trace, rng):
 
 
 def check_wrong(name, trace, files, work):
-    """Pieces that do not fit."""
-    out = os.path.join(work, "wrong.blkslice")
+    """Pieces that do not fit, or are damaged: the last byte is in one of the parts that reduce copies."""
+    out, damaged, own = (os.path.join(work, f"{n}.blkslice") for n in ("wrong", "damaged", "own-piece"))
     some = chunks(trace)
+    data = bytearray(read(files[1]))
+    data[-1] ^= 1
+    with open(damaged, "wb") as f:
+        f.write(data)
     for what, words, arguments in (
             ("a gap", "is missing", ["reduce", files[0], files[2]]), ("a piece twice", "overlap", ["reduce", files[1], files[1]]),
             ("chunks that are no neighbours", "follow each other", ["map", some[0], some[2]]),
-            ("what is no slice", "cannot open", ["reduce", files[0], os.path.join(work, "absent")])):
+            ("what is no slice", "cannot open", ["reduce", files[0], os.path.join(work, "absent")]),
+            ("a damaged slice", "damaged.blkslice: the checksum", ["reduce", files[0], damaged])):
         r = blktop(*arguments, "-o", out)
         tap.ok(f"{name}: {what} is refused", [] if r.returncode == 1 and words in r.stderr else [f"{r.returncode}: {r.stderr}"])
-    tap.ok(f"{name}: and nothing is written", [out] if os.path.exists(out) else [])
+    tap.ok(f"{name}: and nothing is written", glob.glob(out + "*"))
+    shutil.copy(files[0], own)
+    blktop("reduce", own, files[1], "-o", out)
+    r = blktop("reduce", "--force", own, files[1], "-o", own)
+    tap.ok(f"{name}: a result may replace one of its pieces", [] if r.returncode == 0 and read(own) == read(out) else [r.stderr])
     r = blktop("-b", "--view", "events", "--step", "100ms", files[0])
     tap.ok(f"{name}: seconds of another length are refused", [] if "--step" in r.stderr and r.returncode == 1 else [r.stderr])
     for what in ("log", "--doctor"):

@@ -15,6 +15,7 @@
 
 #include "fuzz/fuzzer.h"
 #include "lib/inspect.h"
+#include "lib/slices.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
@@ -348,7 +349,7 @@ static struct slice *read_file(int fd, struct slice_piece *ret_piece)
 static void check_written(struct slice *s, const struct slice_piece *piece, bool merged)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, piece, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, piece, &error);
 	if (merged && error) {
 		g_assert_true(g_str_has_prefix(error->message, "the slice cannot be written: "));
 		return;
@@ -394,7 +395,7 @@ static void rename_text(char **text)
 static struct slice *copy_of(struct slice *s)
 {
 	const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, NULL);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, NULL);
 	if (!bytes)
 		return NULL;
 	int fd = memfd_create("copy", MFD_CLOEXEC);

@@ -12,6 +12,20 @@
 
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
+GByteArray *slices_bytes(struct slice *s, const struct slice_piece *piece, GError **error)
+{
+	uint64_t size;
+	int fd = memfd_create("slice", MFD_CLOEXEC);
+	g_assert_cmpint(fd, >=, 0);
+	GByteArray *bytes = NULL;
+	if (slice_file_write(s, piece, fd, &size, error)) {
+		bytes = g_byte_array_set_size(g_byte_array_sized_new((guint)size + 1), (guint)size);
+		g_assert_cmpint(pread(fd, bytes->data, size + 1, 0), ==, (ssize_t)size);	/* no more are there */
+	}
+	close(fd);
+	return bytes;
+}
+
 struct slice *slices_from_bytes(const uint8_t *bytes, size_t n, GError **error)
 {
 	int fd = memfd_create("slice", MFD_CLOEXEC);
@@ -25,12 +39,12 @@ struct slice *slices_from_bytes(const uint8_t *bytes, size_t n, GError **error)
 struct slice *slices_through_file(struct slice *s)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	slice_free(s);
 	s = slices_from_bytes(bytes->data, bytes->len, &error);
 	g_assert_no_error(error);
-	g_autoptr(GByteArray) again = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) again = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
 	return s;
@@ -50,7 +64,7 @@ static struct slice *through_packed_file(struct slice *s)
 {
 	static unsigned n;
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	if (!packed_dir) {
 		packed_dir = test_temp_dir();
@@ -62,7 +76,7 @@ static struct slice *through_packed_file(struct slice *s)
 	slice_free(s);
 	s = slice_file_open(path, SLICE_PACKED, NULL, &error);
 	g_assert_no_error(error);
-	g_autoptr(GByteArray) again = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) again = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
 	return s;

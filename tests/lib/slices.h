@@ -4,7 +4,7 @@
 #define BLK_TESTS_SLICES_H
 
 #include "lib/sources.h"
-#include "state/slice/slice.h"
+#include "state/slice/slice_file.h"
 
 #define SLICES_STEP INT64_C(1000000000)
 
@@ -16,6 +16,8 @@ GArray *slices_random_cuts(const struct recording *r, unsigned n);
 /* The number of the first record at or after the instant. */
 size_t slices_record_at(const struct recording *r, int64_t ts);
 
+/* What slice_file_write() writes. NULL: *error. */
+GByteArray *slices_bytes(struct slice *s, const struct slice_piece *piece, GError **error);
 /* Reads a slice file from memory. NULL: *error. */
 struct slice *slices_from_bytes(const uint8_t *bytes, size_t n, GError **error);
 /* Writes the slice, frees it, reads it again; asserts that both have the same bytes. */

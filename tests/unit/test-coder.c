@@ -160,6 +160,35 @@ static void test_divided(void)
 	}
 }
 
+/* Ids are written by the order in which they are used. */
+static void test_used_ids(void)
+{
+	static const uint32_t ids[] = { 7, 0, 3, 7, 9 }, expected[] = { 1, 0, 2, 1, 3 }, used[] = { 0, 7, 3, 9 };
+	g_autoptr(GByteArray) out = g_byte_array_new();
+	struct coder w = { .out = out };
+	struct coder_ids all;
+	coder_ids_init(&all, 10);
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		uint32_t id = ids[i];
+		code_used_id(&w, &id, 10, &all);
+		g_assert_cmpuint(id, ==, ids[i]);
+	}
+	g_assert_null(w.fault);
+	g_assert_cmpmem(all.used->data, all.used->len * sizeof *used, used, sizeof used);
+	struct coder r = { .at = out->data, .end = out->data + out->len };
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		uint32_t id = 0;
+		code_used_id(&r, &id, all.used->len, NULL);
+		g_assert_cmpuint(id, ==, expected[i]);
+	}
+	g_assert_null(r.fault);
+	g_assert_true(r.at == r.end);
+	uint32_t beyond = 10;
+	code_used_id(&w, &beyond, 10, &all);
+	g_assert_nonnull(w.fault);
+	coder_ids_clear(&all);
+}
+
 static void check_bytes(const GByteArray *out, const char *hex)
 {
 	g_autoptr(GString) got = g_string_new(NULL);
@@ -287,6 +316,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/coder/round-trip", test_round_trip);
 	g_test_add_func("/coder/columns", test_columns);
 	g_test_add_func("/coder/divided", test_divided);
+	g_test_add_func("/coder/used-ids", test_used_ids);
 	g_test_add_func("/coder/bytes", test_bytes);
 	g_test_add_func("/coder/refused", test_refused);
 	g_test_add_func("/coder/hist", test_hist);

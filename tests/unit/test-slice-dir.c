@@ -7,6 +7,7 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
+#include "lib/slices.h"
 #include "run/slice_dir.h"
 #include "state/slice/slice_file.h"
 
@@ -100,7 +101,7 @@ static void put_range(const struct fixture *f, const char *name, unsigned from, 
 	const struct slice_piece piece = { border(from), border(to), sources };
 	g_autoptr(GError) error = NULL;
 	struct slice *s = slice_between(f->r, border(from), border(to), false);
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &piece, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &piece, &error);
 
 	g_assert_no_error(error);
 	write_file(f, name, bytes->data, bytes->len, old);
@@ -300,7 +301,7 @@ static void test_some_without_spans(struct fixture *f, gconstpointer unused)
 
 	(void)unused;
 	slice_without_spans(s);
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &piece, NULL);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &piece, NULL);
 	slice_free(s);
 	write_file(f, "y.blkslice", bytes->data, bytes->len, true);
 	put(f, 0, true);

@@ -19,7 +19,7 @@ static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 
 /* ---- the laws over files ---- */
 
-/* Merges neighbours in random order; results go through files. What begins the trace may know it. */
+/* Merges neighbours in random order; results go through files. The first slice may know that it begins the trace. */
 static struct slice *random_tree(GPtrArray *slices)
 {
 	if (g_test_rand_bit())
@@ -104,7 +104,7 @@ static GByteArray *small_file(void)
 	g_autoptr(GError) error = NULL;
 	struct recording *r = traces_record_script(script);
 	struct slice *s = slices_of(r, 0, recording_n(r), false);
-	GByteArray *bytes = slice_file_bytes(s, &whole, &error);
+	GByteArray *bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	slice_free(s);
 	recording_free(r);
@@ -294,7 +294,7 @@ static void test_wrong(void)
 		g_autoptr(GError) error = NULL;
 		struct slice *s = slices_of(r, 0, recording_n(r), false);
 		all[i].spoil(s);
-		g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+		g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 		if (bytes)
 			g_assert_null(slices_from_bytes(bytes->data, bytes->len, &error));
 		if (!strstr(error->message, all[i].reason))
@@ -320,7 +320,7 @@ static void test_no_such_thread(void)
 	enum { ROWS = 16, ROW = 32, SECTIONS = 7, THREADS = 3 };
 	g_autoptr(GError) error = NULL;
 	struct slice *s = slice_new(false, SLICES_STEP);
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	slice_free(s);
 	uint8_t *row = bytes->data + ROWS + THREADS * ROW;
@@ -346,12 +346,12 @@ static void test_changed_file(void)
 	bytes->data[bytes->len - 1] ^= 1;
 	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);
 	g_assert_no_error(error);
-	g_assert_null(slice_file_bytes(s, &whole, &copied));
+	g_assert_null(slices_bytes(s, &whole, &copied));
 	g_assert_nonnull(strstr(copied->message, "a.blkslice: the checksum of a part is another one"));
 	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len / 2, &error);
 	g_assert_no_error(error);
 	g_assert_false(slice_unpack(s, &decoded));
-	g_assert_nonnull(strstr(decoded->message, "a.blkslice: cannot read it: it is cut off"));
+	g_assert_nonnull(strstr(decoded->message, "a.blkslice: not a slice that can be read: it is cut off"));
 	slice_free(s);
 	test_remove_tree(dir);
 }
@@ -365,7 +365,7 @@ static void test_far_waits(void)
 	struct annot *last = &g_array_index(s->annots, struct annot, s->annots->len - 1);
 	g_assert_nonnull(last->snap);
 	last->snap->wait_index = UINT64_MAX / 2;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	slice_free(s);
 	s = slices_from_bytes(bytes->data, bytes->len, &error);

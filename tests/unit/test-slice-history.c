@@ -7,6 +7,7 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
+#include "lib/slices.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
 
@@ -22,7 +23,7 @@ static struct slice *through_a_file(struct slice *s)
 {
 	const struct slice_piece piece = { .from = INT64_MIN, .to = INT64_MAX };
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &piece, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &piece, &error);
 
 	g_assert_no_error(error);
 	slice_free(s);

@@ -432,7 +432,7 @@ static char *write_slice(const char *dir, const char *name, const char *script)
 	struct recording *r = traces_record_script(script);
 	struct slice *s = slice_new(false, MS);
 	slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
-	g_autoptr(GByteArray) bytes = slice_file_bytes(s, &whole, &error);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
 	g_assert_no_error(error);
 	char *path = g_build_filename(dir, name, NULL);
 	g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, &error);

@@ -30,7 +30,7 @@ uint32_t *moving_strings(struct strtab *a, const struct strtab *b);
 /* Registries and losses. follows: b is later than a, else of the same time. */
 void moving_registries(struct moving *m, struct slice *a, const struct slice *b, bool follows);
 void moving_threads(struct moving *m, struct slice *a, struct slice *b);
-/* Annotations, binaries and facts; then seconds. */
+/* Annotations, binaries and facts; then seconds, and packs (pack.h). */
 void moving_logs(const struct moving *m, struct slice *a, struct slice *b);
 void moving_seconds(const struct moving *m, struct slice *a, struct slice *b);
 /* Maps the ids that a CPU of b has, other than those of its tasks. */

@@ -17,7 +17,7 @@
 
 #define ERROR_QUARK g_quark_from_static_string("blk-pack")
 #define SIZES UINT64_C(4)	/* all packs together, decoded, are at most so many times a file's limit */
-#define LENGTH_BYTES 4		/* the length of the strings, little-endian, comes first */
+#define LENGTH_BYTES 4u		/* the length of the strings, little-endian, comes first */
 
 uint64_t packs_n_bins(const struct packs *p)
 {
@@ -30,15 +30,27 @@ uint64_t packs_n_bins(const struct packs *p)
 
 /* ---- bytes ---- */
 
+bool pack_read_at(int fd, void *to, size_t n, uint64_t offset, GError **error)
+{
+	errno = 0;
+	if (disk_read_at(fd, to, n, offset))
+		return true;
+	g_set_error(error, ERROR_QUARK, 0, "%s: %s", errno ? "cannot read it" : "not a slice that can be read",
+		    errno ? g_strerror(errno) : "it is cut off");
+	return false;
+}
+
 uint32_t pack_checksum(const uint8_t *bytes, size_t n)
 {
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	guint8 digest[32];
 	gsize len = sizeof digest;
+	uint32_t first;
 
 	g_checksum_update(sum, bytes, (gssize)n);
 	g_checksum_get_digest(sum, digest, &len);
-	return (uint32_t)digest[0] | (uint32_t)digest[1] << 8 | (uint32_t)digest[2] << 16 | (uint32_t)digest[3] << 24;
+	memcpy(&first, digest, sizeof first);
+	return GUINT32_FROM_LE(first);
 }
 
 void pack_compress(GByteArray *out, const uint8_t *bytes, size_t n)
@@ -67,17 +79,16 @@ uint8_t *pack_restore(uint8_t *stored, size_t n, size_t size)
 
 static bool read_stored(const struct pack *p, uint8_t *to, GError **error)
 {
-	if (p->bytes) {
+	if (p->bytes)
 		memcpy(to, p->bytes->data, p->stored);
-		return true;
-	}
-	int fd = p->path ? open(p->path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : p->fd;
-	errno = fd < 0 ? errno : 0;
-	bool ok = fd >= 0 && disk_read_at(fd, to, p->stored, p->offset);
-	if (!ok)
-		g_set_error(error, ERROR_QUARK, 0, "cannot read it: %s", errno ? g_strerror(errno) : "it is cut off");
-	if (p->path && fd >= 0)
+	if (p->bytes || !p->path)
+		return p->bytes || pack_read_at(p->fd, to, p->stored, p->offset, error);
+	int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	bool ok = fd >= 0 && pack_read_at(fd, to, p->stored, p->offset, error);
+	if (fd >= 0)
 		close(fd);
+	else
+		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	return ok;
 }
 
@@ -97,16 +108,11 @@ uint8_t *pack_read(const struct pack *p, GError **error)
 
 /* ---- making a pack ---- */
 
-static bool has_blocks(const struct slice *s)
-{
-	return blocks_n_stored(s->blocks) > 0;
-}
-
 /* Which threads have unresolved time in the slice's seconds, in order. */
 static GArray *find_pending(const struct slice *s)
 {
 	GArray *all = g_array_new(false, true, sizeof(struct pack_pending));
-	g_autofree uint8_t *bits = g_malloc0(s->threads->len + 1u);
+	g_autofree uint8_t *parts = g_malloc0(s->threads->len + 1u);
 	GHashTableIter it;
 	gpointer value;
 
@@ -116,13 +122,13 @@ static GArray *find_pending(const struct slice *s)
 		for (uint32_t i = 0; i < t->n; i++) {
 			const struct built_thread_cell *c = cell_table_at(t, built_layout(CELL_thread), i);
 			if (c->part[PART_UNRESOLVED_RUN] || c->part[PART_UNRESOLVED_BLOCK])
-				bits[c->thread] |= PACK_UNRESOLVED;
+				parts[c->thread] |= PACK_UNRESOLVED;
 			if (c->part[PART_LOST_RUN] || c->part[PART_LOST_BLOCK])
-				bits[c->thread] |= PACK_LOST;
+				parts[c->thread] |= PACK_LOST;
 		}
 	}
 	for (uint32_t i = 0; i < s->threads->len; i++) {
-		const struct pack_pending x = { .thread = i, .parts = bits[i] };
+		const struct pack_pending x = { .thread = i, .parts = parts[i] };
 		if (x.parts)
 			g_array_append_val(all, x);
 	}
@@ -156,7 +162,6 @@ static const char *encode(struct slice *s, GByteArray *out)
 	struct coder_ids used;
 	struct slice_counts n = { .used_strings = &used };
 	struct coder c = { .out = rest }, names = { .out = strings };
-	uint8_t length[LENGTH_BYTES];
 
 	count_ids(s, &n);
 	coder_ids_init(&used, n.strings);
@@ -167,9 +172,8 @@ static const char *encode(struct slice *s, GByteArray *out)
 	code_u32(&names, &n_strings);
 	code_pack_strings(&names, s, n_strings, &used);
 	coder_ids_clear(&used);
-	for (unsigned i = 0; i < LENGTH_BYTES; i++)
-		length[i] = (uint8_t)(strings->len >> 8 * i);
-	g_byte_array_append(out, length, LENGTH_BYTES);
+	uint32_t length = GUINT32_TO_LE(strings->len);
+	g_byte_array_append(out, (const guint8 *)&length, LENGTH_BYTES);
 	g_byte_array_append(out, strings->data, strings->len);
 	if (!c.fault && rest->len > LIMIT_SLICE_BYTES - out->len)
 		return "it is too large";
@@ -179,7 +183,7 @@ static const char *encode(struct slice *s, GByteArray *out)
 
 struct pack *pack_of(struct slice *s, GArray **ret_pending, GError **error)
 {
-	if (!g_hash_table_size(s->bins) && !s->facts->len && !has_blocks(s))
+	if (!g_hash_table_size(s->bins) && !s->facts->len && !blocks_n_stored(s->blocks))
 		return NULL;
 	g_autoptr(GByteArray) all = g_byte_array_new();
 	const char *fault = encode(s, all);
@@ -290,7 +294,7 @@ static void apply_note(struct bin *b, struct built_thread_cell *c, const struct 
 	}
 }
 
-#define NOTES_A_THREAD 3u	/* unresolved, and lost, before or after it */
+#define NOTES_A_THREAD 3u	/* at most: of lost time; unresolved time becomes lost time; of that */
 
 /* The notes of each thread: thread * NOTES_A_THREAD + 0, 1, ... -> index of the note. */
 static void index_notes(const struct pack *p, struct intmap *ret)
@@ -339,8 +343,9 @@ static struct slice *decode(const struct slice *s, const struct pack *p, GError 
 
 	if (!stored)
 		return NULL;
-	for (unsigned i = 0; bytes && p->size >= LENGTH_BYTES && i < LENGTH_BYTES; i++)
-		length |= (uint32_t)bytes[i] << 8 * i;
+	if (bytes && p->size >= LENGTH_BYTES)
+		memcpy(&length, bytes, LENGTH_BYTES);
+	length = GUINT32_FROM_LE(length);
 	if (!bytes || p->size < LENGTH_BYTES || length > p->size - LENGTH_BYTES) {
 		g_set_error(error, ERROR_QUARK, 0, "seconds are not compressed as they should be");
 		return NULL;
@@ -538,15 +543,13 @@ static void code_pending(struct coder *c, struct packs *all, const GArray *list,
 	coder_row(c, 0);
 }
 
-void packs_code(struct coder *c, struct slice *s, const struct pack *more, const GArray *pending,
-		const struct slice_counts *n)
+void packs_code(struct coder *c, struct slice *s, struct slice_counts *n)
 {
-	uint32_t n_packs = packs_n(&s->packs), len = code_len(c, n_packs + (more != NULL), 12);
+	uint32_t n_packs = packs_n(&s->packs), len = code_len(c, n_packs + (n->last != NULL), 12);
 	uint64_t size = 0;
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct pack *p = !coder_writes(c) ? pack_new() : i < n_packs ? pack_at(&s->packs, i) :
-			(struct pack *)more;
+		struct pack *p = !coder_writes(c) ? pack_new() : i < n_packs ? pack_at(&s->packs, i) : n->last;
 		if (!coder_writes(c))
 			packs_add(&s->packs, p);
 		coder_row(c, ROW_PACK);
@@ -557,6 +560,6 @@ void packs_code(struct coder *c, struct slice *s, const struct pack *more, const
 			coder_refuse(c, "it is too large");
 		code_notes(c, p, ROW_NOTE);
 	}
-	g_autoptr(GArray) list = coder_writes(c) ? pending_to_write(&s->packs, pending, n_packs) : NULL;
+	g_autoptr(GArray) list = coder_writes(c) ? pending_to_write(&s->packs, n->pending, n_packs) : NULL;
 	code_pending(c, &s->packs, list, len, n->threads);
 }

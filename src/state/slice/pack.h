@@ -32,8 +32,10 @@ struct pack *pack_of(struct slice *s, GArray **ret_pending, GError **error);
 /* The pack's stored bytes, checked; the caller frees them. NULL: *error. */
 uint8_t *pack_read(const struct pack *p, GError **error);
 
-/* Stored bytes, also those of sections: the first 4 bytes of their SHA-256; appended to `out`, compressed unless that
- * is longer; restored to `size` bytes, which consumes `stored` and can return it (NULL: they are something else). */
+/* Stored bytes, also those of sections: read from a file, at a place within it; the first 4 bytes of their SHA-256;
+ * appended to `out`, compressed unless that is longer; restored to `size` bytes, which consumes `stored` and can return
+ * it (NULL: they are something else). */
+bool pack_read_at(int fd, void *to, size_t n, uint64_t offset, GError **error);
 uint32_t pack_checksum(const uint8_t *bytes, size_t n);
 void pack_compress(GByteArray *out, const uint8_t *bytes, size_t n);
 uint8_t *pack_restore(uint8_t *stored, size_t n, size_t size);
@@ -51,9 +53,8 @@ bool slice_unpack(struct slice *s, GError **error);
 /* Moves b's packs to a; before a's and b's numbers of events are added. */
 void packs_join(struct slice *a, struct slice *b, const struct moving *m);
 
-/* Writes or reads what is known of all packs. Reading: the caller sets where their bytes are. more (or NULL), pending:
- * of pack_of(), which is written as the last one. */
-void packs_code(struct coder *c, struct slice *s, const struct pack *more, const GArray *pending,
-		const struct slice_counts *n);
+/* A section (slice_code.h): what is known of all packs. Writing: n->last comes after them. Reading: the caller sets
+ * where their bytes are. */
+void packs_code(struct coder *c, struct slice *s, struct slice_counts *n);
 
 #endif

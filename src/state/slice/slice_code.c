@@ -14,12 +14,13 @@
 
 void count_ids(const struct slice *s, struct slice_counts *n)
 {
-	*n = (struct slice_counts){
-		.piece = n->piece, .used_strings = n->used_strings,
-		.strings = strtab_n(s->strings), .texts = strtab_n(s->texts), .hosts = s->hosts->len,
-		.channels = s->channels.all->len, .cpus = s->cpus->len, .threads = s->threads->len,
-		.annots = s->annots->len,
-	};
+	n->strings = strtab_n(s->strings);
+	n->texts = strtab_n(s->texts);
+	n->hosts = s->hosts->len;
+	n->channels = s->channels.all->len;
+	n->cpus = s->cpus->len;
+	n->threads = s->threads->len;
+	n->annots = s->annots->len;
 }
 
 static void code_piece(struct coder *c, struct slice_piece *p)

@@ -10,12 +10,16 @@
 #include "state/slice/slice_state.h"
 
 struct slice_piece;
+struct pack;
 
 /* How many of each the slice has, so that ids can be checked when they are read. */
 struct slice_counts {
 	uint32_t strings, texts, hosts, channels, cpus, threads, annots;
 	struct slice_piece *piece;
-	struct coder_ids *used_strings;		/* writing: those that were used so far */
+	/* Writing: */
+	struct coder_ids *used_strings;		/* those that were used so far */
+	struct pack *last;			/* of pack_of(), and what is pending in it: see packs_code(); or NULL */
+	const GArray *pending;
 };
 void count_ids(const struct slice *s, struct slice_counts *n);		/* writing: sets all but the pointers */
 

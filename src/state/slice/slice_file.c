@@ -38,7 +38,7 @@ static const struct {
 } sections[] = {
 	{ "summary", code_summary, false }, { "hosts", code_hosts, false }, { "strings", code_strings, false },
 	{ "threads", code_threads, true }, { "CPUs", code_cpus, true }, { "logs", code_logs, true },
-	{ "seconds", NULL, true },		/* packs_code() */
+	{ "seconds", packs_code, true },
 };
 #define SUMMARY_SECTIONS 2		/* what has to be known before slices are merged */
 #define SECTIONS G_N_ELEMENTS(sections)
@@ -85,31 +85,30 @@ void slice_piece_clear(struct slice_piece *p)
 	*p = (struct slice_piece){ 0 };
 }
 
-/* What is written: `head` has the header and the sections, then come the slice's packs, then the new one. */
+/* What is written: `head` has the header and the sections, then come packs. */
 struct output {
 	GByteArray *head;
+	GPtrArray *packs;		/* struct pack *: those of the slice, then .last */
 	struct pack *last;		/* what was outside of packs; or NULL */
 	GArray *pending;		/* of .last; or NULL */
+	uint64_t size;			/* bytes */
 };
 
 static void output_clear(struct output *o)
 {
 	g_clear_pointer(&o->head, g_byte_array_unref);
+	g_clear_pointer(&o->packs, g_ptr_array_unref);
 	g_clear_pointer(&o->last, pack_free);
 	g_clear_pointer(&o->pending, g_array_unref);
 }
 
-static GByteArray *encode_section(size_t i, struct slice *s, const struct output *o, struct slice_counts *n,
-				  const char **ret_fault)
+static GByteArray *encode_section(size_t i, struct slice *s, struct slice_counts *n, const char **ret_fault)
 {
 	GByteArray *bytes = g_byte_array_new();
 	struct coder c = { .out = bytes };
 
 	coder_columns_begin(&c);
-	if (sections[i].code)
-		sections[i].code(&c, s, n);
-	else
-		packs_code(&c, s, o->last, o->pending, n);
+	sections[i].code(&c, s, n);
 	coder_columns_end(&c);
 	coder_bound(&c, LIMIT_SLICE_BYTES);
 	*ret_fault = c.fault;
@@ -122,13 +121,15 @@ static const char *encode_sections(struct slice *s, const struct slice_piece *pi
 {
 	struct slice_piece copy = *piece;
 	struct coder_ids used;
-	struct slice_counts n = { .piece = &copy, .used_strings = &used };
+	struct slice_counts n = {
+		.piece = &copy, .used_strings = &used, .last = o->last, .pending = o->pending,
+	};
 	const char *fault = NULL;
 
 	count_ids(s, &n);
 	coder_ids_init(&used, n.strings);
 	for (size_t i = SECTIONS; i-- > 0 && !fault;)
-		ret[i] = encode_section(i, s, o, &n, &fault);
+		ret[i] = encode_section(i, s, &n, &fault);
 	coder_ids_clear(&used);
 	return fault;
 }
@@ -157,18 +158,15 @@ static void append_sections(GByteArray *out, GByteArray *const bytes[SECTIONS])
 	put_le(out->data + HEADER_BYTES - 4, pack_checksum(out->data, HEADER_BYTES - 4), 4);
 }
 
-static struct pack *pack_to_write(const struct slice *s, const struct output *o, uint32_t i)
+static void list_packs(const struct slice *s, struct output *o)
 {
-	return i < packs_n(&s->packs) ? g_ptr_array_index(s->packs.all, i) : o->last;
-}
-
-static uint64_t size_of(const struct slice *s, const struct output *o)
-{
-	uint64_t size = o->head->len;
-
-	for (uint32_t i = 0; pack_to_write(s, o, i) && i <= packs_n(&s->packs); i++)
-		size += pack_to_write(s, o, i)->stored;
-	return size;
+	o->packs = g_ptr_array_new();
+	for (uint32_t i = 0; i < packs_n(&s->packs); i++)
+		g_ptr_array_add(o->packs, pack_at(&s->packs, i));
+	if (o->last)
+		g_ptr_array_add(o->packs, o->last);
+	for (guint i = 0; i < o->packs->len; i++)
+		o->size += ((const struct pack *)g_ptr_array_index(o->packs, i))->stored;
 }
 
 static bool make_output(struct slice *s, const struct slice_piece *piece, struct output *ret, GError **error)
@@ -183,10 +181,12 @@ static bool make_output(struct slice *s, const struct slice_piece *piece, struct
 	ret->last = pack_of(s, &ret->pending, &why);
 	if (!why)
 		fault = encode_sections(s, piece, ret, bytes);
-	if (!why && !fault)
+	if (!why && !fault) {
 		append_sections(ret->head, bytes);
-	if (!why && !fault && size_of(s, ret) > LIMIT_SLICE_BYTES)
-		fault = "it is too large";
+		list_packs(s, ret);
+		ret->size += ret->head->len;
+		fault = ret->size > LIMIT_SLICE_BYTES ? "it is too large" : NULL;
+	}
 	if (fault)
 		g_set_error(&why, ERROR_QUARK, 0, "the slice cannot be written: %s", fault);
 	for (size_t i = 0; i < SECTIONS; i++)
@@ -198,27 +198,6 @@ static bool make_output(struct slice *s, const struct slice_piece *piece, struct
 	return false;
 }
 
-GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error)
-{
-	struct output o;
-	bool ok = make_output(s, piece, &o, error);
-
-	if (!ok)
-		return NULL;
-	GByteArray *out = g_byte_array_ref(o.head);
-	for (uint32_t i = 0; ok && i <= packs_n(&s->packs) && pack_to_write(s, &o, i); i++) {
-		g_autofree uint8_t *bytes = pack_read(pack_to_write(s, &o, i), error);
-		ok = bytes != NULL;
-		if (ok)
-			g_byte_array_append(out, bytes, (guint)pack_to_write(s, &o, i)->stored);
-	}
-	output_clear(&o);
-	if (ok)
-		return out;
-	g_byte_array_unref(out);
-	return NULL;
-}
-
 bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, uint64_t *ret_size, GError **error)
 {
 	struct output o;
@@ -226,11 +205,12 @@ bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, 
 	if (!make_output(s, piece, &o, error))
 		return false;
 	bool ok = disk_write(fd, o.head->data, o.head->len);
-	for (uint32_t i = 0; ok && i <= packs_n(&s->packs) && pack_to_write(s, &o, i); i++) {
-		g_autofree uint8_t *bytes = pack_read(pack_to_write(s, &o, i), error);
-		ok = bytes && disk_write(fd, bytes, pack_to_write(s, &o, i)->stored);
+	for (guint i = 0; ok && i < o.packs->len; i++) {
+		const struct pack *p = g_ptr_array_index(o.packs, i);
+		g_autofree uint8_t *bytes = pack_read(p, error);
+		ok = bytes && disk_write(fd, bytes, p->stored);
 	}
-	*ret_size = size_of(s, &o);
+	*ret_size = o.size;
 	output_clear(&o);
 	return ok;
 }
@@ -247,25 +227,6 @@ struct stored {
 	int fd;
 	uint64_t size;
 };
-
-static bool read_at(const struct stored *in, void *to, size_t n, uint64_t offset, GError **error)
-{
-	if (offset > in->size || n > in->size - offset)
-		return refuse(error, "it is cut off");
-	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(in->fd, (char *)to + done, n - done, (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			g_set_error(error, ERROR_QUARK, 0, "cannot read it: %s", g_strerror(errno));
-			return false;
-		}
-		if (!got)
-			return refuse(error, "it is cut off");
-		done += (size_t)got;
-	}
-	return true;
-}
 
 static bool check_header(const uint8_t *h, GError **error)
 {
@@ -295,7 +256,7 @@ static uint8_t *section_bytes(const struct stored *in, const uint8_t *row, uint6
 	*at += stored;
 	*ret_n = n;
 	g_autofree uint8_t *bytes = g_malloc(stored + 1);
-	if (!read_at(in, bytes, stored, offset, error))
+	if (!pack_read_at(in->fd, bytes, stored, offset, error))
 		return NULL;
 	if (get_le(row + 24, 4) != pack_checksum(bytes, stored))
 		return refuse(error, "the checksum of a section is another one"), NULL;
@@ -318,10 +279,7 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 		code_bounds(&c);
 	if (bytes) {
 		coder_columns_begin(&c);
-		if (sections[i].code)
-			sections[i].code(&c, s, n);
-		else
-			packs_code(&c, s, NULL, NULL, n);
+		sections[i].code(&c, s, n);
 		coder_columns_end(&c);
 	}
 	if (bytes && c.at != c.end)
@@ -334,9 +292,9 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 
 static bool read_header(const struct stored *in, uint8_t *header, GError **error)
 {
-	return read_at(in, header, MAGIC_BYTES + 8, 0, error) &&
+	return pack_read_at(in->fd, header, MAGIC_BYTES + 8, 0, error) &&
 		(get_le(header + MAGIC_BYTES, 4) != SLICE_FILE_VERSION ||
-		 read_at(in, header, HEADER_BYTES, 0, error)) &&
+		 pack_read_at(in->fd, header, HEADER_BYTES, 0, error)) &&
 		check_header(header, error);
 }
 
@@ -347,7 +305,7 @@ static bool place_packs(const struct stored *in, struct slice *s, const char *pa
 	g_autoptr(GRefString) name = path ? g_ref_string_new(path) : NULL;
 
 	for (uint32_t i = 0; i < packs_n(&s->packs); i++) {
-		struct pack *p = g_ptr_array_index(s->packs.all, i);
+		struct pack *p = pack_at(&s->packs, i);
 		if (!p->stored || at > in->size || p->stored > in->size - at)
 			return refuse(error, "it is cut off");
 		p->path = name ? g_ref_string_acquire(name) : NULL;

@@ -33,10 +33,8 @@ bool slice_file_is(const char *path);
 /* For what needs single events: if the path is a slice file, false, and *error says where they are. */
 bool slice_file_has_events(const char *path, GError **error);
 
-/* The bytes of a slice that does not start at the trace's beginning and is not live. The slice does not change. NULL:
- * *error. */
-GByteArray *slice_file_bytes(struct slice *s, const struct slice_piece *piece, GError **error);
-/* The same to an open file; *ret_size: number of bytes. False: *error, or errno alone if write(2) failed. */
+/* Writes a slice that does not start at the trace's beginning and is not live to an open file. The slice does not
+ * change. *ret_size: number of bytes. False: *error, or errno alone if write(2) failed. */
 bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, uint64_t *ret_size, GError **error);
 /* Reads a slice from an open file. ret_piece (or NULL): the caller clears it. NULL: *error says what is wrong with the
  * file. */

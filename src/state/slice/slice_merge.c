@@ -363,14 +363,10 @@ static struct slice *merge_machines(const struct slice_node *x, guint begin, gui
 		return merge_part(part_at(x->inner, begin), m, error);
 	struct slice *a = merge_machines(x, begin, middle, m, error);
 	struct slice *b = a ? merge_machines(x, middle, end, m, error) : NULL;
-	if (b && !packs_before_unite(a, b, error)) {
-		slice_free(a);
-		slice_free(b);
-		return NULL;
-	}
-	if (b && slice_unite_cells(a, b) <= LIMIT_SLICE_BYTES / BYTES_A_CELL)
+	bool decoded = b && packs_before_unite(a, b, error);
+	if (decoded && slice_unite_cells(a, b) <= LIMIT_SLICE_BYTES / BYTES_A_CELL)
 		return slice_unite(a, b);
-	if (b)
+	if (decoded)
 		refuse(part_at(x->inner, begin), part_at(x->inner, middle), "one machine has no events for a time in "
 		       "which another one has, and the result would be too large", error);
 	slice_free(a);
