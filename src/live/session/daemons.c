@@ -4,6 +4,7 @@
 
 #include "live/session/control.h"
 #include "live/live.h"
+#include "live/viewer/listeners.h"
 #include "live/viewer/net.h"
 
 #include "base/disk.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -85,8 +87,8 @@ struct starting {
 	const char *what;		/* "starting lttng-relayd" */
 	int limit_ms;
 	const struct control_watch *watch;
-	bool (*ready)(const void *data);
-	const void *data;
+	bool (*ready)(void *data);
+	void *data;
 };
 
 /* Waits until the daemon is ready; false: it ended, or was not ready within .limit_ms. */
@@ -131,10 +133,67 @@ static bool is_relay(uint16_t live)
 	return sessions != NULL;
 }
 
-bool daemons_find_relay(struct relay_place *ret)
+/* Notes the sockets that listen on all its ports, if they are this user's. */
+static enum listeners_owner look_who_listens(const struct relay_place *place, char **ret_sockets, uint32_t *ret_uid,
+					     GError **error)
 {
-	*ret = (struct relay_place){ USUAL_CONTROL, USUAL_CONTROL + 1, LIVE_DEFAULT_PORT, 0, NULL };
-	return accepts(ret->control) && accepts(ret->data) && is_relay(ret->live);
+	const uint16_t ports[] = { place->control, place->data, place->live };
+	return listeners_owner(ports, G_N_ELEMENTS(ports), ret_sockets, ret_uid, error);
+}
+
+static char *user_text(uint32_t uid)
+{
+	const struct passwd *pw = getpwuid(uid);
+	g_autofree char *name = pw ? text_visible(pw->pw_name) : NULL;
+	return name ? g_strdup_printf("%s (user id %u)", name, uid) : g_strdup_printf("user id %u", uid);
+}
+
+void relay_place_clear(struct relay_place *place)
+{
+	g_free(place->dir);
+	g_free(place->sockets);
+	*place = (struct relay_place){ 0 };
+}
+
+bool daemons_find_relay(struct relay_place *ret, char **ret_why)
+{
+	g_autoptr(GError) error = NULL;
+	uint32_t uid = 0;
+
+	*ret_why = NULL;
+	*ret = (struct relay_place){ .control = USUAL_CONTROL, .data = USUAL_CONTROL + 1, .live = LIVE_DEFAULT_PORT };
+	switch (look_who_listens(ret, &ret->sockets, &uid, &error)) {
+	case LISTENERS_OURS:
+		if (accepts(ret->control) && accepts(ret->data) && is_relay(ret->live))
+			return true;
+		break;
+	case LISTENERS_FOREIGN: {
+		g_autofree char *other = user_text(uid), *user = user_text(geteuid());
+		*ret_why = g_strdup_printf("ports %u to %u belong to %s, not to %s, and are not used", USUAL_CONTROL,
+					   LIVE_DEFAULT_PORT, other, user);
+		break;
+	}
+	case LISTENERS_UNKNOWN:
+		*ret_why = g_strdup(error->message);
+		break;
+	case LISTENERS_NONE:
+		break;
+	}
+	relay_place_clear(ret);
+	return false;
+}
+
+bool daemons_check_relay(const struct relay_place *place, GError **error)
+{
+	g_autofree char *sockets = NULL;
+	uint32_t uid = 0;
+
+	if (look_who_listens(place, &sockets, &uid, error) == LISTENERS_UNKNOWN)
+		return false;
+	return g_strcmp0(sockets, place->sockets) == 0 ||
+		fail(error, "another process took the ports of the relay daemon (127.0.0.1: %u, %u, %u) while the "
+		     "session was made: the session is destroyed; run blktop again", place->control, place->data,
+		     place->live);
 }
 
 /* Finds three free ports. Another process may take one before the daemon does. */
@@ -153,10 +212,15 @@ static bool choose_ports(struct relay_place *ret, GError **error)
 	return ok;
 }
 
-static bool relay_ready(const void *data)
+/* Another process may have taken a port: then the daemon ends. */
+static bool relay_ready(void *data)
 {
-	const struct relay_place *place = data;
-	return accepts(place->control) && is_relay(place->live);
+	struct relay_place *place = data;
+	uint32_t uid = 0;
+
+	g_clear_pointer(&place->sockets, g_free);
+	return look_who_listens(place, &place->sockets, &uid, NULL) == LISTENERS_OURS && accepts(place->control) &&
+	       is_relay(place->live);
 }
 
 static bool try_relay(struct relay_place *place, char *program, bool stays,
@@ -197,13 +261,13 @@ bool daemons_start_relay(struct relay_place *ret, const char *state, const char 
 			return true;
 	}
 	daemons_remove(ret->dir);
-	g_clear_pointer(&ret->dir, g_free);
+	relay_place_clear(ret);
 	return false;
 }
 
 /* --- the session daemon --- */
 
-static bool session_ready(const void *data)
+static bool session_ready(void *data)
 {
 	(void)data;
 	return control_alive();

@@ -16,10 +16,19 @@ struct relay_place {
 	uint16_t control, data, live;	/* ports of 127.0.0.1 */
 	pid_t pid;			/* the daemon that was started; 0: it ran before */
 	char *dir;			/* output directory of the started daemon, else NULL */
+	char *sockets;			/* those that listen on the ports, as listeners_owner() names them */
 };
+void relay_place_clear(struct relay_place *place);
 
-/* Finds a relay daemon on the default ports of this machine; false: none answers. */
-bool daemons_find_relay(struct relay_place *ret);
+/*
+ * Finds a relay daemon of this user on the default ports of this machine. The whole trace goes to it, so the sockets
+ * that listen must be this user's, whatever answers there. false: there is none; *ret_why (g_free): NULL, or why what
+ * listens there is not used.
+ */
+bool daemons_find_relay(struct relay_place *ret, char **ret_why);
+/* Do the sockets of when it was found or started still listen? If so, connections that were made meanwhile are with
+ * that daemon: a socket that listens shares its port only with others of its user. */
+bool daemons_check_relay(const struct relay_place *place, GError **error);
 /* Starts a relay daemon that writes to a new directory `name` below `state`. Returns when it listens, or fails after
  * a minute. Calls the watch each second. */
 bool daemons_start_relay(struct relay_place *ret, const char *state, const char *name, bool stays,

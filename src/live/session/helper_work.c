@@ -147,13 +147,15 @@ static void describe_place(struct helper_state *w, GString *s, bool daemon_runs)
 
 	if (!daemon_runs)
 		plan_line(s, "daemons", "none runs: lttng-sessiond is started, and stopped at the end");
-	bool found = daemons_find_relay(&place);
+	g_autofree char *why = NULL;
+	bool found = daemons_find_relay(&place, &why);
 	g_autofree char *text = found ?
 		g_strdup_printf("the daemon on 127.0.0.1:%u, which runs already", place.live) :
-		g_strdup_printf("none runs: lttng-relayd is started on free ports of 127.0.0.1, writes to "
-				"%s, and %s", w->o->state,
+		g_strdup_printf("%s: lttng-relayd is started on free ports of 127.0.0.1, writes to "
+				"%s, and %s", why ? why : "none runs", w->o->state,
 				w->o->keep ? "stays" : "is stopped and its files removed at the end");
 	plan_line(s, "relay", text);
+	relay_place_clear(&place);
 }
 
 static void describe_followed(const struct helper_state *w, GString *s)
@@ -205,21 +207,33 @@ static void on_describe(struct helper_state *w, const char *text)
 
 /* --- making --- */
 
+static bool find_or_start_relay(struct helper_state *w, const struct control_watch *watch, GError **error)
+{
+	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session), *why = NULL;
+
+	report_progress(w, "looking for a relay daemon");
+	if (daemons_find_relay(&w->relay, &why))
+		return true;
+	if (!daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, watch, error))
+		return false;
+	if (why)
+		helper_send(w, HELPER_MSG_MESSAGE, "%s: lttng-relayd was started on 127.0.0.1:%u", why, w->relay.live);
+	return true;
+}
+
 static bool make_live(struct helper_state *w, GError **error)
 {
-	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
 	const struct control_watch watch = { report_progress, w };
 
 	if (w->o->watch_only)
 		return true;
-	report_progress(w, "looking for a relay daemon");
-	if (!daemons_find_relay(&w->relay) &&
-	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, &watch, error))
+	if (!find_or_start_relay(w, &watch, error))
 		return false;
 	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
 	g_autofree char *data = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.data);
 	w->made = control_make(w->plan, ctrl, data, NULL, &watch, error);
-	return w->made;
+	/* The session daemon is connected to the relay daemon now, and nothing is traced yet. */
+	return w->made && daemons_check_relay(&w->relay, error);
 }
 
 static bool make_snapshots(struct helper_state *w, GError **error)
@@ -252,7 +266,7 @@ static bool start(struct helper_state *w, GError **error)
 {
 	report_progress(w, "starting the session");
 	return (!w->made_snapshot || control_start(w->snapshot, error)) &&
-	       (!w->made || control_start(w->o->session, error));
+	       (!w->made || (control_start(w->o->session, error) && daemons_check_relay(&w->relay, error)));
 }
 
 static bool check_snapshot(struct helper_state *w, GError **error)
@@ -383,8 +397,7 @@ static void clean_up(struct helper_state *w)
 	destroy(w, &w->made_snapshot, w->snapshot);
 	daemons_end(w->relay.pid, DAEMON_PATIENCE_MS);
 	daemons_remove(w->relay.dir);
-	w->relay.pid = 0;
-	g_clear_pointer(&w->relay.dir, g_free);
+	relay_place_clear(&w->relay);
 	end_session_daemon(w);
 	if (w->snapshots_dir && w->n_snapshots == 0)
 		rmdir(w->snapshots_dir);
@@ -409,8 +422,8 @@ static char *keep_session(struct helper_state *w)
 		g_string_append_printf(s, " && kill %d", (int)w->sessiond);
 	g_string_append_c(s, '\n');
 	w->made = w->made_snapshot = false;
-	w->relay.pid = w->sessiond = 0;
-	g_clear_pointer(&w->relay.dir, g_free);
+	w->sessiond = 0;
+	relay_place_clear(&w->relay);
 	return g_string_free(s, FALSE);
 }
 
