@@ -195,8 +195,12 @@ check-long:
 	@+$(again) check-long-built
 
 check-long-built: all tests asan-tests
-	TEST_SECONDS=7200 TABLE=1 ALL=1 SEEDS=200 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
+	TEST_SECONDS=21600 TABLE=1 ALL=1 SEEDS=200 BLKTOP_CUTS_STRIDE=1 BLKTOP_LAWS_ROUNDS=8 $(run) $(SLOW_ASAN_TESTS) \
 		$(IN_PART) $(filter-out $(IN_PART),$(LONG_ONLY)) $(LONG)
+
+# README's two commands on a fresh machine of each Debian suite; also part of check-long.
+check-suites:
+	VERBOSE=1 TEST_SECONDS=21600 $(run) tests/long/suites.sh
 
 lint: check-lint
 
@@ -260,12 +264,12 @@ dist-free: clean
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live check-long'
+	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live check-long check-suites'
 	@echo '         asan tsan lint bench man deps dist deb install uninstall clean dist-free help'
 
 FORCE:
 
-.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long check-long-built \
+.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
 	lint asan asan-tests tsan bench dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -61,13 +61,13 @@ const struct distribution *distribution_of(const struct rows *rows)
 
 char *distribution_text(const struct distribution_side *s, bool brief)
 {
-	GString *text = g_string_new(NULL);
 	const struct { const char *name; int64_t ns; } figures[] = {
 		{ "mean", s->mean_ns }, { "p50", s->p50_ns }, { "p90", s->p90_ns }, { "p99", s->p99_ns },
 		{ "p99.9", s->p999_ns }, { "max", s->max_ns },
 	};
 	if (!s->known)
 		return g_strdup("no such time");
+	GString *text = g_string_new(NULL);
 	g_string_printf(text, brief ? "%" G_GUINT64_FORMAT ":" : "count %" G_GUINT64_FORMAT, s->count);
 	for (size_t i = 0; s->count && i < G_N_ELEMENTS(figures); i++) {
 		char ns[TIMEFMT_LEN];
