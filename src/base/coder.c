@@ -2,12 +2,9 @@
 /* Values as bytes: see coder.h. */
 #include "base/coder.h"
 
-#include "base/limits.h"
 #include "base/timefmt.h"
 
 #include <string.h>
-
-#define TS_END (LIMIT_TIME_SECONDS * NS_PER_S)
 
 #define VALUE_BYTES 10		/* a value has at most so many */
 
@@ -317,7 +314,7 @@ void code_ts(struct coder *c, int64_t *v)
 	}
 	*v = (int64_t)((uint64_t)unzigzag(code - TS_NEAR) + (uint64_t)c->ts);
 	bool outside = !c->out && (c->from || c->to) && *v && (*v < c->from || *v > c->to);
-	if (*v < -TS_END || *v > TS_END || outside) {
+	if (*v < -TIME_MOST_NS || *v > TIME_MOST_NS || outside) {
 		coder_refuse(c, "an instant is too far away");
 		*v = c->out ? *v : 0;
 	}

@@ -57,7 +57,7 @@
 	X(EVENT_CLASSES, 100000, "classes", "event classes of one trace", \
 	  "the trace is left out", "a kernel has 1,500") \
 	X(TIME_SECONDS, INT64_C(4611686018), "s", "an instant, and a clock's offset, before or after 1970", \
-	  "an offset: the trace is left out; an instant: its packet is damaged", \
+	  "an offset: the trace is left out; an instant: its packet is damaged; an option is refused", \
 	  "146 years, so that the difference of any two fits 64 bits") \
 	X(DECODE_STEPS, 20000, "steps", "steps of an event class's decoder", \
 	  "the trace is left out", "as many as its types, unless arrays are unrolled") \

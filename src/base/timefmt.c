@@ -85,9 +85,10 @@ char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns)
 char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns)
 {
 	char date[TIMEFMT_LEN];
-	int64_t ms = (ns - time_floor(ns, NS_PER_S)) / NS_PER_MS;
+	int64_t rest;
 
-	g_snprintf(buf, TIMEFMT_LEN, "%.19s.%03u", timefmt_date(date, ns), (unsigned)ms);
+	split_seconds(ns, &rest);
+	g_snprintf(buf, TIMEFMT_LEN, "%.19s.%03u", timefmt_date(date, ns), (unsigned)(rest / NS_PER_MS));
 	return buf;
 }
 
@@ -210,6 +211,8 @@ char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n)
 
 /* --- parsing --- */
 
+#define OUT_OF_RANGE "out of the range of times, which is 1823-11-13 to 2116-02-20"
+
 static GQuark error_quark(void)
 {
 	return g_quark_from_static_string("blk-timefmt-error");
@@ -296,8 +299,8 @@ static const char *parse_duration(const char *p, int64_t *ret_ns)
 		if (!unit && !bare)
 			return "expected one of the units ns us ms s m h";
 		if (!scale_digits(digits, bare ? NS_PER_S : unit->ns, &part) ||
-		    __builtin_add_overflow(sum, part, &sum))
-			return "too large";
+		    __builtin_add_overflow(sum, part, &sum) || sum > TIME_MOST_NS)
+			return "too large: at most 146 years";
 		n++;
 	} while (*p);
 	*ret_ns = sum;
@@ -404,7 +407,7 @@ static const char *to_ns(const struct moment *m, int64_t *ret_ns)
 	}
 	if (__builtin_mul_overflow((int64_t)seconds, NS_PER_S, &ns) ||
 	    __builtin_add_overflow(ns, m->rest, &ns))
-		return "out of the range of time stamps";
+		return OUT_OF_RANGE;
 	*ret_ns = ns;
 	return NULL;
 }
@@ -435,7 +438,7 @@ static const char *parse_absolute(const char *digits, int64_t *ret_ns)
 	if (end == digits || *end || g_ascii_isspace(*digits))
 		return "expected a number of nanoseconds after '@'";
 	if (errno)
-		return "out of the range of time stamps";
+		return OUT_OF_RANGE;
 	*ret_ns = ns;
 	return NULL;
 }
@@ -449,7 +452,7 @@ static const char *parse_relative(const char *p, int64_t base, int64_t *ret_ns)
 		return why;
 	if (*p == '-' ? __builtin_sub_overflow(base, ns, ret_ns)
 		      : __builtin_add_overflow(base, ns, ret_ns))
-		return "out of the range of time stamps";
+		return OUT_OF_RANGE;
 	return NULL;
 }
 
@@ -499,6 +502,8 @@ bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_
 	int64_t ns = 0;
 	const char *why = parse_instant(stripped, base, first, last, &ns);
 
+	if (!why && (ns < -TIME_MOST_NS || ns > TIME_MOST_NS))
+		why = OUT_OF_RANGE;
 	if (why)
 		return fail(error, "time", stripped, why);
 	*ret_ns = ns;

@@ -7,6 +7,8 @@
 #ifndef BLK_BASE_TIMEFMT_H
 #define BLK_BASE_TIMEFMT_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +17,9 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_US INT64_C(1000)
 #define TIMEFMT_LEN 40
+/* Instants and durations are within +-TIME_MOST_NS (LIMIT_TIME_SECONDS). So the difference of two instants fits 64
+ * bits, and so does the sum of an instant and a duration. */
+#define TIME_MOST_NS (LIMIT_TIME_SECONDS * NS_PER_S)
 
 /* Uses UTC instead of local time from now on (--utc, tests). Call before threads start. */
 void timefmt_set_utc(bool utc);
@@ -38,17 +43,18 @@ char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n);
 /*
  * Parses an instant: "14:03:05[.frac]" (on the day of `base`), "2026-11-21 14:03:05[.frac]" (or with 'T'); "+90s"
  * "-2m" "+15ms" (relative to `base`; units ns us ms s m h); "5%" (of [first, last]); "start", "end"; "@NANOSECONDS",
- * or a bare integer of at least 12 digits (ns since the epoch). False: *error says what is wrong with which text.
+ * or a bare integer of at least 12 digits (ns since the epoch). The result is within +-TIME_MOST_NS, whatever `base`,
+ * `first` and `last` are. False: *error says what is wrong with which text, *ret_ns is not changed.
  */
 bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
 			   int64_t *ret_ns, GError **error);
-/* Parses "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. */
+/* Parses "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. The result is 0 to TIME_MOST_NS. */
 bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error);
 
 /* Parses "512M", "2G", "65536" (powers of 1024). The result is below half of the address space. */
 bool timefmt_parse_bytes(const char *text, size_t *ret);
 
-/* floor(ns / step) * step, also for negative ns. step > 0. */
+/* floor(ns / step) * step, also for negative ns. step > 0; ns is at least INT64_MIN + step. */
 static inline int64_t time_floor(int64_t ns, int64_t step)
 {
 	int64_t q = ns / step;

@@ -3,6 +3,7 @@
 #include "views/bookmarks.h"
 
 #include "base/limits.h"
+#include "base/timefmt.h"
 #include "base/text.h"
 #include "views/logview.h"
 #include "views/narrowing.h"
@@ -206,13 +207,11 @@ static bool set_by(struct bookmark *b, const char *word)
 
 static bool set_instant(struct bookmark *b, const char *key, const char *value, bool *ret_valid)
 {
-	const int64_t most = LIMIT_TIME_SECONDS * INT64_C(1000000000);
-
 	for (size_t i = 0; i < G_N_ELEMENTS(instants); i++)
 		if (!strcmp(key, instants[i].key)) {
 			gint64 ns = 0;
 
-			*ret_valid = g_ascii_string_to_signed(value, 10, -most, most, &ns, NULL);
+			*ret_valid = g_ascii_string_to_signed(value, 10, -TIME_MOST_NS, TIME_MOST_NS, &ns, NULL);
 			*instant_of(b, i) = ns;
 			return true;
 		}

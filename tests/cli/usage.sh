@@ -33,6 +33,18 @@ refused 2 "--view needs" log --view spans "$TRACES/demo"
 refused 2 "--view needs" --export-slowest 1 --view spans "$TRACES/demo"
 refused 2 "not a duration" -b --view syscalls --filter 'total_ns > 5msec' "$TRACES/demo"
 refused 2 "--at" -b --view syscalls --at yesterday "$TRACES/demo"
+for far in @9223372036854775807 @-9223372036854775808 "2200-01-01 00:00:00"; do
+	for option in --at --from --to; do
+		refused 2 "$option: time '$far': out of the range of times" \
+			-b --view syscalls "$option" "$far" "$TRACES/demo"
+	done
+	refused 2 "--against: time '$far': out of the range of times" \
+		-b --metric call.latency --against "$far..end" "$TRACES/demo"
+	refused 2 "--from: time '$far': out of the range of times" log --from "$far" "$TRACES/demo"
+	refused 2 "--at: time '$far': out of the range of times" --at "$far" "$TRACES/demo"
+done
+refused 2 "--at: time '-9000000000s': too large: at most 146 years" -b --at -9000000000s "$TRACES/demo"
+refused 2 "--to: time '+4600000000s': out of the range of times" -b --to +4600000000s "$TRACES/demo"
 refused 2 "hex" --export-span thumbnail "$TRACES/demo"
 refused 2 "combined" --export-slowest 1 --export-span 1 "$TRACES/demo"
 refused 2 "-o" -o x "$TRACES/demo"

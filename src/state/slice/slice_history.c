@@ -11,8 +11,6 @@
 #include "state/spans/annot.h"
 #include "state/spans/explain.h"
 
-#define MOST_NS (LIMIT_TIME_SECONDS * NS_PER_S)	/* of an instant, before or after 1970 */
-
 /* ---- seconds ---- */
 
 static int by_index(gconstpointer a, gconstpointer b)
@@ -67,12 +65,12 @@ static bool has_room(const struct slice *s)
 {
 	GHashTableIter it;
 	gpointer value;
-	bool fits = s->first > s->last || (s->first > -MOST_NS && s->last < MOST_NS);
+	bool fits = s->first > s->last || (s->first > -TIME_MOST_NS && s->last < TIME_MOST_NS);
 
 	g_hash_table_iter_init(&it, s->bins);
 	while (fits && g_hash_table_iter_next(&it, NULL, &value)) {
 		const struct bin *b = value;
-		fits = b->begin > -MOST_NS && b->end < MOST_NS;
+		fits = b->begin > -TIME_MOST_NS && b->end < TIME_MOST_NS;
 	}
 	return fits;
 }

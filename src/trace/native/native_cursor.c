@@ -195,7 +195,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 		return true;
 	/* An unfinished packet ends where the next one begins. */
 	int64_t end = x->end_ns == INT64_MAX && !k->plan->grows ? x->max_end_ns : x->end_ns;
-	k->latest_ns = end < NATIVE_TIME_MAX_NS ? end + NATIVE_OVERHANG_NS : NATIVE_TIME_MAX_NS;
+	k->latest_ns = end < TIME_MOST_NS ? end + NATIVE_OVERHANG_NS : TIME_MOST_NS;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;

@@ -5,8 +5,6 @@
  */
 #include "trace/native/native_private.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
 void native_plan_unref(struct native_plan *p)
 {
 	if (!p || !g_atomic_ref_count_dec(&p->refs))

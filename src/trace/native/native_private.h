@@ -8,6 +8,7 @@
 #include "trace/native/native.h"
 
 #include "base/limits.h"
+#include "base/timefmt.h"
 
 /* Metadata and the decoders compiled from it. Directories with the same metadata bytes share one. */
 struct native_meta {
@@ -40,22 +41,18 @@ static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
 	return (int64_t)(k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
 }
 
-/* Times beyond +-NATIVE_TIME_MAX_NS (the year 2116) are not believed, so the difference of any two fits an
- * int64_t. */
-#define NATIVE_TIME_MAX_NS (LIMIT_TIME_SECONDS * INT64_C(1000000000))
-
-/* The same for hostile input: clamped to the range of believable times. */
+/* The same for hostile input: clamped to the range of instants. */
 static inline int64_t native_ns_clamped(const struct native_clock *k, uint64_t cycles)
 {
 	__int128 ns = k->freq == 1000000000 ? (__int128)cycles
 					    : ((__int128)cycles + k->offset) * 1000000000 / k->freq;
 	ns += (int64_t)k->base_ns;
-	return (int64_t)CLAMP(ns, -NATIVE_TIME_MAX_NS, NATIVE_TIME_MAX_NS);
+	return (int64_t)CLAMP(ns, -TIME_MOST_NS, TIME_MOST_NS);
 }
 
 static inline bool native_is_out_of_range(int64_t ns)
 {
-	return ns <= -NATIVE_TIME_MAX_NS || ns >= NATIVE_TIME_MAX_NS;
+	return ns <= -TIME_MOST_NS || ns >= TIME_MOST_NS;
 }
 
 /* One stream; its packets may lie in several files (rotation chunks). */

@@ -6,7 +6,6 @@
  */
 #include "trace/native/native_cursor.h"
 
-#define NS_PER_S 1000000000
 
 struct arena *native_arena(struct native_cursor *k)
 {
