@@ -7,7 +7,7 @@
 #   make build/tests/test-hist && build/tests/test-hist    the same by hand
 #
 # Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS,
-# SOUP (libsoup-3.0 if it is installed), DEVELOPER=1 (-Werror, as CI has it), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
+# DEVELOPER=1 (-Werror, as CI has it), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -17,13 +17,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 DATADIR = $(PREFIX)/share/blktop
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
-# SOUP= builds without libsoup 3: --listen is refused then.
-SOUP ?= $(shell pkg-config --exists libsoup-3.0 2>/dev/null && echo libsoup-3.0)
-PACKAGES := glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt libseccomp $(SOUP)
+PACKAGES := glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt libseccomp libsoup-3.0
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(DATADIR)"' \
-	$(if $(SOUP),-DBLK_HAVE_SOUP) -Isrc -I$(BUILD)/gen $(WARNINGS) $(if $(DEVELOPER),-Werror) -MMD -MP -fno-common \
+	-Isrc -I$(BUILD)/gen $(WARNINGS) $(if $(DEVELOPER),-Werror) -MMD -MP -fno-common \
 	$(PKG_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -O1)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)

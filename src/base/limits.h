@@ -251,8 +251,8 @@
 	  "it is cut", "servers refuse longer ones") \
 	X(SCRAPERS, 16, "connections", "clients of --listen at a time", \
 	  "the oldest is closed", "there is one server, which asks once in some seconds") \
-	X(REQUEST_BYTES, 8192, "bytes", "a request to --listen", \
-	  "it is refused", "Prometheus sends 400") \
+	X(REQUEST_BYTES, 8192, "bytes", "what a client of --listen sends", \
+	  "the connection is closed", "Prometheus sends 400") \
 	X(GRAPHITE_BYTES, 16 << 20, "bytes", "lines that wait for --graphite", \
 	  "the oldest are dropped, and counted", "an hour of some hundred values") \
 	X(GRAPHITE_AGAIN_BYTES, 8 << 20, "bytes", "lines that are sent again after a reconnect", \

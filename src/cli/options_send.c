@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "send/graphite.h"
-#include "send/listener.h"
+#include "send/host_names.h"
 
 #include <string.h>
 
@@ -76,6 +76,19 @@ static bool read_forward(struct send_options *ret, const struct words *w, GError
 	return fail(error, wrong, text);
 }
 
+static bool read_listen(struct send_options *ret, struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!w->listen)
+		return true;
+	ret->listen = g_steal_pointer(&w->listen);
+	ret->hosts = host_names_new(w->listen_host, &why);
+	if (ret->hosts)
+		return true;
+	g_autofree char *text = g_strconcat(": ", why->message, NULL);
+	return fail(error, "--listen-host", text);
+}
+
 static bool read_metrics(struct send_options *ret, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -95,6 +108,8 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 {
 	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" :
 			    w->graphite ? "--graphite" : w->forward ? "--forward" : NULL;
+	if (w->listen_host && !w->listen)
+		return fail(error, "--listen-host", " needs --listen");
 	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
 	if (without && !w->listen && !w->metrics_file && !w->graphite)
 		return fail(error, without, " needs --listen, --metrics-file or --graphite");
@@ -104,12 +119,9 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 		return true;
 	if (w->command != COMMAND_BATCH || w->check)
 		return fail(error, given, w->check ? " and --check cannot be combined" : " needs -b");
-	if (w->listen && !listener_is_supported())
-		return fail(error, given, ": this blktop was built without libsoup 3");
-	if (!read_metrics(ret, w, error))
+	if (!read_metrics(ret, w, error) || !read_listen(ret, w, error))
 		return false;
 	ret->only = !w->view && !w->metric;
-	ret->listen = g_steal_pointer(&w->listen);
 	ret->metrics_file = g_steal_pointer(&w->metrics_file);
 	return true;
 }
@@ -122,5 +134,6 @@ void send_options_clear(struct send_options *s)
 	g_free(s->graphite_name);
 	g_free(s->datacenter);
 	g_free(s->listen);
+	g_strfreev(s->hosts);
 	g_free(s->metrics_file);
 }

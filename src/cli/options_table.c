@@ -225,6 +225,9 @@ const struct option_row option_rows[] = {
 	WORD("listen", 0, "WHERE", GROUP_SEND, listen, "/metrics on PORT or ADDRESS:PORT",
 	     "serve /metrics to Prometheus on PORT of 127.0.0.1, ADDRESS:PORT or [ADDRESS]:PORT; of a recorded trace "
 	     "until SIGTERM"),
+	WORD("listen-host", 0, "NAMES", GROUP_SEND, listen_host, "further names in a URL of --listen",
+	     "names, separated by commas, by which clients may ask --listen, beside addresses in digits, localhost and "
+	     "this machine's host name"),
 	WORD("metrics-file", 0, "FILE", GROUP_SEND, metrics_file, "for node_exporter's textfile collector",
 	     "write the same text to this file, whole or not at all; live each second, of a recorded trace at its end"),
 	WORD("graphite", 0, "HOST[:PORT]", GROUP_SEND, graphite, "plaintext of each second, over TCP",

@@ -27,7 +27,7 @@ struct words {
 	char *screenshot, *size, *html;
 	char *thin;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
-	char *listen, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
+	char *listen, *listen_host, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
 	char *cache_size, *cache_after;
 	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;
 	char *forward, *forward_only;

@@ -82,7 +82,7 @@ bool sending_start(const struct options *o, struct sending **ret)
 	notify_ready(o->send.notify_fd);
 	if (o->send.fd < 0)
 		return true;
-	s->server = server_start(o->send.fd, s->totals, &error);
+	s->server = server_start(o->send.fd, o->send.hosts, s->totals, &error);
 	if (s->server)
 		log_error("serving %s", o->send.url);
 	else

@@ -6,20 +6,12 @@
 
 #include <errno.h>
 #include <gio/gio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1"
-
-bool listener_is_supported(void)
-{
-#ifdef BLK_HAVE_SOUP
-	return true;
-#else
-	return false;
-#endif
-}
 
 static GSocketAddress *parse(const char *where, GError **error)
 {

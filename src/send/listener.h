@@ -4,10 +4,7 @@
 #define BLK_SEND_LISTENER_H
 
 #include <glib.h>
-#include <stdbool.h>
 
-/* Can this build answer? */
-bool listener_is_supported(void);
 /* Listens on "PORT" (of 127.0.0.1), "ADDRESS:PORT" or "[V6ADDRESS]:PORT"; port 0: the kernel chooses. Returns the
  * socket; close() it. -1: *error. *ret_url (g_free): "http://127.0.0.1:9464/metrics". */
 int listener_open(const char *where, char **ret_url, GError **error);

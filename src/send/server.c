@@ -2,155 +2,121 @@
 /*
  * The server of /metrics: see server.h.
  *
- * A client's request is received here, up to a bound, and only then given to libsoup, which has no bounds of its own.
- * libsoup reads it from memory and writes its answer to the socket.
+ * Connections are accepted here and given to libsoup's server. Its own listener would stop for ever at the first
+ * accept() that fails, and has neither a time limit nor a number of connections.
  */
 #include "send/server.h"
 
-#include <gio/gio.h>
-#include <unistd.h>
-
-#ifdef BLK_HAVE_SOUP
-
+#include "send/host_names.h"
+#include "send/request_stream.h"
 #include "send/totals_text.h"
 
 #include "base/limits.h"
 
 #include <libsoup/soup.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SWEEP_MS 250		/* how often it is looked for clients that took too long */
 
 struct server {
 	struct totals *totals;
+	char **names;			/* host_names.h */
 	GSocket *socket;		/* listens */
 	GMainContext *context;
 	GMainLoop *loop;
 	GThread *thread;
-	SoupServer *soup;		/* this and the clients: its thread only */
-	GQueue clients;			/* struct client *, the oldest first */
+	SoupServer *soup;		/* this and the following: its thread only */
+	GSource *accepts;		/* NULL: until the next look, as there were too many open files */
+	GQueue clients;			/* struct client *, the oldest first; without those that are ending */
+	unsigned n_ending;		/* of those, libsoup has yet to notice it */
 };
 
 struct client {
 	struct server *server;
 	GSocketConnection *connection;
-	GSocketAddress *local, *remote;
-	GSource *source;		/* waits for more of the request; NULL: it is complete */
 	gint64 since;			/* us, monotonic */
-	gsize n;			/* bytes of the request so far */
-	char request[LIMIT_REQUEST_BYTES + 1];
+	bool is_ending;
 };
 
-static void client_free(struct client *c)
+/* libsoup ends it when the socket fails. */
+static void client_end(struct client *c)
 {
 	g_queue_remove(&c->server->clients, c);
-	if (c->source) {
-		g_source_destroy(c->source);
-		g_source_unref(c->source);
-	}
+	c->server->n_ending++;
+	c->is_ending = true;
+	g_socket_shutdown(g_socket_connection_get_socket(c->connection), true, true, NULL);
+}
+
+/* libsoup is done with its stream. */
+static void client_free(gpointer data, GObject *stream)
+{
+	struct client *c = data;
+	if (c->is_ending)
+		c->server->n_ending--;
+	else
+		g_queue_remove(&c->server->clients, c);
 	g_io_stream_close(G_IO_STREAM(c->connection), NULL, NULL);
 	g_object_unref(c->connection);
-	g_clear_object(&c->local);
-	g_clear_object(&c->remote);
 	g_free(c);
 }
 
-/* Once libsoup has the client, it ends it when the socket fails. */
-static void client_end(struct client *c)
+static void give_to_soup(struct server *s, GSocket *accepted, GSocketAddress *local, GSocketAddress *remote)
 {
-	if (c->source)
-		client_free(c);
-	else
-		g_socket_shutdown(g_socket_connection_get_socket(c->connection), true, true, NULL);
-}
-
-static void answered(gpointer data, GObject *stream)
-{
-	client_free(data);
-}
-
-static void give_to_soup(struct client *c)
-{
-	g_autoptr(GInputStream) in = g_memory_input_stream_new_from_data(g_memdup2(c->request, c->n), (gssize)c->n,
-									 g_free);
-	GOutputStream *out = g_io_stream_get_output_stream(G_IO_STREAM(c->connection));
-	g_autoptr(GIOStream) stream = g_simple_io_stream_new(in, out);
-	g_clear_pointer(&c->source, g_source_unref);
-	g_object_weak_ref(G_OBJECT(stream), answered, c);
+	struct client *c = g_new0(struct client, 1);
+	c->server = s;
+	c->since = g_get_monotonic_time();
+	c->connection = g_socket_connection_factory_create_connection(accepted);
+	g_queue_push_tail(&s->clients, c);
+	GIOStream *both = G_IO_STREAM(c->connection);
+	g_autoptr(GInputStream) request = request_stream_new(g_io_stream_get_input_stream(both));
+	g_autoptr(GIOStream) stream = g_simple_io_stream_new(request, g_io_stream_get_output_stream(both));
+	g_object_weak_ref(G_OBJECT(stream), client_free, c);
 	/* On an error the stream ends here, and the client with it. */
-	soup_server_accept_iostream(c->server->soup, stream, c->local, c->remote, NULL);
-}
-
-/* A refusal that needs no libsoup. The client may not read it. */
-static void refuse(struct client *c)
-{
-	static const char text[] = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
-				   "Content-Length: 0\r\n\r\n";
-	g_socket_send(g_socket_connection_get_socket(c->connection), text, sizeof text - 1, NULL, NULL);
-	client_free(c);
-}
-
-static gboolean receive(GSocket *socket, GIOCondition condition, gpointer data)
-{
-	struct client *c = data;
-	g_autoptr(GError) error = NULL;
-	gssize got = g_socket_receive(socket, c->request + c->n, LIMIT_REQUEST_BYTES - c->n, NULL, &error);
-	if (got < 0 && g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
-		return G_SOURCE_CONTINUE;
-	if (got <= 0) {
-		client_free(c);
-		return G_SOURCE_REMOVE;
-	}
-	c->n += (gsize)got;
-	/* A request has text only. What follows its end is not read: it would be a body. */
-	char *end = memchr(c->request, '\0', c->n) ? NULL : strstr(c->request, "\r\n\r\n");
-	if (end) {
-		c->n = (gsize)(end + 4 - c->request);
-		give_to_soup(c);
-		return G_SOURCE_REMOVE;
-	}
-	if (c->n < LIMIT_REQUEST_BYTES)
-		return G_SOURCE_CONTINUE;
-	refuse(c);
-	return G_SOURCE_REMOVE;
+	soup_server_accept_iostream(s->soup, stream, local, remote, NULL);
 }
 
 static gboolean accept_client(GSocket *socket, GIOCondition condition, gpointer data)
 {
 	struct server *s = data;
-	g_autoptr(GSocket) accepted = g_socket_accept(socket, NULL, NULL);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GSocket) accepted = g_socket_accept(socket, NULL, &error);
+	if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_OPEN_FILES)) {
+		g_clear_pointer(&s->accepts, g_source_unref);
+		return G_SOURCE_REMOVE;
+	}
 	g_autoptr(GSocketAddress) local = accepted ? g_socket_get_local_address(accepted, NULL) : NULL;
 	g_autoptr(GSocketAddress) remote = accepted ? g_socket_get_remote_address(accepted, NULL) : NULL;
-	if (!local || !remote)
-		return G_SOURCE_CONTINUE;	/* it has gone already */
+	if (!local || !remote || s->n_ending >= LIMIT_SCRAPERS)
+		return G_SOURCE_CONTINUE;	/* it has gone already; or the new one is closed */
 	if (s->clients.length >= LIMIT_SCRAPERS)
 		client_end(g_queue_peek_head(&s->clients));
-	if (s->clients.length >= LIMIT_SCRAPERS)
-		return G_SOURCE_CONTINUE;	/* its answer is still on its way: the new one is closed */
-	struct client *c = g_new0(struct client, 1);
-	c->server = s;
-	c->local = g_steal_pointer(&local);
-	c->remote = g_steal_pointer(&remote);
-	c->since = g_get_monotonic_time();
-	c->connection = g_socket_connection_factory_create_connection(accepted);
 	g_socket_set_blocking(accepted, false);
-	c->source = g_socket_create_source(accepted, G_IO_IN, NULL);
-	g_source_set_callback(c->source, (GSourceFunc)(void (*)(void))receive, c, NULL);
-	g_source_attach(c->source, s->context);
-	g_queue_push_tail(&s->clients, c);
+	give_to_soup(s, accepted, local, remote);
 	return G_SOURCE_CONTINUE;
 }
 
-static gboolean end_late(gpointer data)
+static GSource *attach(struct server *s, GSource *source, GSourceFunc call)
+{
+	g_source_set_callback(source, call, s, NULL);
+	g_source_attach(source, s->context);
+	return source;
+}
+
+static void accept_clients(struct server *s)
+{
+	s->accepts = attach(s, g_socket_create_source(s->socket, G_IO_IN, NULL),
+			    (GSourceFunc)(void (*)(void))accept_client);
+}
+
+static gboolean sweep(gpointer data)
 {
 	struct server *s = data;
 	gint64 limit = g_get_monotonic_time() - (gint64)LIMIT_SCRAPE_SECONDS * G_USEC_PER_SEC;
-	for (GList *at = s->clients.head, *next; at; at = next) {
-		struct client *c = at->data;
-		next = at->next;
-		if (c->since < limit)
-			client_end(c);
-	}
+	while (s->clients.head && ((struct client *)s->clients.head->data)->since < limit)
+		client_end(s->clients.head->data);
+	if (!s->accepts)
+		accept_clients(s);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -173,75 +139,75 @@ static bool wants_openmetrics(SoupMessageHeaders *headers)
 	return openmetrics;
 }
 
-static void set_text(SoupServerMessage *m, guint status, const char *text)
+static void set_text(SoupServerMessage *m, guint status, const char *reason, const char *text)
 {
-	soup_server_message_set_status(m, status, NULL);
+	soup_server_message_set_status(m, status, reason);
 	soup_server_message_set_response(m, "text/plain; charset=utf-8", SOUP_MEMORY_STATIC, text, strlen(text));
 }
 
-/* Before a body is read. */
-static void check_method(SoupServer *soup, SoupServerMessage *m, const char *path, GHashTable *query, gpointer data)
+/* Before a body is read. With a status other than 0 there is no answer() to the request. */
+static void check(SoupServer *soup, SoupServerMessage *m, const char *path, GHashTable *query, gpointer data)
 {
+	struct server *s = data;
 	const char *method = soup_server_message_get_method(m);
 	SoupMessageHeaders *headers = soup_server_message_get_response_headers(m);
+	SoupMessageHeaders *request = soup_server_message_get_request_headers(m);
 	soup_message_headers_replace(headers, "Connection", "close");
-	if (method == SOUP_METHOD_GET || method == SOUP_METHOD_HEAD)
-		return;
-	soup_message_headers_replace(headers, "Allow", "GET, HEAD");
-	set_text(m, SOUP_STATUS_METHOD_NOT_ALLOWED, "read only\n");
+	/* libsoup would answer each of any number of ranges. */
+	soup_message_headers_remove(request, "Range");
+	if (!host_names_have(s->names, g_uri_get_host(soup_server_message_get_uri(m)))) {
+		set_text(m, SOUP_STATUS_MISDIRECTED_REQUEST, "Misdirected Request",
+			 "Host is no name of this server: ask by address, or start blktop with --listen-host NAME\n");
+	} else if (!g_str_equal(path, "/metrics")) {
+		set_text(m, SOUP_STATUS_NOT_FOUND, NULL, "blktop has /metrics\n");
+	} else if (method != SOUP_METHOD_GET && method != SOUP_METHOD_HEAD) {
+		soup_message_headers_replace(headers, "Allow", "GET, HEAD");
+		set_text(m, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL, "read only\n");
+	} else if (soup_message_headers_get_encoding(request) != SOUP_ENCODING_NONE &&
+		   !(soup_message_headers_get_encoding(request) == SOUP_ENCODING_CONTENT_LENGTH &&
+		     !soup_message_headers_get_content_length(request))) {
+		set_text(m, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE, NULL, "a body is not read\n");
+	}
 }
 
 static void answer(SoupServer *soup, SoupServerMessage *m, const char *path, GHashTable *query, gpointer data)
 {
 	struct server *s = data;
-	if (!g_str_equal(path, "/metrics")) {
-		set_text(m, SOUP_STATUS_NOT_FOUND, "blktop has /metrics\n");
-		return;
-	}
+	SoupMessageHeaders *headers = soup_server_message_get_response_headers(m);
 	bool openmetrics = wants_openmetrics(soup_server_message_get_request_headers(m));
 	g_autoptr(GBytes) text = totals_text(s->totals, openmetrics);
 	soup_server_message_set_status(m, SOUP_STATUS_OK, NULL);
-	soup_message_headers_replace(soup_server_message_get_response_headers(m), "Content-Type",
-				     totals_text_type(openmetrics));
-	soup_message_headers_replace(soup_server_message_get_response_headers(m), "Vary", "Accept");
+	soup_message_headers_replace(headers, "Content-Type", totals_text_type(openmetrics));
+	soup_message_headers_replace(headers, "Vary", "Accept");
 	soup_message_body_append_bytes(soup_server_message_get_response_body(m), text);
 }
 
 /* ---- the thread ---- */
-
-static GSource *attach(struct server *s, GSource *source, GSourceFunc call)
-{
-	g_source_set_callback(source, call, s, NULL);
-	g_source_attach(source, s->context);
-	return source;
-}
 
 static gpointer serve(gpointer data)
 {
 	struct server *s = data;
 	g_main_context_push_thread_default(s->context);
 	s->soup = soup_server_new("server-header", "blktop", NULL);
-	soup_server_add_early_handler(s->soup, NULL, check_method, s, NULL);
+	soup_server_add_early_handler(s->soup, NULL, check, s, NULL);
 	soup_server_add_handler(s->soup, NULL, answer, s, NULL);
-	GSource *accepts = attach(s, g_socket_create_source(s->socket, G_IO_IN, NULL),
-				  (GSourceFunc)(void (*)(void))accept_client);
-	GSource *sweeps = attach(s, g_timeout_source_new(SWEEP_MS), end_late);
+	accept_clients(s);
+	GSource *sweeps = attach(s, g_timeout_source_new(SWEEP_MS), sweep);
 	g_main_loop_run(s->loop);
-	g_source_destroy(accepts);
-	g_source_unref(accepts);
+	if (s->accepts)
+		g_source_destroy(s->accepts);
+	g_clear_pointer(&s->accepts, g_source_unref);
 	g_source_destroy(sweeps);
 	g_source_unref(sweeps);
 	soup_server_disconnect(s->soup);
 	g_object_unref(s->soup);
 	while (g_main_context_iteration(s->context, false))
 		;			/* what libsoup has yet to free */
-	while (s->clients.head && ((struct client *)s->clients.head->data)->source)
-		client_free(s->clients.head->data);
 	g_main_context_pop_thread_default(s->context);
 	return NULL;
 }
 
-struct server *server_start(int fd, struct totals *totals, GError **error)
+struct server *server_start(int fd, char **names, struct totals *totals, GError **error)
 {
 	GSocket *socket = g_socket_new_from_fd(fd, error);
 	if (!socket) {
@@ -250,6 +216,7 @@ struct server *server_start(int fd, struct totals *totals, GError **error)
 	}
 	struct server *s = g_new0(struct server, 1);
 	s->totals = totals;
+	s->names = names;
 	s->socket = socket;
 	g_socket_set_blocking(socket, false);
 	s->context = g_main_context_new();
@@ -280,18 +247,3 @@ void server_stop(struct server *s)
 	g_main_context_unref(s->context);
 	g_free(s);
 }
-
-#else
-
-struct server *server_start(int fd, struct totals *totals, GError **error)
-{
-	close(fd);
-	g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "blktop was built without libsoup 3");
-	return NULL;
-}
-
-void server_stop(struct server *s)
-{
-}
-
-#endif

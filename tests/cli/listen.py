@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""--listen and --metrics-file: formats by Accept, what is refused, hostile clients and names, limits, the end."""
+"""--listen and --metrics-file: formats by Accept, what is refused, bad clients, hostile names, limits, the end."""
 import json
 import os
 import pathlib
+import re
+import resource
+import select
 import shutil
 import socket
 import struct
@@ -14,6 +17,7 @@ import time
 
 SRCDIR = pathlib.Path(os.environ.get("SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(SRCDIR / "tests/truth"))
+import bad_clients  # noqa: E402
 import exposition  # noqa: E402
 
 BLKTOP = os.environ.get("BLKTOP", str(SRCDIR / "build/blktop"))
@@ -77,22 +81,27 @@ def connect(server, data=b""):
     return s
 
 
-def rest(s):
-    """What it sends until it ends the connection."""
-    found = b""
-    try:
-        while data := s.recv(1 << 16):
-            found += data
-    except ConnectionError:
-        pass
-    s.close()
-    return found
+rest = bad_clients.read_all
+
+
+def asked(server, data):
+    return rest(connect(server, data))
+
+
+def is_answer(answer, status, length=None):
+    """One answer with this status, and nothing behind it."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    found = re.search(rb"\r\nContent-Length: (\d+)", head)
+    return head.startswith(b"HTTP/1.1 %d " % status) and found and len(body) == int(found[1]) and length in (None, len(body))
 
 
 def check_usage():
     refused("needs -b", "--listen", "0", DEMO)
     refused("needs --listen, --metrics-file or --graphite", "-b", "--most-values", "5", DEMO)
     refused("needs --listen, --metrics-file or --graphite", "-b", "--metrics", "call.latency", DEMO)
+    refused("needs --listen", "-b", "--listen-host", "x", DEMO)
+    for names in ("", "a,,b", "a b", "a/b", "a:1", "\u00e9"):
+        refused("is no host name", "-b", "--listen", "0", "--listen-host", names, DEMO)
     refused("did you mean", "-b", "--listen", "0", "--metrics", "call.latncy", DEMO)
     refused("there twice", "-b", "--listen", "0", "--metrics", "call.errors by call; call.errors by call;call.errors by call", DEMO)
     refused("not in seconds", "-b", "--listen", "0", "--metrics", "call.latency by errno", DEMO)
@@ -127,24 +136,134 @@ def check_formats(server):
     ok((status, kind, text) == (200, TEXT, ""), "HEAD", status, kind, text)
     for method in ("POST", "PUT", "DELETE"):
         ok(server.get(method=method)[0] == 405, f"{method}: refused")
-    answer = rest(connect(server, b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n" + b"x" * 100000))
-    ok(b" 200 " not in answer, "a body is not read", answer[:100])
 
 
 def check_garbage(server):
     for data in (b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", bytes(range(256)) + b"\r\n\r\n", b"\0" * 100 + b"\r\n\r\n",
                  b"\x16\x03\x01\x02\0\1\0\1\xfc\3\3", b"GET /metrics HTTP/1.1\r\nAccept: " + b"a" * 4000 + b"\r\n\r\n",
-                 b"GET /%00%ff/../metrics?x=%n HTTP/1.1\r\nHost: x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
+                 b"GET /%00%ff/../metrics?x=%n HTTP/1.1\r\nHost: x\r\n\r\n", b"GET //evil.example:x/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                 b"GET /metrics HTTP/1.1\r\nHost: [::1\r\n\r\n", b"GET /metrics HTTP/1.1\r\nHost:\r\n\r\n", b"OPTIONS * HTTP/1.0\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
         s = connect(server, data)
         s.shutdown(socket.SHUT_WR)
         rest(s)
         ok(server.get()[0] == 200, f"after {data[:30]!r} it serves")
     most = limits["request-bytes"]
-    answer = rest(connect(server, b"GET /metrics HTTP/1.1\r\nX: " + b"x" * most * 4))
-    ok(answer.startswith(b"HTTP/1.1 431 ") or not answer, f"limit request-bytes: above {most} it is refused", answer[:100])
-    start = b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: "
+    start = bad_clients.GET + b"X: "
+    answer = asked(server, start + b"x" * (most - len(start) - 3) + b"\r\n\r\n")
+    ok(answer == b"", f"limit request-bytes: above {most} the connection is closed", answer[:100])
+    answer = asked(server, start + b"x" * most * 4)
+    ok(answer == b"", "far above it, too", answer[:100])
     answer = rest(connect(server, start + b"x" * (most - len(start) - 4) + b"\r\n\r\n"))
     ok(answer.startswith(b"HTTP/1.1 200 "), f"{most} bytes are accepted", answer[:100])
+
+
+def check_ranges(server, wanted):
+    """libsoup would send each of them."""
+    size = len(wanted.encode())
+    before = bad_clients.memory(server.process.pid)
+    for value in ("bytes=0-9", "bytes=-1", "bytes=0-9,20-29", "bytes=99999999-", "lines=1-2"):
+        answer = asked(server, bad_clients.GET + b"Range: " + value.encode() + b"\r\n\r\n")
+        ok(is_answer(answer, 200, size), f"Range: {value}: the whole text", answer[:300])
+    most = (limits["request-bytes"] - 100) // 3
+    answer = asked(server, bad_clients.ranges(most))
+    ok(is_answer(answer, 200, size), f"{most} ranges: the whole text, once", len(answer), answer[:300])
+    after = bad_clients.memory(server.process.pid)
+    ok(after < before + 4096, "and no memory for each", before, after)
+
+
+def check_methods(server, wanted):
+    size, host = len(wanted.encode()), b"Host: localhost\r\n"
+    for method in (b"POST", b"PUT", b"DELETE", b"PATCH", b"OPTIONS", b"TRACE"):
+        answer = asked(server, method + b" /metrics HTTP/1.1\r\n" + host + b"\r\n")
+        ok(is_answer(answer, 405) and b"\r\nAllow: GET, HEAD\r\n" in answer, f"{method.decode()}: refused", answer[:300])
+    for line in (b"GET / ", b"POST /x ", b"GET /metrics/ ", b"GET /metricsx ", b"GET http://localhost/x ", b"OPTIONS * "):
+        answer = asked(server, line + b"HTTP/1.1\r\n" + host + b"\r\n")
+        ok(is_answer(answer, 404), f"{line.decode()}: no such path", answer[:300])
+    ok(b" 200 " not in asked(server, b"CONNECT localhost:80 HTTP/1.1\r\n" + host + b"\r\n")[:50], "CONNECT: refused")
+    # The names of methods that are unknown would stay in memory.
+    for method in (b"FOO", b"get", b"GETS", b"PRI", b"\r\nGET", b"x" * 5000):
+        answer = asked(server, method + b" /metrics HTTP/1.1\r\n" + host + b"\r\n")
+        ok(answer == b"", f"{method[:10]!r}: the connection is closed", answer[:300])
+    answer = asked(server, b"GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+    ok(answer.startswith(b"HTTP/1.0 200 ") and answer.endswith(wanted.encode()), "HTTP/1.0 without Host", answer[:300])
+    ok(asked(server, b"GET /metrics HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 "), "HTTP/1.1 without Host: refused")
+    answer = asked(server, (bad_clients.GET + b"\r\n") * 5)
+    ok(is_answer(answer, 200, size), "several requests at once: one answer", len(answer), answer[:300])
+    answer = asked(server, bad_clients.REQUESTS["a websocket"](None))
+    ok(is_answer(answer, 200, size), "no other protocol", answer[:300])
+    answer = asked(server, bad_clients.GET + b"Accept-Encoding: gzip, br\r\n\r\n")
+    ok(is_answer(answer, 200, size), "and no compression", answer[:300])
+
+
+def check_bodies(server):
+    """None is read."""
+    ends = {b"Content-Length: 5\r\n\r\nxxxxx": "a length", b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n": "chunks",
+            b"Expect: 100-continue\r\nContent-Length: 9999999999\r\n\r\n": "Expect: 100-continue"}
+    for end, name in ends.items():
+        answer = asked(server, bad_clients.GET + end)
+        ok(is_answer(answer, 413), f"a body with {name}: 413", answer[:300])
+        answer = asked(server, bad_clients.GET.replace(b"GET", b"POST") + end)
+        ok(is_answer(answer, 405), f"POST of a body with {name}: 405", answer[:300])
+    # They send as fast as they can, and another one is served meanwhile.
+    for name in ("Content-Length: 9999999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n"):
+        s, sent, piece = connect(server, bad_clients.GET + name.encode()), 0, b"5\r\nxxxxx\r\na: b\r\n" * 4000
+        answered = False
+        try:
+            while sent < 64 << 20:
+                sent += s.send(piece)
+                answered = answered or server.get()[0] == 200
+        except OSError:
+            pass
+        s.close()
+        ok(sent < 64 << 20 and server.get()[0] == 200, f"endless, {name.split()[0]}: it is closed, others are served", sent, answered)
+
+
+def check_hosts(server):
+    """A stranger's page cannot make a browser read it."""
+    own = socket.gethostname()
+    for host in ("127.0.0.1", f"127.0.0.1:{server.port}", "10.1.2.3:80", "[::1]:9464", "[::1]", "localhost", "LocalHost:1", own, own.split(".")[0]):
+        answer = asked(server, b"GET /metrics HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
+        ok(is_answer(answer, 200), f"Host: {host}", answer[:200])
+    for host in ("evil.example", f"evil.example:{server.port}", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3", "localhostx",
+                 own + ".evil.example", "x@evil.example"):
+        answer = asked(server, b"GET /metrics HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
+        ok(is_answer(answer, 421) and b"--listen-host" in answer, f"Host: {host}: refused", answer[:200])
+    for head in (b"HEAD /metrics", b"GET /", b"POST /metrics", b"GET http://evil.example/metrics"):
+        host = b"localhost" if b"evil" in head else b"evil.example"
+        answer = asked(server, head + b" HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+        ok(answer.startswith(b"HTTP/1.1 421 "), f"{head.decode()}: Host is looked at first", answer[:200])
+    named = exposition.Served(BLKTOP, "--listen-host", "Storage1.example.org, b", DEMO)
+    for host, status in (("storage1.example.org:9464", 200), ("b", 200), ("storage1", 421), ("c", 421), ("localhost", 200)):
+        answer = asked(named, b"GET /metrics HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
+        ok(is_answer(answer, status), f"--listen-host: Host: {host}: {status}", answer[:200])
+    named.end()
+
+
+def check_files(server):
+    """It has no descriptor for a connection, and later one: it serves again."""
+    pid = server.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    taken = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(set(range(1024)) - taken), before[1]))
+    waits = [connect(server, bad_clients.GET + b"\r\n") for _ in range(3)]
+    found = select.select(waits, [], [], 2)[0]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    answers = [rest(s) for s in waits]
+    ok(not found and all(is_answer(a, 200) for a in answers), "without free descriptors clients wait", found, [a[:50] for a in answers])
+
+
+def check_crowd(server):
+    """Mixed bad clients take no memory. The first of them are the most that there are at a time."""
+    pid, crowd = server.process.pid, bad_clients.Crowd(server.port, 1)
+    for n in (300, 900):
+        while crowd.n < n:
+            crowd.one()
+        if n == 300:
+            before = bad_clients.memory(pid)
+    after = bad_clients.memory(pid)
+    ok(after < before + 2048, f"{crowd.n} bad clients: memory is flat", f"{before} KiB after 300, {after} after all")
+    ok(server.get()[0] == 200, "and another one is served")
+    crowd.end()
 
 
 def check_many(server):
@@ -156,7 +275,7 @@ def check_many(server):
     for s in silent:
         s.close()
     # They ask, and take nothing of the answer.
-    deaf = [connect(server, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 3) for _ in range(3 * most)]
+    deaf = [connect(server, (bad_clients.GET + b"\r\n") * 3) for _ in range(3 * most)]
     ok(server.get()[0] == 200, "clients that take no answer do not stop others")
     for s in deaf:
         s.close()
@@ -261,6 +380,12 @@ def main():
         check_formats(server)
         check_promtool(wanted)
         check_garbage(server)
+        check_ranges(server, wanted)
+        check_methods(server, wanted)
+        check_bodies(server)
+        check_hosts(server)
+        check_files(server)
+        check_crowd(server)
         check_many(server)
         check_time(server)
         check_isolation(server)
@@ -275,7 +400,4 @@ def main():
     sys.exit(failed > 0)
 
 
-if "built without libsoup" in run("-b", "--listen", "0", DEMO, "--metrics", "x").stderr:
-    print("1..0 # SKIP blktop was built without libsoup 3")
-else:
-    main()
+main()

@@ -51,7 +51,7 @@ make_root() {
 		awk '$2 ~ /^[a-z]+$/ && $3 == "main" && $1 !~ /security/ { print $1; exit }')
 	suite=${SUITE:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 	timeout 1200 debootstrap --foreign --variant=minbase --arch=s390x --include=libglib2.0-dev,libjson-glib-dev,`
-		`libncurses-dev,libbabeltrace2-dev,liblttng-ctl-dev,libpopt-dev,libseccomp-dev \
+		`libncurses-dev,libbabeltrace2-dev,liblttng-ctl-dev,libpopt-dev,libseccomp-dev,libsoup-3.0-dev \
 		"$suite" "$root" "${mirror:-http://deb.debian.org/debian}" || return
 	for package in "$root"/var/cache/apt/archives/*.deb; do
 		dpkg-deb -x "$package" "$root" || return
@@ -66,7 +66,7 @@ command_of() { # command_of PROGRAM FILE
 build_there() { # build_there TARGET...
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PKG_CONFIG_PATH -u PACKAGES PKG_CONFIG_SYSROOT_DIR="$root" \
 		PKG_CONFIG_LIBDIR="$root/usr/lib/$machine/pkgconfig:$root/usr/share/pkgconfig" \
-		make -C "$SRCDIR" -j"$(nproc)" BUILD="$work/build" CC="$machine-gcc --sysroot=$root" CFLAGS=-O2 SOUP= "$@"
+		make -C "$SRCDIR" -j"$(nproc)" BUILD="$work/build" CC="$machine-gcc --sysroot=$root" CFLAGS=-O2 "$@"
 }
 
 run_unit_tests() {

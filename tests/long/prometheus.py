@@ -210,8 +210,6 @@ def watch(tap, work, trace):
 def main():
     if not shutil.which("prometheus"):
         blk.skip_all("prometheus is not installed (scripts/deps long)")
-    if "built without libsoup" in blk.blktop("-b", "--listen", "nowhere", blk.find("demo/trace"))[2]:
-        blk.skip_all("blktop was built without libsoup 3")
     tap = blk.Tap()
     with tempfile.TemporaryDirectory() as name:
         watch(tap, pathlib.Path(name), blk.find("demo/trace"))

@@ -6,7 +6,6 @@ traces has."""
 import collections
 import json
 import os
-import subprocess
 import sys
 from decimal import Decimal
 
@@ -111,9 +110,6 @@ def compare(tap, name, trace):
 
 def main():
     blk.need_babeltrace2()
-    without = subprocess.run([blk.BLKTOP, "-b", "--listen", "nowhere"], capture_output=True, text=True, check=False)
-    if "built without libsoup" in without.stderr:
-        blk.skip_all("blktop was built without libsoup 3")
     tap = blk.Tap()
     blk.each_trace(tap, TRACES, compare)
     tap.done()
