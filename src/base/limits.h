@@ -54,8 +54,12 @@
 	  "the trace is left out", "tracers write 3") \
 	X(CLOCKS, 256, "clocks", "clocks of one trace", \
 	  "the trace is left out", "tracers write 1") \
+	X(ENVIRONMENT, 1 << 17, "entries", "entries of the environment of one trace", \
+	  "the trace is left out", "tracers write 20") \
 	X(EVENT_CLASSES, 100000, "classes", "event classes of one trace", \
 	  "the trace is left out", "a kernel has 1,500") \
+	X(ALL_EVENT_CLASSES, 1 << 18, "classes", "event classes of different names of all traces together", \
+	  "the trace is left out", "their names are held for the run, and each stream has a count of each: 2 MB") \
 	X(TIME_SECONDS, INT64_C(4611686018), "s", "an instant, and a clock's offset, before or after 1970", \
 	  "an offset: the trace is left out; an instant: its packet is damaged; an option is refused", \
 	  "146 years, so that the difference of any two fits 64 bits") \

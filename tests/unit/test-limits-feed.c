@@ -70,10 +70,36 @@ static bool class_ms(uint64_t n)
 	return held;
 }
 
+/* Traces whose event classes all have different names, n together. */
+static bool all_event_classes(uint64_t n)
+{
+	const unsigned traces = 4, own = 1;	/* made_metadata() has "said" and "counted"; "said" is in all */
+	struct live l;
+	uint64_t named = 0;
+
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
+	for (unsigned k = 0; k < traces; k++) {
+		GString *text = g_string_new(NULL);
+		uint64_t until = k + 1 == traces ? n - 2 * own : (n - 2 * own) * (k + 1) / traces;
+		t = k ? made_trace(&l, (int)k + 1, "ust", BOOT_1, 0) : t;
+		for (; named < until; named++)
+			g_string_append_printf(text, "event { id = %u; stream_id = 7; name = \"e%u\"; fields := "
+					       "struct { u8 n; }; };\n", (unsigned)named + 2, (unsigned)named);
+		native_feed_metadata(l.f, t, g_string_free_to_bytes(text));
+	}
+	made_drain(&l);
+	g_autofree char *trouble = native_feed_troubles(l.f);
+	g_assert_true(!trouble || strstr(trouble, "more than 262144 event classes of different names in all traces"));
+	made_clear(&l);
+	return !trouble;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "metadata-seconds", metadata_seconds, 0 }, { "class-ms", class_ms, 0 },
+		{ "all-event-classes", all_event_classes, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -255,6 +255,24 @@ static bool event_classes(uint64_t n)
 	return is_read(text, "more than 100000 events");
 }
 
+static bool environment(uint64_t n)
+{
+	GString *text = begin();
+	GString *more = g_string_new("\x1e{\"type\":\"preamble\",\"version\":2}"
+				     "\x1e{\"type\":\"trace-class\",\"environment\":{");
+
+	g_string_append(text, "env { a = 0; };\nenv { a = 0;");
+	for (unsigned i = 1; i < n; i++) {
+		g_string_append_printf(text, " e%u = 1;", i);
+		g_string_append_printf(more, "\"e%u\":1,", i);
+	}
+	g_string_append(text, "};\n");
+	g_string_append(more, "\"a\":1}}");
+	bool read = is_read(text, "more than 131072 entries");
+	g_assert_true(is_read(more, "more than 131072 entries") == read);
+	return read;
+}
+
 static bool time_seconds(uint64_t n)
 {
 	static const char *const signs[] = { "", "-" };
@@ -467,6 +485,7 @@ int main(int argc, char **argv)
 		{ "empty-elements", empty_elements, 0 }, { "lengths", lengths, 0 },
 		{ "header-lengths", header_lengths, 0 }, { "context-lengths", context_lengths, 0 },
 		{ "path-parts", path_parts, 0 }, { "clocks", clocks, 0 }, { "event-classes", event_classes, 0 },
+		{ "environment", environment, 0 },
 		{ "time-seconds", time_seconds, 0 }, { "decode-steps", decode_steps, 0 },
 		{ "unrolled-elements", unrolled_elements, 0 }, { "field-depth", field_depth, 0 },
 	};

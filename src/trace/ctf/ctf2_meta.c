@@ -123,7 +123,8 @@ static bool read_environment(struct ctf2 *v, const struct ctf2_props *o)
 		} else {
 			return ctf2_fail(v, &at, CORRUPT, "has an entry that is neither text nor integer");
 		}
-		g_array_append_val(v->p->meta.env, e);
+		if (!ctf_meta_add_env(v->p, &e))
+			return ctf2_fail(v, &at, UNSUPPORTED, "has more than %u entries", LIMIT_ENVIRONMENT);
 		key = t->next;
 	}
 	return true;
@@ -249,8 +250,7 @@ static struct ctf_stream *new_stream(struct ctf2 *v, uint64_t id)
 	s->pub.n_regs = CTF2_STREAM_REGS;
 	s->next_reg = CTF2_STREAM_REGS;
 	s->by_id = g_hash_table_new(g_int64_hash, g_int64_equal);
-	g_ptr_array_add(v->p->meta.streams, s);
-	g_hash_table_insert(v->p->by_id, &s->pub.id, s);
+	ctf_meta_add_stream(v->p, s);
 	return s;
 }
 
@@ -336,6 +336,7 @@ static bool read_event_class(struct ctf2 *v, const struct ctf2_props *o)
 	e->pub.fields = type_or_null(v->root[CTF_ROOT_FIELDS]);
 	g_ptr_array_add(s->pub.events, e);
 	g_hash_table_insert(s->by_id, &e->pub.id, e);
+	ctf_meta_grow(v->p, s);
 	return true;
 }
 

@@ -129,9 +129,11 @@ struct ctf_stream_class {
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context;
 	GPtrArray *events;		/* struct ctf_event_class *, in the order of the metadata */
+	uint32_t number;		/* index in ctf_meta.streams */
 	uint16_t n_regs;		/* number of registers, register 0 included */
 	bool packet_regs;		/* events refer to lengths or tags in the packet header or context */
 	bool header_regs;		/* events refer to lengths or tags in the event header */
+	bool in_grown;			/* is in ctf_meta.grown */
 };
 
 struct ctf_env { char *name; char *text; int64_t number; };	/* text NULL: a number */
@@ -147,7 +149,9 @@ struct ctf_meta {
 	const struct ctf_type *packet_header;	/* structure or NULL */
 	GPtrArray *clocks;		/* struct ctf_clock * */
 	GPtrArray *streams;		/* struct ctf_stream_class * */
-	GArray *env;			/* struct ctf_env */
+	GPtrArray *grown;		/* struct ctf_stream_class *: new, or with new event classes, since the last
+					 * ctf_meta_compiled() */
+	GArray *env;			/* struct ctf_env, each name once */
 };
 
 /* The structure's field with exactly this name; NULL: none. */

@@ -577,9 +577,10 @@ static void register_class(struct ctf_decoder *d, struct ctf_class *k)
 		return;
 	}
 	if (id >= d->n_ids) {
-		d->by_id = g_renew(struct ctf_class *, d->by_id, id + 1);
-		memset(d->by_id + d->n_ids, 0, (id + 1 - d->n_ids) * sizeof *d->by_id);
-		d->n_ids = id + 1;
+		uint64_t n = MIN(MAX(id + 1, 2 * d->n_ids), MAX_DIRECT_ID);
+		d->by_id = g_renew(struct ctf_class *, d->by_id, n);
+		memset(d->by_id + d->n_ids, 0, (n - d->n_ids) * sizeof *d->by_id);
+		d->n_ids = n;
 	}
 	d->by_id[id] = k;
 }
@@ -620,21 +621,30 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	g_autoptr(GArray) choices = g_array_new(false, true, sizeof(struct ctf_choice));
 	struct blk_layout layout;
 	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
-	struct ctf_contexts common;
+	if (!d->contexts) {
+		d->contexts = g_new(struct ctf_contexts, 1);
+		ctf_contexts_find(d->sc, d->contexts);
+	}
 	/* A new class may refer to a length in the event header, which changes how headers are read. */
 	if (!ctf_header_compile(d->sc, &d->header, &d->clock, error))
 		return false;
 	g_assert(d->classes->len <= d->sc->events->len);
 	if (d->sc->event_header)
 		d->header_most = ctf_type_empty_end(d->sc->event_header, 0, &(bool){ false });
-	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
 		k->ec = g_ptr_array_index(d->sc->events, i);
 		k->row = blk_matcher_class(matcher, k->ec->name, ctf_wanted_is_probe(k->ec));
 		k->cls = number_with(d->sc, k, rows, number, data);
+		if (k->cls == UINT32_MAX) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+				    "more than %u event classes of different names in all traces",
+				    LIMIT_ALL_EVENT_CLASSES);
+			class_free(k);
+			return false;
+		}
 		const struct blk_subscription *row = k->row == G_MAXUINT16 ? NULL : &rows[k->row];
-		const char *why = compile_class(&c, &common, k, row, layouts,
+		const char *why = compile_class(&c, d->contexts, k, row, layouts,
 						d->header.ends_on_byte);
 		if (why) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
@@ -670,5 +680,6 @@ void ctf_decoder_free(struct ctf_decoder *d)
 	g_ptr_array_unref(d->classes);
 	g_hash_table_unref(d->by_far_id);
 	g_free(d->by_id);
+	g_free(d->contexts);
 	g_free(d);
 }

@@ -23,31 +23,27 @@ static void see_long(const struct ctf_type *fields, struct machine_evidence *ret
 	ret->big |= t->bits >= 32 && t->big_endian;
 }
 
-static void see_kernel(const struct ctf_meta *m, struct machine_evidence *ret)
+void ctf_event_machine(const struct ctf_event_class *ec, struct machine_evidence *ret)
 {
-	for (guint i = 0; i < m->streams->len; i++) {
-		const struct ctf_stream_class *sc = g_ptr_array_index(m->streams, i);
-		for (guint k = 0; k < sc->events->len; k++) {
-			const struct ctf_event_class *ec = g_ptr_array_index(sc->events, k);
-			machine_saw_event(ret, ec->name);
-			if (call_event_of(ec->name, NULL) != CALL_EVENT_NONE)
-				see_long(ec->fields, ret);
-		}
-	}
+	machine_saw_event(ret, ec->name);
+	if (call_event_of(ec->name, NULL) != CALL_EVENT_NONE)
+		see_long(ec->fields, ret);
 }
 
-void ctf_meta_machine(const struct ctf_meta *m, struct machine_evidence *ret)
+void ctf_meta_machine(const struct ctf_meta *m, struct ctf_machine_seen *seen, struct machine_evidence *ret)
 {
 	static const char *const names[] = { "machine", "kernel_release", "release" };
+	G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(seen->word));
 	const char *domain = ctf_meta_env(m, "domain");
 	int64_t bits = 0;
 	if (!g_strcmp0(domain, "ust")) {
 		ret->long64 |= ctf_meta_env_number(m, "architecture_bit_width", &bits) && bits == 64;
 		return;
 	}
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (ctf_meta_env(m, names[i]))
-			machine_saw_words(ret, ctf_meta_env(m, names[i]));
-	if (!g_strcmp0(domain, "kernel"))
-		see_kernel(m, ret);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		const char *word = ctf_meta_env(m, names[i]);
+		if (word && word != seen->word[i])
+			machine_saw_words(ret, word);
+		seen->word[i] = word;
+	}
 }

@@ -18,6 +18,7 @@ struct ctf_meta *ctf_meta_new(void)
 	struct ctf_parser *p = g_new0(struct ctf_parser, 1);
 	p->meta.clocks = g_ptr_array_new();
 	p->meta.streams = g_ptr_array_new();
+	p->meta.grown = g_ptr_array_new();
 	p->meta.env = g_array_new(FALSE, TRUE, sizeof(struct ctf_env));
 	p->pool = ctf_pool_new();
 	p->scope = &p->global;
@@ -27,6 +28,8 @@ struct ctf_meta *ctf_meta_new(void)
 	p->fields = g_array_new(FALSE, FALSE, sizeof(struct ctf_field));
 	p->ranges = g_array_new(FALSE, FALSE, sizeof(struct ctf_range));
 	p->integers = g_hash_table_new(g_str_hash, g_str_equal);
+	p->env_index = g_hash_table_new(g_str_hash, g_str_equal);
+	p->orphans = ctf_orphans_new();
 	p->name = g_string_new(NULL);
 	p->key = g_string_new(NULL);
 	p->packet_regs = CTF_NO_REG + 1;
@@ -45,14 +48,15 @@ void ctf_meta_free(struct ctf_meta *m)
 	}
 	g_ptr_array_unref(m->clocks);
 	g_ptr_array_unref(m->streams);
+	g_ptr_array_unref(m->grown);
 	g_array_unref(m->env);
 	g_clear_pointer(&p->global.types, g_hash_table_unref);
 	g_hash_table_unref(p->by_id);
 	g_ptr_array_unref(p->native);
 	g_array_unref(p->fields);
 	g_array_unref(p->ranges);
-	if (p->orphans)
-		g_array_unref(p->orphans);
+	g_hash_table_unref(p->orphans);
+	g_hash_table_unref(p->env_index);
 	g_hash_table_unref(p->integers);
 	g_string_free(p->name, TRUE);
 	g_string_free(p->key, TRUE);
@@ -256,6 +260,44 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 	return ok;
 }
 
+/* ---- what was parsed ---- */
+
+void ctf_meta_grow(struct ctf_parser *p, struct ctf_stream *s)
+{
+	if (!s->pub.in_grown)
+		g_ptr_array_add(p->meta.grown, s);
+	s->pub.in_grown = true;
+}
+
+void ctf_meta_add_stream(struct ctf_parser *p, struct ctf_stream *s)
+{
+	s->pub.number = p->meta.streams->len;
+	g_ptr_array_add(p->meta.streams, s);
+	g_hash_table_insert(p->by_id, &s->pub.id, s);
+	ctf_meta_grow(p, s);
+}
+
+void ctf_meta_compiled(struct ctf_meta *m)
+{
+	for (guint i = 0; i < m->grown->len; i++)
+		((struct ctf_stream *)m->grown->pdata[i])->pub.in_grown = false;
+	g_ptr_array_set_size(m->grown, 0);
+}
+
+bool ctf_meta_add_env(struct ctf_parser *p, const struct ctf_env *e)
+{
+	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(p->env_index, e->name));
+	if (i) {
+		g_array_index(p->meta.env, struct ctf_env, i - 1) = *e;
+		return true;
+	}
+	if (p->meta.env->len >= LIMIT_ENVIRONMENT)
+		return false;
+	g_array_append_val(p->meta.env, *e);
+	g_hash_table_insert(p->env_index, e->name, GUINT_TO_POINTER(p->meta.env->len));
+	return true;
+}
+
 /* ---- queries ---- */
 
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id)
@@ -264,15 +306,11 @@ const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_
 	return g_hash_table_lookup(p->by_id, &id);
 }
 
-/* The last entry of that name, as later entries replace earlier ones. */
 static const struct ctf_env *find_env(const struct ctf_meta *m, const char *name)
 {
-	for (guint i = m->env->len; i > 0; i--) {
-		const struct ctf_env *e = &g_array_index(m->env, struct ctf_env, i - 1);
-		if (!strcmp(e->name, name))
-			return e;
-	}
-	return NULL;
+	const struct ctf_parser *p = (const struct ctf_parser *)(const void *)m;
+	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(p->env_index, name));
+	return i ? &g_array_index(m->env, struct ctf_env, i - 1) : NULL;
 }
 
 const char *ctf_meta_env(const struct ctf_meta *m, const char *name)

@@ -57,8 +57,16 @@ const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_
 const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: absent, or a number */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
 
-/* Adds what the metadata says about the machine that was traced: event classes, environment, size of `long`, byte
- * order. Programs of 32 bits also run on 64-bit kernels, so from user space only a size of 64 counts. */
-void ctf_meta_machine(const struct ctf_meta *m, struct machine_evidence *ret);
+/* The classes of all streams in .grown were compiled: empties the list. So metadata that grows by a little is compiled
+ * in time linear to its length. */
+void ctf_meta_compiled(struct ctf_meta *m);
+
+/* Adds what the metadata says about the machine that was traced: environment, size of `long`. Programs of 32 bits also
+ * run on 64-bit kernels, so from user space only a size of 64 counts. `seen` remembers what was added: zero it before
+ * the first call for a meta. */
+struct ctf_machine_seen { const char *word[3]; };
+void ctf_meta_machine(const struct ctf_meta *m, struct ctf_machine_seen *seen, struct machine_evidence *ret);
+/* Adds what an event class of the kernel's tracer says: names of system calls, size of `long`, byte order. */
+void ctf_event_machine(const struct ctf_event_class *ec, struct machine_evidence *ret);
 
 #endif

@@ -320,7 +320,7 @@ static bool parse_env(struct ctf_parser *p)
 	if (!ctf_lex_expect(x, '{'))
 		return false;
 	while (!ctf_lex_is(x, '}')) {
-		const char *s;
+		const char *at = x->tok.at, *s;
 		size_t n;
 		struct ctf_env e = { 0 };
 		if (!read_left(p, &s, &n))
@@ -332,7 +332,9 @@ static bool parse_env(struct ctf_parser *p)
 		if (!(is_text ? ctf_parse_text(p, &e.text) : ctf_parse_signed(p, &e.number)) ||
 		    !ctf_lex_expect(x, ';'))
 			return false;
-		g_array_append_val(p->meta.env, e);
+		if (!ctf_meta_add_env(p, &e))
+			return ctf_lex_fail(x, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u entries of env",
+					    LIMIT_ENVIRONMENT);
 	}
 	return ctf_lex_expect(x, '}') && ctf_lex_expect(x, ';');
 }
@@ -463,8 +465,7 @@ static struct ctf_stream *add_stream(struct ctf_parser *p, uint64_t id, const st
 	s->pub.events = g_ptr_array_new();
 	s->next_reg = b->next_reg;
 	s->by_id = g_hash_table_new(g_int64_hash, g_int64_equal);
-	g_ptr_array_add(p->meta.streams, s);
-	g_hash_table_insert(p->by_id, &s->pub.id, s);
+	ctf_meta_add_stream(p, s);
 	return s;
 }
 
@@ -476,21 +477,28 @@ struct orphan {
 	size_t n_text;
 };
 
+static void free_orphans(void *orphans)
+{
+	g_array_unref(orphans);
+}
+
+GHashTable *ctf_orphans_new(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_orphans);
+}
+
 static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct class_block *c,
 		      const char *text, size_t n_text);
 
 static bool adopt(struct ctf_parser *p, struct ctf_stream *s)
 {
-	guint left = 0;
-	for (guint i = 0; p->orphans && i < p->orphans->len; i++) {
-		struct orphan o = g_array_index(p->orphans, struct orphan, i);
-		if (o.c.stream != s->pub.id)
-			g_array_index(p->orphans, struct orphan, left++) = o;
-		else if (!add_event(p, s, &o.c, o.text, o.n_text))
+	const GArray *orphans = g_hash_table_lookup(p->orphans, &s->pub.id);
+	for (guint i = 0; orphans && i < orphans->len; i++) {
+		const struct orphan *o = &g_array_index(orphans, struct orphan, i);
+		if (!add_event(p, s, &o->c, o->text, o->n_text))
 			return false;
 	}
-	if (p->orphans)
-		g_array_set_size(p->orphans, left);
+	g_hash_table_remove(p->orphans, &s->pub.id);
 	return true;
 }
 
@@ -498,16 +506,27 @@ static void keep_orphan(struct ctf_parser *p, const struct class_block *c, const
 			size_t n_text)
 {
 	struct orphan o = { .c = *c, .text = text, .n_text = n_text };
-	if (!p->orphans)
-		p->orphans = g_array_new(FALSE, FALSE, sizeof o);
-	g_array_append_val(p->orphans, o);
+	GArray *orphans = g_hash_table_lookup(p->orphans, &c->stream);
+	if (!orphans) {
+		orphans = g_array_new(FALSE, FALSE, sizeof o);
+		g_hash_table_insert(p->orphans, g_memdup2(&c->stream, sizeof c->stream), orphans);
+	}
+	g_array_append_val(orphans, o);
 }
 
 bool ctf_check_orphans(struct ctf_parser *p)
 {
-	if (!p->orphans || !p->orphans->len)
+	const struct orphan *o = NULL;
+	GHashTableIter it;
+	void *orphans;
+	g_hash_table_iter_init(&it, p->orphans);
+	while (g_hash_table_iter_next(&it, NULL, &orphans)) {
+		const struct orphan *first = &g_array_index((GArray *)orphans, struct orphan, 0);
+		if (!o || first->text < o->text)	/* the text is one */
+			o = first;
+	}
+	if (!o)
 		return true;
-	const struct orphan *o = &g_array_index(p->orphans, struct orphan, 0);
 	return ctf_lex_fail(&p->lex, o->text, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "an event of stream %" G_GUINT64_FORMAT ", which is not declared",
 			    o->c.stream);
@@ -599,6 +618,7 @@ static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct c
 	s->pub.header_regs = s->pub.header_regs || b.uses_header;
 	g_ptr_array_add(s->pub.events, e);
 	g_hash_table_insert(s->by_id, &e->pub.id, e);
+	ctf_meta_grow(p, s);
 	return true;
 }
 

@@ -75,7 +75,7 @@ struct ctf_parser {
 	GHashTable *by_id;		/* uint64_t * -> struct ctf_stream * */
 	GPtrArray *native;		/* nodes that wait for the declaration of the trace's byte order */
 	GArray *fields;			/* struct ctf_field: stack of the fields in all open structures */
-	GArray *orphans;		/* struct orphan: events of streams that are not declared yet; or NULL */
+	GHashTable *orphans;		/* id of a stream class -> GArray of struct orphan: it is not declared yet */
 	GArray *ranges;			/* struct ctf_range: of the current enumeration */
 	GHashTable *integers;		/* "{ size = 8; ... }" -> struct ctf_node *: the same text is written many
 					 * times */
@@ -83,6 +83,7 @@ struct ctf_parser {
 	uint32_t n_nodes, n_bindings, all_cost, n_lookups, n_events;
 	uint32_t packet_regs;		/* next register of the packet header */
 	unsigned nested;		/* nesting of the current type */
+	GHashTable *env_index;		/* name -> its index in .meta.env, plus 1 */
 	bool started;			/* some text was parsed */
 	struct ctf2 *ctf2;		/* if the metadata is CTF 2; else NULL */
 	bool has_packet_uuid;
@@ -184,8 +185,15 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError **error);
 #define CTF_RS '\x1e'
 
+/* Adds a stream class to .meta; marks one that has a new event class. */
+void ctf_meta_add_stream(struct ctf_parser *p, struct ctf_stream *s);
+void ctf_meta_grow(struct ctf_parser *p, struct ctf_stream *s);
+/* Adds an entry of the environment, in place of an earlier one of its name. False: there are too many. */
+bool ctf_meta_add_env(struct ctf_parser *p, const struct ctf_env *e);
+
 /* ---- ctf_parse.c ---- */
 
+GHashTable *ctf_orphans_new(void);
 bool ctf_check_orphans(struct ctf_parser *p);	/* is every event's stream declared? */
 bool ctf_parse_all(struct ctf_parser *p);		/* up to the end of the text */
 

@@ -19,6 +19,7 @@ struct ctf_pieces {
 	GString *text;			/* an incomplete declaration or fragment */
 	size_t scanned;			/* bytes of .text that were scanned */
 	size_t whole;			/* bytes of .text that are complete declarations */
+	size_t blank;			/* bytes at the beginning of .text that are known to be white space */
 	enum inside inside;
 	unsigned depth;
 	bool escaped;			/* CTF 2: the last character was a backslash in a string */
@@ -49,10 +50,16 @@ static bool is_space(char c)
 
 bool ctf_pieces_wait(const struct ctf_pieces *x)
 {
-	for (size_t i = 0; i < x->text->len; i++)
-		if (!is_space(x->text->str[i]))
-			return true;
-	return x->raw->len;
+	return x->blank < x->text->len || x->raw->len;
+}
+
+/* Removes n bytes from the beginning of .text. */
+static void erase(struct ctf_pieces *x, size_t n)
+{
+	g_assert(n <= x->scanned && n <= x->text->len);
+	g_string_erase(x->text, 0, (gssize)n);
+	x->scanned -= n;
+	x->blank = 0;
 }
 
 /* Handles a character outside of strings and comments. */
@@ -119,8 +126,7 @@ static bool parse_whole(struct ctf_pieces *x, GError **error)
 	size_t n = x->whole;
 	g_assert(n <= x->scanned && x->scanned <= x->text->len);
 	bool ok = ctf_meta_parse(x->parser, x->text->str, n, error);
-	g_string_erase(x->text, 0, (gssize)n);
-	x->scanned -= n;
+	erase(x, n);
 	return ok;
 }
 
@@ -179,9 +185,7 @@ static bool parse_fragments(struct ctf_pieces *x, GError **error)
 			return false;
 		begin = x->whole;
 	}
-	g_assert(x->scanned >= begin);
-	g_string_erase(x->text, 0, (gssize)begin);
-	x->scanned -= begin;
+	erase(x, begin);
 	return true;
 }
 
@@ -202,5 +206,8 @@ bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError
 	else if (!ctf_meta_unpack(p, raw, x->raw->len, x->text, &used, error))
 		return false;
 	g_string_erase(x->raw, 0, (gssize)used);
-	return p->meta.is_ctf2 ? parse_fragments(x, error) : parse_whole(x, error);
+	bool ok = p->meta.is_ctf2 ? parse_fragments(x, error) : parse_whole(x, error);
+	while (x->blank < x->text->len && is_space(x->text->str[x->blank]))
+		x->blank++;
+	return ok;
 }

@@ -129,6 +129,7 @@ struct ctf_decoder {		/* for one stream class */
 	struct ctf_header header;
 	struct ctf_class **by_id;	/* n_ids entries; NULL: no such class */
 	uint64_t n_ids;
+	struct ctf_contexts *contexts;	/* ctf_wanted.h */
 	GHashTable *by_far_id;		/* uint64_t * -> struct ctf_class *: ids above the limit of .by_id */
 	GPtrArray *classes;		/* struct ctf_class *, owned */
 	uint64_t header_most;		/* bits of the largest event header */
@@ -145,7 +146,8 @@ struct ctf_run {
 	struct fields_run all;		/* for CTF_OP_LOAD_ALL; the reader must clear it */
 };
 
-/* Returns the class's number; `row` is from the matcher, `counters` as in struct blk_class. */
+/* Returns the class's number; `row` is from the matcher, `counters` as in struct blk_class. UINT32_MAX: there are too
+ * many. */
 typedef uint32_t (*ctf_number_class)(void *data, const char *name, uint16_t row,
 				     const char *counters);
 

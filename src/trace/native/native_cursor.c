@@ -42,6 +42,8 @@ void native_cursor_grow(struct native_cursor *k)
 	if (k->decoder)
 		need_registers(k, k->decoder->sc->n_regs + 1u);
 	if (n_counts > k->n_counts) {
+		if (k->n_counts)	/* live: there may be more soon */
+			n_counts = MAX(n_counts, k->n_counts * 2);
 		k->counts = g_renew(uint64_t, k->counts, n_counts);
 		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
 		k->n_counts = n_counts;

@@ -67,12 +67,13 @@ static void grow_classes(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
 	size_t n = s->native->classes->len;
-	if (n > f->n_grown || !s->cls) {
-		s->cls = g_renew(uint32_t, s->cls, n + 1);
-		for (size_t i = f->n_grown; i <= n; i++)
-			s->cls[i] = UINT32_MAX;
-		f->n_grown = n;
-	}
+	if (n < f->n_grown)
+		return;
+	size_t cap = MAX(n + 1, 2 * f->n_grown);
+	s->cls = g_renew(uint32_t, s->cls, cap);
+	for (size_t i = f->n_grown; i < cap; i++)
+		s->cls[i] = UINT32_MAX;
+	f->n_grown = cap;
 }
 
 static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *bytes)

@@ -33,6 +33,8 @@ static uint32_t number_class(void *data, const char *name, uint16_t row, const c
 	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, key));
 	if (known)
 		return known - 1;
+	if (n->classes->len >= LIMIT_ALL_EVENT_CLASSES)
+		return UINT32_MAX;
 	struct native_class c = { g_strdup(name), g_strdup(counters), row };
 	g_array_append_val(n->classes, c);
 	g_hash_table_insert(n->class_names, g_steal_pointer(&key),
@@ -56,12 +58,13 @@ static enum blk_domain domain_of(const struct ctf_meta *m)
 	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
 }
 
-/* Is it perf's? It puts the events of all CPUs into one stream, and each event has its CPU. */
-static bool is_of_perf(const struct ctf_stream_class *sc)
+/* Is it perf's? It puts the events of all CPUs into one stream, and each event has its CPU. Looks at the event classes
+ * from number `from` on; the others were compiled. */
+static bool is_of_perf(const struct ctf_stream_class *sc, guint from)
 {
-	if (sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
+	if (!from && sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
 		return true;
-	for (guint i = 0; i < sc->events->len; i++) {
+	for (guint i = from; i < sc->events->len; i++) {
 		const struct ctf_event_class *ec = g_ptr_array_index(sc->events, i);
 		if (ec->fields && ctf_type_field(ec->fields, "perf_cpu"))
 			return true;
@@ -69,19 +72,22 @@ static bool is_of_perf(const struct ctf_stream_class *sc)
 	return false;
 }
 
-/* Compiles stream class i, or the event classes that were added to it. */
-static bool compile_stream(struct native *n, struct native_meta *m, guint i, GError **error)
+/* Compiles a stream class, or the event classes that were added to it. */
+static bool compile_stream(struct native *n, struct native_meta *m, const struct ctf_stream_class *sc, GError **error)
 {
-	const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
-	if (is_of_perf(sc)) {
+	guint i = sc->number;
+	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */
+	struct ctf_decoder *known = i < m->decoders->len ? g_ptr_array_index(m->decoders, i) : NULL;
+	guint from = known ? known->classes->len : 0;
+	if (is_of_perf(sc, from)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "perf made it, with the events of all CPUs in one stream");
 		return false;
 	}
-	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */
-	if (i < m->decoders->len)
-		return ctf_decoder_grow(g_ptr_array_index(m->decoders, i), n->rows, n->matcher,
-					n->layouts, number_class, n, error);
+	for (guint k = from; k < sc->events->len; k++)
+		ctf_event_machine(g_ptr_array_index(sc->events, k), &m->events);
+	if (known)
+		return ctf_decoder_grow(known, n->rows, n->matcher, n->layouts, number_class, n, error);
 	struct ctf_decoder *d = ctf_decoder_new(sc, n->rows, n->matcher, n->layouts, number_class, n,
 						error);
 	if (d)
@@ -95,21 +101,20 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 		g_free(m->uuid);
 		m->uuid = uuid_text(m->meta);
 	}
-	for (guint i = 0; i < m->meta->streams->len; i++)
-		if (!compile_stream(n, m, i, error))
+	for (guint i = 0; i < m->meta->grown->len; i++)
+		if (!compile_stream(n, m, g_ptr_array_index(m->meta->grown, i), error))
 			return false;
-	ctf_meta_machine(m->meta, &m->machine);
+	ctf_meta_compiled(m->meta);
+	ctf_meta_machine(m->meta, &m->seen, &m->machine);
+	if (domain_of(m->meta) == BLK_DOMAIN_KERNEL)
+		machine_evidence_add(&m->machine, &m->events);
 	return true;
 }
 
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id)
 {
-	for (guint i = 0; i < m->decoders->len; i++) {
-		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
-		if (d->sc->id == stream_id)
-			return d;
-	}
-	return NULL;
+	const struct ctf_stream_class *sc = ctf_meta_stream(m->meta, stream_id);
+	return sc && sc->number < m->decoders->len ? g_ptr_array_index(m->decoders, sc->number) : NULL;
 }
 
 /* ---- streams ---- */

@@ -15,7 +15,9 @@ struct native_meta {
 	struct ctf_meta *meta;
 	GPtrArray *decoders;		/* struct ctf_decoder *, in the order of meta->streams */
 	char *uuid;			/* of the trace, as text; "": it has none */
-	struct machine_evidence machine;	/* ctf_meta_machine() */
+	struct machine_evidence machine;	/* ctf_meta_machine(), and .events if the trace is a kernel's */
+	struct machine_evidence events;	/* ctf_event_machine() */
+	struct ctf_machine_seen seen;
 };
 
 /* A stream file, or the stream of pushed packets. */
