@@ -100,6 +100,10 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READ
 	@mkdir -p $(@D)
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
+# What tests load into blktop with LD_PRELOAD.
+$(BUILD)/isolation-probe.so: tests/probe/isolation_probe.c $(READY)
+	$(call say,CCLD)$(CC) $(filter-out -fsanitize=%,$(ALL_CFLAGS)) -Wno-missing-prototypes -fPIC -shared -o $@ $< -ldl -lpthread
+
 # A file is written only when what it says has changed.
 $(FLAGS): said = $(subst BLKTOP_DATADIR,,$(subst $(DATADIR),,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)))
 $(BUILD)/datadir: said = $(DATADIR)
@@ -122,9 +126,9 @@ $(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
 	@mv $@.tmp $@
 
 man: $(BUILD)/blktop.1
-tests: $(TESTS) $(TOOLS)
+tests: $(TESTS) $(TOOLS) $(BUILD)/isolation-probe.so
 
--include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d)
+-include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d) $(BUILD)/isolation-probe.d
 
 include src/blkin/blkin.mk
 

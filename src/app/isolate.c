@@ -17,6 +17,7 @@
 static const char *const system_paths[] = {
 	"/usr", "/lib", "/lib64", "/etc/terminfo", "/etc/localtime", "/etc/locale.alias", "/etc/passwd",
 	"/etc/nsswitch.conf", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero", "/proc/self",
+	"/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu/online",
 };
 static const char *const system_variables[] = {
 	"TERMINFO", "TERMINFO_DIRS", "TZDIR", "LOCPATH", "GCONV_PATH", "BABELTRACE_PLUGIN_PATH",
@@ -132,6 +133,14 @@ static bool start_connector(const struct options *o, GError **error)
 	return connector_start(all, n, error);
 }
 
+static unsigned roles_of(const struct options *o)
+{
+	bool sends = o->n_urls || o->send.graphite.host || o->send.forward.path;
+
+	return (o->command == COMMAND_SCREEN ? ISOLATION_SCREEN : 0) | (sends ? ISOLATION_SENDER : 0) |
+	       (o->send.fd >= 0 ? ISOLATION_RECEIVER : 0) | (o->reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
+}
+
 bool isolate(const struct options *o)
 {
 	g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
@@ -160,8 +169,15 @@ bool isolate(const struct options *o)
 		add_screen(o, write);
 	add_spool(o, write);
 	add_cache(o, write);
-	isolation_enter(read, write, o->send.fd, &why);
+	isolation_enter(read, write, roles_of(o), o->send.fd, &why);
 	if (why)
 		log_note("isolation: %s", why);
+	if (why && o->command == COMMAND_SCREEN && o->prefs)
+		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("not isolated: %s", why));
 	return true;
+}
+
+char *isolate_describe(const struct options *o)
+{
+	return o->no_isolation ? g_strdup("off (--no-isolation)") : isolation_describe();
 }

@@ -12,7 +12,10 @@
 
 /* Call it before the first thread, and after forking processes that need more rights (live/session/helper.h). Starts
  * the process that connects to relay daemons. false: that failed, which was printed. If the kernel cannot isolate,
- * that is written to the log file. Does nothing with --no-isolation. */
+ * that is written to the log file, and shown when the screen starts. Does nothing with --no-isolation. */
 bool isolate(const struct options *o);
+
+/* One line: which filters are in force, and what this kernel cannot filter; g_free. */
+char *isolate_describe(const struct options *o);
 
 #endif

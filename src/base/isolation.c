@@ -8,99 +8,15 @@
 #include <fcntl.h>
 #include <seccomp.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <termios.h>
 #include <unistd.h>
 
-static unsigned held;			/* enum isolation bits in force; set before the first thread */
-
-/* ---- system calls ---- */
-
-/* System calls that would be useful to an attacker in this process. */
-static const int denied_calls[] = {
-	/* other programs and processes */
-	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), SCMP_SYS(move_pages), SCMP_SYS(migrate_pages),
-	/* sockets; open sockets can still be read and written */
-	SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen),
-	/* calls that bypass these filters or have a long history of vulnerabilities */
-	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(bpf),
-	SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(name_to_handle_at),
-	SCMP_SYS(open_by_handle_at), SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl),
-	SCMP_SYS(fanotify_init), SCMP_SYS(personality), SCMP_SYS(modify_ldt), SCMP_SYS(lookup_dcookie),
-	SCMP_SYS(vmsplice),
-	/* namespaces and mounts */
-	SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(mount), SCMP_SYS(umount), SCMP_SYS(umount2),
-	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount),
-	SCMP_SYS(fspick), SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(mount_setattr),
-	SCMP_SYS(quotactl), SCMP_SYS(quotactl_fd), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(mknod),
-	SCMP_SYS(mknodat), SCMP_SYS(vhangup),
-	/* privileges and the machine */
-	SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid),
-	SCMP_SYS(setresgid), SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset),
-	SCMP_SYS(reboot), SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(init_module),
-	SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(acct), SCMP_SYS(syslog),
-	SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(clock_adjtime), SCMP_SYS(adjtimex),
-	SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(iopl), SCMP_SYS(ioperm),
-};
-
-/*
- * Characters put into the terminal's input would be run by the shell after blktop ends. The kernel uses only the
- * lower 32 bits of a request, so only these are compared.
- */
-static const struct scmp_arg_cmp denied_requests[] = {
-	{ .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = UINT32_MAX, .datum_b = TIOCSTI },
-	{ .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = UINT32_MAX, .datum_b = TIOCLINUX },
-};
-
-/* Connections are accepted from this socket only; -1: from none. */
-static int add_accepts(scmp_filter_ctx c, int accepts)
-{
-	static const int calls[] = { SCMP_SYS(accept), SCMP_SYS(accept4) };
-	const struct scmp_arg_cmp other = { .arg = 0, .op = SCMP_CMP_NE, .datum_a = (uint32_t)accepts };
-	int rc = 0;
-
-	for (gsize i = 0; i < G_N_ELEMENTS(calls) && !rc; i++)
-		rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), calls[i], accepts < 0 ? 0 : 1, &other);
-	return rc;
-}
-
-static bool add_calls(scmp_filter_ctx c, int accepts, int *ret_error)
-{
-	int rc = add_accepts(c, accepts);
-
-	for (gsize i = 0; i < G_N_ELEMENTS(denied_calls) && !rc; i++)
-		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), denied_calls[i], 0);
-	for (gsize i = 0; i < G_N_ELEMENTS(denied_requests) && !rc; i++)
-		rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, &denied_requests[i]);
-	/* Otherwise kernels before 5.16 enable the SSBD mitigation, which slows down the whole process. It protects
-	 * against foreign code in the process, and blktop runs none. */
-	if (!rc)
-		rc = seccomp_attr_set(c, SCMP_FLTATR_CTL_SSB, 1);
-	/* The filter also applies to threads that a library may have started already. */
-	if (!rc)
-		rc = seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1);
-	if (!rc)
-		rc = seccomp_load(c);
-	*ret_error = -rc;
-	return rc == 0;
-}
-
-static bool filter_calls(int accepts, int *ret_error)
-{
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
-
-	*ret_error = ENOMEM;
-	if (!c)
-		return false;
-	bool ok = add_calls(c, accepts, ret_error);
-	seccomp_release(c);
-	return ok;
-}
+/* Set before the first thread. */
+static unsigned held;			/* enum isolation bits in force */
+static int held_abi;			/* version of Landlock's interface; 0: no filter of files */
 
 /* ---- files ---- */
 
@@ -117,8 +33,21 @@ static bool filter_calls(int accepts, int *ret_error)
 #define FS_MAKE (1ull << 4 | 1ull << 5 | 1ull << 7 | 1ull << 8)	/* make and remove directories and files */
 #define FS_REFER (1ull << 13)		/* ABI 2: move something between directories */
 #define FS_TRUNCATE (1ull << 14)	/* ABI 3 */
+#define FS_IOCTL_DEV (1ull << 15)	/* ABI 5: requests to devices that are opened later */
+#define FS_RESOLVE_UNIX (1ull << 16)	/* ABI 9: connect to a named socket */
 #define NET_TCP 3ull			/* ABI 4: bind, connect */
-#define SCOPE_ABSTRACT_SOCKETS 1ull	/* ABI 6 */
+#define SCOPES 3ull			/* ABI 6: connect to abstract sockets, send signals */
+#define LAST_ABI 9
+
+/* What a kernel does not filter whose interface is older than `abi`. Moving files between directories (ABI 2) is
+ * denied by older ones, too. */
+static const struct {
+	int abi;
+	const char *what;
+} since[] = {
+	{ 3, "truncation" }, { 4, "TCP" }, { 5, "requests to devices" }, { 6, "signals" }, { 6, "abstract sockets" },
+	{ LAST_ABI, "named sockets" },
+};
 
 struct landlock_rules {			/* struct landlock_ruleset_attr */
 	uint64_t fs, net, scoped;
@@ -139,7 +68,8 @@ static int landlock_abi(int *ret_error)
 
 static uint64_t known_rights(int abi)
 {
-	return FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0);
+	return FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) | (abi >= 5 ? FS_IOCTL_DEV : 0) |
+	       (abi >= LAST_ABI ? FS_RESOLVE_UNIX : 0);
 }
 
 /* Allows access below `path`. A path that does not exist, or is not in a file system (a pipe), needs no rule. */
@@ -151,7 +81,9 @@ static void allow(int rules, const char *path, uint64_t rights)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode))
-		rights &= FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE;
+		rights &= FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | (S_ISCHR(st.st_mode) ? FS_IOCTL_DEV : 0);
+	else
+		rights &= ~FS_IOCTL_DEV;
 	struct landlock_beneath rule = { rights, fd };
 	syscall(SYS_landlock_add_rule, rules, LANDLOCK_PATH_BENEATH, &rule, 0u);
 	close(fd);
@@ -160,9 +92,10 @@ static void allow(int rules, const char *path, uint64_t rights)
 static bool filter_files(const GPtrArray *read, const GPtrArray *write, int *ret_error)
 {
 	const uint64_t reads = FS_READ_FILE | FS_READ_DIR;
+	const uint64_t writes = reads | FS_WRITE_FILE | FS_MAKE | FS_TRUNCATE | FS_IOCTL_DEV;
 	int abi = landlock_abi(ret_error);
 	uint64_t known = known_rights(abi);
-	struct landlock_rules all = { known, abi >= 4 ? NET_TCP : 0, abi >= 6 ? SCOPE_ABSTRACT_SOCKETS : 0 };
+	struct landlock_rules all = { known, abi >= 4 ? NET_TCP : 0, abi >= 6 ? SCOPES : 0 };
 
 	if (!abi)
 		return false;
@@ -174,10 +107,11 @@ static bool filter_files(const GPtrArray *read, const GPtrArray *write, int *ret
 	for (guint i = 0; i < read->len; i++)
 		allow(rules, g_ptr_array_index(read, i), reads);
 	for (guint i = 0; i < write->len; i++)
-		allow(rules, g_ptr_array_index(write, i), (reads | FS_WRITE_FILE | FS_MAKE | FS_TRUNCATE) & known);
+		allow(rules, g_ptr_array_index(write, i), writes & known);
 	long rc = syscall(SYS_landlock_restrict_self, rules, 0u);
 	*ret_error = errno;
 	close(rules);
+	held_abi = rc == 0 ? abi : 0;
 	return rc == 0;
 }
 
@@ -206,7 +140,21 @@ static char *why_not(int calls, int files)
 	return g_string_free(why, !calls && !files);
 }
 
-unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int accepts, char **ret_why)
+/* Converters of a locale's character set that is not UTF-8 are code that the C library loads at their first use. */
+static void load_converters(void)
+{
+	const char *charset;
+	wchar_t wide;
+
+	if (g_get_charset(&charset))
+		return;
+	/* Never closed, so that they stay loaded. */
+	g_iconv_open("UTF-8", charset);
+	g_iconv_open(charset, "UTF-8");
+	mbtowc(&wide, "x", 1);
+}
+
+unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, unsigned roles, int accepts, char **ret_why)
 {
 	int calls = 0, files = 0;
 
@@ -216,6 +164,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int acce
 		*ret_why = g_strdup("a build with sanitizers is not isolated");
 		return held;
 	}
+	load_converters();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		calls = files = errno;
 	/* Files first, as the filter of system calls forbids the calls that this needs. */
@@ -223,7 +172,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int acce
 		held |= ISOLATION_FILES;
 		files = 0;
 	}
-	if (!calls && filter_calls(accepts, &calls)) {
+	if (!calls && isolation_filter_calls(roles, accepts, &calls)) {
 		held |= ISOLATION_CALLS;
 		calls = 0;
 	}
@@ -237,16 +186,28 @@ const char *isolation_hint(int number)
 		": blktop is isolated (--no-isolation)" : "";
 }
 
+static char *describe_files(bool filtered)
+{
+	int error = 0, abi = held ? held_abi : landlock_abi(&error);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (!filtered)
+		return g_strdup_printf("files are not filtered (Landlock: %s)", g_strerror(error ? error : EPERM));
+	g_string_printf(text, "files are filtered (Landlock %d", abi);
+	for (gsize i = 0, n = 0; i < G_N_ELEMENTS(since); i++)
+		if (abi < since[i].abi)
+			g_string_append_printf(text, "%s%s", n++ ? ", " : ", without ", since[i].what);
+	g_string_append_c(text, ')');
+	return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 char *isolation_describe(void)
 {
 	unsigned what = held ? held : isolation_can();
-	int error = 0, abi = landlock_abi(&error);
 
 	if (SANITIZED)
 		return g_strdup("none (a build with sanitizers)");
-	g_autofree char *files = what & ISOLATION_FILES ?
-		g_strdup_printf("files are filtered (Landlock %d)", abi) :
-		g_strdup_printf("files are not filtered (Landlock: %s)", g_strerror(error ? error : EPERM));
+	g_autofree char *files = describe_files(what & ISOLATION_FILES);
 	return g_strdup_printf("system calls are %s, %s",
 			       what & ISOLATION_CALLS ? "filtered (seccomp)" : "not filtered (no seccomp)", files);
 }

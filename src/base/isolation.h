@@ -4,8 +4,8 @@
  * libseccomp) and one of files (Landlock, from Linux 5.13 on). Both apply to all threads started later and cannot be
  * undone.
  *
- *   calls    no program can be started, no process traced, no socket made, connected or listened on, and nothing that
- *            needs privileges can be done; such a call fails with EPERM. One socket that listens may accept
+ *   calls    only the system calls that the roles of the process need are allowed (isolation_calls.c). Others fail with
+ *            EPERM, or with ENOSYS if they are newer than Linux 5.0
  *   files    only files below the given paths can be opened, and only those below the paths for writing can be
  *            created or changed; otherwise EACCES. Open files stay open
  *
@@ -14,8 +14,9 @@
 #ifndef BLK_BASE_ISOLATION_H
 #define BLK_BASE_ISOLATION_H
 
+#include "base/isolation_calls.h"
+
 #include <glib.h>
-#include <stdbool.h>
 
 enum isolation { ISOLATION_CALLS = 1, ISOLATION_FILES = 2, ISOLATION_BOTH = 3 };
 
@@ -24,17 +25,18 @@ unsigned isolation_can(void);
 
 /*
  * Enters both filters; call once, before the first thread. `read` and `write` contain absolute or relative paths
- * (char *) of files and directories; missing ones are skipped. Paths in `write` can be read, too. `accepts`: the socket
- * that may accept connections, or -1. Returns the filters in force. *ret_why (g_free): which filter is not in force,
- * and why; NULL: both are.
+ * (char *) of files and directories; missing ones are skipped. Paths in `write` can be read, too. `roles`: bits of enum
+ * isolation_role. `accepts`: the socket of a receiver that may accept connections, or -1. Returns the filters in force.
+ * *ret_why (g_free): which filter is not in force, and why; NULL: both are.
  */
-unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, int accepts, char **ret_why);
+unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, unsigned roles, int accepts, char **ret_why);
 
 /* A text to append to a message about a file that could not be written with errno `number`: why the filter may be the
  * cause. "": it is not. */
 const char *isolation_hint(int number);
 
-/* One line, such as "system calls are filtered, files are not (Landlock: Operation not supported)"; g_free. Before
+/* One line, such as "system calls are filtered (seccomp), files are filtered (Landlock 3, without TCP, requests to
+ * devices, signals, abstract sockets, named sockets)": what is after "without" needs a newer kernel. g_free. Before
  * isolation_enter() it says what is supported, after it what is in force. */
 char *isolation_describe(void);
 

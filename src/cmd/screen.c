@@ -6,6 +6,7 @@
 #include "app/debug_log.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
+#include "app/isolate.h"
 #include "app/late_events.h"
 #include "cmd/carried_bookmarks.h"
 #include "cmd/local.h"
@@ -786,6 +787,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
+	g_autofree char *isolation = isolate_describe(o);
 	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
@@ -810,7 +812,7 @@ static int run_ui(struct screen *s)
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.start_metric = &o->metric,
 		.counts_threads = options_count_threads(o), .filter = o->filter,
-		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts,
+		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts, .isolation = isolation,
 	};
 	if (o->screenshot)
 		return write_screenshot(s, &options, &backend);

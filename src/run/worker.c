@@ -25,7 +25,6 @@ GThread *worker_new(const char *name, GThreadFunc run, void *data)
 
 void worker_background(void)
 {
-	/* on Linux each thread has its own nice value */
-	id_t self = (id_t)gettid();
-	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + BACKGROUND_NICE);
+	/* On Linux 0 is the calling thread, and each has its own nice value. */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + BACKGROUND_NICE);
 }

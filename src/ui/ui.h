@@ -137,6 +137,7 @@ struct ui_options {
 	int64_t step_ns;		/* first step; 0: that of prefs */
 	int64_t at_ns;			/* first instant; TIME_UNKNOWN: as .live says */
 	const char *message;		/* first message, or NULL */
+	const char *isolation;		/* what F7 says about filters (base/isolation.h), or NULL */
 	const struct alerts *alerts;	/* of view alerts; NULL: there are no thresholds */
 };
 

@@ -279,5 +279,10 @@ void view_info_open(struct app *app, struct place *p, enum command_id command)
 	add_completeness(lines, app, &p->rows->completeness);
 	add_columns(lines, &f, cols);
 	add_batch(lines, app, p, &f);
+	if (app->options->isolation) {
+		add(lines, "%s", "");
+		add(lines, "Isolation");
+		help_add_wrapped(lines, app->options->isolation, cols, "  ");
+	}
 	popup_open(&app->popup, title, lines, false);
 }

@@ -17,6 +17,8 @@ MAY = {
     "": ["base", "trace", "live", "state", "run", "views", "export", "send", "ui", "cli", "app", "cmd"],  # main
 }
 
+# The filter of system calls compares their arguments with constants of all kinds.
+CONSTANTS = "src/base/isolation_calls.c"
 # What has one place: the layers it may be used in, headers and calls.
 ONLY = {
     "babeltrace2": (["trace"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),

@@ -15,6 +15,12 @@ shell "TMPDIR=$work/temporary" "HOME=$work" "XDG_STATE_HOME=$work/state" "XDG_CO
 keys "cd here" Enter
 run "$BLKTOP $demo"
 result $? "the screen comes"
+keys F7
+wait_for "Facts"
+keys G
+wait_for "system calls are"
+result $? "F7 says how it is isolated"
+keys Escape
 keys s
 wait_for "save as"
 result $? "s asks where to"
@@ -44,6 +50,12 @@ given_back 0
 result $? "it ends well"
 keys "clear; rm -rf $work/config" Enter
 run "$BLKTOP --no-isolation $demo"
+keys F7
+wait_for "Facts"
+keys G
+wait_for "off (--no-isolation)"
+result $? "F7 says that it is not isolated"
+keys Escape
 keys s
 typed "$work/table.csv"
 until_true test -s "$work/table.csv"

@@ -119,7 +119,7 @@ static void try_isolated(void)
 	g_ptr_array_add(read, (char *)"/no/such/place");
 	g_ptr_array_add(write, p.out);
 	const unsigned can = isolation_can();
-	p.holds = isolation_enter(read, write, STDOUT_FILENO, &why);
+	p.holds = isolation_enter(read, write, ISOLATION_RECEIVER, STDOUT_FILENO, &why);
 	g_assert_cmpuint(p.holds, ==, can);
 	g_assert_true((why == NULL) == (can == ISOLATION_BOTH));
 	g_autofree char *described = isolation_describe();
@@ -175,7 +175,7 @@ static void try_connector(void)
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(connector_start(named, G_N_ELEMENTS(named), &error));
-	isolation_enter(none, none, -1, &why);
+	isolation_enter(none, none, ISOLATION_SENDER, -1, &why);
 	for (int i = 0; i < 2; i++) {
 		g_autoptr(GPtrArray) rows = live_list_sessions(&url, 10000, &error);
 		g_assert_no_error(error);

@@ -4,11 +4,11 @@
 
 #include "cmd/doctor/doctor_private.h"
 #include "app/input.h"
+#include "app/isolate.h"
 #include "cli/messages.h"
 #include "cmd/output.h"
 #include "app/relay.h"
 
-#include "base/isolation.h"
 #include "base/timefmt.h"
 #include "live/live.h"
 #include "state/slice/slice_file.h"
@@ -36,7 +36,7 @@ static void free_clock(void *data)
 static void doctor_init(struct doctor *doc, const struct options *o, const char *label, bool live)
 {
 	*doc = (struct doctor){ .d = diagnosis_new(label), .live = live };
-	doc->d->isolation = o->no_isolation ? g_strdup("off (--no-isolation)") : isolation_describe();
+	doc->d->isolation = isolate_describe(o);
 	doc->d->live = live;
 	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
