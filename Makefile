@@ -224,8 +224,8 @@ tsan:
 bench: all $(BENCHES)
 	python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
 
-# Targets of their folders: fuzz-*, bench-*.
--include tests/fuzz/fuzz.mk tests/bench/bench.mk
+# Targets of their folders: fuzz-*, bench-*, BUILD/simulate.
+-include tests/fuzz/fuzz.mk tests/bench/bench.mk tests/long/simulate/simulate.mk
 
 install: all man
 	install -D -m 755 $(BUILD)/blktop '$(DESTDIR)$(PREFIX)/bin/blktop'

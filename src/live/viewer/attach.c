@@ -60,6 +60,8 @@ static void report_end(struct attach *a, bool session_ended, bool all_ended)
 	unsigned vanished = session_ended ? attach_count_vanished(a) : 0;
 	uint64_t packets, bytes;
 
+	if (!session_ended)		/* whether the session goes on is not known any more */
+		attach_report_unknown(a, a->early_unknown);
 	attach_sum_outstanding(a, &packets, &bytes);
 
 	g_mutex_lock(&a->feed.owner->lock);

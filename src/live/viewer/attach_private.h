@@ -75,6 +75,10 @@ struct stream {
 	int64_t due;			/* monotonic, us: no index request before */
 	int64_t pause;			/* us: before the next index request */
 	int64_t found;			/* monotonic, us: when a packet was last announced; 0: never */
+	int64_t index_asked_at;		/* monotonic, us: when the last request for an index was sent */
+	int64_t answered;		/* the same of the last one that was answered, or when the stream was
+					 * announced */
+	bool had_packet, behind;	/* that answer was a packet; so was the one before it: more may have waited */
 	unsigned errors;		/* consecutive errors */
 	uint8_t *packet;		/* being received; NULL: none */
 	uint64_t offset;		/* bytes: of the packet, in the relay's file */
@@ -149,7 +153,8 @@ struct attach {
 	bool listed;			/* the streams that existed at the attachment are known */
 	int64_t process_began_at;	/* monotonic, us: when a watched process appeared last since then; 0: none */
 	unsigned early_ends;		/* streams without per-process buffers that ended, maybe before the session */
-	unsigned early_unknown;		/* streams of exited processes whose last packet may be missing */
+	unsigned early_unknown;		/* streams of exited processes whose last packet may be missing, unless the
+					 * session was stopped before it ended */
 	int64_t early_at;		/* monotonic, us: when the last of these ended */
 	struct attach_ends ends;
 	guint next_stream;		/* index of the stream to check first */
@@ -189,6 +194,7 @@ void attach_begin_packet(struct attach *a, struct stream *s);
 /* Reads and handles the next reply. False: *error is set; or .end and .why are set; or only .why, which requests a
  * new connection. */
 bool attach_receive(struct attach *a, GError **error);
+void attach_report_unknown(struct attach *a, unsigned n);	/* streams, as feed.ends_unknown */
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
 /* cut: the stream may return over another connection; until then the merge does not wait for it. */
 void attach_end_stream(struct attach *a, struct stream *s, bool cut);

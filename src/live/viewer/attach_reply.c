@@ -94,7 +94,7 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 		spool_add_stream(a->sink->spool, t->number, name);
 	}
 	s->number = native_feed_add_stream(a->sink->feed, t->number, from->name, a->late_us);
-	s->due = now_us();
+	s->due = s->answered = now_us();
 	attach_load_history(a, s);
 	g_ptr_array_add(a->streams, s);
 	t->alive++;
@@ -318,12 +318,31 @@ static void report_withheld(struct attach *a)
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
+void attach_report_unknown(struct attach *a, unsigned n)
+{
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.ends_unknown += n;
+	g_mutex_unlock(&a->feed.owner->lock);
+}
+
 static void note_end(struct attach_ends *ends, const struct stream *s)
 {
 	ends->flushed |= s->last_end && s->last_begin == s->last_end;
 	ends->last_begin = MAX(ends->last_begin, s->last_begin);
 	if (s->quiet_at)
 		ends->quiet_at = ends->quiet_at ? MIN(ends->quiet_at, s->quiet_at) : s->quiet_at;
+}
+
+/* Packets may have come and gone unseen if the relay was not asked all the time, or if more than one packet waited when
+ * it was. Without that, only a stream that was silent before its end is in doubt, and only if it was not stopped. */
+static void note_process_end(struct attach *a, const struct stream *s)
+{
+	bool unseen = s->behind || now_us() - s->answered > ATTACH_LAST_US;
+
+	if (!unseen && now_us() - s->found > ATTACH_LAST_US)
+		a->early_unknown++;
+	if (unseen)
+		attach_report_unknown(a, 1);
 }
 
 /* If the session continues, the stream belonged to an exited process, or ended early. */
@@ -337,8 +356,8 @@ static bool found_end(struct attach *a, struct stream *s)
 		note_end(&a->ends, s);
 	if (!s->trace->of_process)
 		a->early_ends++;
-	else if (s->trace->watched && now_us() - s->found > ATTACH_LAST_US)
-		a->early_unknown++;
+	else if (s->trace->watched)
+		note_process_end(a, s);
 	a->early_at = now_us();
 	attach_end_stream(a, s, false);
 	return true;
@@ -381,13 +400,16 @@ static bool receive_index(struct attach *a, const struct request *r, GError **er
 	}
 	if (x.status != VIEWER_INDEX_ERR)
 		s->errors = 0;
+	if (x.status == VIEWER_INDEX_ERR)
+		return found_error(a, s);
+	if (x.status == VIEWER_INDEX_HUP || x.status == VIEWER_INDEX_EOF)
+		return found_end(a, s);
+	s->behind = s->had_packet && x.status == VIEWER_INDEX_OK;
+	s->had_packet = x.status == VIEWER_INDEX_OK;
+	s->answered = s->index_asked_at;
 	if (x.status == VIEWER_INDEX_OK)
 		return found_packet(a, s, &x);
-	if (x.status == VIEWER_INDEX_INACTIVE)
-		return found_beacon(a, s, &x);
-	if (x.status == VIEWER_INDEX_RETRY)
-		return found_nothing(a, s);
-	return x.status == VIEWER_INDEX_ERR ? found_error(a, s) : found_end(a, s);
+	return x.status == VIEWER_INDEX_INACTIVE ? found_beacon(a, s, &x) : found_nothing(a, s);
 }
 
 /* The relay does not deliver the packet. */

@@ -25,6 +25,7 @@ static void ask_index(struct attach *a, struct stream *s)
 	viewer_ask_index(a->v, s->id);
 	note(a, ASKED_INDEX, s, 0);
 	s->index_asked = true;
+	s->index_asked_at = g_get_monotonic_time();
 	if (s->state == STREAM_IDLE)
 		s->state = STREAM_INDEX;
 }
