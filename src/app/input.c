@@ -11,6 +11,7 @@
 #include "run/pieces_spool.h"
 #include "trace/reader.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "export/import.h"
@@ -494,15 +495,18 @@ static char *file_digest(const char *path)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	guint8 head[HEAD_BYTES];
 	struct stat st;
-	FILE *f = fopen(path, "re");
+	int fd = disk_open_input(path, NULL);
 
-	if (!f)
+	if (fd < 0)
 		return NULL;
-	size_t n = fread(head, 1, sizeof head, f);
+	guint64 size = fstat(fd, &st) ? 0 : (guint64)st.st_size;
+	size_t n = MIN(size, sizeof head);
+	bool ok = disk_read_at(fd, head, n, 0);
+	close(fd);
+	if (!ok)
+		return NULL;
 	bool packet = n > MAGIC_BYTES + UUID_BYTES && (!memcmp(head, magics[0], MAGIC_BYTES) ||
 						       !memcmp(head, magics[1], MAGIC_BYTES));
-	guint64 size = fstat(fileno(f), &st) ? 0 : (guint64)st.st_size;
-	fclose(f);
 	if (packet) {
 		g_checksum_update(sum, head + MAGIC_BYTES, UUID_BYTES);
 	} else {

@@ -62,6 +62,104 @@ bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset)
 	return true;
 }
 
+/* ---- inputs ---- */
+
+static int refuse_input(GError **error, GFileError code, const char *path, const char *why)
+{
+	g_set_error(error, G_FILE_ERROR, (int)code, "cannot read '%s': %s", path, why);
+	return -1;
+}
+
+static int refuse_errno(GError **error, const char *path, int number)
+{
+	return refuse_input(error, g_file_error_from_errno(number), path, g_strerror(number));
+}
+
+/* What is no regular file is not opened: to open a device can change it. */
+static bool is_regular(const struct stat *st, const char *path, GError **error)
+{
+	if (S_ISREG(st->st_mode))
+		return true;
+	if (S_ISLNK(st->st_mode))
+		refuse_input(error, G_FILE_ERROR_LOOP, path, "it is a link");
+	else if (S_ISDIR(st->st_mode))
+		refuse_input(error, G_FILE_ERROR_ISDIR, path, "it is a directory");
+	else
+		refuse_input(error, G_FILE_ERROR_INVAL, path, "it is not a regular file");
+	return false;
+}
+
+static int open_regular(const char *path, int flags, GError **error)
+{
+	struct stat st;
+
+	if (fstatat(AT_FDCWD, path, &st, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) != 0)
+		return refuse_errno(error, path, errno);
+	if (!is_regular(&st, path, error))
+		return -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	if (fd < 0)
+		return refuse_errno(error, path, errno);
+		/* Another one may have taken its place. */
+	if (fstat(fd, &st) == 0 && is_regular(&st, path, error))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int disk_open_input(const char *path, GError **error)
+{
+	return open_regular(path, 0, error);
+}
+
+int disk_open_unlinked(const char *path, GError **error)
+{
+	return open_regular(path, O_NOFOLLOW, error);
+}
+
+/* Reads up to the end, or one byte more than `most`. */
+static bool read_all(int fd, GByteArray *to, size_t most)
+{
+	const size_t at_once = 64 << 10;
+
+	for (;;) {
+		guint have = to->len;
+		size_t room = MIN(at_once, most + 1 - have);
+		g_byte_array_set_size(to, have + (guint)room);
+		ssize_t got = room ? read(fd, to->data + have, room) : 0;
+		int number = errno;
+		g_byte_array_set_size(to, have + (guint)MAX(got, 0));
+		errno = number;
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return got == 0;
+	}
+}
+
+bool disk_read_input(const char *path, size_t most, char **ret_bytes, size_t *ret_n, GError **error)
+{
+	g_assert(most < G_MAXINT32);
+	*ret_bytes = NULL;
+	*ret_n = 0;
+	int fd = disk_open_input(path, error);
+	if (fd < 0)
+		return false;
+	GByteArray *bytes = g_byte_array_new();
+	bool ok = read_all(fd, bytes, most);
+	if (!ok) {
+		refuse_errno(error, path, errno);
+	} else if (bytes->len > most) {
+		ok = false;
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot read '%s': it is too long, at most %zu "
+			    "bytes are read", path, most);
+	}
+	close(fd);
+	*ret_n = bytes->len;
+	g_byte_array_append(bytes, (const guint8 *)"", 1);
+	*ret_bytes = (char *)g_byte_array_free(bytes, !ok);
+	*ret_n = ok ? *ret_n : 0;
+	return ok;
+}
+
 int disk_create(const char *path)
 {
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);

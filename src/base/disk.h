@@ -16,6 +16,17 @@ bool disk_write(int fd, const void *bytes, size_t n);
 bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
 bool disk_read_at(int fd, void *bytes, size_t n, uint64_t offset);	/* false: not all of them could be read */
 
+/*
+ * Inputs: files that the user or a directory names. Only regular files are opened, so neither opening nor reading
+ * them waits; links are followed. *error (G_FILE_ERROR) names the path and the reason; its code is that of errno, ISDIR
+ * for a directory, INVAL for what is no file (pipe, device, socket), FAILED for a file that is too long.
+ */
+int disk_open_input(const char *path, GError **error);		/* open for reading; -1: *error */
+int disk_open_unlinked(const char *path, GError **error);	/* the same; a link is refused (LOOP) */
+/* The whole file, at most `most` bytes, with a NUL after them; the caller frees it. False: *error; *ret_bytes is
+ * NULL. */
+bool disk_read_input(const char *path, size_t most, char **ret_bytes, size_t *ret_n, GError **error);
+
 int disk_create(const char *path);		/* a new file, open for writing; or -1 */
 bool disk_make_dirs(const char *path);		/* makes all missing directories of the path */
 /* The same for a directory in the user's home (settings, state). A missing home directory is not made. *error

@@ -167,6 +167,8 @@
 	  "the threshold is refused", "buffers hold less than an hour") \
 	X(ALERT_VALUES, 10000, "values", "values of its fields that a threshold distinguishes", \
 	  "further ones are not judged, and counted", "each has a history of its own: 10 MB of memory") \
+	X(BASELINE_BYTES, 16 << 20, "bytes", "a file of --baseline", \
+	  "it is refused", "10,000 values have 1 MB") \
 	X(ALERTS, 4096, "alerts", "alerts that are listed, over all thresholds", \
 	  "the oldest is dropped, and counted", "nobody reads more")
 

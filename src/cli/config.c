@@ -56,45 +56,16 @@ static bool fail(GError **error, int code, const char *path, const char *why)
 	return false;
 }
 
-/* Reads a regular file of limited size; refuses pipes and devices. */
-static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len, GError **error)
-{
-	struct stat st;
-	size_t len = 0;
-	ssize_t n = 1;
-
-	if (fstat(fd, &st) < 0)
-		return fail(error, errno, path, NULL);
-	if (!S_ISREG(st.st_mode))
-		return fail(error, EINVAL, path, "it is not a regular file");
-	if (st.st_size > LIMIT_SETTINGS_BYTES)
-		return fail(error, EFBIG, path, "it is too long");
-	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
-	while (n > 0 && len < LIMIT_SETTINGS_BYTES) {
-		n = read(fd, text + len, LIMIT_SETTINGS_BYTES - len);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			len += (size_t)n;
-	}
-	text[len] = '\0';
-	*ret_text = g_realloc(text, len + 1);
-	*ret_len = len;
-	return n >= 0 || (g_free(text), fail(error, errno, path, NULL));
-}
-
 /* false without an error: there is no such file. */
 static bool read_file(const char *path, char **ret_text, size_t *ret_len, GError **error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	g_autoptr(GError) why = NULL;
 
-	*ret_text = NULL;
-	*ret_len = 0;
-	if (fd < 0)
-		return errno != ENOENT && fail(error, errno, path, NULL);
-	bool ok = read_open(fd, path, ret_text, ret_len, error);
-	close(fd);
-	return ok;
+	if (disk_read_input(path, LIMIT_SETTINGS_BYTES, ret_text, ret_len, &why))
+		return true;
+	if (!g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+		g_propagate_error(error, g_steal_pointer(&why));
+	return false;
 }
 
 /* The target of a symbolic link: the target is replaced, and the link stays. */

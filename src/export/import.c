@@ -6,6 +6,7 @@
  */
 #include "export/import.h"
 
+#include "base/disk.h"
 #include "base/timefmt.h"
 #include "export/import_join.h"
 #include "export/import_survey.h"
@@ -96,32 +97,17 @@ static void survey_items(struct import *im, guint file, int fd)
 	json_items_clear(&items);
 }
 
-static int open_file(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 static bool survey_file(struct import *im, guint file, GError **error)
 {
-	const char *path = im->paths[file];
-	int fd = open_file(path);
-	struct stat st;
-	bool fine = false;
+	int fd = disk_open_input(im->paths[file], error);
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot read '%s': %s", path,
-			    g_strerror(errno));
-	else if (!S_ISREG(st.st_mode))
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-			    "cannot read '%s': directories of traces and files of spans cannot be "
-			    "combined", path);
-	else
-		fine = true;
-	if (fine)
-		survey_items(im, file, fd);
-	if (fd >= 0)
-		close(fd);
-	return fine;
+	if (fd < 0 && error && g_error_matches(*error, G_FILE_ERROR, G_FILE_ERROR_ISDIR))
+		g_prefix_error(error, "directories of traces and files of spans cannot be combined: ");
+	if (fd < 0)
+		return false;
+	survey_items(im, file, fd);
+	close(fd);
+	return true;
 }
 
 /* ---- reading ---- */
@@ -132,7 +118,7 @@ static bool read_text(struct import *im, const struct survey_item *item, guint f
 	if (im->fd < 0 || im->file != file) {
 		if (im->fd >= 0)
 			close(im->fd);
-		im->fd = open_file(im->paths[file]);
+		im->fd = disk_open_input(im->paths[file], NULL);
 		im->file = file;
 	}
 	size_t have = 0;

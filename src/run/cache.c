@@ -144,7 +144,7 @@ static const char *open_file(struct cache *c, int fd)
 	const char *why;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+	if (fstat(fd, &st) != 0 || st.st_uid != geteuid())
 		return "it is another user's";
 	if (!disk_read_at(fd, header, sizeof header, 0) || memcmp(header, MAGIC, MAGIC_BYTES) != 0)
 		return "it is damaged";
@@ -157,7 +157,7 @@ static const char *open_file(struct cache *c, int fd)
 static bool find_variant(struct cache *c, const struct cache_variant *v)
 {
 	choose_variant(c, v);
-	int fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	int fd = disk_open_unlinked(c->path, NULL);
 	if (fd < 0)
 		return false;
 	const char *why = open_file(c, fd);
@@ -212,7 +212,7 @@ static void give_up(struct cache *c, const char *why)
 static void sweep(const char *dir, const char *name)
 {
 	g_autofree char *path = g_build_filename(dir, name, NULL);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	int fd = disk_open_unlinked(path, NULL);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		unlink(path);

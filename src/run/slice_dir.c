@@ -69,8 +69,8 @@ void slice_dir_free(struct slice_dir *d)
 
 static void leave_out(struct slice_dir *d, const char *path, const char *why)
 {
-	/* Some errors begin with the path. */
-	bool named = g_str_has_prefix(why, path);
+	/* Some errors name the path. */
+	bool named = strstr(why, path) != NULL;
 
 	g_queue_push_tail(&d->messages, g_strdup_printf("left out: %s%s%s", named ? "" : path, named ? "" : ": ", why));
 }

@@ -2,6 +2,7 @@
 /* Thresholds held against seconds, and what came of it: see alerts.h. */
 #include "views/alerts.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/explanations.h"
@@ -605,7 +606,11 @@ bool alerts_load_baseline(struct alerts *a, const char *path, GError **error)
 {
 	g_autoptr(GKeyFile) file = g_key_file_new();
 	g_autoptr(GError) why = NULL;
-	if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &why)) {
+	g_autofree char *bytes = NULL;
+	size_t n;
+	if (!disk_read_input(path, LIMIT_BASELINE_BYTES, &bytes, &n, error))
+		return false;
+	if (!g_key_file_load_from_data(file, bytes, n, G_KEY_FILE_NONE, &why)) {
 		g_set_error(error, why->domain, why->code, "%s: %s", path, why->message);
 		return false;
 	}

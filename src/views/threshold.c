@@ -2,6 +2,7 @@
 /* Thresholds, read and held against figures: see threshold.h. */
 #include "views/threshold.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 
@@ -362,29 +363,28 @@ GPtrArray *thresholds_new(void)
 
 bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error)
 {
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t size = 0;
-	bool ok = f || fail(error, "%s: %s", path, g_strerror(errno));
+	g_autofree char *bytes = NULL;
+	g_auto(GStrv) lines = NULL;
+	size_t len;
 
-	for (unsigned n = 1; ok && getline(&line, &size, f) >= 0; n++) {
+	if (!disk_read_input(path, LIMIT_SETTINGS_BYTES, &bytes, &len, error))
+		return false;
+	if (memchr(bytes, '\0', len))
+		return fail(error, "%s: it is not text", path);
+	lines = g_strsplit(bytes, "\n", -1);
+	for (unsigned n = 1; lines[n - 1]; n++) {
 		g_autoptr(GError) why = NULL;
-		const char *text = g_strstrip(line);
+		const char *text = g_strstrip(lines[n - 1]);
 		if (!*text || *text == '#')
 			continue;
 		struct threshold *t = threshold_parse(text, &why);
-		if (t)
-			g_ptr_array_add(thresholds, t);
-		ok = t || fail(error, "%s:%u: %s", path, n, why->message);
-		if (ok && thresholds->len > LIMIT_THRESHOLDS)
-			ok = fail(error, "%s:%u: there are more than %d thresholds", path, n, LIMIT_THRESHOLDS);
+		if (!t)
+			return fail(error, "%s:%u: %s", path, n, why->message);
+		g_ptr_array_add(thresholds, t);
+		if (thresholds->len > LIMIT_THRESHOLDS)
+			return fail(error, "%s:%u: there are more than %d thresholds", path, n, LIMIT_THRESHOLDS);
 	}
-	if (ok && ferror(f))
-		ok = fail(error, "%s: %s", path, g_strerror(errno));
-	free(line);
-	if (f)
-		fclose(f);
-	return ok;
+	return true;
 }
 
 /* ---- held against figures ---- */

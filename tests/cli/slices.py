@@ -93,7 +93,7 @@ def check_wrong(name, trace, files, work):
     for what, words, arguments in (
             ("a gap", "is missing", ["reduce", files[0], files[2]]), ("a piece twice", "overlap", ["reduce", files[1], files[1]]),
             ("chunks that are no neighbours", "follow each other", ["map", some[0], some[2]]),
-            ("what is no slice", "cannot open", ["reduce", files[0], os.path.join(work, "absent")]),
+            ("what is no slice", "cannot read", ["reduce", files[0], os.path.join(work, "absent")]),
             ("a damaged slice", "damaged.blkslice: the checksum", ["reduce", files[0], damaged])):
         r = blktop(*arguments, "-o", out)
         tap.ok(f"{name}: {what} is refused", [] if r.returncode == 1 and words in r.stderr else [f"{r.returncode}: {r.stderr}"])

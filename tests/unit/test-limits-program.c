@@ -5,6 +5,8 @@
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
 #include "state/spans/rules.h"
+#include "views/alerts.h"
+#include "views/threshold.h"
 
 #include <string.h>
 
@@ -104,9 +106,27 @@ static bool settings_bytes(uint64_t n)
 	return limit_taken(error, "it is too long");
 }
 
+static bool baseline_bytes(uint64_t n)
+{
+	g_autofree char *dir = test_temp_dir(), *file = g_build_filename(dir, "baseline", NULL);
+	g_autoptr(GString) text = g_string_new("[call.latency p99]\n");
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) thresholds = thresholds_new();
+	struct alerts *a = alerts_new(thresholds);
+
+	while (text->len < n)
+		g_string_append(text, text->len + 1 == n || text->len % 100 == 99 ? "\n" : "#");
+	g_assert_true(g_file_set_contents(file, text->str, (gssize)text->len, NULL));
+	alerts_load_baseline(a, file, &error);
+	alerts_free(a);
+	test_remove_tree(dir);
+	return limit_taken(error, "it is too long");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
+		{ "baseline-bytes", baseline_bytes, 0 },
 		{ "threads", threads, 0 }, { "slices", slices, 0 }, { "report-requests", report_requests, 0 },
 		{ "listening-seconds", listening_seconds, 0 }, { "timeout-seconds", timeout_seconds, 0 },
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },

@@ -2,6 +2,7 @@
 /* Reads metadata and packet headers, and counts the events of the pass. See doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "trace/ctf/ctf_index.h"
@@ -76,7 +77,7 @@ static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 	g_autoptr(blk_ctf_meta) meta = ctf_meta_new();
 	gsize n;
 
-	if (g_file_get_contents(path, &bytes, &n, &error) &&
+	if (disk_read_input(path, LIMIT_METADATA_BYTES, &bytes, &n, &error) &&
 	    ctf_meta_append(meta, bytes, n, &error))
 		return g_steal_pointer(&meta);
 	doc->scanned = false;

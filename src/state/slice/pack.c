@@ -83,12 +83,12 @@ static bool read_stored(const struct pack *p, uint8_t *to, GError **error)
 		memcpy(to, p->bytes->data, p->stored);
 	if (p->bytes || !p->path)
 		return p->bytes || pack_read_at(p->fd, to, p->stored, p->offset, error);
-	int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = disk_open_input(p->path, error);
 	bool ok = fd >= 0 && pack_read_at(fd, to, p->stored, p->offset, error);
+	if (fd >= 0 && !ok)
+		g_prefix_error(error, "%s: ", p->path);
 	if (fd >= 0)
 		close(fd);
-	else
-		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
 	return ok;
 }
 
@@ -100,9 +100,8 @@ uint8_t *pack_read(const struct pack *p, GError **error)
 	if (ok && pack_checksum(bytes, p->stored) == p->checksum)
 		return g_steal_pointer(&bytes);
 	if (ok)
-		g_set_error(error, ERROR_QUARK, 0, "the checksum of a part is another one");
-	if (p->path)
-		g_prefix_error(error, "%s: ", p->path);
+		g_set_error(error, ERROR_QUARK, 0, "%s%sthe checksum of a part is another one", p->path ? p->path : "",
+			    p->path ? ": " : "");
 	return NULL;
 }
 

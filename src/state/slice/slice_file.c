@@ -385,7 +385,7 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 bool slice_file_is(const char *path)
 {
 	char magic[MAGIC_BYTES];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = disk_open_input(path, NULL);
 	bool is = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
 		!memcmp(magic, MAGIC, sizeof magic);
 
@@ -396,18 +396,15 @@ bool slice_file_is(const char *path)
 
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct slice *s = NULL;
+	int fd = disk_open_input(path, error);
 
-	if (fd >= 0 && what == SLICE_ALL)
-		s = slice_file_read(fd, ret_piece, error);
-	else if (fd >= 0)
-		s = read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, path, ret_piece, error);
-	else
-		g_set_error(error, ERROR_QUARK, 0, "cannot open it: %s", g_strerror(errno));
-	g_prefix_error(error, "%s: ", path);
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return NULL;
+	struct slice *s = what == SLICE_ALL ? slice_file_read(fd, ret_piece, error) :
+		read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, path, ret_piece, error);
+	if (!s)
+		g_prefix_error(error, "%s: ", path);
+	close(fd);
 	return s;
 }
 

@@ -43,7 +43,7 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 /*
  * Reads and checks a file. SLICE_SUMMARY: only what has to be known before it is merged: all of code_summary() and
  * code_hosts(). SLICE_PACKED: to be merged and written: what is only copied stays in the file until then (pack.h).
- * Arguments as slice_file_read(); the message of an error begins with the path.
+ * Arguments as slice_file_read(); the message of an error names the path.
  */
 enum slice_part { SLICE_SUMMARY, SLICE_PACKED, SLICE_ALL };
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error);

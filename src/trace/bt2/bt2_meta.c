@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "base/disk.h"
+#include "base/limits.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/bt2/bt2_open.h"
 #include "trace/ctf/ctf_meta.h"
@@ -166,13 +168,12 @@ static unsigned ctf2_header_bytes(const struct ctf_meta *meta)
 static bool read_file(const char *file, char **bytes, gsize *n, GError **error)
 {
 	g_autoptr(GError) reason = NULL;
-	if (g_file_get_contents(file, bytes, n, &reason))
+	if (disk_read_input(file, LIMIT_METADATA_BYTES, bytes, n, &reason))
 		return true;
 	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
-	g_set_error(error, BLK_TRACE_ERROR,
-		    denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
-		    "cannot read '%s': %s", file, denied ? "permission denied" : reason->message);
+	g_set_error_literal(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
+			    reason->message);
 	return false;
 }
 

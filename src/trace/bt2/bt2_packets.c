@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "trace/bt2/bt2_open.h"
 
 #define PACKET_MAGIC 0xc1fc1fc1u
@@ -50,20 +51,17 @@ bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name)
 	struct { uint32_t magic, major, minor, entry_bytes; } h;
 	struct { uint64_t offset, packet_bits, content_bits, begin, end, discarded, class; } e;
 	g_autofree char *file = g_strdup_printf("%s/index/%s.idx", dir, name);
-	g_autofree char *bytes = NULL;
-	gsize n;
-	if (!g_file_get_contents(file, &bytes, &n, NULL) || n < sizeof h)
+	int fd = disk_open_input(file, NULL);
+	if (fd < 0)
 		return false;
-	memcpy(&h, bytes, sizeof h);
-	size_t step = GUINT32_FROM_BE(h.entry_bytes);
-	if (GUINT32_FROM_BE(h.magic) != INDEX_MAGIC || step < sizeof e)
-		return false;
-	for (size_t at = sizeof h; at + step <= n; at += step) {
-		memcpy(&e, bytes + at, sizeof e);
+	bool ok = disk_read_at(fd, &h, sizeof h, 0) && GUINT32_FROM_BE(h.magic) == INDEX_MAGIC &&
+		GUINT32_FROM_BE(h.entry_bytes) >= sizeof e;
+	uint64_t step = ok ? GUINT32_FROM_BE(h.entry_bytes) : 0;
+	for (uint64_t at = sizeof h; ok && disk_read_at(fd, &e, sizeof e, at); at += step)
 		add_packet(z, GUINT64_FROM_BE(e.class), GUINT64_FROM_BE(e.begin),
 			   GUINT64_FROM_BE(e.packet_bits) / 8);
-	}
-	return true;
+	close(fd);
+	return ok;
 }
 
 unsigned bt2_packet_header_bytes(const char *metadata, size_t n)
@@ -160,12 +158,13 @@ static bool walk_packets(int fd, const char *file, uint64_t size, unsigned heade
 bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 		       struct bt2_sizes *add, GError **error)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	g_autoptr(GError) why = NULL;
+	int fd = disk_open_input(file, &why);
 	if (fd < 0) {
-		g_set_error(error, BLK_TRACE_ERROR,
-			    errno == EACCES || errno == EPERM ? BLK_TRACE_ERROR_ACCESS
-							      : BLK_TRACE_ERROR_NOT_FOUND,
-			    "cannot read stream file '%s': %s", file, g_strerror(errno));
+		bool denied = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
+			      g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_PERM);
+		g_set_error_literal(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS :
+				    BLK_TRACE_ERROR_NOT_FOUND, why->message);
 		return false;
 	}
 	bool ok = !header_bytes || walk_packets(fd, file, size, header_bytes, add, error);

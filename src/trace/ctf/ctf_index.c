@@ -4,6 +4,7 @@
 
 #include "trace/reader.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -109,24 +110,24 @@ static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 	return (gssize)done;
 }
 
-/* Opens a regular file: no link, no device, and no pipe, with which open() would wait. */
 static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	g_autoptr(GError) why = NULL;
+	int fd = disk_open_unlinked(path, &why);
 	struct stat st;
-	int code = BLK_TRACE_ERROR_CORRUPT;
 
 	if (fd < 0) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			code = BLK_TRACE_ERROR_NOT_FOUND;
-		else if (errno != ELOOP && errno != ENXIO)
-			code = BLK_TRACE_ERROR_ACCESS;
-		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: %s", path,
-			    errno == ELOOP ? "is a link" : g_strerror(errno));
+		bool missing = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+			       g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOTDIR);
+		bool other = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_LOOP) ||
+			     g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_ISDIR) ||
+			     g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_INVAL);
+		g_set_error_literal(error, BLK_TRACE_ERROR, missing ? BLK_TRACE_ERROR_NOT_FOUND :
+				    other ? BLK_TRACE_ERROR_CORRUPT : BLK_TRACE_ERROR_ACCESS, why->message);
 		return -1;
 	}
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0) {
-		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: is not a regular file",
+	if (fstat(fd, &st) != 0 || st.st_size < 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "cannot read '%s': its size is unknown",
 			    path);
 		close(fd);
 		return -1;

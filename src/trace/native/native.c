@@ -7,6 +7,7 @@
 
 #include "trace/ctf/layouts.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -82,21 +83,15 @@ static GBytes *read_metadata(const char *dir, GError **error)
 {
 	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
 	g_autoptr(GError) reason = NULL;
-	struct stat st;
 	char *bytes;
-	gsize size;
-	if (!stat(path, &st) && (uint64_t)st.st_size > LIMIT_METADATA_BYTES) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "cannot read '%s': it is too big for metadata", path);
-		return NULL;
-	}
-	if (g_file_get_contents(path, &bytes, &size, &reason))
+	size_t size;
+	if (disk_read_input(path, LIMIT_METADATA_BYTES, &bytes, &size, &reason))
 		return g_bytes_new_take(bytes, size);
 	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
-	g_set_error(error, BLK_TRACE_ERROR,
-		    denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND, "cannot read '%s': %s",
-		    path, denied ? "permission denied" : reason->message);
+	bool long_one = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_FAILED);
+	g_set_error_literal(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS : long_one ?
+			    BLK_TRACE_ERROR_UNSUPPORTED : BLK_TRACE_ERROR_NOT_FOUND, reason->message);
 	return NULL;
 }
 

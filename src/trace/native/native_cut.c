@@ -310,7 +310,7 @@ static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError
 	g_autofree char *from = g_build_filename(dir, "metadata", NULL);
 	g_autofree char *path = g_build_filename(to, "metadata", NULL);
 	g_autofree char *bytes = NULL;
-	gsize n;
+	size_t n;
 
 	if (!disk_make_dirs(to))
 		return fail_disk(error, c);
@@ -318,7 +318,7 @@ static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError
 	if (fd < 0)
 		return errno == EEXIST || fail_disk(error, c);
 	errno = 0;
-	if (!g_file_get_contents(from, &bytes, &n, error)) {
+	if (!disk_read_input(from, LIMIT_METADATA_BYTES, &bytes, &n, error)) {
 		close(fd);
 		return false;
 	}
