@@ -223,6 +223,8 @@
 	  "those below are not traced", "a shell's pipeline has 3") \
 	X(PROGRAM_END_SECONDS, 3, "s", "a followed program after SIGTERM", \
 	  "SIGKILL", "the program must end") \
+	X(PROGRAM_OUTPUT_BYTES, 32 << 10, "bytes", "output of a followed program, printed when the screen has closed", \
+	  "only the last ones are stored", "some 400 lines; it is held in memory") \
 	X(SNAPSHOTS, 50, "snapshots", "snapshots of one run", \
 	  "no more are taken", "each may be as large as the buffers") \
 	X(SESSION_NAME_BYTES, 200, "bytes", "--session", \

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The limits of the command line and of files of settings. */
+/* The limits of the command line, of files of settings, and of the output of followed programs. */
 #include "base/limits.h"
 #include "cli/config.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
+#include "live/session/helper_private.h"
 #include "state/spans/rules.h"
 #include "views/alerts.h"
 #include "views/threshold.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- options ---- */
 
@@ -88,6 +90,28 @@ static bool probe_bytes(uint64_t n)
 	return is_option(line, 0, "is not a symbol of the kernel");
 }
 
+/* ---- the followed program ---- */
+
+static bool program_output_bytes(uint64_t n)
+{
+	g_autofree char *bytes = g_strnfill(n, 'x');
+	g_autoptr(GError) error = NULL;
+	int fd;
+	struct program_output *o = program_output_new(&fd, &error);
+
+	g_assert_no_error(error);
+	for (size_t at = 0; at < n;) {
+		ssize_t put = write(fd, bytes + at, n - at);
+		g_assert_cmpint(put, >, 0);
+		at += (size_t)put;
+	}
+	close(fd);
+	g_autofree char *text = program_output_text(o, "prog");
+	program_output_free(o);
+	g_assert_cmpuint(strspn(strchr(text, '\n') + 1, "x"), ==, MIN(n, LIMIT_PROGRAM_OUTPUT_BYTES));
+	return !strstr(text, "bytes of the output of prog are not stored");
+}
+
 /* ---- settings ---- */
 
 static bool settings_bytes(uint64_t n)
@@ -132,6 +156,7 @@ int main(int argc, char **argv)
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
 		{ "screenshot-cols", screenshot_cols, 0 }, { "screenshot-rows", screenshot_rows, 0 },
 		{ "probe-bytes", probe_bytes, 0 }, { "settings-bytes", settings_bytes, 0 },
+		{ "program-output-bytes", program_output_bytes, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

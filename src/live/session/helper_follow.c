@@ -9,7 +9,6 @@
 #include "live/session/control.h"
 #include "live/session/proc.h"
 
-#include "base/disk.h"
 #include "base/limits.h"
 #include "base/open_files.h"
 #include "base/text.h"
@@ -20,7 +19,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,19 +99,18 @@ bool follow_track(struct helper_state *w, GError **error)
 /* --- the program --- */
 
 /* Sets the program's standard files: its output must neither overwrite the screen nor mix with batch output. */
-static void set_standard_files(struct helper_state *w)
+static void set_standard_files(struct helper_state *w, int output_fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int file = w->follow.output ? open(w->follow.output, O_WRONLY | O_APPEND | O_CLOEXEC) : null;
 
 	dup2(isatty(w->std[0]) ? null : w->std[0], 0);
 	for (int fd = 1; fd < 3; fd++) {
 		int own = w->o->on_screen ? w->std[fd] : w->std[2];
-		dup2(w->o->on_screen && isatty(own) ? file : own, fd);
+		dup2(w->o->on_screen && isatty(own) ? output_fd : own, fd);
 	}
 }
 
-G_NORETURN static void become_program(struct helper_state *w, pid_t session_helper, int go_fd)
+G_NORETURN static void become_program(struct helper_state *w, pid_t session_helper, int go_fd, int output_fd)
 {
 	char byte;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -123,7 +120,7 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 		signal(signo, SIG_DFL);
 	open_files_restore();
 	setpgid(0, 0);
-	set_standard_files(w);
+	set_standard_files(w, output_fd);
 	ssize_t n;
 	do {
 		n = read(go_fd, &byte, 1);
@@ -138,42 +135,29 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 	_exit(code);
 }
 
-/* Makes the output file: in the state directory, or else in the one for temporary files. */
-static char *new_output(const struct helper_state *w)
-{
-	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
-	char *path = g_build_filename(w->o->state, name, NULL);
-	int fd = disk_make_home_dir(w->o->state, "", NULL) ? disk_create(path) : -1;
-
-	if (fd < 0) {
-		g_clear_pointer(&path, g_free);
-		fd = g_file_open_tmp("blktop-output-XXXXXX", &path, NULL);
-	}
-	if (fd >= 0)
-		close(fd);
-	return path;
-}
-
 bool follow_hold(struct helper_state *w, GError **error)
 {
 	g_autofree char *found = g_find_program_in_path(w->o->program[0]);
-	int go[2];
+	int go[2], output_fd = -1;
 
 	if (!found) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
 			    "cannot run '%s': there is no such program", w->o->program[0]);
 		return false;
 	}
-	if (w->o->on_screen && (isatty(w->std[1]) || isatty(w->std[2])))
-		w->follow.output = new_output(w);
+	if (w->o->on_screen && (isatty(w->std[1]) || isatty(w->std[2])) &&
+	    !(w->follow.output = program_output_new(&output_fd, error)))
+		return false;
 	if (pipe2(go, O_CLOEXEC) < 0)
 		go[0] = go[1] = -1;
 	pid_t session_helper = getpid(), pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		become_program(w, session_helper, go[0]);
+		become_program(w, session_helper, go[0], output_fd);
 	}
 	close(go[0]);
+	if (output_fd >= 0)
+		close(output_fd);
 	if (pid < 0) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL, "cannot run '%s': %s",
 			    w->o->program[0], g_strerror(errno));
@@ -250,14 +234,4 @@ void follow_end(struct helper_state *w)
 	}
 	forget_program(w);
 	helper_send(w, HELPER_MSG_MESSAGE, "ended %s", w->o->program[0]);
-}
-
-bool follow_has_printed(struct helper_state *w)
-{
-	struct stat st;
-	if (!w->follow.output || stat(w->follow.output, &st) < 0)
-		return false;
-	if (st.st_size == 0)
-		unlink(w->follow.output);
-	return st.st_size > 0;
 }

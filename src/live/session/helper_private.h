@@ -6,6 +6,7 @@
  *     helper.c			the client's end of the connection
  *     helper_work.c		the helper's main loop and its requests
  *     helper_follow.c		the followed program, and the children of what is followed
+ *     helper_output.c		the output of the followed program
  *     helper_snapshot.c	snapshots
  *     helper_exec.c		the program that is run for alerts
  *     helper_sweep.c		what killed runs left
@@ -35,7 +36,7 @@ G_NORETURN void session_helper_work(const struct session_helper_options *o, int 
 struct follow {
 	pid_t program;			/* child, running or held; 0: none, or it ended */
 	int go_fd;			/* a byte written here lets the held program run; -1: none */
-	char *output;			/* file with its output, or NULL */
+	struct program_output *output;	/* NULL: it does not write to the terminal that the screen has */
 	bool end_reported;			/* the end of the process of --pid was reported */
 	GHashTable *pids;		/* set of tracked pids; NULL: all processes are traced */
 	char *note;			/* file that identifies the program for --sweep, or NULL */
@@ -68,9 +69,17 @@ void follow_go(struct helper_state *w);
 bool follow_track(struct helper_state *w, GError **error);
 bool follow_ended(struct helper_state *w);	/* reaps the program and reports its end, once */
 void follow_end(struct helper_state *w);		/* ends the program and its process group */
-bool follow_has_printed(struct helper_state *w);	/* is there output in the file? Removes an empty one */
 /* Array of int: `root` and the processes below it. Public for tests. */
 GArray *follow_descendants(int root);
+
+/*
+ * helper_output.c: retains the last LIMIT_PROGRAM_OUTPUT_BYTES of what is written to *ret_fd (close-on-exec), in
+ * memory. A writer is never blocked for long, and never gets SIGPIPE, also when this process was killed. NULL: *error.
+ */
+struct program_output *program_output_new(int *ret_fd, GError **error);
+/* For the user: a line, and the output (g_free); NULL: there is none. Waits up to two seconds for the last writer. */
+char *program_output_text(struct program_output *o, const char *program);
+void program_output_free(struct program_output *o);	/* NULL is fine */
 
 /*
  * helper_sweep.c. A followed program outlives blktop and the helper if both are killed and it ignores SIGTERM. The

@@ -438,9 +438,10 @@ static char *end(struct helper_state *w)
 		g_string_append_printf(s, "%u snapshot%s in %s\n", w->n_snapshots,
 				       w->n_snapshots == 1 ? "" : "s", w->snapshots_dir);
 	clean_up(w);
-	if (follow_has_printed(w))
-		g_string_append_printf(s, "the output of %s is in %s\n", w->o->program[0],
-				       w->follow.output);
+	g_autofree char *output = w->follow.output ?
+		program_output_text(w->follow.output, w->o->program[0]) : NULL;
+	if (output)
+		g_string_append(s, output);
 	return g_strdup(s->str);
 }
 
