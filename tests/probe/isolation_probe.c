@@ -16,7 +16,7 @@
  * PROBE_FILES_ONLY	the filter of system calls is not loaded, so that only Landlock denies. Lines have a third
  *			field: the version of Landlock's interface that denies it
  *
- * PROBE_ABI		version of Landlock's interface that the kernel seems to have
+ * PROBE_ABI		version of Landlock's interface that the kernel seems to have; 0: it has no Landlock
  *
  * All calls are harmless where they succeed.
  */
@@ -433,7 +433,7 @@ static void try_privileges(void)
 	TRY("prctl PR_SET_SECCOMP", SYS_prctl, PR_SET_SECCOMP, -1, 0, 0, 0);
 	TRY("arch_prctl", AMD(arch_prctl), 0x1003, page);
 	TRY("seccomp", SYS_seccomp, -1, 0, NULL);
-	TRY("landlock_create_ruleset", NR_LANDLOCK_CREATE, NULL, 0, 1);
+	TRY("landlock_create_ruleset", NR_LANDLOCK_CREATE, page, 16, 0);
 	TRY("bpf", SYS_bpf, -1, NULL, 0);
 	TRY("perf_event_open", SYS_perf_event_open, NULL, 0, -1, -1, 0);
 	TRY("keyctl", SYS_keyctl, -1, 0, 0, 0, 0);
@@ -659,8 +659,10 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	if (abi && number == NR_LANDLOCK_CREATE && a[0] == 0 && a[2] == 1)
-		return atoi(abi);
+	if (abi && number == NR_LANDLOCK_CREATE && a[0] == 0 && a[2] == 1) {
+		errno = EOPNOTSUPP;
+		return atoi(abi) > 0 ? atoi(abi) : -1;
+	}
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
