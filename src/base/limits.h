@@ -264,9 +264,12 @@
 	X(GRAPHITE_BYTES, 16 << 20, "bytes", "lines that wait for --graphite", \
 	  "the oldest are dropped, and counted", "an hour of some hundred values") \
 	X(GRAPHITE_AGAIN_BYTES, 8 << 20, "bytes", "lines that are sent again after a reconnect", \
-	  "older ones are taken for stored", "more than the buffers of a connection hold") \
-	X(GRAPHITE_END_SECONDS, 10, "s", "at the end, a server of --graphite that takes nothing", \
-	  "what waits is dropped, and counted: exit status 4", "the program must end") \
+	  "older ones that were acknowledged are taken for stored", "more than the buffers of a connection hold") \
+	X(GRAPHITE_FIRST_SECONDS, 1, "s", "a connection to a server of --graphite that is lost", \
+	  "what it acknowledged counts as sent; else its lines are sent again, or dropped: exit status 4", \
+	  "a proxy without its target closes each connection at once") \
+	X(GRAPHITE_END_SECONDS, 10, "s", "at the end, a server of --graphite that acknowledges nothing new", \
+	  "what waits or is not acknowledged is dropped, and counted: exit status 4", "the program must end") \
 	X(FORWARD_BYTES, 32 << 20, "bytes", "spans that wait for --forward", \
 	  "the oldest are dropped, and counted", "a minute of a busy machine, in some requests at once") \
 	X(FORWARD_SPANS, 250, "spans", "about so many in a request of --forward", \

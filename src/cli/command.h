@@ -8,7 +8,7 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
-	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up */
+	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up; not all was sent */
 	EXIT_SIGNAL = 128,	/* + its number */
 };
 

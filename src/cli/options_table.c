@@ -318,7 +318,8 @@ void options_print_help_send(FILE *out)
 	fputs("Usage: blktop -b [OPTION...] SOURCE     sends metrics to other programs;\n"
 	      "                                       prints what --view or --metric names\n", out);
 	print_groups(out, GROUP_SEND, GROUP_SEND);
-	fputs("Exit   as of blktop --help\n", out);
+	fputs("Exit   as of blktop --help; 4: values or spans were dropped: a server\n"
+	      "       did not acknowledge or take them (limits: --list-limits)\n", out);
 }
 
 void options_print_table(FILE *out)

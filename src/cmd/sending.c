@@ -172,8 +172,13 @@ static void update_graphite(struct sending *s, const struct timeline *tl, size_t
 	do {
 		all = graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
 	} while (ended && !all && wait_for(s, graphite_outbox(s->graphite)));
-	if (ended && !all)
-		log_error("--graphite: the trace is not sent whole");
+	if (!ended || all)
+		return;
+	s->incomplete = true;
+	log_error("--graphite: the trace is not sent whole");
+	graphite_stop_waiting(s->graphite);
+	if (!reading_caught())
+		graphite_update(s->graphite, tl, end, s->from_ns, s->to_ns);
 }
 
 /* ---- spans ---- */
@@ -211,12 +216,13 @@ void sending_evicting(struct sending *s, const struct timeline *tl, const uint64
 
 /* ---- all ---- */
 
-/* Waits until the server has taken what waits, or takes nothing; after a signal for half a second. */
+/* Waits until the server has taken what waits, or takes nothing; after a signal for half a second. A recorded trace has
+ * waited for it already. */
 static void finish(struct sending *s, struct outbox *o)
 {
-	bool was_caught = reading_caught();
+	bool was_caught = reading_caught(), gave_up = !s->o->live && !outbox_makes_progress(o);
 	outbox_end(o);
-	for (gint64 since = g_get_monotonic_time(); outbox_is_busy(o); poll(NULL, 0, LOOK_MS)) {
+	for (gint64 since = g_get_monotonic_time(); !gave_up && outbox_is_busy(o); poll(NULL, 0, LOOK_MS)) {
 		report_all(s);
 		if (was_caught ? g_get_monotonic_time() - since > LAST_LINES_US : reading_caught() != 0)
 			break;
@@ -231,7 +237,7 @@ static void finish_graphite(struct sending *s)
 	s->graphite = NULL;
 	s->incomplete |= dropped > 0;
 	if (dropped)
-		log_error("--graphite: %" G_GUINT64_FORMAT " values were not sent", dropped);
+		log_error("--graphite: %" G_GUINT64_FORMAT " values were not sent, or not acknowledged", dropped);
 }
 
 static void finish_forward(struct sending *s)

@@ -10,6 +10,7 @@
 #define DEFAULT_NAME "1min.lttng.$by.$values.$datacenter.$host"
 #define OTHERS "_other_"
 #define AT_ONCE 32			/* seconds between two looks whether there is room */
+#define PARCEL_BYTES (16u << 10)	/* about so much is sent, or dropped, at once */
 
 struct sum {				/* of one second and name; several values may have it */
 	struct hist values;
@@ -209,6 +210,14 @@ static void append_figures(GString *lines, unsigned *n, const char *name, const 
 	append_line(lines, n, name, word, hist_max(&s->values), ns);
 }
 
+static void push_lines(struct graphite *g, GString *lines, unsigned *n)
+{
+	if (*n)
+		outbox_push(g->outbox, g_strdup(lines->str), *n);
+	g_string_truncate(lines, 0);
+	*n = 0;
+}
+
 static void end_second(struct graphite *g, const struct second *second)
 {
 	GHashTableIter iter;
@@ -216,13 +225,14 @@ static void end_second(struct graphite *g, const struct second *second)
 	unsigned n = 0;
 	GString *lines = g_string_new(NULL);
 	g_hash_table_iter_init(&iter, g->sums);
-	while (g_hash_table_iter_next(&iter, &name, &sum))
+	while (g_hash_table_iter_next(&iter, &name, &sum)) {
 		append_figures(lines, &n, name, g->now->m->query.metric, sum, second->begin_ns);
+		if (lines->len >= PARCEL_BYTES)
+			push_lines(g, lines, &n);
+	}
 	g_hash_table_remove_all(g->sums);
-	if (n)
-		outbox_push(g->outbox, g_string_free(lines, false), n);
-	else
-		g_string_free(lines, true);
+	push_lines(g, lines, &n);
+	g_string_free(lines, true);
 }
 
 static struct sum *sum_of(struct graphite *g, const struct value *by)
@@ -278,6 +288,11 @@ struct graphite *graphite_start(const struct graphite_options *o)
 struct outbox *graphite_outbox(struct graphite *g)
 {
 	return g->outbox;
+}
+
+void graphite_stop_waiting(struct graphite *g)
+{
+	g->o.live = true;
 }
 
 uint64_t graphite_free(struct graphite *g)

@@ -31,6 +31,9 @@ struct graphite *graphite_start(const struct graphite_options *o);
 /* Sends those of the timeline's first `end` seconds that were not sent yet and begin in [from_ns, to_ns); they must be
  * closed. Of a recorded trace as many as there is room for. True: all of them. */
 bool graphite_update(struct graphite *g, const struct timeline *tl, size_t end, int64_t from_ns, int64_t to_ns);
+/* The server takes nothing: from now on the values of a recorded trace do not wait for room. The oldest are dropped,
+ * and so all that are not sent are counted. */
+void graphite_stop_waiting(struct graphite *g);
 struct outbox *graphite_outbox(struct graphite *g);		/* borrowed, until graphite_free() */
 uint64_t graphite_free(struct graphite *g);	/* as outbox_free() */
 

@@ -7,6 +7,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#define REFUSAL_MS 100		/* to read an answer that was there when the request could not be written */
+
 /* ---- URLs ---- */
 
 static bool fail(GError **error, const char *why)
@@ -105,11 +107,11 @@ static bool parse_head(const char *text, struct head *ret)
 	return true;
 }
 
-/* Reads until there are `most` bytes, or `until` is there. *n: bytes so far. */
-static bool read_until(struct http *h, struct http_answer *a, size_t *n, const char *until, size_t most,
+/* Reads until there are `most` bytes, or `until` is there, from `begin` on. *n: bytes so far. */
+static bool read_until(struct http *h, struct http_answer *a, size_t begin, size_t *n, const char *until, size_t most,
 		       int64_t deadline, GError **error)
 {
-	while (*n < most && !(until && strstr(a->bytes, until))) {
+	while (*n < most && !(until && strstr(a->bytes + begin, until))) {
 		size_t got = net_read_some(&h->net, a->bytes + *n, most - *n, deadline, error);
 		if (!got)
 			return false;
@@ -126,27 +128,24 @@ static bool read_answer(struct http *h, struct http_answer *a, int64_t deadline,
 	struct head head = { 0 };
 	size_t n = 0, begin = 0;
 	a->bytes[0] = '\0';
-	do {				/* 100 Continue may come first */
-		memmove(a->bytes, a->bytes + begin, n - begin + 1);
-		n -= begin;
-		if (!read_until(h, a, &n, "\r\n\r\n", LIMIT_ANSWER_BYTES, deadline, error))
+	do {				/* 100 Continue may come first; all heads have room for LIMIT_ANSWER_BYTES */
+		if (!read_until(h, a, begin, &n, "\r\n\r\n", LIMIT_ANSWER_BYTES, deadline, error))
 			return false;
-		char *end = strstr(a->bytes, "\r\n\r\n");
+		char *end = strstr(a->bytes + begin, "\r\n\r\n");
 		if (!end)
 			return fail(error, "the answer is not HTTP, or too long");
 		*end = '\0';
-		begin = (size_t)(end - a->bytes) + 4;
-		if (!parse_head(a->bytes, &head))
+		if (!parse_head(a->bytes + begin, &head))
 			return fail(error, "the answer is not HTTP");
+		begin = (size_t)(end - a->bytes) + 4;
 	} while (head.status < 200);
 	a->status = head.status;
 	a->retry_after_s = head.retry_after_s;
-	a->body = a->bytes + n;		/* "" */
-	/* What is longer is not read: the connection ends. */
-	bool fits = head.has_body_length && head.body <= LIMIT_ANSWER_BYTES - begin && n <= begin + head.body;
-	if (fits && read_until(h, a, &n, NULL, begin + head.body, deadline, NULL))
-		a->body = a->bytes + begin;
-	if (a->body != a->bytes + begin || head.closes)
+	/* What is longer, or of unknown length, is not read: the connection ends. */
+	bool whole = head.has_body_length && head.body <= LIMIT_ANSWER_BYTES - begin && n <= begin + head.body &&
+		     read_until(h, a, begin, &n, NULL, begin + head.body, deadline, NULL);
+	a->body = a->bytes + (whole ? begin : n);	/* or "" */
+	if (!whole || head.closes)
 		net_close(&h->net);
 	return true;
 }
@@ -170,8 +169,8 @@ enum http_result http_post(struct http *h, const char *body, size_t size, int ca
 	g_autoptr(GError) why = NULL;
 	bool wrote = net_write(&h->net, head, strlen(head), deadline, &why) &&
 		     net_write(&h->net, body, size, deadline, &why);
-	/* A server may refuse a body that it did not read. */
-	if (read_answer(h, ret, wrote ? deadline : net_deadline(0), why ? NULL : &why))
+	/* A server may refuse a body that it did not read. Its answer has come already. */
+	if (read_answer(h, ret, wrote ? deadline : net_deadline(REFUSAL_MS), why ? NULL : &why))
 		return HTTP_ANSWERED;
 	net_close(&h->net);
 	g_propagate_error(error, g_steal_pointer(&why));

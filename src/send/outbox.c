@@ -16,8 +16,9 @@ struct outbox {
 	GCond news;
 	GQueue waiting;			/* struct parcel *, the oldest first */
 	size_t n_waiting;		/* bytes in it */
+	unsigned n_held;		/* parcels: see struct parcel */
 	uint64_t sent, dropped;
-	gint64 progress_us;		/* when something was sent at last, or nothing waited */
+	gint64 progress_us;		/* when something was sent at last, or all was */
 	char *message;			/* not taken yet, or NULL */
 	char *reason;			/* the last message */
 	bool cancelled, finishing, finished;
@@ -32,10 +33,22 @@ void parcel_free(void *parcel)
 
 /* ---- under the lock ---- */
 
+static void release(struct outbox *o, struct parcel *p)
+{
+	o->n_held -= p->is_held;
+	p->is_held = false;
+}
+
 static void count_dropped(struct outbox *o, struct parcel *p)
 {
+	release(o, p);
 	o->dropped += p->was_sent ? 0 : p->n;
 	parcel_free(p);
+}
+
+static bool has_taken_all(const struct outbox *o)
+{
+	return !o->waiting.length && !o->n_held;
 }
 
 static void drop_oldest(struct outbox *o)
@@ -55,6 +68,7 @@ int outbox_cancel_fd(const struct outbox *o)
 void outbox_put_back(struct outbox *o, struct parcel *p)
 {
 	g_mutex_lock(&o->lock);
+	release(o, p);
 	g_queue_push_head(&o->waiting, p);
 	o->n_waiting += p->size;
 	g_mutex_unlock(&o->lock);
@@ -67,11 +81,13 @@ void outbox_drop(struct outbox *o, struct parcel *p)
 	g_mutex_unlock(&o->lock);
 }
 
-void outbox_note_sent(struct outbox *o, const struct parcel *p, unsigned refused)
+void outbox_note_sent(struct outbox *o, struct parcel *p, unsigned refused)
 {
 	unsigned n = p->was_sent ? 0 : p->n;
 	refused = MIN(refused, n);
 	g_mutex_lock(&o->lock);
+	release(o, p);
+	p->was_sent = true;
 	o->sent += n - refused;
 	o->dropped += refused;
 	o->progress_us = g_get_monotonic_time();
@@ -91,32 +107,55 @@ void outbox_report(struct outbox *o, char *text)
 	g_mutex_unlock(&o->lock);
 }
 
-/* The next one to send. NULL: none will come. */
-static struct parcel *take(struct outbox *o, bool *ret_cancelled)
+enum next { NEXT_PARCEL, NEXT_LOOK, NEXT_FINISH, NEXT_CANCELLED };
+
+/* What is to be done next; a look at the instant `look_us`. */
+static enum next take(struct outbox *o, int64_t look_us, struct parcel **ret)
 {
+	bool in_time = true;
 	g_mutex_lock(&o->lock);
-	while (!o->waiting.length && !o->finishing && !o->cancelled)
-		g_cond_wait(&o->news, &o->lock);
-	struct parcel *p = o->cancelled ? NULL : g_queue_pop_head(&o->waiting);
-	if (p)
-		o->n_waiting -= p->size;
-	*ret_cancelled = o->cancelled;
+	while (!o->waiting.length && !o->finishing && !o->cancelled && in_time)
+		if (look_us == NET_FOREVER)
+			g_cond_wait(&o->news, &o->lock);
+		else
+			in_time = g_cond_wait_until(&o->news, &o->lock, look_us);
+	enum next next = o->cancelled ? NEXT_CANCELLED : o->waiting.length ? NEXT_PARCEL : o->finishing ? NEXT_FINISH
+												: NEXT_LOOK;
+	if (next == NEXT_PARCEL) {
+		*ret = g_queue_pop_head(&o->waiting);
+		o->n_waiting -= (*ret)->size;
+		(*ret)->is_held = true;
+		o->n_held++;
+	}
 	g_mutex_unlock(&o->lock);
-	return p;
+	return next;
 }
 
 static gpointer work(gpointer data)
 {
 	struct outbox *o = data;
-	bool cancelled;
-	for (;;) {
-		struct parcel *p = take(o, &cancelled);
-		if (p)
-			o->courier->deliver(o->self, o, p);
-		else if (cancelled || o->courier->finish(o->self, o))
+	const struct outbox_courier *c = o->courier;
+	struct parcel *p;
+	int64_t look_us = NET_FOREVER;
+	bool goes_on = true;
+	while (goes_on) {
+		switch (take(o, look_us, &p)) {
+		case NEXT_PARCEL:
+			c->deliver(o->self, o, p);
+			look_us = c->look ? 0 : NET_FOREVER;
 			break;
+		case NEXT_LOOK:
+			look_us = c->look(o->self, o);
+			break;
+		case NEXT_FINISH:
+			goes_on = !c->finish(o->self, o);
+			break;
+		case NEXT_CANCELLED:
+			goes_on = false;
+			break;
+		}
 	}
-	o->courier->free(o->self);
+	c->free(o->self, o);
 	g_mutex_lock(&o->lock);
 	o->finished = true;
 	g_mutex_unlock(&o->lock);
@@ -143,7 +182,7 @@ void outbox_push(struct outbox *o, char *text, unsigned n)
 	struct parcel *p = g_new0(struct parcel, 1);
 	*p = (struct parcel){ .text = text, .size = strlen(text), .n = n };
 	g_mutex_lock(&o->lock);
-	if (!o->waiting.length)
+	if (has_taken_all(o))
 		o->progress_us = g_get_monotonic_time();
 	g_queue_push_tail(&o->waiting, p);
 	o->n_waiting += p->size;
@@ -185,7 +224,7 @@ static bool is_moving(const struct outbox *o)
 bool outbox_makes_progress(struct outbox *o)
 {
 	g_mutex_lock(&o->lock);
-	bool moving = is_moving(o);
+	bool moving = has_taken_all(o) || is_moving(o);
 	g_mutex_unlock(&o->lock);
 	return moving;
 }

@@ -87,7 +87,7 @@ static bool finish(void *self, struct outbox *o)
 	return true;
 }
 
-static void poster_free(void *self)
+static void poster_free(void *self, struct outbox *o)
 {
 	struct poster *p = self;
 	net_close(&p->http.net);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Limits of the connection to Graphite: what waits while the server is away, what is sent again, how long its end
  * takes. */
+#include "lib/test_clock.h"
+
 #include "base/limits.h"
 #include "live/viewer/net.h"
 #include "send/carbon.h"
@@ -130,10 +132,58 @@ static void test_again(void)
 	close(server.fd);
 }
 
+/* A server that has read all of a connection, resets it just before, or after, its first second ends. Lines counted as
+ * sent, of one chunk. */
+static uint64_t send_for(gint64 us)
+{
+	struct live_url url;
+	uint16_t port;
+	uint64_t sent = 0, dropped;
+	char *message = NULL;
+	int listening = net_listen_local(&port, NULL);
+	test_clock_set(30, 0);
+	struct outbox *c = start(&url, port);
+	push(c);
+	struct pollfd ready = { .fd = listening, .events = POLLIN };
+	g_assert_cmpint(poll(&ready, 1, 30000), ==, 1);
+	int fd = accept(listening, NULL, NULL);
+	close(listening);
+	for (size_t all = 0; all < LINE_BYTES * CHUNK_LINES; ) {
+		static char buf[1 << 16];
+		ssize_t n = read(fd, buf, sizeof buf);
+		g_assert_cmpint(n, >, 0);
+		all += (size_t)n;
+	}
+	test_clock_set(30, us);
+	for (int i = 0; i < 30000 && us >= LIMIT_GRAPHITE_FIRST_SECONDS * G_USEC_PER_SEC && !sent; i++) {
+		g_usleep(1000);
+		outbox_get_counts(c, &sent, &dropped);
+	}
+	net_abort(fd);
+	for (int i = 0; i < 30000 && !sent && !message; i++) {
+		g_usleep(1000);
+		message = outbox_take_message(c);
+	}
+	g_assert_true(sent || strstr(message, "connection lost"));
+	g_free(message);
+	outbox_get_counts(c, &sent, &dropped);
+	g_assert_cmpuint(outbox_free(c), ==, CHUNK_LINES - sent);
+	test_clock_set(1, 0);
+	return sent;
+}
+
+static void test_first(void)
+{
+	gint64 limit = LIMIT_GRAPHITE_FIRST_SECONDS * G_USEC_PER_SEC;
+	g_assert_cmpuint(send_for(limit / 2), ==, 0);
+	g_assert_cmpuint(send_for(limit), ==, CHUNK_LINES);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/limit/graphite-bytes", test_waiting);
+	g_test_add_func("/limit/graphite-first-seconds", test_first);
 	g_test_add_func("/limit/graphite-end-seconds", test_end);
 	g_test_add_func("/limit/graphite-again-bytes", test_again);
 	return g_test_run();

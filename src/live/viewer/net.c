@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -47,12 +49,15 @@ static int poll_timeout(int64_t deadline)
 	return (int)CLAMP(left, 0, INT32_MAX);
 }
 
-/* Waits for the poll events; false: *error. */
+/* Waits for the poll events; false: *error. Called before each transfer of bytes: a peer that always has some, or
+ * always takes some, outlives neither the deadline nor a stop. */
 static bool wait_for(int fd, short events, int wake_fd, int64_t deadline, GError **error)
 {
 	struct pollfd p[2] = {
 		{ .fd = fd, .events = events }, { .fd = wake_fd, .events = POLLIN },
 	};
+	if (poll_timeout(deadline) == 0)
+		return fail(error, "no answer in time");
 	for (;;) {
 		int n = poll(p, wake_fd < 0 ? 1 : 2, poll_timeout(deadline));
 		if (n < 0 && errno == EINTR)
@@ -182,7 +187,9 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 		int on = 1;
 		/* relays answer in two small writes; without TCP_NODELAY each takes 40 ms */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
-		ssize_t got = recv(n->fd, buf, max, 0);
+		if (!wait_for(n->fd, POLLIN, n->wake_fd, deadline, error))
+			return 0;
+		ssize_t got = recv(n->fd, buf, max, MSG_DONTWAIT);
 		if (got > 0 && n->bytes_at)
 			g_atomic_int_set(n->bytes_at, (gint)(g_get_monotonic_time() / G_USEC_PER_SEC));
 		if (got > 0)
@@ -191,8 +198,6 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 			return fail(error, "the connection was closed");
 		if (errno != EAGAIN && errno != EINTR)
 			return fail(error, g_strerror(errno));
-		if (!wait_for(n->fd, POLLIN, n->wake_fd, deadline, error))
-			return 0;
 	}
 }
 
@@ -210,21 +215,30 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 	return true;
 }
 
+ssize_t net_write_some(struct net *n, const void *buf, size_t len, GError **error)
+{
+	ssize_t put = send(n->fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (put >= 0)
+		return put;
+	if (errno == EAGAIN || errno == EINTR)
+		return 0;
+	fail(error, g_strerror(errno));
+	return -1;
+}
+
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error)
 {
 	const char *p = buf;
 
 	while (len > 0) {
-		ssize_t put = send(n->fd, p, len, MSG_NOSIGNAL);
-		if (put >= 0) {
-			p += put;
-			len -= (size_t)put;
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			return fail(error, g_strerror(errno));
 		if (!wait_for(n->fd, POLLOUT, n->wake_fd, deadline, error))
 			return false;
+		ssize_t put = net_write_some(n, p, len, error);
+		if (put < 0)
+			return false;
+		p += put;
+		len -= (size_t)put;
 	}
 	return true;
 }
@@ -232,6 +246,23 @@ bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GEr
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error)
 {
 	return wait_for(n->fd, POLLIN, n->wake_fd, deadline, error);
+}
+
+bool net_wait_writable(struct net *n, int64_t deadline, GError **error)
+{
+	return wait_for(n->fd, POLLOUT, n->wake_fd, deadline, error);
+}
+
+bool net_unacked(const struct net *n, struct net_unacked *ret)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof info;
+	int all;
+
+	if (ioctl(n->fd, SIOCOUTQ, &all) || all < 0 || getsockopt(n->fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return false;
+	*ret = (struct net_unacked){ .bytes = (size_t)all, .in_flight = info.tcpi_unacked };
+	return true;
 }
 
 bool net_is_stale(const struct net *n)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * TCP with time limits. Every call returns by its deadline, or at once when wake_fd (an eventfd, or -1) becomes
- * readable, even if the peer is silent. Sockets are non-blocking. Deadlines are g_get_monotonic_time(), us;
- * NET_FOREVER: none. Errors: BLK_TRACE_ERROR_CONNECT, with the reason only ("no answer within 2 s"); callers
- * add the peer.
+ * readable, even if the peer is silent, and also if it never stops sending: both are checked before each transfer of
+ * bytes. A deadline that has passed already is an error. Sockets are non-blocking.
+ * Deadlines are g_get_monotonic_time(), us; NET_FOREVER: none. Errors: BLK_TRACE_ERROR_CONNECT, with the reason only
+ * ("no answer within 2 s"); callers add the peer.
  */
 #ifndef BLK_LIVE_VIEWER_NET_H
 #define BLK_LIVE_VIEWER_NET_H
@@ -11,6 +12,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define NET_FOREVER INT64_MAX
 
@@ -33,7 +35,17 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 /* Reads what was received, at least one and at most `max` bytes; 0: *error. */
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
+/* Writes what there is room for now: the number of bytes, maybe 0; < 0: *error. */
+ssize_t net_write_some(struct net *n, const void *buf, size_t len, GError **error);
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
+bool net_wait_writable(struct net *n, int64_t deadline, GError **error);
+/* What the peer's TCP has not acknowledged; also of a connection that the peer ended. If bytes wait although none are
+ * in flight, the peer's buffer is full: its program does not read. False: unknown. */
+struct net_unacked {
+	size_t bytes;			/* with one more after shutdown() for writing, until that is acknowledged */
+	bool in_flight;			/* some were sent */
+};
+bool net_unacked(const struct net *n, struct net_unacked *ret);
 /* Has the peer closed the idle connection, or sent bytes without a request? */
 bool net_is_stale(const struct net *n);
 void net_close(struct net *n);
