@@ -15,7 +15,7 @@ SRCDIR = pathlib.Path(os.environ.get("SRCDIR", pathlib.Path(__file__).resolve().
 sys.path.insert(0, str(SRCDIR / "tests/truth"))
 import blk  # noqa: E402
 from forwarded import PATHS, exported, forward, judge  # noqa: E402
-from spans_server import Spans, spans_of  # noqa: E402
+from spans_server import ENDLESS, Spans, spans_of  # noqa: E402
 
 
 def said(err):
@@ -81,6 +81,40 @@ def ends(tap):
         server.close()
 
 
+def endless(tap):
+    """A server that never ends an answer, or never takes anything: a signal ends blktop at once, and nothing is lost untold."""
+    trace = blk.find("demo/trace")
+    n = len(exported(trace, "otlp")[0])
+    for always in [*ENDLESS, "at once", "busy", "garbage"]:
+        server = Spans(always=always)
+        p = subprocess.Popen([blk.BLKTOP, "-b", "--forward", f"http://127.0.0.1:{server.port}/v1/traces", trace],
+                             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        limit = time.monotonic() + 60
+        while not server.times and p.poll() is None and time.monotonic() < limit:
+            time.sleep(0.02)
+        begun = time.monotonic()
+        p.send_signal(signal.SIGTERM)
+        try:
+            err = p.communicate(timeout=20)[1]
+        except subprocess.TimeoutExpired:
+            p.kill()
+            err = p.communicate()[1] + "it did not end"
+        took = time.monotonic() - begun
+        tap.ok(p.returncode in (4, 128 + signal.SIGTERM) and said(err) == (n, n),
+               f"{always}, for ever: SIGTERM ends it after {took:.1f} s, all is counted as dropped", p.returncode, err)
+        server.close()
+    for first in ("continues", "headers", "at once", "busy"):
+        server = Spans([first, first])
+        status, _, err = forward(server, "otlp", trace)
+        tap.ok(status == 0 and said(err) == (0, None), f"{first}, twice: status {status}", err)
+        judge(tap, f"{first}, twice, then it takes all", server, exported(trace, "otlp")[0])
+    server = Spans(always="busy")
+    status, _, err = forward(server, "otlp", trace)
+    tap.ok(status == 4 and said(err) == (n, n) and len(server.times) < 12,
+           f"503 with Retry-After: 0, for ever: status {status}, {len(server.times)} requests", err)
+    server.close()
+
+
 HOSTILE = ["plain", 'quo"te', "back\\slash", "new\nline", "\u202eright", "tab\t\x1b[31m", "\U0001f600", "é" * 300, "</script>", "\x7f\x9b"]
 
 
@@ -137,6 +171,7 @@ def main():
     hostile(tap)
     troubles(tap)
     ends(tap)
+    endless(tap)
     tap.done()
 
 

@@ -88,6 +88,26 @@ def flags(value):
     return lie
 
 
+def crumbs(text):
+    """Metadata, a byte in each answer, for ever."""
+    return lambda p, n, reply: struct.pack(">QI", 1, 1) + text[(n - 1) % len(text):][:1] if p == "metadata" else reply
+
+
+def endless_sessions(p, n, reply):
+    """As many as a relay may have, others in each answer, none of them the wanted one."""
+    if p != "list":
+        return reply
+    return struct.pack(">I", 4096) + b"".join(struct.pack(">QIII", n * 4096 + i, 100000, 0, 1) + b"other".ljust(64, b"\0") +
+                                              str(i).encode().ljust(255, b"\0") for i in range(4096))
+
+
+def empty_answers(p, n, reply):
+    """No packet, no metadata, no streams; but always a hint that there are some."""
+    if p == "index":
+        return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 2, 3)
+    return struct.pack(">QI", 0, 1) if p == "metadata" else struct.pack(">II", 1, 0) if p == "streams" else reply
+
+
 def endless_packets():
     """The first packet of the stream, for ever."""
     first = struct.pack(">7QII", *struct.unpack(">7Q", (
@@ -149,6 +169,12 @@ LIES = {
     "index: end of all time": at("index", lambda r: struct.pack(">7QII", 0, 0, 0, 0, 2 ** 64 - 1, 0, 0, 5, 0)),
     "all flags, always": flags(0xffffffff),
     "packets for ever": endless_packets(),
+    "metadata: crumbs for ever": crumbs(b"/* CTF 1.8 */\n"),
+    "list: other sessions for ever": endless_sessions,
+    "empty answers for ever": empty_answers,
+    "beacons for ever": at("index", lambda r: struct.pack(">7QII", 0, 0, 0, 0, 1, 0, 0, 5, 2)),
+    "streams: a flood": at("streams", lambda r: [r, (ENDLESS, struct.pack(">II", 1, 0))]),
+    "streams: drop by drop": at("streams", lambda r: [(DRIP, r)]),
     **{f"packet: status {s}": at("packet", put(">I", 0, s)) for s in (0, 2, 3, 4, 99)},
     "packet: longer": at("packet", put(">I", 4, 0xffffffff)),
     "packet: shorter": at("packet", put(">I", 4, 1)),
@@ -175,10 +201,11 @@ LIES = {
 def run(name):
     minor = 15 if name == "minor 4294967295" else 13
     relay = Relay(RECORDING, LIES[name], minor=minor)
-    command = [BLKTOP, "-b", "--view", "events", "--timeout", "1", "-n", "2",
+    relay.stays = "for ever" in name
+    command = [BLKTOP, "-b", "--view", "events", "--timeout", "1", "-n", "1000" if relay.stays else "2",
                "-r", f"net://127.0.0.1:{relay.port}/host/{HOST}/{SESSION}"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    told = []
+    told, begun = [], time.monotonic()
 
     def tell(sign, mark):
         told.append(mark)
@@ -214,7 +241,9 @@ def run(name):
     for thread in readers:
         thread.join()
     relay.close()
-    return code, told, most[0], parts["out"], parts["err"]
+    if os.environ.get("COUNTS"):
+        print("#", name, relay.counts)
+    return code, told, time.monotonic() - begun - PATIENCE, most[0], parts["out"], parts["err"]
 
 
 def wrong(code, told, memory, out, err):
@@ -248,13 +277,13 @@ SAYS = {
 
 def main():
     wanted = sys.argv[1:]
-    cases = [n for i, n in enumerate(LIES) if n in wanted or (not wanted and (ALL or i % 3 == 0 or n in SAYS))]
+    cases = [n for i, n in enumerate(LIES) if n in wanted or (not wanted and (ALL or i % 3 == 0 or n in SAYS or "for ever" in n))]
     print(f"1..{len(cases)}")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         jobs = [(n, pool.submit(run, n)) for n in cases]
         for i, (name, job) in enumerate(jobs, 1):
-            code, told, memory, out, err = job.result()
+            code, told, later, memory, out, err = job.result()
             why = wrong(code, told, memory, out, err)
             if name == "nothing" and not why and (code != 0 or len(out) < 50):
                 why = f"the truth is not followed: exit status {code}"
@@ -263,7 +292,7 @@ def main():
             failed += bool(why)
             said = err.decode("utf-8", "replace").splitlines()
             print(f"{'not ' if why else ''}ok {i} - {name}: "
-                  f"{'waits' if told else 'exit ' + str(code)}, {memory} KiB")
+                  f"{f'waits, ends {later:.1f} s after SIGTERM' if told else 'exit ' + str(code)}, {memory} KiB")
             for line in [why] * bool(why) + said[-3:] * bool(why or wanted):
                 print("# " + line[:200])
             sys.stdout.flush()

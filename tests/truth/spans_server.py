@@ -22,8 +22,19 @@ TROUBLES = {
     "long": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200000 + b"\r\n\r\n",
     "lies": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
     "partial": b'HTTP/1.1 200 OK\r\nContent-Length: 61\r\n\r\n{"partialSuccess":{"rejectedSpans":"3","errorMessage":"abc"}}',
+    "busy": b"HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
     "silent": b"",
     "reset": b"",
+}
+# A beginning, and what follows for ever: as fast as it is read, or (slowly) a byte at a time.
+ENDLESS = {
+    "continues": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 4000),
+    "headers": (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 10000),
+    "header": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 60000),
+    "noise": (b"", b"noise" * 10000),
+    "slow continues": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "slow headers": (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+    "slow noise": (b"", b"noise"),
 }
 TAKES = {"ok", "accepted", "closes", "chunked", "old", "continue", "partial"}
 
@@ -69,10 +80,20 @@ class Spans:
             except OSError:
                 pass
 
+    @staticmethod
+    def send_for_ever(s, slowly, begin, then):
+        s.sendall(begin)
+        while True:
+            for piece in [then] if not slowly else [then[i:i + 1] for i in range(len(then))]:
+                s.sendall(piece)
+                time.sleep(0.05 if slowly else 0)
+
     def answer(self, s, first, headers, size, data):
         """False: the connection ends."""
         how = self.answers.pop(0) if self.answers else self.always
         self.times.append((how, time.monotonic()))
+        if how == "at once":
+            return False
         while len(data) < size:
             if how == "reset" and data:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -91,6 +112,8 @@ class Spans:
             return False
         if how in TAKES:
             self.taken.append(data)
+        if how in ENDLESS:
+            self.send_for_ever(s, how.startswith("slow"), *ENDLESS[how])
         s.sendall(TROUBLES[how])
         if how == "silent":
             time.sleep(30)
