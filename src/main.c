@@ -115,10 +115,14 @@ static int run_isolated(const struct options *o)
 
 static int run_command(const struct options *o)
 {
+	static char list[1 << 20];	/* more than any has */
+
 	if (o->local || o->session.snapshot || o->session.exec_on_alert)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)
 		return run_isolated(o);
+	/* A list is written at once, so that the reason why that failed is known. */
+	setvbuf(stdout, list, _IOFBF, sizeof list);
 	if (commands[o->command].run)
 		return commands[o->command].run(o);
 	commands[o->command].print(stdout);
@@ -126,18 +130,18 @@ static int run_command(const struct options *o)
 }
 
 /* Buffered output can fail only now: a full disk, or a closed pipe. */
-static int flush_output(int code)
+static int flush_output(const struct options *o, int code)
 {
 	errno = 0;
 	bool failed = ferror(stdout) != 0;
 	if (fflush(stdout) == 0 && !failed)
 		return code;
-	if (code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
+	if (!o->check && code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
 		return code;		/* an error was printed already */
 	if (errno == EPIPE)
 		return EXIT_SIGNAL + SIGPIPE;
 	log_error("cannot write the output: %s", g_strerror(errno ? errno : EIO));
-	return EXIT_FAILED;
+	return o->check ? CHECK_UNKNOWN : EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -147,6 +151,7 @@ int main(int argc, char **argv)
 
 	/* Closed pipes and sockets are reported by errno instead. */
 	signal(SIGPIPE, SIG_IGN);
+	open_files_reserve_standard();
 	open_files_raise();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
@@ -166,7 +171,7 @@ int main(int argc, char **argv)
 		take_settings(&o);
 		o.relay.queue = o.memory ? CLAMP(o.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
 		if (config_install_rules(&o, o.prefs, &error))
-			code = flush_output(run_command(&o));
+			code = flush_output(&o, run_command(&o));
 	}
 	if (o.fail_if_incomplete && (code == EXIT_LOSS || code == EXIT_INCOMPLETE))
 		code = EXIT_FAILED;

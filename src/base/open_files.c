@@ -4,13 +4,23 @@
 
 #include <glib.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define USUAL 1024
 
 static struct rlimit before;
 static bool raised;
+
+void open_files_reserve_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", O_RDONLY);
+}
 
 void open_files_raise(void)
 {

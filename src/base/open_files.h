@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* Makes sure that no file gets the number of stdin, stdout or stderr if the caller closed these: reading them finds the
+ * end, writing them fails (EBADF). Call first. */
+void open_files_reserve_standard(void);
 /* Raises the limit as far as allowed. Call once, before threads. */
 void open_files_raise(void);
 /* Restores the limit from before open_files_raise(), for a program that is executed. Call after fork(2). */

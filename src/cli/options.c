@@ -601,12 +601,17 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
 }
 
+static bool is_no_file(const char *name)
+{
+	return !name || !*name || g_str_equal(name, "-");
+}
+
 static bool check_save(struct options *o, const struct words *w, GError **error)
 {
 	if (o->live)
 		return fail(error, "save needs a recorded trace");
-	if (!w->output || !*w->output)
-		return fail(error, "save needs -o DIR: where the range is saved");
+	if (is_no_file(w->output))
+		return fail(error, "save needs -o DIR: where the range is saved, which is not standard output");
 	return !w->force || fail(error, "save has no --force: it never overwrites anything");
 }
 
@@ -616,8 +621,9 @@ static bool check_map(struct options *o, const struct words *w, GError **error)
 		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
 	if (w->watch && (w->from || w->to || w->force))
 		return fail(error, "map --watch has no --from, --to or --force");
-	return (w->output && *w->output) || fail(error, "%s needs -o FILE: where the slice is stored",
-						 w->command == COMMAND_MAP ? "map" : "reduce");
+	return !is_no_file(w->output) || fail(error, "%s needs -o FILE: where the slice is stored; it is read at any "
+					      "place, so it is not standard output",
+					      w->command == COMMAND_MAP ? "map" : "reduce");
 }
 
 static bool read_trace(struct options *o, const char *id, GError **error)

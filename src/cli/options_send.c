@@ -113,6 +113,8 @@ bool options_read_send(struct send_options *ret, struct words *w, GError **error
 	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
 	if (without && !w->listen && !w->metrics_file && !w->graphite)
 		return fail(error, without, " needs --listen, --metrics-file or --graphite");
+	if (w->metrics_file && (!*w->metrics_file || g_str_equal(w->metrics_file, "-")))
+		return fail(error, "--metrics-file", " needs a FILE, which is replaced: it is not standard output");
 	if (!read_graphite(ret, w, error) || !read_forward(ret, w, error))
 		return false;
 	if (!given)

@@ -542,7 +542,8 @@ int batch_print(const struct options *options)
 		else
 			code = end_alerts(&b, code);
 		int sent = sending_finish(b.sending);
-		code = code == EXIT_FINE ? sent : code;
+		bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+		code = code == EXIT_FINE || (ended_well && sent == EXIT_FAILED) ? sent : code;
 	} else if (o.check) {
 		code = CHECK_UNKNOWN;
 	}

@@ -30,7 +30,7 @@ struct sending {
 	struct forward *forward;	/* NULL: without --forward, or finished */
 	bool reported_graphite, reported_forward;	/* what is dropped */
 	bool incomplete;		/* not all was sent */
-	bool failed;			/* the file could not be written, which was printed */
+	bool failed;			/* the newest could not be written to the file, which was printed */
 	int64_t from_ns, to_ns;
 	gint64 reported_us;
 };
@@ -263,6 +263,8 @@ int sending_finish(struct sending *s)
 		finish_forward(s);
 	if (s && s->totals && s->o->send.metrics_file && s->o->send.forward.path)
 		write_file(s);
+	if (s && s->failed)
+		return EXIT_FAILED;
 	return s && s->incomplete ? EXIT_INCOMPLETE : EXIT_FINE;
 }
 

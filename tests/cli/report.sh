@@ -90,6 +90,13 @@ run report --worst 1 "$TRACES/lost/trace"
 ok "a lossy trace: exit 3, and said so" [ "$code" -eq 3 ]
 ok "on the page" grep -q '^| Completeness | \*\*the tracer lost [1-9]' out
 
+"$BLKTOP" --export-slowest 3 -o "$work/spans.json" "$ust" 2>"$work/err"
+"$BLKTOP" map -o "$work/ust.blkslice" "$ust" 2>"$work/err"
+for file in spans.json ust.blkslice; do
+	"$BLKTOP" report "$work/$file" >"$work/out" 2>"$work/err"
+	ok "a file as source, $file: nothing is said about bookmarks below it" sh -c "[ -s '$work/out' ] && [ ! -s '$work/err' ]"
+done
+
 refused 1 "no requests in" report "$TRACES/kernel-small/trace"
 refused 1 "no requests of that kind" report --filter 'name == nothing' "$ust"
 refused 1 "nowhere" report "$work/nowhere"
