@@ -348,7 +348,8 @@ static void note_process_end(struct attach *a, const struct stream *s)
 /* If the session continues, the stream belonged to an exited process, or ended early. */
 static bool found_end(struct attach *a, struct stream *s)
 {
-	if (attach_is_other_stream(s))
+	/* of a closed stream of a process the relay withholds the rest, so that the last packet is not met again */
+	if (attach_is_other_stream(s) && !s->trace->watched)
 		return restart_history(a);
 	if (attach_is_withheld(a, s))
 		report_withheld(a);
