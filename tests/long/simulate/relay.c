@@ -388,23 +388,12 @@ static void let_go(struct connection *c, int64_t after_us)
 		c->session->viewer_gone_us = MIN(c->session->viewer_gone_us, sched_now() + after_us);
 }
 
-static void note_cut_metadata(const struct connection *c)
-{
-	GHashTableIter it;
-	gpointer trace, given;
-
-	g_hash_table_iter_init(&it, c->metadata);
-	while (g_hash_table_iter_next(&it, &trace, &given))
-		world.metadata_cut |= c->said_at < c->said->len ||
-			GPOINTER_TO_SIZE(given) < ((struct sim_trace *)trace)->metadata->len;
-}
-
 static void break_connection(struct connection *c, const char *why)
 {
 	if (!c->broken)
 		sim_say("a connection%s breaks: %s", c->session ? " to a session" : "", why);
 	c->broken = true;
-	note_cut_metadata(c);
+	world.session_cut |= c->session != NULL;
 	let_go(c, sim_between(1000, 4000000));
 }
 

@@ -71,7 +71,7 @@ struct sim_world {
 	uint32_t minor;			/* of the relay */
 	bool many_sessions;		/* one after the other */
 	bool restarts;			/* the relay, after each session */
-	bool metadata_cut;		/* a connection broke before it had all of a trace's */
+	bool session_cut;		/* a connection to a session broke */
 	uint64_t n_traces;
 	bool calm;			/* no faults: nothing may be missing, nor reported */
 	unsigned cut_every;		/* replies; 0: connections do not break by themselves */
