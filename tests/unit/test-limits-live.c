@@ -265,6 +265,49 @@ static bool stream_errors(uint64_t n)
 	return sim.count == n + 1;
 }
 
+static struct {
+	unsigned index, metadata, streams;
+} asked;
+
+/* Nothing, for ever, with the hint that there is something. */
+static void answer_nothing(enum viewer_command command)
+{
+	bool over = fake_net.now > 11 * G_USEC_PER_SEC;
+
+	if (command == VIEWER_ATTACH) {
+		fake_say_u32(fake_net.said, VIEWER_ATTACHED);
+		fake_say_u32(fake_net.said, 2);
+		say_stream(1, 1);
+		say_stream(2, 1);
+		fake_net.said->data[fake_net.said->len - VIEWER_STREAM_SIZE + 19] = 1;	/* of metadata */
+	} else if (command == VIEWER_NEXT_INDEX) {
+		asked.index++;
+		say_index(over ? VIEWER_INDEX_HUP : VIEWER_INDEX_RETRY);
+		fake_net.said->data[fake_net.said->len - 1] = VIEWER_FLAG_METADATA | VIEWER_FLAG_STREAMS;
+	} else if (command == VIEWER_METADATA) {
+		asked.metadata++;
+		fake_say_u64(fake_net.said, 0);
+		fake_say_u32(fake_net.said, over ? VIEWER_METADATA_NONE : VIEWER_METADATA_OK);
+	} else {
+		asked.streams++;
+		fake_say_u32(fake_net.said, over ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_OK);
+		fake_say_u32(fake_net.said, 0);
+	}
+	/* ten seconds; the pauses are 10 ms, a tenth of the live timer, and 20 ms for metadata */
+	g_assert_cmpuint(asked.index, <, 1100);
+	g_assert_cmpuint(asked.metadata, <, 1100);
+	g_assert_cmpuint(asked.streams, <, 2200);
+}
+
+static void test_pauses(void)
+{
+	sim_begin(answer_nothing, 0);
+	g_assert_cmpint(run(""), ==, FEED_SESSION_ENDED);
+	g_assert_cmpuint(asked.index, >, 100);
+	g_assert_cmpuint(asked.metadata, >, 100);
+	g_assert_cmpuint(asked.streams, >, 100);
+}
+
 static void stream_free(void *stream)
 {
 	struct viewer_stream *s = stream;
@@ -506,5 +549,6 @@ int main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	limit_tests_add(tests, G_N_ELEMENTS(tests));
+	g_test_add_func("/relay/pauses", test_pauses);
 	return g_test_run();
 }
