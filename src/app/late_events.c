@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages about late events: see late_events.h. */
+/* Messages about late and lost events: see late_events.h. */
 #include "app/late_events.h"
 
+#include "base/text.h"
 #include "base/timefmt.h"
+#include "views/repairs.h"
 
+#define SOURCES_NAMED 4			/* hosts and domains in a message */
 #define REST_US (2 * G_USEC_PER_SEC)	/* without a change, before it is reported */
 
 char *late_report(struct late_reported *t, const struct job_status *st, int64_t now_us)
@@ -27,4 +30,80 @@ char *late_report(struct late_reported *t, const struct job_status *st, int64_t 
 				       t->corrected, t->corrected == 1 ? " was" : "s were");
 	return g_strdup_printf("%s events came too late and are not counted in their seconds, but at "
 			       "their arrival: no packets are stored on disk to correct that (--spool)", n);
+}
+
+/* --- losses --- */
+
+/* What the tracer of a domain (kernel, user space) of a host lost. */
+struct source_losses { uint32_t host, kernel; uint64_t events, packets; };
+
+static struct source_losses *losses_of(GArray *all, const struct loss_cell *cell)
+{
+	for (guint i = 0; i < all->len; i++) {
+		struct source_losses *l = &g_array_index(all, struct source_losses, i);
+		if (l->host == cell->host && l->kernel == cell->kernel)
+			return l;
+	}
+	const struct source_losses none = { .host = cell->host, .kernel = cell->kernel };
+	g_array_append_val(all, none);
+	return &g_array_index(all, struct source_losses, all->len - 1);
+}
+
+static int by_events(const void *va, const void *vb)
+{
+	const struct source_losses *a = va, *b = vb;
+	return a->events != b->events ? (a->events < b->events) - (a->events > b->events) :
+	       (a->packets < b->packets) - (a->packets > b->packets);
+}
+
+static void append_counts(GString *s, uint64_t events, uint64_t packets)
+{
+	if (events)
+		g_string_append_printf(s, "%" G_GUINT64_FORMAT " event%s", events, events == 1 ? "" : "s");
+	if (packets)
+		g_string_append_printf(s, "%s%" G_GUINT64_FORMAT " packet%s", events ? " and " : "", packets,
+				       packets == 1 ? "" : "s");
+}
+
+/* "vm, kernel: 12000 events; ..." of the seconds in memory, those with the most losses first. */
+static char *losses_by_source(const struct timeline *tl)
+{
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct source_losses));
+	GString *s = g_string_new(NULL);
+
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *second = timeline_second(tl, i);
+		for (uint32_t k = 0; k < second->n_losses; k++) {
+			struct source_losses *l = losses_of(all, &second->losses[k]);
+			l->events += second->losses[k].events;
+			l->packets += second->losses[k].packets;
+		}
+	}
+	g_array_sort(all, by_events);
+	for (guint i = 0; i < MIN(all->len, SOURCES_NAMED); i++) {
+		const struct source_losses *l = &g_array_index(all, struct source_losses, i);
+		const struct host_info *host = timeline_host(tl, l->host);
+		if (!l->events && !l->packets)
+			break;
+		g_autofree char *name = text_visible(host && host->name ? host->name : "unknown host");
+		g_string_append_printf(s, "%s%s, %s: ", i ? "; " : " (", name, l->kernel ? "kernel" : "user space");
+		append_counts(s, l->events, l->packets);
+	}
+	if (s->len)
+		g_string_append(s, all->len > SOURCES_NAMED ? "; ...)" : ")");
+	return g_string_free(s, FALSE);
+}
+
+char *losses_report(const struct timeline *tl)
+{
+	struct completeness c = timeline_completeness(tl);
+	if (!c.lost_events && !c.lost_packets)
+		return NULL;
+	g_autofree char *sources = losses_by_source(tl);
+	GString *s = g_string_new("the tracer lost ");
+
+	append_counts(s, c.lost_events, c.lost_packets);
+	g_string_append_printf(s, "%s, which are not counted; to lose less: %s; --view losses lists the streams",
+			       sources, repair_for_losses());
+	return g_string_free(s, FALSE);
 }

@@ -414,14 +414,16 @@ static gint64 grace_us(const struct batch *b)
 	return (timeline_n_seconds(b->r.tl) ? QUIET_GRACE_S : SILENT_GRACE_S) * G_USEC_PER_SEC;
 }
 
-static void report_late_events(struct batch *b)
+static void report_late_and_lost(struct batch *b)
 {
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
-	g_autofree char *text = late_report(&b->late, &st, INT64_MAX);
-	if (text)
-		log_error("%s", text);
+	g_autofree char *late = late_report(&b->late, &st, INT64_MAX), *lost = losses_report(b->r.tl);
+	if (late)
+		log_error("%s", late);
+	if (lost)
+		log_error("%s", lost);
 }
 
 /* No event came: an error, unless a program was run to its end. */
@@ -462,7 +464,7 @@ static int print_live(struct batch *b)
 	if (b->broken)
 		return code;
 	print_closed(b, INT64_MIN, INT64_MAX, true);
-	report_late_events(b);
+	report_late_and_lost(b);
 	report_missing(b);
 	if (code == EXIT_FINE || code == EXIT_INCOMPLETE) {
 		int loss = reading_loss_code(&b->r);

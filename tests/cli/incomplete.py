@@ -214,6 +214,17 @@ def live_and_recorded(directory, lie=None):
     return got, done
 
 
+def lost(tap):
+    """What the tracer itself discarded: on standard error, with host and domain, beside the figures and the status."""
+    got, recorded = live_and_recorded(SRC / "tests/traces/lost/trace/kernel")
+    events, packets = (sum(o["trust"][key] for o in got.objects) for key in ("lost_events", "lost_packets"))
+    counts = " and ".join(f"{n} {what}{'s' if n != 1 else ''}" for n, what in ((events, "event"), (packets, "packet")) if n)
+    tap.ok(events and got.code == recorded.code == LOSS, f"lost: {counts}, status 3", *got.notes(), *recorded.notes())
+    tap.equal([line for line in got.err.splitlines() if " lost " in line],
+              [f"blktop: the tracer lost {counts} (lttng-guest, kernel: {counts}), which are not counted; to lose less: larger "
+               "buffers; blktop --doctor says how large; --view losses lists the streams"], "lost: it is told, once", *got.notes())
+
+
 def classes(tap):
     wanted = replayed(first_packets(5)).events
     for which in (0, 2, 4):
@@ -234,7 +245,8 @@ def classes(tap):
 
 
 def main():
-    parts = (whole, slow_and_destroyed, path_gone, withheld, daemon_killed, no_events, processes, stream_ends_early, relay_errors, classes)
+    parts = (whole, slow_and_destroyed, path_gone, withheld, daemon_killed, no_events, processes, stream_ends_early, relay_errors, lost,
+             classes)
     parts = [p for p in parts if not sys.argv[1:] or p.__name__ in sys.argv[1:]]
     taps = [Held() for _ in parts]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
