@@ -259,6 +259,8 @@
 	  "it is cut", "servers refuse longer ones") \
 	X(SCRAPERS, 16, "connections", "clients of --listen at a time", \
 	  "the oldest is closed", "there is one server, which asks once in some seconds") \
+	X(SCRAPED_TEXTS, 4, "texts", "different answers of --listen that clients are reading", \
+	  "the oldest connection with an answer is closed", "each may have some MB; Prometheus takes a second") \
 	X(REQUEST_BYTES, 8192, "bytes", "what a client of --listen sends", \
 	  "the connection is closed", "Prometheus sends 400") \
 	X(GRAPHITE_BYTES, 16 << 20, "bytes", "lines that wait for --graphite", \

@@ -35,6 +35,8 @@ struct server {
 struct client {
 	struct server *server;
 	GSocketConnection *connection;
+	GSocketAddress *remote;		/* libsoup's messages have the same object */
+	GBytes *text;			/* that is sent to it, or NULL */
 	gint64 since;			/* us, monotonic */
 	bool is_ending;
 };
@@ -58,6 +60,8 @@ static void client_free(gpointer data, GObject *stream)
 		g_queue_remove(&c->server->clients, c);
 	g_io_stream_close(G_IO_STREAM(c->connection), NULL, NULL);
 	g_object_unref(c->connection);
+	g_object_unref(c->remote);
+	g_clear_pointer(&c->text, g_bytes_unref);
 	g_free(c);
 }
 
@@ -66,6 +70,7 @@ static void give_to_soup(struct server *s, GSocket *accepted, GSocketAddress *lo
 	struct client *c = g_new0(struct client, 1);
 	c->server = s;
 	c->since = g_get_monotonic_time();
+	c->remote = g_object_ref(remote);
 	c->connection = g_socket_connection_factory_create_connection(accepted);
 	g_queue_push_tail(&s->clients, c);
 	GIOStream *both = G_IO_STREAM(c->connection);
@@ -170,6 +175,41 @@ static void check(SoupServer *soup, SoupServerMessage *m, const char *path, GHas
 	}
 }
 
+static struct client *first_with(const struct server *s, const GBytes *text)
+{
+	GList *at = s->clients.head;
+	while (at && ((struct client *)at->data)->text != text)
+		at = at->next;
+	return at ? at->data : NULL;
+}
+
+/* How many different texts are being sent? *ret_first: to whom, the oldest of the connections; NULL: none is. */
+static unsigned count_texts(const struct server *s, struct client **ret_first)
+{
+	unsigned n = 0;
+	*ret_first = NULL;
+	for (GList *at = s->clients.head; at; at = at->next) {
+		struct client *c = at->data;
+		if (c->text && !n)
+			*ret_first = c;
+		n += c->text && first_with(s, c->text) == c;
+	}
+	return n;
+}
+
+/* Those who read slowly must not make many states of the totals stay in memory. */
+static void note_text(struct server *s, GSocketAddress *remote, GBytes *text)
+{
+	struct client *first;
+	for (GList *at = s->clients.head; at; at = at->next) {
+		struct client *c = at->data;
+		if (c->remote == remote && !c->text)
+			c->text = g_bytes_ref(text);
+	}
+	while (count_texts(s, &first) > LIMIT_SCRAPED_TEXTS)
+		client_end(first);
+}
+
 static void answer(SoupServer *soup, SoupServerMessage *m, const char *path, GHashTable *query, gpointer data)
 {
 	struct server *s = data;
@@ -180,6 +220,7 @@ static void answer(SoupServer *soup, SoupServerMessage *m, const char *path, GHa
 	soup_message_headers_replace(headers, "Content-Type", totals_text_type(openmetrics));
 	soup_message_headers_replace(headers, "Vary", "Accept");
 	soup_message_body_append_bytes(soup_server_message_get_response_body(m), text);
+	note_text(s, soup_server_message_get_remote_address(m), text);
 }
 
 /* ---- the thread ---- */

@@ -225,9 +225,10 @@ def check_hosts(server):
         answer = asked(server, b"GET /metrics HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
         ok(is_answer(answer, 200), f"Host: {host}", answer[:200])
     for host in ("evil.example", f"evil.example:{server.port}", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3", "localhostx",
-                 own + ".evil.example", "x@evil.example"):
+                 own + ".evil.example"):
         answer = asked(server, b"GET /metrics HTTP/1.1\r\nHost: " + host.encode() + b"\r\n\r\n")
         ok(is_answer(answer, 421) and b"--listen-host" in answer, f"Host: {host}: refused", answer[:200])
+    ok(b"HTTP/1.1 4" in asked(server, b"GET /metrics HTTP/1.1\r\nHost: x@evil.example\r\n\r\n")[:10], "Host: x@evil.example: refused")
     for head in (b"HEAD /metrics", b"GET /", b"POST /metrics", b"GET http://evil.example/metrics"):
         host = b"localhost" if b"evil" in head else b"evil.example"
         answer = asked(server, head + b" HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
@@ -303,7 +304,12 @@ def check_time(server):
 
 
 def check_isolation(server):
-    """It can accept from this socket, and make none."""
+    """It can accept from this socket, and make none. Nothing that GIO brings for TLS, proxies, names or D-Bus is begun."""
+    tasks = [pathlib.Path(task, "comm").read_text("utf-8").strip() for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()]
+    ok("blk-server" in tasks and not [t for t in tasks if t in ("gmain", "gdbus", "dconf worker") or t.startswith("pool")], "threads", tasks)
+    maps = pathlib.Path(f"/proc/{server.process.pid}/maps").read_text("utf-8")
+    ok("libsoup-3.0" in maps and "/gio/modules/" not in maps and "gnutls" not in maps, "no modules of GIO are loaded",
+       *{line.split()[-1] for line in maps.splitlines() if "/gio/" in line or "gnutls" in line})
     found = {w[0]: w[1] for w in (line.split() for line in open(f"/proc/{server.process.pid}/status", encoding="utf-8"))
              if len(w) > 1}
     if "calls are filtered" in run("-v").stdout:
