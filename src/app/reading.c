@@ -108,6 +108,7 @@ static struct timeline *new_timeline(const struct options *o)
 		memory = memory / 8 * LISTED_EIGHTHS;
 	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
+	timeline_set_step(tl, options_step(o));
 	if (!o->live && o->command == COMMAND_BATCH)
 		timeline_retain_seconds(tl);
 	narrow_keep(&o->narrow, tl);

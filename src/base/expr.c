@@ -616,6 +616,19 @@ bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError *
 	return !e->root || check_node(e, e->root, kind, data, error);
 }
 
+static bool has_words(const struct node *node)
+{
+	bool any = node->kind == NODE_WORD;
+	for (unsigned i = 0; node->children && i < node->children->len; i++)
+		any = any || has_words(g_ptr_array_index(node->children, i));
+	return any;
+}
+
+bool expr_has_words(const struct expr *e)
+{
+	return e->root && has_words(e->root);
+}
+
 char *expr_quote(const char *text)
 {
 	GString *s = g_string_new("\"");

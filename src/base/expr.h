@@ -40,6 +40,7 @@ typedef enum value_kind (*expr_kind)(int column, const void *data);
 /* Can each literal be compared with its column (a duration cannot with 3x or 5K)? False: *error says what the column
  * takes. expr_match() treats such a literal as a missing value; this reports it to the user. */
 bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error);
+bool expr_has_words(const struct expr *e);	/* bare words, which are searched in several columns */
 bool expr_match(const struct expr *e, expr_get get, const void *row, const void *data);
 /* The text as a "STRING" of an expression. Free with g_free(). */
 char *expr_quote(const char *text);

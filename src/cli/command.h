@@ -8,7 +8,8 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
-	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up; not all was sent */
+	EXIT_INCOMPLETE = 4,	/* batch: the relay, the session daemon or the path gave up; not all was sent; or
+				 * figures are unknown, as spans were dropped to save memory */
 	EXIT_SIGNAL = 128,	/* + its number */
 };
 

@@ -37,6 +37,7 @@ struct batch {
 	struct view view;		/* what is printed: the view with the columns asked for */
 	struct column *columns;		/* its columns */
 	bool header;			/* must still be printed */
+	bool incomplete;		/* what was printed, as spans had been dropped to save memory */
 	int broken;			/* errno, once output failed */
 	unsigned n_printed;		/* blocks */
 	int64_t printed_to;		/* end of the last second printed */
@@ -79,6 +80,7 @@ static const struct column range_columns[] = {
 	  .get = get_to_ns },
 	/* live */
 	{ .id = "corrected", .title = "CORRECTED", .kind = VALUE_COUNT,
+	  .of_retained = true,
 	  .help = "1: the range is printed again, since events came too late", .get = get_corrected },
 };
 
@@ -145,6 +147,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s%s", o->view->id, rows->dropped, timeline_n_thinned(b->r.tl) ? "" : " (--memory)");
+	b->incomplete |= rows->incomplete;
 	if (rows->omitted && !prints_blocks(o))		/* of a block, the JSON has it */
 		log_error("%s: %s", o->view->id, rows->omitted);
 	if (prints_blocks(o) || !reading_skips_free(&b->r))
@@ -230,6 +233,8 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 			note_printed(b, s);
 		timeline_unload(b->r.tl);
 	}
+	if (b->o->live)
+		timeline_retain_sums(b->r.tl, b->printed_to);
 	if (b->o->live && !is_end && n == timeline_n_seconds(tl))
 		print_empty(b, st.closed_to_ns);
 }
@@ -516,6 +521,12 @@ static uint32_t find_sent(const struct send_options *send, bool *ret_spans)
 	return reads;
 }
 
+/* Is something printed or counted second by second, or of a range? Live, until it was: print_closed(). */
+static bool needs_seconds(const struct options *o)
+{
+	return o->live || o->each || has_range(o) || o->thresholds || o->send.metrics;
+}
+
 int batch_print(const struct options *options)
 {
 	struct options o = *options;
@@ -535,6 +546,8 @@ int batch_print(const struct options *options)
 	if (code == EXIT_FINE && !sending_start(&o, &b.sending))
 		code = EXIT_FAILED;
 	if (code == EXIT_FINE) {
+		if (needs_seconds(&o))
+			timeline_retain_sums(b.r.tl, INT64_MIN);
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
 		timeline_on_evicting(b.r.tl, on_evicting, &b);
@@ -545,6 +558,9 @@ int batch_print(const struct options *options)
 			code = end_alerts(&b, code);
 		int sent = sending_finish(b.sending);
 		bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+		b.incomplete |= b.alerts && !o.check && alerts_left_out(b.alerts);
+		if (b.incomplete && (code == EXIT_FINE || code == EXIT_LOSS))
+			code = EXIT_INCOMPLETE;
 		code = code == EXIT_FINE || (ended_well && sent == EXIT_FAILED) ? sent : code;
 	} else if (o.check) {
 		code = CHECK_UNKNOWN;

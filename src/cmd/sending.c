@@ -29,7 +29,8 @@ struct sending {
 	struct graphite *graphite;	/* NULL: without --graphite, or finished */
 	struct forward *forward;	/* NULL: without --forward, or finished */
 	bool reported_graphite, reported_forward;	/* what is dropped */
-	bool incomplete;		/* not all was sent */
+	bool reported_evicted;
+	bool incomplete;		/* not all was sent, or not all is counted */
 	bool failed;			/* the newest could not be written to the file, which was printed */
 	int64_t from_ns, to_ns;
 	gint64 reported_us;
@@ -230,9 +231,19 @@ static void finish(struct sending *s, struct outbox *o)
 	report_all(s);
 }
 
+/* Some figures are not known. */
+static void report_evicted(struct sending *s, const char *option, uint64_t n)
+{
+	s->incomplete |= n > 0;
+	if (n)
+		log_error("%s: %" G_GUINT64_FORMAT " spans that were dropped to save memory are not counted; a larger "
+			  "--memory retains more", option, n);
+}
+
 static void finish_graphite(struct sending *s)
 {
 	finish(s, graphite_outbox(s->graphite));
+	report_evicted(s, "--graphite", graphite_left_out(s->graphite));
 	uint64_t dropped = graphite_free(s->graphite);
 	s->graphite = NULL;
 	s->incomplete |= dropped > 0;
@@ -261,6 +272,10 @@ int sending_finish(struct sending *s)
 		finish_graphite(s);
 	if (s && s->forward)
 		finish_forward(s);
+	if (s && s->totals && !s->reported_evicted)
+		report_evicted(s, s->server ? "--listen" : "--metrics-file", totals_left_out(s->totals));
+	if (s)
+		s->reported_evicted = true;
 	if (s && s->totals && s->o->send.metrics_file && s->o->send.forward.path)
 		write_file(s);
 	if (s && s->failed)

@@ -121,12 +121,15 @@ enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64
 			same += g_str_equal(((const struct threshold *)thresholds->pdata[k])->subject, t->subject);
 		add_performance(performance, alerts, t, same);
 	}
+	bool left_out = alerts_left_out(alerts);
 	enum check_status status = worst ? worst->state == ALERT_RED ? CHECK_CRITICAL : CHECK_WARNING :
-				   unknown ? CHECK_UNKNOWN : CHECK_OK;
+				   unknown || left_out ? CHECK_UNKNOWN : CHECK_OK;
 	if (worst)
 		sentence = alert_sentence(worst);
 	else if (unknown)
 		sentence = g_strdup_printf("there was nothing to judge for '%s'", unknown->text);
+	else if (left_out)
+		sentence = g_strdup("spans were dropped to save memory: their seconds were not judged");
 	else
 		sentence = g_strdup_printf("%u threshold%s, none reached", thresholds->len,
 					   thresholds->len == 1 ? "" : "s");

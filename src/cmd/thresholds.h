@@ -22,8 +22,8 @@ char *thresholds_report(const struct options *o, const struct alert *alert, cons
 /* Stores what is usual under the name of --save-baseline, if it was given. False: it failed, which was printed. */
 bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts);
 /* Prints one line about the alerts that overlap [from_ns, to_ns): the worst state, the worst alert in words, and for
- * each threshold its worst figure as performance data. A threshold for which there was nothing to judge is unknown.
- * Returns the exit status. */
+ * each threshold its worst figure as performance data. A threshold for which there was nothing to judge is
+ * unknown, and so is what would be good if a second was not judged. Returns the exit status. */
 enum check_status thresholds_check(FILE *out, const struct alerts *alerts, int64_t from_ns, int64_t to_ns);
 
 #endif

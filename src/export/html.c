@@ -38,7 +38,7 @@ static const struct column *column_of(const struct view *v, const char *id)
 /* Numbers are scaled for reading, as in Markdown, where they need no escapes. */
 static char *cell_of(const struct column *c, const struct row *row, const struct rows *rows)
 {
-	struct value v = c->get(row, rows);
+	struct value v = column_value(c, row, rows);
 	if (v.kind == VALUE_TEXT)
 		return html_text(v.s);
 	if (v.kind == VALUE_HEX64)

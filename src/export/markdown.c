@@ -133,7 +133,7 @@ char *markdown_value(struct value v)
 /* A ratio is printed in per cent if the column's title ends in '%' (views/overview.h). */
 static char *cell_of(const struct column *c, const struct row *row, const struct rows *rows)
 {
-	struct value v = c->get(row, rows);
+	struct value v = column_value(c, row, rows);
 	size_t len = strlen(c->title);
 
 	if (v.kind == VALUE_RATIO && len && c->title[len - 1] == '%')

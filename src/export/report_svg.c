@@ -88,8 +88,8 @@ static void count_seconds(struct bars_of_seconds *b, const struct timeline *tl, 
 	const struct column *ends = &v->columns[view_column(v, "end_ns")];
 	const struct column *durations = &v->columns[view_column(v, "duration_ns")];
 	for (guint i = 0; i < traces->rows->len; i++) {
-		struct value end = ends->get(traces->rows->pdata[i], traces);
-		struct value took = durations->get(traces->rows->pdata[i], traces);
+		struct value end = column_value(ends, traces->rows->pdata[i], traces);
+		struct value took = column_value(durations, traces->rows->pdata[i], traces);
 		unsigned at = bar_at(b, end.i);
 		b->slowest_ns[at] = MAX(b->slowest_ns[at], took.i);
 	}

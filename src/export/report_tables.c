@@ -43,7 +43,7 @@ static bool is_used(const struct view *v, const struct rows *rows, const char *c
 {
 	int c = view_column(v, column);
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value value = v->columns[c].get(rows->rows->pdata[i], rows);
+		struct value value = column_value(&v->columns[c], rows->rows->pdata[i], rows);
 		if (value.kind != VALUE_NONE && value.i != 0)
 			return true;
 	}

@@ -118,7 +118,7 @@ static bool append_cell(GString *out, struct value v)
 
 static struct value cell(const struct view *v, const struct rows *rows, guint row, size_t column)
 {
-	return v->columns[column].get(rows->rows->pdata[row], rows);
+	return column_value(&v->columns[column], rows->rows->pdata[row], rows);
 }
 
 /* --- text --- */
@@ -342,6 +342,8 @@ static void put_json_completeness(FILE *out, const struct rows *rows)
 	json_add_int(b, "late_records", (int64_t)rows->completeness.late);
 	json_add_int(b, "dropped_traces", (int64_t)(traces + timeline_n_thinned(rows->tl)));
 	json_add_int(b, "dropped_spans", (int64_t)spans);
+	if (rows->left_out)
+		json_add_int(b, "left_out_spans", (int64_t)rows->left_out);
 	json_add_text(b, "dropped", rows->dropped);
 	json_add_text(b, "omitted", rows->omitted);
 	add_missing(b, timeline_missing(rows->tl));

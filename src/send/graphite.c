@@ -15,6 +15,7 @@
 struct sum {				/* of one second and name; several values may have it */
 	struct hist values;
 	int64_t sum;
+	bool without_values;		/* .values lacks evicted spans */
 };
 
 struct sent {				/* a metric */
@@ -27,6 +28,7 @@ struct graphite {
 	struct graphite_options o;
 	struct outbox *outbox;
 	struct sent *sent;
+	uint64_t n_evicted;		/* spans that were evicted and are not in what is sent */
 	/* While a second is visited: */
 	const struct timeline *tl;
 	struct sent *now;
@@ -199,7 +201,7 @@ static void append_figures(GString *lines, unsigned *n, const char *name, const 
 	char word[32];
 	g_snprintf(word, sizeof word, "total%s", unit);
 	append_line(lines, n, name, word, s->sum, ns);
-	if (!m->has_values || !hist_count(&s->values))
+	if (!m->has_values || !hist_count(&s->values) || s->without_values)
 		return;
 	append_line(lines, n, name, "count", (int64_t)hist_count(&s->values), ns);
 	for (size_t i = 0; i < G_N_ELEMENTS(quantiles); i++) {
@@ -258,11 +260,16 @@ static struct sum *sum_of(struct graphite *g, const struct value *by)
 static void visit(void *data, const struct second *second, const struct metric_value *v)
 {
 	struct graphite *g = data;
-	if (!v) {
+	if (!v->key) {
 		end_second(g, second);
+		g->n_evicted += v->left_out;
 		return;
 	}
+	if (v->left_out)
+		return;			/* no value, rather than one that is too small */
 	struct sum *s = sum_of(g, v->by);
+	s->without_values |= v->without_values > 0;
+	g->n_evicted += v->without_values;
 	if (__builtin_add_overflow(s->sum, v->sum, &s->sum))
 		s->sum = INT64_MAX;
 	hist_merge(&s->values, v->values);
@@ -283,6 +290,11 @@ struct graphite *graphite_start(const struct graphite_options *o)
 	g->sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
 	g->outbox = carbon_start(&g->o.server);
 	return g;
+}
+
+uint64_t graphite_left_out(const struct graphite *g)
+{
+	return g->n_evicted;
 }
 
 struct outbox *graphite_outbox(struct graphite *g)

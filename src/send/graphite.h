@@ -35,6 +35,8 @@ bool graphite_update(struct graphite *g, const struct timeline *tl, size_t end, 
  * and so all that are not sent are counted. */
 void graphite_stop_waiting(struct graphite *g);
 struct outbox *graphite_outbox(struct graphite *g);		/* borrowed, until graphite_free() */
+/* Spans that were dropped to save memory: the values of their seconds are not sent, as they are not known. */
+uint64_t graphite_left_out(const struct graphite *g);
 uint64_t graphite_free(struct graphite *g);	/* as outbox_free() */
 
 #endif

@@ -117,15 +117,29 @@ static void note_exemplar(struct series *s, const struct span *span, const struc
 static void visit(void *data, const struct second *second, const struct metric_value *v)
 {
 	const struct adding *a = data;
-	if (!v)
+	if (!v->key) {
+		a->f->n_evicted += v->left_out;
 		return;
+	}
 	struct series *s = series_of(a->t, a->f, v->by);
+	if (s->buckets)
+		a->f->n_evicted += v->without_values;
 	if (__builtin_add_overflow(s->sum, MAX(v->sum, 0), &s->sum))
 		s->sum = INT64_MAX;
 	if (s->buckets && hist_count(v->values))
 		hist_foreach(v->values, add_bucket, s);
 	if (s->exemplars && v->slowest && hist_count(v->values))
 		note_exemplar(s, v->slowest, v->values);
+}
+
+uint64_t totals_left_out(struct totals *t)
+{
+	uint64_t n = 0;
+	g_mutex_lock(&t->lock);
+	for (guint i = 0; i < t->n; i++)
+		n += t->families[i].n_evicted;
+	g_mutex_unlock(&t->lock);
+	return n;
 }
 
 static bool is_by_cause(const struct metric_query *q)

@@ -23,4 +23,7 @@ void totals_free(struct totals *t);		/* NULL is fine */
  * must be closed, as for alerts_update(). `ended`: everything was read. */
 void totals_update(struct totals *t, const struct timeline *tl, size_t end, int64_t from_ns, int64_t to_ns, bool ended);
 
+/* Spans that were dropped to save memory and that a metric does not count, summed over the metrics. Any thread. */
+uint64_t totals_left_out(struct totals *t);
+
 #endif

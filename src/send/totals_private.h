@@ -27,6 +27,7 @@ struct family {
 	const struct send_metric *m;
 	GHashTable *series;		/* labels as they are written -> struct series */
 	uint64_t n_left_out;		/* values that went to (other) */
+	uint64_t n_evicted;		/* spans that were evicted and are not counted */
 	int64_t counted_to_ns;
 };
 

@@ -118,6 +118,19 @@ static void write_count(struct writer *w, const char *family, const char *help, 
 	g_string_append_printf(w->s, "%s_total %" G_GUINT64_FORMAT "\n", family, n);
 }
 
+/* Metrics of spans that may be too small. */
+static void write_evicted(struct writer *w, const struct totals *t)
+{
+	begin_family(w, "blktop_dropped_spans", "counter", NULL,
+		     "spans that were dropped to save memory (--memory) and are missing in the metric");
+	for (guint i = 0; i < t->n; i++) {
+		const struct family *f = &t->families[i];
+		if (metric_is_of_spans(f->m->query.metric))
+			g_string_append_printf(w->s, "blktop_dropped_spans_total{metric=\"%s\"} %" G_GUINT64_FORMAT
+					       "\n", f->m->name, f->n_evicted);
+	}
+}
+
 /* What blktop says of itself. */
 static void write_own(struct writer *w, const struct totals *t)
 {
@@ -137,6 +150,7 @@ static void write_own(struct writer *w, const struct totals *t)
 	for (guint i = 0; i < t->n; i++)
 		g_string_append_printf(w->s, "blktop_values_left_out_total{metric=\"%s\"} %" G_GUINT64_FORMAT "\n",
 				       t->families[i].m->name, t->families[i].n_left_out);
+	write_evicted(w, t);
 }
 
 static void write_spans(struct writer *w, const struct totals *t)

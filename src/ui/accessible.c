@@ -102,7 +102,7 @@ static void say_sentences(struct page *to, struct place *p, const struct focus *
 static char *figure(const struct focus *f, const struct row *row, unsigned column, const char *between)
 {
 	const struct column *c = &f->view->columns[column];
-	g_autofree char *text = table_cell(c, c->get(row, f->rows), CELL_COLS);
+	g_autofree char *text = table_cell(c, column_value(c, row, f->rows), CELL_COLS);
 
 	return g_strdup_printf("%s%s%s", c->title, between, *text ? text : "-");
 }

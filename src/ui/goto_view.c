@@ -88,7 +88,7 @@ static char *row_name(const struct view *v, const struct rows *rows, const struc
 		struct value value = value_none();
 
 		if (c->kind == VALUE_TEXT && c->width && strcmp(c->id, "host"))
-			value = c->get(row, rows);
+			value = column_value(c, row, rows);
 		if (value.kind == VALUE_TEXT && *value.s)
 			return text_visible(value.s);
 	}
@@ -136,7 +136,7 @@ static const char *operation_of_row(struct focus f)
 {
 	const struct row *row = table_selected(f.table, f.rows);
 	int column = view_column(f.view, f.view == &view_causes ? "operation" : "name");
-	struct value v = row && column >= 0 ? f.view->columns[column].get(row, f.rows) :
+	struct value v = row && column >= 0 ? column_value(&f.view->columns[column], row, f.rows) :
 		value_none();
 
 	return v.kind == VALUE_TEXT ? v.s : NULL;
@@ -273,7 +273,7 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 
 	for (size_t i = 0; i < f->view->n_columns; i++) {
 		const struct column *c = &f->view->columns[i];
-		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+		g_autofree char *text = table_cell(c, column_value(c, row, f->rows), 40);
 		g_autofree char *padded = text_pad(text, 24);
 
 		g_ptr_array_add(lines, g_strdup_printf("  %-16s %s %s", c->id, padded,
@@ -288,7 +288,7 @@ static char *log_filter_of(const struct view *v, const struct rows *rows, const 
 {
 	bool of_file = !strcmp(v->id, "files");
 	int column = of_file ? view_column(v, "path") : !strcmp(v->id, "events") ? view_column(v, "name") : -1;
-	struct value name = column < 0 ? value_none() : v->columns[column].get(row, rows);
+	struct value name = column < 0 ? value_none() : column_value(&v->columns[column], row, rows);
 	const char *call = NULL;
 	enum call_event event = CALL_EVENT_NONE;
 
@@ -315,7 +315,7 @@ static bool open_single(struct app *app, struct place *p, const struct focus *f,
 	bool has_log = app->backend && app->backend->log_ask;
 	g_autofree char *filter = log_filter_of(f->view, f->rows, row);
 	int column = view_column(f->view, of_file ? "path" : "name");
-	struct value about = column < 0 ? value_none() : f->view->columns[column].get(row, f->rows);
+	struct value about = column < 0 ? value_none() : column_value(&f->view->columns[column], row, f->rows);
 	g_autofree char *name = about.kind == VALUE_TEXT ? text_visible(about.s) : NULL;
 	struct place *to;
 

@@ -60,10 +60,10 @@ static const struct about *about_of(const struct focus *f)
 	return NULL;
 }
 
-static struct value column_value(const struct focus *f, const struct row *row, const char *id)
+static struct value value_named(const struct focus *f, const struct row *row, const char *id)
 {
 	int column = view_column(f->view, id);
-	return column < 0 || !row ? value_none() : f->view->columns[column].get(row, f->rows);
+	return column < 0 || !row ? value_none() : column_value(&f->view->columns[column], row, f->rows);
 }
 
 /* The metric of a row, with conditions that say which row it is. */
@@ -73,21 +73,21 @@ static struct metric_place *metric_of_row(const struct place *p, const struct fo
 	const struct view_query q = place_query(p);
 	struct metric_place *m = metric_place_new(metric_find(about->metric, NULL));
 	if (about->name)
-		metric_place_where(m, about->field, column_value(f, row, about->name));
+		metric_place_where(m, about->field, value_named(f, row, about->name));
 	if (q.operation && about->field != METRIC_BY_operation)
 		metric_place_where(m, METRIC_BY_operation, value_text(q.operation));
 	if (metric_is_of_spans(m->query.metric))
 		return m;
-	struct value pid = column_value(f, row, "pid"), tid = column_value(f, row, "tid");
+	struct value pid = value_named(f, row, "pid"), tid = value_named(f, row, "tid");
 	if (pid.kind == VALUE_NONE && q.pid >= 0)
 		pid = value_int(VALUE_ID, q.pid);
 	if (tid.kind == VALUE_NONE && q.tid >= 0)
 		tid = value_int(VALUE_ID, q.tid);
 	metric_place_where(m, METRIC_BY_pid, pid);
 	metric_place_where(m, METRIC_BY_tid, tid);
-	metric_place_where(m, METRIC_BY_cpu, column_value(f, row, "cpu"));
+	metric_place_where(m, METRIC_BY_cpu, value_named(f, row, "cpu"));
 	if (pid.kind == VALUE_NONE && tid.kind == VALUE_NONE)
-		metric_place_where(m, METRIC_BY_container, column_value(f, row, "container"));
+		metric_place_where(m, METRIC_BY_container, value_named(f, row, "container"));
 	return m;
 }
 
@@ -182,7 +182,7 @@ static void picked_distribution(struct app *app, size_t line)
 static void offer_choices(struct app *app, const struct focus *f, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	struct value name = column_value(f, table_selected(f->table, f->rows), "comm");
+	struct value name = value_named(f, table_selected(f->table, f->rows), "comm");
 	g_autofree char *process = text_visible(name.kind == VALUE_TEXT ? name.s : "the process");
 	const struct choice *c;
 

@@ -27,7 +27,7 @@ static char *row_text(const struct focus *f, const struct row *row)
 
 	for (unsigned i = 0; row && i < n; i++) {
 		const struct column *c = &f->view->columns[columns[i]];
-		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+		g_autofree char *text = table_cell(c, column_value(c, row, f->rows), 40);
 
 		g_string_append_printf(s, "%s%s %s", s->len ? ", " : "", c->title, text);
 	}
@@ -42,7 +42,7 @@ static char *line_of(const struct focus *f, const struct row *row)
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct column *c = &f->view->columns[columns[i]];
-		g_autofree char *text = row ? table_cell(c, c->get(row, f->rows), 40) :
+		g_autofree char *text = row ? table_cell(c, column_value(c, row, f->rows), 40) :
 			g_strdup(c->title);
 
 		g_string_append_printf(s, "%s%s", i ? "\t" : "", text);
@@ -89,7 +89,7 @@ static char *row_cause(const struct focus *f, const struct row *row)
 {
 	static const char *const ids[] = { "name", "duration_ns", "open_ns" };
 	int at = view_column(f->view, "verdict");
-	struct value explanation = row && at >= 0 ? f->view->columns[at].get(row, f->rows) :
+	struct value explanation = row && at >= 0 ? column_value(&f->view->columns[at], row, f->rows) :
 		value_none();
 	GString *s;
 
@@ -102,7 +102,7 @@ static char *row_cause(const struct focus *f, const struct row *row)
 		int column = view_column(f->view, ids[i]);
 		g_autofree char *text = column < 0 ? NULL :
 			table_cell(&f->view->columns[column],
-				   f->view->columns[column].get(row, f->rows), 40);
+				   column_value(&f->view->columns[column], row, f->rows), 40);
 
 		if (text)
 			g_string_append_printf(s, "%s%s", s->len ? " " : "", text);

@@ -115,7 +115,7 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	canvas_putf(app->canvas, y++, box.x, box.cols, ROLE_HEADER, "%-*s", (int)box.cols, "SELECTED ROW");
 	for (size_t i = 0; i < p->view->n_columns && y < end; i++) {
 		const struct column *c = &p->view->columns[i];
-		struct value v = c->get(row, p->rows);
+		struct value v = column_value(c, row, p->rows);
 		bool blank = v.kind == VALUE_NONE || (v.kind == VALUE_NS && !v.i) || c->drawing != DRAW_TEXT;
 		g_autofree char *text = blank ? NULL : v.kind == VALUE_TEXT ? g_strdup(v.s) :
 			table_cell(c, v, box.cols - DETAIL_NAME);

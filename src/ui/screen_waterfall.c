@@ -209,7 +209,7 @@ static void draw_bars(struct app *app, struct place *p, const struct waterfall *
 		bars_draw_states(app, &axis, p->rows, r, l->lines == 1, y + l->lines - 1);
 	if (l->lines == 1)
 		return;
-	mainly = view_waterfall.columns[view_column(&view_waterfall, "mainly")].get(&r->row, p->rows);
+	mainly = column_value(&view_waterfall.columns[view_column(&view_waterfall, "mainly")], &r->row, p->rows);
 	if (mainly.kind == VALUE_TEXT)
 		canvas_put_right(app->canvas, y + 1, l->duration, 15, ROLE_DIM, mainly.s);
 }

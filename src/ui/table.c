@@ -185,7 +185,7 @@ static bool row_holds(const struct view *v, const struct rows *rows, size_t inde
 		const struct column *c = &v->columns[columns[i]];
 		g_autofree char *text = NULL, *text_folded = NULL;
 
-		text = table_cell(c, c->get(row, rows), c->kind == VALUE_HEX64 ? 16 : c->width);
+		text = table_cell(c, column_value(c, row, rows), c->kind == VALUE_HEX64 ? 16 : c->width);
 		text_folded = g_utf8_casefold(text, -1);
 		if (strstr(text_folded, folded))
 			return true;
@@ -331,7 +331,7 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
 {
-	struct value value = col->get(row, rows);
+	struct value value = column_value(col, row, rows);
 	enum role role = role_of(col, row, value);
 	g_autofree char *text = table_cell(col, value, width);
 	g_autofree char *clipped = NULL;
@@ -446,7 +446,8 @@ static void find_hidden(struct table *t, const struct view *v, const struct rows
 			continue;
 		t->flexible_width = l->col[i].width;
 		for (size_t k = t->top; k < rows->rows->len && k < t->top + t->page; k++) {
-			g_autofree char *text = table_cell(col, col->get(rows->rows->pdata[k], rows), l->col[i].width);
+			struct value value = column_value(col, rows->rows->pdata[k], rows);
+			g_autofree char *text = table_cell(col, value, l->col[i].width);
 			unsigned width = text_width(text);
 
 			t->hidden = MAX(t->hidden, width - MIN(width, t->flexible_width));

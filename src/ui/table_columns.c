@@ -21,7 +21,7 @@ static unsigned wanted_width(const struct column *c)
 static bool column_varies(const struct column *col, const struct rows *rows, const char *usual)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
+		struct value v = column_value(col, g_ptr_array_index(rows->rows, i), rows);
 
 		if (v.kind != VALUE_NONE && (!usual || strcmp(v.s, usual)))
 			return true;
@@ -166,7 +166,7 @@ static bool is_rare(const struct column *col, const struct rows *rows)
 	if (!col->usual || !rows || rows->query.by == BY_CONTAINER)
 		return false;
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
+		struct value v = column_value(col, g_ptr_array_index(rows->rows, i), rows);
 
 		n += v.kind == VALUE_TEXT && strcmp(v.s, col->usual) != 0;
 	}

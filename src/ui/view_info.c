@@ -225,7 +225,8 @@ static void add_why(GPtrArray *lines, struct place *p, const struct focus *f, un
 	g_autofree char *why = view_info_why(p, f->rows), *visible = NULL;
 	const struct row *row = table_selected(f->table, f->rows);
 	int column = view_column(f->view, "verdict");
-	struct value verdict = row && column >= 0 ? f->view->columns[column].get(row, f->rows) : value_none();
+	struct value verdict = row && column >= 0 ? column_value(&f->view->columns[column], row, f->rows) :
+			       value_none();
 
 	if (!why && verdict.kind == VALUE_TEXT)
 		why = g_strdup(verdict.s);

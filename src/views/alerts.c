@@ -386,11 +386,16 @@ static void judge_absent(struct judge *j, const struct second *s)
 static void visit(void *data, const struct second *s, const struct metric_value *v)
 {
 	struct judge *j = data;
-	if (!v) {
-		judge_absent(j, s);
+	bool is_whole = !v->left_out && (!v->without_values || j->threshold->figure == FIGURE_SUM);
+	j->alerts->spans_were_evicted |= !is_whole;
+	if (!v->key) {
+		if (is_whole)
+			judge_absent(j, s);
 		report(j, s);
 		return;
 	}
+	if (!is_whole)
+		return;
 	struct watched *w = watch(j, v->key, v->by);
 	if (!w)
 		return;
@@ -430,12 +435,10 @@ void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 		first++;			/* a folded second that was judged in part */
 	if (first >= end)
 		return;
-	int64_t requests_from = timeline_requests_from(tl), to_ns = timeline_outline(tl, end - 1)->end_ns;
-	bool were_evicted = requests_from != TIME_UNKNOWN && requests_from > timeline_outline(tl, first)->begin_ns;
+	int64_t to_ns = timeline_outline(tl, end - 1)->end_ns;
 	for (guint i = 0; i < a->judges->len; i++) {
 		struct judge *j = a->judges->pdata[i];
 		j->tl = tl;
-		a->spans_were_evicted |= were_evicted && metric_is_of_spans(j->threshold->query.metric);
 		metric_each_second(tl, &j->threshold->query, first, end, visit, j);
 	}
 	a->judged_to_ns = to_ns;
@@ -490,6 +493,11 @@ bool alerts_worst(const struct alerts *a, const struct threshold *t, double *ret
 	return j && j->any;
 }
 
+bool alerts_left_out(const struct alerts *a)
+{
+	return a->spans_were_evicted;
+}
+
 char *alerts_describe_missing(const struct alerts *a)
 {
 	GString *text = g_string_new(NULL);
@@ -503,7 +511,7 @@ char *alerts_describe_missing(const struct alerts *a)
 		g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " alerts are not listed", text->len ? "; " : "",
 				       a->n_dropped);
 	if (a->spans_were_evicted)
-		g_string_append_printf(text, "%ssome spans were dropped to save memory before they were judged",
+		g_string_append_printf(text, "%sseconds of which spans were dropped to save memory were not judged",
 				       text->len ? "; " : "");
 	return text->len ? g_string_free(text, false) : (g_string_free(text, true), NULL);
 }
@@ -559,9 +567,10 @@ static char *first_row(const struct timeline *tl, const struct alert *a, const s
 	struct rows *rows = v->build(tl, &query);
 	if (rows->rows->len > 1 || (rows->rows->len && (compared || !a->threshold->query.n_by))) {
 		const struct row *first = rows->rows->pdata[0];
-		struct value of = v->columns[0].get(first, rows);
-		struct value share = v->columns[view_column(v, "share_ratio")].get(first, rows);
-		struct value more = compared ? v->columns[view_column(v, "difference")].get(first, rows) : share;
+		struct value of = column_value(&v->columns[0], first, rows);
+		struct value share = column_value(&v->columns[view_column(v, "share_ratio")], first, rows);
+		struct value more = !compared ? share :
+			column_value(&v->columns[view_column(v, "difference")], first, rows);
 		g_autoptr(GString) words = g_string_new(metric_field_words[field]);
 		append_word(words, of);
 		bool less = compared && more.kind != VALUE_NONE && more.i < 0;

@@ -11,7 +11,9 @@
  *
  * What a second does not have is unknown: a percentile without values neither ends nor begins an alert. A number or sum
  * of a second without values is 0, if the trace has the events of the metric. But where events were lost, or coverage
- * cuts the second, it is only known to be at least what was counted: there < and <= are not judged.
+ * cuts the second, it is only known to be at least what was counted: there < and <= are not judged. Of spans that were
+ * dropped to save memory the timeline has sums. Where these do not have the threshold's fields or figure, the second is
+ * not judged at all.
  */
 #ifndef BLK_VIEWS_ALERTS_H
 #define BLK_VIEWS_ALERTS_H
@@ -64,6 +66,8 @@ const GPtrArray *alerts_thresholds(const struct alerts *a);
 bool alerts_have_judged(const struct alerts *a, const struct threshold *t, int64_t from_ns, int64_t to_ns);
 /* The worst figure of alerts_note_range() that was judged, whether it was reached or not. False: there was none. */
 bool alerts_worst(const struct alerts *a, const struct threshold *t, double *ret);
+/* Were seconds not judged, since spans of them had been dropped to save memory and their figures were not known? */
+bool alerts_left_out(const struct alerts *a);
 /* What was not judged: values beyond the limit, seconds whose spans were gone. NULL: nothing. Free with g_free(). */
 char *alerts_describe_missing(const struct alerts *a);
 

@@ -105,7 +105,7 @@ static GETTER(get_times)
 
 static GETTER(get_mainly_text)
 {
-	return value_text(ROW(row)->mainly);
+	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
 }
 
 static GETTER(get_phase)
@@ -342,8 +342,8 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 	struct evicted e = { 0 };
 	if (query_has_trace(&rows->query) || p->from[NOW] >= p->to[NOW])
 		return;
-	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
-		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+	TIMELINE_EACH_SUM(rows->tl, at, INT64_MIN, INT64_MAX) {
+		const struct span_sum *s = at.sum;
 		bool any;
 		if (!is_sum_wanted(rows, s))
 			continue;

@@ -153,6 +153,10 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_OPTIONAL(id_, title_, kind_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .optional = true, .help = help_, .get = get_ }
+/* A number that does not need spans that were dropped; `flag`: optional or descending. */
+#define COLUMN_RETAINED(flag, id_, title_, kind_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, .flag = true, \
+	  .align = #flag[0] == 'o' ? ALIGN_LEFT : ALIGN_RIGHT, .of_retained = true, .help = help_, .get = get_ }
 /* The column that takes the remaining width. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \

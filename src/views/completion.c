@@ -93,7 +93,7 @@ static void add_values(GHashTable *found, const struct view *v, const struct row
 {
 	const struct column *c = &v->columns[column];
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value value = c->get(rows->rows->pdata[i], rows);
+		struct value value = column_value(c, rows->rows->pdata[i], rows);
 		if (value.kind != VALUE_TEXT)
 			continue;
 		g_autofree char *visible = text_visible(value.s), *word = value_word(value.s);

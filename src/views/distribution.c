@@ -3,7 +3,7 @@
 #include "views/distribution.h"
 
 #include "base/timefmt.h"
-#include "views/evicted.h"
+#include "views/common.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 static void merge_values(void *data, const struct second *s, const struct metric_value *value)
 {
 	(void)s;
-	if (value)
+	if (value->key)
 		hist_merge(data, value->values);
 }
 
@@ -35,11 +35,11 @@ static void add_before(struct hist *h, const struct timeline *tl, const struct m
 	}
 	struct range r = range_of(tl, &other);
 	if (q->against != METRIC_HISTORY) {
-		*ret_known = r.end > r.first;
+		*ret_known = r.end > r.first && !metric_left_out(tl, q, r.from_ns, r.to_ns);
 		metric_each_second(tl, q, r.first, r.end, merge_values, h);
 		return;
 	}
-	*ret_known = now->first > r.first || now->end < r.end;
+	*ret_known = (now->first > r.first || now->end < r.end) && !metric_left_out(tl, q, r.from_ns, r.to_ns);
 	metric_each_second(tl, q, r.first, now->first, merge_values, h);
 	metric_each_second(tl, q, now->end, r.end, merge_values, h);
 }
@@ -161,13 +161,14 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	metric_each_second(tl, q, range.first, range.end, merge_values, &values[NOW]);
 	if (before)
 		metric_each_second(tl, query->metric_other, range.first, range.end, merge_values, &values[BEFORE]);
+	if (before)
+		before = !metric_left_out(tl, query->metric_other, range.from_ns, range.to_ns);
 	else if (q->against != METRIC_ALONE)
 		add_before(&values[BEFORE], tl, q, &range, &before);
-	d->side[NOW] = side_of(&values[NOW], true);
+	metric_describe_evicted(rows, q, &range);
+	d->side[NOW] = side_of(&values[NOW], !rows->left_out);
 	d->side[BEFORE] = side_of(&values[BEFORE], before);
 	add_rows(rows, values, bits_of(query, values));
-	if (metric_is_of_spans(q->metric))
-		evicted_describe_missing(rows, &range, g_str_has_prefix(q->metric->id, "request."));
 	describe(rows);
 	rows->n_before_filter = rows->rows->len;
 	hist_clear(&values[NOW]);

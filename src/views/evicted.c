@@ -66,6 +66,8 @@ void evicted_describe(struct rows *rows, const struct evicted *e, const char *wh
 		g_string_append_printf(text, "%swith %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
 				       text->len ? "; " : "", e->counted, what,
 				       missing ? ", without their " : "", missing ? missing : "");
+	rows->left_out += e->left_out;
+	rows->incomplete |= e->left_out > 0;
 	if (text->len)
 		add_about(rows, text->str);
 }
@@ -80,8 +82,8 @@ void evicted_describe_missing(struct rows *rows, const struct range *range, bool
 		return;
 	/* With a name in the query, spans are counted: it is unknown which traces they belonged to. */
 	enum span_sum_of of = traces && !named ? SUM_TRACE : SUM_SPAN;
-	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
-		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+	TIMELINE_EACH_SUM(rows->tl, at, range->from_ns, range->to_ns) {
+		const struct span_sum *s = at.sum;
 		if (s->key.of == of && evicted_wanted(rows, s, s->key.service, s->key.name))
 			evicted_counts(&e, range, s);
 	}
@@ -100,8 +102,8 @@ void evicted_describe_open(struct rows *rows, int64_t at)
 	describe_history(rows);
 	if (query_has_trace(&rows->query))
 		return;
-	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
-		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+	TIMELINE_EACH_SUM(rows->tl, place, at, INT64_MAX) {
+		const struct span_sum *s = place.sum;
 		if (s->key.of == SUM_SPAN && s->end_ns - 1 > at &&
 		    s->begin_ns - hist_max(&s->duration) <= at &&
 		    evicted_wanted(rows, s, s->key.service, s->key.name))
@@ -111,5 +113,6 @@ void evicted_describe_open(struct rows *rows, int64_t at)
 		return;
 	g_autofree char *text = g_strdup_printf("INCOMPLETE: up to %" G_GUINT64_FORMAT " spans that "
 		"may have been open then were dropped for memory", most);
+	rows->incomplete = true;
 	add_about(rows, text);
 }

@@ -23,8 +23,8 @@ bool evicted_wanted(const struct rows *rows, const struct span_sum *s, const cha
 		    const char *operation);
 /* All three report first how many traces history does not have.
  *
- * Appends to rows->about how many evicted `what` are counted and how many are left out. `missing` names what is unknown
- * of the counted ones. Appends nothing if there are none. */
+ * Appends to rows->about how many evicted `what` are counted and how many are left out: then figures are unknown.
+ * `missing` names what is unknown of the counted ones. Appends nothing if there are none. */
 void evicted_describe(struct rows *rows, const struct evicted *e, const char *what, const char *missing);
 /* For lists of single spans or traces: appends how many of the range were evicted and are not listed. Only names are
  * known of those, no thread, process or host. */

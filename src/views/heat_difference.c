@@ -25,7 +25,7 @@ static void count_bucket(void *data, unsigned bucket, uint64_t n)
 static void count_value(void *data, const struct second *s, const struct metric_value *value)
 {
 	struct counting *c = data;
-	if (!value || !hist_count(value->values))
+	if (!value->key || !hist_count(value->values))
 		return;
 	struct value by = value->by[0];
 	g_autofree char *number = by.kind == VALUE_TEXT || by.kind == VALUE_NONE ? NULL :

@@ -267,13 +267,13 @@ static uint32_t number_of(struct counting *c, const struct metric_value *value)
 static void count_value(void *data, const struct second *s, const struct metric_value *value)
 {
 	struct counting *c = data;
-	if (value && hist_count(value->values)) {
+	if (value->key && hist_count(value->values)) {
 		c->value = c->split ? number_of(c, value) : NO_VALUE;
 		hist_foreach(value->values, count_bucket, c);
 		c->least_ns = c->most_ns < 0 ? hist_min(value->values) : MIN(c->least_ns, hist_min(value->values));
 		c->most_ns = MAX(c->most_ns, hist_max(value->values));
 	}
-	if (value || s->end_ns != c->column->end_ns)
+	if (value->key || s->end_ns != c->column->end_ns)
 		return;
 	close_column(c);
 	c->column++;
@@ -437,8 +437,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		for (guint i = 0; i < h->columns->len; i++)
 			add_column(rows, h, &g_array_index(h->columns, struct column_counts, i), q->n_by > 0, of_value);
 		add_values(rows, h, of_value);
-		if (metric_is_of_spans(q->metric))
-			evicted_describe_missing(rows, &range, g_str_has_prefix(q->metric->id, "request."));
+		metric_describe_evicted(rows, q, &range);
 	}
 	rows->n_before_filter = rows->rows->len;
 	if (h != query->heatmap)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metrics, and their decomposition by fields: see metric.h. */
-#include "views/metric.h"
+/* The decomposition of metrics by fields: see metric.h. */
+#include "views/metric_private.h"
 
 #include "base/address.h"
 #include "base/intmap.h"
@@ -14,234 +14,6 @@
 
 #include <string.h>
 
-#define FIELD(id) (UINT32_C(1) << METRIC_BY_##id)
-#define OF_THREAD (FIELD(container) | FIELD(process) | FIELD(pid) | FIELD(thread) | FIELD(tid))
-#define OF_CALLS (FIELD(file) | FIELD(errno) | FIELD(cpu))
-#define OF_SPANS (-1)
-#define OF_EVENTS (-2)
-#define EVENT_PREFIX "field:"
-
-const char *const metric_field_words[] = {
-#define FIELD_WORD(id, kind, title, width, help) #id,
-	METRIC_FIELD_LIST(FIELD_WORD)
-	NULL
-};
-
-G_DEFINE_QUARK(blk-metric-error-quark, blk_metric_error)
-
-/* ---- the list ---- */
-
-/* What users call the kinds of cells, and the events they need. */
-static const char *const of_switches[] = { "sched_switch", NULL }, *const of_calls[] = { NEED_SYSCALLS, NULL },
-	*const of_wakeups[] = { "sched_switch", NEED_WAKEUPS, NULL },
-	*const of_interrupts[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL },
-	*const of_counts[] = { NEED_COUNTS, NULL },
-	*const of_block[] = { "block_rq_issue", "block_rq_complete", "block_rq_insert", NULL },
-	*const of_network[] = { "net_dev_xmit|net_dev_queue", "net_if_receive_skb|netif_receive_skb", NULL },
-	*const of_peers[] = { "net_dev_queue", "net_if_receive_skb", NULL },
-	*const of_spans[] = { "zipkin:timestamp", NULL }, *const of_nothing[] = { NULL };
-
-static const struct { const char *name; const char *const *needs; } kinds[] = {
-	[CELL_thread] = { "thread", of_switches }, [CELL_call] = { "call", of_calls },
-	[CELL_file] = { "file", of_calls }, [CELL_cpu] = { "cpu", of_switches },
-	[CELL_sched] = { "sched", of_wakeups }, [CELL_ran] = { "ran", of_switches },
-	[CELL_irq] = { "interrupt", of_interrupts },
-	[CELL_stolen] = { "interrupted", of_interrupts }, [CELL_loss] = { "loss", of_nothing },
-	[CELL_waker] = { "wakeup", of_wakeups }, [CELL_count] = { "counter", of_counts },
-	[CELL_dev] = { "device", of_block }, [CELL_dev_user] = { "block", of_block },
-	[CELL_net] = { "network", of_network }, [CELL_flow] = { "peer", of_peers },
-	[CELL_event] = { "event", of_nothing },
-};
-
-/* What the fields of a cell mean, where their names alone do not say it. */
-static const struct { uint32_t kinds; enum metric_field field; const char *id; } meanings[] = {
-	{ READS(call), METRIC_BY_call, "name" },
-	{ READS(file), METRIC_BY_file, "file" },
-	{ READS(dev) | READS(dev_user) | READS(net) | READS(flow), METRIC_BY_device, "name" },
-	{ READS(cpu) | READS(sched) | READS(ran) | READS(irq) | READS(loss), METRIC_BY_cpu, "cpu" },
-	{ READS(sched), METRIC_BY_priority, "prio" },
-	{ READS(irq) | READS(stolen), METRIC_BY_interrupt, "name" },
-	{ READS(waker), METRIC_BY_interrupt, "irq" },
-	{ READS(count) | READS(event), METRIC_BY_event, "name" },
-	{ READS(waker), METRIC_BY_waker, "waker" },
-	{ READS(flow), METRIC_BY_peer, "flow" },
-};
-
-static const struct cell_field *cell_field(const struct cell_layout *l, const char *id)
-{
-	for (unsigned i = 0; i < l->n_fields; i++)
-		if (g_str_equal(l->fields[i].id, id))
-			return &l->fields[i];
-	return NULL;
-}
-
-static const struct cell_field *meant(enum cell_kind kind, enum metric_field field)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(meanings); i++)
-		if (meanings[i].field == field && meanings[i].kinds & 1u << kind)
-			return cell_field(cell_layout(kind), meanings[i].id);
-	return NULL;
-}
-
-static const char *const *needs_of(enum cell_kind kind, const struct cell_field *figure)
-{
-	/* The time of threads follows from switches, their other figures from system calls. */
-	return kind == CELL_thread && !g_str_equal(figure->id, "part") ? of_calls : kinds[kind].needs;
-}
-
-static enum metric_field element_field(const struct cell_field *figure)
-{
-	return g_str_equal(figure->element(0), "user") ? METRIC_BY_part : METRIC_BY_direction;
-}
-
-static uint32_t fields_of(enum cell_kind kind, const struct cell_field *figure)
-{
-	const struct cell_layout *l = cell_layout(kind);
-	bool thread = cell_field(l, "thread") != NULL;
-	uint32_t fields = thread ? OF_THREAD | FIELD(host) : cell_field(l, "host") ? FIELD(host) : 0;
-	for (unsigned f = 0; f < METRIC_FIELD_N; f++)
-		fields |= meant(kind, f) ? 1u << f : 0;
-	return fields | (figure->element ? 1u << element_field(figure) : 0);
-}
-
-/* "call.latency": without the unit, which the metric has. */
-static char *name_of(enum cell_kind kind, const struct cell_field *figure)
-{
-	if (kind == CELL_thread && g_str_equal(figure->id, "part"))
-		return g_strdup("thread.time");
-	size_t n = strlen(figure->id);
-	n -= g_str_has_suffix(figure->id, "_ns") ? 3 : 0;
-	return g_strdup_printf("%s.%.*s", kinds[kind].name, (int)n, figure->id);
-}
-
-enum span_figure { REQUEST_LATENCY, REQUEST_TIME, SPAN_LATENCY, SPAN_SELF, SPAN_TIME };
-
-static GArray *list_new(void)
-{
-	const uint32_t fields = FIELD(host) | OF_THREAD | FIELD(service) | FIELD(span) | FIELD(operation) |
-				FIELD(error) | FIELD(cause);
-	static const struct { const char *id, *help; enum span_figure figure; bool parts; } spans[] = {
-		{ "request.latency", "duration of traces, by their root spans", REQUEST_LATENCY, false },
-		{ "request.time", "what the threads of root spans did in a request, by part", REQUEST_TIME, true },
-		{ "span.latency", "duration of spans, of all phases", SPAN_LATENCY, false },
-		{ "span.self", "duration of spans, without the time of their children", SPAN_SELF, false },
-		{ "span.time", "what the threads of spans did in a span, by part", SPAN_TIME, true },
-	};
-	GArray *list = g_array_new(false, false, sizeof(struct metric));
-	for (size_t i = 0; i < G_N_ELEMENTS(spans); i++) {
-		struct metric m = {
-			.id = spans[i].id, .help = spans[i].help, .unit = VALUE_NS, .has_values = true,
-			.fields = fields | (spans[i].parts ? FIELD(part) : 0), .needs = of_spans, .kind = OF_SPANS,
-			.figure = spans[i].figure,
-		};
-		g_array_append_val(list, m);
-	}
-	for (enum cell_kind kind = 0; kind < CELL_KIND_N; kind++) {
-		const struct cell_layout *l = cell_layout(kind);
-		for (unsigned i = l->n_keys; i < l->n_fields; i++) {
-			const struct cell_field *f = &l->fields[i];
-			if (f->role != CELL_IS_SUM && f->role != CELL_IS_HIST)
-				continue;	/* of several cells nothing can be said */
-			struct metric m = {
-				.id = name_of(kind, f), .help = f->help, .unit = f->unit,
-				.has_values = f->role == CELL_IS_HIST, .fields = fields_of(kind, f),
-				.needs = needs_of(kind, f), .reads = 1u << kind, .kind = (int)kind, .figure = i,
-			};
-			if (kind == CELL_thread)
-				m.reads |= READS(file);		/* without it their parts are wrong */
-			m.call_fields = g_str_equal(m.id, "call.latency") ? OF_CALLS : 0;
-			m.fields |= m.call_fields;
-			g_array_append_val(list, m);
-		}
-	}
-	return list;
-}
-
-static const GArray *list(void)
-{
-	static gsize all;
-	if (g_once_init_enter(&all))
-		g_once_init_leave(&all, (gsize)list_new());
-	return (const GArray *)all;
-}
-
-size_t metrics_n(void)
-{
-	return list()->len;
-}
-
-const struct metric *metric_at(size_t i)
-{
-	return i < list()->len ? &g_array_index(list(), struct metric, i) : NULL;
-}
-
-bool metric_is_of_spans(const struct metric *m)
-{
-	return m->kind == OF_SPANS;
-}
-
-bool metric_is_recorded(const struct metric *m, const struct timeline *tl)
-{
-	if (m->kind == OF_SPANS && timeline_has_spans(tl))
-		return true;
-	for (const char *const *need = m->needs; need && *need; need++)
-		if (!view_has_need(tl, *need))
-			return false;
-	return true;
-}
-
-static struct text_candidate metric_candidate(size_t i, const void *data)
-{
-	const struct metric *m = metric_at(i);
-	return m ? (struct text_candidate){ m->id, m->help } : (struct text_candidate){ NULL, NULL };
-}
-
-/* field:EVENT.FIELD, where the event's name may have dots and colons. It lives for ever, as the others do. */
-static const struct metric *event_metric(const char *id, GError **error)
-{
-	const char *name = id + strlen(EVENT_PREFIX), *dot = strrchr(name, '.');
-	if (!dot || dot == name || !dot[1] || strlen(id) > LIMIT_RULE_LINE_BYTES) {
-		g_set_error(error, BLK_METRIC_ERROR, 0, "'%s': write field:EVENT.FIELD, as field:myapp:request.bytes",
-			    id);
-		return NULL;
-	}
-	static GHashTable *all;			/* id -> struct metric */
-	if (!all)
-		all = g_hash_table_new(g_str_hash, g_str_equal);
-	struct metric *m = g_hash_table_lookup(all, id);
-	if (m)
-		return m;
-	g_autofree char *event = g_strndup(name, (gsize)(dot - name)), *field = g_strconcat("arg", dot, NULL);
-	m = g_new(struct metric, 1);
-	const char **needs = g_new0(const char *, 2);
-	needs[0] = g_intern_string(event);
-	*m = (struct metric){
-		.id = g_intern_string(id), .help = "an integer field of events", .unit = VALUE_COUNT,
-		.has_values = true, .fields = FIELD(host) | OF_THREAD | FIELD(cpu) | FIELD(event),
-		.call_fields = ~UINT32_C(0),
-		.needs = needs, .reads = READS(thread), .kind = OF_EVENTS, .event = g_intern_string(event),
-		.event_field = g_intern_string(field),
-	};
-	g_hash_table_insert(all, (gpointer)m->id, m);
-	return m;
-}
-
-const struct metric *metric_find(const char *id, GError **error)
-{
-	if (g_str_has_prefix(id, EVENT_PREFIX))
-		return event_metric(id, error);
-	for (size_t i = 0; i < metrics_n(); i++)
-		if (g_str_equal(metric_at(i)->id, id))
-			return metric_at(i);
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "no metric '%s'", id);
-	const char *like = text_suggest(id, metric_candidate, NULL);
-	if (like)
-		g_string_append_printf(text, "; did you mean %s?", like);
-	g_set_error(error, BLK_METRIC_ERROR, 0, "%s (blktop --list-metrics has all)", text->str);
-	return NULL;
-}
-
 /* ---- one figure, and the values of its fields ---- */
 
 struct figure {
@@ -250,9 +22,10 @@ struct figure {
 	int64_t until;			/* names are those before this */
 	/* One of them: */
 	const char *cell;
-	const struct span *span;
+	const struct span *span;	/* of .evicted: it has only their names */
 	const struct metric_call_sum *call;
 	uint32_t call_thread;		/* of .call: its thread, or ID_NONE */
+	const struct span_sum *evicted;	/* the sum of evicted spans that .span stands for; or NULL */
 	unsigned element;		/* of an array, or the part of a span */
 };
 
@@ -283,7 +56,7 @@ static uint32_t thread_of(const struct figure *x)
 		return x->call_thread;
 	if (x->span)
 		return x->span->thread;
-	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "thread");
+	const struct cell_field *f = metric_cell_field(cell_layout((enum cell_kind)x->metric->kind), "thread");
 	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
 }
 
@@ -294,7 +67,7 @@ static uint32_t host_of(const struct figure *x)
 		return t->host;
 	if (x->span)
 		return x->span->host;
-	const struct cell_field *f = cell_field(cell_layout((enum cell_kind)x->metric->kind), "host");
+	const struct cell_field *f = metric_cell_field(cell_layout((enum cell_kind)x->metric->kind), "host");
 	return f ? (uint32_t)cell_int(x->cell, f, 0) : ID_NONE;
 }
 
@@ -328,7 +101,7 @@ static struct value of_thread(const struct figure *x, enum metric_field field)
 static struct value of_cell(const struct figure *x, enum metric_field field)
 {
 	const struct timeline *tl = x->rows->tl;
-	const struct cell_field *f = meant((enum cell_kind)x->metric->kind, field);
+	const struct cell_field *f = metric_meant((enum cell_kind)x->metric->kind, field);
 	if (field == METRIC_BY_peer) {
 		const struct flow_cell *cell = (const struct flow_cell *)x->cell;
 		char text[ADDRESS_MAX];
@@ -379,6 +152,8 @@ static struct value of_span(const struct figure *x, enum metric_field field)
 	case METRIC_BY_error:
 		return value_text(x->span->errors ? "yes" : "no");
 	default:
+		if (x->evicted)			/* see evicted_fields() */
+			return text_or_none(x->span->name);
 		trace = timeline_find_trace(x->rows->tl, x->span->trace_id);
 		return trace && trace->has_root ? text_or_none(trace->root->name) : value_none();
 	}
@@ -435,6 +210,7 @@ struct metric_row {
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
 	struct metric_negative negative, negative_before;
+	uint64_t without_values;	/* evicted spans that .sum has and .c.latency has not */
 	const char *key;		/* in sums.index */
 	bool used;			/* second by second: is in sums.used */
 };
@@ -629,13 +405,133 @@ static void add_span(struct sums *sums, const struct span *s)
 	}
 }
 
-static bool is_wanted(const struct timeline *tl, const struct metric *m, const struct span *s)
+/* ---- of evicted spans ---- */
+
+static bool is_of_requests(const struct metric *m)
 {
-	bool roots = m->figure == REQUEST_LATENCY || m->figure == REQUEST_TIME;
-	return s->state == SPAN_COMPLETE && (!roots || is_root(tl, s));
+	return m->figure == REQUEST_LATENCY || m->figure == REQUEST_TIME;
 }
 
-/* Spans that ended in the range. Those that were dropped to save memory are not among them. */
+/* The fields that sums of evicted spans have. The name of a request is that of its operation. */
+static uint32_t evicted_fields(const struct metric *m)
+{
+	return FIELD(service) | FIELD(span) | FIELD(error) | FIELD(part) |
+	       (is_of_requests(m) ? FIELD(operation) : 0);
+}
+
+/* Has the metric sums of evicted spans? They are then counted as exactly as the spans. */
+static bool is_summed(const struct metric_query *q)
+{
+	uint32_t fields = q->where_fields;
+	for (unsigned i = 0; i < q->n_by; i++)
+		fields |= 1u << q->by[i];
+	bool has_words = q->where && expr_has_words(q->where);
+	return !has_words && !(fields & ~evicted_fields(q->metric));
+}
+
+static bool is_sum_wanted(const struct metric *m, const struct span_sum *s)
+{
+	bool wanted = is_of_requests(m) ? s->key.of == SUM_TRACE && (s->key.top || s->key.others) :
+		      s->key.of == SUM_SPAN;
+	return wanted && (!s->key.partial || s->key.others);
+}
+
+/* Single values are known of durations only. */
+static void add_evicted_values(struct metric_row *r, const struct metric *m, const struct span_sum *s, int64_t ns,
+			       bool before)
+{
+	bool has_values = m->figure == REQUEST_LATENCY || m->figure == SPAN_LATENCY;
+	if (has_values) {
+		hist_merge(before ? &r->before.values : &r->c.latency, &s->duration);
+	} else {
+		*(before ? &r->before.sum : &r->sum) += ns;
+		r->without_values += s->count;
+	}
+	if (!before && has_values)
+		worst_add_evicted(&r->slowest, hist_max(&s->duration));
+}
+
+static void add_evicted_sum(struct sums *sums, const struct span_sum *s)
+{
+	const struct metric *m = sums->rows->query.metric->metric;
+	const struct span like = {
+		.service = s->key.service, .name = s->key.name, .kind = s->key.kind, .errors = s->key.failed,
+		.thread = ID_NONE, .host = ID_NONE, .pid = -1, .tid = -1,
+	};
+	bool parts = m->figure == REQUEST_TIME || m->figure == SPAN_TIME;
+	for (unsigned i = 0; i < (parts ? PART_N : 1); i++) {
+		struct figure x = { .metric = m, .rows = sums->rows, .until = sums->until, .span = &like, .evicted = s,
+				    .element = i };
+		struct metric_row *r = parts && !s->part[i] ? NULL : row_of(sums, &x);
+		if (r)
+			add_evicted_values(r, m, s, parts ? s->part[i] : s->self_ns, sums->before);
+	}
+}
+
+/* Adds the evicted spans that ended in [from_ns, to_ns), or those of other times that ended there in part. */
+static void add_evicted(struct sums *sums, int64_t from_ns, int64_t to_ns, const struct range *without,
+			struct evicted *e)
+{
+	const struct metric_query *q = sums->rows->query.metric;
+	struct range range = { .end = 1, .from_ns = from_ns, .to_ns = to_ns };
+	bool summed = is_summed(q);
+	TIMELINE_EACH_SUM(sums->rows->tl, at, from_ns, to_ns) {
+		const struct span_sum *s = at.sum;
+		bool apart = !without || s->end_ns <= without->from_ns || s->begin_ns >= without->to_ns;
+		if (!is_sum_wanted(q->metric, s) ||
+		    (!apart && s->begin_ns >= without->from_ns && s->end_ns <= without->to_ns))
+			continue;
+		struct evicted one = { 0 };
+		if (evicted_counts(&one, &range, s) && summed && apart)
+			add_evicted_sum(sums, s);
+		else
+			one = (struct evicted){ .left_out = one.counted + one.left_out };
+		e->counted += one.counted;
+		e->left_out += one.left_out;
+	}
+}
+
+static void describe_evicted(struct rows *rows, const struct metric *m, const struct evicted *e)
+{
+	evicted_describe(rows, e, is_of_requests(m) ? "requests" : "spans", NULL);
+}
+
+/* What the values of the range have of the evicted spans. */
+static struct evicted count_evicted(const struct timeline *tl, const struct metric_query *q, int64_t from_ns,
+				    int64_t to_ns)
+{
+	const struct metric *m = q->metric;
+	bool has_values = m->figure == REQUEST_LATENCY || m->figure == SPAN_LATENCY;
+	struct range range = { .end = 1, .from_ns = from_ns, .to_ns = to_ns };
+	struct evicted e = { 0 };
+	if (m->kind != OF_SPANS)
+		return e;
+	TIMELINE_EACH_SUM(tl, at, from_ns, to_ns)
+		if (is_sum_wanted(m, at.sum))
+			evicted_counts(&e, &range, at.sum);
+	if (!is_summed(q) || !has_values)
+		e = (struct evicted){ .left_out = e.counted + e.left_out };
+	return e;
+}
+
+uint64_t metric_left_out(const struct timeline *tl, const struct metric_query *q, int64_t from_ns, int64_t to_ns)
+{
+	return count_evicted(tl, q, from_ns, to_ns).left_out;
+}
+
+void metric_describe_evicted(struct rows *rows, const struct metric_query *q, const struct range *range)
+{
+	struct evicted e = count_evicted(rows->tl, q, range->from_ns, range->to_ns);
+	if (q->metric->kind == OF_SPANS)
+		describe_evicted(rows, q->metric, &e);
+}
+
+static bool is_wanted(const struct timeline *tl, const struct metric *m, const struct span *s)
+{
+	return s->state == SPAN_COMPLETE && (!is_of_requests(m) || is_root(tl, s));
+}
+
+/* Spans that ended in the range. */
 static void add_spans(struct sums *sums, const struct range *range, const struct range *without)
 {
 	const struct timeline *tl = sums->rows->tl;
@@ -645,8 +541,10 @@ static void add_spans(struct sums *sums, const struct range *range, const struct
 		if (range_has_span(range, s) && !(without && range_has_span(without, s)) && is_wanted(tl, m, s))
 			add_span(sums, s);
 	}
-	if (!sums->before)
-		evicted_describe_missing(sums->rows, range, m->figure == REQUEST_LATENCY || m->figure == REQUEST_TIME);
+	struct evicted e = { 0 };
+	if (range->end > range->first)
+		add_evicted(sums, range->from_ns, range->to_ns, without, &e);
+	describe_evicted(sums->rows, m, &e);
 }
 
 static void add_range(struct sums *sums, const struct range *range, const struct range *without)
@@ -844,22 +742,25 @@ static void add_sorted(struct sums *sums, const struct second *s, const GPtrArra
 }
 
 /* Visits the sums of the second, and empties them. */
-static void visit_second(struct sums *sums, const struct second *s, metric_visit visit, void *data)
+static void visit_second(struct sums *sums, const struct second *s, uint64_t left_out, metric_visit visit, void *data)
 {
+	const struct metric_value last = { .left_out = left_out };
 	for (guint i = 0; i < sums->used->len; i++) {
 		struct metric_row *r = sums->used->pdata[i];
 		struct metric_value v = {
 			.key = r->key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest.span,
 			.sum = r->sum + (hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0),
+			.without_values = r->without_values, .left_out = left_out,
 		};
 		visit(data, s, &v);
 		hist_clear(&r->c.latency);
 		r->slowest = (struct worst_span){ 0 };
 		r->sum = 0;
+		r->without_values = 0;
 		r->used = false;
 	}
 	g_ptr_array_set_size(sums->used, 0);
-	visit(data, s, NULL);
+	visit(data, s, &last);
 }
 
 void metric_each_second(const struct timeline *tl, const struct metric_query *q, size_t first, size_t end,
@@ -881,12 +782,15 @@ void metric_each_second(const struct timeline *tl, const struct metric_query *q,
 		index_threads(&sums);
 	for (size_t i = first; i < end; i++) {
 		const struct second *s = timeline_second(tl, i);
+		struct evicted evicted = { 0 };
 		sums.until = s->end_ns;
 		if (sorted)
 			add_sorted(&sums, s, sorted, &at);
 		else
 			add_second(&sums, s);
-		visit_second(&sums, s, visit, data);
+		if (q->metric->kind == OF_SPANS)
+			add_evicted(&sums, s->begin_ns, s->end_ns, NULL, &evicted);
+		visit_second(&sums, s, evicted.left_out, visit, data);
 	}
 	sums_clear(&sums);
 	rows_free(sums.rows);
@@ -925,9 +829,17 @@ static GETTER(get_sum)
 	return sum == INT64_MAX || sum == INT64_MIN ? value_none() : value_int(rows->query.metric->metric->unit, sum);
 }
 
+/* Of evicted spans the sum may be known, but not the single values. */
+static GETTER(get_value_count)
+{
+	return ROW(row)->without_values ? value_none() : get_count(row, rows);
+}
+
 static GETTER(get_rate)
 {
 	const struct metric *m = rows->query.metric->metric;
+	if (m->has_values && ROW(row)->without_values)
+		return value_none();
 	double n = m->has_values ? (double)ROW(row)->c.stat.count : (double)ROW(row)->sum;
 	return value_int(m->has_values ? VALUE_COUNT : m->unit, (int64_t)(n / ROW(row)->seconds + 0.5));
 }
@@ -949,18 +861,19 @@ static struct value of_before(const struct row *row, enum value_kind kind, int64
 
 static GETTER(get_count_before)
 {
-	return of_before(row, VALUE_COUNT, (int64_t)ROW(row)->before.stat.count);
+	return ROW(row)->without_values ? value_none() :
+		of_before(row, VALUE_COUNT, (int64_t)ROW(row)->before.stat.count);
 }
 
 static GETTER(get_avg_before)
 {
-	return !ROW(row)->before.stat.count ? value_none() :
+	return !ROW(row)->before.stat.count || ROW(row)->without_values ? value_none() :
 		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.avg);
 }
 
 static GETTER(get_p99_before)
 {
-	return !ROW(row)->before.stat.count ? value_none() :
+	return !ROW(row)->before.stat.count || ROW(row)->without_values ? value_none() :
 		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.p99);
 }
 
@@ -998,7 +911,7 @@ static const struct column field_columns[] = {
 static struct value in_unit(const struct row *row, const struct rows *rows, int64_t n)
 {
 	const struct stat *s = &ROW(row)->c.stat;
-	bool known = s->count && s->total != INT64_MAX && n != PERCENTILE_UNKNOWN;
+	bool known = s->count && s->total != INT64_MAX && n != PERCENTILE_UNKNOWN && !ROW(row)->without_values;
 	return known ? value_int(rows->query.metric->metric->unit, n) : value_none();
 }
 
@@ -1007,7 +920,7 @@ static struct value in_unit(const struct row *row, const struct rows *rows, int6
 STAT_GETTER(min) STAT_GETTER(avg) STAT_GETTER(p50) STAT_GETTER(p95) STAT_GETTER(p99) STAT_GETTER(max)
 
 static const struct column value_columns[] = {
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", get_count),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", get_value_count),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 8, "how many a second", get_rate),
 	COLUMN_N("total", "TOTAL", VALUE_COUNT, 7, 2, "sum of the values", get_sum),
 	COLUMN_N("min", "MIN", VALUE_COUNT, 0, 0, "least value", get_min_in_unit),
@@ -1030,7 +943,7 @@ static const struct column compared_columns[] = {
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 7, 0, "of all differences, whatever their sign",
 		 get_difference_share),
 }, compared_values[] = {
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", get_count),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", get_value_count),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 3, "and before", get_count_before),
 	COLUMN_N("avg", "AVG", VALUE_COUNT, 7, 4, "mean value", get_avg_in_unit),
 	COLUMN_N("avg_before", "BEFORE", VALUE_COUNT, 7, 5, "and before", get_avg_before),

@@ -117,14 +117,23 @@ struct metric_value {
 	const struct value *by;		/* query.n_by of them */
 	const struct hist *values;	/* single values, none below 0; empty: the metric has only sums */
 	int64_t sum;
-	const struct span *slowest;	/* of requests and spans; NULL: none */
+	const struct span *slowest;	/* of requests and spans; NULL: none, or it was evicted */
+	/* Evicted spans: those that .sum counts and .values does not, and those of the second of which it is unknown
+	 * whether they belong to a value. */
+	uint64_t without_values, left_out;
 };
-/* `value` NULL: the second has no further value. */
+/* `value->key` NULL: the second has no further value. */
 typedef void (*metric_visit)(void *data, const struct second *s, const struct metric_value *value);
 /* Visits the values of each of the seconds [first, end), in no order, second after second. A span belongs to the second
  * in which it ended. */
 void metric_each_second(const struct timeline *tl, const struct metric_query *q, size_t first, size_t end,
 			metric_visit visit, void *data);
+/* Of a metric of spans: how many spans that ended in [from_ns, to_ns) were evicted and are in none of its values, as
+ * it is split or filtered by what is not known of them. 0: its values are exact. */
+uint64_t metric_left_out(const struct timeline *tl, const struct metric_query *q, int64_t from_ns, int64_t to_ns);
+struct range;
+/* Says in rows->about how many evicted spans of the range the values have, and how many not (rows->left_out). */
+void metric_describe_evicted(struct rows *rows, const struct metric_query *q, const struct range *range);
 /* Visits the single spans behind a metric of spans that is not one by part: those that ended in [from_ns, to_ns), by
  * their ends. `by` has query.n_by values. */
 typedef void (*metric_visit_span)(void *data, const struct span *s, int64_t ns, const struct value *by);

@@ -51,7 +51,7 @@ static GETTER(get_x_usual)
 
 static GETTER(get_mainly_text)
 {
-	return value_text(ROW(row)->mainly);
+	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
 }
 
 static const struct column columns[] = {
@@ -60,11 +60,11 @@ static const struct column columns[] = {
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range", get_count),
 	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_rate),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", get_errors),
-	COLUMN_N("open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended", get_open),
+	COLUMN_RETAINED(descending, "open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended", get_open),
 	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
+	COLUMN_RETAINED(descending, "usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, USUAL_TIMES("p99"),
 		 get_x_usual),
 	COLUMN_T("mainly", "CAUSE", 24, 1, "the largest part of their time, and what on",
@@ -157,8 +157,8 @@ static void add_evicted(struct row_map *map, const struct history *h, const stru
 			struct evicted *e)
 {
 	const struct timeline *tl = map->rows->tl;
-	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
-		const struct span_sum *s = timeline_span_sum(tl, i);
+	TIMELINE_EACH_SUM(tl, at, range->from_ns, range->to_ns) {
+		const struct span_sum *s = at.sum;
 		struct span like = { .service = s->key.service, .name = s->key.name,
 				     .kind = s->key.kind };
 		if (s->key.of != SUM_SPAN || !(s->key.top || s->key.others) ||
@@ -280,12 +280,12 @@ static int64_t p99_of(const struct timeline *tl, const struct history *h, const 
 		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
 			hist_add(&hist, span_duration(t->root));
 	}
-	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
-		const struct span_sum *s = timeline_span_sum(tl, i);
+	TIMELINE_EACH_SUM(tl, at, range->from_ns, range->to_ns) {
+		const struct span_sum *s = at.sum;
 		if (s->key.of == SUM_TRACE && evicted_counts(&e, range, s))
 			hist_merge(&hist, &s->duration);
 	}
-	int64_t p99 = hist_quantile(&hist, 0.99);
+	int64_t p99 = e.left_out ? -1 : hist_quantile(&hist, 0.99);
 	hist_clear(&hist);
 	return p99;
 }
@@ -317,7 +317,7 @@ static void sum_machine(struct machine *m, const struct second *s)
 
 static struct value cell_of(const struct view *v, const struct rows *rows, const struct row *row, const char *column)
 {
-	return v->columns[view_column(v, column)].get(row, rows);
+	return column_value(&v->columns[view_column(v, column)], row, rows);
 }
 
 /* Adds a gauge for each row of the view that has the ratio; the view sorted the rows. */

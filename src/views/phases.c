@@ -300,8 +300,8 @@ static void add_evicted(struct phases *ph, const struct range *range)
 	struct evicted e = { 0 }, inner = { 0 };
 	if (query_has_trace(&ph->rows->query))
 		return;
-	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
-		const struct span_sum *s = timeline_span_sum(tl, i);
+	TIMELINE_EACH_SUM(tl, at, range->from_ns, range->to_ns) {
+		const struct span_sum *s = at.sum;
 		if (is_inner(ph, s))
 			evicted_counts(&inner, range, s);
 		/* SUM_SELF counts the same spans as their phases: do not report them twice */

@@ -139,7 +139,7 @@ static void add_facts(struct rows *rows, const struct rows *processes, const str
 	g_autofree char *n = g_strdup_printf("%u", threads->rows->len);
 	for (size_t i = 0; i < view_processes.n_columns; i++) {
 		const struct column *c = &view_processes.columns[i];
-		g_autofree char *text = text_of(c->get(row, processes));
+		g_autofree char *text = text_of(column_value(c, row, processes));
 		if (strcmp(c->id, "tid"))
 			add_fact(rows, c->id, text, c->help);
 	}

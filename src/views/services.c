@@ -111,10 +111,10 @@ static const struct column columns[] = {
 	COLUMN_N("max_gap_ns", "GAP MAX", VALUE_NS, 7, 9, "the longest gap", get_gap_max),
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
 		 "calls that took longer than their caller waited: no gap is known", get_skewed),
-	COLUMN_OPTIONAL("clock_ns", "CLOCK", VALUE_NS, 8, 10,
+	COLUMN_RETAINED(optional, "clock_ns", "CLOCK", VALUE_NS, 8, 10,
 			"how far the called host's clock is ahead of the caller's, estimated from calls",
 			get_clock),
-	COLUMN_OPTIONAL("clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
+	COLUMN_RETAINED(optional, "clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
 		 get_explanation),
@@ -224,8 +224,8 @@ static void add_sum(struct service_row *r, const struct span_sum *s)
 static void add_evicted(struct row_map *map, const struct range *range, struct evicted *e)
 {
 	const struct rows *rows = map->rows;
-	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
-		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+	TIMELINE_EACH_SUM(rows->tl, at, range->from_ns, range->to_ns) {
+		const struct span_sum *s = at.sum;
 		const char *caller = s->key.operation_service;
 		if (s->key.of == SUM_CALL &&
 		    (s->key.others || is_wanted(rows, caller, s->key.service)) &&

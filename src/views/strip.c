@@ -108,8 +108,8 @@ static void add_sum(struct strip *strip, const struct history *h, const struct s
 static void add_evicted(struct strip *strip, const struct history *h, struct hist *all)
 {
 	int64_t retained_from = timeline_retained_from(h->tl);
-	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
-		const struct span_sum *s = timeline_span_sum(h->tl, i);
+	TIMELINE_EACH_SUM(h->tl, at, INT64_MIN, INT64_MAX) {
+		const struct span_sum *s = at.sum;
 		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||
 		    s->end_ns <= retained_from)
 			continue;

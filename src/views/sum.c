@@ -67,7 +67,7 @@ struct value rows_sum(const struct view *v, const struct rows *rows, size_t colu
 
 		if (wanted && !wanted(row, data))
 			continue;
-		value = c->get(row, rows);
+		value = column_value(c, row, rows);
 		/* A minimum or maximum ignores unknown values; a sum with an unknown value is unknown. */
 		if (value.kind == VALUE_NONE && how == SUM_ADD)
 			return value;

@@ -225,7 +225,7 @@ static struct value get_cell(int column, const void *row, const void *data)
 	if ((size_t)column >= s->v->n_columns)
 		return s->v->get_named(row, s->rows,
 				       g_quark_to_string((GQuark)column - (GQuark)s->v->n_columns));
-	return s->v->columns[column].get(row, s->rows);
+	return column_value(&s->v->columns[column], row, s->rows);
 }
 
 static enum value_kind kind_of_column(int column, const void *data)
@@ -327,7 +327,7 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 	for (guint i = 0; i < n; i++) {
 		items[i].row = rows->rows->pdata[i];
 		items[i].index = i;
-		items[i].value = v->columns[column].get(items[i].row, rows);
+		items[i].value = column_value(&v->columns[column], items[i].row, rows);
 	}
 	sort_array(items, n, sizeof(*items), compare_items, &descending);
 	for (guint i = 0; i < n; i++)

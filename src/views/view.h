@@ -129,6 +129,10 @@ struct rows {
 	/* About the table: .about says what it shows, .explanation explains it. NULL: none. */
 	const char *about, *explanation;
 	const char *dropped;		/* part of .about: what was dropped to save memory. NULL: nothing */
+	/* Spans that were dropped to save memory, and of which it is unknown whether they belong here. If there are
+	 * any, figures are unknown: column_value(). */
+	uint64_t left_out;
+	bool incomplete;		/* .dropped says INCOMPLETE, not only how many rows of a list are missing */
 	const char *omitted;		/* part of .about: what is not listed, and where it is. NULL: nothing */
 	void *extra;			/* data of the view: see overview.h, waterfall.h */
 	void (*free_extra)(void *extra);
@@ -149,6 +153,7 @@ struct column {
 	uint8_t drawing;		/* enum column_drawing */
 	bool flexible;			/* takes the remaining width (one per view) */
 	bool optional;			/* not shown on screen if no row has a value */
+	bool of_retained;		/* a figure that does not need spans that were dropped */
 	bool of_hosts;			/* the host: shown on screen only if there are several hosts,
 					 * or no other column names the rows */
 	const char *usual;		/* of an optional column: a text that counts as no value,
@@ -157,6 +162,14 @@ struct column {
 	const char *help;		/* one line */
 	struct value (*get)(const struct row *row, const struct rows *rows);
 };
+
+/* The value of a row. Where spans are left out, a figure is unknown, never too small. */
+static inline struct value column_value(const struct column *c, const struct row *row, const struct rows *rows)
+{
+	bool is_figure = c->kind == VALUE_COUNT || c->kind == VALUE_NS || c->kind == VALUE_BYTES ||
+			 c->kind == VALUE_RATIO;
+	return rows->left_out && is_figure && !c->of_retained ? value_none() : c->get(row, rows);
+}
 
 /* Narrowing fields of view_query that a view honours (narrowing.h). */
 enum view_only {

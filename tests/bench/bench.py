@@ -132,13 +132,13 @@ def forget(target):
 # ---- processes ----
 
 def measure(command):
-    """CPU seconds and peak MiB of a command that must succeed (3: read with loss)."""
+    """CPU seconds and peak MiB of a command that must succeed (3: read with loss; 4: not all figures had memory)."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as process:
         messages = process.stderr.read().decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 3):
+    if process.returncode not in (0, 3, 4):
         sys.exit(f"{' '.join(command)}: exit status {process.returncode}\n{messages}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 

@@ -2,12 +2,13 @@
 /*
  * Writes a trace of nothing but spans, as LTTng-UST would:
  *
- *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES]]]]
+ *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES [OPERATIONS]]]]]
  *
  * Requests of SPANS_A_TRACE spans (10): a root and phases below it, one after another,
  * on four threads, NS_A_SPAN apart (10000); every thousandth is ten times slower. Each span
  * has two annotations; with TEXT_BYTES a third one, a text that no other span has. With
- * NAME_BYTES each phase has a name of its own, so long.
+ * NAME_BYTES each phase has a name of its own, so long. With OPERATIONS requests have so many
+ * different names, one after another.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -138,7 +139,7 @@ static const char *own_text(char *text, uint64_t span, uint64_t bytes)
 	return text;
 }
 
-struct wanted { uint64_t spans, each, gap, text_bytes, name_bytes; };
+struct wanted { uint64_t spans, each, gap, text_bytes, name_bytes, operations; };
 
 static bool request(uint64_t n, const struct wanted *w, uint64_t *ts)
 {
@@ -146,7 +147,10 @@ static bool request(uint64_t n, const struct wanted *w, uint64_t *ts)
 	uint64_t each = w->each, gap = w->gap;
 	uint64_t root = n * (each + 1) + 1, trace = root * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	uint32_t tid = 100 + (uint32_t)(n % 4);
-	bool ok = mark(*ts, trace, root, 0, "request", tid, "sr");
+	char request[32] = "request";
+	if (w->operations)
+		snprintf(request, sizeof request, "request-%" PRIu64, n % w->operations);
+	bool ok = mark(*ts, trace, root, 0, request, tid, "sr");
 	for (uint64_t i = 1; ok && i < each; i++) {
 		static char text[4096], own[4096];
 		const char *name = w->name_bytes ? own_text(own, root + i, w->name_bytes)
@@ -157,7 +161,7 @@ static bool request(uint64_t n, const struct wanted *w, uint64_t *ts)
 					     own_text(text, root + i, w->text_bytes))) &&
 		     mark(*ts += took, trace, root + i, root, name, tid, "end");
 	}
-	return ok && mark(*ts += gap, trace, root, 0, "request", tid, "ss");
+	return ok && mark(*ts += gap, trace, root, 0, request, tid, "ss");
 }
 
 static FILE *create(const char *dir, const char *name)
@@ -188,15 +192,15 @@ static bool is_length(uint64_t n)
 
 int main(int argc, char **argv)
 {
-	uint64_t n[5] = { 0, 10, 10000, 0, 0 };
-	for (int i = 2; i < argc && i < 7; i++)
+	uint64_t n[6] = { 0, 10, 10000, 0, 0, 0 };
+	for (int i = 2; i < argc && i < 8; i++)
 		n[i - 2] = strtoull(argv[i], NULL, 10);
-	if (argc < 3 || argc > 7 || !n[0] || !n[1] || !n[2] || !is_length(n[3]) || !is_length(n[4])) {
-		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES]]]]\n",
-		      stderr);
+	if (argc < 3 || argc > 8 || !n[0] || !n[1] || !n[2] || !is_length(n[3]) || !is_length(n[4])) {
+		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES "
+		      "[OPERATIONS]]]]]\n", stderr);
 		return 2;
 	}
-	const struct wanted w = { n[0], n[1], n[2], n[3], n[4] };
+	const struct wanted w = { n[0], n[1], n[2], n[3], n[4], n[5] };
 	if ((mkdir(argv[1], 0777) && errno != EEXIST) || !write_all(argv[1], &w)) {
 		fprintf(stderr, "make-spans: %s: %s\n", argv[1], strerror(errno));
 		return 1;

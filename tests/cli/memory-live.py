@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Live sessions of dense spans keep within --memory and 64 MiB beside, all processes together, and count every
-request, also those for whose spans there is no room."""
+request in its second, also those for whose spans there is no room: as printed, as served, and as thresholds judge."""
 import json
 import os
 import pathlib
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SRC = pathlib.Path(os.environ.get("SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
@@ -14,6 +16,7 @@ BUILD = os.environ.get("BUILD", str(SRC / "build"))
 BLKTOP = os.environ.get("BLKTOP", BUILD + "/blktop")
 BESIDE = 64     # MiB
 SPANS, A_REQUEST, GAP_NS = 400000, 10, 4500     # 440,000 events a second
+RATE, EACH, OPERATIONS = 3000, 4, 40   # requests a second, their spans, different names of requests
 LIMIT = 100     # s
 
 
@@ -42,8 +45,8 @@ def note_peaks(pid, peaks):
 def watch(command, env):
     """What it printed, its exit status, and the sum of what its processes took at most (MiB)."""
     peaks, until = {}, time.monotonic() + LIMIT
-    with tempfile.TemporaryFile() as out:
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL, env=env) as process:
+    with tempfile.TemporaryFile() as out, open(env["XDG_STATE_HOME"] + "/err", "wb") as err:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env) as process:
             while process.poll() is None and time.monotonic() < until:
                 note_peaks(process.pid, peaks)
                 try:
@@ -78,6 +81,93 @@ def read(trace, work, memory, *options):
             process.terminate()
 
 
+def by_second(lines):
+    """Requests of each second that was printed; None: a figure is unknown."""
+    seconds = {}
+    for o in map(json.loads, lines):
+        counts = [row["count"] for row in o["rows"]]
+        seconds[o["range"]["from_ns"] // 10**9] = None if None in counts else sum(counts)
+    return seconds
+
+
+def served(path):
+    """The requests that a file of metrics counts, and the spans that it says are missing."""
+    count = dropped = 0
+    for line in path.read_text("ascii").splitlines():
+        if line.startswith("blktop_request_latency_seconds_count{"):
+            count += int(line.split()[-1])
+        if line.startswith("blktop_dropped_spans_total{"):
+            dropped += int(line.split()[-1])
+    return count, dropped
+
+
+def chosen(path):
+    """The spans that a file of metrics says were chosen for --forward."""
+    lines = path.read_text("ascii").splitlines()
+    return sum(int(line.split()[-1]) for line in lines if line.startswith("blktop_forward_chosen_spans_total "))
+
+
+class Carbon(socketserver.ThreadingTCPServer):
+    """Sums the counts of each second that come as lines for Graphite."""
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), None)
+        self.seconds = {}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def finish_request(self, request, client_address):
+        for line in request.makefile("r", encoding="ascii"):
+            name, value, at = line.split()
+            if name.endswith(".count"):
+                self.seconds[int(at)] = self.seconds.get(int(at), 0) + int(value)
+
+
+def check_sent(ok, work, trace, expected):
+    """What other programs get."""
+    metrics, requests = work / "metrics", sum(expected.values())
+    with Carbon() as server:
+        _, code, _ = read(trace, work, 16, "--no-spool", "--metrics", "request.latency by operation", "--graphite",
+                          f"127.0.0.1:{server.server_address[1]}")
+        server.shutdown()
+        ok(code == 0 and server.seconds == expected, "Graphite gets every second exactly")
+    with Carbon() as unused:            # not listening any more
+        port = unused.server_address[1]
+        unused.shutdown()
+    read(trace, work, 16, "--no-spool", "--metrics-file", metrics, "--forward", f"http://127.0.0.1:{port}/api/v2/spans")
+    ok(chosen(metrics) == requests * EACH, f"every span is chosen for --forward, once: {chosen(metrics)}")
+
+
+def check_seconds(ok, work):
+    """A session of half a minute: each second has its requests, whatever there is room for."""
+    trace = work / "half-a-minute"
+    requests = 30 * RATE
+    subprocess.run([BUILD + "/bench/make-spans", trace, str(requests * EACH), str(EACH), str(10**9 // RATE // EACH), "0", "0",
+                    str(OPERATIONS)], check=True)
+    recorded = [BLKTOP, "-b", "--config", "none", "--each", "--view", "services", "--format", "json", trace]
+    expected = by_second(subprocess.run(recorded, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines())
+    ok(len(expected) > 29 and sum(expected.values()) == requests, "the trace has its requests")
+    check_sent(ok, work, trace, expected)
+    for memory in (16, 32):
+        out = subprocess.run([*recorded, "--memory", f"{memory}M"], check=False, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)
+        ok(out.returncode == 0 and by_second(out.stdout.splitlines()) == expected,
+           f"recorded, --memory {memory}M: every second is exact")
+        metrics = work / "metrics"
+        least = min(list(expected.values())[1:-1])
+        lines, code, _ = read(trace, work, memory, "--no-spool", "--metrics-file", metrics, "--threshold",
+                              f"request.latency count < {least}", "--threshold", f"request.latency count by service > {least - 1}")
+        ok(code == 0 and by_second(lines) == expected, f"live, --memory {memory}M: every second is exact")
+        ok(json.loads(lines[-1])["trust"]["dropped_spans"] > requests, f"live, --memory {memory}M: spans were dropped")
+        ok(served(metrics) == (requests, 0), f"live, --memory {memory}M: what is served is exact: {served(metrics)}")
+        err = (work / "err").read_text("utf8")
+        ok("alert: count of request.latency for bench is" in err and "count of request.latency is" not in err,
+           f"live, --memory {memory}M: no false alert, and the true one")
+        _, code, _ = read(trace, work, memory, "--no-spool", "--metrics-file", metrics, "--metrics", "request.latency by tid")
+        ok(code == 4 and sum(served(metrics)) == requests and "are not counted" in (work / "err").read_text("utf8"),
+           f"live, --memory {memory}M: what cannot be counted is told: {served(metrics)}")
+
+
 def main():
     n = failed = 0
 
@@ -102,6 +192,7 @@ def main():
             ok(trust and trust[-1]["dropped_spans"] > SPANS // 4, f"{said}: what was dropped is told")
             ok(sum(t["late_records"] for t in trust) == 0, f"{said}: nothing came too late")
             ok(sanitized or 0 < peak <= memory + BESIDE, f"{said}: {peak:.0f} MiB at most, {memory + BESIDE} are to be enough")
+        check_seconds(ok, work)
     print(f"1..{n}")
     sys.exit(bool(failed))
 

@@ -395,8 +395,8 @@ static void test_memory(void)
 	g_assert_nonnull(timeline_trace_spans(r.tl, 77));	/* of "often" */
 	g_assert_nonnull(timeline_trace_spans(r.tl, N));
 	g_assert_null(timeline_trace_spans(r.tl, 40));
-	for (size_t i = 0; i < timeline_n_span_sums(r.tl); i++) {
-		const struct span_sum *s = timeline_span_sum(r.tl, i);
+	TIMELINE_EACH_SUM(r.tl, at, INT64_MIN, INT64_MAX) {
+		const struct span_sum *s = at.sum;
 		int64_t total = 0;
 		for (unsigned p = 0; p < PART_N; p++)
 			total += s->part[p];

@@ -45,21 +45,21 @@ static struct value get_share(const struct row *r, const struct rows *rows)
 }
 
 static const struct column columns[] = {
-	{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, DRAW_TEXT, true, false, false, NULL, false,
+	{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, DRAW_TEXT, true, false, false, false, NULL, false,
 	  "its name", get_name },
-	{ "pid", "PID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, false,
+	{ "pid", "PID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, false,
 	  "its pid", get_pid },
-	{ "tid", "TID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, false,
+	{ "tid", "TID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, false,
 	  "its tid", get_tid },
-	{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, true,
+	{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
 	  "time", get_ns },
-	{ "raw_ns", "RAW", VALUE_NS, 0, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, true,
+	{ "raw_ns", "RAW", VALUE_NS, 0, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
 	  "batch only", get_ns },
-	{ "read_bytes", "READ", VALUE_BYTES, 6, 5, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, true,
+	{ "read_bytes", "READ", VALUE_BYTES, 6, 5, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
 	  "bytes", get_bytes },
-	{ "x_ratio", "xUSUAL", VALUE_RATIO, 6, 4, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, true,
+	{ "x_ratio", "xUSUAL", VALUE_RATIO, 6, 4, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
 	  "factor", get_share },
-	{ "cpu_ratio", "CPU%", VALUE_RATIO, 5, 3, ALIGN_RIGHT, DRAW_TEXT, false, false, false, NULL, true,
+	{ "cpu_ratio", "CPU%", VALUE_RATIO, 5, 3, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
 	  "share", get_share },
 };
 

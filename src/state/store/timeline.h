@@ -121,8 +121,7 @@ void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinn
 /* For batch runs, which print after the last event: seconds are never folded or dropped, however much memory they
  * need. Spans get the rest of the budget, at least an eighth of it. */
 void timeline_retain_seconds(struct timeline *tl);
-/* Called just before traces are evicted, mostly in order of their ends. All their spans are still stored. Not
- * called for traces that are dropped together with their seconds. */
+/* Called just before traces are evicted, mostly in order of their ends. All their spans are still stored. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *data);
 /* Called once: with the first publication that has coverage, before any of it can be evicted. timeline_coverage()
@@ -143,8 +142,17 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 uint64_t timeline_n_thinned(const struct timeline *tl);
 /* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: no request was. */
 int64_t timeline_requests_from(const struct timeline *tl);
-size_t timeline_n_span_sums(const struct timeline *tl);
-const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/* unordered */
+/* The sums of evicted spans, of steps that overlap [from_ns, to_ns); in no order within a step. Those of the last
+ * seconds are by second. */
+struct sum_place timeline_first_sum(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
+void timeline_next_sum(const struct timeline *tl, struct sum_place *at);
+#define TIMELINE_EACH_SUM(tl, at, from, to) \
+	for (struct sum_place at = timeline_first_sum(tl, from, to); at.sum; timeline_next_sum(tl, &at))
+/* Sums of spans that end at that time (ns) or later stay by second, whatever memory they need; INT64_MAX, as at the
+ * beginning: all may be folded. */
+void timeline_retain_sums(struct timeline *tl, int64_t from_ns);
+/* The length of a second of the timeline, if it is not 1 s; before the first publication. */
+void timeline_set_step(struct timeline *tl, int64_t step_ns);
 
 /* Does the source have an event class of this name? */
 bool timeline_has_event(const struct timeline *tl, const char *name);

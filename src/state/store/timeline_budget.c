@@ -32,14 +32,25 @@ int64_t timeline_requests_from(const struct timeline *tl)
 	return tl->evicted_until;
 }
 
-size_t timeline_n_span_sums(const struct timeline *tl)
+struct sum_place timeline_first_sum(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
-	return tl->sums.list->len;
+	return span_sums_first(&tl->sums, from_ns, to_ns);
 }
 
-const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
+void timeline_next_sum(const struct timeline *tl, struct sum_place *at)
 {
-	return i < tl->sums.list->len ? &g_array_index(tl->sums.list, struct span_sum, i) : NULL;
+	span_sums_next(&tl->sums, at);
+}
+
+void timeline_retain_sums(struct timeline *tl, int64_t from_ns)
+{
+	tl->sums.retained_from = from_ns;
+}
+
+void timeline_set_step(struct timeline *tl, int64_t step_ns)
+{
+	g_assert(step_ns > 0 && !tl->sums.n);
+	tl->sums.shortest_ns = step_ns % NS_PER_S ? step_ns : NS_PER_S;
 }
 
 /* ---- traces ---- */
@@ -229,9 +240,11 @@ static void drop_spans(struct timeline *tl, const bool *drop_span)
 	traces_compact(tl);
 }
 
-static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_span)
+/* Adds its id to trace_ids. */
+static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_span, GArray *trace_ids)
 {
 	const GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
+	g_array_append_val(trace_ids, g_array_index(tl->traces, struct trace_entry, trace).info.trace_id);
 	for (guint k = 0; k < indexes->len; k++)
 		drop_span[g_array_index(indexes, uint32_t, k)] = true;
 }
@@ -262,9 +275,7 @@ static void evict_traces(struct timeline *tl, size_t excess)
 			const struct candidate *c = &g_array_index(all, struct candidate, i);
 			if (!c->evictable || turn != eviction_pass(c, settled))
 				continue;
-			mark_trace(tl, c->trace, drop_span);
-			g_array_append_val(trace_ids, g_array_index(tl->traces, struct trace_entry,
-								c->trace).info.trace_id);
+			mark_trace(tl, c->trace, drop_span, trace_ids);
 			freed += c->bytes;
 		}
 	if (!freed)
@@ -320,11 +331,13 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	g_assert(n > 0);				/* as excess > 0 */
 	tl->dropped_until = second_at(tl, n - 1)->end_ns;
 	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
+	g_autoptr(GArray) trace_ids = g_array_new(false, false, sizeof(uint64_t));
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
 		if (may_drop(c, tl->dropped_until, freed < excess, tl))
-			mark_trace(tl, c->trace, drop_span);
+			mark_trace(tl, c->trace, drop_span, trace_ids);
 	}
+	report_evicting(tl, trace_ids);
 	for (size_t i = 0; i < n; i++) {
 		g_assert(tl->second_bytes >= second_held(second_at(tl, i)));
 		tl->second_bytes -= second_held(second_at(tl, i));
