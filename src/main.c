@@ -28,6 +28,7 @@
 #include "base/open_files.h"
 #include "base/timefmt.h"
 #include "export/limits_print.h"
+#include "state/slice/slice.h"
 #include "state/spans/rules.h"
 #include "ui/rc.h"
 
@@ -169,6 +170,8 @@ int main(int argc, char **argv)
 	int code = EXIT_FAILED;
 	if (log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
+		if (o.memory)
+			slice_bound_memory(o.memory);
 		o.relay.queue = o.memory ? CLAMP(o.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
 		if (config_install_rules(&o, o.prefs, &error))
 			code = flush_output(&o, run_command(&o));

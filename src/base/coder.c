@@ -395,25 +395,39 @@ void code_text(struct coder *c, char **text)
 	uint32_t len = (uint32_t)strlen(bytes);
 
 	code_slice(c, &bytes, &len, UINT32_MAX);
+	coder_take(c, len + CODER_OWN_BYTES);
 	if (!c->out)
 		*text = g_strndup(bytes, c->fault ? 0 : len);
 }
 
-uint32_t code_len(struct coder *c, size_t n, unsigned least)
+void coder_take(struct coder *c, uint64_t bytes)
+{
+	if (c->out || !c->room)
+		return;
+	if (bytes > *c->room)
+		coder_refuse(c, CODER_NO_ROOM);
+	else
+		*c->room -= bytes;
+}
+
+uint32_t code_len(struct coder *c, size_t n, unsigned least, size_t each)
 {
 	uint64_t len = n;
 
 	g_assert(!c->out || n < UINT32_MAX);
 	code_u64(c, &len);
-	if (c->out || len <= most_values(c) / least)
+	if (c->out)
 		return (uint32_t)len;
-	coder_refuse(c, CUT_OFF);
-	return 0;
+	if (len > most_values(c) / least)
+		coder_refuse(c, CUT_OFF);
+	else
+		coder_take(c, len * each);
+	return c->fault ? 0 : (uint32_t)len;
 }
 
 void code_ids(struct coder *c, GArray **a, uint32_t n)
 {
-	uint32_t len = code_len(c, c->out && *a ? (*a)->len : 0, 1), before = 0;
+	uint32_t len = code_len(c, c->out && *a ? (*a)->len : 0, 1, sizeof len), before = 0;
 
 	if (!c->out)
 		*a = len ? g_array_sized_new(false, false, sizeof(uint32_t), len) : NULL;
@@ -504,7 +518,7 @@ static void write_head(struct coder *c, unsigned at, struct column_head *h)
 /* The heads of all columns. */
 static void read_heads(struct coder *c, struct column_head heads[CODER_SETS * CODER_COLUMNS])
 {
-	uint32_t n = code_len(c, 0, 2);
+	uint32_t n = code_len(c, 0, 2, 0);
 	uint64_t next = CODER_COLUMNS;		/* set 0 has no rows */
 
 	for (uint32_t i = 0; i < n && !c->fault; i++) {

@@ -42,6 +42,8 @@ struct coder {
 					 * none is */
 	int64_t first, last;		/* reading: instants of events are within [first, last] */
 	uint64_t seq_end;		/* reading: code_seq() refuses numbers from this one on; 0: none */
+	uint64_t *room;			/* reading: bytes of memory that what is read may still take; it becomes less.
+					 * NULL: any number */
 	struct coder_columns *columns;	/* private */
 };
 
@@ -105,14 +107,21 @@ void coder_check_event(struct coder *c, int64_t ts);
 void code_ns(struct coder *c, int64_t *v);
 /* A number that is near the last one. */
 void code_seq(struct coder *c, uint64_t *v);
+#define CODER_OWN_BYTES 32u	/* what a block of memory, or an entry of a table, takes beside its content, about */
 /* Raw bytes. */
 void code_bytes(struct coder *c, void *bytes, size_t n);
 /* A text; the reader gets a new one (never NULL, without NUL bytes) instead of *text, which is not freed. */
 void code_text(struct coder *c, char **text);
 /* Some bytes that the reader borrows from its input. most: a longer one is refused. */
 void code_slice(struct coder *c, const char **bytes, uint32_t *len, uint32_t most);
-/* The number of elements of an array, each of which has at least `least` bytes (> 0). 0 if that many cannot follow. */
-uint32_t code_len(struct coder *c, size_t n, unsigned least);
+#define CODER_NO_ROOM \
+	"it needs more memory than its size and --memory allow; if you trust it, name a larger --memory"
+/* Reading: what comes next takes so many bytes of memory. Refused if .room has fewer: nothing must be allocated
+ * then. */
+void coder_take(struct coder *c, uint64_t bytes);
+/* The number of elements of an array, each of which has at least `least` bytes (> 0) and takes `each` bytes of memory
+ * when it is read (coder_take()). 0 if that many cannot follow, or take too much. */
+uint32_t code_len(struct coder *c, size_t n, unsigned least, size_t each);
 
 /* All elements of an array of unsigned ids below n. *a may be NULL, and is NULL when it was empty. */
 void code_ids(struct coder *c, GArray **a, uint32_t n);

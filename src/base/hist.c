@@ -454,7 +454,7 @@ void hist_code(struct coder *c, struct hist *h)
 		hist_copy(&packed, h);
 		n = HIST_FEW + packed.many->n;
 	}
-	n = code_len(c, n, 1);
+	n = code_len(c, n, 1, 0);
 	if (n <= HIST_FEW) {
 		h->n = n;
 		for (unsigned i = 0; i < n; i++) {
@@ -473,6 +473,7 @@ void hist_code(struct coder *c, struct hist *h)
 		coder_refuse(c, "a histogram is wrong");
 		n = 1;
 	}
+	coder_take(c, packed_size(n) + CODER_OWN_BYTES);
 	*h = (struct hist){ .n = HIST_PACKED, .many = g_malloc0(packed_size(n)) };
 	h->many->n = h->many->alloc = (uint16_t)n;
 	code_packed(c, h->many);

@@ -110,6 +110,8 @@
 #define LIMITS_MODEL(X) \
 	X(SLICE_BYTES, 2000000000, "bytes", "a slice file", \
 	  "it is refused, and not written", "lengths are 32-bit numbers in memory; 100 GB of a trace need 1 GB") \
+	X(SLICE_RATIO, 64, "bytes", "memory that a byte of a slice file takes, beside --memory for all of them", \
+	  "the file is refused: name a larger --memory", "recordings take 8 to 12; equal values can take 8,000") \
 	X(SLICE_WAIT_SECONDS, 10, "s", "a new slice of a watched directory waits for the one before it", \
 	  "it is shown after a gap", "several processes may map at once; a chunk takes a second") \
 	X(HISTORY_TRACES, 20, "traces", "slowest traces of a minute of history (blktop reduce --history)", \

@@ -19,6 +19,7 @@
 #define TAIL_BYTES 20
 
 #define DAMAGED "it is damaged"
+#define ROOM_BYTES (UINT64_C(64) << 20)	/* that any record may take */
 
 struct record {
 	struct second_place place;
@@ -82,7 +83,7 @@ static void code_record(struct coder *c, struct second_place *place, uint32_t *h
 
 static void code_seconds(struct coder *c, GArray *seconds, uint32_t n_publications)
 {
-	uint32_t n = code_len(c, seconds->len, 20);
+	uint32_t n = code_len(c, seconds->len, 20, sizeof(struct stored_second) + sizeof(struct second));
 	int64_t last = INT64_MIN;
 
 	if (!coder_writes(c))
@@ -110,7 +111,7 @@ static void code_table(struct coder *c, struct table *t)
 	code_u64(c, &at);
 	if (at != t->at)
 		coder_refuse(c, DAMAGED);
-	uint32_t n = code_len(c, t->publications->len, 4);
+	uint32_t n = code_len(c, t->publications->len, 4, sizeof(struct record));
 	if (!coder_writes(c))
 		g_array_set_size(t->publications, n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -120,7 +121,7 @@ static void code_table(struct coder *c, struct table *t)
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
 		code_u32(c, ids[i]);
 	code_seconds(c, t->seconds, n);
-	n = code_len(c, t->host_events->len, 2);
+	n = code_len(c, t->host_events->len, 2, sizeof(struct host_event));
 	if (!coder_writes(c))
 		g_array_set_size(t->host_events, n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -278,9 +279,17 @@ struct cache_reader {
 	struct cell_reader *cells;	/* a reference */
 };
 
+/* The memory that a record may take (bytes). */
+static uint64_t room_of(const struct second_place *place)
+{
+	return ROOM_BYTES + (uint64_t)place->stored * LIMIT_SLICE_RATIO;
+}
+
 /* The bytes of a record as they were coded. NULL: it cannot be read, or is damaged. */
 static GByteArray *read_record(int fd, const struct second_place *place)
 {
+	if (place->size > room_of(place))
+		return NULL;
 	g_autofree uint8_t *stored = g_malloc(place->stored);
 	GByteArray *bytes;
 
@@ -301,7 +310,8 @@ static bool read_cells(struct second_reader *r, struct second *s)
 
 	if (!bytes)
 		return false;
-	struct coder c = { .at = bytes->data, .end = bytes->data + bytes->len };
+	uint64_t room = room_of(&s->place);
+	struct coder c = { .at = bytes->data, .end = bytes->data + bytes->len, .room = &room };
 	second_code_cells(&c, s, &x->ids);
 	return !c.fault && c.at == c.end;
 }
@@ -368,7 +378,8 @@ static const char *read_table(int fd, uint64_t from, uint64_t to, struct table *
 	g_autoptr(GByteArray) coded = read_record(fd, &place);
 	if (!coded)
 		return DAMAGED;
-	struct coder c = { .at = coded->data, .end = coded->data + coded->len };
+	uint64_t room = room_of(&place);
+	struct coder c = { .at = coded->data, .end = coded->data + coded->len, .room = &room };
 	t->at = *ret_end;
 	code_table(&c, t);
 	return c.fault ? c.fault : c.at == c.end ? NULL : DAMAGED;
@@ -453,7 +464,8 @@ struct publication *cache_reader_next(struct cache_reader *r, const char **ret_w
 		return NULL;
 	}
 	struct publication *p = publication_new();
-	struct coder c = { .at = bytes->data, .end = bytes->data + bytes->len };
+	uint64_t room = room_of(&x->place);
+	struct coder c = { .at = bytes->data, .end = bytes->data + bytes->len, .room = &room };
 	publication_code(&c, p, &r->ids);
 	if (c.fault || c.at != c.end) {
 		*ret_why = c.fault ? c.fault : DAMAGED;

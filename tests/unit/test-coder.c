@@ -258,7 +258,7 @@ static void test_refused(void)
 	REFUSED("\x05" "text", (code_text(&c, &text), g_free(text)));
 	REFUSED("\x03" "a\0b", (code_text(&c, &text), g_free(text)));
 	REFUSED("\x03" "abc", code_slice(&c, &bytes, &n, 2));
-	REFUSED("\x05" "abcd", code_len(&c, 0, 1));
+	REFUSED("\x05" "abcd", code_len(&c, 0, 1, 0));
 	REFUSED("\x02\x02\x03", refused_ids(&c));
 	REFUSED("\x01\x12", refused_ids(&c));
 }

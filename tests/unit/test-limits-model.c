@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of the model: what is kept of threads, calls, waits and spans. */
 #include "base/limits.h"
+#include "lib/slices.h"
 #include "lib/sources.h"
+#include "lib/traces.h"
 #include "lib/limit_test.h"
 #include "lib/span_feed.h"
 #include "state/kernel/coverage.h"
@@ -384,9 +386,57 @@ static bool slice_bytes(uint64_t n)
 	return strstr(error->message, "does not begin with") || limit_taken(error, "too large");
 }
 
+/* A file of so many equal facts. *ret_times: the memory that a byte of it takes. */
+static GByteArray *file_of_facts(unsigned n_facts, double *ret_times)
+{
+	static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
+	g_autoptr(GError) error = NULL;
+	struct recording *r = traces_record_script(
+		"1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=1 prev_comm=\"swapper/0\" next_comm=\"a\"\n"
+		"1000001000 0 syscall_entry_read fd=3 count=100 ctx.tid=1 ctx.pid=1 ctx.procname=\"a\"\n"
+		"2000001000 0 syscall_exit_read ret=100 ctx.tid=1 ctx.pid=1 ctx.procname=\"a\"\n");
+	struct slice *s = slices_of(r, 0, recording_n(r), false);
+	g_assert_cmpuint(s->facts->len, >, 0);
+	const struct fact f = g_array_index(s->facts, struct fact, 0);
+
+	s->facts_sorted = 0;
+	for (unsigned i = 0; i < n_facts; i++)
+		g_array_append_val(s->facts, f);
+	GByteArray *bytes = slices_bytes(s, &whole, &error);
+	slice_free(s);
+	recording_free(r);
+	s = slices_from_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	*ret_times = (double)s->taken / bytes->len + LIMIT_SLICE_RATIO;
+	slice_free(s);
+	return bytes;
+}
+
+static bool slice_ratio(uint64_t n)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GByteArray) bytes = NULL;
+	double times;
+
+	/* The largest number of facts with which a byte takes at most n. */
+	unsigned few = 0, many = 20000;
+	while (many - few > 1) {
+		unsigned middle = few + (many - few) / 2;
+		g_byte_array_unref(file_of_facts(middle, &times));
+		*(times <= (double)n ? &few : &many) = middle;
+	}
+	bytes = file_of_facts(few, &times);
+	g_assert_cmpfloat(times, >, (double)n - 1);
+	slice_bound_memory(0);
+	slice_free(slices_from_bytes(bytes->data, bytes->len, &error));
+	slice_bound_memory(SIZE_MAX);
+	return limit_taken(error, "name a larger --memory");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
+		{ "slice-ratio", slice_ratio, 0 },
 		{ "span-waits", span_waits, 0 }, { "span-calls", span_calls, 0 }, { "second-calls", second_calls, 0 },
 		{ "span-neighbours", span_neighbours, 0 }, { "waker-depth", waker_depth, 0 },
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },

@@ -2,13 +2,17 @@
 /*
  * Slices as files: what is read is what was written, the laws of slices hold over files, and damaged files are refused.
  */
+#include "base/limits.h"
 #include "lib/inspect.h"
 #include "lib/report.h"
 #include "lib/slices.h"
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
+#include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
@@ -375,6 +379,119 @@ static void test_far_waits(void)
 	recording_free(r);
 }
 
+/* ---- few bytes that take much memory ---- */
+
+/* A slice of a recording takes less than what its file allows, without any of --memory. */
+static void test_honest(gconstpointer data)
+{
+	g_autoptr(GError) error = NULL;
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	struct slice *s = slices_of(r, 0, recording_n(r), false);
+	g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
+
+	g_assert_no_error(error);
+	slice_free(s);
+	slice_bound_memory(0);
+	s = slices_from_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	g_test_message("%u bytes take %.1f times as many", bytes->len,
+		       (double)s->taken / bytes->len + LIMIT_SLICE_RATIO);
+	slice_free(s);
+	slice_bound_memory(SIZE_MAX);
+	recording_free(r);
+}
+
+#define MANY 200000u		/* of each: some 10 MB, and some kB in a file */
+
+static void many_facts(struct slice *s)
+{
+	const struct fact f = g_array_index(s->facts, struct fact, 0);
+
+	s->facts_sorted = 0;
+	for (unsigned i = 0; i < MANY; i++)
+		g_array_append_val(s->facts, f);
+}
+
+static void many_annotations(struct slice *s)
+{
+	struct annot a = g_array_index(s->annots, struct annot, s->annots->len - 1);
+
+	a.snap = 0;
+	for (unsigned i = 0; i < MANY; i++)
+		g_array_append_val(s->annots, a);
+}
+
+static void many_cells(struct slice *s)
+{
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, s->bins);
+	g_assert_true(g_hash_table_iter_next(&it, NULL, &value));
+	struct cell_table *t = &((struct bin *)value)->table[CELL_file];
+	const struct built_file_cell cell = { .blocked_ns = 1 };
+	for (unsigned i = 0; i < MANY; i++)
+		cell_table_append(t, built_layout(CELL_file), &cell);
+}
+
+static void many_wakeups(struct slice *s)
+{
+	const struct provisional_wake w = { .ts = s->first };
+
+	for (unsigned i = 0; i < MANY; i++)
+		g_array_append_val(s->provisional_wakes, w);
+}
+
+static void many_texts(struct slice *s)		/* numbers, of which facts have each */
+{
+	struct fact f = g_array_index(s->facts, struct fact, 0);
+	char text[1000];
+
+	memset(text, ' ', sizeof text);
+	s->facts_sorted = 0;
+	for (unsigned i = 0; i < MANY / 10; i++) {
+		g_snprintf(text + sizeof text - 8, 8, "%07u", i);
+		f.text = strtab_add(s->strings, text);
+		g_array_append_val(s->facts, f);
+	}
+}
+
+static void test_bombs(void)
+{
+	static void (*const all[])(struct slice *s) = {
+		many_facts, many_annotations, many_cells, many_wakeups, many_texts,
+	};
+	struct recording *r = traces_record_script(script);
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_autoptr(GError) error = NULL;
+		struct slice *s = slices_of(r, 0, recording_n(r), false);
+		all[i](s);
+		g_autoptr(GByteArray) bytes = slices_bytes(s, &whole, &error);
+		g_assert_no_error(error);
+		slice_free(s);
+		g_test_message("%zu: %u bytes", i, bytes->len);
+		slice_bound_memory(MANY / 10 * 16);
+		s = slices_from_bytes(bytes->data, bytes->len, &error);
+		g_assert_null(s);
+		g_assert_nonnull(strstr(error->message, "needs more memory than its size and --memory allow"));
+		g_assert_cmpuint(slice_room(), ==, MANY / 10 * 16);		/* what was refused is given back */
+		g_clear_error(&error);
+		slice_bound_memory(64 << 20);
+		s = slices_from_bytes(bytes->data, bytes->len, &error);
+		g_assert_no_error(error);
+		/* Another one of the same does not fit any more. */
+		uint64_t left = slice_room();
+		slice_bound_memory((64u << 20) - left + MANY / 10 * 16);
+		g_assert_null(slices_from_bytes(bytes->data, bytes->len, &error));
+		slice_free(s);
+		g_assert_cmpuint(slice_room(), ==, (64u << 20) - left + MANY / 10 * 16);
+	}
+	slice_bound_memory(SIZE_MAX);
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -387,6 +504,8 @@ int main(int argc, char **argv)
 		g_autofree char *path = g_strdup_printf("/slice-file/laws/%s", names[i]);
 		if (!traces_too_long(names[i]))
 			g_test_add_data_func(path, names[i], test_laws);
+		g_autofree char *honest = g_strdup_printf("/slice-file/honest/%s", names[i]);
+		g_test_add_data_func(honest, names[i], test_honest);
 	}
 	g_test_add_func("/slice-file/old-kernel", test_old_kernel);
 	g_test_add_func("/slice-file/cut-off", test_cut_off);
@@ -396,5 +515,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/slice-file/no-such-thread", test_no_such_thread);
 	g_test_add_func("/slice-file/changed-file", test_changed_file);
 	g_test_add_func("/slice-file/far-waits", test_far_waits);
+	g_test_add_func("/slice-file/bombs", test_bombs);
 	return g_test_run();
 }

@@ -598,7 +598,7 @@ void blocks_drop_stored(struct blocks *k)
 void blocks_code(struct coder *c, struct blocks *k, unsigned set, uint32_t n_hosts, uint32_t n_threads)
 {
 	g_assert(!g_hash_table_size(k->requests) && !k->disks->len);
-	uint32_t n = code_len(c, k->stored->len, 11);
+	uint32_t n = code_len(c, k->stored->len, 11, sizeof(struct block_event));
 	for (uint32_t i = 0; i < n; i++) {
 		struct block_event e = { 0 };
 		if (coder_writes(c))

@@ -282,7 +282,7 @@ size_t losses_bytes(const struct losses *l)
 
 static void code_counted(struct coder *c, struct losses *l, uint32_t n_hosts)
 {
-	uint32_t n = code_len(c, l->counted->len, 9);
+	uint32_t n = code_len(c, l->counted->len, 9, sizeof(struct loss) + CODER_OWN_BYTES);
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct loss x = { 0 };
@@ -308,7 +308,7 @@ static void code_counted(struct coder *c, struct losses *l, uint32_t n_hosts)
 
 static void code_windows(struct coder *c, struct loss_cover *cover)
 {
-	uint32_t n = code_len(c, cover->windows ? cover->windows->len : 0, 2);
+	uint32_t n = code_len(c, cover->windows ? cover->windows->len : 0, 2, sizeof(struct window));
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct window w = { 0 };

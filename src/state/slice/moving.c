@@ -300,6 +300,9 @@ void moving_end(struct moving *m, struct slice *a, struct slice *b)
 	a->first = MIN(a->first, b->first);
 	a->last = MAX(a->last, b->last);
 	a->horizon = MAX(a->horizon, b->horizon);
+		/* What a slice from the trace's beginning has is published, and then the timeline's. */
+	if (!a->from_start)
+		slice_take(a, b->taken);
 	slice_free(b);
 	g_free(m->string);
 	g_free(m->text);

@@ -331,8 +331,13 @@ static void apply_notes(struct slice *t, const struct pack *p)
 }
 
 /* A pack as a slice of its own, with only what packs have. NULL: *error. */
-static struct slice *decode(const struct slice *s, const struct pack *p, GError **error)
+static struct slice *decode(struct slice *s, const struct pack *p, GError **error)
 {
+	uint64_t before = slice_room(), room = before;
+	if (p->size > room) {
+		g_set_error(error, ERROR_QUARK, 0, "not a slice that can be read: %s", CODER_NO_ROOM);
+		return NULL;
+	}
 	uint8_t *stored = pack_read(p, error);
 	g_autofree uint8_t *bytes = stored ? pack_restore(stored, p->stored, p->size) : NULL;
 	struct slice_counts n = {
@@ -351,9 +356,10 @@ static struct slice *decode(const struct slice *s, const struct pack *p, GError 
 	}
 	struct slice *t = slice_new(false, s->step);
 	const uint8_t *middle = bytes + LENGTH_BYTES + length;
-	struct coder names = { .at = bytes + LENGTH_BYTES, .end = middle };
+	struct coder names = { .at = bytes + LENGTH_BYTES, .end = middle, .room = &room };
 	struct coder c = {
 		.at = middle, .end = bytes + p->size, .first = p->first, .last = p->last, .seq_end = p->n_events + 1,
+		.room = &room,
 	};
 	code_bounds(&c);
 	t->first = p->first;
@@ -364,6 +370,7 @@ static struct slice *decode(const struct slice *s, const struct pack *p, GError 
 	coder_columns_begin(&c);
 	code_pack(&c, t, &n);
 	coder_columns_end(&c);
+	slice_take(s, (gssize)(before - room));
 	if (names.at != names.end || c.at != c.end || g_hash_table_size(t->bins) != p->n_bins)
 		coder_refuse(&c, "it is too long");
 	if (!names.fault && !c.fault)
@@ -448,7 +455,7 @@ static void code_note(struct coder *c, struct pack_note *v, const struct pack *p
 
 static void code_notes(struct coder *c, struct pack *p, unsigned row)
 {
-	uint32_t len = code_len(c, p->notes->len, 5);
+	uint32_t len = code_len(c, p->notes->len, 5, sizeof(struct pack_note));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct pack_note fresh = { .fd = NO_FD }, *v = &fresh;
@@ -522,7 +529,7 @@ static GArray *pending_to_write(const struct packs *all, const GArray *of_last, 
 /* list: what is written; NULL: reading. */
 static void code_pending(struct coder *c, struct packs *all, const GArray *list, uint32_t n_packs, uint32_t n_threads)
 {
-	uint32_t len = code_len(c, list ? list->len : 0, 3);
+	uint32_t len = code_len(c, list ? list->len : 0, 3, sizeof(struct pack_pending));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct pack_pending x = { 0 };
@@ -544,7 +551,8 @@ static void code_pending(struct coder *c, struct packs *all, const GArray *list,
 
 void packs_code(struct coder *c, struct slice *s, struct slice_counts *n)
 {
-	uint32_t n_packs = packs_n(&s->packs), len = code_len(c, n_packs + (n->last != NULL), 12);
+	uint32_t n_packs = packs_n(&s->packs), len = code_len(c, n_packs + (n->last != NULL), 12,
+							      sizeof(struct pack) + 3 * CODER_OWN_BYTES);
 	uint64_t size = 0;
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {

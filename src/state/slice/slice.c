@@ -63,10 +63,34 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	return s;
 }
 
+/* ---- memory of what was read from files ---- */
+
+static gssize most_memory = G_MAXSSIZE;		/* bytes */
+static gssize all_taken;			/* atomic: what all slices take, without what their files allow */
+
+void slice_bound_memory(size_t bytes)
+{
+	most_memory = (gssize)MIN(bytes, (size_t)G_MAXSSIZE);
+}
+
+void slice_take(struct slice *s, gssize bytes)
+{
+	s->taken += bytes;
+	g_atomic_pointer_add(&all_taken, bytes);
+}
+
+uint64_t slice_room(void)
+{
+	gssize taken = g_atomic_pointer_add(&all_taken, 0);
+
+	return taken < 0 ? (uint64_t)most_memory + (uint64_t)-taken : (uint64_t)MAX(most_memory - taken, 0);
+}
+
 void slice_free(struct slice *s)
 {
 	if (!s)
 		return;
+	slice_take(s, -s->taken);
 	for (guint i = 0; i < s->threads->len; i++)
 		thread_free(g_ptr_array_index(s->threads, i));
 	for (guint i = 0; i < s->cpus->len; i++)

@@ -32,6 +32,14 @@ struct slice;
 struct slice *slice_new(bool from_start, int64_t step_ns);
 void slice_free(struct slice *s);			/* NULL is fine */
 
+/* Bounds the memory of all slices that were read from files, and not freed yet: LIMIT_SLICE_RATIO times what their
+ * files have, and beside that `bytes` for all together. Without a call there is no bound. Call before threads. */
+void slice_bound_memory(size_t bytes);
+/* Only for src/state/: the slice takes so many bytes of memory more (> 0), or its file allows so many (< 0). It gives
+ * them back when it is freed. */
+void slice_take(struct slice *s, gssize bytes);
+uint64_t slice_room(void);			/* only for src/state/: the bytes that are left */
+
 /* The subscription table of all handlers. Static. */
 const struct blk_subscription *slice_subscriptions(size_t *ret_n);
 

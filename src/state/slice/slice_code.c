@@ -25,7 +25,7 @@ void count_ids(const struct slice *s, struct slice_counts *n)
 
 static void code_piece(struct coder *c, struct slice_piece *p)
 {
-	uint32_t n = code_len(c, p->sources ? p->sources->len : 0, 3);
+	uint32_t n = code_len(c, p->sources ? p->sources->len : 0, 3, sizeof(struct slice_source) + CODER_OWN_BYTES);
 
 	code_ts(c, &p->from);
 	code_ts(c, &p->to);
@@ -88,6 +88,7 @@ static void code_strtab(struct coder *c, struct strtab *t, uint32_t n, const GAr
 		const char *text = coder_writes(c) ? strtab_get(t, id) : "";
 		uint32_t len = (uint32_t)strlen(text);
 		code_slice(c, &text, &len, LIMIT_TEXT_BYTES);
+		coder_take(c, len + CODER_OWN_BYTES);
 		if (!coder_writes(c) && !c->fault && strtab_add_len(t, text, len) != i)
 			coder_refuse(c, "a text is there twice");
 	}
@@ -170,7 +171,7 @@ static void code_channels(struct coder *c, struct channels *all, uint32_t n)
 
 static void code_voids(struct coder *c, struct slice *s)
 {
-	uint32_t n = code_len(c, s->voids->len, 2);
+	uint32_t n = code_len(c, s->voids->len, 2, sizeof(struct time_void));
 	int64_t before = INT64_MIN;
 
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
@@ -190,7 +191,7 @@ static void code_voids(struct coder *c, struct slice *s)
 static void code_classes(struct coder *c, GHashTable *classes)
 {
 	g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(classes), (GCompareFunc)(void *)strcmp);
-	uint32_t n = code_len(c, g_hash_table_size(classes), 1);
+	uint32_t n = code_len(c, g_hash_table_size(classes), 1, CODER_OWN_BYTES);
 	const GList *at = names;
 
 	for (uint32_t i = 0; i < n && !c->fault; i++, at = at ? at->next : NULL) {
@@ -251,7 +252,7 @@ static void code_fact(struct coder *c, struct fact *f, const struct slice_counts
 
 static void code_facts(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->facts->len, 13);
+	uint32_t len = code_len(c, s->facts->len, 13, sizeof(struct fact));
 
 	code_u32(c, &s->facts_sorted);
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
@@ -351,6 +352,7 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 	for (uint32_t i = 0; i < n->annots && !c->fault; i++) {
 		struct annot fresh = { .next = ID_NONE };
 		struct annot *a = coder_writes(c) ? &g_array_index(s->annots, struct annot, i) : &fresh;
+		coder_take(c, sizeof fresh);
 		coder_row(c, ROW_ANNOT);
 		code_id(c, &a->thread, n->threads, true);
 		uint32_t *at = &latest[MIN(a->thread, n->threads)];
@@ -367,7 +369,7 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 
 static void code_binaries(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->binaries->len, 6);
+	uint32_t len = code_len(c, s->binaries->len, 6, sizeof(struct binary));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct binary fresh = { 0 };
@@ -386,7 +388,7 @@ static void code_binaries(struct coder *c, struct slice *s, const struct slice_c
 /* A waker is a thread or the code of an interrupt. */
 static void code_wakes(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->provisional_wakes->len, 5);
+	uint32_t len = code_len(c, s->provisional_wakes->len, 5, sizeof(struct provisional_wake));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct provisional_wake fresh = { 0 }, *w = &fresh;
@@ -413,7 +415,7 @@ static void code_fdops(struct coder *c, struct fdops *f)
 
 	for (unsigned i = 0; i < FDOP_SLOTS; i++)
 		n += f->changed[i] != 0;
-	n = code_len(c, n, 2);
+	n = code_len(c, n, 2, 0);
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
 		uint32_t at = before;
 		while (coder_writes(c) && !f->changed[at])
@@ -448,7 +450,7 @@ static void code_completeness(struct coder *c, struct completeness *x)
 
 static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, b->slow->len, 8);
+	uint32_t len = code_len(c, b->slow->len, 8, sizeof(struct bin_slow));
 
 	if (len > LIMIT_SECOND_CALLS) {
 		coder_refuse(c, "a second has too many calls");
@@ -509,7 +511,7 @@ static GPtrArray *bins_in_order(const struct slice *s)
 static void code_bins(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
 	g_autoptr(GPtrArray) bins = bins_in_order(s);
-	uint32_t len = code_len(c, bins->len, 10);
+	uint32_t len = code_len(c, bins->len, 10, sizeof(struct bin) + CODER_OWN_BYTES);
 	int64_t from = INT64_MIN / s->step, to = INT64_MAX / s->step, next = from;
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {

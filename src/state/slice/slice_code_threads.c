@@ -100,7 +100,7 @@ static void *read_vec(struct coder *c, struct vec *v, uint32_t n, size_t size)
 
 static void code_head(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 13);
+	uint32_t len = code_len(c, v->len, 13, sizeof(struct rec));
 	struct rec *r = read_vec(c, v, len, sizeof *r);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -149,7 +149,7 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 
 static void code_waits(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 15);
+	uint32_t len = code_len(c, v->len, 15, sizeof(struct wait));
 	struct wait *w = read_vec(c, v, len, sizeof *w);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -161,7 +161,7 @@ static void code_waits(struct coder *c, struct vec *v, const struct slice_counts
 
 static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 6);
+	uint32_t len = code_len(c, v->len, 6, sizeof(struct done_call));
 	struct done_call *x = read_vec(c, v, len, sizeof *x);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -178,7 +178,7 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 
 static void code_queued(struct coder *c, struct vec *v)
 {
-	uint32_t len = code_len(c, v->len, 2);
+	uint32_t len = code_len(c, v->len, 2, sizeof(struct queued));
 	struct queued *q = read_vec(c, v, len, sizeof *q);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -191,7 +191,7 @@ static void code_queued(struct coder *c, struct vec *v)
 
 static void code_open(struct coder *c, GArray **open)
 {
-	uint32_t len = code_len(c, *open ? (*open)->len : 0, 3);
+	uint32_t len = code_len(c, *open ? (*open)->len : 0, 3, sizeof(struct open_span));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct open_span fresh = { 0 };
@@ -209,7 +209,7 @@ static void code_open(struct coder *c, GArray **open)
 
 static void code_counters(struct coder *c, GArray **all, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, *all ? (*all)->len : 0, 6);
+	uint32_t len = code_len(c, *all ? (*all)->len : 0, 6, sizeof(struct counter));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct counter fresh = { 0 }, *x = coder_writes(c) ? &g_array_index(*all, struct counter, i) : &fresh;
@@ -412,6 +412,7 @@ static void same_tids(uint64_t key, uint32_t id, void *data)
 void code_threads(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	for (uint32_t i = 0; i < n->threads && !c->fault; i++) {
+		coder_take(c, sizeof(struct thread) + CODER_OWN_BYTES);
 		struct thread *t = coder_writes(c) ? g_ptr_array_index(s->threads, i) : thread_new(i);
 		if (!coder_writes(c))
 			g_ptr_array_add(s->threads, t);
@@ -445,7 +446,7 @@ static void code_frame(struct coder *c, struct irq_frame *f, const struct slice_
 
 static void code_notes(struct coder *c, GArray *notes, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, notes->len, 5);
+	uint32_t len = code_len(c, notes->len, 5, sizeof(struct irq_note));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct irq_note fresh = { 0 };
@@ -468,7 +469,7 @@ static void code_notes(struct coder *c, GArray *notes, const struct slice_counts
 
 static void code_runs(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 2);
+	uint32_t len = code_len(c, v->len, 2, sizeof(struct run));
 	struct run *r = read_vec(c, v, len, sizeof *r);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -565,6 +566,7 @@ static void check_idle_tasks(struct coder *c, const struct slice *s)
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	for (uint32_t i = 0; i < n->cpus && !c->fault; i++) {
+		coder_take(c, sizeof(struct cpu) + CODER_OWN_BYTES);
 		struct cpu *x = coder_writes(c) ? cpu_at(s, i) : g_new0(struct cpu, 1);
 		if (!coder_writes(c)) {
 			x->self = i;

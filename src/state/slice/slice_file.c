@@ -253,6 +253,8 @@ static uint8_t *section_bytes(const struct stored *in, const uint8_t *row, uint6
 	if (offset != *at || offset > in->size || stored > in->size - offset || n < stored || n > LIMIT_SLICE_BYTES ||
 	    n / DEFLATE_RATIO > stored)
 		return refuse(error, "its sections do not follow each other"), NULL;
+	if (n > slice_room())
+		return refuse(error, CODER_NO_ROOM), NULL;
 	*at += stored;
 	*ret_n = n;
 	g_autofree uint8_t *bytes = g_malloc(stored + 1);
@@ -272,7 +274,8 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 {
 	size_t len = 0;
 	g_autofree uint8_t *bytes = section_bytes(in, row, at, &len, error);
-	struct coder c = { .at = bytes, .end = bytes + len, .first = s->first, .last = s->last };
+	uint64_t before = slice_room(), room = before;
+	struct coder c = { .at = bytes, .end = bytes + len, .first = s->first, .last = s->last, .room = &room };
 
 	c.seq_end = s->seq + (i > 0);		/* the summary has s->seq */
 	if (sections[i].inside)
@@ -284,6 +287,7 @@ static bool read_section(const struct stored *in, size_t i, const uint8_t *row, 
 	}
 	if (bytes && c.at != c.end)
 		coder_refuse(&c, "it is too long");
+	slice_take(s, (gssize)(before - room));
 	if (bytes && c.fault)
 		refuse(error, c.fault);
 	g_prefix_error(error, "section '%s': ", sections[i].name);
@@ -341,6 +345,7 @@ static struct slice *read_sections(const struct stored *in, size_t n_sections, c
 		return NULL;
 	struct slice *s = slice_new(false, 1);
 	bool ok = true;
+	slice_take(s, -(gssize)(in->size * LIMIT_SLICE_RATIO));
 	for (size_t i = 0; i < n_sections && ok; i++) {
 		const uint8_t *row = header + MAGIC_BYTES + 8 + i * SECTION_BYTES;
 		ok = read_section(in, i, row, &at, s, &n, error);

@@ -66,6 +66,7 @@ struct slice {
 	uint32_t unread_kinds;		/* bits by kind of cells that are not made, see slice_reads() */
 	int64_t window_from, window_to;	/* index of the bin for all before the window, of the bin for all after it */
 	int64_t step;			/* length of a bin in ns, > 0 */
+	gssize taken;			/* bytes of memory: see slice_take() */
 	void (*follow)(struct feed *f);	/* the call log's handler, called instead of cls->on, which it calls; or NULL */
 	void *follower;			/* the call log's data */
 

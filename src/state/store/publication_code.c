@@ -27,7 +27,7 @@ static uint32_t code_entries(struct coder *c, GArray *a, uint32_t *count, unsign
 		*count = MAX(*count, id + 1);
 	}
 	code_u32(c, count);
-	uint32_t n = code_len(c, a->len, least);
+	uint32_t n = code_len(c, a->len, least, size);
 	if (coder_writes(c))
 		return n;
 	if (*count < before || *count - before > n)
@@ -41,7 +41,7 @@ static uint32_t code_entries(struct coder *c, GArray *a, uint32_t *count, unsign
 
 static void code_names(struct coder *c, struct published_thread *t, const struct published_ids *ids)
 {
-	uint32_t n = t->info.n_names = code_len(c, t->info.n_names, 2);
+	uint32_t n = t->info.n_names = code_len(c, t->info.n_names, 2, sizeof(struct name_at));
 
 	if (!coder_writes(c))
 		t->info.names = t->names = n ? g_new0(struct name_at, n) : NULL;
@@ -179,7 +179,7 @@ static void code_file_id(struct span_coder *x, uint32_t *id)
 /* The number of elements of an array; reading, it is allocated, all zero. */
 #define CODE_ARRAY(x, array, n, least) \
 	G_STMT_START { \
-		(n) = code_len((x)->c, n, least); \
+		(n) = code_len((x)->c, n, least, sizeof *(array)); \
 		if (!coder_writes((x)->c)) \
 			(array) = (n) ? g_malloc0_n(n, sizeof *(array)) : NULL; \
 	} G_STMT_END
@@ -266,7 +266,7 @@ static void code_runqueue(struct span_coder *x, struct span *s)
 	code_bool(x->c, &has);
 	if (!has)
 		return;
-	n = code_len(x->c, n, 2);
+	n = code_len(x->c, n, 2, sizeof s->runqueue->top[0]);
 	if (!coder_writes(x->c))
 		s->runqueue = g_malloc0(sizeof *s->runqueue + n * sizeof s->runqueue->top[0]);
 	struct span_runqueue *r = s->runqueue;
@@ -358,7 +358,7 @@ static void code_spans(struct coder *c, struct publication *p, const struct publ
 	g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(unref_text);
 	struct span_coder x = { c, { numbers, texts }, ids };
-	uint32_t n = code_len(c, p->spans->len, 32);
+	uint32_t n = code_len(c, p->spans->len, 32, sizeof(struct span) + sizeof(struct published_span));
 
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
 		struct published_span *s = coder_writes(c) ? ENTRY(p->spans, span, i) : NULL;
@@ -387,7 +387,7 @@ static void code_completeness(struct coder *c, struct completeness *t)
 
 static void code_classes(struct coder *c, GPtrArray *classes)
 {
-	uint32_t n = code_len(c, classes->len, 1);
+	uint32_t n = code_len(c, classes->len, 1, sizeof(char *));
 
 	for (uint32_t i = 0; i < n; i++) {
 		char *name = coder_writes(c) ? g_ptr_array_index(classes, i) : NULL;
@@ -444,7 +444,7 @@ void second_code_outline(struct coder *c, struct second **s)
 
 static void code_slow_calls(struct coder *c, struct second *s, const struct published_ids *ids)
 {
-	uint32_t n = code_len(c, s->n_slow, 7);
+	uint32_t n = code_len(c, s->n_slow, 7, sizeof(struct slow_call));
 
 	if (!coder_writes(c) && n > LIMIT_SECOND_CALLS)
 		coder_refuse(c, "there are too many slow calls");

@@ -496,7 +496,7 @@ static void code_figures(struct coder *c, const struct cell_layout *l, char *cel
 void cell_table_code(struct coder *c, struct cell_table *t, const struct cell_layout *l, unsigned set,
 		     const struct cell_ids *ids)
 {
-	uint32_t n = code_len(c, t->n, l->n_keys + 1u);
+	uint32_t n = code_len(c, t->n, l->n_keys + 1u, l->size + CODER_OWN_BYTES);
 	g_autofree char *fresh = g_malloc0(l->size);
 
 	if (!coder_writes(c) && n > t->room)
