@@ -108,8 +108,8 @@ static bool is_given(const struct connection *c, const struct sim_stream *x)
 
 static void say_stream(GByteArray *to, uint64_t id, const struct sim_trace *t, bool metadata, const char *channel)
 {
-	g_autofree char *path = t->of_process ? g_strdup_printf("ust/pid/server-%d-20261127-120000", (int)(1000 + t->uuid)) :
-		g_strdup("ust/uid/0/64-bit");
+	g_autofree char *of_process = g_strdup_printf("ust/pid/server-%d-20261127-120000", (int)(1000 + t->uuid));
+	const char *path = t->of_process ? of_process : "ust/uid/0/64-bit";
 
 	put_u64(to, id);
 	put_u64(to, t->id);
@@ -121,7 +121,8 @@ static void say_stream(GByteArray *to, uint64_t id, const struct sim_trace *t, b
 /* Before 2.15 it delivers nothing more of the stream of a process once that is closed, and does not announce it. */
 static bool withholds(const struct connection *c, const struct sim_stream *x)
 {
-	return world.minor < 15 && x->trace->of_process && x->closes_us < c->session->ends_us && sched_now() >= x->gone_us;
+	return world.minor < 15 && x->trace->of_process && x->closes_us < c->session->ends_us &&
+		sched_now() >= x->gone_us;
 }
 
 static bool is_announced(const struct connection *c, const struct sim_stream *x)
@@ -508,7 +509,9 @@ size_t __wrap_net_read_some(struct net *n, void *buf, size_t max, int64_t deadli
 		const struct sim_fault *f = fault_now();
 		if (!f && c->said_at < c->said->len)
 			break;
-		int64_t until = f ? f->to_us : c->asked->len ? MAX(c->arrives_us, sched_now() + sim_between(5, 200)) : INT64_MAX;
+		int64_t until = f ? f->to_us : INT64_MAX;
+		if (!f && c->asked->len)
+			until = MAX(c->arrives_us, sched_now() + sim_between(5, 200));
 		if (sched_wait(MIN(until, deadline), n->wake_fd))
 			return fail(error, "stopped");
 		if (!f && c->asked->len && !answer_next(c, error))

@@ -25,7 +25,8 @@ static const char metadata_format[] =
 	"trace { major = 1; minor = 8; byte_order = le; uuid = \"%08x-0000-0000-0000-000000000000\";\n"
 	"packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 stream_instance_id; }; };\n"
 	"env { hostname = \"web1\"; domain = \"ust\"; tracer_name = \"lttng-ust\"; %s };\n"
-	"clock { name = c; uuid = \"01010101-0101-0101-0101-010101010101\"; freq = 1000000000; offset_s = 1795244812; };\n"
+	"clock { name = c; uuid = \"01010101-0101-0101-0101-010101010101\"; freq = 1000000000;\n"
+	"offset_s = 1795244812; };\n"
 	"typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
 	"stream { id = 7; event.header := struct { u16 id; ts timestamp; };\n"
 	"packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size;\n"
@@ -190,7 +191,9 @@ static void fill_stream(struct sim_session *session, struct sim_stream *stream, 
 static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
-	return x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts) : (x->request > y->request) - (x->request < y->request);
+	if (x->ts != y->ts)
+		return x->ts > y->ts ? 1 : -1;
+	return (x->request > y->request) - (x->request < y->request);
 }
 
 /* Each stream has what ran on its CPU. */
@@ -228,10 +231,10 @@ static void make_trace(struct sim_session *s, int64_t begins_us, int64_t ends_us
 	t->begins_us = begins_us;
 	t->ends_us = ends_us;
 	t->of_process = of_process;
-	g_autofree char *env = of_process ? g_strdup_printf("vpid = %d; procname = \"server\"; tracer_buffering_scheme = "
-							    "\"pid\";", (int)(1000 + t->uuid)) : g_strdup("");
+	g_autofree char *env = g_strdup_printf("vpid = %d; procname = \"server\"; tracer_buffering_scheme = \"pid\";",
+					       (int)(1000 + t->uuid));
 	t->metadata = g_string_new(NULL);
-	g_string_printf(t->metadata, metadata_format, (unsigned)t->uuid, env);
+	g_string_printf(t->metadata, metadata_format, (unsigned)t->uuid, of_process ? env : "");
 	t->first_part = t->metadata->len;
 	g_string_append(t->metadata, rest_of_metadata);
 	t->rest_us = begins_us + (sim_one_of(3) ? sim_between(0, 200 * MS) : 0);
@@ -366,6 +369,6 @@ void world_make(int64_t now_us)
 		restart(end, at);
 	}
 	make_faults();
-	sim_say("plan: relay 2.%u, %s, a cut every %u replies, %u requests", world.minor, world.calm ? "calm" : "faults",
-		world.cut_every, world.requests->len);
+	sim_say("plan: relay 2.%u, %s, a cut every %u replies, %u requests", world.minor,
+		world.calm ? "calm" : "faults", world.cut_every, world.requests->len);
 }
