@@ -27,6 +27,7 @@
 #include "base/machine.h"
 #include "base/open_files.h"
 #include "base/timefmt.h"
+#include "base/user.h"
 #include "export/limits_print.h"
 #include "state/slice/slice.h"
 #include "state/spans/rules.h"
@@ -168,7 +169,7 @@ int main(int argc, char **argv)
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
-	if (log_open(o.log, o.log_level, &error)) {
+	if (user_choose(o.user, &error) && log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		if (o.memory)
 			slice_bound_memory(o.memory);

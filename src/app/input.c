@@ -12,6 +12,7 @@
 #include "trace/reader.h"
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "export/import.h"
@@ -24,6 +25,7 @@
 #include "state/spans/rules.h"
 #include "trace/align.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -495,7 +497,7 @@ static char *file_digest(const char *path)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	guint8 head[HEAD_BYTES];
 	struct stat st;
-	int fd = disk_open_input(path, NULL);
+	int fd = files_open_input(path, NULL);
 
 	if (fd < 0)
 		return NULL;

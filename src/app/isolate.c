@@ -5,8 +5,10 @@
 #include "cli/config.h"
 #include "cli/messages.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/isolation.h"
+#include "base/sanitized.h"
+#include "base/user.h"
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
 #include "run/cache.h"
@@ -44,76 +46,96 @@ static void add_system(GPtrArray *read)
 		g_ptr_array_add(read, g_build_filename(g_get_home_dir(), below_home[i], NULL));
 }
 
-static void add_inputs(const struct options *o, GPtrArray *read)
+/* What cannot be opened is reported where it is read. */
+static void add_input(const char *path)
+{
+	files_add(path, FILES_READ, NULL);
+}
+
+static void add_inputs(const struct options *o)
 {
 	g_autofree char *demo = o->demo ? input_find_demo(NULL) : NULL;
 
 	for (char **p = o->paths; p && *p; p++) {
-		char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
-		add(read, *p);
+		g_autofree char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
+		files_add(*p, FILES_READ | (o->delete_mapped ? FILES_CHANGE : 0u), NULL);
 		if (neighbours)
-			g_ptr_array_add(read, neighbours);
+			add_input(neighbours);
 	}
 	for (char **p = o->chunks; p && *p; p++)
-		add(read, *p);
+		add_input(*p);
 	if (demo)
-		add(read, demo);
-}
-
-/* A file is created under another name in the same directory and renamed, so the directory must be writable. */
-static void add_output(const char *path, GPtrArray *write)
-{
-	if (!path || g_str_equal(path, "-"))
-		return;
-	add(write, path);
-	g_ptr_array_add(write, g_path_get_dirname(path));
-}
-
-static void add_baselines(const struct options *o, GPtrArray *read, GPtrArray *write)
-{
+		add_input(demo);
 	if (o->baseline)
-		add(read, o->baseline);
+		add_input(o->baseline);
+}
+
+/* babeltrace2's library opens files itself. */
+static void add_to_filter(const struct options *o, GPtrArray *read)
+{
+	for (char **p = o->paths; p && *p && o->reader == READER_BT2; p++)
+		add(read, *p);
+}
+
+static void add_output(const char *path)
+{
+	if (path && !g_str_equal(path, "-"))
+		files_add(path, FILES_OUTPUT, NULL);	/* an error is reported when it is written */
+}
+
+/* blktop map --watch makes and deletes files in its directory. */
+static bool add_watch_dir(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!o->watch || o->command != COMMAND_MAP || files_add_private(o->output, "-o", &error))
+		return true;
+	log_error("%s", error->message);
+	return false;
+}
+
+static void add_outputs(const struct options *o)
+{
+	add_output(o->output);
+	add_output(o->screenshot);
+	add_output(o->send.metrics_file);
 	g_autofree char *dir = o->save_baseline ? g_path_get_dirname(o->save_baseline) : NULL;
-	if (dir && disk_make_home_dir(dir, "XDG_STATE_HOME", NULL))	/* an error is reported when it is stored */
-		g_ptr_array_add(write, g_steal_pointer(&dir));
-}
-
-/* Reports and saved traces have the bookmarks. */
-static void add_bookmarks(const struct options *o, GPtrArray *read)
-{
-	if (o->command == COMMAND_REPORT || o->command == COMMAND_SAVE)
-		config_add_bookmarks(o, read);
-}
-
-static void add_screen(const struct options *o, GPtrArray *write)
-{
-	add(write, ".");
-	add(write, g_get_tmp_dir());
-	config_add_places(o, write);
+	if (dir && files_make_home_dir(dir, "XDG_STATE_HOME", NULL))	/* an error is reported when it is stored */
+		add_output(o->save_baseline);
+	/* What the user exports from the screen. */
+	if (o->command == COMMAND_SCREEN) {
+		files_add(".", FILES_NEW, NULL);
+		files_add(g_get_tmp_dir(), FILES_NEW, NULL);
+	}
 }
 
 /* The spool of a live session. Printed views have one only with --spool. */
-static void add_spool(const struct options *o, GPtrArray *write)
+static void add_spool(const struct options *o)
 {
 	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
 
-	if (!o->n_urls || o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
-		return;
-	if (spool_make_dir(dir, NULL))	/* an error is reported when the spool is opened */
-		add(write, dir);
+	if (o->n_urls && !o->no_spool && (o->spool || o->command == COMMAND_SCREEN))
+		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 
-static void add_cache(const struct options *o, GPtrArray *write)
+static void add_cache(const struct options *o)
 {
 	g_autofree char *dir = cache_default_dir();
 	g_autoptr(GError) error = NULL;
 
-	if (!o->caches)
-		return;
-	if (cache_make_dir(dir, &error))
-		add(write, dir);
-	else
+	if (o->caches && !cache_make_dir(dir, &error))
 		log_note("no cache: %s", error->message);
+}
+
+/* Reports and saved traces have the bookmarks. */
+static void add_places(const struct options *o)
+{
+	add_inputs(o);
+	add_outputs(o);
+	add_spool(o);
+	add_cache(o);
+	if (o->command == COMMAND_REPORT || o->command == COMMAND_SAVE)
+		config_add_bookmarks(o);
 }
 
 /* For the relays, and the servers of --graphite and --forward. */
@@ -141,6 +163,16 @@ static unsigned roles_of(const struct options *o)
 	       (o->send.fd >= 0 ? ISOLATION_RECEIVER : 0) | (o->reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
 }
 
+/* From here on nothing is read by root, if it can be helped. */
+static void drop_root(void)
+{
+	g_autofree char *why = NULL;
+
+	user_drop(&why);
+	if (why)
+		log_error("%s", why);
+}
+
 bool isolate(const struct options *o)
 {
 	g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
@@ -148,27 +180,25 @@ bool isolate(const struct options *o)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *why = NULL;
 
+	if (!add_watch_dir(o))
+		return false;
 	if (o->no_isolation)
 		return true;
 	if (!start_connector(o, &error)) {
 		log_error("cannot start the process that connects to relays and servers: %s", error->message);
 		return false;
 	}
+	add_places(o);
+	if (!files_start_helper(&error)) {
+		log_error("%s", error->message);
+		return false;
+	}
+	if (!SANITIZED)			/* the sanitizers look into the process */
+		drop_root();
 	add_system(read);
-	add_inputs(o, read);
+	add_to_filter(o, read);
 	add(write, "/dev/null");
 	add(write, "/dev/tty");
-	add_output(o->output, write);
-	add_output(o->screenshot, write);
-	if (o->delete_mapped)
-		add(write, o->paths[0]);
-	add_output(o->send.metrics_file, write);
-	add_baselines(o, read, write);
-	add_bookmarks(o, read);
-	if (o->command == COMMAND_SCREEN)
-		add_screen(o, write);
-	add_spool(o, write);
-	add_cache(o, write);
 	isolation_enter(read, write, roles_of(o), o->send.fd, &why);
 	if (why)
 		log_note("isolation: %s", why);

@@ -180,12 +180,6 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, unsigned
 	return held;
 }
 
-const char *isolation_hint(int number)
-{
-	return number == EACCES && held & ISOLATION_FILES ?
-		": blktop is isolated (--no-isolation)" : "";
-}
-
 static char *describe_files(bool filtered)
 {
 	int error = 0, abi = held ? held_abi : landlock_abi(&error);

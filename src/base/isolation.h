@@ -31,10 +31,6 @@ unsigned isolation_can(void);
  */
 unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, unsigned roles, int accepts, char **ret_why);
 
-/* A text to append to a message about a file that could not be written with errno `number`: why the filter may be the
- * cause. "": it is not. */
-const char *isolation_hint(int number);
-
 /* One line, such as "system calls are filtered (seccomp), files are filtered (Landlock 3, without TCP, requests to
  * devices, signals, abstract sockets, named sockets)": what is after "without" needs a newer kernel. g_free. Before
  * isolation_enter() it says what is supported, after it what is in force. */

@@ -4,7 +4,7 @@
 
 #include "cli/messages.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "state/spans/rules.h"
@@ -13,9 +13,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* How the user names another place, for messages. */
@@ -27,10 +26,19 @@ static bool is_none(const struct options *o)
 	return o->config && g_str_equal(o->config, "none");
 }
 
+/* If the settings file is a symbolic link, its target is replaced, and the link stays. The target is looked up once,
+ * before isolation. */
 static char *rc_path(const struct options *o)
 {
-	return o->config ? g_strdup(o->config) :
-		g_build_filename(g_get_user_config_dir(), "blktop", "blktoprc", NULL);
+	static char *target;
+
+	if (!target) {
+		g_autofree char *path = o->config ? g_strdup(o->config) :
+			g_build_filename(g_get_user_config_dir(), "blktop", "blktoprc", NULL);
+		g_autofree char *real = realpath(path, NULL);
+		target = g_strdup(real ? real : path);
+	}
+	return g_strdup(target);
 }
 
 static char *history_path(void)
@@ -61,30 +69,21 @@ static bool read_file(const char *path, char **ret_text, size_t *ret_len, GError
 {
 	g_autoptr(GError) why = NULL;
 
-	if (disk_read_input(path, LIMIT_SETTINGS_BYTES, ret_text, ret_len, &why))
+	if (files_read_input(path, LIMIT_SETTINGS_BYTES, ret_text, ret_len, &why))
 		return true;
-	if (!g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+	/* Of a directory that was refused, writing it says why. */
+	if (!g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) && !files_why_refused(path))
 		g_propagate_error(error, g_steal_pointer(&why));
 	return false;
 }
 
-/* The target of a symbolic link: the target is replaced, and the link stays. */
-static char *resolve(const char *path)
+static bool write_file(const char *path, const char *text, mode_t mode, GError **error)
 {
-	g_autofree char *real = realpath(path, NULL);
-	return g_strdup(real ? real : path);
-}
-
-static bool write_file(const char *path, const char *instead, const char *text, int mode, GError **error)
-{
-	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
 	struct stat st;
 
-	if (!disk_make_home_dir(dir, instead, error))
-		return false;
-	if (stat(real, &st) == 0)
+	if (files_stat(path, &st))
 		mode = st.st_mode & 0777;
-	return g_file_set_contents_full(real, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
+	return files_set_contents(path, text, strlen(text), mode, error);
 }
 
 /* --- settings --- */
@@ -116,31 +115,27 @@ static void load_history(struct prefs *p)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
 
-static char *dir_of(const char *path)
+static void warn_place(struct prefs *p, const char *what, const GError *error)
 {
-	g_autofree char *real = resolve(path);
-	return g_path_get_dirname(real);
-}
-
-/* Creates the directory early, since after isolation (app/isolate.h) only existing ones can be written. */
-static void make_place(struct prefs *p, const char *dir, const char *instead, const char *what)
-{
-	g_autoptr(GError) error = NULL;
-
-	if (disk_make_home_dir(dir, instead, &error))
-		return;
 	g_autofree char *visible = text_visible(error->message);
+
 	g_ptr_array_add(p->warnings, g_strdup_printf("%s: %s", what, visible));
 }
 
+/* Makes the directories, and names the files as places, before isolation (app/isolate.h). */
 static void make_places(struct prefs *p, const struct options *o)
 {
 	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_dir();
-	g_autofree char *rc_dir = dir_of(rc), *history_dir = dir_of(history);
+	g_autofree char *rc_dir = g_path_get_dirname(rc), *history_dir = g_path_get_dirname(history);
+	g_autoptr(GError) no_rc = NULL, no_history = NULL, no_bookmarks = NULL;
 
-	make_place(p, rc_dir, RC_INSTEAD, "settings are not stored");
-	make_place(p, history_dir, HISTORY_INSTEAD, "typed lines are not stored");
-	make_place(p, bookmarks, HISTORY_INSTEAD, "bookmarks are not stored");
+	if (!files_make_home_dir(rc_dir, RC_INSTEAD, &no_rc) || !files_add(rc, FILES_OUTPUT, &no_rc))
+		warn_place(p, "settings are not stored", no_rc);
+	if (!files_make_private(history_dir, HISTORY_INSTEAD, &no_history) ||
+	    !files_add(history, FILES_OUTPUT, &no_history))
+		warn_place(p, "typed lines are not stored", no_history);
+	if (!files_add_private(bookmarks, HISTORY_INSTEAD, &no_bookmarks))
+		warn_place(p, "bookmarks are not stored", no_bookmarks);
 }
 
 struct prefs *config_load(const struct options *o)
@@ -228,23 +223,12 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 		fail(&error, EINVAL, path, "it is not text");
 	if (!error) {
 		text = rc_write(p, old ? old : "", len);
-		write_file(path, RC_INSTEAD, text, 0644, &error);
+		write_file(path, text, 0644, &error);
 	}
 	*ret_message = error ? text_visible(error->message) :
 		g_strdup_printf("settings written to %s", visible);
 	log_note("%s", *ret_message);
 	return !error;
-}
-
-void config_add_places(const struct options *o, GPtrArray *places)
-{
-	g_autofree char *rc = rc_path(o), *history = history_path();
-
-	if (is_none(o))
-		return;
-	g_ptr_array_add(places, dir_of(rc));
-	g_ptr_array_add(places, dir_of(history));
-	g_ptr_array_add(places, bookmarks_dir());
 }
 
 void config_save_history(const struct options *o, const struct prefs *p)
@@ -258,7 +242,7 @@ void config_save_history(const struct options *o, const struct prefs *p)
 	read_file(path, &old, &len, &error);
 	if (!error) {
 		text = prompt_history_merge(p->prompt_history, old ? old : "", len);
-		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
+		write_file(path, text, 0600, &error);
 	}
 	if (error)
 		log_note("typed lines are not stored: %s", error->message);
@@ -292,11 +276,13 @@ bool config_write_bookmarks(const struct options *o, const char *identity, const
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
 		return false;
 	}
-	return write_file(path, HISTORY_INSTEAD, text, 0600, error);
+	return write_file(path, text, 0600, error);
 }
 
-void config_add_bookmarks(const struct options *o, GPtrArray *places)
+void config_add_bookmarks(const struct options *o)
 {
+	g_autofree char *dir = bookmarks_dir();
+
 	if (!is_none(o))
-		g_ptr_array_add(places, bookmarks_dir());
+		files_add(dir, FILES_READ, NULL);	/* there may be none */
 }

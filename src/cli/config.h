@@ -10,15 +10,14 @@
 #include "cli/options.h"
 #include "ui/prefs.h"
 
-/* Settings of the files, overridden by the command line. Creates the directories. prefs_free() it. */
+/* Settings of the files, overridden by the command line. Creates the directories, and adds what is written later to the
+ * places (base/files.h). prefs_free() it. */
 struct prefs *config_load(const struct options *o);
 /* Installs the rules for spans (state/spans/rules.h) of --spans, where an error is fatal, and of blktoprc, where an
  * error is a warning in p and leaves all its rules out. p NULL: without blktoprc. Before anything is opened. */
 bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
 /* Key W: writes the settings. *ret_message (g_free) for the status row. true: written. */
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
-/* Adds the directories of both files to `places` (g_strdup()). */
-void config_add_places(const struct options *o, GPtrArray *places);
 /* The bookmarks of a trace (input_identity()). *ret_text (g_free) NULL without an error: there are none. false:
  * *error. */
 bool config_read_bookmarks(const struct options *o, const char *identity, char **ret_text, size_t *ret_len,
@@ -26,8 +25,8 @@ bool config_read_bookmarks(const struct options *o, const char *identity, char *
 /* Any other file of bookmarks, likewise. */
 bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error);
 bool config_write_bookmarks(const struct options *o, const char *identity, const char *text, GError **error);
-/* Adds the directory of bookmarks to `places` (g_strdup()). */
-void config_add_bookmarks(const struct options *o, GPtrArray *places);
+/* Adds the directory of bookmarks to the places, for reading. */
+void config_add_bookmarks(const struct options *o);
 /* At the end: appends the typed lines to the history, which other processes may have changed meanwhile. */
 void config_save_history(const struct options *o, const struct prefs *p);
 

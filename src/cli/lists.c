@@ -3,6 +3,7 @@
 #include "cli/lists.h"
 
 #include "base/isolation.h"
+#include "base/user.h"
 #include "base/machine.h"
 #include "live/session/plan.h"
 #include "state/slice/model.h"
@@ -195,5 +196,6 @@ void about_version(FILE *out)
 			fprintf(out, "%s\n", l.file);
 	}
 	g_autofree char *isolation = isolation_describe();
-	fprintf(out, "isolation: %s\n", isolation);
+	g_autofree char *user = user_describe();
+	fprintf(out, "isolation: %s\nuser: %s\n", isolation, user);
 }

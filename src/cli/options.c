@@ -1101,6 +1101,7 @@ static void move_words(struct options *o, struct words *w)
 	o->output = w->html ? g_steal_pointer(&w->html) : g_steal_pointer(&w->output);
 	o->screenshot = g_steal_pointer(&w->screenshot);
 	o->log = g_steal_pointer(&w->log);
+	o->user = g_steal_pointer(&w->user);
 	o->config = g_steal_pointer(&w->config);
 	o->spool = g_steal_pointer(&w->spool);
 	o->spans = g_steal_pointer(&w->spans);
@@ -1172,6 +1173,7 @@ void options_clear(struct options *o)
 	g_free(o->output);
 	g_free(o->screenshot);
 	g_free(o->log);
+	g_free(o->user);
 	g_free(o->config);
 	g_free(o->spool);
 	g_free(o->spans);

@@ -73,6 +73,7 @@ struct options {
 	bool caches;			/* recorded traces, without --no-cache */
 	size_t cache_size;		/* bytes: --cache-size */
 	int64_t cache_after_ns;		/* --cache-after */
+	char *user;			/* of --user, or NULL */
 	bool no_isolation;
 	/* Set by the caller of reading_start(), not by options: */
 	bool without_spans;		/* make no spans */

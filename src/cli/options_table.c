@@ -150,6 +150,8 @@ const struct option_row option_rows[] = {
 	     "live: store no packets, so there is no log and no saved range"),
 	FLAG("no-isolation", 0, GROUP_SCREEN, no_isolation, "",
 	     "read traces and relays without the filters for system calls and files (see --doctor)"),
+	WORD("user", 0, "NAME", GROUP_SCREEN, user, NULL,
+	     "run by root: read traces and relays as this user (who called sudo, or nobody)"),
 	WORD("log", 0, "FILE", GROUP_SCREEN, log, NULL,
 	     "append messages to this file"),
 	WORD("log-level", 0, "LEVEL", GROUP_SCREEN, log_level, NULL,

@@ -23,7 +23,7 @@ struct words {
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
 	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline, *exec_on_alert;
 	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
-	char *spool, *spool_size;
+	char *spool, *spool_size, *user;
 	char *screenshot, *size, *html;
 	char *thin;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;

@@ -7,6 +7,8 @@
 
 #include "views/bookmarks.h"
 
+#include "base/files.h"
+
 #define CARRIED ".blktop-bookmarks"	/* readers skip hidden files */
 
 bool carried_bookmarks_read(const struct options *o, const struct input *in, char **ret_text, size_t *ret_len,
@@ -36,7 +38,7 @@ void carried_bookmarks_save(const struct options *o, const struct input *in, con
 	if (all && all->len) {
 		g_autofree char *some = bookmarks_text(all, from_ns, to_ns);
 
-		g_file_set_contents_full(file, some, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error);
+		files_set_contents(file, some, strlen(some), 0600, &error);
 	}
 	if (error)
 		log_note("the bookmarks are not saved with the trace: %s", error->message);

@@ -22,6 +22,7 @@
 #include "run/savejob.h"
 #include "run/slice_dir.h"
 
+#include "base/files.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/alerts.h"
@@ -521,7 +522,7 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 		*ret_message = g_strdup("the range before is still being saved");
 		return false;
 	}
-	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+	if (files_exists(path)) {
 		*ret_message = g_strdup("it already exists");
 		return false;
 	}

@@ -3,7 +3,7 @@
 #include "cmd/sending.h"
 
 #include "app/reading.h"
-#include "base/isolation.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "cli/messages.h"
 #include "send/forward.h"
@@ -120,11 +120,9 @@ static void write_file(struct sending *s)
 	if (text == s->written)
 		return;
 	/* Another user reads it. */
-	bool ok = g_file_set_contents_full(s->o->send.metrics_file, bytes, (gssize)n, G_FILE_SET_CONTENTS_CONSISTENT,
-					   0644, &error);
+	bool ok = files_set_contents(s->o->send.metrics_file, bytes, n, 0644, &error);
 	if (!ok && !s->failed)
-		log_error("--metrics-file: %s%s", error->message,
-			  g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_ACCES) ? isolation_hint(EACCES) : "");
+		log_error("--metrics-file: %s", error->message);
 	s->failed = !ok;
 	if (!ok)
 		return;

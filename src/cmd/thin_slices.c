@@ -5,7 +5,7 @@
 #include "app/reading.h"
 #include "cli/messages.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "cmd/map.h"
 #include "run/slice_dir.h"
 
@@ -173,7 +173,7 @@ static void fold(struct thinner *t, const struct old_slice *slices, guint n)
 	g_autoptr(GPtrArray) files = g_ptr_array_new();
 	g_autoptr(GError) error = NULL;
 
-	if (g_file_test(path, G_FILE_TEST_EXISTS))
+	if (files_exists(path))
 		g_ptr_array_add(files, path);
 	for (guint i = 0; i < n; i++)
 		g_ptr_array_add(files, slices[i].path);
@@ -184,7 +184,7 @@ static void fold(struct thinner *t, const struct old_slice *slices, guint n)
 		return;
 	}
 	for (guint i = 0; i < n; i++)
-		if (unlink(slices[i].path) != 0)
+		if (!files_remove(slices[i].path))
 			fail(t, slices[i].path, g_strerror(errno));
 	fprintf(stderr, "folded %u slices to %s\n", n, path);
 }
@@ -210,13 +210,13 @@ void thinner_run(struct thinner *t)
 	if (!all->len)
 		return;
 	for (; from < all->len && is_in_history(t, &slices[from]); from++)
-		unlink(slices[from].path);
+		files_remove(slices[from].path);
 	int64_t now = slices[all->len - 1].from;
 	while (from < all->len && is_old(t, &slices[from], now) && !reading_caught()) {
 		guint to = from + 1;
 		while (to < all->len && slices[to].from == slices[to - 1].to && is_old(t, &slices[to], now))
 			to++;
-		if (!disk_make_dirs(t->dir)) {
+		if (!files_make_dirs(t->dir)) {
 			fail(t, t->dir, "cannot make the directory of history");
 			return;
 		}

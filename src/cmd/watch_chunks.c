@@ -4,7 +4,7 @@
 #include "cmd/thin_slices.h"
 
 #include "app/reading.h"
-#include "base/disk.h"
+#include "base/files.h"
 #include "cli/messages.h"
 #include "run/map.h"
 
@@ -41,7 +41,7 @@ static bool is_mapped(const struct chunk_watch *w, const char *chunk)
 	if (w->thinner && thinner_has(w->thinner, name))
 		return true;
 	g_autofree char *path = slice_path(w, chunk);
-	return g_file_test(path, G_FILE_TEST_EXISTS);
+	return files_exists(path);
 }
 
 /* Reads the whole slice of the chunk. What is in history was read when it was written. */
@@ -75,10 +75,10 @@ static void delete_mapped(struct chunk_watch *w, const GPtrArray *chunks)
 {
 	for (guint i = 0; i + 1 < chunks->len && !reading_caught(); i++) {
 		const char *chunk = g_ptr_array_index(chunks, i), *next = g_ptr_array_index(chunks, i + 1);
-		if (!is_mapped(w, chunk) || !is_mapped(w, next) || has_failed(w, chunk) || disk_is_link(chunk))
+		if (!is_mapped(w, chunk) || !is_mapped(w, next) || has_failed(w, chunk) || !files_is_dir(chunk))
 			continue;
 		if (is_readable(w, chunk)) {
-			disk_remove_tree(chunk);
+			files_remove_tree(chunk);
 			fprintf(stderr, "deleted %s\n", chunk);
 		} else {
 			g_hash_table_add(w->failed, g_strdup(chunk));
@@ -121,11 +121,11 @@ int map_watch(const struct options *o)
 	int signal;
 
 	w.failed = failed;
-	if (!g_file_test(w.dir, G_FILE_TEST_IS_DIR)) {
+	if (!files_is_dir(w.dir)) {
 		log_error("cannot watch %s: it is not a directory; lttng rotate makes the first chunk", w.dir);
 		return EXIT_FAILED;
 	}
-	if (!disk_make_dirs(o->output)) {
+	if (!files_make_dirs(o->output)) {
 		log_error("cannot make the directory %s: %s", o->output, g_strerror(errno));
 		return EXIT_FAILED;
 	}

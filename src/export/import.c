@@ -6,7 +6,7 @@
  */
 #include "export/import.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/timefmt.h"
 #include "export/import_join.h"
 #include "export/import_survey.h"
@@ -26,7 +26,7 @@
 bool import_is_file(const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	return files_stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 struct import {
@@ -99,7 +99,7 @@ static void survey_items(struct import *im, guint file, int fd)
 
 static bool survey_file(struct import *im, guint file, GError **error)
 {
-	int fd = disk_open_input(im->paths[file], error);
+	int fd = files_open_input(im->paths[file], error);
 
 	if (fd < 0 && error && g_error_matches(*error, G_FILE_ERROR, G_FILE_ERROR_ISDIR))
 		g_prefix_error(error, "directories of traces and files of spans cannot be combined: ");
@@ -118,7 +118,7 @@ static bool read_text(struct import *im, const struct survey_item *item, guint f
 	if (im->fd < 0 || im->file != file) {
 		if (im->fd >= 0)
 			close(im->fd);
-		im->fd = disk_open_input(im->paths[file], NULL);
+		im->fd = files_open_input(im->paths[file], NULL);
 		im->file = file;
 	}
 	size_t have = 0;
@@ -342,7 +342,7 @@ char *import_warning(const struct import *im)
 static uint64_t size_of(const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	return files_stat(path, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
 struct import *import_open(const char *const *paths, size_t piece_bytes, const struct watch *watch,

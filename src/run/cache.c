@@ -6,7 +6,9 @@
 #include "run/cache_key.h"
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/timefmt.h"
+#include "base/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,22 +52,9 @@ char *cache_default_dir(void)
 	return g_build_filename(g_get_user_cache_dir(), "blktop", NULL);
 }
 
-static bool is_private(const char *dir)
-{
-	struct stat st;
-
-	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
-}
-
 bool cache_make_dir(const char *dir, GError **error)
 {
-	if (!disk_make_home_dir(dir, "XDG_CACHE_HOME", error))
-		return false;
-	if (is_private(dir))
-		return true;
-	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_ACCES, "'%s' is not a directory that only the user can write",
-		    dir);
-	return false;
+	return files_add_private(dir, "XDG_CACHE_HOME", error);
 }
 
 static G_GNUC_PRINTF(2, 3) void add_message(struct cache *c, const char *format, ...)
@@ -102,7 +91,7 @@ struct cache *cache_new(const struct cache_place *place, const char *const *path
 static void drop_temporary(struct cache *c)
 {
 	if (c->temporary)
-		unlink(c->temporary);
+		files_remove(c->temporary);
 	g_clear_pointer(&c->temporary, g_free);
 }
 
@@ -144,7 +133,7 @@ static const char *open_file(struct cache *c, int fd)
 	const char *why;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0 || st.st_uid != geteuid())
+	if (fstat(fd, &st) != 0 || !user_is_own(st.st_uid))
 		return "it is another user's";
 	if (!disk_read_at(fd, header, sizeof header, 0) || memcmp(header, MAGIC, MAGIC_BYTES) != 0)
 		return "it is damaged";
@@ -157,7 +146,7 @@ static const char *open_file(struct cache *c, int fd)
 static bool find_variant(struct cache *c, const struct cache_variant *v)
 {
 	choose_variant(c, v);
-	int fd = disk_open_unlinked(c->path, NULL);
+	int fd = files_open_unlinked(c->path, NULL);
 	if (fd < 0)
 		return false;
 	const char *why = open_file(c, fd);
@@ -166,7 +155,7 @@ static bool find_variant(struct cache *c, const struct cache_variant *v)
 	else
 		add_message(c, "read from %s", c->path);
 	if (!why)
-		futimens(fd, NULL);		/* files are removed by the time of their last use */
+		files_touch(c->path);	/* files are removed by the time of their last use */
 	close(fd);
 	return !why;
 }
@@ -185,7 +174,7 @@ struct publication *cache_next(struct cache *c, GError **error)
 	struct publication *p = cache_reader_next(c->reader, &why);
 
 	if (why) {
-		unlink(c->path);
+		files_remove(c->path);
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot read %s: %s; it is removed, try again",
 			    c->path, why);
 	}
@@ -212,10 +201,10 @@ static void give_up(struct cache *c, const char *why)
 static void sweep(const char *dir, const char *name)
 {
 	g_autofree char *path = g_build_filename(dir, name, NULL);
-	int fd = disk_open_unlinked(path, NULL);
+	int fd = files_open_unlinked(path, NULL);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-		unlink(path);
+		files_remove(path);
 	if (fd >= 0)
 		close(fd);
 }
@@ -239,16 +228,17 @@ static int oldest_first(gconstpointer a, gconstpointer b)
 static void make_room(const struct cache_place *place, const char *except, uint64_t more)
 {
 	g_autoptr(GArray) all = g_array_new(false, true, sizeof(struct entry));
-	g_autoptr(GDir) dir = g_dir_open(place->dir, 0, NULL);
+	g_autoptr(GPtrArray) names = files_list(place->dir, SIZE_MAX);
 	uint64_t sum = more;
 	struct stat st;
 
 	g_array_set_clear_func(all, entry_clear);
-	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
 		if (g_str_has_prefix(name, UNFINISHED))
 			sweep(place->dir, name);
 		struct entry x = { .path = g_build_filename(place->dir, name, NULL) };
-		if (!g_str_has_suffix(name, SUFFIX) || lstat(x.path, &st) != 0 || g_str_equal(x.path, except)) {
+		if (!g_str_has_suffix(name, SUFFIX) || !files_stat(x.path, &st) || g_str_equal(x.path, except)) {
 			g_free(x.path);
 			continue;
 		}
@@ -260,7 +250,7 @@ static void make_room(const struct cache_place *place, const char *except, uint6
 	g_array_sort(all, oldest_first);
 	for (guint i = 0; i < all->len && sum > place->most; i++) {
 		const struct entry *x = &g_array_index(all, struct entry, i);
-		if (unlink(x->path) == 0)
+		if (files_remove(x->path))
 			sum -= x->size;
 	}
 }
@@ -284,7 +274,7 @@ static void open_temporary(struct cache *c)
 {
 	make_room(c->place, c->path, 0);
 	c->temporary = g_strdup_printf("%s/" UNFINISHED "%d-%08x", c->place->dir, (int)getpid(), g_random_int());
-	c->fd = disk_create(c->temporary);
+	c->fd = files_create(c->temporary);
 	if (c->fd < 0 || flock(c->fd, LOCK_EX | LOCK_NB) != 0)
 		give_up(c, g_strerror(errno));
 }
@@ -353,12 +343,12 @@ static void commit(struct cache *c)
 	if (c->failed)
 		return;
 	make_room(c->place, c->path, c->size);
-	if (rename(c->temporary, c->path) != 0) {
+	if (!files_rename(c->temporary, c->path, true)) {
 		give_up(c, g_strerror(errno));
 		return;
 	}
 	g_clear_pointer(&c->temporary, g_free);
-	disk_sync_dir(c->place->dir);
+	files_sync_dir(c->place->dir);
 	add_message(c, "stored in %s, %s", c->path, timefmt_bytes(size, c->size));
 }
 

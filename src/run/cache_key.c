@@ -5,6 +5,7 @@
 #include "state/slice/slice_file.h"
 #include "trace/reader.h"
 
+#include "base/files.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -37,25 +38,16 @@ static void add_file(struct digests *d, const char *name, const struct stat *st)
 	add_text(d->state, text);
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The files of a directory, and of its directory of index files. */
 static void add_dir(struct digests *d, const char *path, int depth)
 {
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	g_autoptr(GPtrArray) names = files_list(path, SIZE_MAX);
 
-	for (const char *name; dir && (name = g_dir_read_name(dir));)
-		g_ptr_array_add(names, g_strdup(name));
-	g_ptr_array_sort(names, by_name);
-	for (guint i = 0; i < names->len; i++) {
+	for (guint i = 0; names && i < names->len; i++) {
 		const char *name = g_ptr_array_index(names, i);
 		g_autofree char *child = g_build_filename(path, name, NULL);
 		struct stat st;
-		if (stat(child, &st) != 0)
+		if (!files_stat(child, &st))
 			continue;
 		if (S_ISDIR(st.st_mode) && depth == 0 && g_str_equal(name, "index"))
 			add_dir(d, child, depth + 1);

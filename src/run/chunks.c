@@ -4,6 +4,7 @@
 
 #include "run/map.h"
 
+#include "base/files.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -35,9 +36,9 @@ static char *find_dir(const char *name, guint skip, const char *const *dirs)
 	for (; *dirs; dirs++) {
 		g_autofree char *absolute = g_canonicalize_filename(*dirs, NULL), *own = g_path_get_basename(absolute);
 		g_autofree char *inside = g_build_filename(absolute, name, NULL);
-		if (g_file_test(inside, G_FILE_TEST_IS_DIR) && !skip--)
+		if (files_is_dir(inside) && !skip--)
 			return g_steal_pointer(&inside);
-		if (g_str_equal(own, name) && g_file_test(absolute, G_FILE_TEST_IS_DIR) && !skip--)
+		if (g_str_equal(own, name) && files_is_dir(absolute) && !skip--)
 			return g_steal_pointer(&absolute);
 	}
 	return NULL;

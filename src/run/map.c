@@ -5,6 +5,8 @@
 #include "run/pieces.h"
 #include "trace/native/native.h"
 
+#include "base/files.h"
+
 #include <string.h>
 
 #define ERROR_QUARK g_quark_from_static_string("blk-map")
@@ -41,11 +43,11 @@ char *map_chunk_parent(const char *path)
 /* The chunk of that number in the directory; NULL: there is none. -1: NULL. */
 static char *find_chunk(const char *parent, int64_t number)
 {
-	g_autoptr(GDir) dir = number >= 0 ? g_dir_open(parent, 0, NULL) : NULL;
+	g_autoptr(GPtrArray) names = number >= 0 ? files_list(parent, SIZE_MAX) : NULL;
 
-	for (const char *name; dir && (name = g_dir_read_name(dir));)
-		if (chunk_number(name) == number)
-			return g_build_filename(parent, name, NULL);
+	for (guint i = 0; names && i < names->len; i++)
+		if (chunk_number(g_ptr_array_index(names, i)) == number)
+			return g_build_filename(parent, g_ptr_array_index(names, i), NULL);
 	return NULL;
 }
 
@@ -64,14 +66,17 @@ static int by_number(gconstpointer a, gconstpointer b)
 
 GPtrArray *map_chunks_of(const char *path, GError **error)
 {
-	g_autoptr(GDir) dir = g_dir_open(path, 0, error);
-	GPtrArray *chunks = dir ? g_ptr_array_new_with_free_func(g_free) : NULL;
+	g_autoptr(GPtrArray) names = files_list(path, SIZE_MAX);
 
-	for (const char *name; dir && (name = g_dir_read_name(dir));)
-		if (chunk_number(name) >= 0)
-			g_ptr_array_add(chunks, g_build_filename(path, name, NULL));
-	if (chunks)
-		g_ptr_array_sort(chunks, by_number);
+	if (!names) {
+		g_set_error(error, ERROR_QUARK, 0, "cannot list the directory '%s': %s", path, g_strerror(errno));
+		return NULL;
+	}
+	GPtrArray *chunks = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < names->len; i++)
+		if (chunk_number(g_ptr_array_index(names, i)) >= 0)
+			g_ptr_array_add(chunks, g_build_filename(path, g_ptr_array_index(names, i), NULL));
+	g_ptr_array_sort(chunks, by_number);
 	return chunks;
 }
 

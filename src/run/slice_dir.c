@@ -5,6 +5,7 @@
 #include "run/map.h"
 #include "state/slice/slice_file.h"
 
+#include "base/files.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -38,10 +39,13 @@ static void waiting_clear(void *data)
 
 struct slice_dir *slice_dir_new(const char *path, int64_t step_ns, const int *stop, GError **error)
 {
-	g_autoptr(GDir) dir = g_dir_open(path, 0, error);
+	g_autoptr(GPtrArray) names = files_list(path, 1);
 
-	if (!dir)
+	if (!names) {
+		g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(errno),
+			    "cannot list the directory '%s': %s", path, g_strerror(errno));
 		return NULL;
+	}
 	struct slice_dir *d = g_new0(struct slice_dir, 1);
 	d->path = g_strdup(path);
 	d->step_ns = step_ns;
@@ -84,12 +88,14 @@ char *slice_dir_message(struct slice_dir *d)
 
 static GPtrArray *list_files(const char *path)
 {
-	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	g_autoptr(GPtrArray) names = files_list(path, SIZE_MAX);
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
 
-	for (const char *name; dir && (name = g_dir_read_name(dir));)
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
 		if (g_str_has_suffix(name, SUFFIX) && name[0] != '.')
 			g_ptr_array_add(files, g_build_filename(path, name, NULL));
+	}
 	return files;
 }
 
@@ -148,7 +154,7 @@ static void look_for_files(struct slice_dir *d)
 	for (guint i = 0; i < files->len; i++) {
 		const char *path = g_ptr_array_index(files, i);
 		struct stat st;
-		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		if (!files_stat(path, &st) || !S_ISREG(st.st_mode))
 			continue;
 		g_autofree char *version = g_strdup_printf("%ju %ju %jd.%09ld", (uintmax_t)st.st_ino,
 							   (uintmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec,

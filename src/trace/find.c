@@ -8,6 +8,7 @@
 
 #include "trace/reader.h"
 
+#include "base/files.h"
 #include "base/limits.h"
 
 #define MAX_LOOKS 4	/* files of a directory without metadata that are checked */
@@ -31,11 +32,11 @@ static bool fail(GError **error, const char *path, int code)
 static bool visit(struct walk *w, const char *path, int depth, GError **error);
 
 /* Does the file begin like a CTF packet, in either byte order? */
-static bool is_stream(int dir, const char *name)
+static bool is_stream(const char *path)
 {
 	static const uint8_t magic[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 }, { 0xc1, 0xfc, 0x1f, 0xc1 } };
 	uint8_t begin[4];
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = files_open(path, O_RDONLY | O_NOFOLLOW);
 	bool ok = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
 		  (!memcmp(begin, magic[0], 4) || !memcmp(begin, magic[1], 4));
 	if (fd >= 0)
@@ -43,51 +44,40 @@ static bool is_stream(int dir, const char *name)
 	return ok;
 }
 
-/* The directories in `dir`, without links. *ret_streams: it has stream files, too. */
-static GPtrArray *list_dirs(DIR *dir, bool *ret_streams)
-{
-	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	unsigned looks = MAX_LOOKS;
-	*ret_streams = false;
-	for (struct dirent *e; (e = readdir(dir));) {
-		struct stat st;
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (e->d_type == DT_REG && looks && !*ret_streams) {
-			looks--;
-			*ret_streams = is_stream(dirfd(dir), e->d_name);
-		}
-		if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
-			continue;
-		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
-			continue;
-		g_ptr_array_add(names, g_strdup(e->d_name));
-	}
-	return names;
-}
-
+/* Visits the directories in `path`, without links. */
 static bool visit_children(struct walk *w, const char *path, int depth, GError **error)
 {
-	DIR *dir = opendir(path);
-	if (!dir)
+	g_autoptr(GPtrArray) names = files_list(path, SIZE_MAX);
+	g_autoptr(GPtrArray) dirs = g_ptr_array_new_with_free_func(g_free);
+	unsigned looks = MAX_LOOKS;
+	bool has_streams = false;
+
+	if (!names)
 		return fail(error, path, errno);
-	bool has_streams;
-	g_autoptr(GPtrArray) names = list_dirs(dir, &has_streams);
-	closedir(dir);
+	for (guint i = 0; i < names->len; i++) {
+		g_autofree char *child = g_build_filename(path, g_ptr_array_index(names, i), NULL);
+		struct stat st;
+		if (!files_stat(child, &st))
+			continue;
+		if (S_ISREG(st.st_mode) && looks && !has_streams) {
+			looks--;
+			has_streams = is_stream(child);
+		}
+		if (S_ISDIR(st.st_mode))
+			g_ptr_array_add(dirs, g_steal_pointer(&child));
+	}
 	if (has_streams && w->without)
 		g_ptr_array_add(w->without, g_strdup(path));
-	for (guint i = 0; i < names->len; i++) {
-		g_autofree char *child = g_build_filename(path, names->pdata[i], NULL);
-		if (!visit(w, child, depth + 1, error))
+	for (guint i = 0; i < dirs->len; i++)
+		if (!visit(w, g_ptr_array_index(dirs, i), depth + 1, error))
 			return false;
-	}
 	return true;
 }
 
 static bool visit(struct walk *w, const char *path, int depth, GError **error)
 {
 	struct stat st;
-	if (stat(path, &st))
+	if (!files_stat(path, &st))
 		return fail(error, path, errno);
 	if (!S_ISDIR(st.st_mode))
 		return fail(error, path, ENOTDIR);
@@ -103,7 +93,7 @@ static bool visit(struct walk *w, const char *path, int depth, GError **error)
 		return false;
 	}
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-	if (!stat(metadata, &st) && S_ISREG(st.st_mode)) {
+	if (files_stat(metadata, &st) && S_ISREG(st.st_mode)) {
 		g_ptr_array_add(w->found, g_strdup(path));
 		return true;
 	}

@@ -2,7 +2,7 @@
 /* Thresholds held against seconds, and what came of it: see alerts.h. */
 #include "views/alerts.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/explanations.h"
@@ -617,7 +617,7 @@ bool alerts_load_baseline(struct alerts *a, const char *path, GError **error)
 	g_autoptr(GError) why = NULL;
 	g_autofree char *bytes = NULL;
 	size_t n;
-	if (!disk_read_input(path, LIMIT_BASELINE_BYTES, &bytes, &n, error))
+	if (!files_read_input(path, LIMIT_BASELINE_BYTES, &bytes, &n, error))
 		return false;
 	if (!g_key_file_load_from_data(file, bytes, n, G_KEY_FILE_NONE, &why)) {
 		g_set_error(error, why->domain, why->code, "%s: %s", path, why->message);
@@ -653,5 +653,7 @@ bool alerts_save_baseline(const struct alerts *a, const char *path, GError **err
 			    ALERTS_LEAST_USUAL);
 		return false;
 	}
-	return g_key_file_save_to_file(file, path, error);
+	gsize n;
+	g_autofree char *text = g_key_file_to_data(file, &n, NULL);
+	return files_set_contents(path, text, n, 0666, error);
 }

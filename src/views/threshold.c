@@ -2,7 +2,7 @@
 /* Thresholds, read and held against figures: see threshold.h. */
 #include "views/threshold.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 
@@ -367,7 +367,7 @@ bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error
 	g_auto(GStrv) lines = NULL;
 	size_t len;
 
-	if (!disk_read_input(path, LIMIT_SETTINGS_BYTES, &bytes, &len, error))
+	if (!files_read_input(path, LIMIT_SETTINGS_BYTES, &bytes, &len, error))
 		return false;
 	if (memchr(bytes, '\0', len))
 		return fail(error, "%s: it is not text", path);

@@ -23,7 +23,7 @@ CONSTANTS = "src/base/isolation_calls.c"
 ONLY = {
     "babeltrace2": (["trace"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
     "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
-    "sockets": (["live", "send"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
+    "sockets": (["live", "base", "send"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
                 r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),
     "threads": (["run", "live", "send"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),

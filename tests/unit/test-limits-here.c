@@ -3,7 +3,7 @@
  * The limits of sessions of this machine and of the spool. Processes, the tracer, and where a test says so
  * the clock and the disk are replaced (--wrap, see the Makefile).
  */
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
@@ -249,8 +249,8 @@ static bool spool_entries(uint64_t n)
 	}
 	g_autofree char *run = g_build_filename(dir, "run", NULL), *chunk = g_build_filename(run, "00000001", NULL);
 	g_autofree char *lock = g_build_filename(run, SPOOL_LOCK, NULL);
-	g_assert_true(disk_make_dirs(chunk));
-	close(disk_create(lock));
+	g_assert_true(files_make_dirs(chunk));
+	close(files_create(lock));
 	int fd = open(chunk, O_RDONLY | O_DIRECTORY);
 	for (uint64_t i = 0; i < n; i++) {
 		g_snprintf(name, sizeof name, "%u", (unsigned)i);

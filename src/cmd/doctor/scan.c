@@ -2,7 +2,7 @@
 /* Reads metadata and packet headers, and counts the events of the pass. See doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "trace/ctf/ctf_index.h"
@@ -77,7 +77,7 @@ static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 	g_autoptr(blk_ctf_meta) meta = ctf_meta_new();
 	gsize n;
 
-	if (disk_read_input(path, LIMIT_METADATA_BYTES, &bytes, &n, &error) &&
+	if (files_read_input(path, LIMIT_METADATA_BYTES, &bytes, &n, &error) &&
 	    ctf_meta_append(meta, bytes, n, &error))
 		return g_steal_pointer(&meta);
 	doc->scanned = false;
@@ -315,27 +315,18 @@ static void scan_file(struct scan *s, const char *name, GArray *files)
 	ctf_index_free(x);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void scan_files(struct scan *s)
 {
-	g_autoptr(GDir) dir = g_dir_open(s->dir, 0, NULL);
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) names = files_list(s->dir, SIZE_MAX);
 	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen));
 	g_array_set_clear_func(files, seen_clear);
 
-	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
 		g_autofree char *path = g_build_filename(s->dir, name, NULL);
-		if (name[0] != '.' && strcmp(name, "metadata") != 0 &&
-		    g_file_test(path, G_FILE_TEST_IS_REGULAR))
-			g_ptr_array_add(names, g_strdup(name));
+		if (name[0] != '.' && strcmp(name, "metadata") != 0 && files_is_regular(path))
+			scan_file(s, name, files);
 	}
-	g_ptr_array_sort(names, compare_names);
-	for (guint i = 0; i < names->len; i++)
-		scan_file(s, names->pdata[i], files);
 	know_channels(s, files);
 }
 

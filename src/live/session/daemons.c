@@ -8,6 +8,7 @@
 #include "live/viewer/net.h"
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -325,7 +326,7 @@ char *daemons_make_dir(const char *state, const char *name, GError **error)
 {
 	g_autofree char *dir = g_build_filename(state, name, NULL);
 
-	if (disk_make_home_dir(state, "", NULL) && mkdir(dir, 0700) == 0)
+	if (files_make_private(state, NULL, NULL) && mkdir(dir, 0700) == 0)
 		return g_steal_pointer(&dir);
 	g_autofree char *pattern = g_strdup_printf("blktop-%s-XXXXXX", name);
 	return g_dir_make_tmp(pattern, error);

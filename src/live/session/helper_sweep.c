@@ -9,6 +9,7 @@
 #include "live/session/proc.h"
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -125,7 +126,7 @@ char *sweep_note_program(const char *state, int client, int group)
 	g_autofree char *name = g_strdup_printf(NOTE_PREFIX "%d", client);
 	g_autofree char *path = g_build_filename(state, name, NULL);
 	g_autofree char *text = g_strdup_printf("%d %d\n", (int)getpid(), group);
-	int fd = disk_make_home_dir(state, "", NULL) ? disk_create(path) : -1;
+	int fd = files_make_private(state, NULL, NULL) ? files_create(path) : -1;
 	bool written = fd >= 0 && disk_write(fd, text, strlen(text));
 
 	if (fd >= 0)

@@ -5,7 +5,7 @@
 #include "live/spool/spool_files.h"
 #include "trace/reader.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/pages.h"
 #include "base/text.h"
@@ -326,15 +326,9 @@ char *spool_default_dir(void)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "spool", NULL);
 }
 
-/* A symbolic link could redirect what is written and what is deleted. */
 bool spool_make_dir(const char *dir, GError **error)
 {
-	if (!disk_is_link(dir) && !disk_make_home_dir(dir, "XDG_STATE_HOME or --spool DIR", error))
-		return false;
-	if (!disk_is_link(dir))
-		return true;
-	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_LOOP, "'%s' is a link; name the directory that it leads to", dir);
-	return false;
+	return files_add_private(dir, "XDG_STATE_HOME or --spool DIR", error);
 }
 
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)

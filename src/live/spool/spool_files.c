@@ -6,6 +6,7 @@
 #include "trace/ctf/ctf_index_write.h"
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/pages.h"
 #include "base/text.h"
 
@@ -96,20 +97,29 @@ static char *run_name(const char *label)
 	return g_strdup_printf("%s-%s-%d", safe, date, (int)getpid());
 }
 
+/* Fails with EEXIST if it is there. */
+static bool make_new_dir(const char *path)
+{
+	if (!files_exists(path))
+		return files_make_dirs(path);
+	errno = EEXIST;
+	return false;
+}
+
 static bool make_run(struct spool_files *f, const char *dir, const char *label, GError **error)
 {
 	g_autofree char *name = run_name(label);
 	g_autofree char *path = g_build_filename(dir, name, NULL);
 
 	f->path = g_strdup(path);
-	for (unsigned i = 2; mkdir(f->path, 0700) != 0; i++) {
+	for (unsigned i = 2; !make_new_dir(f->path); i++) {
 		if (errno != EEXIST || i > 99)
 			return fail(error, "make directory", f->path);
 		g_free(f->path);
 		f->path = g_strdup_printf("%s-%u", path, i);
 	}
 	g_autofree char *lock = g_build_filename(f->path, SPOOL_LOCK, NULL);
-	f->lock_fd = disk_create(lock);
+	f->lock_fd = files_create(lock);
 	if (f->lock_fd < 0 || flock(f->lock_fd, LOCK_EX | LOCK_NB) != 0)
 		return fail(error, "lock", lock);
 	return true;
@@ -145,7 +155,7 @@ void spool_files_free(struct spool_files *f)
 	g_queue_clear_full(&f->old, spool_chunk_free);
 	/* deletes the directory of a run that wrote nothing */
 	if (f->path && f->lock_fd >= 0 && !f->bytes)
-		disk_remove_tree(f->path);
+		files_remove_tree(f->path);
 	if (f->lock_fd >= 0)
 		close(f->lock_fd);
 	g_free(f->path);
@@ -164,7 +174,7 @@ static void drop_oldest(struct spool_files *f)
 	struct spool_chunk *c = g_queue_pop_head(&f->old);
 	bool own = g_str_has_prefix(c->path, f->path) && c->path[strlen(f->path)] == '/';
 
-	disk_remove_tree(c->path);
+	files_remove_tree(c->path);
 	if (!own)
 		spool_old_forget_run(c->path);
 	f->all_bytes -= c->bytes;
@@ -260,16 +270,16 @@ static bool write_metadata(struct file_trace *t, const char *dir, GError **error
 	gsize n;
 	const void *bytes = g_bytes_get_data(t->metadata, &n);
 
-	unlink(making);
-	int fd = disk_create(making);
+	files_remove(making);
+	int fd = files_create(making);
 	bool ok = fd >= 0 && disk_write(fd, bytes, n);
 	int number = errno;
 	if (fd >= 0)
 		close(fd);
 	errno = number;
-	if (!ok || rename(making, path) != 0) {
+	if (!ok || !files_rename(making, path, true)) {
 		fail(error, "write", path);
-		unlink(making);
+		files_remove(making);
 		return false;
 	}
 	t->is_new = false;
@@ -290,9 +300,9 @@ static bool make_trace(struct spool_files *f, struct file_trace *t, GError **err
 		count(f, g_bytes_get_size(t->metadata));
 	if (t->chunk == f->chunk)
 		return !t->is_new || write_metadata(t, dir, error);
-	if (!disk_make_dirs(index))
+	if (!files_make_dirs(index))
 		return fail(error, "make directory", index);
-	bool linked = t->chunk && !t->is_new && link(before, metadata) == 0;
+	bool linked = t->chunk && !t->is_new && files_link(before, metadata);
 	if (!linked && !write_metadata(t, dir, error))
 		return false;
 	t->chunk = f->chunk;
@@ -329,7 +339,7 @@ bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArra
 
 static int open_file(const char *path, bool is_new)
 {
-	return is_new ? disk_create(path) : open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+	return is_new ? files_create(path) : files_open(path, O_RDWR);
 }
 
 static bool open_files(struct spool_files *f, struct file_stream *st, const struct file_trace *t,
@@ -374,7 +384,7 @@ static void drop_index(struct spool_files *f, struct file_stream *st, const stru
 		close(st->index_fd);
 	st->index_fd = -1;
 	st->entry = 0;
-	unlink(index);
+	files_remove(index);
 }
 
 static bool write_entry(struct spool_files *f, struct file_stream *st, const struct ctf_packet *p)

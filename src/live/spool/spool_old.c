@@ -2,7 +2,7 @@
 /* Finds chunks of earlier runs; see spool_old.h. */
 #include "live/spool/spool_old.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "trace/ctf/ctf_index_write.h"
 
@@ -20,24 +20,12 @@ void spool_chunk_free(void *chunk)
 	g_free(c);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Names in a directory, sorted. */
 static GPtrArray *names_in(const char *path)
 {
-	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(path, 0, NULL);
-	const char *name;
+	GPtrArray *names = files_list(path, LIMIT_SPOOL_ENTRIES);
 
-	while (dir && names->len < LIMIT_SPOOL_ENTRIES && (name = g_dir_read_name(dir)))
-		g_ptr_array_add(names, g_strdup(name));
-	if (dir)
-		g_dir_close(dir);
-	g_ptr_array_sort(names, compare_names);
-	return names;
+	return names ? names : g_ptr_array_new_with_free_func(g_free);
 }
 
 static bool is_chunk(const char *name)
@@ -50,7 +38,7 @@ static bool has_ended(const char *path, int64_t *ret_since)
 {
 	g_autofree char *lock = g_build_filename(path, SPOOL_LOCK, NULL);
 	struct stat st;
-	int fd = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = files_open(lock, O_RDONLY);
 
 	if (fd < 0)
 		return false;
@@ -68,7 +56,7 @@ static uint64_t indexed_end(const char *index)
 	uint8_t header[CTF_INDEX_HEADER], stored[2 * sizeof(uint64_t)];
 	uint64_t word[2];
 	struct stat st;
-	int fd = open(index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = files_open(index, O_RDONLY);
 	uint64_t end = 0;
 
 	if (fd < 0)
@@ -94,9 +82,9 @@ static void complete_file(const char *dir, const char *name)
 	struct stat st;
 	uint64_t end = indexed_end(index);
 
-	if (!end || lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= end)
+	if (!end || !files_stat(path, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= end)
 		return;
-	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = files_open(path, O_WRONLY);
 	if (fd < 0)
 		return;
 	if (ftruncate(fd, (off_t)end) != 0)
@@ -123,7 +111,7 @@ static uint64_t bytes_below(const char *path)
 	struct stat st;
 	uint64_t bytes = 0;
 
-	if (lstat(path, &st) != 0)
+	if (!files_stat(path, &st))
 		return 0;
 	if (!S_ISDIR(st.st_mode))
 		return (uint64_t)st.st_size;
@@ -197,6 +185,6 @@ void spool_old_forget_run(const char *chunk_path)
 	for (guint i = 0; i < names->len; i++)
 		if (is_chunk(names->pdata[i]))
 			return;
-	unlink(lock);
-	rmdir(run);
+	files_remove(lock);
+	files_remove_dir(run);
 }

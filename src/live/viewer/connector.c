@@ -3,6 +3,9 @@
 #include "live/viewer/connector.h"
 
 #include "base/limits.h"
+#include "base/pass.h"
+#include "base/sanitized.h"
+#include "base/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,54 +37,6 @@ static bool fail(GError **error, const char *why)
 	return false;
 }
 
-/* ---- a message with a descriptor ---- */
-
-union room {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static bool send_fd(int to, const void *bytes, size_t len, int fd)
-{
-	union room room = { 0 };
-	struct iovec data = { .iov_base = (void *)bytes, .iov_len = len };
-	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		m.msg_control = room.bytes;
-		m.msg_controllen = sizeof room.bytes;
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	}
-	ssize_t n;
-	do {
-		n = sendmsg(to, &m, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)len;
-}
-
-/* Bytes of the next message; 0: the other side has ended; < 0: errno. *ret_fd: the descriptor in it, or -1. */
-static ssize_t receive_fd(int from, void *bytes, size_t max, int *ret_fd)
-{
-	union room room = { 0 };
-	struct iovec data = { .iov_base = bytes, .iov_len = max };
-	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes,
-			    .msg_controllen = sizeof room.bytes };
-	ssize_t n;
-
-	*ret_fd = -1;
-	do {
-		n = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *ret_fd))
-		memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
-	return n;
-}
-
 /* ---- in the connector process ---- */
 
 /* Makes one connection in a separate process, as name resolution may hang. A client that gives up closes its end of
@@ -93,9 +48,9 @@ G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int ans
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (net_connect(&n, url->host, url->port, url->family, answer, net_deadline(timeout_ms), &error))
-		send_fd(answer, "", 1, n.fd);
+		pass_send(answer, "", 1, n.fd);
 	else
-		send_fd(answer, error->message, MIN(strlen(error->message), MOST_WHY - 1), -1);
+		pass_send(answer, error->message, MIN(strlen(error->message), MOST_WHY - 1), -1);
 	_exit(0);
 }
 
@@ -115,7 +70,11 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 	struct wish wish;
 	int answer;
 
+	g_autofree char *why = NULL;
+
 	prctl(PR_SET_NAME, "blk-connector");
+	if (!SANITIZED)
+		user_drop(&why);	/* it needs no rights */
 	/* The client handles signals of the terminal; this process ends when the client does. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -123,7 +82,7 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 	signal(SIGCHLD, SIG_IGN);	/* its children are reaped by the kernel */
 	keep_only(control);
 	for (;;) {
-		ssize_t len = receive_fd(3, &wish, sizeof wish, &answer);
+		ssize_t len = pass_receive(3, &wish, sizeof wish, &answer);
 		if (len <= 0)
 			_exit(0);
 		bool ok = len == sizeof wish && answer >= 0 && wish.relay < n && wish.timeout_ms > 0 &&
@@ -176,7 +135,7 @@ static bool take_answer(struct net *n, int from, int64_t deadline, GError **erro
 
 	if (!net_wait_readable(&answer, deadline, error))
 		return false;
-	ssize_t len = receive_fd(from, why, sizeof why - 1, &n->fd);
+	ssize_t len = pass_receive(from, why, sizeof why - 1, &n->fd);
 	if (len > 0 && n->fd >= 0)
 		return true;
 	return fail(error, len > 0 ? why : "the process that makes connections has ended");
@@ -196,7 +155,7 @@ bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, i
 		return fail(error, "the command line does not name it");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return fail(error, g_strerror(errno));
-	bool ok = send_fd(connector.fd, &wish, sizeof wish, pair[1]);
+	bool ok = pass_send(connector.fd, &wish, sizeof wish, pair[1]);
 	close(pair[1]);
 	ok = ok ? take_answer(n, pair[0], deadline, error)
 		: fail(error, "the process that makes connections has ended");

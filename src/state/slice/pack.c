@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
@@ -83,7 +84,7 @@ static bool read_stored(const struct pack *p, uint8_t *to, GError **error)
 		memcpy(to, p->bytes->data, p->stored);
 	if (p->bytes || !p->path)
 		return p->bytes || pack_read_at(p->fd, to, p->stored, p->offset, error);
-	int fd = disk_open_input(p->path, error);
+	int fd = files_open_input(p->path, error);
 	bool ok = fd >= 0 && pack_read_at(fd, to, p->stored, p->offset, error);
 	if (fd >= 0 && !ok)
 		g_prefix_error(error, "%s: ", p->path);

@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_code.h"
@@ -390,7 +391,7 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 bool slice_file_is(const char *path)
 {
 	char magic[MAGIC_BYTES];
-	int fd = disk_open_input(path, NULL);
+	int fd = files_open_input(path, NULL);
 	bool is = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
 		!memcmp(magic, MAGIC, sizeof magic);
 
@@ -401,7 +402,7 @@ bool slice_file_is(const char *path)
 
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error)
 {
-	int fd = disk_open_input(path, error);
+	int fd = files_open_input(path, error);
 
 	if (fd < 0)
 		return NULL;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/bt2/bt2_open.h"
@@ -168,7 +168,7 @@ static unsigned ctf2_header_bytes(const struct ctf_meta *meta)
 static bool read_file(const char *file, char **bytes, gsize *n, GError **error)
 {
 	g_autoptr(GError) reason = NULL;
-	if (disk_read_input(file, LIMIT_METADATA_BYTES, bytes, n, &reason))
+	if (files_read_input(file, LIMIT_METADATA_BYTES, bytes, n, &reason))
 		return true;
 	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);

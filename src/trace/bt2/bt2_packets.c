@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/files.h"
 #include "trace/bt2/bt2_open.h"
 
 #define PACKET_MAGIC 0xc1fc1fc1u
@@ -51,7 +52,7 @@ bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name)
 	struct { uint32_t magic, major, minor, entry_bytes; } h;
 	struct { uint64_t offset, packet_bits, content_bits, begin, end, discarded, class; } e;
 	g_autofree char *file = g_strdup_printf("%s/index/%s.idx", dir, name);
-	int fd = disk_open_input(file, NULL);
+	int fd = files_open_input(file, NULL);
 	if (fd < 0)
 		return false;
 	bool ok = disk_read_at(fd, &h, sizeof h, 0) && GUINT32_FROM_BE(h.magic) == INDEX_MAGIC &&
@@ -159,7 +160,7 @@ bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 		       struct bt2_sizes *add, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	int fd = disk_open_input(file, &why);
+	int fd = files_open_input(file, &why);
 	if (fd < 0) {
 		bool denied = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 			      g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_PERM);

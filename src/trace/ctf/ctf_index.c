@@ -4,7 +4,7 @@
 
 #include "trace/reader.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -113,7 +113,7 @@ static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	int fd = disk_open_unlinked(path, &why);
+	int fd = files_open_unlinked(path, &why);
 	struct stat st;
 
 	if (fd < 0) {

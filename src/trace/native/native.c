@@ -7,7 +7,7 @@
 
 #include "trace/ctf/layouts.h"
 
-#include "base/disk.h"
+#include "base/files.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static GBytes *read_metadata(const char *dir, GError **error)
 	g_autoptr(GError) reason = NULL;
 	char *bytes;
 	size_t size;
-	if (disk_read_input(path, LIMIT_METADATA_BYTES, &bytes, &size, &reason))
+	if (files_read_input(path, LIMIT_METADATA_BYTES, &bytes, &size, &reason))
 		return g_bytes_new_take(bytes, size);
 	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
@@ -221,11 +221,6 @@ static void open_file(struct native *n, const struct native_meta *m, const char 
 	n->bytes += ctf_index_size(x);
 }
 
-static int compare_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /*
  * Without a stream class no stream file can be decoded. LTTng 2.16 writes such metadata if the context pid or tid is
  * added to a user-space channel: it accepts both, but then cannot register the program. Empty files come from a
@@ -240,7 +235,7 @@ static void warn_classless(struct native *n, const struct native_meta *m, const 
 	for (guint i = 0; i < names->len; i++) {
 		g_autofree char *path = g_build_filename(dir, g_ptr_array_index(names, i), NULL);
 		struct stat st;
-		files += !stat(path, &st) && st.st_size > 0;
+		files += files_stat(path, &st) && st.st_size > 0;
 	}
 	if (!files)
 		return;
@@ -255,20 +250,19 @@ static void warn_classless(struct native *n, const struct native_meta *m, const 
 
 static GPtrArray *list_files(const char *dir, GError **error)
 {
-	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
-	if (!d) {
+	g_autoptr(GPtrArray) all = files_list(dir, SIZE_MAX);
+	if (!all) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "cannot list '%s': %s", dir,
 			    g_strerror(errno));
 		return NULL;
 	}
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	for (const char *name; (name = g_dir_read_name(d));) {
+	for (guint i = 0; i < all->len; i++) {
+		const char *name = g_ptr_array_index(all, i);
 		g_autofree char *path = g_build_filename(dir, name, NULL);
-		struct stat st;
-		if (name[0] != '.' && strcmp(name, "metadata") && !stat(path, &st) && S_ISREG(st.st_mode))
+		if (name[0] != '.' && strcmp(name, "metadata") && files_is_regular(path))
 			g_ptr_array_add(names, g_strdup(name));
 	}
-	g_ptr_array_sort(names, compare_text);
 	return names;
 }
 

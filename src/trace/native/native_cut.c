@@ -6,7 +6,7 @@
 #include "trace/native/native_private.h"
 
 #include "base/disk.h"
-#include "base/isolation.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -40,7 +40,7 @@ static bool fail(GError **error, const struct cut *c, int code, const char *why)
 static bool fail_disk(GError **error, const struct cut *c)
 {
 	const int number = errno;
-	g_autofree char *why = g_strconcat(g_strerror(number), isolation_hint(number), NULL);
+	g_autofree char *why = g_strconcat(g_strerror(number), files_hint(number), NULL);
 
 	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it already exists" : why);
 }
@@ -312,13 +312,13 @@ static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError
 	g_autofree char *bytes = NULL;
 	size_t n;
 
-	if (!disk_make_dirs(to))
+	if (!files_make_dirs(to))
 		return fail_disk(error, c);
-	int fd = disk_create(path);
+	int fd = files_create(path);
 	if (fd < 0)
 		return errno == EEXIST || fail_disk(error, c);
 	errno = 0;
-	if (!disk_read_input(from, LIMIT_METADATA_BYTES, &bytes, &n, error)) {
+	if (!files_read_input(from, LIMIT_METADATA_BYTES, &bytes, &n, error)) {
 		close(fd);
 		return false;
 	}
@@ -374,7 +374,7 @@ static bool write_index(const struct cut *c, const char *path, const GArray *pac
 		offset += p.packet_bits / 8;
 		ctf_index_put_entry(at, size, &p);
 	}
-	int fd = disk_create(path);
+	int fd = files_create(path);
 	errno = fd < 0 ? errno : 0;
 	return (fd >= 0 && close_file(c, fd, disk_write(fd, bytes, (size_t)(at - bytes)))) ||
 	       fail_disk(error, c);
@@ -393,7 +393,7 @@ static bool copy_file(struct cut *c, const struct native_file *f, const GArray *
 
 	if (!copy_metadata(c, dir, to, error))
 		return false;
-	int fd = disk_create(path);
+	int fd = files_create(path);
 	if (fd < 0)
 		return fail_disk(error, c);
 	bool ok = copy_packets(c, f, packets, fd, error);
@@ -401,7 +401,7 @@ static bool copy_file(struct cut *c, const struct native_file *f, const GArray *
 	if (!close_file(c, fd, ok))
 		return ok ? fail_disk(error, c) : false;
 	c->ret->streams++;
-	return (disk_make_dirs(index_dir) || fail_disk(error, c)) &&
+	return (files_make_dirs(index_dir) || fail_disk(error, c)) &&
 	       write_index(c, index, packets, error);
 }
 
@@ -420,27 +420,24 @@ static bool copy_all(struct cut *c, GError **error)
 
 static bool make_and_rename(struct cut *c, GError **error)
 {
-	g_autofree char *making = g_strconcat(c->ret->path, ".XXXXXX", NULL);
+	struct files_output o;
 
-	if (g_file_test(c->ret->path, G_FILE_TEST_EXISTS) || g_file_test(c->ret->path, G_FILE_TEST_IS_SYMLINK)) {
+	if (files_exists(c->ret->path)) {
 		errno = EEXIST;
 		return fail_disk(error, c);
 	}
-	if (!g_mkdtemp_full(making, 0700))
+	if (!files_output_begin_dir(c->ret->path, &o))
 		return fail_disk(error, c);
-	c->making = g_steal_pointer(&making);
+	c->making = g_strdup(o.path);
 	bool ok = copy_all(c, error);
 	if (ok && syncs_at_once(c))
-		ok = disk_sync_all(c->making) || fail_disk(error, c);
-	if (ok) {
-		disk_sync_dir(c->making);
-		ok = disk_rename_new(c->making, c->ret->path) || fail_disk(error, c);
+		ok = files_sync_all(c->making) || fail_disk(error, c);
+	if (!ok) {
+		files_output_discard(&o);
+		return false;
 	}
-	if (ok)
-		disk_sync_parent(c->ret->path);
-	else
-		disk_remove_tree(c->making);
-	return ok;
+	files_sync_dir(c->making);
+	return files_output_commit(&o, false) || fail_disk(error, c);
 }
 
 static void free_packets(void *packets)

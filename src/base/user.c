@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The users that blktop works as: see user.h. */
+#include "base/user.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOBODY 65534			/* where the user database does not have that name */
+#define UNCHANGED ((uid_t)-1)
+
+static struct {
+	bool drops;			/* run by root, to read as another user */
+	uid_t uid;
+	gid_t gid;
+	uid_t owner;			/* UNCHANGED: the process's own */
+	gid_t owner_group;
+	bool stays;			/* user_drop() could not */
+} user = { .owner = UNCHANGED, .owner_group = UNCHANGED };
+
+static bool parse_id(const char *text, uid_t *ret)
+{
+	guint64 n;
+
+	if (!text || !g_ascii_string_to_unsigned(text, 10, 0, UINT32_MAX - 1, &n, NULL))
+		return false;
+	*ret = (uid_t)n;
+	return true;
+}
+
+static bool find(const char *name, uid_t *ret_uid, gid_t *ret_gid)
+{
+	const struct passwd *p = getpwnam(name);
+
+	if (!p && parse_id(name, ret_uid) && !(p = getpwuid(*ret_uid))) {
+		*ret_gid = (gid_t)*ret_uid;
+		return true;
+	}
+	if (!p)
+		return false;
+	*ret_uid = p->pw_uid;
+	*ret_gid = p->pw_gid;
+	return true;
+}
+
+/* The caller of sudo. */
+static bool find_caller(uid_t *ret_uid, gid_t *ret_gid)
+{
+	uid_t gid;
+
+	if (!parse_id(g_getenv("SUDO_UID"), ret_uid) || *ret_uid == 0)
+		return false;
+	*ret_gid = parse_id(g_getenv("SUDO_GID"), &gid) ? (gid_t)gid : (gid_t)*ret_uid;
+	return true;
+}
+
+static void find_nobody(uid_t *ret_uid, gid_t *ret_gid)
+{
+	if (find("nobody", ret_uid, ret_gid))
+		return;
+	*ret_uid = NOBODY;
+	*ret_gid = NOBODY;
+}
+
+static bool is_nobody(uid_t uid)
+{
+	uid_t nobody;
+	gid_t group;
+
+	find_nobody(&nobody, &group);
+	return uid == nobody;
+}
+
+bool user_choose(const char *name, GError **error)
+{
+	uid_t caller = UNCHANGED;
+	gid_t caller_group = UNCHANGED;
+	bool is_root = geteuid() == 0;
+
+	if (name && !is_root) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM,
+			    "--user needs root: only root can become another user");
+		return false;
+	}
+	if (!is_root)
+		return true;
+	if (find_caller(&caller, &caller_group)) {
+		user.owner = caller;
+		user.owner_group = caller_group;
+	}
+	if (name && !find(name, &user.uid, &user.gid)) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "there is no user '%s' for --user", name);
+		return false;
+	}
+	if (name && !is_nobody(user.uid)) {
+		user.owner = user.uid ? user.uid : UNCHANGED;
+		user.owner_group = user.uid ? user.gid : UNCHANGED;
+	} else if (!name && user.owner != UNCHANGED) {
+		user.uid = caller;
+		user.gid = caller_group;
+	} else if (!name) {
+		find_nobody(&user.uid, &user.gid);
+	}
+	user.drops = user.uid != 0;
+	return true;
+}
+
+uid_t user_owner(void)
+{
+	return user.owner;
+}
+
+gid_t user_owner_group(void)
+{
+	return user.owner_group;
+}
+
+bool user_is_own(uid_t owner)
+{
+	static uid_t started = UNCHANGED;	/* the answer stays the same after user_drop() */
+
+	if (started == UNCHANGED)
+		started = geteuid();
+	return owner == started || (user.owner != UNCHANGED && owner == user.owner);
+}
+
+/* Without capabilities root is a user as others are. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	syscall(SYS_capset, &header, none);
+}
+
+void user_drop(char **ret_why)
+{
+	*ret_why = NULL;
+	user_is_own(0);			/* notes who started it */
+	if (!user.drops)
+		return;
+	/* Containers may have no other groups either. */
+	bool ok = (setgroups(0, NULL) == 0 || errno == EPERM) &&
+		setresgid(user.gid, user.gid, user.gid) == 0 && setresuid(user.uid, user.uid, user.uid) == 0;
+	if (!ok)
+		*ret_why = g_strdup_printf("traces are read as root: cannot become user %u: %s", (unsigned)user.uid,
+					   errno == EINVAL ? "this container has no such user" : g_strerror(errno));
+	user.stays = !ok;
+	drop_capabilities();
+}
+
+char *user_describe(void)
+{
+	uid_t uid = user.drops && !user.stays ? user.uid : geteuid();
+	const struct passwd *p = getpwuid(uid);
+
+	return g_strdup_printf("traces are read as user %s (%u)%s", p ? p->pw_name : "?", (unsigned)uid,
+			       user.stays ? ": no other user is there" : "");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which users blktop works as. Run by root, it reads untrusted data as another user: the one that --user names, else
+ * the one that called sudo (SUDO_UID, SUDO_GID), else nobody. What it makes belongs to the same user, but to root
+ * instead of nobody. Run by another user, it is that user throughout.
+ */
+#ifndef BLK_BASE_USER_H
+#define BLK_BASE_USER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Looks the users up. Call once, before threads. name: of --user, a name or a number; NULL: none. false: there is no
+ * such user, or only root can use --user. */
+bool user_choose(const char *name, GError **error);
+
+/* Owner and group of what is made; -1: whatever the process is. */
+uid_t user_owner(void);
+gid_t user_owner_group(void);
+/* Is that the owner of files that this user may rely on? Run by root, that is root or user_owner(). */
+bool user_is_own(uid_t owner);
+
+/* Becomes the user that reads, for good, without groups and capabilities. Does nothing if that is the user already.
+ * *ret_why (g_free): why the process stays what it is, such as in a container that has no other user; NULL: it does
+ * not. */
+void user_drop(char **ret_why);
+
+/* One line, such as "traces are read as user nobody (65534)"; g_free. */
+char *user_describe(void);
+
+#endif
