@@ -367,7 +367,7 @@ def check_file(work, wanted):
     ok(done.stdout and 0 < exposition.counted(part)[0] < exposition.counted(exposition.parse(wanted))[0],
        "a view is printed as well; a part of the trace", done)
     done = run("-b", "--metrics-file", str(work / "no/such/file"), DEMO)
-    ok(done.returncode == 0 and done.stderr.count("--metrics-file: ") == 1, "it cannot be written: said once", done)
+    ok(done.returncode == 1 and done.stderr.count("--metrics-file: ") == 1, "it cannot be written: exit status 1, and said once", done)
 
 
 def main():
