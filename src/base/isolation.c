@@ -30,7 +30,6 @@ static int held_abi;			/* version of Landlock's interface; 0: no filter of files
 #define FS_READ_FILE (1ull << 2)
 #define FS_READ_DIR (1ull << 3)
 #define FS_ABI_1 ((1ull << 13) - 1)
-#define FS_MAKE (1ull << 4 | 1ull << 5 | 1ull << 7 | 1ull << 8)	/* make and remove directories and files */
 #define FS_REFER (1ull << 13)		/* ABI 2: move something between directories */
 #define FS_TRUNCATE (1ull << 14)	/* ABI 3 */
 #define FS_IOCTL_DEV (1ull << 15)	/* ABI 5: requests to devices that are opened later */
@@ -92,7 +91,7 @@ static void allow(int rules, const char *path, uint64_t rights)
 static bool filter_files(const GPtrArray *read, const GPtrArray *write, int *ret_error)
 {
 	const uint64_t reads = FS_READ_FILE | FS_READ_DIR;
-	const uint64_t writes = reads | FS_WRITE_FILE | FS_MAKE | FS_TRUNCATE | FS_IOCTL_DEV;
+	const uint64_t writes = reads | FS_WRITE_FILE | FS_IOCTL_DEV;
 	int abi = landlock_abi(ret_error);
 	uint64_t known = known_rights(abi);
 	struct landlock_rules all = { known, abi >= 4 ? NET_TCP : 0, abi >= 6 ? SCOPES : 0 };

@@ -6,8 +6,8 @@
  *
  *   calls    only the system calls that the roles of the process need are allowed (isolation_calls.c). Others fail with
  *            EPERM, or with ENOSYS if they are newer than Linux 5.0
- *   files    only files below the given paths can be opened, and only those below the paths for writing can be
- *            created or changed; otherwise EACCES. Open files stay open
+ *   files    only files below the given paths can be opened, and only those for writing can be written; otherwise
+ *            EACCES. None can be made or removed: base/files.h does that. Open files stay open
  *
  * A build with sanitizers has neither, as sanitizers start programs and read files themselves.
  */

@@ -127,17 +127,6 @@ static const struct rule reader_rules[] = {
 	RULE1(sendto, WIDE(4, 0)),
 };
 
-/* Changes to the directory tree. Landlock limits them to some directories. */
-static const int changing_calls[] = {
-	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(rename),
-	SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
-};
-
-/* The time of last use of an open file, set to now. */
-static const struct rule changing_rules[] = {
-	RULE2(utimensat, WIDE(1, 0), WIDE(2, 0)), RULE2(utimensat_time64, WIDE(1, 0), WIDE(2, 0)),
-};
-
 /* ---- other roles ---- */
 
 static const struct rule screen_rules[] = {
@@ -244,10 +233,8 @@ static int add_missing(scmp_filter_ctx c)
 static int add_all(scmp_filter_ctx c, unsigned roles, int accepts)
 {
 	/* Unconditional rules of a call come before conditional ones. */
-	int rc = ADD_CALLS(c, changing_calls);
+	int rc = ADD_CALLS(c, reader_calls);
 
-	rc = rc ? rc : ADD_RULES(c, changing_rules);
-	rc = rc ? rc : ADD_CALLS(c, reader_calls);
 	rc = rc ? rc : ADD_RULES(c, reader_rules);
 	rc = rc ? rc : add_signals(c);
 	if (!rc && roles & ISOLATION_SCREEN)

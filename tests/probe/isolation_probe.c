@@ -27,6 +27,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <setjmp.h>
@@ -58,7 +59,7 @@ int seccomp_load(const scmp_filter_ctx c);
 static FILE *out;
 static bool files_only;
 static const char *readable;
-static char own[4096], fresh[4096], foreign[4096], foreign_fresh[4096], foreign_dir[4096];
+static char own_dir[4096], own[4096], fresh[4096], foreign[4096], foreign_fresh[4096], foreign_dir[4096];
 static pid_t victim;
 static uint16_t port;
 /* Made before isolation, as blktop's own. */
@@ -532,12 +533,12 @@ static void try_landlock_files(void)
 	denied_since(1, "open to write, readable", open(readable, O_WRONLY));
 	denied_since(1, "open to write, own", open(own, O_WRONLY));
 	denied_since(1, "open to create, own", open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0600));
-	denied_since(1, "rename, own", rename(fresh, fresh));
-	denied_since(1, "unlink, own", unlink(fresh));
+	denied_since(1, "rename, own", rename(own, fresh));
+	denied_since(1, "unlink, own", unlink(own));
 	denied_since(1, "mkdir, own", mkdir(fresh, 0700));
-	snprintf(inside, sizeof inside, "%s/moved", fresh);
+	snprintf(inside, sizeof inside, "%s/moved", own_dir);
 	denied_since(1, "link to another directory, own", link(own, inside));
-	denied_since(1, "rmdir, own", rmdir(fresh));
+	denied_since(1, "rmdir, own", rmdir(own_dir));
 	denied_since(1, "symlink, own", symlink("x", fresh));
 	denied_since(1, "mkfifo, own", mknod(fresh, S_IFIFO | 0600, 0));
 	denied_since(1, "open to read, foreign", open(foreign, O_RDONLY));
@@ -549,7 +550,7 @@ static void try_landlock_files(void)
 	denied_since(1, "rename into own, foreign", rename(foreign, fresh));
 	denied_since(3, "truncate, readable", truncate(readable, size_of(readable)));
 	denied_since(3, "truncate, foreign", truncate(foreign, size_of(foreign)));
-	denied_since(1, "truncate, own", truncate(own, 0));
+	denied_since(3, "truncate, own", truncate(own, 0));
 }
 
 static void try_landlock_rest(void)
@@ -618,24 +619,39 @@ static int find_accepting(void)
 	return -1;
 }
 
+/* What is made before isolation, after which nothing can be: the file for the results, and a file of the user's own. */
+__attribute__((constructor)) static void begin(void)
+{
+	const char *writable = getenv("PROBE_WRITABLE");
+	const struct passwd *reader = getpwnam("nobody");
+
+	if (!writable)
+		return;
+	out = fopen(getenv("PROBE_OUT"), "we");
+	snprintf(own, sizeof own, "%s/probe-own", writable);
+	own_fd = open(own, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	snprintf(own_dir, sizeof own_dir, "%s/probe-dir", writable);
+	mkdir(own_dir, 0700);
+	/* Run by root, blktop becomes that user. */
+	if (geteuid() == 0 && reader && (fchown(own_fd, reader->pw_uid, reader->pw_gid) != 0 ||
+					 chown(own_dir, reader->pw_uid, reader->pw_gid) != 0))
+		abort();
+}
+
 static void prepare(void)
 {
 	const char *writable = getenv("PROBE_WRITABLE");
 	int fds[2];
 
-	out = fopen(getenv("PROBE_OUT"), "we");
 	readable = getenv("PROBE_READABLE");
 	files_only = getenv("PROBE_FILES_ONLY") != NULL;
 	victim = (pid_t)atoi(getenv("PROBE_VICTIM"));
 	port = (uint16_t)atoi(getenv("PROBE_PORT"));
-	snprintf(own, sizeof own, "%s/probe-own", writable);
 	snprintf(fresh, sizeof fresh, "%s/probe-fresh", writable);
 	snprintf(foreign_dir, sizeof foreign_dir, "%s", getenv("PROBE_FOREIGN"));
 	snprintf(foreign, sizeof foreign, "%s/file", getenv("PROBE_FOREIGN"));
 	snprintf(foreign_fresh, sizeof foreign_fresh, "%s/fresh", getenv("PROBE_FOREIGN"));
 	accepting_fd = find_accepting();
-	/* Landlock is in force already, and what is below own may be created. */
-	own_fd = open(own, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (pipe2(fds, O_CLOEXEC) == 0)
 		pipe_fd = fds[0];
 	tcp_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
