@@ -180,7 +180,7 @@
 	X(TIMEOUT_SECONDS, 86400, "s", "--timeout and --late-bound", \
 	  "the option is refused", "a day") \
 	X(LOST_SESSION_SECONDS, 60, "s", "a session that has ended, until it is created again (--wait: forever)", \
-	  "the live session ends", "a restarted daemon needs 10 s") \
+	  "the live session ends; streams of a broken connection end", "a restarted daemon needs 10 s") \
 	X(BROKEN_ANSWERS, 4, "answers", "invalid answers of a relay in a row", \
 	  "blktop gives up the relay", "one may be a fault of the network") \
 	X(STUCK_CONNECTIONS, 4, "connections", "connections in a row that break during a packet", \
@@ -205,6 +205,11 @@
 	  "the URL is refused", "the protocol's field") \
 	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay reports, and that of --live-timer", \
 	  "of a relay: it counts as this; the option: refused", "streams are waited for two live timers") \
+	X(CUT_STREAMS, 16384, "streams", "streams of broken connections, held for a reconnect", \
+	  "the oldest end: packets missing then are not counted", "as many as a session may have") \
+	X(ATTACHED_SESSIONS, 64, "sessions", "relay sessions of one name that are attached at a time", \
+	  "the others wait for the end of one; exit status 4 if they are not read", \
+	  "LTTng makes 2: kernel, user space") \
 	X(NEWS_MS, 1000, "ms", "data held until the relay was asked for new streams", \
 	  "it is shown; events of such streams may come late", "a relay answers in 20 ms") \
 	X(CLASS_MS, 1000, "ms", "packets held for metadata that was announced, or a clock of their host", \

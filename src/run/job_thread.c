@@ -113,7 +113,7 @@ static void push_publication(struct shared *s, struct publication *p, int64_t cl
 static size_t beside_bytes(const struct shared *s, const struct model *m,
 			   const struct publication *p)
 {
-	return model_bytes(m) + p->span_bytes +
+	return model_bytes(m) + p->span_bytes + (s->source ? source_bytes(s->source) : 0) +
 	       (s->parallel ? parallel_span_bytes(s->parallel) : 0) +
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }

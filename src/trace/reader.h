@@ -66,6 +66,7 @@ struct source_ops {
 	bool (*take_late)(struct source *s, struct source_late *ret);	/* may be NULL */
 	char *(*warning)(struct source *s);		/* may be NULL */
 	void (*missing)(struct source *s, struct missing *ret);	/* may be NULL */
+	size_t (*bytes)(struct source *s);		/* may be NULL */
 	void (*free)(struct source *s);
 };
 
@@ -95,6 +96,9 @@ bool source_take_late(struct source *s, struct source_late *ret);
 char *source_warning(struct source *s);
 /* How complete a live session is; false: unknown (recorded traces). For the reading thread. */
 bool source_missing(struct source *s, struct missing *ret);
+/* Estimated bytes that a live source holds for as long as its sessions run: metadata, decoders. 0: not known. The
+ * thread of source_next(). */
+size_t source_bytes(struct source *s);
 void source_free(struct source *s);		/* NULL is fine */
 typedef struct source blk_source;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)

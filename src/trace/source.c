@@ -44,6 +44,11 @@ bool source_missing(struct source *s, struct missing *ret)
 	return s->ops->missing != NULL;
 }
 
+size_t source_bytes(struct source *s)
+{
+	return s->ops->bytes ? s->ops->bytes(s) : 0;
+}
+
 void source_free(struct source *s)
 {
 	if (s)

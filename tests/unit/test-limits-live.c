@@ -444,6 +444,31 @@ static bool stuck_connections(uint64_t n)
 	return taken;
 }
 
+/* All sessions have the wanted name. */
+static void answer_equal(enum viewer_command command)
+{
+	fake_say_u32(fake_net.said, (uint32_t)sim.n);
+	for (uint64_t i = 0; i < sim.n; i++)
+		say_session(i + 1);
+	sim.live->stop |= sim.count++ > 0;
+}
+
+static bool attached_sessions(uint64_t n)
+{
+	struct live_status st;
+
+	sim_begin(answer_equal, n);
+	live_begin();
+	sim.thread(sim.thread_data);
+	guint attached = sim.live->feeds->len;
+	live_get_status(&sim.live->source, &st);
+	g_assert_cmpuint(attached, ==, MIN(n, LIMIT_ATTACHED_SESSIONS));
+	g_assert_true(st.missing.gave_up == (attached < n));
+	g_assert_true(!st.missing.gave_up || strstr(st.missing.why, "1 more of this name"));
+	live_end();
+	return attached == n;
+}
+
 /* The session is there, then it is gone: at once, n s later, and then nobody asks any more. */
 static void answer_lost(enum viewer_command command)
 {
@@ -542,7 +567,8 @@ int main(int argc, char **argv)
 		{ "stream-errors", stream_errors, 0 }, { "relay-traces", relay_traces, 0 }, { "news-ms", news_ms, 0 },
 		{ "broken-answers", broken_answers, 0 }, { "stuck-connections", stuck_connections, 0 },
 		{ "lost-session-seconds", lost_session_seconds, 0 },
-		{ "unreadable-seconds", unreadable_seconds, 0 }, { "live-timer-seconds", live_timer_seconds, 0 },
+		{ "unreadable-seconds", unreadable_seconds, 0 }, { "attached-sessions", attached_sessions, 0 },
+		{ "live-timer-seconds", live_timer_seconds, 0 },
 		{ "host-bytes", host_bytes, 0 }, { "target-bytes", target_bytes, 0 },
 		{ "session-bytes", session_bytes, 0 }, { "url-bytes", url_bytes, 0 },
 	};

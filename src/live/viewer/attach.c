@@ -10,10 +10,12 @@ static void exchange(struct attach *a, GError **error)
 {
 	while (!feed_stopped(&a->feed)) {
 		int64_t now = g_get_monotonic_time();
-		if (a->session_hup && !a->alive && g_queue_is_empty(&a->held)) {
+		if (a->session_hup && !a->alive && !a->announced->len && g_queue_is_empty(&a->held)) {
 			a->end = FEED_SESSION_ENDED;
 			return;
 		}
+		if (a->announced->len && !attach_add_announced(a))
+			return;
 		if (a->scan_due <= now && a->n_asked < ATTACH_WINDOW / 2)
 			attach_ask_due(a, now);
 		if (a->v->requests->len && !viewer_flush(a->v, error))
@@ -58,6 +60,9 @@ static bool attach(struct attach *a, GError **error)
 static void report_end(struct attach *a, bool session_ended, bool all_ended)
 {
 	unsigned vanished = session_ended ? attach_count_vanished(a) : 0;
+
+	for (guint i = 0; session_ended && i < a->announced->len; i++)
+		vanished += !((struct viewer_stream *)g_ptr_array_index(a->announced, i))->metadata;
 	uint64_t packets, bytes;
 
 	if (!session_ended)		/* whether the session goes on is not known any more */
@@ -142,6 +147,7 @@ static void attach_free(struct feed *f)
 
 	g_assert(g_queue_is_empty(&a->held));	/* leave() released or discarded all */
 	g_ptr_array_unref(a->streams);
+	g_ptr_array_unref(a->announced);
 	g_hash_table_unref(a->traces);
 	g_free(a->why);
 	g_free(a);
@@ -159,6 +165,7 @@ struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 	a->history = o->history;
 	a->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	a->streams = g_ptr_array_new_with_free_func(stream_free);
+	a->announced = g_ptr_array_new_with_free_func(viewer_stream_free);
 	a->max_pause = CLAMP(session->timer_us / 10, ATTACH_LEAST_PAUSE_US, ATTACH_MOST_PAUSE_US);
 	a->late_us = a->sink->late_us >= 0 ? a->sink->late_us
 					   : feed_timer_patience(session->timer_us);

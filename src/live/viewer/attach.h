@@ -11,8 +11,8 @@
  * the stream's first event. So received data is held until every session of the same host was asked for new streams.
  * The requests must be sent after the data was received.
  *
- * At most .queue bytes are requested beyond what is decoded, unless the merge waits for exactly this stream. This
- * bounds memory; the relay retains the rest.
+ * At most .queue bytes are requested beyond what is decoded (enum attach_room). This bounds memory; the relay retains
+ * the rest.
  */
 #ifndef BLK_LIVE_VIEWER_ATTACH_H
 #define BLK_LIVE_VIEWER_ATTACH_H
@@ -29,7 +29,8 @@ struct attach_sink {
 	GMutex push;			/* held for every push: several threads push */
 	struct native_feed *feed;
 	struct packets *packets;	/* memory of the packets */
-	size_t queue;			/* maximum bytes that wait to be decoded */
+	size_t queue;			/* maximum bytes that wait to be decoded, see attach_has_room() */
+	gsize fetching;			/* bytes of packets that all attachments requested or hold; atomic */
 	struct spool *spool;		/* NULL: none. Traces and streams have the same numbers as in .feed */
 	GPtrArray *members;		/* struct attach *: the attached ones; under .push */
 	int64_t late_us;		/* --late-bound; < 0: derived from the live timer */
@@ -75,5 +76,13 @@ struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 
 /* The .run of its struct feed_ops. */
 enum feed_end attach_run(struct feed *f, char **why);
+
+/*
+ * How much waits: above .queue nothing is requested of a stream that has something queued, and no session is attached;
+ * above twice as much only what the merge waits for is requested, and new streams are added later. What waits is what
+ * native_feed_waiting() counts, ended sessions included, and what is on its way.
+ */
+enum attach_room { ATTACH_ROOM, ATTACH_TIGHT, ATTACH_FULL };
+enum attach_room attach_room(const struct attach_sink *sink);
 
 #endif

@@ -50,8 +50,7 @@ static void push_packet(struct attach *a, const struct held *h)
 {
 	size_t size = g_bytes_get_size(h->bytes);
 
-	g_assert(a->fetching >= size);
-	a->fetching -= size;
+	attach_fetch(a, -(gssize)size);
 	attach_note_received(a, h->stream, &h->index);
 	if (a->sink->spool)
 		spool_packet(a->sink->spool, h->stream->number, g_bytes_ref(h->bytes));
@@ -90,7 +89,7 @@ void attach_discard_unproven(struct attach *a, bool all)
 			g_queue_push_tail(&retained, h);
 		} else {
 			if (h->kind == HELD_PACKET)
-				a->fetching -= g_bytes_get_size(h->bytes);
+				attach_fetch(a, -(gssize)g_bytes_get_size(h->bytes));
 			if (h->bytes)
 				g_bytes_unref(h->bytes);
 			held_free(h);

@@ -140,6 +140,7 @@ struct attach {
 	struct viewer *v;
 	GHashTable *traces;		/* id -> struct trace */
 	GPtrArray *streams;		/* struct stream * */
+	GPtrArray *announced;		/* struct viewer_stream *: new ones, while there is no room for them */
 	struct request asked[ATTACH_WINDOW];	/* in progress, a ring: replies come in the same order */
 	unsigned first, n_asked;	/* index of the oldest; number of requests */
 	uint64_t n_replies;		/* valid ones so far */
@@ -182,6 +183,9 @@ static inline bool attach_has_window(const struct attach *a)
 
 /* attach_request.c */
 
+/* Adds to the bytes that are requested or held, or subtracts. */
+void attach_fetch(struct attach *a, gssize bytes);
+
 /* Sends all requests that are due, as far as the window allows. Sets .scan_due. */
 void attach_ask_due(struct attach *a, int64_t now);
 void attach_ask_metadata(struct attach *a, struct trace *t);
@@ -196,6 +200,7 @@ void attach_begin_packet(struct attach *a, struct stream *s);
 bool attach_receive(struct attach *a, GError **error);
 void attach_report_unknown(struct attach *a, unsigned n);	/* streams, as feed.ends_unknown */
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
+bool attach_add_announced(struct attach *a);	/* the same for .announced, if there is room now */
 /* cut: the stream may return over another connection; until then the merge does not wait for it. */
 void attach_end_stream(struct attach *a, struct stream *s, bool cut);
 void attach_end_trace(struct attach *a, struct trace *t);

@@ -129,6 +129,24 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 	return ok || attach_broken(a, "too many streams");
 }
 
+bool attach_add_announced(struct attach *a)
+{
+	if (attach_room(a->sink) == ATTACH_FULL)
+		return true;
+	g_autoptr(GPtrArray) streams = g_steal_pointer(&a->announced);
+	a->announced = g_ptr_array_new_with_free_func(viewer_stream_free);
+	return attach_add_streams(a, streams);
+}
+
+/* Adds the streams, or retains them while there is no room: then their first events may come late. */
+static bool announce(struct attach *a, GPtrArray *streams)
+{
+	if (!a->announced->len && attach_room(a->sink) != ATTACH_FULL)
+		return attach_add_streams(a, streams);
+	g_ptr_array_extend_and_steal(a->announced, g_ptr_array_ref(streams));
+	return a->announced->len <= 2 * LIMIT_RELAY_STREAMS || attach_broken(a, "too many streams");
+}
+
 void attach_end_trace(struct attach *a, struct trace *t)
 {
 	lock_push(a);
@@ -144,8 +162,7 @@ static void drop_packet(struct attach *a, struct stream *s)
 {
 	if (!s->packet)
 		return;
-	g_assert(a->fetching >= s->size);
-	a->fetching -= s->size;
+	attach_fetch(a, -(gssize)s->size);
 	packets_recycle(g_steal_pointer(&s->packet));
 }
 
@@ -433,7 +450,7 @@ static void end_packet(struct attach *a, struct stream *s)
 	s->due = 0;
 	a->scan_due = 0;
 	if (s->failed) {
-		a->fetching -= s->size;
+		attach_fetch(a, -(gssize)s->size);
 		packets_recycle(packet);
 		if (s->retry && ++s->errors < LIMIT_STREAM_ERRORS)
 			s->state = STREAM_READY;
@@ -565,7 +582,7 @@ static bool receive_streams(struct attach *a, G_GNUC_UNUSED const struct request
 		return attach_broken(a, "it cannot list the streams of the session");
 	a->session_hup = status == VIEWER_STREAMS_HUP;
 	report_state(a);
-	bool ok = attach_add_streams(a, streams);
+	bool ok = announce(a, streams);
 	if (ok && a->session_hup)
 		ask_last_metadata(a);
 	attach_note_streams(a);

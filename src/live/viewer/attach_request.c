@@ -12,11 +12,30 @@ static void note(struct attach *a, enum request_kind kind, void *of, uint32_t le
 	a->asked[(a->first + a->n_asked++) % ATTACH_WINDOW] = (struct request){ kind, of, len };
 }
 
-/* May more be requested? Always for the stream that the merge waits for. */
+void attach_fetch(struct attach *a, gssize bytes)
+{
+	g_assert(bytes >= 0 || a->fetching >= (size_t)-bytes);
+	a->fetching += (size_t)bytes;
+	g_atomic_pointer_add(&a->sink->fetching, bytes);
+}
+
+enum attach_room attach_room(const struct attach_sink *sink)
+{
+	gsize fetching = (gsize)g_atomic_pointer_get(&((struct attach_sink *)sink)->fetching);
+	uint64_t waits = native_feed_waiting(sink->feed) + fetching;
+
+	return waits < sink->queue ? ATTACH_ROOM : waits / 2 < sink->queue ? ATTACH_TIGHT : ATTACH_FULL;
+}
+
+/* May more be requested of the stream? Always if the merge waits for it. */
 static bool has_room(struct attach *a, const struct stream *s)
 {
-	return native_feed_queued(a->sink->feed) + a->fetching < a->sink->queue ||
-	       (!s->held && native_feed_wants(a->sink->feed, s->number));
+	enum attach_room room = attach_room(a->sink);
+
+	if (room == ATTACH_ROOM)
+		return true;
+	return !s->held && native_feed_wants(a->sink->feed, s->number) &&
+	       (room == ATTACH_TIGHT || native_feed_awaited(a->sink->feed) == (int)s->number);
 }
 
 static void ask_index(struct attach *a, struct stream *s)
@@ -53,23 +72,39 @@ void attach_ask_pieces(struct attach *a, struct stream *s)
 
 void attach_begin_packet(struct attach *a, struct stream *s)
 {
-	/* a packet larger than the queue is requested alone */
-	if (a->fetching && a->fetching + s->size > a->sink->queue)
+	/* a packet larger than the queue is requested alone, also of all attachments */
+	size_t others = s->size > a->sink->queue ? (gsize)g_atomic_pointer_get(&a->sink->fetching) : a->fetching;
+	if ((others && others + s->size > a->sink->queue) || !has_room(a, s))
 		return;
 	g_assert(s->state == STREAM_READY && !s->packet);
 	s->packet = packets_take(a->sink->packets, s->size, s->content);
 	if (!s->packet)
 		return;
-	a->fetching += s->size;
+	attach_fetch(a, (gssize)s->size);
 	s->asked = s->got = 0;
 	s->failed = s->retry = false;
 	s->state = STREAM_PACKET;
 	attach_ask_pieces(a, s);
 }
 
+/* The trace of the stream that the merge waits for; NULL: it is none of this attachment's. */
+static const struct trace *awaited_trace(const struct attach *a)
+{
+	int number = native_feed_awaited(a->sink->feed);
+
+	for (guint i = 0; number >= 0 && i < a->streams->len; i++) {
+		const struct stream *s = g_ptr_array_index(a->streams, i);
+		if (s->number == (unsigned)number)
+			return s->trace;
+	}
+	return NULL;
+}
+
 /* Requests metadata that was announced; ends traces whose streams have ended. */
 static void ask_traces(struct attach *a, int64_t now)
 {
+	bool full = attach_room(a->sink) == ATTACH_FULL;
+	const struct trace *awaited = full ? awaited_trace(a) : NULL;
 	GHashTableIter it;
 	gpointer value;
 
@@ -83,6 +118,10 @@ static void ask_traces(struct attach *a, int64_t now)
 		}
 		if (!t->wants || t->asked || t->metadata_ended || !t->has_metadata)
 			continue;
+		if (t->due <= now && full && t != awaited) {
+			a->full_at = now;
+			t->due = now + FULL_US;
+		}
 		if (t->due <= now && attach_has_window(a))
 			attach_ask_metadata(a, t);
 		else
@@ -134,8 +173,13 @@ static int64_t streams_pause(const struct attach *a, int64_t now)
 /* Requests new streams if held data waits for the answer, else at .streams_due. */
 static void ask_streams(struct attach *a, int64_t now)
 {
-	if (a->streams_asked || !attach_has_window(a) ||
-	    (a->streams_due > now && g_queue_is_empty(&a->held)))
+	bool holds = !g_queue_is_empty(&a->held);
+
+	if (!holds && a->streams_due <= now && attach_room(a->sink) == ATTACH_FULL) {
+		a->full_at = now;
+		a->streams_due = now + FULL_US;
+	}
+	if (a->streams_asked || !attach_has_window(a) || (a->streams_due > now && !holds))
 		return;
 	viewer_ask_streams(a->v, a->feed.session.id);
 	note(a, ASKED_STREAMS, NULL, 0);

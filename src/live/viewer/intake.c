@@ -16,6 +16,7 @@ void intake_init(struct live *l)
 	l->sink.feed = native_feed_new(l->owner.rows, l->owner.n_rows);
 	l->sink.packets = packets_new();
 	l->sink.queue = l->options.queue ? l->options.queue : ATTACH_QUEUE;
+	native_feed_set_bound(l->sink.feed, l->sink.queue);
 	l->sink.members = g_ptr_array_new();
 	if (l->options.spool)
 		l->sink.spool = spool_ref(l->options.spool);

@@ -123,11 +123,17 @@ static void live_missing(struct source *s, struct missing *ret)
 	*ret = st.missing;
 }
 
+static size_t live_bytes(struct source *s)
+{
+	return (size_t)native_feed_bytes(((struct live *)s)->sink.feed);
+}
+
 static const struct source_ops live_ops = {
 	.next = live_next,
 	.take_late = live_take_late,
 	.warning = live_warning,
 	.missing = live_missing,
+	.bytes = live_bytes,
 	.cancel = live_cancel,
 	.free = live_free,
 };

@@ -34,7 +34,10 @@ struct supervisor {
 					 * lists it */
 	bool session_ended;		/* the last feed ended with its session */
 	bool ended;			/* no more feeds will be made */
-	GArray *ended_sessions;		/* uint64_t: ids of relay sessions that ended */
+	GHashTable *ended_sessions;	/* uint64_t *, a set: ids of ended sessions that may still be listed */
+	unsigned left_out;		/* wanted sessions of the last list above LIMIT_ATTACHED_SESSIONS */
+	GHashTable *postponed;		/* uint64_t *, a set: ids of wanted sessions of the last list without a feed */
+	bool full;			/* a session was not attached, as too much waits */
 	GArray *initial_sessions;	/* uint64_t: ids that the first list had */
 	GHashTable *histories;		/* uint64_t id -> struct attach_history */
 	GArray *broken_fds;		/* int: broken connections that the relay may count as viewers */

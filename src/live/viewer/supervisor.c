@@ -11,6 +11,7 @@
 #include "live/viewer/source_live.h"
 
 #define LIST_US 500000
+#define FULL_US 20000			/* pause while too much waits to attach a session */
 #define STEADY_US G_USEC_PER_SEC	/* after a failure, a connection counts as attached once it lasted this long
 					 * or delivered a packet */
 #define SHORT_LIFE_US (10 * G_USEC_PER_SEC)
@@ -32,7 +33,8 @@ void supervisor_init(struct supervisor *k, struct live *l, const struct live_url
 				    .session = g_strdup(url->session) };
 	k->name = describe(url);
 	k->wake_fd = net_wake_new();
-	k->ended_sessions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->ended_sessions = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	k->postponed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	k->initial_sessions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	k->histories = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 					 (GDestroyNotify)attach_history_free);
@@ -54,7 +56,8 @@ void supervisor_clear(struct supervisor *k)
 	abort_broken_connections(k);
 	g_array_unref(k->broken_fds);
 	close(k->wake_fd);
-	g_array_unref(k->ended_sessions);
+	g_hash_table_unref(k->ended_sessions);
+	g_hash_table_unref(k->postponed);
 	g_array_unref(k->initial_sessions);
 	g_hash_table_unref(k->histories);
 	live_url_clear(&k->url);
@@ -154,6 +157,15 @@ static void note_given_up(struct supervisor *k, const char *what)
 	m->gave_up = true;
 }
 
+static void note_left_out(const struct supervisor *k, struct missing *ret)
+{
+	if (!k->left_out || ret->gave_up)
+		return;
+	ret->gave_up = true;
+	g_snprintf(ret->why, sizeof ret->why, "%s: there are %u more of this name, and at most %u are attached "
+		   "at a time", k->name, k->left_out, LIMIT_ATTACHED_SESSIONS);
+}
+
 void supervisor_get_missing(const struct live *l, struct missing *ret)
 {
 	ret->left_packets = l->owner.refused_packets;
@@ -166,9 +178,11 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 		ret->ends_unknown += f->ends_unknown;
 	}
 	for (size_t i = 0; i < l->n_supervisors; i++) {
+		const struct supervisor *k = &l->supervisors[i];
 		GHashTableIter it;
 		gpointer history;
-		g_hash_table_iter_init(&it, l->supervisors[i].histories);
+		note_left_out(k, ret);
+		g_hash_table_iter_init(&it, k->histories);
 		while (g_hash_table_iter_next(&it, NULL, &history)) {
 			ret->left_packets += ((struct attach_history *)history)->outstanding_packets;
 			ret->left_bytes += ((struct attach_history *)history)->outstanding_bytes;
@@ -180,7 +194,7 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 
 static void handle_session_end(struct supervisor *k, struct feed *f)
 {
-	g_array_append_val(k->ended_sessions, f->session.id);
+	g_hash_table_add(k->ended_sessions, g_memdup2(&f->session.id, sizeof f->session.id));
 	k->session_ended = true;
 	struct attach_history *history = supervisor_history(k, f->session.id);
 	bool cut_off = history->open && !f->attached;	/* it ended while the connection was broken */
@@ -372,19 +386,69 @@ static void check_lost_sessions(struct supervisor *k, const GArray *list)
 	}
 }
 
-/* Attaches to wanted sessions that have no feed. Returns the number of wanted sessions. */
+/* Forgets sessions that have ended and are not listed any more: a relay uses an id once. */
+static void forget_sessions(struct supervisor *k, const GArray *list)
+{
+	g_autoptr(GHashTable) listed = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTableIter it;
+	gpointer id, value;
+
+	for (guint i = 0; i < list->len; i++)
+		g_hash_table_add(listed, &g_array_index(list, struct viewer_session, i).id);
+	g_hash_table_iter_init(&it, k->histories);
+	while (g_hash_table_iter_next(&it, &id, &value)) {
+		struct attach_history *history = value;
+		if (history->open || g_hash_table_contains(listed, id) ||
+		    !g_hash_table_contains(k->ended_sessions, id) || find_running(k, *(uint64_t *)id))
+			continue;
+		k->live->owner.refused_packets += history->outstanding_packets;
+		k->live->owner.refused_bytes += history->outstanding_bytes;
+		g_hash_table_iter_remove(&it);
+	}
+	g_hash_table_iter_init(&it, k->ended_sessions);
+	while (g_hash_table_iter_next(&it, &id, NULL))
+		if (!g_hash_table_contains(listed, id))
+			g_hash_table_iter_remove(&it);
+}
+
+/* Reports sessions that ended while they waited to be attached. */
+static void check_postponed(struct supervisor *k, const GArray *list)
+{
+	guint listed = 0;
+
+	for (guint i = 0; i < list->len; i++)
+		listed += g_hash_table_contains(k->postponed, &g_array_index(list, struct viewer_session, i).id);
+	if (listed < g_hash_table_size(k->postponed))
+		note_given_up(k, "ended before there was room to attach to it");
+	g_hash_table_remove_all(k->postponed);
+}
+
+/* Attaches to wanted sessions that have no feed, while there is room for what they send. Returns the number of wanted
+ * sessions. */
 static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, int64_t now)
 {
 	struct live *l = k->live;
-	unsigned n = 0;
+	unsigned n = 0, attached, running = count_running(k, &attached);
 
+	check_postponed(k, list);
+	k->left_out = 0;
+	k->full = false;
 	for (guint i = 0; i < list->len; i++) {
 		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
-		if (!is_wanted(k, s) || has_id(k->ended_sessions, s->id))
+		if (!is_wanted(k, s) || g_hash_table_contains(k->ended_sessions, &s->id))
 			continue;
 		n++;
-		if (now >= k->retry_at && !find_running(k, s->id))
-			g_ptr_array_add(l->feeds, intake_attach(l, k, s));
+		if (now < k->retry_at || find_running(k, s->id))
+			continue;
+		bool above = running >= LIMIT_ATTACHED_SESSIONS, full = attach_room(&l->sink) != ATTACH_ROOM;
+		k->left_out += above;
+		k->full |= full;
+		if (above || full) {
+			g_hash_table_add(k->postponed, g_memdup2(&s->id, sizeof s->id));
+			continue;
+		}
+		g_ptr_array_add(l->feeds, intake_attach(l, k, s));
+		running++;
 	}
 	return n;
 }
@@ -452,6 +516,7 @@ static void apply(struct supervisor *k, const GArray *list)
 		return;
 	check_running_feeds(k, list, now);
 	check_lost_sessions(k, list);
+	forget_sessions(k, list);
 	unsigned listed = attach_new_sessions(k, list, now), running = count_running(k, &attached);
 	if (attached) {
 		k->failures = 0;
@@ -515,7 +580,7 @@ static int64_t supervisor_step(struct supervisor *k)
 	} else {
 		set_trouble(k, g_strdup(error->message));
 		/* the relay may have restarted: then its ids have changed */
-		g_array_set_size(k->ended_sessions, 0);
+		g_hash_table_remove_all(k->ended_sessions);
 		if (k->was_attached)
 			g_array_set_size(k->initial_sessions, 0);
 		next = g_get_monotonic_time() + net_backoff(k->failures++);
@@ -523,7 +588,7 @@ static int64_t supervisor_step(struct supervisor *k)
 			give_up(k, error->code, "%s", error->message);
 	}
 	supervisor_update_status(l);
-	return next;
+	return k->full ? MIN(next, g_get_monotonic_time() + FULL_US) : next;
 }
 
 /* Has a feed ended that is not handled yet? */

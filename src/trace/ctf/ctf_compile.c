@@ -31,6 +31,7 @@ struct compile {
 	bool failed;			/* the class is too big */
 	uint32_t row_bytes;
 	struct blk_layout *layout;
+	size_t bytes;			/* of the current class's program */
 	unsigned n_in_place;		/* wanted fields that a layout can address in the packet */
 };
 
@@ -530,6 +531,8 @@ static void take_program(struct compile *c, struct ctf_class *k)
 	k->n_steps = c->steps->len;
 	k->step = g_memdup2(s, k->n_steps * sizeof *s);
 	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
+	c->bytes += k->n_steps * sizeof *s + c->choices->len * sizeof(struct ctf_choice) +
+		    c->n_fixed * sizeof *k->fixed;
 }
 
 /* NULL: the class is compiled; else the reason why it is refused. */
@@ -652,6 +655,8 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 			class_free(k);
 			return false;
 		}
+		d->bytes += sizeof *k + c.bytes;
+		c.bytes = 0;
 		measure_class(d, k);
 		register_class(d, k);
 	}
@@ -671,6 +676,12 @@ struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
 		return d;
 	ctf_decoder_free(d);
 	return NULL;
+}
+
+size_t ctf_decoder_bytes(const struct ctf_decoder *d)
+{
+	return sizeof *d + sizeof *d->contexts + d->bytes + d->n_ids * sizeof *d->by_id +
+	       g_hash_table_size(d->by_far_id) * 4 * sizeof(void *);
 }
 
 void ctf_decoder_free(struct ctf_decoder *d)

@@ -12,6 +12,8 @@
 
 #define PACKET_MAGIC 0x75d11d57u
 #define PACKET_HEADER 37	/* bytes */
+#define CLASS_BESIDE 128	/* bytes of tables for each event class and entry of env */
+#define META_BESIDE 8192	/* bytes: parser, empty tables */
 
 struct ctf_meta *ctf_meta_new(void)
 {
@@ -299,6 +301,13 @@ bool ctf_meta_add_env(struct ctf_parser *p, const struct ctf_env *e)
 }
 
 /* ---- queries ---- */
+
+size_t ctf_meta_bytes(const struct ctf_meta *m)
+{
+	const struct ctf_parser *p = (const struct ctf_parser *)(const void *)m;
+	return META_BESIDE + ctf_pool_bytes(p->pool) + (size_t)p->n_text +
+	       ((size_t)p->n_events + m->env->len) * CLASS_BESIDE;
+}
 
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id)
 {

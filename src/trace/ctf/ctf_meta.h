@@ -52,6 +52,9 @@ void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
 bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
 
+/* Estimated memory of the meta: its types, and the text that it stores. O(1). */
+size_t ctf_meta_bytes(const struct ctf_meta *m);
+
 /* The stream class with the id; NULL: it is not declared yet. */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
 const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: absent, or a number */

@@ -95,6 +95,7 @@ struct ctf_parser {
 struct ctf_pool *ctf_pool_new(void);
 void ctf_pool_free(struct ctf_pool *pool);
 void *ctf_pool_alloc(struct ctf_pool *pool, size_t n);		/* zeroed, aligned */
+size_t ctf_pool_bytes(const struct ctf_pool *pool);		/* allocated so far */
 char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n);
 
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind);	/* NULL: there are too many */

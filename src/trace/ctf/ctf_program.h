@@ -132,6 +132,7 @@ struct ctf_decoder {		/* for one stream class */
 	struct ctf_contexts *contexts;	/* ctf_wanted.h */
 	GHashTable *by_far_id;		/* uint64_t * -> struct ctf_class *: ids above the limit of .by_id */
 	GPtrArray *classes;		/* struct ctf_class *, owned */
+	size_t bytes;			/* of memory that the classes take */
 	uint64_t header_most;		/* bits of the largest event header */
 	uint64_t largest_fixed, largest_open;	/* largest .empty_bits of classes without and with texts or sequences */
 };
@@ -160,6 +161,7 @@ struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
 				    const struct blk_matcher *matcher, GHashTable *layouts,
 				    ctf_number_class number, void *data, GError **error);
 void ctf_decoder_free(struct ctf_decoder *d);		/* NULL is fine */
+size_t ctf_decoder_bytes(const struct ctf_decoder *d);	/* estimated memory; O(1) */
 
 /* Compiles the classes that were added to the stream class (live). */
 bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,

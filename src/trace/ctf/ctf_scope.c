@@ -5,25 +5,42 @@
 #include "base/limits.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define CHUNK (64u << 10)
 
 struct ctf_pool {
-	GPtrArray *chunks;
+	GPtrArray *chunks;		/* mapped: in the heap, what is freed of many traces would stay in pieces */
+	GPtrArray *alone;		/* long allocations */
 	char *at;
-	size_t left;
+	size_t left, bytes;
 };
+
+static void unmap_chunk(void *chunk)
+{
+	munmap(chunk, CHUNK);
+}
+
+static char *map_chunk(void)
+{
+	void *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (chunk == MAP_FAILED)
+		g_error("cannot allocate %u bytes for metadata", CHUNK);
+	return chunk;
+}
 
 struct ctf_pool *ctf_pool_new(void)
 {
 	struct ctf_pool *pool = g_new0(struct ctf_pool, 1);
-	pool->chunks = g_ptr_array_new_with_free_func(g_free);
+	pool->chunks = g_ptr_array_new_with_free_func(unmap_chunk);
+	pool->alone = g_ptr_array_new_with_free_func(g_free);
 	return pool;
 }
 
 void ctf_pool_free(struct ctf_pool *pool)
 {
 	g_ptr_array_unref(pool->chunks);
+	g_ptr_array_unref(pool->alone);
 	g_free(pool);
 }
 
@@ -32,18 +49,25 @@ void *ctf_pool_alloc(struct ctf_pool *pool, size_t n)
 	n = (n + 7) & ~(size_t)7;
 	if (n > CHUNK / 8) {
 		void *alone = g_malloc0(n);
-		g_ptr_array_add(pool->chunks, alone);
+		pool->bytes += n;
+		g_ptr_array_add(pool->alone, alone);
 		return alone;
 	}
 	if (n > pool->left) {
-		pool->at = g_malloc0(CHUNK);
+		pool->at = map_chunk();
 		pool->left = CHUNK;
+		pool->bytes += CHUNK;
 		g_ptr_array_add(pool->chunks, pool->at);
 	}
 	void *ret = pool->at;
 	pool->at += n;
 	pool->left -= n;
 	return ret;
+}
+
+size_t ctf_pool_bytes(const struct ctf_pool *pool)
+{
+	return pool->bytes;
 }
 
 char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n)

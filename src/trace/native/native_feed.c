@@ -15,6 +15,12 @@ void feed_message_clear(struct feed_message *x)
 	g_clear_pointer(&x->name, g_free);
 }
 
+gsize feed_message_bytes(const struct feed_message *x)
+{
+	return x->kind == FEED_TRACE ? FEED_TRACE_BYTES :
+	       x->kind == FEED_STREAM ? FEED_STREAM_BYTES : FEED_MESSAGE_BYTES;
+}
+
 static void clear_message(void *x)
 {
 	feed_message_clear(x);
@@ -114,6 +120,7 @@ void native_feed_free(struct native_feed *f)
 	g_ptr_array_unref(f->streams);
 	g_array_unref(f->free_slots);
 	g_ptr_array_unref(f->ended_streams);
+	g_queue_clear(&f->cut_order);
 	g_hash_table_unref(f->all);
 	g_ptr_array_unref(f->traces);
 	g_hash_table_unref(f->boots);
@@ -135,6 +142,7 @@ static void push_locked(struct native_feed *f, struct feed_message message)
 {
 	if (!f->inbox->len)
 		g_cond_broadcast(&f->pushed);
+	g_atomic_pointer_add(&f->beside, (gssize)feed_message_bytes(&message));
 	g_array_append_val(f->inbox, message);
 }
 
@@ -158,6 +166,7 @@ unsigned native_feed_add_trace(struct native_feed *f, const char *name)
 void native_feed_metadata(struct native_feed *f, unsigned trace, GBytes *bytes)
 {
 	g_atomic_pointer_add(&f->queued, (gssize)g_bytes_get_size(bytes));
+	g_atomic_pointer_add(&f->beside, (gssize)g_bytes_get_size(bytes) * (FEED_PARSED - 1));
 	push(f, (struct feed_message){ .kind = FEED_METADATA, .number = trace, .bytes = bytes });
 }
 
@@ -207,6 +216,8 @@ void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 	bool known = stream < f->n_streams;
 	if (known) {
 		g_atomic_pointer_add(&f->queued, (gssize)size);
+		if (size)
+			g_atomic_pointer_add(&f->beside, FEED_PACKET_BYTES);
 		if (x)
 			g_atomic_pointer_add(&x->queued, (gssize)size);
 		message.has_index = index != NULL;
@@ -248,8 +259,39 @@ void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes)
 	g_assert((gsize)g_atomic_pointer_get(&f->queued) >= bytes);	/* only the taker subtracts */
 	g_assert(!x || (gsize)g_atomic_pointer_get(&x->queued) >= bytes);
 	g_atomic_pointer_add(&f->queued, -(gssize)bytes);
+	if (bytes)
+		g_atomic_pointer_add(&f->beside, -(gssize)FEED_PACKET_BYTES);
 	if (x)
 		g_atomic_pointer_add(&x->queued, -(gssize)bytes);
+}
+
+void feed_parsed(struct native_feed *f, gsize bytes)
+{
+	g_atomic_pointer_add(&f->queued, -(gssize)bytes);
+	g_atomic_pointer_add(&f->beside, -(gssize)bytes * (FEED_PARSED - 1));
+}
+
+uint64_t native_feed_waiting(const struct native_feed *f)
+{
+	return native_feed_queued(f) + (gsize)g_atomic_pointer_get(&((struct native_feed *)f)->beside);
+}
+
+void native_feed_set_bound(struct native_feed *f, uint64_t bytes)
+{
+	f->bound = bytes;
+}
+
+uint64_t native_feed_bytes(const struct native_feed *f)
+{
+	return (gsize)g_atomic_pointer_get(&((struct native_feed *)f)->held);
+}
+
+int native_feed_awaited(struct native_feed *f)
+{
+	g_mutex_lock(&f->lock);
+	int number = f->status.waits_for;
+	g_mutex_unlock(&f->lock);
+	return number;
 }
 
 uint64_t native_feed_queued(const struct native_feed *f)

@@ -110,6 +110,23 @@ void native_feed_end(struct native_feed *f);
  * limit it should only push to streams for which native_feed_wants() is true. */
 uint64_t native_feed_queued(const struct native_feed *f);
 
+/*
+ * Estimated bytes of memory that wait in the feed and become free when their records are delivered: what is queued, its
+ * messages, and what streams and traces that were ended still hold (metadata, decoders, buffers). Above its limit the
+ * pusher should add no traces and streams, and push only what the merge waits for.
+ */
+uint64_t native_feed_waiting(const struct native_feed *f);
+
+/* While more than this waits, packets that have waited for metadata for LIMIT_METADATA_SECONDS are refused; else they
+ * wait for as long as their trace goes on. 0, the default: they always wait. Before the first push. */
+void native_feed_set_bound(struct native_feed *f, uint64_t bytes);
+
+/* Estimated bytes of metadata, decoders and buffers of all streams and traces in the feed, without queued packets. */
+uint64_t native_feed_bytes(const struct native_feed *f);
+
+/* The number of the stream that the merge waits for; -1: it has something to deliver. */
+int native_feed_awaited(struct native_feed *f);
+
 /* Is nothing of the stream queued? Then the merge may be waiting for its data. Data of other streams would only be
  * queued, too. */
 bool native_feed_wants(struct native_feed *f, unsigned stream);

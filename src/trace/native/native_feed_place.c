@@ -9,9 +9,10 @@
 
 /* ---- what packets share ---- */
 
-static struct feed_meta *meta_new(void)
+static struct feed_meta *meta_new(struct native_feed *f)
 {
 	struct feed_meta *g = g_new0(struct feed_meta, 1);
+	g->feed = f;
 	g->m = native_meta_new();
 	g->file.m = g->m;
 	g->pieces = ctf_pieces_new(g->m->meta);
@@ -26,9 +27,26 @@ static void meta_unref(struct feed_meta *g)
 	g_assert(g->refs > 0);
 	if (--g->refs)
 		return;
+	g_atomic_pointer_add(&g->feed->held, -(gssize)g->bytes);
+	if (g->over)
+		g_atomic_pointer_add(&g->feed->beside, -(gssize)g->bytes);
 	ctf_pieces_free(g->pieces);
 	native_meta_free(g->m);
 	g_free(g);
+}
+
+/* Its memory becomes free once its packets are decoded. */
+static void meta_over(struct feed_meta *g)
+{
+	if (!g->over)
+		g_atomic_pointer_add(&g->feed->beside, (gssize)g->bytes);
+	g->over = true;
+}
+
+static void trace_closed(struct feed_trace *t)
+{
+	if (t->ended && !t->n_open)
+		meta_over(t->meta);
 }
 
 void feed_packet_clear(void *p)
@@ -88,18 +106,21 @@ static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *b
 	if (!ctf_pieces_append(g->pieces, data, size, &error) ||
 	    !native_meta_compile(f->s.native, g->m, &error))
 		feed_trouble_metadata(f, t, error);
+	g_atomic_pointer_add(&f->held, (gssize)native_meta_bytes(g->m) - (gssize)g->bytes);
+	g->bytes = native_meta_bytes(g->m);
 	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
 	if (t->usable)
 		feed_trouble_resolved(f, t);
 	grow_classes(f);
 }
 
-static void restart_metadata(struct feed_trace *t)
+static void restart_metadata(struct native_feed *f, struct feed_trace *t)
 {
 	if (t->ended)
 		return;
+	meta_over(t->meta);
 	meta_unref(t->meta);
-	t->meta = meta_new();
+	t->meta = meta_new(f);
 	t->usable = false;
 }
 
@@ -361,6 +382,13 @@ static bool reconcile(const struct feed_stream *x, const struct feed_message *me
 	return true;
 }
 
+/* Has the packet waited long enough for metadata, while others need the memory? */
+static bool is_given_up(const struct native_feed *f, const struct feed_message *message)
+{
+	return f->bound && native_feed_waiting(f) > f->bound &&
+	       f->now_us - message->at_us >= LIMIT_METADATA_SECONDS * G_USEC_PER_SEC;
+}
+
 /* Can later metadata make this packet readable? */
 static bool may_fit_later(const struct native_feed *f, const struct feed_stream *x,
 		       const struct feed_message *message)
@@ -368,7 +396,9 @@ static bool may_fit_later(const struct native_feed *f, const struct feed_stream 
 	const struct feed_trace *t = x->trace;
 	if (t->failed || t->ended || f->ended)
 		return false;
-	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - message->at_us < FEED_CLASS_US);
+	if (!t->usable)
+		return !is_given_up(f, message);
+	return ctf_pieces_wait(t->meta->pieces) && f->now_us - message->at_us < FEED_CLASS_US;
 }
 
 static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, const char *why)
@@ -440,6 +470,7 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 	bool came = ok && is_duplicate(t, &p.p);
 	if (!came)
 		ok = place_in_time(f, x, message, &p, ok ? NULL : error ? error->message :
+				   !x->trace->usable ? "their metadata did not come" :
 				   "they do not belong to the trace");
 	if (came || (!ok && !(t && t->has_previous))) {
 		x->n_unplaced += !came;
@@ -485,9 +516,33 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 	return true;
 }
 
+/* No other stream continues this one. */
+static void forget_cut(struct native_feed *f, const struct feed_stream *x)
+{
+	if (x->track && x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
+		g_hash_table_remove(f->cut, x->track->key);
+}
+
+/* The stream's memory becomes free once its records are delivered. */
+static void note_closed(struct native_feed *f, struct feed_stream *x)
+{
+	const struct native_cursor *k = x->track ? x->track->cursor : NULL;
+	if (x->closed || !x->trace)
+		return;
+	g_assert(x->trace->n_open > 0);
+	x->trace->n_open--;
+	trace_closed(x->trace);
+	x->bytes = sizeof *x + sizeof *x->track;
+	if (k)
+		x->bytes += sizeof *k + k->n_counts * sizeof *k->counts + k->n_hot * sizeof *k->hot;
+	g_atomic_pointer_add(&f->held, (gssize)x->bytes);
+	g_atomic_pointer_add(&f->beside, (gssize)x->bytes);
+}
+
 static void close_stream(struct native_feed *f, struct feed_stream *x)
 {
 	f->rebuild |= x->parked;
+	note_closed(f, x);
 	x->closed = true;
 	x->cut = x->parked = false;
 	if (!x->track)
@@ -506,6 +561,8 @@ static bool place(struct native_feed *f, struct feed_stream *x, struct feed_mess
 		return place_beacon(f, x, message);
 	case FEED_STREAM_CUT:
 		x->cut = true;
+		x->cut_us = f->clock_us;
+		g_queue_push_tail(&f->cut_order, GUINT_TO_POINTER(x->number));
 		if (x->track && x->track->key)
 			g_hash_table_replace(f->cut, x->track->key, x);
 		return true;
@@ -536,7 +593,7 @@ static void take_trace(struct native_feed *f, struct feed_message *message)
 	struct feed_trace *t = g_new0(struct feed_trace, 1);
 	g_assert(trace_place(f, message->number) == f->traces->len);	/* numbers rise */
 	t->number = message->number;
-	t->meta = meta_new();
+	t->meta = meta_new(f);
 	t->name = g_steal_pointer(&message->name);
 	t->added_us = message->at_us;
 	g_mutex_lock(&f->lock);
@@ -548,11 +605,12 @@ static void take_trace_message(struct native_feed *f, struct feed_trace *t, stru
 {
 	if (message->kind == FEED_METADATA) {
 		take_metadata(f, t, message->bytes);
-		feed_unqueue(f, NULL, g_bytes_get_size(message->bytes));
+		feed_parsed(f, g_bytes_get_size(message->bytes));
 	} else if (message->kind == FEED_RESTART) {
-		restart_metadata(t);
+		restart_metadata(f, t);
 	} else {
 		t->ended = true;
+		trace_closed(t);
 		release_trace(f, t);
 	}
 }
@@ -598,6 +656,7 @@ static void take_stream(struct native_feed *f, const struct feed_message *messag
 		return;
 	}
 	x->trace->n_streams++;
+	x->trace->n_open++;
 	f->rebuild = true;
 }
 
@@ -612,9 +671,14 @@ static void take_stream_message(struct native_feed *f, struct feed_stream *x, st
 		x->active_us = f->now_us;
 		return;
 	}
+	x->active_us = f->now_us;
+	struct feed_message *last = g_queue_peek_tail(&x->waiting);
+	if (message->kind == FEED_BEACON && last && last->kind == FEED_BEACON && last->class_id == message->class_id) {
+		last->cycles = MAX(last->cycles, message->cycles);
+		return;
+	}
 	struct feed_message *copy = g_memdup2(message, sizeof *message);
 	message->bytes = NULL;
-	x->active_us = f->now_us;
 	if (g_queue_is_empty(&x->waiting))
 		g_ptr_array_add(f->pending, x);
 	g_queue_push_tail(&x->waiting, copy);
@@ -634,13 +698,14 @@ static void take_message(struct native_feed *f, struct feed_message *message)
 	else if (feed_trace(f, message->number))
 		take_trace_message(f, feed_trace(f, message->number), message);
 	else if (message->bytes)
-		feed_unqueue(f, NULL, g_bytes_get_size(message->bytes));	/* the trace was freed */
+		feed_parsed(f, g_bytes_get_size(message->bytes));	/* the trace was freed */
 }
 
 void feed_stream_end(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_message *message;
 	g_assert(!x->ended);
+	note_closed(f, x);
 	x->ended = x->closed = true;
 	while ((message = g_queue_pop_head(&x->waiting))) {
 		if (message->bytes)
@@ -649,8 +714,7 @@ void feed_stream_end(struct native_feed *f, struct feed_stream *x)
 		g_free(message);
 	}
 	if (x->track) {
-		if (x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
-			g_hash_table_remove(f->cut, x->track->key);
+		forget_cut(f, x);
 		g_ptr_array_remove(f->order, x);
 		f->s.cursor[x->slot] = NULL;
 		g_ptr_array_add(f->ended_tracks, g_steal_pointer(&x->track));
@@ -672,6 +736,8 @@ static void free_ended_streams(struct native_feed *f, guint n)
 		g_assert(x->ended && f->streams->pdata[x->slot] == x);
 		f->streams->pdata[x->slot] = NULL;
 		g_array_append_val(f->free_slots, x->slot);
+		g_atomic_pointer_add(&f->held, -(gssize)x->bytes);
+		g_atomic_pointer_add(&f->beside, -(gssize)x->bytes);
 		g_mutex_lock(&f->lock);
 		g_hash_table_remove(f->all, GUINT_TO_POINTER(x->number));	/* frees it */
 		g_mutex_unlock(&f->lock);
@@ -691,6 +757,23 @@ static void end_stream(struct native_feed *f, struct feed_stream *x)
 		close_stream(f, x);		/* what its messages wait for will not come */
 }
 
+/* Streams that were cut off are held for a reconnect: not for ever, and not any number of them. */
+static void end_old_cuts(struct native_feed *f)
+{
+	while (!g_queue_is_empty(&f->cut_order)) {
+		struct feed_stream *x = find_stream(f, GPOINTER_TO_UINT(g_queue_peek_head(&f->cut_order)));
+		bool held = x && x->cut && !x->ended;
+		if (held && f->cut_order.length <= LIMIT_CUT_STREAMS &&
+		    f->clock_us - x->cut_us <= LIMIT_LOST_SESSION_SECONDS * G_USEC_PER_SEC)
+			return;
+		g_queue_pop_head(&f->cut_order);
+		if (!held)
+			continue;
+		forget_cut(f, x);
+		close_stream(f, x);
+	}
+}
+
 void feed_take_in(struct native_feed *f)
 {
 	bool ended = f->ended;
@@ -700,9 +783,13 @@ void feed_take_in(struct native_feed *f)
 	f->inbox = f->taken;
 	f->taken = inbox;
 	g_mutex_unlock(&f->lock);
-	for (guint i = 0; i < inbox->len; i++)
-		take_message(f, &g_array_index(inbox, struct feed_message, i));
+	for (guint i = 0; i < inbox->len && !native_is_stopped(&f->s); i++) {
+		struct feed_message *x = &g_array_index(inbox, struct feed_message, i);
+		take_message(f, x);
+		g_atomic_pointer_add(&f->beside, -(gssize)feed_message_bytes(x));
+	}
 	g_array_set_size(inbox, 0);
+	end_old_cuts(f);
 	for (guint i = 0; f->ended && !ended && i < f->streams->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->streams, i);
 		if (x && !x->ended)

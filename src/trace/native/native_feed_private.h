@@ -39,7 +39,10 @@ struct feed_message {
 /* One generation of a trace's metadata (see native_feed_metadata_restart()). A packet refers to the generation that
  * it arrived with. Reference counted. */
 struct feed_meta {
+	struct native_feed *feed;
 	struct native_meta *m;
+	size_t bytes;			/* its memory, in .feed's .held */
+	bool over;			/* no more metadata comes, its streams are closed: in .feed's .beside, too */
 	struct native_file file;	/* what the packets' .file points to */
 	struct ctf_pieces *pieces;
 	unsigned refs;			/* the trace, each packet that is retained, feed_track.last_meta */
@@ -58,6 +61,7 @@ struct feed_trace {
 	bool decoded;			/* at least one event could be decoded */
 	uint64_t n_packets, n_damaged;	/* decoded packets; those of them that could not be decoded to the end */
 	unsigned n_streams;		/* streams that have not ended */
+	unsigned n_open;		/* of these, streams that are not closed */
 	/* Changed by the taker, under native_feed.lock: */
 	char *trouble;			/* why nothing of the trace can be read; NULL: it can be */
 	char *partly;			/* why some of its packets cannot be read; NULL */
@@ -106,6 +110,8 @@ struct feed_stream {
 					 * handled yet */
 	struct feed_track *track;	/* NULL: no packet yet */
 	uint32_t n_unplaced;		/* packets refused before the first placed one */
+	size_t bytes;			/* once it is closed: its memory, in .held and .beside */
+	int64_t cut_us;			/* on the clock of native_feed.clock_us; valid if .cut */
 	int64_t beacon_ns;		/* no event before this instant will come; INT64_MIN: not known */
 	int64_t overtaken_ns;		/* the merge went on to here without waiting for this stream; INT64_MIN: it
 					 * did not */
@@ -125,14 +131,27 @@ struct feed_stream {
 
 #define FEED_MARKS 128
 
+/* Estimated memory of a message beside its bytes; of a trace and a stream what they will take once they are taken in;
+ * of a packet until it is decoded. */
+#define FEED_MESSAGE_BYTES 256
+#define FEED_TRACE_BYTES (80u << 10)
+#define FEED_STREAM_BYTES (4u << 10)
+#define FEED_PACKET_BYTES 640
+/* Parsed and compiled metadata takes this many times its length. */
+#define FEED_PARSED 10
+
 /* Maximum number of ended traces with problems that are retained by name. */
 #define FEED_TROUBLED 256
 
 struct native_feed {
 	struct native_source s;		/* first: a struct native_feed * is a struct source * */
+	uint64_t bound;			/* native_feed_set_bound(); 0: none */
 	int64_t (*now)(void *data);	/* us, monotonic; replaced by tests */
 	void *now_data;
 	gsize queued;			/* bytes pushed and not decoded; atomic */
+	gsize beside;			/* estimated bytes of memory: what waits (native_feed_waiting()) beside .queued;
+					 * atomic */
+	gsize held;			/* estimated bytes of metadata, decoders and streams; atomic */
 
 	GMutex lock;			/* protects what follows, up to the taker's fields */
 	GCond pushed;			/* signalled when .inbox is no longer empty, and by native_feed_wake() */
@@ -155,6 +174,7 @@ struct native_feed {
 	GPtrArray *pending;		/* struct feed_stream * with messages that wait */
 	GPtrArray *order;		/* struct feed_stream * with a track, in order of equal timestamps */
 	GHashTable *cut;		/* key of the track -> struct feed_stream * that was cut off */
+	GQueue cut_order;		/* numbers of streams that were cut off, the oldest first; some have ended */
 	GHashTable *boots;		/* clock UUID -> struct ctf_clock *, owned: the clock pinned for each host
 					 * boot */
 	GArray *retired;		/* struct feed_packet: decoded in the last batch, whose records may
@@ -181,8 +201,10 @@ struct native_feed {
 /* native_feed.c */
 /* Frees what the message owns, not the message. */
 void feed_message_clear(struct feed_message *x);
+gsize feed_message_bytes(const struct feed_message *x);	/* estimated memory beside .bytes */
 /* Subtracts bytes that were decoded or refused from .queued; x may be NULL. */
 void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes);
+void feed_parsed(struct native_feed *f, gsize bytes);	/* the same for metadata */
 
 /* native_feed_place.c */
 void feed_take_in(struct native_feed *f);		/* handles all that was pushed */

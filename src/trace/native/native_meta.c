@@ -86,13 +86,19 @@ static bool compile_stream(struct native *n, struct native_meta *m, const struct
 	}
 	for (guint k = from; k < sc->events->len; k++)
 		ctf_event_machine(g_ptr_array_index(sc->events, k), &m->events);
-	if (known)
-		return ctf_decoder_grow(known, n->rows, n->matcher, n->layouts, number_class, n, error);
+	if (known) {
+		m->decoder_bytes -= ctf_decoder_bytes(known);
+		bool ok = ctf_decoder_grow(known, n->rows, n->matcher, n->layouts, number_class, n, error);
+		m->decoder_bytes += ctf_decoder_bytes(known);
+		return ok;
+	}
 	struct ctf_decoder *d = ctf_decoder_new(sc, n->rows, n->matcher, n->layouts, number_class, n,
 						error);
-	if (d)
-		g_ptr_array_add(m->decoders, d);
-	return d;
+	if (!d)
+		return false;
+	g_ptr_array_add(m->decoders, d);
+	m->decoder_bytes += ctf_decoder_bytes(d);
+	return true;
 }
 
 bool native_meta_compile(struct native *n, struct native_meta *m, GError **error)
@@ -109,6 +115,11 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 	if (domain_of(m->meta) == BLK_DOMAIN_KERNEL)
 		machine_evidence_add(&m->machine, &m->events);
 	return true;
+}
+
+size_t native_meta_bytes(const struct native_meta *m)
+{
+	return ctf_meta_bytes(m->meta) + m->decoder_bytes;
 }
 
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id)

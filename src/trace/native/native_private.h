@@ -18,6 +18,7 @@ struct native_meta {
 	struct machine_evidence machine;	/* ctf_meta_machine(), and .events if the trace is a kernel's */
 	struct machine_evidence events;	/* ctf_event_machine() */
 	struct ctf_machine_seen seen;
+	size_t decoder_bytes;		/* ctf_decoder_bytes() of all decoders */
 };
 
 /* A stream file, or the stream of pushed packets. */
@@ -138,6 +139,9 @@ void native_meta_free(void *m);
 
 /* Compiles the classes that were added to m->meta. Class numbers are those of n. */
 bool native_meta_compile(struct native *n, struct native_meta *m, GError **error);
+
+/* Estimated memory of the metadata and its decoders. O(1). */
+size_t native_meta_bytes(const struct native_meta *m);
 
 /* The decoder of the stream class with the id; NULL: none. */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
