@@ -40,3 +40,13 @@ char *missing_text(const struct missing *m)
 	g_string_prepend(s, "incomplete: ");
 	return g_string_free(s, FALSE);
 }
+
+char *missing_unknown_text(const struct missing *m)
+{
+	if (!m->ends_unknown)
+		return NULL;
+	return g_strdup_printf("events of processes that ended may be missing (ends_unknown: %u): with buffers per "
+			       "process, a relay does not say what it has no more of a stream that was closed "
+			       "before it was asked; buffers per user (lttng enable-channel --buffers-uid) do "
+			       "not have this limit", m->ends_unknown);
+}

@@ -17,8 +17,9 @@ struct missing {
 					 * connection broke and was not restored */
 	uint64_t unread_packets;	/* received but unreadable, like all packets of their streams */
 	unsigned ended_early;		/* streams that ended or were given up before their session */
-	unsigned ends_unknown;		/* streams of processes that exited, whose last packet may not have come
-					 * (buffers per process, relays before LTTng 2.15) */
+	unsigned ends_unknown;		/* buffers per process: streams of processes that exited, whose last packet may
+					 * not have come (relays before LTTng 2.15), plus times in which a process may
+					 * have come and gone unseen */
 	bool gave_up;			/* the relay, the session daemon or the connection failed: data is missing */
 	char why[256];			/* if gave_up: which failed, and why; one printable line */
 };
@@ -28,5 +29,8 @@ bool missing_is_any(const struct missing *m);
 
 /* One line that says what is missing, and why (g_free); NULL: nothing is. */
 char *missing_text(const struct missing *m);
+
+/* One line about .ends_unknown, which may be nothing (g_free); NULL: it is 0. */
+char *missing_unknown_text(const struct missing *m);
 
 #endif

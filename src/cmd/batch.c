@@ -424,11 +424,14 @@ static void report_late_and_lost(struct batch *b)
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
+	g_autofree char *unknown = st.has_missing ? missing_unknown_text(&st.missing) : NULL;
 	g_autofree char *late = late_report(&b->late, &st, INT64_MAX), *lost = losses_report(b->r.tl);
 	if (late)
 		log_error("%s", late);
 	if (lost)
 		log_error("%s", lost);
+	if (unknown)
+		log_error("%s", unknown);
 }
 
 /* No event came: an error, unless a program was run to its end. */

@@ -161,9 +161,11 @@ def processes(tap):
         relay.few_retries = list        # all of them
         got = run(url_of(relay, relay.port), form="json")
         relay.close()
-        tap.equal((got.events, got.code, got.err), (wanted, FINE, ""), f"processes exit, 2.{minor}: events, status, messages",
-                  *got.notes())
-        tap.equal(got.last(), NOTHING | {"ends_unknown": unknown}, f"processes exit, 2.{minor}: missing", *got.notes())
+        tap.equal((got.events, got.code), (wanted, FINE), f"processes exit, 2.{minor}: events, status", *got.notes())
+        told = got.last()["ends_unknown"]       # more on a machine that pauses
+        tap.ok(got.last() == NOTHING | {"ends_unknown": told} and told >= unknown, f"processes exit, 2.{minor}: {unknown} unknown", *got.notes())
+        tap.ok(f"events of processes that ended may be missing (ends_unknown: {told})" in got.err if told else got.err == "",
+               f"processes exit, 2.{minor}: it is told", *got.notes())
 
 
 def stream_ends_early(tap):

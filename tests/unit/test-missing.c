@@ -2,6 +2,8 @@
 /* What is said of what is missing. */
 #include "base/missing.h"
 
+#include <string.h>
+
 static void says(struct missing m, const char *wanted)
 {
 	g_autofree char *text = missing_text(&m);
@@ -24,9 +26,21 @@ static void test_text(void)
 	     "1 stream ended before the session did");
 }
 
+static void test_unknown(void)
+{
+	struct missing m = { .behind_ns = -1, .left_packets = 1, .ended_early = 2,
+			     .gave_up = true, .why = "it is gone" };
+
+	g_assert_null(missing_unknown_text(&m));
+	m.ends_unknown = 3;
+	g_autofree char *text = missing_unknown_text(&m);
+	g_assert_nonnull(strstr(text, "may be missing (ends_unknown: 3)"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/missing/text", test_text);
+	g_test_add_func("/missing/unknown", test_unknown);
 	return g_test_run();
 }

@@ -8,8 +8,12 @@
  * .why), or the feed is asked to stop. */
 static void exchange(struct attach *a, GError **error)
 {
+	int64_t next = g_get_monotonic_time();
+
 	while (!feed_stopped(&a->feed)) {
 		int64_t now = g_get_monotonic_time();
+		a->stalled |= now - next > ATTACH_LAST_US;
+		next = now;
 		if (a->session_hup && !a->alive && !a->announced->len && g_queue_is_empty(&a->held)) {
 			a->end = FEED_SESSION_ENDED;
 			return;
@@ -21,7 +25,7 @@ static void exchange(struct attach *a, GError **error)
 		if (a->v->requests->len && !viewer_flush(a->v, error))
 			return;
 		if (!a->n_asked)
-			net_sleep(a->feed.wake_fd, MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2));
+			net_sleep(a->feed.wake_fd, next = MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2));
 		else if (!attach_receive(a, error))
 			return;
 	}
@@ -51,7 +55,7 @@ static bool attach(struct attach *a, GError **error)
 		a->why = g_strdup(ends[status].why);
 		return false;
 	}
-	a->history->connection++;
+	a->stalled = a->history->connection++ || g_get_monotonic_time() - a->streams_known_at > ATTACH_LAST_US;
 	a->listed = attach_add_streams(a, streams);
 	return a->listed;
 }
@@ -65,6 +69,7 @@ static void report_end(struct attach *a, bool session_ended, bool all_ended)
 		vanished += !((struct viewer_stream *)g_ptr_array_index(a->announced, i))->metadata;
 	uint64_t packets, bytes;
 
+	attach_report_stall(a);
 	if (!session_ended)		/* whether the session goes on is not known any more */
 		attach_report_unknown(a, a->early_unknown);
 	attach_sum_outstanding(a, &packets, &bytes);

@@ -48,6 +48,8 @@ struct attach_history {
 	unsigned connection;		/* number of the current connection, from 1 */
 	uint64_t since;			/* cycles. Packets that end before this instant are from before the first
 					 * attachment and not wanted, if their stream has no received packets */
+	bool of_process;		/* a stream of per-process buffers was announced */
+	unsigned stalls;		/* attach_report_stall(): not reported yet */
 	uint64_t outstanding_packets, outstanding_bytes;	/* announced, not received before the connection
 								 * ended */
 	GQueue ended;			/* struct attach_received * of ended streams, oldest first; borrowed */

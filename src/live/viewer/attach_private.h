@@ -163,6 +163,8 @@ struct attach {
 	int64_t scan_due;		/* monotonic, us: next attach_ask_due(); 0: at once */
 	int64_t progress_reported_at;	/* monotonic, us */
 	bool streams_asked;		/* a request for new streams is in progress */
+	bool stalled;			/* the relay was asked nothing, or did not answer, for ATTACH_LAST_US since
+					 * the last answer to a request for new streams */
 	bool session_hup;		/* the relay reported the session's end */
 	bool has_peers;			/* other sessions of the host are attached */
 	int64_t max_pause, late_us;	/* us: as ATTACH_MOST_PAUSE_US; how long the merge waits for a stream */
@@ -199,6 +201,7 @@ void attach_begin_packet(struct attach *a, struct stream *s);
  * new connection. */
 bool attach_receive(struct attach *a, GError **error);
 void attach_report_unknown(struct attach *a, unsigned n);	/* streams, as feed.ends_unknown */
+void attach_report_stall(struct attach *a);	/* .stalled, as one of these, if buffers are per process */
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
 bool attach_add_announced(struct attach *a);	/* the same for .announced, if there is room now */
 /* cut: the stream may return over another connection; until then the merge does not wait for it. */

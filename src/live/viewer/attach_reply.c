@@ -87,6 +87,7 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 	s->id = from->id;
 	s->trace = t;
 	t->of_process = strstr(from->name, "ust/pid/");
+	a->history->of_process |= t->of_process;
 	if (t->of_process && a->v->minor < ATTACH_MINOR_RETAINS)
 		watch_process(a, t);
 	if (a->sink->spool) {
@@ -362,6 +363,18 @@ static void note_process_end(struct attach *a, const struct stream *s)
 		attach_report_unknown(a, 1);
 }
 
+/* The relay never announces a stream that was closed before it was asked for new ones. So a process may have begun and
+ * ended unseen, though no stream tells of it. */
+void attach_report_stall(struct attach *a)
+{
+	a->history->stalls += a->stalled;
+	a->stalled = false;
+	if (!a->history->of_process)
+		return;
+	attach_report_unknown(a, a->history->stalls);
+	a->history->stalls = 0;
+}
+
 /* If the session continues, the stream belonged to an exited process, or ended early. */
 static bool found_end(struct attach *a, struct stream *s)
 {
@@ -583,6 +596,7 @@ static bool receive_streams(struct attach *a, G_GNUC_UNUSED const struct request
 	a->session_hup = status == VIEWER_STREAMS_HUP;
 	report_state(a);
 	bool ok = announce(a, streams);
+	attach_report_stall(a);
 	if (ok && a->session_hup)
 		ask_last_metadata(a);
 	attach_note_streams(a);

@@ -65,8 +65,7 @@ struct feed {
 	unsigned given_up;		/* streams for which the relay has only errors, or withholds packets */
 	bool withheld;			/* the relay withheld packets that an earlier connection had announced */
 	unsigned ended_early;		/* streams that ended while the session goes on */
-	unsigned ends_unknown;		/* streams of exited processes whose last packet the relay may have
-					 * withheld (before LTTng 2.15) */
+	unsigned ends_unknown;		/* as in struct missing */
 	bool attached;
 	/* the same, once it has ended */
 	bool all_ended;			/* the relay reported the end of each stream */
