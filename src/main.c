@@ -26,6 +26,7 @@
 
 #include "base/machine.h"
 #include "base/open_files.h"
+#include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "base/user.h"
 #include "export/limits_print.h"
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
-	if (user_choose(o.user, &error) && log_open(o.log, o.log_level, &error)) {
+	if (user_choose(o.user, !o.no_isolation && !SANITIZED, &error) && log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		if (o.memory)
 			slice_bound_memory(o.memory);

@@ -7,7 +7,6 @@
 
 #include "base/files.h"
 #include "base/isolation.h"
-#include "base/sanitized.h"
 #include "base/user.h"
 #include "live/viewer/connector.h"
 #include "live/spool/spool.h"
@@ -193,8 +192,7 @@ bool isolate(const struct options *o)
 		log_error("%s", error->message);
 		return false;
 	}
-	if (!SANITIZED)			/* the sanitizers look into the process */
-		drop_root();
+	drop_root();
 	add_system(read);
 	add_to_filter(o, read);
 	add(write, "/dev/null");

@@ -41,8 +41,9 @@ bool files_add(const char *path, unsigned rights, GError **error);
 bool files_make_home_dir(const char *path, const char *instead, GError **error);
 /*
  * The same for a directory in which others must not be able to change anything. It must be a directory of the user (run
- * by root: or of root), no link, and not writable by group or others; nor may others be able to replace it: a parent
- * that they can write must be sticky, such as /tmp.
+ * by root: or of root), no link, and not writable by group or others; nor may others be able to replace it, or a
+ * directory that it is in: one that they can write must be sticky, such as /tmp. A group without other members is not
+ * others.
  */
 bool files_make_private(const char *path, const char *instead, GError **error);
 /* The same, and adds it with FILES_CHANGE. */

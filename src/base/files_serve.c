@@ -21,6 +21,7 @@ struct place {
 	unsigned rights;
 	int fd;				/* O_PATH; -1: it did not exist, or only FILES_OUTPUT was added */
 	int parent;			/* O_PATH, of its directory, for FILES_OUTPUT; else -1 */
+	int why;			/* errno, where that could not be opened */
 	bool is_dir;
 };
 
@@ -117,34 +118,33 @@ const char *files_why_refused(const char *path)
 	return why;
 }
 
-static void place_open(struct place *p, const char *path, unsigned rights)
+static int open_parent(const char *dir, int *ret_why)
+{
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	*ret_why = fd < 0 ? errno : 0;
+	return fd;
+}
+
+/* from: a descriptor of the path, or -1. */
+static void place_open(struct place *p, const char *path, unsigned rights, int from)
 {
 	g_autofree char *dir = g_path_get_dirname(p->path);
 	struct stat st;
 
 	if (p->fd < 0 && rights & ~(unsigned)FILES_OUTPUT)
-		p->fd = open(path, O_PATH | O_CLOEXEC);
+		p->fd = from >= 0 ? fcntl(from, F_DUPFD_CLOEXEC, 3) : open(path, O_PATH | O_CLOEXEC);
 	if (p->parent < 0 && rights & FILES_OUTPUT)
-		p->parent = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		p->parent = open_parent(dir, &p->why);
 	p->is_dir = p->fd >= 0 && fstat(p->fd, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool files_add(const char *path, unsigned rights, GError **error)
+/* Before there is a helper. */
+static bool add_place(const char *path, unsigned rights, int from, GError **error)
 {
 	g_autofree char *absolute = absolute_of(path);
 	struct place *p = find_exact(absolute);
 
-	if (files_has_helper() && p && (p->rights & rights) == rights)
-		return true;
-	if (files_has_helper()) {
-		const char *why = files_why_refused(path);
-		if (why)
-			g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_ACCES, why);
-		else
-			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_ACCES, "cannot use '%s'%s", path,
-				    files_hint(EACCES));
-		return false;
-	}
 	if (!p) {
 		const struct place new = { .path = g_steal_pointer(&absolute), .fd = -1, .parent = -1 };
 		if (!places)
@@ -154,7 +154,7 @@ bool files_add(const char *path, unsigned rights, GError **error)
 	}
 	p->rights |= rights;
 	errno = 0;
-	place_open(p, path, rights);
+	place_open(p, path, rights, from);
 	if ((p->fd >= 0 || !(rights & ~(unsigned)FILES_OUTPUT)) && (p->parent >= 0 || !(rights & FILES_OUTPUT)))
 		return true;
 	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(errno), "cannot open '%s': %s", path,
@@ -162,18 +162,57 @@ bool files_add(const char *path, unsigned rights, GError **error)
 	return false;
 }
 
-/* May others put something else in the place of the directory? */
+bool files_add(const char *path, unsigned rights, GError **error)
+{
+	g_autofree char *absolute = absolute_of(path);
+	const struct place *p = find_exact(absolute);
+	const char *why = files_why_refused(path);
+
+	if (!files_has_helper())
+		return add_place(path, rights, -1, error);
+	if (p && (p->rights & rights) == rights)
+		return true;
+	if (why)
+		g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_ACCES, why);
+	else
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_ACCES, "cannot use '%s'%s", path, files_hint(EACCES));
+	return false;
+}
+
+static const char movable[] = "others can replace it: they can write a directory that it is in";
+
+/* Can others put something else in the place of the directory, or of one that it is in? */
 static bool is_movable(const char *path)
 {
-	g_autofree char *absolute = absolute_of(path), *parent = g_path_get_dirname(absolute);
+	g_autofree char *at = absolute_of(path);
 	struct stat st;
 
-	return stat(parent, &st) != 0 || (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)) ||
-		(st.st_uid != 0 && !user_is_own(st.st_uid) && st.st_mode & S_IWUSR);
+	while (at[1]) {
+		char *parent = g_path_get_dirname(at);
+		g_free(at);
+		at = parent;
+		if (stat(at, &st) != 0 && errno == ENOENT)
+			continue;	/* it will be made */
+		if (stat(at, &st) != 0 || !user_is_trusted(st.st_uid))
+			return true;
+		if (!(st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH ||
+						(st.st_mode & S_IWGRP && !user_is_alone_in(st.st_gid, st.st_uid))))
+			return true;
+	}
+	return false;
+}
+
+/* The same for the directory that the path leads to. */
+static bool is_movable_fd(int fd)
+{
+	g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+	g_autofree char *real = g_file_read_link(link, NULL);
+
+	return real && is_movable(real);
 }
 
 /* NULL: it is fine. */
-static const char *why_not_private(const char *path, int fd)
+static const char *why_not_private(int fd)
 {
 	struct stat st;
 
@@ -187,7 +226,7 @@ static const char *why_not_private(const char *path, int fd)
 		return "it belongs to another user";
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return "others can write it (chmod go-w)";
-	return is_movable(path) ? "others can replace it: they can write the directory that it is in" : NULL;
+	return is_movable_fd(fd) ? movable : NULL;
 }
 
 static bool is_below_home(const char *path)
@@ -223,31 +262,52 @@ bool files_make_home_dir(const char *path, const char *instead, GError **error)
 	return refuse(error, number, path, instead, g_strdup_printf("cannot make '%s': %s", path, g_strerror(number)));
 }
 
-bool files_make_private(const char *path, const char *instead, GError **error)
+/* Opens it (O_PATH). -1: *error. */
+static int open_private(const char *path, const char *instead, GError **error)
 {
 	g_autofree char *tidy = g_strdup(path);
 	struct stat st;
 
-	if (files_has_helper())		/* it was made and looked at before */
-		return true;
 	/* With a slash at its end a link would be followed. */
 	while (strlen(tidy) > 1 && (g_str_has_suffix(tidy, "/") || g_str_has_suffix(tidy, "/.")))
 		tidy[strlen(tidy) - 1] = '\0';
-	if (lstat(tidy, &st) == 0 && S_ISLNK(st.st_mode))
-		return refuse(error, ELOOP, path, instead,
-			      g_strdup_printf("'%s' is a link; name the directory that it leads to", path));
-	if (!files_make_home_dir(tidy, instead, error))
-		return false;
-	int fd = open(tidy, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	const char *why = why_not_private(tidy, fd);
+	if (lstat(tidy, &st) == 0 && S_ISLNK(st.st_mode)) {
+		refuse(error, ELOOP, path, instead,
+		       g_strdup_printf("'%s' is a link; name the directory that it leads to", path));
+		return -1;
+	}
+	bool moves = is_movable(tidy);		/* then nothing is made there */
+	if (!moves && !files_make_home_dir(tidy, instead, error))
+		return -1;
+	int fd = moves ? -1 : open(tidy, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const char *why = moves ? movable : why_not_private(fd);
+	if (!why)
+		return fd;
 	if (fd >= 0)
 		close(fd);
-	return !why || refuse(error, EACCES, path, instead, g_strdup_printf("cannot use '%s': %s", path, why));
+	refuse(error, EACCES, path, instead, g_strdup_printf("cannot use '%s': %s", path, why));
+	return -1;
+}
+
+bool files_make_private(const char *path, const char *instead, GError **error)
+{
+	if (files_has_helper())		/* it was made and looked at before */
+		return true;
+	int fd = open_private(path, instead, error);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 bool files_add_private(const char *path, const char *instead, GError **error)
 {
-	return files_make_private(path, instead, error) && files_add(path, FILES_CHANGE, error);
+	if (files_has_helper())
+		return files_add(path, FILES_CHANGE, error);
+	int fd = open_private(path, instead, error);
+	bool ok = fd >= 0 && add_place(path, FILES_CHANGE, fd, error);
+	if (fd >= 0)
+		close(fd);
+	return ok;
 }
 
 /* ---- from a path to a directory and a name ---- */
@@ -551,7 +611,7 @@ static bool find_output(const char *path, bool only_places, struct output *ret)
 	if (!absolute || g_str_equal(absolute, "/"))
 		return false;
 	bool inside = spot_of(absolute, FILES_CHANGE, true, &s) && s.name;
-	errno = EACCES;
+	errno = exact && exact->rights & FILES_OUTPUT && exact->parent < 0 ? exact->why : EACCES;
 	*ret = (struct output){ .dir = -1, .name = g_path_get_basename(absolute) };
 	if (exact && exact->rights & FILES_OUTPUT && exact->parent >= 0) {
 		ret->dir = fcntl(exact->parent, F_DUPFD_CLOEXEC, 3);
@@ -619,7 +679,8 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 	o.temporary = g_build_filename(dir, o.temporary_name, NULL);
 	ok = ok && g_strlcpy(ret->path, o.temporary, sizeof ret->path) < sizeof ret->path;
 	if (ok && o.is_dir) {
-		const struct place p = { g_strdup(o.temporary), FILES_CHANGE, fd, -1, true };
+		const struct place p = { .path = g_strdup(o.temporary), .rights = FILES_CHANGE, .fd = fd, .parent = -1,
+					 .is_dir = true };
 		if (!places)
 			places = g_array_new(false, true, sizeof(struct place));
 		g_array_append_val(places, p);

@@ -7,6 +7,8 @@
 #include <linux/capability.h>
 #include <pwd.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,8 +21,11 @@ static struct {
 	gid_t gid;
 	uid_t owner;			/* UNCHANGED: the process's own */
 	gid_t owner_group;
+	bool dropped;			/* user_drop() has done that */
 	bool stays;			/* user_drop() could not */
 } user = { .owner = UNCHANGED, .owner_group = UNCHANGED };
+
+static char *drop_hint;			/* of user_hint(); NULL: none */
 
 static bool parse_id(const char *text, uid_t *ret)
 {
@@ -75,7 +80,16 @@ static bool is_nobody(uid_t uid)
 	return uid == nobody;
 }
 
-bool user_choose(const char *name, GError **error)
+/* Such as "nobody (65534)", or "user 12345" if it has no name. */
+static char *describe_id(uid_t uid)
+{
+	const struct passwd *p = getpwuid(uid);
+
+	return p ? g_strdup_printf("%s (%u)", p->pw_name, (unsigned)uid) :
+		g_strdup_printf("user %u", (unsigned)uid);
+}
+
+bool user_choose(const char *name, bool drops, GError **error)
 {
 	uid_t caller = UNCHANGED;
 	gid_t caller_group = UNCHANGED;
@@ -96,6 +110,11 @@ bool user_choose(const char *name, GError **error)
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "there is no user '%s' for --user", name);
 		return false;
 	}
+	if (name && user.uid && !drops) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "--user '%s' needs isolation: without it, root "
+			    "reads as root; remove --no-isolation, or run blktop as that user", name);
+		return false;
+	}
 	if (name && !is_nobody(user.uid)) {
 		user.owner = user.uid ? user.uid : UNCHANGED;
 		user.owner_group = user.uid ? user.gid : UNCHANGED;
@@ -105,7 +124,7 @@ bool user_choose(const char *name, GError **error)
 	} else if (!name) {
 		find_nobody(&user.uid, &user.gid);
 	}
-	user.drops = user.uid != 0;
+	user.drops = drops && user.uid != 0;
 	return true;
 }
 
@@ -128,6 +147,36 @@ bool user_is_own(uid_t owner)
 	return owner == started || (user.owner != UNCHANGED && owner == user.owner);
 }
 
+/* Does this user namespace have all users? */
+static bool has_all_users(void)
+{
+	g_autofree char *map = NULL;
+	unsigned inside, outside, n;
+
+	return !g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL) ||
+		(sscanf(map, "%u %u %u", &inside, &outside, &n) == 3 && n == UINT32_MAX);
+}
+
+bool user_is_trusted(uid_t owner)
+{
+	return owner == 0 || user_is_own(owner) || (owner == NOBODY && !has_all_users());
+}
+
+bool user_is_alone_in(gid_t group, uid_t uid)
+{
+	const struct group *g = getgrgid(group);
+	const struct passwd *p = getpwuid(uid);
+
+	if (group == 0)
+		return true;
+	if (!g || !p || p->pw_gid != group || strcmp(g->gr_name, p->pw_name) != 0)
+		return false;
+	for (char **member = g->gr_mem; *member; member++)
+		if (strcmp(*member, p->pw_name) != 0)
+			return false;
+	return true;
+}
+
 /* Without capabilities root is a user as others are. */
 static void drop_capabilities(void)
 {
@@ -143,21 +192,35 @@ void user_drop(char **ret_why)
 	user_is_own(0);			/* notes who started it */
 	if (!user.drops)
 		return;
+	g_autofree char *who = describe_id(user.uid);	/* while the user database can be read */
 	/* Containers may have no other groups either. */
 	bool ok = (setgroups(0, NULL) == 0 || errno == EPERM) &&
 		setresgid(user.gid, user.gid, user.gid) == 0 && setresuid(user.uid, user.uid, user.uid) == 0;
 	if (!ok)
-		*ret_why = g_strdup_printf("traces are read as root: cannot become user %u: %s", (unsigned)user.uid,
+		*ret_why = g_strdup_printf("traces are read as root, without capabilities: cannot become %s: %s", who,
 					   errno == EINVAL ? "this container has no such user" : g_strerror(errno));
+	user.dropped = ok;
 	user.stays = !ok;
 	drop_capabilities();
+	g_free(drop_hint);
+	drop_hint = g_strdup_printf(": it is read as %s; --user root reads as root", ok ? who :
+				    "root without capabilities");
+}
+
+const char *user_hint(int number)
+{
+	return drop_hint && (number == EACCES || number == EPERM) ? drop_hint : "";
 }
 
 char *user_describe(void)
 {
-	uid_t uid = user.drops && !user.stays ? user.uid : geteuid();
-	const struct passwd *p = getpwuid(uid);
+	bool other = user.drops && !user.stays;
+	g_autofree char *who = describe_id(other ? user.uid : geteuid());
+	g_autofree char *owner = other ? describe_id(user.owner == UNCHANGED ? 0 : user.owner) : NULL;
 
-	return g_strdup_printf("traces are read as user %s (%u)%s", p ? p->pw_name : "?", (unsigned)uid,
-			       user.stays ? ": no other user is there" : "");
+	if (other)
+		return g_strdup_printf("traces are read as %s, not as root; files that are made belong to %s "
+				       "(--user NAME chooses)", who, owner);
+	return g_strdup_printf("traces are read as %s%s", who,
+			       user.stays ? ", without capabilities: this container has no other user" : "");
 }

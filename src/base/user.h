@@ -11,9 +11,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Looks the users up. Call once, before threads. name: of --user, a name or a number; NULL: none. false: there is no
- * such user, or only root can use --user. */
-bool user_choose(const char *name, GError **error);
+/*
+ * Looks the users up. Call once, before threads. name: of --user, a name or a number; NULL: none. drops: user_drop()
+ * will be called if need be; false, such as without isolation: root reads as root. Returns false if there is no such
+ * user, or this process cannot become it.
+ */
+bool user_choose(const char *name, bool drops, GError **error);
 
 /* Owner and group of what is made; -1: whatever the process is. */
 uid_t user_owner(void);
@@ -21,12 +24,21 @@ gid_t user_owner_group(void);
 /* Is that the owner of files that this user may rely on? Run by root, that is root or user_owner(). */
 bool user_is_own(uid_t owner);
 
+/* The same, or root, also where it is a user that this container does not have, as for directories of its host. */
+bool user_is_trusted(uid_t owner);
+/* Has the group no other members than this user, and root? Asks the user database. */
+bool user_is_alone_in(gid_t group, uid_t uid);
+
 /* Becomes the user that reads, for good, without groups and capabilities. Does nothing if that is the user already.
  * *ret_why (g_free): why the process stays what it is, such as in a container that has no other user; NULL: it does
  * not. */
 void user_drop(char **ret_why);
 
-/* One line, such as "traces are read as user nobody (65534)"; g_free. */
+/* One line, such as "traces are read as nobody (65534), ..."; after user_drop() as which user they are really read.
+ * g_free. */
 char *user_describe(void);
+/* A text to append to a message about a file that could not be read, with errno `number`: as which user it was tried,
+ * and how to read it as root. "": not for that reason. Borrowed. */
+const char *user_hint(int number);
 
 #endif

@@ -131,11 +131,11 @@ static void make_places(struct prefs *p, const struct options *o)
 
 	if (!files_make_home_dir(rc_dir, RC_INSTEAD, &no_rc) || !files_add(rc, FILES_OUTPUT, &no_rc))
 		warn_place(p, "settings are not stored", no_rc);
-	if (!files_make_private(history_dir, HISTORY_INSTEAD, &no_history) ||
-	    !files_add(history, FILES_OUTPUT, &no_history))
+	bool is_private = files_make_private(history_dir, HISTORY_INSTEAD, &no_history);
+	if (!is_private || !files_add(history, FILES_OUTPUT, &no_history))
 		warn_place(p, "typed lines are not stored", no_history);
-	if (!files_add_private(bookmarks, HISTORY_INSTEAD, &no_bookmarks))
-		warn_place(p, "bookmarks are not stored", no_bookmarks);
+	if (!is_private || !files_add_private(bookmarks, HISTORY_INSTEAD, &no_bookmarks))
+		warn_place(p, "bookmarks are not stored", is_private ? no_bookmarks : no_history);
 }
 
 struct prefs *config_load(const struct options *o)

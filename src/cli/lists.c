@@ -196,6 +196,9 @@ void about_version(FILE *out)
 			fprintf(out, "%s\n", l.file);
 	}
 	g_autofree char *isolation = isolation_describe();
+	g_autofree char *why = NULL;
+
+	user_drop(&why);		/* to see whether that can be done here */
 	g_autofree char *user = user_describe();
 	fprintf(out, "isolation: %s\nuser: %s\n", isolation, user);
 }

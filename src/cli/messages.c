@@ -3,6 +3,7 @@
 #include "cli/messages.h"
 
 #include "base/text.h"
+#include "base/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,21 @@ static bool check_log(int fd, const char *path, GError **error)
 	return is_log;
 }
 
+/* A new one belongs to the user (base/user.h). */
+static int open_log(const char *path)
+{
+	const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, flags | O_EXCL, 0666);
+
+	if (fd < 0 && errno == EEXIST)
+		return open(path, flags, 0666);
+	if (fd >= 0 && user_owner() != (uid_t)-1 && fchown(fd, user_owner(), user_owner_group()) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 bool log_open(const char *path, int level, GError **error)
 {
 	const char *wanted = g_getenv("BLKTOP_DEBUG");
@@ -39,7 +55,7 @@ bool log_open(const char *path, int level, GError **error)
 	path = path ? path : wanted;
 	if (!path)
 		return true;
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	int fd = open_log(path);
 	if (fd < 0) {
 		g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
 			    path, errno == ELOOP ? "it is a link" : g_strerror(errno));

@@ -25,6 +25,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "base/user.h"
 #include "views/alerts.h"
 
 #include <errno.h>
@@ -788,7 +789,8 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
-	g_autofree char *isolation = isolate_describe(o);
+	g_autofree char *filters = isolate_describe(o), *user = user_describe();
+	g_autofree char *isolation = g_strdup_printf("%s; %s", filters, user);
 	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,

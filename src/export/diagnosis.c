@@ -65,6 +65,7 @@ void diagnosis_free(struct diagnosis *d)
 	g_free(d->reader);
 	g_free(d->warning);
 	g_free(d->isolation);
+	g_free(d->user);
 	g_free(d);
 }
 
@@ -108,6 +109,8 @@ static void put_head(FILE *out, const struct diagnosis *d)
 	put_extent(out, d);
 	if (d->isolation)
 		fprintf(out, "isolation: %s\n", d->isolation);
+	if (d->user)
+		fprintf(out, "user: %s\n", d->user);
 }
 
 /* The number of events is unknown if packets cannot be read, or were lost before the beginning of the trace. */

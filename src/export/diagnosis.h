@@ -50,7 +50,7 @@ struct diag_repair {
 };
 
 struct diagnosis {
-	char *label, *reader, *warning, *isolation;	/* NULL: not applicable; label is always set */
+	char *label, *reader, *warning, *isolation, *user;	/* NULL: not applicable; label is always set */
 	bool live;
 	int64_t from_ns, to_ns;		/* TIME_UNKNOWN: no events */
 	uint64_t events;

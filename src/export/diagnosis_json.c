@@ -121,6 +121,7 @@ char *diagnosis_json(const struct diagnosis *d)
 	json_add_text(b, "doctor", d->label);
 	json_add_text(b, "reader", d->reader);
 	json_add_text(b, "isolation", d->isolation);
+	json_add_text(b, "user", d->user);
 	add_known(b, "from_ns", d->from_ns, TIME_UNKNOWN);
 	add_known(b, "to_ns", d->to_ns, TIME_UNKNOWN);
 	json_add_int(b, "events", (int64_t)d->events);

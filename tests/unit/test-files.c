@@ -275,14 +275,20 @@ static void test_private(void)
 	g_autofree char *link = below(w->root, "link"), *slash = below(w->root, "link/");
 	g_autofree char *sticky = make_dir(w->root, "sticky"), *inside = below(sticky, "inside");
 	g_autofree char *in_open = below(open_dir, "inside"), *file = below(w->in, "file");
+	g_autofree char *deep = below(open_dir, "new/deep/inside");
+	g_autofree char *around = below(w->root, "around"), *through = below(around, "deep/inside");
 
 	g_assert_cmpint(chmod(open_dir, 0777), ==, 0);
 	g_assert_cmpint(chmod(group, 0775), ==, 0);
 	g_assert_cmpint(chmod(sticky, 01777), ==, 0);
 	g_assert_cmpint(symlink(w->start, link), ==, 0);
+	g_autofree char *far = make_dir(open_dir, "new");
+	g_assert_cmpint(symlink(far, around), ==, 0);
 	const struct { const char *path, *why; } cases[] = {
 		{ open_dir, "others can write it" }, { group, "others can write it" }, { link, "link" },
-		{ slash, "link" }, { in_open, "others can replace it" }, { file, "cannot make" },
+		{ slash, "link" }, { in_open, "others can replace it" },
+		{ deep, "others can replace it" }, { through, "others can replace it" },
+		{ file, "cannot make" },
 		{ inside, NULL }, { w->own, NULL },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -10,6 +10,7 @@
 #include "app/relay.h"
 
 #include "base/timefmt.h"
+#include "base/user.h"
 #include "live/live.h"
 #include "state/slice/slice_file.h"
 #include "trace/native/native.h"
@@ -37,6 +38,7 @@ static void doctor_init(struct doctor *doc, const struct options *o, const char 
 {
 	*doc = (struct doctor){ .d = diagnosis_new(label), .live = live };
 	doc->d->isolation = isolate_describe(o);
+	doc->d->user = user_describe();
 	doc->d->live = live;
 	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

@@ -4,12 +4,29 @@
  * traces by UUID, as one src.ctf.fs component reads one trace with all its rotation chunks.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_open.h"
 
+#include "base/user.h"
+
 #define LOG_NONE BT_LOGGING_LEVEL_NONE
+
+/* babeltrace2 opens files itself, as the user that reads. */
+static bool check_access(const char *file, GError **error)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "babeltrace2 cannot read '%s': %s%s", file,
+			    g_strerror(errno), user_hint(errno));
+		return false;
+	}
+	close(fd);
+	return true;
+}
 
 static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt2_sizes *z,
 			       GError **error)
@@ -17,7 +34,7 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
 	if (!d) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
-			    "cannot list '%s': %s", dir, g_strerror(errno));
+			    "cannot list '%s': %s%s", dir, g_strerror(errno), user_hint(errno));
 		return false;
 	}
 	for (const char *name; (name = g_dir_read_name(d));) {
@@ -28,7 +45,8 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 			continue;
 		bool indexed = bt2_add_index(z, dir, name);
 		z->total += st.st_size;
-		if (!bt2_check_packets(file, st.st_size, header_bytes, indexed ? NULL : z, error))
+		if (!check_access(file, error) ||
+		    !bt2_check_packets(file, st.st_size, header_bytes, indexed ? NULL : z, error))
 			return false;
 	}
 	return true;
@@ -37,7 +55,7 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error)
 {
 	g_autofree char *file = g_build_filename(dir, "metadata", NULL);
-	return bt2_check_metadata(file, ret, error) &&
+	return bt2_check_metadata(file, ret, error) && check_access(file, error) &&
 	       check_stream_files(dir, ret->header_bytes, z, error);
 }
 
