@@ -118,16 +118,21 @@ static void say_stream(GByteArray *to, uint64_t id, const struct sim_trace *t, b
 	put_text(to, metadata ? "metadata" : channel, VIEWER_NAME_SIZE);
 }
 
-/* Before 2.15 it delivers nothing more of the stream of a process once that is closed, and does not announce it. */
+/* The stream of a process that ended. No relay announces it to a connection that was not told of it before. */
+static bool is_closed(const struct connection *c, const struct sim_stream *x)
+{
+	return x->trace->of_process && x->closes_us < c->session->ends_us && sched_now() >= x->gone_us;
+}
+
+/* Before 2.15 it delivers nothing more of it, either. */
 static bool withholds(const struct connection *c, const struct sim_stream *x)
 {
-	return world.minor < 15 && x->trace->of_process && x->closes_us < c->session->ends_us &&
-		sched_now() >= x->gone_us;
+	return world.minor < 15 && is_closed(c, x);
 }
 
 static bool is_announced(const struct connection *c, const struct sim_stream *x)
 {
-	return sched_now() >= x->begins_us && !withholds(c, x);
+	return sched_now() >= x->begins_us && !is_closed(c, x);
 }
 
 /* The streams that the connection was not given yet: their number and they. */
@@ -492,7 +497,7 @@ static void note_announced(struct connection *c)
 		g_array_index(c->given, struct given, i).stream->known = true;
 	for (guint i = 0; i < c->session->streams->len; i++) {
 		struct sim_stream *x = c->session->streams->pdata[i];
-		x->known |= world.minor >= 15 || !x->trace->of_process;
+		x->known |= !x->trace->of_process;
 	}
 	c->announces = false;
 }
