@@ -46,7 +46,7 @@ static void test_at_end(void)
 	static const struct {
 		const char *until, *words;
 	} cases[] = { { "/*", "no metadata" }, { "trace {", "only the beginning of the metadata" },
-		      { "stream {", "the metadata has no stream class" } };
+		      { "stream {", "no stream class (its process ended before" } };
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		struct live l;
 		struct made m = { .uuid = 1 };

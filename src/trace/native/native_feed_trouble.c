@@ -81,8 +81,8 @@ static const char *why_unusable(const struct feed_trace *t)
 		return "packets came, but no metadata";
 	if (!t->meta->m->meta->has_trace)
 		return "packets came, but only the beginning of the metadata";
-	return "packets came, but the metadata has no stream class (LTTng 2.16 leaves that of a user-space "
-	       "channel out when the contexts pid or tid are added: vpid and vtid are the ones to use)";
+	return "packets came, but the metadata has no stream class (its process ended before the relay had all of it, "
+	       "or LTTng 2.16 left it out as the contexts pid or tid were added: vpid and vtid are the ones to use)";
 }
 
 void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x)
