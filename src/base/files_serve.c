@@ -736,7 +736,9 @@ static void note_committed(struct output *o)
 
 	g_hash_table_add(made, g_strdup(o->path));
 	sync_dir(o->dir);
-	if (old) {			/* of a directory that was removed */
+	if (old) {			/* named as an output, or of a directory that was removed */
+		old->rights |= p->rights;
+		old->is_dir = true;
 		int fd = old->fd;
 		old->fd = p->fd;
 		p->fd = fd;

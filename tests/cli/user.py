@@ -171,6 +171,12 @@ def look(pid, uid):
     return True, problems
 
 
+def until_beside(pid, uid, connects):
+    """The last of what is wrong beside it: processes take their names and users after they were forked."""
+    until(lambda: not look_beside(pid, uid, connects), pid)
+    return look_beside(pid, uid, connects)
+
+
 def look_beside(pid, uid, connects):
     """The file helper is root, and the connector is the user that reads."""
     children, problems = children_of(pid), []
@@ -216,7 +222,7 @@ def watched(command, env, uid):
             while not isolated and time.monotonic() < end:
                 isolated, wrong = look(process.pid, uid)
                 problems += wrong
-            problems += look_beside(process.pid, uid, False)
+            problems += until_beside(process.pid, uid, False)
             for _ in range(20):                         # meanwhile it reads
                 problems += look(process.pid, uid)[1]
         text = pipe.drain()
@@ -243,7 +249,7 @@ def until_isolated(pid, uid, connects=False):
     if not until(isolated, pid):
         return ["it was never isolated"]
     try:
-        return [*look(pid, uid)[1], *look_beside(pid, uid, connects)]
+        return [*look(pid, uid)[1], *until_beside(pid, uid, connects)]
     except Gone:
         return ["it has ended"]
 
