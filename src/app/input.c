@@ -569,7 +569,7 @@ char *input_find_demo(GError **error)
 	char *found = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
-		if (!found && g_file_test(places[i], G_FILE_TEST_IS_DIR))
+		if (!found && files_is_dir(places[i]))
 			found = g_steal_pointer(&places[i]);
 		g_free(places[i]);
 	}

@@ -392,8 +392,14 @@ static bool begin(enum files_op op, const char *path, mode_t mode, struct files_
 	struct files_answer answer;
 
 	*ret = (struct files_output){ .fd = -1 };
-	if (!ask(&r, path, NULL, &answer, &ret->fd))
+	if (!ask(&r, path, NULL, &answer, &ret->fd)) {
+		g_autofree char *dir = g_path_get_dirname(path);
+		int number = errno;
+		struct stat st;
+		/* A better reason, as far as this process may see it itself. */
+		errno = number == EACCES && stat(dir, &st) != 0 && errno == ENOENT ? ENOENT : number;
 		return false;
+	}
 	answer.path[sizeof answer.path - 1] = '\0';
 	ret->path = g_strdup(answer.path);
 	ret->number = answer.number;

@@ -586,7 +586,8 @@ static void output_clear(struct output *o)
 	struct place *p = o->is_dir ? find_exact(o->temporary) : NULL;
 
 	if (p) {
-		close(p->fd);
+		if (p->fd >= 0)
+			close(p->fd);
 		g_free(p->path);
 		g_array_remove_index_fast(places, (guint)(p - place_at(0)));
 	}
@@ -596,6 +597,18 @@ static void output_clear(struct output *o)
 	g_free(o->temporary);
 	g_free(o->name);
 	g_free(o->temporary_name);
+}
+
+/* Below a directory for new outputs they cannot be made, but it is told that a directory is missing. */
+static int why_not_new(const char *path)
+{
+	const char *rest, *name;
+	const struct place *p = find_place(path, FILES_NEW, &rest);
+	int dir = p && strchr(rest, '/') ? descend(p->fd, rest, &name) : -1, number = errno;
+
+	if (dir >= 0 && dir != p->fd)
+		close(dir);
+	return p && strchr(rest, '/') && dir < 0 && number == ENOENT ? ENOENT : EACCES;
 }
 
 /* Can the output be made, and where? */
@@ -611,7 +624,7 @@ static bool find_output(const char *path, bool only_places, struct output *ret)
 	if (!absolute || g_str_equal(absolute, "/"))
 		return false;
 	bool inside = spot_of(absolute, FILES_CHANGE, true, &s) && s.name;
-	errno = exact && exact->rights & FILES_OUTPUT && exact->parent < 0 ? exact->why : EACCES;
+	errno = exact && exact->rights & FILES_OUTPUT && exact->parent < 0 ? exact->why : why_not_new(absolute);
 	*ret = (struct output){ .dir = -1, .name = g_path_get_basename(absolute) };
 	if (exact && exact->rights & FILES_OUTPUT && exact->parent >= 0) {
 		ret->dir = fcntl(exact->parent, F_DUPFD_CLOEXEC, 3);

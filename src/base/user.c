@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -178,21 +179,23 @@ bool user_is_alone_in(gid_t group, uid_t uid)
 }
 
 /* Without capabilities root is a user as others are. */
-static void drop_capabilities(void)
+static void drop_capabilities(bool keep_reading)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	syscall(SYS_capset, &header, none);
+	kept[0].permitted = kept[0].effective = keep_reading ? 1u << CAP_DAC_READ_SEARCH : 0;
+	syscall(SYS_capset, &header, kept);
 }
 
-void user_drop(char **ret_why)
+void user_drop(bool keep_reading, char **ret_why)
 {
 	*ret_why = NULL;
 	user_is_own(0);			/* notes who started it */
 	if (!user.drops)
 		return;
 	g_autofree char *who = describe_id(user.uid);	/* while the user database can be read */
+	prctl(PR_SET_KEEPCAPS, keep_reading ? 1L : 0L, 0L, 0L, 0L);
 	/* Containers may have no other groups either. */
 	bool ok = (setgroups(0, NULL) == 0 || errno == EPERM) &&
 		setresgid(user.gid, user.gid, user.gid) == 0 && setresuid(user.uid, user.uid, user.uid) == 0;
@@ -201,7 +204,7 @@ void user_drop(char **ret_why)
 					   errno == EINVAL ? "this container has no such user" : g_strerror(errno));
 	user.dropped = ok;
 	user.stays = !ok;
-	drop_capabilities();
+	drop_capabilities(keep_reading);
 	g_free(drop_hint);
 	drop_hint = g_strdup_printf(": it is read as %s; --user root reads as root", ok ? who :
 				    "root without capabilities");

@@ -23,16 +23,17 @@ uid_t user_owner(void);
 gid_t user_owner_group(void);
 /* Is that the owner of files that this user may rely on? Run by root, that is root or user_owner(). */
 bool user_is_own(uid_t owner);
-
 /* The same, or root, also where it is a user that this container does not have, as for directories of its host. */
 bool user_is_trusted(uid_t owner);
 /* Has the group no other members than this user, and root? Asks the user database. */
 bool user_is_alone_in(gid_t group, uid_t uid);
 
-/* Becomes the user that reads, for good, without groups and capabilities. Does nothing if that is the user already.
+/* Becomes the user that reads, for good, without groups and capabilities. `keep_reading`: but with the right to read
+ * files of all users, for a library that opens files itself; only for processes that Landlock limits to some files.
+ * Does nothing if that is the user already.
  * *ret_why (g_free): why the process stays what it is, such as in a container that has no other user; NULL: it does
  * not. */
-void user_drop(char **ret_why);
+void user_drop(bool keep_reading, char **ret_why);
 
 /* One line, such as "traces are read as nobody (65534), ..."; after user_drop() as which user they are really read.
  * g_free. */

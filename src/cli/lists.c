@@ -198,7 +198,7 @@ void about_version(FILE *out)
 	g_autofree char *isolation = isolation_describe();
 	g_autofree char *why = NULL;
 
-	user_drop(&why);		/* to see whether that can be done here */
+	user_drop(false, &why);		/* to see whether that can be done here */
 	g_autofree char *user = user_describe();
 	fprintf(out, "isolation: %s\nuser: %s\n", isolation, user);
 }

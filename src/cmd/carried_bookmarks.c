@@ -19,7 +19,7 @@ bool carried_bookmarks_read(const struct options *o, const struct input *in, cha
 
 	if (!config_read_bookmarks(o, identity, ret_text, ret_len, error))
 		return false;
-	if (*ret_text || !paths || !*paths || !g_file_test(*paths, G_FILE_TEST_IS_DIR))
+	if (*ret_text || !paths || !*paths || !files_is_dir(*paths))
 		return true;
 	g_autofree char *carried = g_build_filename(*paths, CARRIED, NULL);
 	return config_read_text(carried, ret_text, ret_len, error);

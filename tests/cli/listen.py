@@ -375,7 +375,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         check_usage()
-        server = exposition.Served(BLKTOP, DEMO)
+        # Only who has CAP_SYS_RESOURCE may change limits of other users' processes: check_files().
+        server = exposition.Served(BLKTOP, *(("--user", "root") if os.geteuid() == 0 else ()), DEMO)
         first = server.process.pid
         server.until(lambda f: "blktop_request_latency_seconds" in f)
         wanted = None

@@ -179,8 +179,9 @@ def until_beside(pid, uid, connects):
 
 def look_beside(pid, uid, connects):
     """The file helper is root, and the connector is the user that reads."""
-    children, problems = children_of(pid), []
-    wanted = {"blk-files": 0, **({"blk-connector": uid} if connects else {})}
+    wanted, problems = {"blk-files": 0, **({"blk-connector": uid} if connects else {})}, []
+    until(lambda: set(children_of(pid)) == set(wanted), pid)  # a process has its name some time after it was forked
+    children = children_of(pid)
     problems += [f"no process {name}: {children}" for name in wanted if name not in children]
     for name, child in children.items():
         status = status_of(f"/proc/{child}")
@@ -324,6 +325,10 @@ def descriptions(w):
                [text for text in said if not re.search("^" + says, text, re.M)])
 
 
+LANDLOCK = tap.output(PROGRAM, "-v").stdout
+READS_ALL = f"{1 << 2:016x}"  # CAP_DAC_READ_SEARCH alone
+
+
 def babeltrace2(w):
     """Its library opens files itself."""
     trace = w.make("bt2") + "/t"
@@ -335,11 +340,15 @@ def babeltrace2(w):
         before = stat.S_IMODE(path.stat().st_mode)
         path.chmod(mode)
         r = tap.output(*command, trace, env=w.environment())
-        tap.ok(f"babeltrace2, {what} that only root can read: the message says who tried, and what to do",
-               [] if r.returncode == 1 and str(path) in r.stderr and f"({NOBODY})" in r.stderr and "--user root" in r.stderr else
-               [r.returncode, r.stderr])
+        if "files are filtered" in LANDLOCK:  # then the process may read what root may, within the trace
+            tap.ok(f"babeltrace2, {what} that only root can read", [] if r.returncode == 0 and r.stdout else [r.returncode, r.stderr])
+        else:
+            tap.ok(f"babeltrace2, {what} that only root can read: the message says who tried, and what to do",
+                   [] if r.returncode == 1 and str(path) in r.stderr and f"({NOBODY})" in r.stderr and "--user root" in r.stderr
+                   else [r.returncode, r.stderr])
         path.chmod(before)
     code, text, problems = watched([*command, trace], w.environment(), NOBODY)
+    problems = [p for p in problems if not p.split()[-1].endswith(READS_ALL)]
     tap.ok("babeltrace2: what all can read is read as nobody", problems + ([] if code == 0 and text else [code, text]))
     close_all_to_others(trace)
     code, text, problems = watched([*command, "--user", "root", trace], w.environment(), 0)

@@ -74,7 +74,7 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 
 	prctl(PR_SET_NAME, "blk-connector");
 	if (!SANITIZED)
-		user_drop(&why);	/* it needs no rights */
+		user_drop(false, &why);	/* it needs no rights */
 	/* The client handles signals of the terminal; this process ends when the client does. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
