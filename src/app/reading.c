@@ -19,6 +19,8 @@
 #define MOST_SPANS (12 << 20)		/* at most this many bytes */
 #define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
 #define WATCHED_SHARE 16		/* part of --memory for seconds of a watched directory that can be corrected */
+#define TAKEN_SHARE 8			/* the same for seconds of a recorded trace */
+#define CLOSING_SHARE 64		/* part of --memory for seconds that are closed at once */
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
@@ -109,7 +111,7 @@ static struct timeline *new_timeline(const struct options *o)
 	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
 	timeline_set_step(tl, options_step(o));
-	if (!o->live && o->command == COMMAND_BATCH)
+	if (!o->live && o->command == COMMAND_BATCH && !o->takes_seconds)
 		timeline_retain_seconds(tl);
 	narrow_keep(&o->narrow, tl);
 	return tl;
@@ -120,11 +122,14 @@ int reading_start(struct reading *r, const struct options *o)
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
 		.model.step_ns = o->step_ns,
-		.model.live = o->live && !o->watch, .model.at_end = !o->live,
-		/* Watched, seconds are printed when they close: few must be there to be corrected. */
-		.model.memory_budget = o->watch ? o->memory / WATCHED_SHARE : o->memory,
+		.model.live = o->live && !o->watch, .model.at_end = !o->live && !o->takes_seconds,
+		/* If seconds are printed when they close, few must be there to be corrected. */
+		.model.memory_budget = o->memory / (o->watch ? WATCHED_SHARE : o->takes_seconds ? TAKEN_SHARE : 1),
+		.model.closing_bytes = o->takes_seconds ? o->memory / CLOSING_SHARE : 0,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
-		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
+		/* slices have all their seconds in memory */
+		.threads = o->takes_seconds ? 1 : o->jobs, .slices = o->takes_seconds ? 1 : o->slices,
+		.memory = o->memory,
 		.model.cells = o->cells,
 		.without_spans = o->without_spans,
 		.skip_free = o->skip_free,
@@ -163,7 +168,7 @@ int reading_start(struct reading *r, const struct options *o)
 	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
 	input_count_threads(r->in, options_count_threads(o));
-	if (o->caches)
+	if (o->caches && !o->takes_seconds)
 		input_cache(r->in, o->cache_size, o->cache_after_ns);
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;

@@ -78,6 +78,7 @@ struct options {
 	/* Set by the caller of reading_start(), not by options: */
 	bool without_spans;		/* make no spans */
 	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
+	bool takes_seconds;		/* a recorded trace: seconds are taken as they close (timeline_on_dropping()) */
 	bool skip_free;			/* the program exits after reading: do not free what was read */
 	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */

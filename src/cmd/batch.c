@@ -3,6 +3,7 @@
 #include "cmd/batch.h"
 
 #include "cmd/batch_list.h"
+#include "cmd/batch_steps.h"
 #include "app/late_events.h"
 #include "cmd/local.h"
 #include "cmd/log.h"
@@ -45,6 +46,7 @@ struct batch {
 	unsigned n_corrected;		/* corrections in all, at the last check */
 	struct late_reported late;
 	struct batch_list list;
+	struct batch_steps steps;
 	int64_t since_ns;		/* seconds that ended before this are not printed */
 	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
 	struct metric_calls *calls;	/* NULL: the metric needs none */
@@ -357,16 +359,34 @@ static int prepare_metric(struct batch *b)
 	return log_each_line(b->o, add_call, b->calls) ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* Prints what was not printed while it was read. */
+static void print_all(struct batch *b, int64_t from, int64_t to)
+{
+	bool in_steps = batch_steps_is_begun(&b->steps);
+
+	if (!b->o->each && !in_steps)
+		widen_range(b, &from, &to);
+	if (b->o->each)
+		print_closed(b, from, to, true);
+	else if (in_steps)
+		batch_steps_finish(&b->steps);
+	else if (batch_list_is_begun(&b->list))
+		batch_list_finish(&b->list, from, to);
+	else
+		print_range(b, from, to);
+	b->broken = b->broken ? b->broken : b->list.broken ? b->list.broken : b->steps.broken;
+}
+
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
 	int64_t from, to, first, end;
 
-	while (!b->list.broken && !reading_wait(&b->r, 100))
+	while (!b->list.broken && !b->steps.broken && !reading_wait(&b->r, 100))
 		judge(b, false);
-	if (b->list.broken) {
+	if (b->list.broken || b->steps.broken) {
 		reading_stop(&b->r);
-		b->broken = b->list.broken;
+		b->broken = b->list.broken ? b->list.broken : b->steps.broken;
 		return EXIT_FAILED;
 	}
 	int code = reading_code(&b->r);
@@ -388,15 +408,7 @@ static int print_recorded(struct batch *b)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	if (!b->o->each)
-		widen_range(b, &from, &to);
-	if (b->o->each)
-		print_closed(b, from, to, true);
-	else if (batch_list_is_begun(&b->list))
-		batch_list_finish(&b->list, from, to);
-	else
-		print_range(b, from, to);
-	b->broken = b->broken ? b->broken : b->list.broken;
+	print_all(b, from, to);
 	if (!b->broken)
 		sending_wait(b->sending);
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
@@ -543,7 +555,9 @@ int batch_print(const struct options *options)
 	o.without_spans = !needs_spans;
 	o.cells = o.live || needs_spans ? 0 : o.view->reads | sends;
 	o.skip_free = !o.live && !SANITIZED;
-	int code = thresholds_begin(&o, &b.alerts) ? reading_start(&b.r, &o) : EXIT_FAILED;
+	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o) : EXIT_FAILED;
+	if (code == EXIT_FINE)
+		code = reading_start(&b.r, &o);
 	if (b.alerts && o.live)
 		alerts_on_alert(b.alerts, report_alert, &b);
 	if (code == EXIT_FINE && !sending_start(&o, &b.sending))
@@ -553,6 +567,7 @@ int batch_print(const struct options *options)
 			timeline_retain_sums(b.r.tl, INT64_MIN);
 		choose_columns(&b);
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
+		batch_steps_begin(&b.steps, &b.view, b.r.tl);
 		timeline_on_evicting(b.r.tl, on_evicting, &b);
 		code = o.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
@@ -573,6 +588,7 @@ int batch_print(const struct options *options)
 	alerts_free(b.alerts);
 	sending_free(b.sending);
 	batch_list_clear(&b.list);
+	batch_steps_clear(&b.steps);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);
 	return code;

@@ -102,9 +102,13 @@ static void push_publication(struct shared *s, struct publication *p, int64_t cl
 {
 	g_assert(p);
 	struct post *item = g_new(struct post, 1);
+	size_t bytes = p->span_bytes;
+
+	for (guint i = 0; s->options.model.closing_bytes && i < p->seconds->len; i++)
+		bytes += ((const struct second *)g_ptr_array_index(p->seconds, i))->bytes;
 
 	*item = (struct post){ .publication = p, .closed_to = closed_to, .corrected = corrected,
-			       .kib = (int)MIN(p->span_bytes / 1024, G_MAXINT / MAX_QUEUED / 2) };
+			       .kib = (int)MIN(bytes / 1024, G_MAXINT / MAX_QUEUED / 2) };
 	g_atomic_int_add(&s->queued_kib, item->kib);
 	g_async_queue_push(s->posts, item);
 }
@@ -207,6 +211,15 @@ static bool post_if_due(struct shared *s, struct model *m, struct schedule *t)
 	return due;
 }
 
+/* Posts seconds that are closed in several publications, as fast as the owner takes them. */
+static void post_backlog(struct shared *s, struct model *m)
+{
+	while (model_has_backlog(m) && !is_stopped(s)) {
+		wait_for_owner(s);
+		post(s, m, false, SOURCE_OK);
+	}
+}
+
 /* ---- one source ---- */
 
 /* Waits; a stop ends the wait. until: monotonic, us. */
@@ -289,6 +302,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			pause_reading(s, g_get_monotonic_time() + AGAIN_PAUSE_US);
 		else
 			return st;
+		post_backlog(s, m);
 		if (g_get_monotonic_time() < schedule.due_us && !model_has_many_spans(m))
 			continue;
 		note_late(s, source);

@@ -861,6 +861,7 @@ const struct view view_timeline = {
 	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "begin_ns", .needs = needs,
 	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
+	.has_steps = true,
 	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq) | READS(waker),
 	.build = build,
 };

@@ -146,14 +146,32 @@ bool view_had_losses(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 	return false;
 }
 
-static unsigned *missing_by_host(const struct timeline *tl)
+/* The same host in another timeline of the trace; ID_NONE: none. */
+static uint32_t same_host(const struct timeline *tl, uint32_t host, const struct timeline *other)
+{
+	const struct host_info *x = timeline_host(tl, host);
+	for (uint32_t i = 0; x && i < timeline_n_hosts(other); i++) {
+		const struct host_info *y = timeline_host(other, i);
+		if (y && !strcmp(x->name, y->name) && !g_strcmp0(x->boot, y->boot))
+			return i;
+	}
+	return ID_NONE;
+}
+
+/* What is missing from the part that `tl` has can be in the rest of the trace, which `names` has (NULL: none). */
+static unsigned *missing_by_host(const struct timeline *tl, const struct timeline *names)
 {
 	uint32_t n = timeline_n_hosts(tl);
-	if (n < 2 || !timeline_has_events(tl))
+	bool several = n > 1 || (n == 1 && names && timeline_n_hosts(names) > 1);
+	if (!several || !timeline_has_events(tl))
 		return NULL;
 	unsigned *missing = g_new(unsigned, n);
 	for (uint32_t i = 0; i < n; i++)
 		missing[i] = found(tl, i);
+	for (uint32_t i = 0; names && i < n; i++) {
+		uint32_t same = same_host(tl, i, names);
+		missing[i] &= same == ID_NONE ? ~0U : view_host_missing(names, same);
+	}
 	return missing;
 }
 
@@ -174,8 +192,8 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 	rows->query = *query;
 	rows->query.operation = rows_text(rows, query->operation);
 	rows->query.service = rows_text(rows, query->service);
-	rows->missing = view_missing(tl);
-	rows->host_missing = missing_by_host(tl);
+	rows->missing = view_missing(tl) & (query->names ? view_missing(query->names) : ~0U);
+	rows->host_missing = missing_by_host(tl, query->names);
 	size_t n = timeline_n_seconds(tl);
 	bool all = query->from_ns == 0 && query->to_ns == 0;
 	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {

@@ -50,7 +50,7 @@ struct view_query {
 	const struct metric_query *metric_other; /* distribution: beside .metric, in the same range; NULL: none */
 	unsigned latency_rows;		/* distribution: at most so many rows, as fine as fits; 0: one an octave */
 	struct heatmap *heatmap;	/* heatmap: the size of its picture, what was counted; NULL: no picture */
-	/* Names that a part of the trace, decoded alone, does not have; NULL: none. */
+	/* Names, and kinds of events, that a part of the trace, decoded alone, does not have; NULL: none. */
 	const struct timeline *names;
 	const struct alerts *alerts;	/* view alerts; NULL: there are no thresholds */
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
@@ -208,6 +208,7 @@ struct view {
 					 * by thread (subscriptions of the job) */
 	bool on_screen;			/* false: batch only */
 	bool of_span;			/* about one span: that of the query, else the root of a trace */
+	bool has_steps;			/* each row is about one second, or step, of the range */
 	bool lists_spans;		/* each row belongs to one trace; honours view_query.among */
 	uint32_t reads;			/* the only cells of a second that it needs (slice_read_cells()),
 					 * and no spans; 0: it may need everything */

@@ -65,6 +65,26 @@ refused() {
 	fi
 }
 
+# peak LIMIT ARGUMENT...: as run, but it must take no more MiB than that.
+peak() {
+	local limit=$1
+	shift
+	code=0
+	timeout 120 python3 - "$limit" "$work" "$BLKTOP" "$@" <<-'EOF' || code=$?
+		import os, subprocess, sys
+		limit, work, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+		with open(f"{work}/out", "wb") as out, open(f"{work}/err", "wb") as err:
+		    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+		    _, status, usage = os.wait4(process.pid, 0)
+		took = usage.ru_maxrss // 1024
+		if took > limit:
+		    with open(f"{work}/err", "a") as err:
+		        print(f"{took} MiB at most, where {limit} were to be enough", file=err)
+		sys.exit(99 if took > limit else os.waitstatus_to_exitcode(status))
+	EOF
+	ok "$* takes no more than $limit MiB" [ "$code" -eq 0 ]
+}
+
 # succeeds CODE WHAT ARGUMENT...
 succeeds() {
 	local want=$1 what=$2

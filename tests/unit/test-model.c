@@ -65,6 +65,8 @@ static void test_run(gconstpointer data)
 	report_assert_equal("published while open", whole, open);
 	g_autofree char *forgetful = report_of_run(r, &(struct model_options){ .memory_budget = 64 << 20 }, 100);
 	report_assert_equal("with forgetting", whole, forgetful);
+	g_autofree char *bounded = report_of_run(r, &(struct model_options){ .closing_bytes = 1 }, 100);
+	report_assert_equal("closing a second each time", whole, bounded);
 	g_autofree char *at_end = report_of_run(r, &(struct model_options){ .at_end = true }, 100);
 	report_assert_equal("published at the end", whole, at_end);
 	recording_free(r);
@@ -471,6 +473,39 @@ static void test_socketpair(void)
 	source_free(s);
 }
 
+/* A long sleep: each publication but the last closes what its bound allows, and none closes a second twice. */
+static void test_closing(void)
+{
+	g_autoptr(GError) error = NULL;
+	size_t n, published = 0;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *s = source_open_script(
+		"1 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\"\n"
+		"30000000001 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" "
+			"next_comm=\"a\"\n",
+		subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ .step_ns = 10000000, .closing_bytes = 20000 });
+	struct blk_batch batch;
+	while (source_next(s, &batch, &error) == SOURCE_OK)
+		model_feed(m, &s->tables, batch.ev, batch.n);
+	struct timeline *tl = timeline_new(0);
+	while (model_has_backlog(m)) {
+		struct publication *p = model_publish(m, false);
+		g_assert_cmpuint(p->seconds->len, >, 0);
+		g_assert_cmpuint(p->seconds->len, <, 200);
+		published += p->seconds->len;
+		timeline_apply(tl, p);
+	}
+	g_assert_cmpuint(published, >=, 2900);
+	g_assert_cmpuint(published, ==, timeline_n_seconds(tl));
+	timeline_apply(tl, model_publish(m, true));
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, 3001);
+	timeline_free(tl);
+	model_free(m);
+	source_free(s);
+}
+
 /* Live, with a bound: what comes faster than it is published asks for that. */
 static void test_live_full(void)
 {
@@ -599,6 +634,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/offline-cpu", test_offline_cpu);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);
+	g_test_add_func("/model/closing", test_closing);
 	g_test_add_func("/model/live-full", test_live_full);
 	return g_test_run();
 }

@@ -467,6 +467,61 @@ static void test_whole_seconds(void)
 	g_assert_cmpint(timeline_find_trace(tl, 1)->end_ns, ==, 7);
 }
 
+struct dropped { int64_t until; unsigned calls; struct timeline *tl; };
+
+static void on_dropping(void *data, int64_t until_ns)
+{
+	struct dropped *d = data;
+	g_assert_cmpint(until_ns, >, d->until);
+	const struct second *next = timeline_second(d->tl, timeline_find(d->tl, d->until));
+	g_assert_cmpint(next->begin_ns, ==, d->until);		/* all since the last call are still there */
+	d->until = until_ns;
+	d->calls++;
+}
+
+/* Seconds that are dropped once they were looked at, whole and in order; nothing late brings one back. */
+static void test_dropping(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	struct dropped d = { .tl = tl };
+
+	timeline_retain_range(tl, 0, 0, on_dropping, &d);
+	for (int64_t i = 0; i < 600; i++) {
+		apply_second(tl, make_second(i, 50000));
+		g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
+	}
+	size_t n = timeline_n_seconds(tl);
+	g_assert_cmpuint(d.calls, >, 3);
+	g_assert_cmpint(timeline_second(tl, 0)->begin_ns, ==, d.until);
+	g_assert_cmpint(timeline_retained_from(tl), ==, d.until);
+	g_assert_cmpint((int64_t)n, ==, 600 - d.until / S);
+	g_assert_cmpint(timeline_folded_until(tl), ==, TIME_UNKNOWN);
+	apply_second(tl, make_second(3, 0));
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
+}
+
+/* The same, but for a range. */
+static void test_dropping_around(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+
+	timeline_retain_range(tl, 100 * S, 103 * S, NULL, NULL);
+	for (int64_t i = 0; i < 600; i++)
+		apply_second(tl, make_second(i, 50000));
+	for (size_t i = 0; i < 3; i++)
+		g_assert_cmpint(timeline_second(tl, i)->begin_ns, ==, (100 + (int64_t)i) * S);
+	g_assert_cmpint(timeline_second(tl, 3)->begin_ns, >, 400 * S);
+	g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
+	size_t n = timeline_n_seconds(tl);
+	struct second *again = make_second(101, 0);	/* a name became known */
+	again->version = 9;
+	apply_second(tl, again);
+	apply_second(tl, make_second(99, 0));
+	apply_second(tl, make_second(104, 0));
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
+	g_assert_cmpuint(timeline_second(tl, 1)->version, ==, 9);
+}
+
 /* Far too much for the budget: the newest ten seconds stay, whatever they need. */
 static void test_newest_stay(void)
 {
@@ -639,6 +694,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/many-gone", test_many_gone);
 	g_test_add_func("/timeline/beside", test_beside);
 	g_test_add_func("/timeline/folding", test_folding);
+	g_test_add_func("/timeline/dropping", test_dropping);
+	g_test_add_func("/timeline/dropping-around", test_dropping_around);
 	g_test_add_func("/timeline/whole-seconds", test_whole_seconds);
 	g_test_add_func("/timeline/newest-stay", test_newest_stay);
 	g_test_add_func("/timeline/random", test_random);

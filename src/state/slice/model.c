@@ -170,6 +170,28 @@ bool model_has_many_spans(const struct model *m)
 					    strtab_bytes(m->s->texts) > m->texts_retained + span_budget(m));
 }
 
+/* The border (ns) of the next publication. Each thread has a cell in each second before it. */
+static int64_t next_border(const struct model *m, int64_t now)
+{
+	int64_t step = m->options.step_ns, border = time_floor(now, step), from = m->border;
+	size_t cell = built_layout(CELL_thread)->size + MAP_BYTES;
+	struct time_void v;
+
+	if (!m->options.closing_bytes || slice_first(m->s) == INT64_MAX)
+		return border;
+	if (from == INT64_MIN)
+		from = time_floor(slice_first(m->s), step);
+	if (covered_void_at(m->s, from, 0, &v))
+		from = MAX(from, time_floor(v.end, step));
+	int64_t most = (int64_t)(m->options.closing_bytes / (cell * (m->s->threads->len + 1)));
+	return (border - from) / step > MAX(most, 1) ? from + MAX(most, 1) * step : border;
+}
+
+bool model_has_backlog(const struct model *m)
+{
+	return m->options.closing_bytes && next_border(m, model_now(m)) < time_floor(model_now(m), m->options.step_ns);
+}
+
 bool model_has_forgotten(const struct model *m)
 {
 	return m->has_forgotten;
@@ -265,7 +287,7 @@ struct publication *model_publish(struct model *m, bool final)
 	int64_t now = model_now(m);
 	if (now == INT64_MIN || slice_first(m->s) == INT64_MAX)
 		return final ? publication_new() : NULL;
-	int64_t border = time_floor(now, m->options.step_ns);
+	int64_t border = final ? time_floor(now, m->options.step_ns) : next_border(m, now);
 	bool open = m->options.provisional && !final;
 	if (!final && border == m->border && !(open && now > m->shown) && !model_has_many_spans(m))
 		return NULL;
@@ -274,6 +296,7 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->options.at_end && !final && forgotten == INT64_MIN && !model_has_many_spans(m))
 		return NULL;
 	m->border = border;
+	forgotten = MIN(forgotten, border);
 	if (m->s->horizon > slice_last(m->s) && !final && border > m->s->last) {
 		covered_to(m->s, border - 1);
 		m->s->last = border - 1;

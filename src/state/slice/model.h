@@ -28,6 +28,8 @@ struct model_options {
 	bool provisional;	/* live: every publication also has the open second (version 0) */
 	size_t span_budget;	/* bytes of unpublished annotations; 0: half of .memory_budget */
 	bool at_end;		/* publications are only read at the end: publish late, when memory is full */
+	size_t closing_bytes;	/* estimated bytes of the seconds that one publication, not the final one, closes: the
+				 * rest is left for the next (model_has_backlog()). 0: no bound */
 	bool no_fast_path;	/* as slice_without_fast_path() */
 	uint32_t cells;		/* as slice_read_cells() */
 };
@@ -79,6 +81,9 @@ bool model_has_forgotten(const struct model *m);
 
 /* Do annotations exceed the span budget? O(1). */
 bool model_has_many_spans(const struct model *m);
+
+/* Would the seconds that can be closed exceed closing_bytes? O(1). */
+bool model_has_backlog(const struct model *m);
 
 /* Is the memory budget exceeded (live: were more than 10 s of records fed since the last publication)? The next
  * publication drops the excess. */

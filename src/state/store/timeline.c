@@ -288,6 +288,15 @@ void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *dat
 	tl->evicting_data = data;
 }
 
+void timeline_retain_range(struct timeline *tl, int64_t from_ns, int64_t to_ns, timeline_dropping call, void *data)
+{
+	tl->retains_range = true;
+	tl->retained_begin = from_ns;
+	tl->retained_end = to_ns;
+	tl->on_dropping = call;
+	tl->dropping_data = data;
+}
+
 void timeline_on_beginning(struct timeline *tl, timeline_beginning call, void *data)
 {
 	tl->on_beginning = call;
@@ -537,7 +546,8 @@ static void put_second(struct timeline *tl, struct second *s)
 {
 	if (s->completeness.corrected)
 		correct_second(tl, s);
-	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
+	bool dropped = s->begin_ns < tl->dropped_until && !is_in_retained_range(tl, s);
+	if (dropped || is_folded(tl, s->begin_ns) || has_better_second(tl, s)) {
 		second_unref(s);		/* it was dropped, folded or corrected since */
 		return;
 	}

@@ -124,6 +124,13 @@ void timeline_retain_seconds(struct timeline *tl);
 /* Called just before traces are evicted, mostly in order of their ends. All their spans are still stored. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *data);
+/*
+ * For batch runs that print seconds as they close, without spans. Seconds that begin outside of [from_ns, to_ns) and
+ * need more than a share of the budget are dropped, but for the newest few, and none of them comes back. Seconds are
+ * never folded. call (NULL: none) is called just before, with the end of the last of them (ns).
+ */
+typedef void (*timeline_dropping)(void *data, int64_t until_ns);
+void timeline_retain_range(struct timeline *tl, int64_t from_ns, int64_t to_ns, timeline_dropping call, void *data);
 /* Called once: with the first publication that has coverage, before any of it can be evicted. timeline_coverage()
  * is valid then. */
 typedef void (*timeline_beginning)(void *data);

@@ -9,6 +9,7 @@
 #include "state/store/coarsen.h"
 #include "state/store/span_tree.h"
 
+#define DROPPED_SHARE 16		/* part of the budget for seconds outside of a retained range */
 #define NEWEST_SECONDS 10		/* the newest seconds: never folded or dropped */
 #define SLOWEST_RETAINED 16		/* the slowest traces of each operation, evicted last */
 /* Bound on timeline.evicted_slots: a share of the budget, with a minimum in bytes. */
@@ -466,7 +467,7 @@ void timeline_unload(struct timeline *tl)
 /* Folds the oldest seconds, then drops them. */
 static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
-	if (tl->retain_seconds || tl->stored || tl->seconds->len <= NEWEST_SECONDS)
+	if (tl->retain_seconds || tl->retains_range || tl->stored || tl->seconds->len <= NEWEST_SECONDS)
 		return;
 	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->folded_until);
 
@@ -474,6 +475,34 @@ static void drop_of_seconds(struct timeline *tl, size_t bytes)
 	tl->second_bytes -= freed;
 	if (freed < bytes && tl->seconds->len > NEWEST_SECONDS)
 		drop_seconds(tl, bytes - freed);
+}
+
+/* See timeline_retain_range(). */
+static void drop_outside_of_range(struct timeline *tl)
+{
+	guint n = tl->seconds->len > NEWEST_SECONDS ? tl->seconds->len - NEWEST_SECONDS : 0;
+	size_t bytes = 0;
+	if (!tl->retains_range || tl->second_bytes <= tl->budget / DROPPED_SHARE)
+		return;
+	for (guint i = 0; i < n; i++)
+		bytes += is_in_retained_range(tl, second_at(tl, i)) ? 0 : second_held(second_at(tl, i));
+	if (bytes <= tl->budget / DROPPED_SHARE)
+		return;
+	int64_t until = second_at(tl, n - 1)->end_ns;
+	if (tl->on_dropping)
+		tl->on_dropping(tl->dropping_data, until);
+	guint left = 0;
+	for (guint i = 0; i < tl->seconds->len; i++) {
+		gpointer s = g_ptr_array_index(tl->seconds, i);
+		if (i < n && !is_in_retained_range(tl, s))
+			continue;
+		g_ptr_array_index(tl->seconds, i) = g_ptr_array_index(tl->seconds, left);
+		g_ptr_array_index(tl->seconds, left++) = s;
+	}
+	g_ptr_array_set_size(tl->seconds, (int)left);		/* unrefs those behind */
+	tl->dropped_until = until;
+	tl->second_bytes -= bytes;
+	tl->version++;
 }
 
 static size_t bytes_of_sums(const struct timeline *tl)
@@ -526,6 +555,7 @@ void timeline_enforce_budget(struct timeline *tl)
 
 	if (!tl->budget)
 		return;
+	drop_outside_of_range(tl);
 	for (const struct store *s = stores; s->drop && (held = timeline_bytes(tl)) > room; s++) {
 		size_t own = s->bytes(tl), share = room / 16 * (tl->retain_seconds ? s->share / 3 : s->share);
 		if (own > share + room / 16 * s->slack)

@@ -92,6 +92,10 @@ struct timeline {
 	bool retain_seconds;		/* seconds are never folded or dropped */
 	timeline_evicting on_evicting;	/* NULL: none */
 	void *evicting_data;
+	bool retains_range;		/* seconds are dropped, never folded, unless they begin in [.retained_begin, */
+	int64_t retained_begin, retained_end;	/* .retained_end) */
+	timeline_dropping on_dropping;	/* NULL: none */
+	void *dropping_data;
 	timeline_beginning on_beginning;	/* NULL: none, or it was called already */
 	void *beginning_data;
 	int64_t preferred_from, preferred_to;	/* ns; traces in it are evicted after others; equal: no preference */
@@ -117,6 +121,11 @@ static inline const struct second *second_at(const struct timeline *tl, size_t i
 }
 
 /* Its part of .second_bytes. */
+static inline bool is_in_retained_range(const struct timeline *tl, const struct second *s)
+{
+	return tl->retains_range && s->begin_ns >= tl->retained_begin && s->begin_ns < tl->retained_end;
+}
+
 static inline size_t second_held(const struct second *s)
 {
 	return s->place.stored ? sizeof *s : s->bytes;

@@ -1,0 +1,89 @@
+#!/bin/bash
+# Rows of small steps are printed as they are read: within --memory, in pieces that have all rows of the whole.
+set -u
+# shellcheck disable=SC1091,SC2154 # lib.sh; work, code: from there
+. "$(dirname "$0")/lib.sh"
+LIMIT=128 # MiB, of --memory 64M
+small=$TRACES/kernel-small/trace
+demo=$TRACES/ctf2/demo/trace
+steps=(--no-cache --utc -b --view timeline --step 1ms)
+# What does not depend on the end of the piece: not the names.
+columns=begin_ns,end_ns,host,kind,cpu,pid,tid,state,state_ns,who_tid,who_ns,run_ns,idle_ns,busy_ns,handler_ns,user_ns
+columns+=,syscall_ns,wakeup_ns,disk_ns,timer_ns,other_ns,unknown_ns
+
+in_pieces() {
+	grep -q 'the rows exceed --memory: they are printed in pieces' "$work/err"
+}
+
+peak $LIMIT "${steps[@]}" --memory 64M --format csv --columns $columns "$small"
+ok "it is printed in pieces" in_pieces
+ok "one header" [ "$(grep -c begin_ns "$work/out")" -eq 1 ]
+mv "$work/out" "$work/pieces"
+ok "in order of time" python3 - "$work/pieces" <<-'PY'
+	import csv, sys
+	begins = [int(row["begin_ns"]) for row in csv.DictReader(open(sys.argv[1]))]
+	pieces = 1 + sum(b < a - 10**9 // 2 for a, b in zip(begins, begins[1:]))
+	first, last = begins[:len(begins) // 10], begins[-len(begins) // 10:]
+	sys.exit(0 if pieces < 10 and max(first) < min(last) else 1)
+PY
+
+# Ranges that fit are printed whole.
+: >"$work/ranges"
+ends=(06:07:32.993011 06:07:36 06:07:39 06:07:42 end)
+for i in 0 1 2 3; do
+	run "${steps[@]}" --memory 2G --from "${ends[i]}" --to "${ends[i + 1]}" --format csv --columns $columns "$small"
+	ok "the rows from ${ends[i]} on" [ "$code" -eq 0 ]
+	ok "nothing is told" [ ! -s "$work/err" ]
+	[ "$i" -eq 0 ] && head -1 "$work/out" >"$work/ranges"
+	tail -n +2 "$work/out" >>"$work/ranges"
+done
+ok "pieces have the rows of consecutive ranges" cmp <(sort "$work/pieces") <(sort "$work/ranges")
+
+# A range of a second, with a filter, in other formats.
+range=(--from 06:07:35 --to 06:07:40 --filter 'kind = cpu or kind = thread and tid > 200')
+run "${steps[@]}" --memory 2G "${range[@]}" --format json "$small"
+mv "$work/out" "$work/whole"
+peak $LIMIT "${steps[@]}" --memory 64M "${range[@]}" --format json --sort tid "$small"
+ok "JSON in pieces" in_pieces
+ok "it has range, completeness and rows of the whole" python3 - "$work/out" "$work/whole" <<-'PY'
+	import json, sys
+	pieces, whole = (json.load(open(path)) for path in sys.argv[1:])
+	key = lambda row: (row["begin_ns"], row["kind"], row["cpu"] or -1, row["tid"] or -1)
+	for rows in pieces["rows"], whole["rows"]:
+	    for row in rows:
+	        row["lane"] = row["comm"] = row["who"] = None
+	    assert len(rows) > 50000
+	assert sorted(pieces["rows"], key=key) == sorted(whole["rows"], key=key)
+	assert pieces["range"] == whole["range"] and pieces["trust"] == whole["trust"], pieces["trust"]
+	begins, tids = ([row[column] for row in pieces["rows"]] for column in ("begin_ns", "tid"))
+	turns = sum(a > b for a, b in zip(tids, tids[1:]))
+	assert 0 < turns < 1000, turns		# sorted within a piece
+PY
+
+# A short range is printed whole, from the same reading.
+for format in text json csv; do
+	run "${steps[@]}" --memory 2G --at +3s --format $format "$small"
+	mv "$work/out" "$work/whole"
+	peak $LIMIT "${steps[@]}" --memory 64M --at +3s --format $format "$small"
+	ok "a step as $format is the same" cmp "$work/out" "$work/whole"
+	ok "nothing is told" [ ! -s "$work/err" ]
+done
+peak $LIMIT "${steps[@]}" --memory 64M --at 50% "$demo"
+ok "a step of a larger trace" [ "$(wc -l <"$work/out")" -gt 50 ]
+
+if [ -n "${ALL-}" ]; then
+	for options in '' '--by cpu' '--reader babeltrace2'; do
+		# shellcheck disable=SC2086 # words
+		peak $LIMIT "${steps[@]}" --memory 64M $options "$demo"
+		ok "$options: in pieces" in_pieces
+	done
+	peak $LIMIT "${steps[@]}" --memory 64M --from 20% --format csv --columns begin_ns,tid,state "$demo"
+	ok "most of a larger trace" [ "$(wc -l <"$work/out")" -gt 2000000 ]
+fi
+
+timeout 60 "$BLKTOP" "${steps[@]}" --memory 64M "$small" 2>"$work/err" | head -2 >/dev/null
+ok "a reader that leaves ends it" [ "${PIPESTATUS[0]}" -ne 124 ]
+run "${steps[@]}" --memory 64M --at +300s "$small"
+ok "a range outside of the trace" grep -q 'outside the trace' "$work/err"
+
+done_testing
