@@ -247,9 +247,13 @@ static void test_helper(void)
 	try_changing(w);
 	try_outputs(w);
 	check_after(w);
-	/* What was begun when the helper ends is discarded: the next process looks. */
+	/* The helper discards it when this process ends. */
 	g_assert_true(files_output_begin(w->output, 0666, &left));
-	g_print("%s\n", w->root);
+	close(left.fd);
+	g_free(left.path);
+	for (char **path = &w->root; path <= &w->output; path++)
+		g_free(*path);
+	g_free(w);
 }
 
 /* In this process, links below places are not followed either. */
@@ -349,6 +353,7 @@ static void test_input(void)
 	g_assert_true(files_read_input(file, 2, &bytes, &n, &error));
 	g_assert_cmpstr(bytes, ==, "in");
 	g_assert_cmpuint(n, ==, 2);
+	g_clear_pointer(&bytes, g_free);
 	g_assert_false(files_read_input(file, 1, &bytes, &n, &too_long));
 	g_assert_nonnull(strstr(too_long->message, "too long"));
 	g_assert_cmpint(files_open_input(fifo, &not_regular), ==, -1);
