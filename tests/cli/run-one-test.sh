@@ -33,7 +33,9 @@ exit 7
 END
 try env --ignore-signal=INT,HUP,QUIT,TERM,PIPE "$run" "$work/signals"
 ok "the exit status is the test's" code_is 7
-ok "what the parent ignores has its default action in the test" grep -q 'SigIgn:[[:space:]]0*$' "$work/out"
+# Signals 32 and 33 are the C library's own, and cannot be reset.
+ok "what the parent ignores has its default action in the test" \
+	[ $((0x$(awk '/^SigIgn:/ { print $2 }' "$work/out") & 0x7fffffff)) = 0 ]
 
 a_test interrupted <<'END'
 trap 'echo "ok 1 - interrupted"; exit 0' INT
