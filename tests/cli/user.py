@@ -304,12 +304,12 @@ def refusals(w):
     check("--user -1", "there is no user '-1' for --user", PROGRAM, "-b", "--user=-1", w.trace)
     check("--user, and nothing", "there is no user '' for --user", PROGRAM, "-b", "--user=", w.trace)
     check("--user with --no-isolation: it would be root", "needs isolation", PROGRAM, "-b", "--user", "daemon", "--no-isolation", w.trace)
-    if shutil.which("setpriv"):
+    if tap.others_run(PROGRAM):
         for name in ("daemon", "root"):
             check(f"--user {name}, by another user", "--user needs root", PROGRAM, "-b", "--user", name, TRACES + "/nested",
                   as_user=("setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"))
     else:
-        tap.skip("--user, by another user", "setpriv is not installed")
+        tap.skip("--user, by another user", tap.NOT_OTHERS)
 
 
 def descriptions(w):
@@ -363,8 +363,8 @@ def containers(w):
     public = own(w.make("public"), OTHER, 0o755)
     who = {"root": [], "another user": ["setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups"]}
     for name, before in who.items():
-        if before and not shutil.which("setpriv"):
-            tap.skip(f"a container of {name}", "setpriv is not installed")
+        if before and not tap.others_run(PROGRAM):
+            tap.skip(f"a container of {name}", tap.NOT_OTHERS)
             continue
         trace = TRACES + "/nested" if before else w.trace
         out = f"{public if before else w.home}/contained.json"

@@ -33,6 +33,19 @@ def skip(name, why):
     print("ok", _n, "-", name, "# SKIP", why)
 
 
+@functools.lru_cache(None)
+def others_run(program):
+    """Can root run the program as another user? Where it is built, others may have no access."""
+    try:  # setpriv itself still has root's capabilities when it starts a program
+        return subprocess.run(["setpriv", "--reuid=39999", "--regid=39999", "--clear-groups", "sh", "-c", '"$0" --version', program],
+                              capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+NOT_OTHERS = "no setpriv, or another user cannot run the program where it is"
+
+
 def done():
     print(f"1..{_n}")
     sys.exit(1 if _failed else 0)
