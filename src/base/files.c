@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Asks for files, and the process that gives them: see files.h. */
+/* Sends requests for files, and runs the file helper: see files.h. */
 #include "base/files_private.h"
 
 #include "base/disk.h"
@@ -167,7 +167,8 @@ static bool look(const char *path, int flags, struct stat *ret)
 	struct files_answer answer;
 	bool ok = ask(&r, path, NULL, &answer, NULL);
 
-	*ret = answer.stat;
+	if (ok)
+		*ret = answer.stat;
 	return ok;
 }
 
@@ -185,7 +186,7 @@ bool files_exists(const char *path)
 {
 	struct stat st;
 
-	return files_stat(path, &st) || (errno == EACCES && g_file_test(path, G_FILE_TEST_IS_SYMLINK));
+	return files_lstat(path, &st);
 }
 
 bool files_is_dir(const char *path)

@@ -40,7 +40,7 @@ int files_serve(const struct files_request *r, bool only_places, struct files_an
 void files_serve_end(void);
 /* Does the file helper run? Places cannot be added any more. */
 bool files_has_helper(void);
-/* The directory in which the process was started. Opened, as it is, at the first call. */
+/* The directory in which the process was started; it is looked up at the first call. Borrowed. */
 const char *files_start_dir(void);
 
 #endif

@@ -64,7 +64,7 @@ static char *absolute_of(const char *path)
 	return g_canonicalize_filename(path, files_start_dir());
 }
 
-/* What of `path` is below `dir`; "": they are equal; NULL: it is not below. */
+/* The part of `path` below `dir`; "": they are equal; NULL: it is not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
@@ -236,7 +236,7 @@ static bool is_below_home(const char *path)
 	return below(absolute, g_get_home_dir()) != NULL;
 }
 
-/* Takes `why`. The same is said when the directory is asked for after isolation. */
+/* Frees `why`. files_why_refused() gives the message again after isolation. */
 static bool refuse(GError **error, int number, const char *path, const char *instead, char *why)
 {
 	char *text = g_strconcat(why, instead ? "; " : "", instead ? instead : "",
@@ -430,9 +430,11 @@ static bool serve_stat(const struct files_request *r, bool only_places, struct s
 	int rc = s.name ? fstatat(s.dir, s.name, ret, s.place ? AT_SYMLINK_NOFOLLOW : r->flags & AT_SYMLINK_NOFOLLOW) :
 		fstat(s.place->fd, ret);
 	bool removed = rc == 0 && ret->st_nlink == 0;
-	errno = removed ? ENOENT : errno;
+	/* Of a directory for new outputs only the names in it matter. */
+	bool deeper = s.opened && !(s.place->rights & (FILES_READ | FILES_CHANGE | FILES_OUTPUT));
+	errno = deeper ? EACCES : removed ? ENOENT : errno;
 	spot_clear(&s);
-	return rc == 0 && !removed;
+	return rc == 0 && !removed && !deeper;
 }
 
 /* Makes one directory. An existing one is fine. */
@@ -447,8 +449,12 @@ static bool make_dir(int dir, const char *name)
 	}
 	if (!ok)
 		return false;
-	uid_t owner = user_owner();
-	return owner == (uid_t)-1 || fchownat(dir, name, owner, user_owner_group(), AT_SYMLINK_NOFOLLOW) == 0;
+	/* By descriptor: something else may have taken its place, but no directory of others. */
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ok = fd >= 0 && give(fd);
+	if (fd >= 0)
+		close(fd);
+	return ok;
 }
 
 static bool make_dirs_in(int dir, const char *path)
@@ -599,7 +605,7 @@ static void output_clear(struct output *o)
 	g_free(o->temporary_name);
 }
 
-/* Below a directory for new outputs they cannot be made, but it is told that a directory is missing. */
+/* Deeper below a directory for new outputs none can be made. ENOENT: a directory is missing; else EACCES. */
 static int why_not_new(const char *path)
 {
 	const char *rest, *name;

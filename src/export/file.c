@@ -51,7 +51,7 @@ static bool write_beside(const char *path, export_writer write, void *data, bool
 static bool may_replace(const char *path, bool force, GError **error)
 {
 	struct stat st;
-	if (!files_stat(path, &st))
+	if (!files_lstat(path, &st))
 		return true;
 	if (!force) {
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);

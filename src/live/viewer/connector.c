@@ -4,7 +4,6 @@
 
 #include "base/limits.h"
 #include "base/pass.h"
-#include "base/sanitized.h"
 #include "base/user.h"
 
 #include <errno.h>
@@ -73,8 +72,7 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 	g_autofree char *why = NULL;
 
 	prctl(PR_SET_NAME, "blk-connector");
-	if (!SANITIZED)
-		user_drop(false, &why);	/* it needs no rights */
+	user_drop(false, &why);		/* it needs no rights */
 	/* The client handles signals of the terminal; this process ends when the client does. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
