@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOBODY 65534			/* where the user database does not have that name */
 #define UNCHANGED ((uid_t)-1)
 
 static struct {
@@ -68,8 +67,8 @@ static void find_nobody(uid_t *ret_uid, gid_t *ret_gid)
 {
 	if (find("nobody", ret_uid, ret_gid))
 		return;
-	*ret_uid = NOBODY;
-	*ret_gid = NOBODY;
+	*ret_uid = USER_UNMAPPED;	/* the user database does not have that name */
+	*ret_gid = USER_UNMAPPED;
 }
 
 static bool is_nobody(uid_t uid)
@@ -148,19 +147,20 @@ bool user_is_own(uid_t owner)
 	return owner == started || (user.owner != UNCHANGED && owner == user.owner);
 }
 
-/* Does this user namespace have all users? */
-static bool has_all_users(void)
+enum user_ids user_ids(void)
 {
 	g_autofree char *map = NULL;
 	unsigned inside, outside, n;
 
-	return !g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL) ||
-		(sscanf(map, "%u %u %u", &inside, &outside, &n) == 3 && n == UINT32_MAX);
+	if (!g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL))
+		return USER_IDS_UNKNOWN;
+	return sscanf(map, "%u %u %u", &inside, &outside, &n) == 3 && inside == 0 && n == UINT32_MAX ?
+		USER_IDS_ALL : USER_IDS_SOME;
 }
 
 bool user_is_trusted(uid_t owner)
 {
-	return owner == 0 || user_is_own(owner) || (owner == NOBODY && !has_all_users());
+	return owner == 0 || user_is_own(owner) || (owner == USER_UNMAPPED && user_ids() == USER_IDS_SOME);
 }
 
 bool user_is_alone_in(gid_t group, uid_t uid)

@@ -23,6 +23,11 @@ uid_t user_owner(void);
 gid_t user_owner_group(void);
 /* Is that the owner of files that this user may rely on? Run by root, that is root or user_owner(). */
 bool user_is_own(uid_t owner);
+/* Which users the user namespace of this process has (/proc/self/uid_map, user_namespaces(7)). The kernel shows all
+ * that it does not have as USER_UNMAPPED, which is nobody, too. */
+enum user_ids { USER_IDS_UNKNOWN, USER_IDS_SOME, USER_IDS_ALL };
+#define USER_UNMAPPED 65534u
+enum user_ids user_ids(void);
 /* The same, or root, also where it is a user that this container does not have, as for directories of its host. */
 bool user_is_trusted(uid_t owner);
 /* Has the group no other members than this user, and root? Asks the user database. */

@@ -41,7 +41,7 @@ G_NORETURN static void read_output(struct ring *r, int from)
 
 	prctl(PR_SET_NAME, "blktop-output");
 	signal(SIGTERM, SIG_IGN);
-	/* The client's end must notice when the helper ends, and the pipe's writers have the only other end. */
+	/* Retains neither the client's connection, which closes with the helper, nor the pipe's end for writing. */
 	dup2(from, 0);
 	close_range(1, ~0u, 0);
 	for (;;) {

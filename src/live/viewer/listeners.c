@@ -2,6 +2,7 @@
 /* Who listens on ports of this machine: see listeners.h. */
 #include "live/viewer/listeners.h"
 
+#include "base/user.h"
 #include "trace/reader.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #define V6_DIGITS 32
 /* The kernel reads a table in parts, and a socket may be missing from a table that changes meanwhile. */
 #define READINGS 3
-/* What the kernel shows for users that the user namespace does not map. */
-#define UNMAPPED_UID 65534
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -152,23 +151,13 @@ enum listeners_owner listeners_owner_of(const GArray *sockets, const uint16_t *p
 	return all;
 }
 
-/* In a user namespace, other users may have the number of this one. */
-static bool is_ambiguous(uint32_t uid)
-{
-	g_autofree char *map = NULL;
-	unsigned inside, outside, count;
-
-	return uid == UNMAPPED_UID && !(g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL) &&
-		sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 && count == UINT32_MAX);
-}
-
 enum listeners_owner listeners_owner(const uint16_t *ports, size_t n, char **ret_sockets, uint32_t *ret_uid,
 				     GError **error)
 {
 	enum listeners_owner owner = LISTENERS_NONE;
 
 	*ret_sockets = NULL;
-	if (is_ambiguous(geteuid())) {
+	if (geteuid() == USER_UNMAPPED && user_ids() != USER_IDS_ALL) {
 		fail(error, "cannot tell which user listens on a port: the user id %u of this process is also that of "
 		     "users that its user namespace does not map; run blktop as another user", geteuid());
 		return LISTENERS_UNKNOWN;
