@@ -50,14 +50,16 @@ static bool write_beside(const char *path, export_writer write, void *data, bool
 /* May the path be replaced? Only a regular file or a symbolic link may: root could replace a device by a file. */
 static bool may_replace(const char *path, bool force, GError **error)
 {
-	struct stat st;
+	struct stat st, target;
 	if (!files_lstat(path, &st))
 		return true;
 	if (!force) {
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
 		return false;
 	}
-	/* The link is replaced, and not what it leads to. */
+	/* A link is replaced, and not what it leads to, which is not looked at below a place. */
+	if (S_ISLNK(st.st_mode) && files_stat(path, &target))
+		st = target;
 	if (S_ISLNK(st.st_mode) || S_ISREG(st.st_mode))
 		return true;
 	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
