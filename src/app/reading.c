@@ -21,6 +21,7 @@
 #define WATCHED_SHARE 16		/* part of --memory for seconds of a watched directory that can be corrected */
 #define TAKEN_SHARE 8			/* the same for seconds of a recorded trace */
 #define CLOSING_SHARE 64		/* part of --memory for seconds that are closed at once */
+#define DAY_NS (24 * 60 * 60 * NS_PER_S)
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
 
 G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
@@ -67,13 +68,15 @@ size_t reading_timeline_memory(const struct options *o)
 	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
 }
 
-/* Instants relative to the end need the whole trace; without it *ret is not changed. */
-static bool parse(const char *text, int64_t first, const struct outline *whole, int64_t last,
-		  int64_t *ret)
+/* Instants relative to the end need the whole trace; without it *ret is not changed, and a time of day is that of the
+ * first day. */
+static bool parse(const char *text, struct time_scope scope, const struct outline *whole, int64_t *ret)
 {
 	if (!text || (!whole && (strchr(text, '%') || strcmp(text, "end") == 0)))
 		return true;
-	return timefmt_parse_instant(text, first, first, last, ret, NULL);
+	if (!whole)
+		scope.last = MAX(scope.last, scope.first + DAY_NS);
+	return timefmt_parse_instant(text, &scope, ret, NULL, NULL);
 }
 
 /* Protects the spans of the requested range from eviction, from the first span on. */
@@ -87,9 +90,10 @@ static void keep_range(void *data)
 		return;
 	struct outline *whole = job_outline(r->job);
 	/* The end of the last packet is about that of its events. Without an index the end is unknown. */
-	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
-	bool fine = parse(o->from, first, whole, last, &from) && parse(o->to, first, whole, last, &to) &&
-		    parse(o->at, first, whole, last, &at);
+	struct time_scope scope = { first, first, whole ? MAX(whole->to_ns, newest) : newest, INT64_MIN };
+	bool fine = parse(o->from, scope, whole, &from) && parse(o->at, scope, whole, &at);
+	scope.after = MAX(from, first);
+	fine = fine && parse(o->to, scope, whole, &to);
 	outline_unref(whole);
 	if (at != INT64_MIN) {
 		from = time_floor(at, options_step(o));
@@ -292,14 +296,35 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
 
 /* --- ranges --- */
 
-static bool instant(const char *option, const char *text, int64_t first, int64_t last,
-		    int64_t *ret)
+/* The range can be asked for several times; the same line is printed once. */
+static void print_choice(const char *option, const char *choice)
 {
+	static char *printed;
+	g_autofree char *line = choice ? g_strdup_printf("%s: %s", option, choice) : NULL;
+
+	if (!line || (printed && strstr(printed, line)))
+		return;
+	log_error("%s", line);
+	char *all = g_strjoin("\n", line, printed, NULL);
+	g_free(printed);
+	printed = all;
+}
+
+/* Of several instants the first one after `after` is meant. */
+static bool instant(const char *option, const char *text, int64_t first, int64_t last, int64_t after, int64_t *ret)
+{
+	const struct time_scope scope = { first, first, last, after };
 	g_autoptr(GError) error = NULL;
-	if (!text || timefmt_parse_instant(text, first, first, last, ret, &error))
+	g_autofree char *choice = NULL;
+
+	if (!text)
 		return true;
-	log_error("%s: %s", option, error->message);
-	return false;
+	if (!timefmt_parse_instant(text, &scope, ret, &choice, &error)) {
+		log_error("%s: %s", option, error->message);
+		return false;
+	}
+	print_choice(option, choice);
+	return true;
 }
 
 static int report_outside(const char *option, int64_t at, int64_t first, int64_t last)
@@ -318,8 +343,8 @@ bool reading_find_against(const struct reading *r, const struct options *o, stru
 	metric->against_from_ns = first;
 	metric->against_to_ns = end;
 	const char *from = *o->against_from ? o->against_from : NULL, *to = *o->against_to ? o->against_to : NULL;
-	if (!instant("--against", from, first, end - 1, &metric->against_from_ns) ||
-	    !instant("--against", to, first, end - 1, &metric->against_to_ns))
+	if (!instant("--against", from, first, end - 1, INT64_MIN, &metric->against_from_ns) ||
+	    !instant("--against", to, first, end - 1, metric->against_from_ns, &metric->against_to_ns))
 		return false;
 	if (metric->against_from_ns < metric->against_to_ns)
 		return true;
@@ -340,8 +365,8 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 
 int reading_place_ends(const struct options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to)
 {
-	if (!instant("--from", o->from, first, end - 1, ret_from) ||
-	    !instant("--to", o->to, first, end - 1, ret_to))
+	if (!instant("--from", o->from, first, end - 1, INT64_MIN, ret_from) ||
+	    !instant("--to", o->to, first, end - 1, *ret_from, ret_to))
 		return EXIT_USAGE;
 	if (o->to && *ret_to == end - 1)
 		*ret_to = end;		/* the range includes the last event */
@@ -358,7 +383,7 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 	*ret_to = end;
 	if (o->at) {
 		int64_t at;
-		if (!instant("--at", o->at, first, end - 1, &at))
+		if (!instant("--at", o->at, first, end - 1, INT64_MIN, &at))
 			return EXIT_USAGE;
 		*ret_from = time_floor(at, options_step(o));
 		*ret_to = *ret_from + options_step(o);

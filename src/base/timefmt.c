@@ -9,6 +9,7 @@
 #define NS_PER_MIN (60 * NS_PER_S)
 #define NS_PER_HOUR (60 * NS_PER_MIN)
 #define NS_PER_DAY (24 * NS_PER_HOUR)
+#define SECONDS_PER_DAY (24 * 60 * 60)
 
 static bool use_utc;
 
@@ -339,22 +340,23 @@ static bool read_char(const char **p, char c)
 }
 
 struct moment {
-	struct tm tm;
+	int64_t clock;			/* seconds of the day */
 	int64_t rest;			/* ns */
+	bool has_date;
+	int64_t date;			/* 00:00:00 of the day in seconds since 1970-01-01, as if in UTC */
 	bool utc;			/* the text ends with 'Z' */
 };
 
 static const char *read_clock(const char *p, struct moment *m)
 {
-	if (!read_int(&p, 1, 2, &m->tm.tm_hour) || !read_char(&p, ':') ||
-	    !read_int(&p, 2, 2, &m->tm.tm_min))
+	int hour, min, sec = 0;
+
+	if (!read_int(&p, 1, 2, &hour) || !read_char(&p, ':') || !read_int(&p, 2, 2, &min) ||
+	    (read_char(&p, ':') && !read_int(&p, 2, 2, &sec)))
 		return "expected HH:MM:SS";
-	m->tm.tm_sec = 0;
-	m->rest = 0;
-	if (read_char(&p, ':') && !read_int(&p, 2, 2, &m->tm.tm_sec))
-		return "expected HH:MM:SS";
-	if (m->tm.tm_hour > 23 || m->tm.tm_min > 59 || m->tm.tm_sec > 59)
+	if (hour > 23 || min > 59 || sec > 59)
 		return "no such time of day";
+	m->clock = (hour * 60 + min) * 60 + sec;
 	if (read_char(&p, '.')) {
 		int64_t unit = NS_PER_S;
 		if (!g_ascii_isdigit(*p))
@@ -364,22 +366,22 @@ static const char *read_clock(const char *p, struct moment *m)
 			m->rest += (*p - '0') * unit;
 		}
 	}
-	m->utc |= read_char(&p, 'Z');
+	m->utc = read_char(&p, 'Z');
 	return *p ? "text after the time" : NULL;
 }
 
 static const char *read_date(const char **p, struct moment *m)
 {
-	if (!read_int(p, 4, 4, &m->tm.tm_year) || !read_char(p, '-') ||
-	    !read_int(p, 1, 2, &m->tm.tm_mon) || !read_char(p, '-') ||
-	    !read_int(p, 1, 2, &m->tm.tm_mday))
+	struct tm tm = { .tm_sec = 0 };
+
+	if (!read_int(p, 4, 4, &tm.tm_year) || !read_char(p, '-') || !read_int(p, 1, 2, &tm.tm_mon) ||
+	    !read_char(p, '-') || !read_int(p, 1, 2, &tm.tm_mday))
 		return "expected YYYY-MM-DD HH:MM:SS";
-	if (!g_date_valid_dmy((GDateDay)m->tm.tm_mday, (GDateMonth)m->tm.tm_mon,
-			      (GDateYear)m->tm.tm_year))
+	if (!g_date_valid_dmy((GDateDay)tm.tm_mday, (GDateMonth)tm.tm_mon, (GDateYear)tm.tm_year))
 		return "no such day";
-	m->tm.tm_year -= 1900;
-	m->tm.tm_mon--;
-	m->tm.tm_isdst = -1;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	m->date = (int64_t)timegm(&tm);
 	if (!read_char(p, 'T') && !g_ascii_isspace(**p))
 		return "expected a time of day after the date";
 	while (g_ascii_isspace(**p))
@@ -387,46 +389,132 @@ static const char *read_date(const char **p, struct moment *m)
 	return NULL;
 }
 
-static const char *to_ns(const struct moment *m, int64_t *ret_ns)
+/* What clocks show, as seconds since 1970-01-01 of a calendar without zones. Clocks may skip or repeat some. */
+static int64_t civil_seconds(int64_t seconds, bool utc)
 {
-	struct tm tm = m->tm;
-	time_t seconds;
-	int64_t ns;
+	time_t t = (time_t)seconds;
+	struct tm tm;
 
-	if (use_utc || m->utc) {
-		seconds = timegm(&tm);
-	} else {
-		/* tm_isdst is that of the base day. In the hour that occurs twice it selects the right one. If the
-		 * clocks changed in between it is wrong, and mktime() returns another hour. */
-		seconds = mktime(&tm);
-		if (tm.tm_hour != m->tm.tm_hour) {
-			tm = m->tm;
-			tm.tm_isdst = -1;
-			seconds = mktime(&tm);
-		}
-	}
-	if (__builtin_mul_overflow((int64_t)seconds, NS_PER_S, &ns) ||
-	    __builtin_add_overflow(ns, m->rest, &ns))
-		return OUT_OF_RANGE;
-	*ret_ns = ns;
-	return NULL;
+	if (utc || !localtime_r(&t, &tm))
+		return seconds;
+	return (int64_t)timegm(&tm);
 }
 
-static const char *parse_clock(const char *p, int64_t base, int64_t *ret_ns)
+/* The instants that a moment can mean, in order of preference; TIME_NONE: there is none. */
+enum { FROM_BASE, INSIDE, NEAREST, NOT_AFTER, N_CHOICES };
+struct occasions {
+	const struct moment *m;
+	struct time_scope scope;	/* within +-TIME_MOST_NS; base and first are beginnings of seconds */
+	unsigned inside;		/* of the trace, whatever scope.after is */
+	int64_t choice[N_CHOICES];
+};
+#define TIME_NONE INT64_MIN
+
+static uint64_t outside_by(const struct time_scope *scope, int64_t ns)
+{
+	return ns < scope->first ? (uint64_t)scope->first - (uint64_t)ns :
+		ns > scope->last ? (uint64_t)ns - (uint64_t)scope->last : 0;
+}
+
+/* seconds: within LIMIT_TIME_SECONDS and a day. */
+static void try_second(struct occasions *o, int64_t seconds)
+{
+	const struct time_scope *scope = &o->scope;
+	int64_t ns = seconds * NS_PER_S + o->m->rest, *nearest = &o->choice[NEAREST];
+	bool inside = ns >= scope->first && ns <= scope->last;
+	bool after = ns > scope->after;
+
+	o->inside += inside;
+	if (after && (*nearest == TIME_NONE || outside_by(scope, ns) < outside_by(scope, *nearest)))
+		*nearest = ns;
+	int choice = !after ? NOT_AFTER : !inside ? NEAREST : ns < scope->base ? INSIDE : FROM_BASE;
+	if (o->choice[choice] == TIME_NONE)
+		o->choice[choice] = ns;
+}
+
+static bool is_far(int64_t seconds)
+{
+	return seconds < -LIMIT_TIME_SECONDS - SECONDS_PER_DAY || seconds > LIMIT_TIME_SECONDS + SECONDS_PER_DAY;
+}
+
+/* Tries the instants, in order, at which clocks show these civil seconds: none, one, or two. */
+static void try_civil(struct occasions *o, int64_t civil)
+{
+	bool utc = use_utc || o->m->utc;
+
+	if (is_far(civil))
+		return;
+	/* The zone's offset is that of a day before, or that of a day after. */
+	int64_t before = civil_seconds(civil - SECONDS_PER_DAY, utc) - (civil - SECONDS_PER_DAY);
+	int64_t after = civil_seconds(civil + SECONDS_PER_DAY, utc) - (civil + SECONDS_PER_DAY);
+	int64_t early = civil - MAX(before, after), late = civil - MIN(before, after);
+
+	if (civil_seconds(early, utc) == civil)
+		try_second(o, early);
+	if (late != early && civil_seconds(late, utc) == civil)
+		try_second(o, late);
+}
+
+static int64_t clamp_time(int64_t ns)
+{
+	return CLAMP(ns, -TIME_MOST_NS, TIME_MOST_NS);
+}
+
+/* Tries the moment on its day, else on each day of the trace after scope.after. */
+static void try_days(struct occasions *o)
+{
+	const struct moment *m = o->m;
+	bool utc = use_utc || m->utc;
+	int64_t rest;
+
+	if (m->has_date) {
+		try_civil(o, m->date + m->clock);
+		return;
+	}
+	int64_t first = civil_seconds(split_seconds(o->scope.first, &rest), utc);
+	int64_t last = civil_seconds(split_seconds(MAX(o->scope.last, o->scope.after), &rest), utc);
+	for (int64_t day = time_floor(first, SECONDS_PER_DAY); day <= last; day += SECONDS_PER_DAY)
+		try_civil(o, day + m->clock);
+}
+
+static char *choice_text(const char *text, int64_t ns, unsigned n)
+{
+	char date[TIMEFMT_LEN], zone[16];
+	int64_t rest;
+	struct tm tm = broken_down(ns, &rest);
+
+	strftime(zone, sizeof(zone), "%z", &tm);
+	return g_strdup_printf("%s is %s %s, one of %u such times in the trace", text, timefmt_date(date, ns),
+			       use_utc ? "UTC" : zone, n);
+}
+
+static const char *parse_clock(const char *text, const struct time_scope *scope, int64_t *ret_ns, char **ret_choice)
 {
 	struct moment m = { .rest = 0 };
-	const char *colon = strchr(p, ':'), *dash = strchr(p, '-');
-	const char *why;
+	const char *p = text, *colon = strchr(p, ':'), *dash = strchr(p, '-');
 
-	if (dash && (!colon || dash < colon)) {
-		why = read_date(&p, &m);
-		if (why)
-			return why;
-	} else {
-		m.tm = broken_down(base, &m.rest);
+	m.has_date = dash && (!colon || dash < colon);
+	const char *why = m.has_date ? read_date(&p, &m) : NULL;
+	if (!why)
+		why = read_clock(p, &m);
+	if (why)
+		return why;
+	struct occasions o = { .m = &m, .scope = {
+		.base = time_floor(clamp_time(scope->base), NS_PER_S),
+		.first = time_floor(clamp_time(scope->first), NS_PER_S),
+		.last = clamp_time(scope->last), .after = clamp_time(scope->after),
+	} };
+	for (int i = 0; i < N_CHOICES; i++)
+		o.choice[i] = TIME_NONE;
+	try_days(&o);
+	for (int i = 0; i < N_CHOICES; i++) {
+		if (o.choice[i] == TIME_NONE)
+			continue;
+		*ret_ns = o.choice[i];
+		*ret_choice = o.inside > 1 && i <= INSIDE ? choice_text(text, o.choice[i], o.inside) : NULL;
+		return NULL;
 	}
-	why = read_clock(p, &m);
-	return why ? why : to_ns(&m, ret_ns);
+	return is_far(m.date) ? OUT_OF_RANGE : "the clocks skipped this time";
 }
 
 static const char *parse_absolute(const char *digits, int64_t *ret_ns)
@@ -473,13 +561,12 @@ static const char *parse_percent(const char *p, int64_t first, int64_t last, int
 	return NULL;
 }
 
-static const char *parse_instant(const char *p, int64_t base, int64_t first, int64_t last,
-				 int64_t *ret_ns)
+static const char *parse_instant(const char *p, const struct time_scope *scope, int64_t *ret_ns, char **ret_choice)
 {
 	size_t len = strlen(p);
 
 	if (strcmp(p, "start") == 0 || strcmp(p, "end") == 0) {
-		*ret_ns = *p == 's' ? first : last;
+		*ret_ns = *p == 's' ? scope->first : scope->last;
 		return NULL;
 	}
 	if (*p == '@')
@@ -487,26 +574,28 @@ static const char *parse_instant(const char *p, int64_t base, int64_t first, int
 	if (len >= 12 && strspn(p, "0123456789") == len)
 		return parse_absolute(p, ret_ns);
 	if (*p == '+' || *p == '-')
-		return parse_relative(p, base, ret_ns);
+		return parse_relative(p, scope->base, ret_ns);
 	if (len && p[len - 1] == '%')
-		return parse_percent(p, first, last, ret_ns);
+		return parse_percent(p, scope->first, scope->last, ret_ns);
 	if (g_ascii_isdigit(*p) && strpbrk(p, ":-"))
-		return parse_clock(p, base, ret_ns);
+		return parse_clock(p, scope, ret_ns, ret_choice);
 	return "expected HH:MM:SS, YYYY-MM-DD HH:MM:SS, +90s, -2m, 5%, start, end or @NANOSECONDS";
 }
 
-bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
-			   int64_t *ret_ns, GError **error)
+bool timefmt_parse_instant(const char *text, const struct time_scope *scope, int64_t *ret_ns, char **ret_choice,
+			   GError **error)
 {
-	g_autofree char *stripped = g_strstrip(g_strdup(text ? text : ""));
+	g_autofree char *stripped = g_strstrip(g_strdup(text ? text : "")), *choice = NULL;
 	int64_t ns = 0;
-	const char *why = parse_instant(stripped, base, first, last, &ns);
+	const char *why = parse_instant(stripped, scope, &ns, &choice);
 
 	if (!why && (ns < -TIME_MOST_NS || ns > TIME_MOST_NS))
 		why = OUT_OF_RANGE;
 	if (why)
 		return fail(error, "time", stripped, why);
 	*ret_ns = ns;
+	if (ret_choice)
+		*ret_choice = g_steal_pointer(&choice);
 	return true;
 }
 

@@ -40,14 +40,27 @@ char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes);
 /* Counts: 0 .. 9999, 18.2k, 1.31M, at most 5 columns. */
 char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n);
 
+/* What the text of an instant refers to. */
+struct time_scope {
+	int64_t base;			/* "+90s" and "-2m" are relative to it */
+	int64_t first, last;		/* of the trace: "start", "5%", "end" */
+	int64_t after;			/* a time of day is meant after it; INT64_MIN: anywhere */
+};
 /*
- * Parses an instant: "14:03:05[.frac]" (on the day of `base`), "2026-11-21 14:03:05[.frac]" (or with 'T'); "+90s"
- * "-2m" "+15ms" (relative to `base`; units ns us ms s m h); "5%" (of [first, last]); "start", "end"; "@NANOSECONDS",
- * or a bare integer of at least 12 digits (ns since the epoch). The result is within +-TIME_MOST_NS, whatever `base`,
- * `first` and `last` are. False: *error says what is wrong with which text, *ret_ns is not changed.
+ * Parses an instant: "14:03:05[.frac]", "2026-11-21 14:03:05[.frac]" (or with 'T'; 'Z' at the end is UTC); "+90s"
+ * "-2m" "+15ms" (units ns us ms s m h); "5%", "start", "end"; "@NANOSECONDS", or a bare integer of at least 12 digits
+ * (ns since the epoch).
+ *
+ * A time of day is the instant of that name inside the trace, counted from the second in which the trace begins. Of
+ * several (a trace of some days; the hour that clocks repeat, also with a date) it is the first from `base` on, else
+ * the first. Without one inside it is the nearest one on the days of the trace.
+ *
+ * The result is within +-TIME_MOST_NS, whatever the scope is. *ret_choice (may be NULL): a sentence that says which
+ * instant of several is meant (g_free); NULL: there is only one. False: *error says what is wrong with which text,
+ * *ret_ns and *ret_choice are not changed.
  */
-bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
-			   int64_t *ret_ns, GError **error);
+bool timefmt_parse_instant(const char *text, const struct time_scope *scope, int64_t *ret_ns, char **ret_choice,
+			   GError **error);
 /* Parses "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. The result is 0 to TIME_MOST_NS. */
 bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error);
 

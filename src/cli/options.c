@@ -217,8 +217,9 @@ static bool read_choice(const char *option, const char *text, const char *const 
 static bool check_instant(const char *option, const char *text, GError **error)
 {
 	g_autoptr(GError) why = NULL;
+	const struct time_scope scope = { .last = NS_PER_S, .after = INT64_MIN };
 	int64_t ns;
-	if (!text || timefmt_parse_instant(text, 0, 0, NS_PER_S, &ns, &why))
+	if (!text || timefmt_parse_instant(text, &scope, &ns, NULL, &why))
 		return true;
 	return fail(error, "%s: %s", option, why->message);
 }

@@ -735,8 +735,9 @@ static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last
 	return known || timeline_coverage(s->tl, ret_first, ret_last);
 }
 
-/* --at: waits until the beginning of the trace is known, for "end" and "5%" also its end. */
-static bool find_start(struct screen *s, int64_t *ret_at)
+/* --at: waits until the beginning of the trace is known, for "end", "5%" and a time of day also its end. *ret_choice:
+ * see timefmt_parse_instant(). */
+static bool find_start(struct screen *s, int64_t *ret_at, char **ret_choice)
 {
 	const char *at = s->o->at;
 	g_autoptr(GError) error = NULL;
@@ -745,13 +746,15 @@ static bool find_start(struct screen *s, int64_t *ret_at)
 	*ret_at = TIME_UNKNOWN;
 	if (!at)
 		return true;
-	bool whole = strchr(at, '%') || g_str_equal(at, "end");
+	bool whole = strpbrk(at, "%:") || g_str_equal(at, "end");
 	bool all;
 	while (!job_wait(s->job, s->tl, SLICE_MS))
 		if (known_bounds(s, &first, &last, &all) && (all || (!whole && !has_outline(s))))
 			break;
-	if (!known_bounds(s, &first, &last, &all) ||
-	    timefmt_parse_instant(at, first, first, last, ret_at, &error))
+	if (!known_bounds(s, &first, &last, &all))
+		return true;
+	const struct time_scope scope = { first, first, last, INT64_MIN };
+	if (timefmt_parse_instant(at, &scope, ret_at, ret_choice, &error))
 		return true;
 	log_error("--at: %s", error->message);
 	return false;
@@ -762,11 +765,13 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 {
 	const struct options *o = s->o;
 	g_autoptr(GError) error = NULL;
-	g_autofree char *svg = NULL, *absolute = NULL, *visible = NULL;
+	g_autofree char *svg = NULL, *absolute = NULL, *visible = NULL, *choice = NULL;
 	struct job_status st;
 
-	if (!find_start(s, &options->at_ns))
+	if (!find_start(s, &options->at_ns, &choice))
 		return EXIT_USAGE;
+	if (choice)
+		log_error("--at: %s", choice);
 	while (!job_wait(s->job, s->tl, SLICE_MS))
 		;
 	judge(s);
@@ -789,7 +794,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
-	g_autofree char *filters = isolate_describe(o), *user = user_describe();
+	g_autofree char *filters = isolate_describe(o), *user = user_describe(), *choice = NULL;
 	g_autofree char *isolation = g_strdup_printf("%s; %s", filters, user);
 	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
@@ -825,8 +830,10 @@ static int run_ui(struct screen *s)
 		log_error("%s; 'blktop -b --view VIEW' prints without one", problem);
 		return EXIT_FAILED;
 	}
-	if (!find_start(s, &options.at_ns))
+	if (!find_start(s, &options.at_ns, &choice))
 		return EXIT_USAGE;
+	if (!s->moved)
+		options.message = choice;
 	debug_reading(s->job, s->in, s->tl);	/* reading may have ended in find_start() */
 
 	int code = ui_run(&options, &backend, s->tl);

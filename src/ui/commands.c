@@ -183,6 +183,7 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 {
 	int64_t first = 0, last = 0, at, here = app->nav.cursor_ns;
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	g_autofree char *choice = NULL;
 
 	if (nav_has_whole_range(&app->nav))
 		here = app->nav.a_ns;
@@ -190,16 +191,19 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
 		return false;
 	}
+	const struct time_scope scope = { here == TIME_UNKNOWN ? first : here, first, last, INT64_MIN };
 	if (!strcmp(text, "worst"))
 		at = overview_worst_second(app->main);
-	else if (!timefmt_parse_instant(text, here == TIME_UNKNOWN ? first : here, first, last, &at, error))
+	else if (!timefmt_parse_instant(text, &scope, &at, &choice, error))
 		return false;
 	if (at == TIME_UNKNOWN) {
 		app_message(app, "nothing is read yet");
 		return true;
 	}
 	app_go_to(app, at);
-	if (at < first || at > last)
+	if (choice)
+		app_message(app, "%s", choice);
+	else if (at < time_floor(first, NS_PER_S) || at > last)
 		app_message(app, "%s is outside the trace: moved to its nearest second", text);
 	else if (!app->message && here != TIME_UNKNOWN && (*text == '+' || *text == '-'))
 		app_message(app, "%s: %s from %s", timefmt_clock(to, app->nav.cursor_ns), text,

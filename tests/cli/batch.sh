@@ -130,6 +130,47 @@ TZ=America/New_York timeout 60 "$BLKTOP" -b --utc --view syscalls --each "$small
 TZ=UTC timeout 60 "$BLKTOP" -b --view syscalls --each "$small" >"$work/zone" 2>/dev/null
 ok "--utc" cmp -s "$work/utc" "$work/zone"
 
+# A time of day is that of the trace: of several days, and of the night in which the clocks go back.
+spans_at() { # spans_at FILE INSTANT...: a span of 100 ms at each
+	local file=$1 out='' i=0 instant
+	shift
+	for instant in "$@"; do
+		i=$((i + 1))
+		out+="${out:+,}{\"traceId\":\"$i\",\"id\":\"$i\",\"name\":\"$instant\",\"kind\":\"SERVER\","
+		out+="\"timestamp\":$(date -u -d "$instant" +%s)100000,\"duration\":100000,\"localEndpoint\":{\"serviceName\":\"s\"}}"
+	done
+	echo "[$out]" >"$file"
+}
+spans_at "$work/days.json" '2026-11-21 23:59:58' '2026-11-22 00:00:02' '2026-11-22 10:00:00' '2026-11-23 10:00:00' '2026-11-24 00:00:02'
+spans_at "$work/autumn.json" '2026-10-25 00:20:00' '2026-10-25 00:30:00' '2026-10-25 01:30:00' '2026-10-25 02:00:00'
+means() { # means WANT MESSAGE ARGUMENT...: the names of the spans in that range, and the lines about it on stderr
+	local want=$1 message=$2
+	shift 2
+	run -b --no-cache --view traces --columns name --format csv "$@"
+	ok "$*: $want" [ "$code $(sed 1d "$work/out" | tr -d '\r' | paste -sd,)" = "0 $want" ]
+	ok "and says ${message:-nothing}" [ "$(grep -v 'not in this trace' "$work/err" | sed 's/^blktop: //' | paste -sd,)" = "$message" ]
+}
+means '2026-11-22 00:00:02' '--at: 00:00:02 is 2026-11-22 00:00:02 UTC, one of 3 such times in the trace' --utc --at 00:00:02 "$work/days.json"
+means '2026-11-21 23:59:58,2026-11-22 00:00:02' '--to: 00:00:03 is 2026-11-22 00:00:03 UTC, one of 2 such times in the trace' \
+	--utc --from '2026-11-21 23:59:58' --to 00:00:03 "$work/days.json"
+means '2026-11-23 10:00:00' '--to: 10:00:01 is 2026-11-23 10:00:01 UTC, one of 2 such times in the trace' \
+	--utc --from '2026-11-23 10:00:00' --to 10:00:01 "$work/days.json"
+means '2026-11-23 10:00:00' '' --utc --at '2026-11-23 10:00' "$work/days.json"
+means '2026-11-24 00:00:02' '' --utc --from '2026-11-23 11:00' --to 00:00:05 "$work/days.json"
+refused 1 'outside the trace' -b --utc --view traces --at '2026-11-25 10:00' "$work/days.json"
+refused 2 'out of the range of times' -b --utc --view traces --at @9223372036854775807 "$work/days.json"
+refused 2 '--from must be before --to' -b --utc --view traces --from '2026-11-22 10:00' --to '2026-11-21 23:59:59' "$work/days.json"
+zone=CET-1CEST,M3.5.0,M10.5.0/3
+TZ=$zone means '2026-10-25 00:30:00' '--at: 02:30:00 is 2026-10-25 02:30:00 +0200, one of 2 such times in the trace' --at 02:30:00 "$work/autumn.json"
+TZ=$zone means '2026-10-25 01:30:00' '' --at 01:30:00Z "$work/autumn.json"
+from='--from: 02:25 is 2026-10-25 02:25:00 +0200, one of 2 such times in the trace'
+TZ=$zone means '2026-10-25 00:30:00' "$from,--to: 02:40 is 2026-10-25 02:40:00 +0200, one of 2 such times in the trace" \
+	--from 02:25 --to 02:40 "$work/autumn.json"
+TZ=$zone means '2026-10-25 00:30:00,2026-10-25 01:30:00' "$from" --from 02:25 --to 03:00 "$work/autumn.json"
+TZ=$zone refused 1 'outside the trace' -b --view traces --at 12:00 "$work/autumn.json"
+spans_at "$work/spring.json" '2026-03-29 00:59:00' '2026-03-29 01:01:00'
+TZ=$zone refused 2 "'02:30': the clocks skipped this time" -b --view traces --at 02:30 "$work/spring.json"
+
 # Output that fails.
 "$BLKTOP" -b --view syscalls --format json --each "$small" 2>"$work/err" | head -c 10 >/dev/null
 code=${PIPESTATUS[0]}

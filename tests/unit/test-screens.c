@@ -438,6 +438,29 @@ static void test_walk(void)
 	stop(&f);
 }
 
+/* A time of day is looked for in the whole trace, from the cursor on. */
+static void test_time_of_days(void)
+{
+	struct fixture f = { 0 };
+	struct fake *fake = fake_new();
+
+	for (int i = 0; i <= 2 * 86400; i += 43200)
+		fake_second(fake, i);
+	start_on(&f, fake_done(fake), 24, 80);
+	press(&f, "bstart\rb18:08:35\r");
+	check_has(&f, "18:08:35 is 2026-11-21 18:08:35 UTC, one of 2 such times in the trace");
+	check_has(&f, "18:08:35 PAUSED");
+	press(&f, "b06:08:35\r");
+	check_has(&f, "06:08:35 is 2026-11-22 06:08:35 UTC, one of 3 such times in the trace");
+	press(&f, "b2026-11-22 18:08:35\r");
+	check_has(&f, "18:08:35 PAUSED");
+	press(&f, "b06:08:30\r");
+	check_has(&f, "06:08:30 is 2026-11-23 06:08:30 UTC, one of 2 such times in the trace");
+	press(&f, "b@9223372036854775807\r");
+	check_has(&f, "out of the range of times");
+	stop(&f);
+}
+
 static void test_time(void)
 {
 	struct fixture f = { 0 };
@@ -792,6 +815,7 @@ int main(int argc, char **argv)
 	add_matrix();
 	g_test_add_func("/screens/walk", test_walk);
 	g_test_add_func("/screens/time", test_time);
+	g_test_add_func("/screens/time-of-days", test_time_of_days);
 	g_test_add_func("/screens/play", test_play);
 	g_test_add_func("/screens/live", test_live);
 	g_test_add_func("/screens/filter", test_filter);

@@ -97,6 +97,12 @@ static void test_amounts(void)
 	}
 }
 
+static bool parse(const char *text, int64_t base, int64_t first, int64_t last, int64_t *ret_ns, GError **error)
+{
+	const struct time_scope scope = { base, first, last, INT64_MIN };
+	return timefmt_parse_instant(text, &scope, ret_ns, NULL, error);
+}
+
 static void test_instants(void)
 {
 	static const struct { const char *text; int64_t ns; } table[] = {
@@ -119,7 +125,7 @@ static void test_instants(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autoptr(GError) error = NULL;
 		int64_t ns = 1;
-		timefmt_parse_instant(table[i].text, BASE, FIRST, LAST, &ns, &error);
+		parse(table[i].text, BASE, FIRST, LAST, &ns, &error);
 		g_assert_no_error(error);
 		if (ns != table[i].ns)
 			g_test_message("'%s'", table[i].text);
@@ -141,16 +147,16 @@ static void test_bad_instants(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autoptr(GError) error = NULL;
 		int64_t ns = 77;
-		if (timefmt_parse_instant(table[i], BASE, FIRST, LAST, &ns, &error))
+		if (parse(table[i], BASE, FIRST, LAST, &ns, &error))
 			g_error("'%s' was taken", table[i]);
 		g_assert_nonnull(error);
 		g_assert_true(g_str_has_prefix(error->message, "time '"));
 		g_assert_cmpint(ns, ==, 77);
 	}
 	int64_t ns;
-	g_assert_false(timefmt_parse_instant("+1s", INT64_MAX, 0, 0, &ns, NULL));
-	g_assert_false(timefmt_parse_instant("-1s", INT64_MIN, 0, 0, &ns, NULL));
-	g_assert_false(timefmt_parse_instant(NULL, 0, 0, 0, &ns, NULL));
+	g_assert_false(parse("+1s", INT64_MAX, 0, 0, &ns, NULL));
+	g_assert_false(parse("-1s", INT64_MIN, 0, 0, &ns, NULL));
+	g_assert_false(parse(NULL, 0, 0, 0, &ns, NULL));
 }
 
 /* Every form has the same ends, whatever it is relative to: what is computed with an instant does not overflow. */
@@ -172,7 +178,7 @@ static void test_far_instants(void)
 		{ "start", 0, -edge, edge, true }, { "end", 0, -edge, edge, true }, { "50%", 0, -edge, edge, true },
 		{ "start", 0, INT64_MIN, INT64_MAX, false }, { "end", 0, INT64_MIN, INT64_MAX, false },
 		{ "0%", 0, INT64_MIN, INT64_MAX, false },
-		{ "14:03:05", INT64_MAX, 0, 0, false }, { "14:03:05", INT64_MIN, 0, 0, false },
+		{ "14:03:05", INT64_MAX, 0, 0, true }, { "14:03:05", INT64_MIN, INT64_MIN, INT64_MAX, true },
 	};
 	char buf[TIMEFMT_LEN];
 
@@ -180,7 +186,7 @@ static void test_far_instants(void)
 		g_autoptr(GError) error = NULL;
 		int64_t ns = 77;
 		g_test_message("'%s'", table[i].text);
-		g_assert_true(timefmt_parse_instant(table[i].text, table[i].base, table[i].first, table[i].last, &ns,
+		g_assert_true(parse(table[i].text, table[i].base, table[i].first, table[i].last, &ns,
 						    &error) == table[i].fine);
 		g_assert_true(table[i].fine ? ns >= -edge && ns <= edge : ns == 77);
 		if (!table[i].fine)
@@ -235,10 +241,10 @@ static void test_round_trip(void)
 		timefmt_date(date, ns);
 		timefmt_clock_ns(clock, ns);
 		g_autofree char *full = g_strdup_printf("%.10s %s", date, clock);
-		timefmt_parse_instant(full, 0, 0, 0, &back, &error);
+		parse(full, 0, 0, 0, &back, &error);
 		g_assert_no_error(error);
 		g_assert_cmpint(back, ==, ns);
-		timefmt_parse_instant(clock, ns, 0, 0, &back, &error);
+		parse(clock, ns, ns, ns, &back, &error);
 		g_assert_cmpint(back, ==, ns);
 	}
 }
@@ -252,21 +258,119 @@ static void test_local(void)
 	tzset();
 	timefmt_set_utc(false);
 	g_assert_cmpstr(timefmt_date(buf, BASE), ==, "2026-11-21 15:03:05");
-	g_assert_true(timefmt_parse_instant("15:03:05.123456789", BASE, 0, 0, &ns, NULL));
+	g_assert_true(parse("15:03:05.123456789", BASE, BASE, BASE, &ns, NULL));
 	g_assert_cmpint(ns, ==, BASE);
-	g_assert_true(timefmt_parse_instant("2026-11-21T14:03:05.123456789Z", BASE, 0, 0, &ns, NULL));
+	g_assert_true(parse("2026-11-21T14:03:05.123456789Z", BASE, 0, 0, &ns, NULL));
 	g_assert_cmpint(ns, ==, BASE);
 
-	/* The night the clocks go back: 02:30 comes twice, the base says which is meant. */
 	int64_t twice = midnight + 1800 * NS_PER_S;		/* 02:30 summer time */
 	g_assert_cmpstr(timefmt_clock(buf, twice), ==, "02:30:00");
 	g_assert_cmpstr(timefmt_clock(buf, twice + 3600 * NS_PER_S), ==, "02:30:00");
-	g_assert_true(timefmt_parse_instant("02:30:00", twice, 0, 0, &ns, NULL));
-	g_assert_cmpint(ns, ==, twice);
-	g_assert_true(timefmt_parse_instant("02:30:00", twice + 3600 * NS_PER_S, 0, 0, &ns, NULL));
-	g_assert_cmpint(ns, ==, twice + 3600 * NS_PER_S);
-	g_assert_true(timefmt_parse_instant("14:00:00", twice, 0, 0, &ns, NULL));
-	g_assert_cmpstr(timefmt_date(buf, ns), ==, "2026-10-25 14:00:00");
+	timefmt_set_utc(true);
+}
+
+/* Compares what the text means in a trace, as a date in UTC, and the sentence about it. Want NULL: an error that says
+ * `choice`. */
+static void check_meaning(const char *text, const struct time_scope *scope, const char *want, const char *choice)
+{
+	g_autofree char *got = NULL;
+	g_autoptr(GError) error = NULL;
+	int64_t ns = 77, want_ns = 77;
+
+	g_test_message("%s", text);
+	bool fine = timefmt_parse_instant(text, scope, &ns, &got, &error);
+	if (want)
+		g_assert_true(parse(want, 0, 0, 0, &want_ns, NULL));
+	g_assert_cmpint(ns, ==, want_ns);
+	if (!want)
+		g_assert_true(!fine && strstr(error->message, choice));
+	else
+		g_assert_cmpstr(got, ==, choice);
+}
+
+static int64_t at(const char *utc)
+{
+	int64_t ns = 77;
+	g_assert_true(parse(utc, 0, 0, 0, &ns, NULL));
+	return ns;
+}
+
+/* A time of day is meant inside the trace. */
+static void test_days(void)
+{
+	struct time_scope night = {
+		.first = at("2026-11-21 23:59:50.1Z"), .last = at("2026-11-22 00:00:19.2Z"), .after = INT64_MIN,
+	};
+	struct time_scope days = {
+		.first = at("2026-11-21 12:00:00.5Z"), .last = at("2026-11-24 13:00:00Z"), .after = INT64_MIN,
+	};
+
+	night.base = night.first;
+	days.base = days.first;
+	check_meaning("00:00:05", &night, "2026-11-22 00:00:05Z", NULL);
+	check_meaning("23:59:58", &night, "2026-11-21 23:59:58Z", NULL);
+	check_meaning("23:59:50", &night, "2026-11-21 23:59:50Z", NULL);
+	/* None is inside: the nearest one */
+	check_meaning("23:50:00", &night, "2026-11-21 23:50:00Z", NULL);
+	check_meaning("00:10:00", &night, "2026-11-22 00:10:00Z", NULL);
+	check_meaning("2026-11-21 00:00:05", &night, "2026-11-21 00:00:05Z", NULL);
+	night.after = at("2026-11-21 23:59:58Z");
+	check_meaning("00:00:02", &night, "2026-11-22 00:00:02Z", NULL);
+	check_meaning("23:59:52", &night, "2026-11-22 23:59:52Z", NULL);
+
+	check_meaning("12:00:00", &days, "2026-11-21 12:00:00Z",
+		      "12:00:00 is 2026-11-21 12:00:00 UTC, one of 4 such times in the trace");
+	check_meaning("03:00", &days, "2026-11-22 03:00:00Z",
+		      "03:00 is 2026-11-22 03:00:00 UTC, one of 3 such times in the trace");
+	check_meaning("2026-11-23 03:00", &days, "2026-11-23 03:00:00Z", NULL);
+	days.after = at("2026-11-23 12:00:00Z");
+	check_meaning("12:30:00", &days, "2026-11-23 12:30:00Z",
+		      "12:30:00 is 2026-11-23 12:30:00 UTC, one of 4 such times in the trace");
+	check_meaning("12:00:00", &days, "2026-11-24 12:00:00Z",
+		      "12:00:00 is 2026-11-24 12:00:00 UTC, one of 4 such times in the trace");
+	days.after = at("2026-11-24 12:00:00Z");
+	check_meaning("18:00:00", &days, "2026-11-24 18:00:00Z", NULL);
+	check_meaning("11:00:00", &days, "2026-11-21 11:00:00Z", NULL);	/* not after: an error of the caller's */
+	/* From the base on, else the first */
+	days.after = INT64_MIN;
+	days.base = at("2026-11-23 03:00:00.9Z");
+	check_meaning("03:00:00", &days, "2026-11-23 03:00:00Z",
+		      "03:00:00 is 2026-11-23 03:00:00 UTC, one of 3 such times in the trace");
+	days.base = days.last;
+	check_meaning("03:00:00", &days, "2026-11-22 03:00:00Z",
+		      "03:00:00 is 2026-11-22 03:00:00 UTC, one of 3 such times in the trace");
+}
+
+/* An hour that clocks repeat, and one that they skip. */
+static void test_changed_clocks(void)
+{
+	struct time_scope autumn = {
+		.first = at("2026-10-25 00:10:00Z"), .last = at("2026-10-25 02:00:00Z"), .after = INT64_MIN,
+	};
+	struct time_scope spring = {
+		.first = at("2026-03-29 00:50:00Z"), .last = at("2026-03-29 01:10:00Z"), .after = INT64_MIN,
+	};
+
+	autumn.base = autumn.first;
+	timefmt_set_utc(false);
+	check_meaning("02:30:00", &autumn, "2026-10-25 00:30:00Z",
+		      "02:30:00 is 2026-10-25 02:30:00 +0200, one of 2 such times in the trace");
+	check_meaning("2026-10-25 02:30:00", &autumn, "2026-10-25 00:30:00Z",
+		      "2026-10-25 02:30:00 is 2026-10-25 02:30:00 +0200, one of 2 such times in the trace");
+	check_meaning("02:05:00", &autumn, "2026-10-25 01:05:00Z", NULL);	/* the other is before the trace */
+	check_meaning("01:30:00Z", &autumn, "2026-10-25 01:30:00Z", NULL);
+	check_meaning("03:00:00", &autumn, "2026-10-25 02:00:00Z", NULL);
+	autumn.after = at("2026-10-25 00:30:00Z");
+	check_meaning("02:30:00", &autumn, "2026-10-25 01:30:00Z",
+		      "02:30:00 is 2026-10-25 02:30:00 +0100, one of 2 such times in the trace");
+	check_meaning("02:20:00", &autumn, "2026-10-25 01:20:00Z",
+		      "02:20:00 is 2026-10-25 02:20:00 +0100, one of 2 such times in the trace");
+
+	check_meaning("03:05:00", &spring, "2026-03-29 01:05:00Z", NULL);
+	check_meaning("02:30:00", &spring, NULL, "'02:30:00': the clocks skipped this time");
+	check_meaning("2026-03-29 02:30:00", &spring, NULL, "the clocks skipped this time");
+	spring.last = at("2026-03-31 00:00:00Z");
+	check_meaning("02:30:00", &spring, "2026-03-30 00:30:00Z", NULL);
 	timefmt_set_utc(true);
 }
 
@@ -297,7 +401,7 @@ static void test_garbage(void)
 		}
 		int64_t ns;
 		g_autoptr(GError) e1 = NULL, e2 = NULL;
-		bool ok = timefmt_parse_instant(s->str, random_ns(rand), random_ns(rand),
+		bool ok = parse(s->str, random_ns(rand), random_ns(rand),
 						random_ns(rand), &ns, &e1);
 		g_assert_true(ok == !e1 && (!ok || (ns >= -TIME_MOST_NS && ns <= TIME_MOST_NS)));
 		ok = timefmt_parse_duration(s->str, &ns, &e2);
@@ -320,6 +424,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/timefmt/durations", test_durations);
 	g_test_add_func("/timefmt/round-trip", test_round_trip);
 	g_test_add_func("/timefmt/local", test_local);
+	g_test_add_func("/timefmt/days", test_days);
+	g_test_add_func("/timefmt/changed-clocks", test_changed_clocks);
 	g_test_add_func("/timefmt/floor", test_floor);
 	g_test_add_func("/timefmt/garbage", test_garbage);
 	return g_test_run();
