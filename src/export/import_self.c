@@ -2,91 +2,27 @@
 /* Self time of imported spans: the time that no child covers. */
 #include "export/import_join.h"
 
-#include "state/store/span_fit.h"
+#include "base/sort.h"
+#include "state/store/span_tree.h"
 
-/* A span that may cover a part of the spans with the id `parent`. */
-struct cover {
-	uint64_t parent;
-	const struct span *span;
-	bool other_half;		/* it is the server half of that span itself */
-};
+#define UNKNOWN_SELF (-1)
 
-/* By trace and parent, then by beginning. */
-static int compare_covers(const void *va, const void *vb)
+static int compare_traces(const void *va, const void *vb, void *unused)
 {
-	const struct cover *a = va, *b = vb;
-	if (a->span->trace_id != b->span->trace_id)
-		return a->span->trace_id < b->span->trace_id ? -1 : 1;
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	return (a->span->begin_ns > b->span->begin_ns) - (a->span->begin_ns < b->span->begin_ns);
+	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
+	(void)unused;
+	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
 }
 
-/* The other half of a shared span; NULL: none. */
-static const struct span *twin_of(const struct joined *j, const struct read_span *r)
+/* Children are in order of time. */
+static int64_t self_time(const struct tree *t, int i)
 {
-	if (r->span->kind == SPAN_LOCAL)
-		return NULL;
-	const struct read_span *same = joined_find(j, r->trace, r->id);
-	for (; same; same = same->same)
-		if (same->span && same->span->kind != SPAN_LOCAL && same->span->kind != r->span->kind)
-			return same->span;
-	return NULL;
-}
-
-static GArray *sorted_covers(const struct joined *j)
-{
-	GArray *covers = g_array_new(FALSE, FALSE, sizeof(struct cover));
-	for (guint i = 0; i < j->spans->len; i++) {
-		const struct read_span *r = g_ptr_array_index(j->spans, i);
-		if (!r->span)
-			continue;
-		struct cover c = { r->span->parent_id, r->span, false };
-		c.other_half = r->span->kind == SPAN_SERVER && twin_of(j, r);
-		if (c.other_half)
-			c.parent = r->span->span_id;
-		if (c.parent && (c.other_half || c.parent != r->span->span_id))
-			g_array_append_val(covers, c);
-	}
-	g_array_sort(covers, compare_covers);
-	return covers;
-}
-
-/* The server half covers the client half. A child of a shared span covers the half that made it. */
-static bool is_within(const struct span *s, const struct span *twin, const struct cover *c)
-{
-	if (c->other_half)
-		return s->kind == SPAN_CLIENT && twin;
-	if (!twin)
-		return true;
-	const struct span_maker child = span_maker_of(c->span), mine = span_maker_of(s), other = span_maker_of(twin);
-	return span_fit(&child, &mine) > span_fit(&child, &other);
-}
-
-static guint first_cover(const GArray *covers, const struct span *of)
-{
-	const struct span least = { .trace_id = of->trace_id, .begin_ns = INT64_MIN };
-	const struct cover wanted = { of->span_id, &least, false };
-	guint lo = 0, hi = covers->len;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (compare_covers(&g_array_index(covers, struct cover, mid), &wanted) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static int64_t self_time(const struct span *s, const struct span *twin, const GArray *covers)
-{
+	const struct span *s = t->nodes[i].span;
 	int64_t self = span_duration(s), done = s->begin_ns;
-	for (guint i = first_cover(covers, s); i < covers->len; i++) {
-		const struct cover *c = &g_array_index(covers, struct cover, i);
-		if (c->span->trace_id != s->trace_id || c->parent != s->span_id)
-			break;
-		int64_t from = MAX(c->span->begin_ns, done), to = MIN(c->span->end_ns, s->end_ns);
-		if (to <= from || !is_within(s, twin, c))
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *child = t->nodes[c].span;
+		int64_t from = MAX(child->begin_ns, done), to = MIN(child->end_ns, s->end_ns);
+		if (to <= from)
 			continue;
 		self -= to - from;
 		done = to;
@@ -94,13 +30,31 @@ static int64_t self_time(const struct span *s, const struct span *twin, const GA
 	return self;
 }
 
+static void set_self(struct span **spans, int n)
+{
+	g_autoptr(blk_tree) t = tree_new(spans[0]->trace_id, spans, n);
+	for (int i = 0; i < t->n; i++)
+		if (t->nodes[i].span->self_ns == UNKNOWN_SELF)
+			t->nodes[i].span->self_ns = self_time(t, i);
+}
+
 void joined_set_self(struct joined *j)
 {
-	g_autoptr(GArray) covers = sorted_covers(j);
+	g_autofree struct span **spans = g_new(struct span *, j->spans->len + 1);
+	size_t n = 0;
 
 	for (guint i = 0; i < j->spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(j->spans, i);
-		if (r->span && !r->has_self)
-			r->span->self_ns = self_time(r->span, twin_of(j, r), covers);
+		const struct read_span *r = g_ptr_array_index(j->spans, i);
+		if (!r->span)
+			continue;
+		if (!r->has_self)
+			r->span->self_ns = UNKNOWN_SELF;
+		spans[n++] = r->span;
+	}
+	sort_array(spans, n, sizeof *spans, compare_traces, NULL);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && spans[end]->trace_id == spans[i]->trace_id;)
+			end++;
+		set_self(spans + i, (int)(end - i));
 	}
 }

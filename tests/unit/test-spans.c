@@ -181,6 +181,29 @@ static void test_cycles(void)
 	publish(&r, true);
 	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 1000);
 	check_tree(r.tl, 1000);
+	for (uint64_t i = 1; i <= 1000; i++)		/* none is known to be below another */
+		g_assert_cmpint(find(r.tl, i)->self_ns, ==, 2000);
+	end(&r);
+}
+
+/* Of two that name each other, one has a child of its own. */
+static void test_child_of_cycle(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	for (uint64_t i = 1; i <= 2; i++) {
+		mark(&r, 10 * (int64_t)i, i, 3 - i, "start");
+		mark(&r, 100, i, 3 - i, "end");
+	}
+	mark(&r, 30, 3, 2, "start");
+	mark(&r, 40, 3, 2, "end");
+	publish(&r, true);
+	g_assert_cmpint(find(r.tl, 1)->self_ns, ==, 90);
+	g_assert_cmpint(find(r.tl, 2)->self_ns, ==, 70);
+	g_assert_cmpint(find(r.tl, 3)->self_ns, ==, 10);
+	g_autoptr(blk_tree) t = timeline_tree_new(r.tl, 1);
+	g_assert_cmpint(t->nodes[tree_find(t, 1, -1)].parent, ==, -1);
+	g_assert_cmpint(t->nodes[tree_find(t, 2, -1)].parent, ==, -1);
+	g_assert_cmpint(t->nodes[tree_find(t, 3, -1)].parent, ==, tree_find(t, 2, -1));
 	end(&r);
 }
 
@@ -432,6 +455,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/spans/late", test_late);
 	g_test_add_func("/spans/given-up", test_given_up);
 	g_test_add_func("/spans/cycles", test_cycles);
+	g_test_add_func("/spans/child-of-cycle", test_child_of_cycle);
 	g_test_add_data_func("/spans/same-id", NULL, test_same_id);
 	g_test_add_data_func("/spans/same-id-in-steps", "", test_same_id);
 	g_test_add_func("/spans/asked-two", test_asked_two);

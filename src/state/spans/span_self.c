@@ -2,6 +2,7 @@
 /* Self time of spans; see span_self.h. */
 #include "state/spans/span_self.h"
 
+#include "state/store/span_cycles.h"
 #include "state/store/span_fit.h"
 
 /* The interval of its parent that a child covers. */
@@ -38,22 +39,23 @@ static struct span_maker maker_of(const struct half *h)
 }
 
 /* The half that half i is a child of, as in the tree (span_tree.c): a server half lies in its client half, others in
- * the half that made them. ID_NONE: no half. Client halves of a span come first. */
-static guint parent_of(const struct spans *sp, guint i)
+ * the half that made them. -1: no half. Client halves of a span come first. */
+static int parent_of(const struct spans *sp, guint i)
 {
 	const struct half *h = half_at(sp, i);
-	guint first = first_half(sp, h->id), best = ID_NONE;
+	guint first = first_half(sp, h->id);
+	int best = -1;
 	unsigned best_fit = 0;
 	if (h->kind == SPAN_SERVER && half_at(sp, first)->kind == SPAN_CLIENT)
-		return first;
+		return (int)first;
 	if (!h->parent || h->parent == h->id)
-		return ID_NONE;
+		return -1;
 	const struct span_maker m = maker_of(h);
 	for (guint k = first_half(sp, h->parent); k < sp->halves.len && half_at(sp, k)->id == h->parent; k++) {
 		const struct span_maker p = maker_of(half_at(sp, k));
 		if (span_fit(&m, &p) > best_fit) {
 			best_fit = span_fit(&m, &p);
-			best = k;
+			best = (int)k;
 		}
 	}
 	return best;
@@ -76,13 +78,18 @@ static int64_t self_time(const struct half *h, const struct child *c, guint n)
 
 void spans_set_self(struct spans *sp)
 {
+	g_autofree int *parent = g_new(int, sp->halves.len + 1);
+
 	sp->children.len = 0;
+	for (guint i = 0; i < sp->halves.len; i++)
+		parent[i] = parent_of(sp, i);
+	span_break_cycles(parent, (int)sp->halves.len);
 	for (guint i = 0; i < sp->halves.len; i++) {
-		const struct half *h = half_at(sp, i);
-		struct child c = { parent_of(sp, i), h->begin, h->end };
-		half_at(sp, i)->self_ns = h->end - h->begin;
-		if (c.parent != ID_NONE)
-			*vec_add(&sp->children, struct child) = c;
+		struct half *h = half_at(sp, i);
+		h->self_ns = h->end - h->begin;
+		if (parent[i] >= 0)
+			*vec_add(&sp->children, struct child) =
+				(struct child){ (guint)parent[i], h->begin, h->end };
 	}
 	vec_sort(&sp->children, sizeof(struct child), child_order, NULL);
 	const struct child *all = sp->children.data;

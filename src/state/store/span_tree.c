@@ -5,6 +5,7 @@
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/sort.h"
+#include "state/store/span_cycles.h"
 #include "state/store/span_fit.h"
 
 #include <string.h>
@@ -201,34 +202,17 @@ static int find_parent(struct builder *b, int i)
 	return place < 0 ? -1 : b->by_id[place];
 }
 
-/* Makes one span of each cycle of parents a root. */
-static void break_cycles(struct builder *b)
-{
-	g_autofree int *mark = g_new0(int, b->n);	/* 0: not visited; else 1 + the span where that walk began */
-	for (int i = 0; i < b->n; i++) {
-		int k = i;
-		while (k >= 0 && !mark[k]) {
-			mark[k] = i + 1;
-			if (b->parent[k] >= 0 && mark[b->parent[k]] == i + 1) {
-				b->parent[k] = -1;
-				b->orphan[k] = true;
-			}
-			k = b->parent[k];
-		}
-	}
-}
-
 static void link_spans(struct builder *b)
 {
 	index_many(b);
 	for (int i = 0; i < b->n; i++) {
 		b->parent[i] = find_parent(b, i);
-		b->orphan[i] = b->parent[i] < 0 && b->spans[i]->parent_id != 0;
 		b->first_child[i] = b->next[i] = -1;
 	}
-	break_cycles(b);
+	span_break_cycles(b->parent, b->n);
 	for (int i = b->n - 1; i >= 0; i--) {
 		int p = b->parent[i];
+		b->orphan[i] = p < 0 && b->spans[i]->parent_id != 0;
 		if (p < 0)
 			continue;
 		b->next[i] = b->first_child[p];

@@ -15,7 +15,7 @@ struct tree_node {
 	int first_child, next;		/* indexes, -1: none */
 	int end;			/* one past the last node of its subtree */
 	uint16_t depth;			/* 0: a root; saturates */
-	bool orphan;			/* a root: its parent is not in the trace */
+	bool orphan;			/* a root: its parent is not in the trace, or unknown (span_cycles.h) */
 	bool critical;			/* set by path_mark() of views/path.h */
 };
 
