@@ -52,6 +52,12 @@ static inline struct value value_text(const char *s)
 /* The unit of a kind: "ns", "bytes", "count". */
 const char *value_unit(enum value_kind kind);
 
+/* An id in 8 hexadecimal digits ("%08x"): its first ones, or the last ones of an id below 2^32, which has no others. */
+static inline unsigned value_short_id(uint64_t id)
+{
+	return (unsigned)(id >> 32 ? id >> 32 : id);
+}
+
 /* -1, 0 or 1. VALUE_NONE comes first; texts are compared by strcmp(). */
 int value_compare(struct value a, struct value b);
 

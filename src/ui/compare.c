@@ -102,8 +102,8 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 	}
 	if (!choose(app, p, &q))
 		return;
-	crumb = q.other_trace ? g_strdup_printf("%08x with %08x", (unsigned)(q.trace_id >> 32),
-						(unsigned)(q.other_trace >> 32)) :
-		g_strdup_printf("%08x with the usual", (unsigned)(q.trace_id >> 32));
+	crumb = q.other_trace ? g_strdup_printf("%08x with %08x", value_short_id(q.trace_id),
+						value_short_id(q.other_trace)) :
+		g_strdup_printf("%08x with the usual", value_short_id(q.trace_id));
 	app_open(app, place_new(view_find("compare"), &q, crumb));
 }

@@ -110,8 +110,8 @@ static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y
 
 		if (x + 20 > c->cols)
 			break;
-		x += canvas_putf(c, y, x, c->cols, ROLE_TEXT, "   %08" G_GINT64_MODIFIER "x %s",
-				 d->worst[i].trace_id >> 32, timefmt_duration(time, d->worst[i].ns));
+		x += canvas_putf(c, y, x, c->cols, ROLE_TEXT, "   %08x %s",
+				 value_short_id(d->worst[i].trace_id), timefmt_duration(time, d->worst[i].ns));
 	}
 }
 

@@ -50,7 +50,7 @@ char *table_cell(const struct column *c, struct value v, unsigned width)
 		return g_strdup(cell_ratio(c, v.d, buf));
 	case VALUE_HEX64:
 		return g_strdup_printf("%0*" G_GINT64_MODIFIER "x", width < 16 ? 8 : 16,
-				       width < 16 ? (uint64_t)v.i >> 32 : (uint64_t)v.i);
+				       width < 16 ? value_short_id((uint64_t)v.i) : (uint64_t)v.i);
 	case VALUE_TEXT:
 		return text_visible(v.s);
 	default:

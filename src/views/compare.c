@@ -374,7 +374,7 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	char buf[TIMEFMT_LEN];
-	g_string_printf(text, "%08x %s %s", (unsigned)(cmp->trace_id >> 32),
+	g_string_printf(text, "%08x %s %s", value_short_id(cmp->trace_id),
 			a->name, timefmt_duration(buf, cmp->a_ns));
 	if (cmp->b_ns < 0)
 		g_string_append(text, cmp->usual ? ": no other of that operation has ended" :
@@ -383,7 +383,7 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 		g_string_append_printf(text, " against the usual %s: the mean of %u of %u others",
 				       timefmt_duration(buf, cmp->b_ns), cmp->n_usual, cmp->n_all);
 	else
-		g_string_append_printf(text, " against %08x %s", (unsigned)(cmp->other_trace >> 32),
+		g_string_append_printf(text, " against %08x %s", value_short_id(cmp->other_trace),
 				       timefmt_duration(buf, cmp->b_ns));
 	if (cmp->usual && cmp->n_evicted)
 		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " more were dropped for memory",

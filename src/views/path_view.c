@@ -195,7 +195,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	why_find(h, t, node, &why);
 	g_autofree char *sentence = why_sentence(h, t, node, &why);
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
-		s->service, (unsigned)(s->trace_id >> 32),
+		s->service, value_short_id(s->trace_id),
 		timefmt_duration(took, span_duration(s)));
 	rows->explanation = rows_text(rows, sentence ? sentence : "within the usual of its operation");
 	rows->about = rows_text(rows, about);

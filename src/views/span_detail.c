@@ -191,7 +191,7 @@ static char *name_of_span(const struct path_segment *p)
 		return g_strdup("-");
 	const char *name = p->span->name;
 	return p->node >= 0 ? g_strdup(name) :
-		g_strdup_printf("%s %08x", name, (unsigned)(p->span->trace_id >> 32));
+		g_strdup_printf("%s %08x", name, value_short_id(p->span->trace_id));
 }
 
 /* The thread, or for imported spans without threads the service. */

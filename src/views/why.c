@@ -288,7 +288,7 @@ static void add_holder(GString *text, const struct history *h, const struct why_
 	else
 		g_string_append(text, "woke it");
 	if (c->culprit_trace)
-		g_string_append_printf(text, " (%08x)", (unsigned)(c->culprit_trace >> 32));
+		g_string_append_printf(text, " (%08x)", value_short_id(c->culprit_trace));
 }
 
 static void add_waker(GString *text, const struct history *h, const struct why_cause *c)
