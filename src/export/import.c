@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "export/import_join.h"
 #include "export/import_survey.h"
+#include "export/json_formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,31 +71,43 @@ static void report_progress(struct import *im, double progress, uint64_t n)
 
 /* ---- first pass: the survey ---- */
 
-static void survey_items(struct import *im, guint file, int fd)
+/* Fails if the object at that index of the file is of another format. Such a file is not read in part. */
+static bool check_format(const struct import *im, guint file, guint nth, const char *other, GError **error)
+{
+	g_autofree char *from = nth ? g_strdup_printf("from its object %u on ", nth + 1) : g_strdup("");
+	if (other)
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no spans in '%s' are read: %sit is %s",
+			    im->paths[file], from, other);
+	return !other;
+}
+
+static bool survey_items(struct import *im, guint file, struct json_items *items, GError **error)
 {
 	struct survey *v = &im->survey;
-	struct json_items items;
+	guint first = v->items->len;
 	const char *item;
 	size_t n;
 
-	json_items_open(&items, fd);
 	survey_begin_file(v);
-	while (!im->stopped && json_items_next(&items, &item, &n)) {
-		if (!survey_add(v, item, n, json_items_at(&items))) {
-			items.error = "too many spans";
+	while (!im->stopped && json_items_next(items, &item, &n)) {
+		if (!check_format(im, file, v->items->len - first, json_other_format(item, n, true), error))
+			return false;
+		if (!survey_add(v, item, n, json_items_at(items))) {
+			items->error = "too many spans";
 			break;
 		}
 		if (v->items->len % REPORT_EVERY == 0)
-			report_progress(im, SURVEY * (double)(im->done + json_items_at(&items)) /
+			report_progress(im, SURVEY * (double)(im->done + json_items_at(items)) /
 					(double)MAX(im->size, 1), 0);
 	}
-	uint64_t at = json_items_at(&items);
+	uint64_t at = json_items_at(items);
 	im->done += at;
-	g_autofree char *why = items.error ? g_strdup_printf("at byte %" G_GUINT64_FORMAT ": %s", at,
-							       items.error) : NULL;
-	if (why)
-		leave_out(im, v->items->len, file, -1, why);
-	json_items_clear(&items);
+	if (!items->error)
+		return true;
+	g_autofree char *why = g_strdup_printf("at byte %" G_GUINT64_FORMAT ": %s", at, items->error);
+	leave_out(im, v->items->len, file, -1, why);
+	item = json_items_failed(items, &n);
+	return check_format(im, file, v->items->len - first, json_other_format(item, n, false), error);
 }
 
 static bool survey_file(struct import *im, guint file, GError **error)
@@ -105,9 +118,12 @@ static bool survey_file(struct import *im, guint file, GError **error)
 		g_prefix_error(error, "directories of traces and files of spans cannot be combined: ");
 	if (fd < 0)
 		return false;
-	survey_items(im, file, fd);
+	struct json_items items;
+	json_items_open(&items, fd);
+	bool fine = survey_items(im, file, &items, error);
+	json_items_clear(&items);
 	close(fd);
-	return true;
+	return fine;
 }
 
 /* ---- reading ---- */

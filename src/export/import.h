@@ -5,8 +5,9 @@
  *
  * Files that blktop wrote are read back completely: nanoseconds, states, threads, parts, and after --with-kernel
  * waits and system calls. In other files parts are unknown and times are microseconds. Several reports of one span are
- * merged. A span without id or time, or with invalid data, is left out, counted as lost and reported. Files are
- * untrusted: depth, sizes, numbers and types are checked, and memory is bounded by what a file really contains.
+ * merged. A span without id or time, or with invalid data, is left out, counted as lost and reported. A file in another
+ * format (json_formats.h) is refused as a whole. Files are untrusted: depth, sizes, numbers and types are checked, and
+ * memory is bounded by what a file really contains.
  *
  * Files may be larger than memory. The first pass finds the spans of each trace (import_survey.h); the second reads
  * trace by trace, a few MiB at a time.

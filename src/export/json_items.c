@@ -27,6 +27,12 @@ uint64_t json_items_at(const struct json_items *j)
 	return j->passed + j->at;
 }
 
+const char *json_items_failed(const struct json_items *j, size_t *ret_len)
+{
+	*ret_len = j->len - j->at;
+	return j->text + j->at;
+}
+
 /* Discards the consumed part of the window and reads more. False: end of file, or an error (.error). */
 static bool read_more(struct json_items *j)
 {

@@ -33,6 +33,8 @@ void json_items_open(struct json_items *j, int fd);
 void json_items_clear(struct json_items *j);
 /* The next object, borrowed until the next call, not NUL-terminated. False: the end, or an error (.error). */
 bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_len);
+/* After an error in an object: what was read of it, borrowed, perhaps 0 bytes. It is not safe to parse. */
+const char *json_items_failed(const struct json_items *j, size_t *ret_len);
 /* Number of bytes consumed so far. */
 uint64_t json_items_at(const struct json_items *j);
 

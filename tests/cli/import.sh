@@ -43,6 +43,16 @@ for text in '' '[]' '{}' nonsense '[{}]'; do
 	printf '%s' "$text" >"$work/bad.json"
 	refused 1 "no spans in" -b --view spans "$work/bad.json"
 done
+# Another format is refused by its name, with what to do; its parts that look like spans are not read.
+v2='{"traceId":"1","id":"3","timestamp":5,"localEndpoint":{"serviceName":"a"}}'
+v1='{"traceId":"1","id":"2","timestamp":5,"annotations":[{"timestamp":5,"value":"sr","endpoint":{"serviceName":"a"}}]}'
+printf '[%s]' "$v1" >"$work/v1.json"
+refused 1 "it is Zipkin v1 JSON; blktop reads Zipkin v2 JSON: send it to a Zipkin server" -b --view spans "$work/v1.json"
+printf '[%s,%s]' "$v2" "$v1" >"$work/mixed.json"
+refused 1 "from its object 2 on it is Zipkin v1" -b --view spans "$work/mixed.json"
+refused 1 "it is Zipkin v1" -b --view spans "$work/more.json" "$work/v1.json"
+run --export-slowest 1000 --format otlp -o "$work/otlp.json" "$ust"
+refused 1 "it is OTLP JSON; blktop reads Zipkin v2 JSON: let the OpenTelemetry Collector" -b --view spans "$work/otlp.json"
 for i in {1..100000}; do printf '['; done >"$work/deep.json"
 refused 1 "no spans in" -b --view spans "$work/deep.json"
 { printf '[{"a":'; cat "$work/deep.json"; } >"$work/deeper.json"

@@ -325,6 +325,34 @@ static void test_self(void)
 	g_assert_cmpint(timeline_span(tl, 4)->self_ns, ==, 1000);
 }
 
+struct self_case { const char *text; unsigned n; int64_t self_us[4]; };
+
+/* Spans that name each other as parents are below none of each other; what is below them, is. */
+static void test_self_of_circles(void)
+{
+#define IN(id, parent, at, us) "{\"traceId\":\"1\",\"id\":\"" id "\",\"parentId\":\"" parent "\",\"timestamp\":" at \
+	",\"duration\":" us "}"
+	static const struct self_case cases[] = {
+		{ "[" IN("1", "2", "1000", "100") "," IN("2", "1", "1010", "50") "]", 2, { 100, 50 } },
+		{ "[" IN("1", "2", "1000", "100") "," IN("2", "1", "1000", "100") "]", 2, { 100, 100 } },
+		{ "[" IN("1", "2", "1000", "100") "," IN("2", "3", "1000", "100") ","
+		  IN("3", "1", "1000", "100") "," IN("4", "2", "1010", "10") "]", 4, { 100, 90, 100, 10 } },
+		{ "[" IN("1", "1", "1000", "100") "," IN("2", "1", "1010", "50") "]", 2, { 50, 50 } },
+		{ "[" IN("1", "", "1000", "100") "," IN("2", "1", "1010", "50") "," IN("2", "1", "1010", "50") "]",
+		  2, { 50, 50 } },
+	};
+#undef IN
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(blk_timeline) tl = import_text(cases[i].text);
+		g_test_message("%s", cases[i].text);
+		g_assert_cmpuint(timeline_n_spans(tl), ==, cases[i].n);
+		for (size_t k = 0; k < timeline_n_spans(tl); k++) {
+			const struct span *s = timeline_span(tl, k);
+			g_assert_cmpint(s->self_ns, ==, cases[i].self_us[s->span_id - 1] * 1000);
+		}
+	}
+}
+
 /* Of a span that was told before it was over, and before its kind was known. */
 static void test_reported_in_part(void)
 {
@@ -366,6 +394,80 @@ static void test_self_of_halves(void)
 	static const int64_t self_us[] = { 195 - 120, 120 - 30, 30 };
 	for (size_t i = 0; i < 3; i++)
 		g_assert_cmpint(timeline_span(tl, i)->self_ns, ==, self_us[i] * 1000);
+}
+
+/* ---- other formats ---- */
+
+#define V1 "{\"traceId\":\"1\",\"id\":\"2\",\"name\":\"get\",\"timestamp\":5,\"annotations\":[{" \
+	"\"timestamp\":5,\"value\":\"sr\",\"endpoint\":{\"serviceName\":\"a\"}}]," \
+	"\"binaryAnnotations\":[{\"key\":\"k\",\"value\":\"v\"}]}"
+#define V2 "{\"traceId\":\"1\",\"id\":\"3\",\"timestamp\":5,\"localEndpoint\":{\"serviceName\":\"a\"}}"
+
+/* Refused by name, and nothing of the file is read. */
+static void test_other_formats(void)
+{
+	static const struct { const char *text, *name; } cases[] = {
+		{ "[" V1 "]", "it is Zipkin v1" },
+		{ V1, "it is Zipkin v1" },
+		{ "[" V2 "," V1 "]", "from its object 2 on it is Zipkin v1" },
+		{ "[[" V2 "],[" V1 "," V2 "]]", "from its object 2 on it is Zipkin v1" },
+		{ "[{\"traceId\":\"1\",\"id\":\"2\",\"binaryAnnotations\":[],\"debug\":true,\"a\":{}}]",
+		  "Zipkin v1" },
+		{ "[{\"traceId\":\"1\",\"id\":\"2\",\"annotations\":[{\"timestamp\":1,\"value\":\"cs\","
+		  "\"\\u0065ndpoint\":{}}]}]",
+		  "Zipkin v1" },
+		{ "[{\"\\u0074raceId\":\"1\",\"id\":\"2\",\"binaryAnnotations\":[]}]", "Zipkin v1" },
+		{ "{\"resourceSpans\":[{\"scopeSpans\":[]}]}", "OTLP JSON" },
+		{ "{\"resourceSpans\":[]}\n{\"resourceSpans\":[]}\n", "OTLP JSON" },
+		{ "{\"resourceSpans\":[{\"scopeSpans\":[{\"spa", "OTLP JSON" },
+		{ "{\"batches\":[{\"scopeSpans\":[]}]}", "Tempo" },
+		{ "[{\"traceId\":\"1\",\"spanId\":\"2\",\"startTimeUnixNano\":\"5\"}]", "OTLP JSON" },
+		{ "{\"data\":[ {\"traceID\":\"1\",\"spans\":[],\"processes\":{}}],\"total\":0}", "Jaeger" },
+		{ "{\"data\":[{\"traceID\":\"1\",\"spans\":[{", "Jaeger" },
+		{ "[{\"traceID\":\"1\",\"spanID\":\"2\",\"operationName\":\"x\"}]", "Jaeger" },
+		{ "{\"traceEvents\":[]}", "Chrome trace" },
+		{ "[{\"name\":\"x\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":1,\"tid\":1}]", "Chrome trace" },
+		{ "[[{\"trace_id\":1,\"span_id\":2,\"resource\":\"/\",\"start\":5}]]", "Datadog" },
+		{ "{\"blktop\":\"0.1.0\",\"traces\":[]}", "--format zipkin" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *warning = NULL;
+		g_test_message("%s", cases[i].text);
+		g_assert_null(import_bytes(cases[i].text, strlen(cases[i].text), &warning, &error));
+		g_assert_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED);
+		g_assert_nonnull(strstr(error->message, cases[i].name));
+	}
+	/* Exports that are no import, longer than any span. */
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	for (int format = 0; format < SPAN_FORMAT_N; format++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *text = export(tl, format, true), *warning = NULL;
+		g_autoptr(blk_timeline) read = import_bytes(text, strlen(text), &warning, &error);
+		g_assert_true(format == SPAN_ZIPKIN ? read != NULL : g_error_matches(error, G_IO_ERROR,
+										     G_IO_ERROR_NOT_SUPPORTED));
+	}
+}
+
+/* Valid spans of Zipkin v2, whatever else they have. */
+static void test_alike_formats(void)
+{
+	static const char *const members[] = {
+		"\"binaryAnnotations\":[],\"tags\":{}", "\"binaryAnnotations\":[{\"key\":\"k\"}],\"localEndpoint\":{}",
+		"\"binaryAnnotations\":null", "\"annotations\":[{\"timestamp\":5,\"value\":\"endpoint\"}]",
+		"\"annotations\":[{\"timestamp\":5,\"value\":\"\\\"endpoint\\\"\"}]", "\"resourceSpans\":[]",
+		"\"data\":[{\"traceID\":\"1\",\"spans\":[]}]",
+		"\"traceID\":\"1\",\"spanID\":\"2\"", "\"traceEvents\":[]",
+		"\"ph\":\"X\",\"ts\":1", "\"trace_id\":1,\"span_id\":2,\"resource\":\"/\"",
+		"\"batches\":[],\"a\\u0062\":1", "\"blktop\":\"1\",\"traces\":[]",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
+		g_autofree char *text = g_strdup_printf("{%s,\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,"
+							"\"kind\":\"SERVER\"}", members[i]);
+		g_test_message("%s", text);
+		g_autoptr(blk_timeline) tl = import_text(text);
+		g_assert_cmpint(only(tl)->kind, ==, SPAN_SERVER);
+	}
 }
 
 /* ---- what is hostile ---- */
@@ -707,6 +809,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/reports", test_reports);
 	g_test_add_func("/import/times", test_times);
 	g_test_add_func("/import/self", test_self);
+	g_test_add_func("/import/self-of-circles", test_self_of_circles);
+	g_test_add_func("/import/other-formats", test_other_formats);
+	g_test_add_func("/import/alike-formats", test_alike_formats);
 	g_test_add_func("/import/told-in-part", test_reported_in_part);
 	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);
