@@ -118,6 +118,7 @@ static const struct style hues[HUE_N][SHADES][SCHEME_N] = {
 	},
 	[HUE_GREY] = {
 		{ MONO(0), C8(7, 0), C256(246, 0), L8(0, B), C256(242, 0) },
+		{ MONO(B), C8(7, 0), C256(242, 0), L8(0, 0), C256(237, 0) },
 	},
 	[HUE_OUTLINE] = {
 		{ MONO(0), C8(-1, 0), C256(245, 0), L8(-1, 0), C256(242, 0) },

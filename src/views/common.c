@@ -187,7 +187,8 @@ static unsigned needs_of_part(enum part p)
 	};
 	if (p == PART_HANDOFF || p == PART_UNKNOWN)
 		return 0;
-	return MISSING_SWITCHES | others[p] | (part_is_blocked(p) && p != PART_OTHER ? MISSING_CALLS : 0);
+	bool by_call = part_is_blocked(p) && p != PART_OTHER && p != PART_STOPPED;
+	return MISSING_SWITCHES | others[p] | (by_call ? MISSING_CALLS : 0);
 }
 
 unsigned row_missing(const struct row *row, const struct rows *rows)

@@ -81,7 +81,7 @@ static const struct column columns[] = {
 BLOCKED_COLUMN(disks, part[PART_DISK] + part[PART_WRITEBACK] + part[PART_FAULT])
 BLOCKED_COLUMN(locks, part[PART_FUTEX])
 BLOCKED_COLUMN(nets, part[PART_SOCKET] + part[PART_PIPE] + part[PART_POLL])
-BLOCKED_COLUMN(sleeps, part[PART_TIMER])
+BLOCKED_COLUMN(sleeps, part[PART_TIMER] + part[PART_STOPPED])
 
 #define OF_THREADS ", summed over threads; 100 % is one"
 
@@ -103,7 +103,8 @@ static const struct column process_columns[] = {
 		 get_locks_ratio),
 	COLUMN_N("blocked_net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll" OF_THREADS,
 		 get_nets_ratio),
-	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping" OF_THREADS, get_sleeps_ratio),
+	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping or stopped" OF_THREADS,
+		 get_sleeps_ratio),
 	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 6, "system calls a second",
 		 processes_get_calls_rate),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, get_p99),

@@ -177,7 +177,7 @@ static void add_alone(struct walk *w, const struct path_segment *s, int64_t from
 static const bool is_own[PART_N] = {
 	[PART_USER] = true, [PART_SYSCALL] = true, [PART_KERNEL] = true, [PART_IRQ] = true,
 	[PART_PREEMPTED] = true, [PART_WAKEUP] = true, [PART_DISK] = true, [PART_TIMER] = true,
-	[PART_FAULT] = true,
+	[PART_FAULT] = true, [PART_STOPPED] = true,
 };
 
 /* A wait for other threads: the path goes to child spans, and between them to the waker chain or to the thread

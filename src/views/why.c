@@ -296,7 +296,7 @@ static void add_waker(GString *text, const struct history *h, const struct why_c
 	if (c->waker == ID_NONE || c->part == PART_TIMER)
 		return;			/* the waker of a sleep is the timer: not informative */
 	g_autofree char *label = thread_label_new(h->tl, c->waker, c->wait->wake_ns);
-	g_string_append_printf(text, ", woken by %s", label);
+	g_string_append_printf(text, ", %s by %s", c->part == PART_STOPPED ? "continued" : "woken", label);
 }
 
 #define MEANWHILE_SHARE 4		/* minimum share (1/4) of the wait that is reported */

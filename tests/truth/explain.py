@@ -29,7 +29,7 @@ import btparse
 from machine import Machine, PARTS, Wait
 
 MS = 1000000
-BLOCKED = ("disk", "socket", "pipe", "timer", "poll", "fault", "handoff", "other", "unknown")
+BLOCKED = ("disk", "socket", "pipe", "timer", "poll", "fault", "handoff", "other", "unknown", "stopped")
 U64 = (1 << 64) - 1
 
 

@@ -29,7 +29,7 @@ import collections
 import btparse
 
 PARTS = ("user", "syscall", "kernel", "irq", "preempted", "wakeup", "disk", "socket", "pipe",
-         "futex", "timer", "poll", "fault", "handoff", "other", "unknown")
+         "futex", "timer", "poll", "fault", "handoff", "other", "unknown", "stopped")
 
 DISK = """open openat openat2 creat stat lstat newstat newlstat newfstat newfstatat fstat
     fstatat statx access faccessat faccessat2 statfs fstatfs unlink unlinkat rename renameat
@@ -60,6 +60,7 @@ for part, names in ("disk", DISK), ("socket", SOCKET), ("timer", TIMER), ("poll"
     CAUSE.update(dict.fromkeys(names, part))
 
 PREEMPTED = 256         # prev_state's flag since Linux 4.14 (older kernels: 1024, 4096)
+STOPPED = 4 | 8         # by a signal, by a debugger
 CLOEXEC = 0o2000000
 
 
@@ -171,7 +172,7 @@ class Machine:
             else:
                 t.state = "blocked"
                 wait = Wait(now, t.call)
-                t.become(self.cause(t), now, wait)
+                t.become("stopped" if state & STOPPED else self.cause(t), now, wait)
         self.depth[cpu] = 0
         self.current[cpu] = None
         if nxt:

@@ -20,10 +20,10 @@ TRACES = ["kernel-small/trace"] + ["demo/trace", "block/trace", "mix1/trace", "c
 MS = 1000000
 STEPS = {"1ms": MS, "10ms": 10 * MS, "1s": 1000 * MS}
 PARTS = ("user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns "
-         "poll_ns fault_ns other_ns unknown_ns").split()
+         "poll_ns fault_ns other_ns stopped_ns unknown_ns").split()
 UNKNOWN = -1             # instead of a tid
 EXECUTED = 1 << 32
-GROUPS = {"cpu_ns": PARTS[:4], "runnable_ns": PARTS[4:6], "blocked_ns": PARTS[6:14]}
+GROUPS = {"cpu_ns": PARTS[:4], "runnable_ns": PARTS[4:6], "blocked_ns": PARTS[6:15]}
 
 
 def timeline(trace, by, step, *more):

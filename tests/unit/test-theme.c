@@ -104,7 +104,7 @@ static void test_contrast(void)
 /* The groups and hues as the documents have them: written down again, since themes are made from the other table. */
 static const struct { const char *hue, *parts; } documented[] = {
 	{ "green", "user syscall kernel irq" }, { "yellow", "preempted wakeup" }, { "magenta", "futex" },
-	{ "red", "disk writeback fault" }, { "blue", "socket pipe poll" }, { "grey", "timer" },
+	{ "red", "disk writeback fault" }, { "blue", "socket pipe poll" }, { "grey", "timer stopped" },
 	{ "outline", "handoff" }, { "none", "unknown other" },
 };
 

@@ -68,7 +68,7 @@ static inline enum off_state off_state_of(const struct slice *s, uint32_t host, 
 	/* EXIT_DEAD 16, EXIT_ZOMBIE 32; before Linux 4.14 also TASK_DEAD 64 */
 	if (prev_state & (flag == 256 ? 16 | 32 : 16 | 32 | 64))
 		return OFF_DEAD;
-	return OFF_BLOCKED;
+	return prev_state & (4 | 8) ? OFF_STOPPED : OFF_BLOCKED;	/* __TASK_STOPPED, __TASK_TRACED */
 }
 
 #endif

@@ -26,7 +26,7 @@ enum rec_type {
 				 * and continues as thread .id, the leader */
 };
 
-enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };
+enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD, OFF_STOPPED };
 
 struct call_info;
 

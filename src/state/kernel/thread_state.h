@@ -18,6 +18,12 @@ struct waking {
 	bool provisional;		/* .waker is provisional */
 };
 
+static inline void wait_for_part(struct tstate *st, enum part part)
+{
+	st->wait_cause = WAIT_PART;
+	st->wait_part = (uint8_t)part;
+}
+
 static inline void set_wait_cause(struct tstate *st)
 {
 	st->wait_cause = WAIT_PART;
@@ -64,6 +70,7 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 {
 	static const uint8_t state[] = {
 		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
+		[OFF_STOPPED] = RUN_BLOCKED,
 	};
 	t->st.run = state[off_state];
 	t->st.off_ns = ts;
@@ -73,6 +80,8 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 	t->st.wake_seq = 0;
 	if (off_state == OFF_DEAD)
 		t->exit_ns = ts;
+	else if (off_state == OFF_STOPPED)	/* whatever call it is in */
+		wait_for_part(&t->st, PART_STOPPED);
 	else
 		set_wait_cause(&t->st);
 }

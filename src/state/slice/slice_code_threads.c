@@ -61,7 +61,7 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 	code_below(c, &r->type, REC_ENDED + 1);
 	bool call = r->type == REC_ENTER || r->type == REC_EXIT;
 	code_u8(c, &r->state);
-	if (r->type == REC_OFF && r->state > OFF_DEAD)
+	if (r->type == REC_OFF && r->state > OFF_STOPPED)
 		coder_refuse(c, "a thread's record is wrong");
 	code_id(c, &r->cpu, n->cpus, false);
 	if (r->type == REC_SPAN || r->type == REC_MARK)

@@ -181,7 +181,7 @@ static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w
 		uint32_t worker = d.by_device ? d.submitter : waker;
 		return is_followable(sp, worker) ? worker : ID_NONE;
 	}
-	if (p == PART_DISK || p == PART_TIMER || p == PART_FAULT || !is_followable(sp, waker))
+	if (p == PART_DISK || p == PART_TIMER || p == PART_FAULT || p == PART_STOPPED || !is_followable(sp, waker))
 		return ID_NONE;
 	return names_is_kernel(sp->n, waker) ? ID_NONE : waker;
 }

@@ -22,7 +22,7 @@ const struct part_group_info part_groups[PART_GROUP_N] = {
 	[PART_GROUP_LOCK] = { HUE_MAGENTA, BIT(FUTEX) },
 	[PART_GROUP_DISK] = { HUE_RED, BIT(DISK) | BIT(WRITEBACK) | BIT(FAULT) },
 	[PART_GROUP_NET] = { HUE_BLUE, BIT(SOCKET) | BIT(PIPE) | BIT(POLL) },
-	[PART_GROUP_SLEEP] = { HUE_GREY, BIT(TIMER) },
+	[PART_GROUP_SLEEP] = { HUE_GREY, BIT(TIMER) | BIT(STOPPED) },
 	[PART_GROUP_CHILDREN] = { HUE_OUTLINE, BIT(HANDOFF) },
 	[PART_GROUP_UNKNOWN] = { HUE_NONE, BIT(UNKNOWN) | BIT(OTHER) },
 };
@@ -56,7 +56,7 @@ static int64_t sum(const int64_t *part, enum part first, enum part last)
 
 bool part_is_blocked(enum part p)
 {
-	return (p >= PART_DISK && p <= PART_FAULT) || p == PART_OTHER || p == PART_WRITEBACK;
+	return (p >= PART_DISK && p <= PART_FAULT) || p == PART_OTHER || p == PART_WRITEBACK || p == PART_STOPPED;
 }
 
 int64_t part_sum_cpu(const int64_t part[PART_N])
@@ -71,5 +71,5 @@ int64_t part_sum_runnable(const int64_t part[PART_N])
 
 int64_t part_sum_blocked(const int64_t part[PART_N])
 {
-	return sum(part, PART_DISK, PART_FAULT) + part[PART_OTHER] + part[PART_WRITEBACK];
+	return sum(part, PART_DISK, PART_FAULT) + part[PART_OTHER] + part[PART_WRITEBACK] + part[PART_STOPPED];
 }

@@ -14,7 +14,7 @@
 	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
 	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
-	X(unknown, UNKNOWN) X(writeback, WRITEBACK)
+	X(unknown, UNKNOWN) X(writeback, WRITEBACK) X(stopped, STOPPED)
 
 /* For each part: title (3 or 4 columns), letter in the waterfall, help; then the texts before and after a duration
  * in a sentence ("slept 5ms"), and what another thread did meanwhile ("": not mentioned). */
@@ -46,6 +46,8 @@
 	"waited ", " in poll", "polled"
 #define PART_ROW_FAULT "FLT", 'm', "blocked outside of system calls: a page fault", \
 	"waited ", " for page faults", "waited for page faults"
+#define PART_ROW_STOPPED "STOP", 'T', "stopped by a signal (SIGSTOP, a terminal's Ctrl-Z) or by a debugger", \
+	"was stopped for ", "", "was stopped"
 #define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span", \
 	"spent ", " between its threads", "handed over"
 #define PART_ROW_OTHER "OTH", 'x', "blocked on anything else: an eventfd, a terminal, a child", \
