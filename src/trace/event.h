@@ -149,6 +149,9 @@ struct blk_stream {
 	uint8_t domain;		/* enum blk_domain */
 	int32_t vpid;		/* for per-process UST buffers: the process's pid; else -1 */
 	char *vpid_procname;	/* name of that process when it registered, or NULL */
+	char *hostname;		/* the host's name in the stream's trace, if .host has another: its session daemon
+				 * runs in a container. Then pids of its events may be of that container, too. NULL:
+				 * the same name */
 	char *order;		/* sort key for equal timestamps: host boot, domain,
 				 * trace uuid, stream class, cpu or instance. All but the last, blk_channel_len()
 				 * bytes, identifies the channel */
@@ -158,7 +161,7 @@ struct blk_stream {
 };
 
 struct blk_host {
-	char *name;		/* as in the trace; "?": unknown */
+	char *name;		/* as in the trace of its kernel, if there is one; "?": unknown */
 	char *boot;		/* clock uuid = boot id, or "" */
 	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
 	bool has_kernel;	/* the trace has streams of its kernel, even if it has no event of them */

@@ -55,11 +55,17 @@ void source_free(struct source *s)
 		s->ops->free(s);
 }
 
+static void clear_stream(struct blk_stream *stream)
+{
+	g_free(stream->vpid_procname);
+	g_free(stream->hostname);
+	g_free(stream->order);
+}
+
 static void free_stream(void *p)
 {
 	struct blk_stream *stream = p;
-	g_free(stream->vpid_procname);
-	g_free(stream->order);
+	clear_stream(stream);
 	g_free(stream);
 }
 
@@ -67,6 +73,7 @@ static void copy_stream(struct blk_stream *ret, const struct blk_stream *stream)
 {
 	*ret = *stream;
 	ret->vpid_procname = g_strdup(stream->vpid_procname);
+	ret->hostname = g_strdup(stream->hostname);
 	ret->order = g_strdup(stream->order);
 }
 
@@ -155,9 +162,7 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	if (n_free) {
 		g_array_set_size(s->free_streams, n_free - 1);
 		g_assert(i < s->tables.streams->len);
-		struct blk_stream *old = s->tables.streams->pdata[i];
-		g_free(old->vpid_procname);
-		g_free(old->order);
+		clear_stream(s->tables.streams->pdata[i]);
 	} else {
 		g_ptr_array_add(s->tables.streams, g_new(struct blk_stream, 1));
 	}

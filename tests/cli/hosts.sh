@@ -75,6 +75,50 @@ succeeds 0 "a day apart" -b --view spans --format json --align-hosts "${both[@]}
 ok "answers lie in their calls" rows 'inside(0)'
 ok "forward, it says" grep -q 'is moved forward by 863' "$work/err"
 
+# A session daemon in a container writes the container's host name; the boot shows the machine.
+named() { # named DIRECTORY HOST: of as many letters as before
+	find "$1" -name metadata -exec sed -i "s/hostname = \"[^\"]*\"/hostname = \"$2\"/" {} +
+}
+as_host() { # as_host: are the rows, without what is the container's, equal to those of the host's daemon?
+	python3 - "$work/whole" "$work/out" <<-'PYTHON'
+		import json, sys
+		whole, out = (json.load(open(p))["rows"] for p in sys.argv[1:])
+		named = "a-container" in {r["container"] for r in out}
+		for r in whole + out:
+		    r["container"] = r["vpid"] = None
+		sys.exit(not named or whole != out or "a-container" in {r["host"] for r in out})
+	PYTHON
+}
+cp -r "$TRACES/kernel-ust/trace" "$work/machine"
+chmod -R u+w "$work/machine"
+named "$work/machine/ust" a-container
+for view in spans processes; do
+	for reader in native babeltrace2; do
+		run -b --utc --view $view --format json --reader $reader "$TRACES/kernel-ust/trace"
+		cp "$work/out" "$work/whole"
+		run -b --utc --view $view --format json --reader $reader "$work/machine"
+		ok "$view of a container, explained by its machine's kernel, $reader" as_host
+	done
+done
+run --doctor "$work/machine"
+ok "doctor sees one machine" eval '! grep -q "several hosts" "$work/out"'
+run -b --view spans --format json "$work/machine/ust"
+ok "a container without a kernel's trace is a host" rows '{r["host"] for r in rows} == {"a-container"}'
+named "$work/machine" lttng-guest
+find "$work/machine/ust" -name metadata -exec sed -i -E '/^clock/,/^}/ s/uuid = "[0-9a-f]{8}/uuid = "357947b5/' {} +
+run -b --view spans --format json "$work/machine"
+ok "machines of one name and two boots stay apart" rows 'rows and all(r["user_ns"] is None for r in rows)'
+
+cp -r "$TRACES/lost/trace" "$work/two"
+chmod -R u+w "$work/two"
+named "$work/two/ust/pid/exe-255-20261121-060939" a-container
+named "$work/two/ust/pid/thumbd-245-20261121-060938" b-container
+run -b --view processes --format json "$work/two"
+ok "two containers of a machine" rows \
+	'[*{r["host"] for r in rows}] == ["lttng-guest"] and {"a-container", "b-container"} <= {r["container"] for r in rows}'
+run -b --view processes --format json "$work/two/ust"
+ok "without the kernel's trace, they are hosts" rows '{r["host"] for r in rows} == {"a-container", "b-container"}'
+
 succeeds 0 "one host" -b --view services --align-hosts "$work/front"
 ok "has nothing to move" grep -q 'only one clock' "$work/err"
 refused 2 "one clock" --align-hosts -b -y

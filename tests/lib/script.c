@@ -25,7 +25,7 @@ struct script {
 	struct blk_matcher *matcher;
 	GHashTable *layouts;
 	GHashTable *classes;		/* name -> index + 1 */
-	GHashTable *streams;		/* "domain@host cpu" -> index + 1 */
+	GHashTable *streams;		/* "domain@host/container cpu" -> index + 1 */
 	GHashTable *tallies;		/* "stream class second" -> struct tally_at * */
 	GPtrArray *data;		/* rows, texts */
 	GArray *events;			/* struct blk_event */
@@ -49,6 +49,7 @@ struct line {
 	uint32_t cpu;
 	char domain;			/* 'k', 'u', 'o' */
 	char *host;
+	char *container;		/* the trace's own host name; NULL: .host */
 	char *event;
 };
 
@@ -174,7 +175,8 @@ static char *boot_of(const struct line *l)
 
 static uint16_t use_stream(struct script *s, const struct line *l)
 {
-	g_autofree char *key = g_strdup_printf("%c@%s %08x", l->domain, l->host, l->cpu);
+	g_autofree char *key = g_strdup_printf("%c@%s/%s %08x", l->domain, l->host,
+					       l->container ? l->container : "", l->cpu);
 	unsigned known = GPOINTER_TO_UINT(g_hash_table_lookup(s->streams, key));
 	if (known)
 		return known - 1;
@@ -188,6 +190,7 @@ static uint16_t use_stream(struct script *s, const struct line *l)
 		.domain = domain,
 		.vpid = -1,
 		.order = order,
+		.hostname = l->container,
 	};
 	uint16_t index = source_add_stream(&s->source, &stream);
 	g_hash_table_insert(s->streams, g_steal_pointer(&key), GUINT_TO_POINTER(index + 1u));
@@ -447,7 +450,7 @@ static bool read_loss(struct script *s, struct line *l, GError **error)
 	return true;
 }
 
-/* "k@host:name": the domain is only taken as such if it is one, as UST's event
+/* "k@host:name", "u@host/container:name": the domain is only taken as such if it is one, as UST's event
  * names have a colon too. */
 static void split_event(struct line *l, char *word)
 {
@@ -463,6 +466,9 @@ static void split_event(struct line *l, char *word)
 	l->domain = word[0];
 	if (word[1] == '@')
 		l->host = word + 2;
+	l->container = strchr(l->host, '/');
+	if (l->container)
+		*l->container++ = '\0';
 	l->event = colon + 1;
 }
 

@@ -7,13 +7,13 @@
 
 /*
  * A scripted source for tests: one record a line,
- *     TS_NS CPU [DOMAIN[@HOST]:]EVENT key=value key="text" ctx.tid=12 ...
+ *     TS_NS CPU [DOMAIN[@HOST[/CONTAINER]]:]EVENT key=value key="text" ctx.tid=12 ...
  *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
  *     TS_NS CPU !horizon
  *     TS_NS CPU !release 3.6.11
- * DOMAIN is k (default) or u. Values: integers, "strings" with C escapes;
- * "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time (stable).
- * Unsubscribed events become tallies.
+ * DOMAIN is k (default) or u. CONTAINER: the hostname in the stream's own trace. Values: integers,
+ * "strings" with C escapes; "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time
+ * (stable). Unsubscribed events become tallies.
  */
 struct source *source_open_script(const char *text, const struct blk_subscription *rows,
 				  size_t n_rows, GError **error);

@@ -788,6 +788,19 @@ static void test_containers_of_user_space(void)
 		"20 0 " STAMP("ss") "ctx.vtid=92 ctx.vpid=92\n"
 		"1000000025 0 " STAMP("c") "ctx.vtid=93 ctx.vpid=93\n"
 		"1000000029 0 " STAMP("c") "ctx.vtid=93 ctx.vpid=93\n"));
+	/* A container's session daemon: by its host name, with pids of its own; another thread has tid 7 here. */
+	g_autofree char *daemon = every_cut("container-of-daemon",
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 next_comm=\"web\" ctx.tid=0\n"
+		"6 0 syscall_entry_read fd=3 ctx.tid=50 ctx.pid=50 ctx.procname=\"web\"\n"
+		"7 0 syscall_exit_read ret=1 ctx.tid=50 ctx.pid=50 ctx.procname=\"web\"\n"
+		"8 1 syscall_entry_read fd=3 ctx.tid=7 ctx.pid=7 ctx.procname=\"other\"\n"
+		"10 0 u@localhost/3f9c:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
+		"parent_span_id=0 event=\"sr\" ctx.vtid=7 ctx.vpid=7\n"
+		"20 0 u@localhost/3f9c:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
+		"parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7\n"
+		"30 0 sched_switch prev_tid=50 prev_state=1 next_tid=0 prev_comm=\"web\" ctx.tid=50\n");
+	g_assert_nonnull(strstr(daemon, ",3f9c,7,"));
+	g_assert_null(strstr(daemon, ",web,3f9c,"));
 	/* Who ran before the kernel's trace began, and when it was over, it does not know: not these. */
 	g_autofree char *around = every_cut("containers-user-around-kernel",
 		"4 0 " STAMP("sr") "ctx.vtid=90 ctx.vpid=90 ctx.hostname=\"too-early\"\n"

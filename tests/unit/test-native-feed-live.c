@@ -581,6 +581,47 @@ static void test_clocks(void)
 	made_clear(&l);
 }
 
+static void push_host(struct live *l, struct made *m, const char *domain, const char *boot, const char *host)
+{
+	g_autofree char *like = made_metadata(m->uuid, domain, boot, 0);
+	g_auto(GStrv) parts = g_strsplit(like, "h;{\\\"", 2);
+	char *text = g_strjoinv(host, parts);
+	unsigned t = native_feed_add_trace(l->f, "t");
+	native_feed_metadata(l->f, t, g_bytes_new_take(text, strlen(text)));
+	unsigned s = native_feed_add_stream(l->f, t, "s", INT64_MAX);
+	native_feed_packet(l->f, s, made_packet(m, 1000, 1900, 0, 5), NULL);
+}
+
+/* A boot is one machine, named by its kernel's trace; containers without one stay apart, and so do other boots. */
+static void test_hosts(void)
+{
+	static const struct { const char *domain, *boot, *host, *is, *container; } traces[] = {
+		{ "ust", BOOT_1, "c1", "lab", "c1" }, { "ust", BOOT_1, "c2", "lab", "c2" },
+		{ "kernel", BOOT_1, "lab", "lab", NULL }, { "ust", BOOT_1, "lab", "lab", NULL },
+		{ "ust", BOOT_2, "c1", "c1", NULL }, { "ust", BOOT_2, "lab", "lab", NULL },
+	};
+	struct made made[G_N_ELEMENTS(traces)] = { 0 };
+	struct live l;
+	made_init(&l);
+	for (int i = 0; i < (int)G_N_ELEMENTS(traces); i++) {
+		made[i].uuid = i + 1;
+		made[i].cpu = (uint32_t)i;
+		push_host(&l, &made[i], traces[i].domain, traces[i].boot, traces[i].host);
+	}
+	native_feed_end(l.f);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
+	const struct blk_tables *t = &l.s->tables;
+	g_assert_cmpuint(t->streams->len, ==, G_N_ELEMENTS(traces));
+	g_assert_cmpuint(t->hosts->len, ==, 3);
+	for (guint i = 0; i < t->streams->len; i++) {
+		const struct blk_stream *s = blk_stream(t, i);
+		g_assert_cmpstr(blk_host(t, s->host)->name, ==, traces[s->cpu].is);
+		g_assert_cmpstr(blk_host(t, s->host)->boot, ==, traces[s->cpu].boot);
+		g_assert_cmpstr(s->hostname, ==, traces[s->cpu].container);
+	}
+	made_clear(&l);
+}
+
 /* A trace that never tells what it is holds no clock up for ever. */
 static void test_clock_in_time(void)
 {
@@ -621,5 +662,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/streams/discarded-goes-back", test_discarded_goes_back);
 	g_test_add_func("/feed/clocks/pinned", test_clocks);
 	g_test_add_func("/feed/clocks/in-time", test_clock_in_time);
+	g_test_add_func("/feed/hosts", test_hosts);
 	return g_test_run();
 }

@@ -180,14 +180,15 @@ static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 			   const struct doctor_clock *b)
 {
 	char buf[TIMEFMT_LEN];
+	bool same_boot = strcmp(a->uuid, b->uuid) == 0;
 
-	if (g_strcmp0(a->host, b->host) != 0) {
+	if (g_strcmp0(a->host, b->host) != 0 && !(same_boot && *a->uuid)) {
 		problem(doc, g_strdup_printf("traces of several hosts (%s, %s): blktop does not compare their clocks, "
 					     "so instants may differ by their offset",
 					     a->host ? a->host : "?", b->host ? b->host : "?"));
 		return;
 	}
-	if (strcmp(a->uuid, b->uuid) != 0) {
+	if (!same_boot) {
 		problem(doc, g_strdup_printf("clocks of %s and %s (host %s) have different uuids: the traces are "
 					     "of different boots, and one cannot explain the spans of "
 					     "the other", a->where, b->where, a->host ? a->host : "?"));

@@ -376,7 +376,7 @@ static struct diag_channel *channel_of_stream(struct doctor *doc, const struct b
 	struct diag_channel *c = g_hash_table_lookup(doc->by_class, key);
 
 	if (!c) {
-		c = doctor_channel(doc, blk_host(t, st->host)->name, domains[st->domain],
+		c = doctor_channel(doc, st->hostname ? st->hostname : blk_host(t, st->host)->name, domains[st->domain],
 				   doc->session, NULL);
 		g_hash_table_insert(doc->by_class, g_steal_pointer(&key), c);
 	}

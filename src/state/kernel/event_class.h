@@ -19,6 +19,7 @@ struct stream_info {
 	uint32_t host, cpu;	/* .cpu: index in slice.cpus; ID_NONE: no record of the stream yet */
 	uint32_t channel;	/* number in slice.channels */
 	uint32_t stream_cpu;	/* as in struct blk_stream */
+	uint32_t hostname;	/* string: as in struct blk_stream; 0: none */
 	bool kernel;
 	struct cpu *c;		/* the CPU of index .cpu */
 	struct cpu *plain;	/* .c, if its events may take the fast path: a kernel stream with a record; else NULL */

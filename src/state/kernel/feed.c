@@ -157,6 +157,7 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 	struct stream_info info = {
 		.host = slice_host_named(s, host), .stream_cpu = st->cpu, .cpu = ID_NONE,
 		.kernel = st->domain == BLK_DOMAIN_KERNEL, .channel = channels_add(&s->channels, st, s->live),
+		.hostname = st->hostname ? strtab_add(s->strings, st->hostname) : 0,
 	};
 	learn_host(s, info.host, host);
 	return info;
@@ -166,7 +167,8 @@ static struct stream_info stream_of(struct slice *s, unsigned stream)
 static void begin_stream(struct slice *s, unsigned stream)
 {
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
-	if (info->host != now.host || info->stream_cpu != now.stream_cpu || info->kernel != now.kernel)
+	if (info->host != now.host || info->stream_cpu != now.stream_cpu || info->kernel != now.kernel ||
+	    info->hostname != now.hostname)
 		*info = now;
 	info->channel = now.channel;
 	if (s->live)

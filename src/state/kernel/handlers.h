@@ -56,6 +56,9 @@ bool feed_is_kernel(const struct feed *f);	/* is it an event of the kernel's tra
 bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
 /* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
 void counted_event(struct feed *f, bool is_switch, bool counters);
+/* String: the hostname of the container whose session daemon recorded the user space event, beside the trace of its
+ * machine's kernel; 0: none. The event's pids are of a pid namespace that is unknown. In handlers_ns.c. */
+uint32_t feed_container(const struct feed *f);
 /* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
  * unknown. */
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel);

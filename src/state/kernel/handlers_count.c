@@ -49,7 +49,7 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 		if (*ret_by_kernel)
 			return t;
 	}
-	if (vtid <= 0 || feed_is_kernel(f))
+	if (vtid <= 0 || feed_is_kernel(f) || feed_container(f))
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
 	/* slice_live(): the event shows that the thread exists in this second. */

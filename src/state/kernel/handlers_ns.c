@@ -77,28 +77,51 @@ static uint32_t number_of(const struct blk_event *ev, size_t i)
 	return n > 0 && n <= max ? (uint32_t)n : 0;
 }
 
+uint32_t feed_container(const struct feed *f)
+{
+	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).hostname;
+}
+
+/* What the event's process sees as its hostname: by its context, else by its trace. */
+static struct blk_text hostname_of(const struct feed *f)
+{
+	struct blk_text t = blk_text(f->ev, BLK_CTX_HOSTNAME);
+
+	if (!t.len && feed_container(f)) {
+		t.str = strtab_get(f->s->strings, feed_container(f));
+		t.len = (uint32_t)strlen(t.str);
+	}
+	return t;
+}
+
 static bool same_hostname(const struct strtab *strings, const struct contexts *known, struct blk_text t)
 {
 	const char *have = strtab_get(strings, known->value[CONTEXT_HOSTNAME]);
 	return !t.len || (strlen(have) == t.len && !memcmp(have, t.str, t.len));
 }
 
-bool contexts_known(const struct strtab *strings, const struct contexts *known,
-		    const struct blk_event *ev)
+static bool same_numbers(const struct contexts *known, const struct blk_event *ev)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		uint32_t n = number_of(ev, i);
 		if (n && n != known->value[numbers[i].kind])
 			return false;
 	}
-	return same_hostname(strings, known, blk_text(ev, BLK_CTX_HOSTNAME));
+	return true;
 }
 
-/* A thread has another tid in each pid namespace. */
-static int32_t own_vtid(const struct blk_event *ev)
+bool contexts_known(const struct strtab *strings, const struct contexts *known,
+		    const struct blk_event *ev)
 {
-	int64_t ns = blk_int_or(ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(ev, BLK_CTX_VTID, 0);
-	bool nested = ns > 0 && ns <= UINT32_MAX && !container_ns_is_first(NS_PID, (uint32_t)ns);
+	return same_numbers(known, ev) && same_hostname(strings, known, blk_text(ev, BLK_CTX_HOSTNAME));
+}
+
+/* A thread has another tid in each pid namespace. In which one the processes of a container's session daemon are is
+ * known only from their context. */
+static int32_t own_vtid(const struct feed *f)
+{
+	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(f->ev, BLK_CTX_VTID, 0);
+	bool nested = ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : feed_container(f);
 
 	return nested || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
 }
@@ -111,7 +134,7 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 	t->contexts.value[kind] = value;
 	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
 	if (fact->flag)
-		fact->c = context_source(f->c->self, own_vtid(f->ev));
+		fact->c = context_source(f->c->self, own_vtid(f));
 	return fact;
 }
 
@@ -119,20 +142,21 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
  * ended. */
 static bool is_about_another(const struct feed *f, const struct thread *t)
 {
-	int32_t vtid = feed_is_kernel(f) ? 0 : own_vtid(f->ev);
+	int32_t vtid = feed_is_kernel(f) ? 0 : own_vtid(f);
 
 	return vtid && t->tid != -1 && vtid != t->tid;
 }
 
 void contexts_learn(struct feed *f, struct thread *t)
 {
-	struct blk_text hostname = blk_text(f->ev, BLK_CTX_HOSTNAME);
+	struct blk_text hostname = hostname_of(f);
 
-	if (!contexts_any(f->ev->layout)) {
+	if (!contexts_any(f->ev->layout) && !feed_container(f)) {
 		f->cls->placeless = f->ev->layout;
 		return;
 	}
-	if (!t || t->idle || contexts_known(f->s->strings, &t->contexts, f->ev) || is_about_another(f, t))
+	if (!t || t->idle || is_about_another(f, t) ||
+	    (same_numbers(&t->contexts, f->ev) && same_hostname(f->s->strings, &t->contexts, hostname)))
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		unsigned kind = numbers[i].kind;

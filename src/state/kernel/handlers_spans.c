@@ -30,7 +30,7 @@ static bool ends_span(struct blk_text t)
  * kernel's current task is unknown, the event's own tid is not used. */
 static void learn_places(struct feed *f, struct thread *t)
 {
-	if (f->ev->layout != f->cls->placeless)
+	if (f->ev->layout != f->cls->placeless || feed_container(f))
 		contexts_learn(f, t);
 }
 

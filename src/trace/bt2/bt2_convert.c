@@ -60,6 +60,7 @@ struct bt2_convert {
 	GHashTable *recorded;		/* blk_stream.order -> int64_t[2], see bt2_convert_recorded() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 	GHashTable *machines;		/* host_key() -> struct machine_evidence */
+	GHashTable *kernels;		/* boot -> name of the host in its kernel's trace; both owned */
 };
 
 static void free_class_set(void *p)
@@ -86,6 +87,7 @@ static void free_stream(void *p)
 	g_array_unref(st->counted);
 	g_free(st->order_base);
 	g_free(st->info.vpid_procname);
+	g_free(st->info.hostname);
 	g_free(st);
 }
 
@@ -106,6 +108,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->recorded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->machines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->kernels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
 }
@@ -120,6 +123,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_hash_table_unref(c->recorded);
 	g_hash_table_unref(c->extents);
 	g_hash_table_unref(c->machines);
+	g_hash_table_unref(c->kernels);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
 	g_hash_table_unref(c->class_names);
@@ -177,12 +181,18 @@ static char *host_key(const char *host, const char *boot)
 	return g_strdup_printf("%s %s", boot, host);
 }
 
-static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const char *boot)
+static const char *env_host(const bt_trace *trace)
 {
 	const char *name = env_text(trace, "hostname", env_text(trace, "host", "?"));
+	return name[0] ? name : "?";
+}
+
+/* name: of its own trace, or of that of its boot's kernel. */
+static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const char *name, const char *boot)
+{
 	const char *release = env_text(trace, "kernel_release", env_text(trace, "release", ""));
-	unsigned host = source_add_host(c->source, name[0] ? name : "?", boot, release);
-	g_autofree char *key = host_key(name[0] ? name : "?", boot);
+	unsigned host = source_add_host(c->source, name, boot, release);
+	g_autofree char *key = host_key(name, boot);
 	const int64_t *extent = g_hash_table_lookup(c->extents, key);
 	if (extent)
 		source_host_lasts(c->source, host, extent[0], extent[1]);
@@ -255,8 +265,11 @@ static struct in_stream *open_stream(struct bt2_convert *c, const bt_stream *bt,
 	bt2_clock_init(&st->clock, cc, c->clocks);
 	st->order_base = make_order_base(bt, trace, st->clock.uuid);
 	st->info.cpu = UINT32_MAX;
-	st->info.host = add_host(c, trace, st->clock.uuid);
+	const char *kernel = g_hash_table_lookup(c->kernels, st->clock.uuid), *own = env_host(trace);
+	st->info.host = add_host(c, trace, kernel ? kernel : own, st->clock.uuid);
 	st->info.domain = env_domain(trace);
+	if (kernel && st->info.domain != BLK_DOMAIN_KERNEL && strcmp(kernel, own))
+		st->info.hostname = g_strdup(own);
 	if (st->info.domain == BLK_DOMAIN_KERNEL)
 		source_has_kernel(c->source, st->info.host);
 	st->info.vpid = st->info.domain == BLK_DOMAIN_UST ? env_vpid(trace) : -1;
@@ -785,7 +798,7 @@ void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *strea
 {
 	/* In the order of these keys the kernel's trace comes first of its boot. */
 	g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GHashTable) clocks = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	for (size_t i = 0; i < n; i++) {
 		struct bt2_clock clock;
 		const bt_clock_class *cc = bt_stream_class_borrow_default_clock_class_const(
@@ -796,11 +809,17 @@ void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *strea
 		char *key = make_order_base(streams[i], bt_stream_borrow_trace_const(streams[i]),
 					    clock.uuid);
 		g_ptr_array_add(keys, key);
-		g_hash_table_insert(clocks, key, (void *)cc);
+		g_hash_table_insert(by_key, key, (void *)streams[i]);
 	}
 	g_ptr_array_sort(keys, compare_text);
 	for (guint i = 0; i < keys->len; i++) {
+		const bt_stream *bt = g_hash_table_lookup(by_key, keys->pdata[i]);
+		const bt_trace *trace = bt_stream_borrow_trace_const(bt);
 		struct bt2_clock clock;
-		bt2_clock_init(&clock, g_hash_table_lookup(clocks, keys->pdata[i]), c->clocks);
+		bt2_clock_init(&clock, bt_stream_class_borrow_default_clock_class_const(
+				       bt_stream_borrow_class_const(bt)), c->clocks);
+		if (clock.uuid[0] && env_domain(trace) == BLK_DOMAIN_KERNEL &&
+		    !g_hash_table_contains(c->kernels, clock.uuid))
+			g_hash_table_insert(c->kernels, g_strdup(clock.uuid), g_strdup(env_host(trace)));
 	}
 }

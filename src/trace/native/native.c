@@ -292,19 +292,22 @@ static int compare_streams(const void *a, const void *b)
 	return strcmp(x->info.order, y->info.order);
 }
 
-/* Each host boot has one clock offset. In this order the kernel's trace comes first of its boot. */
-static void pin_clocks(struct native *n)
+/* Each host boot has one clock offset, and one name if its kernel is traced. In this order the kernel's trace comes
+ * first of its boot. */
+static void join_boots(struct native *n)
 {
 	g_autoptr(GHashTable) by_boot = g_hash_table_new(g_str_hash, g_str_equal);
 	g_ptr_array_sort(n->streams, compare_streams);
 	for (guint i = 0; i < n->streams->len; i++) {
 		struct native_stream *st = g_ptr_array_index(n->streams, i);
-		const struct ctf_clock *k = st->boot[0] ? g_hash_table_lookup(by_boot, st->boot) : NULL;
-		if (!k) {
-			k = st->ctf_clock;
-			g_hash_table_insert(by_boot, st->boot, (void *)k);
+		const struct native_stream *first = st->boot[0] ? g_hash_table_lookup(by_boot, st->boot) : NULL;
+		if (!first) {
+			first = st;
+			g_hash_table_insert(by_boot, st->boot, st);
 		}
-		native_stream_pin(st, k);
+		native_stream_pin(st, first->ctf_clock);
+		if (first->info.domain == BLK_DOMAIN_KERNEL)
+			native_stream_join(st, first->host);
 	}
 }
 
@@ -332,7 +335,7 @@ struct native *native_open(const char *const *paths, const struct blk_subscripti
 			    (char *)g_ptr_array_index(n->warnings, 0));
 		return NULL;
 	}
-	pin_clocks(n);
+	join_boots(n);
 	native_index(n, 0);
 	return g_steal_pointer(&n);
 }

@@ -65,6 +65,13 @@ static GArray *messages_new(void)
 	return a;
 }
 
+static void boot_free(void *p)
+{
+	struct feed_boot *boot = p;
+	g_free(boot->host);
+	g_free(boot);
+}
+
 static void ended_track_free(void *p)
 {
 	feed_track_free(p);
@@ -92,7 +99,7 @@ struct native_feed *native_feed_new(const struct blk_subscription *rows, size_t 
 	f->pending = g_ptr_array_new();
 	f->order = g_ptr_array_new();
 	f->cut = g_hash_table_new(g_str_hash, g_str_equal);
-	f->boots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	f->boots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, boot_free);
 	f->retired = g_array_new(FALSE, FALSE, sizeof(struct feed_packet));
 	g_array_set_clear_func(f->retired, feed_packet_clear);
 	f->ended_tracks = g_ptr_array_new_with_free_func(ended_track_free);

@@ -176,16 +176,21 @@ static bool before_trace(const struct feed_trace *a, const struct feed_trace *b)
 	return ka != kb ? ka : strcmp(a->meta->m->uuid, b->meta->m->uuid) < 0;
 }
 
-/* The clock pinned for the boot of clock k; pins it if none is. NULL: wait, as a trace without metadata may be of the
- * same boot and have the preferred clock. */
-static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trace *own,
-				   const struct ctf_clock *k)
+static void learn_kernel(struct feed_boot *boot, const struct native_meta *m)
+{
+	if (!boot->host && native_meta_domain(m) == BLK_DOMAIN_KERNEL)
+		boot->host = g_strdup(native_meta_host(m));
+}
+
+/* The boot of clock k; pins its clock, if none is. NULL: wait, as a trace without metadata may be of the same boot and
+ * have the preferred clock. */
+static struct feed_boot *pin(struct native_feed *f, const struct feed_trace *own, const struct ctf_clock *k)
 {
 	const struct feed_trace *best = own;
-	const struct ctf_clock *pinned = k->uuid[0] ? g_hash_table_lookup(f->boots, k->uuid) : k;
-	if (pinned)
-		return pinned;
-	pinned = k;
+	const struct ctf_clock *pinned = k;
+	struct feed_boot *boot = g_hash_table_lookup(f->boots, k->uuid);
+	if (boot)
+		return boot;
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
 		const struct ctf_decoder *d = first_decoder(t);
@@ -197,9 +202,27 @@ static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trac
 			pinned = d->clock;
 		}
 	}
-	struct ctf_clock *copy = g_memdup2(pinned, sizeof *pinned);
-	g_hash_table_insert(f->boots, g_strdup(k->uuid), copy);
-	return copy;
+	boot = g_new0(struct feed_boot, 1);
+	boot->clock = *pinned;
+	learn_kernel(boot, best->meta->m);
+	g_hash_table_insert(f->boots, g_strdup(k->uuid), boot);
+	return boot;
+}
+
+/* NULL: wait; or the clock has no uuid. */
+static struct feed_boot *boot_of(struct native_feed *f, const struct feed_trace *own, const struct ctf_clock *k)
+{
+	return k->uuid[0] ? pin(f, own, k) : NULL;
+}
+
+/* Gives the stream its boot's clock, and the name of its machine. boot NULL: its boot is unknown. */
+static void join_boot(struct native_stream *st, struct feed_boot *boot, const struct native_meta *m)
+{
+	native_stream_pin(st, boot ? &boot->clock : st->ctf_clock);
+	if (boot)
+		learn_kernel(boot, m);
+	if (boot && boot->host)
+		native_stream_join(st, boot->host);
 }
 
 /* ---- streams ---- */
@@ -253,14 +276,14 @@ static bool begin_track(struct native_feed *f, struct feed_stream *x, const stru
 {
 	const struct native_meta *m = x->trace->meta->m;
 	const struct ctf_decoder *d = native_decoder(m, p->stream_id);
-	const struct ctf_clock *k = pin(f, x->trace, d->clock);
+	struct feed_boot *boot = boot_of(f, x->trace, d->clock);
 	g_autofree char *key = make_key(m, p);
-	if (!k)
+	if (d->clock->uuid[0] && !boot)
 		return false;
 	if (!take_over(f, x, key)) {
 		struct feed_track *t = x->track = g_new0(struct feed_track, 1);
 		t->st = native_stream_new(m, d, p, f->n_numbers++);
-		native_stream_pin(t->st, k);
+		join_boot(t->st, boot, m);
 		t->key = g_steal_pointer(&key);
 		t->plan.grows = true;
 		t->packets = g_array_new(FALSE, FALSE, sizeof(struct feed_packet));
@@ -503,11 +526,11 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 			return x->trace->failed || x->trace->ended || f->ended;
 		d = message->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
 							    : native_decoder(x->trace->meta->m, message->class_id);
-		const struct ctf_clock *k = d ? pin(f, x->trace, d->clock) : NULL;
-		if (!k)
+		const struct feed_boot *boot = d ? boot_of(f, x->trace, d->clock) : NULL;
+		if (!d || (d->clock->uuid[0] && !boot))
 			return !d;
 		st.ctf_clock = d->clock;
-		native_stream_pin(&st, k);
+		native_stream_pin(&st, boot ? &boot->clock : d->clock);
 	}
 	int64_t beacon = native_ns_clamped(&st.clock, message->cycles);
 	if (!native_is_out_of_range(beacon))

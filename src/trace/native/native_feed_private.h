@@ -97,6 +97,12 @@ struct feed_packet {
 	int64_t at_us;			/* on the clock of native_feed.now_us, when it came */
 };
 
+/* What all streams of a host boot have in common. */
+struct feed_boot {
+	struct ctf_clock clock;
+	char *host;			/* name in the trace of its kernel; NULL: no such trace was seen; owned */
+};
+
 struct feed_stream {
 	unsigned number;		/* for the pusher; never reused */
 	unsigned slot;			/* index in native_feed.streams and native_source.cursor; reused */
@@ -175,8 +181,7 @@ struct native_feed {
 	GPtrArray *order;		/* struct feed_stream * with a track, in order of equal timestamps */
 	GHashTable *cut;		/* key of the track -> struct feed_stream * that was cut off */
 	GQueue cut_order;		/* numbers of streams that were cut off, the oldest first; some have ended */
-	GHashTable *boots;		/* clock UUID -> struct ctf_clock *, owned: the clock pinned for each host
-					 * boot */
+	GHashTable *boots;		/* clock UUID -> struct feed_boot *, owned */
 	GArray *retired;		/* struct feed_packet: decoded in the last batch, whose records may
 						 * still be in use */
 	GPtrArray *ended_tracks;	/* struct feed_track *: ended in the last batch */

@@ -51,9 +51,9 @@ static char *uuid_text(const struct ctf_meta *m)
 	return g_string_free(s, FALSE);
 }
 
-static enum blk_domain domain_of(const struct ctf_meta *m)
+enum blk_domain native_meta_domain(const struct native_meta *m)
 {
-	const char *domain = ctf_meta_env(m, "domain");
+	const char *domain = ctf_meta_env(m->meta, "domain");
 	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
 	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
 }
@@ -112,7 +112,7 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 			return false;
 	ctf_meta_compiled(m->meta);
 	ctf_meta_machine(m->meta, &m->seen, &m->machine);
-	if (domain_of(m->meta) == BLK_DOMAIN_KERNEL)
+	if (native_meta_domain(m) == BLK_DOMAIN_KERNEL)
 		machine_evidence_add(&m->machine, &m->events);
 	return true;
 }
@@ -148,20 +148,25 @@ static void set_order(struct native_stream *st, uint64_t instance)
 						 st->order_base, instance);
 }
 
+const char *native_meta_host(const struct native_meta *m)
+{
+	const char *name = env(m->meta, "hostname", "host", "?");
+	return name[0] ? name : "?";
+}
+
 struct native_stream *native_stream_new(const struct native_meta *m, const struct ctf_decoder *d,
 					const struct ctf_packet *first, uint64_t number)
 {
 	struct native_stream *st = g_new0(struct native_stream, 1);
-	const char *name = env(m->meta, "hostname", "host", "?");
 	int64_t vpid = -1;
 	st->files = g_ptr_array_new();
 	st->ctf_clock = d->clock;
-	st->host = g_strdup(name[0] ? name : "?");
+	st->host = g_strdup(native_meta_host(m));
 	st->boot = g_strdup(d->clock->uuid);
 	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));
 	st->info.cpu = first->has_cpu ? first->cpu : UINT32_MAX;
 	st->machine = m->machine;
-	st->info.domain = domain_of(m->meta);
+	st->info.domain = native_meta_domain(m);
 	if (st->info.domain == BLK_DOMAIN_UST)
 		ctf_meta_env_number(m->meta, "vpid", &vpid);
 	st->info.vpid = (int32_t)vpid;
@@ -173,11 +178,22 @@ struct native_stream *native_stream_new(const struct native_meta *m, const struc
 	return st;
 }
 
+void native_stream_join(struct native_stream *st, const char *host)
+{
+	if (!strcmp(st->host, host))
+		return;
+	if (st->info.domain != BLK_DOMAIN_KERNEL)
+		st->info.hostname = g_steal_pointer(&st->host);
+	g_free(st->host);
+	st->host = g_strdup(host);
+}
+
 void native_stream_free(void *p)
 {
 	struct native_stream *st = p;
 	g_free(st->info.order);
 	g_free(st->info.vpid_procname);
+	g_free(st->info.hostname);
 	g_free(st->host);
 	g_free(st->boot);
 	g_free(st->release);

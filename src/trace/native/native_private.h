@@ -144,6 +144,8 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 size_t native_meta_bytes(const struct native_meta *m);
 
 /* The decoder of the stream class with the id; NULL: none. */
+enum blk_domain native_meta_domain(const struct native_meta *m);
+const char *native_meta_host(const struct native_meta *m);	/* name of its host; "?": unknown */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
 
 /* A stream, described by its first packet. number: replaces a missing instance id. The caller must pin the clock: to
@@ -152,6 +154,9 @@ struct native_stream *native_stream_new(const struct native_meta *m, const struc
 					const struct ctf_packet *first, uint64_t number);
 void native_stream_free(void *st);
 void native_stream_pin(struct native_stream *st, const struct ctf_clock *k);
+/* The stream is of the machine whose kernel's trace has this host name: it has the same boot id. Another name of its
+ * own becomes .info.hostname. */
+void native_stream_join(struct native_stream *st, const char *host);
 
 /* native_plan.c */
 /* Sets the packet's times and the losses between it and the previous packet (NULL: it is the first). */
