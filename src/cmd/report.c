@@ -33,7 +33,7 @@ static GPtrArray *read_bookmarks(struct reading *r, const struct options *o)
 	return all;
 }
 
-/* The page; NULL: there are no requests, which was printed. */
+/* The page; NULL: no request is of the kind that was asked for, which was printed. */
 static char *make_page(struct reading *r, const struct options *o, int *ret_code)
 {
 	struct job_status st;
@@ -54,10 +54,9 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 	if (o->html)
 		return report_html(r->tl, &options);
 	char *page = report_markdown(r->tl, &options, &n);
-	if (n == 0) {
+	if (n == 0 && o->expr) {
 		*ret_code = EXIT_FAILED;
-		log_error("no requests %sin '%s': blktop --recipe says how to record their spans",
-			  o->expr || o->from || o->to ? "of that kind " : "", input_label(r->in));
+		log_error("no requests of that kind in '%s'", input_label(r->in));
 		g_clear_pointer(&page, g_free);
 	}
 	return page;

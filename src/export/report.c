@@ -7,6 +7,7 @@
 #include "export/bars.h"
 #include "export/markdown.h"
 #include "export/report_head.h"
+#include "export/report_range.h"
 #include "export/report_tables.h"
 #include "views/waterfall.h"
 
@@ -31,7 +32,7 @@ static const struct report_markup markup = { markdown_code, markdown_text, "**",
 static void put_head(struct page *p, const struct rows *traces)
 {
 	g_autofree char *label = markdown_code(p->options->label);
-	g_string_append_printf(p->out, "# Slow requests in %s\n\n", label);
+	g_string_append_printf(p->out, "# %s %s\n\n", traces->rows->len ? "Slow requests in" : "Report of", label);
 	markdown_head(p->out, "|");
 	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p);
 }
@@ -119,6 +120,36 @@ static void put_requests(struct page *p, const struct rows *traces)
 		put_request(p, i + 1, ((const struct row *)traces->rows->pdata[i])->drill.trace_id);
 }
 
+/* --- a range without requests --- */
+
+static void put_table(void *data, const char *title, const struct view *v, const struct rows *rows,
+		      const char *const *columns, guint max, const char *what)
+{
+	if (!rows->rows->len)
+		return;
+	g_string_append_printf(data, "\n## %s\n\n", title);
+	markdown_rows(data, v, rows, columns, max, what);
+}
+
+static void put_question(void *data, const char *question, const char *answer, const char *missing)
+{
+	g_autofree char *text = markdown_text(question), *words = markdown_text(missing);
+
+	markdown_cell(data, text);
+	markdown_cell(data, answer);
+	markdown_cell(data, words);
+	markdown_row_end(data);
+}
+
+static void put_range(struct page *p)
+{
+	report_machine(p->tl, p->options, put_table, p->out);
+	g_string_append(p->out, "\n## What this trace can tell\n\n");
+	markdown_head(p->out, "Question|Answer|Not recorded");
+	report_questions(p->tl, put_question, p->out);
+	g_string_append(p->out, "\nblktop --doctor prints the commands that record what is missing.\n");
+}
+
 char *report_markdown(const struct timeline *tl, const struct report_options *options,
 		      unsigned *ret_n)
 {
@@ -131,6 +162,8 @@ char *report_markdown(const struct timeline *tl, const struct report_options *op
 	if (*ret_n) {
 		put_summary(&p, traces);
 		put_requests(&p, traces);
+	} else {
+		put_range(&p);
 	}
 	rows_free(traces);
 	return g_string_free(p.out, FALSE);

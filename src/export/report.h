@@ -8,7 +8,8 @@
 
 #include "export/report_head.h"
 
-/* The page; free it with g_free(). *ret_n: number of requests on it, which may be less than .worst. */
+/* The page; free it with g_free(). *ret_n: number of requests on it, which may be less than .worst. Without requests it
+ * has the busiest processes, their system calls, and what the trace can tell. */
 char *report_markdown(const struct timeline *tl, const struct report_options *options,
 		      unsigned *ret_n);
 

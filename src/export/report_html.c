@@ -8,14 +8,11 @@
 #include "base/timefmt.h"
 #include "export/html.h"
 #include "export/report_head.h"
+#include "export/report_range.h"
 #include "export/report_svg.h"
-#include "views/needs.h"
-#include "views/questions.h"
-#include "views/repairs.h"
 #include "views/waterfall.h"
 
 #define ROWS 12			/* of a table */
-#define CAUSES 20
 
 struct page {
 	GString *out;
@@ -109,44 +106,13 @@ static void put_bookmarks(struct page *p)
 		g_string_append_printf(p->out, "<h2>Bookmarks</h2>\n<ul>\n%s</ul>\n", list->str);
 }
 
-/* ---- tables of the range ---- */
-
-/* Rows of a view of the range, or of one trace, the largest value of `sort` first. */
-static void put_table(struct page *p, const char *title, const char *view, enum view_by by, uint64_t trace_id,
-		      const char *sort, const char *const *columns, guint max, const char *what)
+/* A table of the range. */
+static void put_table(void *data, const char *title, const struct view *v, const struct rows *rows,
+		      const char *const *columns, guint max, const char *what)
 {
-	const struct view *v = view_find(view);
-	struct view_query q = VIEW_QUERY_INIT;
-	q.from_ns = p->options->from_ns;
-	q.to_ns = p->options->to_ns;
-	q.by = by;
-	if (trace_id)
-		query_set_trace(&q, trace_id);
-	struct rows *rows = v->build(p->tl, &q);
-	if (sort)
-		rows_sort(rows, v, view_column(v, sort), true);
 	if (rows->rows->len)
-		g_string_append_printf(p->out, trace_id ? "<h3>%s</h3>\n" : "<h2>%s</h2>\n", title);
-	html_rows(p->out, v, rows, columns, max, what);
-	rows_free(rows);
-}
-
-static void put_causes(struct page *p)
-{
-	static const char *const columns[] = { "count", "operation", "took", "x_usual_ratio", "cause", NULL };
-	put_table(p, "Causes", "causes", BY_SYSTEM, 0, NULL, columns, CAUSES, "causes");
-}
-
-static void put_machine(struct page *p)
-{
-	static const char *const processes[] = {
-		"comm", "pid", "cpu_ns", "runnable_ns", "blocked_ns", "syscalls", "read_bytes", "write_bytes", NULL
-	};
-	static const char *const calls[] = {
-		"comm", "pid", "syscall", "count", "errors", "total_ns", "p99_ns", "max_ns", NULL
-	};
-	put_table(p, "Processes", "processes", BY_PROCESS, 0, "cpu_ns", processes, ROWS, "processes");
-	put_table(p, "System calls", "syscalls", BY_PROCESS, 0, "total_ns", calls, ROWS, "rows");
+		g_string_append_printf(data, "<h2>%s</h2>\n", title);
+	html_rows(data, v, rows, columns, max, what);
 }
 
 /* ---- requests ---- */
@@ -180,6 +146,24 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 	g_string_append(p->out, "</p>\n");
 }
 
+/* A table of a request: rows of a view, the largest value of `sort` first. */
+static void put_request_table(struct page *p, const char *title, const char *view, enum view_by by, uint64_t trace_id,
+			      const char *sort, const char *const *columns, const char *what)
+{
+	const struct view *v = view_find(view);
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = p->options->from_ns;
+	q.to_ns = p->options->to_ns;
+	q.by = by;
+	query_set_trace(&q, trace_id);
+	struct rows *rows = v->build(p->tl, &q);
+	rows_sort(rows, v, view_column(v, sort), true);
+	if (rows->rows->len)
+		g_string_append_printf(p->out, "<h3>%s</h3>\n", title);
+	html_rows(p->out, v, rows, columns, ROWS, what);
+	rows_free(rows);
+}
+
 static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PART_N])
 {
 	static const char *const path[] = { "at_ns", "duration_ns", "comm", "name", "what", NULL };
@@ -199,10 +183,10 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 	put_request_properties(p, w);
 	svg_waterfall(p->out, rows, seen);
 	rows_free(rows);
-	put_table(p, "Critical path, its longest pieces", "path", BY_THREAD, trace_id, "duration_ns", path, ROWS,
-		  "pieces");
-	put_table(p, "Phases", "phases", BY_SYSTEM, trace_id, "total_ns", phases, ROWS, "phases");
-	put_table(p, "System calls of its spans", "syscalls", BY_THREAD, trace_id, "total_ns", calls, ROWS, "rows");
+	put_request_table(p, "Critical path, its longest pieces", "path", BY_THREAD, trace_id, "duration_ns", path,
+			  "pieces");
+	put_request_table(p, "Phases", "phases", BY_SYSTEM, trace_id, "total_ns", phases, "phases");
+	put_request_table(p, "System calls of its spans", "syscalls", BY_THREAD, trace_id, "total_ns", calls, "rows");
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
@@ -218,53 +202,20 @@ static void put_requests(struct page *p, const struct rows *traces, bool seen[PA
 
 /* ---- what the trace cannot tell ---- */
 
-static bool is_recorded(const struct page *p, const char *need)
+static void put_question(void *data, const char *question, const char *answer, const char *missing)
 {
-	const char *const needs[] = { need, NULL };
-	const struct view v = { .needs = needs };
-	g_autoptr(GPtrArray) found = needs_of(&v, p->tl);
-	return repair_is_context(need) || !found->len || ((const struct need *)found->pdata[0])->there;
-}
-
-/* Appends what is missing; false: nothing is. */
-static bool add_missing(struct page *p, const struct question *q, GString *text, bool *ret_no)
-{
-	*ret_no = false;
-	for (size_t i = 0; q->needs[i]; i++) {
-		if (is_recorded(p, q->needs[i]))
-			continue;
-		g_autofree char *words = repair_words(q->needs[i]);
-		*ret_no = true;
-		g_string_append_printf(text, "%s%s", text->len ? "; " : "", words);
-	}
-	for (size_t i = 0; q->wants[i].need; i++) {
-		if (is_recorded(p, q->wants[i].need))
-			continue;
-		g_autofree char *words = repair_words(q->wants[i].need);
-		g_string_append_printf(text, "%s%s: %s", text->len ? "; " : "", words, q->wants[i].unknown);
-	}
-	return text->len > 0;
+	g_string_append(data, "<tr><td data-label=\"QUESTION\">");
+	html_append(data, question);
+	g_string_append_printf(data, "</td><td data-label=\"ANSWER\">%s</td><td data-label=\"NOT RECORDED\">", answer);
+	html_append(data, missing);
+	g_string_append(data, "</td></tr>\n");
 }
 
 static void put_questions(struct page *p)
 {
-	g_autoptr(GPtrArray) all = questions_all();
 	g_string_append(p->out, "<h2>What this trace can tell</h2>\n<table><thead><tr><th>QUESTION</th><th>ANSWER</th>"
 			"<th>NOT RECORDED</th></tr></thead><tbody>\n");
-	for (guint i = 0; i < all->len; i++) {
-		const struct question *q = all->pdata[i];
-		g_autoptr(GString) text = g_string_new(NULL);
-		bool no;
-		if (question_is_on_request(q) || (!q->needs[0] && !q->wants[0].need))
-			continue;
-		bool missing = add_missing(p, q, text, &no);
-		g_string_append(p->out, "<tr><td data-label=\"QUESTION\">");
-		html_append(p->out, q->text);
-		g_string_append_printf(p->out, "</td><td data-label=\"ANSWER\">%s</td><td data-label=\"NOT RECORDED\">",
-				       no ? "no" : missing ? "partly" : "yes");
-		html_append(p->out, missing ? text->str : "-");
-		g_string_append(p->out, "</td></tr>\n");
-	}
+	report_questions(p->tl, put_question, p->out);
 	g_string_append(p->out, "</tbody></table>\n<p class=\"more\">blktop --doctor prints the commands that record "
 			"what is missing.</p>\n");
 }
@@ -280,13 +231,13 @@ char *report_html(const struct timeline *tl, const struct report_options *option
 	put_bookmarks(&p);
 	g_string_append(p.out, "<h2>Overview</h2>\n");
 	svg_seconds(p.out, tl, options, traces);
-	put_causes(&p);
+	report_causes(tl, options, put_table, p.out);
 	svg_heatmap(p.out, tl, options);
 	svg_flame(p.out, tl, options, seen);
 	put_requests(&p, traces, seen);
 	g_string_append(p.out, "<h2>Colours of states</h2>\n");
 	svg_legend(p.out, seen);
-	put_machine(&p);
+	report_machine(tl, options, put_table, p.out);
 	put_questions(&p);
 	g_string_append(p.out, "</body></html>\n");
 	rows_free(traces);

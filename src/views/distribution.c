@@ -254,12 +254,14 @@ static const struct column columns[] = {
 		 get_at_least_before),
 };
 
+static const char *const needs[] = { NEED_LATENCIES, NULL };
+
 const struct view view_distribution = {
 	.id = "distribution", .title = "Distribution", .kind = VIEW_DISTRIBUTION,
 	.help = "How many took how long: one row for each power of two of nanoseconds, with mean and percentiles. "
 		"--metric chooses what (request.latency, else call.latency), --against before, history or FROM..TO "
 		"what it is compared with. A value belongs to the second of its end.",
-	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "low_ns",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "low_ns", .needs = needs,
 	.nothing = "nothing of this metric in this range", .of_metric = true, .on_screen = true, .build = build,
 	.has_named = has_named, .get_named = get_named,
 };

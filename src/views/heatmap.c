@@ -493,12 +493,14 @@ static const struct column columns[] = {
 	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", get_dominant_count),
 };
 
+static const char *const needs[] = { NEED_LATENCIES, NULL };
+
 const struct view view_heatmap = {
 	.id = "heatmap", .title = "Heatmap", .kind = VIEW_HEATMAP,
 	.help = "How long something took, over time: one cell for each second and row of durations, four rows from 2^n "
 		"to 2^(n+1) ns. --metric chooses what (request.latency, else call.latency), --by the field whose most "
 		"frequent value is shown.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "begin_ns",
-	.nothing = "nothing of this metric in the time that is read", .of_metric = true,
+	.nothing = "nothing of this metric in the time that is read", .of_metric = true, .needs = needs,
 	.on_screen = true, .build = build,
 };

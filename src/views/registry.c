@@ -32,6 +32,10 @@ static bool has_counts(const struct timeline *tl, enum count_kind kind)
 
 static bool has_one_need(const struct timeline *tl, const char *name)
 {
+	if (strcmp(name, NEED_SYSCALLS) == 0)
+		return view_has_calls(tl);
+	if (strcmp(name, "zipkin:timestamp") == 0 && timeline_has_spans(tl))
+		return true;		/* spans may come from traced functions or from rules */
 	if (strcmp(name, NEED_PERF) == 0)
 		return has_counts(tl, COUNT_PERF);
 	if (strcmp(name, NEED_PROBES) == 0)
@@ -41,10 +45,6 @@ static bool has_one_need(const struct timeline *tl, const char *name)
 
 bool view_has_need(const struct timeline *tl, const char *need)
 {
-	if (strcmp(need, NEED_SYSCALLS) == 0)
-		return view_has_calls(tl);
-	if (strcmp(need, "zipkin:timestamp") == 0 && timeline_has_spans(tl))
-		return true;		/* spans may come from traced functions or from rules */
 	g_auto(GStrv) names = g_strsplit(need, "|", -1);
 	for (size_t i = 0; names[i]; i++)
 		if (has_one_need(tl, names[i]))

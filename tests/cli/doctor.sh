@@ -55,6 +55,16 @@ run --doctor --format json "$work/ust"
 doctor "no kernel: one repair, the recipe" "answer['why'] == answer['cpu'] == 'no' and commands == ['blktop --recipe >record.sh', 'sh record.sh NEW_SESSION']"
 run --doctor --format json "$TRACES/ust-fields/trace/uid"
 doctor "contexts go where they lack" "[c for c in commands if 'add-context' in c] == ['lttng add-context --userspace --session uid --channel large --type vpid --type procname']"
+# Where the answer is yes, the views have rows (but for losses and alerts: there are none).
+for trace in ust-fields/trace/uid kernel-small/trace; do
+	run --doctor --format json "$TRACES/$trace"
+	empty=
+	for view in $(python3 -c "import json; print(*[v for q in json.load(open('$work/out'))['questions'] if q['answer'] == 'yes'
+		for v in q['views'] if v not in ('losses', 'alerts', 'log')])"); do
+		"$BLKTOP" -b --view "$view" --format json "$TRACES/$trace" 2>/dev/null | grep -q '"rows":\[{' || empty+="$view "
+	done
+	ok "views with an answer have rows: $trace" [ -z "$empty" ]
+done
 
 # LTTng 2.16 accepts the contexts pid and tid in user space, and then records nothing there.
 {

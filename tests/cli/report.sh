@@ -97,7 +97,20 @@ for file in spans.json ust.blkslice; do
 	ok "a file as source, $file: nothing is said about bookmarks below it" sh -c "[ -s '$work/out' ] && [ ! -s '$work/err' ]"
 done
 
-refused 1 "no requests in" report "$TRACES/kernel-small/trace"
+succeeds 0 "of a trace without requests" report "$TRACES/kernel-small/trace"
+ok "it has the tables of the HTML page" page "$work/out" "page.startswith('# Report of ') and [h for h in ('## Processes', '## System calls', '## What this trace can tell') if h not in page] == []"
+"$BLKTOP" report --html - "$TRACES/kernel-small/trace" >"$work/kernel.html" 2>"$work/err"
+ok "with the same rows" python3 - "$work/out" "$work/kernel.html" <<'EOT'
+import html, re, sys
+page, other = (open(f).read() for f in sys.argv[1:])
+def plain(s): return re.sub(r'[`\\]', '', html.unescape(re.sub(r'<[^>]*>', '', s))).strip()
+def rows(s): return [[plain(c) for c in r] for r in s]
+def markdown(title): return rows(l.strip('| ').split(' | ') for l in page.split('## ' + title)[1].split('\n## ')[0].splitlines()[4:] if l.startswith('|'))
+def page2(title): return rows(re.findall(r'<td[^>]*>(.*?)</td>', r) for r in re.findall(r'<tr>(.*?)</tr>', re.sub(r'<thead>.*?</thead>', '', other.split('<h2>' + title)[1].split('</table>')[0], flags=re.S)))
+for title in 'Processes', 'System calls', 'What this trace can tell':
+    assert markdown(title) and markdown(title) == page2(title), (title, markdown(title), page2(title))
+EOT
+succeeds 0 "of a range without requests" report --to +1ms "$ust"
 refused 1 "no requests of that kind" report --filter 'name == nothing' "$ust"
 refused 1 "nowhere" report "$work/nowhere"
 refused 2 "no trace directory" report

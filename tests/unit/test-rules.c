@@ -199,6 +199,42 @@ static void test_made(gconstpointer data)
 	g_assert_cmpstr(got, ==, m->expected);
 }
 
+/* A rule says which field of its key the events did not have. */
+static void test_keyless(void)
+{
+	static const struct { const char *rules, *script, *says; } cases[] = {
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n30 0 u:u:b id=1\n", NULL },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n30 0 u:u:b other=1\n",
+		  "rules:1: [job]: u:b has no field id of its key" },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id,n\n", "10 0 u:u:a id=1\n30 0 u:u:b id=1 n=1\n",
+		  "rules:1: [job]: u:a has no field n of its key" },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=ctx.vpid\n", "10 0 u:u:a ctx.vpid=1\n30 0 u:u:b\n",
+		  "rules:1: [job]: u:b has no field ctx.vpid of its key" },
+		{ "[job]\nbegin=u:a\nend=u:b\n", "10 0 u:u:a ctx.vtid=7\n30 0 u:u:b\n",
+		  "rules:1: [job]: u:b has no thread of its key" },
+		{ "[job]\nbegin=u:a\nend=u:b\n",
+		  "5 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		  "10 0 u:u:a\n30 0 u:u:b\n", NULL },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\nend_if=n == 1\n",
+		  "10 0 u:u:a id=1\n20 0 u:u:b n=0\n30 0 u:u:b id=1 n=1\n", NULL },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n", "rules:1: [job]: no u:b" },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n[part]\nbegin=u:c\nend=u:d\nkey=n\nparent=job\nparent_key=job\n",
+		  "10 0 u:u:a id=1\n20 0 u:u:c n=1\n30 0 u:u:d n=1\n40 0 u:u:b id=1\n",
+		  "rules:5: [part]: u:c has no field job of its parent_key" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		struct rules *r = rules_new();
+		g_assert_true(rules_parse(r, "rules", cases[i].rules, strlen(cases[i].rules), false, &error));
+		g_assert_true(rules_check(r, &error) && rules_install(r, &error));
+		struct timeline *tl = timeline_of_script(cases[i].script, &(struct model_options){ 0 });
+		g_autofree char *text = rules_missing_text(rules_n_installed() - 1, tl);
+		g_assert_cmpstr(text, ==, cases[i].says);
+		timeline_free(tl);
+		rules_install(NULL, NULL);
+	}
+}
+
 /* The counters of a span of the kernel's: from the middle of one call to that of another. */
 static void test_explained(void)
 {
@@ -234,6 +270,7 @@ int main(int argc, char **argv)
 		g_autofree char *path = g_strdup_printf("/rules/made/%s", made[i].name);
 		g_test_add_data_func(path, &made[i], test_made);
 	}
+	g_test_add_func("/rules/keyless", test_keyless);
 	g_test_add_func("/rules/explained", test_explained);
 	return g_test_run();
 }

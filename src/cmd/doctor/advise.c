@@ -28,14 +28,13 @@ static int64_t count_syscalls(const struct doctor *doc)
 
 int64_t doctor_count(const struct doctor *doc, const char *names)
 {
-	if (strcmp(names, NEED_SYSCALLS) == 0)
-		return count_syscalls(doc);
 	g_auto(GStrv) each = g_strsplit(names, "|", -1);
 	int64_t n = -1;
 	for (char **name = each; *name; name++) {
 		const uint64_t *count = g_hash_table_lookup(doc->counts, *name);
-		if (count)
-			n = MAX(n, 0) + (int64_t)*count;
+		int64_t more = strcmp(*name, NEED_SYSCALLS) == 0 ? count_syscalls(doc) : count ? (int64_t)*count : -1;
+		if (more >= 0)
+			n = MAX(n, 0) + more;
 	}
 	return n;
 }

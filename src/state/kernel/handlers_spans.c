@@ -227,15 +227,20 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	}
 }
 
-/* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them. */
-static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
+/* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them, which is noted. */
+static uint64_t key_of(const struct feed *f, const struct rule *r, const struct rule_event *e, const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	if (k->by_thread && !blk_has(f->ev, feed_is_kernel(f) ? BLK_CTX_TID : BLK_CTX_VTID))
+		g_hash_table_add(f->s->classes, rule_keyless_name(r, e, RULE_THREAD));
 	for (guint i = 0; i < k->fields->len; i++) {
 		guint field = g_array_index(k->fields, guint, i);
 		unsigned slot = slot_at(e, field);
-		if (slot != SLOT_CPU && !blk_has(f->ev, slot))
+		if (slot != SLOT_CPU && !blk_has(f->ev, slot)) {
+			g_hash_table_add(f->s->classes,
+					 rule_keyless_name(r, e, g_ptr_array_index(e->fields, field)));
 			return RULE_NO_KEY;
+		}
 		mix_field(&h, f, e, field);
 	}
 	return h != RULE_NO_KEY ? h : 1;
@@ -333,9 +338,9 @@ static void rule_begins(struct feed *f, unsigned number)
 		return;
 	struct annot a = rule_mark(f, number, MARK_BEGIN);
 	rule_names(f, r, true, &a);
-	a.trace = key_of(f, &r->begin, &r->begin_key);
+	a.trace = key_of(f, r, &r->begin, &r->begin_key);
 	if (r->parent == PARENT_RULE)
-		a.parent = key_of(f, &r->begin, &r->parent_key);
+		a.parent = key_of(f, r, &r->begin, &r->parent_key);
 	add_annot(f, &a, false);
 	tag_fields(f, r, &a);
 }
@@ -347,7 +352,7 @@ static void rule_ends(struct feed *f, unsigned number)
 		return;
 	struct annot a = rule_mark(f, number, MARK_END);
 	rule_names(f, r, false, &a);
-	a.trace = key_of(f, &r->end, &r->end_key);
+	a.trace = key_of(f, r, &r->end, &r->end_key);
 	add_annot(f, &a, !r->nested);
 	if (r->end.error_if && holds(f, &r->end, r->end.error_if)) {
 		struct strtab *texts = f->s->texts;

@@ -58,8 +58,8 @@ size_t rules_n(const struct rules *r);
 bool rules_install(struct rules *r, GError **error);
 
 struct timeline;
-/* The i-th of the installed rules: NULL, or "FILE:LINE: [RULE]: no ..." (g_free) if the trace has no events of a
- * type that the rule needs. Such a rule made no complete span. */
+/* The i-th of the installed rules: NULL, or "FILE:LINE: [RULE]: ..." (g_free) if the trace has no events of a type that
+ * the rule needs, or if events of it had no value for a field of a key. Such events begin and end no complete span. */
 char *rules_missing_text(size_t i, const struct timeline *tl);
 size_t rules_n_installed(void);
 /* A digest of the installed rules' lines; "": there are none. Borrowed. */

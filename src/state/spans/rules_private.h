@@ -55,6 +55,11 @@ static inline const struct rule *rule_at(unsigned i)
 	return g_ptr_array_index(rules_installed()->all, i);
 }
 
+/* Stands among the names of event classes (timeline_has_event()) if an event of the rule had no value for this field of
+ * its key. RULE_THREAD: no context tells its thread; the kernel's switches may. Free with g_free(). */
+#define RULE_THREAD "thread"
+char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field);
+
 /* The table with the installed rules added; see handlers.c. */
 const struct blk_subscription *rules_table(const struct blk_subscription *rows, size_t n,
 					   size_t *ret_n);

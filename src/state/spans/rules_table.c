@@ -4,6 +4,8 @@
 #include "state/spans/rules_private.h"
 #include "state/store/timeline.h"
 
+#include <string.h>
+
 #define NO_ROW G_MAXUINT16
 
 struct ruled_row {
@@ -171,15 +173,45 @@ size_t rules_n_installed(void)
 	return table.rules ? rules_n(table.rules) : 0;
 }
 
+char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field)
+{
+	return g_strdup_printf("(rule %s: %s without %s)", r->name, e->name, field);
+}
+
+static void add_keyless(GString *text, const struct rule *r, const struct rule_event *e, const char *field,
+			const char *key, const struct timeline *tl)
+{
+	g_autofree char *name = rule_keyless_name(r, e, field);
+
+	if (timeline_has_event(tl, name))
+		g_string_append_printf(text, "%s%s has no %s%s of its %s", text->len ? ", " : "", e->name,
+				       strcmp(field, RULE_THREAD) ? "field " : "", field, key);
+}
+
+/* Appends what of the key events did not have. */
+static void add_key(GString *text, const struct rule *r, const struct rule_event *e, const struct rule_key *k,
+		    const char *key, const struct timeline *tl)
+{
+	if (k->by_thread && !timeline_has_event(tl, "sched_switch"))
+		add_keyless(text, r, e, RULE_THREAD, key, tl);
+	for (guint i = 0; i < k->fields->len; i++)
+		add_keyless(text, r, e, g_ptr_array_index(e->fields, g_array_index(k->fields, guint, i)), key, tl);
+}
+
 char *rules_missing_text(size_t i, const struct timeline *tl)
 {
 	const struct rule *r = g_ptr_array_index(table.rules->all, i);
-	bool begins = timeline_has_event(tl, r->begin.name), ends = timeline_has_event(tl, r->end.name);
-	if (begins && ends)
-		return NULL;
-	return g_strdup_printf("%s:%u: [%s]: no %s%s%s", r->file, r->line, r->name,
-			       begins ? "" : r->begin.name, begins || ends ? "" : ", no ",
-			       ends ? "" : r->end.name);
+	const struct rule_event *const events[] = { &r->begin, &r->end };
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
+		if (!timeline_has_event(tl, events[e]->name))
+			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);
+	add_key(text, r, &r->begin, &r->begin_key, "key", tl);
+	add_key(text, r, &r->end, &r->end_key, "key", tl);
+	if (r->parent == PARENT_RULE)
+		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
+	return text->len ? g_strdup_printf("%s:%u: [%s]: %s", r->file, r->line, r->name, text->str) : NULL;
 }
 
 unsigned rules_base_row(unsigned row)
