@@ -137,6 +137,10 @@ static void add_segment(JsonBuilder *b, const struct timeline *tl, const struct 
 		json_add_text(b, "mode", part_info[p->part].id);
 	else
 		json_add_null(b, "mode");
+	for (unsigned part = 0; part < PATH_MODES; part++) {
+		g_autofree char *key = g_strdup_printf("%s_ns", part_info[part].id);
+		add_known_int(b, key, path_part_ns(p, part), !p->on_cpu || p->part != PART_UNKNOWN);
+	}
 	json_builder_set_member_name(b, "mixed");
 	json_builder_add_boolean_value(b, p->mixed);
 	add_thread(b, tl, "thread", p->thread, p->end_ns);

@@ -107,7 +107,6 @@ static void add_segment(struct builder *b, struct flame_row *r, const struct pat
 {
 	const struct timeline *tl = b->rows->tl;
 	const char *call = timeline_string(tl, p->call);
-	enum part part = p->on_cpu && p->part == PART_UNKNOWN ? PART_USER : p->part;
 	if (p->depth) {
 		const char *comm = p->thread == ID_NONE ? "" : timeline_comm(tl, p->thread, p->end_ns);
 		r = frame_of(b, r, FLAME_THREAD, *comm ? comm : "?");
@@ -116,8 +115,11 @@ static void add_segment(struct builder *b, struct flame_row *r, const struct pat
 		g_autofree char *name = g_strdup_printf("%s()", call);
 		r = frame_of(b, r, FLAME_CALL, name);
 	}
-	add_part(b, r, p->on_cpu && p->part == PART_UNKNOWN ? "cpu" : part_info[part].id, part,
-		 p->end_ns - p->begin_ns);
+	if (p->on_cpu && p->part == PART_UNKNOWN)
+		add_part(b, r, path_state(p), PART_N, p->end_ns - p->begin_ns);
+	else
+		for (unsigned part = 0; part < PART_N; part++)
+			add_part(b, r, part_info[part].id, part, path_part_ns(p, part));
 }
 
 static void add_request(struct builder *b, struct history *h, const struct tree *t, int root)

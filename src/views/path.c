@@ -10,11 +10,12 @@
 
 #define CRITICAL_SHARE 10	/* at least one tenth of the parent's time */
 
-/* The state of a span outside of its retained waits. */
+/* The time of a span outside of its retained waits. How its parts alternate in there is not known. */
 struct rest {
 	bool on_cpu, mixed;
-	enum part part;			/* the largest */
-	int64_t ns[PART_N];		/* all of it, none below 0 */
+	enum part part;			/* the largest; with on_cpu the largest on a CPU */
+	int64_t all, ns[PART_N];	/* the sum, and by part, none below 0 */
+	int64_t placed, given[PART_N];	/* the same of what is on the path already */
 };
 
 struct walk {
@@ -27,6 +28,7 @@ struct walk {
 };
 
 static void walk_span(struct walk *w, int node, int64_t from, int64_t to);
+static struct rest *rest_of(struct walk *w, int node);
 
 static const struct span *span_at(const struct walk *w, int node)
 {
@@ -39,6 +41,24 @@ static bool is_same_kind(const struct path_segment *a, const struct path_segment
 	       a->part == b->part && a->depth == b->depth && a->via == b->via;
 }
 
+/* Adds the next `ns` of the rest to `part`, in the proportion of its parts. Once all of it is placed, each part has
+ * exactly its time. */
+static void rest_divide(struct rest *r, int64_t ns, int64_t part[PART_N])
+{
+	int64_t left = ns, until = r->placed + ns;
+	for (unsigned p = 0; p < PART_N; p++) {
+		int64_t want = until == r->all ? r->ns[p] :
+			r->all ? (int64_t)((double)r->ns[p] * (double)until / (double)r->all) : 0;
+		int64_t share = p == (unsigned)r->part ? 0 : CLAMP(want - r->given[p], 0, left);
+		part[p] += share;
+		r->given[p] += share;
+		left -= share;
+	}
+	part[r->part] += left;
+	r->given[r->part] += left;
+	r->placed = until;
+}
+
 static void add(struct walk *w, const struct path_segment *s)
 {
 	struct path_segment *last = w->path->len ?
@@ -48,9 +68,12 @@ static void add(struct walk *w, const struct path_segment *s)
 	if (last && is_same_kind(last, s)) {
 		last->end_ns = s->end_ns;
 		last->mixed |= s->mixed;
-		return;
+	} else {
+		g_array_append_vals(w->path, s, 1);
+		last = &g_array_index(w->path, struct path_segment, w->path->len - 1);
 	}
-	g_array_append_vals(w->path, s, 1);
+	if (s->divided)
+		rest_divide(rest_of(w, s->via), s->end_ns - s->begin_ns, last->part_ns);
 }
 
 static void add_part_of(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
@@ -62,6 +85,19 @@ static void add_part_of(struct walk *w, const struct path_segment *s, int64_t fr
 }
 
 /* ---- waker chain ---- */
+
+/* A chain's link does not say in which mode its thread ran: that of the kernel's threads is known. */
+static void find_mode(struct walk *w, struct path_segment *s)
+{
+	const struct thread_info *t = w->h && s->on_cpu ? timeline_thread(w->h->tl, s->thread) : NULL;
+	if (t && t->kernel)
+		s->part = PART_KERNEL;
+}
+
+int64_t path_part_ns(const struct path_segment *p, enum part part)
+{
+	return p->divided ? p->part_ns[part] : part == p->part ? p->end_ns - p->begin_ns : 0;
+}
 
 /* Sets the span on which the segment's thread worked. */
 static void find_span(struct walk *w, struct path_segment *s)
@@ -95,6 +131,7 @@ static bool add_chain(struct walk *w, const struct path_segment *s, int64_t from
 			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,
 			.call = h->call, .file = h->file, .waker = h->waker,
 			.waker_irq = h->waker_irq, .cpu_holder = h->cpu_holder, .depth = h->depth, .via = s->node };
+		find_mode(w, &p);
 		find_span(w, &p);
 		add(w, &p);
 	}
@@ -224,11 +261,10 @@ static bool in_child(const struct walk *w, int node, const struct span_wait *x)
 	return false;
 }
 
-/* The state of a span without its retained waits and without its children. */
+/* The time of a span without its retained waits and without its children. */
 static struct rest find_rest(const struct walk *w, int node)
 {
 	const struct span *s = span_at(w, node);
-	int64_t all = 0, most = 0;
 	struct rest r = { .part = PART_UNKNOWN };
 	int64_t *part = r.ns;
 	tree_self_parts(w->t, node, part);
@@ -246,24 +282,21 @@ static struct rest find_rest(const struct walk *w, int node)
 	part[PART_WRITEBACK] += MIN(part[PART_DISK], 0);
 	for (unsigned p = 0; p < PART_N; p++) {
 		part[p] = MAX(part[p], 0);
-		all += part[p];
-		if (part[p] > most) {
-			most = part[p];
+		r.all += part[p];
+		if (part[p] > part[r.part])
 			r.part = p;
-		}
 	}
-	int64_t cpu = 0;
-	for (unsigned p = PART_USER; p <= PART_IRQ; p++)
-		cpu += part[p];
-	r.on_cpu = cpu * 2 > all;
-	for (unsigned p = PART_USER; r.on_cpu && p <= PART_IRQ; p++)
-		if (r.part > PART_IRQ || part[p] > part[r.part])
+	int64_t cpu = part_sum_cpu(part);
+	r.on_cpu = cpu * 2 > r.all;
+	for (unsigned p = PART_USER; r.on_cpu && p < PATH_MODES; p++)
+		if (r.part >= PATH_MODES || part[p] > part[r.part])
 			r.part = p;
-	r.mixed = all != (r.on_cpu ? cpu : most);
+	r.mixed = r.all != (r.on_cpu ? cpu : part[r.part]);
 	return r;
 }
 
-static struct rest rest_of(struct walk *w, int node)
+/* Valid until the next call. */
+static struct rest *rest_of(struct walk *w, int node)
 {
 	uint32_t at = intmap_get(&w->at, node);
 	if (at == INTMAP_NONE) {
@@ -272,7 +305,7 @@ static struct rest rest_of(struct walk *w, int node)
 		g_array_append_val(w->rests, r);
 		intmap_set(&w->at, node, at);
 	}
-	return g_array_index(w->rests, struct rest, at);
+	return &g_array_index(w->rests, struct rest, at);
 }
 
 static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from, int64_t to)
@@ -280,11 +313,12 @@ static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from,
 	struct path_segment s = of_node(w, node, from, to);
 	if (from >= to)
 		return;
-	struct rest r = rest_of(w, node);
+	const struct rest *r = rest_of(w, node);
 	s.thread = thread;
-	s.on_cpu = r.on_cpu;
-	s.part = r.part;
-	s.mixed = r.mixed;
+	s.on_cpu = r->on_cpu;
+	s.part = r->part;
+	s.mixed = r->mixed;
+	s.divided = true;
 	add_blocked(w, &s);
 }
 
@@ -461,22 +495,6 @@ static enum part waited_part(const struct span *s, int64_t at)
 	return PART_UNKNOWN;
 }
 
-/* Distributes time outside of retained waits over the span's parts in the proportion of their sums. */
-static void add_rest_shares(GArray *shares, const struct rest *r, int node, int64_t ns)
-{
-	int64_t all = 0, left = ns;
-	for (unsigned p = 0; p < PART_N; p++)
-		all += r->ns[p];
-	for (unsigned p = 0; p < PART_N && all > 0; p++) {
-		int64_t share = MIN((int64_t)((double)ns * r->ns[p] / all), left);
-		if (p == r->part)
-			continue;
-		add_share(shares, node, p, share);
-		left -= share;
-	}
-	add_share(shares, node, r->part, left);
-}
-
 GArray *path_shares(const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
@@ -486,14 +504,11 @@ GArray *path_shares(const struct tree *t, int node)
 	walk_span(&w, node, s->begin_ns, s->end_ns);
 	for (guint i = 0; i < w.path->len; i++) {
 		const struct path_segment *p = &g_array_index(w.path, struct path_segment, i);
-		int64_t ns = p->end_ns - p->begin_ns;
 		if (p->depth)
-			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns), ns);
-		else if (p->mixed) {
-			struct rest r = rest_of(&w, p->via);
-			add_rest_shares(shares, &r, p->via, ns);
-		} else
-			add_share(shares, p->via, p->on_cpu && p->part == PART_UNKNOWN ? PART_USER : p->part, ns);
+			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns),
+				  p->end_ns - p->begin_ns);
+		for (unsigned part = 0; !p->depth && part < PART_N; part++)
+			add_share(shares, p->via, part, path_part_ns(p, part));
 	}
 	g_array_unref(walk_clear(&w));
 	return shares;
@@ -501,20 +516,21 @@ GArray *path_shares(const struct tree *t, int node)
 
 /* ---- culprit ---- */
 
-struct spent {			/* time of one thread in one state */
+struct spent {			/* time of one thread in one part */
 	const struct path_segment *first;
+	enum part part;
+	bool on_cpu;			/* PART_UNKNOWN: in an unknown mode */
 	int64_t ns, holder_ns;		/* .holder_ns: of its longest segment */
 	uint32_t cpu_holder;
 };
 
-static void spend(GArray *all, const struct path_segment *p)
+static void spend(GArray *all, const struct path_segment *p, enum part part, int64_t ns)
 {
+	bool on_cpu = part < PATH_MODES || (p->on_cpu && p->part == part);
 	for (guint i = 0; i < all->len; i++) {
 		struct spent *x = &g_array_index(all, struct spent, i);
-		const struct path_segment *f = x->first;
-		if (f->thread != p->thread || f->on_cpu != p->on_cpu || (!p->on_cpu && f->part != p->part))
+		if (x->first->thread != p->thread || x->on_cpu != on_cpu || x->part != part)
 			continue;
-		int64_t ns = p->end_ns - p->begin_ns;
 		x->ns += ns;
 		if (ns > x->holder_ns) {
 			x->holder_ns = ns;
@@ -522,8 +538,17 @@ static void spend(GArray *all, const struct path_segment *p)
 		}
 		return;
 	}
-	struct spent new = { p, p->end_ns - p->begin_ns, p->end_ns - p->begin_ns, p->cpu_holder };
+	struct spent new = { p, part, on_cpu, ns, ns, p->cpu_holder };
 	g_array_append_val(all, new);
+}
+
+static void spend_segment(GArray *all, const struct path_segment *p)
+{
+	for (unsigned part = 0; part < PART_N; part++) {
+		int64_t ns = path_part_ns(p, part);
+		if (ns)
+			spend(all, p, part, ns);
+	}
 }
 
 static int64_t spent_by(const GArray *all, uint32_t thread)
@@ -540,13 +565,12 @@ static void find_second(const GArray *all, struct path_culprit *c)
 {
 	for (guint i = 0; i < all->len; i++) {
 		const struct spent *x = &g_array_index(all, struct spent, i);
-		const struct path_segment *f = x->first;
-		bool first = f->on_cpu == c->on_cpu && (f->on_cpu || f->part == c->part);
-		if (f->thread != c->thread || first || x->ns <= c->second_ns)
+		bool first = x->on_cpu == c->on_cpu && x->part == c->part;
+		if (x->first->thread != c->thread || first || x->ns <= c->second_ns)
 			continue;
 		c->second_ns = x->ns;
-		c->second = f->part;
-		c->second_on_cpu = f->on_cpu;
+		c->second = x->part;
+		c->second_on_cpu = x->on_cpu;
 	}
 }
 
@@ -560,7 +584,7 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 	for (guint i = 0; i < path->len; i++) {
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		if (p->thread != ID_NONE && p->thread != t->nodes[node].span->thread)
-			spend(all, p);
+			spend_segment(all, p);
 	}
 	for (guint i = 0; i < all->len; i++) {
 		const struct spent *x = &g_array_index(all, struct spent, i);
@@ -570,7 +594,7 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 			continue;
 		most = by_it;
 		*ret = (struct path_culprit){
-			.thread = f->thread, .ns = x->ns, .part = f->part, .on_cpu = f->on_cpu, .span = f->span,
+			.thread = f->thread, .ns = x->ns, .part = x->part, .on_cpu = x->on_cpu, .span = f->span,
 			.cpu_holder = x->cpu_holder };
 	}
 	find_second(all, ret);
@@ -602,7 +626,7 @@ char *path_words(const struct timeline *tl, const struct path_segment *p)
 	GString *text = g_string_new(p->mixed ? "mostly " : NULL);
 	if (p->on_cpu) {
 		g_string_append(text, "cpu");
-		if (p->part != PART_UNKNOWN)
+		if (p->part != PART_UNKNOWN && p->part != PART_KERNEL)	/* kernel threads have that mode only */
 			g_string_append_printf(text, " %s", part_info[p->part].id);
 		return g_string_free(text, FALSE);
 	}

@@ -13,14 +13,18 @@
 #include "state/store/span_tree.h"
 #include "views/history.h"
 
+#define PATH_MODES (PART_IRQ + 1)		/* the parts on a CPU are the first */
+
 struct path_segment {
 	int64_t begin_ns, end_ns;
 	int node;			/* innermost span of the tree on that thread; -1: none */
 	const struct span *span;	/* the node's; else a span of another trace (history.h); or NULL */
 	uint32_t thread;		/* ID_NONE: unknown */
-	enum part part;			/* what it did. PART_UNKNOWN with on_cpu: user or system is unknown */
+	enum part part;			/* what it did; with on_cpu the largest mode, PART_UNKNOWN: not known */
 	bool on_cpu;
 	bool mixed;			/* the part is the largest; shorter ones are merged into the segment */
+	bool divided;			/* private, as is .part_ns: see path_part_ns() */
+	int64_t part_ns[PART_N];
 	uint32_t call, file, waker, waker_irq;	/* of a blocked segment, as in struct span_wait */
 	uint32_t cpu_holder;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
 	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
@@ -30,6 +34,11 @@ struct path_segment {
 /* The segments (struct path_segment) of a node's span by time, without gaps, from its beginning to its end. h must
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
+
+/* How much of the segment the thread spent in the part; all parts sum to the segment's length. The times of several
+ * segments of a span outside of its retained waits are shares of what is known of all of them; together they are
+ * exact. */
+int64_t path_part_ns(const struct path_segment *p, enum part part);
 
 /* Time (ns) of a path by span and part; several may have the same span and part. While the path is on a waker chain, it
  * is time of the span that waits, and of the part that it waits in. */

@@ -133,6 +133,8 @@ static const struct column columns[] = {
 	COLUMN_BATCH_ID("waiter_span_id", "span of the request that had to wait for it; without hops the span itself",
 			get_waiter_id),
 	COLUMN_T("waiter_kind", "WAITER", 0, 0, "client or server half of that span, or null", get_waiter_kind),
+	COLUMN_PART_NS(user, USER) COLUMN_PART_NS(syscall, SYSCALL) COLUMN_PART_NS(kernel, KERNEL)
+	COLUMN_PART_NS(irq, IRQ)
 	COLUMN_CONTAINER,
 };
 
@@ -166,6 +168,9 @@ static void add_segment(struct rows *rows, const struct tree *t, const struct pa
 	query_set_trace(&r->c.row.drill, of->trace_id);
 	r->since = of->begin_ns;
 	r->p = *p;
+	r->c.parts_unknown = p->on_cpu && p->part == PART_UNKNOWN;
+	for (unsigned part = 0; part < PATH_MODES; part++)
+		r->c.part[part] = path_part_ns(p, part);
 	set_span(r, rows, p->span);
 	r->waiter_id = t->nodes[p->via].span->span_id;
 	r->waiter_kind = span_kind_name(t->nodes[p->via].span->kind);

@@ -111,7 +111,9 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why_c
 /* NULL: unknown. */
 static const char *did_what(enum part p, bool on_cpu)
 {
-	return on_cpu && p == PART_UNKNOWN ? "ran" : *part_info[p].held ? part_info[p].held : NULL;
+	if (on_cpu && (p == PART_UNKNOWN || p == PART_KERNEL))
+		return "ran";
+	return *part_info[p].held ? part_info[p].held : NULL;
 }
 
 /* From the critical path. If it has no thread for a lock's wait, from the spans of the waker. */

@@ -15,6 +15,7 @@ import blk
 REQUESTS = ["nested/trace", "demo/trace", "thumb/trace"]
 THREADS = ["kernel-small/trace", "faults/trace", "block/trace"] + ["containers/trace", "thumb/trace"] * blk.ALL
 MOST_REQUESTS = 400 if blk.ALL else 12          # each of them is one run of blktop
+MODES = "user", "syscall", "kernel", "irq"
 OUTSIDE = "user", "kernel", "fault"             # parts that are never in a system call
 SEPARATOR = ";"
 
@@ -47,6 +48,15 @@ def phases(span, spans):
     return names
 
 
+def parts(piece):
+    """What the piece is divided into, and how long each is. A waker's mode on its CPU may be unknown: all of it is."""
+    if piece["state"] == "cpu" and not piece["mode"]:
+        return [("cpu", piece["duration_ns"])]
+    modes = collections.Counter({mode: piece[mode + "_ns"] or 0 for mode in MODES})
+    modes[piece["mode"] or piece["state"]] += piece["duration_ns"] - sum(modes.values())
+    return [(mode, ns) for mode, ns in modes.items() if ns]
+
+
 def pieces(trace, request):
     for p in blk.rows("path", trace, "--only", f"trace={request['trace_id']}"):
         names = []
@@ -54,7 +64,6 @@ def pieces(trace, request):
             names.append(p["comm"] or "?")
         if p["syscall"]:
             names.append(p["syscall"] + "()")
-        names.append((p["mode"] or "cpu") if p["state"] == "cpu" else p["state"])
         yield p, names
 
 
@@ -72,8 +81,9 @@ def recount_requests(trace, when):
         total = 0
         for p, names in pieces(trace, r):
             waiter = spans[p["waiter_span_id"], p["waiter_kind"]]
-            add(frames, phases(waiter, spans) + names, p["duration_ns"])
-            total += p["duration_ns"]
+            for part, ns in parts(p):
+                add(frames, phases(waiter, spans) + names + [part], ns)
+                total += ns
         if total != r["duration_ns"]:
             bad.append(f"{r['trace_id']}: {total}, not {r['duration_ns']}")
     return frames, requests, bad

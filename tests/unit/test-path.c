@@ -55,10 +55,27 @@ static GArray *sound_path(struct history *h, const struct tree *t, int node)
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		g_assert_cmpint(p->begin_ns, ==, at);
 		g_assert_cmpint(p->end_ns, >, at);
-		at = p->end_ns;
+		for (unsigned part = 0; part < PART_N; part++) {
+			g_assert_cmpint(path_part_ns(p, part), >=, 0);
+			at += path_part_ns(p, part);
+		}
+		g_assert_cmpint(at, ==, p->end_ns);
 	}
 	g_assert_cmpint(at, ==, t->nodes[node].span->end_ns);
 	return path;
+}
+
+/* The root has no children: the path has each mode as long as it has. */
+static void check_modes(const struct tree *t, const GArray *path)
+{
+	int64_t part[PART_N] = { 0 };
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		for (unsigned x = 0; x < PART_N && !p->depth; x++)
+			part[x] += path_part_ns(p, x);
+	}
+	for (unsigned p = 0; p < PATH_MODES; p++)
+		g_assert_cmpint(part[p], ==, t->nodes[t->root].span->part[p]);
 }
 
 static void check_path(const struct timeline *tl, const struct story *x)
@@ -73,6 +90,7 @@ static void check_path(const struct timeline *tl, const struct story *x)
 	}
 	if (x->path)
 		g_assert_cmpstr(text->str, ==, x->path);
+	check_modes(t, path);
 	struct why why;
 	why_find(h, t, t->root, &why);
 	g_autofree char *explanation = why_sentence(h, t, t->root, &why);
@@ -125,13 +143,22 @@ static void test_story(gconstpointer data)
 
 static const struct story stories[] = {
 	{ "runs", BEGIN END("0"), "100-1000 t7/7 cpu user\n", NULL },
+	{ "interrupted", BEGIN DEVICE("200", "0") DEVICE_DONE("500", "0") ENTER("600", "0", "getpid", "")
+	  EXIT("850", "0", "getpid") END("0"), "100-1000 t7/7 cpu user\n",
+	  "computed 350ns (350ns of 900ns); and lost 300ns to interrupts (+300ns); and worked 250ns in system "
+		"calls: getpid (+250ns)" },
+	{ "mostly interrupted", BEGIN DEVICE("200", "0") DEVICE_DONE("500", "0") SLEEP("510", "520", "0", "7")
+	  SLEPT("600", "610", "620", "0", "7") SOFTIRQ("700", "entry", "0", "1") SOFTIRQ("900", "exit", "0", "1")
+	  END("0"), "100-520 t7/7 cpu irq\n520-600 t7/7 timer: clock_nanosleep\n600-610 t7/7 wakeup\n"
+	  "610-1000 t7/7 cpu irq\n",
+	  "lost 500ns to interrupts (500ns of 900ns); and computed 290ns (+290ns)" },
 	{ "holder sleeps, and has no span", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") SLEEP("160", "170", "1", "8")
 	  LOCK SLEPT("700", "710", "715", "1", "8")
 	  ENTER("720", "1", "futex", "uaddr=4096 op=1") WAKE("740", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-700 t8/8 timer: clock_nanosleep\n.700-710 t8/8 wakeup\n"
 	  ".710-740 t8/8 cpu\n740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 540ns for a lock; t8/8 slept holding it (540ns of 900ns); and computed 340ns (+340ns)" },
+	  "waited 540ns for a lock; t8/8 slept holding it (540ns of 900ns); and computed 280ns (+280ns)" },
 	/* 8 waits for the lock that 9 has, who computes. */
 	{ "queue", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0 val=2")
@@ -140,8 +167,8 @@ static const struct story stories[] = {
 	  LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n..200-700 t9/9 cpu\n.700-720 t8/8 wakeup behind t9/9\n.720-740 t8/8 cpu\n"
 	  "740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 540ns for a lock behind t8/8; t9/9 ran holding it (540ns of 900ns); and computed 340ns "
-		"(+340ns)" },
+	  "waited 540ns for a lock behind t8/8; t9/9 ran holding it (540ns of 900ns); and computed 280ns "
+		"(+280ns)" },
 	/* Who has the lock wants a CPU that another one has; so does the span, later. */
 	{ "holder without a CPU", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") LOCK SWITCH("220", "1", "8", "0", "20")
@@ -149,7 +176,7 @@ static const struct story stories[] = {
 	  SWITCH("800", "0", "21", "1", "7") EXIT("810", "0", "futex") END("0"),
 	  "100-200 t7/7 cpu user\n.200-220 t8/8 cpu\n.220-700 t8/8 preempted behind t20/20\n.700-740 t8/8 cpu\n"
 	  "740-800 t7/7 wakeup behind t21/21\n800-1000 t7/7 cpu user\n",
-	  "waited 540ns for a lock; t8/8 was preempted holding it (540ns of 900ns); and computed 300ns (+300ns)" },
+	  "waited 540ns for a lock; t8/8 was preempted holding it (540ns of 900ns); and computed 240ns (+240ns)" },
 	/* The kernel thread that has to write waits for the CPU that 20 has. The end of its request wakes 7. */
 	{ "writer without a CPU", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") WAKE("180", "0", "9", "1")
 	  SYNC SWITCH("700", "1", "20", "0", "9") ISSUE("720", "1", "9") SWITCH("730", "1", "9", "2", "0")
@@ -158,25 +185,25 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-700 t9/9 wakeup behind t20/20\n.700-730 t9/9 cpu\n.730-810 t9/9 unknown\n"
 	  "810-830 t7/7 wakeup\n830-1000 t7/7 cpu user\n",
 	  "waited 520ns for writeback: fd 3; t9/9 waited for a CPU for 500ns of it, behind t20/20 "
-	  "(520ns of 900ns); and computed 270ns (+270ns)" },
+	  "(520ns of 900ns)" },
 	/* The kernel thread wakes 7 itself, without any request. */
 	{ "writer computes", KERNEL_9 BEGIN ISSUE("110", "0", "7") DEVICE("112", "0") COMPLETE("113", "0")
 	  DEVICE_DONE("114", "0") SWITCH("120", "1", "0", "0", "9") SYNC WAKE("700", "1", "7", "0")
 	  SYNCED("720", "730") END("0"),
 	  "100-200 t7/7 cpu user\n.200-700 t9/9 cpu\n700-720 t7/7 wakeup\n720-1000 t7/7 cpu user\n",
 	  "waited 500ns for writeback: fd 3, woken by t9/9; t9/9 ran for 500ns of it (500ns of "
-	  "900ns); and computed 380ns (+380ns)" },
+	  "900ns); and computed 318ns (+318ns)" },
 	/* 7 waits for its own request; its interrupt wakes it long after the request was completed. */
 	{ "own request", BEGIN ISSUE("160", "0", "7") SYNC DEVICE("300", "0") COMPLETE("310", "0")
 	  WAKE("700", "0", "7", "0") DEVICE_DONE("710", "0") SYNCED("720", "730") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 disk: fsync(fd 3), woken by irq 26 virtio\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
-	  "waited 500ns for the disk: fd 3 (500ns of 900ns); and computed 380ns (+380ns)" },
+	  "waited 500ns for the disk: fd 3 (500ns of 900ns); and computed 320ns (+320ns)" },
 	{ "queued request", BEGIN INSERT("160", "0", "7") SYNC ISSUE("600", "0", "0") DEVICE("690", "0")
 	  COMPLETE("695", "0") WAKE("700", "0", "7", "0") DEVICE_DONE("710", "0") SYNCED("720", "730") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 disk: fsync(fd 3), woken by irq 26 virtio\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
-	  "waited 500ns for the disk: fd 3, mostly in its queue (500ns of 900ns); and computed 380ns (+380ns)" },
+	  "waited 500ns for the disk: fd 3, mostly in its queue (500ns of 900ns); and computed 320ns (+320ns)" },
 	/* A request of another process is not waited for. */
 	{ "other request", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") SYNC ISSUE("210", "1", "20")
 	  SWITCH("220", "1", "20", "0", "9") DEVICE("600", "1") COMPLETE("610", "1") DEVICE_DONE("620", "1")
@@ -184,14 +211,14 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 unknown\n.220-700 t9/9 cpu\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
 	  "waited 500ns for writeback: fd 3, woken by t9/9; t9/9 ran for 480ns of it (500ns of "
-	  "900ns); and computed 380ns (+380ns)" },
+	  "900ns); and computed 320ns (+320ns)" },
 	/* Its own request is outstanding, but another user thread ends the wait: it had a lock. */
 	{ "lock of a file", KERNEL_9 BEGIN SWITCH("120", "1", "0", "0", "20") ISSUE("160", "0", "7") SYNC
 	  WAKE("700", "1", "7", "0") SYNCED("720", "730") DEVICE("800", "1") COMPLETE("805", "1")
 	  DEVICE_DONE("810", "1") END("0"),
 	  "100-200 t7/7 cpu user\n.200-700 t20/20 cpu\n700-720 t7/7 wakeup\n720-1000 t7/7 cpu user\n",
 	  "waited 500ns for a lock of the file: fd 3, woken by t20/20; t20/20 ran for 500ns of it (500ns of "
-	  "900ns); and computed 380ns (+380ns)" },
+	  "900ns); and computed 320ns (+320ns)" },
 	/* Losses of the kernel's events during the request may hide the cause; others do not. */
 	{ "lost during it", BEGIN LOST("", "200", "300") SWITCH("700", "0", "20", "1", "7") END("0"),
 	  NULL, "500ns, cause unknown (events were lost meanwhile) (500ns of 900ns); and ran 400ns (the trace has no "
@@ -214,8 +241,7 @@ static const struct story stories[] = {
 	  EXIT("860", "0", "recvfrom") END("0"),
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns); "
-		"and computed 250ns (+250ns)" },
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns)" },
 	/* Neither is most of the wait: both are told. */
 	{ "store without a CPU", SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT
 	  SPAN("100", "0", "sr") RECV SWITCH("215", "1", "9", "0", "20") SWITCH("520", "1", "20", "1", "9")
@@ -225,15 +251,14 @@ static const struct story stories[] = {
 	  ".530-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n.810-830 t9/9 cpu\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
 	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 was preempted for 305ns of it, behind "
-		"t20/20, slept for 270ns (630ns of 900ns); and computed 250ns (+250ns)" },
+		"t20/20, slept for 270ns (630ns of 900ns)" },
 	/* The same through the machine's own network: 9's call runs the softirq that wakes 7. */
 	{ "softirq of the sender", STORE_ASLEEP
 	  RAISE("822", "1", "3") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
 	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns); "
-		"and computed 250ns (+250ns)" },
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it (630ns of 900ns)" },
 	/* Raised again by a card, whose interrupt ends with it: whose packet it was is not known. */
 	{ "softirq of a card", STORE_ASLEEP
 	  RAISE("822", "1", "3") "823 1 irq_handler_entry irq=5 name=\"eth0\"\n" RAISE("824", "1", "3")
@@ -241,14 +266,14 @@ static const struct story stories[] = {
 	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream (630ns of 900ns); and computed 250ns (+250ns)" },
+	  "waited 630ns for a socket: inet stream (630ns of 900ns)" },
 	/* Raised by a thread, but run when its call was over; and one that no thread raised. */
 	{ "softirq left behind", STORE_ASLEEP
 	  RAISE("822", "1", "3") EXIT("823", "1", "sendto") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
 	  SOFTIRQ("832", "exit", "1", "3") STORE_ANSWERED,
 	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
 	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
-	  "waited 630ns for a socket: inet stream (630ns of 900ns); and computed 250ns (+250ns)" },
+	  "waited 630ns for a socket: inet stream (630ns of 900ns)" },
 	/* Whoever has the CPU is not who ends a sleep, nor is a thread of the kernel who ends a wait. */
 	{ "messengers", BEGIN
 	  "12 1 lttng_statedump_process_state tid=30 pid=30 ppid=2 name=\"kworker\" type=1\n"
@@ -276,7 +301,7 @@ static const struct story stories[] = {
 	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-400 t8/8 unknown\n.400-410 t8/8 wakeup\n.410-700 t8/8 cpu\n"
 	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 340ns (+340ns)" },
+	  "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 280ns (+280ns)" },
 	{ "waker is new", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
 	  "300 1 sched_process_fork parent_comm=\"t8\" parent_tid=8 parent_pid=8 child_comm=\"t8\" child_tid=9 "
 	  "child_pid=9\n"
@@ -313,7 +338,7 @@ static void test_mixed(void)
 	const struct story x = { "mixed", script->str,
 		"100-200 t7/7 cpu user\n.200-700 t8/8 mostly timer\n700-760 t7/7 wakeup\n"
 		"760-1000 t7/7 cpu user\n",
-		"waited 500ns for a lock; t8/8 slept holding it (500ns of 900ns); and computed 340ns (+340ns)" };
+		"waited 500ns for a lock; t8/8 slept holding it (500ns of 900ns); and computed 280ns (+280ns)" };
 	test_story(&x);
 }
 
