@@ -32,6 +32,8 @@ static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *l
 	const struct clock *first = &g_array_index(k->clocks, struct clock, 0);
 	char ns[TIMEFMT_LEN], error[TIMEFMT_LEN];
 
+	if (c->offset_ns == TIME_UNKNOWN && c->is_endpoint)
+		return false;
 	if (c->offset_ns == TIME_UNKNOWN || !*c->boot) {
 		add(lines, "the clock of %s is not moved: %s", c->host, *c->boot ?
 		    "no calls show its offset from the others" : "it has no uuid");
@@ -45,6 +47,7 @@ static bool move_clock(const struct clocks *k, guint i, int64_t at, GPtrArray *l
 		return false;
 	}
 	align_install(c->boot, align_of(c->boot) - offset);
+	align_install(c->alias, align_of(c->boot));
 	bool ahead = offset >= 0;
 	g_autofree char *drift = c->drift_ppm == 0 ? NULL :
 		g_strdup_printf("; it %s %.1f ppm", c->drift_ppm < 0 ? "loses" : "gains", fabs(c->drift_ppm));
@@ -75,6 +78,8 @@ static bool move_clocks(const struct timeline *tl, bool newest, GPtrArray *lines
 		at = TIME_UNKNOWN;
 	for (guint i = 1; i < k->clocks->len; i++)
 		moved |= move_clock(k, i, at, lines);
+	if (!lines->len)
+		add(lines, "no calls from one service to another tell how far their clocks are apart");
 	return moved;
 }
 

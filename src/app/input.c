@@ -293,6 +293,9 @@ static bool open_files(const struct input *in, struct job_trace *ret, GError **e
 {
 	ret->maker = (struct job_maker){ next_spans, import_messages, free_import,
 		import_open((const char *const *)in->paths, 0, ret->watch, error) };
+	g_autofree char *moved = align_text();
+	if (ret->maker.self && *moved)
+		import_align(ret->maker.self, align_of);
 	ret->reader = g_strdup("import of Zipkin JSON");
 	return ret->maker.self != NULL;
 }

@@ -254,6 +254,8 @@
 	  "the others are left out, and counted", "each is compared with all; tracers write 2") \
 	X(MERGED_FACTS, 1000, "facts", "annotations, and tags, of a span that several reports add up to", \
 	  "those of further reports are left out", "each is compared with all") \
+	X(ENDPOINTS, 512, "endpoints", "services with their addresses, each with a clock, in files of spans", \
+	  "the clocks of the others are unknown", "clocks are compared in pairs") \
 	X(SPAN_NESTING, 64, "spans", "spans of one thread around an imported wait", \
 	  "the outer ones do not get it", "every wait is added to each")
 

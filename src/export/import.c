@@ -45,6 +45,7 @@ struct import {
 	struct intmap seconds;		/* seconds in which published spans begin or end */
 	int64_t first_ns, last_ns;	/* of the published spans */
 	bool stopped, ended;
+	int64_t (*offset)(const char *clock);	/* NULL: no time is changed */
 	unsigned left_out;
 	char *why;			/* why the first span was left out */
 	guint why_at;			/* its index in the survey */
@@ -314,7 +315,7 @@ static void fill(struct import *im, struct publication *pub)
 
 	joined_init(&joined, &im->names);
 	read_piece(im, &joined);
-	joined_finish(&joined);
+	joined_finish(&joined, im->offset);
 	add_spans(im, &joined, pub);
 	im->left_out += joined.without_time;
 	if (joined.without_time && !im->why) {
@@ -384,6 +385,11 @@ struct import *import_open(const char *const *paths, size_t piece_bytes, const s
 	survey_order(&im->survey);
 	im->done = 0;
 	return im;
+}
+
+void import_align(struct import *im, int64_t (*offset)(const char *clock))
+{
+	im->offset = offset;
 }
 
 void import_free(struct import *im)

@@ -37,6 +37,10 @@ struct import *import_open(const char *const *paths, size_t piece_bytes, const s
 			   GError **error);
 void import_free(struct import *im);		/* NULL is fine */
 
+/* Adds offset(clock) ns to the times of each span. `clock` is that of its host, else of its endpoint (span.h). Call
+ * it before import_next(). */
+void import_align(struct import *im, int64_t (*offset)(const char *clock));
+
 /* The next spans, ordered by the end of their traces; all spans of a trace are in one publication. The last publication
  * has the seconds, the exact coverage and the losses; earlier ones have an approximate coverage. NULL: no more spans;
  * NULL with *error: the files have no span at all. */

@@ -388,6 +388,39 @@ static void set_peer(struct joined *j, const struct read_span *r)
 	add_peer_tag(r->span, "peer.port", r->remote_port ? port : NULL);
 }
 
+/* ---- clocks ---- */
+
+#define FURTHEST_NS (INT64_MAX / 2)	/* all instants of files are below; see zipkin_read.c */
+
+static int64_t offset_of(const struct joined *j, const struct span *s, int64_t (*offset)(const char *clock))
+{
+	g_autofree char *clock = s->host == ID_NONE ? span_endpoint_clock(s->service, s->ip) :
+		span_host_clock(g_ptr_array_index(j->names->host_names, s->host));
+	return offset(clock);
+}
+
+/* Moves all instants of the span. One that would be outside the times of files is not moved. */
+static void move_span(struct span *s, int64_t ns)
+{
+	int64_t end;
+
+	if (ABS(ns) > FURTHEST_NS || s->begin_ns < -ns || __builtin_add_overflow(s->end_ns, ns, &end))
+		return;
+	s->begin_ns += ns;
+	s->end_ns = end;
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		s->annotations[i].ts += ns;
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		s->tags[i].ts += ns;
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		s->waits[i].begin_ns += ns;
+		s->waits[i].wake_ns += ns;
+		s->waits[i].end_ns += ns;
+	}
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		s->slow[i].begin_ns += ns;
+}
+
 /* ---- finish ---- */
 
 static void set_unknown(struct span *s)
@@ -401,7 +434,7 @@ static void set_unknown(struct span *s)
 	s->part[PART_UNKNOWN] = span_duration(s);
 }
 
-void joined_finish(struct joined *j)
+void joined_finish(struct joined *j, int64_t (*offset)(const char *clock))
 {
 	/* Waits first: owner_of() needs the calls that contain them. */
 	for (int waits = 1; waits >= 0; waits--)
@@ -423,6 +456,8 @@ void joined_finish(struct joined *j)
 			continue;
 		sort_kernel(r->span);
 		set_unknown(r->span);
+		if (offset)
+			move_span(r->span, offset_of(j, r->span, offset));
 		if (r->remote_service || r->remote_ip || r->remote_port)
 			set_peer(j, r);
 	}

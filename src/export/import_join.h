@@ -24,8 +24,8 @@ void joined_clear(struct joined *j);
 bool joined_add(struct joined *j, struct read_span *r);
 /* Spans with one id, linked by .same: halves, or spans of other services. NULL: none. */
 struct read_span *joined_find(const struct joined *j, uint64_t trace, uint64_t id);
-/* Call it after the last joined_add(). */
-void joined_finish(struct joined *j);
+/* Call it after the last joined_add(). offset: see import_align(). */
+void joined_finish(struct joined *j, int64_t (*offset)(const char *clock));
 /* Computes the self times of spans whose file has none; joined_finish() calls it. */
 void joined_set_self(struct joined *j);
 

@@ -8,7 +8,8 @@ void import_names_init(struct import_names *n)
 {
 	GHashTable **tables[] = { &n->strings, &n->hosts, &n->threads, &n->processes, &n->files };
 
-	*n = (struct import_names){ .placed = g_hash_table_new(NULL, NULL) };
+	*n = (struct import_names){ .placed = g_hash_table_new(NULL, NULL),
+				    .host_names = g_ptr_array_new_with_free_func(g_free) };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		*tables[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
@@ -21,6 +22,7 @@ void import_names_clear(struct import_names *n)
 	g_hash_table_unref(n->processes);
 	g_hash_table_unref(n->files);
 	g_hash_table_unref(n->placed);
+	g_ptr_array_unref(n->host_names);
 }
 
 /* The id of a key. *ret_new: the key is new, and the caller must publish it. */
@@ -51,8 +53,11 @@ uint32_t import_host(struct import_names *n, const char *name)
 	if (!name || !*name)
 		return ID_NONE;
 	uint32_t id = id_of(n->hosts, name, &is_new);
-	if (is_new)
-		publication_add_host(n->pub, id, name, NULL);
+	if (is_new) {
+		g_autofree char *clock = span_host_clock(name);
+		publication_add_host(n->pub, id, name, clock);
+		g_ptr_array_add(n->host_names, g_strdup(name));
+	}
 	return id;
 }
 

@@ -11,6 +11,7 @@
 struct import_names {
 	struct publication *pub;	/* where new entries are published; owned and set by the caller */
 	GHashTable *strings, *hosts, *threads, *processes, *files;	/* -> id + 1 */
+	GPtrArray *host_names;		/* by host id, as passed to import_host() */
 	GHashTable *placed;		/* private: threads with a known process */
 };
 

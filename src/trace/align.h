@@ -2,8 +2,9 @@
 /*
  * Offsets that are added to the clocks of host boots, so that the times of several hosts agree. Every reader adds
  * the offset to all timestamps of that boot's traces. A boot is identified by its clock's UUID; traces without one are
- * never changed. The offsets are global, as all readers of a trace (timeline, windows, log, saved ranges) must agree.
- * Open sources do not change: install offsets before opening, and read again what was read before. Any thread.
+ * never changed. Clocks of files of spans have names of their own (state/store/span.h). The offsets are global, as all
+ * readers of a trace (timeline, windows, log, saved ranges) must agree. Open sources do not change: install offsets
+ * before opening, and read again what was read before. Any thread.
  */
 #ifndef BLK_TRACE_ALIGN_H
 #define BLK_TRACE_ALIGN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Offsets between the clocks of several hosts: see clocks.h. */
+/* Offsets between clocks: see clocks.h. */
 #include "views/clocks.h"
 
-#include "base/intmap.h"
+#include "base/limits.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,8 @@
 #define WINDOWS 64			/* time windows; each retains its tightest bounds */
 #define MOST_DRIFT 1000.0		/* ppm: a clock that seems to drift faster was set instead */
 #define TELLING_DRIFT 200.0		/* ppm: wider bounds do not determine the drift */
+#define LINKS (16 * LIMIT_ENDPOINTS)	/* pairs of clocks; 2 KiB each */
+#define SAID 16			/* pairs of endpoints in a sentence */
 #define SLOPES 9			/* number of allowed slopes that are tried for the bounds of the offset */
 
 /* a - b, clamped to MOST_NS because damaged traces contain any times. */
@@ -57,15 +59,122 @@ static void add_clock(GArray *clocks, const struct host_info *h)
 	g_array_append_val(clocks, new);
 }
 
-static uint32_t find_clock(const GArray *clocks, const struct host_info *h)
+static uint32_t find_clock(const GArray *clocks, const char *host, const char *boot)
 {
 	for (guint i = 0; i < clocks->len; i++) {
 		const struct clock *have = &g_array_index(clocks, struct clock, i);
-		if (!strcmp(have->boot, boot_of(h)) &&
-		    (*have->boot || !strcmp(have->host, name_of(h))))
+		if (!strcmp(have->boot, boot) && (*have->boot || !strcmp(have->host, host)))
 			return i;
 	}
 	return ID_NONE;
+}
+
+/* ---- endpoints ---- */
+
+struct endpoint {
+	const char *service, *ip;	/* reftexts */
+	const char *boot;
+	bool is_only;			/* the only one of its service with an address */
+};
+
+static bool is_endpoint(const struct span *s)
+{
+	return s->host == ID_NONE && (*s->service || *s->ip);
+}
+
+static const char *hold(struct clocks *k, char *text)
+{
+	g_ptr_array_add(k->texts, text);
+	return text;
+}
+
+/* struct endpoint: those of calls. Sets k->endpoints. */
+static GArray *find_endpoints(struct clocks *k, const struct timeline *tl)
+{
+	GArray *found = g_array_new(false, false, sizeof(struct endpoint));
+	size_t n = timeline_has_hostless(tl) ? timeline_n_spans(tl) : 0;
+	for (size_t i = 0; i < n && found->len < LIMIT_ENDPOINTS; i++) {
+		const struct span *s = timeline_span(tl, i);
+		uint64_t key = reftext_pair(s->service, s->ip);
+		if (s->kind == SPAN_LOCAL || !is_endpoint(s) || intmap_get(&k->endpoints, key) != INTMAP_NONE)
+			continue;
+		struct endpoint e = { s->service, s->ip, hold(k, span_endpoint_clock(s->service, s->ip)), *s->ip };
+		for (guint o = 0; *s->ip && o < found->len; o++) {
+			struct endpoint *other = &g_array_index(found, struct endpoint, o);
+			if (other->service != s->service || !*other->ip)
+				continue;
+			other->is_only = e.is_only = false;
+		}
+		intmap_set(&k->endpoints, key, k->n_hosts + found->len);
+		g_array_append_val(found, e);
+	}
+	return found;
+}
+
+/* The only address of that service; NULL: none, or several. */
+static const struct endpoint *only_of(const GArray *endpoints, const char *service)
+{
+	for (guint i = 0; i < endpoints->len; i++) {
+		const struct endpoint *e = &g_array_index(endpoints, struct endpoint, i);
+		if (e->service == service && e->is_only)
+			return e;
+	}
+	return NULL;
+}
+
+/* Adds clocks of endpoints. Those that share the clock of another one get its boot. */
+static void add_endpoints(struct clocks *k, GArray *endpoints)
+{
+	for (guint i = 0; i < endpoints->len; i++) {
+		const struct endpoint *e = &g_array_index(endpoints, struct endpoint, i);
+		if (!*e->ip && only_of(endpoints, e->service))
+			continue;
+		struct clock new = {
+			.host = *e->ip ? hold(k, g_strdup_printf("%s (%s)", e->service, e->ip)) : e->service,
+			.boot = e->boot, .offset_ns = TIME_UNKNOWN, .is_endpoint = true,
+			.alias = e->is_only ? hold(k, span_endpoint_clock(e->service, "")) : NULL,
+		};
+		g_array_append_val(k->clocks, new);
+	}
+}
+
+static const char *boot_of_endpoint(const GArray *endpoints, guint i)
+{
+	const struct endpoint *e = &g_array_index(endpoints, struct endpoint, i);
+	const struct endpoint *only = *e->ip ? NULL : only_of(endpoints, e->service);
+	return only ? only->boot : e->boot;
+}
+
+/* Adds all clocks, and sets those of the places. */
+static void add_clocks(struct clocks *k, const struct timeline *tl)
+{
+	g_autoptr(GArray) endpoints = find_endpoints(k, tl);
+	k->n_places = k->n_hosts + endpoints->len;
+	k->of_place = g_new(uint32_t, k->n_places + 1);
+	for (uint32_t i = 0; i < k->n_hosts; i++)
+		if (timeline_host(tl, i))
+			add_clock(k->clocks, timeline_host(tl, i));
+	add_endpoints(k, endpoints);
+	g_array_sort(k->clocks, compare_clocks);
+	for (uint32_t i = 0; i < k->n_hosts; i++) {
+		const struct host_info *h = timeline_host(tl, i);
+		k->of_place[i] = find_clock(k->clocks, name_of(h), boot_of(h));
+	}
+	for (guint i = 0; i < endpoints->len; i++)
+		k->of_place[k->n_hosts + i] = find_clock(k->clocks, "", boot_of_endpoint(endpoints, i));
+}
+
+uint32_t clocks_place(const struct clocks *k, const struct span *s)
+{
+	if (s->host < k->n_hosts)
+		return s->host;
+	return is_endpoint(s) ? intmap_get(&k->endpoints, reftext_pair(s->service, s->ip)) : ID_NONE;
+}
+
+static uint32_t clock_of(const struct clocks *k, const struct span *s)
+{
+	uint32_t place = clocks_place(k, s);
+	return place < k->n_places ? k->of_place[place] : ID_NONE;
 }
 
 /* ---- pairs ---- */
@@ -85,9 +194,10 @@ static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
 	GArray *halves = g_array_new(false, false, sizeof(struct half));
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (s->kind != SPAN_CLIENT || s->state != SPAN_COMPLETE || s->host >= k->n_hosts)
+		if (s->kind != SPAN_CLIENT || s->state != SPAN_COMPLETE || clock_of(k, s) == ID_NONE ||
+		    span_is_message(s))
 			continue;
-		struct half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, k->of_host[s->host] };
+		struct half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, clock_of(k, s) };
 		g_array_append_val(halves, h);
 	}
 	g_array_sort(halves, compare_halves);
@@ -120,11 +230,12 @@ struct pairing {
 	int64_t from_ns, window_ns;
 };
 
+/* ID_NONE: there are too many. */
 static uint32_t link_of(struct pairing *p, uint32_t a, uint32_t b)
 {
 	uint64_t key = (uint64_t)a << 32 | b;
 	uint32_t at = intmap_get(&p->by_clocks, key);
-	if (at != INTMAP_NONE)
+	if (at != INTMAP_NONE || p->k->links->len >= LINKS)
 		return at;
 	intmap_set(&p->by_clocks, key, p->k->links->len);
 	struct clock_link new = { .a = a, .b = b, .low_ns = -MOST_NS, .high_ns = MOST_NS,
@@ -147,6 +258,8 @@ static int window_of(const struct pairing *p, int64_t at)
 /* Adds a pair: the offset of b to a is in [low, high]. */
 static void bound(struct pairing *p, uint32_t link, struct bound low_at, struct bound high_at)
 {
+	if (link == ID_NONE)
+		return;
 	struct clock_link *l = &g_array_index(p->k->links, struct clock_link, link);
 	struct windows *w = &g_array_index(p->windows, struct windows, link);
 	struct bound *lows = &w->low[window_of(p, low_at.at)];
@@ -170,7 +283,7 @@ static void bound(struct pairing *p, uint32_t link, struct bound low_at, struct 
 static void add_pair(struct pairing *p, const struct half *client, const struct span *server)
 {
 	struct clocks *k = p->k;
-	uint32_t to = k->of_host[server->host];
+	uint32_t to = clock_of(k, server);
 	int64_t high = apart(server->begin_ns, client->begin), low = apart(server->end_ns, client->end);
 	if (client->clock == to || low > high)	/* the server worked longer than the client waited: no bound */
 		return;
@@ -190,7 +303,7 @@ static void add_pairs(struct pairing *p, const struct timeline *tl)
 	g_autoptr(GArray) clients = clients_of(tl, k);
 	for (size_t i = 0; clients->len && i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (s->kind != SPAN_SERVER || s->state != SPAN_COMPLETE || s->host >= k->n_hosts)
+		if (s->kind != SPAN_SERVER || s->state != SPAN_COMPLETE || clock_of(k, s) == ID_NONE)
 			continue;
 		const struct half *client = client_of(clients, s->trace_id, s->span_id);
 		if (!client && s->parent_id)
@@ -293,8 +406,8 @@ static void choose_reference(struct clocks *k)
 		moved[i] = i == best ? 0 : at++;
 		g_array_index(k->clocks, struct clock, moved[i]) = all[i];
 	}
-	for (guint i = 0; i < k->n_hosts; i++)
-		k->of_host[i] = k->of_host[i] == ID_NONE ? ID_NONE : moved[k->of_host[i]];
+	for (guint i = 0; i < k->n_places; i++)
+		k->of_place[i] = k->of_place[i] == ID_NONE ? ID_NONE : moved[k->of_place[i]];
 	for (guint i = 0; i < k->links->len; i++) {
 		struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
 		l->a = moved[l->a];
@@ -360,13 +473,8 @@ struct clocks *clocks_new(const struct timeline *tl)
 	k->n_hosts = timeline_n_hosts(tl);
 	k->clocks = g_array_new(false, false, sizeof(struct clock));
 	k->links = g_array_new(false, false, sizeof(struct clock_link));
-	k->of_host = g_new(uint32_t, k->n_hosts + 1);
-	for (uint32_t i = 0; i < k->n_hosts; i++)
-		if (timeline_host(tl, i))
-			add_clock(k->clocks, timeline_host(tl, i));
-	g_array_sort(k->clocks, compare_clocks);
-	for (uint32_t i = 0; i < k->n_hosts; i++)
-		k->of_host[i] = find_clock(k->clocks, timeline_host(tl, i));
+	k->texts = g_ptr_array_new_with_free_func(g_free);
+	add_clocks(k, tl);
 	int64_t first, last;
 	struct pairing p = { .k = k, .windows = g_array_new(false, false, sizeof(struct windows)) };
 	if (timeline_coverage(tl, &first, &last) && k->clocks->len > 1) {
@@ -393,7 +501,9 @@ void clocks_free(struct clocks *k)
 		return;
 	g_array_unref(k->clocks);
 	g_array_unref(k->links);
-	g_free(k->of_host);
+	g_ptr_array_unref(k->texts);
+	intmap_clear(&k->endpoints);
+	g_free(k->of_place);
 	g_free(k);
 }
 
@@ -412,8 +522,8 @@ static const struct clock_link *find_link(const struct clocks *k, uint32_t a, ui
 bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t *ret_offset_ns,
 		    int64_t *ret_error_ns)
 {
-	uint32_t a = from < k->n_hosts ? k->of_host[from] : ID_NONE;
-	uint32_t b = to < k->n_hosts ? k->of_host[to] : ID_NONE;
+	uint32_t a = from < k->n_places ? k->of_place[from] : ID_NONE;
+	uint32_t b = to < k->n_places ? k->of_place[to] : ID_NONE;
 	*ret_offset_ns = *ret_error_ns = 0;
 	if (a == ID_NONE || b == ID_NONE)
 		return false;
@@ -444,8 +554,8 @@ int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns)
 static void follow_drift(const struct clocks *k, const struct span *client, const struct span *server,
 			 int64_t *offset, int64_t *error)
 {
-	uint32_t from = k->of_host[client->host];
-	const struct clock_link *l = find_link(k, from, k->of_host[server->host]);
+	uint32_t from = clock_of(k, client);
+	const struct clock_link *l = find_link(k, from, clock_of(k, server));
 	if (!l || !l->drifts)
 		return;
 	double slope = (l->drift_low_ppm + l->drift_high_ppm) / 2e6;
@@ -462,7 +572,7 @@ struct clock_gap clocks_gap(const struct clocks *k, const struct span *client,
 	struct clock_gap gap = { apart(span_duration(client), span_duration(server)),
 				 TIME_UNKNOWN, TIME_UNKNOWN, 0 };
 	int64_t offset;
-	if (!clocks_between(k, client->host, server->host, &offset, &gap.error_ns))
+	if (!clocks_between(k, clocks_place(k, client), clocks_place(k, server), &offset, &gap.error_ns))
 		return gap;
 	follow_drift(k, client, server, &offset, &gap.error_ns);
 	gap.there_ns = apart(apart(server->begin_ns, client->begin_ns), offset);
@@ -510,9 +620,19 @@ static void add_link(GString *to, const struct clocks *k, const struct clock_lin
 char *clocks_sentence(const struct clocks *k)
 {
 	GString *text = g_string_new(NULL);
-	for (guint i = 0; i < k->links->len; i++)
-		add_link(text, k, &g_array_index(k->links, struct clock_link, i));
-	if (k->clocks->len > 1 && !k->links->len)
+	unsigned said = 0, more = 0;
+	for (guint i = 0; i < k->links->len; i++) {
+		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+		bool endpoints = g_array_index(k->clocks, struct clock, l->a).is_endpoint ||
+				 g_array_index(k->clocks, struct clock, l->b).is_endpoint;
+		if (endpoints && (ABS(l->offset_ns) <= l->error_ns || said++ >= SAID))
+			more += said > SAID;
+		else
+			add_link(text, k, l);
+	}
+	if (more)
+		g_string_append_printf(text, "; and %u more", more);
+	if (k->n_hosts > 1 && k->clocks->len > 1 && !k->links->len)
 		g_string_append(text, "clocks: no calls from one host to another tell how far theirs are apart");
 	return g_string_free(text, text->len == 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Offsets between the clocks of several hosts, computed from pairs of spans: the client half on one host (cs to cr) and
- * the server half on another (sr to ss). A request leaves before it arrives, and so does the reply. So each pair
+ * Offsets between the clocks of several places, computed from pairs of spans: the client half at one place (cs to cr)
+ * and the server half at another (sr to ss). A request leaves before it arrives, and so does the reply. So each pair
  * bounds how far the server's clock is ahead of the client's:
  *
  *     ss - cr  <=  offset  <=  sr - cs
@@ -16,17 +16,24 @@
  * pairs (a clock was set), the pair with the least delay gives the estimate. Its error is then enlarged by how far the
  * other pairs' bounds exclude the estimate, and is no guaranteed bound.
  *
+ * A place is a traced host. In files of spans it is the host that blktop wrote there, else the endpoint: a service and
+ * its address. Spans without an address are at the only address of their service, if it has one. Messages
+ * (span_is_message()) bound nothing, since they are not answered.
+ *
  * This module only computes. trace/align.h applies offsets while reading.
  */
 #ifndef BLK_VIEWS_CLOCKS_H
 #define BLK_VIEWS_CLOCKS_H
 
+#include "base/intmap.h"
 #include "base/timefmt.h"
 #include "state/store/timeline.h"
 
 /* A clock. Hosts with the same boot id (containers) share one. */
 struct clock {
-	const char *host, *boot;	/* owned by the timeline; boot "": unknown */
+	const char *host, *boot;	/* borrowed; host is an endpoint's "back (10.0.0.2)"; boot "": unknown */
+	const char *alias;		/* boot of the spans of the endpoint's service without address, else NULL */
+	bool is_endpoint;
 	int64_t offset_ns;		/* how far it is ahead of the first clock; TIME_UNKNOWN: no pairs */
 	int64_t error_ns;		/* 0 or more */
 	int64_t at_ns;			/* approximate instant at which offset_ns holds */
@@ -52,8 +59,10 @@ struct clocks {
 	GArray *clocks;			/* struct clock. The first is the reference: the clock that is
 					 * the client most often. The others are sorted by name */
 	GArray *links;			/* struct clock_link, by a, b */
-	uint32_t *of_host;		/* of each host of the timeline */
-	uint32_t n_hosts;
+	uint32_t *of_place;		/* of each host of the timeline, then of each endpoint */
+	uint32_t n_places, n_hosts;
+	struct intmap endpoints;	/* private: service and address -> place */
+	GPtrArray *texts;		/* private: texts of clocks */
 };
 
 /* Computes the offsets from all spans of the timeline; one pass if it has several clocks. The timeline must not
@@ -63,8 +72,11 @@ void clocks_free(struct clocks *k);		/* NULL is fine */
 typedef struct clocks blk_clocks;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_clocks, clocks_free)
 
-/* How far the clock of host `to` is ahead of that of `from` (timeline_host()): from pairs between these two hosts, else
- * by way of other hosts. False: unknown. Offset and error are 0 for hosts with the same boot id. */
+/* Where the span was recorded: a host (timeline_host()), or an endpoint. ID_NONE: unknown. */
+uint32_t clocks_place(const struct clocks *k, const struct span *s);
+
+/* How far the clock of place `to` is ahead of that of `from`: from pairs between these two, else by way of others.
+ * False: unknown. Offset and error are 0 for places with the same boot id. */
 bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t *ret_offset_ns,
 		    int64_t *ret_error_ns);
 
@@ -74,11 +86,11 @@ int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns);
 /* A duration with microseconds, the precision of the errors: "250.012ms", "3600.000012s". */
 char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns);
 
-/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)" for all pairs of clocks. NULL: there is
- * only one clock. Free with g_free(). */
+/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)" for all pairs of clocks; of endpoints some pairs that
+ * differ by more than the error. NULL: nothing to say. Free with g_free(). */
 char *clocks_sentence(const struct clocks *k);
 
-/* Network time between the client half and the server half of a span, on any two hosts. */
+/* Network time between the client half and the server half of a span, at any two places. */
 struct clock_gap {
 	int64_t total_ns;		/* both ways; needs no common clock */
 	int64_t there_ns, back_ns;	/* TIME_UNKNOWN: the offset is not known */

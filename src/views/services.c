@@ -19,8 +19,8 @@ struct service_row {
 	struct hist gaps;		/* used only while calls are summed */
 	struct stat gap;
 	uint64_t skewed;		/* number of negative gaps: the clocks differ */
-	uint32_t from, to;		/* hosts of the caller and of the called service */
-	bool hosts_differ;		/* calls between other pairs of hosts exist */
+	uint32_t from, to;		/* places (clocks.h) of the caller and of the called service */
+	bool places_differ;		/* calls between other pairs of places exist */
 	int64_t clock_ns, clock_error_ns;	/* how far the called service's clock is ahead, and the error; or
 						 * TIME_UNKNOWN */
 	struct worst_span worst;	/* the longest call: the called span, or the caller's if the called service
@@ -112,7 +112,7 @@ static const struct column columns[] = {
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
 		 "calls that took longer than their caller waited: no gap is known", get_skewed),
 	COLUMN_RETAINED(optional, "clock_ns", "CLOCK", VALUE_NS, 8, 10,
-			"how far the called host's clock is ahead of the caller's, estimated from calls",
+			"how far the called service's clock is ahead of the caller's, estimated from calls",
 			get_clock),
 	COLUMN_RETAINED(optional, "clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
@@ -131,15 +131,15 @@ static void add_gap(struct service_row *r, const struct span *caller, const stru
 		hist_add(&r->gaps, gap);
 }
 
-/* Records the pair of hosts of a call, as long as all calls of the row have the same pair. */
-static void add_hosts(struct service_row *r, const struct span *caller, const struct span *s)
+/* Records the pair of places of a call, as long as all calls of the row have the same pair. */
+static void add_places(struct service_row *r, const struct clocks *k, const struct span *caller, const struct span *s)
 {
-	uint32_t from = caller ? caller->host : ID_NONE;
+	uint32_t from = caller ? clocks_place(k, caller) : ID_NONE, to = clocks_place(k, s);
 	if (r->from == ID_NONE)
 		r->from = from;
 	if (r->to == ID_NONE)
-		r->to = s->host;
-	r->hosts_differ |= r->from != from || r->to != s->host;
+		r->to = to;
+	r->places_differ |= r->from != from || r->to != to;
 }
 
 /* caller NULL: outside the trace. */
@@ -169,13 +169,13 @@ static void add_one(struct service_row *r, const struct span *s, int64_t ns, con
 }
 
 /* Adds a call; `s` is the span in the called service. caller NULL: outside the trace. */
-static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
-		     double seconds)
+static void add_call(struct row_map *map, const struct clocks *k, const struct span *caller,
+		     const struct span *s, double seconds)
 {
 	struct service_row *r = row_of(map, caller ? caller->service : NULL, s->service, seconds);
 	r->c.row.drill.service = r->c.service;
 	int64_t ns = tree_call_ns(caller, s);
-	add_hosts(r, caller, s);
+	add_places(r, k, caller, s);
 	add_gap(r, caller, s);
 	add_one(r, s, ns, s->part);
 }
@@ -197,13 +197,13 @@ static bool is_wanted(const struct rows *rows, const char *caller, const char *s
 	return !wanted || strcmp(wanted, service) == 0 || (caller && strcmp(wanted, caller) == 0);
 }
 
-static void add_trace(struct row_map *map, const struct tree *t, const struct range *range)
+static void add_trace(struct row_map *map, const struct clocks *k, const struct tree *t, const struct range *range)
 {
 	for (int i = 0; i < t->n; i++) {
 		const struct span *s = t->nodes[i].span, *caller;
 		if (tree_is_call(t, i, &caller) && range_has_span(range, s) &&
 		    is_wanted(map->rows, caller ? caller->service : NULL, s->service))
-			add_call(map, caller, s, range->seconds);
+			add_call(map, k, caller, s, range->seconds);
 		const char *outside = range_has_span(range, s) ? tree_called_outside(t, i) : NULL;
 		if (outside && is_wanted(map->rows, s->service, outside))
 			add_call_outside(map, s, outside, range->seconds);
@@ -235,13 +235,12 @@ static void add_evicted(struct row_map *map, const struct range *range, struct e
 }
 
 /* Sets clock offsets. They are computed from all retained spans, not only from those of the range. */
-static void add_clocks(struct rows *rows)
+static void add_clocks(struct rows *rows, const struct clocks *k)
 {
-	g_autoptr(blk_clocks) k = clocks_new(rows->tl);
 	g_autofree char *text = clocks_sentence(k);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct service_row *r = rows->rows->pdata[i];
-		bool asks = text && !r->hosts_differ && r->from != r->to;
+		bool asks = k->clocks->len > 1 && !r->places_differ && r->from != r->to;
 		if (!asks || !clocks_between(k, r->from, r->to, &r->clock_ns, &r->clock_error_ns))
 			r->clock_ns = TIME_UNKNOWN;
 	}
@@ -262,11 +261,12 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
+	g_autoptr(blk_clocks) k = clocks_new(tl);
 	const struct history *h = explanations_history(explanations_attach(map.rows, tl));
 	TIMELINE_EACH_TRACE(h->tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		g_autoptr(blk_tree) t = timeline_tree_new(tl, info->trace_id);
-		add_trace(&map, t, &range);
+		add_trace(&map, k, t, &range);
 	}
 	add_evicted(&map, &range, &evicted);
 	row_map_clear(&map);
@@ -276,7 +276,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		worst_hold(&r->worst, map.rows);
 		hist_clear(&r->gaps);
 	}
-	add_clocks(map.rows);
+	add_clocks(map.rows, k);
 	common_finish(map.rows, compare);
 	evicted_describe(map.rows, &evicted, "calls", NULL);
 	return map.rows;

@@ -43,6 +43,26 @@ for text in '' '[]' '{}' nonsense '[{}]'; do
 	printf '%s' "$text" >"$work/bad.json"
 	refused 1 "no spans in" -b --view spans "$work/bad.json"
 done
+# Clocks: that of the called service is 40 ms behind.
+span() { # span ID PARENT KIND SERVICE IP BEGIN DURATION, in us
+	printf '{"traceId":"f1","id":"%s","parentId":"%s","kind":"%s","localEndpoint":{"serviceName":"%s","ipv4":"%s"},' \
+		"${@:1:5}"
+	printf '"timestamp":%s,"duration":%s}' "$6" "$7"
+}
+{
+	printf '[%s,' "$(span a2 '' CLIENT front 10.0.0.1 1795241240010000 100000)"
+	printf '%s]' "$(span a3 a2 SERVER back 10.0.0.2 1795241239980000 80000)"
+} >"$work/skewed.json"
+clock='[(r["clock_ns"], r["clock_error_ns"]) for r in lines[0]["rows"] if r["caller"] == "front"]'
+succeeds 0 "clocks of services" -b --view services --format json "$work/skewed.json"
+ok "which differ" json "$clock == [(-40000000, 10000000)]"
+succeeds 0 "aligned" -b --view services --format json --align-hosts "$work/skewed.json"
+ok "they do not" json "$clock == [(0, 10000000)]"
+ok "what was moved" grep -q 'clock of back (10.0.0.2) is moved forward by 40.000ms' "$work/err"
+succeeds 0 "spans" -b --view spans --format json --align-hosts "$work/skewed.json"
+ok "of the called service lie within their call" \
+	json '{r["service"]: r["self_ns"] for r in lines[0]["rows"]} == {"front": 20000000, "back": 80000000}'
+
 # Another format is refused by its name, with what to do; its parts that look like spans are not read.
 v2='{"traceId":"1","id":"3","timestamp":5,"localEndpoint":{"serviceName":"a"}}'
 v1='{"traceId":"1","id":"2","timestamp":5,"annotations":[{"timestamp":5,"value":"sr","endpoint":{"serviceName":"a"}}]}'

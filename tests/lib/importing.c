@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "lib/importing.h"
 
+#include "trace/align.h"
+
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -36,6 +38,8 @@ struct timeline *import_pieces(const char *text, size_t len, size_t piece_bytes,
 	g_autofree char *path = write_temporary(text, len);
 	const char *const paths[] = { path, NULL };
 	struct import *im = import_open(paths, piece_bytes, NULL, error);
+	if (im)
+		import_align(im, align_of);
 	struct timeline *tl = im ? apply_all(im, budget, error) : NULL;
 	g_unlink(path);
 	if (tl)

@@ -9,7 +9,8 @@
 /* A new file of that text: its path (g_free; the caller unlinks it). */
 char *write_temporary(const char *text, size_t len);
 
-/* All of it, in pieces of so many bytes, within so much memory (0: as import_open() and
+/* All of it, with the clocks that align_install() moved, in pieces of so many bytes,
+ * within so much memory (0: as import_open() and
  * timeline_new() have it). NULL and *error: as they refuse it; *warning (g_free) is what was left out. */
 struct timeline *import_pieces(const char *text, size_t len, size_t piece_bytes, size_t budget,
 			       char **warning, GError **error);

@@ -7,6 +7,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/importing.h"
 #include "lib/limit_test.h"
+#include "views/clocks.h"
 
 #include <string.h>
 
@@ -147,12 +148,38 @@ static bool span_nesting(uint64_t n)
 	return with == n + 1;
 }
 
+/* One service calls n - 1 others: is the clock of the last one known? */
+static bool endpoints(uint64_t n)
+{
+	g_autoptr(GString) text = g_string_new("[");
+	g_autoptr(GError) error = NULL;
+	g_autofree char *warning = NULL;
+	int64_t offset, error_ns;
+
+	for (uint64_t i = 1; i < n; i++)
+		for (int server = 0; server < 2; server++)
+			g_string_append_printf(text, "%s{\"traceId\":\"1\",\"id\":\"%x\",\"kind\":\"%s\","
+					       "\"timestamp\":%d,\"duration\":%d,\"localEndpoint\":"
+					       "{\"serviceName\":\"s%u\"}}",
+					       text->len > 1 ? "," : "", (unsigned)i, server ? "SERVER" : "CLIENT",
+					       server ? 70 : 50, server ? 5 : 10, server ? (unsigned)i : 0);
+	g_string_append_c(text, ']');
+	g_autoptr(blk_timeline) tl = import_bytes(text->str, text->len, &warning, &error);
+	g_assert_no_error(error);
+	g_autoptr(blk_clocks) k = clocks_new(tl);
+	const struct span *client = timeline_span(tl, 0), *last = timeline_span(tl, timeline_n_spans(tl) - 1);
+	bool known = clocks_between(k, clocks_place(k, client), clocks_place(k, last), &offset, &error_ns);
+	g_assert_true(known || clocks_place(k, last) == ID_NONE);
+	return known;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "span-object-bytes", span_object_bytes, 0 }, { "span-object-depth", span_object_depth, 0 },
 		{ "span-lists", span_lists, 0 }, { "spans", spans, 0 }, { "same-spans", same_spans, 0 },
 		{ "merged-facts", merged_facts, 0 }, { "span-nesting", span_nesting, 0 },
+		{ "endpoints", endpoints, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -15,6 +15,24 @@ struct span *span_new(void)
 	return s;
 }
 
+bool span_is_message(const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		if (strcmp(s->tags[i].key, TAG_KIND) == 0)
+			return true;
+	return false;
+}
+
+char *span_host_clock(const char *host)
+{
+	return g_strdup_printf("host\t%s", host);
+}
+
+char *span_endpoint_clock(const char *service, const char *ip)
+{
+	return g_strdup_printf("endpoint\t%s\t%s", service, ip);
+}
+
 static void unref_text(const char *text, void *unused)
 {
 	reftext_unref(text);

@@ -149,6 +149,15 @@ static inline bool span_is_request(const struct span *s)
 	return s->parent_id == 0 || s->kind == SPAN_SERVER;
 }
 
+/* Zipkin's kinds for messages, PRODUCER and CONSUMER, are in this tag of a span of the kinds client and server. */
+#define TAG_KIND "blktop.kind"
+/* A message: its receiver does not answer, so the two spans need not overlap. */
+bool span_is_message(const struct span *s);
+
+/* The clock of spans of files, as in host_info.boot, which trace/align.h moves. Free with g_free(). */
+char *span_host_clock(const char *host);
+char *span_endpoint_clock(const char *service, const char *ip);	/* of a service at an address, which may be "" */
+
 /* Does `s` rather than `than` give the trace its name? The order is: true roots first, the client half before the
  * server half, the earliest, the longest. */
 bool span_is_better_root(const struct span *s, const struct span *than);

@@ -408,7 +408,7 @@ int64_t tree_call_ns(const struct span *caller, const struct span *s)
 
 bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret)
 {
-	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN)
+	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN || span_is_message(caller))
 		return false;
 	*ret = span_duration(caller) - span_duration(s);
 	return true;

@@ -59,7 +59,7 @@ const char *tree_called_outside(const struct tree *t, int i);
 /* The duration (ns) of a call as the caller saw it. */
 int64_t tree_call_ns(const struct span *caller, const struct span *s);
 /* The caller's duration minus the callee's (ns): the time for request and answer in transit, as the caller's span
- * ends with the answer. Durations need no common clock. False: unknown. */
+ * ends with the answer. Durations need no common clock. False: unknown, or a message, which has no answer. */
 bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret);
 
 typedef struct tree blk_tree;

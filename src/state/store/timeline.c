@@ -339,6 +339,11 @@ bool timeline_host_has_calls(const struct timeline *tl, uint32_t host)
 	return timeline_host_has_event(tl, host, ANY_CALL);
 }
 
+bool timeline_has_hostless(const struct timeline *tl)
+{
+	return tl->has_hostless;
+}
+
 bool timeline_has_spans(const struct timeline *tl)
 {
 	return tl->has_spans;
@@ -629,6 +634,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	g_assert(intmap_get(&tl->by_slot, entry.slot) == INTMAP_NONE);
 	tl->has_spans = true;
+	tl->has_hostless |= entry.span->host == ID_NONE;
 	/* A late version of a dropped span is ignored. */
 	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
 		span_unref(entry.span);

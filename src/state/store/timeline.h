@@ -168,6 +168,7 @@ bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the 
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
 bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
 bool timeline_has_spans(const struct timeline *tl);
+bool timeline_has_hostless(const struct timeline *tl);	/* spans of an unknown host, as in files of spans */
 bool timeline_has_calls(const struct timeline *tl);
 
 /* Completeness of everything read, dropped seconds included. .corrected is 0: only seconds have it. */
