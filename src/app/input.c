@@ -207,7 +207,7 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 	return source != NULL;
 }
 
-/* The first warning and the number of others. All of them are written to the log file. */
+/* All warnings are written to the log file. */
 static char *warning_of(const struct native *native)
 {
 	size_t n;
@@ -215,8 +215,7 @@ static char *warning_of(const struct native *native)
 
 	for (size_t i = 0; i < n; i++)
 		log_note("%s", warnings[i]);
-	return n == 0 ? NULL : n == 1 ? g_strdup(warnings[0])
-		: g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
+	return native_left_out(native);
 }
 
 static void add_machine(void *data, const char *host, const char *boot, const struct machine_evidence *e)

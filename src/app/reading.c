@@ -223,6 +223,9 @@ static void report_left_out(struct reading *r)
 	}
 
 	job_get_status(r->job, &st);
+	if (st.remark && !r->remarked)
+		log_error("%s", st.remark);
+	r->remarked |= st.remark != NULL;
 	g_autofree char *left_out = reading_left_out(&st);
 	if (left_out && g_strcmp0(st.warning, r->reported_warning) != 0)
 		log_error("%s", left_out);

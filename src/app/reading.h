@@ -22,6 +22,7 @@ struct reading {
 	bool lost_relay;		/* the relay was unreachable for longer than timeout_ms */
 	char *reported;			/* the connection's message that was printed last */
 	char *reported_warning;		/* the warning that was printed last */
+	bool remarked;			/* job_status.remark was printed */
 	bool left_out;			/* a slice was left out, which was printed */
 };
 

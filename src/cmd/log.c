@@ -67,12 +67,15 @@ static int find_range(struct logsource *s, const struct packets *packets, const 
 	return reading_place_range(o, first, end, &ret->from_ns, &ret->to_ns);
 }
 
-static int report_end(const struct printer *p, const struct logsource_result *r, const char *warning)
+static int report_end(const struct printer *p, const struct logsource_result *r, const char *warning,
+		      const char *remark)
 {
 	if (p->broken)
 		return output_code(p->broken);
 	if (reading_caught())
 		return EXIT_SIGNAL + reading_caught();
+	if (remark)
+		log_error("%s", remark);
 	if (warning)
 		log_error("%s: left out", warning);
 	if (r->damaged)
@@ -107,7 +110,8 @@ static int print_packets(const struct options *o, const struct packets *packets)
 		logsource_run(s, &range, print_line, &p, &result, NULL, &error);
 		if (fflush(stdout) != 0 && !p.broken)
 			p.broken = errno ? errno : EIO;
-		code = report_end(&p, &result, logsource_warning(s));
+		g_autofree char *remark = logsource_remark(s);
+		code = report_end(&p, &result, logsource_warning(s), remark);
 		if (code == EXIT_FINE && !error && is_empty(&p, s)) {
 			log_error("no events in the trace");
 			code = EXIT_FAILED;

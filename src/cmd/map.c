@@ -84,9 +84,12 @@ int map_write_range(const struct options *o, const char *const *paths, int64_t f
 		.paths = paths, .from = from, .to = to, .step_ns = options_step(o), .stop = reading_caught_by(),
 		.with_spans = o->keep_spans,
 	};
-	g_autofree char *warning = NULL;
-	struct slice *s = map_read(&plan, &piece, &warning, &error);
+	g_autofree char *warning = NULL, *remark = NULL;
+	struct slice *s = map_read(&plan, &piece, &warning, &remark, &error);
 	int code = finish(output, o->force, s, &piece, error);
+
+	if (remark)
+		log_error("%s", remark);
 
 	if (!warning || code != EXIT_FINE)
 		return code;

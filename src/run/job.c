@@ -25,7 +25,7 @@
 struct job {
 	struct shared *s;
 	GThread *thread;
-	char *message, *reader, *warning, *cache;	/* lent by the last job_get_status() */
+	char *message, *reader, *warning, *remark, *cache;	/* lent by the last job_get_status() */
 	int64_t final_to;		/* as job_status.closed_to_ns */
 	unsigned corrected;		/* seconds */
 	int64_t folded, retained;		/* the timeline's counts at the last malloc_trim() */
@@ -58,6 +58,7 @@ void shared_unref(struct shared *s)
 	g_free(s->status.message);
 	g_free(s->status.reader);
 	g_free(s->status.warning);
+	g_free(s->status.remark);
 	g_free(s->status.cache);
 	outline_unref(s->outline);
 	g_mutex_clear(&s->lock);
@@ -243,11 +244,13 @@ void job_get_status(struct job *j, struct job_status *ret)
 	lend(&j->message, s->status.message);
 	lend(&j->reader, s->status.reader);
 	lend(&j->warning, s->status.warning);
+	lend(&j->remark, s->status.remark);
 	lend(&j->cache, s->status.cache);
 	g_mutex_unlock(&s->lock);
 	ret->message = j->message;
 	ret->reader = j->reader;
 	ret->warning = j->warning;
+	ret->remark = j->remark;
 	ret->cache = j->cache;
 	ret->closed_to_ns = j->final_to;
 	ret->corrected = j->corrected;
@@ -378,6 +381,7 @@ void job_free(struct job *j)
 	g_free(j->message);
 	g_free(j->reader);
 	g_free(j->warning);
+	g_free(j->remark);
 	g_free(j->cache);
 	g_free(j);
 }

@@ -44,6 +44,8 @@ struct job_status {
 				 * live. Borrowed as message is */
 	char *warning;		/* NULL, or one line: what is left out because it cannot be read;
 				 * live: until now. Borrowed as message is */
+	char *remark;		/* NULL, or one line: what is unusual, though nothing is left out. Borrowed as message
+				 * is */
 	char *cache;		/* what happened with the cache (cache_message()), or NULL. Borrowed as message is */
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* merged pieces, all pieces; 0: not read in pieces */

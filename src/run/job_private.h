@@ -55,7 +55,7 @@ struct shared {
 	int64_t retained_from;		/* as timeline_retained_from() of the owner's timeline */
 	struct view_range shown_range;		/* the newest job_show_range(), for a preview that is made later */
 	struct outline *outline;
-	struct job_status status;	/* .message, .reader, .warning owned */
+	struct job_status status;	/* .message, .reader, .warning, .remark owned */
 	bool ended;			/* all is posted */
 	bool previews_ended;			/* the job is being freed: no more previews */
 	bool thread_done;			/* the thread will only return */

@@ -543,6 +543,15 @@ static void serve_previews(struct shared *s)
 	g_mutex_unlock(&s->lock);
 }
 
+static void note_remark(struct shared *s, const struct pieces *p)
+{
+	char *remark = p->ops->remark ? p->ops->remark(p->trace) : NULL;
+
+	g_mutex_lock(&s->lock);
+	s->status.remark = remark;
+	g_mutex_unlock(&s->lock);
+}
+
 /* Is the trace in the cache, with all that is wanted? If not, what is posted will be. */
 static bool find_cached(struct shared *s, struct cache *c, const struct pieces *p)
 {
@@ -703,6 +712,7 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 	set_preview(s, pv);
 	post_outline(s, p);
 	walk_index(s, p, pv);
+	note_remark(s, p);
 	if (cache && find_cached(s, cache, p))
 		maker = &cached;
 	bool quick = maker->self && !(maker == &cached && cache_bytes(cache) >= QUICK_BYTES);

@@ -44,7 +44,7 @@ void logsource_stop_by(struct logsource *s, const int *stop)
 
 struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error)
 {
-	size_t n, n_warnings;
+	size_t n;
 	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	if (!slice_file_has_events(paths[0], error))
 		return NULL;
@@ -63,11 +63,8 @@ struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **
 		source_free(source);
 		return s;
 	}
-	const char *const *warnings = native_warnings(native, &n_warnings);
 	s->reader = g_strdup("native");
-	if (n_warnings)
-		s->warning = n_warnings == 1 ? g_strdup(warnings[0])
-			: g_strdup_printf("%s, and %zu more", warnings[0], n_warnings - 1);
+	s->warning = native_left_out(native);
 	return s;
 }
 
@@ -91,6 +88,11 @@ const char *logsource_reader_name(const struct logsource *s)
 const char *logsource_warning(const struct logsource *s)
 {
 	return s->warning;
+}
+
+char *logsource_remark(const struct logsource *s)
+{
+	return s->all ? native_remark(s->all) : NULL;
 }
 
 /* ---- bounds ---- */

@@ -20,6 +20,7 @@ void logsource_stop_by(struct logsource *s, const int *stop);
 /* "native" or "babeltrace2: as asked for"; and what is left out because it cannot be read (NULL: nothing). Borrowed. */
 const char *logsource_reader_name(const struct logsource *s);
 const char *logsource_warning(const struct logsource *s);
+char *logsource_remark(const struct logsource *s);	/* native_remark(), after logsource_run() */
 
 /* [*ret_from, *ret_to): the first event up to after the last. False: no event, stopped, or *error. */
 bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, GError **error);

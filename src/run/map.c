@@ -182,15 +182,8 @@ static void add_source(struct slice_piece *piece, const char *path)
 	slice_piece_add(piece, name, piece->from, piece->to);
 }
 
-static char *warning_of(const struct native *native)
-{
-	size_t n;
-	const char *const *warnings = native_warnings(native, &n);
-
-	return n < 2 ? g_strdup(n ? warnings[0] : NULL) : g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
-}
-
-struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, char **ret_warning, GError **error)
+struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, char **ret_warning,
+		       char **ret_remark, GError **error)
 {
 	struct slice_piece piece = { .from = plan->from, .to = plan->to };
 	g_autoptr(GPtrArray) chunks = list_chunks(plan->paths, error);
@@ -207,7 +200,9 @@ struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piec
 	g_ptr_array_add(chunks, NULL);
 	g_autoptr(blk_native) n = ok ? open_native((const char *const *)chunks->pdata, error) : NULL;
 	struct slice *s = n ? read_range(n, plan, piece.from, piece.to, error) : NULL;
-	*ret_warning = n ? warning_of(n) : NULL;
+	*ret_warning = n ? native_left_out(n) : NULL;
+	if (ret_remark)
+		*ret_remark = n ? native_remark(n) : NULL;
 	if (s && piece.from == INT64_MIN)
 		slice_begins_trace(s);
 	if (s)

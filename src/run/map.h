@@ -19,9 +19,10 @@ struct map_plan {
 	const int *stop;	/* as source_stop_by() takes it */
 };
 
-/* ret_piece: the caller clears it. *ret_warning: a line about what cannot be read (g_free), or NULL. Returns NULL and
- * sets *error; without an error it was stopped. */
-struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, char **ret_warning, GError **error);
+/* ret_piece: the caller clears it. *ret_warning: a line about what cannot be read; *ret_remark: native_remark() (both:
+ * g_free, or NULL); ret_remark may be NULL. Returns NULL and sets *error; without an error it was stopped. */
+struct slice *map_read(const struct map_plan *plan, struct slice_piece *ret_piece, char **ret_warning,
+		       char **ret_remark, GError **error);
 
 /* The range of the events (ns, half-open). */
 bool map_bounds(const char *const *paths, int64_t *ret_from, int64_t *ret_to, GError **error);

@@ -23,6 +23,7 @@ struct piece_ops {
 	bool (*has_row)(void *trace, bool (*is_wanted)(unsigned row));
 	struct outline *(*outline)(void *trace, size_t max_cells);
 	struct source *(*range)(void *trace, int64_t from, int64_t to, size_t budget);
+	char *(*remark)(void *trace);	/* native_remark(), or NULL */
 	const struct native_loss *(*losses)(struct source *s, size_t *ret_n);
 	void (*free)(void *trace);
 	/* For a trace that grows; else NULL. Loads what was received before `to` (INT64_MAX: all), unless it is loaded

@@ -52,6 +52,11 @@ static struct source *range(void *trace, int64_t from, int64_t to, size_t budget
 	return native_range(trace, from, to, budget);
 }
 
+static char *remark(void *trace)
+{
+	return native_remark(trace);
+}
+
 static void free_native(void *trace)
 {
 	native_free(trace);
@@ -60,7 +65,8 @@ static void free_native(void *trace)
 static const struct piece_ops native_ops = {
 	.index = walk_index, .indexed = is_indexed, .index_progress = index_progress,
 	.known_from = known_from, .bounds = bounds, .bytes_between = bytes_between, .cuts = cuts,
-	.has_row = has_row, .outline = outline, .range = range, .losses = native_range_losses, .free = free_native,
+	.has_row = has_row, .outline = outline, .range = range, .losses = native_range_losses,
+	.remark = remark, .free = free_native,
 };
 
 struct pieces pieces_native(struct native *n)

@@ -277,7 +277,7 @@ static struct slice *map_chunk(struct slice_dir *d, const char *path, struct sli
 	};
 	g_autofree char *warning = NULL;
 	g_autoptr(GError) error = NULL;
-	struct slice *s = map_read(&plan, piece, &warning, &error);
+	struct slice *s = map_read(&plan, piece, &warning, NULL, &error);
 
 	if (s && d->begun)		/* the chunk before it is missing */
 		piece->from = begin_of(piece, slice_first(s));

@@ -47,6 +47,7 @@ enum blk_trace_error {
 	BLK_TRACE_ERROR_SESSION,	/* live: no such session, or another client has it */
 	BLK_TRACE_ERROR_INTERNAL,
 	BLK_TRACE_ERROR_UNSUPPORTED,	/* native reader: the trace has something it does not support */
+	BLK_TRACE_ERROR_NO_TIME,	/* events without a time: no reader can place them */
 };
 
 struct source;

@@ -14,6 +14,7 @@
 
 #define PACKET 4096
 #define HEADER_BYTES (32 + 52)
+#define EVENT_HEADER_BYTES 12
 
 /* ---- a trace's metadata ---- */
 
@@ -285,10 +286,10 @@ static void test_header_needs_more(struct fixture *f, const void *unused)
 	while (!ctf_packet_read(f->t->meta, f->file->data, n, 0, PACKET, &p, &need, &error)) {
 		g_assert_no_error(error);
 		g_assert_cmpuint(need, >, n);
-		g_assert_cmpuint(need, <=, HEADER_BYTES);
+		g_assert_cmpuint(need, <=, HEADER_BYTES + EVENT_HEADER_BYTES);
 		n = need;
 	}
-	g_assert_cmpuint(n, ==, HEADER_BYTES);
+	g_assert_cmpuint(n, ==, HEADER_BYTES + EVENT_HEADER_BYTES);
 	g_assert_false(ctf_packet_read(f->t->meta, f->file->data, 60, 0, 60, &p, &need, &error));
 	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT);
 	g_assert_cmpuint(need, ==, 0);
@@ -317,18 +318,104 @@ static void change_meta(struct fixture *f, const char *from, const char *to)
 static void test_header_refused(struct fixture *f, const void *unused)
 {
 	add_many(f, 1);
-	f->file->data[5] ^= 1;
-	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "uuid");
-	f->file->data[5] ^= 1;
 	f->file->data[1] ^= 1;
 	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "no packet");
 	f->file->data[1] ^= 1;
 	change_meta(f, "id = 7;", "id = 8;");
 	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "stream class 7");
+}
+
+static struct ctf_packet read_packet(struct fixture *f, size_t i)
+{
+	struct ctf_packet p;
+	size_t need;
+
+	g_assert_true(ctf_packet_read(f->t->meta, f->file->data + i * PACKET, f->file->len - i * PACKET, i * PACKET,
+				      f->file->len, &p, &need, NULL));
+	return p;
+}
+
+/* A packet of another trace is read; its flag says so. A packet header needs no magic number. */
+static void test_header_unusual(struct fixture *f, const void *unused)
+{
+	add_many(f, 1);
+	g_assert_false(read_packet(f, 0).other_uuid);
+	f->file->data[5] ^= 1;
+	g_assert_true(read_packet(f, 0).other_uuid);
 	change_meta(f, "u32 magic;", "u32 other;");
-	assert_refused(f, BLK_TRACE_ERROR_UNSUPPORTED, "magic");
-	change_meta(f, "u64 timestamp_begin;", "u32 timestamp_begin;");
-	assert_refused(f, BLK_TRACE_ERROR_UNSUPPORTED, "time");
+	f->file->data[1] ^= 1;
+	struct ctf_packet p = read_packet(f, 0);
+	assert_usual(&p, 0);
+	f->file->data[5] ^= 1;
+	change_meta(f, "u32 magic; u8 uuid[16];", "u32 other[5];");
+	p = read_packet(f, 0);
+	assert_usual(&p, 0);
+}
+
+static void put_times(struct fixture *f, size_t i, uint32_t begin, uint32_t end)
+{
+	uint8_t *at = f->file->data + i * PACKET + 32;
+
+	begin = f->t->be ? GUINT32_TO_BE(begin) : GUINT32_TO_LE(begin);
+	end = f->t->be ? GUINT32_TO_BE(end) : GUINT32_TO_LE(end);
+	memcpy(at, &begin, sizeof begin);
+	memcpy(at + 8, &end, sizeof end);
+}
+
+/* Times of 32 bits continue from packet to packet. */
+static void test_narrow_times(struct fixture *f, const void *unused)
+{
+	size_t n;
+
+	add_many(f, 6);
+	change_meta(f, "u64 timestamp_begin; u64 timestamp_end;",
+		    "u32 timestamp_begin; u32 x; u32 timestamp_end; u32 y;");
+	for (size_t i = 0; i < 6; i++)
+		put_times(f, i, 0xfffffff0 + 8 * (uint32_t)i, 0xfffffff7 + 8 * (uint32_t)i);
+	write_file(f);
+	struct ctf_index *x = open_index(f);
+	const struct ctf_packet *p = walk(x, 1, &n);
+	g_assert_cmpuint(n, ==, 6);
+	for (size_t i = 0; i < n; i++) {
+		g_assert_cmpuint(p[i].begin, ==, 0xfffffff0 + 8 * (uint64_t)i);
+		g_assert_cmpuint(p[i].end, ==, 0xfffffff7 + 8 * (uint64_t)i);
+		g_assert_cmpuint(p[i].fault, ==, CTF_WHOLE);
+	}
+	ctf_index_free(x);
+	put_times(f, 0, 0xfffffff0, 5);
+	g_assert_cmpuint(read_packet(f, 0).end, ==, UINT64_C(0x100000005));
+}
+
+static void put_first(struct fixture *f, uint64_t first)
+{
+	first = f->t->be ? GUINT64_TO_BE(first) : GUINT64_TO_LE(first);
+	memcpy(f->file->data + HEADER_BYTES + 4, &first, sizeof first);
+}
+
+/* The time of the first event is read if it has all bits; it is the beginning of a packet that has none. */
+static void test_first_event(struct fixture *f, const void *unused)
+{
+	add_many(f, 1);
+	put_first(f, 990);
+	struct ctf_packet p = read_packet(f, 0);
+	assert_usual(&p, 0);
+	g_assert_true(p.has_first);
+	g_assert_cmpuint(p.first, ==, 990);
+	change_meta(f, "u64 timestamp_begin;", "u64 x;");
+	g_assert_cmpuint(read_packet(f, 0).begin, ==, 990);
+	change_meta(f, "u32 id; u64 timestamp;", "u32 id; u32 timestamp; u32 x;");
+	g_assert_false(read_packet(f, 0).has_first);
+}
+
+/* A packet that is a header only has no event, and may have no time. */
+static void test_header_only(struct fixture *f, const void *unused)
+{
+	add(f, (struct spec){ .content_bits = HEADER_BYTES * 8 });
+	change_meta(f, "u64 timestamp_begin; u64 timestamp_end;", "u64 x, y;");
+	g_assert_false(read_packet(f, 0).has_begin);
+	change_meta(f, "u64 timestamp_begin; u64 timestamp_end; u64 content_size; u64 packet_size;", "u64 a, b, c, d;");
+	g_byte_array_set_size(f->file, HEADER_BYTES);
+	g_assert_false(read_packet(f, 0).has_begin);
 }
 
 static void test_sizes_refused(struct fixture *f, const void *unused)
@@ -778,6 +865,10 @@ int main(int argc, char **argv)
 	CASE("header", test_header);
 	CASE("header-needs-more", test_header_needs_more);
 	CASE("header-refused", test_header_refused);
+	CASE("header-unusual", test_header_unusual);
+	CASE("narrow-times", test_narrow_times);
+	CASE("first-event", test_first_event);
+	CASE("header-only", test_header_only);
 	CASE("header-aligned", test_header_aligned);
 	CASE("sizes-refused", test_sizes_refused);
 	CASE("huge-offsets", test_huge_offsets);

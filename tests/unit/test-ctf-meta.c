@@ -31,6 +31,9 @@
 	"\tmap = clock.monotonic.value; } := uint27_clock_monotonic_t;\n" \
 	"typealias integer { size = 64; align = 8; signed = false;\n" \
 	"\tmap = clock.monotonic.value; } := uint64_clock_monotonic_t;\n"
+#define CLOCK_AGAIN \
+	"clock { uuid = \"77479f4d-08f2-400a-8ad6-9c6ed3cde004\"; freq = 1000000000; offset = 596841987;\n" \
+	"offset_s = 1795241266; name = monotonic; precision = 1; };\n"
 #define HEADER \
 	"struct event_header_compact {\n" \
 	"\tenum : uint5_t { compact = 0 ... 30, extended = 31 } id;\n" \
@@ -144,6 +147,16 @@ static const struct { const char *fields, *dump; } types[] = {
 	  "struct/8{e:enum(u64le/8 all=0..18446744073709551615) n:enum(u8le/8 )}" },
 	{ "struct { enum color : uint8_t { red, green } a; enum color b; }",
 	  "struct/8{a:enum(u8le/8 red=0..0 green=1..1) b:enum(u8le/8 red=0..0 green=1..1)}" },
+	/* Names that differ by a leading '_' only. */
+	{ "struct { uint8_t a; uint8_t _a; uint8_t __a; uint8_t _b; }",
+	  "struct/8{a:u8le/8 _a:u8le/8 __a:u8le/8 b:u8le/8}" },
+	{ "struct { uint8_t _n; uint8_t n; uint8_t x[_n]; uint8_t y[n]; }",
+	  "struct/8{_n#2:u8le/8 n#3:u8le/8 x:seq[#2]/8(u8le/8) y:seq[#3]/8(u8le/8)}" },
+	{ "struct { enum : uint8_t { a, _a } t; variant <t> { uint8_t a; uint16_t _a; } v; }",
+	  "struct/8{t#2:enum(u8le/8 a=0..0 _a=1..1) v:variant<#2>{a:u8le/8 _a:u16le/8}}" },
+	/* Elements without a size. */
+	{ "struct { struct { } a[4096]; uint8_t n; struct { uint8_t b[0]; } c[n]; }",
+	  "struct/8{a:array[4096]/1(struct/1{}) n#2:u8le/8 c:seq[#2]/8(struct/8{b:array[0]/8(u8le/8)})}" },
 	/* Names of types that are known only inside these braces. */
 	{ "struct { typealias integer { size = 4; } := uint8_t; uint8_t a; typedef uint8_t pair[2];"
 	  " pair b; struct inner { uint8_t x; }; struct inner c; }",
@@ -268,6 +281,74 @@ static void test_blocks(void)
 			"struct/8{p:array[2]/8(struct/8{x:u8le/8}) q:struct/8{x:u8le/8}}");
 }
 
+#define NO_ID BEGIN("le") CLOCK \
+	"stream { event.header := struct { uint64_t timestamp; };" \
+	" packet.context := struct { uint32_t timestamp_end; }; };"
+
+/* One stream and one event need no ids. Timestamps that name no clock have the only one. */
+static void test_no_ids(void)
+{
+	static const char *const texts[] = {
+		NO_ID "event { name = e; };",
+		NO_ID "event { name = e; stream_id = 0; };",
+		BEGIN("le") CLOCK "event { name = e; };"	/* before its stream */
+		"stream { id = 9; event.header := struct { uint64_t timestamp; };"
+		" packet.context := struct { uint32_t timestamp_end; }; };",
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(blk_ctf_meta) m = parse(texts[i]);
+		const struct ctf_stream_class *sc = ctf_meta_stream(m, i == 2 ? 9 : 0);
+		g_assert_cmpuint(sc->events->len, ==, 1);
+		g_assert_cmpuint(ctf_stream_event(sc, 0)->id, ==, 0);
+		const struct ctf_type *ts = sc->event_header->field[0].type;
+		g_assert_cmpuint(ts->roles, ==, CTF_ROLE_TIMESTAMP);
+		g_assert_true(ts->clock == m->clocks->pdata[0]);
+		g_assert_true(sc->packet_context->field[0].type->clock == ts->clock);
+		g_assert_cmpuint(m->remark[CTF_REMARK_CLOCK].n, ==, 0);
+	}
+}
+
+/* Without a clock timestamps count nanoseconds; with several it is not known which one they mean. */
+static void test_no_clock(void)
+{
+	g_autoptr(blk_ctf_meta) m = parse(
+		BEGIN("le") "stream { event.header := struct { uint32_t timestamp; }; };"
+		"event { name = e; };");
+	const struct ctf_type *ts = ctf_meta_stream(m, 0)->event_header->field[0].type;
+	g_assert_cmpuint(ts->clock->freq, ==, 1000000000);
+	g_assert_cmpint(ts->clock->offset_s, ==, 0);
+	g_assert_cmpuint(m->remark[CTF_REMARK_CLOCK].n, ==, 1);
+	g_assert_nonnull(strstr(m->remark[CTF_REMARK_CLOCK].first, "nanoseconds"));
+	g_autoptr(blk_ctf_meta) two = parse(
+		BEGIN("le") "clock { name = a; }; clock { name = b; };"
+		"stream { event.header := struct { uint32_t timestamp; }; };");
+	g_assert_cmpuint(ctf_meta_stream(two, 0)->event_header->field[0].type->roles, ==, 0);
+}
+
+/* A clock may be declared again, in any form. */
+static void test_clock_again(void)
+{
+	g_autoptr(blk_ctf_meta) m = parse(
+		BEGIN("le") CLOCK CLOCK_AGAIN
+		"typealias integer { size = 64; map = clock.monotonic.value; } := t;" CLOCK_AGAIN
+		"stream { event.header := struct { t timestamp; }; };");
+	g_assert_cmpuint(m->clocks->len, ==, 1);
+	g_assert_true(ctf_meta_stream(m, 0)->event_header->field[0].type->clock == m->clocks->pdata[0]);
+}
+
+/* What is not known is skipped, and the first is named. */
+static void test_unknown_attributes(void)
+{
+	g_autoptr(blk_ctf_meta) m = parse(
+		"trace { major = 1; minor = 8; byte_order = le; color = \"red; }\"; x.y = -1; };"
+		"stream { id = 3; typealias integer { size = 8; zz = aa; } := u8; a = u8; };"
+		"event { name = e; stream_id = 3; more := struct { variant { string a; } v; }; n = 0x10; };"
+		"clock { name = c; leap = maybe; };");
+	g_assert_cmpuint(ctf_meta_stream(m, 3)->events->len, ==, 1);
+	g_assert_cmpuint(m->remark[CTF_REMARK_ATTRIBUTE].n, ==, 7);
+	g_assert_cmpstr(m->remark[CTF_REMARK_ATTRIBUTE].first, ==, "1:48: unknown attribute 'color' of trace");
+}
+
 static void test_fixed(void)
 {
 	static const struct { const char *fields; gint64 bits; } sizes[] = {
@@ -325,16 +406,20 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "trace { byte_order = middle; };", UNSUPPORTED, "2:22: no known byte order" },
 	{ "trace { uuid = \"aa852396-23a2-4849-a854-f8ff37b4fbf\"; };", CORRUPT, "2:16: no uuid" },
 	{ "trace { uuid = \"aa85239623a2-4849-a854-f8ff37b4fbf00\"; };", CORRUPT, "2:16: no uuid" },
-	{ "trace { color = red; };", UNSUPPORTED, "2:9: unknown attribute 'color' of trace" },
-	{ "trace { stream.packet.x = red; };", UNSUPPORTED,
-	  "2:9: unknown attribute 'stream.packet.x' of trace" },
+	{ "trace { color = red; };", UNSUPPORTED, "2:7: trace without 'major'" },
+	{ "trace { color red; };", UNSUPPORTED, "2:15: expected '=', not 'red'" },
+	{ "trace { color = { red; };", CORRUPT, "2:26: expected a name, not the end" },
+	{ "trace { color = red }", UNSUPPORTED, "2:21: expected ';', not '}'" },
 	{ "trace { major = 1; major = 1; };", CORRUPT, "2:20: 'major' of trace twice" },
 	{ "trace { major = 1; minor = 8; byte_order = le; packet.header := string; };", CORRUPT,
 	  "2:65: a header, context or payload that is not a structure" },
 	{ "stream { id = 0; };", UNSUPPORTED, "2:1: a stream before the trace block" },
 	{ "clock { freq = 1; };", UNSUPPORTED, "2:7: clock without 'name'" },
 	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: clock frequency is 0" },
-	{ "clock { name = c; }; clock { name = \"c\"; };", UNSUPPORTED, "2:22: two clocks of one name" },
+	{ "clock { name = c; }; clock { name = \"c\"; freq = 2; };", CORRUPT,
+	  "2:22: a second clock 'c' that differs from the first" },
+	{ "clock { name = c; }; clock { name = c; offset = 1; };", CORRUPT,
+	  "2:22: a second clock 'c' that differs from the first" },
 	{ "clock { name = c; freq = 1; offset_s = -9223372036854775808; };", UNSUPPORTED,
 	  "2:1: a clock whose offset is more than 146 years" },
 	{ "clock { name = c; freq = 1; offset_s = 9223372036854775807; offset = 1; };", UNSUPPORTED,
@@ -365,12 +450,12 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "struct s { string a };", UNSUPPORTED, "2:21: expected ';', not '}'" },
 	{ "struct s { string int; };", UNSUPPORTED, "2:19: expected a name, not 'int'" },
 	{ "struct s { string; };", UNSUPPORTED, "2:18: expected a name, not ';'" },
-	{ "struct s { string a; string a; };", UNSUPPORTED, "2:10: two fields 'a'" },
-	{ "struct s { string a; string _a; };", UNSUPPORTED, "2:10: two fields 'a'" },
+	{ "struct s { string a; string a; };", CORRUPT, "2:10: two fields 'a'" },
+	{ "struct s { string a; string _a; string _a; };", CORRUPT, "2:10: two fields '_a'" },
 	{ "struct s { struct s x; };", UNSUPPORTED, "2:19: no 'struct s'" },
 	{ "struct s { }; struct s { };", CORRUPT, "2:22: 'struct s' is declared twice" },
 	{ "struct { } align(0);", CORRUPT, "2:18: an alignment that is not a power of two" },
-	{ "struct s { struct { } a[2]; };", UNSUPPORTED, "2:25: elements that may have no size" },
+	{ "struct s { struct { } a[4097]; };", CORRUPT, "2:25: so many elements that may have no size" },
 	{ "typealias " INT8 " := u; struct s { u a : 3; };", UNSUPPORTED, NULL },
 	{ "typealias " INT8 " := u; struct s { u a[0x10000000000]; };", UNSUPPORTED, NULL },
 	{ "typealias " INT8 " := u; struct s { u a[65536][65536][65536]; };", UNSUPPORTED, NULL },
@@ -680,7 +765,7 @@ static void test_growing(void)
 	g_assert_cmpuint(sc->events->len, ==, 500);
 	g_assert_cmpuint(sc->n_regs, ==, 3);
 	g_assert_false(ctf_meta_append(m, "\n\n event { x", 12, &error));
-	g_assert_cmpstr(error->message, ==, "35:10: unknown attribute 'x' of event");
+	g_assert_cmpstr(error->message, ==, "35:11: expected '=', not the end");
 }
 
 int main(int argc, char **argv)
@@ -690,6 +775,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/ctf-meta/byte-order", test_byte_order);
 	g_test_add_func("/ctf-meta/streams", test_streams);
 	g_test_add_func("/ctf-meta/blocks", test_blocks);
+	g_test_add_func("/ctf-meta/no-ids", test_no_ids);
+	g_test_add_func("/ctf-meta/no-clock", test_no_clock);
+	g_test_add_func("/ctf-meta/clock-again", test_clock_again);
+	g_test_add_func("/ctf-meta/unknown-attributes", test_unknown_attributes);
 	g_test_add_func("/ctf-meta/fixed", test_fixed);
 	g_test_add_func("/ctf-meta/refusals", test_refusals);
 	g_test_add_func("/ctf-meta/classes-twice", test_classes_twice);

@@ -194,7 +194,7 @@ static const struct refusal refused[] = {
 	{ "alias later", FC("\"abc\"") "\n{\"type\":\"field-class-alias\",\"name\":\"abc\",\"field-class\":" U8
 	  "}", 3, "alias" },
 	{ "clock without id", P "{\"type\":\"clock-class\",\"frequency\":1}", 2, "id" },
-	{ "clock twice", P C C, 3, "id" },
+	{ "clock twice", P C "{\"type\":\"clock-class\",\"id\":\"c\",\"frequency\":2}", 3, "id" },
 	{ "clock without frequency", P "{\"type\":\"clock-class\",\"id\":\"c\"}", 2, "frequency" },
 	{ "frequency 0", CLOCK("\"frequency\":0"), 2, "frequency" },
 	{ "frequency -0", CLOCK("\"frequency\":-0"), 2, "frequency" },
@@ -436,6 +436,7 @@ static void test_refused(gconstpointer data)
 static const struct { const char *name, *text; } valid[] = {
 	{ "least", P D },
 	{ "event", P D E(STRUCT(M("a", U8))) },
+	{ "a clock again", P C C D },
 	{ "unknown properties", "{\"type\":\"preamble\",\"version\":2,\"x\":[1,{\"y\":null}]}\n"
 	  "{\"type\":\"data-stream-class\",\"z\":true}\n" E("{\"type\":\"structure\",\"w\":-1e5}") },
 	{ "attributes", "{\"type\":\"preamble\",\"version\":2,\"attributes\":{\"a.b,2020\":[[[{}]]]}}\n" D },

@@ -86,6 +86,9 @@ static bool hear_native(struct doctor *doc, struct native *native, GError **erro
 	doc->d->reader = g_strdup("native");
 	while (native_index(native, 4096))
 		;
+	g_autofree char *remark = native_remark(native);
+	if (remark)
+		log_error("%s", remark);
 	g_autoptr(blk_source) s = native_range(native, INT64_MIN, INT64_MAX, 0);
 	return count_all(doc, s, error);
 }

@@ -206,11 +206,9 @@ static bool read_origin(struct ctf2 *v, const struct ctf2_props *o, struct ctf_c
 
 static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 {
-	struct ctf_clock *c = ctf_pool_alloc(v->p->pool, sizeof *c);
+	struct ctf_clock clock = { 0 }, *c = &clock;
 	const char *id = NULL, *space = NULL, *name = NULL, *uid = NULL, *text = NULL;
 	uint64_t number = 0;
-	if (v->p->meta.clocks->len >= LIMIT_CLOCKS)
-		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u clocks", LIMIT_CLOCKS);
 	if (!ctf2_text_of(v, o, PROP_ID, NULL, true, &id) ||
 	    !ctf2_text_of(v, o, PROP_NAMESPACE, NULL, false, &space) ||
 	    !ctf2_text_of(v, o, PROP_NAME, NULL, false, &name) ||
@@ -222,16 +220,19 @@ static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 		return false;
 	if (!c->freq)
 		return fail(v, CORRUPT, "'frequency' is 0");
-	if (g_hash_table_contains(v->clocks, id))
-		return fail(v, CORRUPT, "'id' is that of an earlier clock class");
 	if (!read_offset(v, o, c) || !read_origin(v, o, c))
 		return false;
 	if (c->offset_s > LIMIT_TIME_SECONDS || c->offset_s < -LIMIT_TIME_SECONDS)
 		return fail(v, UNSUPPORTED, "'offset-from-origin' is more than 146 years");
 	c->name = (char *)(name ? name : id);
 	set_identity(c, space, name, uid);
-	g_ptr_array_add(v->p->meta.clocks, c);
-	g_hash_table_insert(v->clocks, (char *)id, c);
+	const struct ctf_clock *known = g_hash_table_lookup(v->clocks, id);
+	if (known)
+		return ctf_clock_equal(known, c) ||
+		       fail(v, CORRUPT, "'id' is that of an earlier clock class, which differs");
+	if (v->p->meta.clocks->len >= LIMIT_CLOCKS)
+		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u clocks", LIMIT_CLOCKS);
+	g_hash_table_insert(v->clocks, (char *)id, ctf_meta_add_clock(v->p, c));
 	return true;
 }
 

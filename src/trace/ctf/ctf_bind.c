@@ -198,6 +198,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 {
 	g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) written = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t i = 0; i < tag->n_ranges; i++)
 		g_hash_table_add(labels, tag->range[i].label);
 	for (uint32_t i = 0; i < v->t.n_fields; i++) {
@@ -207,13 +208,14 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
 					    "option '%.64s' of a variant is never selected by its tag",
 					    name);
-		g_hash_table_insert(names, v->t.field[i].name, &v->t.field[i]);
+		g_hash_table_add(names, v->t.field[i].name);
+		g_hash_table_add(written, g_strdup(b->p->key->str));
 	}
 	for (uint32_t i = 0; i < tag->n_ranges; i++) {
 		const char *label = tag->range[i].label;
-		const struct ctf_field *same = g_hash_table_lookup(names, label);
-		const struct ctf_field *less = *label == '_' ? g_hash_table_lookup(names, label + 1) : NULL;
-		if ((same && !ctf_field_is(same, label)) || (less && !ctf_field_is(less, label)))
+		bool similar = g_hash_table_contains(names, label) ||
+			       (*label == '_' && g_hash_table_contains(names, label + 1));
+		if (similar && !g_hash_table_contains(written, label))
 			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
 					    "the options of a variant differ from its tag's labels by a leading '_'");
 	}
@@ -227,10 +229,8 @@ static void set_selects(struct ctf_binding *b, struct ctf_node *v, const struct 
 	for (uint32_t i = 0; i < v->t.n_fields; i++)
 		for (uint32_t k = 0; k < tag->n_ranges; k++) {
 			const struct ctf_range *r = &tag->range[k];
-			const char *name = v->t.field[i].name;
-			if (strcmp(r->label, name) && strcmp(r->label + (r->label[0] == '_'), name))
-				continue;
-			g_array_append_val(all, ((struct ctf_select){ r->lo, r->hi, i }));
+			if (ctf_field_is(&v->t.field[i], r->label))
+				g_array_append_val(all, ((struct ctf_select){ r->lo, r->hi, i }));
 		}
 	v->t.tag_is_signed = tag->is_signed;
 	v->t.n_selects = all->len;
@@ -309,7 +309,7 @@ static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
 
 /* CTF 1.8 marks the purpose of fields by reserved names (CTF 1.8.3, section 5.2; LTTng adds some to packet contexts).
  * False: such a field is not an integer. */
-static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret)
+static bool role_of(const struct ctf_parser *p, enum ctf_root root, const struct ctf_field *f, unsigned *ret)
 {
 	static const struct { enum ctf_root root; const char *name; unsigned role; } roles[] = {
 		{ CTF_ROOT_PACKET_HEADER, "magic", CTF_ROLE_MAGIC },
@@ -332,13 +332,37 @@ static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret
 		unsigned role = roles[i].role;
 		if (roles[i].root != root || strcmp(f->name, roles[i].name))
 			continue;
-		if (root == CTF_ROOT_HEADER && role == CTF_ROLE_TIMESTAMP && !t->clock)
+		if (root == CTF_ROOT_HEADER && role == CTF_ROLE_TIMESTAMP && !t->clock && p->meta.clocks->len > 1)
 			continue;
 		*ret = role;
 		return role == CTF_ROLE_UUID ? is_uuid : is_number;
 	}
 	*ret = 0;
 	return true;
+}
+
+/* The clock of timestamps that name none: the only one, or one of nanoseconds if none is declared. NULL: there are
+ * several. */
+static const struct ctf_clock *default_clock(struct ctf_parser *p, const char *at)
+{
+	if (p->meta.clocks->len)
+		return p->meta.clocks->len == 1 ? p->meta.clocks->pdata[0] : NULL;
+	if (ctf_meta_remark(p, CTF_REMARK_CLOCK)) {
+		g_autofree char *place = ctf_lex_place(&p->lex, at);
+		p->meta.remark[CTF_REMARK_CLOCK].first =
+			g_strdup_printf("%s: no clock is declared: timestamps are taken as nanoseconds", place);
+		p->default_clock = ctf_pool_alloc(p->pool, sizeof *p->default_clock);
+		p->default_clock->name = ctf_pool_string(p->pool, "default", strlen("default"));
+		p->default_clock->freq = 1000000000;
+	}
+	return p->default_clock;
+}
+
+static void set_role(struct ctf_parser *p, struct ctf_type *t, unsigned role, const char *at)
+{
+	t->roles = (uint16_t)role;
+	if (!t->clock && role & (CTF_ROLE_TIMESTAMP | CTF_ROLE_END_TIMESTAMP))
+		t->clock = default_clock(p, at);
 }
 
 /* A copy of the type with roles set in its fields. NULL: there are too many types. */
@@ -350,13 +374,13 @@ static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, str
 		struct ctf_field *f = &node->t.field[i];
 		struct ctf_node *below = ctf_node_of(f->type);
 		unsigned role;
-		if (!role_of(root, f, &role)) {
+		if (!role_of(b->p, root, f, &role)) {
 			ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
 				     "field '%s' does not have the type that its name requires", f->name);
 			return NULL;
 		}
 		if (role && (below = own(b, below)))
-			below->t.roles = (uint16_t)role;
+			set_role(b->p, &below->t, role, at);
 		else if (root == CTF_ROOT_HEADER &&
 			 (below->t.kind == CTF_STRUCT || below->t.kind == CTF_VARIANT))
 			below = set_roles(b, root, below, at);

@@ -68,4 +68,12 @@ static inline uint64_t ctf_align(uint64_t pos, uint64_t align)
 	return (pos + align - 1) & ~(align - 1);
 }
 
+/* The first value of the clock from `now` on whose lowest `bits` bits are `low`. */
+static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bits)
+{
+	if (bits >= 64)
+		return low;
+	return now + ((low - now) & ((UINT64_C(1) << bits) - 1));
+}
+
 #endif

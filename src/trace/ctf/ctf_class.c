@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+bool ctf_clock_equal(const struct ctf_clock *a, const struct ctf_clock *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->uuid, b->uuid) && a->freq == b->freq &&
+	       a->offset_s == b->offset_s && a->offset == b->offset && a->absolute == b->absolute;
+}
+
 const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const char *name)
 {
 	for (uint32_t i = 0; i < structure->n_fields; i++)

@@ -138,6 +138,17 @@ struct ctf_stream_class {
 
 struct ctf_env { char *name; char *text; int64_t number; };	/* text NULL: a number */
 
+/* What is unusual about metadata that can be read. */
+enum ctf_remark_kind {
+	CTF_REMARK_ATTRIBUTE,		/* CTF 1.8: an attribute that is not known is ignored */
+	CTF_REMARK_CLOCK,		/* CTF 1.8: no clock is declared: timestamps count nanoseconds */
+	CTF_N_REMARKS,
+};
+struct ctf_remark {
+	char *first;			/* the first one, with its place in the text; owned */
+	uint64_t n;			/* how many there are */
+};
+
 struct ctf_meta {
 	uint8_t uuid[16];
 	bool has_uuid;
@@ -152,7 +163,12 @@ struct ctf_meta {
 	GPtrArray *grown;		/* struct ctf_stream_class *: new, or with new event classes, since the last
 					 * ctf_meta_compiled() */
 	GArray *env;			/* struct ctf_env, each name once */
+	struct ctf_remark remark[CTF_N_REMARKS];
 };
+
+/* Are both the same clock, with the same time at each cycle? The writer of babeltrace2 declares a clock once for each
+ * stream class. */
+bool ctf_clock_equal(const struct ctf_clock *a, const struct ctf_clock *b);
 
 /* The structure's field with exactly this name; NULL: none. */
 const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const char *name);

@@ -129,7 +129,7 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 	if (!*ret_clock && sc->packet_context)
 		*ret_clock = clock_of(sc->packet_context);
 	if (!*ret_clock) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
 			    "stream class %" G_GUINT64_FORMAT " has no timestamps: it has no clock, "
 			    "or neither its packets nor its events have a time", sc->id);
 		return false;

@@ -195,6 +195,7 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 		.begin = be64(e + 24), .end = be64(e + 32), .discarded = be64(e + 40),
 		.stream_id = be64(e + 48), .cpu = UINT32_MAX,
 		.has_begin = first->has_begin, .has_end = first->has_end,
+		.begin_bits = first->begin_bits, .end_bits = first->end_bits,
 		.has_discarded = first->has_discarded, .discarded_bits = first->discarded_bits,
 	};
 
@@ -224,7 +225,7 @@ static bool agree(const struct ctf_packet *entry, const struct ctf_packet *heade
 	uint64_t counted = header->discarded_bits ? G_MAXUINT64 >> (64 - header->discarded_bits)
 						  : 0;
 
-	return header->fault == CTF_WHOLE && entry->offset == header->offset &&
+	return header->fault == CTF_WHOLE && !header->other_uuid && entry->offset == header->offset &&
 	       entry->packet_bits == header->packet_bits &&
 	       entry->content_bits == header->content_bits &&
 	       entry->stream_id == header->stream_id &&
@@ -352,7 +353,7 @@ static bool read_begin(struct ctf_index *x, const char *dir, const char *name, G
 	}
 	if (!read_header_at(x, 0, x->size, &first, error))
 		return false;
-	if (first.fault == CTF_WHOLE) {
+	if (first.fault == CTF_WHOLE && !ctf_packet_is_narrow(&first)) {
 		x->common = first.packet_bits / 8;
 		read_index_file(x, dir, name, &first);
 	}
@@ -581,6 +582,8 @@ static void step_forward(struct ctf_index *x)
 			end_at(&p, end);
 		if (p.fault == CTF_WHOLE && !x->common)
 			x->common = bytes_of(&p);
+		if (x->oldest.n)
+			ctf_packet_follow(&p, ctf_packet_latest(packets_at(&x->oldest, x->oldest.n - 1)));
 	}
 	packets_push_back(&x->oldest, &p);
 	x->oldest_end = end;

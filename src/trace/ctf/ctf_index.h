@@ -29,7 +29,8 @@ struct ctf_packet {
 	uint64_t offset;		/* in the file, bytes */
 	uint64_t packet_bits;		/* with a fault: up to the end of the file */
 	uint64_t content_bits;		/* <= packet_bits */
-	uint64_t begin, end;		/* cycles; UNFINISHED: end may be 0 */
+	uint64_t begin, end;		/* cycles; UNFINISHED: end may be 0. See ctf_packet_follow() */
+	uint64_t first;			/* time of the first event, cycles; valid if .has_first */
 	uint64_t discarded;		/* cumulative number of events, from the packet */
 	uint64_t seq;			/* running packet number */
 	uint64_t instance;		/* stream instance id */
@@ -39,6 +40,9 @@ struct ctf_packet {
 	uint8_t fault;			/* enum ctf_fault */
 	bool has_seq : 1, has_discarded : 1, has_instance : 1, has_cpu : 1, has_begin : 1,
 	     has_end : 1, checked : 1;	/* checked: the packet header was read */
+	bool has_first : 1;		/* .begin and .first have 64 bits, so that .first may be earlier */
+	bool other_uuid : 1;		/* it has another trace's UUID */
+	uint8_t begin_bits, end_bits;	/* width of the times in the packet */
 	uint8_t discarded_bits;		/* width of the counter: 32 or 64 (it wraps) */
 	uint64_t stream_id;		/* stream class */
 };
@@ -46,10 +50,23 @@ struct ctf_packet {
 /*
  * Reads the packet header and context at the beginning of `bytes`; n bytes are available. The packet is at `offset` in
  * a file of file_size bytes. Sizes are checked; sets .fault. False: if *ret_need > n, more bytes are needed. Else
- * *error has the problem. CORRUPT: it is no packet of this trace (magic, UUID, unknown stream class).
+ * *error has the problem. CORRUPT: it is no packet of this trace (magic, unknown stream class).
  */
 bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, uint64_t offset,
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error);
+
+/* Sets times that a packet has not whole. A packet without events may have no .begin: then it is `from`. Times of less
+ * than 64 bits are the lowest bits of the clock: they become the first ones from `from` on. `from` is
+ * ctf_packet_latest() of the packet before it. */
+static inline bool ctf_packet_is_narrow(const struct ctf_packet *p)
+{
+	return p->has_begin && p->begin_bits < 64;
+}
+void ctf_packet_follow(struct ctf_packet *p, uint64_t from);
+static inline uint64_t ctf_packet_latest(const struct ctf_packet *p)
+{
+	return p->has_end && p->end ? p->end : p->begin;
+}
 
 /* Sets the registers of the packet header and context at `base`, which end before bit `end`. The size of regs is
  * the stream class's n_regs. */

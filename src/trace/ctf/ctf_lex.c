@@ -65,18 +65,23 @@ static void locate(const struct ctf_lexer *x, const char *at, uint64_t *line, ui
 	}
 }
 
+char *ctf_lex_place(const struct ctf_lexer *x, const char *at)
+{
+	uint64_t line, column;
+	locate(x, at, &line, &column);
+	return g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, line, column);
+}
+
 bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
 {
 	if (x->error)
 		return false;
-	uint64_t line, column;
-	locate(x, at, &line, &column);
 	va_list args;
 	va_start(args, format);
 	g_autofree char *what = g_strdup_vprintf(format, args);
 	va_end(args);
-	g_set_error(&x->error, BLK_TRACE_ERROR, code, "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT
-		    ": %s", line, column, what);
+	g_autofree char *place = ctf_lex_place(x, at);
+	g_set_error(&x->error, BLK_TRACE_ERROR, code, "%s: %s", place, what);
 	return false;
 }
 

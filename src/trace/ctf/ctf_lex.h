@@ -72,6 +72,9 @@ bool ctf_lex_expect(struct ctf_lexer *x, int kind);
 /* Sets the error "expected WHAT, not 'token'"; returns false. */
 bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
 
+/* The place in all texts so far, "LINE:COLUMN" (g_free). */
+char *ctf_lex_place(const struct ctf_lexer *x, const char *at);
+
 /* Sets the error at that place of the text if it is not set yet; returns false. The message may contain only words
  * (letters, digits and '_') of the text. */
 bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)

@@ -52,6 +52,8 @@ void ctf_meta_free(struct ctf_meta *m)
 	g_ptr_array_unref(m->streams);
 	g_ptr_array_unref(m->grown);
 	g_array_unref(m->env);
+	for (int i = 0; i < CTF_N_REMARKS; i++)
+		g_free(m->remark[i].first);
 	g_clear_pointer(&p->global.types, g_hash_table_unref);
 	g_hash_table_unref(p->by_id);
 	g_ptr_array_unref(p->native);
@@ -263,6 +265,24 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 }
 
 /* ---- what was parsed ---- */
+
+struct ctf_clock *ctf_meta_clock(const struct ctf_parser *p, const char *name)
+{
+	for (guint i = 0; i < p->meta.clocks->len; i++) {
+		struct ctf_clock *c = p->meta.clocks->pdata[i];
+		if (!strcmp(c->name, name))
+			return c;
+	}
+	return NULL;
+}
+
+struct ctf_clock *ctf_meta_add_clock(struct ctf_parser *p, const struct ctf_clock *c)
+{
+	struct ctf_clock *copy = ctf_pool_alloc(p->pool, sizeof *copy);
+	*copy = *c;
+	g_ptr_array_add(p->meta.clocks, copy);
+	return copy;
+}
 
 void ctf_meta_grow(struct ctf_parser *p, struct ctf_stream *s)
 {

@@ -41,6 +41,8 @@ struct header {
 	uint8_t uuid[16];
 	unsigned n_uuid;		/* bytes of the UUID that were read */
 	bool in_uuid;
+	uint64_t first;			/* time of the first event, cycles */
+	unsigned first_bits;		/* width of the first event's time; 0: there is none */
 };
 
 static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -112,18 +114,14 @@ static bool read_structure(struct header *h, const struct ctf_type *t, const cha
 	return false;
 }
 
-static bool check_uuid(const struct header *h, GError **error)
+static bool is_other_uuid(const struct header *h)
 {
-	if (h->meta->has_uuid && h->n_uuid == 16 && memcmp(h->uuid, h->meta->uuid, 16) != 0)
-		return wrong(error, "the packet has another trace's uuid");
-	return true;
+	return h->meta->has_uuid && h->n_uuid == 16 && memcmp(h->uuid, h->meta->uuid, 16) != 0;
 }
 
 static bool check_magic(const struct header *h, GError **error)
 {
-	if (!h->bits[K_MAGIC])
-		return h->meta->is_ctf2 || unsupported(error, "has no magic", "packet.header");
-	if (h->value[K_MAGIC] != CTF_MAGIC)
+	if (h->bits[K_MAGIC] && h->value[K_MAGIC] != CTF_MAGIC)
 		return wrong(error, "no packet: it begins with 0x%08" PRIx64 ", not with 0x%08x",
 			     h->value[K_MAGIC], CTF_MAGIC);
 	return true;
@@ -143,42 +141,61 @@ static const struct ctf_stream_class *stream_class(const struct header *h, GErro
 	return sc;
 }
 
+/* Tracers write a size when the packet ends; until then it is 0, or all bits are 1. */
+static bool is_written(const struct header *h, enum known k)
+{
+	return h->value[k] != 0 && h->value[k] != G_MAXUINT64 >> (64 - h->bits[k]);
+}
+
 static void on_timestamp(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 			 unsigned bits)
 {
 	struct header *h = data;
 	if (!(t->roles & CTF_ROLE_TIMESTAMP))
 		return;
-	h->value[K_BEGIN] = value;
-	h->bits[K_BEGIN] = 64;
+	h->first = value;
+	h->first_bits = MIN(bits, 64);
 }
 
-/* In CTF 2 a packet may have no beginning time: then it is that of its first event. */
-static bool read_first_time(struct header *h, const struct ctf_stream_class *sc)
+/* Is there a timestamp of 64 bits in every such header? */
+static bool has_full_time(const struct ctf_type *t)
+{
+	bool has = t->kind == CTF_INTEGER && t->roles & CTF_ROLE_TIMESTAMP && t->bits == 64;
+	for (uint32_t i = 0; !has && t->kind == CTF_STRUCT && i < t->n_fields; i++)
+		has = has_full_time(t->field[i].type);
+	return has;
+}
+
+/* The beginning of a packet is the time of its first event if the packet has none. A first event of 64 bits may be
+ * earlier than its packet. False: more bytes are needed. left: bits up to the end of the file. */
+static bool read_first_event(struct header *h, const struct ctf_stream_class *sc, uint64_t left)
 {
 	static const struct ctf_visitor visitor = { .integer = on_timestamp };
-	uint64_t pos = h->pos;
-	bool is_empty = h->bits[K_CONTENT] ? h->value[K_CONTENT] <= pos :
-			h->bits[K_PACKET] && h->value[K_PACKET] <= pos;
-	if (h->bits[K_BEGIN] || is_empty || !sc->event_header)
+	enum known size = h->bits[K_CONTENT] ? K_CONTENT : K_PACKET;
+	uint64_t pos = h->pos, end = h->bits[size] && is_written(h, size) ? MIN(h->value[size], left) : left;
+	if (!sc->event_header || (h->bits[K_BEGIN] && !has_full_time(sc->event_header)))
 		return true;
 	g_autofree uint64_t *regs = g_new0(uint64_t, MAX(sc->n_regs, h->meta->packet_regs) + 1u);
 	if (h->regs)
 		memcpy(regs, h->regs, h->meta->packet_regs * sizeof *regs);
-	if (ctf_walk(sc->event_header, h->bytes, &pos, h->have, regs, &visitor, h) || pos <= h->have)
-		return true;
-	h->need = pos;
-	return false;
+	if (!ctf_walk(sc->event_header, h->bytes, &pos, MIN(end, h->have), regs, &visitor, h)) {
+		h->first_bits = 0;
+		h->need = pos > h->have && pos <= end ? pos : 0;
+		return !h->need;
+	}
+	if (!h->bits[K_BEGIN]) {
+		h->value[K_BEGIN] = h->first;
+		h->bits[K_BEGIN] = (uint8_t)h->first_bits;
+	}
+	return true;
 }
 
-static bool read_all(struct header *h, const struct ctf_stream_class **ret_class, GError **error)
+static bool read_all(struct header *h, uint64_t left, const struct ctf_stream_class **ret_class, GError **error)
 {
 	const struct ctf_meta *m = h->meta;
-	if (!m->packet_header && !m->is_ctf2)
-		return unsupported(error, "is missing", "packet.header");
 	if (m->packet_header && !read_structure(h, m->packet_header, "packet.header", error))
 		return false;
-	if (!check_magic(h, error) || !check_uuid(h, error))
+	if (!check_magic(h, error))
 		return false;
 	*ret_class = stream_class(h, error);
 	if (!*ret_class)
@@ -188,16 +205,7 @@ static bool read_all(struct header *h, const struct ctf_stream_class **ret_class
 		return false;
 	if (h->pos > LIMIT_PACKET_HEADER_BYTES * 8)
 		return unsupported(error, "is too long", "packet.context");
-	if (!m->is_ctf2 && ((h->bits[K_BEGIN] && h->bits[K_BEGIN] != 64) ||
-			    (h->bits[K_END] && h->bits[K_END] != 64)))
-		return unsupported(error, "time of less than 64 bits", "packet.context");
-	return read_first_time(h, *ret_class);
-}
-
-/* Tracers write a size when the packet ends; until then it is 0, or all bits are 1. */
-static bool is_written(const struct header *h, enum known k)
-{
-	return h->value[k] != 0 && h->value[k] != G_MAXUINT64 >> (64 - h->bits[k]);
+	return read_first_event(h, *ret_class, left);
 }
 
 /* left: whole bytes up to the end of the file, in bits. */
@@ -243,6 +251,12 @@ static void set_times(const struct header *h, struct ctf_packet *p)
 	p->has_end = h->bits[K_END];
 	p->begin = h->value[K_BEGIN];
 	p->end = h->value[K_END];
+	p->begin_bits = h->bits[K_BEGIN];
+	p->end_bits = h->bits[K_END];
+	p->has_first = h->first_bits == 64 && h->bits[K_BEGIN] == 64;
+	p->first = h->first;
+	if (p->has_begin && p->has_end && p->end)
+		p->end = ctf_clock_advance(p->begin, p->end, p->end_bits);
 	if (p->has_end && (p->end == 0 || (p->has_begin && p->end < p->begin))) {
 		p->end = 0;
 		if (p->fault == CTF_WHOLE)
@@ -254,6 +268,7 @@ static void set_rest(const struct header *h, uint64_t stream_id, struct ctf_pack
 {
 	p->header_bits = h->pos;
 	p->checked = true;
+	p->other_uuid = is_other_uuid(h);
 	p->stream_id = stream_id;
 	p->has_seq = h->bits[K_SEQ];
 	p->seq = h->value[K_SEQ];
@@ -269,7 +284,7 @@ static void set_rest(const struct header *h, uint64_t stream_id, struct ctf_pack
 bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, uint64_t offset,
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error)
 {
-	uint64_t left = offset < file_size ? file_size - offset : 0;
+	uint64_t left = offset < file_size ? MIN(file_size - offset, G_MAXUINT64 / 8) : 0;
 	struct header h = { .meta = m, .bytes = bytes, .have = MIN(n, left) * 8 };
 	const struct ctf_stream_class *sc = NULL;
 	GError *problem = NULL;
@@ -280,7 +295,7 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 	/* In every class, the registers of contexts follow those of the packet header. */
 	g_autofree uint64_t *regs = m->packet_regs ? g_new0(uint64_t, m->packet_regs) : NULL;
 	h.regs = regs;
-	if (!read_all(&h, &sc, &problem)) {
+	if (!read_all(&h, left * 8, &sc, &problem)) {
 		uint64_t need = (h.need + 7) / 8;
 		if (!problem && need > left)
 			return wrong(error, "the file ends in the packet's header");
@@ -293,11 +308,23 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 		return false;
 	}
 	*ret = (struct ctf_packet){ .offset = offset };
-	if (!set_sizes(&h, MIN(left, G_MAXUINT64 / 8) * 8, ret, error))
+	if (!set_sizes(&h, left * 8, ret, error))
 		return false;
 	set_times(&h, ret);
 	set_rest(&h, sc->id, ret);
 	return true;
+}
+
+void ctf_packet_follow(struct ctf_packet *p, uint64_t from)
+{
+	if (!p->has_begin)
+		p->begin = from;
+	if (!ctf_packet_is_narrow(p))
+		return;
+	uint64_t more = ctf_clock_advance(from, p->begin, p->begin_bits) - p->begin;
+	p->begin += more;
+	if (p->has_end && p->end && p->end_bits < 64)
+		p->end += more;
 }
 
 void ctf_packet_registers(const struct ctf_meta *m, const struct ctf_stream_class *sc,

@@ -155,6 +155,33 @@ static bool read_left(struct ctf_parser *p, const char **s, size_t *n)
 	return true;
 }
 
+/* Skips tokens up to one of the kind, outside of the braces that begin meanwhile, or up to the '}' around them. */
+static bool skip_to(struct ctf_parser *p, int kind)
+{
+	struct ctf_lexer *x = &p->lex;
+	uint64_t depth = 0;
+	for (; depth || (!ctf_lex_is(x, kind) && !ctf_lex_is(x, '}')); ctf_lex_next(x)) {
+		if (ctf_lex_is(x, CTF_TOKEN_END) || ctf_lex_is(x, CTF_TOKEN_BAD))
+			return ctf_lex_unexpected(x, "'}'");
+		depth += ctf_lex_is(x, '{');
+		depth -= ctf_lex_is(x, '}');
+	}
+	return true;
+}
+
+/* Skips = VALUE; or := TYPE; of an attribute that is not known: s. */
+static bool skip_attribute(struct ctf_parser *p, const char *at, const char *s, size_t len, const char *what)
+{
+	if (ctf_meta_remark(p, CTF_REMARK_ATTRIBUTE)) {
+		g_autofree char *place = ctf_lex_place(&p->lex, at);
+		p->meta.remark[CTF_REMARK_ATTRIBUTE].first =
+			g_strdup_printf("%s: unknown attribute '%.*s' of %s", place, (int)MIN(len, 64), s, what);
+	}
+	if (!ctf_lex_skip(&p->lex, CTF_TOKEN_IS_TYPE) && !ctf_lex_expect(&p->lex, '='))
+		return false;
+	return skip_to(p, ';') && ctf_lex_expect(&p->lex, ';');
+}
+
 static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
 			    void *target, const char *what, unsigned *seen)
 {
@@ -166,8 +193,7 @@ static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a,
 	while (i < n && (a[i].name[0] != s[0] || strncmp(a[i].name, s, len) || a[i].name[len]))
 		i++;
 	if (i == n)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "unknown attribute '%.*s' of %s", (int)MIN(len, 64), s, what);
+		return skip_attribute(p, at, s, len, what);
 	if (*seen >> i & 1)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "'%s' of %s twice",
 				    a[i].name, what);
@@ -394,29 +420,33 @@ static bool parse_clock(struct ctf_parser *p)
 		{ "absolute", read_clock_absolute, 0 },
 	};
 	const char *at = p->lex.tok.at;
-	struct ctf_clock *c = ctf_pool_alloc(p->pool, sizeof *c);
-	c->freq = 1000000000;
+	struct ctf_clock c = { .freq = 1000000000 };
 	ctf_lex_next(&p->lex);
-	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), c, "clock"))
+	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "clock"))
 		return false;
-	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &c->offset_s))
+	if (__builtin_add_overflow(c.offset_s, c.offset / c.freq, &c.offset_s))
 		return unsupported(p, at, "a clock that begins too late");
-	if (c->offset_s > LIMIT_TIME_SECONDS || c->offset_s < -LIMIT_TIME_SECONDS)
+	if (c.offset_s > LIMIT_TIME_SECONDS || c.offset_s < -LIMIT_TIME_SECONDS)
 		return unsupported(p, at, "a clock whose offset is more than 146 years");
-	c->offset %= c->freq;
-	for (guint i = 0; i < p->meta.clocks->len; i++)
-		if (!strcmp(((struct ctf_clock *)p->meta.clocks->pdata[i])->name, c->name))
-			return unsupported(p, at, "two clocks of one name");
-	if (p->meta.clocks->len >= LIMIT_CLOCKS)
+	c.offset %= c.freq;
+	const struct ctf_clock *known = ctf_meta_clock(p, c.name);
+	if (known && !ctf_clock_equal(known, &c))
+		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
+				    "a second clock '%.64s' that differs from the first", c.name);
+	if (!known && p->meta.clocks->len >= LIMIT_CLOCKS)
 		return unsupported(p, at, "so many clocks");
-	g_ptr_array_add(p->meta.clocks, c);
+	if (!known)
+		ctf_meta_add_clock(p, &c);
 	return ctf_lex_expect(&p->lex, ';');
 }
 
 /* ---- stream ---- */
 
+#define ANY_STREAM UINT64_MAX		/* an event that names no stream: there must be one only */
+
 struct class_block {			/* of streams and events */
-	uint64_t id, stream;
+	uint64_t id;			/* 0 if it has none: then there is one class only */
+	uint64_t stream;		/* of an event: the stream's id, or ANY_STREAM */
 	char *name;
 	struct ctf_node *type[CTF_N_ROOTS];
 	const char *at[CTF_N_ROOTS];
@@ -490,15 +520,15 @@ GHashTable *ctf_orphans_new(void)
 static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct class_block *c,
 		      const char *text, size_t n_text);
 
-static bool adopt(struct ctf_parser *p, struct ctf_stream *s)
+static bool adopt(struct ctf_parser *p, struct ctf_stream *s, uint64_t stream)
 {
-	const GArray *orphans = g_hash_table_lookup(p->orphans, &s->pub.id);
+	const GArray *orphans = g_hash_table_lookup(p->orphans, &stream);
 	for (guint i = 0; orphans && i < orphans->len; i++) {
 		const struct orphan *o = &g_array_index(orphans, struct orphan, i);
 		if (!add_event(p, s, &o->c, o->text, o->n_text))
 			return false;
 	}
-	g_hash_table_remove(p->orphans, &s->pub.id);
+	g_hash_table_remove(p->orphans, &stream);
 	return true;
 }
 
@@ -527,6 +557,9 @@ bool ctf_check_orphans(struct ctf_parser *p)
 	}
 	if (!o)
 		return true;
+	if (o->c.stream == ANY_STREAM)
+		return ctf_lex_fail(&p->lex, o->text, BLK_TRACE_ERROR_NO_TIME,
+				    "no stream is declared, so that events have no time");
 	return ctf_lex_fail(&p->lex, o->text, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "an event of stream %" G_GUINT64_FORMAT ", which is not declared",
 			    o->c.stream);
@@ -535,7 +568,7 @@ bool ctf_check_orphans(struct ctf_parser *p)
 static bool parse_stream(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
-		{ "id", read_class_id, CTF_REQUIRED },
+		{ "id", read_class_id, 0 },
 		{ "event.header", read_event_header, CTF_IS_TYPE },
 		{ "packet.context", read_packet_context, CTF_IS_TYPE },
 		{ "event.context", read_event_context, CTF_IS_TYPE },
@@ -559,7 +592,9 @@ static bool parse_stream(struct ctf_parser *p)
 			return false;
 	if (b.next_reg > CTF_NO_REG + 1)
 		p->meta.packet_regs = MAX(p->meta.packet_regs, (uint16_t)b.next_reg);
-	return adopt(p, add_stream(p, c.id, &b)) && ctf_lex_expect(&p->lex, ';');
+	struct ctf_stream *s = add_stream(p, c.id, &b);
+	return adopt(p, s, c.id) && (p->meta.streams->len > 1 || adopt(p, s, ANY_STREAM)) &&
+	       ctf_lex_expect(&p->lex, ';');
 }
 
 /* ---- event ---- */
@@ -626,14 +661,14 @@ static bool parse_event(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
 		{ "name", read_class_name, CTF_REQUIRED },
-		{ "id", read_class_id, CTF_REQUIRED },
-		{ "stream_id", read_stream_id, CTF_REQUIRED },
+		{ "id", read_class_id, 0 },
+		{ "stream_id", read_stream_id, 0 },
 		{ "loglevel", read_ignored_number, 0 },
 		{ "fields", read_fields, CTF_IS_TYPE },
 		{ "context", read_own_context, CTF_IS_TYPE },
 		{ "model.emf.uri", read_ignored_text, 0 },
 	};
-	struct class_block c = { 0 };
+	struct class_block c = { .stream = ANY_STREAM };
 	const char *at = p->lex.tok.at;
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "event"))
@@ -642,6 +677,10 @@ static bool parse_event(struct ctf_parser *p)
 	if (!ctf_lex_expect(&p->lex, ';'))
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
+	if (c.stream == ANY_STREAM && p->meta.streams->len > 1)
+		return corrupt(p, at, "an event without 'stream_id', though there are several streams");
+	if (c.stream == ANY_STREAM && p->meta.streams->len)
+		s = p->meta.streams->pdata[0];
 	size_t n = (size_t)(end - at);
 	if (++p->n_events > LIMIT_EVENT_CLASSES)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u events",
@@ -656,21 +695,9 @@ static bool parse_event(struct ctf_parser *p)
 
 static bool skip_callsite(struct ctf_parser *p)
 {
-	struct ctf_lexer *x = &p->lex;
-	uint64_t depth = 0;
-	ctf_lex_next(x);
-	if (!ctf_lex_is(x, '{'))
-		return ctf_lex_expect(x, '{');
-	do {
-		if (ctf_lex_is(x, CTF_TOKEN_END) || ctf_lex_is(x, CTF_TOKEN_BAD))
-			return ctf_lex_unexpected(x, "'}'");
-		if (ctf_lex_is(x, '{'))
-			depth++;
-		else if (ctf_lex_is(x, '}'))
-			depth--;
-		ctf_lex_next(x);
-	} while (depth);
-	return ctf_lex_expect(x, ';');
+	ctf_lex_next(&p->lex);
+	return ctf_lex_expect(&p->lex, '{') && skip_to(p, '}') && ctf_lex_expect(&p->lex, '}') &&
+	       ctf_lex_expect(&p->lex, ';');
 }
 
 static bool parse_one(struct ctf_parser *p)

@@ -83,6 +83,7 @@ struct ctf_parser {
 	uint32_t n_nodes, n_bindings, all_cost, n_lookups, n_events;
 	uint32_t packet_regs;		/* next register of the packet header */
 	unsigned nested;		/* nesting of the current type */
+	struct ctf_clock *default_clock;	/* of timestamps if no clock is declared; or NULL */
 	GHashTable *env_index;		/* name -> its index in .meta.env, plus 1 */
 	bool started;			/* some text was parsed */
 	struct ctf2 *ctf2;		/* if the metadata is CTF 2; else NULL */
@@ -101,7 +102,7 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n);
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind);	/* NULL: there are too many */
 
 /* Field names are stored without their leading '_'. The byte before the name shows whether it had one, as lengths
- * and tags are written with it. */
+ * and tags are written with it. With `name - 1` the field has the name as it is written. */
 char *ctf_field_name(struct ctf_pool *pool, const char *s, size_t n);
 bool ctf_field_is(const struct ctf_field *f, const char *written);
 
@@ -185,6 +186,17 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 /* Parses a fragment of CTF 2, without its RS. */
 bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError **error);
 #define CTF_RS '\x1e'
+
+/* The clock of that name; NULL: none. Clocks of CTF 2 are found by their ids (struct ctf2). */
+struct ctf_clock *ctf_meta_clock(const struct ctf_parser *p, const char *name);
+/* Adds a copy of the clock. Returns it. */
+struct ctf_clock *ctf_meta_add_clock(struct ctf_parser *p, const struct ctf_clock *c);
+
+/* Counts a remark. True: it is the first of its kind, the caller sets .first. */
+static inline bool ctf_meta_remark(struct ctf_parser *p, enum ctf_remark_kind kind)
+{
+	return !p->meta.remark[kind].n++;
+}
 
 /* Adds a stream class to .meta; marks one that has a new event class. */
 void ctf_meta_add_stream(struct ctf_parser *p, struct ctf_stream *s);

@@ -182,14 +182,6 @@ static inline struct ctf_class *ctf_decoder_class(const struct ctf_decoder *d, u
 uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
 		       struct ctf_run *run);
 
-/* The first value of the clock from `now` on whose lowest `bits` bits are `low`. */
-static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bits)
-{
-	if (bits >= 64)
-		return low;
-	return now + ((low - now) & ((UINT64_C(1) << bits) - 1));
-}
-
 struct ctf_at { uint64_t pos, clock, id; };
 
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,

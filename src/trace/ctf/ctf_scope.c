@@ -97,10 +97,10 @@ struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind)
 char *ctf_field_name(struct ctf_pool *pool, const char *s, size_t n)
 {
 	bool strip = n > 1 && s[0] == '_';
-	char *buffer = ctf_pool_alloc(pool, n + 2);
-	buffer[0] = strip ? '_' : '\0';
-	memcpy(buffer + 1, s + strip, n - strip);
-	return buffer + 1;
+	char *buffer = ctf_pool_alloc(pool, n + 3);
+	buffer[1] = strip ? '_' : '\0';
+	memcpy(buffer + 2, s + strip, n - strip);
+	return buffer + 2;
 }
 
 bool ctf_field_is(const struct ctf_field *f, const char *written)

@@ -89,15 +89,9 @@ static bool read_map(struct ctf_parser *p, void *target)
 		return false;
 	if (path->n != 3 || strcmp(path->part[0], "clock") || strcmp(path->part[2], "value"))
 		return unsupported(p, path->at, "a map to anything but clock.NAME.value");
-	for (guint i = 0; i < p->meta.clocks->len; i++) {
-		const struct ctf_clock *c = p->meta.clocks->pdata[i];
-		if (!strcmp(c->name, path->part[1])) {
-			((struct number *)target)->clock = c;
-			return true;
-		}
-	}
-	return ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "no clock '%.64s' before this", path->part[1]);
+	const struct ctf_clock *c = ((struct number *)target)->clock = ctf_meta_clock(p, path->part[1]);
+	return c || ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_UNSUPPORTED,
+				 "no clock '%.64s' before this", path->part[1]);
 }
 
 static bool read_exponent(struct ctf_parser *p, void *target)
@@ -470,8 +464,8 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	struct ctf_node *node = ctf_node_new(p, d->path ? CTF_SEQUENCE : CTF_ARRAY);
 	if (!node)
 		return NULL;
-	if (!e->min_bits) {
-		unsupported(p, d->at, "elements that may have no size");
+	if (!e->min_bits && !d->path && d->length > LIMIT_EMPTY_ELEMENTS) {
+		corrupt(p, d->at, "so many elements that may have no size");
 		return NULL;
 	}
 	node->t.element = &e->t;
@@ -587,18 +581,26 @@ static bool parse_member(struct ctf_parser *p)
 	return parse_declarators(p, type, &name, add_field);
 }
 
-static bool check_names(struct ctf_parser *p, const char *at, const struct ctf_node *node)
+/* Fields whose names differ only by a leading '_' have their names as they are written. */
+static bool check_names(struct ctf_parser *p, const char *at, struct ctf_node *node)
 {
-	g_autoptr(GHashTable) seen = node->t.n_fields > 12 ? g_hash_table_new(g_str_hash, g_str_equal)
-							    : NULL;
-	for (uint32_t i = 0; i < node->t.n_fields; i++) {
-		char *name = node->t.field[i].name;
-		bool twice = seen && !g_hash_table_add(seen, name);
-		for (uint32_t j = 0; !seen && !twice && j < i; j++)
-			twice = !strcmp(node->t.field[j].name, name);
-		if (twice)
-			return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-					    "two fields '%.64s'", name);
+	bool changed = true;
+	while (changed) {
+		g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+		changed = false;
+		for (uint32_t i = 0; i < node->t.n_fields; i++) {
+			struct ctf_field *f = &node->t.field[i], *same = g_hash_table_lookup(seen, f->name);
+			struct ctf_field *longer = f->name[-1] == '_' ? f : same;
+			if (!same) {
+				g_hash_table_insert(seen, f->name, f);
+				continue;
+			}
+			if (longer->name[-1] != '_')
+				return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "two fields '%.64s'",
+						    f->name);
+			longer->name--;
+			changed = true;
+		}
 	}
 	return true;
 }

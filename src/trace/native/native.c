@@ -39,6 +39,7 @@ void native_free(struct native *n)
 	g_hash_table_unref(n->by_bytes);
 	g_ptr_array_unref(n->metas);
 	g_ptr_array_unref(n->warnings);
+	g_ptr_array_unref(n->remarks);
 	g_hash_table_unref(n->class_names);
 	g_array_unref(n->classes);
 	g_hash_table_unref(n->layouts);
@@ -67,6 +68,7 @@ struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
 	n->files = g_ptr_array_new_with_free_func(file_free);
 	n->streams = g_ptr_array_new_with_free_func(native_stream_free);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
+	n->remarks = g_ptr_array_new_with_free_func(g_free);
 	n->classes = g_array_new(false, false, sizeof(struct native_class));
 	g_array_set_clear_func(n->classes, class_clear);
 	n->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -95,6 +97,17 @@ static GBytes *read_metadata(const char *dir, GError **error)
 	return NULL;
 }
 
+static void add_remarks(struct native *n, const char *dir, const struct ctf_meta *m)
+{
+	for (int i = 0; i < CTF_N_REMARKS; i++) {
+		const struct ctf_remark *r = &m->remark[i];
+		g_autofree char *more = r->n > 1 ? g_strdup_printf(", and %" G_GUINT64_FORMAT " more", r->n - 1) : NULL;
+		if (r->n)
+			g_ptr_array_add(n->remarks, g_strdup_printf("'%s/metadata': %s%s", dir, r->first,
+								    more ? more : ""));
+	}
+}
+
 static struct native_meta *open_metadata(struct native *n, const char *dir, GError **error)
 {
 	g_autoptr(GBytes) bytes = read_metadata(dir, error);
@@ -118,6 +131,7 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 		native_meta_free(m);
 		return NULL;
 	}
+	add_remarks(n, dir, m->meta);
 	g_ptr_array_add(n->metas, m);
 	g_hash_table_insert(n->by_bytes, g_steal_pointer(&bytes), m);
 	return m;
@@ -168,13 +182,29 @@ static void leave_out(struct native *n, const GError *reason)
 	warn(n, text);
 }
 
+/* Does a packet have a beginning? Searches until one has. */
+static bool has_begin(struct ctf_index *x)
+{
+	bool more = true;
+	while (true) {
+		size_t n;
+		const struct ctf_packet *p = ctf_index_packets(x, &n);
+		for (size_t i = 0; i < n; i++)
+			if (p[i].has_begin)
+				return true;
+		if (!more)
+			return false;
+		more = ctf_index_walk(x, n + SAMPLES);
+	}
+}
+
 static bool place_file(struct native *n, struct native_file *f, const struct ctf_packet *first,
 		       GHashTable *by_key, GError **error)
 {
 	const struct ctf_decoder *d = native_decoder(f->m, first->stream_id);
 	g_autofree char *key = stream_key(f->m, first, ctf_index_name(f->index));
-	if (!d || !first->has_begin) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+	if (!d || !has_begin(f->index)) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
 			    "cannot read stream file '%s': its packets have no timestamps",
 			    ctf_index_name(f->index));
 		return false;
@@ -203,11 +233,11 @@ static void open_file(struct native *n, const struct native_meta *m, const char 
 		return;
 	}
 	const struct ctf_packet *p = ctf_index_packets(x, &packets);
-	if (!packets || p->fault == CTF_GARBAGE || !sample_fits(x, &first)) {
+	if (!packets || p->fault == CTF_GARBAGE || !sample_fits(x, &first) ||
+	    (first.packet_bits / 8 == ctf_index_size(x) && native_is_header_only(m, &first))) {
 		ctf_index_free(x);
 		return;			/* an empty stream, or a file without a packet */
 	}
-	ctf_index_close_file(x);
 	struct native_file *f = g_new0(struct native_file, 1);
 	f->index = x;
 	f->m = m;
@@ -217,6 +247,7 @@ static void open_file(struct native *n, const struct native_meta *m, const char 
 		g_free(f);
 		return;
 	}
+	ctf_index_close_file(x);
 	g_ptr_array_add(n->files, f);
 	n->bytes += ctf_index_size(x);
 }
@@ -346,6 +377,41 @@ const char *const *native_warnings(const struct native *n, size_t *ret_n)
 	return (const char *const *)n->warnings->pdata;
 }
 
+/* The first lines, and the number of the others. */
+static char *summary(const GPtrArray *lines, guint shown)
+{
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < MIN(shown, lines->len); i++)
+		g_string_append_printf(text, "%s%s", i ? "; " : "", (char *)g_ptr_array_index(lines, i));
+	if (lines->len > shown)
+		g_string_append_printf(text, ", and %u more", lines->len - shown);
+	return g_string_free(text, !lines->len);
+}
+
+char *native_left_out(const struct native *n)
+{
+	return summary(n->warnings, 1);
+}
+
+char *native_remark(const struct native *n)
+{
+	return summary(n->remarks, 3);
+}
+
+/* All packets of the file are known: are some of another trace? */
+static void remark_uuid(struct native *n, const struct native_file *f)
+{
+	size_t n_packets;
+	const struct ctf_packet *p = ctf_index_packets(f->index, &n_packets);
+	for (size_t i = 0; i < n_packets; i++)
+		if (p[i].other_uuid) {
+			g_ptr_array_add(n->remarks, g_strdup_printf(
+				"%s at byte %" G_GUINT64_FORMAT ": the packet has another trace's uuid",
+				ctf_index_name(f->index), p[i].offset));
+			return;
+		}
+}
+
 bool native_index(struct native *n, size_t max)
 {
 	bool more = false;
@@ -360,8 +426,11 @@ bool native_index(struct native *n, size_t max)
 		return false;
 	n->indexed = !more;
 	native_plan_make(n);
-	for (guint i = 0; n->indexed && i < n->files->len; i++)
-		ctf_index_forget_packets(((struct native_file *)g_ptr_array_index(n->files, i))->index);
+	for (guint i = 0; n->indexed && i < n->files->len; i++) {
+		const struct native_file *f = g_ptr_array_index(n->files, i);
+		remark_uuid(n, f);
+		ctf_index_forget_packets(f->index);
+	}
 	return more;
 }
 

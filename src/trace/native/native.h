@@ -33,6 +33,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native, native_free)
 
 /* What cannot be read and is left out, one line each ("cannot read stream file ..."); borrowed. */
 const char *const *native_warnings(const struct native *n, size_t *ret_n);
+char *native_left_out(const struct native *n);	/* the first, and the number of the others (g_free); NULL: none */
+
+/* What is unusual, though nothing is left out: unknown attributes, timestamps without a clock, packets of another
+ * trace. One line (g_free), or NULL; complete once native_indexed() is true. */
+char *native_remark(const struct native *n);
 
 /* Finds the packets of files without an index: reads at most `max` packet headers of each. True: there are more.
  * Meanwhile any range from native_known_from() on may be read. */

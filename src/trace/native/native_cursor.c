@@ -146,7 +146,7 @@ static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 {
 	return a->begin == b->begin && a->packet_bits == b->packet_bits &&
 	       a->content_bits == b->content_bits && a->stream_id == b->stream_id &&
-	       (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
+	       a->other_uuid == b->other_uuid && (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
 }
 
 /* Reads the packet's header; *ret_ok: it could be read. False: call again in the next batch. */
@@ -192,6 +192,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->next++;
 	k->source->consumed += x->p.packet_bits / 8;
 	k->decoder = ok ? native_decoder(x->file->m, header.stream_id) : NULL;
+	ctf_packet_follow(&header, x->p.begin);
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;

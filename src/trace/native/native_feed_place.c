@@ -369,7 +369,8 @@ static bool is_duplicate(const struct feed_track *t, const struct ctf_packet *p)
 }
 
 /* Reads the packet header. False: it is no packet of the trace; *error may say why. As in a file, packets of one
- * stream may be of several stream classes. */
+ * stream may be of several stream classes. A file may be of another trace, if a writer has copied its metadata; a
+ * relay does not copy any. */
 static bool check_packet(const struct feed_stream *x, const struct feed_message *message,
 			 struct ctf_packet *ret, GError **error)
 {
@@ -377,9 +378,12 @@ static bool check_packet(const struct feed_stream *x, const struct feed_message 
 	size_t need;
 	const uint8_t *bytes = g_bytes_get_data(message->bytes, &size);
 	*ret = (struct ctf_packet){ 0 };
-	return size &&
-	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error) &&
-	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id);
+	if (!size || !ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error))
+		return false;
+	if (ret->other_uuid)
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "the packet has another trace's uuid");
+	return !ret->other_uuid && native_decoder(x->trace->meta->m, ret->stream_id) &&
+	       (ret->has_begin || native_is_header_only(x->trace->meta->m, ret));
 }
 
 /* Of two values that should be equal: the smaller one that is at least `least`. A time that is too late would be
@@ -471,6 +475,8 @@ static bool place_in_time(struct native_feed *f, struct feed_stream *x, const st
 			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(message->bytes) * 8,
 		};
 	p->bytes = g_bytes_get_data(message->bytes, NULL);
+	if (t && t->has_previous)
+		ctf_packet_follow(&p->p, ctf_packet_latest(&t->previous.p));
 	if (t)
 		native_packet_place(t->st, p, t->has_previous ? &t->previous : NULL);
 	bool ok = p->p.fault != CTF_GARBAGE;
@@ -487,10 +493,11 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 	bool ok = x->trace->usable && check_packet(x, message, &p.p, &error);
 	if (!ok && may_fit_later(f, x, message))
 		return false;
-	if (ok && !x->track && !begin_track(f, x, &p.p))
+	if (ok && !x->track && p.p.has_begin && !begin_track(f, x, &p.p))
 		return false;
 	struct feed_track *t = x->track;
-	bool came = ok && is_duplicate(t, &p.p);
+	/* A packet without events and time needs one before it. */
+	bool came = ok && (!t || is_duplicate(t, &p.p) || (!p.p.has_begin && !t->has_previous));
 	if (!came)
 		ok = place_in_time(f, x, message, &p, ok ? NULL : error ? error->message :
 				   !x->trace->usable ? "their metadata did not come" :

@@ -128,6 +128,13 @@ const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t s
 	return sc && sc->number < m->decoders->len ? g_ptr_array_index(m->decoders, sc->number) : NULL;
 }
 
+bool native_is_header_only(const struct native_meta *m, const struct ctf_packet *p)
+{
+	const struct ctf_decoder *d = native_decoder(m, p->stream_id);
+	uint64_t align = d && d->sc->event_header ? MAX(d->sc->event_header->align, 1) : 1;
+	return !p->has_begin && p->fault == CTF_WHOLE && p->content_bits <= ctf_align(p->header_bits, align);
+}
+
 /* ---- streams ---- */
 
 static const char *env(const struct ctf_meta *m, const char *name, const char *other,

@@ -45,10 +45,15 @@ static int compare_packets(const void *a, const void *b)
 
 static void append_file(GArray *all, const struct native_file *f)
 {
-	size_t n;
+	size_t n, timed = 0;
 	const struct ctf_packet *p = ctf_index_packets(f->index, &n);
+	while (timed < n && !p[timed].has_begin)
+		timed++;
+	uint64_t latest = timed < n ? p[timed].begin : 0;
 	for (size_t i = 0; i < n; i++) {
 		struct native_packet x = { .p = p[i], .file = f };
+		ctf_packet_follow(&x.p, latest);
+		latest = ctf_packet_latest(&x.p);
 		g_array_append_val(all, x);
 	}
 }
@@ -132,6 +137,20 @@ static bool after_hole(const struct native_packet *x, const struct native_packet
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
 }
 
+/* The packet begins with its first event if that is earlier, as the writer read the clock for it before it began the
+ * packet; but not before the end of the previous packet. */
+static int64_t begin_ns(const struct native_stream *st, const struct native_packet *x,
+			const struct native_packet *before)
+{
+	int64_t begin = native_ns_clamped(&st->clock, x->p.begin);
+	if (!x->p.has_first || x->p.first >= x->p.begin || x->p.fault != CTF_WHOLE)
+		return begin;
+	int64_t first = native_ns_clamped(&st->clock, x->p.first);
+	int64_t earliest = !before ? begin - MIN(NATIVE_EARLY_NS, begin + TIME_MOST_NS) :
+		before->end_ns == INT64_MAX ? before->begin_ns : before->max_end_ns;
+	return first >= earliest ? first : begin;
+}
+
 /* A packet with impossible times becomes garbage. */
 static void set_times(const struct native_stream *st, struct native_packet *x,
 		      const struct native_packet *before)
@@ -142,9 +161,7 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 									 : before->begin_ns;
 		return;
 	}
-	/* An empty packet may have no timestamp. */
-	x->begin_ns = x->p.has_begin || !before ? native_ns_clamped(&st->clock, x->p.begin)
-						: before->begin_ns;
+	x->begin_ns = x->p.has_begin || !before ? begin_ns(st, x, before) : before->begin_ns;
 	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
 		x->end_ns = MAX(x->begin_ns, native_ns_clamped(&st->clock, x->p.end));
 	if (native_is_out_of_range(x->begin_ns) || (x->end_ns != INT64_MAX && native_is_out_of_range(x->end_ns))) {

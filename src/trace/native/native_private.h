@@ -73,6 +73,9 @@ struct native_stream {
  * thread was preempted meanwhile. An event later than this is damage. */
 #define NATIVE_OVERHANG_NS 10000000
 
+/* The first event of a stream may be this much earlier than its packet. */
+#define NATIVE_EARLY_NS INT64_C(1000000000)
+
 /* A packet of a stream, placed in time. "Before" is in the order of the stream. */
 struct native_packet {
 	struct ctf_packet p;
@@ -116,6 +119,7 @@ struct native {
 	GPtrArray *files;		/* struct native_file * */
 	GPtrArray *streams;		/* struct native_stream *, in the order of equal timestamps */
 	GPtrArray *warnings;		/* char *, one for each part that was left out */
+	GPtrArray *remarks;		/* char *, see native_remark() */
 	int problem;			/* BLK_TRACE_ERROR_ code of the first warning */
 	GArray *classes;		/* struct native_class, by class number */
 	GHashTable *class_names;	/* blk_class_key() -> class number + 1 */
@@ -147,6 +151,9 @@ size_t native_meta_bytes(const struct native_meta *m);
 enum blk_domain native_meta_domain(const struct native_meta *m);
 const char *native_meta_host(const struct native_meta *m);	/* name of its host; "?": unknown */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
+
+/* Is it a packet without an event, and therefore without a time? */
+bool native_is_header_only(const struct native_meta *m, const struct ctf_packet *p);
 
 /* A stream, described by its first packet. number: replaces a missing instance id. The caller must pin the clock: to
  * k, the clock of the stream or of another trace of the same boot. */
