@@ -361,6 +361,8 @@ static void set_wait(struct list *l, const struct timeline *tl, const struct spa
 		set_string(l, "blktop.arg", arg);
 	if (w->lock)
 		set_int(l, "blktop.lock", 1);
+	if (w->joined)
+		set_int(l, "blktop.joined", 1);
 	set_thread(l, tl, "blktop.waker", w->waker, w->wake_ns);
 	set_string(l, "blktop.waker_irq", timeline_string(tl, w->waker_irq));
 	set_string(l, "blktop.waker_syscall", timeline_string(tl, w->waker_call));

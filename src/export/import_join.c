@@ -218,7 +218,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 {
 	const struct span *k = r->span;
 	const char *arg = read_attribute(r, "blktop.arg");
-	int64_t wake, cpu, lock;
+	int64_t wake, cpu, lock, joined;
 	enum part part;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
@@ -238,6 +238,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 		(uint16_t)cpu : SPAN_NO_CPU;
 	ret->arg = arg ? g_ascii_strtoull(arg, NULL, 16) : 0;
 	ret->lock = read_attribute_int(r, "blktop.lock", &lock) && lock == 1;
+	ret->joined = read_attribute_int(r, "blktop.joined", &joined) && joined == 1;
 	return true;
 }
 

@@ -120,6 +120,10 @@ static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct spa
 		json_add_null(b, "arg");
 	json_builder_set_member_name(b, "lock");
 	json_builder_add_boolean_value(b, w->lock);
+	if (w->joined) {
+		json_builder_set_member_name(b, "joined");
+		json_builder_add_boolean_value(b, TRUE);
+	}
 	add_thread(b, tl, "waker", w->waker, w->wake_ns);
 	add_string(b, tl, "waker_irq", w->waker_irq);
 	add_string(b, tl, "waker_syscall", w->waker_call);

@@ -293,10 +293,16 @@ static void add_holder(GString *text, const struct history *h, const struct why_
 		g_string_append_printf(text, " (%08x)", value_short_id(c->culprit_trace));
 }
 
+/* Did the wait end with the waker's end? */
+static bool is_join(const struct why_cause *c)
+{
+	return c->part == PART_FUTEX && c->wait && c->wait->joined && c->waker != ID_NONE;
+}
+
 static void add_waker(GString *text, const struct history *h, const struct why_cause *c)
 {
-	if (c->waker == ID_NONE || c->part == PART_TIMER)
-		return;			/* the waker of a sleep is the timer: not informative */
+	if (c->waker == ID_NONE || c->part == PART_TIMER || is_join(c))
+		return;			/* the waker of a sleep is the timer: not informative; of a join it was named */
 	g_autofree char *label = thread_label_new(h->tl, c->waker, c->wait->wake_ns);
 	g_string_append_printf(text, ", %s by %s", c->part == PART_STOPPED ? "continued" : "woken", label);
 }
@@ -359,12 +365,16 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 	const char *before = part_info[c->part].before, *after = part_info[c->part].after;
 	const char *call = c->part == PART_OTHER && c->wait ? timeline_string(h->tl, c->wait->call) : "";
 	const char *ns = timefmt_duration(buf, c->ns);
+	g_autofree char *ended = is_join(c) ? thread_label_new(h->tl, c->waker, c->wait->wake_ns) : NULL;
+	g_autofree char *for_ended = ended ? g_strdup_printf(" for thread %s", ended) : NULL;
 	if (part_is_runnable(c->part) && less * 8 > part_sum_runnable(s->part))
 		after = " for a CPU";
 	else if (is_lock(c))
 		after = " for a lock";
 	else if (is_file_lock(h, c, events))
 		after = " for a lock of the file";
+	else if (for_ended)
+		after = for_ended;
 	if (missing && c->part == PART_USER)	/* without system call events it may have been in the kernel */
 		g_string_append_printf(text, "ran %s", ns);
 	else if (*call)

@@ -237,9 +237,11 @@ void call_facts_of_exit(struct slice *s, const struct thread *t, const struct re
 
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 {
-	*vec_add(&t->calls, struct done_call) = (struct done_call){
+	struct done_call *d = vec_add(&t->calls, struct done_call);
+	*d = (struct done_call){
 		.begin = c->begin, .end = ts, .ret = ret, .seq = c->seq, .name = c->name, .fd = c->fd,
 	};
+	d->futex = call_wakes_futex(c, &d->released);
 }
 
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,

@@ -5,16 +5,53 @@
 #include "state/slice/slice_state.h"
 
 
+/* include/uapi/linux/futex.h: */
+#define FUTEX_COMMAND 0x7f	/* of an operation: without _PRIVATE and _CLOCK_REALTIME */
+#define FUTEX_REALTIME 0x100
+#define FUTEX_WAITERS_BIT UINT32_C(0x80000000)
+enum futex_command {
+	F_WAIT = 0, F_WAKE = 1, F_LOCK_PI = 6, F_UNLOCK_PI = 7, F_TRYLOCK_PI = 8, F_WAIT_BITSET = 9, F_WAKE_BITSET = 10,
+	F_WAIT_REQUEUE_PI = 11, F_LOCK_PI2 = 13,
+};
+
 /*
- * Is the futex a lock? Yes for FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h). Also if the expected value means
- * "locked, with waiters": 2 in glibc, Rust and Go (Drepper, Futexes Are Tricky, mutex2), FUTEX_WAITERS in musl and in
- * robust locks.
+ * Does the futex look like a lock? Yes for FUTEX_LOCK_PI and _PI2. Also if the expected value means "locked, with
+ * waiters": 2 in glibc, Rust and Go (Drepper, Futexes Are Tricky, mutex2), FUTEX_WAITERS in musl and in robust locks.
+ * glibc waits with a bitset and the real-time clock for the end of a thread, a condition, a semaphore or a barrier:
+ * there 2 is a number like others.
  */
-static bool is_lock(uint32_t op, uint32_t val)
+static bool looks_like_lock(uint32_t op, uint32_t val)
 {
-	uint32_t command = op & 0x7f;	/* without _PRIVATE and _CLOCK_REALTIME */
-	return command == 6 || command == 13 ||
-	       ((command == 0 || command == 9) && (val == 2 || val & 0x80000000));
+	uint32_t command = op & FUTEX_COMMAND;
+	if (command == F_WAIT_BITSET && op & FUTEX_REALTIME && val == 2)
+		return false;
+	return command == F_LOCK_PI || command == F_LOCK_PI2 ||
+	       ((command == F_WAIT || command == F_WAIT_BITSET) && (val == 2 || val & FUTEX_WAITERS_BIT));
+}
+
+bool call_wakes_futex(const struct call *c, uint64_t *ret)
+{
+	if (!c->info || !c->info->futex_args || c->arg[1] < 0)
+		return false;
+	switch (c->arg[1] & FUTEX_COMMAND) {
+	case F_WAIT:
+	case F_WAIT_BITSET:
+	case F_WAIT_REQUEUE_PI:
+	case F_LOCK_PI:
+	case F_LOCK_PI2:
+	case F_TRYLOCK_PI:
+		return false;
+	case F_UNLOCK_PI:
+		*ret = (uint64_t)c->arg[0];
+		return true;
+	case F_WAKE:
+	case F_WAKE_BITSET:
+		*ret = (uint32_t)c->arg[2] <= 1 ? (uint64_t)c->arg[0] : 0;	/* 0: the value is not recorded */
+		return true;
+	default:
+		*ret = 0;	/* they wake threads of two futexes, or move them to another one */
+		return true;
+	}
 }
 
 struct wait_call wait_call(const struct call *c)
@@ -28,7 +65,7 @@ struct wait_call wait_call(const struct call *c)
 	if (!c->info->futex_args)	/* futex_waitv: addresses are behind a pointer */
 		return w;
 	w.futex = (uint64_t)c->arg[0];
-	w.lock = is_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]);
+	w.lock = looks_like_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]);
 	return w;
 }
 

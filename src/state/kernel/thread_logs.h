@@ -13,7 +13,7 @@ struct wait_call {
 		uint64_t futex;		/* address of the futex; 0: none */
 	};
 	uint32_t name : 31;
-	bool lock : 1;			/* the futex belongs to a lock */
+	bool lock : 1;			/* the futex looks like a lock, by operation and value */
 	int32_t fd;			/* -1: no file */
 };
 
@@ -31,12 +31,16 @@ struct wait {
 	struct wait_call call;		/* name 0: the thread was not in a call */
 };
 
-/* A finished call of a thread with spans. */
+/* A finished call of a thread with spans, or one that wakes threads that wait for a futex. */
 struct done_call {
 	int64_t begin, end, ret;
-	uint64_t seq;			/* of the entry */
+	union {
+		uint64_t seq;		/* of the entry */
+		uint64_t released;	/* .futex: see call_wakes_futex() */
+	};
 	uint32_t name;
 	int32_t fd;
+	bool futex;			/* it wakes threads that wait for a futex */
 };
 
 struct call;
@@ -44,6 +48,9 @@ struct slice;
 struct thread;
 
 struct wait_call wait_call(const struct call *c);
+/* Does the call wake threads that wait for a futex? *ret: the futex's address if the call releases it as one releases a
+ * lock, with one thread woken; else 0. */
+bool call_wakes_futex(const struct call *c, uint64_t *ret);
 /* Appends the wait that ends at ts on that CPU (index in slice.cpus). */
 void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu);
 

@@ -518,7 +518,8 @@ static void add_needed_by_thread(GArray *needed, const struct thread *t)
 	for (guint i = 0; i < t->head.len; i++)
 		g_array_append_val(needed, vec_at(&t->head, struct rec, i)->seq);
 	for (uint32_t i = 0; i < t->calls.len; i++)
-		g_array_append_val(needed, vec_at(&t->calls, struct done_call, i)->seq);
+		if (!vec_at(&t->calls, struct done_call, i)->futex)
+			g_array_append_val(needed, vec_at(&t->calls, struct done_call, i)->seq);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		if (vec_at(&t->waits, struct wait, i)->call.fd >= 0)
 			g_array_append_val(needed, vec_at(&t->waits, struct wait, i)->call.seq);

@@ -75,7 +75,7 @@ static void append_log(struct vec *l, struct vec *r, size_t size)
 	vec_free(r);
 }
 
-/* Only calls in spans are logged (call_log()); which ones are is known from the trace's beginning on. These annotations
+/* Of the logged calls (call_log()), which ones are in spans is known from the trace's beginning on. These annotations
  * and calls of a later slice follow what the thread's log has. An annotation at the instant of a call's end is of the
  * same event, and comes after it. */
 static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *annots, struct vec *calls)
@@ -87,7 +87,7 @@ static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *
 		struct done_call call = *vec_at(calls, struct done_call, i);
 		for (; next < n && all[g_array_index(annots, uint32_t, next)].ts < call.end; next++)
 			thread_track_open(t, &all[g_array_index(annots, uint32_t, next)]);
-		if (t->open && t->open->len)
+		if (call.futex || (t->open && t->open->len))
 			*vec_at(calls, struct done_call, n_left++) = call;
 	}
 	calls->len = n_left;

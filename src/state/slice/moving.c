@@ -108,7 +108,7 @@ static void map_logs(struct thread *t, const struct moving *m)
 	for (guint i = 0; i < t->calls.len; i++) {
 		struct done_call *c = vec_at(&t->calls, struct done_call, i);
 		c->name = m->string[c->name];
-		c->seq += m->seq_add;
+		c->seq += c->futex ? 0 : m->seq_add;
 	}
 	for (guint i = 0; t->annots && i < t->annots->len; i++)
 		g_array_index(t->annots, uint32_t, i) += m->annot_add;

@@ -161,7 +161,7 @@ static void code_waits(struct coder *c, struct vec *v, const struct slice_counts
 
 static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 6, sizeof(struct done_call));
+	uint32_t len = code_len(c, v->len, 7, sizeof(struct done_call));
 	struct done_call *x = read_vec(c, v, len, sizeof *x);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -169,7 +169,11 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 		code_ts(c, &x[i].begin);
 		code_ts(c, &x[i].end);
 		code_i64(c, &x[i].ret);
-		code_seq(c, &x[i].seq);
+		code_bool(c, &x[i].futex);
+		if (x[i].futex)
+			code_u64(c, &x[i].released);
+		else
+			code_seq(c, &x[i].seq);
 		code_string(c, &x[i].name, n);
 		code_i32(c, &x[i].fd);
 	}

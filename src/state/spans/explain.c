@@ -8,6 +8,7 @@
 #include "state/kernel/irq_text.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/spans/cpu_neighbours.h"
 
@@ -116,6 +117,36 @@ static bool is_futex(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_FUTEX;
 }
 
+/* Was the thread ending at that instant? In exit(), the kernel wakes those who wait for it. */
+static bool is_ending(const struct thread *t, int64_t at)
+{
+	const struct call *c = &t->st.call;
+	return t->st.call_state == CALL_IN && c->name && info_of_call(c)->no_exit && c->begin <= at;
+}
+
+/* Does the waker's call show that the wait did not end because it released the futex as a lock? */
+static bool is_no_release(struct thread *waker, const struct wait *w)
+{
+	const struct call *now = &waker->st.call;
+	uint64_t released;
+	guint i = waker->call_hint = vec_first_after(&waker->calls, sizeof(struct done_call),
+						     offsetof(struct done_call, end), w->wake - 1, waker->call_hint);
+	const struct done_call *c = i < waker->calls.len ? vec_at(&waker->calls, struct done_call, i) : NULL;
+	if (c && c->begin <= w->wake)
+		return c->futex && c->released != w->call.futex;
+	return waker->st.call_state == CALL_IN && now->name && now->begin <= w->wake &&
+	       call_wakes_futex(now, &released) && released != w->call.futex;
+}
+
+/* What the futex of a wait is. waker: ID_NONE: unknown. */
+static void set_futex(struct spans *sp, struct span_wait *ret, const struct wait *w, uint32_t waker)
+{
+	struct thread *t = waker == ID_NONE ? NULL : thread_at(sp->s, waker);
+	ret->arg = w->call.futex;
+	ret->joined = t && is_ending(t, w->wake);
+	ret->lock = w->call.lock && !ret->joined && !(t && is_no_release(t, w));
+}
+
 /* Has the wait a file? Also true for a call that waits for something other than its file. */
 static bool has_file(const struct wait *w)
 {
@@ -141,8 +172,9 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 		.waker_irq = irq ? irq_text(&sp->irqs, sp->s, sp->n, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? SPAN_NO_CPU : sched_cpu(cpu_at(s, w->cpu)),
-		.arg = is_futex(w) ? w->call.futex : 0, .lock = is_futex(w) && w->call.lock,
 	};
+	if (is_futex(w))
+		set_futex(sp, ret, w, waker);
 	return ret->end_ns > ret->begin_ns;
 }
 

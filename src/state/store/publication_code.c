@@ -199,6 +199,7 @@ static void code_wait(struct span_coder *x, struct span_wait *w)
 	code_u16(x->c, &w->cpu);
 	code_below(x->c, &w->part, PART_N);
 	code_bool(x->c, &w->lock);
+	code_bool(x->c, &w->joined);
 	code_u64(x->c, &w->arg);
 }
 

@@ -53,7 +53,9 @@ struct span_wait {
 	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
 	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED); of DISK and WRITEBACK the one
 					 * with more of the time */
-	bool lock;			/* the futex belongs to a lock (not to a condition, or to a thread's end) */
+	bool lock;			/* the futex belongs to a lock (not to a condition, or to a thread's end), which
+					 * the waker released if it is known */
+	bool joined;			/* it waited on a futex for the waker's end */
 	uint64_t arg;			/* a futex's address; else 0 */
 };
 #define SPAN_NO_CPU UINT16_MAX		/* unknown */
