@@ -37,6 +37,16 @@ static void append(struct fields_run *r, const struct head *h, const char *name,
 		g_byte_array_append(r->bytes, (const uint8_t *)text, h->len);
 }
 
+/* Counts a field that is left out. */
+static void leave_out(struct fields_run *r, const struct field *f)
+{
+	struct head h;
+
+	memcpy(&h, r->bytes->data + r->more, sizeof h);
+	h.value += f->kind == FIELD_TEXT ? f->len : f->bytes;
+	memcpy(r->bytes->data + r->more, &h, sizeof h);
+}
+
 void fields_put(struct fields_run *r, const struct field *f)
 {
 	const char *name = f->name ? f->name : "";
@@ -46,16 +56,20 @@ void fields_put(struct fields_run *r, const struct field *f)
 		.len = f->text ? f->len : 0, .value = f->value,
 	};
 	g_assert(r->bytes);		/* fields_begin() was called */
-	if (r->full)
+	if (r->full) {
+		leave_out(r, f);
 		return;
+	}
 	if (f->kind == FIELD_REAL)
 		memcpy(&h.value, &f->real, sizeof h.value);
 	if ((uint64_t)r->bytes->len + sizeof h + h.name_size + h.len <= LIMIT_LOG_EVENT_BYTES) {
 		append(r, &h, name, f->text);
 		return;
 	}
-	append(r, &(struct head){ .kind = FIELD_MORE, .scope = f->scope, .name_size = 1 }, "", NULL);
+	r->more = r->bytes->len;
 	r->full = true;
+	append(r, &(struct head){ .kind = FIELD_MORE, .scope = f->scope, .name_size = 1 }, "", NULL);
+	leave_out(r, f);
 }
 
 bool fields_next(struct fields_cursor *c, struct field *ret)

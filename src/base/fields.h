@@ -25,7 +25,7 @@ enum field_kind {
 	FIELD_TEXT,			/* .text, .len bytes */
 	FIELD_BEGIN,			/* .value: number of fields inside; .is_list: they have no names */
 	FIELD_END,
-	FIELD_MORE,			/* the run was cut off here */
+	FIELD_MORE,			/* the run was cut off here; .value: bytes of all values that are left out */
 };
 
 enum field_scope { FIELD_COMMON, FIELD_SPECIFIC, FIELD_PAYLOAD };
@@ -40,12 +40,14 @@ struct field {
 	double real;
 	const char *text;		/* not NUL-terminated; NULL: none */
 	uint32_t len;
+	uint32_t bytes;			/* for fields_put(), of numbers: size in the trace (8 if it varies) */
 };
 
 /* A run that is being made. Above LIMIT_LOG_EVENT_BYTES it is cut off with a FIELD_MORE. */
 struct fields_run {
 	GByteArray *bytes;		/* NULL until the first fields_begin() */
 	bool full;
+	guint more;			/* full: place of the FIELD_MORE */
 };
 void fields_begin(struct fields_run *r);	/* empties the run */
 void fields_put(struct fields_run *r, const struct field *f);

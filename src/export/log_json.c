@@ -83,28 +83,32 @@ static void put_value(GString *out, const struct field *f)
 		g_string_append(out, "null");
 }
 
-static void put_field(GString *out, const struct field *f, struct fields_cursor *c, bool named);
+static void put_field(GString *out, const struct field *f, struct fields_cursor *c, bool named, struct field *more);
 
-static void put_inside(GString *out, bool is_list, struct fields_cursor *c)
+/* Where the run is cut off, *more becomes its FIELD_MORE. */
+static void put_inside(GString *out, bool is_list, struct fields_cursor *c, struct field *more)
 {
-	struct field f;
+	struct field f = { .kind = FIELD_END };
 	bool any = false;
 	g_string_append_c(out, is_list ? '[' : '{');
 	while (fields_next(c, &f) && f.kind != FIELD_END && f.kind != FIELD_MORE) {
 		if (any)
 			g_string_append_c(out, ',');
 		any = true;
-		put_field(out, &f, c, !is_list);
+		put_field(out, &f, c, !is_list, more);
+		f.kind = FIELD_END;
 	}
+	if (f.kind == FIELD_MORE)
+		*more = f;
 	g_string_append_c(out, is_list ? ']' : '}');
 }
 
-static void put_field(GString *out, const struct field *f, struct fields_cursor *c, bool named)
+static void put_field(GString *out, const struct field *f, struct fields_cursor *c, bool named, struct field *more)
 {
 	if (named)
 		put_key(out, f->name);
 	if (f->kind == FIELD_BEGIN)
-		put_inside(out, f->is_list, c);
+		put_inside(out, f->is_list, c, more);
 	else
 		put_value(out, f);
 }
@@ -115,7 +119,7 @@ static void put_run(GString *out, const char *key, GBytes *run, bool payload)
 	gsize n = 0;
 	const void *bytes = run ? g_bytes_get_data(run, &n) : NULL;
 	struct fields_cursor c = fields_of(bytes, n);
-	struct field f;
+	struct field f, more = { .kind = FIELD_END };
 	bool any = false;
 	g_string_append_c(out, ',');
 	put_key(out, key);
@@ -129,14 +133,16 @@ static void put_run(GString *out, const char *key, GBytes *run, bool payload)
 		if (any)
 			g_string_append_c(out, ',');
 		if (f.kind == FIELD_MORE)
-			g_string_append(out, "\"...\":true");
+			more = f;
 		else
-			put_field(out, &f, &c, true);
-		if (f.kind != FIELD_MORE && (f.scope == FIELD_PAYLOAD) != payload)
+			put_field(out, &f, &c, true, &more);
+		if (f.kind == FIELD_MORE || (f.scope == FIELD_PAYLOAD) != payload)
 			g_string_truncate(out, before);
 		else
 			any = true;
 	}
+	if (more.kind == FIELD_MORE && (more.scope == FIELD_PAYLOAD) == payload)
+		g_string_append_printf(out, "%s\"...\":%" G_GUINT64_FORMAT, any ? "," : "", more.value);
 	g_string_append_c(out, '}');
 }
 

@@ -56,4 +56,41 @@ code=$( ("$BLKTOP" log "$demo"; echo $? >"$work/code") 2>"$work/err" | head -n 1
 ok "a reader that leaves ends it" [ "$code" -eq 141 ]
 ok "without a word" [ ! -s "$work/err" ]
 
+# Large events of a trace whose env has no domain: JSON says what is left out; both readers say the same.
+python3 - "$work/large" <<'EOT'
+import os, struct, sys
+for name, env in ("none", ""), ("bare", 'env { domain = "bare"; };'), ("ust", 'env { domain = "ust"; };'):
+    os.makedirs(f"{sys.argv[1]}/{name}")
+    with open(f"{sys.argv[1]}/{name}/metadata", "w") as f:
+        f.write("""/* CTF 1.8 */
+clock { name = c; freq = 1000000000; offset = 1500000000000000000; };
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := stamp_t;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };
+%s
+stream { id = 0; event.header := struct { uint8_t id; stamp_t timestamp; };
+	packet.context := struct { stamp_t timestamp_begin; stamp_t timestamp_end; uint32_t content_size; uint32_t packet_size; }; };
+event { id = 0; stream_id = 0; name = "text"; fields := struct { uint16_t a; string t; uint16_t b; }; };
+event { id = 1; stream_id = 0; name = "syscall_entry_read"; fields := struct { struct { uint16_t n; uint16_t l[n]; } in; uint8_t z; }; };
+event { id = 2; stream_id = 0; name = "syscall_exit_read"; fields := struct { uint8_t z; }; };
+""" % env)
+    events = (struct.pack("<BQH", 0, 1, 7) + b"x" * 100000 + b"\0" + struct.pack("<H", 8) +
+              struct.pack("<BQH", 1, 2, 5000) + bytes(10000) + b"\5" + struct.pack("<BQB", 2, 3, 9))
+    size = (8 + 24 + len(events)) * 8
+    with open(f"{sys.argv[1]}/{name}/chan_0", "wb") as f:
+        f.write(struct.pack("<IIQQII", 0xC1FC1FC1, 0, 1, 3, size, size) + events)
+EOT
+for name in none bare ust; do
+	succeeds 0 "large events, $name" log --format json "$work/large/$name"
+	ok "a text: the bytes that are left out" json "lines[0]['args'] == {'a': 7, '...': 100002}"
+	ok "a list: the same" json "lines[1]['args']['...'] == 10001 - 2 * len(lines[1]['args']['in']['l']) and lines[1]['args']['in']['l']"
+	ok "each event has its own name" json "[l['name'] for l in lines] == ['text', 'syscall_entry_read', 'syscall_exit_read']"
+	ok "nothing of contexts is" json "all(l['context'] == {} for l in lines) and lines[2]['args'] == {'z': 9}"
+	cp "$work/out" "$work/native"
+	succeeds 0 "by babeltrace2" log --reader babeltrace2 --format json "$work/large/$name"
+	ok "the same" cmp -s "$work/native" "$work/out"
+done
+
 done_testing

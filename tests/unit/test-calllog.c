@@ -279,6 +279,20 @@ static void test_hostile(void)
 		   "00:00:00.000000001 [\\x1b[2J 1/0] a:b: text = \"\\x1b]0;x\\x07 \\xff\"\n");
 }
 
+/* Entry and exit of a call that are no call in the log have names of their own: in a trace that is neither the kernel's
+ * nor user space's, and of the idle task. */
+static void test_not_calls(void)
+{
+	assert_log("1 0 o:syscall_entry_read fd=1\n2 0 o:syscall_exit_read ret=1\n3 0 u:syscall_entry_read fd=1\n"
+		   "4 0 sched_switch prev_tid=7 next_tid=0\n5 0 syscall_entry_read fd=1\n6 0 syscall_exit_read ret=1\n",
+		   "00:00:00.000000001 [? ?/0] syscall_entry_read: fd = 1\n"
+		   "00:00:00.000000002 [? ?/0] syscall_exit_read: ret = 1\n"
+		   "00:00:00.000000003 [? ?/0] syscall_entry_read: fd = 1\n"
+		   "00:00:00.000000004 [? ?/0] sched_switch: prev_tid = 7, next_tid = 0\n"
+		   "00:00:00.000000005 [? 0/0] syscall_entry_read: fd = 1\n"
+		   "00:00:00.000000006 [? 0/0] syscall_exit_read: ret = 1\n");
+}
+
 static void test_filter(void)
 {
 	static const char script[] =
@@ -412,6 +426,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/calllog/unknown-entry", test_unknown_entry);
 	g_test_add_func("/calllog/old-fork", test_old_fork);
 	g_test_add_func("/calllog/hostile", test_hostile);
+	g_test_add_func("/calllog/not-calls", test_not_calls);
 	g_test_add_func("/calllog/filter", test_filter);
 	g_test_add_func("/calllog/filter-inside", test_filter_inside);
 	g_test_add_func("/calllog/json", test_json);

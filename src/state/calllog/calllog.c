@@ -724,7 +724,7 @@ static void on_other(struct calllog *j, struct feed *f, const struct thread *t, 
 {
 	if (f->ts >= j->o.from_ns) {
 		struct calllog_line *l = line_new(j, kernel ? CALLLOG_EVENT : CALLLOG_USER, f->ts, f->ev->stream,
-						  string_at(j, f->cls->name));
+						  string_at(j, f->cls->event));
 		l->args = run_of(f);
 		set_thread(j, l, t, f->ev);
 		if (!kernel)

@@ -50,7 +50,9 @@ static void put_integer(struct all *a, const char *name, const bt_field *f)
 				   : bt_field_integer_unsigned_get_value(f),
 		.base = (uint8_t)bt_field_class_integer_get_preferred_display_base(
 			bt_field_borrow_class_const(f)),
-		.text = label, .len = label ? (uint32_t)strlen(label) : 0 }, name);
+		.text = label, .len = label ? (uint32_t)strlen(label) : 0,
+		.bytes = (uint32_t)(bt_field_class_integer_get_field_value_range(
+			bt_field_borrow_class_const(f)) + 7) / 8 }, name);
 }
 
 static void put_members(struct all *a, const bt_field *f)
@@ -77,7 +79,7 @@ static void put_compound(struct all *a, const char *name, const bt_field *f)
 		n = bt_field_class_structure_get_member_count(bt_field_borrow_class_const(f));
 	put(a, (struct field){ .kind = FIELD_BEGIN, .is_list = is_list, .value = n }, name);
 	if (is_list)
-		for (uint64_t i = 0; i < n && !a->to->full; i++)
+		for (uint64_t i = 0; i < n; i++)
 			put_field(a, NULL, bt_field_array_borrow_element_field_by_index_const(f, i));
 	else if (is(f, BT_FIELD_CLASS_TYPE_STRUCTURE))
 		put_members(a, f);
@@ -93,8 +95,8 @@ static void put_blob(struct all *a, const char *name, const bt_field *f)
 	uint64_t n;
 	const uint8_t *bytes = bt2_blob(f, &n);
 	put(a, (struct field){ .kind = FIELD_BEGIN, .is_list = true, .value = n }, name);
-	for (uint64_t i = 0; i < n && !a->to->full; i++)
-		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16, .value = bytes[i] }, NULL);
+	for (uint64_t i = 0; i < n; i++)
+		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16, .value = bytes[i], .bytes = 1 }, NULL);
 	put(a, (struct field){ .kind = FIELD_END }, NULL);
 }
 
@@ -103,7 +105,9 @@ static void put_bits(struct all *a, const char *name, const bt_field *f)
 	g_autofree char *flags = bt2_flags(f);
 	put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16,
 			       .value = bt_field_bit_array_get_value_as_integer(f),
-			       .text = flags, .len = flags ? (uint32_t)strlen(flags) : 0 }, name);
+			       .text = flags, .len = flags ? (uint32_t)strlen(flags) : 0,
+			       .bytes = (uint32_t)(bt_field_class_bit_array_get_length(
+				       bt_field_borrow_class_const(f)) + 7) / 8 }, name);
 }
 
 static void put_optional(struct all *a, const char *name, const bt_field *f)
@@ -136,13 +140,13 @@ static void put_field(struct all *a, const char *name, const bt_field *f)
 		put(a, (struct field){ .kind = FIELD_TEXT, .len = (uint32_t)bt_field_string_get_length(f),
 				       .text = bt_field_string_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))
-		put(a, (struct field){ .kind = FIELD_REAL, .real = (double)
+		put(a, (struct field){ .kind = FIELD_REAL, .bytes = 4, .real = (double)
 				       bt_field_real_single_precision_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL))
-		put(a, (struct field){ .kind = FIELD_REAL, .real =
+		put(a, (struct field){ .kind = FIELD_REAL, .bytes = 8, .real =
 				       bt_field_real_double_precision_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_BOOL))
-		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 10,
+		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 10, .bytes = 1,
 				       .value = bt_field_bool_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_BIT_ARRAY))
 		put_bits(a, name, f);

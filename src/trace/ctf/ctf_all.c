@@ -59,22 +59,20 @@ static void on_integer(void *data, const char *name, const struct ctf_type *t, u
 {
 	struct all *a = data;
 	const char *label = t->is_flags ? flags_of(a, t, value) : label_of(t, value);
-	(void)bits;
 	if (fields_is_length(name))
 		return;
 	fields_put(a->to, &(struct field){
 		.kind = t->is_signed ? FIELD_SIGNED : FIELD_UNSIGNED, .scope = a->scope,
 		.base = t->base, .name = name, .value = t->is_bool ? value != 0 : value, .text = label,
-		.len = label ? (uint32_t)strlen(label) : 0,
+		.len = label ? (uint32_t)strlen(label) : 0, .bytes = t->is_bool ? 1 : t->is_var ? 8 : (bits + 7) / 8,
 	});
 }
 
 static void on_real(void *data, const char *name, const struct ctf_type *t, double value)
 {
 	struct all *a = data;
-	(void)t;
 	fields_put(a->to, &(struct field){
-		.kind = FIELD_REAL, .scope = a->scope, .name = name, .real = value });
+		.kind = FIELD_REAL, .scope = a->scope, .name = name, .real = value, .bytes = (t->bits + 7) / 8 });
 }
 
 static void on_text(void *data, const char *name, const struct ctf_type *t, const char *bytes,
