@@ -128,6 +128,14 @@ struct input *input_new_live(GArray *urls, const struct live_options *options)
 	return in;
 }
 
+bool input_has_events(const struct input *in, GError **error)
+{
+	if (in->watched)
+		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
+			    "the slice files in %s have no single events", in->paths[0]);
+	return !in->watched && (!in->paths || slice_file_has_events(in->paths[0], error));
+}
+
 void input_count_threads(struct input *in, bool count)
 {
 	in->count_threads = count;

@@ -20,6 +20,8 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_watched(const char *dir);
 /* Takes over an array of struct live_url, each with target and session. */
 struct input *input_new_live(GArray *urls, const struct live_options *options);
+/* Does it have single events? Slices do not: *error says where they are. */
+bool input_has_events(const struct input *in, GError **error);
 /* Counts all events by thread, too. Before input_start(). */
 void input_count_threads(struct input *in, bool count);
 /* Finds and stores slices of recorded traces in the cache (run/cache.h), which has at most `most` bytes, if reading

@@ -121,6 +121,16 @@ static struct timeline *new_timeline(const struct options *o)
 	return tl;
 }
 
+bool reading_can_count(const struct input *in, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!o->view || !(o->view->counted_by & 1u << o->by) || input_has_events(in, &error))
+		return true;
+	log_error("--view %s --by %s needs the trace itself: %s", o->view->id, view_by_words[o->by], error->message);
+	return false;
+}
+
 int reading_start(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
@@ -164,6 +174,8 @@ int reading_start(struct reading *r, const struct options *o)
 	} else {
 		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
+	if (!reading_can_count(r->in, o))
+		return EXIT_FAILED;
 	r->tl = new_timeline(o);
 	if (!o->live && (o->at || o->from || o->to))
 		timeline_on_beginning(r->tl, keep_range, r);

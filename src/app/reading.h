@@ -32,6 +32,9 @@ int reading_start(struct reading *r, const struct options *o);
 /* The part of --memory that is for the timeline, in bytes. */
 size_t reading_timeline_memory(const struct options *o);
 void reading_free(struct reading *r);
+/* Can the view of the options have rows of what --by says? Slices do not count events by thread. False after a printed
+ * error. */
+bool reading_can_count(const struct input *in, const struct options *o);
 /* Shall nothing be freed? Everything was read and the process exits next (options.skip_free): that is faster. */
 bool reading_skips_free(const struct reading *r);
 

@@ -854,6 +854,8 @@ static int run_once(struct screen *s)
 		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
+	if (!reading_can_count(s->in, o))
+		return EXIT_FAILED;
 	log_note("reading %s", input_label(s->in));
 	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));

@@ -104,9 +104,15 @@ def check_wrong(name, trace, files, work):
     tap.ok(f"{name}: a result may replace one of its pieces", [] if r.returncode == 0 and read(own) == read(out) else [r.stderr])
     r = blktop("-b", "--view", "events", "--step", "100ms", files[0])
     tap.ok(f"{name}: seconds of another length are refused", [] if "--step" in r.stderr and r.returncode == 1 else [r.stderr])
+    words = f"is a slice file, which has no single events: they are in {os.path.basename(some[0])}"
+    for by in ("process", "thread", "container"):
+        r = blktop("-b", "--view", "events", "--by", by, files[0])
+        tap.ok(f"{name}: events by {by} are refused, and it says where they are",
+               [] if words in r.stderr and r.returncode == 1 and not r.stdout else [f"{r.returncode}: {r.stderr}"])
+    r = blktop("-b", "--view", "events", "--by", "second", files[0])
+    tap.ok(f"{name}: events by second are there", [] if r.returncode in (0, 3) and r.stdout.count("\n") > 1 else [r.stderr])
     for what in ("log", "--doctor"):
         r = blktop(what, files[0])
-        words = f"is a slice file, which has no single events: they are in {os.path.basename(some[0])}"
         tap.ok(f"{name}: {what} says where events are", [] if words in r.stderr and r.returncode == 1 else [r.stderr])
 
 
