@@ -166,21 +166,21 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 	enum ctf_root root;
 	struct ctf_field *f = find_field(b, up, path, &root);
 	if (b->p->n_lookups > LIMIT_FIELD_LOOKUPS)
-		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+		return refuse(b, path, CTF_LEX_OURS,
 			      "is not searched for: the metadata needs too many searches for fields");
 	if (!f)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is not a field before this one");
 	if (f->type->kind != CTF_INTEGER && f->type->kind != CTF_ENUM)
 		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is not a number");
 	if (root <= CTF_ROOT_PACKET_CONTEXT && b->now > CTF_ROOT_PACKET_CONTEXT)
-		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+		return refuse(b, path, CTF_LEX_OURS,
 			      "is in the packet's header or context, which a field of an event cannot use here");
 	if (!f->reg) {
 		if (root != b->now && !b->open[root])
-			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+			return refuse(b, path, CTF_LEX_OURS,
 				      "is in the header or context of another declaration");
 		if (b->next_reg > LIMIT_LENGTHS)
-			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+			return refuse(b, path, CTF_LEX_OURS,
 				      "exceeds the number of lengths and tags that blktop supports");
 		f->reg = (uint16_t)b->next_reg++;
 	}
@@ -403,7 +403,7 @@ bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type,
 				    "a header, context or payload that is not a structure");
 	p->all_cost += type->cost;
 	if (p->all_cost > LIMIT_ALL_TYPES)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+		return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS,
 				    "event classes of more than %u types", LIMIT_ALL_TYPES);
 	b->root[which] = bind_type(b, type, NULL);
 	if (b->root[which] && which <= CTF_ROOT_HEADER)

@@ -81,6 +81,8 @@ bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *for
 	g_autofree char *what = g_strdup_vprintf(format, args);
 	va_end(args);
 	g_autofree char *place = ctf_lex_place(x, at);
+	x->is_limit = code == CTF_LEX_OURS;
+	code = x->is_limit ? BLK_TRACE_ERROR_UNSUPPORTED : code;
 	g_set_error(&x->error, BLK_TRACE_ERROR, code, "%s: %s", place, what);
 	return false;
 }
@@ -240,7 +242,7 @@ static void lex_sign(struct ctf_lexer *x)
 			return;
 		}
 	if (*s == '\'') {
-		bad(x, s, BLK_TRACE_ERROR_UNSUPPORTED, "a character constant");
+		bad(x, s, CTF_LEX_OURS, "a character constant");
 		return;
 	}
 	if (!sign) {
@@ -338,7 +340,7 @@ bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *re
 		const char *at = s++;
 		int c = unescape_one(&s, end);
 		if (c < 0)
-			return ctf_lex_fail(x, at, BLK_TRACE_ERROR_UNSUPPORTED,
+			return ctf_lex_fail(x, at, CTF_LEX_OURS,
 					    "no known escape of a string");
 		*ret++ = (char)c;
 	}

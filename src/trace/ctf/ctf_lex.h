@@ -47,6 +47,7 @@ struct ctf_lexer {
 	uint64_t line, column;		/* position of text[0], from 1 */
 	struct ctf_token tok;		/* the next token */
 	GError *error;			/* the first error */
+	bool is_limit;			/* its code was CTF_LEX_OURS */
 };
 
 /* Begins with the first token of a text, which is borrowed. Line numbers continue from the text before. */
@@ -74,6 +75,9 @@ bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
 
 /* The place in all texts so far, "LINE:COLUMN" (g_free). */
 char *ctf_lex_place(const struct ctf_lexer *x, const char *at);
+
+/* An error code: UNSUPPORTED, because of a limit of this parser that babeltrace2's does not have. */
+#define CTF_LEX_OURS (-1)
 
 /* Sets the error at that place of the text if it is not set yet; returns false. The message may contain only words
  * (letters, digits and '_') of the text. */

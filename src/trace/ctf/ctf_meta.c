@@ -264,6 +264,12 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 	return ok;
 }
 
+bool ctf_meta_is_limited(const struct ctf_meta *m)
+{
+	const struct ctf_parser *p = (const struct ctf_parser *)(const void *)m;
+	return p->lex.is_limit;
+}
+
 /* ---- what was parsed ---- */
 
 struct ctf_clock *ctf_meta_clock(const struct ctf_parser *p, const char *name)

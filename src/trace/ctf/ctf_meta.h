@@ -42,6 +42,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
  */
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 
+/* After an error: is it only a limit of this parser, so that babeltrace2 may read the metadata? */
+bool ctf_meta_is_limited(const struct ctf_meta *m);
+
 /*
  * The same for pieces that are cut anywhere. Complete packets and declarations are parsed; the rest waits for the next
  * piece. The meta is borrowed, and only this parser may append to it.

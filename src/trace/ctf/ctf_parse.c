@@ -16,6 +16,11 @@ static bool unsupported(struct ctf_parser *p, const char *at, const char *why)
 	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
 }
 
+static bool limited(struct ctf_parser *p, const char *at, const char *why)
+{
+	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
+}
+
 /* ---- values ---- */
 
 bool ctf_parse_number(struct ctf_parser *p, uint64_t *ret)
@@ -38,7 +43,7 @@ bool ctf_parse_signed(struct ctf_parser *p, int64_t *ret)
 	if (!ctf_parse_number(p, &v))
 		return false;
 	if (v > (uint64_t)INT64_MAX + minus)
-		return unsupported(p, at, "a signed number of more than 64 bits");
+		return limited(p, at, "a signed number of more than 64 bits");
 	*ret = (int64_t)(minus ? -v : v);
 	return true;
 }
@@ -359,7 +364,7 @@ static bool parse_env(struct ctf_parser *p)
 		    !ctf_lex_expect(x, ';'))
 			return false;
 		if (!ctf_meta_add_env(p, &e))
-			return ctf_lex_fail(x, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u entries of env",
+			return ctf_lex_fail(x, at, CTF_LEX_OURS, "more than %u entries of env",
 					    LIMIT_ENVIRONMENT);
 	}
 	return ctf_lex_expect(x, '}') && ctf_lex_expect(x, ';');
@@ -434,7 +439,7 @@ static bool parse_clock(struct ctf_parser *p)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
 				    "a second clock '%.64s' that differs from the first", c.name);
 	if (!known && p->meta.clocks->len >= LIMIT_CLOCKS)
-		return unsupported(p, at, "so many clocks");
+		return limited(p, at, "so many clocks");
 	if (!known)
 		ctf_meta_add_clock(p, &c);
 	return ctf_lex_expect(&p->lex, ';');
@@ -576,7 +581,7 @@ static bool parse_stream(struct ctf_parser *p)
 	struct class_block c = { 0 };
 	const char *at = p->lex.tok.at;
 	if (!p->meta.has_trace)
-		return unsupported(p, at, "a stream before the trace block");
+		return limited(p, at, "a stream before the trace block");
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "stream"))
 		return false;
@@ -683,7 +688,7 @@ static bool parse_event(struct ctf_parser *p)
 		s = p->meta.streams->pdata[0];
 	size_t n = (size_t)(end - at);
 	if (++p->n_events > LIMIT_EVENT_CLASSES)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u events",
+		return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "more than %u events",
 				    LIMIT_EVENT_CLASSES);
 	if (s)
 		return add_event(p, s, &c, at, n);

@@ -80,7 +80,7 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n)
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind)
 {
 	if (p->n_nodes >= LIMIT_TYPES) {
-		ctf_lex_fail(&p->lex, p->lex.tok.at, BLK_TRACE_ERROR_UNSUPPORTED,
+		ctf_lex_fail(&p->lex, p->lex.tok.at, CTF_LEX_OURS,
 			     "more than %u types", LIMIT_TYPES);
 		return NULL;
 	}

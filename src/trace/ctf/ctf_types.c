@@ -18,6 +18,11 @@ static bool unsupported(struct ctf_parser *p, const char *at, const char *why)
 	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
 }
 
+static bool limited(struct ctf_parser *p, const char *at, const char *why)
+{
+	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
+}
+
 /* ---- numbers ---- */
 
 struct number {			/* integer, floating_point or string, as written */
@@ -37,7 +42,7 @@ static bool check_align(struct ctf_parser *p, const char *at, uint64_t align)
 {
 	if (!align || (align & (align - 1)))
 		return corrupt(p, at, "an alignment that is not a power of two");
-	return align <= LIMIT_ALIGNMENT || unsupported(p, at, "so wide an alignment");
+	return align <= LIMIT_ALIGNMENT || limited(p, at, "so wide an alignment");
 }
 
 static bool read_align(struct ctf_parser *p, void *target)
@@ -88,7 +93,7 @@ static bool read_map(struct ctf_parser *p, void *target)
 	if (!path)
 		return false;
 	if (path->n != 3 || strcmp(path->part[0], "clock") || strcmp(path->part[2], "value"))
-		return unsupported(p, path->at, "a map to anything but clock.NAME.value");
+		return limited(p, path->at, "a map to anything but clock.NAME.value");
 	const struct ctf_clock *c = ((struct number *)target)->clock = ctf_meta_clock(p, path->part[1]);
 	return c || ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_UNSUPPORTED,
 				 "no clock '%.64s' before this", path->part[1]);
@@ -435,10 +440,10 @@ struct dimension {
 static bool check_shape(struct ctf_parser *p, const char *at, uint64_t depth, uint64_t cost)
 {
 	if (depth > LIMIT_TYPE_DEPTH)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+		return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS,
 				    "types nested more than %d deep", LIMIT_TYPE_DEPTH);
 	if (cost > LIMIT_TYPE_SIZE)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+		return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS,
 				    "a type made of more than %u types", LIMIT_TYPE_SIZE);
 	return true;
 }
@@ -465,7 +470,7 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	if (!node)
 		return NULL;
 	if (!e->min_bits && !d->path && d->length > LIMIT_EMPTY_ELEMENTS) {
-		corrupt(p, d->at, "so many elements that may have no size");
+		unsupported(p, d->at, "so many elements that may have no size");
 		return NULL;
 	}
 	node->t.element = &e->t;
@@ -480,7 +485,7 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 		return node;
 	node->t.length = d->length;
 	if (!measure_array(node, e, d->length)) {
-		unsupported(p, d->at, "so big an array");
+		limited(p, d->at, "so big an array");
 		return NULL;
 	}
 	return node;

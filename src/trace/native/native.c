@@ -13,6 +13,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+/* Follows the reason of a refusal if it is a limit of this reader. */
+#define OTHER_READER " (--reader babeltrace2 may read it; that library is not hardened against hostile traces)"
+
 #define SAMPLES 8			/* packet headers of a file that are compared with its index */
 
 static void file_free(void *p)
@@ -121,13 +124,14 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 	m = native_meta_new();
 	const void *data = g_bytes_get_data(bytes, &size);
 	if (!ctf_meta_append(m->meta, data, size, &reason)) {
-		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read metadata '%s/metadata': %s",
-			    dir, reason->message);
+		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read metadata '%s/metadata': %s%s",
+			    dir, reason->message, ctf_meta_is_limited(m->meta) ? OTHER_READER : "");
 		native_meta_free(m);
 		return NULL;
 	}
-	if (!native_meta_compile(n, m, error)) {
-		g_prefix_error(error, "cannot read trace '%s': ", dir);
+	if (!native_meta_compile(n, m, &reason)) {
+		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s%s", dir, reason->message,
+			    reason->code == BLK_TRACE_ERROR_UNSUPPORTED ? OTHER_READER : "");
 		native_meta_free(m);
 		return NULL;
 	}
@@ -147,11 +151,6 @@ static char *stream_key(const struct native_meta *m, const struct ctf_packet *p,
 		return g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, m->uuid,
 				       p->stream_id, p->instance);
 	return g_strdup(file);
-}
-
-static void warn(struct native *n, const char *text)
-{
-	g_ptr_array_add(n->warnings, g_strdup(text));
 }
 
 /* Do some packet headers agree with the index file? */
@@ -174,12 +173,9 @@ static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
 /* Leaves out a part of the trace, with a warning. The first reason is the error if nothing is left. */
 static void leave_out(struct native *n, const GError *reason)
 {
-	bool other_reader = reason->code == BLK_TRACE_ERROR_UNSUPPORTED;
-	g_autofree char *text = g_strdup_printf("%s%s", reason->message, other_reader ?
-		" (--reader babeltrace2 may read it; that library is not hardened against hostile traces)" : "");
 	if (!n->warnings->len)
 		n->problem = reason->code;
-	warn(n, text);
+	g_ptr_array_add(n->warnings, g_strdup(reason->message));
 }
 
 /* Does a packet have a beginning? Searches until one has. */
