@@ -124,6 +124,8 @@ static uint16_t hosts_of(uint16_t set)
 void machine_saw_event(struct machine_evidence *e, const char *event)
 {
 	const char *call;
+	e->events = true;
+	e->switches |= !strcmp(event, "sched_switch");
 	if (call_event_of(event, &call) == CALL_EVENT_NONE) {
 		for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
 			if (fits(events[i].event, event))
@@ -162,6 +164,8 @@ void machine_evidence_add(struct machine_evidence *e, const struct machine_evide
 	e->long64 |= more->long64;
 	e->little |= more->little;
 	e->big |= more->big;
+	e->events |= more->events;
+	e->switches |= more->switches;
 }
 
 /* ---- conclusions ---- */

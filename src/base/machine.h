@@ -44,7 +44,15 @@ struct machine_evidence {
 	uint16_t not_by_events, not_by_words;	/* sets (1 << enum machine) of machines that it cannot be */
 	bool long32, long64;			/* sizes of `long` that were seen; 64 bits count more */
 	bool little, big;			/* byte orders that were seen */
+	bool events, switches;			/* event classes of its kernel's tracer are declared; one of them is
+						 * sched_switch */
 };
+
+/* Are its kernel's switches not recorded? Then only the contexts of an event tell which thread ran. */
+static inline bool machine_lacks_switches(const struct machine_evidence *e)
+{
+	return e->events && !e->switches;
+}
 
 void machine_saw_event(struct machine_evidence *e, const char *event);	/* an event class of the kernel's tracer */
 void machine_saw_words(struct machine_evidence *e, const char *text);	/* such as the kernel's release */

@@ -326,7 +326,7 @@ static struct rows *build_io(const struct timeline *tl, const struct view_query 
 	return map.rows;
 }
 
-static const char *const needs[] = { NEED_SYSCALLS, NULL };
+static const char *const needs[] = { NEED_SYSCALLS, NEED_CALLERS, NULL };
 
 const struct view view_files = {
 	.only = ONLY_THREADS,

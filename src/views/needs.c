@@ -23,8 +23,8 @@ GPtrArray *needs_of(const struct view *v, const struct timeline *tl)
 		g_auto(GStrv) names = g_strsplit(v->needs[i], "|", -1);
 		struct need *n = g_new0(struct need, 1);
 
-		n->events = strcmp(v->needs[i], NEED_COUNTS) == 0 ? repair_words(v->needs[i])
-								  : g_strjoinv(" or ", names);
+		bool in_words = strcmp(v->needs[i], NEED_COUNTS) == 0 || strcmp(v->needs[i], NEED_CALLERS) == 0;
+		n->events = in_words ? repair_words(v->needs[i]) : g_strjoinv(" or ", names);
 		n->there = view_has_need(tl, v->needs[i]);
 		g_ptr_array_add(needs, n);
 	}

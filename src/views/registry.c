@@ -45,6 +45,8 @@ static bool has_one_need(const struct timeline *tl, const char *name)
 
 bool view_has_need(const struct timeline *tl, const char *need)
 {
+	if (strcmp(need, NEED_CALLERS) == 0)
+		return !timeline_has_unpaired(tl);
 	g_auto(GStrv) names = g_strsplit(need, "|", -1);
 	for (size_t i = 0; names[i]; i++)
 		if (has_one_need(tl, names[i]))

@@ -20,6 +20,7 @@ VIEW_LIST(VIEW_DECLARE_)
  * fault, any hit of a probe, or any of the last three. */
 #define NEED_WAKEUPS "sched_waking|sched_wakeup"	/* without it, blocked time includes waiting for a CPU */
 #define NEED_SYSCALLS "syscall_*"
+#define NEED_CALLERS "sched_switch|kernel.tid"	/* which thread made a call, so that its entry and exit are paired */
 #define NEED_PERF "perf_*"
 #define NEED_FAULTS "x86_exceptions_page_fault_user|x86_exceptions_page_fault_kernel|" \
 	"exceptions_page_fault_user|exceptions_page_fault_kernel|page_fault_user|page_fault_kernel"

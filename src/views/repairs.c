@@ -13,6 +13,7 @@ static const struct {
 	struct { const char *verb, *rest; } command[3];
 } special[] = {
 	{ NEED_SYSCALLS, "system calls", { { "enable-event", "--syscall --all" } } },
+	{ NEED_CALLERS, "sched_switch or the context tid", { { "add-context", "--type tid" } } },
 	{ NEED_PERF, "perf counters",
 	  { { "add-context", "--type perf:cpu:instructions --type perf:cpu:cycles "
 	      "--type perf:cpu:page-fault" } } },
@@ -38,12 +39,12 @@ bool repair_is_context(const char *need)
 
 bool repair_is_plural(const char *need)
 {
-	return find_special(need) >= 0 || strcmp(need, NEED_COUNTS) == 0;
+	return (find_special(need) >= 0 && strcmp(need, NEED_CALLERS) != 0) || strcmp(need, NEED_COUNTS) == 0;
 }
 
 bool repair_is_tracepoint(const char *need)
 {
-	return !repair_is_plural(need) && !repair_is_context(need) && !strchr(need, ':');
+	return find_special(need) < 0 && !repair_is_plural(need) && !repair_is_context(need) && !strchr(need, ':');
 }
 
 char *repair_words(const char *need)

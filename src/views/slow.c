@@ -132,7 +132,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
-static const char *const needs[] = { NEED_SYSCALLS, NULL };
+static const char *const needs[] = { NEED_SYSCALLS, NEED_CALLERS, NULL };
 
 const struct view view_slow = {
 	.only = ONLY_THREADS,

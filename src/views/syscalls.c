@@ -11,7 +11,7 @@
 
 struct call_row {
 	struct common c;
-	uint64_t unfinished;
+	uint64_t unfinished, unpaired;
 	int64_t busy_ns;
 	double seconds;
 	/* Calls of spans that do not have all of their calls one by one: in no latency. */
@@ -26,14 +26,25 @@ static GETTER(get_unfinished)
 	return query_needs_spans(&rows->query) ? value_none() : value_int(VALUE_COUNT, ROW(row)->unfinished);
 }
 
+static GETTER(get_calls)
+{
+	return value_int(VALUE_COUNT, ROW(row)->c.stat.count + ROW(row)->unpaired);
+}
+
+/* With calls of unknown latency among them, no sum is known. */
+static GETTER(get_sum)
+{
+	return ROW(row)->unpaired ? value_none() : get_total(row, rows);
+}
+
 static GETTER(get_busy)
 {
-	return value_int(VALUE_NS, ROW(row)->busy_ns);
+	return ROW(row)->unpaired ? value_none() : value_int(VALUE_NS, ROW(row)->busy_ns);
 }
 
 static GETTER(get_busy_ratio)
 {
-	if (query_needs_spans(&rows->query))
+	if (query_needs_spans(&rows->query) || ROW(row)->unpaired)
 		return value_none();
 	return value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
 }
@@ -44,12 +55,12 @@ static const struct column columns[] = {
 	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", get_tid),
 	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", get_comm),
 	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", get_name),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished", get_count),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished; begun, where latencies are unknown", get_calls),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", get_errors),
 	COLUMN_N("unfinished", "PEND", VALUE_COUNT, 5, 7, "pending at the end of the range",
 		 get_unfinished),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the latencies of finished calls",
-		 get_total),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the latencies of finished calls; null: unknown",
+		 get_sum),
 	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "time spent in it within the range", get_busy),
 	COLUMNS_QUANTILES(7, "call"),
 	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 4,
@@ -135,6 +146,7 @@ static void add_second(struct row_map *map, const struct second *s, bool last, d
 		hist_merge(&r->c.latency, &cell->latency);
 		r->c.errors += cell->errors;
 		r->busy_ns += cell->busy_ns;
+		r->unpaired += cell->unpaired;
 		if (last)
 			r->unfinished += cell->unfinished;
 	}
@@ -156,7 +168,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return map.rows;
 }
 
-static const char *const needs[] = { NEED_SYSCALLS, NULL };
+static const char *const needs[] = { NEED_SYSCALLS, NEED_CALLERS, NULL };
 
 const struct view view_syscalls = {
 	.only = ONLY_SPANS,

@@ -30,6 +30,7 @@ struct script {
 	GPtrArray *data;		/* rows, texts */
 	GArray *events;			/* struct blk_event */
 	char *release;			/* of the kernels of the streams that follow, or NULL; owned */
+	bool no_switches;		/* the streams that follow are of kernels that do not record them */
 	size_t at;
 	gint cancelled;
 };
@@ -192,6 +193,8 @@ static uint16_t use_stream(struct script *s, const struct line *l)
 		.order = order,
 		.hostname = l->container,
 	};
+	if (s->no_switches)
+		source_host_machine(&s->source, stream.host, &(struct machine_evidence){ .events = true });
 	uint16_t index = source_add_stream(&s->source, &stream);
 	g_hash_table_insert(s->streams, g_steal_pointer(&key), GUINT_TO_POINTER(index + 1u));
 	return index;
@@ -492,6 +495,10 @@ static bool read_line(struct script *s, struct line *l, GError **error)
 	l->ts += align_of(boot);
 	if (!strcmp(l->event, "!lost"))
 		return read_loss(s, l, error);
+	if (!strcmp(l->event, "!no-switches")) {
+		s->no_switches = true;
+		return true;
+	}
 	if (!strcmp(l->event, "!release")) {
 		g_free(s->release);
 		s->release = g_strdup(next_word(l));

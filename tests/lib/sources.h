@@ -11,6 +11,7 @@
  *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
  *     TS_NS CPU !horizon
  *     TS_NS CPU !release 3.6.11
+ *     TS_NS CPU !no-switches
  * DOMAIN is k (default) or u. CONTAINER: the hostname in the stream's own trace. Values: integers,
  * "strings" with C escapes; "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time
  * (stable). Unsubscribed events become tallies.

@@ -18,6 +18,7 @@
 #include "state/spans/rules.h"
 #include "state/slice/model.h"
 #include "state/slice/uneven.h"
+#include "views/needs.h"
 #include "views/view.h"
 
 #define STEP INT64_C(1000000000)
@@ -1001,6 +1002,80 @@ static void test_exec_by_thread(void)
 	g_assert_true(found);
 }
 
+/* ---- kernels whose switches are not recorded ---- */
+
+/* The calls of the thread or process in the report: "getpid 2 1": two, of which one has an unknown latency. */
+static char *calls_of(const char *script, enum view_by by, int32_t pid, int32_t tid)
+{
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_of(r, 0, recording_n(r), true);
+	struct timeline *tl = timeline_new(0);
+	const struct view *v = view_find("syscalls");
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	timeline_apply(tl, slice_finish(s));
+	struct view_query q = VIEW_QUERY_INIT;
+	q.by = by;
+	struct rows *rows = v->build(tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value x[5];
+		static const char *const ids[] = { "pid", "tid", "syscall", "count", "total_ns" };
+		for (size_t k = 0; k < G_N_ELEMENTS(ids); k++)
+			x[k] = column_value(&v->columns[view_column(v, ids[k])], rows->rows->pdata[i], rows);
+		if ((x[0].kind == VALUE_NONE ? -1 : x[0].i) != pid || (x[1].kind == VALUE_NONE ? -1 : x[1].i) != tid)
+			continue;
+		g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " ", x[2].s, x[3].i,
+				       x[4].kind == VALUE_NONE ? -1 : x[4].i);
+	}
+	g_autofree char *missing = view_missing_text(v, tl);
+	g_assert_cmpstr(missing, ==, strstr(text->str, " -1 ") ? "sched_switch or the context tid" : NULL);
+	rows_free(rows);
+	timeline_free(tl);
+	slice_free(s);
+	recording_free(r);
+	return g_string_free(g_steal_pointer(&text), false);
+}
+
+struct unswitched { const char *name, *a, *b; enum view_by by; int32_t pid[2], tid[2]; const char *expected[2]; };
+static const struct unswitched unswitched[] = {
+	/* A process may have several threads: one call of 7 began before b's, one later, and one has an exit. */
+	{ "pid", "ctx.pid=7", "ctx.pid=8", BY_PROCESS, { 7, 8 }, { -1, -1 }, { "getpid 1 -1 read 2 -1 ", "read 1 -1 " } },
+	{ "vpid", "ctx.vpid=7", "ctx.vpid=8", BY_PROCESS, { 7, 8 }, { -1, -1 },
+	  { "getpid 1 -1 read 2 -1 ", "read 1 -1 " } },
+	{ "procname", "ctx.procname=\"a\"", "ctx.procname=\"b\"", BY_PROCESS, { -1, -1 }, { -1, -1 },
+	  { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
+	{ "no contexts", "", "", BY_PROCESS, { -1, -1 }, { -1, -1 },
+	  { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
+	{ "of a container", "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532500", "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532501",
+	  BY_PROCESS, { -1, -1 }, { -1, -1 }, { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
+	{ "tid", "ctx.tid=7", "ctx.tid=8", BY_THREAD, { -1, -1 }, { 7, 8 }, { "getpid 1 5 read 1 20 ", "read 1 20 " } },
+	{ "vtid", "ctx.vpid=3 ctx.vtid=7", "ctx.vpid=3 ctx.vtid=8", BY_THREAD, { 3, 3 }, { 7, 8 },
+	  { "getpid 1 5 read 1 20 ", "read 1 20 " } },
+};
+
+/* Only contexts tell who made a call. Calls are paired if they tell the thread; else their entries are counted. */
+static void test_unswitched(gconstpointer data)
+{
+	const struct unswitched *c = data;
+	g_autofree char *script = g_strdup_printf(
+		"10 0 !no-switches\n"
+		"10 0 syscall_entry_read fd=3 %s\n"
+		"20 0 syscall_entry_read fd=3 %s\n"
+		"30 1 u:my:event ctx.vtid=9 ctx.vpid=9\n"
+		"40 0 syscall_exit_read ret=1 %s\n"
+		"45 1 irq_handler_entry irq=3 %s\n"
+		"46 1 irq_handler_exit irq=3 %s\n"
+		"50 1 syscall_entry_read fd=3 %s\n"
+		"70 1 syscall_exit_read ret=1 %s\n"
+		"75 0 syscall_entry_getpid %s\n"
+		"80 0 syscall_exit_getpid ret=7 %s\n", c->a, c->b, c->b, c->b, c->b, c->a, c->a, c->a, c->a);
+	g_free(every_cut(c->name, script));
+	for (size_t i = 0; i < G_N_ELEMENTS(c->expected); i++) {
+		g_autofree char *got = calls_of(script, c->by, c->pid[i], c->tid[i]);
+		g_assert_cmpstr(got, ==, c->expected[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -1055,6 +1130,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
 	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
+	for (size_t i = 0; i < G_N_ELEMENTS(unswitched); i++) {
+		g_autofree char *path = g_strdup_printf("/laws/unswitched/%s", unswitched[i].name);
+		g_test_add_data_func(path, &unswitched[i], test_unswitched);
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
 		g_test_add_data_func(path, &devices[i], test_device);

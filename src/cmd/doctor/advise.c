@@ -61,6 +61,9 @@ static bool is_there(const struct doctor *doc, const char *need)
 {
 	if (repair_is_context(need))
 		return has_context(doc, need);
+	if (strcmp(need, NEED_CALLERS) == 0)
+		return doctor_count(doc, "sched_switch") >= 0 || has_context(doc, "kernel.tid") ||
+		       has_context(doc, "kernel.vtid");
 	int64_t n = doctor_count(doc, need);
 	return g_str_has_prefix(need, "lttng_statedump_") ? n > 0 : n >= 0;
 }
@@ -108,10 +111,14 @@ static char *special_cost(const struct doctor *doc, const char *need, const stru
 		return g_strdup("one for each call of these functions, with a trap into the kernel");
 	if (strcmp(need, NEED_FAULTS) == 0)
 		return g_strdup("one for each page that is used first, most of them when programs start");
-	if (strcmp(need, NEED_PERF) != 0)
+	if (strcmp(need, NEED_PERF) != 0 && strcmp(need, NEED_CALLERS) != 0)
 		return NULL;
-	double rate = c ? diag_rate(doc->d, 3 * sizeof(uint64_t) * c->events) : -1;
+	bool caller = strcmp(need, NEED_CALLERS) == 0;
+	double rate = c ? diag_rate(doc->d, (caller ? sizeof(int32_t) : 3 * sizeof(uint64_t)) * c->events) : -1;
 	*ret_events_per_s = 0;
+	if (caller)
+		return g_strdup_printf("no more events, %.1f kB/s; only before the session's first start",
+				       MAX(rate, 0) / 1000);
 	return g_strdup_printf("no more events, %.1f kB/s, and counters are read at every event; only "
 			       "before the session's first start, and if the machine has such "
 			       "counters", MAX(rate, 0) / 1000);

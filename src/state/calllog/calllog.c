@@ -670,10 +670,10 @@ static struct thread *kernel_thread(struct feed *f)
 	return t && (t->idle || t->tid > 0) ? t : NULL;
 }
 
-/* The thread of a user-space event: the CPU's current task, else the event's own vtid. */
+/* The thread of a user-space event: the CPU's current task if it is known, else the event's own vtid. */
 static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 {
-	struct thread *t = cpu_task(f->s, f->c);
+	struct thread *t = feed_follows_tasks(f) ? cpu_task(f->s, f->c) : NULL;
 	int64_t reported = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
 	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
 	if (!t || t->tid <= 0)

@@ -42,6 +42,20 @@ static void bump_named(struct slice *s, const struct thread *t, const struct rec
 		bump(&s->fdops.all, r->seq);
 }
 
+void call_unpaired(struct slice *s, struct thread *t, const struct rec *r)
+{
+	bool enters = r->type == REC_ENTER, error = !enters && call_failed(r->arg[0]);
+	struct bin *b = slice_bin(s, r->ts);
+	if (!enters && !(error && r->name))
+		return;
+	struct built_thread_cell *bt = cell_of_thread(s, b, t);
+	struct call_cell *bc = cell_of_call(s, b, t, r->name);
+	bt->syscalls += enters;
+	bt->errors += error;
+	bc->unpaired += enters;
+	bc->errors += error;
+}
+
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;

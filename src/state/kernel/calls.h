@@ -12,6 +12,9 @@
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
 /* The same, but without facts about descriptors. */
 void call_counts(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
+/* Counts an entry, or an exit with an error, of a thread whose entries and exits cannot be paired: it stands for others
+ * (TID_UNPROVEN). */
+void call_unpaired(struct slice *s, struct thread *t, const struct rec *r);
 /* Writes facts that hold from the entry on: close() frees the descriptor's number before its exit. */
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
 /* Writes facts of an exit without an entry: descriptors that the call made or closed. */

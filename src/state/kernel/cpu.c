@@ -30,9 +30,11 @@ static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
 
 /* ---- time of the CPU itself ---- */
 
-static enum cpu_kind kind_of(const struct thread *t)
+enum cpu_kind cpu_kind_of(const struct slice *s, const struct cpu *c, const struct thread *t)
 {
-	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
+	if (!t || t->tid == -1 || !slice_follows_tasks(s, c->host))
+		return CPU_UNKNOWN;
+	return t->idle ? CPU_IDLE : CPU_RUN;
 }
 
 static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
@@ -41,7 +43,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 		c->first_known = true;
 		c->first_ns = ts;
 	} else {
-		charge_cpu(s, c, kind_of(cpu_task(s, c)), cpu_task(s, c), c->cursor, ts);
+		charge_cpu(s, c, cpu_kind_of(s, c, cpu_task(s, c)), cpu_task(s, c), c->cursor, ts);
 	}
 	c->cursor = MAX(c->cursor, ts);
 }
@@ -49,7 +51,7 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 /* An anonymous task is not charged: it may be identified later. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
-	bool anonymous = kind_of(cpu_task(s, c)) == CPU_UNKNOWN && !c->lost;
+	bool anonymous = cpu_task(s, c) && cpu_task(s, c)->tid == -1 && slice_follows_tasks(s, c->host) && !c->lost;
 	if (c->cursor != TS_NONE && !anonymous)
 		charge_until(s, c, covered_until(s, c->host, until));
 }
@@ -138,6 +140,10 @@ static void end_at_last_event(struct slice *s, struct cpu *c, uint64_t seq)
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
+	if (!slice_follows_tasks(s, c->host)) {
+		c->task = cpu_task_of_tid(s, c, tid);	/* only for this event: what runs until the next is unknown */
+		return;
+	}
 	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid))) {
 		name_current(s, c, ts, seq, tid);
 	} else {

@@ -16,6 +16,8 @@ struct switching {
 void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
 /* The thread with the tid; 0: the CPU's idle task. */
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
+/* What the CPU's time is charged to while t is its task; NULL: unknown. */
+enum cpu_kind cpu_kind_of(const struct slice *s, const struct cpu *c, const struct thread *t);
 /* A context has a tid other than the current task's; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 /* The thread with the tid is the current task from now on, without a switch: its event is missing, or exec gave the

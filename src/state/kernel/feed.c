@@ -431,7 +431,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
 		stream->c->before_ns = stream->c->kernel_to;
 		stream->c->kernel_to = ev->ts;
-		stream->plain = stream->c;
+		stream->plain = slice_follows_tasks(s, stream->host) ? stream->c : NULL;
 		if (g_array_index(s->hosts, struct slice_host, stream->host).kernel_left)
 			return_to_kernel(s, stream->host, ev->ts, seq);
 	}

@@ -87,10 +87,26 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 		take_comm(f, t, blk_text(f->ev, slot));
 }
 
+/* The process of a kernel event; -1: the event does not tell it. */
+static int64_t pid_of(const struct feed *f)
+{
+	bool virtual = !slice_follows_tasks(f->s, f->host) && !contexts_nested(f);
+	return field(f->ev, BLK_CTX_PID, virtual ? field(f->ev, BLK_CTX_VPID, -1) : -1);
+}
+
+/* The thread of an event without a tid, if no switches are recorded: only its other contexts tell it. */
+static int32_t reported_tid(const struct feed *f)
+{
+	int64_t vtid = contexts_nested(f) ? -1 : field(f->ev, BLK_CTX_VTID, -1), pid = pid_of(f);
+	if (vtid >= 0 && vtid <= INT32_MAX)
+		return (int32_t)vtid;
+	return pid ? tid_of_process(pid) : 0;
+}
+
 static void learn_pid(struct feed *f, struct thread *t)
 {
 	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
-	fact->a = blk_int(f->ev, BLK_CTX_PID);
+	fact->a = pid_of(f);
 	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
 	t->pid_reported = true;
 }
@@ -100,10 +116,12 @@ static inline struct thread *current_task(struct feed *f)
 {
 	if (blk_has(f->ev, BLK_CTX_TID))
 		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)field(f->ev, BLK_CTX_TID, 0));
+	else if (G_UNLIKELY(!slice_follows_tasks(f->s, f->host)))
+		cpu_context(f->s, f->c, f->ts, f->seq, reported_tid(f));
 	struct thread *t = cpu_task(f->s, f->c);
-	if (!t)
-		return NULL;
-	if (!t->pid_reported && blk_has(f->ev, BLK_CTX_PID))
+	if (!t || G_UNLIKELY(t->tid == TID_UNPROVEN))
+		return t;
+	if (!t->pid_reported && pid_of(f) >= 0)
 		learn_pid(f, t);
 	learn_comm(f, t, BLK_CTX_PROCNAME);
 	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
@@ -122,6 +140,8 @@ static void on_sched_switch(struct feed *f)
 {
 	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
 	struct slice *s = f->s;
+	/* live, its class may have been declared after the stream began */
+	g_array_index(s->hosts, struct slice_host, f->host).evidence.switches = true;
 	if (blk_has(f->ev, BLK_CTX_TID))
 		current_task(f);
 	struct thread *was = cpu_task(s, f->c);
@@ -393,6 +413,10 @@ static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type
 
 static void entered(struct feed *f, struct thread *t, const struct rec *r)
 {
+	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
+		call_unpaired(f->s, t, r);
+		return;
+	}
 	if (r->info->fdop)
 		call_facts_at_entry(f->s, t, r);
 	thread_record(f->s, t, r);
@@ -510,6 +534,10 @@ static void on_entry_unknown(struct feed *f)
 
 static void left(struct feed *f, struct thread *t, const struct rec *r)
 {
+	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
+		call_unpaired(f->s, t, r);
+		return;
+	}
 	if (r->info->fdop || !r->name)
 		call_exit_bump(f->s, t, r);
 	thread_record(f->s, t, r);

@@ -53,7 +53,7 @@ void on_ruled(struct feed *f);		/* an event that a rule uses */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
 bool feed_is_kernel(const struct feed *f);	/* is it an event of the kernel's tracer? */
-bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
+bool feed_follows_tasks(const struct feed *f);	/* does its host's kernel trace tell which threads run? */
 /* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
 void counted_event(struct feed *f, bool is_switch, bool counters);
 /* String: the hostname of the container whose session daemon recorded the user space event, beside the trace of its

@@ -34,16 +34,16 @@ bool feed_is_kernel(const struct feed *f)
 	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
 }
 
-bool feed_has_kernel(const struct feed *f)
+bool feed_follows_tasks(const struct feed *f)
 {
-	return slice_has_kernel(f->s, f->host);
+	return slice_follows_tasks(f->s, f->host);
 }
 
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 {
 	int32_t vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1);
 	*ret_by_kernel = false;
-	if (feed_has_kernel(f)) {
+	if (feed_is_kernel(f) || feed_follows_tasks(f)) {
 		struct thread *t = cpu_task(f->s, f->c);
 		*ret_by_kernel = t != NULL;
 		if (*ret_by_kernel)
@@ -53,7 +53,7 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
 	/* slice_live(): the event shows that the thread exists in this second. */
-	if (f->s->live && !feed_has_kernel(f))
+	if (thread_names_itself(f->s, t))
 		cell_of_thread(f->s, bin_at(f->s, f->ts), t);
 	t->last_event_ns = f->ts;
 	return t;
@@ -88,15 +88,15 @@ void user_learn(struct feed *f, struct thread *t)
 	}
 }
 
-/* The thread of a user space event on a host without a kernel trace. If the event has only a pid, the thread stands
- * for the process and gets the tid -1 - pid. */
+/* The thread of a user space event on a host whose kernel trace does not tell which threads run. If the event has only a pid, the thread stands
+ * for the process. */
 static struct thread *user_of_event(struct feed *f)
 {
 	bool by_kernel;
 	struct thread *t = user_thread(f, &by_kernel);
 	int32_t pid = user_pid(f);
 	if (!t && pid > 0)
-		t = slice_thread(f->s, f->host, -1 - pid);
+		t = slice_thread(f->s, f->host, tid_of_process(pid));
 	if (t)
 		t->last_event_ns = f->ts;
 	if (t)
@@ -109,7 +109,7 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 	struct thread *t;
 	if (!feed_is_kernel(f)) {
 		/* An idle task counts, too: an anonymous task may later be identified as idle. */
-		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_of_event(f);
+		t = feed_follows_tasks(f) ? cpu_task(f->s, f->c) : user_of_event(f);
 		if (counters)
 			counters_of_thread(f, t);
 	} else {

@@ -116,14 +116,20 @@ bool contexts_known(const struct strtab *strings, const struct contexts *known,
 	return same_numbers(known, ev) && same_hostname(strings, known, blk_text(ev, BLK_CTX_HOSTNAME));
 }
 
-/* A thread has another tid in each pid namespace. In which one the processes of a container's session daemon are is
- * known only from their context. */
+/* In which namespace the processes of a container's session daemon are is known only from their context. */
+bool contexts_nested(const struct feed *f)
+{
+	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0);
+
+	return ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : feed_container(f);
+}
+
+/* A thread has another tid in each pid namespace. */
 static int32_t own_vtid(const struct feed *f)
 {
-	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(f->ev, BLK_CTX_VTID, 0);
-	bool nested = ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : feed_container(f);
+	int64_t vtid = blk_int_or(f->ev, BLK_CTX_VTID, 0);
 
-	return nested || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
+	return contexts_nested(f) || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
 }
 
 static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
@@ -132,7 +138,7 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
 	fact->a = kind;
 	t->contexts.value[kind] = value;
-	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
+	fact->flag = !feed_is_kernel(f) && feed_follows_tasks(f);
 	if (fact->flag)
 		fact->c = context_source(f->c->self, own_vtid(f));
 	return fact;

@@ -71,7 +71,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 		user_learn(f, t);
 	}
 	if (!a->in_kernel)
-		learn_places(f, (a->by_kernel && !t->idle) || !feed_has_kernel(f) ? t : NULL);
+		learn_places(f, (a->by_kernel && !t->idle) || !feed_follows_tasks(f) ? t : NULL);
 }
 
 /* ---- BlkKin ---- */

@@ -555,7 +555,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 
 void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (t->idle)
+	if (t->idle || tid_is_unproven(t->tid))
 		return;
 	if (t->resolved)
 		apply(s, t, r);
@@ -573,7 +573,8 @@ void thread_root(struct slice *s, struct thread *t)
 	t->st.irq_known = true;
 	t->st.call_state = CALL_UNRESOLVED;
 	t->st.call_lost = t->fresh;
-	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
+	bool one = t->tid != -1 && !(tid_is_unproven(t->tid) && slice_has_kernel(s, t->host));
+	bool before = !t->fresh && one && s->first != INT64_MAX;
 	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
 	for (guint i = 0; i < head.len; i++)
 		apply(s, t, vec_at(&head, struct rec, i));

@@ -14,6 +14,25 @@
 #include <glib.h>
 #include <string.h>
 
+/*
+ * Threads that are not threads of the trace have negative ids. A thread below TID_ANONYMOUS is of a process, and it is
+ * unknown which of its threads it is: the event has only a pid. TID_UNPROVEN is any task of the host. What such a
+ * thread was doing between two events is unknown, and its calls are not paired.
+ */
+#define TID_ANONYMOUS (-1)		/* one task of a CPU, until it is identified */
+#define PID_MAX (1 << 30)		/* of processes that have such a thread; Linux has at most 1 << 22 */
+#define TID_UNPROVEN (-1 - PID_MAX)
+
+static inline int32_t tid_of_process(int64_t pid)
+{
+	return pid > 0 && pid < PID_MAX ? (int32_t)(-1 - pid) : TID_UNPROVEN;
+}
+
+static inline bool tid_is_unproven(int32_t tid)
+{
+	return tid < TID_ANONYMOUS && tid >= TID_UNPROVEN;
+}
+
 #define CPU_NONE UINT16_MAX		/* no CPU, or unknown */
 #define PRIO_NONE INT16_MIN		/* the event has no priority */
 
@@ -108,7 +127,7 @@ struct comm { uint64_t word[2], mask[2]; };
 struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
-	int32_t tid;		/* -1: anonymous; below -1: stands for a thread of process -1 - tid */
+	int32_t tid;		/* below 0: see TID_ANONYMOUS */
 	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
 	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {
@@ -155,6 +174,12 @@ struct thread {
 	uint32_t name_last;	/* string id: comm of its last event */
 	struct contexts contexts;	/* contexts of its last events */
 };
+
+/* Is it one thread of the trace, with a tid? */
+static inline bool thread_is_identified(const struct thread *t)
+{
+	return !t->idle && t->tid >= 0;
+}
 
 /* Never NULL. */
 static inline const struct call_info *info_of_call(const struct call *c)

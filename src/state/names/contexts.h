@@ -32,6 +32,8 @@ static inline bool contexts_any(const struct blk_layout *l)
 	       l->slot[BLK_CTX_VPID].repr;
 }
 
+/* kernel/handlers_ns.c: is the event known to be of a pid namespace other than the host's first one? */
+bool contexts_nested(const struct feed *f);
 /* kernel/handlers_ns.c: writes facts for changed contexts of the event's thread (NULL is fine). */
 void contexts_learn(struct feed *f, struct thread *t);
 bool contexts_known(const struct strtab *strings, const struct contexts *by_events,

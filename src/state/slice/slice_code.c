@@ -115,6 +115,8 @@ static void code_evidence(struct coder *c, struct machine_evidence *e)
 	code_bool(c, &e->long64);
 	code_bool(c, &e->little);
 	code_bool(c, &e->big);
+	code_bool(c, &e->events);
+	code_bool(c, &e->switches);
 }
 
 static bool is_same_host(const struct slice_host *a, const struct slice_host *b)

@@ -171,6 +171,13 @@ static inline bool slice_has_kernel(const struct slice *s, uint32_t host)
 	return g_array_index(s->hosts, struct slice_host, host).has_kernel;
 }
 
+/* Does the host's kernel trace tell which thread runs on a CPU, between events that name their thread? */
+static inline bool slice_follows_tasks(const struct slice *s, uint32_t host)
+{
+	const struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	return h->has_kernel && !machine_lacks_switches(&h->evidence);
+}
+
 /* Live, without a kernel trace: only the thread's own events show that it exists. */
 static inline bool thread_names_itself(const struct slice *s, const struct thread *t)
 {

@@ -49,11 +49,6 @@ static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)
 	c->irq_since = b->irq_since;
 }
 
-static int kind_of(const struct thread *t)
-{
-	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
-}
-
 static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouched)
 {
 	struct thread *left = cpu_task(a, c);
@@ -64,7 +59,7 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 		c->first_known = true;
 		c->first_ns = b->first_ns;
 	} else if (b->first_known) {
-		charge_cpu(a, c, kind_of(left), left, c->cursor, b->first_ns);
+		charge_cpu(a, c, cpu_kind_of(a, c, left), left, c->cursor, b->first_ns);
 	}
 	if (b->first_known)
 		c->cursor = b->cursor;

@@ -98,7 +98,7 @@ static const struct thread *kernel_thread(const struct pairs *p, const struct an
 {
 	uint32_t thread = thread_follow(p->s, a->thread);
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread);
-	return t && !t->idle && t->tid != -1 ? t : NULL;
+	return t && thread_is_identified(t) ? t : NULL;
 }
 
 bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now)

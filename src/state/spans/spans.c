@@ -48,7 +48,7 @@ struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 static bool is_real_thread(const struct slice *s, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
-	return t && !t->idle && t->tid != -1;
+	return t && thread_is_identified(t);
 }
 
 static void strace_free(gpointer p)

@@ -131,7 +131,7 @@ static inline const struct annot *annot_of(const struct spans *sp, const struct 
 static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);
-	if (!t || t->idle || t->tid == -1)
+	if (!t || !thread_is_identified(t))
 		return ID_NONE;
 	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
 }

@@ -158,7 +158,7 @@ static bool is_preempted(const struct wait *w)
 
 static bool is_followable(struct spans *sp, uint32_t thread)
 {
-	return thread != ID_NONE && !thread_at(sp->s, thread)->idle && thread_at(sp->s, thread)->tid != -1;
+	return thread != ID_NONE && thread_is_identified(thread_at(sp->s, thread));
 }
 
 /* A page fault during which mostly no request was outstanding: it waited for a lock. */

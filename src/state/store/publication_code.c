@@ -420,6 +420,7 @@ static void code_totals(struct coder *c, struct second_totals *t)
 	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
 		code_i64(c, times[i]);
 	code_bool(c, &t->has_calls);
+	code_bool(c, &t->has_unpaired);
 	code_u8(c, &t->counts);
 }
 

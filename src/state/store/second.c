@@ -74,6 +74,8 @@ static void sum_up(struct second *s)
 		t->known_ns += s->cpus[i].run_ns + s->cpus[i].idle_ns;
 		t->unknown_ns += s->cpus[i].unknown_ns;
 	}
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		t->has_unpaired |= s->calls[i].unpaired > 0;
 	for (uint32_t i = 0; i < s->n_devs; i++)
 		hist_merge(&disk, &s->devs[i].latency);
 	for (uint32_t i = 0; i < s->n_threads; i++)

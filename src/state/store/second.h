@@ -51,6 +51,7 @@ struct second_totals {
 	int64_t slowest_call_ns;		/* -1: no call ended */
 	int64_t waiting_ns;			/* of all threads: waited for a CPU or a disk */
 	bool has_calls;				/* there are cells of calls */
+	bool has_unpaired;			/* some of them have calls without a latency: call_cell.unpaired */
 	uint8_t counts;				/* bits of enum count_kind: there are such cells */
 };
 

@@ -359,6 +359,11 @@ bool timeline_has_calls(const struct timeline *tl)
 	return tl->has_calls;
 }
 
+bool timeline_has_unpaired(const struct timeline *tl)
+{
+	return tl->has_unpaired;
+}
+
 struct completeness timeline_completeness(const struct timeline *tl)
 {
 	return tl->completeness;
@@ -558,6 +563,7 @@ static void put_second(struct timeline *tl, struct second *s)
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
 	tl->has_calls |= s->totals.has_calls;
+	tl->has_unpaired |= s->totals.has_unpaired;
 	for (uint32_t i = 0; i < s->n_events; i++)
 		note_event(tl, s->events[i].host, s->events[i].name);
 	if (s->fold_ns)

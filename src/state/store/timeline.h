@@ -170,6 +170,8 @@ bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
 bool timeline_has_spans(const struct timeline *tl);
 bool timeline_has_hostless(const struct timeline *tl);	/* spans of an unknown host, as in files of spans */
 bool timeline_has_calls(const struct timeline *tl);
+/* Were there system calls whose entries and exits no event pairs? See call_cell.unpaired. */
+bool timeline_has_unpaired(const struct timeline *tl);
 
 /* Completeness of everything read, dropped seconds included. .corrected is 0: only seconds have it. */
 struct completeness timeline_completeness(const struct timeline *tl);
