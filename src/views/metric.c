@@ -76,6 +76,15 @@ static struct value text_or_none(const char *text)
 	return text && *text ? value_text(text) : value_none();
 }
 
+/* The name in a line of the log, of a thread that the seconds do not have: they have none of a trace whose events no
+ * view counts. */
+static struct value name_in_log(const struct figure *x, bool of_process)
+{
+	const struct metric_calls *calls = x->rows->query.metric->calls;
+	const char *name = of_process ? metric_calls_name(calls, x->call->host, x->call->pid) : NULL;
+	return text_or_none(name ? name : metric_calls_name(calls, x->call->host, x->call->tid));
+}
+
 static struct value of_thread(const struct figure *x, enum metric_field field)
 {
 	uint32_t id = thread_of(x);
@@ -84,6 +93,8 @@ static struct value of_thread(const struct figure *x, enum metric_field field)
 	int32_t tid = t ? t->tid : x->span ? x->span->tid : x->call ? x->call->tid : -1;
 	int32_t pid = p ? p->pid : x->span ? x->span->pid : x->call ? x->call->pid : -1;
 	uint32_t leader = p && p->leader != ID_NONE ? p->leader : id;
+	if (!t && x->call && (field == METRIC_BY_process || field == METRIC_BY_thread))
+		return name_in_log(x, field == METRIC_BY_process);
 	switch (field) {
 	case METRIC_BY_container:
 		return t ? text_or_none(container_label(x->rows, t->process)) : value_none();

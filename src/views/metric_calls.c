@@ -16,9 +16,24 @@ struct metric_calls {
 	int64_t step_ns;
 	GPtrArray *sums;		/* struct metric_call_sum *, owned */
 	GHashTable *index;		/* the same, by all but .last_ns and .values */
+	GHashTable *names;		/* struct line_thread -> interned name: threads of figures, and leaders */
 	GStringChunk *texts;		/* interned */
 	GStringChunk *scratch;
 };
+
+struct line_thread { const char *host; int32_t tid; };		/* .host: interned */
+
+static guint thread_hash(gconstpointer key)
+{
+	const struct line_thread *t = key;
+	return g_direct_hash(t->host) * 31 + (guint)t->tid;
+}
+
+static gboolean thread_equal(gconstpointer a, gconstpointer b)
+{
+	const struct line_thread *x = a, *y = b;
+	return x->host == y->host && x->tid == y->tid;
+}
 
 static guint sum_hash(gconstpointer key)
 {
@@ -51,6 +66,7 @@ struct metric_calls *metric_calls_new(const struct metric_query *q, int64_t step
 	c->step_ns = step_ns;
 	c->sums = g_ptr_array_new_with_free_func(sum_free);
 	c->index = g_hash_table_new(sum_hash, sum_equal);
+	c->names = g_hash_table_new_full(thread_hash, thread_equal, g_free, NULL);
 	c->texts = g_string_chunk_new(4096);
 	c->scratch = g_string_chunk_new(256);
 	return c;
@@ -61,6 +77,7 @@ void metric_calls_free(struct metric_calls *c)
 	if (!c)
 		return;
 	g_hash_table_unref(c->index);
+	g_hash_table_unref(c->names);
 	g_ptr_array_unref(c->sums);
 	g_string_chunk_free(c->texts);
 	g_string_chunk_free(c->scratch);
@@ -106,11 +123,28 @@ void metric_negative_add(struct metric_negative *to, const struct metric_negativ
 	to->n += x->n;
 }
 
+static void note_name(struct metric_calls *c, const struct calllog_line *l)
+{
+	struct line_thread key = { intern(c, l->host), l->tid };
+	const char *name = intern(c, l->comm);
+	bool known = g_hash_table_contains(c->names, &key);
+	if (l->tid >= 0 && name && (known || g_hash_table_size(c->names) < LIMIT_METRIC_SUMS))
+		g_hash_table_insert(c->names, g_memdup2(&key, sizeof key), (gpointer)name);
+}
+
+const char *metric_calls_name(const struct metric_calls *c, const char *host, int32_t tid)
+{
+	return g_hash_table_lookup(c->names, &(struct line_thread){ host, tid });
+}
+
 void metric_calls_add(struct metric_calls *c, const struct calllog_line *l)
 {
 	int64_t figure, at;
 	g_string_chunk_clear(c->scratch);
-	if (!figure_of(c, l, &figure, &at))
+	bool has_figure = figure_of(c, l, &figure, &at);
+	if (has_figure || l->tid == l->pid)
+		note_name(c, l);
+	if (!has_figure)
 		return;
 	struct metric_call_sum key = {
 		.step_ns = time_floor(at, c->step_ns), .step_end_ns = time_floor(at, c->step_ns) + c->step_ns,

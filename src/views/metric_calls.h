@@ -30,6 +30,9 @@ void metric_calls_free(struct metric_calls *c);		/* NULL is fine */
 /* Adds what the metric says of the line; most lines say nothing. After LIMIT_METRIC_SUMS different values, files are
  * "(other)". */
 void metric_calls_add(struct metric_calls *c, const struct calllog_line *l);
+/* The name of the thread in its latest line; NULL: unknown. `host` is that of a sum. Known of the threads of sums and
+ * of first threads of processes. */
+const char *metric_calls_name(const struct metric_calls *c, const char *host, int32_t tid);
 /* Sums in no particular order. */
 size_t metric_calls_n(const struct metric_calls *c);
 const struct metric_call_sum *metric_calls_at(const struct metric_calls *c, size_t i);

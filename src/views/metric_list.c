@@ -21,7 +21,8 @@ G_DEFINE_QUARK(blk-metric-error-quark, blk_metric_error)
 /* ---- the list ---- */
 
 /* What users call the kinds of cells, and the events they need. */
-static const char *const of_switches[] = { "sched_switch", NULL }, *const of_calls[] = { NEED_SYSCALLS, NEED_CALLERS, NULL },
+static const char *const of_switches[] = { "sched_switch", NULL },
+	*const of_calls[] = { NEED_SYSCALLS, NEED_CALLERS, NULL },
 	*const of_wakeups[] = { "sched_switch", NEED_WAKEUPS, NULL },
 	*const of_interrupts[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL },
 	*const of_counts[] = { NEED_COUNTS, NULL },

@@ -1039,14 +1039,16 @@ static char *calls_of(const char *script, enum view_by by, int32_t pid, int32_t 
 struct unswitched { const char *name, *a, *b; enum view_by by; int32_t pid[2], tid[2]; const char *expected[2]; };
 static const struct unswitched unswitched[] = {
 	/* A process may have several threads: one call of 7 began before b's, one later, and one has an exit. */
-	{ "pid", "ctx.pid=7", "ctx.pid=8", BY_PROCESS, { 7, 8 }, { -1, -1 }, { "getpid 1 -1 read 2 -1 ", "read 1 -1 " } },
+	{ "pid", "ctx.pid=7", "ctx.pid=8", BY_PROCESS, { 7, 8 }, { -1, -1 },
+	  { "getpid 1 -1 read 2 -1 ", "read 1 -1 " } },
 	{ "vpid", "ctx.vpid=7", "ctx.vpid=8", BY_PROCESS, { 7, 8 }, { -1, -1 },
 	  { "getpid 1 -1 read 2 -1 ", "read 1 -1 " } },
 	{ "procname", "ctx.procname=\"a\"", "ctx.procname=\"b\"", BY_PROCESS, { -1, -1 }, { -1, -1 },
 	  { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
 	{ "no contexts", "", "", BY_PROCESS, { -1, -1 }, { -1, -1 },
 	  { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
-	{ "of a container", "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532500", "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532501",
+	{ "of a container", "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532500",
+	  "ctx.vpid=7 ctx.vtid=7 ctx.pid_ns=4026532501",
 	  BY_PROCESS, { -1, -1 }, { -1, -1 }, { "getpid 1 -1 read 3 -1 ", "getpid 1 -1 read 3 -1 " } },
 	{ "tid", "ctx.tid=7", "ctx.tid=8", BY_THREAD, { -1, -1 }, { 7, 8 }, { "getpid 1 5 read 1 20 ", "read 1 20 " } },
 	{ "vtid", "ctx.vpid=3 ctx.vtid=7", "ctx.vpid=3 ctx.vtid=8", BY_THREAD, { 3, 3 }, { 7, 8 },

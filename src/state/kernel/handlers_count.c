@@ -88,8 +88,8 @@ void user_learn(struct feed *f, struct thread *t)
 	}
 }
 
-/* The thread of a user space event on a host whose kernel trace does not tell which threads run. If the event has only a pid, the thread stands
- * for the process. */
+/* The thread of a user space event on a host whose kernel trace does not tell which threads run. If the event has only
+ * a pid, the thread stands for the process. */
 static struct thread *user_of_event(struct feed *f)
 {
 	bool by_kernel;

@@ -20,12 +20,11 @@
  * thread was doing between two events is unknown, and its calls are not paired.
  */
 #define TID_ANONYMOUS (-1)		/* one task of a CPU, until it is identified */
-#define PID_MAX (1 << 30)		/* of processes that have such a thread; Linux has at most 1 << 22 */
-#define TID_UNPROVEN (-1 - PID_MAX)
+#define TID_UNPROVEN (-1 - (1 << 30))	/* the others are of pids below 1 << 30: Linux has at most 1 << 22 */
 
 static inline int32_t tid_of_process(int64_t pid)
 {
-	return pid > 0 && pid < PID_MAX ? (int32_t)(-1 - pid) : TID_UNPROVEN;
+	return pid > 0 && pid < -1 - TID_UNPROVEN ? (int32_t)(-1 - pid) : TID_UNPROVEN;
 }
 
 static inline bool tid_is_unproven(int32_t tid)
