@@ -476,6 +476,40 @@ static void push_text(struct spool *spool, const char *text, size_t n)
 	spool_metadata(spool, 0, g_bytes_new(text, n));
 }
 
+/* Metadata that ends anywhere, as when the connection breaks: what is stored can be read. The events are there once
+ * their stream is declared. */
+static void test_metadata_cut(void)
+{
+	g_autofree char *text = made_metadata(1, "ust", BOOT_1, 0);
+	const char *stream = strstr(text, "event { id = 0"), *said = strstr(text, "event { id = 1");
+
+	for (const char *end = text + 20; *end; end += 31) {
+		g_autofree char *dir = test_temp_dir();
+		struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+		const char *const paths[] = { spool_path(spool), NULL };
+		struct made m = { .uuid = 1 };
+		g_autoptr(GError) error = NULL;
+
+		spool_add_trace(spool, "t");
+		unsigned s = spool_add_stream(spool, 0, "s");
+		push_text(spool, text, (size_t)(end - text));
+		spool_packet(spool, s, made_packet(&m, 1000, 2000, 0, 5));
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		g_test_message("%.20s", end);
+		if (end > said) {
+			count_made(spool, 5, 0);
+		} else {
+			struct source *source = source_open_native(paths, NULL, 0, &error);
+			source_free(source);
+			if (end > stream + 1)
+				g_assert_no_error(error);
+			g_assert_true(!error || error->code == BLK_TRACE_ERROR_NOT_FOUND);
+		}
+		spool_unref(spool);
+		test_remove_tree(dir);
+	}
+}
+
 /* Plain text that grows is readable at any time: half a declaration is written when the rest has
  * come. Then it begins again. */
 static void test_metadata_grows(void)
@@ -642,6 +676,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/spool/growing", test_growing);
 	g_test_add_func("/spool/metadata-grows", test_metadata_grows);
+	g_test_add_func("/spool/metadata-cut", test_metadata_cut);
 	g_test_add_func("/spool/limit", test_limit);
 	g_test_add_func("/spool/old-runs", test_old_runs);
 	g_test_add_func("/spool/killed", test_killed);

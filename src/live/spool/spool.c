@@ -27,7 +27,7 @@ struct spooled_trace {
 	struct ctf_meta *meta;		/* parsed from .text, up to its last complete declaration */
 	struct ctf_pieces *pieces;
 	bool failed;			/* .text cannot be parsed; it is stored for other readers */
-	bool fresh;			/* .text has more than the files */
+	bool fresh;			/* .text has more declarations than the files */
 	bool written;			/* the files have some metadata */
 	bool refuses;			/* over the limit of size: no packets are stored */
 };
@@ -155,17 +155,20 @@ static const struct ctf_meta *readable(const struct spooled_trace *t)
 	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
 }
 
-/* Writes the metadata unless it ends within a declaration, which no reader could parse. */
+/* Writes the metadata unless it ends within a declaration, which no reader could parse. If the files have none yet, the
+ * declarations before that one are written, once they are enough to read packets. */
 static bool write_metadata(struct spool *s, unsigned number, GError **error)
 {
 	struct spooled_trace *t = trace_at(s, number);
 	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
+	size_t n = whole ? t->text->len : ctf_pieces_whole(t->pieces);
 
-	if (!t->fresh || (t->written && !whole))
+	if (!t->fresh || (!whole && (t->written || !readable(t))))
 		return true;
-	if (!spool_files_metadata(s->files, number, t->text, error))
+	g_autoptr(GByteArray) part = g_byte_array_append(g_byte_array_new(), t->text->data, (guint)n);
+	if (!spool_files_metadata(s->files, number, part, error))
 		return false;
-	t->fresh = false;
+	t->fresh = !whole;
 	return t->written = true;
 }
 
@@ -221,9 +224,12 @@ static void do_packet(struct spool *s, const struct op *o)
 		count(s, &s->status.refused);
 		return;
 	}
-	bool ok = write_metadata(s, trace, &error) &&
-		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
-	if (!ok)
+	bool ok = write_metadata(s, trace, &error);
+	if (ok && !t->written) {
+		count(s, &s->status.refused);
+		return;
+	}
+	if (!ok || !spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error))
 		stop(s, error);
 	note_span(s, m, m ? &p : NULL);
 }

@@ -54,6 +54,8 @@ struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
 void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
 bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
+/* Of all bytes, as many as end with a complete declaration. */
+size_t ctf_pieces_whole(const struct ctf_pieces *x);
 
 /* Estimated memory of the meta: its types, and the text that it stores. O(1). */
 size_t ctf_meta_bytes(const struct ctf_meta *m);

@@ -23,6 +23,8 @@ struct ctf_pieces {
 	enum inside inside;
 	unsigned depth;
 	bool escaped;			/* CTF 2: the last character was a backslash in a string */
+	size_t appended;		/* bytes */
+	size_t parsed;			/* of them, up to the end of a declaration */
 };
 
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m)
@@ -51,6 +53,11 @@ static bool is_space(char c)
 bool ctf_pieces_wait(const struct ctf_pieces *x)
 {
 	return x->blank < x->text->len || x->raw->len;
+}
+
+size_t ctf_pieces_whole(const struct ctf_pieces *x)
+{
+	return x->parsed;
 }
 
 /* Removes n bytes from the beginning of .text. */
@@ -195,6 +202,7 @@ bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError
 	if (!ctf_meta_count(p, n, error))
 		return false;
 	g_string_append_len(x->raw, bytes, (gssize)n);
+	x->appended += n;
 	const uint8_t *raw = (const uint8_t *)x->raw->str;
 	size_t used = x->raw->len;
 	if (!p->started && x->raw->len < BEGIN_BYTES)
@@ -209,5 +217,8 @@ bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError
 	bool ok = p->meta.is_ctf2 ? parse_fragments(x, error) : parse_whole(x, error);
 	while (x->blank < x->text->len && is_space(x->text->str[x->blank]))
 		x->blank++;
+	/* A packet's bytes are not those of its text. */
+	if (!p->meta.packetised || !ctf_pieces_wait(x))
+		x->parsed = x->appended - x->text->len - x->raw->len;
 	return ok;
 }

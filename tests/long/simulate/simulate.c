@@ -400,8 +400,8 @@ static void check_missing(const struct run *r, const struct timeline *tl, const 
 	check_sums(r, tl, c.late || st->late || r->n_moved);
 }
 
-/* What the directory has is a trace, or several, of what was recorded. whole: all that was read. Not where a connection
- * broke in the midst of a trace's metadata: what came of it is stored, and a reader cannot use it. */
+/* What the directory has can be read: nothing, a trace, or several, of what was recorded. whole: all that was read. Not
+ * where a connection broke in the midst of a trace's metadata: packets that need the rest are not stored. */
 static void check_spool(const struct run *r, const char *dir, bool whole)
 {
 	const char *const paths[] = { dir, NULL };
@@ -416,6 +416,8 @@ static void check_spool(const struct run *r, const char *dir, bool whole)
 	struct source *s = source_open_native(paths, rows, n_rows, &error);
 	while (s && source_next(s, &batch, NULL) == SOURCE_OK)
 		see(&again, &s->tables, &batch);
+	if (error && error->code != BLK_TRACE_ERROR_NOT_FOUND)
+		sim_fail("the spool cannot be read: %s", error->message);
 	sim_say("the spool has %" PRIu64 " events%s%s", again.n_seen + again.counted, error ? ": " : "",
 		error ? error->message : "");
 	sim_note(again.n_seen + again.counted);
