@@ -22,6 +22,8 @@ GByteArray *slices_bytes(struct slice *s, const struct slice_piece *piece, GErro
 struct slice *slices_from_bytes(const uint8_t *bytes, size_t n, GError **error);
 /* Writes the slice, frees it, reads it again; asserts that both have the same bytes. */
 struct slice *slices_through_file(struct slice *s);
+/* The same for a slice that may have packs (pack.h); the result has packs, which stay in the file. */
+struct slice *slices_packed(struct slice *s);
 /* As it is, or through a file, or with packs (pack.h) in a file, at random. Unpack it before anything but merging. */
 struct slice *slices_at_random(struct slice *s);
 

@@ -64,9 +64,9 @@ static void test_laws(gconstpointer data)
 }
 
 /* What follows from the kernel's version: that of a file, too. Flushes of Linux 3.6 have no completion. */
-static void test_old_kernel(void)
+static struct recording *old_kernel(void)
 {
-	static const char flushes[] =
+	return traces_record_script(
 		"1000000010 0 !release 3.6.11-1-ARCH\n"
 		"1000000012 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=5\n"
 		"1000000020 0 block_rq_issue dev=1 sector=8 rwbs=17 nr_sector=8 bytes=0 tid=0\n"
@@ -74,11 +74,43 @@ static void test_old_kernel(void)
 		"1000000031 0 block_rq_issue dev=1 sector=-1 rwbs=17 nr_sector=0 bytes=0 tid=0\n"
 		"1000000040 0 block_rq_complete dev=1 sector=8 rwbs=17 nr_sector=0 errors=0\n"
 		"1000000057 0 sched_switch prev_comm=\"a\" prev_tid=1 prev_prio=20 prev_state=1024 next_comm=\"b\" "
-		"next_tid=2 next_prio=20\n";
-	struct recording *r = traces_record_script(flushes);
+		"next_tid=2 next_prio=20\n");
+}
+
+static void test_old_kernel(void)
+{
+	struct recording *r = old_kernel();
 
 	for (int i = 0; i < 8; i++)
 		check_laws("an old kernel", r, (unsigned)g_test_rand_int_range(1, 5));
+	recording_free(r);
+}
+
+/* Block events that are outside of packs, before or after those in packs, without any fact about names. */
+static void check_packed_and_not(const struct recording *r, size_t cut, size_t end, bool first)
+{
+	g_autofree char *expected = report_of_slice(slices_of(r, 0, end, true));
+	struct slice *a = slices_of(r, 0, cut, false), *b = slices_of(r, cut, end, false);
+	if (first)
+		a = slices_packed(a);
+	else
+		b = slices_packed(b);
+	g_autofree char *what = g_strdup_printf("%zu records, cut at %zu, %s part packed", end, cut,
+						first ? "first" : "second");
+	g_autofree char *got = report_of_slice(slice_root(slice_stitch(a, b)));
+	report_assert_equal(what, expected, got);
+}
+
+static void test_outside_of_packs(void)
+{
+	struct recording *r = old_kernel();
+
+	for (size_t end = 2; end <= recording_n(r); end++) {
+		for (size_t cut = 1; cut < end; cut++) {
+			check_packed_and_not(r, cut, end, true);
+			check_packed_and_not(r, cut, end, false);
+		}
+	}
 	recording_free(r);
 }
 
@@ -508,6 +540,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(honest, names[i], test_honest);
 	}
 	g_test_add_func("/slice-file/old-kernel", test_old_kernel);
+	g_test_add_func("/slice-file/outside-of-packs", test_outside_of_packs);
 	g_test_add_func("/slice-file/cut-off", test_cut_off);
 	g_test_add_func("/slice-file/flipped", test_flipped);
 	g_test_add_func("/slice-file/reasons", test_reasons);

@@ -407,7 +407,7 @@ bool slice_unpack(struct slice *s, GError **error)
 {
 	struct packs packs = s->packs;
 	GArray *own = s->facts;		/* they were written when the packs were merged: they come after theirs */
-	bool ok = true, sort = packs_n(&packs) > 1 || (packs_n(&packs) && own->len);
+	bool ok = true, sort = packs_n(&packs) > 1 || own->len || blocks_n_stored(s->blocks);
 
 	if (!packs_n(&packs))
 		return true;
