@@ -159,7 +159,7 @@ static void gather(struct phase_detail *d, const struct rows *spans, const char 
 		const struct row *row = g_ptr_array_index(spans->rows, i);
 		const struct span *s = find_span(tl, row);
 
-		if (!s || s->state == SPAN_OPEN || !below_operation(tl, s, operation) ||
+		if (!s || !span_has_duration(s) || !below_operation(tl, s, operation) ||
 		    (service && strcmp(s->service, service)))
 			continue;
 		g_ptr_array_add(list, (gpointer)s);

@@ -99,6 +99,7 @@ static GETTER(get_trace)
 
 static const struct column columns[] = {
 	COLUMN_N("count", "REQS", VALUE_COUNT, 5, 0, "requests", get_count),
+	COLUMN_PARTIAL
 	COLUMN_T("operation", "REQUESTS", 12, 0, "name of their root spans; null: several", get_operation),
 	COLUMN_T("service", "SERVICE", 9, 6, "service of their root spans; null: several", get_service),
 	COLUMN_T("state", "STATE", 6, 9,
@@ -193,6 +194,17 @@ static void add_request(struct cause_row *row, const struct trace_row *r)
 	row->max_x = MAX(row->max_x, r->x_usual);
 }
 
+/* A request that is open, or not known to be slow. */
+static void add_normal(struct cause_row *row, const struct trace_row *r)
+{
+	if (r->root->state != SPAN_PARTIAL) {
+		add_request(row, r);
+		return;
+	}
+	row->c.partial++;
+	row->c.errors += r->c.errors;
+}
+
 /* The first one of a row is its slowest: that one's words are the row's. */
 static void explain(struct cause_row *row, struct row_map *map, struct history *h, const struct tree *t,
 		    const struct why *why)
@@ -233,11 +245,11 @@ static void add_slow(struct row_map *map, struct history *h, const struct trace_
 		explain(row, map, h, t, &why);
 }
 
-/* Is it slow, or is that unknown? */
+/* Is it slow, or is that unknown? What is known of a partial one may be enough. */
 static bool may_be_slow(struct history *h, const struct span *root)
 {
 	int64_t usual = usual_duration(h, root);
-	return usual < 0 || !usual_includes(usual, span_duration(root));
+	return usual < 0 ? span_has_duration(root) : !usual_includes(usual, span_duration(root));
 }
 
 static int compare_slower(const void *va, const void *vb)
@@ -273,6 +285,8 @@ static const char *bar_of(struct rows *rows, const struct cause_row *r, int64_t 
 static const char *took_of(struct rows *rows, const struct cause_row *r)
 {
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
+	if (!r->c.stat.count)
+		return NULL;
 	timefmt_duration(low, r->c.stat.min);
 	timefmt_duration(high, r->c.stat.max);
 	g_autofree char *text = strcmp(low, high) ? g_strdup_printf("%s-%s", low, high) : g_strdup(low);
@@ -312,7 +326,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		if (state == CAUSE_NORMAL && may_be_slow(h, r->root))
 			g_ptr_array_add(slow, r);
 		else
-			add_request(row_of(&map, state, state, r), r);
+			add_normal(row_of(&map, state, state, r), r);
 	}
 	g_ptr_array_sort(slow, compare_slower);
 	for (guint i = 0; i < slow->len; i++)

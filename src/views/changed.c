@@ -255,7 +255,7 @@ static enum when when_of(const struct periods *p, int64_t end_ns)
 /* By name, all spans count; otherwise only requests do. */
 static bool is_wanted(const struct view_query *q, const struct timeline *tl, const struct span *s)
 {
-	return s->state != SPAN_OPEN && query_wants_span(q, tl, s) &&
+	return span_has_duration(s) && query_wants_span(q, tl, s) &&
 	       (q->by == BY_NAME || s->parent_id == 0 || s->kind == SPAN_SERVER);
 }
 
@@ -314,7 +314,7 @@ static enum when sum_when(const struct periods *p, const struct span_sum *s, int
 static bool is_sum_wanted(const struct rows *rows, const struct span_sum *s)
 {
 	const struct view_query *q = &rows->query;
-	return s->key.of == SUM_SPAN && (q->by == BY_NAME || s->key.top || s->key.others) &&
+	return s->key.of == SUM_SPAN && !s->key.partial && (q->by == BY_NAME || s->key.top || s->key.others) &&
 	       (q->span_kind < 0 || q->span_kind == (int)s->key.kind || s->key.others) &&
 	       evicted_wanted(rows, s, s->key.service, s->key.name);
 }

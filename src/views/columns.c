@@ -56,6 +56,11 @@ GETTER(get_errors)
 	return value_int(VALUE_COUNT, COMMON(row)->errors);
 }
 
+GETTER(get_partial_spans)
+{
+	return value_int(VALUE_COUNT, COMMON(row)->partial);
+}
+
 GETTER(get_count)
 {
 	return value_int(VALUE_COUNT, COMMON(row)->stat.count);

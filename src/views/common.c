@@ -160,6 +160,24 @@ void common_add_parts(struct common *c, const int64_t part[PART_N])
 		c->part[p] += part[p];
 }
 
+void common_add_duration(struct common *c, bool is_known, int64_t ns, const int64_t part[PART_N])
+{
+	if (!is_known) {
+		c->partial++;
+		return;
+	}
+	hist_add(&c->latency, ns);
+	common_add_parts(c, part);
+}
+
+void common_add_sum(struct common *c, const struct span_sum *s)
+{
+	c->errors += s->errors;
+	c->partial += s->partial;
+	hist_merge(&c->latency, &s->duration);
+	common_add_parts(c, s->part);
+}
+
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total)
 {
 	enum part largest = PART_UNKNOWN;

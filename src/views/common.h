@@ -32,6 +32,7 @@ struct common {
 	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK */
 	bool parts_unknown;		/* every part but unknown_ns is shown as null */
 	uint64_t errors;
+	uint64_t partial;		/* spans of an unknown duration: not in .latency, their parts not in .part */
 	struct hist latency;		/* being summed; common_finish() moves it to stat */
 	struct stat stat;
 };
@@ -49,6 +50,10 @@ const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32
 void common_finish(struct rows *rows, GCompareFunc compare);
 int common_compare(const struct common *a, const struct common *b);
 void common_add_parts(struct common *c, const int64_t part[PART_N]);
+/* Adds a span that has ended, without its errors. If its duration (ns) is not known, it counts as partial. */
+void common_add_duration(struct common *c, bool is_known, int64_t ns, const int64_t part[PART_N]);
+/* Adds a sum of evicted spans, with their errors. */
+void common_add_sum(struct common *c, const struct span_sum *s);
 /* The largest part and its time; PART_UNKNOWN if the sum is 0. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
@@ -118,6 +123,7 @@ GETTER(get_container);
 GETTER(get_name);
 GETTER(get_service);
 GETTER(get_errors);
+GETTER(get_partial_spans);
 GETTER(get_count);
 GETTER(get_total);
 GETTER(get_min);
@@ -157,6 +163,11 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_RETAINED(flag, id_, title_, kind_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, .flag = true, \
 	  .align = #flag[0] == 'o' ? ALIGN_LEFT : ALIGN_RIGHT, .of_retained = true, .help = help_, .get = get_ }
+/* Partial spans, beside a count of those whose duration is known. */
+#define COLUMN_PARTIAL \
+	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, \
+		 "others that ended, in no other column but errors: beginning, end or events in between are missing", \
+		 get_partial_spans),
 /* The column that takes the remaining width. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \

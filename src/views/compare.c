@@ -250,7 +250,7 @@ static GArray *others_of(const struct history *h, const struct span *s)
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *o = timeline_span(h->tl, i);
 		if (o->name == s->name && o->service == s->service && o->kind == s->kind &&
-		    o->state != SPAN_OPEN &&
+		    span_has_duration(o) &&
 		    (o->trace_id != s->trace_id || o->span_id != s->span_id)) {
 			struct other other = { span_duration(o), o };
 			g_array_append_val(others, other);

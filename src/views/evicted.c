@@ -18,10 +18,10 @@ bool evicted_counts(struct evicted *e, const struct range *range, const struct s
 		return false;
 	bool within = s->begin_ns >= range->from_ns && s->end_ns <= range->to_ns;
 	if (within && !s->key.others) {
-		e->counted += s->count;
+		e->counted += s->count + s->partial;
 		return true;
 	}
-	e->left_out += s->count;
+	e->left_out += s->count + s->partial;
 	return false;
 }
 
@@ -105,9 +105,9 @@ void evicted_describe_open(struct rows *rows, int64_t at)
 	TIMELINE_EACH_SUM(rows->tl, place, at, INT64_MAX) {
 		const struct span_sum *s = place.sum;
 		if (s->key.of == SUM_SPAN && s->end_ns - 1 > at &&
-		    s->begin_ns - hist_max(&s->duration) <= at &&
+		    s->begin_ns - MAX(hist_max(&s->duration), s->partial_ns) <= at &&
 		    evicted_wanted(rows, s, s->key.service, s->key.name))
-			most += s->count;
+			most += s->count + s->partial;
 	}
 	if (!most)
 		return;

@@ -22,7 +22,7 @@ int64_t history_usual(const struct history *h, const struct span *s)
 double history_x_usual(const struct history *h, const struct span *s)
 {
 	int64_t usual = history_usual(h, s);
-	return usual > 0 ? (double)span_duration(s) / usual : -1;
+	return usual > 0 && s->state != SPAN_PARTIAL ? (double)span_duration(s) / usual : -1;
 }
 
 /*

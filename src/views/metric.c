@@ -539,7 +539,7 @@ void metric_describe_evicted(struct rows *rows, const struct metric_query *q, co
 
 static bool is_wanted(const struct timeline *tl, const struct metric *m, const struct span *s)
 {
-	return s->state == SPAN_COMPLETE && (!is_of_requests(m) || is_root(tl, s));
+	return span_has_duration(s) && (!is_of_requests(m) || is_root(tl, s));
 }
 
 /* Spans that ended in the range. */

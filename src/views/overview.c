@@ -57,7 +57,8 @@ static GETTER(get_mainly_text)
 static const struct column columns[] = {
 	COLUMN_FLEX("operation", "OPERATION", 14, "name of root spans and server halves", get_name),
 	COLUMN_T("service", "SERVICE", 9, 2, "service they belong to", get_service),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range", get_count),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range, of known duration", get_count),
+	COLUMN_PARTIAL
 	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_rate),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", get_errors),
 	COLUMN_RETAINED(descending, "open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended", get_open),
@@ -145,13 +146,14 @@ static void add_span(struct row_map *map, const struct history *h, const struct 
 {
 	struct operation_row *r = row_of(map, h, s, seconds);
 	r->c.errors += s->errors;
-	common_add_parts(&r->c, s->part);
 	if (!r->slowest || span_duration(s) > span_duration(r->slowest))
 		r->slowest = s;
-	if (s->state == SPAN_OPEN)
-		r->open++;
-	else
-		hist_add(&r->c.latency, span_duration(s));
+	if (s->state != SPAN_OPEN) {
+		common_add_duration(&r->c, span_has_duration(s), span_duration(s), s->part);
+		return;
+	}
+	common_add_parts(&r->c, s->part);
+	r->open++;
 }
 
 static void add_evicted(struct row_map *map, const struct history *h, const struct range *range,
@@ -167,9 +169,7 @@ static void add_evicted(struct row_map *map, const struct history *h, const stru
 		    !evicted_counts(e, range, s))
 			continue;
 		struct operation_row *r = row_of(map, h, &like, range->seconds);
-		r->c.errors += s->errors;
-		common_add_parts(&r->c, s->part);
-		hist_merge(&r->c.latency, &s->duration);
+		common_add_sum(&r->c, s);
 	}
 }
 
@@ -271,19 +271,19 @@ char *overview_why(const struct overview *o, const struct row *row)
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* p99 of the traces that ended in the range. */
+/* p99 of the traces that ended in the range, if their duration is known. */
 static int64_t p99_of(const struct timeline *tl, const struct history *h, const struct range *range)
 {
 	struct hist hist = { 0 };
 	struct evicted e = { 0 };
 	TIMELINE_EACH_TRACE(h->tl, i, range->from_ns, range->to_ns) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
-		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
+		if (span_has_duration(t->root) && range_has_span(range, t->root))
 			hist_add(&hist, span_duration(t->root));
 	}
 	TIMELINE_EACH_SUM(tl, at, range->from_ns, range->to_ns) {
 		const struct span_sum *s = at.sum;
-		if (s->key.of == SUM_TRACE && evicted_counts(&e, range, s))
+		if (s->key.of == SUM_TRACE && !s->key.partial && evicted_counts(&e, range, s))
 			hist_merge(&hist, &s->duration);
 	}
 	int64_t p99 = e.left_out ? -1 : hist_quantile(&hist, 0.99);

@@ -17,7 +17,8 @@
 struct phase_row {
 	struct common c;
 	const char *operation, *operation_service, *kind;
-	int64_t whole_ns;		/* sum over the operation's root spans */
+	int64_t known_ns;		/* sum of the row's spans: of partial ones what is known of them */
+	int64_t whole_ns;		/* the same of the operation's root spans */
 	int64_t self_ns;		/* sum of the self times of the row's spans */
 	int64_t parents_ns;		/* sum over the parents of the row's spans, each parent once */
 	double seconds;
@@ -54,7 +55,7 @@ static GETTER(get_rate)
 static GETTER(get_share)
 {
 	const struct phase_row *r = ROW(row);
-	return r->whole_ns > 0 ? value_ratio((double)r->c.stat.total / r->whole_ns) : value_none();
+	return r->whole_ns > 0 ? value_ratio((double)r->known_ns / r->whole_ns) : value_none();
 }
 
 static GETTER(get_self)
@@ -65,7 +66,7 @@ static GETTER(get_self)
 static GETTER(get_share_of_parent)
 {
 	const struct phase_row *r = ROW(row);
-	return r->parents_ns > 0 ? value_ratio((double)r->c.stat.total / r->parents_ns) : value_none();
+	return r->parents_ns > 0 ? value_ratio((double)r->known_ns / r->parents_ns) : value_none();
 }
 
 static GETTER(get_calls)
@@ -100,7 +101,8 @@ static const struct column columns[] = {
 	COLUMN_FLEX("name", "PHASE", 10, "name of the spans; (self): the root less its children",
 		    get_name),
 	COLUMN_T("kind", "KIND", 6, 10, "client or server half, or null", get_kind),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 0, "spans that ended in the range", get_count),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 0, "spans that ended in the range, of known duration", get_count),
+	COLUMN_PARTIAL
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", get_errors),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_rate),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", get_total),
@@ -207,6 +209,16 @@ static void add_parent(struct phase_row *r, const struct tree *t, int parent, st
 	r->parents_ns += span_duration(t->nodes[parent].span);
 }
 
+static void add_one(struct phase_row *r, const struct span *s, int64_t ns, const int64_t part[PART_N])
+{
+	common_add_duration(&r->c, span_has_duration(s), ns, part);
+	r->known_ns += ns;
+	if (!span_has_duration(s))
+		return;
+	r->self_ns += s->self_ns;
+	add_calls(r, s);
+}
+
 /* Adds "(self)": the parts of the root without those of its children on the same thread. */
 static void add_self(struct phases *ph, const struct tree *t, int root)
 {
@@ -217,11 +229,8 @@ static void add_self(struct phases *ph, const struct tree *t, int root)
 	struct phase_row *r = phase_of(ph, &key);
 	int64_t part[PART_N];
 	tree_self_parts(t, root, part);
-	common_add_parts(&r->c, part);
-	hist_add(&r->c.latency, s->self_ns);
-	r->self_ns += s->self_ns;
+	add_one(r, s, s->self_ns, part);
 	r->parents_ns += span_duration(s);
-	add_calls(r, s);
 }
 
 static void add_operation(struct phases *ph, const struct tree *t, int root)
@@ -235,14 +244,12 @@ static void add_operation(struct phases *ph, const struct tree *t, int root)
 		if (s->state == SPAN_OPEN)
 			continue;
 		struct phase_row *r = phase_of(ph, &key);
-		common_add_parts(&r->c, s->part);
-		hist_add(&r->c.latency, span_duration(s));
+		add_one(r, s, span_duration(s), s->part);
 		r->c.errors += s->errors;
-		r->self_ns += s->self_ns;
-		add_calls(r, s);
 		if (i > root && t->nodes[i].parent >= root)
 			add_parent(r, t, t->nodes[i].parent, &seen);
-		worst_add(&r->worst, s, span_duration(s));
+		if (span_has_duration(s))
+			worst_add(&r->worst, s, span_duration(s));
 	}
 	intmap_clear(&seen);
 	add_self(ph, t, root);
@@ -275,11 +282,10 @@ static void add_sum(struct phases *ph, const struct span_sum *s)
 		.operation_service = s->key.operation_service, .operation = s->key.operation,
 		.service = s->key.service, .name = s->key.name, .depth0 = s->key.top,
 		.kind = s->key.of == SUM_SELF ? KIND_SELF : s->key.kind });
-	common_add_parts(&r->c, s->part);
-	hist_merge(&r->c.latency, &s->duration);
-	r->c.errors += s->errors;
-	r->self_ns += s->self_ns;
+	common_add_sum(&r->c, s);
+	r->known_ns += hist_sum(&s->duration) + s->partial_ns;
 	r->parents_ns += s->parents_ns;
+	r->self_ns += s->self_ns;
 	r->evicted += s->count;
 	worst_add_evicted(&r->worst, hist_max(&s->duration));
 }
@@ -328,7 +334,7 @@ static void share_out(struct phases *ph)
 		root.depth0 = 1;
 		for (root.kind = SPAN_LOCAL; root.kind <= SPAN_SERVER; root.kind++) {
 			const struct phase_row *whole = g_hash_table_lookup(ph->index, &root);
-			r->whole_ns += whole ? hist_sum(&whole->c.latency) : 0;
+			r->whole_ns += whole ? whole->known_ns : 0;
 		}
 	}
 }

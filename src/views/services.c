@@ -95,7 +95,8 @@ static const struct column columns[] = {
 	COLUMN_T("caller", "CALLER", 16, 0, "service that calls; null: a request from outside",
 		 get_caller),
 	COLUMN_FLEX("service", "SERVICE", 16, "service that is called", get_service),
-	COLUMN_N("count", "CALLS", VALUE_COUNT, 7, 0, "calls that ended in the range", get_count),
+	COLUMN_N("count", "CALLS", VALUE_COUNT, 7, 0, "calls that ended in the range, of known duration", get_count),
+	COLUMN_PARTIAL
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "errors in the called spans", get_errors),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 3, "calls a second", get_rate),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the calls' durations", get_total),
@@ -160,12 +161,15 @@ static struct service_row *row_of(struct row_map *map, const char *caller, const
 	return r;
 }
 
-static void add_one(struct service_row *r, const struct span *s, int64_t ns, const int64_t part[PART_N])
+/* measured: the span that lasted as long as the call. */
+static void add_one(struct service_row *r, const struct span *s, const struct span *measured,
+		    const int64_t part[PART_N])
 {
-	hist_add(&r->c.latency, ns);
-	worst_add(&r->worst, s, ns);
+	int64_t ns = span_duration(measured);
+	common_add_duration(&r->c, span_has_duration(measured), ns, part);
+	if (span_has_duration(measured))
+		worst_add(&r->worst, s, ns);
 	r->c.errors += s->errors;
-	common_add_parts(&r->c, part);
 }
 
 /* Adds a call; `s` is the span in the called service. caller NULL: outside the trace. */
@@ -174,10 +178,9 @@ static void add_call(struct row_map *map, const struct clocks *k, const struct s
 {
 	struct service_row *r = row_of(map, caller ? caller->service : NULL, s->service, seconds);
 	r->c.row.drill.service = r->c.service;
-	int64_t ns = tree_call_ns(caller, s);
 	add_places(r, k, caller, s);
 	add_gap(r, caller, s);
-	add_one(r, s, ns, s->part);
+	add_one(r, s, tree_call_span(caller, s), s->part);
 }
 
 /* Adds a call to a service without spans, from the caller's span: the parts of the call are unknown. */
@@ -185,9 +188,9 @@ static void add_call_outside(struct row_map *map, const struct span *s, const ch
 {
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
 	struct service_row *r = row_of(map, s->service, service, seconds);
-	if (!hist_count(&r->c.latency))
+	if (!hist_count(&r->c.latency) && !r->c.partial)
 		r->c.row.drill.service = r->caller;	/* only the caller has spans */
-	add_one(r, s, span_duration(s), part);
+	add_one(r, s, s, part);
 }
 
 /* The query's service is the caller or the called service. */
@@ -212,11 +215,9 @@ static void add_trace(struct row_map *map, const struct clocks *k, const struct 
 
 static void add_sum(struct service_row *r, const struct span_sum *s)
 {
-	hist_merge(&r->c.latency, &s->duration);
+	common_add_sum(&r->c, s);
 	hist_merge(&r->gaps, &s->gaps);
 	r->skewed += s->skewed;
-	r->c.errors += s->errors;
-	common_add_parts(&r->c, s->part);
 	worst_add_evicted(&r->worst, hist_max(&s->duration));
 }
 

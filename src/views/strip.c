@@ -111,7 +111,7 @@ static void add_evicted(struct strip *strip, const struct history *h, struct his
 	TIMELINE_EACH_SUM(h->tl, at, INT64_MIN, INT64_MAX) {
 		const struct span_sum *s = at.sum;
 		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||
-		    s->end_ns <= retained_from)
+		    s->key.partial || s->end_ns <= retained_from)
 			continue;
 		hist_merge(all, &s->duration);
 		add_sum(strip, h, s);
@@ -149,7 +149,7 @@ struct strip *strip_new(const struct history *h)
 	add_points(strip, h->tl);
 	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
-		if (t->root->state != SPAN_OPEN && t->has_root)
+		if (span_has_duration(t->root) && t->has_root)
 			add_root(strip, h, t->root, &all);
 	}
 	add_evicted(strip, h, &all);

@@ -199,7 +199,7 @@ static struct usuals *usuals_new(const struct history *h)
 	u->operations = g_array_new(FALSE, TRUE, sizeof(struct operation));
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *s = timeline_span(h->tl, i);
-		const struct operation_info *info = s->state == SPAN_COMPLETE ? known_operation(h, s) : NULL;
+		const struct operation_info *info = span_has_duration(s) ? known_operation(h, s) : NULL;
 		if (info)
 			add_near(u, info, s);
 	}

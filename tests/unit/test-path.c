@@ -354,16 +354,16 @@ static const struct story stories[] = {
 	  WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") END("0"),
 	  "100-200 t7/7 cpu user\n200-700 t7/7 stopped, woken by t8/8\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
-	  "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 380ns (+380ns)" },
+	  "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 370ns (+370ns)" },
 	/* A debugger stops it in a call, on a kernel that has TASK_WAKEKILL beside __TASK_TRACED. */
 	{ "traced", "0 0 !release 4.4.0\n" BEGIN SWITCH("120", "1", "0", "0", "8")
 	  ENTER("150", "0", "futex", "uaddr=4096 op=0 val=2") SWITCH("200", "0", "7", "136", "0")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") END("0"),
-	  NULL, "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 380ns (+380ns)" },
+	  NULL, "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 320ns (+320ns)" },
 	/* Preempted while it is about to stop: it runs on. */
 	{ "preempted before it stops", BEGIN SWITCH("120", "1", "0", "0", "8") CALL SWITCH("200", "0", "7", "260", "9")
 	  SWITCH("700", "0", "9", "1", "7") END("0"),
-	  NULL, "waited 500ns for a CPU, preempted, behind t9/9 500ns (500ns of 900ns); and computed 400ns (+400ns)" },
+	  NULL, "waited 500ns for a CPU, preempted, behind t9/9 500ns (500ns of 900ns); and computed 390ns (+390ns)" },
 };
 
 /* More and shorter waits than are told. */

@@ -145,6 +145,13 @@ static inline int64_t span_duration(const struct span *s)
 	return s->end_ns - s->begin_ns;
 }
 
+/* Is its duration known? That of another span is at least what is known of it: sums, means and quantiles of durations
+ * leave it out, and tables count the partial ones apart. */
+static inline bool span_has_duration(const struct span *s)
+{
+	return s->state == SPAN_COMPLETE;
+}
+
 /* A request, as its service sees it: a root, or a call from another service. */
 static inline bool span_is_request(const struct span *s)
 {

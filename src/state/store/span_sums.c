@@ -183,6 +183,8 @@ static void add_sum(struct span_sum *to, const struct span_sum *from)
 	to->end_ns = MAX(to->end_ns, from->end_ns);
 	to->count += from->count;
 	to->errors += from->errors;
+	to->partial += from->partial;
+	to->partial_ns += from->partial_ns;
 	to->self_ns += from->self_ns;
 	to->parents_ns += from->parents_ns;
 	to->skewed += from->skewed;
@@ -330,8 +332,14 @@ void span_sums_next(const struct span_sums *sums, struct sum_place *at)
 
 /* ---- adding ---- */
 
-static void add_duration(struct span_sum *to, const int64_t part[PART_N], int64_t ns)
+/* measured: the span whose duration it is. */
+static void add_duration(struct span_sum *to, const struct span *measured, const int64_t part[PART_N], int64_t ns)
 {
+	if (!span_has_duration(measured)) {
+		to->partial++;
+		to->partial_ns += ns;
+		return;
+	}
 	to->count++;
 	for (unsigned p = 0; p < PART_N; p++)
 		to->part[p] += part[p];
@@ -342,11 +350,11 @@ static void add_span(struct span_sums *sums, const struct span *s)
 {
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_SPAN, .service = s->service, .name = s->name, .kind = s->kind,
-		.top = span_is_request(s), .partial = s->state == SPAN_PARTIAL,
+		.top = span_is_request(s), .partial = !span_has_duration(s),
 		.failed = s->errors > 0 }, s->end_ns);
-	add_duration(to, s->part, span_duration(s));
+	add_duration(to, s, s->part, span_duration(s));
 	to->errors += s->errors;
-	to->self_ns += s->self_ns;
+	to->self_ns += span_has_duration(s) ? s->self_ns : 0;
 }
 
 static void add_call(struct span_sums *sums, const struct tree *t, int i)
@@ -355,10 +363,11 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 	int64_t gap;
 	if (!tree_is_call(t, i, &caller))
 		return;
+	const struct span *measured = tree_call_span(caller, s);
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_CALL, .service = s->service,
 		.operation_service = caller ? caller->service : NULL }, s->end_ns);
-	add_duration(to, s->part, tree_call_ns(caller, s));
+	add_duration(to, measured, s->part, span_duration(measured));
 	to->errors += s->errors;
 	if (!tree_call_gap(caller, s, &gap))
 		return;
@@ -378,7 +387,7 @@ static void add_call_outside(struct span_sums *sums, const struct tree *t, int i
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_CALL, .service = service, .operation_service = s->service }, s->end_ns);
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
-	add_duration(to, part, span_duration(s));
+	add_duration(to, s, part, span_duration(s));
 	to->errors += s->errors;
 }
 
@@ -420,9 +429,9 @@ static void add_phase(struct span_sums *sums, const struct tree *t, int root, in
 		.of = SUM_PHASE, .service = s->service, .name = s->name, .kind = s->kind,
 		.operation_service = top->service, .operation = top->name, .top = i == root,
 		}, top->end_ns);
-	add_duration(to, s->part, span_duration(s));
+	add_duration(to, s, s->part, span_duration(s));
 	to->errors += s->errors;
-	to->self_ns += s->self_ns;
+	to->self_ns += span_has_duration(s) ? s->self_ns : 0;
 	if (i > root && is_first(seen, s, parent))
 		to->parents_ns += span_duration(t->nodes[parent].span);
 }
@@ -444,8 +453,8 @@ static void add_operation(struct span_sums *sums, const struct tree *t, int root
 		.of = SUM_SELF, .service = top->service, .name = top->name, .kind = top->kind,
 		.operation_service = top->service, .operation = top->name }, top->end_ns);
 	tree_self_parts(t, root, part);
-	add_duration(to, part, top->self_ns);
-	to->self_ns += top->self_ns;
+	add_duration(to, top, part, top->self_ns);
+	to->self_ns += span_has_duration(top) ? top->self_ns : 0;
 	to->parents_ns += span_duration(top);
 }
 
@@ -460,9 +469,9 @@ static void add_trace(struct span_sums *sums, const struct tree *t)
 		return;
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_TRACE, .service = root->service, .name = root->name, .kind = root->kind,
-		.top = !root->parent_id, .partial = root->state == SPAN_PARTIAL, .failed = root->errors > 0 },
+		.top = !root->parent_id, .partial = !span_has_duration(root), .failed = root->errors > 0 },
 		root->end_ns);
-	add_duration(to, root->part, span_duration(root));
+	add_duration(to, root, root->part, span_duration(root));
 }
 
 void span_sums_add(struct span_sums *sums, const struct tree *t)

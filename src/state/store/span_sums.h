@@ -32,14 +32,16 @@ struct span_sum_key {
 	const char *operation_service, *operation;	/* of the root; SUM_CALL: the caller's service (NULL: from
 							 * outside) */
 	bool top;
-	bool partial, failed;		/* SUM_SPAN, SUM_TRACE: without a known beginning or end; with errors */
+	bool partial, failed;		/* SUM_SPAN, SUM_TRACE: of an unknown duration; with errors */
 	bool others;			/* the sum of spans beyond the bound; all texts are NULL */
 };
 struct span_sum {
 	struct span_sum_key key;
 	int64_t begin_ns, end_ns;	/* the first of the spans ended at begin_ns, the last one before end_ns
 					 * (SUM_PHASE: the ends of their roots) */
-	uint64_t count, errors;
+	uint64_t count, errors;		/* errors: of the partial ones, too */
+	uint64_t partial;		/* further spans: their duration is unknown */
+	int64_t partial_ns;		/* what is known of that */
 	int64_t self_ns;
 	int64_t parents_ns;		/* SUM_PHASE: duration of the parents of these spans, each counted once */
 	int64_t part[PART_N];		/* ns */

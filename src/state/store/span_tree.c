@@ -399,16 +399,17 @@ const char *tree_called_outside(const struct tree *t, int i)
 	return NULL;
 }
 
-int64_t tree_call_ns(const struct span *caller, const struct span *s)
+const struct span *tree_call_span(const struct span *caller, const struct span *s)
 {
 	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
 		    caller->state != SPAN_OPEN;
-	return span_duration(half ? caller : s);
+	return half ? caller : s;
 }
 
 bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret)
 {
-	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN || span_is_message(caller))
+	if (!caller || caller->kind != SPAN_CLIENT || span_is_message(caller) || !span_has_duration(caller) ||
+	    !span_has_duration(s))
 		return false;
 	*ret = span_duration(caller) - span_duration(s);
 	return true;

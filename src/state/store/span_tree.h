@@ -56,10 +56,11 @@ bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller);
  * NULL: no name, or a span below it is of another service, so the callee is traced. */
 #define TAG_PEER_SERVICE "peer.service"
 const char *tree_called_outside(const struct tree *t, int i);
-/* The duration (ns) of a call as the caller saw it. */
-int64_t tree_call_ns(const struct span *caller, const struct span *s);
+/* The span that lasts as long as a call, as the caller saw it. */
+const struct span *tree_call_span(const struct span *caller, const struct span *s);
 /* The caller's duration minus the callee's (ns): the time for request and answer in transit, as the caller's span
- * ends with the answer. Durations need no common clock. False: unknown, or a message, which has no answer. */
+ * ends with the answer. Durations need no common clock. False: one of both is unknown, or it is a message, which has no
+ * answer. */
 bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret);
 
 typedef struct tree blk_tree;

@@ -211,15 +211,9 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 	return op;
 }
 
-/* The usual duration is that of complete spans: others lasted at least as long as is known of them. */
-static bool is_usual(const struct span *s)
-{
-	return s->state == SPAN_COMPLETE;
-}
-
 static void count_operation(struct timeline *tl, const struct span *s)
 {
-	struct operation_info *op = is_usual(s) ? touch_operation(tl, s) : NULL;
+	struct operation_info *op = span_has_duration(s) ? touch_operation(tl, s) : NULL;
 	if (!op)
 		return;
 	hist_add(&op->duration, span_duration(s));
@@ -227,7 +221,7 @@ static void count_operation(struct timeline *tl, const struct span *s)
 
 static void uncount_operation(struct timeline *tl, const struct span *s)
 {
-	struct operation_info *op = is_usual(s) ? touch_operation(tl, s) : NULL;
+	struct operation_info *op = span_has_duration(s) ? touch_operation(tl, s) : NULL;
 	if (!op)
 		return;
 	op->loose |= hist_remove(&op->duration, span_duration(s));
@@ -244,7 +238,7 @@ static void widen(struct extremes *e, int64_t ns, bool first)
 void traces_count_evicted(struct timeline *tl, const struct span *s)
 {
 	uint32_t i = intmap_get(&tl->by_operation, operation_key(s));
-	if (!is_usual(s) || i == INTMAP_NONE)
+	if (!span_has_duration(s) || i == INTMAP_NONE)
 		return;
 	struct operation_info *op = operation_at(tl, i);
 	widen(&op->evicted_duration, span_duration(s), !op->evicted);
@@ -272,7 +266,7 @@ static void tighten_operations(struct timeline *tl)
 	}
 	for (guint i = 0; i < tl->spans->len; i++) {
 		const struct span *s = g_array_index(tl->spans, struct span_entry, i).span;
-		uint32_t at = is_usual(s) ? intmap_get(&tl->by_operation, operation_key(s)) : INTMAP_NONE;
+		uint32_t at = span_has_duration(s) ? intmap_get(&tl->by_operation, operation_key(s)) : INTMAP_NONE;
 		struct operation_info *op = at == INTMAP_NONE ? NULL : operation_at(tl, at);
 		if (!op || !op->loose)
 			continue;
@@ -310,7 +304,7 @@ void traces_replace(struct timeline *tl, const struct span_entry *old,
 		e->bytes -= old->bytes;
 		make_stale(tl, e);
 	}
-	bool same = is_usual(old->span) && is_usual(fresh->span) &&
+	bool same = span_has_duration(old->span) && span_has_duration(fresh->span) &&
 		    operation_key(old->span) == operation_key(fresh->span) &&
 		    span_duration(old->span) == span_duration(fresh->span) &&
 		    old->span->part[PART_USER] == fresh->span->part[PART_USER];
