@@ -6,6 +6,7 @@
 #ifndef BLK_BASE_VALUE_H
 #define BLK_BASE_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum value_kind {
@@ -22,6 +23,7 @@ enum value_kind {
 
 struct value {
 	enum value_kind kind;
+	bool at_least;		/* a lower bound: shown as ">20.0ms"; raw output has a column of its own for that */
 	union {
 		int64_t i;
 		double d;
@@ -37,6 +39,11 @@ static inline struct value value_none(void)
 static inline struct value value_int(enum value_kind kind, int64_t i)
 {
 	return (struct value){ .kind = kind, .i = i };
+}
+
+static inline struct value value_bound(enum value_kind kind, int64_t i, bool at_least)
+{
+	return (struct value){ .kind = kind, .at_least = at_least, .i = i };
 }
 
 static inline struct value value_ratio(double d)

@@ -168,6 +168,20 @@ static void set_parts(struct list *l, const struct span *s)
 	}
 }
 
+/* What of the trace is missing: its first root says so, and each span without its parent. */
+static void set_missing(struct list *l, const struct timeline *tl, const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	const GArray *missing = timeline_missing_spans(tl, s->trace_id);
+
+	if (timeline_parent_is_missing(tl, s))
+		set_string(l, "blktop.parent_state", "missing");
+	if (node == t->root && missing)
+		set_int(l, "blktop.missing_spans", missing->len);
+	if (node == t->root && t->nodes[node].orphan)
+		set_string(l, "blktop.trace_duration_bound", "at least");
+}
+
 GArray *attributes_of_span(struct history *h, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
@@ -189,6 +203,7 @@ GArray *attributes_of_span(struct history *h, const struct tree *t, int node)
 	set_int(&l, "blktop.duration_ns", span_duration(s));
 	set_int(&l, "blktop.self_ns", s->self_ns);
 	set_string(&l, "blktop.state", span_state_name[s->state]);
+	set_missing(&l, h->tl, t, node);
 	set_thread(&l, h->tl, "blktop.thread", s->thread, s->end_ns);
 	if (s->pid >= 0)
 		set_int(&l, "blktop.pid", s->pid);

@@ -114,7 +114,7 @@ char *markdown_value(struct value v)
 	case VALUE_NONE:
 		return g_strdup("-");
 	case VALUE_NS:
-		return g_strdup(timefmt_duration(buf, v.i));
+		return g_strconcat(v.at_least ? ">" : "", timefmt_duration(buf, v.i), NULL);
 	case VALUE_BYTES:
 		return g_strdup(timefmt_bytes(buf, (uint64_t)MAX(v.i, 0)));
 	case VALUE_TIME:

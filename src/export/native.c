@@ -268,6 +268,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	json_builder_begin_object(b);
 	add_identity(b, h->tl, s);
 	json_add_text(b, "state", span_state_name[s->state]);
+	add_text_or_null(b, "parent_state", timeline_parent_is_missing(h->tl, s) ? "missing" : "");
 	json_add_int(b, "begin_ns", s->begin_ns);
 	json_add_int(b, "end_ns", s->end_ns);
 	json_add_int(b, "duration_ns", span_duration(s));
@@ -380,8 +381,13 @@ void spans_json(GString *out, const struct export_set *set)
 	g_string_append_printf(out, "{\"blktop\":\"%s\",\"traces\":[", BLKTOP_VERSION);
 	for (guint i = 0; i < set->n; i++) {
 		g_autofree char *hex = json_hex(set->traces[i].tree->trace_id);
-		g_string_append_printf(out, "%s{\"trace_id\":\"%s\",\"spans\":[",
-				       i == 0 ? "\n" : ",\n", hex);
+		const struct tree *t = set->traces[i].tree;
+		const GArray *missing = timeline_missing_spans(set->h->tl, t->trace_id);
+		bool rootless = t->root >= 0 && t->nodes[t->root].orphan;
+		g_string_append_printf(out, "%s{\"trace_id\":\"%s\",\"missing_spans\":%u,"
+				       "\"duration_bound\":%s,\"spans\":[",
+				       i == 0 ? "\n" : ",\n", hex, missing ? missing->len : 0,
+				       rootless ? "\"at least\"" : "null");
 		append_nested(out, set, &set->traces[i]);
 		g_string_append(out, "]}");
 	}

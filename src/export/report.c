@@ -83,6 +83,9 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 	if (w->errors)
 		g_string_append_printf(p->out, "; **%u error%s**", w->errors,
 				       w->errors == 1 ? "" : "s");
+	g_autofree char *missing = waterfall_missing(w);
+	if (missing)
+		g_string_append_printf(p->out, "; **%s**", missing);
 	if (w->open)
 		g_string_append(p->out, "; **still open** when the trace ended");
 	g_string_append(p->out, ".\n\n");
@@ -99,7 +102,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	g_autoptr(GString) bars = g_string_new(NULL);
 	g_autofree char *name = markdown_code(w->root->name);
 
-	g_string_append_printf(p->out, "\n## %u. %s: %s\n\n", n, name,
+	g_string_append_printf(p->out, "\n## %u. %s: %s%s\n\n", n, name, w->has_root ? "" : ">",
 			       timefmt_duration(buf, span_duration(w->root)));
 	put_request_properties(p, w);
 	put_explanation(p, w);

@@ -139,6 +139,9 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 				       timefmt_duration(usual, w->usual_ns));
 	if (w->errors)
 		g_string_append_printf(p->out, "; %u error%s", w->errors, w->errors == 1 ? "" : "s");
+	g_autofree char *missing = waterfall_missing(w);
+	if (missing)
+		g_string_append_printf(p->out, "; %s", missing);
 	if (w->open)
 		g_string_append(p->out, "; still open when the trace ended");
 	g_string_append(p->out, ".</p>\n<p class=\"why\">");
@@ -179,7 +182,8 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 	g_assert(w->root);			/* the trace is in the timeline */
 	g_string_append_printf(p->out, "<h2 id=\"request-%u\">%u. ", n, n);
 	html_append(p->out, w->root->name);
-	g_string_append_printf(p->out, ": %s</h2>\n", timefmt_duration(took, span_duration(w->root)));
+	g_string_append_printf(p->out, ": %s%s</h2>\n", w->has_root ? "" : "&gt;",
+			       timefmt_duration(took, span_duration(w->root)));
 	put_request_properties(p, w);
 	svg_waterfall(p->out, rows, seen);
 	rows_free(rows);

@@ -82,12 +82,13 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 	g_autofree char *name = text_visible(w->root->name);
 	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
 	g_autofree char *s = NULL, *usual = NULL;
+	g_autofree char *missing = w->n_missing ? g_strdup_printf(", %u missing", w->n_missing) : g_strdup("");
 
 	usual = w->x_usual < 0 ? g_strdup("") : g_strdup_printf("   %.1fx usual", w->x_usual);
-	s = g_strdup_printf("%s   %s%s%s%s   %u span%s   %u process%s%s", name,
-			    w->open ? ">" : "", timefmt_duration(duration, w->end_ns - w->begin_ns),
+	s = g_strdup_printf("%s   %s%s%s%s   %u span%s%s   %u process%s%s", name,
+			    w->open || !w->has_root ? ">" : "", timefmt_duration(duration, w->end_ns - w->begin_ns),
 			    w->open ? " OPEN" : "", usual, w->n_spans, w->n_spans == 1 ? "" : "s",
-			    w->n_processes, w->n_processes == 1 ? "" : "es",
+			    missing, w->n_processes, w->n_processes == 1 ? "" : "es",
 			    w->errors ? "   ! errors" : "");
 	canvas_put(c, y, 0, c->cols, ROLE_TITLE, s);
 	canvas_put(c, y, 0, text_width(name), ROLE_CRUMB, name);

@@ -39,7 +39,7 @@ char *table_cell(const struct column *c, struct value v, unsigned width)
 	case VALUE_BYTES:
 		return g_strdup(timefmt_bytes(buf, (uint64_t)v.i));
 	case VALUE_NS:
-		return g_strdup(timefmt_duration(buf, v.i));
+		return g_strconcat(v.at_least ? ">" : "", timefmt_duration(buf, v.i), NULL);
 	case VALUE_TIME:
 		return g_strdup(width < 12 ? timefmt_clock(buf, v.i) :
 				width < 18 ? timefmt_clock_ms(buf, v.i) :

@@ -24,6 +24,7 @@ struct cause_row {
 	const char *cause, *explanation, *took, *bar;
 	double min_x, max_x;
 	int64_t excess_ns;
+	bool at_least;			/* the root of one of the requests is missing */
 	const struct span *slowest;	/* used only while rows are built */
 };
 
@@ -181,6 +182,7 @@ static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_st
 static void add_request(struct cause_row *row, const struct trace_row *r)
 {
 	hist_add(&row->c.latency, span_duration(r->root));
+	row->at_least |= !r->has_root;
 	row->c.errors += r->c.errors;
 	if (!row->slowest || span_duration(r->root) > span_duration(row->slowest)) {
 		row->slowest = r->root;
@@ -289,7 +291,9 @@ static const char *took_of(struct rows *rows, const struct cause_row *r)
 		return NULL;
 	timefmt_duration(low, r->c.stat.min);
 	timefmt_duration(high, r->c.stat.max);
-	g_autofree char *text = strcmp(low, high) ? g_strdup_printf("%s-%s", low, high) : g_strdup(low);
+	const char *bound = r->at_least ? ">" : "";
+	g_autofree char *text = strcmp(low, high) ? g_strdup_printf("%s%s-%s", bound, low, high) :
+		g_strconcat(bound, low, NULL);
 	return rows_text(rows, text);
 }
 
@@ -355,7 +359,8 @@ struct cause cause_of(const struct row *row)
 	const struct cause_row *r = ROW(row);
 	return (struct cause){ .state = r->state, .n = r->c.stat.count, .min_ns = r->c.stat.min,
 			       .max_ns = r->c.stat.max, .min_x = r->min_x, .max_x = r->max_x,
-			       .operation = r->c.name, .explanation = r->explanation };
+			       .operation = r->c.name, .explanation = r->explanation,
+			       .at_least = r->at_least };
 }
 
 static const char *const needs[] = { "zipkin:timestamp", NULL };

@@ -21,6 +21,7 @@ struct cause {
 	enum cause_state state;
 	uint64_t n;			/* requests */
 	int64_t min_ns, max_ns;		/* the shortest and the longest of them */
+	bool at_least;			/* one or more took longer than that: their roots are missing */
 	double min_x, max_x;		/* times the usual of their operation; below 0: unknown */
 	const char *operation;		/* raw bytes; NULL: of several operations */
 	const char *explanation;	/* of the slowest; NULL: none */

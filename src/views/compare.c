@@ -374,8 +374,8 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	char buf[TIMEFMT_LEN];
-	g_string_printf(text, "%08x %s %s", value_short_id(cmp->trace_id),
-			a->name, timefmt_duration(buf, cmp->a_ns));
+	g_string_printf(text, "%08x %s %s%s", value_short_id(cmp->trace_id),
+			a->name, cmp->a_at_least ? ">" : "", timefmt_duration(buf, cmp->a_ns));
 	if (cmp->b_ns < 0)
 		g_string_append(text, cmp->usual ? ": no other of that operation has ended" :
 				": the other one is not in memory (any more)");
@@ -383,7 +383,8 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 		g_string_append_printf(text, " against the usual %s: the mean of %u of %u others",
 				       timefmt_duration(buf, cmp->b_ns), cmp->n_usual, cmp->n_all);
 	else
-		g_string_append_printf(text, " against %08x %s", value_short_id(cmp->other_trace),
+		g_string_append_printf(text, " against %08x %s%s", value_short_id(cmp->other_trace),
+				       cmp->b_at_least ? ">" : "",
 				       timefmt_duration(buf, cmp->b_ns));
 	if (cmp->usual && cmp->n_evicted)
 		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " more were dropped for memory",
@@ -410,6 +411,12 @@ static int find_node(const struct tree *t, uint64_t span_id, int kind)
 	return node >= 0 || kind < 0 ? node : tree_find(t, span_id, -1);
 }
 
+/* Is the node taken for the root of a request whose root is missing? */
+static bool is_rootless(const struct tree *t, int node)
+{
+	return node == t->root && t->nodes[node].orphan;
+}
+
 static uint64_t add_other(struct comparing *c, const struct view_query *q, struct compare *cmp)
 {
 	g_autoptr(blk_tree) t = timeline_tree_new(c->rows->tl, q->other_trace);
@@ -418,6 +425,7 @@ static uint64_t add_other(struct comparing *c, const struct view_query *q, struc
 		return 0;
 	add_request(c, t, node, B);
 	cmp->other_trace = q->other_trace;
+	cmp->b_at_least = is_rootless(t, node);
 	return 1;
 }
 
@@ -455,7 +463,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 									    g_free, NULL) };
 	const struct span *a = t->nodes[node].span;
 	*cmp = (struct compare){ .trace_id = trace_id, .span_id = a->span_id, .span_kind = a->kind,
-				 .usual = !query->other_trace, .b_ns = -1 };
+				 .usual = !query->other_trace, .b_ns = -1,
+				 .a_at_least = is_rootless(t, node) };
 	add_request(&c, t, node, A);
 	g_autoptr(blk_history) h = history_new(tl);
 	uint64_t n_b = cmp->usual ? add_usual(&c, h, a, cmp) : add_other(&c, query, cmp);

@@ -25,6 +25,7 @@ struct compare {
 	uint32_t n_all, n_usual;	/* other spans of the operation; those in the mean */
 	uint64_t n_evicted;		/* other spans that were evicted */
 	int64_t a_ns, b_ns;		/* durations of both sides; b_ns -1: no other side */
+	bool a_at_least, b_at_least;	/* it is a part of a request whose root is missing */
 };
 
 extern const struct view view_compare;

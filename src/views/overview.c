@@ -259,7 +259,7 @@ char *overview_why(const struct overview *o, const struct row *row)
 		g_string_append(text, "the request took ");
 	else
 		g_string_append_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " requests took ", c.n, all);
-	g_string_append(text, timefmt_duration(low, c.min_ns));
+	g_string_append_printf(text, "%s%s", c.at_least ? "at least " : "", timefmt_duration(low, c.min_ns));
 	if (c.n > 1)
 		g_string_append_printf(text, " to %s", timefmt_duration(high, c.max_ns));
 	if (c.n > 1 && c.max_x > 0 && c.min_x + 0.5 < c.max_x)

@@ -64,6 +64,7 @@ static const struct column columns[] = {
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_explanation),
 	COLUMN_CONTAINER,
+	COLUMN_PARENT_STATE,
 };
 
 /* Longest first, then by beginning. */

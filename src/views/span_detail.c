@@ -50,8 +50,8 @@ static void add_ids(struct detail *d)
 	const char *ip = s->ip, *kind = span_kind_name(s->kind);
 	g_autoptr(GString) text = g_string_new(NULL);
 	add(d, "trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x  %s%016"
-	    G_GINT64_MODIFIER "x", s->trace_id, s->span_id, s->parent_id ? "parent " :
-	    "a root: no parent ", s->parent_id);
+	    G_GINT64_MODIFIER "x%s", s->trace_id, s->span_id, s->parent_id ? "parent " :
+	    "a root: no parent ", s->parent_id, timeline_parent_is_missing(d->tl, s) ? " (missing)" : "");
 	g_string_append_printf(text, "service %s  host %s", s->service,
 			       host ? host->name : "-");
 	if (*ip)

@@ -138,6 +138,11 @@ GETTER(span_get_state)
 	return value_text(span_state_name[SPAN(row)->state]);
 }
 
+GETTER(span_get_parent_state)
+{
+	return value_text(timeline_parent_is_missing(rows->tl, SPAN(row)) ? "missing" : NULL);
+}
+
 bool span_add_word(GString *to, const char *word, const char *rest)
 {
 	size_t n = strlen(word) + strlen(rest) + (to->len > 0);
@@ -234,6 +239,7 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 	COLUMN_N("disk_queue_ns", "DQUEUE", VALUE_NS, 0, 0, "of its disk time: its requests were still in the "
 		 "device's queue; null: insertions were not recorded", get_disk_queue),
+	COLUMN_PARENT_STATE,
 };
 
 static int order(uint64_t a, uint64_t b)

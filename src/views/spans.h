@@ -43,6 +43,7 @@ GETTER(span_get_end);
 GETTER(span_get_duration);
 GETTER(span_get_self);
 GETTER(span_get_state);
+GETTER(span_get_parent_state);
 GETTER(span_get_tags);
 GETTER(span_get_annotations);
 
@@ -62,6 +63,11 @@ GETTER(span_get_annotations);
 		 annotations_)
 #define COLUMN_EXPLANATION(get_) \
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
+
+/* Shown if a parent is missing. */
+#define COLUMN_PARENT_STATE \
+	COLUMN_OPTIONAL("parent_state", "PARENT IS", VALUE_TEXT, 9, 6, \
+			"missing: the span parent_id is not in the trace; else null", span_get_parent_state)
 
 /* All columns of a span, in the order of batch output. */
 #define COLUMNS_SPAN \

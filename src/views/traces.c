@@ -21,7 +21,17 @@ GETTER(trace_get_id)
 
 GETTER(trace_get_duration)
 {
-	return span_get_duration(row, rows);
+	return value_bound(VALUE_NS, span_duration(ROW(row)->root), !ROW(row)->has_root);
+}
+
+static GETTER(get_bound)
+{
+	return value_text(ROW(row)->has_root ? NULL : "at least");
+}
+
+static GETTER(get_missing)
+{
+	return value_int(VALUE_COUNT, ROW(row)->n_missing);
 }
 
 static GETTER(get_spans)
@@ -158,7 +168,7 @@ static const struct column columns[] = {
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", get_spans),
 	COLUMN_N("services", "SVCS", VALUE_COUNT, 4, 7, "services that took part", get_services),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
-	COLUMN_T("state", "STATE", 8, 3, "complete, open, or partial", trace_get_state),
+	COLUMN_T("state", "STATE", 8, 3, "complete, open, partial, or incomplete: spans are missing", trace_get_state),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
 		 USUAL_TIMES("its duration"),
 		 trace_get_x_usual),
@@ -169,6 +179,10 @@ static const struct column columns[] = {
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
 	COLUMN_EXPLANATION(trace_get_explanation),
+	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
+		 "spans that others name as parent, and that are not there", get_missing),
+	COLUMN_T("duration_bound", "BOUND", 0, 0,
+		 "at least: its root is missing, so it took longer than duration_ns; or null", get_bound),
 };
 
 /* Does the trace belong to the range? */
@@ -213,15 +227,23 @@ static uint32_t count_services(const struct timeline *tl, uint64_t trace_id)
 	return n;
 }
 
+static const char *state_of(const struct trace_info *t, bool missing)
+{
+	if (missing && !t->open)
+		return "incomplete";
+	return span_state_name[t->open ? SPAN_OPEN : t->partial || !t->has_root ? SPAN_PARTIAL : SPAN_COMPLETE];
+}
+
 static void add_trace(struct rows *rows, const struct history *h, const struct trace_info *t)
 {
+	const GArray *missing = timeline_missing_spans(rows->tl, t->trace_id);
 	struct trace_row *r = common_new(rows, sizeof(*r));
 	span_row_fill(&r->columns, rows, t->root);
 	r->root = t->root;
 	r->has_root = t->has_root;
 	r->c.errors = t->errors;
-	r->state = span_state_name[t->open ? SPAN_OPEN :
-				   t->partial || !t->has_root ? SPAN_PARTIAL : SPAN_COMPLETE];
+	r->n_missing = missing ? missing->len : 0;
+	r->state = state_of(t, missing != NULL);
 	r->n_spans = t->n_spans;
 	r->n_services = count_services(rows->tl, t->trace_id);
 	r->x_usual = history_x_usual(h, t->root);

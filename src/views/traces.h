@@ -17,7 +17,7 @@ struct trace_row {
 	const struct span *root;
 	bool has_root;
 	const char *state;
-	uint32_t n_spans, n_services;
+	uint32_t n_spans, n_services, n_missing;
 	double x_usual;			/* < 0: unknown */
 	const char *why, *all_services, *all_names;	/* made at first use */
 };

@@ -70,6 +70,7 @@ static const struct column columns[] = {
 	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_EXPLANATION(get_explanation),
+	COLUMN_PARENT_STATE,
 };
 
 /* --- build --- */
@@ -169,11 +170,22 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (int i = 0; i < w->tree->n; i++)
 		w->all[w->n_all++] = add_row(rows, w, i);
 	count_whole(w);
+	const GArray *missing = timeline_missing_spans(tl, w->trace_id);
+	w->n_missing = missing ? missing->len : 0;
+	w->has_root = w->root->parent_id == 0;
 	add_explanation(rows, w);
 	struct range range = range_of(tl, query);
 	evicted_describe_missing(rows, &range, true);	/* the slowest trace of the range may have been evicted */
 	rows->n_before_filter = rows->rows->len;
 	return rows;
+}
+
+char *waterfall_missing(const struct waterfall *w)
+{
+	if (!w->n_missing)
+		return NULL;
+	return g_strdup_printf("incomplete: %u span%s missing%s", w->n_missing, w->n_missing == 1 ? " is" : "s are",
+			       w->has_root ? "" : ", the root too, so it took longer than shown");
 }
 
 const struct waterfall *waterfall_of(const struct rows *rows)

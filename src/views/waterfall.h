@@ -32,6 +32,8 @@ struct waterfall {
 	const struct span *root;	/* the first root; NULL: no such trace */
 	int64_t begin_ns, end_ns;	/* of all its spans */
 	uint32_t n_spans, n_processes, n_services;
+	uint32_t n_missing;		/* spans that others name as parent, and that are not there */
+	bool has_root;			/* false: .root is a part of a request whose root is missing */
 	bool open;			/* a span of it has not ended */
 	uint32_t errors;
 	int64_t usual_ns;		/* of the root's operation; -1: unknown */
@@ -47,6 +49,8 @@ struct waterfall {
 };
 
 extern const struct view view_waterfall;
+/* "incomplete: 1 span is missing, the root too, so it took longer than shown". NULL: none is known to be missing. */
+char *waterfall_missing(const struct waterfall *w);
 /* NULL when the rows are not of the view "waterfall". */
 const struct waterfall *waterfall_of(const struct rows *rows);
 

@@ -8,6 +8,7 @@
 #include "export/attributes.h"
 #include "export/import.h"
 #include "cli/filters.h"
+#include "views/view.h"
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
 #include "lib/importing.h"
@@ -350,6 +351,62 @@ static void test_self_of_circles(void)
 			const struct span *s = timeline_span(tl, k);
 			g_assert_cmpint(s->self_ns, ==, cases[i].self_us[s->span_id - 1] * 1000);
 		}
+	}
+}
+
+/* ---- missing parents ---- */
+
+static struct value trace_cell(const struct timeline *tl, const char *column)
+{
+	const struct view *v = view_find("traces");
+	struct view_query q = VIEW_QUERY_INIT;
+	g_assert_true(timeline_coverage(tl, &q.from_ns, &q.to_ns));
+	q.to_ns++;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	struct value value = v->columns[view_column(v, column)].get(rows->rows->pdata[0], rows);
+	if (value.kind == VALUE_TEXT)
+		value.s = g_intern_string(value.s);
+	rows_free(rows);
+	return value;
+}
+
+static void test_missing(void)
+{
+#define IN(id, parent, at, us) "{\"traceId\":\"1\",\"id\":\"" id "\",\"parentId\":\"" parent "\",\"timestamp\":" at \
+	",\"duration\":" us "}"
+#define ROOT IN("1", "", "1000", "100")
+	static const struct { const char *text, *state; unsigned missing; int64_t us; bool at_least; } cases[] = {
+		{ "[" ROOT "," IN("2", "1", "1010", "50") "]", "complete", 0, 100, false },
+		{ "[" ROOT "," IN("3", "2", "1010", "50") "," IN("4", "2", "1010", "50") "]", "incomplete", 1, 100,
+		  false },
+		{ "[" ROOT "," IN("3", "2", "1010", "50") "," IN("4", "a", "1010", "50") "]", "incomplete", 2, 100,
+		  false },
+		{ "[" ROOT "," IN("2", "", "1010", "50") "]", "complete", 0, 100, false },
+		{ "[" IN("2", "1", "1010", "50") "," IN("3", "2", "1010", "20") "]", "incomplete", 1, 50, true },
+		{ "[" IN("2", "1", "1010", "50") "," IN("3", "1", "1080", "20") "]", "incomplete", 1, 50, true },
+		{ "[" IN("1", "2", "1000", "100") "," IN("2", "1", "1010", "50") "]", "partial", 0, 100, true },
+		{ "[" IN("1", "1", "1000", "100") "]", "complete", 0, 100, false },
+	};
+#undef IN
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(blk_timeline) tl = import_text(cases[i].text);
+		struct value duration = trace_cell(tl, "duration_ns"), bound = trace_cell(tl, "duration_bound");
+		g_test_message("%s", cases[i].text);
+		g_assert_cmpstr(trace_cell(tl, "state").s, ==, cases[i].state);
+		g_assert_cmpint(trace_cell(tl, "missing_spans").i, ==, cases[i].missing);
+		g_assert_cmpint(duration.i, ==, cases[i].us * 1000);
+		g_assert_true(duration.at_least == cases[i].at_least);
+		g_assert_true(bound.kind == (cases[i].at_least ? VALUE_TEXT : VALUE_NONE));
+		for (int format = 0; format < SPAN_FORMAT_N; format++) {
+			g_autofree char *text = export(tl, format, false);
+			g_autofree char *n = g_strdup_printf(format == SPAN_ZIPKIN ? "missing_spans\":\"%u\"" :
+				format == SPAN_OTLP ? "missing_spans\",\"value\":{\"intValue\":\"%u\"" :
+				"missing_spans\":%u", cases[i].missing);
+			g_assert_true(!cases[i].missing || strstr(text, n));
+			g_assert_true(!strstr(text, "at least") == !cases[i].at_least);
+		}
+		check_round(tl, false);
 	}
 }
 
@@ -812,6 +869,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/self-of-circles", test_self_of_circles);
 	g_test_add_func("/import/other-formats", test_other_formats);
 	g_test_add_func("/import/alike-formats", test_alike_formats);
+	g_test_add_func("/import/missing", test_missing);
 	g_test_add_func("/import/told-in-part", test_reported_in_part);
 	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);

@@ -293,6 +293,33 @@ static void test_detail(void)
 	stop(&f);
 }
 
+/* A request whose root is missing: its list and its waterfall say so, the page of its span too. */
+static void test_missing_root(void)
+{
+	struct fake *fake = fake_new();
+	struct fake_span desc = { .trace = 0xf2, .id = 2, .parent = 1, .name = "kid", .service = "svc",
+				  .thread = ID_NONE, .begin = 0, .end = 20 * FAKE_MS, .state = SPAN_COMPLETE };
+	struct fixture f = { .options = { .at_ns = TIME_UNKNOWN } };
+
+	fake_second(fake, 0);
+	fake_span(fake, &desc);
+	f.tl = fake_done(fake);
+	f.app = app_new(&f.options, NULL, f.tl, true);
+	app_resize(f.app, 24, 100);
+	app_draw(f.app);
+	press(&f, "2");
+	g_assert_cmpstr(view_of(&f), ==, "traces");
+	check_has(&f, ">20.0ms");
+	check_has(&f, "incompl");
+	check_has(&f, "f2 ");
+	press(&f, "\r");
+	check_has(&f, "kid   >20.0ms");
+	check_has(&f, "1 span, 1 missing");
+	press(&f, "\r");
+	check_has(&f, "parent 0000000000000001 (missing)");
+	stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -308,5 +335,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/eighths", test_eighths);
 	g_test_add_func("/screen-spans/way-down", test_way_down);
 	g_test_add_func("/screen-spans/detail", test_detail);
+	g_test_add_func("/screen-spans/missing-root", test_missing_root);
 	return g_test_run();
 }

@@ -147,6 +147,58 @@ static void test_late(void)
 	end(&r);
 }
 
+static unsigned n_missing(const struct run *r)
+{
+	const GArray *missing = timeline_missing_spans(r->tl, 1);
+	return missing ? missing->len : 0;
+}
+
+/* What is missing in a trace comes later, in any order: then nothing is missing any more. */
+static void test_late_parent(void)
+{
+	struct run r = begin(&(struct model_options){ .live = true });
+	mark(&r, 10 * MS, 3, 2, "start");
+	mark(&r, 20 * MS, 3, 2, "end");
+	mark(&r, 21 * MS, 4, 2, "start");
+	mark(&r, 22 * MS, 4, 2, "end");
+	mark(&r, 23 * MS, 5, 9, "start");
+	mark(&r, 24 * MS, 5, 9, "end");
+	publish(&r, false);
+	g_assert_cmpuint(n_missing(&r), ==, 2);
+	g_assert_true(timeline_parent_is_missing(r.tl, find(r.tl, 3)));
+	g_assert_false(timeline_find_trace(r.tl, 1)->has_root);
+	mark(&r, S, 2, 1, "start");
+	mark(&r, S + 40 * MS, 2, 1, "end");
+	publish(&r, false);
+	g_assert_cmpuint(n_missing(&r), ==, 2);		/* 1 and 9 */
+	g_assert_false(timeline_parent_is_missing(r.tl, find(r.tl, 3)));
+	g_assert_true(timeline_parent_is_missing(r.tl, find(r.tl, 2)));
+	mark(&r, S + 50 * MS, 1, 0, "start");
+	mark(&r, S + 60 * MS, 1, 0, "end");
+	mark(&r, S + 70 * MS, 9, 1, "start");
+	mark(&r, S + 80 * MS, 9, 1, "end");
+	publish(&r, true);
+	g_assert_cmpuint(n_missing(&r), ==, 0);
+	g_assert_false(timeline_parent_is_missing(r.tl, find(r.tl, 2)));
+	g_assert_true(timeline_find_trace(r.tl, 1)->has_root);
+	end(&r);
+}
+
+/* Only the server's half of a call is there, and its caller is not. */
+static void test_half_parent(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	mark(&r, 10, 2, 1, "sr");
+	mark(&r, 20, 3, 2, "start");
+	mark(&r, 30, 3, 2, "end");
+	mark(&r, 40, 2, 1, "ss");
+	publish(&r, true);
+	g_assert_cmpuint(n_missing(&r), ==, 1);
+	g_assert_true(timeline_parent_is_missing(r.tl, find(r.tl, 2)));
+	g_assert_false(timeline_parent_is_missing(r.tl, find(r.tl, 3)));
+	end(&r);
+}
+
 /* A trace nobody ends is given up after a minute: its spans do not stay open for ever. */
 static void test_given_up(void)
 {
@@ -455,6 +507,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/spans/late", test_late);
 	g_test_add_func("/spans/given-up", test_given_up);
 	g_test_add_func("/spans/cycles", test_cycles);
+	g_test_add_func("/spans/late-parent", test_late_parent);
+	g_test_add_func("/spans/half-parent", test_half_parent);
 	g_test_add_func("/spans/child-of-cycle", test_child_of_cycle);
 	g_test_add_data_func("/spans/same-id", NULL, test_same_id);
 	g_test_add_data_func("/spans/same-id-in-steps", "", test_same_id);

@@ -143,6 +143,8 @@ static void test_cells(void)
 	check_cell(0, value_text("a\033b"), 10, "a\\x1bb");
 	check_cell(0, value_int(VALUE_HEX64, 0x7f8efb3a8bed4f37), 8, "7f8efb3a");
 	check_cell(0, value_int(VALUE_HEX64, 0x0f8efb3a8bed4f37), 16, "0f8efb3a8bed4f37");
+	check_cell(3, value_bound(VALUE_NS, 20000000, true), 7, ">20.0ms");
+	check_cell(3, value_bound(VALUE_NS, 20000000, false), 7, "20.0ms");
 	check_cell(0, value_int(VALUE_HEX64, 0xf1), 8, "000000f1");
 	check_cell(0, value_int(VALUE_HEX64, 0xffffffff), 8, "ffffffff");
 	check_cell(0, value_int(VALUE_HEX64, INT64_C(0x100000000)), 8, "00000001");

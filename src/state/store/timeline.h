@@ -99,6 +99,10 @@ size_t timeline_next_trace(const struct timeline *tl, size_t i, int64_t from, in
 	for (size_t i = timeline_next_trace(tl, 0, from, to); i < timeline_n_traces(tl); \
 	     i = timeline_next_trace(tl, i + 1, from, to))
 const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id);
+/* Ids that spans of the trace name as their parent, and that no span of it has: uint64_t, in order, each once. NULL:
+ * none. Computed at first use after a change; valid until the next one. */
+const GArray *timeline_missing_spans(const struct timeline *tl, uint64_t trace_id);
+bool timeline_parent_is_missing(const struct timeline *tl, const struct span *s);
 
 /* Statistics of closed spans by service and name, over the whole run, evicted spans included. Times are ns. */
 struct operation_info {

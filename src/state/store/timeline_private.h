@@ -23,6 +23,8 @@ struct trace_entry {
 	struct trace_info info;
 	GArray *indexes;		/* uint32_t, in timeline.spans; never empty */
 	size_t bytes;			/* of its spans */
+	GArray *missing;		/* uint64_t: see timeline_missing_spans(); NULL: none, or not .missing_known */
+	bool missing_known;
 	bool stale;			/* .info must be recomputed */
 };
 
@@ -71,6 +73,7 @@ struct timeline {
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
 	GArray *trace_times;		/* struct block_times, of .traces */
+	size_t missing_bytes;		/* of all .missing */
 	GArray *stale_traces;		/* uint64_t: ids of traces with .stale */
 	GArray *operations;		/* struct operation_info */
 	struct intmap by_operation;	/* service, name, server -> index in operations */

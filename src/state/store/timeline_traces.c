@@ -16,10 +16,21 @@
 
 static void clear_trace(void *entry)
 {
-	GArray *indexes = ((struct trace_entry *)entry)->indexes;
+	struct trace_entry *e = entry;
 
-	if (indexes)			/* else the entry was moved */
-		g_array_free(indexes, TRUE);
+	if (!e->indexes)		/* the entry was moved */
+		return;
+	g_array_free(e->indexes, TRUE);
+	g_clear_pointer(&e->missing, g_array_unref);
+}
+
+/* The spans of the trace change. */
+static void forget_missing(struct timeline *tl, struct trace_entry *e)
+{
+	if (e->missing)
+		tl->missing_bytes -= e->missing->len * sizeof(uint64_t);
+	g_clear_pointer(&e->missing, g_array_unref);
+	e->missing_known = false;
 }
 
 static struct trace_entry *trace_at(const struct timeline *tl, uint32_t i)
@@ -93,6 +104,7 @@ static void index_span(struct timeline *tl, const struct span_entry *entry, uint
 	g_assert(index < tl->spans->len);
 	g_array_append_val(e->indexes, index);
 	e->bytes += entry->bytes;
+	forget_missing(tl, e);
 	if (e->stale)
 		return;
 	count_span(&e->info, entry->span);
@@ -123,6 +135,7 @@ void traces_compact(struct timeline *tl)
 		struct trace_entry e = *trace_at(tl, i);
 		trace_at(tl, i)->indexes = NULL;
 		if (!e.indexes->len) {
+			forget_missing(tl, &e);
 			intmap_remove(&tl->by_trace, e.info.trace_id);
 			clear_trace(&e);
 			continue;
@@ -153,6 +166,7 @@ static void unindex_span(struct timeline *tl, const struct span_entry *old, uint
 	}
 	g_assert(e->indexes->len + 1 == before && e->bytes >= old->bytes);
 	e->bytes -= old->bytes;
+	forget_missing(tl, e);
 	if (e->indexes->len)
 		make_stale(tl, e);
 	else
@@ -302,6 +316,7 @@ void traces_replace(struct timeline *tl, const struct span_entry *old,
 		e->bytes += fresh->bytes;
 		g_assert(e->bytes >= old->bytes);
 		e->bytes -= old->bytes;
+		forget_missing(tl, e);
 		make_stale(tl, e);
 	}
 	bool same = span_has_duration(old->span) && span_has_duration(fresh->span) &&
@@ -385,6 +400,56 @@ const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t
 	return i == INTMAP_NONE ? NULL : &trace_at(tl, i)->info;
 }
 
+/* ---- missing parents ---- */
+
+static int compare_span_ids(const void *va, const void *vb)
+{
+	const uint64_t *a = va, *b = vb;
+	return (*a > *b) - (*a < *b);
+}
+
+static GArray *find_missing(const struct timeline *tl, const GArray *indexes)
+{
+	GArray *missing = NULL;
+	struct intmap ids = { 0 };
+
+	intmap_reserve(&ids, indexes->len);
+	for (guint i = 0; i < indexes->len; i++)
+		intmap_set(&ids, timeline_span(tl, g_array_index(indexes, uint32_t, i))->span_id, 0);
+	for (guint i = 0; i < indexes->len; i++) {
+		const struct span *s = timeline_span(tl, g_array_index(indexes, uint32_t, i));
+		if (!s->parent_id || intmap_get(&ids, s->parent_id) != INTMAP_NONE)
+			continue;
+		intmap_set(&ids, s->parent_id, 0);
+		missing = missing ? missing : g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		g_array_append_val(missing, s->parent_id);
+	}
+	intmap_clear(&ids);
+	if (missing)
+		g_array_sort(missing, compare_span_ids);
+	return missing;
+}
+
+const GArray *timeline_missing_spans(const struct timeline *tl, uint64_t trace_id)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+	struct trace_entry *e = i == INTMAP_NONE ? NULL : trace_at(tl, i);
+
+	if (e && !e->missing_known) {
+		e->missing_known = true;
+		e->missing = find_missing(tl, e->indexes);
+		((struct timeline *)tl)->missing_bytes += e->missing ? e->missing->len * sizeof(uint64_t) : 0;
+	}
+	return e ? e->missing : NULL;
+}
+
+bool timeline_parent_is_missing(const struct timeline *tl, const struct span *s)
+{
+	const GArray *missing = s->parent_id ? timeline_missing_spans(tl, s->trace_id) : NULL;
+
+	return missing && g_array_binary_search((GArray *)missing, &s->parent_id, compare_span_ids, NULL);
+}
+
 /* ---- creation ---- */
 
 void traces_init(struct timeline *tl)
@@ -413,7 +478,7 @@ void traces_clear(struct timeline *tl)
 
 size_t traces_bytes(const struct timeline *tl)
 {
-	return tl->traces->len * (sizeof(struct trace_entry) + INDEXES_COST) +
+	return tl->traces->len * (sizeof(struct trace_entry) + INDEXES_COST) + tl->missing_bytes +
 	       tl->operations->len * sizeof(struct operation_info) + tl->operation_bytes +
 	       (tl->by_trace.mask + tl->by_operation.mask) * (sizeof(uint64_t) + sizeof(uint32_t));
 }
