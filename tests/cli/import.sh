@@ -63,6 +63,20 @@ succeeds 0 "spans" -b --view spans --format json --align-hosts "$work/skewed.jso
 ok "of the called service lie within their call" \
 	json '{r["service"]: r["self_ns"] for r in lines[0]["rows"]} == {"front": 20000000, "back": 80000000}'
 
+# Spans that are missing: one between two, and a root.
+{
+	printf '[%s,' "$(span a1 '' SERVER front 10.0.0.1 1795241240000000 100000)"
+	printf '%s,' "$(span a3 a2 SERVER back 10.0.0.2 1795241240010000 20000)"
+	printf '%s]' "$(span b2 b1 SERVER back 10.0.0.2 1795241240010000 20000 | sed s/f1/f2/)"
+} >"$work/missing.json"
+succeeds 0 "spans are missing" -b --view traces --format json "$work/missing.json"
+ok "which is told of both traces" json '[(r["state"], r["missing_spans"], r["duration_ns"], r["duration_bound"])
+	for r in lines[0]["rows"]] == [("incomplete", 1, 100000000, None), ("incomplete", 1, 20000000, "at least")]'
+succeeds 0 "in spans" -b --view spans --columns span_id,parent_state --format csv "$work/missing.json"
+ok "which" diff <(grep missing "$work/out" | cut -d , -f 1) <(printf '%s\n' 00000000000000a3 00000000000000b2)
+succeeds 0 "in a report" report "$work/missing.json"
+ok "too" grep -q '20.0ms.*incomplete' "$work/out"
+
 # Another format is refused by its name, with what to do; its parts that look like spans are not read.
 v2='{"traceId":"1","id":"3","timestamp":5,"localEndpoint":{"serviceName":"a"}}'
 v1='{"traceId":"1","id":"2","timestamp":5,"annotations":[{"timestamp":5,"value":"sr","endpoint":{"serviceName":"a"}}]}'
