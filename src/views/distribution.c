@@ -254,7 +254,7 @@ static const struct column columns[] = {
 		 get_at_least_before),
 };
 
-static const char *const needs[] = { NEED_LATENCIES, NULL };
+static const char *const needs[] = { NEED_LATENCIES, NEED_LATENCY_CALLERS, NULL };
 
 const struct view view_distribution = {
 	.id = "distribution", .title = "Distribution", .kind = VIEW_DISTRIBUTION,

@@ -493,7 +493,7 @@ static const struct column columns[] = {
 	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", get_dominant_count),
 };
 
-static const char *const needs[] = { NEED_LATENCIES, NULL };
+static const char *const needs[] = { NEED_LATENCIES, NEED_LATENCY_CALLERS, NULL };
 
 const struct view view_heatmap = {
 	.id = "heatmap", .title = "Heatmap", .kind = VIEW_HEATMAP,

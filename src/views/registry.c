@@ -40,6 +40,8 @@ static bool has_one_need(const struct timeline *tl, const char *name)
 		return has_counts(tl, COUNT_PERF);
 	if (strcmp(name, NEED_PROBES) == 0)
 		return has_counts(tl, COUNT_PROBE);
+	if (strcmp(name, "kernel.tid") == 0)
+		return !timeline_has_unpaired(tl);
 	return timeline_has_event(tl, name);
 }
 

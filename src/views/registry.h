@@ -26,7 +26,9 @@ VIEW_LIST(VIEW_DECLARE_)
 	"exceptions_page_fault_user|exceptions_page_fault_kernel|page_fault_user|page_fault_kernel"
 #define NEED_PROBES "(probe)"
 #define NEED_COUNTS NEED_PERF "|" NEED_FAULTS "|" NEED_PROBES
-#define NEED_LATENCIES "zipkin:timestamp|" NEED_SYSCALLS	/* requests, else calls */
+/* Latencies of requests, else of calls: both of these. */
+#define NEED_LATENCIES "zipkin:timestamp|" NEED_SYSCALLS
+#define NEED_LATENCY_CALLERS "zipkin:timestamp|" NEED_CALLERS
 /* Does the trace have it? "a|b": one of them is enough. */
 bool view_has_need(const struct timeline *tl, const char *need);
 bool view_has_calls(const struct timeline *tl);

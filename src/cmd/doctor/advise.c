@@ -64,6 +64,8 @@ static bool is_there(const struct doctor *doc, const char *need)
 	if (strcmp(need, NEED_CALLERS) == 0)
 		return doctor_count(doc, "sched_switch") >= 0 || has_context(doc, "kernel.tid") ||
 		       has_context(doc, "kernel.vtid");
+	if (strcmp(need, NEED_LATENCY_CALLERS) == 0)
+		return is_there(doc, "zipkin:timestamp") || is_there(doc, NEED_CALLERS);
 	int64_t n = doctor_count(doc, need);
 	return g_str_has_prefix(need, "lttng_statedump_") ? n > 0 : n >= 0;
 }
