@@ -1002,7 +1002,7 @@ static void test_exec_by_thread(void)
 	g_assert_true(found);
 }
 
-/* ---- kernels whose switches are not recorded ---- */
+/* ---- figures of scripts ---- */
 
 /* The calls of the thread or process in the report: "getpid 2 1": two, of which one has an unknown latency. */
 static char *calls_of(const char *script, enum view_by by, int32_t pid, int32_t tid)
@@ -1035,6 +1035,85 @@ static char *calls_of(const char *script, enum view_by by, int32_t pid, int32_t 
 	recording_free(r);
 	return g_string_free(g_steal_pointer(&text), false);
 }
+
+/* ---- user-space events with the CPU that their thread has left ---- */
+
+/* The spans of a script: "SPAN TID PID USER UNKNOWN". It is cut before record `at`; 0: it is not. */
+static char *spans_of(const char *script, size_t at)
+{
+	static const char *const ids[] = { "name", "tid", "pid", "user_ns", "unknown_ns" };
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_of(r, 0, at ? at : recording_n(r), true);
+	struct timeline *tl = timeline_new(0);
+	const struct view *v = view_find("spans");
+	struct view_query q = VIEW_QUERY_INIT;
+	GString *text = g_string_new(NULL);
+
+	if (at)
+		s = slice_stitch(s, slice_of(r, at, recording_n(r), false));
+	timeline_apply(tl, slice_finish(s));
+	struct rows *rows = v->build(tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(ids); k++) {
+			struct value x = column_value(&v->columns[view_column(v, ids[k])], rows->rows->pdata[i], rows);
+			if (x.kind == VALUE_TEXT)
+				g_string_append_printf(text, "%s", x.s);
+			else
+				g_string_append_printf(text, " %" G_GINT64_FORMAT "%s", x.kind == VALUE_NONE ? -1 : x.i,
+						       k + 1 == G_N_ELEMENTS(ids) ? "; " : "");
+		}
+	rows_free(rows);
+	timeline_free(tl);
+	slice_free(s);
+	recording_free(r);
+	return g_string_free(text, false);
+}
+
+#define SPAN_EVENT(at, cpu, name, span, parent, event, pid, tid) \
+	#at " " #cpu " u:zipkin:timestamp trace_name=\"" name "\" service_name=\"s\" trace_id=1 span_id=" #span \
+	" parent_span_id=" #parent " event=\"" event "\" ctx.vpid=" #pid " ctx.vtid=" #tid "\n"
+
+/* Thread 71 of process 7 has moved to CPU 1, and its first event has CPU 0, where thread 5 is in a call or computes. Of
+ * a container, the tid of its event is another in the kernel. */
+static void test_stale_cpu(void)
+{
+	static const struct { const char *before, *after, *calls; } fives[] = {
+		{ "syscall_entry_read ctx.tid=5 ctx.pid=5 fd=3", "syscall_exit_read ctx.tid=5 ctx.pid=5 ret=0",
+		  "read 1 40 " },
+		{ "syscall_exit_read ctx.tid=5 ctx.pid=5 ret=0", "syscall_entry_read ctx.tid=5 ctx.pid=5 fd=3",
+		  "read 0 0 " },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(fives); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"1 1 sched_switch prev_tid=0 prev_state=0 next_tid=71\n"
+			"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=5\n"
+			"10 0 %s\n" SPAN_EVENT(20, 0, "root", 1, 0, "sr", 7, 71)
+			SPAN_EVENT(30, 1, "child", 2, 1, "start", 7, 71)
+			SPAN_EVENT(40, 1, "child", 2, 1, "end", 7, 71)
+			SPAN_EVENT(45, 1, "root", 1, 0, "ss", 7, 71)
+			"50 0 %s\n", fives[i].before, fives[i].after);
+		g_autofree char *calls = calls_of(script, BY_THREAD, 5, 5);
+		g_assert_cmpstr(calls, ==, fives[i].calls);
+		for (size_t at = 0; at < 14; at++) {
+			g_autofree char *got = spans_of(script, at);
+			/* a slice that begins between the thread's switch and the event may not know what it did */
+			if (!at || strcmp(got, "root 71 7 -1 25; child 71 7 10 0; "))
+				g_assert_cmpstr(got, ==, "root 71 7 25 0; child 71 7 10 0; ");
+		}
+	}
+	g_autofree char *contained = spans_of(
+		"1 1 sched_switch prev_tid=0 prev_state=0 next_tid=71\n"
+		"2 1 syscall_entry_getpid ctx.tid=71 ctx.pid=71\n"
+		"3 1 syscall_exit_getpid ctx.tid=71 ctx.pid=71 ret=7\n"
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=1005\n"
+		"10 0 syscall_exit_read ctx.tid=1005 ctx.pid=1005 ret=0\n"
+		SPAN_EVENT(20, 0, "root", 1, 0, "sr", 71, 71)
+		SPAN_EVENT(45, 0, "root", 1, 0, "ss", 71, 71)
+		"60 0 sched_switch prev_tid=1005 prev_state=1 next_tid=0\n", 0);
+	g_assert_cmpstr(contained, ==, "root 1005 1005 25 0; ");
+}
+
+/* ---- kernels whose switches are not recorded ---- */
 
 struct unswitched { const char *name, *a, *b; enum view_by by; int32_t pid[2], tid[2]; const char *expected[2]; };
 static const struct unswitched unswitched[] = {
@@ -1132,6 +1211,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
 	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
+	g_test_add_func("/laws/stale-cpu", test_stale_cpu);
 	for (size_t i = 0; i < G_N_ELEMENTS(unswitched); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/unswitched/%s", unswitched[i].name);
 		g_test_add_data_func(path, &unswitched[i], test_unswitched);

@@ -670,12 +670,27 @@ static struct thread *kernel_thread(struct feed *f)
 	return t && (t->idle || t->tid > 0) ? t : NULL;
 }
 
+/* The thread of the event's own tid, if it is of the event's process and runs on another CPU: then the event's CPU is
+ * wrong. NULL: it is not. */
+static struct thread *runs_with(struct calllog *j, const struct feed *f, int64_t tid, int32_t pid)
+{
+	for (guint i = 0; i < j->s->cpus->len && tid > 0 && !contexts_nested(f); i++) {
+		struct thread *t = cpu_at(j->s, i)->host == f->host ? cpu_task(j->s, cpu_at(j->s, i)) : NULL;
+		if (t && t->tid == tid && pid_of(j, t) == pid)
+			return t;
+	}
+	return NULL;
+}
+
 /* The thread of a user-space event: the CPU's current task if it is known, else the event's own vtid. */
 static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 {
 	struct thread *t = feed_follows_tasks(f) ? cpu_task(f->s, f->c) : NULL;
 	int64_t reported = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
 	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
+	struct thread *other = t && t->tid >= 0 && t->tid != reported ? runs_with(j, f, reported, pid) : NULL;
+	if (other)
+		return other;
 	if (!t || t->tid <= 0)
 		t = reported > 0 ? slice_thread(f->s, f->host, (int32_t)reported) : NULL;
 	/* If the tids differ, the pid is of another namespace. */

@@ -49,6 +49,37 @@ static struct annot annot_of_event(struct feed *f)
 	return a;
 }
 
+/* Is the event's own tid another than that of t, the kernel's current task, or is that unknown? If it is another, it is
+ * t's in its container, or the event's CPU is wrong: the tracer reads the CPU before it writes the event, and the
+ * thread may migrate in between. */
+static bool may_be_of_another(const struct annot *a, const struct thread *t)
+{
+	return a->by_kernel && !a->in_kernel && a->vtid > 0 && !t->idle && t->tid != a->vtid;
+}
+
+/* If the thread of the event's own tid is running, it may have made the annotation before: see spans.c. */
+static void add_claim(struct feed *f, const struct annot *of)
+{
+	struct slice *s = f->s;
+	uint32_t id = intmap_get(&s->tid_last, pair(f->host, (uint32_t)of->vtid));
+	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
+	bool off = t && t->resolved && t->st.run != RUN_ON;
+	if (off || (s->from_start && !(t && t->resolved)))
+		return;
+	if (!t) {		/* an older slice may know it */
+		t = slice_thread(s, f->host, of->vtid);
+		t->only_claimed = true;
+	}
+	struct annot a = *of;
+	a.claims = true;
+	a.by_kernel = false;
+	a.thread = ID_NONE;
+	a.snap = NULL;
+	g_array_append_val(s->annots, a);
+	thread_record(s, t, &(struct rec){ .type = REC_MARK, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .state = 1,
+					   .id = s->annots->len - 1 });
+}
+
 static void add_annot(struct feed *f, struct annot *a, bool ends)
 {
 	struct slice *s = f->s;
@@ -65,8 +96,11 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
 			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,
-			.cpu = f->cpu, .id = id,
+			.cpu = f->cpu, .id = id, .state = may_be_of_another(a, t),
+			.arg = { a->vtid },
 		});
+		if (id != ID_NONE && may_be_of_another(a, t))
+			add_claim(f, a);
 	} else if (t) {
 		user_learn(f, t);
 	}

@@ -354,8 +354,10 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 /* Stores the thread's counters with the annotation. */
 static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (r->id == ID_NONE)
-		return;		/* its trace was dropped */
+	/* A slice that does not know its task's tid yet may have applied later records of it. */
+	bool claims = r->type == REC_MARK && r->state;
+	if (r->id == ID_NONE || (claims && (t->st.run != RUN_ON || t->st.cursor > r->ts)))
+		return;		/* its trace was dropped; it is not this thread's, or it is unknown what it did */
 	g_assert(r->id < s->annots->len);	/* spans_forget() renumbers the records of heads, too */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->id);
 	a->thread = t->self;
@@ -371,6 +373,8 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
+	if (r->state && t->tid != r->arg[0] && t->st.call_state == CALL_IN && t->st.call.name)
+		return;		/* it is in the kernel: the event is of another thread */
 	call_begins(s, t, r);	/* a user space tracepoint: the thread is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
@@ -479,6 +483,8 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
+	if (r->type == REC_MARK && r->state && s->from_start)
+		return;		/* it is not known to run */
 	if (r->type == REC_WAKE)	/* only the first wakeup has an effect, and the first after a loss */
 		for (guint i = t->head.len; i > 0; i--) {
 			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
@@ -488,7 +494,7 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 		}
 	*vec_add(&t->head, struct rec) = *r;
 	if (r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK ||
-	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
+	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT || (r->type == REC_SPAN && r->state))
 		return;
 	if (is_final(s, t))
 		thread_root(s, t);

@@ -19,8 +19,10 @@ enum rec_type {
 	REC_WAKE,		/* woken by thread .id, or by the interrupt .irq */
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
-	REC_SPAN,		/* it made annotation .id in user mode */
-	REC_MARK,		/* the same for a kernel event: the thread may be in a call */
+	REC_SPAN,		/* it made annotation .id in user mode; .state 1: or a thread of another CPU did, if the
+				 * event's own tid .arg[0] is another */
+	REC_MARK,		/* the same for a kernel event: the thread may be in a call; .state 1: it made the
+				 * annotation if it is running */
 	REC_LOST,		/* events of its CPU are lost from here on */
 	REC_ENDED,		/* its tid was reused: it has ended, but the event of it is missing; or it called exec
 				 * and continues as thread .id, the leader */

@@ -150,6 +150,7 @@ struct thread {
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
+	bool only_claimed;	/* only user-space events name its tid, which may be one of a container */
 	int64_t start_ns, exit_ns;	/* TS_NONE: unknown, or not yet */
 	int64_t last_event_ns;	/* its last user space event; TS_NONE */
 	uint32_t start_cpu, creator;	/* .start_cpu: of an anonymous thread; .creator: if .fresh, the thread that

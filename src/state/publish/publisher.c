@@ -366,6 +366,8 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
+	if (t->only_claimed)
+		return true;
 	/* A thread with a tid counts from its first second on: live, too, it may be silent for hours. */
 	if (!thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || (to->final && t->head.len)))
 		thread_root(p->s, t);

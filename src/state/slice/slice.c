@@ -284,12 +284,15 @@ static void thread_register(struct slice *s, struct thread *t)
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread **slot = &s->tid_cache[(uint32_t)tid % TID_CACHE], *t = *slot;
-	if (t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->st.run != RUN_DEAD)
+	if (t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->st.run != RUN_DEAD) {
+		t->only_claimed = false;
 		return t;
+	}
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	t = NULL;
 	if (id != INTMAP_NONE) {
 		t = *slot = thread_at(s, id);
+		t->only_claimed = false;
 		if (!(t->resolved && t->st.run == RUN_DEAD))
 			return t;
 	}
@@ -306,7 +309,8 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 {
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
-	if (t && !(t->resolved && t->st.run == RUN_DEAD))
+	bool claimed = t && t->only_claimed && s->from_start;	/* it is not there */
+	if (t && !claimed && !(t->resolved && t->st.run == RUN_DEAD))
 		thread_record(s, t, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq,
 						      .id = ID_NONE });
 }

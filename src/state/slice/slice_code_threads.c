@@ -283,6 +283,7 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	code_below(c, &t->initial_end, INITIAL_BY_LOSS + 1);
 	if (t->tid == -1 || t->idle)
 		code_id(c, &t->start_cpu, n->cpus, false);
+	code_bool(c, &t->only_claimed);
 	code_ts(c, &t->start_ns);
 	code_ts(c, &t->exit_ns);
 	code_ts(c, &t->last_event_ns);

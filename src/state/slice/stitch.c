@@ -79,6 +79,21 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 
 struct join { struct slice *a, *b; const struct moving *m; };
 
+/* The left's thread of the tid of r. If both are only claimed, it stays so; NULL: no event shows that there is one. */
+static struct thread *left_of(struct slice *a, const struct thread *r)
+{
+	uint32_t id = intmap_get(&a->tid_last, pair(r->host, (uint32_t)r->tid));
+	const struct thread *known = id == INTMAP_NONE ? NULL : thread_at(a, id);
+	bool claimed = r->only_claimed && (!known || known->only_claimed);
+	bool ended = known && known->resolved && known->st.run == RUN_DEAD;
+
+	if ((claimed && a->from_start) || (r->only_claimed && ended))
+		return NULL;
+	struct thread *left = slice_thread(a, r->host, r->tid);
+	left->only_claimed = claimed;
+	return left;
+}
+
 static void join_thread(uint64_t key, uint32_t id, void *data)
 {
 	const struct join *j = data;
@@ -91,8 +106,9 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 		return;
 	}
 	if (!r->fresh) {
-		struct thread *left = slice_thread(a, r->host, r->tid);
-		thread_append(a, left, r);
+		struct thread *left = left_of(a, r);
+		if (left)
+			thread_append(a, left, r);
 		if (last == r || last == left)
 			return;
 	} else if (r->start_ns != TS_NONE) {

@@ -110,6 +110,7 @@ void spans_free(struct spans *sp)
 	intmap_clear(&sp->forgotten.ids[0]);
 	intmap_clear(&sp->forgotten.ids[1]);
 	intmap_clear(&sp->irqs);
+	intmap_clear(&sp->agreed);
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
@@ -158,12 +159,27 @@ static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
 	t->n_annots++;
 }
 
+/* Notes processes for whose events CPU and thread agree: their tids are the kernel's. */
+static void note_agreement(struct spans *sp, const struct annot *a)
+{
+	uint32_t thread = a->by_kernel && !a->in_kernel && a->vtid > 0 ? thread_follow(sp->s, a->thread) : ID_NONE;
+	if (thread != ID_NONE && thread_at(sp->s, thread)->tid == a->vtid)
+		intmap_set(&sp->agreed, pair(a->host, (uint32_t)a->vpid), 1);
+	if (sp->agreed.n > AGREED_RETAINED)
+		intmap_clear(&sp->agreed);
+}
+
 static void index_annots(struct spans *sp, int64_t now, bool final)
 {
 	bool pair_all = rules_installed() || sp->s->has_functions;
 	for (; sp->done < sp->s->annots->len; sp->done++) {
 		struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
 		enum core c = spans_core(sp, a);
+		if (a->claims) {
+			a->trace = sp->done ? (a - 1)->trace : a->trace;	/* that of a mark is known now */
+			continue;
+		}
+		note_agreement(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
 		enum pairs_result taken = !pair_all ? PAIRS_TAKEN :
@@ -211,14 +227,58 @@ static bool is_certain(const struct spans *sp, const struct annot *a)
 	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
 }
 
-/* The thread of an annotation: the kernel's current task, else the thread of its vtid. */
-static uint32_t annot_thread(struct spans *sp, struct annot *a)
+/* The claim of another thread to annotation i, if the current task of the event's CPU did not make it; else NULL. The
+ * process is known by events whose CPU and thread agree. */
+static const struct annot *claim_of(const struct spans *sp, uint32_t i)
 {
+	const struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+	const struct annot *claim = i + 1 < sp->s->annots->len ? a + 1 : NULL;
+	uint32_t task = thread_follow(sp->s, a->thread);
+	bool agrees = task != ID_NONE && thread_at(sp->s, task)->tid == a->vtid;
+	bool known = intmap_get(&sp->agreed, pair(a->host, (uint32_t)a->vpid)) != INTMAP_NONE;
+	return claim && claim->claims && !agrees && known ? claim : NULL;
+}
+
+/* The thread of the annotation's own tid, if it is of the annotation's process; else ID_NONE. */
+static uint32_t thread_of_vtid(const struct spans *sp, const struct annot *a)
+{
+	uint32_t thread = a->vtid > 0 ? intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid)) : INTMAP_NONE;
+	if (thread == INTMAP_NONE || thread_at(sp->s, thread)->only_claimed)
+		return ID_NONE;
+	thread = thread_follow(sp->s, thread);
+	uint32_t process = names_process(sp->n, thread);
+	bool fits = process == ID_NONE || a->vpid < 0 || names_process_info(sp->n, process)->pid == a->vpid;
+	return fits && !names_is_kernel(sp->n, thread) ? thread : ID_NONE;
+}
+
+/* The annotation is of the thread of its own tid. What that did until then is known if its claim has a snapshot. */
+static void take_claim(struct spans *sp, struct annot *a, const struct annot *claim)
+{
+	uint32_t thread = claim->snap && claim->thread != ID_NONE ? thread_follow(sp->s, claim->thread) : ID_NONE;
+	uint32_t own = thread_of_vtid(sp, a);
+	if (own == ID_NONE)
+		return;
+	a->thread = own;
+	if (thread != own) {
+		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
+		return;
+	}
+	a->snap = a->snap ? a->snap : slab_get(&sp->s->snaps, sizeof *a->snap);
+	*a->snap = *claim->snap;
+}
+
+/* The thread of annotation i: the kernel's current task, else the thread of its vtid. */
+static uint32_t annot_thread(struct spans *sp, uint32_t i)
+{
+	struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+	const struct annot *claim = claim_of(sp, i);
+	if (claim)
+		take_claim(sp, a, claim);
 	a->thread = thread_follow(sp->s, a->thread);
 	if (a->thread == ID_NONE || is_certain(sp, a))
 		return a->thread;
 	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
-	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
+	if (a->vtid > 0 && by_vtid != INTMAP_NONE && !thread_at(sp->s, by_vtid)->only_claimed)
 		a->thread = thread_follow(sp->s, by_vtid);
 	if (!a->in_kernel)	/* a kernel event's thread may be identified later */
 		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
@@ -453,7 +513,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 	sp->ids.len = sp->halves.len = 0;
 	t->settled = true;
 	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
-		annot_thread(sp, &annots[i]);
+		annot_thread(sp, i);
 		t->settled &= has_final_thread(sp, &annots[i]);
 		fetch_snap(annots[i].snap);
 		*vec_add(&sp->ids, uint32_t) = i;
@@ -548,6 +608,8 @@ static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final)
 {
 	index_annots(sp, now, final);
+	for (guint i = 0; final && i < sp->s->annots->len; i++)
+		note_agreement(sp, &g_array_index(sp->s->annots, struct annot, i));
 	g_autoptr(GPtrArray) due = g_ptr_array_new();
 	g_ptr_array_extend(due, sp->traces, NULL, NULL);
 	if (!final)

@@ -61,6 +61,7 @@ struct forgotten {
 	int64_t unknown_to;		/* ns: the newest annotation of traces whose ids were dropped */
 };
 #define FORGOTTEN_RETAINED 250000		/* ids per generation */
+#define AGREED_RETAINED 250000		/* processes in spans.agreed: then it begins anew */
 
 struct spans {
 	struct slice *s;
@@ -81,6 +82,7 @@ struct spans {
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant of the last spans_forget(); INT64_MIN: never */
 	size_t texts_retained;		/* bytes after texts were last dropped */
+	struct intmap agreed;		/* host << 32 | vpid: processes, see note_agreement() */
 	struct intmap irqs;		/* cache of irq_text(), while spans are published */
 	/* Valid while a trace is made: */
 	struct vec ids;			/* uint32_t: its annotations, by span and time */
