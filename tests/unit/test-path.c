@@ -313,42 +313,42 @@ static const struct story stories[] = {
 	{ "join", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=265 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "exit", "error_code=0")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") SWITCH("740", "1", "8", "32", "0") END("0"),
-	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 380ns "
-		"(+380ns)" },
+	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 320ns "
+		"(+320ns)" },
 	/* The kernel wakes whoever waits for its lock, or for a process that is killed. */
 	{ "join without its own operation", BEGIN SWITCH("120", "1", "0", "0", "8")
 	  ENTER("150", "0", "futex", "uaddr=4096 op=0 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "exit_group", "error_code=0")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") SWITCH("740", "1", "8", "32", "0") END("0"),
-	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 380ns "
-		"(+380ns)" },
+	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 320ns "
+		"(+320ns)" },
 	/* A condition of glibc 2.41 that was signalled twice before. */
 	{ "condition", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=393 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
 	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
-		"and computed 380ns (+380ns)" },
+		"and computed 320ns (+320ns)" },
 	/* The third round of a barrier: all are woken at once. */
 	{ "barrier", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=2147483647")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
 	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
-		"and computed 380ns (+380ns)" },
+		"and computed 320ns (+320ns)" },
 	/* It was moved to another futex meanwhile. */
 	{ "another futex", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=8192 op=129 val=1")
 	  WAKE("700", "1", "7", "0") SWITCH("710", "1", "8", "0", "9") LOCKED("720", "730") END("0"),
 	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
-		"and computed 380ns (+380ns)" },
+		"and computed 320ns (+320ns)" },
 	{ "lock", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
-	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 380ns (+380ns)" },
+	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 320ns (+320ns)" },
 	{ "lock with inherited priority", BEGIN SWITCH("120", "1", "0", "0", "8")
 	  ENTER("150", "0", "futex", "uaddr=4096 op=134 val=0")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=135 val=0")
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
-	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 380ns (+380ns)" },
+	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 320ns (+320ns)" },
 	/* SIGSTOP, between two calls; 8 sends SIGCONT. */
 	{ "stopped", BEGIN SWITCH("120", "1", "0", "0", "8") CALL SWITCH("200", "0", "7", "4", "0")
 	  WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") END("0"),
