@@ -752,14 +752,19 @@ static bool is_same_waker(const struct waker_cell *a, const struct waker_cell *b
 	return a->waker == b->waker && a->irq == b->irq && a->idle == b->idle;
 }
 
-static gint compare_wakers(gconstpointer va, gconstpointer vb)
+/* Ids depend on where the trace was cut, so they order nothing. */
+static gint compare_wakers(gconstpointer va, gconstpointer vb, gpointer data)
 {
+	const struct timeline *tl = data;
 	const struct waker_cell *a = va, *b = vb;
+	const struct thread_info *x = timeline_thread(tl, a->waker), *y = timeline_thread(tl, b->waker);
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	if (a->waker != b->waker)
-		return a->waker > b->waker ? 1 : -1;
-	return (a->irq > b->irq) - (a->irq < b->irq);
+	if (!x || !y)
+		return x ? -1 : y ? 1 : strcmp(timeline_string(tl, a->irq), timeline_string(tl, b->irq));
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 #define WAKERS_NAMED 2
@@ -794,7 +799,7 @@ static void append_wakers(GString *text, const struct rows *rows, const struct l
 		add_wakers(wakers, rows->tl, timeline_second(rows->tl, i), r);
 	for (; !wakers->len && r->c.tid >= 0 && next < MIN(n, range.end + LOOKED_AHEAD); next++)
 		add_wakers(wakers, rows->tl, timeline_second(rows->tl, next), r);
-	g_array_sort(wakers, compare_wakers);
+	g_array_sort_with_data(wakers, compare_wakers, (gpointer)rows->tl);
 	for (guint i = 0; i < MIN(wakers->len, WAKERS_NAMED); i++) {
 		const struct waker_cell *w = &g_array_index(wakers, struct waker_cell, i);
 		g_autofree char *name = w->irq ? g_strdup(timeline_string(rows->tl, w->irq)) :

@@ -5,8 +5,11 @@
 #include "views/common.h"
 #include "views/registry.h"
 
+#include <string.h>
+
 struct waker_row {
 	struct common c;		/* woken thread; name: its waker */
+	const struct process_info *process;	/* of the waker, if its leader is not known; used only while summed */
 	uint64_t count;
 	int64_t total_ns, max_ns;
 };
@@ -61,6 +64,13 @@ static uint32_t waker_key(const struct timeline *tl, enum view_by by, const stru
 	return c->idle ? WAKER_IDLE : group_key(tl, by, c->waker);
 }
 
+/* The name of a process whose leader the trace does not show: that of its threads that woke, if it is the same. */
+static const char *leaderless_name(struct rows *rows, const struct process_info *p, const char *comm)
+{
+	g_autofree char *label = g_strdup_printf("%s/%d", *comm ? comm : "?", p->pid);
+	return rows_text(rows, label);
+}
+
 static const char *waker_name(struct rows *rows, const struct waker_cell *c)
 {
 	const struct timeline *tl = rows->tl;
@@ -77,9 +87,20 @@ static const char *waker_name(struct rows *rows, const struct waker_cell *c)
 		return "threads";
 	if (rows->query.by == BY_CONTAINER)
 		return container_label(rows, t->process);
-	if (rows->query.by == BY_THREAD || !p || p->leader == ID_NONE)
+	if (rows->query.by == BY_THREAD || !p)
 		return thread_label(rows, c->waker, until);
+	if (p->leader == ID_NONE)
+		return leaderless_name(rows, p, timeline_comm(tl, c->waker, until));
 	return thread_label(rows, p->leader, until);
+}
+
+/* The waking process, if its leader is not known. NULL: it is, or another kind of waker. */
+static const struct process_info *leaderless_of(const struct rows *rows, const struct waker_cell *c)
+{
+	bool by_process = rows->query.by == BY_PROCESS && !c->irq && !c->idle;
+	const struct thread_info *t = by_process ? timeline_thread(rows->tl, c->waker) : NULL;
+	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
+	return p && p->leader == ID_NONE ? p : NULL;
 }
 
 static void add_cell(struct row_map *map, const struct waker_cell *c)
@@ -93,7 +114,11 @@ static void add_cell(struct row_map *map, const struct waker_cell *c)
 	if (is_new) {
 		group_fill(&r->c, rows, c->thread);
 		r->c.name = waker_name(rows, c);
-		r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
+		r->process = leaderless_of(rows, c);
+		r->c.row.key[0] = key_text(r->c.row.key[0],
+					   r->process ? leaderless_name(rows, r->process, "") : r->c.name);
+	} else if (r->process && strcmp(r->c.name, waker_name(rows, c))) {
+		r->c.name = leaderless_name(rows, r->process, "");
 	}
 	r->count += c->count;
 	r->total_ns += c->total_ns;
@@ -126,6 +151,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 				add_cell(&map, &s->wakers[k]);
 	}
 	row_map_clear(&map);
+	for (guint i = 0; i < map.rows->rows->len; i++)
+		((struct waker_row *)map.rows->rows->pdata[i])->process = NULL;
 	common_finish(map.rows, compare);
 	return map.rows;
 }

@@ -2,7 +2,11 @@
 /*
  * Every view on an empty and on a made-up timeline: columns, sums, filters, order.
  */
+#include "lib/sources.h"
+#include "lib/cuts.h"
 #include "lib/fake_timeline.h"
+#include "lib/inspect.h"
+#include "lib/traces.h"
 #include "views/needs.h"
 #include "views/causes.h"
 #include "views/extent.h"
@@ -589,6 +593,53 @@ static void test_outliers(void)
 	g_assert_cmpint(overview_next_outlier(tl, bad + 5, -1), ==, TIME_UNKNOWN);
 }
 
+#define TASK(tid, pid, comm) \
+	"2 0 lttng_statedump_process_state tid=" tid " pid=" pid " ppid=1 name=\"" comm "\" type=0\n"
+#define SWITCH(at, cpu, prev, state, next) \
+	at " " cpu " sched_switch prev_tid=" prev " prev_state=" state " next_tid=" next "\n"
+#define WAKES(at, waker) \
+	at "0 1 sched_switch prev_tid=0 prev_state=0 next_tid=" waker "\n" at "1 1 sched_waking tid=7\n" \
+	at "2 1 sched_switch prev_tid=" waker " prev_state=1 next_tid=0\n" SWITCH(at "3", "0", "0", "0", "7") \
+	SWITCH(at "4", "0", "7", "1", "0")
+
+/* The wakers of thread 7 by process, whatever piece of the trace is read first. */
+static void assert_waker(const char *script, const char *expected)
+{
+	struct recording *r = traces_record_script(script);
+	const struct view *v = view_find("wakers");
+	struct view_query q = everything;
+	q.by = BY_PROCESS;
+	for (size_t cut = 1; cut < recording_n(r); cut++) {
+		struct slice *left = cuts_slice(r, 0, cut, true), *right = cuts_slice(r, cut, recording_n(r), false);
+		struct timeline *tl = timeline_new(0);
+		struct slice *both = slice_root(slice_stitch(left, right));
+		timeline_apply(tl, slice_finish(both));
+		slice_free(both);
+		struct rows *rows = v->build(tl, &q);
+		g_assert_cmpuint(rows->rows->len, ==, 1);
+		g_assert_cmpstr(cell(v, rows, 0, "waker").s, ==, expected);
+		rows_free(rows);
+		timeline_free(tl);
+	}
+	recording_free(r);
+}
+
+/* A process whose leader has no event has the name of its threads that woke, if it is one. */
+static void test_leaderless(void)
+{
+	static const char begin[] = TASK("12", "10", "a") TASK("13", "10", "b") TASK("14", "10", "a")
+		TASK("7", "7", "woken") SWITCH("5", "0", "7", "1", "0") SWITCH("6", "1", "9", "1", "0");
+	const struct { const char *wakes, *label; } cases[] = {
+		{ WAKES("1", "12") WAKES("2", "14"), "a/10" },
+		{ WAKES("1", "12") WAKES("2", "13"), "?/10" },
+		{ WAKES("1", "13") WAKES("2", "12") WAKES("3", "13"), "?/10" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *script = g_strconcat(begin, cases[i].wakes, NULL);
+		assert_waker(script, cases[i].label);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -610,5 +661,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/traces", test_traces);
 	g_test_add_func("/views/overview", test_overview);
 	g_test_add_func("/views/outliers", test_outliers);
+	g_test_add_func("/views/leaderless", test_leaderless);
 	return g_test_run();
 }
