@@ -465,6 +465,35 @@ static void test_born_again(void)
 	g_assert_nonnull(strstr(report, ",9,9,7,b,20,0,20,,,,0,0,0,0,0,50,,"));
 }
 
+#define FORKED "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n" \
+	"12 0 syscall_entry_clone ctx.tid=7\n14 0 sched_waking tid=8 target_cpu=0\n" \
+	"15 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=9 child_comm=\"a\"\n"
+
+/* A new thread is runnable when it was woken, if that is recorded: not since the fork. */
+static void test_new_thread(void)
+{
+	static const struct { const char *script, *row; } each[] = {
+		{ FORKED "18 0 sched_wakeup_new tid=9 target_cpu=1\n"
+		  "30 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		  "50 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,12,0,0," },
+		/* in another second */
+		{ FORKED "2000000018 0 sched_wakeup_new tid=9 target_cpu=1\n"
+		  "2000000030 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		  "2000000050 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,12,0,0," },
+		{ FORKED "30 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		  "50 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,15,0,0," },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *report = every_cut("new thread", each[i].script);
+		if (!strstr(report, each[i].row))
+			g_test_message("%s: %s", each[i].row, report);
+		g_assert_nonnull(strstr(report, each[i].row));
+	}
+	g_autofree char *unwoken = every_cut("not woken yet", FORKED "20 0 sched_wakeup_new tid=8 target_cpu=1\n"
+		"90 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n");
+	g_assert_null(strstr(unwoken, ",9,9,7,a,"));
+}
+
 /* The call a thread dies in takes until then, and no longer. */
 static void test_last_call(void)
 {
@@ -1205,6 +1234,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
+	g_test_add_func("/laws/new-thread", test_new_thread);
 	g_test_add_func("/laws/last-call", test_last_call);
 	g_test_add_func("/laws/other-leader", test_other_leader);
 	g_test_add_func("/laws/shared-files", test_shared_files);

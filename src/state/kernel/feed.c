@@ -109,6 +109,7 @@ static void learn_name(struct slice *s, const char *name)
 	s->has_issue |= g_str_equal(name, "block_rq_issue");
 	s->has_complete |= g_str_equal(name, "block_rq_complete");
 	s->has_interrupts |= g_str_equal(name, "irq_handler_entry");
+	s->has_new_wakes |= g_str_equal(name, "sched_wakeup_new");
 	g_hash_table_add(s->classes, g_strdup(name));
 }
 

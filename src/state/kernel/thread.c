@@ -93,11 +93,17 @@ static inline unsigned open_part(const struct tstate *st)
 	return PART_UNKNOWN;
 }
 
+/* Was it forked, and is not runnable before its sched_wakeup_new? Its time counts from there on. */
+static inline bool is_being_made(const struct slice *s, const struct tstate *st)
+{
+	return st->run == RUN_NEW && !st->wake_seq && s->has_new_wakes;
+}
+
 static inline void charge(struct slice *s, struct thread *t, int64_t until)
 {
 	struct tstate *st = &t->st;
-	if (st->run == RUN_DEAD || st->cursor == TS_NONE) {
-		st->cursor = st->run == RUN_DEAD ? st->cursor : until;
+	if (st->run == RUN_DEAD || st->cursor == TS_NONE || is_being_made(s, st)) {
+		st->cursor = st->run == RUN_DEAD ? st->cursor : MAX(st->cursor, until);
 		return;
 	}
 	if (until <= st->cursor)

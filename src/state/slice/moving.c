@@ -240,6 +240,7 @@ void moving_counts(struct slice *a, const struct slice *b)
 	a->has_issue |= b->has_issue;
 	a->has_complete |= b->has_complete;
 	a->has_interrupts |= b->has_interrupts;
+	a->has_new_wakes |= b->has_new_wakes;
 	a->tables = NULL;	/* the source's caches do not have b's names */
 	GHashTableIter it;
 	gpointer name;
