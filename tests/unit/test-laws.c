@@ -475,11 +475,12 @@ static void test_new_thread(void)
 	static const struct { const char *script, *row; } each[] = {
 		{ FORKED "18 0 sched_wakeup_new tid=9 target_cpu=1\n"
 		  "30 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
-		  "50 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,12,0,0," },
+		  "50 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,12,3,0," },
 		/* in another second */
 		{ FORKED "2000000018 0 sched_wakeup_new tid=9 target_cpu=1\n"
 		  "2000000030 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
-		  "2000000050 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,12,0,0," },
+		  "2000000050 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n",
+		  ",9,9,7,a,20,0,20,,,12,2000000003,0," },
 		{ FORKED "30 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
 		  "50 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n", ",9,9,7,a,20,0,20,,,15,0,0," },
 	};
@@ -491,7 +492,49 @@ static void test_new_thread(void)
 	}
 	g_autofree char *unwoken = every_cut("not woken yet", FORKED "20 0 sched_wakeup_new tid=8 target_cpu=1\n"
 		"90 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n");
-	g_assert_null(strstr(unwoken, ",9,9,7,a,"));
+	g_assert_nonnull(strstr(unwoken, ",9,9,7,a,0,0,0,,,0,75,0,"));
+}
+
+/* A child whose fork event was lost returns from a call that its parent made: it was not in it since the trace began,
+ * but its parent was. */
+static void test_lost_fork(void)
+{
+	g_autofree char *report = every_cut("lost fork",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"60 0 sched_switch prev_tid=7 prev_state=1 next_tid=9\n"
+		"70 0 syscall_exit_vfork ctx.tid=9 ret=0\n"
+		"80 0 syscall_entry_exit ctx.tid=9 error_code=0\n"
+		"85 0 sched_switch prev_tid=9 prev_state=32 next_tid=8\n"
+		"88 0 syscall_exit_clone ctx.tid=8 ret=0\n"
+		"89 0 sched_switch prev_tid=8 prev_state=0 next_tid=7\n"
+		"90 0 syscall_exit_vfork ctx.tid=7 ret=9\n");
+	g_assert_nonnull(strstr(report, "localhost,,7,,vfork,0,0,0,0,80,"));
+	g_assert_null(strstr(report, "localhost,,9,,vfork,"));
+	g_assert_null(strstr(report, ",clone,"));
+}
+
+#define WORKS(tid, from, to) \
+	from " 0 sched_switch prev_tid=0 prev_state=0 next_tid=" tid " next_comm=\"kworker/0:1\"\n" \
+	to " 0 sched_switch prev_tid=" tid " prev_state=1 next_tid=0\n"
+
+/* Which threads are the kernel's, where the state dump and forks are lost. Name and parent suggest it; a system call
+ * shows the contrary. Without a tid, nothing is known. */
+static void test_lost_kinds(void)
+{
+	g_autofree char *report = every_cut("lost kinds",
+		WORKS("5", "20", "30") WORKS("6", "40", "50")
+		"60 0 sched_switch prev_tid=0 prev_state=0 next_tid=8 next_comm=\"b\"\n"
+		"62 0 sched_waking ctx.tid=8 ctx.pid=8 ctx.ppid=2 tid=5\n"
+		"70 0 sched_switch prev_tid=8 prev_state=1 next_tid=0\n"
+		"80 0 sched_switch prev_tid=0 prev_state=0 next_tid=6\n"
+		"85 0 syscall_entry_futex ctx.tid=6\n"
+		"90 0 sched_switch prev_tid=6 prev_state=1 next_tid=0\n"
+		"200 0 !lost begin=100 end=200 events=3\n"
+		"210 0 irq_handler_entry irq=5\n");
+	g_assert_nonnull(strstr(report, ",5,,kworker/0:1,10,0,0,10,"));
+	g_assert_nonnull(strstr(report, ",6,,kworker/0:1,20,15,5,"));
+	g_assert_nonnull(strstr(report, ",8,8,2,b,10,0,0,10,"));
+	g_assert_nonnull(strstr(report, "\nlocalhost,,,,,0,0,0,"));
 }
 
 /* The call a thread dies in takes until then, and no longer. */
@@ -1235,6 +1278,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
 	g_test_add_func("/laws/new-thread", test_new_thread);
+	g_test_add_func("/laws/lost-fork", test_lost_fork);
+	g_test_add_func("/laws/lost-kinds", test_lost_kinds);
 	g_test_add_func("/laws/last-call", test_last_call);
 	g_test_add_func("/laws/other-leader", test_other_leader);
 	g_test_add_func("/laws/shared-files", test_shared_files);

@@ -411,12 +411,21 @@ static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type
 	return t && !t->idle ? t : NULL;
 }
 
+/* A thread that makes a call is not the kernel's. Its first one is never on the fast path. */
+static void learn_user(struct feed *f, struct thread *t)
+{
+	if (!t->user_reported)
+		slice_fact(f->s, FACT_USER, t->self, f->ts, f->seq);
+	t->user_reported = true;
+}
+
 static void entered(struct feed *f, struct thread *t, const struct rec *r)
 {
 	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
 		call_unpaired(f->s, t, r);
 		return;
 	}
+	learn_user(f, t);
 	if (r->info->fdop)
 		call_facts_at_entry(f->s, t, r);
 	thread_record(f->s, t, r);
@@ -538,6 +547,7 @@ static void left(struct feed *f, struct thread *t, const struct rec *r)
 		call_unpaired(f->s, t, r);
 		return;
 	}
+	learn_user(f, t);
 	if (r->info->fdop || !r->name)
 		call_exit_bump(f->s, t, r);
 	thread_record(f->s, t, r);

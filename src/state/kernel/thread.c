@@ -93,7 +93,7 @@ static inline unsigned open_part(const struct tstate *st)
 	return PART_UNKNOWN;
 }
 
-/* Was it forked, and is not runnable before its sched_wakeup_new? Its time counts from there on. */
+/* Is it being made by its creator? It is not runnable before its sched_wakeup_new, if that is recorded. */
 static inline bool is_being_made(const struct slice *s, const struct tstate *st)
 {
 	return st->run == RUN_NEW && !st->wake_seq && s->has_new_wakes;
@@ -102,13 +102,13 @@ static inline bool is_being_made(const struct slice *s, const struct tstate *st)
 static inline void charge(struct slice *s, struct thread *t, int64_t until)
 {
 	struct tstate *st = &t->st;
-	if (st->run == RUN_DEAD || st->cursor == TS_NONE || is_being_made(s, st)) {
-		st->cursor = st->run == RUN_DEAD ? st->cursor : MAX(st->cursor, until);
+	if (st->run == RUN_DEAD || st->cursor == TS_NONE) {
+		st->cursor = st->run == RUN_DEAD ? st->cursor : until;
 		return;
 	}
 	if (until <= st->cursor)
 		return;
-	unsigned part = open_part(st);
+	unsigned part = is_being_made(s, st) ? PART_OTHER : open_part(st);
 	if (part == PART_SLICE_N) {
 		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {

@@ -142,6 +142,7 @@ struct thread {
 		};
 		uint64_t flags;		/* these fields, compared at once by the fast path */
 	};
+	bool user_reported;	/* a FACT_USER was written for it in this slice */
 	struct comm comm;
 	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
 	struct built_thread_cell *cell;

@@ -125,6 +125,12 @@ void resolution_of_exit(const struct rec *exit, struct resolution *v)
 	v->call = NULL;
 }
 
+/* A child returns from its parent's fork: it was born in this call, whose fork event was lost. */
+static bool returns_in_child(const struct rec *exit)
+{
+	return exit->info->twice && exit->arg[0] == 0;
+}
+
 /* If the thread may have begun in an older slice, merging resolves the time. */
 void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	       const struct rec *by)
@@ -139,7 +145,7 @@ void initial_ends(struct slice *s, struct thread *t, enum initial_end how,
 	if (how == INITIAL_BY_EXIT) {
 		resolution_of_exit(by, &v);
 		slice_bin(s, by->ts)->completeness.provisional++;
-		if (by->name)		/* the exit proves that it was in the call since the beginning */
+		if (by->name && !returns_in_child(by))	/* it was in the call since the beginning */
 			charge_busy(s, t, &(struct call){ .name = by->name, .busy_from = covered_from(s, t->host) },
 				    by->ts);
 	}

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <stdio.h>
 
+#define KTHREADD 2		/* the pid of the parent of kernel threads */
+
 /* ---- files: each host, kind and path has one number ---- */
 
 static guint file_hash(gconstpointer p)
@@ -312,6 +314,33 @@ static void set_kernel(struct names *n, uint32_t thread, bool kernel)
 	p->kernel = kernel;
 }
 
+/* Names of kernel threads: their first letters. A program can have such a name, too. */
+static bool is_kernel_name(const char *comm)
+{
+	static const char *const names[] = {
+		"kworker/", "ksoftirqd/", "migration/", "cpuhp/", "irq/", "rcu_", "rcuc/", "rcub/", "rcuog/", "rcuop/",
+		"rcuos/", "watchdog/", "idle_inject/", "kthreadd", "kswapd", "kcompactd", "khugepaged", "ksmd",
+		"kdevtmpfs", "kauditd", "khungtaskd", "oom_reaper", "jbd2/", "xfsaild/", "scsi_eh_",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (g_str_has_prefix(comm, names[i]))
+			return true;
+	return false;
+}
+
+/* Something suggests that it is a kernel thread. */
+static void suppose_kernel(struct names *n, uint32_t thread)
+{
+	if (!identity_of(n, thread)->user)
+		set_kernel(n, thread, true);
+}
+
+static void fact_user(struct names *n, uint32_t thread)
+{
+	identity_of(n, thread)->user = true;
+	set_kernel(n, thread, false);
+}
+
 static struct lifetime *lifetime_at(const struct names *n, uint32_t process)
 {
 	return &names_process_at(n, process)->lifetime;
@@ -406,6 +435,8 @@ static void fact_pid(struct names *n, const struct fact *f)
 	}
 	if (f->b >= 0)
 		process_at(n, process)->ppid = (int32_t)f->b;
+	if (f->b == KTHREADD)
+		suppose_kernel(n, f->thread);
 }
 
 /* A new thread has the tid, so its previous owner has ended: the exit event is missing. */
@@ -461,8 +492,8 @@ static void fact_fork(struct names *n, const struct fact *f)
 		fact_pid(n, &pid);
 	}
 	end_previous_owner(n, f, child_tid);
-	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
-	set_kernel(n, f->other, kernel);
+	set_kernel(n, f->other, (parent && parent->kernel) || f->c == KTHREADD);
+	identity_of(n, f->other)->user = parent && parent->user;
 	if (f->a < 0)
 		return;		/* old tracers do not record the child's process */
 	if (f->a != child_tid) {
@@ -516,6 +547,8 @@ static void fact_comm(struct names *n, const struct fact *f)
 {
 	struct thread_identity *p = identity_of(n, f->thread);
 	struct name_at name = { .since = f->ts, .name = f->text };
+	if (!p->kernel && is_kernel_name(strtab_get(n->s->strings, f->text)))
+		suppose_kernel(n, f->thread);
 	if (!p->comms)
 		p->comms = g_array_sized_new(false, false, sizeof name, 2);	/* its creator's, and its own */
 	guint at = p->comms->len;
@@ -568,7 +601,7 @@ static void fact_exec(struct names *n, const struct fact *f)
 		become_leader(n, f);
 	struct thread_identity *p = identity_of(n, f->thread);
 	p->clone.known = false;
-	set_kernel(n, f->thread, false);
+	fact_user(n, f->thread);
 	exec_table(n, f->other != ID_NONE ? f->other : f->thread, f->thread, f->seq);
 	if (!p->exited)
 		return;
@@ -676,6 +709,7 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_UNSHARE: unshare_table(n, f->thread, f->seq); break;
 	case FACT_EXEC: fact_exec(n, f); break;
 	case FACT_KERNEL: set_kernel(n, f->thread, true); break;
+	case FACT_USER: fact_user(n, f->thread); break;
 	case FACT_OPEN: fact_open(n, f); break;
 	case FACT_NAME:
 		fdtable_rename(table_of(n, f->thread, f->seq), f->a, f->seq,
@@ -746,7 +780,8 @@ static void adopt_anonymous(struct names *n)
 			join_process(n, real, p->process);
 		else if (into->process != ID_NONE)
 			adopt_contexts(n, into);
-		into->kernel |= p->kernel;
+		into->user |= p->user;
+		into->kernel = (into->kernel || p->kernel) && !into->user;
 		if (p->exited)
 			identity_ends(n, into);
 		identity_ends(n, p);		/* the anonymous thread is no longer separate */

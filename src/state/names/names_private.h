@@ -31,6 +31,7 @@ struct clone_call {
 struct thread_identity {			/* what is known of a thread, by its number in the slice */
 	uint32_t process;	/* number; ID_NONE: unknown */
 	bool kernel;
+	bool user;		/* it made a system call */
 	bool exited;
 	struct fdtable *table;	/* while its process is not known; names.all_tables owns it */
 	GArray *own_tables;	/* struct table_since, by seq: tables that its process does not use; NULL: none. .table
