@@ -13,11 +13,13 @@ static const struct blk_subscription rows[] = { { "e", { "n" }, NULL } };
 
 #define OFFSET INT64_C(1700000000000000000)
 #define TYPES \
-	"/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; } := u64;\n"
+	"/* CTF 1.8 */ typealias integer { size = 32; align = 8; } := u32;\n" \
+	"typealias integer { size = 64; align = 8; } := u64;\n"
 #define TRACE "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };\n"
 #define CLOCK \
 	"clock { name = c; freq = 1000000000; offset_s = 1700000000; };\n" \
 	"clock { name = c; offset_s = 1700000000; freq = 1000000000; };\n"
+#define SIZES "u32 content_size; u32 packet_size;"
 #define EVENT "event { name = e; fields := struct { u32 n; }; };\n"
 
 struct packet {
@@ -36,16 +38,16 @@ static const struct writer {
 	unsigned n_packets;
 } writers[] = {
 	{ "event before its packet", TYPES TRACE CLOCK
-	  "stream { packet.context := struct { u64 timestamp_begin; u64 timestamp_end; u32 content_size; u32 packet_size; };"
+	  "stream { packet.context := struct { u64 timestamp_begin; u64 timestamp_end; " SIZES " };"
 	  " event.header := struct { u64 timestamp; }; };\n" EVENT, 8, 8, false, true, OFFSET,
 	  { { 1000, 2000, { 900, 1200 } }, { 2600, 3500, { 2500, 3000 } }, { 3600, 3600, { 3550 } } }, 3 },
 	{ "times of 32 bits", TYPES TRACE CLOCK
-	  "stream { packet.context := struct { u32 timestamp_begin; u32 timestamp_end; u32 content_size; u32 packet_size; };"
+	  "stream { packet.context := struct { u32 timestamp_begin; u32 timestamp_end; " SIZES " };"
 	  " event.header := struct { u32 timestamp; }; };\n" EVENT, 4, 4, false, true, OFFSET,
 	  { { 100, 200, { 100, 150 } }, { 4294967000, 4294968000, { 4294967100, 4294967900 } },
 	    { 4294968000, 6000000000, { 5000000000 } }, { 9000000000, 9000000001, { 9000000000, 9000000001 } } }, 4 },
 	{ "packets that are headers only", TYPES TRACE CLOCK
-	  "stream { packet.context := struct { u32 content_size; u32 packet_size; };"
+	  "stream { packet.context := struct { " SIZES " };"
 	  " event.header := struct { u64 timestamp; }; };\n" EVENT, 0, 8, false, true, OFFSET,
 	  { { 0 }, { 0, 0, { 100, 150 } }, { 0 }, { 0, 0, { 300 } }, { 0 } }, 5 },
 	{ "nothing but times, without a clock", TYPES "trace { major = 1; minor = 8; byte_order = le; };\n"

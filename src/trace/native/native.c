@@ -129,13 +129,13 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 		native_meta_free(m);
 		return NULL;
 	}
+	add_remarks(n, dir, m->meta);
 	if (!native_meta_compile(n, m, &reason)) {
 		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s%s", dir, reason->message,
 			    reason->code == BLK_TRACE_ERROR_UNSUPPORTED ? OTHER_READER : "");
 		native_meta_free(m);
 		return NULL;
 	}
-	add_remarks(n, dir, m->meta);
 	g_ptr_array_add(n->metas, m);
 	g_hash_table_insert(n->by_bytes, g_steal_pointer(&bytes), m);
 	return m;
@@ -358,8 +358,9 @@ struct native *native_open(const char *const *paths, const struct blk_subscripti
 		leave_out(n, reason);
 	}
 	if (!n->streams->len && n->warnings->len) {
-		g_set_error(error, BLK_TRACE_ERROR, n->problem, "%s",
-			    (char *)g_ptr_array_index(n->warnings, 0));
+		g_autofree char *remark = native_remark(n);
+		g_set_error(error, BLK_TRACE_ERROR, n->problem, "%s%s%s", (char *)g_ptr_array_index(n->warnings, 0),
+			    remark ? "; " : "", remark ? remark : "");
 		return NULL;
 	}
 	join_boots(n);
