@@ -278,12 +278,13 @@ static int64_t p99_of(const struct timeline *tl, const struct history *h, const 
 	struct evicted e = { 0 };
 	TIMELINE_EACH_TRACE(h->tl, i, range->from_ns, range->to_ns) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
-		if (span_has_duration(t->root) && range_has_span(range, t->root))
+		if (t->has_root && span_has_duration(t->root) && range_has_span(range, t->root))
 			hist_add(&hist, span_duration(t->root));
 	}
 	TIMELINE_EACH_SUM(tl, at, range->from_ns, range->to_ns) {
 		const struct span_sum *s = at.sum;
-		if (s->key.of == SUM_TRACE && !s->key.partial && evicted_counts(&e, range, s))
+		if (s->key.of == SUM_TRACE && (s->key.top || s->key.others) && !s->key.partial &&
+		    evicted_counts(&e, range, s))
 			hist_merge(&hist, &s->duration);
 	}
 	int64_t p99 = e.left_out ? -1 : hist_quantile(&hist, 0.99);

@@ -8,6 +8,7 @@
 #include "export/attributes.h"
 #include "export/import.h"
 #include "cli/filters.h"
+#include "views/overview.h"
 #include "views/view.h"
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
@@ -371,6 +372,18 @@ static struct value trace_cell(const struct timeline *tl, const char *column)
 	return value;
 }
 
+/* The 99th percentile of all requests; below 0: of none the duration is known. */
+static int64_t p99_of_requests(const struct timeline *tl)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	g_assert_true(timeline_coverage(tl, &q.from_ns, &q.to_ns));
+	q.to_ns++;
+	struct rows *rows = view_overview.build(tl, &q);
+	int64_t p99 = overview_of(rows)->p99_ns;
+	rows_free(rows);
+	return p99;
+}
+
 static void test_missing(void)
 {
 #define IN(id, parent, at, us) "{\"traceId\":\"1\",\"id\":\"" id "\",\"parentId\":\"" parent "\",\"timestamp\":" at \
@@ -397,6 +410,7 @@ static void test_missing(void)
 		g_assert_cmpint(trace_cell(tl, "missing_spans").i, ==, cases[i].missing);
 		g_assert_cmpint(duration.i, ==, cases[i].us * 1000);
 		g_assert_true(duration.at_least == cases[i].at_least);
+		g_assert_true((p99_of_requests(tl) < 0) == cases[i].at_least);
 		g_assert_true(bound.kind == (cases[i].at_least ? VALUE_TEXT : VALUE_NONE));
 		for (int format = 0; format < SPAN_FORMAT_N; format++) {
 			g_autofree char *text = export(tl, format, false);
