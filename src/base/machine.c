@@ -272,3 +272,19 @@ const char *machine_call_name(enum machine m, bool compat, int64_t number)
 		return NULL;
 	return table_of(table)[number];
 }
+
+bool machine_ioctl_cloexec(enum machine m, int64_t command, bool *ret)
+{
+	/* include/uapi/asm-generic/ioctls.h; arch/{powerpc,alpha,sparc}; arch/{mips,sh,xtensa} */
+	static const struct { uint32_t set, clear; bool ppc, others; } each[] = {
+		{ 0x5451, 0x5450, false, true }, { 0x20006601, 0x20006602, true, false },
+		{ 0x6601, 0x6602, false, false },
+	};
+	bool any = m == MACHINE_UNKNOWN || m == MACHINE_OTHER, ppc = m == MACHINE_PPC || m == MACHINE_PPC64;
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		*ret = (uint32_t)command == each[i].set;
+		if ((any || (ppc ? each[i].ppc : each[i].others)) && (*ret || (uint32_t)command == each[i].clear))
+			return true;
+	}
+	return false;
+}

@@ -73,5 +73,8 @@ enum machine machine_of(const struct machine_evidence *e, const char *boot);
  * thread.
  */
 const char *machine_call_name(enum machine m, bool compat, int64_t number);
+/* Is the command of ioctl(2) FIOCLEX or FIONCLEX on the machine? *ret: does it set close-on-exec? If the machine is not
+ * known, or has no table, the numbers of any machine count. Any thread. */
+bool machine_ioctl_cloexec(enum machine m, int64_t command, bool *ret);
 
 #endif

@@ -513,6 +513,32 @@ static void test_lost_fork(void)
 	g_assert_null(strstr(report, ",clone,"));
 }
 
+#define OPENED(at, exit, fd, flags) \
+	at " 0 syscall_entry_open filename=\"/f" fd "\" flags=" flags "\n" exit " 0 syscall_exit_open ret=" fd "\n"
+#define IOCTL(at, exit, fd, cmd) \
+	at " 0 syscall_entry_ioctl fd=" fd " cmd=" cmd " arg=0\n" exit " 0 syscall_exit_ioctl ret=0\n"
+#define READ(at, exit, fd) \
+	at " 0 syscall_entry_read fd=" fd " count=9\n" exit " 0 syscall_exit_read ret=1\n"
+#define EXEC "60 0 syscall_entry_execve filename=\"/x\"\n65 0 syscall_exit_execve ret=0\n"
+
+/* FIOCLEX, FIONCLEX: the numbers depend on the machine, which is not known here. */
+static void test_ioctl_cloexec(void)
+{
+	static const struct { const char *flags, *command; bool stays; } each[] = {
+		{ "0", "0x5451", false }, { "02000000", "0x5450", true }, { "0", "0x20006601", false },
+		{ "02000000", "0x20006602", true }, { "0", "0x6601", false }, { "02000000", "0x6602", true },
+		{ "0", "0x5452", true }, { "02000000", "0x5452", false },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n" OPENED("20", "22", "3", "%s")
+			IOCTL("30", "32", "3", "%s") EXEC READ("70", "72", "3"),
+			each[i].flags, each[i].command);
+		g_autofree char *report = every_cut("close-on-exec by ioctl", script);
+		g_assert_true(!!strstr(report, ",/f3,file,1,") == each[i].stays);
+	}
+}
+
 #define WORKS(tid, from, to) \
 	from " 0 sched_switch prev_tid=0 prev_state=0 next_tid=" tid " next_comm=\"kworker/0:1\"\n" \
 	to " 0 sched_switch prev_tid=" tid " prev_state=1 next_tid=0\n"
@@ -1278,6 +1304,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
 	g_test_add_func("/laws/new-thread", test_new_thread);
+	g_test_add_func("/laws/ioctl-cloexec", test_ioctl_cloexec);
 	g_test_add_func("/laws/lost-fork", test_lost_fork);
 	g_test_add_func("/laws/lost-kinds", test_lost_kinds);
 	g_test_add_func("/laws/last-call", test_last_call);

@@ -23,6 +23,22 @@ static void test_names(void)
 	g_assert_cmpint(machine_by_name("vax"), ==, MACHINE_UNKNOWN);
 }
 
+static void test_cloexec(void)
+{
+	static const struct { enum machine machine; uint32_t command; bool is, set; } all[] = {
+		{ MACHINE_X86_64, 0x5451, true, true }, { MACHINE_ARM64, 0x5450, true, false },
+		{ MACHINE_PPC64, 0x20006601, true, true }, { MACHINE_PPC, 0x20006602, true, false },
+		{ MACHINE_PPC64, 0x5451, false, false }, { MACHINE_X86_64, 0x20006601, false, false },
+		{ MACHINE_X86_64, 0x6601, false, false }, { MACHINE_OTHER, 0x6601, true, true },
+		{ MACHINE_UNKNOWN, 0x20006602, true, false }, { MACHINE_UNKNOWN, 0x5421, false, false },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		bool set;
+		g_assert_cmpint(machine_ioctl_cloexec(all[i].machine, all[i].command, &set), ==, all[i].is);
+		g_assert_true(!all[i].is || set == all[i].set);
+	}
+}
+
 /* One machine for each evidence; little endian and 64 bits if nothing else is said. */
 static void test_evidence(void)
 {
@@ -117,6 +133,7 @@ static void test_numbers(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/machine/cloexec", test_cloexec);
 	g_test_add_func("/machine/names", test_names);
 	g_test_add_func("/machine/evidence", test_evidence);
 	g_test_add_func("/machine/assumed", test_assumed);

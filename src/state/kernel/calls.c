@@ -8,6 +8,8 @@
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_state.h"
 
+#include "base/machine.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -64,7 +66,7 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
 	}
-	if (!has_effect(info, r->arg[0]) || info->twice || info->fdop == FDOP_UNSHARE)
+	if (!has_effect(info, r->arg[0]) || info->twice || info->fdop == FDOP_UNSHARE || info->fdop == FDOP_IOCTL)
 		return;
 	if (r->arg[0] >= 0)
 		fdop_bump(s, r->arg[0], r->seq);
@@ -132,6 +134,17 @@ static void fcntl_facts(struct slice *s, const struct thread *t, const struct ca
 	default:
 		break;
 	}
+}
+
+static void ioctl_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit)
+{
+	enum machine m = g_array_index(s->hosts, struct slice_host, t->host).machine;
+	bool cloexec;
+	if (!machine_ioctl_cloexec(m, c->arg[1], &cloexec))
+		return;
+	struct fact *f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
+	f->a = f->b = c->fd;
+	f->flag = cloexec;
 }
 
 /* Text of the socket's family and type; flags do not change it. */
@@ -222,6 +235,9 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 		break;
 	case FDOP_FCNTL:
 		fcntl_facts(s, t, c, exit);
+		break;
+	case FDOP_IOCTL:
+		ioctl_facts(s, t, c, exit);
 		break;
 	case FDOP_EXEC:
 		slice_fact(s, FACT_EXEC, t->self, exit->ts, exit->seq);

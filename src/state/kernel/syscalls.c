@@ -32,7 +32,8 @@ static const struct call_info table[] = {
 	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
 	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
 	BYFD("tee", IO_BOTH), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_BOTH),
-	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("llseek", IO_NONE), BYFD("_llseek", IO_NONE),
+	{ .name = "ioctl", .by_fd = true, .has_fd = true, .fdop = FDOP_IOCTL, IO(IO_NONE) },
+	BYFD("lseek", IO_NONE), BYFD("llseek", IO_NONE), BYFD("_llseek", IO_NONE),
 
 	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
 	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),

@@ -28,7 +28,7 @@ enum call_fdop {
 	FDOP_BIND,
 	FDOP_PIPE,		/* two descriptors, in the exit's array */
 	FDOP_SOCKETPAIR,
-	FDOP_DUP, FDOP_DUP2, FDOP_FCNTL,
+	FDOP_DUP, FDOP_DUP2, FDOP_FCNTL, FDOP_IOCTL,
 	FDOP_CLOSE, FDOP_CLOSE_RANGE,
 	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ...: the file is .makes */
 	FDOP_EXEC,

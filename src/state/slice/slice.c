@@ -37,6 +37,7 @@ struct slice *slice_new(bool from_start, int64_t step_ns)
 	struct slice *s = g_new0(struct slice, 1);
 	s->from_start = from_start;
 	s->step = step_ns;
+	s->seq = 1;		/* 0 is no event */
 	s->first = INT64_MAX;
 	s->last = s->retained_from = s->horizon = s->window_from = INT64_MIN;
 	s->window_to = s->traced_from = INT64_MAX;

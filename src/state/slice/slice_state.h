@@ -77,7 +77,7 @@ struct slice {
 	int64_t first, last;		/* ns: coverage; INT64_MAX, INT64_MIN while empty */
 	int64_t traced_from, traced_to;	/* ns: least .begin and greatest .end of all hosts */
 	int64_t horizon;		/* ns: no older record will come; INT64_MIN: unknown */
-	uint64_t seq;			/* number of events so far; numbers the events */
+	uint64_t seq;			/* numbers the events, from 1 on: the next number */
 	uint64_t n_events;		/* the same, including events that were only counted */
 	struct losses losses;
 	struct channels channels;
