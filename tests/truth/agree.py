@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""One quantity has one value: what several views, or a view and a metric, show is computed from each of them and
+compared, over whole recordings, second by second and in a range that is none of whole seconds.
+
+To add a quantity, add a row to QUANTITIES: its name, the columns that identify whose it is, and the sources. A source is
+a view with its options, a column (or several, which are summed), and which rows count. A source that has not all values,
+because the trace has no events for them, is left out.
+
+    agree.py              the recordings
+    agree.py DIR...       these traces
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import blk
+from machine import PARTS
+
+QUICK = ["demo/trace", "kernel-small/trace", "lost/trace", "nested/trace", "snapshot/trace", "block/trace", "net/trace"]
+MORE = ["kernel-ust/trace", "live/trace", "rotation/trace", "containers/trace", "faults/trace", "pause/trace",
+        "thumb/trace", "ust-fields/trace", "lost/trace-overwrite", "ctf2/kernel-small/trace", "ctf2/lost/trace",
+        "mix1", "mix2", "public/uneven-streams"]
+REPORTS = ["migrate-in-before-out", "migrate-in-before-out.control", "block-end-before-issue.cause",
+           "block-end-before-issue.cause.control", "span-begins-before-kernel.small", "waking-before-switch-out",
+           "syscalls-pid-context-only", "syscalls-without-tid-and-switch", "restart-syscall.timer"]
+RANGES = {"whole": (), "by second": ("--each",), "30 % to 70 %": ("--from", "30%", "--to", "70%")}
+
+
+class Source:
+    def __init__(self, what, columns, where=lambda row: True):
+        """what: a view and its options; "--metric X": a metric. columns: one, or several that are summed."""
+        self.what = tuple(what.split() if what.startswith("--") else ["--view", *what.split()])
+        self.columns = columns.split()
+        self.where = where
+        self.name = what
+
+    def values(self, rows, keys):
+        """{key: value}, those that are not 0; None: not all are known."""
+        found = collections.Counter()
+        for row in rows:
+            if not self.where(row):
+                continue
+            values = [row.get(column) for column in self.columns]
+            if None in values:
+                return None
+            found[tuple(row.get(key) for key in keys)] += sum(values)
+        return {key: value for key, value in found.items() if value}
+
+
+def metric(name, by, columns="total_ns", where=lambda row: True):
+    return Source(f"--metric {name} --by {by}", columns, where)
+
+
+def having(**wanted):
+    return lambda row: all(row.get(key) == value for key, value in wanted.items())
+
+
+def is_request(row):
+    return row["parent_id"] is None or row["kind"] == "server"
+
+
+def has_ended(row):
+    return row["state"] == "complete"
+
+
+THREAD = ("pid", "tid")
+STATES = "cpu_ns runnable_ns blocked_ns unknown_ns"
+ON_CPU = "user_ns syscall_ns kernel_ns irq_ns"
+# parts of threads: a wait for writeback is in disk
+OF_THREADS = [part for part in (*PARTS, "stopped") if part not in ("handoff", "unknown")]
+
+QUANTITIES = [
+    ("time on a CPU", THREAD,
+     Source("processes --by thread", "cpu_ns"),
+     Source("processes --by thread", ON_CPU),
+     Source("timeline --by thread", ON_CPU, having(kind="thread")),
+     metric("thread.time", "pid,tid,part", where=lambda row: row["part"] + "_ns" in ON_CPU.split())),
+    ("time that CPUs ran threads", (),
+     Source("cpus", "run_ns"),
+     metric("cpu.run", "cpu"),
+     Source("timeline --by system", "run_ns", having(kind="cpu")),
+     metric("ran.time", "tid")),
+    ("idle time of CPUs", (),
+     Source("cpus", "idle_ns"), metric("cpu.idle", "cpu"), Source("timeline --by system", "idle_ns", having(kind="cpu"))),
+    ("time taken by interrupts from CPUs", ("cpu",),
+     Source("cpus", "irq_ns"), metric("cpu.irq", "cpu")),
+    ("time taken by interrupts from threads", THREAD,
+     Source("processes --by thread", "irq_ns"),
+     metric("thread.time", "pid,tid,part", where=having(part="irq"))),
+    ("lives of threads", (),
+     Source("processes --by thread", STATES),
+     Source("processes --by process", STATES),
+     Source("processes --by system", STATES),
+     Source("flame --by thread", "total_ns", having(depth=0)),
+     Source("flame --by process", "total_ns", having(depth=0)),
+     metric("thread.time", "part")),
+    *[(f"{part} time of threads", THREAD,
+       Source("timeline --by thread", part + "_ns", having(kind="thread")),
+       metric("thread.time", "pid,tid,part", where=having(part=part))) for part in OF_THREADS],
+    ("runnable time", THREAD,
+     Source("processes --by thread", "runnable_ns"),
+     Source("timeline --by thread", "preempted_ns wakeup_ns", having(kind="thread"))),
+    ("time from wakeups to a CPU", THREAD,
+     Source("scheduler --by thread", "total_ns"),
+     Source("wakers --by thread", "total_ns"),
+     metric("sched.wakeup", "pid,tid"),
+     metric("wakeup.total", "pid,tid", "value_ns")),
+    ("time from wakeups to a CPU, in all", (),
+     Source("scheduler --by process", "total_ns"),
+     Source("scheduler --by cpu", "total_ns"),
+     Source("scheduler --by priority", "total_ns")),
+    ("wakeups", THREAD,
+     Source("scheduler --by thread", "count"), Source("wakers --by thread", "count")),
+    ("wakeups, in all", (),
+     Source("scheduler --by cpu", "count"), Source("wakers --by process", "count"),
+     Source("wakers --by system", "count")),
+    ("time from preemptions to a CPU", THREAD,
+     Source("scheduler --by thread", "preempted_ns"), metric("sched.preempted", "pid,tid")),
+    ("system calls", THREAD,
+     Source("processes --by thread", "syscalls"),
+     Source("syscalls --by thread", "count"),
+     metric("call.latency", "pid,tid", "count")),
+    ("system calls, in all", (),
+     Source("processes --by process", "syscalls"), Source("syscalls --by process", "count"),
+     Source("syscalls --by system", "count")),
+    ("failed system calls", THREAD,
+     Source("syscalls --by thread", "errors"), metric("call.errors", "pid,tid", "value")),
+    ("time in system calls", THREAD,
+     Source("syscalls --by thread", "busy_ns"), metric("call.busy", "pid,tid")),
+    ("time from entry to exit of system calls", THREAD,
+     Source("syscalls --by thread", "total_ns"), metric("call.latency", "pid,tid")),
+    ("bytes read", ("pid",),
+     Source("processes --by process", "read_bytes"), Source("io --by process", "read_bytes"),
+     Source("files --by process", "read_bytes")),
+    ("bytes written", ("pid",),
+     Source("processes --by process", "write_bytes"), Source("io --by process", "write_bytes"),
+     Source("files --by process", "write_bytes")),
+    ("reads and writes", ("pid",),
+     Source("io --by process", "reads writes"), Source("files --by process", "reads writes")),
+    ("block requests", (),
+     Source("devices --by system", "reads writes others", having(kind="block")),
+     Source("devices --by process", "reads writes others", having(kind="block")),
+     metric("device.requests", "device", "value"),
+     metric("block.requests", "device", "value")),
+    ("bytes of block requests", (),
+     Source("devices --by system", "read_bytes write_bytes", having(kind="block")),
+     Source("devices --by process", "read_bytes write_bytes", having(kind="block"))),
+    ("busy time of block devices", (),
+     Source("devices --by system", "busy_ns", having(kind="block")),
+     Source("timeline --by system", "busy_ns", having(kind="device")),
+     metric("device.busy", "device")),
+    ("time in interrupt handlers", ("irq",),
+     Source("interrupts --by system", "total_ns"), Source("interrupts --by cpu", "total_ns")),
+    ("own time of interrupt handlers, in all", (),
+     Source("interrupts --by system", "self_ns"), Source("interrupts --by cpu", "self_ns"),
+     metric("interrupt.self", "interrupt")),
+    ("interrupts of threads", THREAD,
+     Source("interrupts --by thread", "count"), metric("interrupted.count", "pid,tid", "value")),
+    ("time that interrupts took from threads", THREAD,
+     Source("interrupts --by thread", "self_ns"), metric("interrupted.self", "pid,tid")),
+    ("events", ("name",),
+     Source("events --by system", "count"), Source("events --by process", "count"),
+     Source("events --by thread", "count")),
+    ("bytes of packets", ("device",),
+     Source("peers", "rx_bytes tx_bytes"), Source("devices", "read_bytes write_bytes", having(kind="net"))),
+    ("losses", ("cpu",),
+     Source("losses", "events", lambda row: row["events"] is not None), metric("loss.events", "cpu", "value")),
+    ("lost time", ("cpu",),
+     Source("losses", "lost_ns"), metric("loss.ns", "cpu")),
+    ("spans of known duration", ("service", "span"),
+     Source("spans", "duration_ns", has_ended), metric("span.latency", "service,span")),
+    ("requests of known duration", ("service", "operation"),
+     Source("overview", "count"),
+     Source("spans", "one", lambda row: is_request(row) and has_ended(row))),
+    ("partial requests", ("service", "operation"),
+     Source("overview", "partial"),
+     Source("spans", "one", lambda row: is_request(row) and row["state"] == "partial")),
+    ("time of roots", (),
+     Source("spans", "duration_ns", lambda row: row["parent_id"] is None and has_ended(row)),
+     metric("request.latency", "operation")),
+    *[(f"{part} time of spans", (),
+       Source("spans", part + "_ns", has_ended),
+       metric("span.time", "part", where=having(part=part))) for part in (*PARTS, "writeback", "stopped")],
+]
+
+
+def shown(row):
+    """Names that differ between views."""
+    row["one"] = 1
+    row.setdefault("span", row.get("name"))
+    row.setdefault("operation", row.get("name"))
+    return row
+
+
+def read(trace, what, when):
+    """[(beginning of the range, rows)]; None: the view or metric has nothing to say about this trace."""
+    status, out, err = blk.blktop("-b", "--no-cache", "--format", "json", *what, *when, trace)
+    if status not in (0, 3):
+        if "unknown" in err or "invalid" in err:
+            raise blk.Failed(f"{' '.join(what)}: {err.strip()[:300]}")
+        return None
+    blocks = [json.loads(line) for line in out.splitlines() if line.strip()]
+    return [(b["range"]["from_ns"], [shown(row) for row in b["rows"]]) for b in blocks]
+
+
+def differences(keys, first, second, blocks):
+    a, b = blocks[first.what], blocks[second.what]
+    if not a or not b:
+        return None
+    b, compared, bad = dict(b), 0, []
+    for begin, rows in a:
+        x, y = first.values(rows, keys), second.values(b.get(begin, []), keys)
+        if x is None or y is None:
+            continue
+        compared += 1
+        bad += [f"{begin}: {dict(zip(keys, key))} {x.get(key, 0)} and {y.get(key, 0)}"
+                for key in sorted(x.keys() | y.keys(), key=str) if x.get(key, 0) != y.get(key, 0)]
+    return bad if compared else None
+
+
+def compare(tap, name, trace):
+    wanted = {s.what for _, _, *sources in QUANTITIES for s in sources}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for of, when in RANGES.items():
+            jobs = {what: pool.submit(read, trace, what, when) for what in wanted}
+            blocks = {what: job.result() for what, job in jobs.items()}
+            bad, n = [], 0
+            for quantity, keys, first, *others in QUANTITIES:
+                for other in others:
+                    found = differences(keys, first, other, blocks)
+                    n += found is not None
+                    bad += [f"{quantity}: {first.name} and {other.name}: {x}" for x in (found or [])[:3]]
+            tap.none(bad, f"{name}, {of}: {n} pairs of views agree")
+
+
+def main():
+    if not blk.have_blktop():
+        blk.skip_all("blktop is not built")
+    tap = blk.Tap()
+    for path in sys.argv[1:]:
+        compare(tap, path, path)
+    if not sys.argv[1:]:
+        blk.each_trace(tap, QUICK + MORE * blk.ALL, compare)
+        for name in REPORTS * blk.ALL:
+            path = os.path.join(blk.SHARED, "reports", name)
+            if os.path.isdir(path):
+                compare(tap, name, path)
+            else:
+                tap.skip(name, "it is not there")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
