@@ -6,6 +6,7 @@
 #include "export/json.h"
 #include "export/spans.h"
 #include "views/common.h"
+#include "views/neighbours.h"
 #include "views/path.h"
 #include "views/spans.h"
 
@@ -188,6 +189,8 @@ static void add_behind(JsonBuilder *b, const struct timeline *tl, const struct s
 		json_builder_begin_object(b);
 		add_thread(b, tl, "thread", x->top[i].thread, s->end_ns);
 		json_add_int(b, "ns", x->top[i].ns);
+		json_builder_set_member_name(b, "same_request");
+		json_builder_add_boolean_value(b, neighbour_is_of_request(tl, s, x->top[i].thread));
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);

@@ -159,6 +159,31 @@ const struct span *history_span_at(struct history *h, uint32_t thread, int64_t a
 	return found;
 }
 
+struct work { uint64_t trace_id; bool any, same; };
+
+static void note_work(const struct span *s, void *data)
+{
+	struct work *work = data;
+	work->any = true;
+	work->same |= s->trace_id == work->trace_id;
+}
+
+bool history_works_for(struct history *h, const struct span *s, uint32_t thread, int64_t from, int64_t to)
+{
+	struct work work = { .trace_id = s->trace_id };
+	if (thread == ID_NONE)
+		return false;
+	history_spans_of(h, thread, from, to, note_work, &work);
+	if (work.any)
+		return work.same;
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		if (w->waker == thread && (w->part == PART_SOCKET || w->part == PART_PIPE))
+			return true;
+	}
+	return false;
+}
+
 /* ---- locks ---- */
 
 /* A wait for a lock. A lock is a futex of a process. */

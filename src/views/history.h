@@ -52,6 +52,10 @@ typedef void (*history_visit)(const struct span *s, void *data);
 void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to,
 		      history_visit visit, void *data);
 
+/* Does the thread work for the same request as the span, in [from, to)? It has a span of the trace then; or it has none
+ * at all, and answers the span by a socket or pipe. */
+bool history_works_for(struct history *h, const struct span *s, uint32_t thread, int64_t from, int64_t to);
+
 /* The number of other threads with spans that waited in [from, to) for a lock that the thread released at `to` or
  * later. */
 unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64_t to);

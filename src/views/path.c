@@ -71,6 +71,8 @@ static void add(struct walk *w, const struct path_segment *s)
 	} else {
 		g_array_append_vals(w->path, s, 1);
 		last = &g_array_index(w->path, struct path_segment, w->path->len - 1);
+		last->holder_is_own = w->h && history_works_for(w->h, span_at(w, s->via), s->cpu_holder, s->begin_ns,
+								s->end_ns);
 	}
 	if (s->divided)
 		rest_divide(rest_of(w, s->via), s->end_ns - s->begin_ns, last->part_ns);
@@ -633,7 +635,7 @@ char *path_words(const struct timeline *tl, const struct path_segment *p)
 	g_string_append(text, part_info[p->part].id);
 	if (p->cpu_holder != ID_NONE) {
 		g_autofree char *label = thread_label_new(tl, p->cpu_holder, p->end_ns);
-		g_string_append_printf(text, " behind %s", label);
+		g_string_append_printf(text, p->holder_is_own ? " while %s works for it" : " behind %s", label);
 	}
 	if (*call)
 		g_string_append_printf(text, ": %s", call);

@@ -133,6 +133,7 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 	why->culprit_did = did_what(c.part, c.on_cpu);
 	why->culprit_ns = c.ns;
 	why->culprit_cpu_holder = c.cpu_holder;
+	why->culprit_behind_own = history_works_for(h, t->nodes[node].span, c.cpu_holder, w->begin_ns, w->wake_ns);
 	why->culprit_also = c.second_ns ? did_what(c.second, c.second_on_cpu) : NULL;
 	why->culprit_also_ns = c.second_ns;
 	why->culprit_trace = c.span ? c.span->trace_id : 0;
@@ -320,7 +321,8 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 			       timefmt_duration(buf, c->culprit_ns));
 	if (c->culprit_cpu_holder != ID_NONE) {
 		g_autofree char *behind = thread_label_new(h->tl, c->culprit_cpu_holder, c->wait->wake_ns);
-		g_string_append_printf(text, ", behind %s", behind);
+		g_string_append_printf(text, c->culprit_behind_own ? ", while %s worked for the same request" :
+				       ", behind %s", behind);
 	}
 	if (c->culprit_also && c->culprit_also_ns * MEANWHILE_SHARE >= wait_blocked(c->wait))
 		g_string_append_printf(text, ", %s for %s", c->culprit_also,
@@ -391,13 +393,16 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 
 #define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */
 
-/* Appends ", behind ffmpeg/77 9.8ms". */
+/* Appends ", behind ffmpeg/77 9.8ms", or that a thread of the same request ran. */
 static void add_neighbour(GString *text, const struct history *h, const struct span *s, int64_t all)
 {
 	char buf[TIMEFMT_LEN];
-	int64_t ns;
-	g_autofree char *label = neighbour_main(h->tl, s, &ns);
-	if (label && ns >= s->runqueue->idle_ns && ns <= all)
+	int64_t ns = 0, own_ns = 0;
+	g_autofree char *label = neighbour_main(h->tl, s, &ns), *own = neighbour_of_request(h->tl, s, &own_ns);
+	if (own && own_ns > ns && own_ns >= s->runqueue->idle_ns && own_ns <= all)
+		g_string_append_printf(text, ", while %s worked for the same request %s", own,
+				       timefmt_duration(buf, own_ns));
+	else if (label && ns >= s->runqueue->idle_ns && ns <= all)
 		g_string_append_printf(text, ", behind %s %s", label, timefmt_duration(buf, ns));
 	else if (s->runqueue && s->runqueue->idle_ns * 2 > all && s->runqueue->idle_ns >= THROTTLED_LEAST)
 		g_string_append_printf(text, ", which was idle for %s: as when a CPU quota (cpu.max) throttles",

@@ -26,6 +26,7 @@ struct why_cause {
 	const char *culprit_did;	/* what the culprit did most of the time: "slept"; NULL: unknown */
 	int64_t culprit_ns;		/* duration of that */
 	uint32_t culprit_cpu_holder;	/* thread that ran on its CPU while it waited for one; ID_NONE */
+	bool culprit_behind_own;	/* that thread worked for the request itself */
 	const char *culprit_also;	/* what it did second longest; NULL: unknown */
 	int64_t culprit_also_ns;
 	uint64_t culprit_trace;		/* trace that it worked for; 0: unknown */

@@ -222,12 +222,35 @@ def differences(keys, first, second, blocks):
     return bad if compared else None
 
 
+PAUSED = ["pause/trace"]            # a wait over the pause does not end
+RUNNABLE = Source("processes --by thread", "runnable_ns")
+ENDED = Source("scheduler --by thread", "total_ns preempted_ns")
+LOSSES = Source("losses", "lost_ns")
+
+
+def judge_runnable(tap, name, whole, seconds):
+    """A wait for a CPU counts in the scheduler's view when it ends. One that is under way when the trace ends does not."""
+    def of(source, blocks):
+        return source.values(blocks[source.what][0][1] if blocks[source.what] else [], THREAD)
+    runnable, ended = of(RUNNABLE, whole), of(ENDED, whole)
+    if of(LOSSES, whole) or not runnable or ended is None or name in PAUSED:
+        tap.skip(f"{name}: runnable time is that of waits for a CPU", "events are lost or not recorded")
+        return
+    last = RUNNABLE.values(seconds[RUNNABLE.what][-1][1], THREAD) or {}
+    left = {key: runnable.get(key, 0) - ended.get(key, 0) for key in runnable.keys() | ended.keys()}
+    tap.none([f"{key}: {runnable.get(key, 0)} and {ended.get(key, 0)}" for key, ns in left.items()
+              if ns < 0 or (ns and not last.get(key))],
+             f"{name}: runnable time is that of waits for a CPU, but for waits of {sum(map(bool, left.values()))} threads "
+             "that have not ended")
+
+
 def compare(tap, name, trace):
-    wanted = {s.what for _, _, *sources in QUANTITIES for s in sources}
+    wanted = {s.what for _, _, *sources in QUANTITIES for s in sources} | {LOSSES.what}
+    read_as = {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for of, when in RANGES.items():
             jobs = {what: pool.submit(read, trace, what, when) for what in wanted}
-            blocks = {what: job.result() for what, job in jobs.items()}
+            blocks = read_as[of] = {what: job.result() for what, job in jobs.items()}
             bad, n = [], 0
             for quantity, keys, first, *others in QUANTITIES:
                 for other in others:
@@ -235,6 +258,7 @@ def compare(tap, name, trace):
                     n += found is not None
                     bad += [f"{quantity}: {first.name} and {other.name}: {x}" for x in (found or [])[:3]]
             tap.none(bad, f"{name}, {of}: {n} pairs of views agree")
+    judge_runnable(tap, name, read_as["whole"], read_as["by second"])
 
 
 def main():

@@ -38,7 +38,8 @@ struct story {
 
 static void check_rows(const struct timeline *tl, const struct story *x)
 {
-	const struct span *s = timeline_span(tl, 0);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
+	const struct span *s = t->nodes[t->root].span;
 	g_autoptr(GArray) rows = neighbours_of(tl, s);
 	int64_t sum = 0;
 	for (guint i = 0; i < rows->len; i++) {
@@ -55,11 +56,10 @@ static void check_rows(const struct timeline *tl, const struct story *x)
 	g_assert_cmpint(sum, ==, part_sum_runnable(s->part));
 	if (!x->explanation)
 		return;
-	g_autoptr(blk_tree) t = timeline_tree_new(tl, 1);
 	struct history *h = history_new(tl);
 	struct why why;
-	why_find(h, t, 0, &why);
-	g_autofree char *text = why_sentence(h, t, 0, &why);
+	why_find(h, t, t->root, &why);
+	g_autofree char *text = why_sentence(h, t, t->root, &why);
 	g_assert_cmpstr(text, ==, x->explanation);
 	history_free(h);
 }
@@ -79,7 +79,31 @@ static void test_story(gconstpointer data)
 	recording_free(r);
 }
 
+/* A span of thread 20. */
+#define PART(at, trace, event) \
+	at " 0 u:zipkin:timestamp trace_name=\"part\" service_name=\"t\" trace_id=" trace " span_id=3 " \
+	"parent_span_id=2 event=\"" event "\" ctx.vtid=20 ctx.vpid=20\n"
+#define NO_CALLS "(500ns of 900ns); and ran 400ns (the trace has no system calls) (+400ns)"
+
 static const struct story stories[] = {
+	{ "same request", BEGIN
+	  SWITCH("200", "0", "7", "0", "20") PART("220", "1", "start") PART("680", "1", "end")
+	  SWITCH("700", "0", "20", "1", "7") END("0"),
+	  { { "t20/20 (same request)", 500 } },
+	  "waited 500ns for a CPU, preempted, while t20/20 worked for the same request 500ns " NO_CALLS },
+	{ "another request", BEGIN
+	  SWITCH("200", "0", "7", "0", "20") PART("220", "9", "start") PART("680", "9", "end")
+	  SWITCH("700", "0", "20", "1", "7") END("0"),
+	  { { "t20/20", 500 } }, "waited 500ns for a CPU, preempted, behind t20/20 500ns " NO_CALLS },
+	{ "the same request at another time", BEGIN
+	  SWITCH("110", "0", "7", "0", "20") PART("120", "1", "start") PART("130", "1", "end")
+	  SWITCH("140", "0", "20", "1", "7") SWITCH("200", "0", "7", "0", "21") SWITCH("700", "0", "21", "1", "7")
+	  END("0"), { { "t21/21", 500 }, { "t20/20 (same request)", 30 } }, NULL },
+	{ "no span, but it answers", BEGIN
+	  "20 0 syscall_entry_socket family=2 type=1 protocol=0\n30 0 syscall_exit_socket ret=5\n"
+	  "150 0 syscall_entry_recvfrom fd=5 size=9\n" SWITCH("200", "0", "7", "1", "20")
+	  "250 0 sched_waking tid=7 target_cpu=0\n" SWITCH("750", "0", "20", "1", "7")
+	  "760 0 syscall_exit_recvfrom ret=9\n" END("0"), { { "t20/20 (same request)", 500 } }, NULL },
 	{ "preempted", BEGIN
 	  SWITCH("200", "0", "7", "0", "20") SWITCH("300", "0", "20", "0", "21")
 	  SWITCH("350", "0", "21", "0", "20") SWITCH("700", "0", "20", "1", "7") END("0"),
