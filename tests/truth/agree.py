@@ -3,9 +3,9 @@
 """One quantity has one value: what several views, or a view and a metric, show is computed from each of them and
 compared, over whole recordings, second by second and in a range that is none of whole seconds.
 
-To add a quantity, add a row to QUANTITIES: its name, the columns that identify whose it is, and the sources. A source is
-a view with its options, a column (or several, which are summed), and which rows count. A source that has not all values,
-because the trace has no events for them, is left out.
+To add a quantity, add a row to QUANTITIES: its name, the columns that identify whose it is, and the sources. A
+source is a view with its options, a column (or several, which are summed), and which rows count. A source that has
+not all values, because the trace has no events for them, is left out.
 
     agree.py              the recordings
     agree.py DIR...       these traces
@@ -20,9 +20,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 from machine import PARTS
 
-QUICK = ["demo/trace", "kernel-small/trace", "lost/trace", "nested/trace", "snapshot/trace", "block/trace", "net/trace"]
-MORE = ["kernel-ust/trace", "live/trace", "rotation/trace", "containers/trace", "faults/trace", "pause/trace",
-        "thumb/trace", "ust-fields/trace", "lost/trace-overwrite", "ctf2/kernel-small/trace", "ctf2/lost/trace",
+QUICK = ["kernel-small/trace", "lost/trace", "nested/trace", "snapshot/trace"]
+MORE = ["demo/trace", "block/trace", "net/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
+        "containers/trace", "faults/trace", "pause/trace", "thumb/trace", "ust-fields/trace",
+        "lost/trace-overwrite", "ctf2/kernel-small/trace", "ctf2/lost/trace",
         "mix1", "mix2", "public/uneven-streams"]
 REPORTS = ["migrate-in-before-out", "migrate-in-before-out.control", "block-end-before-issue.cause",
            "block-end-before-issue.cause.control", "span-begins-before-kernel.small", "waking-before-switch-out",
@@ -85,7 +86,9 @@ QUANTITIES = [
      Source("timeline --by system", "run_ns", having(kind="cpu")),
      metric("ran.time", "tid")),
     ("idle time of CPUs", (),
-     Source("cpus", "idle_ns"), metric("cpu.idle", "cpu"), Source("timeline --by system", "idle_ns", having(kind="cpu"))),
+     Source("cpus", "idle_ns"),
+     metric("cpu.idle", "cpu"),
+     Source("timeline --by system", "idle_ns", having(kind="cpu"))),
     ("time taken by interrupts from CPUs", ("cpu",),
      Source("cpus", "irq_ns"), metric("cpu.irq", "cpu")),
     ("time taken by interrupts from threads", THREAD,
@@ -165,8 +168,6 @@ QUANTITIES = [
     ("events", ("name",),
      Source("events --by system", "count"), Source("events --by process", "count"),
      Source("events --by thread", "count")),
-    ("bytes of packets", ("device",),
-     Source("peers", "rx_bytes tx_bytes"), Source("devices", "read_bytes write_bytes", having(kind="net"))),
     ("losses", ("cpu",),
      Source("losses", "events", lambda row: row["events"] is not None), metric("loss.events", "cpu", "value")),
     ("lost time", ("cpu",),
@@ -229,7 +230,7 @@ LOSSES = Source("losses", "lost_ns")
 
 
 def judge_runnable(tap, name, whole, seconds):
-    """A wait for a CPU counts in the scheduler's view when it ends. One that is under way when the trace ends does not."""
+    """A wait for a CPU counts in the scheduler's view when it ends, thus not if the trace ends before."""
     def of(source, blocks):
         return source.values(blocks[source.what][0][1] if blocks[source.what] else [], THREAD)
     runnable, ended = of(RUNNABLE, whole), of(ENDED, whole)
@@ -240,8 +241,8 @@ def judge_runnable(tap, name, whole, seconds):
     left = {key: runnable.get(key, 0) - ended.get(key, 0) for key in runnable.keys() | ended.keys()}
     tap.none([f"{key}: {runnable.get(key, 0)} and {ended.get(key, 0)}" for key, ns in left.items()
               if ns < 0 or (ns and not last.get(key))],
-             f"{name}: runnable time is that of waits for a CPU, but for waits of {sum(map(bool, left.values()))} threads "
-             "that have not ended")
+             f"{name}: runnable time is that of waits for a CPU, but for those of {sum(map(bool, left.values()))} "
+             "threads that have not ended")
 
 
 def compare(tap, name, trace):

@@ -640,6 +640,47 @@ static void test_leaderless(void)
 	}
 }
 
+static int64_t sum_of_column(const struct timeline *tl, const char *view, const char *column)
+{
+	const struct view *v = view_find(view);
+	struct view_query q = everything;
+	int64_t sum = 0;
+	q.by = BY_THREAD;
+	struct rows *rows = v->build(tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++)
+		sum += cell(v, rows, i, column).i;
+	rows_free(rows);
+	return sum;
+}
+
+/* A new thread's first wait for a CPU: from its wakeup, or from the fork where such wakeups are not recorded. */
+static void test_first_wait(void)
+{
+	static const char begin[] = TASK("7", "7", "a") SWITCH("5", "0", "0", "0", "7") SWITCH("6", "1", "9", "1", "0")
+		"10 0 sched_process_fork parent_tid=7 parent_pid=7 child_tid=8 child_pid=8 child_comm=\"b\"\n";
+	static const char runs[] = SWITCH("50", "1", "0", "0", "8") SWITCH("60", "1", "8", "0", "0")
+		SWITCH("65", "1", "0", "0", "8") "66 0 sched_waking tid=9\n" SWITCH("70", "1", "8", "1", "0")
+		SWITCH("71", "1", "0", "0", "9") SWITCH("80", "1", "9", "1", "0");
+	const struct { const char *wakeup; int64_t first; } cases[] = {
+		{ "30 0 sched_wakeup_new tid=8 target_cpu=1\n", 20 }, { "", 40 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *script = g_strconcat(begin, cases[i].wakeup, runs, NULL);
+		struct recording *r = traces_record_script(script);
+		struct slice *s = cuts_slice(r, 0, recording_n(r), true);
+		struct timeline *tl = timeline_new(0);
+		timeline_apply(tl, slice_finish(s));
+		slice_free(s);
+		g_assert_cmpint(sum_of_column(tl, "scheduler", "total_ns"), ==, cases[i].first + 5);
+		g_assert_cmpint(sum_of_column(tl, "scheduler", "preempted_ns"), ==, 5);
+		g_assert_cmpint(sum_of_column(tl, "processes", "runnable_ns"), ==, cases[i].first + 10);
+		g_assert_cmpint(sum_of_column(tl, "wakers", "count"), ==, 2);
+		timeline_free(tl);
+		cuts_check("first wait", r);
+		recording_free(r);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -662,5 +703,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/overview", test_overview);
 	g_test_add_func("/views/outliers", test_outliers);
 	g_test_add_func("/views/leaderless", test_leaderless);
+	g_test_add_func("/views/first-wait", test_first_wait);
 	return g_test_run();
 }

@@ -35,12 +35,24 @@ static inline void set_wait_cause(struct tstate *st)
 		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_UNRESOLVED;
 }
 
+static inline void woken_by(struct tstate *st, const struct waking *w)
+{
+	st->wake_ns = w->ts;
+	st->wake_seq = w->seq;
+	st->wake_provisional = w->provisional;
+	st->waker = w->waker;
+	st->waker_irq = w->irq;
+}
+
 static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu,
 			       int16_t prio)
 {
 	struct tstate *st = &t->st;
-	bool woken = st->run == RUN_WOKEN;
-	if (woken || (st->run == RUN_NEW && st->wake_seq))
+	if (st->run == RUN_NEW && !st->wake_seq && !s->has_new_wakes)
+		woken_by(st, &(struct waking){ .ts = st->off_ns, .waker = ID_NONE });	/* by its fork */
+	else if (st->run == RUN_NEW && !st->wake_seq)
+		return;
+	if (st->run == RUN_WOKEN || st->run == RUN_NEW)
 		sched_woken(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
 	else if (st->run == RUN_PREEMPTED)
 		sched_again(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
@@ -92,15 +104,6 @@ static inline bool wakeup_is_ignored(const struct slice *s, const struct thread 
 {
 	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
 	       !slice_lost_after(s, t->st.cursor);
-}
-
-static inline void woken_by(struct tstate *st, const struct waking *w)
-{
-	st->wake_ns = w->ts;
-	st->wake_seq = w->seq;
-	st->wake_provisional = w->provisional;
-	st->waker = w->waker;
-	st->waker_irq = w->irq;
 }
 
 static inline void wake(struct thread *t, const struct waking *w)
