@@ -323,6 +323,9 @@ static void test_header_refused(struct fixture *f, const void *unused)
 	f->file->data[1] ^= 1;
 	change_meta(f, "id = 7;", "id = 8;");
 	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "stream class 7");
+	change_meta(f, "u32 stream_id; u64 stream_instance_id;\n\t};\n};\n",
+		    "u32 x; u64 stream_instance_id;\n\t};\n};\nstream { id = 0; };\n");
+	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "several stream classes");
 }
 
 static struct ctf_packet read_packet(struct fixture *f, size_t i)

@@ -127,13 +127,17 @@ static bool check_magic(const struct header *h, GError **error)
 	return true;
 }
 
-/* The packet's stream class: by id, or the only one. */
+/* The packet's stream class: by id, or the only one; in CTF 2 that of id 0 if it has no id. */
 static const struct ctf_stream_class *stream_class(const struct header *h, GError **error)
 {
 	const struct ctf_stream_class *sc;
 
 	if (!h->bits[K_STREAM] && h->meta->streams->len == 1)
 		return g_ptr_array_index(h->meta->streams, 0);
+	if (!h->bits[K_STREAM] && !h->meta->is_ctf2) {
+		wrong(error, "there are several stream classes, and the packet does not say of which it is");
+		return NULL;
+	}
 	sc = ctf_meta_stream(h->meta, h->value[K_STREAM]);
 	if (!sc)
 		wrong(error, "the packet's stream class %" PRIu64 " is not in the metadata",
