@@ -28,6 +28,7 @@ struct strace {
 	bool dirty, open;	/* .open: published with open spans, or not closed yet */
 	bool given_up;		/* the memory bound is reached: nothing more is added */
 	bool goes_on;		/* it had open spans when it was last published */
+	bool may_end;		/* one of its spans was published as one that may end */
 	bool settled;		/* later events cannot change what was published */
 	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
 	guint published;	/* number of annotations when it was last published */
@@ -317,6 +318,7 @@ static void bound_open(const struct spans *sp, struct half *h, int64_t now)
 		until = MIN(until, MAX(lost, h->end));
 	h->end = until;
 	h->state = until < to ? SPAN_PARTIAL : SPAN_OPEN;
+	h->may_end = h->state == SPAN_PARTIAL && sp->s->live;
 }
 
 /* Sets the begin, end and state of a half from its annotations. */
@@ -324,6 +326,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
 	g_assert(h->n_annots > 0);
 	bool begun = false, ended = false;
+	h->may_end = false;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 		enum core c = spans_core(sp, a);
@@ -444,7 +447,7 @@ static uint32_t find_slot(const struct strace *t, guint n, const struct slot *ke
 static void publish_half(struct spans *sp, struct strace *t, guint n_slots, const struct half *h,
 			 struct publication *pub)
 {
-	struct span made = { .self_ns = h->self_ns };
+	struct span made = { .self_ns = h->self_ns, .may_end = h->may_end };
 	fill_ids(sp, h, &made);
 	fill_annots(sp, h, &made);
 	explain_half(sp, h, &made);
@@ -479,7 +482,7 @@ static bool has_changed(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
 		return true;
-	return !t->settled && (final || (t->open && strace_closed(t, now)));
+	return (!t->settled || t->may_end) && (final || (t->open && strace_closed(t, now)));
 }
 
 /* Is it time to publish the trace? A long trace is published after it grew by a quarter, or after a time
@@ -533,13 +536,14 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	sp->known.len = sp->known_neighbours.len = 0;
 	sort_and_split(sp, t);
 	t->open = !m.closed;
-	t->goes_on = false;
+	t->goes_on = t->may_end = false;
 	t->published = t->n_annots;
 	t->published_at = now;
 	for (guint i = 0; i < sp->halves.len; i++) {
 		bound_half(sp, half_at(sp, i), &m);
 		identify_half(sp, half_at(sp, i));
 		t->goes_on |= half_at(sp, i)->state == SPAN_OPEN;
+		t->may_end |= half_at(sp, i)->may_end;
 	}
 	spans_find_segments(sp);
 	spans_find_calls(sp);

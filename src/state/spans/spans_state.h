@@ -18,6 +18,7 @@ struct half {
 	guint n_annots;
 	uint8_t kind, state;		/* enum span_kind, enum span_state */
 	uint8_t nth;			/* index among the span's halves of its kind */
+	bool may_end;			/* see struct span */
 	uint32_t thread;		/* that began it; ID_NONE: unknown */
 	int32_t tid, pid;		/* as published; -1: unknown */
 	uint32_t host, service;

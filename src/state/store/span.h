@@ -133,6 +133,7 @@ struct span {
 					 * other span had them; the timeline counts longer ones */
 	bool packed;			/* private: the arrays are in the span's own piece of memory */
 	bool disk_queue_known;		/* .disk_queue_ns is */
+	bool may_end;			/* live: partial, and a later version may have its end */
 	bool lost;			/* part of it is unknown, and kernel events of its host were lost meanwhile */
 	bool has_long_text;		/* has a text that .bytes does not count */
 	gatomicrefcount refs;		/* private */

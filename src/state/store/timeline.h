@@ -87,6 +87,7 @@ struct trace_info {
 	const struct span *root;	/* its true root, else the earliest of its spans */
 	bool has_root;			/* .root is a true root */
 	bool open, partial;		/* one of its spans is open / partial */
+	bool may_end;			/* one of its spans is open, or may end (struct span) */
 	int64_t begin_ns, end_ns;	/* of all its spans */
 	uint32_t n_spans, errors;
 };

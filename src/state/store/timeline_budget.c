@@ -82,7 +82,7 @@ static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 	const struct span *root = t->info.root;
 
 	return (struct candidate){
-		.trace = i, .evictable = !is_retained(tl, t->info.trace_id) && !t->info.open,
+		.trace = i, .evictable = !is_retained(tl, t->info.trace_id) && !t->info.may_end,
 		.preferred = t->info.begin_ns < tl->preferred_to && t->info.end_ns >= tl->preferred_from,
 		.end = t->info.end_ns, .service = root->service, .name = root->name,
 		.duration = span_duration(root),

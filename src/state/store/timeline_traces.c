@@ -46,6 +46,7 @@ static void count_span(struct trace_info *t, const struct span *s)
 		t->root = s;
 	t->has_root = t->root->parent_id == 0;
 	t->open |= s->state == SPAN_OPEN;
+	t->may_end |= s->state == SPAN_OPEN || s->may_end;
 	t->partial |= s->state == SPAN_PARTIAL;
 	t->begin_ns = first ? s->begin_ns : MIN(t->begin_ns, s->begin_ns);
 	t->end_ns = first ? s->end_ns : MAX(t->end_ns, s->end_ns);

@@ -209,26 +209,17 @@ static uint64_t requests_in(const struct timeline *tl, int64_t from_ns, int64_t 
 	return n;
 }
 
-/*
- * Of requests that passed whole and ended there; *ret_half: those that may be counted there or not: of which one event
- * passed anywhere, and, if something was lost, those that lasted into another second: a loss may have cut them off, and
- * then they are counted where it did if their trace was evicted before their end came.
- */
-static uint64_t passed_in(const struct run *r, const struct timeline *tl, int64_t from_ns, int64_t to_ns,
-			  uint64_t *ret_half)
+/* Of requests that passed whole and ended there; *ret_half: those that may be counted there or not: of which one event
+ * passed anywhere. */
+static uint64_t passed_in(const struct run *r, int64_t from_ns, int64_t to_ns, uint64_t *ret_half)
 {
-	struct completeness c = timeline_completeness(tl);
-	bool lost = c.lost_events || c.lost_packets || c.damaged;
 	uint64_t n = 0;
 
 	*ret_half = 0;
 	for (guint i = 0; i < world.requests->len; i++) {
-		const struct sim_request *q = &g_array_index(world.requests, struct sim_request, i);
 		int64_t end = g_array_index(r->ended, int64_t, i);
-		bool in = r->seen[i] == 3 && end >= from_ns && end < to_ns;
-		bool doubtful = lost && q->begin_ns / NS_PER_S != q->end_ns / NS_PER_S;
-		n += in && !doubtful;
-		*ret_half += (in && doubtful) || (r->seen[i] && r->seen[i] != 3);
+		n += r->seen[i] == 3 && end >= from_ns && end < to_ns;
+		*ret_half += r->seen[i] && r->seen[i] != 3;
 	}
 	return n;
 }
@@ -254,7 +245,7 @@ static void check_seconds(struct run *r, const struct timeline *tl, int64_t clos
 		return;
 	r->checked_to = r->checked_to ? r->checked_to : first / NS_PER_S * NS_PER_S;
 	for (closed_to = MIN(closed_to, last + 1); r->checked_to + NS_PER_S <= closed_to; r->checked_to += NS_PER_S) {
-		uint64_t half, passed = passed_in(r, tl, r->checked_to, r->checked_to + NS_PER_S, &half);
+		uint64_t half, passed = passed_in(r, r->checked_to, r->checked_to + NS_PER_S, &half);
 		uint64_t n = requests_in(tl, r->checked_to, r->checked_to + NS_PER_S);
 		half += cut_off_in(tl, r->checked_to, r->checked_to + NS_PER_S);
 		sim_note(n);
@@ -358,7 +349,7 @@ static void check_sums(const struct run *r, const struct timeline *tl, bool late
 		sim_fail("%u seconds have %" PRIu64 " requests too few and %" PRIu64 " too many", r->wrong_seconds,
 			 r->short_by, r->too_many);
 	int64_t from = MAX(first, timeline_retained_from(tl));
-	uint64_t half, all = passed_in(r, tl, from, last + 1, &half), sum = requests_in(tl, from, last + 1);
+	uint64_t half, all = passed_in(r, from, last + 1, &half), sum = requests_in(tl, from, last + 1);
 	sim_note(sum);
 	if ((sum < all || sum > all + half) && !late)
 		sim_fail("the time that is retained has %" PRIu64 " requests of %" PRIu64, sum, all);
