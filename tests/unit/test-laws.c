@@ -1211,6 +1211,71 @@ static void test_stale_cpu(void)
 	g_assert_cmpstr(contained, ==, "root 1005 1005 25 0; ");
 }
 
+/* A span begins before any event tells what its thread does. Then it is runnable, runs, and makes a span inside. */
+static void test_begins_unknown(void)
+{
+	static const char script[] =
+		SPAN_EVENT(15, 0, "root", 1, 0, "sr", 7, 71)
+		"25 1 sched_waking ctx.tid=8 tid=99 target_cpu=1\n"
+		"29 1 sched_wakeup ctx.tid=8 tid=71 target_cpu=0\n"
+		"30 0 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=71\n"
+		SPAN_EVENT(32, 0, "child", 2, 1, "start", 7, 71)
+		SPAN_EVENT(40, 0, "child", 2, 1, "end", 7, 71)
+		SPAN_EVENT(45, 0, "root", 1, 0, "ss", 7, 71)
+		"50 0 sched_switch ctx.tid=71 prev_tid=71 prev_state=1 next_tid=0\n";
+	g_autofree char *got = spans_of(script, 0);
+	g_assert_cmpstr(got, ==, "root 71 7 -1 14; child 71 7 -1 0; ");
+	g_free(every_cut("begins unknown", script));
+}
+
+static int64_t known_ns(const struct span *s)
+{
+	return s->end_ns - s->begin_ns - s->part[PART_UNKNOWN];
+}
+
+/* Returns how many spans have a child on the same thread. What is known of the child is known of the span, too. */
+static unsigned check_children(const struct timeline *tl, const char *what)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *child = timeline_span(tl, i);
+		for (size_t k = 0; child->thread != ID_NONE && k < timeline_n_spans(tl); k++) {
+			const struct span *s = timeline_span(tl, k);
+			if (s->span_id != child->parent_id || s->trace_id != child->trace_id || s == child ||
+			    s->thread != child->thread || s->state != SPAN_COMPLETE || child->state != SPAN_COMPLETE ||
+			    child->begin_ns < s->begin_ns || child->end_ns > s->end_ns)
+				continue;
+			n++;
+			if (known_ns(s) < known_ns(child))
+				g_error("%s: of a span %" G_GINT64_FORMAT " ns are known, of its child %"
+					G_GINT64_FORMAT, what, known_ns(s), known_ns(child));
+		}
+	}
+	return n;
+}
+
+/* A recording that begins anywhere, and may be cut once more. */
+static void test_children_known(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	unsigned found = 0;
+	if (!r)
+		return;
+	for (int i = 0; i < 12; i++) {
+		size_t n = recording_n(r), at = i ? (size_t)g_test_rand_int_range(0, (gint32)(n / 2)) : 0;
+		size_t middle = (size_t)g_test_rand_int_range((gint32)at + 1, (gint32)n);
+		g_autofree char *what = g_strdup_printf("%s from %zu, cut at %zu", (const char *)name, at, middle);
+		struct slice *s = slice_stitch(slice_of(r, at, middle, true), slice_of(r, middle, n, false));
+		struct timeline *tl = timeline_new(0);
+		timeline_apply(tl, slice_finish(s));
+		found += check_children(tl, what);
+		timeline_free(tl);
+		slice_free(s);
+	}
+	g_assert_cmpuint(found, >, 0);
+	recording_free(r);
+}
+
 /* ---- kernels whose switches are not recorded ---- */
 
 struct unswitched { const char *name, *a, *b; enum view_by by; int32_t pid[2], tid[2]; const char *expected[2]; };
@@ -1314,6 +1379,12 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
 	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
 	g_test_add_func("/laws/stale-cpu", test_stale_cpu);
+	g_test_add_func("/laws/begins-unknown", test_begins_unknown);
+	static const char *const with_spans[] = { "snapshot/trace", "kernel-ust/trace", "demo/trace" };
+	for (size_t i = 0; i < G_N_ELEMENTS(with_spans); i++) {
+		g_autofree char *path = g_strdup_printf("/laws/children-known/%s", with_spans[i]);
+		g_test_add_data_func(path, with_spans[i], test_children_known);
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(unswitched); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/unswitched/%s", unswitched[i].name);
 		g_test_add_data_func(path, &unswitched[i], test_unswitched);

@@ -24,6 +24,7 @@ struct thread *thread_new(uint32_t self)
 	*t = (struct thread){
 		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
+		.known_from = TS_NONE,
 		.unresolved_from = { INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,
@@ -423,6 +424,12 @@ static const fold folds[] = {
 	[REC_LOST] = do_lost, [REC_ENDED] = do_ended,
 };
 
+static inline void note_known(struct thread *t, int64_t ts)
+{
+	if (t->known_from == TS_NONE && t->st.run != RUN_UNKNOWN)
+		t->known_from = ts;
+}
+
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
@@ -433,6 +440,7 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 	}
 	charge(s, t, r->ts);
 	folds[r->type](s, t, r);
+	note_known(t, r->ts);
 }
 
 /* ---- heads ---- */
@@ -484,6 +492,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		break;
 	}
 	t->resolved = true;
+	note_known(t, r->ts);
 }
 
 static void collect(struct slice *s, struct thread *t, const struct rec *r)
@@ -527,6 +536,7 @@ void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 		charge(s, t, ts);
 	}
 	run(s, t, ts, cpu, prio);
+	note_known(t, ts);
 }
 
 void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
@@ -546,6 +556,7 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 		charge(s, t, ts);
 	}
 	off(t, ts, sched_cpu(cpu_at(s, cpu)), state);
+	note_known(t, ts);
 }
 
 void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
@@ -563,6 +574,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);
 	wake(t, w);
+	note_known(t, w->ts);
 }
 
 void thread_record(struct slice *s, struct thread *t, const struct rec *r)
@@ -597,7 +609,7 @@ void thread_born(struct thread *t, int64_t ts)
 {
 	g_assert(!t->resolved && !t->head.len);
 	t->fresh = t->resolved = true;
-	t->start_ns = ts;
+	t->start_ns = t->known_from = ts;
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;

@@ -151,6 +151,7 @@ struct thread {
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
+	int64_t known_from;	/* ns: the first record that tells its state; TS_NONE: none so far */
 	bool only_claimed;	/* only user-space events name its tid, which may be one of a container */
 	int64_t start_ns, exit_ns;	/* TS_NONE: unknown, or not yet */
 	int64_t last_event_ns;	/* its last user space event; TS_NONE */

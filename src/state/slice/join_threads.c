@@ -177,6 +177,8 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 	}
 	l->st = st;
 	l->resolved = true;
+	if (l->known_from == TS_NONE)
+		l->known_from = r->known_from;
 	for (int i = 0; i < 2; i++)
 		l->unresolved_from[i] = MIN(l->unresolved_from[i], r->unresolved_from[i]);
 	adopt_aliases(l, r);

@@ -284,6 +284,7 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	if (t->tid == -1 || t->idle)
 		code_id(c, &t->start_cpu, n->cpus, false);
 	code_bool(c, &t->only_claimed);
+	code_ts(c, &t->known_from);
 	code_ts(c, &t->start_ns);
 	code_ts(c, &t->exit_ns);
 	code_ts(c, &t->last_event_ns);

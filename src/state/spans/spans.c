@@ -268,22 +268,38 @@ static void take_claim(struct spans *sp, struct annot *a, const struct annot *cl
 	*a->snap = *claim->snap;
 }
 
-/* The thread of annotation i: the kernel's current task, else the thread of its vtid. */
-static uint32_t annot_thread(struct spans *sp, uint32_t i)
+/* The kernel's current task is not certain: the thread of the annotation's own tid. */
+static void take_vtid(struct spans *sp, struct annot *a)
+{
+	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
+	if (a->vtid > 0 && by_vtid != INTMAP_NONE && !thread_at(sp->s, by_vtid)->only_claimed)
+		a->thread = thread_follow(sp->s, by_vtid);
+	if (!a->in_kernel)	/* a kernel event's thread may be identified later */
+		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
+}
+
+/* Before the first record that tells a thread's state all its time is unknown: then its counters are known to be 0. */
+static void snap_before_known(struct spans *sp, struct annot *a)
+{
+	const struct thread *t = thread_at(sp->s, a->thread);
+	if (t->fresh || t->known_from == TS_NONE || a->ts > t->known_from || !thread_is_identified(t))
+		return;
+	a->snap = slab_get(&sp->s->snaps, sizeof *a->snap);
+	*a->snap = (struct snap){ 0 };
+}
+
+/* Sets the thread of annotation i: the kernel's current task, else the thread of its vtid. */
+static void annot_thread(struct spans *sp, uint32_t i)
 {
 	struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
 	const struct annot *claim = claim_of(sp, i);
 	if (claim)
 		take_claim(sp, a, claim);
 	a->thread = thread_follow(sp->s, a->thread);
-	if (a->thread == ID_NONE || is_certain(sp, a))
-		return a->thread;
-	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
-	if (a->vtid > 0 && by_vtid != INTMAP_NONE && !thread_at(sp->s, by_vtid)->only_claimed)
-		a->thread = thread_follow(sp->s, by_vtid);
-	if (!a->in_kernel)	/* a kernel event's thread may be identified later */
-		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
-	return a->thread;
+	if (a->thread != ID_NONE && !is_certain(sp, a))
+		take_vtid(sp, a);
+	if (a->thread != ID_NONE && !a->snap && !a->in_kernel)
+		snap_before_known(sp, a);
 }
 
 /* How a trace is published. */
