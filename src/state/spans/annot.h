@@ -43,6 +43,7 @@ struct annot {
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	bool in_kernel;		/* a kernel event: only the kernel trace knows its thread */
 	bool ends;		/* its thread is no longer in the span */
+	bool borrows;		/* .snap is a copy of another annotation's */
 	bool claims;		/* it is no event: .thread, with the snapshot, may have made the annotation before it */
 	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
 	uint32_t key, val;	/* event, or key and value */

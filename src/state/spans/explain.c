@@ -342,6 +342,15 @@ enum part explain_whole(struct spans *sp, uint32_t thread, const struct wait *w,
 	return (enum part)known->stored_wait.part;
 }
 
+/* Were the counters of x read before those of y? Borrowed ones may not be. */
+static bool is_in_order(const struct annot *x, const struct annot *y)
+{
+	int64_t ns = 0;
+	for (unsigned p = 0; p < PART_SLICE_N; p++)
+		ns += y->snap->part[p] - x->snap->part[p];
+	return ns >= 0;
+}
+
 /* Adds the thread's parts and waits from annotation x to y. Both are by this thread, as is every annotation in
  * between. */
 static void explain_run(struct spans *sp, struct span *span, const struct annot *x, const struct annot *y)
@@ -349,6 +358,8 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	if (x == y)
 		return;
 	g_assert(x->snap && y->snap && x->thread != ID_NONE);
+	if ((x->borrows || y->borrows) && !is_in_order(x, y))
+		return;
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
@@ -397,6 +408,14 @@ static bool lost_meanwhile(const struct slice *s, const struct span *span)
 	return search.found;
 }
 
+/* Is annotation i, without counters, between two of its thread that have them? Then it is left out. */
+static bool is_bridged(const struct spans *sp, const struct half *h, guint i, const struct annot *x)
+{
+	const struct annot *y = annot_of(sp, h, i), *z = i + 1 < h->n_annots ? annot_of(sp, h, i + 1) : NULL;
+	return x && x->snap && !y->snap && z && z->snap && z->ts <= h->end && x->thread == y->thread &&
+	       y->thread == z->thread;
+}
+
 void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
@@ -405,7 +424,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	neighbours_reset(&sp->parts.neighbour_list);
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *y = annot_of(sp, h, i);
-		if (y->ts < h->begin || y->ts > h->end)
+		if (y->ts < h->begin || y->ts > h->end || is_bridged(sp, h, i, x))
 			continue;
 		if (!x || x->thread != y->thread || !x->snap || !y->snap) {
 			explain_run(sp, span, from, x);

@@ -288,18 +288,55 @@ static void snap_before_known(struct spans *sp, struct annot *a)
 	*a->snap = (struct snap){ 0 };
 }
 
+#define LOOKED_AT 8		/* annotations: they have a snapshot, unless they are of another thread */
+
+/* What the thread did at the annotation is lost. The counters are those of its next annotation, of an end those of the
+ * one before: what is known between them is known of the span. */
+static void borrow_snap(struct spans *sp, struct annot *a)
+{
+	const struct annot *all = (const struct annot *)(const void *)sp->s->annots->data;
+	const struct thread *t = thread_at(sp->s, a->thread);
+	guint low = 0, high = t->annots ? t->annots->len : 0, n = high;
+
+	if (!n)
+		return;
+	bool ends = core_is_end(spans_core(sp, a));
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		bool before = all[g_array_index(t->annots, uint32_t, middle)].ts < a->ts;
+		low = before ? middle + 1 : low;
+		high = before ? high : middle;
+	}
+	for (guint i = 0; i < LOOKED_AT && (ends ? low > i : low + i < n); i++) {
+		const struct annot *x = &all[g_array_index(t->annots, uint32_t, ends ? low - 1 - i : low + i)];
+		if (!x->snap || x->borrows || thread_follow(sp->s, x->thread) != t->self)
+			continue;
+		a->snap = slab_get(&sp->s->snaps, sizeof *a->snap);
+		*a->snap = *x->snap;
+		a->borrows = true;
+		return;
+	}
+}
+
 /* Sets the thread of annotation i: the kernel's current task, else the thread of its vtid. */
 static void annot_thread(struct spans *sp, uint32_t i)
 {
 	struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
 	const struct annot *claim = claim_of(sp, i);
+	if (a->borrows)		/* the lender's counters may have been corrected since */
+		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
+	a->borrows = false;
 	if (claim)
 		take_claim(sp, a, claim);
 	a->thread = thread_follow(sp->s, a->thread);
 	if (a->thread != ID_NONE && !is_certain(sp, a))
 		take_vtid(sp, a);
-	if (a->thread != ID_NONE && !a->snap && !a->in_kernel)
+	if (a->thread == ID_NONE || a->in_kernel)
+		return;
+	if (!a->snap)
 		snap_before_known(sp, a);
+	if (!a->snap)
+		borrow_snap(sp, a);
 }
 
 /* How a trace is published. */
