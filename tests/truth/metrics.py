@@ -225,10 +225,27 @@ def compare(tap, name, trace):
     judge_predicates(tap, name, trace, random.Random(name))
 
 
+def compare_user(tap, name, trace):
+    """User space alone: the contexts of an event name its process and thread."""
+    want = {by: collections.defaultdict(list) for by in ("process", "thread")}
+    for e in btparse.events(trace):
+        if e.name != "fields:integers":
+            continue
+        of = {**e.payload, **e.ctx}             # contexts with structures are read as fields
+        comm = of["procname"].strip('"')
+        want["process"][comm, of["vpid"]].append(of["s32"])
+        want["thread"][comm if "vtid" in of else None, of["vpid"]].append(of["s32"])
+    for by, sums in want.items():
+        got = {(r[by], r["pid"]): (r["count"], r["total"])
+               for r in metric(trace, "field:fields:integers.s32", [by, "pid"])}
+        tap.equal(got, {key: (len(v), sum(v)) for key, v in sums.items()}, f"{name}: an integer field by {by}")
+
+
 def main():
     blk.need_babeltrace2()
     tap = blk.Tap()
     blk.each_trace(tap, TRACES, compare)
+    blk.each_trace(tap, ["ust-fields/trace"], compare_user)
     tap.done()
 
 
