@@ -94,6 +94,39 @@ static char *losses_by_source(const struct timeline *tl)
 	return g_string_free(s, FALSE);
 }
 
+/* --- clocks that went back --- */
+
+static void append_back(GString *s, const struct timeline *tl, const struct second *second, const struct loss_cell *c)
+{
+	char back[TIMEFMT_LEN], at[TIMEFMT_LEN];
+	const struct host_info *host = timeline_host(tl, c->host);
+	g_autofree char *name = text_visible(host && host->name ? host->name : "unknown host");
+
+	g_string_append_printf(s, "%s the clock went back by %s at %s (stream of %s, %s", s->len ? ";" : "",
+			       timefmt_duration(back, c->back_ns), timefmt_clock(at, second->begin_ns), name,
+			       c->kernel ? "kernel" : "user space");
+	if (c->cpu != UINT32_MAX)
+		g_string_append_printf(s, ", CPU %u", c->cpu);
+	g_string_append_c(s, ')');
+}
+
+char *clocks_back_report(const struct timeline *tl)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	unsigned n = 0;
+
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *second = timeline_second(tl, i);
+		for (uint32_t k = 0; k < second->n_losses; k++)
+			if (second->losses[k].early && n++ < SOURCES_NAMED)
+				append_back(s, tl, second, &second->losses[k]);
+	}
+	if (!n)
+		return NULL;
+	return g_strdup_printf("%s%s: no events are lost, but what lies across that is partial or unknown", s->str + 1,
+			       n > SOURCES_NAMED ? "; ..." : "");
+}
+
 char *losses_report(const struct timeline *tl)
 {
 	struct completeness c = timeline_completeness(tl);

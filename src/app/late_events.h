@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages about events of a live session that came too late, and that the tracer lost. */
+/* Messages about events that came too late in a live session, that the tracer lost, and whose clock went back. */
 #ifndef BLK_APP_LATE_EVENTS_H
 #define BLK_APP_LATE_EVENTS_H
 
@@ -18,5 +18,8 @@ char *late_report(struct late_reported *t, const struct job_status *st, int64_t 
 
 /* How many events and packets the tracer lost, of which hosts and domains, and what to do (g_free); NULL: none. */
 char *losses_report(const struct timeline *tl);
+
+/* Which streams' clocks went back, when and how far (g_free); NULL: none. */
+char *clocks_back_report(const struct timeline *tl);
 
 #endif

@@ -2,6 +2,8 @@
 /* Reading without a screen: see reading.h. */
 #include "app/reading.h"
 
+#include "app/late_events.h"
+
 #include "app/debug_log.h"
 #include "cli/messages.h"
 #include "app/relay.h"
@@ -437,7 +439,10 @@ int reading_loss_code(struct reading *r)
 	job_get_status(r->job, &st);
 	g_autofree char *damaged = reading_damaged(&completeness);
 	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
+	g_autofree char *back = clocks_back_report(r->tl);
 	report_left_out(r);
+	if (back)
+		log_error("%s", back);
 	if (missing)
 		log_error("%s", missing);
 	if (missing)

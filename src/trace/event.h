@@ -115,7 +115,9 @@ struct blk_loss {
 	bool silence;		/* nothing was lost: this CPU was not traced. Either between two sessions of one
 				 * boot: on the stream of the later session, from 1 ns after the packets of the
 				 * earlier one. Or in a pause of a session: on each of its streams, from the
-				 * stream's last event. Only in recorded traces of kernels */
+				 * stream's last event. Only in recorded traces of kernels. Or .back_ns is set */
+	int64_t back_ns;	/* > 0: the stream's clock went back by so much, so it is unknown when the stream's
+				 * next event was; its record has .begin_ns (= .end_ns) */
 };
 
 /*

@@ -100,7 +100,7 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 		add(lines, "  %s", incomplete);
 	if (t->late)
 		add(lines, "  late in this range: %" G_GUINT64_FORMAT " records that came after their second or trace "
-		    "was dropped from memory", t->late);
+		    "was dropped from memory, or after their stream's clock went back", t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

@@ -14,6 +14,8 @@ struct loss_row {
 	bool kernel;
 	uint64_t count, events, packets;
 	int64_t lost_ns;
+	uint64_t early;
+	int64_t back_ns;
 	double seconds;
 };
 
@@ -57,6 +59,16 @@ static GETTER(get_lost_ratio)
 	return value_ratio((double)r->lost_ns / NS_PER_S / r->seconds);
 }
 
+static GETTER(get_early)
+{
+	return value_int(VALUE_COUNT, ROW(row)->early);
+}
+
+static GETTER(get_back)
+{
+	return value_int(VALUE_NS, ROW(row)->back_ns);
+}
+
 /* The tracer discards events if the ring is full. It loses packets if it overwrites the ring, or if a reader or live
  * viewer is too slow. More and larger sub-buffers help in all cases; how large, the doctor says from the packets. */
 static GETTER(get_repair)
@@ -80,6 +92,9 @@ static const struct column columns[] = {
 	COLUMN_N("lost_ratio", "DARK%", VALUE_RATIO, 6, 2, "share of the range", get_lost_ratio),
 	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "what to do before the session is started again; null: no loss "
 		    "of the tracer's is counted in the range", get_repair),
+	COLUMN_N("early_events", "EARLY", VALUE_COUNT, 0, 0, "events stamped earlier than one before them: the clock "
+		 "of the stream went back", get_early),
+	COLUMN_N("clock_back_ns", "BACK", VALUE_NS, 0, 0, "how far it went back, at most", get_back),
 };
 
 static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)
@@ -104,6 +119,8 @@ static void add_cell(struct row_map *map, const struct loss_cell *cell, double s
 	r->events += cell->events;
 	r->packets += cell->packets;
 	r->lost_ns += cell->ns;
+	r->early += cell->early;
+	r->back_ns = MAX(r->back_ns, cell->back_ns);
 }
 
 static int compare(const void *va, const void *vb)

@@ -436,6 +436,8 @@ static bool read_loss(struct script *s, struct line *l, GError **error)
 			loss->events = item.number;
 		else if (!strcmp(item.key, "packets"))
 			loss->packets = item.number;
+		else if (!strcmp(item.key, "back"))
+			loss->silence = (loss->back_ns = item.number) > 0;
 		else if (!strcmp(item.key, "begin"))
 			loss->begin_ns = item.number;
 		else if (!strcmp(item.key, "end"))

@@ -8,7 +8,7 @@
 /*
  * A scripted source for tests: one record a line,
  *     TS_NS CPU [DOMAIN[@HOST[/CONTAINER]]:]EVENT key=value key="text" ctx.tid=12 ...
- *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
+ *     TS_NS CPU [...:]!lost events=N packets=N begin=NS end=NS back=NS
  *     TS_NS CPU !horizon
  *     TS_NS CPU !release 3.6.11
  *     TS_NS CPU !no-switches

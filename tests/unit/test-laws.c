@@ -300,13 +300,18 @@ static void test_uneven(gconstpointer data)
 /* ---- what one left behind ---- */
 
 /* Cuts it in the ways of CUT_STRIDE; returns the report. */
-static char *every_cut(const char *name, const char *script)
+static char *cuts_of(const char *name, const char *script, bool between)
 {
 	struct recording *r = traces_record_script(script);
+	unsigned never = 0;
 	char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
 	size_t end = recording_n(r);
 	g_assert_cmpuint(end, <, 17);
+	for (size_t i = 1; between && i < end; i++)
+		never |= (unsigned)(recording_event(r, i)->ts == recording_event(r, i - 1)->ts) << (i - 1);
 	for (unsigned cuts = 0; cuts < 1u << (end - 1); cuts += CUT_STRIDE) {
+		if (cuts & never)
+			continue;
 		g_autoptr(GPtrArray) slices = g_ptr_array_new();
 		for (size_t from = 0, i = 1; i <= end; i++)
 			if (i == end || cuts >> (i - 1) & 1) {
@@ -319,6 +324,17 @@ static char *every_cut(const char *name, const char *script)
 	}
 	recording_free(r);
 	return whole;
+}
+
+static char *every_cut(const char *name, const char *script)
+{
+	return cuts_of(name, script, false);
+}
+
+/* The same between instants only, as the readers cut. */
+static char *cut_between(const char *name, const char *script)
+{
+	return cuts_of(name, script, true);
 }
 
 /* What a CPU counts is the task's that leaves it, wherever it is cut; what it counted while
@@ -917,6 +933,41 @@ static void test_containers_of_user_space(void)
 #undef STAMP
 }
 
+/* ---- a clock that goes back ---- */
+
+/* Where the clock of CPU 0 goes back, calls across that are unknown, and so is what has no time of its own. */
+static void test_clock_back(void)
+{
+	g_autofree char *calls = cut_between("clock-back",
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 next_comm=\"web\" ctx.tid=0\n"
+		"20 0 syscall_entry_read fd=3 ctx.tid=50\n"
+		"30 0 !lost back=7\n30 0 syscall_exit_read ret=1 ctx.tid=50\n"
+		"30 0 !lost back=6\n30 0 syscall_entry_close fd=3 ctx.tid=50\n"
+		"30 0 !lost back=5\n30 0 syscall_exit_close ret=0 ctx.tid=50\n"
+		"35 0 syscall_entry_write fd=3 ctx.tid=50\n37 0 syscall_exit_write ret=1 ctx.tid=50\n"
+		"50 0 sched_switch prev_tid=50 prev_state=1 next_tid=0 prev_comm=\"web\" ctx.tid=50\n");
+	g_assert_nonnull(strstr(calls, ",50,web,write,1,"));
+	g_assert_nonnull(strstr(calls, ",50,web,read,0,"));
+	g_assert_null(strstr(calls, ",web,read,1,"));
+	g_assert_null(strstr(calls, ",web,close,1,"));
+}
+
+/* The same for spans. CPU 1 goes on. */
+static void test_clock_back_in_spans(void)
+{
+#define SPAN(id, event) "u:zipkin:timestamp trace_name=\"r\" service_name=\"s\" trace_id=" id " span_id=1 " \
+		"parent_span_id=0 event=\"" event "\" ctx.vtid=50 ctx.vpid=50\n"
+	g_autofree char *spans = cut_between("clock-back-spans",
+		"10 1 " SPAN("1", "sr") "20 0 " SPAN("2", "sr") "25 0 " SPAN("3", "sr") "30 0 " SPAN("3", "ss")
+		"30 0 u:!lost back=7\n30 0 " SPAN("4", "sr") "30 0 u:!lost back=6\n30 0 " SPAN("4", "ss")
+		"40 0 " SPAN("2", "ss") "40 1 " SPAN("1", "ss"));
+#undef SPAN
+	g_assert_nonnull(strstr(spans, ",server,s,r,localhost,50,50,10,40,30,30,complete,"));
+	g_assert_nonnull(strstr(spans, ",server,s,r,localhost,50,50,20,40,20,20,partial,"));
+	g_assert_nonnull(strstr(spans, ",server,s,r,localhost,50,50,25,30,5,5,complete,"));
+	g_assert_nonnull(strstr(spans, ",server,s,r,localhost,50,50,30,30,0,0,partial,"));
+}
+
 /* ---- spans that events do not tell the ids of ---- */
 
 /* By thread and by key, across threads, with parents, of user space and of the kernel. */
@@ -1406,5 +1457,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/pids-of-children", test_pids_of_children);
 	g_test_add_func("/laws/containers-by-name", test_containers_by_name);
 	g_test_add_func("/laws/containers-of-user-space", test_containers_of_user_space);
+	g_test_add_func("/laws/clock-back", test_clock_back);
+	g_test_add_func("/laws/clock-back-spans", test_clock_back_in_spans);
 	return g_test_run();
 }

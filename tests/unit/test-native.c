@@ -432,6 +432,13 @@ static void test_gap_behind_events(void)
 	check_cuts(first, second, 1, 1);
 }
 
+/* Sets the time of an event, which is behind its id. */
+static void stamp(GByteArray *packet, unsigned event, uint64_t time)
+{
+	uint64_t le = GUINT64_TO_LE(time);
+	memcpy(packet->data + AT_EVENTS + event * 14 + 2, &le, sizeof le);
+}
+
 /* A packet that was never finished, with an event long after the next one begins: no piece looks for
  * it there, so none has it. */
 static void test_late_in_unfinished(void)
@@ -439,9 +446,45 @@ static void test_late_in_unfinished(void)
 	struct made m = { .uuid = 1 };
 	g_autoptr(GByteArray) first = made_bytes(&m, 1000, 0, 0, 6);
 	g_autoptr(GByteArray) second = made_bytes(&m, 100000000, 300000000, 0, 3);
-	uint64_t late = GUINT64_TO_LE(UINT64_C(400000000));
-	memcpy(first->data + AT_EVENTS + 4 * 14 + 2, &late, sizeof late);	/* of the fifth event, behind its id */
+	const uint64_t unknown = UINT64_MAX;
+	stamp(first, 4, 400000000);
+	memcpy(first->data + AT_CONTENT, &unknown, sizeof unknown);
 	check_cuts(first, second, 1, 1000000);
+}
+
+/* Where the clock of a stream goes back, each event whose time is unknown is announced, and nothing is lost. */
+static void test_clock_back(void)
+{
+	static const struct {
+		uint64_t begin[2], end[2];
+		uint64_t stamps[2][6];		/* 0: as made, 10 ns apart */
+		unsigned unknown;
+	} cases[] = {		/* the last but one: a packet that ends before it began */
+		{ { 1000, 1200 }, { 1100, 1300 }, { { 0 }, { 0 } }, 0 },
+		{ { 1000, 1200 }, { 1100, 1300 }, { { 0, 0, 0, 1029 }, { 0 } }, 0 },
+		{ { 1000, 1200 }, { 1100, 1300 }, { { 0, 0, 0, 1019 }, { 0 } }, 1 },
+		{ { 1000, 1200 }, { 1100, 1300 }, { { 0, 0, 0, 500, 510, 520 }, { 0 } }, 3 },
+		{ { 1000, 1030 }, { 1020, 1300 }, { { 0 }, { 0 } }, 0 },			/* events behind their packet */
+		{ { 1000, 1030 }, { 1100, 1300 }, { { 0, 0, 0, 0, 1080 }, { 0 } }, 6 },	/* the packets overlap */
+		{ { 5000, 1000 }, { 5100, 1100 }, { { 0 }, { 0 } }, 6 },			/* between packets */
+		{ { 5000, 1000 }, { 5100, 1100 }, { { 0 }, { 0, 0, 0, 0, 5090, 5095 } }, 4 },
+		{ { 5000, 1010 }, { 1010, 1100 }, { { 0, 0, 0, 1000, 1005, 1008 }, { 0 } }, 9 },
+		{ { 1000, 30000000 }, { 2000, 30001000 }, { { 0, 20000000, 20000001, 1010, 1020, 1030 }, { 0 } }, 5 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct made m = { .uuid = 1 };
+		GByteArray *p[2];
+		for (int k = 0; k < 2; k++) {
+			p[k] = made_bytes(&m, cases[i].begin[k], cases[i].end[k], 0, 6);
+			for (unsigned e = 0; e < 6; e++)
+				if (cases[i].stamps[k][e])
+					stamp(p[k], e, cases[i].stamps[k][e]);
+		}
+		g_test_message("case %zu", i);
+		check_cuts(p[0], p[1], cases[i].unknown, cases[i].stamps[0][1] ? 100000 : 1);
+		g_byte_array_unref(p[0]);
+		g_byte_array_unref(p[1]);
+	}
 }
 
 /* Where a CPU has several streams, no piece begins while one of them loses events: what the
@@ -752,6 +795,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/pauses", test_pauses);
 	g_test_add_func("/native/gap-behind-events", test_gap_behind_events);
 	g_test_add_func("/native/late-in-unfinished", test_late_in_unfinished);
+	g_test_add_func("/native/clock-back", test_clock_back);
 	g_test_add_func("/native/cuts-beside-losses", test_cuts_beside_losses);
 	g_test_add_func("/native/kernel-is-known", test_kernel_is_known);
 	g_test_add_func("/native/cut-off", test_cut_off);

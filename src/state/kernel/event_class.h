@@ -21,6 +21,7 @@ struct stream_info {
 	uint32_t stream_cpu;	/* as in struct blk_stream */
 	uint32_t hostname;	/* string: as in struct blk_stream; 0: none */
 	bool kernel;
+	bool is_unsure;		/* when its next event was is unknown: its clock went back */
 	struct cpu *c;		/* the CPU of index .cpu */
 	struct cpu *plain;	/* .c, if its events may take the fast path: a kernel stream with a record; else NULL */
 };

@@ -263,12 +263,22 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	struct blk_loss loss;
 	memcpy(&loss, ev->data, sizeof loss);
 	const struct blk_stream *st = blk_stream(s->tables, ev->stream);
-	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	losses_add(&s->losses, &(struct loss){
 		.begin = loss.begin_ns, .end = loss.end_ns, .host = info->host, .stream_cpu = st->cpu,
 		.vpid = st->vpid > 0 ? st->vpid : -1,
 		.earlier = loss.earlier_ns, .later = loss.later_ns, .kernel = info->kernel, .silence = loss.silence,
+		.is_back = loss.back_ns > 0,
 	});
+	if (!begin && loss.back_ns > 0) {
+		struct bin *b = slice_bin(s, ev->ts);
+		struct loss_cell *c = BIN_CELL(s, b, loss, .host = info->host, .cpu = st->cpu,
+					       .vpid = st->vpid > 0 ? st->vpid : -1, .kernel = info->kernel);
+		c->early++;
+		c->back_ns = MAX(c->back_ns, loss.back_ns);
+		b->completeness.late++;
+		info->is_unsure = true;
+	}
 	if (!begin && !loss.silence) {
 		struct bin *b = slice_bin(s, ev->ts);
 		struct completeness *completeness = &b->completeness;
@@ -447,6 +457,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 		.cpu = stream->cpu, .host = stream->host,
 	};
 	(s->follow ? s->follow : cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
+	stream->is_unsure = false;
 }
 
 void slice_feed(struct slice *s, const struct blk_tables *tables,

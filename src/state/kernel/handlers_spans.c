@@ -37,9 +37,10 @@ static void learn_places(struct feed *f, struct thread *t)
 /* An annotation with the event's instant, CPU and thread. */
 static struct annot annot_of_event(struct feed *f)
 {
+	const struct stream_info *stream = &g_array_index(f->s->streams, struct stream_info, f->ev->stream);
 	struct annot a = {
 		.ts = f->ts, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
-		.channel = g_array_index(f->s->streams, struct stream_info, f->ev->stream).channel,
+		.channel = stream->channel, .is_unsure = stream->is_unsure,
 		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
 		.in_kernel = feed_is_kernel(f),

@@ -25,6 +25,7 @@ void losses_init(struct losses *l)
 		.counted = g_array_new(false, false, sizeof(struct loss)),
 		.begins = g_array_new(false, false, sizeof(int64_t)),
 		.covers = g_array_new(false, true, sizeof(struct loss_cover)),
+		.backs = g_array_new(false, false, sizeof(struct loss)),
 		.latest = INT64_MIN,
 	};
 	g_array_set_clear_func(l->covers, cover_clear);
@@ -35,6 +36,7 @@ void losses_clear(struct losses *l)
 	g_array_unref(l->counted);
 	g_array_unref(l->begins);
 	g_array_unref(l->covers);
+	g_array_unref(l->backs);
 }
 
 /* ---- counted losses ---- */
@@ -54,13 +56,13 @@ static int order(const struct loss *a, const struct loss *b)
 	return (int)a->kernel - (int)b->kernel;
 }
 
-/* Number of losses that are ordered before x. */
-static guint counted_before(const struct losses *l, const struct loss *x)
+/* Number of losses in the array that are ordered before x. */
+static guint ordered_before(const GArray *all, const struct loss *x)
 {
-	guint low = 0, high = l->counted->len;
+	guint low = 0, high = all->len;
 	while (low < high) {
 		guint at = low + (high - low) / 2;
-		if (order(&g_array_index(l->counted, struct loss, at), x) < 0)
+		if (order(&g_array_index(all, struct loss, at), x) < 0)
 			low = at + 1;
 		else
 			high = at;
@@ -68,10 +70,20 @@ static guint counted_before(const struct losses *l, const struct loss *x)
 	return low;
 }
 
+/* Adds the loss to the array, which is in order. False: it is there already. */
+static bool put_in_order(GArray *all, const struct loss *loss)
+{
+	guint at = ordered_before(all, loss);
+	if (at < all->len && !order(&g_array_index(all, struct loss, at), loss))
+		return false;
+	g_array_insert_val(all, at, *loss);
+	return true;
+}
+
 /* Number of losses that end before the instant. */
 static guint ended_before(const struct losses *l, int64_t instant)
 {
-	return counted_before(l, &(struct loss){ .begin = INT64_MIN, .end = instant });
+	return ordered_before(l->counted, &(struct loss){ .begin = INT64_MIN, .end = instant });
 }
 
 /* Number of losses that begin before the instant. */
@@ -91,10 +103,8 @@ static guint begun_before(const struct losses *l, int64_t instant)
 /* Records come in order of time, so the place is near the end of the array. */
 static void count(struct losses *l, const struct loss *loss)
 {
-	guint at = counted_before(l, loss);
-	if (at < l->counted->len && !order(&g_array_index(l->counted, struct loss, at), loss))
+	if (!put_in_order(l->counted, loss))
 		return;
-	g_array_insert_val(l->counted, at, *loss);
 	g_array_insert_val(l->begins, begun_before(l, loss->begin), loss->begin);
 	g_assert(l->counted->len == l->begins->len);
 }
@@ -215,6 +225,24 @@ bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t fro
 	return true;
 }
 
+/* ---- clocks that went back ---- */
+
+bool losses_clock_back(const struct losses *l, uint32_t host, bool kernel, uint32_t stream_cpu, int64_t from,
+		       int64_t to)
+{
+	if (!l->backs->len)
+		return false;
+	guint first = ordered_before(l->backs, &(struct loss){ .begin = INT64_MIN, .end = from });
+	for (guint i = first; i < l->backs->len; i++) {
+		const struct loss *x = &g_array_index(l->backs, struct loss, i);
+		if (x->begin >= to)
+			return false;
+		if (x->host == host && x->kernel == kernel && x->stream_cpu == stream_cpu)
+			return true;
+	}
+	return false;
+}
+
 /* ---- both ---- */
 
 void losses_add(struct losses *l, const struct loss *loss)
@@ -222,6 +250,11 @@ void losses_add(struct losses *l, const struct loss *loss)
 	struct loss new = *loss;
 	new.end = MAX(new.end, new.begin);
 	l->latest = MAX(l->latest, new.end);
+	if (new.is_back) {
+		put_in_order(l->backs, &new);
+		new.begin--;		/* nothing is known of what begins or ends at that instant */
+		new.end++;
+	}
 	if (!new.silence) {
 		struct loss window = new;
 		window.begin -= new.earlier;
@@ -238,6 +271,11 @@ void losses_join(struct losses *l, const struct losses *from, const uint32_t *ho
 		struct loss x = g_array_index(from->counted, struct loss, i);
 		x.host = host[x.host];
 		count(l, &x);
+	}
+	for (guint i = 0; i < from->backs->len; i++) {
+		struct loss x = g_array_index(from->backs, struct loss, i);
+		x.host = host[x.host];
+		put_in_order(l->backs, &x);
 	}
 	for (guint i = 0; i < from->covers->len; i++) {
 		const struct loss_cover *c = &g_array_index(from->covers, struct loss_cover, i);
@@ -256,6 +294,9 @@ void losses_forget(struct losses *l, int64_t before)
 		/* They may belong to other losses, which makes no difference: all are before the instant. */
 		g_array_remove_range(l->begins, 0, n);
 	}
+	n = ordered_before(l->backs, &(struct loss){ .begin = INT64_MIN, .end = before });
+	if (n > LOSSES_RETAINED && n > l->backs->len / 2)
+		g_array_remove_range(l->backs, 0, n);
 	for (guint i = 0; i < l->covers->len; i++) {
 		struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
 		guint old = c->windows ? first_ending(c, before, false) : 0;
@@ -270,7 +311,7 @@ void losses_forget(struct losses *l, int64_t before)
 size_t losses_bytes(const struct losses *l)
 {
 	size_t n = l->counted->len * (sizeof(struct loss) + sizeof(int64_t)) +
-		   l->covers->len * sizeof(struct loss_cover);
+		   l->covers->len * sizeof(struct loss_cover) + l->backs->len * sizeof(struct loss);
 	for (guint i = 0; i < l->covers->len; i++) {
 		const struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
 		n += c->windows ? c->windows->len * sizeof(struct window) : 0;
@@ -306,6 +347,25 @@ static void code_counted(struct coder *c, struct losses *l, uint32_t n_hosts)
 		coder_refuse(c, "a loss is there twice");
 }
 
+static void code_backs(struct coder *c, struct losses *l, uint32_t n_hosts)
+{
+	uint32_t n = code_len(c, l->backs->len, 5, sizeof(struct loss) + CODER_OWN_BYTES);
+
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		struct loss x = { .silence = true, .is_back = true };
+		if (coder_writes(c))
+			x = g_array_index(l->backs, struct loss, i);
+		code_ts(c, &x.begin);
+		code_id(c, &x.host, n_hosts, false);
+		code_u32(c, &x.stream_cpu);
+		code_i32(c, &x.vpid);
+		code_bool(c, &x.kernel);
+		x.end = x.begin;
+		if (!coder_writes(c) && !c->fault)
+			put_in_order(l->backs, &x);
+	}
+}
+
 static void code_windows(struct coder *c, struct loss_cover *cover)
 {
 	uint32_t n = code_len(c, cover->windows ? cover->windows->len : 0, 2, sizeof(struct window));
@@ -329,6 +389,7 @@ void losses_code(struct coder *c, struct losses *l, uint32_t n_hosts)
 {
 	g_assert(!l->n_forgotten);
 	code_counted(c, l, n_hosts);
+	code_backs(c, l, n_hosts);
 	code_ts(c, &l->latest);
 	for (uint32_t i = 0; i < 2 * n_hosts; i++)
 		code_windows(c, cover_made(l, i / 2, i % 2));

@@ -18,6 +18,7 @@ struct loss {
 	int64_t earlier, later;	/* ns: its window begins this much before .begin and ends this much after .end */
 	bool kernel;
 	bool silence;		/* as in struct blk_loss: nothing was lost, and the loss is not counted */
+	bool is_back;		/* the stream's clock went back at .begin (= .end); with .silence */
 };
 
 struct losses {
@@ -26,6 +27,7 @@ struct losses {
 	uint64_t n_forgotten;	/* losses that were dropped from both arrays */
 	int64_t latest;		/* the latest end of any loss; INT64_MIN: no loss */
 	GArray *covers;		/* struct loss_cover, by 2 * host + kernel */
+	GArray *backs;		/* struct loss: those with .is_back, by end */
 };
 
 /* This many of the newest windows of each host's kernel and programs are retained, however old they are. */
@@ -51,6 +53,10 @@ void losses_each(const struct losses *l, int64_t begin, int64_t end,
  */
 bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
 		 int64_t *ret_begin);
+
+/* Did the clock of a stream of that CPU (UINT32_MAX: of none) go back in [from, to)? */
+bool losses_clock_back(const struct losses *l, uint32_t host, bool kernel, uint32_t stream_cpu, int64_t from,
+		       int64_t to);
 
 /* Drops losses that ended before the instant, except for the newest LOSSES_RETAINED windows. */
 void losses_forget(struct losses *l, int64_t before);

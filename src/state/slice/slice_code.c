@@ -333,6 +333,7 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_bool(c, &a->in_kernel);
 	code_bool(c, &a->ends);
 	code_bool(c, &a->claims);
+	code_bool(c, &a->is_unsure);
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		code_id(c, texts[i], n->texts, false);
 	code_u32(c, &a->port);

@@ -45,6 +45,7 @@ struct annot {
 	bool ends;		/* its thread is no longer in the span */
 	bool borrows;		/* .snap is a copy of another annotation's */
 	bool claims;		/* it is no event: .thread, with the snapshot, may have made the annotation before it */
+	bool is_unsure;		/* it was later than .ts, for its stream's clock went back */
 	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
 	uint32_t key, val;	/* event, or key and value */
 	uint32_t port;

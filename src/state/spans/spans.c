@@ -361,6 +361,20 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
+/* Is it unknown when one of the half's annotations was, as the clock of its stream went back? */
+static bool is_unsure(const struct spans *sp, const struct half *h)
+{
+	if (!sp->s->losses.backs->len)
+		return false;
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *a = annot_of(sp, h, i);
+		if (a->is_unsure || losses_clock_back(&sp->s->losses, a->host, a->in_kernel,
+						      cpu_at(sp->s, a->cpu)->number, h->begin, h->end))
+			return true;
+	}
+	return false;
+}
+
 /* The half has no end yet. If its end may be in a part of the trace that was not recorded, it is not known to be open:
  * it is partial, and lasted at least until that part. Else it is open until `now`. */
 static void bound_open(const struct spans *sp, struct half *h, int64_t now)
@@ -400,7 +414,7 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 	if (h->end < h->begin)		/* the end is of another span, or from another clock: duration unknown */
 		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
-	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
+	if (h->state == SPAN_COMPLETE && (lost_inside(sp, h) || is_unsure(sp, h)))
 		h->state = SPAN_PARTIAL;
 }
 

@@ -157,7 +157,9 @@ enum {
 	F(uint32_t, count, SUM, COUNT, "losses, counted where they end") \
 	F(uint64_t, events, SUM, COUNT, "events lost; 0: not known how many") \
 	F(uint64_t, packets, SUM, COUNT, "packets lost") \
-	F(int64_t, ns, SUM, NS, "of the second in which events may be lost")
+	F(int64_t, ns, SUM, NS, "of the second in which events may be lost") \
+	F(uint64_t, early, SUM, COUNT, "events stamped earlier than one before them") \
+	F(int64_t, back_ns, MAX, NS, "at most by so much")
 
 #define WAKER_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread that was woken; counted when it was on the CPU") \

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 enum span_kind { SPAN_LOCAL, SPAN_CLIENT, SPAN_SERVER };
-/* PARTIAL: closed, but its beginning or end is missing or wrong, or events were lost in it. */
+/* PARTIAL: closed, but its beginning or end is missing or wrong, or events were lost in it, or a clock went back. */
 enum span_state { SPAN_COMPLETE, SPAN_OPEN, SPAN_PARTIAL };
 
 struct span_annotation {

@@ -31,6 +31,8 @@ struct in_stream {
 	GHashTable *by_cpu;		/* perf puts all CPUs into one stream: CPU -> stream number + 1 */
 
 	int64_t last_ts;		/* ns, of the last event or packet border */
+	int64_t event_ns, before_ns;	/* as in struct native_cursor, as the next one */
+	bool went_back;
 	int64_t packet_end;		/* ns, the latest end of a packet; INT64_MAX: unknown */
 	bool loss_pending;		/* the next packet lost events */
 	bool counter_seen;		/* babeltrace2 reported the discarded counter of the next packet */
@@ -277,7 +279,7 @@ static struct in_stream *open_stream(struct bt2_convert *c, const bt_stream *bt,
 		st->info.vpid_procname = g_strdup(env_text(trace, "procname", NULL));
 	st->index = G_MAXUINT16;
 	st->has_packets = bt_stream_class_supports_packets(sc);
-	st->last_ts = st->second_end = st->packet_end = G_MININT64;
+	st->last_ts = st->second_end = st->packet_end = st->event_ns = st->before_ns = G_MININT64;
 	st->counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	st->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_hash_table_insert(c->streams, (void *)bt, st);
@@ -483,6 +485,19 @@ static void push_loss(struct in_stream *st, const struct blk_loss *loss, struct 
 	push(out, l->end_ns, BLK_ROW_LOST_END, st->index)->data = (uint8_t *)l;
 }
 
+/* An event is stamped `at`: is that earlier than one before it? Then it is unknown when it was. */
+static void follow_clock(struct in_stream *st, int64_t at, struct bt2_out *out)
+{
+	if (G_LIKELY(at >= st->event_ns)) {
+		st->event_ns = at;
+		return;
+	}
+	uint64_t back = (uint64_t)MAX(st->last_ts, st->event_ns) - (uint64_t)at;
+	st->went_back = true;
+	push_loss(st, &(struct blk_loss){ .begin_ns = st->last_ts, .end_ns = st->last_ts, .silence = true,
+					  .back_ns = (int64_t)MIN(back, INT64_MAX) }, out);
+}
+
 /* -- messages ------------------------------------------------------------- */
 
 static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
@@ -492,12 +507,14 @@ static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_ou
 	struct in_stream *st = find_stream(c, bt_event_borrow_stream_const(event), error);
 	if (G_UNLIKELY(!st))
 		return false;
-	int64_t ts = advance(st, bt_message_event_borrow_default_clock_snapshot_const(msg));
+	const bt_clock_snapshot *cs = bt_message_event_borrow_default_clock_snapshot_const(msg);
+	int64_t ts = advance(st, cs);
 	struct bt2_binding *b = find_binding(c, st->classes, bt_event_borrow_class_const(event));
 	ensure_added(c, st, ts, out);
 	if (G_UNLIKELY(ts >= st->second_end))
 		next_second(st, ts, out);
 	st->last_ts = ts;
+	follow_clock(st, bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs)), out);
 	if (b->row == G_MAXUINT16) {
 		tally(st, b->cls);
 		st->tally_last = ts;
@@ -609,6 +626,8 @@ static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, st
 	const bt_clock_snapshot *begin = bt_message_packet_beginning_borrow_default_clock_snapshot_const(msg);
 	end_pause(c, st, begin, out);
 	int64_t ts = advance(st, begin);
+	st->before_ns = st->event_ns;
+	st->went_back = false;
 	ensure_added(c, st, ts, out);
 	check_fall(c, st, begin);
 	/* Tallies belong to the second in which they were counted: flush them before time advances. */
@@ -633,6 +652,8 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		int64_t packet_end = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
 		end = advance(st, cs);
 		st->packet_end = MAX(st->packet_end, packet_end);
+		if (!st->went_back && st->event_ns > packet_end)
+			st->event_ns = MAX(st->before_ns, packet_end);
 		paused = find_pause(c, st, packet_end, false) != NULL;
 	} else {
 		st->packet_end = INT64_MAX;

@@ -21,7 +21,7 @@
 enum ctf_fault {
 	CTF_WHOLE,
 	CTF_CUT_OFF,		/* the file ends inside the packet */
-	CTF_UNFINISHED,		/* its sizes or end were never written */
+	CTF_UNFINISHED,		/* its sizes were never written, or its end if it lacks the size of its content */
 	CTF_GARBAGE,		/* not a packet: unreadable bytes up to the end of the file */
 };
 
@@ -29,7 +29,7 @@ struct ctf_packet {
 	uint64_t offset;		/* in the file, bytes */
 	uint64_t packet_bits;		/* with a fault: up to the end of the file */
 	uint64_t content_bits;		/* <= packet_bits */
-	uint64_t begin, end;		/* cycles; UNFINISHED: end may be 0. See ctf_packet_follow() */
+	uint64_t begin, end;		/* cycles; .end is valid if .has_end. See ctf_packet_follow() */
 	uint64_t first;			/* time of the first event, cycles; valid if .has_first */
 	uint64_t discarded;		/* cumulative number of events, from the packet */
 	uint64_t seq;			/* running packet number */
@@ -43,6 +43,8 @@ struct ctf_packet {
 	bool has_first : 1;		/* .begin and .first have 64 bits, so that .first may be earlier */
 	bool other_uuid : 1;		/* it has another trace's UUID */
 	uint8_t begin_bits, end_bits;	/* width of the times in the packet */
+	bool is_recovered;		/* whole, but its end was never written: the tracer's host or session daemon
+					 * crashed, and lttng-crash recovered the packet */
 	uint8_t discarded_bits;		/* width of the counter: 32 or 64 (it wraps) */
 	uint64_t stream_id;		/* stream class */
 };

@@ -262,8 +262,9 @@ static void set_times(const struct header *h, struct ctf_packet *p)
 	if (p->has_begin && p->has_end && p->end)
 		p->end = ctf_clock_advance(p->begin, p->end, p->end_bits);
 	if (p->has_end && (p->end == 0 || (p->has_begin && p->end < p->begin))) {
-		p->end = 0;
-		if (p->fault == CTF_WHOLE)
+		p->is_recovered = p->end == 0 && p->fault == CTF_WHOLE && h->bits[K_CONTENT];
+		p->has_end = false;
+		if (p->fault == CTF_WHOLE && !h->bits[K_CONTENT])
 			p->fault = CTF_UNFINISHED;
 	}
 }

@@ -16,7 +16,7 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s,
 {
 	*k = (struct native_cursor){
 		.source = s, .stream = stream, .plan = plan, .index = G_MAXUINT16,
-		.last_ts = G_MININT64, .end_ns = G_MININT64, .second_end = G_MININT64, .fd = -1,
+		.last_ts = G_MININT64, .event_ns = G_MININT64, .end_ns = G_MININT64, .second_end = G_MININT64, .fd = -1,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
@@ -109,6 +109,9 @@ static void finish_packet(struct native_cursor *k)
 		k->last_ts = end;
 	}
 	k->loss_pending |= k->damaged && begin == G_MININT64;
+	int64_t last = k->is_ahead ? k->latest_ns - NATIVE_OVERHANG_NS : x->end_ns;
+	if ((k->is_ahead || !k->went_back) && k->event_ns > last)
+		k->event_ns = MAX(k->before_ns, last);
 	k->n_finished++;
 	k->n_damaged += k->damaged;
 	k->packet = NULL;
@@ -187,6 +190,8 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	else if (ok && !read_header(k, x, &header, &ok))
 		return false;
 	k->packet = x;
+	k->before_ns = k->event_ns;
+	k->went_back = k->is_ahead = false;
 	k->discarded_from = UINT64_MAX;
 	k->window_ns = INT64_MAX;
 	k->next++;
@@ -423,6 +428,36 @@ static void add_discarded(struct native_cursor *k, int64_t ts)
 		.later_ns = k->packet->end_ns - MIN(ts, k->packet->end_ns), .is_part = true });
 }
 
+/* The clock goes back before or after the event stamped `at`: when that was is unknown. Its record has the time ts. */
+static G_NO_INLINE void add_step_back(struct native_cursor *k, int64_t at, int64_t ts)
+{
+	uint64_t back = (uint64_t)MAX(ts, k->event_ns) - (uint64_t)at;
+
+	if (at > ts)
+		back = (uint64_t)at - (uint64_t)ts;
+	k->use_fast_path = false;
+	native_queue_loss(k, &(struct blk_loss){
+		.begin_ns = ts, .end_ns = ts, .silence = true, .back_ns = (int64_t)MIN(back, INT64_MAX) });
+}
+
+/* Notes the time of the next event. `in`: within_packet(). */
+static inline void follow_clock(struct native_cursor *k, int64_t at, int64_t in, int64_t ts)
+{
+	if (G_UNLIKELY(at < k->event_ns || in < at))
+		add_step_back(k, at, ts);
+	k->went_back |= at < k->event_ns;
+	k->event_ns = MAX(k->event_ns, at);
+}
+
+/* The time that the record of an event stamped `at` may have; INT64_MIN: the packet is damaged. */
+static inline int64_t within_packet(struct native_cursor *k, int64_t at)
+{
+	if (G_LIKELY(at < k->latest_ns))
+		return at;
+	k->is_ahead = k->is_ahead || native_goes_back(k, at);
+	return k->is_ahead ? k->latest_ns - NATIVE_OVERHANG_NS : INT64_MIN;
+}
+
 /* Decodes the next record of the range into .head. */
 static enum native_step cursor_step(struct native_cursor *k)
 {
@@ -463,8 +498,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 				return finish(k, k->next >= k->plan->n, false);
 			continue;
 		}
-		int64_t at = native_ns(&k->to_ns, clock), ts = advance(k, at);
-		if (G_UNLIKELY(at >= k->latest_ns)) {	/* later than its packet: damage */
+		int64_t at = native_ns(&k->to_ns, clock), in = within_packet(k, at), ts = advance(k, in);
+		if (G_UNLIKELY(in == INT64_MIN && at != in)) {
 			mark_damaged(k);
 			continue;
 		}
@@ -479,6 +514,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		}
 		if (G_UNLIKELY(ts < s->from)) {
 			k->last_ts = ts;
+			follow_clock(k, at, in, ts);
 			native_skip_fast(k);
 			continue;
 		}
@@ -486,6 +522,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		if (G_UNLIKELY(ts >= k->second_end))
 			native_next_second(k, ts);
 		k->last_ts = ts;
+		follow_clock(k, at, in, ts);
 		if (c->row == G_MAXUINT16) {
 			class_number(k->source, c->cls);
 			tally(k, c->cls, ts);

@@ -87,6 +87,11 @@ struct native_cursor {
 	const struct ctf_decoder *decoder;
 	struct native_clock to_ns;
 	int64_t last_ts;		/* ns, of the last record or packet border; never decreases */
+	int64_t event_ns;		/* the latest time of an event; INT64_MIN: none. Events beyond the end of their
+					 * packet (NATIVE_OVERHANG_NS) count as that end in later packets */
+	int64_t before_ns;		/* .event_ns when the packet began */
+	bool went_back;			/* an event of the packet is earlier than one before it */
+	bool is_ahead;			/* events are later than the packet: the clock goes back in it */
 	int64_t end_ns;			/* end of the newest finished packet, or a later instant until which no
 					 * event will come; INT64_MIN: none */
 	int64_t second_end;		/* ns: end of the second being counted */
@@ -183,6 +188,10 @@ size_t native_window_read(struct native_cursor *k, const struct native_file *f, 
 /* native_discard.c: sets .discarded_from of the packet that was just entered. False: the class of an event in it is not
  * known yet, call again when it is. */
 bool native_find_discarded(struct native_cursor *k);
+
+/* The event at .pos, stamped ts, is later than its packet: is that because the clock went back after it? Then the rest
+ * of the packet can be decoded. */
+bool native_goes_back(struct native_cursor *k, int64_t ts);
 
 /* Makes the bytes of a packet from memory the current window. */
 static inline void native_window_borrow(struct native_cursor *k, const struct native_packet *x)

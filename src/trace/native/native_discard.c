@@ -11,6 +11,7 @@
 
 #define LOOK_EVERY 4096		/* events between two looks whether to stop */
 #define READ_BYTES (1 << 20)	/* of the packet at once */
+#define FAR_BACK_NS (3600 * NS_PER_S)	/* a clock that goes back further than this is damage */
 
 /* Bits of the largest event there can be, if texts and sequences take `lengths` bits at most. */
 static uint64_t largest_event(const struct ctf_decoder *d, uint64_t lengths)
@@ -96,6 +97,34 @@ static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_lengths, 
 	arena_clear(&rows);
 	g_free(p.read);
 	return known;
+}
+
+bool native_goes_back(struct native_cursor *k, int64_t ts)
+{
+	struct piece p = { .base = k->packet->bytes, .n = k->packet->bytes ? (k->content_end + 7) / 8 : 0 };
+	struct arena rows = { 0 };
+	const struct ctf_class *c = NULL;
+	uint64_t pos = k->pos, clock = k->clock, bits;
+	int64_t last = ts;
+
+	if (k->packet->p.fault != CTF_WHOLE || ts >= TIME_MOST_NS || ts - k->latest_ns >= FAR_BACK_NS)
+		return false;
+	for (unsigned n = 1; pos < k->content_end; n++) {
+		uint64_t now = clock;
+		k->run.arena = &rows;
+		uint64_t next = event_end(k, &p, pos, &now, &c, &bits);
+		arena_reset(&rows);
+		if (next == CTF_NO_FIT && read_piece(k, &p, pos))
+			continue;
+		if (next == CTF_NO_FIT || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
+			break;
+		pos = next;
+		clock = now;
+		last = native_ns(&k->to_ns, clock);
+	}
+	arena_clear(&rows);
+	g_free(p.read);
+	return pos >= k->content_end && last < k->latest_ns;
 }
 
 bool native_find_discarded(struct native_cursor *k)

@@ -113,7 +113,7 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	}
 	k->ahead_n = (unsigned)(out - k->ahead);
 	if (pos != k->pos)
-		k->last_ts = (int64_t)(base_ns + clock);
+		k->last_ts = k->event_ns = (int64_t)(base_ns + clock);
 	if (tally_clock)
 		k->tally_last = (int64_t)(base_ns + tally_clock);
 	k->pos = pos;
@@ -142,7 +142,7 @@ void native_skip_fast(struct native_cursor *k)
 		clock = now;
 	}
 	if (pos != k->pos)
-		k->last_ts = (int64_t)(base_ns + clock);
+		k->last_ts = k->event_ns = (int64_t)(base_ns + clock);
 	k->pos = pos;
 	k->clock = clock;
 }

@@ -43,13 +43,72 @@ static int compare_packets(const void *a, const void *b)
 	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
 }
 
-static void append_file(GArray *all, const struct native_file *f)
+/* The order of the files themselves, where the clock went back: by sequence number, else by place. */
+static int compare_sequence(const void *a, const void *b)
+{
+	const struct native_packet *x = a, *y = b;
+	bool x_end = x->p.fault == CTF_GARBAGE, y_end = y->p.fault == CTF_GARBAGE;
+	if (x_end == y_end && !x_end && x->p.seq != y->p.seq)
+		return x->p.seq < y->p.seq ? -1 : 1;
+	return compare_packets(a, b);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct native_packet *x = a, *y = b;
+	bool x_end = x->p.fault == CTF_GARBAGE, y_end = y->p.fault == CTF_GARBAGE;
+	if (x_end != y_end || x_end)
+		return compare_packets(a, b);
+	if (x->file != y->file)
+		return x->file->first_begin != y->file->first_begin ?
+		       (x->file->first_begin < y->file->first_begin ? -1 : 1) : x->file < y->file ? -1 : 1;
+	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
+}
+
+enum { IN_PLACES = 1, NUMBERED = 2, IN_SEQUENCE = 4 };
+
+/* Bits of the above: in each file packets are in the order of their places; all have sequence numbers, which ascend. */
+static unsigned order_of(const GArray *all)
+{
+	g_autoptr(GHashTable) last = g_hash_table_new(NULL, NULL);	/* by file */
+	const struct native_packet *p = (const struct native_packet *)all->data;
+	unsigned is = IN_PLACES | NUMBERED | IN_SEQUENCE;
+	for (guint i = 0; i < all->len && p[i].p.fault != CTF_GARBAGE; i++) {
+		const struct native_packet *before = g_hash_table_lookup(last, p[i].file);
+		if (before && before->p.offset > p[i].p.offset)
+			is &= ~IN_PLACES;
+		if (!p[i].p.has_seq)
+			is &= ~NUMBERED;
+		if (i && p[i].p.seq < p[i - 1].p.seq)
+			is &= ~IN_SEQUENCE;
+		g_hash_table_insert(last, (void *)p[i].file, (void *)&p[i]);
+	}
+	return is;
+}
+
+/* Packets are in order of time, unless the clock of the stream went back: the files show that. */
+static void sort_packets(GArray *all)
+{
+	g_array_sort(all, compare_packets);
+	unsigned by_time = order_of(all);
+	if (by_time & IN_PLACES && (by_time & IN_SEQUENCE || !(by_time & NUMBERED)))
+		return;
+	if (by_time & NUMBERED) {
+		g_array_sort(all, compare_sequence);
+		if (order_of(all) & IN_PLACES)
+			return;
+	}
+	g_array_sort(all, by_time & IN_PLACES ? compare_packets : compare_places);
+}
+
+static void append_file(GArray *all, struct native_file *f)
 {
 	size_t n, timed = 0;
 	const struct ctf_packet *p = ctf_index_packets(f->index, &n);
 	while (timed < n && !p[timed].has_begin)
 		timed++;
 	uint64_t latest = timed < n ? p[timed].begin : 0;
+	f->first_begin = latest;
 	for (size_t i = 0; i < n; i++) {
 		struct native_packet x = { .p = p[i], .file = f };
 		ctf_packet_follow(&x.p, latest);
@@ -316,7 +375,7 @@ void native_plan_make(struct native *n)
 		GArray *all = g_array_new(false, false, sizeof(struct native_packet));
 		for (guint k = 0; k < st->files->len; k++)
 			append_file(all, g_ptr_array_index(st->files, k));
-		g_array_sort(all, compare_packets);
+		sort_packets(all);
 		drop_doubles(all);
 		plan->stream[i].n = all->len;
 		plan->stream[i].packet = (struct native_packet *)g_array_free(all, false);

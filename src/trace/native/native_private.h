@@ -26,6 +26,7 @@ struct native_file {
 	struct ctf_index *index;	/* NULL: the packets are pushed */
 	const struct native_meta *m;
 	struct native_stream *stream;
+	uint64_t first_begin;		/* cycles: beginning of its first packet */
 };
 
 /* Converts cycles to ns since the epoch. All streams of a host boot have the same offset, as in the babeltrace2
