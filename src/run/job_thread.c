@@ -232,13 +232,14 @@ static void pause_reading(struct shared *s, gint64 until)
 	g_mutex_unlock(&s->lock);
 }
 
-/* Counts late events for the status, and marks their seconds stale if packets are stored. */
-static void note_late(struct shared *s, struct source *source)
+/* Counts the late events of the last batch, and marks their seconds stale if packets are stored. */
+static void note_late(struct shared *s, struct source *source, struct model *m)
 {
 	struct source_late late;
 
 	if (!source_take_late(source, &late))
 		return;
+	model_add_late(m, late.at_to_ns, late.n);
 	if (s->preview)
 		preview_late(s->preview, &late);
 	g_mutex_lock(&s->lock);
@@ -302,10 +303,10 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			pause_reading(s, g_get_monotonic_time() + AGAIN_PAUSE_US);
 		else
 			return st;
+		note_late(s, source, m);
 		post_backlog(s, m);
 		if (g_get_monotonic_time() < schedule.due_us && !model_has_many_spans(m))
 			continue;
-		note_late(s, source);
 		note_warning(s, source);
 		note_missing(s, source);
 		adopt(s, m);
@@ -345,7 +346,6 @@ static void run_source(struct shared *s, struct source *source, bool without_spa
 	enum source_status st = read_source(s, source, m, &error);
 	post(s, m, true, st);
 	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
-	note_late(s, source);
 	note_warning(s, source);
 	note_missing(s, source);
 	if (s->preview && st == SOURCE_END)

@@ -166,6 +166,8 @@ static void test_late(gconstpointer name)
 	g_autoptr(blk_timeline) tl = play(&s, &st);
 	g_assert_cmpuint(st.late, ==, late);
 	g_assert_true(st.corrects);
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++)	/* each is in its second now */
+		g_assert_cmpuint(timeline_second(tl, i)->completeness.late, ==, 0);
 	unsigned n = 0;
 	for (int64_t begin = from; begin <= at; begin += NS_PER_S) {
 		g_autofree char *expected = report_of_seconds(right, begin, begin + NS_PER_S);
@@ -238,6 +240,10 @@ static void test_not_stored(gconstpointer name)
 	s.source = tardy_new(r, from, from + NS_PER_S, from + 2 * NS_PER_S);
 	uint64_t late = s.source->late.n;
 	g_autoptr(blk_timeline) tl = play(&s, &st);
+	const struct second *came = timeline_second(tl, timeline_find(tl, from + 2 * NS_PER_S));
+	g_assert_cmpint(came->begin_ns, ==, from + 2 * NS_PER_S);
+	g_assert_cmpuint(came->completeness.late, ==, late);
+	g_assert_cmpuint(timeline_completeness(tl).late, ==, late);
 	g_assert_cmpuint(st.late, ==, late);
 	g_assert_false(st.corrects);
 	g_assert_cmpuint(st.corrected, ==, 0);

@@ -102,6 +102,11 @@ void model_stitch(struct model *m, struct slice *s)
 	g_assert(both == m->s);		/* the publisher borrows it */
 }
 
+void model_add_late(struct model *m, int64_t at_ns, uint64_t n)
+{
+	slice_bin(m->s, at_ns)->completeness.late += n;
+}
+
 int64_t model_closed_to(const struct model *m)
 {
 	return m->border;

@@ -89,6 +89,9 @@ bool model_has_backlog(const struct model *m);
  * publication drops the excess. */
 bool model_is_full(const struct model *m);
 
+/* Of the records that were fed last, the newest at this time, n had an earlier time of their own (source_late). */
+void model_add_late(struct model *m, int64_t at_ns, uint64_t n);
+
 /* Seconds before this instant are closed: published, and changed only by late records. INT64_MIN: none yet;
  * INT64_MAX: all, after the final publication. */
 int64_t model_closed_to(const struct model *m);
