@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stream whose clock goes back: between packets, within one, by 1 ns, in one stream of two, with and without packet numbers, of the kernel and of user space. What lies
+"""Packets recovered after a crash; and a stream whose clock goes back: between packets, within one, by 1 ns, in one stream of two, with and without packet numbers, of the kernel and of user space. What lies
 across that is never 0 and complete, nothing counts as lost, and a message says when and how far. Both readers."""
 import json
 import os
@@ -61,7 +61,7 @@ def write(work, kernel, streams, numbered=True):
     pathlib.Path(work, "metadata").write_text(text, encoding="ascii")
     for cpu, packets in enumerate(streams):
         data = b""
-        for number, (begin, end, all_events) in enumerate(packets):
+        for number, (begin, end, all_events) in ((n, p) for n, p in enumerate(packets) if p):
             body = b"".join(all_events)
             bits = 8 * (len(body) + (76 if numbered else 68))
             data += struct.pack("<I16sIQQQQQ", 0xC1FC1FC1, b"\x0a" * 16, 0, cpu, begin, end, bits, bits)
@@ -98,13 +98,29 @@ def check(name, kernel, streams, wanted, said="", numbered=True, readers=("nativ
             tap.ok(f"{name}, {reader}", bad)
 
 
+def check_crash(name, streams, wanted, lost, said=True):
+    """Packets as lttng-crash saves them: their end is 0. lost: packets that are."""
+    with tempfile.TemporaryDirectory() as work:
+        write(work, False, streams)
+        r, out = rows(work, "native", "spans")
+        is_now = {int(x["trace_id"], 16): (x["state"], x["duration_ns"]) for x in out["rows"]}
+        tap.ok(f"recovered after a crash: {name}", [
+            *([f"{is_now}, not {wanted}"] if is_now != wanted else []),
+            *([f"exit {r.returncode}: {r.stderr}"] if r.returncode != (3 if lost else 0) or ("recovered after a crash" in r.stderr) != said or
+              ("--subbuf-size" in r.stderr) > (lost > 0) else []),
+            *([str(out["trust"])] if out["trust"]["lost_packets"] != lost or out["trust"]["damaged_packets"] else [])])
+
+
 def main():
     s = 10**10
 
     def spans(*times):
         return [span(s + at, trace, event) for at, trace, event in times]
 
-    pair = spans((0, 1, b"sr"), (5 * MS, 1, b"ss"))
+    def pair_of(trace):
+        return spans((0, trace, b"sr"), (5 * MS, trace, b"ss"))
+
+    pair = pair_of(1)
     check("it does not go back", False, [[(s, s + 9 * MS, pair + spans((6 * MS, 2, b"sr"), (8 * MS, 2, b"ss")))]],
           {1: ("complete", 5 * MS), 2: ("complete", 2 * MS)})
     check("within a packet", False, [[(s, s + 6 * MS, pair + spans((-399 * MS, 2, b"sr"), (-394 * MS, 2, b"ss")))]],
@@ -130,6 +146,11 @@ def main():
     check("while a thread is blocked", True, [[(s, s + 20 * MS, [switch(s, 0, 0, 100), call(s + MS), switch(s + 2 * MS, 100, 1, 0), switch(s + MS, 0, 0, 100),
                                                                     call(s + MS + 9, True), call(s + 9 * MS), call(s + 10 * MS, True)])]],
           1, "clock went back by 1.00ms")
+    check_crash("nothing is lost", [[*packets[:3], (packets[3][0], 0, packets[3][2])], [(s, 0, pair_of(11))]],
+                {**{i + 1: ("complete", 9) for i in range(4)}, 11: ("complete", 5 * MS)}, 0)
+    check_crash("in the middle", [[packets[0], (packets[1][0], 0, packets[1][2]), packets[2]]], {i + 1: ("complete", 9) for i in range(3)}, 0)
+    check_crash("a packet is lost", [[packets[0], None, (packets[2][0], 0, packets[2][2])]], {1: ("complete", 9), 3: ("complete", 9)}, 1)
+    check_crash("there was none", [packets[:3]], {i + 1: ("complete", 9) for i in range(3)}, 0, said=False)
     tap.done()
 
 

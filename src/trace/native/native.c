@@ -409,8 +409,27 @@ static void remark_uuid(struct native *n, const struct native_file *f)
 		}
 }
 
+static bool is_recovered(const struct native_file *f)
+{
+	size_t n;
+	const struct ctf_packet *p = ctf_index_packets(f->index, &n);
+	for (size_t i = 0; i < n; i++)
+		if (p[i].is_recovered)
+			return true;
+	return false;
+}
+
+static void remark_recovered(struct native *n, unsigned recovered)
+{
+	if (recovered)
+		g_ptr_array_add(n->remarks, g_strdup_printf(
+			"recovered after a crash: %u of %u stream files have packets whose end was never written (as "
+			"lttng-crash saves them); all events in them are read", recovered, n->files->len));
+}
+
 bool native_index(struct native *n, size_t max)
 {
+	unsigned recovered = 0;
 	bool more = false;
 	for (guint i = 0; i < n->files->len; i++) {
 		struct native_file *f = g_ptr_array_index(n->files, i);
@@ -426,8 +445,10 @@ bool native_index(struct native *n, size_t max)
 	for (guint i = 0; n->indexed && i < n->files->len; i++) {
 		const struct native_file *f = g_ptr_array_index(n->files, i);
 		remark_uuid(n, f);
+		recovered += is_recovered(f);
 		ctf_index_forget_packets(f->index);
 	}
+	remark_recovered(n, recovered);
 	return more;
 }
 
