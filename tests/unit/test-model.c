@@ -553,7 +553,7 @@ static void test_long_void(void)
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=101 prev_tid=101 prev_state=1 "
 			       "next_tid=0\n", day);
 	/* Then comes an event; or live, where nobody knows what a silent kernel did, a horizon; or the end of a stream
-	 * whose last packet goes on until then. */
+	 * that is told then. */
 	const char *const scripts[] = { script->str, horizon, horizon };
 	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
 		struct recording *r = traces_record_script(scripts[i]);
@@ -566,7 +566,7 @@ static void test_long_void(void)
 			if (i == 1 ? e.row != BLK_ROW_STREAM_END : e.row != BLK_ROW_HORIZON)
 				model_feed(m, recording_tables(r), &e, 1);
 		}
-		timeline_apply(tl, model_publish(m, false));
+		timeline_apply(tl, model_publish(m, i == 2));
 		g_assert_cmpuint(timeline_n_seconds(tl), ==, i < 2 ? 2 : 1);
 		const struct second *last = timeline_second(tl, timeline_n_seconds(tl) - 1);
 		const int64_t begins[] = { 2 * STEP, day - STEP, begin + 1 };
@@ -577,6 +577,37 @@ static void test_long_void(void)
 		model_free(m);
 		recording_free(r);
 	}
+}
+
+/* A live session ends where its records end, as if it was recorded, however long its relay says that nothing came. */
+static void test_live_end(void)
+{
+	static const char script[] = "1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+				     "1700000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"
+				     "2300000000 0 !horizon\n";
+	struct recording *r = traces_record_script(script);
+	for (int live = 0; live < 2; live++) {
+		struct model *m = model_new(&(struct model_options){ .live = live });
+		g_autoptr(blk_timeline) tl = timeline_new(0);
+		int64_t first, last;
+		for (size_t i = 0; i < recording_n(r); i++) {
+			struct blk_event e = *recording_event(r, i);
+			if (e.row == BLK_ROW_STREAM_END && live)
+				e.ts = 2400000000;
+			if (e.row != BLK_ROW_HORIZON || live)
+				model_feed(m, recording_tables(r), &e, 1);
+		}
+		timeline_apply(tl, model_publish(m, true));
+		g_assert_true(timeline_coverage(tl, &first, &last));
+		g_assert_cmpint(last, ==, 1700000000);
+		g_assert_cmpuint(timeline_n_seconds(tl), ==, 1);
+		const struct second *s = timeline_second(tl, 0);
+		g_assert_cmpuint(s->n_cpus, ==, 1);
+		g_assert_cmpint(s->cpus[0].run_ns, ==, 700000000);
+		g_assert_cmpint(s->cpus[0].idle_ns + s->cpus[0].unknown_ns, ==, 0);
+		model_free(m);
+	}
+	recording_free(r);
 }
 
 /* Live, events without a row that came too late: they are counted, and the coverage still begins where it
@@ -628,6 +659,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/soft-second", test_provisional_second);
 	g_test_add_func("/model/long-void", test_long_void);
 	g_test_add_func("/model/late-tally", test_late_tally);
+	g_test_add_func("/model/live-end", test_live_end);
 	g_test_add_func("/model/host-over", test_host_over);
 	g_test_add_func("/model/pause", test_pause);
 	g_test_add_func("/model/silent-thread", test_silent_thread);

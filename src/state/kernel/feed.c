@@ -361,7 +361,7 @@ static void follow_kernel_stream(struct slice *s, uint32_t host, bool begins, in
 		return;
 	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
 	if (!h->kernel_left && !h->n_open)
-		leave_kernel(s, host, ts, seq);
+		leave_kernel(s, host, s->last == INT64_MIN ? ts : MIN(ts, s->last), seq);
 }
 
 static int64_t last_kernel_event(const struct slice *s, uint32_t host)
@@ -411,8 +411,6 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 		begin_stream(s, ev->stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
-		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
-			extend_coverage(s, ev->ts);	/* tasks are known until then */
 		if (s->live && ev->row == BLK_ROW_STREAM_END)
 			channels_end(&s->channels, info->channel, blk_stream(s->tables, ev->stream));
 		if (info->kernel)
