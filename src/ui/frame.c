@@ -433,10 +433,9 @@ static unsigned completeness_cover(struct app *app, unsigned y, unsigned x)
 		return frame_add(app, y, x, ROLE_PROVISIONAL, "   only a part of it is read");
 	if (app->cover.kind == COVER_READ && is_open(app->main, to))
 		return frame_add(app, y, x, ROLE_PROVISIONAL, "   %s open second", app->glyphs->provisional);
-	begin = range_sum_begin(app->tl, from, to);
-	end = range_sum_end(app->tl, begin, to);
-	if (end - begin < (to - from) / 100 * 99)
-		return frame_add(app, y, x, ROLE_PROVISIONAL, "   traced for %s", timefmt_duration(a, end - begin));
+	int64_t recorded = range_recorded(app->tl, from, to);
+	if (recorded && recorded < (to - from) / 100 * 99)
+		return frame_add(app, y, x, ROLE_PROVISIONAL, "   traced for %s", timefmt_duration(a, recorded));
 	return x;
 }
 

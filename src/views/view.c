@@ -371,3 +371,17 @@ int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 	const struct second *s = i < timeline_n_seconds(tl) ? timeline_outline(tl, i) : NULL;
 	return s && s->end_ns == to_ns ? MAX(s->sums_end_ns, from_ns + 1) : to_ns;
 }
+
+int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	size_t n = timeline_n_seconds(tl);
+
+	if (!n)
+		return 0;
+	int64_t begin = MAX(from_ns, timeline_outline(tl, 0)->begin_ns);
+	int64_t end = MIN(to_ns, timeline_outline(tl, n - 1)->end_ns);
+	if (begin >= end)
+		return 0;
+	begin = range_sum_begin(tl, begin, end);
+	return MAX(range_sum_end(tl, begin, end) - begin, 0);
+}

@@ -262,6 +262,8 @@ const char *rows_text(struct rows *rows, const char *s);	/* copies it into rows-
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* Where they begin: in the first second of the timeline as late as the time of its CPUs does, else at from_ns. */
 int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
+/* How much of [from_ns, to_ns) was recorded (ns, at least 0), from the trace's first record to its last event. */
+int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 const char *rows_hold_text(struct rows *rows, const char *reftext);	/* takes a reference; returns it */
 
 #endif

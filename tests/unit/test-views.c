@@ -11,6 +11,7 @@
 #include "views/causes.h"
 #include "views/extent.h"
 #include "views/overview.h"
+#include "views/common.h"
 #include "views/view.h"
 #include "views/waterfall.h"
 
@@ -681,6 +682,29 @@ static void test_first_wait(void)
 	}
 }
 
+/* A trace that begins and ends within its seconds was recorded from its first to its last event. */
+static void test_recorded(void)
+{
+	struct timeline *tl = timeline_of_script(
+		"790000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"1223000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", &(struct model_options){ 0 });
+	static const struct { int64_t from_ms, to_ms, is_ms; } ranges[] = {
+		{ 0, 2000, 433 }, { 0, 1000, 210 }, { 1000, 2000, 223 }, { 790, 1223, 433 }, { -5000, 60000, 433 },
+		{ 0, 500, 0 }, { 2000, 3000, 0 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
+		int64_t from = ranges[i].from_ms * 1000000, to = ranges[i].to_ms * 1000000;
+		g_assert_cmpint(range_recorded(tl, from, to), ==, ranges[i].is_ms * 1000000);
+		struct view_query q = VIEW_QUERY_INIT;
+		q.from_ns = from;
+		q.to_ns = to;
+		struct range r = range_of(tl, &q);
+		if (ranges[i].is_ms)
+			g_assert_cmpint((int64_t)(r.seconds * 1000 + 0.5), ==, ranges[i].is_ms);
+	}
+	timeline_free(tl);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -704,5 +728,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/outliers", test_outliers);
 	g_test_add_func("/views/leaderless", test_leaderless);
 	g_test_add_func("/views/first-wait", test_first_wait);
+	g_test_add_func("/views/recorded", test_recorded);
 	return g_test_run();
 }
