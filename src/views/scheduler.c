@@ -227,6 +227,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct sched_row *r = map.rows->rows->pdata[i];
 		r->again = stat_of(&r->preempted);
+		if (row_missing(&r->c.row, map.rows) & MISSING_WAKINGS)
+			hist_clear(&r->c.latency);	/* first waits of new threads alone */
 		if (r->prio_low < r->prio_high) {
 			g_autofree char *prios = g_strdup_printf("%d..%d", r->prio_low, r->prio_high);
 			r->prios = rows_text(map.rows, prios);
