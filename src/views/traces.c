@@ -168,7 +168,7 @@ static const struct column columns[] = {
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", get_spans),
 	COLUMN_N("services", "SVCS", VALUE_COUNT, 4, 7, "services that took part", get_services),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
-	COLUMN_T("state", "STATE", 8, 3, "complete, open, partial, or incomplete: spans are missing", trace_get_state),
+	COLUMN_T("state", "STATE", 10, 3, "complete, open, partial, or incomplete: spans are missing", trace_get_state),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
 		 USUAL_TIMES("its duration"),
 		 trace_get_x_usual),
