@@ -361,10 +361,8 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 /* Stores the thread's counters with the annotation. */
 static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
-	/* A slice that does not know its task's tid yet may have applied later records of it. */
-	bool claims = r->type == REC_MARK && r->state;
-	if (r->id == ID_NONE || (claims && (t->st.run != RUN_ON || t->st.cursor > r->ts)))
-		return;		/* its trace was dropped; it is not this thread's, or it is unknown what it did */
+	if (r->id == ID_NONE)
+		return;		/* its trace was dropped */
 	g_assert(r->id < s->annots->len);	/* spans_forget() renumbers the records of heads, too */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->id);
 	a->thread = t->self;
@@ -433,6 +431,9 @@ static inline void note_known(struct thread *t, int64_t ts)
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
+	/* A claim changes no state. A slice that does not know its task's tid yet may have applied later records. */
+	if (r->type == REC_MARK && r->state && (t->st.run != RUN_ON || t->st.cursor > r->ts))
+		return;
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
 		t->st.irq_depth = 1;	/* the handler began before the first event */
