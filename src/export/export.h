@@ -33,7 +33,7 @@ static inline bool rows_format_is_csv(enum rows_format format)
  * JSON: one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
  * {"lost_events":N,"lost_packets":N,"lost_ns":N,"lost_cpus":N,"damaged_packets":N,"soft":N,"corrected":N,
- * "late_records":N,
+ * "late_records":N,"reordered_pairs":N,"reordered_max_ns":N,
  * "dropped_traces":N,"dropped_spans":N,"dropped":TEXT,
  * "omitted":TEXT,"behind_ns":N,"left_packets":N,"left_bytes":N,"unread_packets":N,
  * "ended_early":N,"ends_unknown":N,"gave_up":N},"rows":[{COLUMN_ID:VALUE,...}]}.

@@ -340,6 +340,8 @@ static void put_json_completeness(FILE *out, const struct rows *rows)
 	json_add_int(b, "soft", (int64_t)rows->completeness.provisional);
 	json_add_int(b, "corrected", rows->completeness.corrected);
 	json_add_int(b, "late_records", (int64_t)rows->completeness.late);
+	json_add_int(b, "reordered_pairs", (int64_t)rows->completeness.reordered_pairs);
+	json_add_int(b, "reordered_max_ns", rows->completeness.reordered_max_ns);
 	json_add_int(b, "dropped_traces", (int64_t)(traces + timeline_n_thinned(rows->tl)));
 	json_add_int(b, "dropped_spans", (int64_t)spans);
 	if (rows->left_out)

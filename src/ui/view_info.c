@@ -101,6 +101,12 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	if (t->late)
 		add(lines, "  late in this range: %" G_GUINT64_FORMAT " records that came after their second or trace "
 		    "was dropped from memory, or after their stream's clock went back", t->late);
+	if (t->reordered_pairs) {
+		char text[TIMEFMT_LEN];
+		timefmt_duration(text, t->reordered_max_ns);
+		add(lines, "  clocks: %" G_GUINT64_FORMAT " pairs of events of two CPUs were stamped in the wrong "
+		    "order, by %s at most, and were put in order", t->reordered_pairs, text);
+	}
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

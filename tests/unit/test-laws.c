@@ -145,6 +145,7 @@ static void test_cuts(gconstpointer data)
 #endif
 
 #define SILENCE_NS 20000000
+#define MS "000000"		/* in scripts */
 
 /* Two sessions of one machine, one after the other: what ran at the end of the first one did
  * not run until the second began, wherever in between it is cut. */
@@ -409,14 +410,104 @@ static void test_untold_loss(void)
 static void test_untold_begin(void)
 {
 	g_autofree char *report = every_cut("untold begin",
-		"10 1 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
-		"20 1 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n"
-		"50 0 syscall_exit_read ctx.tid=7 ret=8\n"
-		"60 0 syscall_entry_nanosleep ctx.tid=7\n"
-		"70 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n");
-	/* It ran in [10, 20) and from 50 on, and waited in between. */
-	g_assert_nonnull(strstr(report, ",7,,,30,10,20,,,,30,0,1,8,"));
-	g_assert_nonnull(strstr(report, ",0,20,0,40,"));	/* CPU 0: 40 ns are not known */
+		"1" MS " 1 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+		"2" MS " 1 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n"
+		"5" MS " 0 syscall_exit_read ctx.tid=7 ret=8\n"
+		"6" MS " 0 syscall_entry_nanosleep ctx.tid=7\n"
+		"7" MS " 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n");
+	/* It ran in [1, 2) ms and from 5 ms on, and waited in between. */
+	g_assert_nonnull(strstr(report, ",7,,,3" MS ",1" MS ",2" MS ",,,,3" MS ",0,1,8,"));
+	g_assert_nonnull(strstr(report, ",0,2" MS ",0,4" MS ","));	/* CPU 0: 4 ms are not known */
+}
+
+/* ---- events of two CPUs in the wrong order ---- */
+
+/* A thread moves from CPU 0 to CPU 1 at 3 ms, and is switched in there before it is switched out here. It was in user
+ * mode, or called: its entry is stamped after the exit. %s: the instants of these events. */
+static void test_ahead(void)
+{
+	static const char *const moves[] = {
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000001 0 sched_switch prev_tid=7 prev_state=256 next_tid=8\n",
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000000 0 sched_switch prev_tid=7 prev_state=256 next_tid=8\n",
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000100 1 syscall_exit_read ctx.tid=7 ret=8\n"
+		"3000200 0 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+		"3000300 2 sched_migrate_task ctx.tid=0 tid=7 orig_cpu=0 dest_cpu=1\n"
+		"3000400 0 sched_switch prev_tid=7 prev_state=256 next_tid=8\n",
+		"2999999 2 sched_waking ctx.tid=0 tid=7 target_cpu=1\n"
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3002000 0 sched_switch prev_tid=7 prev_state=1 next_tid=8\n",
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3001000 0 sched_switch prev_tid=7 prev_state=1 next_tid=8\n"
+		"3003000 2 sched_waking ctx.tid=0 tid=7 target_cpu=1\n",
+		/* on CPU 1 for 500 ns only, and on CPU 2 from then on */
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000500 1 sched_switch prev_tid=7 prev_state=256 next_tid=0\n"
+		"3000600 2 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000700 0 sched_switch prev_tid=7 prev_state=256 next_tid=8\n",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(moves); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"1" MS " 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+			"%s"
+			"7" MS " %d sched_switch prev_tid=7 prev_state=1 next_tid=0\n"
+			"8" MS " 0 sched_switch prev_tid=8 prev_state=1 next_tid=0\n",
+			moves[i], i == 5 ? 2 : 1);
+		g_autofree char *report = every_cut(moves[i], script);
+		/* on a CPU from 1 to 7 ms, then blocked; of the last one 100 ns between two CPUs */
+		g_assert_nonnull(strstr(report, i == 5 ? "\nlocalhost,,7,,,5999900," : "\nlocalhost,,7,,,6000000,"));
+	}
+}
+
+/* Blocked at 3 ms, woken at 5 ms by CPU 1, back at 9 ms. The wakeup is stamped before the switch-out: then it is
+ * runnable from that on. Woken after the switch-in: at that instant. */
+static void test_woken_out_of_order(void)
+{
+	static const struct { unsigned before; const char *at, *row; } wakes[] = {	/* .before: this switch */
+		{ 1, "2999990", "\nlocalhost,idle,,7,,1,6000000," },
+		{ 1, "3000000", "\nlocalhost,idle,,7,,1,6000000," },
+		{ 1, "2500000", "\nlocalhost,idle,,7,,1,6000000," },
+		{ 2, "5000000", "\nlocalhost,idle,,7,,1,4000000," },
+		{ 3, "9002000", "\nlocalhost,idle,,7,,1,0," },
+	};
+	static const char *const switches[] = {
+		"1" MS " 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n",
+		"3" MS " 0 sched_switch prev_tid=7 prev_state=1 next_tid=8\n",
+		"9" MS " 0 sched_switch prev_tid=8 prev_state=256 next_tid=7\n",
+		"12" MS " 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n",
+		"13" MS " 1 sched_switch prev_tid=0 prev_state=0 next_tid=0\n",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(wakes); i++) {
+		g_autoptr(GString) script = g_string_new(NULL);
+		for (unsigned k = 0; k < G_N_ELEMENTS(switches); k++) {
+			if (k == wakes[i].before)
+				g_string_append_printf(script, "%s 1 sched_waking ctx.tid=0 tid=7 target_cpu=0\n",
+						       wakes[i].at);
+			g_string_append(script, switches[k]);
+		}
+		g_autofree char *report = every_cut(wakes[i].at, script->str);
+		g_assert_nonnull(strstr(report, wakes[i].row));
+	}
+}
+
+/* A child runs on CPU 1 before it was forked on CPU 0. */
+static void test_child_ahead(void)
+{
+	struct recording *r = traces_record_script(
+		"1" MS " 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"3000800 1 syscall_exit_clone ctx.tid=9 ret=0\n"
+		"3001000 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=9 child_comm=\"a\"\n"
+		"3001500 0 sched_wakeup_new ctx.tid=7 tid=9 target_cpu=1\n"
+		"7" MS " 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n"
+		"8" MS " 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n");
+	g_autofree char *report = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	/* born at 3 ms, 4 ms on a CPU, then blocked; nothing is unknown */
+	g_assert_nonnull(strstr(report, "\nlocalhost,9,9,7,a,4000000,"));
+	g_assert_nonnull(strstr(report, ",1000000,0,,,,3000000,,"));
+	recording_free(r);
 }
 
 /* Nothing is recorded for minutes, then for five days: of a thread that is seen after that only what
@@ -672,6 +763,28 @@ static const struct device_case devices[] = {
 	  "28 0 block_rq_issue dev=1 sector=8 rwbs=4 nr_sector=32 bytes=16384 tid=5\n"
 	  "40 0 block_rq_complete dev=1 sector=8 rwbs=4 nr_sector=32 error=0\n",
 	  "1 0 0 0 16384 0 1 2 17 17 13 13 17 17 19 3 0 1" },
+	/* The completion is stamped before the issue: the next one at that sector is not held up. */
+	{ "end-ahead",
+	  "1000 1 block_rq_complete dev=1 sector=8 rwbs=1 nr_sector=8 error=0\n"
+	  "1500 0 block_rq_issue dev=1 sector=8 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "9000000 0 block_rq_issue dev=1 sector=8 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "9000040 1 block_rq_complete dev=1 sector=8 rwbs=1 nr_sector=8 error=0\n",
+	  "0 2 0 0 0 8192 1 -1 40 40 -1 -1 40 40 -1 -1 0 -1" },
+	/* An issue before its insertion, a requeue before its issue, a merge before what it absorbs is inserted. */
+	{ "all-ahead",
+	  "1000 1 block_rq_issue dev=1 sector=8 rwbs=1 nr_sector=8 bytes=4096 tid=6\n"
+	  "1100 0 block_rq_insert dev=1 sector=8 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "21000 1 block_rq_complete dev=1 sector=8 rwbs=1 nr_sector=8 error=0\n"
+	  "30000 0 block_rq_insert dev=1 sector=16 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "31000 1 block_rq_requeue dev=1 sector=16 rwbs=1 nr_sector=8\n"
+	  "31500 0 block_rq_issue dev=1 sector=16 rwbs=1 nr_sector=8 bytes=4096 tid=6\n"
+	  "40000 0 block_rq_issue dev=1 sector=16 rwbs=1 nr_sector=8 bytes=4096 tid=6\n"
+	  "50000 1 block_rq_complete dev=1 sector=16 rwbs=1 nr_sector=8 error=0\n"
+	  "60000 1 block_rq_merge dev=1 sector=32 rwbs=1 nr_sector=8 tid=5\n"
+	  "60100 0 block_rq_insert dev=1 sector=32 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "9000000 0 block_rq_issue dev=1 sector=64 rwbs=1 nr_sector=8 bytes=4096 tid=5\n"
+	  "9000040 1 block_rq_complete dev=1 sector=64 rwbs=1 nr_sector=8 error=0\n",
+	  "0 3 0 0 0 12288 1 1 30040 20000 10000 10000 30040 30040 10000 1 0 1" },
 	/* The second is empty, and the depth at its begin is that of the first. */
 	{ "borders",
 	  "999999990 0 block_rq_issue dev=1 sector=8 rwbs=2 nr_sector=8 bytes=4096 tid=5\n"
@@ -1431,6 +1544,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/untold-begin", test_untold_begin);
 	g_test_add_func("/laws/untold-loss", test_untold_loss);
 	g_test_add_func("/laws/voids", test_voids);
+	g_test_add_func("/laws/ahead", test_ahead);
+	g_test_add_func("/laws/woken-out-of-order", test_woken_out_of_order);
+	g_test_add_func("/laws/child-ahead", test_child_ahead);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);

@@ -8,6 +8,9 @@
  * the number of requests at the device is unknown. Such a kernel has at most one flush in a device at a time. So the
  * next flush is evidence, and the completion of the write that asked for it.
  *
+ * An event can be stamped before the one that it follows, by a CPU whose clock is ahead: a completion before the issue.
+ * An event that finds no request of its place waits for that one, up to CLOCK_SKEW_NS, and is applied after it.
+ *
  * Which request an event refers to depends on all earlier events: when a part completes, the start sector of the rest
  * moves. So a slice that does not start at the trace's beginning only stores the events. They are applied when it is
  * merged with a slice that does.
@@ -18,6 +21,7 @@
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/thread_order.h"
 #include "state/slice/slice_state.h"
 
 #include "base/coder.h"
@@ -40,6 +44,8 @@ struct disk {			/* a device */
 	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
 				 * unknown */
 };
+
+#define EARLY_EVENTS 64		/* most events of all devices that wait: more are applied as they are */
 
 struct request {
 	uint64_t key;		/* the disk */
@@ -71,6 +77,7 @@ struct blocks {
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
 	GArray *stored;		/* struct block_event: stored for merging */
+	GArray *early;		/* struct block_event, in order: each waits for the event that it follows */
 	struct vec busy;	/* struct block_busy: completed requests, by .end */
 	int64_t longest;	/* of .busy, ns */
 	guint busy_hint;	/* index in .busy where the last search ended */
@@ -82,6 +89,7 @@ struct blocks *blocks_new(void)
 	k->requests = g_hash_table_new_full(request_hash, request_equal, NULL, g_free);
 	k->disks = g_array_new(false, true, sizeof(struct disk));
 	k->stored = g_array_new(false, false, sizeof(struct block_event));
+	k->early = g_array_new(false, false, sizeof(struct block_event));
 	return k;
 }
 
@@ -90,6 +98,7 @@ void blocks_free(struct blocks *k)
 	g_hash_table_unref(k->requests);
 	g_array_unref(k->disks);
 	g_array_unref(k->stored);
+	g_array_unref(k->early);
 	intmap_clear(&k->disk_map);
 	vec_free(&k->busy);
 	g_free(k);
@@ -142,6 +151,8 @@ static void count_only_end(struct slice *s, const struct disk *d, const struct b
 	dev->errors += e->error;
 	user->errors += e->error;
 }
+
+static void apply_early(struct slice *s, int64_t now);
 
 /* ---- devices over time ---- */
 
@@ -212,6 +223,8 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 		each(d->flushes ? d->flush_thread : ID_NONE, data);
 		each(d->unended ? d->unended_thread : ID_NONE, data);
 	}
+	for (guint i = 0; i < k->early->len; i++)
+		each(g_array_index(k->early, struct block_event, i).thread, data);
 }
 
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
@@ -239,6 +252,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 
 void blocks_charge(struct slice *s, int64_t until)
 {
+	apply_early(s, until);
 	for (guint i = 0; i < s->blocks->disks->len; i++) {
 		struct disk *d = &g_array_index(s->blocks->disks, struct disk, i);
 		settle(s, d, covered_until(s, d->host, until));
@@ -388,10 +402,25 @@ static void flush_ends(struct slice *s, struct disk *d, const struct block_event
 
 /* ---- events ---- */
 
+/* Is the insertion that of a request which another CPU issued just before? */
+static bool was_issued_early(const struct request *r, const struct block_event *e)
+{
+	return r && r->issued && !r->was_queued && r->begin == r->since && r->sectors == e->sectors &&
+	       !covered_are_far(r->since, e->ts, CLOCK_SKEW_NS);
+}
+
 static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	if (!e->flush && !is_unreported(s, d, e))	/* how long flushes are queued is not followed */
+	struct request *r = find(s, d, e->sector);
+	if (e->flush || is_unreported(s, d, e))		/* how long flushes are queued is not followed */
+		return;
+	if (!was_issued_early(r, e)) {
 		begin(s, d, e);
+		return;
+	}
+	order_count(s, e->ts, e->ts - r->since);
+	r->was_queued = true;
+	r->thread = e->thread;
 }
 
 static void on_issue(struct slice *s, struct disk *d, const struct block_event *e)
@@ -498,7 +527,27 @@ static void on_frontmerge(struct slice *s, struct disk *d, const struct block_ev
 		move(s, d, r, e->sector);
 }
 
-static void apply(struct slice *s, const struct block_event *e)
+/* Is the event one of a request that is not known, or not where the event finds it? */
+static bool is_early(struct slice *s, const struct disk *d, const struct block_event *e)
+{
+	const struct request *r = find(s, d, e->what == BLOCK_FRONTMERGE ? e->sector + e->sectors : e->sector);
+	if (e->flush == BLOCK_FLUSH && e->what == BLOCK_COMPLETE)
+		return !d->flushes && !d->unended;
+	if (e->flush)
+		return false;
+	switch ((enum block_what)e->what) {
+	case BLOCK_COMPLETE:
+	case BLOCK_REQUEUE:
+		return !r || !r->issued;
+	case BLOCK_MERGE:
+	case BLOCK_FRONTMERGE:
+		return !r;
+	default:
+		return false;
+	}
+}
+
+static void apply_now(struct slice *s, const struct block_event *e)
 {
 	static void (*const on[])(struct slice *, struct disk *, const struct block_event *) = {
 		[BLOCK_INSERT] = on_insert, [BLOCK_ISSUE] = on_issue, [BLOCK_COMPLETE] = on_complete,
@@ -511,6 +560,52 @@ static void apply(struct slice *s, const struct block_event *e)
 	on[e->what](s, d, e);
 	if (d->issued || d->queued)
 		note_depth(dev_cell(s, d, e->ts), d);
+}
+
+/* What waits so long that the event that it follows is missing is applied as it is. */
+static void apply_early(struct slice *s, int64_t now)
+{
+	GArray *early = s->blocks->early;
+	while (early->len) {
+		struct block_event e = g_array_index(early, struct block_event, 0);
+		if (!covered_are_far(e.ts, now, CLOCK_SKEW_NS) && early->len <= EARLY_EVENTS)
+			return;
+		g_array_remove_index(early, 0);
+		apply_now(s, &e);
+	}
+}
+
+/* After an event at `ts`: what waited for it follows, at that instant. */
+static void apply_following(struct slice *s, int64_t ts)
+{
+	GArray *early = s->blocks->early;
+	for (guint i = 0; i < early->len; i++) {
+		struct block_event e = g_array_index(early, struct block_event, i);
+		if (is_early(s, disk_of(s->blocks, e.host, e.dev), &e))
+			continue;
+		g_array_remove_index(early, i);
+		order_count(s, ts, MAX(ts - e.ts, 0));
+		e.ts = MAX(ts, e.ts);
+		apply_now(s, &e);
+		i = (guint)-1;		/* others may follow it */
+	}
+}
+
+static void apply(struct slice *s, const struct block_event *e)
+{
+	apply_early(s, e->ts);
+	if (is_early(s, disk_of(s->blocks, e->host, e->dev), e)) {
+		g_array_append_val(s->blocks->early, *e);
+		return;
+	}
+	apply_now(s, e);
+	if (G_UNLIKELY(s->blocks->early->len))
+		apply_following(s, e->ts);
+}
+
+void blocks_finish(struct slice *s)
+{
+	apply_early(s, INT64_MAX);
 }
 
 void blocks_apply(struct slice *s, const struct block_event *e)

@@ -48,6 +48,7 @@ void blocks_free(struct blocks *k);
 /* Calls each() for the thread of every pending request. */
 void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
 void blocks_apply(struct slice *s, const struct block_event *e);
+void blocks_finish(struct slice *s);		/* no more events will come */
 /* Charges the time in which devices are in use, up to the instant. */
 void blocks_charge(struct slice *s, int64_t until);
 /*

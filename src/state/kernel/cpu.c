@@ -9,6 +9,7 @@
 #include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_order.h"
 #include "state/kernel/thread_state.h"
 #include "state/slice/join_threads.h"
 #include "state/slice/slice_state.h"
@@ -69,27 +70,52 @@ struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
 	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
 }
 
-/* The thread has run since the slice's beginning, as the anonymous task. So wakeups in that time had no effect. */
-static void drop_wakes(struct thread *t, const struct thread *anonymous)
+/* The thread has run since the slice's beginning, as the anonymous task. So wakeups in that time had no effect, but for
+ * the last one (returned, else its .type is another one) if the thread was about to block. */
+static struct rec drop_wakes(struct thread *t, const struct thread *anonymous)
 {
 	const struct rec *first = anonymous->head.data;
-	if (anonymous->head.len && first->type == REC_SINCE && first->state)
-		return;		/* it has run only since a loss */
+	struct rec last = { .type = REC_AWAY };
 	uint32_t n_left = 0;
-	for (uint32_t i = 0; i < t->head.len; i++)
-		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
-			*vec_at(&t->head, struct rec, n_left++) = *vec_at(&t->head, struct rec, i);
+	if (anonymous->head.len && first->type == REC_SINCE && first->state == 1)
+		return last;		/* it has run only since a loss */
+	for (uint32_t i = 0; i < t->head.len; i++) {
+		const struct rec *r = vec_at(&t->head, struct rec, i);
+		if (r->type == REC_WAKE)
+			last = *r;
+		else
+			*vec_at(&t->head, struct rec, n_left++) = *r;
+	}
 	t->head.len = n_left;
+	last.state = 1;
+	return last;
+}
+
+/* When the thread left its last CPU; INT64_MIN: it has not, as far as is known. */
+static int64_t left_cpu_at(const struct thread *t)
+{
+	const struct tstate *st = &t->st;
+	const struct rec *last = thread_is_known(t) ? NULL : thread_last_told(t);
+	bool off = st->run == RUN_BLOCKED || st->run == RUN_PREEMPTED || st->run == RUN_NEW ||
+		   (st->run == RUN_WOKEN && st->off_cpu != CPU_NONE);
+	if (last)
+		return last->type == REC_OFF && last->state != OFF_DEAD ? last->ts : INT64_MIN;
+	return t->resolved && off ? st->off_ns : INT64_MIN;
 }
 
 /* Did the thread leave a CPU after the anonymous task began on this one? Then it is not that task. Its switch-in is
  * missing: the stream begins later than others, or has only selected events. */
 static bool came_later(const struct cpu *c, const struct thread *next)
 {
-	const struct tstate *st = &next->st;
-	bool off = st->run == RUN_BLOCKED || st->run == RUN_PREEMPTED || st->run == RUN_NEW ||
-		   (st->run == RUN_WOKEN && st->off_cpu != CPU_NONE);
-	return next->resolved && !next->idle && off && st->off_ns > c->since;
+	return !next->idle && left_cpu_at(next) > c->since;
+}
+
+static void note_named(struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	c->named_ns = ts;
+	c->named_seq = seq;
+	c->named_tid = tid;
+	c->named_before_ns = c->before_ns;
 }
 
 /*
@@ -100,28 +126,33 @@ static bool came_later(const struct cpu *c, const struct thread *next)
 static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	struct thread *was = c->task, *next = cpu_task_of_tid(s, c, tid);
+	struct rec wake = { .type = REC_AWAY };
 	bool first = was && was->self == c->start;
-	if (first) {
-		c->named_ns = ts;
-		c->named_seq = seq;
-		c->named_tid = tid;
-		c->named_before_ns = c->before_ns;
-	}
+	if (first)
+		note_named(c, ts, seq, tid);
 	if (was && !next->resolved)
-		drop_wakes(next, was);
+		wake = drop_wakes(next, was);
 	bool parted = first && !s->from_start && (next->idle || !next->resolved);
 	if (was && was != next && !parted)
 		thread_append(s, next, was);
+	if (wake.type == REC_WAKE)
+		thread_record(s, next, &wake);
 	c->task = next;
 	cpu_runs(s, c, ts);
 }
 
-void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+/* Replaces the current task, and leaves it to the caller to tell the new one. */
+static void replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });
 	c->task = cpu_task_of_tid(s, c, tid);
 	cpu_runs(s, c, ts);
+}
+
+void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	replace(s, c, ts, seq, tid);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
@@ -137,11 +168,54 @@ static void end_at_last_event(struct slice *s, struct cpu *c, uint64_t seq)
 	cpu_runs(s, c, last);
 }
 
+/*
+ * A thread that left another CPU just after the slice began may have been on this one already: its switch-in is stamped
+ * before the switch-out, and in the left neighbour. Merging decides: cpu_join_named().
+ */
+static bool may_be_named(const struct slice *s, const struct cpu *c, const struct thread *next, int64_t left_ns)
+{
+	return !s->from_start && !next->fresh && c->task->self == c->start &&
+	       !covered_are_far(MAX(c->since, s->first), left_ns, CLOCK_SKEW_NS);
+}
+
+static void name_later(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	struct thread *next = cpu_task_of_tid(s, c, tid);
+	c->named_left_ns = left_cpu_at(next);
+	note_named(c, ts, seq, tid);
+	c->task = next;
+	cpu_runs(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self, .state = 2 });
+}
+
+void cpu_join_named(struct slice *s, struct cpu *c, const struct cpu *b, uint64_t seq)
+{
+	const struct thread *t = cpu_task(s, c), *next = cpu_task_of_tid(s, c, b->named_tid);
+	int64_t left = b->named_left_ns;
+	if (left == TS_NONE && came_later(c, next))
+		left = left_cpu_at(next);
+	if (t->tid == -1 && t != next && left != TS_NONE && may_be_named(s, c, next, left)) {
+		note_named(c, b->named_ns, seq, b->named_tid);
+		c->named_left_ns = left;
+	} else if (b->named_left_ns == TS_NONE || t->task_tid == b->named_tid) {
+		cpu_context(s, c, b->named_ns, seq, b->named_tid);
+	} else {
+		end_at_last_event(s, c, seq);
+		replace(s, c, b->named_ns, seq, b->named_tid);
+	}
+}
+
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
 	if (!slice_follows_tasks(s, c->host)) {
 		c->task = cpu_task_of_tid(s, c, tid);	/* only for this event: what runs until the next is unknown */
+		return;
+	}
+	const struct thread *next = cpu_task_of_tid(s, c, tid);
+	bool anonymous = c->task->tid == -1;
+	if (anonymous && came_later(c, next) && may_be_named(s, c, next, left_cpu_at(next))) {
+		name_later(s, c, ts, seq, tid);
 		return;
 	}
 	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid))) {
@@ -161,12 +235,11 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 	if (prev) {
 		sched_out(s, prev, w->ts, sched_cpu(c), w->prev_prio,
 			  w->prev_state == OFF_PREEMPTED);
-		thread_off(s, prev, w->ts, w->seq, c->self, w->prev_state);
+		thread_off(s, prev, w->ts, w->seq, c->self, w->prev_prio, w->prev_state);
 	}
 	c->lost = false;
 	c->task = cpu_task_of_tid(s, c, w->next_tid);
 	cpu_runs(s, c, w->ts);
-	sched_in(s, c->task, w->ts, sched_cpu(c), w->next_prio);
 	thread_run(s, c->task, w->ts, w->seq, c->self, w->next_prio);
 }
 

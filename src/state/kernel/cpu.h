@@ -20,6 +20,8 @@ struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
 enum cpu_kind cpu_kind_of(const struct slice *s, const struct cpu *c, const struct thread *t);
 /* A context has a tid other than the current task's; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* Merging: b, the same CPU in the slice after s, knows its first task from an event (b->named_ns); seq: its number. */
+void cpu_join_named(struct slice *s, struct cpu *c, const struct cpu *b, uint64_t seq);
 /* The thread with the tid is the current task from now on, without a switch: its event is missing, or exec gave the
  * task another tid. The current task must be known. */
 void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);

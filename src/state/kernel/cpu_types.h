@@ -37,6 +37,7 @@ struct irq_note {
 /* A CPU's softirq that is raised and waits for its handler; see irq.c. */
 struct raise {
 	int64_t since;			/* first raise after its handler last began; TS_NONE: not raised */
+	int64_t unraised;		/* its handler began at this instant, and was not raised; TS_NONE */
 	bool closed;			/* its handler began in this slice, or earlier raises do not count */
 	int64_t first_raise, first_entry;	/* the slice's first raise, and first begin of its handler; TS_NONE:
 						 * none yet */
@@ -54,6 +55,8 @@ struct cpu {
 	int64_t named_ns;	/* instant when .start was identified; TS_NONE */
 	uint64_t named_seq;
 	int32_t named_tid;	/* the tid that .start was identified as; 0: the idle task */
+	int64_t named_left_ns;	/* TS_NONE; else .start may be another task: the one of that tid left another CPU at
+				 * this instant, just after the slice began */
 	int64_t named_before_ns;	/* .before_ns of that instant */
 	bool first_known;	/* .first_ns is set */
 	int64_t first_ns;	/* its first switch or loss: time is charged from there on */

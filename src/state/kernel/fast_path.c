@@ -282,12 +282,11 @@ static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct
 	c->cursor = ev->ts;
 	enum off_state state = off_state_of(s, c->host, (int64_t)load8(data + p->state));
 	int16_t next_prio = prio_at(data, p->next_prio);
-	sched_out(s, prev, ev->ts, sched_cpu(c), prio_at(data, p->prev_prio),
-		  state == OFF_PREEMPTED);
-	thread_off(s, prev, ev->ts, seq, c->self, state);
+	int16_t prev_prio = prio_at(data, p->prev_prio);
+	sched_out(s, prev, ev->ts, sched_cpu(c), prev_prio, state == OFF_PREEMPTED);
+	thread_off(s, prev, ev->ts, seq, c->self, prev_prio, state);
 	c->task = next;
 	cpu_runs(s, c, ev->ts);
-	sched_in(s, next, ev->ts, sched_cpu(c), next_prio);
 	thread_run(s, next, ev->ts, seq, c->self, next_prio);
 	return true;
 }
@@ -301,7 +300,7 @@ static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
 	if (!t || !woken || !c->irq_known)
 		return false;
-	if (wakeup_is_ignored(s, woken))		/* most wakeups have two events: the second is ignored */
+	if (woken->st.run != RUN_ON && wakeup_is_ignored(s, woken))	/* most wakeups have two events */
 		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .waker = t->self };
 	const struct irq_frame *frame = cpu_irq_frame(c);

@@ -17,6 +17,7 @@
 #include "state/kernel/handlers.h"
 #include "state/kernel/irq.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_order.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
 
@@ -131,6 +132,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= !counting_has(usual) && slice_handler(usual) == on_function_entry;
+		s->has_wakes |= !counting_has(usual) && slice_event_kind(usual) == KIND_WAKE;
 		s->has_switches |= !counting_has(usual) && slice_event_kind(usual) == KIND_SWITCH;
 	}
 	s->has_calls |= c->row != G_MAXUINT16 && what == CALL_EVENT_ENTRY;
@@ -323,8 +325,11 @@ static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t se
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (t->host == host && t->forward == ID_NONE && t->resolved && !t->idle && t->st.run != RUN_DEAD &&
-		    t->tid != -1)
+		if (t->host != host || t->forward != ID_NONE || t->idle || t->tid == -1)
+			continue;
+		thread_order_decide(s, t);
+		thread_order_end(s, t);
+		if (t->resolved && t->st.run != RUN_DEAD)
 			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
 	}
 }

@@ -339,7 +339,7 @@ static void on_softirq_raise(struct feed *f)
 {
 	current_task(f);
 	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
-	irq_raised(f->c, f->ts, vec);
+	irq_raised(f->s, f->c, f->ts, vec);
 	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
 }
 

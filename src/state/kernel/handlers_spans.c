@@ -3,6 +3,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_order.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 #include "state/spans/rules_private.h"
@@ -64,8 +65,8 @@ static void add_claim(struct feed *f, const struct annot *of)
 	struct slice *s = f->s;
 	uint32_t id = intmap_get(&s->tid_last, pair(f->host, (uint32_t)of->vtid));
 	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
-	bool off = t && t->resolved && t->st.run != RUN_ON;
-	if (off || (s->from_start && !(t && t->resolved)))
+	bool known = t && thread_order_decide(s, t), off = known && t->resolved && t->st.run != RUN_ON;
+	if (off || (s->from_start && !known))
 		return;
 	if (!t) {		/* an older slice may know it */
 		t = slice_thread(s, f->host, of->vtid);

@@ -11,6 +11,7 @@
 
 #include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/kernel/thread_order.h"
 #include "state/slice/slice_state.h"
 
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
@@ -33,15 +34,9 @@ void irq_raises_init(struct slice *s, struct cpu *c)
 {
 	for (unsigned i = 0; i < SOFTIRQS; i++)
 		c->raise[i] = (struct raise){
-			.since = TS_NONE, .first_raise = TS_NONE, .first_entry = TS_NONE,
+			.since = TS_NONE, .unraised = TS_NONE, .first_raise = TS_NONE, .first_entry = TS_NONE,
 			.closed = s->from_start,
 		};
-}
-
-void irq_raised(struct cpu *c, int64_t ts, uint32_t vec)
-{
-	if (vec < SOFTIRQS && c->raise[vec].since == TS_NONE)
-		c->raise[vec].since = ts;
 }
 
 static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int64_t since, int64_t ts)
@@ -54,12 +49,28 @@ static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int6
 	hist_add(&irq->raise, ns);
 }
 
+/* Two streams of one CPU can have the raise and the begin of the handler at one instant, in the wrong order. */
+void irq_raised(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec)
+{
+	struct raise *r = vec < SOFTIRQS ? &c->raise[vec] : NULL;
+	if (!r || r->since != TS_NONE)
+		return;
+	if (!r->closed || r->unraised != ts) {
+		r->since = ts;
+		return;
+	}
+	r->unraised = TS_NONE;
+	order_count(s, ts, 0);
+	count_raise(s, c, vec, ts, ts);
+}
+
 void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec)
 {
 	if (vec >= SOFTIRQS)
 		return;
 	struct raise *r = &c->raise[vec];
 	if (r->closed) {
+		r->unraised = r->since == TS_NONE ? ts : TS_NONE;
 		count_raise(s, c, vec, r->since, ts);
 	} else {
 		r->first_raise = r->since;
@@ -96,5 +107,6 @@ void irq_raises_join(struct slice *s, struct cpu *c, const struct cpu *b)
 			l->closed = true;
 		}
 		l->since = r->since;
+		l->unraised = r->unraised;
 	}
 }

@@ -12,7 +12,7 @@ struct slice;
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts);
 void irq_raises_init(struct slice *s, struct cpu *c);
 /* irq_raised(): the softirq of that vector was raised; irq_served(): its handler began. */
-void irq_raised(struct cpu *c, int64_t ts, uint32_t vec);
+void irq_raised(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec);
 void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec);
 void irq_raises_lost(struct cpu *c);
 /* Appends b's raises to c's. b: the same CPU in the slice after s. */

@@ -82,14 +82,12 @@ static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint
 	struct sched_cell *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
 	c->switches++;
 	c->preemptions += preempted;
-	if (t->sched.last_cpu != cpu)
-		sched_seen(s, t, ts, cpu, prio);
 }
 
-static inline void sched_in(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
-			    int16_t prio)
+/* A switch shows the thread on the CPU: is it another one than before? */
+static inline void sched_at(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
 {
-	if (t->sched.last_cpu != cpu && !t->idle && slice_reads(s, CELL_sched))
+	if (t->sched.last_cpu != cpu && slice_reads(s, CELL_sched))
 		sched_seen(s, t, ts, cpu, prio);
 }
 

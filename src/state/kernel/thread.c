@@ -12,6 +12,7 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread_order.h"
 #include "state/kernel/thread_state.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/slice_state.h"
@@ -26,7 +27,8 @@ struct thread *thread_new(uint32_t self)
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
 		.known_from = TS_NONE,
 		.unresolved_from = { INT64_MAX, INT64_MAX },
-		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
+		.st = { .cursor = TS_NONE, .waker = ID_NONE, .on_cpu = CPU_NONE, .off_cpu = CPU_NONE,
+			.queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,
 	};
 	return t;
@@ -35,6 +37,7 @@ struct thread *thread_new(uint32_t self)
 static void clear(struct thread *t)
 {
 	vec_free(&t->head);
+	vec_free(&t->waiting);
 	vec_free(&t->waits);
 	vec_free(&t->calls);
 	if (t->annots)
@@ -187,9 +190,22 @@ static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 	lose(s, t);
 }
 
+/*
+ * Was it woken before its switch-out, or is it blocked? Its next wakeup or switch-in tells. Its time is charged then,
+ * or when it has been off for this time (ns): it is blocked.
+ */
+#define UNDECIDED_NS INT64_C(1000000000)
+
+static inline bool is_undecided(const struct thread *t, int64_t at)
+{
+	return t->st.run == RUN_BLOCKED && t->st.woken_early &&
+	       !covered_are_far(t->st.off_ns, at, UNDECIDED_NS);
+}
+
 void thread_charge(struct slice *s, struct thread *t, int64_t until)
 {
-	if (!t->resolved || t->idle || t->forward != ID_NONE)
+	thread_order_end_at(s, t, until);
+	if (!t->resolved || t->idle || t->forward != ID_NONE || is_undecided(t, until))
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
 		return;		/* an anonymous task ends at the loss */
@@ -226,12 +242,22 @@ static void take_call(struct tstate *st, const struct rec *r)
 	};
 }
 
+static inline void runs_on(struct slice *s, struct tstate *st, const struct rec *r)
+{
+	if (st->run != RUN_ON)
+		st->wake_seq = 0;
+	st->run = RUN_ON;
+	st->on_cpu = sched_cpu(cpu_at(s, r->cpu));
+}
+
 static void do_since(struct slice *s, struct thread *t, const struct rec *r)
 {
-	t->st.run = RUN_ON;
+	if (r->state == 2 && t->st.run == RUN_ON && t->st.on_cpu == sched_cpu(cpu_at(s, r->cpu)))
+		return;
+	runs_on(s, &t->st, r);
 	t->st.irq_known = false;
 	t->st.irq_depth = 0;
-	if (r->state)
+	if (r->state == 1)
 		forget_call(&t->st);
 }
 
@@ -248,7 +274,7 @@ static void do_run(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 {
-	off(t, r->ts, sched_cpu(cpu_at(s, r->cpu)), r->state);
+	off(s, t, r->ts, sched_cpu(cpu_at(s, r->cpu)), (int16_t)r->arg[0], r->state);
 }
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
@@ -257,11 +283,18 @@ static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 				  .provisional = r->arg[0] != 0 });
 }
 
+/* A wakeup of a running thread: no time is charged. */
+static void note_wake(struct thread *t, const struct rec *r)
+{
+	if (t->st.run == RUN_ON)
+		do_wake(NULL, t, r);
+}
+
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
 	unknown_ends(s, t, INITIAL_BY_ENTER, r);
 	end_unfinished_call(s, t, r->ts);
-	t->st.run = RUN_ON;
+	runs_on(s, &t->st, r);
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
 }
@@ -305,7 +338,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
 	bool twice = r->info->twice;
-	st->run = RUN_ON;
+	runs_on(s, st, r);
 	st->irq_known = true;
 	st->irq_depth = 0;
 	if (st->call_state == CALL_IN && st->call.name &&
@@ -428,7 +461,7 @@ static inline void note_known(struct thread *t, int64_t ts)
 		t->known_from = ts;
 }
 
-static void apply(struct slice *s, struct thread *t, const struct rec *r)
+void thread_apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
 	/* A claim changes no state. A slice that does not know its task's tid yet may have applied later records. */
@@ -446,6 +479,30 @@ static void apply(struct slice *s, struct thread *t, const struct rec *r)
 
 /* ---- heads ---- */
 
+static bool is_of_call(const struct rec *r)
+{
+	return r->type == REC_ENTER || r->type == REC_EXIT || (r->type == REC_SPAN && !r->state);
+}
+
+/* What the records before r, the last one, mean for the state: a loss hides its call; it was woken, and ran. */
+static void look_at_head(struct thread *t, const struct rec *r)
+{
+	struct tstate *st = &t->st;
+	for (guint i = 0; i + 1 < t->head.len; i++) {
+		const struct rec *h = vec_at(&t->head, struct rec, i);
+		if ((h->type == REC_SINCE && h->state == 1) || is_of_call(h))
+			st->call_lost = t->begins_lost = h->type == REC_SINCE;
+		if (h->type == REC_WAKE)
+			woken_by(st, &(struct waking){ .ts = h->ts, .seq = h->seq, .waker = h->id, .irq = h->irq,
+						       .provisional = h->arg[0] != 0 });
+		else if (h->type == REC_RUN)
+			st->wake_seq = 0;
+		st->cursor = MAX(st->cursor, h->ts);
+	}
+	if (r->type != REC_OFF)
+		st->wake_seq = 0;
+}
+
 /* Sets the state after r, the first record that determines it. */
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
@@ -454,23 +511,19 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	st->cursor = r->ts;
 	st->irq_known = true;
 	st->call_state = CALL_UNRESOLVED;
-	for (guint i = 0; i < t->head.len; i++) {
-		const struct rec *h = vec_at(&t->head, struct rec, i);
-		if (h->type == REC_SINCE && h->state)
-			st->call_lost = t->begins_lost = true;
-	}
+	look_at_head(t, r);
 	t->initial_end = INITIAL_OPEN;
 	switch ((enum rec_type)r->type) {
 	case REC_OFF:
 		do_off(s, t, r);
 		break;
 	case REC_ENTER:
-		st->run = RUN_ON;
+		runs_on(s, st, r);
 		take_call(st, r);
 		break;
 	case REC_EXIT:
 	case REC_SPAN:
-		st->run = RUN_ON;
+		runs_on(s, st, r);
 		st->call_state = CALL_NONE;
 		st->call_lost = false;
 		break;
@@ -489,33 +542,53 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		st->run = RUN_UNKNOWN;
 		break;
 	default:
-		st->run = RUN_ON;
+		runs_on(s, st, r);
 		break;
 	}
 	t->resolved = true;
 	note_known(t, r->ts);
 }
 
-static void collect(struct slice *s, struct thread *t, const struct rec *r)
+const struct rec *thread_last_told(const struct thread *t)
+{
+	for (guint i = t->head.len; i > 0; i--)
+		if (!thread_keeps_open(vec_at(&t->head, struct rec, i - 1)))
+			return vec_at(&t->head, struct rec, i - 1);
+	return NULL;
+}
+
+/* Of wakeups in a row, the first one counts if the thread is blocked, the last one if it is about to be. */
+static bool replaces_wake(const struct slice *s, const struct thread *t, const struct rec *r)
 {
 	int64_t lost;
+	if (r->type != REC_WAKE || t->head.len < 2)
+		return false;
+	const struct rec *a = vec_at(&t->head, struct rec, t->head.len - 2), *b = a + 1;
+	return a->type == REC_WAKE && b->type == REC_WAKE && !slice_lost_between(s, t->host, a->ts, r->ts, &lost);
+}
+
+static void collect(struct slice *s, struct thread *t, const struct rec *r)
+{
 	if (r->type == REC_MARK && r->state && s->from_start)
 		return;		/* it is not known to run */
-	if (r->type == REC_WAKE)	/* only the first wakeup has an effect, and the first after a loss */
-		for (guint i = t->head.len; i > 0; i--) {
-			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
-			if (h->type == REC_WAKE &&
-			    !slice_lost_between(s, t->host, h->ts, r->ts, &lost))
-				return;
-		}
+	if (replaces_wake(s, t, r))
+		t->head.len--;
 	*vec_add(&t->head, struct rec) = *r;
-	if (r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK ||
-	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT || (r->type == REC_SPAN && r->state))
+	if (thread_keeps_open(r) || !thread_order_determines(s, t))
 		return;
 	if (is_final(s, t))
 		thread_root(s, t);
 	else
 		begin_after(s, t, r);
+}
+
+/* A record of a thread that is not resolved. */
+static void add_pending(struct slice *s, struct thread *t, const struct rec *r)
+{
+	if (t->held)
+		thread_order_record(s, t, r);
+	else
+		collect(s, t, r);
 }
 
 /* ---- the most frequent records, without a struct rec ---- */
@@ -525,29 +598,33 @@ void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 {
 	if (t->idle)
 		return;
+	struct rec r = { .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu, .arg = { prio } };
 	if (!t->resolved) {
-		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu,
-					     .arg = { prio } });
+		add_pending(s, t, &r);
 		return;
 	}
 	bool woken = t->st.run == RUN_WOKEN;
 	if ((!woken && t->st.run != RUN_PREEMPTED) || slice_lost_after(s, t->st.cursor) ||
 	    !charge_within(s, t, woken ? PART_WAKEUP : PART_PREEMPTED, ts)) {
 		settle(s, t, ts);
+		if (is_undecided(t, ts))
+			woken_before_off(&t->st);
 		charge(s, t, ts);
+		if (thread_order_holds(s, t, &r))
+			return;
 	}
 	run(s, t, ts, cpu, prio);
 	note_known(t, ts);
 }
 
-void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu, int16_t prio,
 		enum off_state state)
 {
 	if (t->idle)
 		return;
 	if (!t->resolved) {
-		collect(s, t, &(struct rec){ .type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu,
-					     .state = state });
+		add_pending(s, t, &(struct rec){ .type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu,
+						 .state = state, .arg = { prio } });
 		return;
 	}
 	bool in_call = t->st.call_state == CALL_IN;
@@ -556,7 +633,7 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 		settle(s, t, ts);
 		charge(s, t, ts);
 	}
-	off(t, ts, sched_cpu(cpu_at(s, cpu)), state);
+	off(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio, state);
 	note_known(t, ts);
 }
 
@@ -565,13 +642,16 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 	if (t->idle)
 		return;
 	if (!t->resolved) {
-		collect(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
+		add_pending(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
 					     .cpu = w->cpu, .id = w->waker, .irq = w->irq,
 					     .arg = { w->provisional } });
 		return;
 	}
-	if (wakeup_is_ignored(s, t))
+	if (wakeup_is_ignored(s, t)) {
+		if (t->st.run == RUN_ON)
+			woken_by(&t->st, w);
 		return;
+	}
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);
 	wake(t, w);
@@ -582,10 +662,14 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (t->idle || tid_is_unproven(t->tid))
 		return;
-	if (t->resolved)
-		apply(s, t, r);
+	if (!t->resolved)
+		add_pending(s, t, r);
+	else if (r->type == REC_RUN)
+		thread_run(s, t, r->ts, r->seq, r->cpu, (int16_t)r->arg[0]);
+	else if (r->type == REC_WAKE && (t->st.run == RUN_ON || r->state))
+		note_wake(t, r);
 	else
-		collect(s, t, r);
+		thread_apply(s, t, r);
 }
 
 void thread_root(struct slice *s, struct thread *t)
@@ -602,19 +686,31 @@ void thread_root(struct slice *s, struct thread *t)
 	bool before = !t->fresh && one && s->first != INT64_MAX;
 	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
 	for (guint i = 0; i < head.len; i++)
-		apply(s, t, vec_at(&head, struct rec, i));
+		thread_record(s, t, vec_at(&head, struct rec, i));
 	vec_free(&head);
 }
 
-void thread_born(struct thread *t, int64_t ts)
+static void born_at(struct thread *t, int64_t ts)
 {
-	g_assert(!t->resolved && !t->head.len);
 	t->fresh = t->resolved = true;
 	t->start_ns = t->known_from = ts;
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
 	t->st.call_state = CALL_IN;	/* it is inside its parent's fork: a call without a name */
+}
+
+void thread_born(struct slice *s, struct thread *t, int64_t ts)
+{
+	struct vec head = t->head;
+	g_assert(!thread_is_known(t));
+	t->head = (struct vec){ 0 };
+	born_at(t, head.len ? MIN(ts, vec_at(&head, struct rec, 0)->ts) : ts);
+	if (head.len)
+		order_count(s, ts, ts - t->start_ns);
+	for (guint i = 0; i < head.len; i++)
+		thread_record(s, t, vec_at(&head, struct rec, i));
+	vec_free(&head);
 }
 
 void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int64_t ts)
@@ -647,8 +743,8 @@ void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq
 			return;
 		}
 	}
-	for (guint i = 0; i < t->head.len; i++) {
-		struct rec *r = vec_at(&t->head, struct rec, i);
+	struct rec *r;
+	for (guint i = 0; (r = thread_pending(t, i)); i++) {
 		if (r->type == REC_WAKE && r->seq == seq) {
 			r->irq = irq;
 			r->id = waker;

@@ -15,16 +15,18 @@ struct thread *thread_new(uint32_t self);	/* the host is not set yet; the caller
 void thread_reset(struct thread *t);		/* to the state of thread_new() */
 void thread_free(struct thread *t);
 
-void thread_record(struct slice *s, struct thread *t, const struct rec *r);
 /* The most frequent records, without a struct rec. cpu: index in slice.cpus. */
 void thread_wake(struct slice *s, struct thread *t, const struct waking *w);
 void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
 		int16_t prio);
-void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu, enum off_state state);
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu, int16_t prio,
+		enum off_state state);
 
-/* No older slice has events of the thread: what its head leaves open stays unknown. */
-void thread_root(struct slice *s, struct thread *t);
-void thread_born(struct thread *t, int64_t ts);		/* the thread was forked at ts */
+/* The last record of the thread's head that tells the state after it; NULL: none does. */
+const struct rec *thread_last_told(const struct thread *t);
+
+/* The thread was forked at ts; earlier if it has records before, which the caller knows to be its first. */
+void thread_born(struct slice *s, struct thread *t, int64_t ts);
 /* Thread `caller`, another one, called exec at ts and continues as t, with the leader's tid: t begins within the call.
  * The call counts for its caller, whose record REC_ENDED passes it on. */
 void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int64_t ts);

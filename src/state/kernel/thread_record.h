@@ -6,17 +6,19 @@
 #ifndef BLK_STATE_KERNEL_THREAD_RECORD_H
 #define BLK_STATE_KERNEL_THREAD_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NO_FD (-1)
 #define TS_NONE INT64_MIN	/* no instant */
 
 enum rec_type {
-	REC_SINCE,		/* it has been running on the CPU from here on; .state 1: after a loss */
+	REC_SINCE,		/* it has been running on the CPU from here on; .state 1: after a loss; 2: unless it
+				 * was there before */
 	REC_AWAY,		/* it has left its CPU at an unknown instant: the switch is missing */
 	REC_RUN,		/* switched in on .cpu */
 	REC_OFF,		/* switched out; .state */
-	REC_WAKE,		/* woken by thread .id, or by the interrupt .irq */
+	REC_WAKE,		/* woken by thread .id, or by the interrupt .irq; .state 1: while it was running */
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
 	REC_SPAN,		/* it made annotation .id in user mode; .state 1: or a thread of another CPU did, if the
@@ -46,8 +48,23 @@ struct rec {
 	uint32_t text;		/* REC_ENTER: path; REC_EXIT: peer (strings) */
 	const struct call_info *info;	/* REC_ENTER, REC_EXIT: of .name */
 	int64_t arg[3];		/* REC_ENTER: arguments; REC_EXIT: [0] return value, [1] [2] new descriptors;
-				 * REC_RUN: [0] priority; REC_WAKE: [0] not 0: .id is provisional */
+				 * REC_RUN, REC_OFF: [0] priority; REC_WAKE: [0] not 0: .id is provisional */
 };
+
+/* Does the state after the record depend on the one before? */
+static inline bool thread_keeps_open(const struct rec *r)
+{
+	return r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK || r->type == REC_IRQ_IN ||
+	       r->type == REC_IRQ_OUT || (r->type == REC_SPAN && r->state);
+}
+
+/* In thread.c: */
+struct slice;
+struct thread;
+void thread_record(struct slice *s, struct thread *t, const struct rec *r);
+void thread_apply(struct slice *s, struct thread *t, const struct rec *r);	/* as it is; the thread is resolved */
+/* No older slice has events of the thread: what its head leaves open stays unknown. */
+void thread_root(struct slice *s, struct thread *t);
 
 /* Codes of interrupts: kind and number. */
 #define IRQ_HARD(n) (UINT32_C(0x40000000) | ((uint32_t)(n) & 0xffffff))

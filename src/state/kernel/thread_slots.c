@@ -81,6 +81,11 @@ static void mark_thread(const struct slice *s, guint8 *used, const struct thread
 	mark(s, used, t->st.waker);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		mark(s, used, vec_at(&t->waits, struct wait, i)->waker);
+	for (uint32_t i = 0; i < t->waiting.len; i++) {
+		const struct rec *r = vec_at(&t->waiting, struct rec, i);
+		if (r->type == REC_WAKE)
+			mark(s, used, r->id);
+	}
 }
 
 static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)

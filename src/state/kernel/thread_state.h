@@ -74,22 +74,29 @@ static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t c
 {
 	finish_wait(s, t, ts, cpu, prio);
 	t->st.run = RUN_ON;
+	t->st.on_cpu = sched_cpu(cpu_at(s, cpu));
+	sched_at(s, t, ts, t->st.on_cpu, prio);
+	t->st.wake_seq = 0;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
 }
 
-static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_state off_state)
+static inline void off(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio,
+		       enum off_state off_state)
 {
 	static const uint8_t state[] = {
 		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
 		[OFF_STOPPED] = RUN_BLOCKED,
 	};
+	sched_at(s, t, ts, cpu, prio);
 	t->st.run = state[off_state];
 	t->st.off_ns = ts;
 	t->st.off_cpu = t->st.queue_cpu = cpu;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
-	t->st.wake_seq = 0;
+	t->st.woken_early = (off_state == OFF_BLOCKED || off_state == OFF_STOPPED) && t->st.wake_seq;
+	if (!t->st.woken_early)
+		t->st.wake_seq = 0;
 	if (off_state == OFF_DEAD)
 		t->exit_ns = ts;
 	else if (off_state == OFF_STOPPED)	/* whatever call it is in */
@@ -118,10 +125,23 @@ static inline void wake(struct thread *t, const struct waking *w)
 		st->off_cpu = st->queue_cpu = CPU_NONE;
 		set_wait_cause(st);
 	} else if (st->run != RUN_BLOCKED) {
+		if (st->run == RUN_ON)
+			woken_by(st, w);	/* it may be about to block, see woken_before_off() */
 		return;
 	}
 	st->run = RUN_WOKEN;
 	woken_by(st, w);
+}
+
+/*
+ * Blocked, and switched in without a wakeup: the last one since it got its CPU was the one, and came before the
+ * switch-out. The waker's CPU can be ahead; and a kernel whose sched_waking is recorded alone wakes a thread that is
+ * about to leave its CPU.
+ */
+static inline void woken_before_off(struct tstate *st)
+{
+	st->run = RUN_WOKEN;
+	st->wake_ns = st->off_ns;
 }
 
 #endif

@@ -50,6 +50,9 @@ enum call_state {
 	CALL_IN,
 };
 
+/* What a thread's records wait for, see thread_order.h. */
+enum held { HELD_NOT, HELD_RUNNING, HELD_UNWOKEN };
+
 /* What ended the unresolved initial call in this slice. */
 enum initial_end { INITIAL_OPEN, INITIAL_BY_ENTER, INITIAL_BY_EXIT, INITIAL_BY_LOSS };
 
@@ -85,10 +88,12 @@ struct tstate {
 	int64_t cursor;		/* time is charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
 	int64_t off_ns, wake_ns;
-	uint64_t wake_seq;	/* number of the waking event; RUN_NEW: 0 before it */
+	uint64_t wake_seq;	/* number of the waking event; RUN_NEW: 0 before it; RUN_ON: of the last one since its
+				 * switch-in, or 0 */
 	bool wake_provisional;		/* .waker is provisional: an interrupt from before the slice may be the waker */
-	uint16_t off_cpu, queue_cpu;	/* CPU numbers or CPU_NONE. .off_cpu: that it left at .off_ns; .queue_cpu: of
-					 * its run queue */
+	bool woken_early;		/* RUN_BLOCKED: the last wakeup is stamped before the switch-out */
+	uint16_t on_cpu, off_cpu, queue_cpu;	/* CPU numbers or CPU_NONE. .on_cpu: where it ran last; .off_cpu: that
+						 * it left at .off_ns; .queue_cpu: of its run queue */
 	int64_t part[PART_SLICE_N];	/* ns charged since the slice's beginning, without WAIT_FD */
 };
 
@@ -158,6 +163,9 @@ struct thread {
 	uint32_t start_cpu, creator;	/* .start_cpu: of an anonymous thread; .creator: if .fresh, the thread that
 					 * forked it, or ID_NONE */
 	struct vec head;	/* struct rec; only while not .resolved */
+	uint8_t held;		/* enum held; if set, .st is known, and .resolved is not set */
+	int64_t held_ns;	/* instant of the first record of .waiting */
+	struct vec waiting;	/* struct rec: records that are applied later, see thread_order.h */
 	struct vec waits;	/* struct wait, in order of time */
 	uint64_t waits_base;	/* number of waits that were dropped from the front of .waits */
 	int64_t out_ns;		/* end of its last wait that was not logged in .waits; TS_NONE */
@@ -181,6 +189,19 @@ struct thread {
 static inline bool thread_is_identified(const struct thread *t)
 {
 	return !t->idle && t->tid >= 0;
+}
+
+/* Record i of those that the thread collected and were not applied, or only in this slice; NULL: there are no more. */
+static inline struct rec *thread_pending(const struct thread *t, guint i)
+{
+	const struct vec *v = i < t->head.len ? &t->head : &t->waiting;
+	i -= v == &t->head ? 0 : t->head.len;
+	return i < v->len ? vec_at(v, struct rec, i) : NULL;
+}
+
+static inline bool thread_is_known(const struct thread *t)	/* Is .st known? */
+{
+	return t->resolved || t->held;
 }
 
 /* Never NULL. */

@@ -5,6 +5,7 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_order.h"
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/thread_slots.h"
 #include "state/publish/publisher_private.h"
@@ -369,8 +370,12 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	if (t->only_claimed)
 		return true;
 	/* A thread with a tid counts from its first second on: live, too, it may be silent for hours. */
-	if (!thread_names_itself(p->s, t) && !t->resolved && !t->idle && (t->tid != -1 || (to->final && t->head.len)))
+	bool young = !to->final && thread_order_is_young(t, to->until);
+	if (!thread_names_itself(p->s, t) && !thread_is_known(t) && !t->idle && !young &&
+	    (t->tid != -1 || (to->final && t->head.len)))
 		thread_root(p->s, t);
+	if (to->final)
+		thread_order_finish(p->s, t);
 	thread_charge(p->s, t, to->until);
 	if (thread_is_lost(p->s, t))
 		return false;
@@ -394,6 +399,8 @@ static void charge_all(struct publisher *p, int64_t until, bool final)
 	revisit_reused_slots(p);
 	visit_live(p, &p->charged, s->threads->len, charge_thread,
 		    &(struct charging){ until, final });
+	if (final)
+		blocks_finish(s);
 	blocks_charge(s, until);
 	for (guint i = 0; i < s->cpus->len; i++) {
 		struct cpu *c = cpu_at(s, i);
@@ -517,8 +524,9 @@ static void add_needed_by_thread(GArray *needed, const struct thread *t)
 {
 	if (t->st.call_state == CALL_IN)
 		g_array_append_val(needed, t->st.call.seq);
-	for (guint i = 0; i < t->head.len; i++)
-		g_array_append_val(needed, vec_at(&t->head, struct rec, i)->seq);
+	const struct rec *r;
+	for (guint i = 0; (r = thread_pending(t, i)); i++)
+		g_array_append_val(needed, r->seq);
 	for (uint32_t i = 0; i < t->calls.len; i++)
 		if (!vec_at(&t->calls, struct done_call, i)->futex)
 			g_array_append_val(needed, vec_at(&t->calls, struct done_call, i)->seq);

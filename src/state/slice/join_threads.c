@@ -9,6 +9,7 @@
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_logs.h"
+#include "state/kernel/thread_order.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
@@ -156,13 +157,27 @@ static void adopt_aliases(struct thread *l, struct thread *r)
 		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
 }
 
+/* The state at the left's beginning is as unknown as that at the right's: its records do not tell it either. */
+static void begin_as(struct thread *l, const struct thread *r)
+{
+	l->begins_lost = r->begins_lost;
+	l->initial_end = r->initial_end;
+	l->initial_exit = r->initial_exit;
+}
+
 /* The right's state is known: the left gets it, after the right's head was applied. */
 static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
-	g_assert(r->resolved);
+	g_assert(thread_is_known(r));
+	if (!thread_is_known(l) && is_final(s, l))
+		thread_root(s, l);
+	thread_order_end(s, l);
+	bool left_is_open = !thread_is_known(l);
 	bool left_is_known = l->st.call_state != CALL_UNRESOLVED || l->st.call_lost;
 	bool right_unresolved = r->st.call_state == CALL_UNRESOLVED && !r->st.call_lost;
-	if (r->begins_lost && l->st.call_state == CALL_UNRESOLVED && r->initial_end != INITIAL_OPEN)
+	if (left_is_open)
+		begin_as(l, r);
+	else if (r->begins_lost && l->st.call_state == CALL_UNRESOLVED && r->initial_end != INITIAL_OPEN)
 		lost_ends(s, l, r->initial_end, &r->initial_exit);
 	else if (left_is_known && !r->begins_lost)
 		resolve_right(s, l, r);
@@ -176,13 +191,17 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		st.call = l->st.call;
 	}
 	l->st = st;
-	l->resolved = true;
+	l->resolved = r->resolved;
+	l->held = r->held;
+	l->held_ns = r->held_ns;
+	l->waiting = r->waiting;
+	r->waiting = (struct vec){ 0 };
 	if (l->known_from == TS_NONE)
 		l->known_from = r->known_from;
 	for (int i = 0; i < 2; i++)
 		l->unresolved_from[i] = MIN(l->unresolved_from[i], r->unresolved_from[i]);
 	adopt_aliases(l, r);
-	if (!left_is_known && !r->begins_lost)
+	if (!left_is_open && !left_is_known && !r->begins_lost)
 		share_unresolved(s, l, r);
 	if (r->exit_ns != TS_NONE)
 		l->exit_ns = r->exit_ns;
@@ -205,14 +224,14 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	r->forward = l->self;
 	r->absorbed = true;
 	s->generation += r->id != ID_NONE;
-	sched_append(s, l, r);
 	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)
 		return;
 	for (guint i = 0; i < r->head.len; i++)
 		thread_record(s, l, vec_at(&r->head, struct rec, i));
+	sched_append(s, l, r);
 	append_queued(l, r);
-	if (r->resolved)
+	if (thread_is_known(r))
 		adopt(s, l, r);
 	else
 		adopt_aliases(l, r);

@@ -94,8 +94,9 @@ static void map_rec(struct rec *r, const struct moving *m)
 
 static void map_logs(struct thread *t, const struct moving *m)
 {
-	for (guint i = 0; i < t->head.len; i++)
-		map_rec(vec_at(&t->head, struct rec, i), m);
+	struct rec *r;
+	for (guint i = 0; (r = thread_pending(t, i)); i++)
+		map_rec(r, m);
 	for (guint i = 0; i < t->waits.len; i++) {
 		struct wait *w = vec_at(&t->waits, struct wait, i);
 		w->waker = moved_thread(m, w->waker);
@@ -222,25 +223,30 @@ void moving_cpu(const struct moving *m, struct cpu *c)
 	runs_map(c, m->thread);
 }
 
-void moving_counts(struct slice *a, const struct slice *b)
+void moving_known(struct slice *a, const struct slice *b)
 {
 	uint64_t *to = (uint64_t *)&a->fdops;
 	const uint64_t *from = (const uint64_t *)&b->fdops;
 	for (size_t i = 0; i < sizeof a->fdops / sizeof *to; i++)
 		if (from[i])
 			to[i] = from[i] + a->seq;
-	a->seq += b->seq;
-	a->n_events += b->n_events;
-	a->history |= b->history;
-	a->n_thinned += b->n_thinned;
 	a->has_functions |= b->has_functions;
 	a->has_switches |= b->has_switches;
+	a->has_wakes |= b->has_wakes;
 	a->has_calls |= b->has_calls;
 	a->has_insert |= b->has_insert;
 	a->has_issue |= b->has_issue;
 	a->has_complete |= b->has_complete;
 	a->has_interrupts |= b->has_interrupts;
 	a->has_new_wakes |= b->has_new_wakes;
+}
+
+void moving_counts(struct slice *a, const struct slice *b)
+{
+	a->seq += b->seq;
+	a->n_events += b->n_events;
+	a->history |= b->history;
+	a->n_thinned += b->n_thinned;
 	a->tables = NULL;	/* the source's caches do not have b's names */
 	GHashTableIter it;
 	gpointer name;

@@ -36,6 +36,8 @@ void moving_seconds(const struct moving *m, struct slice *a, struct slice *b);
 /* Maps the ids that a CPU of b has, other than those of its tasks. */
 void moving_cpu(const struct moving *m, struct cpu *c);
 /* Numbers of events, and which event classes there are. Call it last. */
+/* What b has: kinds of events, and changes of descriptors. Call it before b's records are applied. */
+void moving_known(struct slice *a, const struct slice *b);
 void moving_counts(struct slice *a, const struct slice *b);
 /* Sorts three ranges of facts: a's, those from `right` on, which were b's, and those from `contexts` on, which merging
  * wrote. */

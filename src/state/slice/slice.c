@@ -12,6 +12,7 @@
 #include "state/kernel/pack_notes.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
+#include "state/kernel/thread_order.h"
 #include "state/kernel/thread_slots.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
@@ -318,10 +319,14 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
 {
-	slice_tid_again(s, host, tid, ts, seq);
-	struct thread *t = slice_thread_new(s, host, tid);
-	thread_register(s, t);
-	thread_born(t, ts);
+	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
+	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
+	if (!t || !thread_order_is_young(t, ts)) {
+		slice_tid_again(s, host, tid, ts, seq);
+		t = slice_thread_new(s, host, tid);
+		thread_register(s, t);
+	}
+	thread_born(s, t, ts);
 	return t;
 }
 
@@ -374,7 +379,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->host = host;
 	c->number = number;
 	c->cursor = !s->from_start ? TS_NONE : s->first == INT64_MAX ? s->first : covered_from(s, host);
-	c->irq_since = c->named_ns = TS_NONE;
+	c->irq_since = c->named_ns = c->named_left_ns = TS_NONE;
 	c->kernel_from = INT64_MAX;
 	c->kernel_to = c->before_ns = c->since = INT64_MIN;
 	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));

@@ -47,8 +47,9 @@ static void code_piece(struct coder *c, struct slice_piece *p)
 void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	bool *const known[] = {
-		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_calls, &s->has_insert, &s->has_issue,
-		&s->has_complete, &s->has_interrupts, &s->has_new_wakes, &s->history,
+		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_wakes, &s->has_calls, &s->has_insert,
+		&s->has_issue, &s->has_complete, &s->has_interrupts, &s->has_new_wakes,
+		&s->history,
 	};
 	uint64_t *const sums[] = { &s->seq, &s->n_events, &s->finished, &s->n_thinned };
 	uint32_t *const counts[] = {
@@ -450,6 +451,8 @@ static void code_completeness(struct coder *c, struct completeness *x)
 	code_u64(c, &x->late);
 	code_ns(c, &x->lost_ns);
 	code_u64(c, &x->lost_cpus);
+	code_u64(c, &x->reordered_pairs);
+	code_ns(c, &x->reordered_max_ns);
 }
 
 static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_counts *n)

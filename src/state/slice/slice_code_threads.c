@@ -262,6 +262,8 @@ static void code_state(struct coder *c, struct tstate *st, const struct slice_co
 	code_ts(c, &st->wake_ns);
 	code_seq(c, &st->wake_seq);
 	code_bool(c, &st->wake_provisional);
+	code_bool(c, &st->woken_early);
+	code_u16(c, &st->on_cpu);
 	code_u16(c, &st->off_cpu);
 	code_u16(c, &st->queue_cpu);
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
@@ -275,6 +277,9 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	code_i32(c, &t->task_tid);
 	code_id(c, &t->forward, n->threads, true);
 	code_bool(c, &t->resolved);
+	code_below(c, &t->held, HELD_UNWOKEN + 1);
+	if (t->held)
+		code_ts(c, &t->held_ns);
 	code_bool(c, &t->fresh);
 	code_bool(c, &t->idle);
 	code_bool(c, &t->pid_reported);
@@ -323,6 +328,9 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_ts(c, &t->sched.first_ns);
 	code_queued(c, &t->sched.queued);
 	code_head(c, &t->head, n);
+	code_head(c, &t->waiting, n);
+	if (!t->held != !t->waiting.len || (t->held && t->resolved))
+		coder_refuse(c, "a thread's records are wrong");
 	code_waits(c, &t->waits, n);
 	check_instants(c, t);
 	code_u64(c, &t->waits_base);
@@ -503,6 +511,7 @@ static void code_irqs(struct coder *c, struct cpu *x, const struct slice_counts 
 	for (unsigned i = 0; i < SOFTIRQS; i++) {
 		code_ts(c, &x->raise[i].since);
 		code_bool(c, &x->raise[i].closed);
+		code_ts(c, &x->raise[i].unraised);
 		code_ts(c, &x->raise[i].first_raise);
 		code_ts(c, &x->raise[i].first_entry);
 	}
@@ -525,6 +534,7 @@ static void code_cpu(struct coder *c, const struct slice *s, struct cpu *x, cons
 	code_ts(c, &x->named_ns);
 	code_seq(c, &x->named_seq);
 	code_i32(c, &x->named_tid);
+	code_ts(c, &x->named_left_ns);
 	code_ts(c, &x->named_before_ns);
 	code_bool(c, &x->first_known);
 	code_ts(c, &x->first_ns);

@@ -301,6 +301,7 @@ static void thin_record(struct rec *r, const uint32_t *map)
 
 static void thin_thread(const struct thinning *t, struct thread *x, const uint32_t *map)
 {
+	struct rec *r;
 	guint n = 0;
 
 	for (guint i = 0; x->annots && i < x->annots->len; i++) {
@@ -310,8 +311,8 @@ static void thin_thread(const struct thinning *t, struct thread *x, const uint32
 	}
 	if (x->annots)
 		g_array_set_size(x->annots, n);
-	for (guint i = 0; i < x->head.len; i++)
-		thin_record(vec_at(&x->head, struct rec, i), map);
+	for (guint i = 0; (r = thread_pending(x, i)); i++)
+		thin_record(r, map);
 	thin_record(&x->initial_exit, map);
 	thin_waits(t, x);
 	thin_calls(t, x);

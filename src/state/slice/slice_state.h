@@ -71,7 +71,7 @@ struct slice {
 	void *follower;			/* the call log's data */
 
 	uint64_t finished;		/* entry number of the call that finished last */
-	bool has_functions, has_switches, has_calls;	/* its source has such event classes */
+	bool has_functions, has_switches, has_wakes, has_calls;	/* its source has such event classes */
 	bool has_insert, has_issue, has_complete, has_interrupts;	/* block_rq_*, irq_handler_entry; read or not */
 	bool has_new_wakes;		/* sched_wakeup_new */
 	int64_t first, last;		/* ns: coverage; INT64_MAX, INT64_MIN while empty */

@@ -35,7 +35,7 @@ static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, co
 	if (!l || !named)
 		return;
 	c->before_ns = b->named_before_ns != INT64_MIN ? b->named_before_ns : c->kernel_to;
-	cpu_context(a, c, b->named_ns, b->named_seq + m->seq_add, b->named_tid);
+	cpu_join_named(a, c, b, b->named_seq + m->seq_add);
 }
 
 static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)
@@ -152,6 +152,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		m.n_runs[i] = cpu_at(a, m.cpu[i])->runs.len;
 		untouched[i] = task && task->self == c->start && !c->lost;
 	}
+	moving_known(a, b);
 	moving_threads(&m, a, b);
 	guint right = a->facts->len;
 	bool logs = slice_keeps_logs(a);

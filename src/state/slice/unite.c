@@ -96,8 +96,9 @@ static void renumber_rec(struct rec *r, const uint32_t *number)
 
 static void renumber_thread(struct thread *t, const uint32_t *number)
 {
-	for (guint i = 0; i < t->head.len; i++)
-		renumber_rec(vec_at(&t->head, struct rec, i), number);
+	struct rec *r;
+	for (guint i = 0; (r = thread_pending(t, i)); i++)
+		renumber_rec(r, number);
 	renumber_rec(&t->initial_exit, number);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t *id = &g_array_index(t->annots, uint32_t, i);
@@ -181,6 +182,7 @@ struct slice *slice_unite(struct slice *a, struct slice *b)
 	intmap_foreach(&b->tid_last, move_tid, &(struct tids){ &a->tid_last, &m });
 	blocks_join(a, b, m.host, m.thread);
 	blocks_sort(a->blocks);
+	moving_known(a, b);
 	moving_counts(a, b);
 	moving_sort_facts(a, facts, a->facts->len);
 	a->no_spans &= b->no_spans;

@@ -835,8 +835,8 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 	}
 	if (t->annots)
 		g_array_set_size(t->annots, n_left);
-	for (guint i = 0; i < t->head.len; i++) {
-		struct rec *r = vec_at(&t->head, struct rec, i);
+	struct rec *r;
+	for (guint i = 0; (r = thread_pending(t, i)); i++) {
 		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->id != ID_NONE)
 			r->id = map[r->id];
 	}

@@ -377,13 +377,14 @@ static void code_spans(struct coder *c, struct publication *p, const struct publ
 static void code_completeness(struct coder *c, struct completeness *t)
 {
 	uint64_t *const numbers[] = { &t->lost_events, &t->lost_packets, &t->damaged, &t->provisional, &t->late,
-				      &t->lost_cpus };
+				      &t->lost_cpus, &t->reordered_pairs };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
 		code_u64(c, numbers[i]);
 	code_u32(c, &t->touched);
 	code_u32(c, &t->corrected);
 	code_i64(c, &t->lost_ns);
+	code_i64(c, &t->reordered_max_ns);
 }
 
 static void code_classes(struct coder *c, GPtrArray *classes)

@@ -29,6 +29,9 @@ struct completeness {
 	uint32_t touched;		/* losses that overlap this second */
 	int64_t lost_ns;		/* time of it in which events may be missing, summed over CPUs */
 	uint64_t lost_cpus;		/* bits of these CPUs: their numbers modulo 64 */
+	uint64_t reordered_pairs;	/* pairs of events of two CPUs that were stamped in the wrong order, or equally,
+					 * and were put in order */
+	int64_t reordered_max_ns;	/* of them: the greatest time by which they were stamped in the wrong order */
 	uint32_t corrected;		/* times the second was decoded again because of late events
 					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
@@ -43,6 +46,8 @@ static inline void completeness_add(struct completeness *to, const struct comple
 	to->late += t->late;
 	to->lost_ns += t->lost_ns;
 	to->lost_cpus |= t->lost_cpus;
+	to->reordered_pairs += t->reordered_pairs;
+	to->reordered_max_ns = MAX(to->reordered_max_ns, t->reordered_max_ns);
 }
 
 /* What graphs of the whole trace show of a second. */

@@ -779,7 +779,7 @@ static bool same_completeness(const struct completeness *a, const struct complet
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
 	       a->damaged == b->damaged && a->provisional == b->provisional &&
-	       a->late == b->late && a->touched == b->touched;
+	       a->late == b->late && a->touched == b->touched && a->reordered_pairs == b->reordered_pairs;
 }
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
