@@ -387,8 +387,8 @@ void strip_draw_graph(struct app *app, struct box box, double usual, double here
 
 /* ---- one row ---- */
 
-/* The text beside it: "6.00s: 12.3k/s !lost 2 gaps". */
-static char *whole_text(struct app *app, const struct extent_strip *strip, enum graph graph,
+/* The text beside it: "6.00s: 12.3k/s !lost 2 gaps". If all is `read`, it lasts from the first event to the last. */
+static char *whole_text(struct app *app, const struct extent_strip *strip, enum graph graph, bool read,
 			bool *ret_lost)
 {
 	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
@@ -405,6 +405,8 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, enum 
 		from = app->outline->from_ns;
 		to = app->outline->to_ns;
 	}
+	if (read)
+		timeline_coverage(app->main, &from, &to);
 	if (graph < GRAPH_N)
 		g_strlcpy(rate, strip_figure(graph, largest(strip, graph), length), sizeof rate);
 	else if (app->outline)
@@ -433,7 +435,7 @@ void strip_draw_whole(struct app *app, unsigned y)
 	enum graph graph = read ? strip_graph(app) : GRAPH_N;
 	struct strip_data s = { strip->points, strip->n, graph, graph < GRAPH_N ? largest(strip, graph) : -1,
 				strip->max_bytes, 1 };
-	g_autofree char *right = whole_text(app, strip, graph, &lost);
+	g_autofree char *right = whole_text(app, strip, graph, read, &lost);
 	char *mark = strstr(right, "!lost");
 	unsigned x = text_x(app), cols = c->cols > x ? c->cols - x : 0;
 	g_autofree char *clipped = text_clip(right, cols, app->glyphs->utf8);

@@ -218,14 +218,10 @@ struct periods {
 	bool history;			/* BEFORE is all retained time outside NOW */
 };
 
-/* Recorded seconds in the interval. Rates are computed over these, because nothing is known of unrecorded time. */
+/* Recorded seconds of what is retained of the interval. Nothing is known of other time. */
 static double covered(const struct timeline *tl, int64_t from, int64_t to)
 {
-	int64_t first, last;
-	if (!timeline_coverage(tl, &first, &last))
-		return 0;
-	first = MAX(first, timeline_retained_from(tl));
-	return MAX(MIN(to, last + 1) - MAX(from, first), 0) / (double)NS_PER_S;
+	return (double)range_recorded(tl, MAX(from, timeline_retained_from(tl)), to) / NS_PER_S;
 }
 
 static struct periods periods_of(const struct timeline *tl, const struct view_query *q)

@@ -249,9 +249,8 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.to_ns = timeline_outline(tl, r.end - 1)->end_ns;
 	}
 	/* Rates are per whole second, since whole seconds are summed. The first and the last may be traced in part. */
-	double ns = r.end > r.first ? (double)range_recorded(tl, r.from_ns, r.to_ns) :
-		(double)r.to_ns - (double)r.from_ns;
-	r.seconds = MAX(ns, 1) / NS_PER_S;
+	r.seconds = r.end > r.first ? range_seconds(tl, r.from_ns, r.to_ns) :
+		MAX((double)r.to_ns - (double)r.from_ns, 1) / NS_PER_S;
 	return r;
 }
 

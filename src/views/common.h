@@ -71,7 +71,7 @@ const char *part_word(unsigned missing, enum part part);
 struct range {
 	size_t first, end;
 	int64_t from_ns, to_ns;		/* beginning of the first, end of the last of them */
-	double seconds;			/* to_ns - from_ns in seconds, at least 1e-9 */
+	double seconds;			/* how much of it was recorded: range_seconds() */
 };
 struct range range_of(const struct timeline *tl, const struct view_query *q);
 /* Does the span count in the range? An ended span counts at its end; an open one wherever it overlaps. */

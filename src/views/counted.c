@@ -167,7 +167,7 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	r->kind = c->kind;
 	r->what = words_of(c->kind, name);
 	r->second_ns = by_second ? k->s->begin_ns : TIME_UNKNOWN;
-	r->seconds = by_second ? (double)MAX(k->s->end_ns - k->s->begin_ns, 1) / NS_PER_S : k->seconds;
+	r->seconds = by_second ? range_seconds(rows->tl, k->s->begin_ns, k->s->end_ns) : k->seconds;
 	r->group = group_of(k, c);
 	r->id = what_of(k, c);
 	r->c.row.key[0] = key_text(key_text(key_text(key_int(r->c.row.key[0], c->kind), r->c.host),

@@ -6,6 +6,7 @@
 
 #include "base/timefmt.h"
 #include "views/strip.h"
+#include "views/view.h"
 
 #include <string.h>
 
@@ -182,6 +183,9 @@ char *extent_lost_text(const struct extent *e, int64_t from, int64_t to)
 
 /* --- the strip --- */
 
+/* Of a rate: very short points at either end would have a much higher one than all others. */
+#define SHORTEST_S 0.1
+
 static void add_cells(struct extent_strip *s, const struct extent *e)
 {
 	const struct outline *o = e->outline;
@@ -193,8 +197,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
 		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
 		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);
-		/* Very short cells at either end would have a much higher rate than all others. */
-		p->bytes = (double)o->cell[i].bytes * NS_PER_S / (double)MAX(ns, NS_PER_S / 10);
+		p->bytes = (double)o->cell[i].bytes / MAX((double)ns / NS_PER_S, SHORTEST_S);
 		p->gap = !o->cell[i].bytes;
 		p->folded = p->begin_ns < timeline_folded_until(e->main) &&
 			    p->end_ns > timeline_retained_from(e->main);
@@ -228,14 +231,15 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 	}
 }
 
-static double events_of(const struct timeline *tl, int64_t at)
+/* Events a second in the second that begins there. */
+static double event_rate(const struct timeline *tl, int64_t at)
 {
 	size_t i = timeline_find(tl, at);
 	const struct second *s = i < timeline_n_seconds(tl) ? timeline_outline(tl, i) : NULL;
 	uint64_t sum = 0;
 	for (uint32_t k = 0; s && k < s->n_events; k++)
 		sum += s->events[k].count;
-	return (double)sum;
+	return s ? (double)sum / MAX(range_seconds(tl, s->begin_ns, s->end_ns), SHORTEST_S) : 0;
 }
 
 /* Without an outline, the strip ends where reading has arrived. */
@@ -249,7 +253,7 @@ static void add_seconds(struct extent_strip *s, const struct extent *e, const st
 			.begin_ns = r->begin_ns, .end_ns = r->end_ns,
 			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
 			.folded = r->folded, .corrected = r->corrected, .cover = COVER_READ,
-			.bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
+			.bytes = r->gap ? 0 : event_rate(e->main, r->begin_ns),
 		};
 		memcpy(s->points[i].figure, r->figure, sizeof r->figure);
 		s->max_bytes = MAX(s->max_bytes, s->points[i].bytes);

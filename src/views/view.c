@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "base/text.h"
+#include "base/timefmt.h"
 #include "state/store/container.h"
 
 #include <string.h>
@@ -384,4 +385,9 @@ int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns
 		return 0;
 	begin = range_sum_begin(tl, begin, end);
 	return MAX(range_sum_end(tl, begin, end) - begin, 0);
+}
+
+double range_seconds(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	return (double)MAX(range_recorded(tl, from_ns, to_ns), 1) / NS_PER_S;
 }

@@ -639,14 +639,22 @@ static void test_done(void)
 	struct fixture f = { 0 };
 
 	begin();
-	seen.outline = outline_new(0, 6);
+	seen.outline = outline_new(0, 9);
 	start(&f, fake_timeline(), 24, 80);
-	check(&f, "06:08:40 loading", true);
+	check(&f, "06:08:43 loading", true);
 	seen.phase = UI_DONE;
 	take(&f);
 	check(&f, "06:08:38 PAUSED", true);
 	check(&f, "▶    1 thumbnail    97.3ms", true);
 	check(&f, "history 06:08:35-06:08:", true);
+	/* Packets may reach beyond the last event: the strip says how long there are events. */
+	press(&f, "4");
+	int64_t first, last;
+	char length[TIMEFMT_LEN];
+	g_assert_true(timeline_coverage(f.tl, &first, &last));
+	g_autofree char *recorded = g_strdup_printf("%s: ", timefmt_duration(length, last - first));
+	check(&f, recorded, true);
+	check(&f, "9.00s: ", false);
 	stop(&f);
 }
 

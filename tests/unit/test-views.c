@@ -702,6 +702,24 @@ static void test_recorded(void)
 		if (ranges[i].is_ms)
 			g_assert_cmpint((int64_t)(r.seconds * 1000 + 0.5), ==, ranges[i].is_ms);
 	}
+	/* One event in 210 ms and one in 223 ms: each second has the rate of what was recorded of it. */
+	struct view_query by_second = VIEW_QUERY_INIT;
+	by_second.by = BY_SECOND;
+	const struct view *v = view_find("events");
+	struct rows *rows = v->build(tl, &by_second);
+	g_assert_cmpuint(rows->rows->len, ==, 2);
+	for (guint i = 0; i < 2; i++) {
+		const struct column *rate = &v->columns[view_column(v, "rate")];
+		const struct column *second = &v->columns[view_column(v, "at_ns")];
+		bool first = column_value(second, rows->rows->pdata[i], rows).i < 1000000000;
+		g_assert_cmpint(column_value(rate, rows->rows->pdata[i], rows).i, ==, first ? 5 : 4);
+	}
+	rows_free(rows);
+	struct extent_strip *strip = extent_strip_new(&(struct extent){ .main = tl, .final_to_ns = INT64_MAX });
+	g_assert_cmpuint(strip->n, ==, 2);
+	g_assert_cmpfloat_with_epsilon(strip->points[0].bytes, 1 / 0.210, 1e-6);
+	g_assert_cmpfloat_with_epsilon(strip->points[1].bytes, 1 / 0.223, 1e-6);
+	extent_strip_free(strip);
 	timeline_free(tl);
 }
 
