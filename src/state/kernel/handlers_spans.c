@@ -98,8 +98,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
 			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,
-			.cpu = f->cpu, .id = id, .state = may_be_of_another(a, t),
-			.arg = { a->vtid },
+			.cpu = f->cpu, .id = id,
 		});
 		if (id != ID_NONE && may_be_of_another(a, t))
 			add_claim(f, a);

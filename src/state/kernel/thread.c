@@ -411,7 +411,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (r->state && t->tid != r->arg[0] && t->st.call_state == CALL_IN && t->st.call.name)
+	if (t->st.call_state == CALL_IN && t->st.call.name)
 		return;		/* it is in the kernel: the event is of another thread */
 	call_begins(s, t, r);	/* a user space tracepoint: the thread is in user mode */
 	t->st.call_state = CALL_NONE;

@@ -21,8 +21,7 @@ enum rec_type {
 	REC_WAKE,		/* woken by thread .id, or by the interrupt .irq; .state 1: while it was running */
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
-	REC_SPAN,		/* it made annotation .id in user mode; .state 1: or a thread of another CPU did, if the
-				 * event's own tid .arg[0] is another */
+	REC_SPAN,		/* it made annotation .id in user mode, if it is in no call: else another thread did */
 	REC_MARK,		/* the same for a kernel event: the thread may be in a call; .state 1: it made the
 				 * annotation if it is running */
 	REC_LOST,		/* events of its CPU are lost from here on */
@@ -55,7 +54,7 @@ struct rec {
 static inline bool thread_keeps_open(const struct rec *r)
 {
 	return r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK || r->type == REC_IRQ_IN ||
-	       r->type == REC_IRQ_OUT || (r->type == REC_SPAN && r->state);
+	       r->type == REC_IRQ_OUT || r->type == REC_SPAN;
 }
 
 /* In thread.c: */
