@@ -28,16 +28,18 @@ static char *zone_name(const struct head *h, int64_t at)
 static void put_time(const struct head *h)
 {
 	const struct report_options *o = h->options;
-	char from[TIMEFMT_LEN], day[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN];
+	char from[TIMEFMT_LEN], day[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN], traced[TIMEFMT_LEN];
+	int64_t part = range_recorded_part(h->tl, o->from_ns, o->to_ns);
 	g_autofree char *zone = zone_name(h, o->from_ns);
 	g_autofree char *text = NULL;
 
 	/* Only the day of the date: the clock time has milliseconds. */
 	timefmt_date(day, o->from_ns);
 	day[strcspn(day, " ")] = '\0';
-	text = g_strdup_printf("%s %s to %s %s (%s)", day, timefmt_clock_ms(from, o->from_ns),
+	text = g_strdup_printf("%s %s to %s %s (%s%s%s)", day, timefmt_clock_ms(from, o->from_ns),
 			       timefmt_clock_ms(to, o->to_ns), zone,
-			       timefmt_duration(length, o->to_ns - o->from_ns));
+			       timefmt_duration(length, o->to_ns - o->from_ns),
+			       part ? ", traced for " : "", part ? timefmt_duration(traced, part) : "");
 	h->visit(h->data, "Time", text);
 }
 

@@ -433,10 +433,8 @@ static unsigned completeness_cover(struct app *app, unsigned y, unsigned x)
 		return frame_add(app, y, x, ROLE_PROVISIONAL, "   only a part of it is read");
 	if (app->cover.kind == COVER_READ && is_open(app->main, to))
 		return frame_add(app, y, x, ROLE_PROVISIONAL, "   %s open second", app->glyphs->provisional);
-	int64_t recorded = range_recorded(app->tl, from, to);
-	if (recorded && recorded < (to - from) / 100 * 99)
-		return frame_add(app, y, x, ROLE_PROVISIONAL, "   traced for %s", timefmt_duration(a, recorded));
-	return x;
+	int64_t part = range_recorded_part(app->tl, from, to);
+	return part ? frame_add(app, y, x, ROLE_PROVISIONAL, "   traced for %s", timefmt_duration(a, part)) : x;
 }
 
 /* "14:03:05-14:04:00"; of several days "11-21 14:03:05 - 12-02 09:00:00". */

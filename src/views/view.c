@@ -387,6 +387,12 @@ int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns
 	return MAX(range_sum_end(tl, begin, end) - begin, 0);
 }
 
+int64_t range_recorded_part(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	int64_t recorded = range_recorded(tl, from_ns, to_ns);
+	return recorded < (to_ns - from_ns) / 100 * 99 ? recorded : 0;
+}
+
 double range_seconds(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	return (double)MAX(range_recorded(tl, from_ns, to_ns), 1) / NS_PER_S;

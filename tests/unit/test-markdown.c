@@ -5,6 +5,7 @@
 #include "export/markdown.h"
 #include "export/report.h"
 #include "lib/fake_timeline.h"
+#include "base/timefmt.h"
 
 #include <string.h>
 
@@ -186,6 +187,23 @@ static void test_empty(void)
 	check_shape(page);
 }
 
+/* A range that was traced in part says for how long. */
+static void test_traced_part(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct report_options o = options_of(tl, 1);
+	char traced[TIMEFMT_LEN];
+	unsigned n;
+	g_autofree char *said = g_strdup_printf(", traced for %s)",
+						timefmt_duration(traced, range_recorded(tl, o.from_ns, o.to_ns)));
+	g_autofree char *whole = report_markdown(tl, &o, &n);
+
+	g_assert_null(strstr(whole, "traced for"));
+	o.to_ns += 60 * NS_PER_S;
+	g_autofree char *part = report_markdown(tl, &o, &n);
+	g_assert_nonnull(strstr(part, said));
+}
+
 int main(int argc, char **argv)
 {
 	g_setenv("TZ", "UTC", TRUE);
@@ -197,5 +215,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/report/story", test_story);
 	g_test_add_func("/report/hostile", test_hostile);
 	g_test_add_func("/report/empty", test_empty);
+	g_test_add_func("/markdown/traced-part", test_traced_part);
 	return g_test_run();
 }

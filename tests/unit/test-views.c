@@ -695,6 +695,8 @@ static void test_recorded(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
 		int64_t from = ranges[i].from_ms * 1000000, to = ranges[i].to_ms * 1000000;
 		g_assert_cmpint(range_recorded(tl, from, to), ==, ranges[i].is_ms * 1000000);
+		bool all = ranges[i].is_ms == ranges[i].to_ms - ranges[i].from_ms;
+		g_assert_cmpint(range_recorded_part(tl, from, to), ==, all ? 0 : ranges[i].is_ms * 1000000);
 		struct view_query q = VIEW_QUERY_INIT;
 		q.from_ns = from;
 		q.to_ns = to;
