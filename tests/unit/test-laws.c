@@ -1241,6 +1241,59 @@ static void test_unshared_files(void)
 	}
 }
 
+#define LOST "40 0 %s!lost begin=30 end=40 events=5\n"
+#define DUPS(ts, cpu, tid, from, to) \
+	#ts "0 " #cpu " syscall_entry_dup2 ctx.tid=" #tid " ctx.pid=" #tid " oldfd=" #from " newfd=" #to "\n" \
+	#ts "1 " #cpu " syscall_exit_dup2 ctx.tid=" #tid " ctx.pid=" #tid " ret=" #to "\n"
+#define FORKS(ts) \
+	#ts "5 0 sched_process_fork ctx.tid=7 ctx.pid=7 parent_tid=7 child_tid=8 parent_pid=7 child_pid=8\n"
+
+/* Lost kernel events of a host may have changed each of its descriptors: its file is unknown until told again. */
+static void test_files_after_loss(void)
+{
+	static const struct { const char *what, *script, *domain; int tid; const char *path; int bytes; } cases[] = {
+		{ "before the loss", OPENS(1, 0, 7, "/first", 5) WRITES(2, 0, 7, 5, 22) LOST WRITES(5, 0, 7, 5, 55), "",
+		  7, "/first", 22 },
+		{ "after the loss", OPENS(1, 0, 7, "/first", 5) WRITES(2, 0, 7, 5, 22) LOST WRITES(5, 0, 7, 5, 55), "",
+		  7, "fd 5", 55 },
+		{ "of another CPU", OPENS(1, 1, 7, "/first", 5) LOST WRITES(5, 1, 7, 5, 55), "", 7, "fd 5", 55 },
+		{ "opened in it", OPENS(1, 1, 7, "/first", 5) "35 1 syscall_exit_dup2 ctx.tid=7 ctx.pid=7 ret=9\n" LOST
+		  WRITES(5, 1, 7, 9, 55), "", 7, "fd 9", 55 },
+		{ "loss of programs", OPENS(1, 0, 7, "/first", 5) LOST WRITES(5, 0, 7, 5, 55), "u:", 7, "/first", 55 },
+		{ "of another host", OPENS(1, 0, 7, "/first", 5) LOST WRITES(5, 0, 7, 5, 55), "k@other:",
+		  7, "/first", 55 },
+		{ "loss before the open", LOST OPENS(5, 0, 7, "/first", 5)
+		  WRITES(6, 0, 7, 5, 66), "", 7, "/first", 66 },
+		{ "opened again", OPENS(1, 0, 7, "/first", 5) LOST OPENS(5, 0, 7, "/again", 5)
+		  WRITES(6, 0, 7, 5, 66), "",
+		  7, "/again", 66 },
+		{ "dumped again", OPENS(1, 0, 7, "/first", 5) LOST
+		  "50 0 lttng_statedump_file_descriptor pid=7 fd=5 filename=\"/dumped\" flags=0\n"
+		  WRITES(6, 0, 7, 5, 66), "", 7, "/dumped", 66 },
+		{ "dumped after it only", WRITES(2, 0, 7, 5, 22) LOST
+		  "50 0 lttng_statedump_file_descriptor pid=7 fd=5 filename=\"/dumped\" flags=0\n", "", 7, "fd 5", 22 },
+		{ "inherited before it", OPENS(1, 0, 7, "/first", 5) FORKS(2) LOST
+		  WRITES(5, 0, 8, 5, 55), "", 8, "fd 5", 55 },
+		{ "inherited after it", OPENS(1, 0, 7, "/first", 5) LOST FORKS(5)
+		  WRITES(6, 0, 8, 5, 66), "", 8, "fd 5", 66 },
+		{ "told, then inherited", LOST OPENS(5, 0, 7, "/first", 5) FORKS(5) WRITES(6, 0, 8, 5, 66), "",
+		  8, "/first", 66 },
+		{ "copied before it", OPENS(1, 0, 7, "/first", 5) DUPS(2, 0, 7, 5, 6) LOST WRITES(5, 0, 7, 6, 55), "",
+		  7, "fd 6", 55 },
+		{ "copied after it", OPENS(1, 0, 7, "/first", 5) LOST DUPS(5, 0, 7, 5, 6) WRITES(6, 0, 7, 6, 66), "",
+		  7, "fd 6", 66 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_auto(GStrv) around = g_strsplit(cases[i].script, "%s", 2);
+		g_autofree char *script = g_strjoinv(cases[i].domain, around);
+		g_autofree char *report = every_cut(cases[i].what, script);
+		if (!wrote(report, cases[i].tid, cases[i].path, cases[i].bytes))
+			g_test_message("%s: %d has not written %d bytes to %s", cases[i].what, cases[i].tid,
+				       cases[i].bytes, cases[i].path);
+		g_assert_true(wrote(report, cases[i].tid, cases[i].path, cases[i].bytes));
+	}
+}
+
 /* A thread that is not the leader calls exec: it continues with the leader's tid. The call counts for the caller. */
 static void test_exec_by_thread(void)
 {
@@ -1559,6 +1612,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/shared-files", test_shared_files);
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
+	g_test_add_func("/laws/files-after-loss", test_files_after_loss);
 	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
 	add_identity();
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {

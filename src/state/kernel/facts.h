@@ -32,6 +32,7 @@ enum fact_kind {
 	FACT_NS,		/* thread's process is in namespace .b of kind .a; its pid there is .c or -1 */
 	FACT_USER,		/* thread made a system call: it is not a kernel thread */
 	FACT_CONTEXT,		/* contexts of thread's events: .b or .text of kind .a; .flag: see .c in contexts.h */
+	FACT_LOST,		/* a loss of kernel events of .host begins or ends: anything may have changed unseen */
 };
 
 struct fact {

@@ -293,6 +293,10 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 		completeness->lost_packets += loss.packets;
 		completeness->damaged += loss.damaged;
 	}
+	if (info->kernel && !loss.silence) {	/* any descriptor may have changed */
+		slice_fact(s, FACT_LOST, ID_NONE, ev->ts, seq)->host = info->host;
+		s->fdops.all = MAX(s->fdops.all, seq);
+	}
 	if (info->kernel && st->cpu != UINT32_MAX)
 		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);
 }

@@ -10,6 +10,7 @@ struct fdtable {
 	struct intmap fds;		/* fd -> index in lists */
 	GPtrArray *lists;		/* GArray of struct fd_version, by seq */
 	GArray *execs;			/* uint64_t seq */
+	GArray *losses;			/* see fdtable_new() */
 	struct fdtable *parent;		/* inherited from; NULL: none */
 	uint64_t parent_seq;		/* event of the fork */
 	struct fdtable *merged;		/* this one is an alias of that table */
@@ -26,12 +27,13 @@ static struct fdtable *real(const struct fdtable *t)
 	return (struct fdtable *)t;
 }
 
-struct fdtable *fdtable_new(void)
+struct fdtable *fdtable_new(GArray *losses)
 {
 	struct fdtable *t = g_new0(struct fdtable, 1);
 	t->owners = 1;
 	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	t->execs = g_array_new(false, false, sizeof(uint64_t));
+	t->losses = g_array_ref(losses);
 	return t;
 }
 
@@ -52,6 +54,7 @@ void fdtable_free(struct fdtable *t)
 	intmap_clear(&t->fds);
 	g_ptr_array_unref(t->lists);
 	g_array_unref(t->execs);
+	g_array_unref(t->losses);
 	g_free(t);
 }
 
@@ -121,6 +124,20 @@ bool fdtable_has_own(const struct fdtable *t, int64_t fd)
 	return list && list->len;
 }
 
+/* Index of the first of the (sorted) instants at or after `from`. */
+static guint first_from(const GArray *instants, uint64_t from)
+{
+	guint lo = 0, hi = instants->len;
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(instants, uint64_t, mid) < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 static bool exec_between(const struct fdtable *t, uint64_t from, uint64_t to)
 {
 	for (guint i = t->execs->len; i > 0; i--) {
@@ -153,9 +170,23 @@ static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64
 	return list->len && first->dumped ? first : NULL;
 }
 
+/* The first loss after the event; UINT64_MAX: none. */
+static uint64_t next_loss(const struct fdtable *t, uint64_t seq)
+{
+	guint at = first_from(t->losses, seq + 1);
+	return at < t->losses->len ? g_array_index(t->losses, uint64_t, at) : UINT64_MAX;
+}
+
+/* Is what was known at one of the events also known at the other? */
+static bool holds(const struct fdtable *t, uint64_t a, uint64_t b)
+{
+	return next_loss(t, MIN(a, b)) > MAX(a, b);
+}
+
 static uint32_t lookup(const struct fdtable *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
 {
 	bool has_execed = false;	/* a descendant called exec after it inherited the descriptor */
+	const uint64_t at = seq;
 	t = real(t);
 	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
 		const struct fd_version *v = find(t, fd, seq);
@@ -163,7 +194,7 @@ static uint32_t lookup(const struct fdtable *t, int64_t fd, uint64_t seq, bool *
 			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));
 			if (ret_cloexec)
 				*ret_cloexec = v->cloexec;
-			return closed ? ID_NONE : v->file;
+			return closed || !holds(t, v->seq, at) ? ID_NONE : v->file;
 		}
 		has_execed = has_execed || exec_between(t, t->parent_seq, seq);
 		seq = MIN(seq, t->parent_seq);
@@ -190,7 +221,7 @@ uint32_t fdtable_file_while(const struct fdtable *t, int64_t fd, uint64_t seq, u
 		return file;
 	const struct fd_version *end = &g_array_index(list, struct fd_version, list->len);
 	*ret_from = v->seq;
-	*ret_to = v + 1 < end ? v[1].seq : UINT64_MAX;
+	*ret_to = MIN(v + 1 < end ? v[1].seq : UINT64_MAX, next_loss(t, v->seq));
 	for (guint k = v->cloexec ? t->execs->len : 0; k > 0; k--) {
 		uint64_t exec = g_array_index(t->execs, uint64_t, k - 1);
 		if (exec > v->seq)
@@ -373,16 +404,8 @@ static int seq_order(gconstpointer a, gconstpointer b)
 /* Is one of the (sorted) instants in [from, to)? */
 static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
 {
-	guint lo = 0, hi = instants ? instants->len : 0, n = hi;
-
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(instants, uint64_t, mid) < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n && g_array_index(instants, uint64_t, lo) < to;
+	guint at = instants ? first_from(instants, from) : 0;
+	return instants && at < instants->len && g_array_index(instants, uint64_t, at) < to;
 }
 
 /* A version is needed for events from its own up to the next version's. */
@@ -428,4 +451,17 @@ void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 			forget_versions(g_ptr_array_index(t->lists, k), t->forks, needed, seq);
 		g_clear_pointer(&t->forks, g_array_unref);
 	}
+}
+
+void fdtable_forget_losses(GArray *losses, const GArray *needed, uint64_t seq)
+{
+	guint n_left = 0;
+
+	for (guint i = 0; i < losses->len; i++) {
+		uint64_t at = g_array_index(losses, uint64_t, i);
+		uint64_t next = i + 1 < losses->len ? g_array_index(losses, uint64_t, i + 1) : UINT64_MAX;
+		if (next > seq || any_between(needed, at, next))
+			g_array_index(losses, uint64_t, n_left++) = at;
+	}
+	g_array_set_size(losses, n_left);
 }

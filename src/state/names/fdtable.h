@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 struct fdtable;			/* of a process, or of a thread of an unknown process */
-struct fdtable *fdtable_new(void);
+/* losses: uint64_t seq, in ascending order: events at which descriptors may have changed unseen. What was known before
+ * one of them is unknown from it on. The caller may add more later. The table has a reference to the array. */
+struct fdtable *fdtable_new(GArray *losses);
 void fdtable_free(struct fdtable *t);	/* call it only when nothing refers to it: free all tables of a slice
 					 * together */
 
@@ -67,5 +69,7 @@ GArray *fdtable_open(const struct fdtable *t, uint64_t seq);
 void fdtable_note_forks(const GPtrArray *all);
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last);
 void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq);
+/* Drops each loss up to `seq` that a later one up to `seq` stands for at all events `needed` after it. */
+void fdtable_forget_losses(GArray *losses, const GArray *needed, uint64_t seq);
 
 #endif

@@ -184,9 +184,17 @@ void identity_free(gpointer p)
 	g_free(thread_identity);
 }
 
-static struct fdtable *table_new(struct names *n)
+/* See fdtable_new(). */
+static GArray *losses_of(struct names *n, uint32_t host)
 {
-	struct fdtable *t = fdtable_new();
+	while (n->losses->len <= host)
+		g_ptr_array_add(n->losses, g_array_new(false, false, sizeof(uint64_t)));
+	return g_ptr_array_index(n->losses, host);
+}
+
+static struct fdtable *table_new(struct names *n, uint32_t host)
+{
+	struct fdtable *t = fdtable_new(losses_of(n, host));
 	g_ptr_array_add(n->all_tables, t);
 	return t;
 }
@@ -237,14 +245,14 @@ static inline struct fdtable *table_of(struct names *n, uint32_t thread, uint64_
 	if (p->process != ID_NONE)
 		return process_table(names_process_at(n, p->process), seq);
 	if (!p->table)
-		p->table = table_new(n);
+		p->table = table_new(n, thread_at(n->s, thread)->host);
 	return p->table;
 }
 
 /* The thread gets a copy of the table that it shares. It ends a doubt, too, whether it shares it. */
 static void unshare_table(struct names *n, uint32_t thread, uint64_t seq)
 {
-	struct fdtable *was = table_of(n, thread, seq), *copy = table_new(n);
+	struct fdtable *was = table_of(n, thread, seq), *copy = table_new(n, thread_at(n->s, thread)->host);
 	fdtable_settle(was);
 	fdtable_fork(copy, was, seq);
 	use_table(&identity_of(n, thread)->own_tables, seq, copy);
@@ -258,7 +266,7 @@ static void exec_table(struct names *n, uint32_t caller, uint32_t leader, uint64
 	fdtable_settle(was);
 	if (fdtable_is_shared(was) || was != table_of(n, leader, seq) || p->own_tables) {
 		bool known = p->process != ID_NONE;
-		is = table_new(n);
+		is = table_new(n, thread_at(n->s, leader)->host);
 		fdtable_fork(is, was, seq ? seq - 1 : 0);
 		use_table(known ? &names_process_at(n, p->process)->tables : &p->own_tables, seq, is);
 		if (known && p->own_tables)
@@ -275,7 +283,7 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 			.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE, .vpid = -1,
 			.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
 		},
-		.lifetime = { .last_exit = TIME_UNKNOWN }, .table = table_new(n), .id = ID_NONE,
+		.lifetime = { .last_exit = TIME_UNKNOWN }, .table = table_new(n, host), .id = ID_NONE,
 	};
 	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), process);
 	return process;
@@ -644,7 +652,7 @@ static void fact_dump_table(struct names *n, const struct fact *f)
 	struct process *process = names_process_at(n, p->process), *other = process_of_address(n, f);
 	if (process->dump_address && process->dump_address != f->a) {
 		if (!p->own_tables)
-			use_table(&p->own_tables, 0, table_new(n));
+			use_table(&p->own_tables, 0, table_new(n, f->host));
 		return;
 	}
 	process->dump_address = f->a;
@@ -697,6 +705,15 @@ static void name_number(struct names *n, struct intmap *names, const struct fact
 	intmap_set(names, key, f->text);
 }
 
+static void fact_lost(struct names *n, const struct fact *f)
+{
+	GArray *losses = losses_of(n, f->host);
+	guint at = losses->len;
+	while (at > 0 && g_array_index(losses, uint64_t, at - 1) > f->seq)
+		at--;
+	g_array_insert_val(losses, at, f->seq);
+}
+
 static void apply(struct names *n, const struct fact *f)
 {
 	switch ((enum fact_kind)f->kind) {
@@ -732,6 +749,7 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_NS: fact_ns(n, f); break;
 	case FACT_CONTEXT: fact_context(n, f); break;
 	case FACT_EXIT: fact_exit(n, f); break;
+	case FACT_LOST: fact_lost(n, f); break;
 	}
 }
 
@@ -984,6 +1002,8 @@ void names_forget(struct names *n, GArray *needed)
 	fdtable_note_forks(n->all_tables);
 	forget_ended_tables(n, needed);
 	fdtable_forget(n->all_tables, needed, seq);
+	for (guint i = 0; i < n->losses->len; i++)
+		fdtable_forget_losses(g_ptr_array_index(n->losses, i), needed, seq);
 }
 
 /* ---- creation ---- */
@@ -996,6 +1016,7 @@ struct names *names_new(struct slice *s)
 	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
 	n->processes.size = sizeof(struct process);
 	n->all_tables = g_ptr_array_new_with_free_func((GDestroyNotify)fdtable_free);
+	n->losses = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->files = g_array_new(false, true, sizeof(struct file_info));
 	n->file_ids = names_file_ids_new();
@@ -1012,6 +1033,7 @@ void names_free(struct names *n)
 	pages_clear(&n->processes);
 	g_array_unref(n->anonymous);
 	g_ptr_array_unref(n->all_tables);
+	g_ptr_array_unref(n->losses);
 	g_hash_table_unref(n->by_address);
 	g_array_unref(n->files);
 	g_hash_table_unref(n->file_ids);

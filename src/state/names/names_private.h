@@ -82,6 +82,7 @@ struct names {
 	GArray *anonymous;	/* uint32_t: threads with an identity but without a tid */
 	struct pages processes;	/* struct process; a process is dropped with its last thread */
 	GPtrArray *all_tables;	/* struct fdtable, owned */
+	GPtrArray *losses;	/* by host: GArray of uint64_t seq, see fdtable_new() */
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
 	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */

@@ -223,7 +223,8 @@ enum { ROW_FACT = 1, ROW_BLOCK, ROW_SLOW, ROW_CELL };		/* of a pack; and one for
 /* Which fields of a fact are ids, and how large the others may be. */
 static bool fact_is_fine(const struct fact *f, const struct slice_counts *n)
 {
-	bool of_thread = f->kind != FACT_IRQ && f->kind != FACT_DEV && f->kind != FACT_DUMP_FD;
+	bool of_thread = f->kind != FACT_IRQ && f->kind != FACT_DEV && f->kind != FACT_DUMP_FD &&
+			 f->kind != FACT_LOST;
 
 	if (of_thread && f->thread == ID_NONE)
 		return false;
@@ -240,7 +241,7 @@ static void code_fact(struct coder *c, struct fact *f, const struct slice_counts
 {
 	code_ts(c, &f->ts);
 	code_seq(c, &f->seq);
-	code_below(c, &f->kind, FACT_CONTEXT + 1);
+	code_below(c, &f->kind, FACT_LOST + 1);
 	code_below(c, &f->file_kind, FILE_KIND_N);
 	code_u8(c, &f->level);
 	code_bool(c, &f->flag);
