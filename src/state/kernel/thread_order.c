@@ -158,7 +158,7 @@ bool thread_order_determines(const struct slice *s, const struct thread *t)
 {
 	const struct rec *first = first_of_head(t), *r = vec_at(&t->head, struct rec, t->head.len - 1);
 	bool final = is_final(s, t);
-	if (t->tid == -1 || r->type == REC_LOST || r->type == REC_ENDED)
+	if (s->follow || t->tid == -1 || r->type == REC_LOST || r->type == REC_ENDED)
 		return true;
 	if (r->type == REC_AWAY)	/* its call is still the one before */
 		return r == first;
