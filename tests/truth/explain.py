@@ -305,7 +305,7 @@ def compare_waits(tap, found, exported):
         span = exported.get((r["span_id"], r["kind"]))
         if span is None or span["waits_not_kept"]:
             continue
-        mine = [(part, a + found.offset, (wait.woken or b) + found.offset,
+        mine = [(wait.blocked_in or part, a + found.offset, (wait.woken or b) + found.offset,
                  wait.waker if isinstance(wait.waker, int) else None)
                 for a, b, part, wait in found.machine.pieces(
                     r["tid"], r["begin_ns"] - found.offset, r["end_ns"] - found.offset) if wait]

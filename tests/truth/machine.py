@@ -59,6 +59,7 @@ CAUSE = {}
 for part, names in ("disk", DISK), ("socket", SOCKET), ("timer", TIMER), ("poll", POLL):
     CAUSE.update(dict.fromkeys(names, part))
 
+EARLY_NS = 1000000000   # a wakeup before a switch-out counts for a switch-in within this time
 PREEMPTED = 256         # prev_state's flag since Linux 4.14 (older kernels: 1024, 4096)
 STOPPED = 4 | 8         # by a signal, by a debugger
 CLOEXEC = 0o2000000
@@ -87,6 +88,7 @@ class Thread:
         self.mode = "unknown"       # user, syscall, unknown
         self.last_call = None       # the call it finished last
         self.cpu = None
+        self.early = None           # (waker, its last call) of the last wakeup since it runs
         # Parallel lists: when an interval begins, its part, and (blocked) the detail
         self.begins, self.parts, self.details = [], [], []
 
@@ -106,6 +108,7 @@ class Wait:
     def __init__(self, begin, call):
         self.begin, self.call = begin, call
         self.woken = self.waker = self.waker_call = self.end = None
+        self.blocked_in = None      # of a wait that ended when it began: the part
 
 
 class Machine:
@@ -177,6 +180,13 @@ class Machine:
         self.current[cpu] = None
         if nxt:
             t = self.thread(nxt)
+            if t.state == "blocked" and t.early and now - t.begins[-1] <= EARLY_NS:
+                # Woken before it was switched out: its waker waited until it had left the CPU.
+                wait = t.details[-1]
+                wait.woken, wait.blocked_in = t.begins[-1], t.parts[-1]
+                wait.waker, wait.waker_call = t.early
+                t.parts[-1] = "wakeup"
+            t.early = None
             if t.begins and isinstance(t.details[-1], Wait) and t.details[-1].end is None:
                 t.details[-1].end = now
             if t.state == "wakeup" and len(t.details) > 1 and isinstance(t.details[-2], Wait):
@@ -208,21 +218,24 @@ class Machine:
             return BY_KIND.get(self.table(t.tid).get(fd, ("unknown",))[0], "other")
         return CAUSE.get(name, "other")
 
+    def waker_of(self, e):
+        """The waking thread's tid, or the interrupt; and the thread's last call."""
+        if self.depth[e.cpu] > 0:
+            return self.irq_name.get(e.cpu, "irq"), None
+        waker = self.current.get(e.cpu)
+        return (waker.tid, waker.last_call) if waker else (None, None)
+
     def on_wake(self, e):
         p = e.payload
         t = self.thread(p["tid"])
         fresh = e.name == "sched_wakeup_new"
+        if t.state == "running":
+            t.early = self.waker_of(e)
         if t.state == "blocked" or (fresh and t.state in ("unknown", "dead")):
             if t.state == "blocked":
                 wait = t.details[-1]
                 wait.woken = e.ns
-                if self.depth[e.cpu] > 0:
-                    wait.waker = self.irq_name.get(e.cpu, "irq")
-                else:
-                    waker = self.current.get(e.cpu)
-                    wait.waker = waker.tid if waker else None
-                    if waker:
-                        wait.waker_call = waker.last_call
+                wait.waker, wait.waker_call = self.waker_of(e)
             t.state = "wakeup"
             t.become("wakeup", e.ns)
 

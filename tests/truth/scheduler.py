@@ -41,6 +41,7 @@ class Latency:
 class Thread:
     def __init__(self, state):
         self.state, self.since, self.wake = state, None, None
+        self.early = False          # woken since it runs, before it was switched out as blocked
         self.cpu = None
         self.switches = self.preemptions = self.migrations = self.moves = 0
         self.woken, self.again = Latency(), Latency()
@@ -57,6 +58,9 @@ class Thread:
                 self.again.total, self.again.max or None)
 
 
+# A thread that is woken while it runs, and is switched out as blocked, and in again without another wakeup within this
+# time, was runnable in between: its waker waited until it had left the CPU.
+EARLY_NS = 1000000000
 COLUMNS = ("switches", "preemptions", "migrations", "moves", "count", "total_ns", "min_ns", "max_ns",
            "preempted_count", "preempted_ns", "preempted_max_ns")
 
@@ -94,6 +98,8 @@ class Scheduler:
         t = self.thread(e.payload["tid"])
         if t.state in self.wakeable:
             t.state, t.wake = "woken", e.ns
+        elif t.state == "on":
+            t.early = True
         elif t.state == "new" and t.wake is None:
             t.wake = e.ns
 
@@ -108,7 +114,9 @@ class Scheduler:
             t.again.add(e.ns - t.since)
         elif t.state == "woken" or (t.state == "new" and t.wake is not None):
             t.woken.add(e.ns - t.wake)
-        t.state, t.wake = "on", None
+        elif t.state == "blocked" and t.early and e.ns - t.since <= EARLY_NS:
+            t.woken.add(e.ns - t.since)
+        t.state, t.wake, t.early = "on", None, False
         t.seen(e.cpu, p["next_prio"])
 
     def rows(self):

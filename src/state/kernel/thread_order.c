@@ -39,7 +39,7 @@ static enum held missing_before(const struct slice *s, const struct thread *t, c
 		return HELD_NOT;
 	if (st->run == RUN_ON)
 		return st->on_cpu != CPU_NONE && st->on_cpu != cpu_of(s, run) ? HELD_RUNNING : HELD_NOT;
-	bool unwoken = st->run == RUN_BLOCKED || (st->run == RUN_NEW && !st->wake_seq);
+	bool unwoken = st->run == RUN_BLOCKED || (st->run == RUN_NEW && !st->wake_seq && s->has_new_wakes);
 	return unwoken && s->has_wakes ? HELD_UNWOKEN : HELD_NOT;
 }
 

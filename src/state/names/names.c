@@ -810,6 +810,7 @@ void names_update(struct names *n)
 {
 	memset(n->lookups, 0, sizeof n->lookups);
 	adopt_anonymous(n);
+	slice_sort_facts(n->s, 0, n->s->facts->len);
 	for (guint i = 0; i < n->s->facts->len; i++) {
 		const struct fact *f = &g_array_index(n->s->facts, struct fact, i);
 		n->generation += f->seq < n->updated_to;

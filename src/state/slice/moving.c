@@ -2,7 +2,6 @@
 /* Moves a slice's contents into another slice; see moving.h. */
 #include "state/slice/moving.h"
 
-#include "base/sort.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
@@ -256,23 +255,6 @@ void moving_counts(struct slice *a, const struct slice *b)
 			g_hash_table_add(a->classes, g_strdup(name));
 }
 
-static int fact_order(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const struct fact *x = a, *y = b;
-	return (x->seq > y->seq) - (x->seq < y->seq);
-}
-
-static void sort_range(GArray *facts, guint from, guint to)
-{
-	for (guint i = from + 1; i < to; i++)
-		if (fact_order(&g_array_index(facts, struct fact, i - 1),
-			       &g_array_index(facts, struct fact, i), NULL) > 0) {
-			sort_array(&g_array_index(facts, struct fact, from), to - from,
-				   sizeof(struct fact), fact_order, NULL);
-			return;
-		}
-}
-
 /* Merges the facts from `at` on with those before; both ranges are in order. */
 static void merge_facts(GArray *facts, guint at)
 {
@@ -282,7 +264,7 @@ static void merge_facts(GArray *facts, guint at)
 						n * sizeof(struct fact));
 	struct fact *all = (struct fact *)facts->data;
 	while (n > 0) {
-		bool old = i > 0 && fact_order(&all[i - 1], &new[n - 1], NULL) > 0;
+		bool old = i > 0 && all[i - 1].seq > new[n - 1].seq;
 		all[--to] = old ? all[--i] : new[--n];
 	}
 }
@@ -290,11 +272,11 @@ static void merge_facts(GArray *facts, guint at)
 void moving_sort_facts(struct slice *s, guint right, guint contexts)
 {
 	g_assert(s->facts_sorted <= right && right <= contexts && contexts <= s->facts->len);
-	sort_range(s->facts, s->facts_sorted, right);
+	slice_sort_facts(s, s->facts_sorted, right);
 	if (s->facts_sorted && s->facts_sorted < right)
-		sort_range(s->facts, 0, right);
-	sort_range(s->facts, right, contexts);
-	sort_range(s->facts, contexts, s->facts->len);
+		slice_sort_facts(s, 0, right);
+	slice_sort_facts(s, right, contexts);
+	slice_sort_facts(s, contexts, s->facts->len);
 	if (contexts < s->facts->len)
 		merge_facts(s->facts, contexts);
 	s->facts_sorted = s->facts->len;

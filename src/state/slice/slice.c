@@ -17,6 +17,7 @@
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 static void host_clear(gpointer p)
@@ -239,6 +240,22 @@ struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, i
 	};
 	g_array_append_val(s->facts, f);
 	return &g_array_index(s->facts, struct fact, s->facts->len - 1);
+}
+
+static int fact_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct fact *x = a, *y = b;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+void slice_sort_facts(struct slice *s, guint from, guint to)
+{
+	struct fact *all = (struct fact *)(void *)s->facts->data;
+	for (guint i = from + 1; i < to; i++)
+		if (all[i - 1].seq > all[i].seq) {
+			sort_array(&all[from], to - from, sizeof(struct fact), fact_order, NULL);
+			return;
+		}
 }
 
 /* ---- threads ---- */

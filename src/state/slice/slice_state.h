@@ -148,6 +148,8 @@ int32_t slice_idle_tid(const struct cpu *c);	/* the thread id that its idle task
 void slice_thread_release(struct slice *s, struct thread *t);
 /* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
+/* Puts the facts [from, to) in order of their events. Those of records that were held come late (thread_order.h). */
+void slice_sort_facts(struct slice *s, guint from, guint to);
 
 /* feed.c */
 /* Adds the counts of events to their seconds: call it before bins are read. */
