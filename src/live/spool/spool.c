@@ -156,14 +156,14 @@ static const struct ctf_meta *readable(const struct spooled_trace *t)
 }
 
 /* Writes the metadata unless it ends within a declaration, which no reader could parse. If the files have none yet, the
- * declarations before that one are written, once they are enough to read packets. */
+ * declarations before that one are written if they are enough to read packets, else all of it. */
 static bool write_metadata(struct spool *s, unsigned number, GError **error)
 {
 	struct spooled_trace *t = trace_at(s, number);
 	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
-	size_t n = whole ? t->text->len : ctf_pieces_whole(t->pieces);
+	size_t n = whole || !readable(t) ? t->text->len : ctf_pieces_whole(t->pieces);
 
-	if (!t->fresh || (!whole && (t->written || !readable(t))))
+	if (!t->fresh || (t->written && !whole))
 		return true;
 	g_autoptr(GByteArray) part = g_byte_array_append(g_byte_array_new(), t->text->data, (guint)n);
 	if (!spool_files_metadata(s->files, number, part, error))
@@ -224,12 +224,9 @@ static void do_packet(struct spool *s, const struct op *o)
 		count(s, &s->status.refused);
 		return;
 	}
-	bool ok = write_metadata(s, trace, &error);
-	if (ok && !t->written) {
-		count(s, &s->status.refused);
-		return;
-	}
-	if (!ok || !spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error))
+	bool ok = write_metadata(s, trace, &error) &&
+		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
+	if (!ok)
 		stop(s, error);
 	note_span(s, m, m ? &p : NULL);
 }
