@@ -29,6 +29,7 @@ struct spooled_trace {
 	bool failed;			/* .text cannot be parsed; it is stored for other readers */
 	bool fresh;			/* .text has more declarations than the files */
 	bool written;			/* the files have some metadata */
+	bool has_packets;		/* the files have packets */
 	bool refuses;			/* over the limit of size: no packets are stored */
 };
 
@@ -109,6 +110,29 @@ static void do_trace(struct spool *s, const struct op *o)
 	spool_files_add_trace(s->files, o->name);
 }
 
+/* The metadata to check packets with; NULL: packets are not checked. */
+static const struct ctf_meta *readable(const struct spooled_trace *t)
+{
+	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
+}
+
+/* Writes the metadata unless it ends within a declaration, which no reader could parse. If the files have none yet, the
+ * declarations before that one are written, once they are enough to read packets. */
+static bool write_metadata(struct spool *s, unsigned number, GError **error)
+{
+	struct spooled_trace *t = trace_at(s, number);
+	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
+	size_t n = whole ? t->text->len : ctf_pieces_whole(t->pieces);
+
+	if (!t->fresh || (!whole && (t->written || !readable(t))))
+		return true;
+	g_autoptr(GByteArray) part = g_byte_array_append(g_byte_array_new(), t->text->data, (guint)n);
+	if (!spool_files_metadata(s->files, number, part, error))
+		return false;
+	t->fresh = !whole;
+	return t->written = true;
+}
+
 static void do_metadata(struct spool *s, const struct op *o)
 {
 	struct spooled_trace *t = trace_at(s, o->number);
@@ -124,6 +148,9 @@ static void do_metadata(struct spool *s, const struct op *o)
 	g_byte_array_append(t->text, bytes, (guint)n);
 	t->fresh = true;
 	t->failed = t->failed || !ctf_pieces_append(t->pieces, bytes, n, NULL);
+	g_autoptr(GError) error = NULL;
+	if (t->has_packets && !t->written && !write_metadata(s, o->number, &error))
+		stop(s, error);
 }
 
 static void do_restart(struct spool *s, const struct op *o)
@@ -147,29 +174,6 @@ static void do_end_trace(struct spool *s, const struct op *o)
 static void do_stream(struct spool *s, const struct op *o)
 {
 	spool_files_add_stream(s->files, o->number, o->name);
-}
-
-/* The metadata to check packets with; NULL: packets are not checked. */
-static const struct ctf_meta *readable(const struct spooled_trace *t)
-{
-	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
-}
-
-/* Writes the metadata unless it ends within a declaration, which no reader could parse. If the files have none yet, the
- * declarations before that one are written if they are enough to read packets, else all of it. */
-static bool write_metadata(struct spool *s, unsigned number, GError **error)
-{
-	struct spooled_trace *t = trace_at(s, number);
-	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
-	size_t n = whole || !readable(t) ? t->text->len : ctf_pieces_whole(t->pieces);
-
-	if (!t->fresh || (t->written && !whole))
-		return true;
-	g_autoptr(GByteArray) part = g_byte_array_append(g_byte_array_new(), t->text->data, (guint)n);
-	if (!spool_files_metadata(s->files, number, part, error))
-		return false;
-	t->fresh = !whole;
-	return t->written = true;
 }
 
 static int64_t instant(const struct ctf_meta *m, uint64_t cycles)
@@ -211,7 +215,7 @@ static void do_packet(struct spool *s, const struct op *o)
 {
 	unsigned trace = 0;
 	bool known = spool_files_find_stream(s->files, o->number, &trace);
-	const struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
+	struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
 	const struct ctf_meta *m = t ? readable(t) : NULL;
 	g_autoptr(GError) error = NULL;
 	struct ctf_packet p;
@@ -226,6 +230,7 @@ static void do_packet(struct spool *s, const struct op *o)
 	}
 	bool ok = write_metadata(s, trace, &error) &&
 		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
+	t->has_packets = true;
 	if (!ok)
 		stop(s, error);
 	note_span(s, m, m ? &p : NULL);

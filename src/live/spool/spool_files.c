@@ -197,12 +197,17 @@ static void begin_chunk(struct spool_files *f)
 	f->chunk++;
 }
 
+static size_t metadata_bytes(const struct file_trace *t)
+{
+	return t->metadata ? g_bytes_get_size(t->metadata) : 0;
+}
+
 static void make_room(struct spool_files *f, const struct file_trace *t, uint64_t bytes)
 {
 	if (f->chunk_packets && f->chunk_packets + bytes > f->limit / CHUNKS)
 		begin_chunk(f);
 	if (t->chunk != f->chunk)
-		bytes += DIRECTORIES + g_bytes_get_size(t->metadata);
+		bytes += DIRECTORIES + metadata_bytes(t);
 	while (f->all_bytes + bytes > f->limit && !g_queue_is_empty(&f->old))
 		drop_oldest(f);
 }
@@ -297,16 +302,16 @@ static bool make_trace(struct spool_files *f, struct file_trace *t, GError **err
 	g_autofree char *before = g_build_filename(last, "metadata", NULL);
 
 	if (t->chunk == f->chunk && t->is_new)
-		count(f, g_bytes_get_size(t->metadata));
+		count(f, metadata_bytes(t));
 	if (t->chunk == f->chunk)
 		return !t->is_new || write_metadata(t, dir, error);
 	if (!files_make_dirs(index))
 		return fail(error, "make directory", index);
-	bool linked = t->chunk && !t->is_new && files_link(before, metadata);
-	if (!linked && !write_metadata(t, dir, error))
+	bool linked = t->metadata && t->chunk && !t->is_new && files_link(before, metadata);
+	if (t->metadata && !linked && !write_metadata(t, dir, error))
 		return false;
 	t->chunk = f->chunk;
-	count(f, DIRECTORIES + g_bytes_get_size(t->metadata));
+	count(f, DIRECTORIES + metadata_bytes(t));
 	return true;
 }
 
@@ -414,8 +419,6 @@ bool spool_files_packet(struct spool_files *f, unsigned stream, const void *byte
 	struct file_stream *st = stream_at(f, stream);
 	struct file_trace *t = trace_at(f, st->trace);
 
-	if (!t->metadata)
-		return true;		/* readers cannot read a trace without metadata */
 	make_room(f, t, n + CTF_INDEX_MOST);
 	if (!make_trace(f, t, error) || !open_files(f, st, t, error))
 		return false;
