@@ -145,11 +145,12 @@ static void do_metadata(struct spool *s, const struct op *o)
 		t->refuses = true;
 		return;
 	}
+	bool unread = t->has_packets && !(t->written && readable(t));
 	g_byte_array_append(t->text, bytes, (guint)n);
 	t->fresh = true;
 	t->failed = t->failed || !ctf_pieces_append(t->pieces, bytes, n, NULL);
 	g_autoptr(GError) error = NULL;
-	if (t->has_packets && !t->written && !write_metadata(s, o->number, &error))
+	if (unread && !write_metadata(s, o->number, &error))
 		stop(s, error);
 }
 
