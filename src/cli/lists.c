@@ -8,6 +8,8 @@
 #include "live/session/plan.h"
 #include "state/slice/model.h"
 #include "views/metric.h"
+#include "views/registry.h"
+#include "views/repairs.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -79,9 +81,13 @@ void about_metrics(FILE *out)
 		for (unsigned f = 0; f < METRIC_FIELD_N; f++)
 			if (m->fields & 1u << f)
 				g_string_append_printf(fields, "%s%s", fields->len ? "," : "", metric_field_words[f]);
-		g_autofree char *needs = g_strjoinv(", ", (char **)m->needs);
-		fprintf(out, "%-24s  %-5s  %s (by %s)%s%s%s\n", m->id, value_unit(m->unit), m->help, fields->str,
-			*needs ? " [" : "", needs, *needs ? "]" : "");
+		fprintf(out, "%-24s  %-5s  %s (by %s)", m->id, value_unit(m->unit), m->help, fields->str);
+		for (size_t k = 0; m->needs[k]; k++) {
+			/* names of events; one need is an event or a context */
+			g_autofree char *words = strcmp(m->needs[k], NEED_CALLERS) == 0 ? repair_words(m->needs[k]) : NULL;
+			fprintf(out, "%s%s", k ? ", " : " [", words ? words : m->needs[k]);
+		}
+		fprintf(out, "%s\n", m->needs[0] ? "]" : "");
 	}
 }
 
