@@ -336,6 +336,30 @@ static void test_silent_thread(void)
 	recording_free(r);
 }
 
+/* Live, without a kernel trace: seconds in which no event came are gaps, not unknown time of CPUs. */
+static void test_silent_programs(void)
+{
+#define STAMP "0 u:zipkin:timestamp trace_name=\"r\" service_name=\"s\" trace_id=1 span_id=2 parent_span_id=0 " \
+	"event=\"x\" ctx.vpid=7 ctx.vtid=7\n"
+	struct recording *r = traces_record_script("1000000000 " STAMP "1500000000 " STAMP "3900000000 0 !horizon\n"
+						   "4200000000 " STAMP "7900000000 0 !horizon\n");
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	for (size_t k = 0; k < recording_n(r); k++) {
+		if (recording_event(r, k)->row != BLK_ROW_STREAM_END)
+			model_feed(m, recording_tables(r), recording_event(r, k), 1);
+		struct publication *p = model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, 2);
+	g_assert_cmpint(timeline_second(tl, 0)->begin_ns, ==, 1000000000);
+	g_assert_cmpint(timeline_second(tl, 1)->begin_ns, ==, 4000000000);
+	model_free(m);
+	recording_free(r);
+#undef STAMP
+}
+
 /* A CPU goes away while 7 runs, and comes back idle: no switch is in the trace. */
 static void test_offline_cpu(void)
 {
@@ -663,6 +687,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/host-over", test_host_over);
 	g_test_add_func("/model/pause", test_pause);
 	g_test_add_func("/model/silent-thread", test_silent_thread);
+	g_test_add_func("/model/silent-programs", test_silent_programs);
 	g_test_add_func("/model/offline-cpu", test_offline_cpu);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);

@@ -49,10 +49,11 @@ static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 	c->cursor = MAX(c->cursor, ts);
 }
 
-/* An anonymous task is not charged: it may be identified later. */
+/* An anonymous task is not charged: it may be identified later, also where no kernel is traced yet. */
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
-	bool anonymous = cpu_task(s, c) && cpu_task(s, c)->tid == -1 && slice_follows_tasks(s, c->host) && !c->lost;
+	bool may_be_told = slice_follows_tasks(s, c->host) || !slice_has_kernel(s, c->host);
+	bool anonymous = cpu_task(s, c) && cpu_task(s, c)->tid == -1 && may_be_told && !c->lost;
 	if (c->cursor != TS_NONE && !anonymous)
 		charge_until(s, c, covered_until(s, c->host, until));
 }
