@@ -84,7 +84,8 @@ void about_metrics(FILE *out)
 		fprintf(out, "%-24s  %-5s  %s (by %s)", m->id, value_unit(m->unit), m->help, fields->str);
 		for (size_t k = 0; m->needs[k]; k++) {
 			/* names of events; one need is an event or a context */
-			g_autofree char *words = strcmp(m->needs[k], NEED_CALLERS) == 0 ? repair_words(m->needs[k]) : NULL;
+			bool either = g_str_equal(m->needs[k], NEED_CALLERS);
+			g_autofree char *words = either ? repair_words(m->needs[k]) : NULL;
 			fprintf(out, "%s%s", k ? ", " : " [", words ? words : m->needs[k]);
 		}
 		fprintf(out, "%s\n", m->needs[0] ? "]" : "");
