@@ -22,6 +22,8 @@ struct diag_channel {
 	unsigned losses, streams;
 	uint64_t worst_events;		/* events of the largest loss */
 	int64_t longest_ns;		/* the longest loss */
+	int64_t back_ns, back_at_ns;	/* how far the clock of a stream went back at most, and when; .back_ns 0: it did
+					 * not */
 };
 
 /* A stream with losses. */

@@ -66,7 +66,7 @@ static GETTER(get_early)
 
 static GETTER(get_back)
 {
-	return value_int(VALUE_NS, ROW(row)->back_ns);
+	return ROW(row)->back_ns ? value_int(VALUE_NS, ROW(row)->back_ns) : value_none();
 }
 
 /* The tracer discards events if the ring is full. It loses packets if it overwrites the ring, or if a reader or live
@@ -94,7 +94,8 @@ static const struct column columns[] = {
 		    "of the tracer's is counted in the range", get_repair),
 	COLUMN_N("early_events", "EARLY", VALUE_COUNT, 0, 0, "events stamped earlier than one before them: the clock "
 		 "of the stream went back", get_early),
-	COLUMN_N("clock_back_ns", "BACK", VALUE_NS, 0, 0, "how far it went back, at most", get_back),
+	COLUMN_OPTIONAL("clock_back_ns", "CLOCK BACK", VALUE_NS, 10, 1, "how far the clock of the stream went back, at "
+			"most; null: it did not", get_back),
 };
 
 static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)

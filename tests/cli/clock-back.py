@@ -95,6 +95,11 @@ def check(name, kernel, streams, wanted, said="", numbered=True, readers=("nativ
             _, losses = rows(work, reader, "losses")
             if said and [x["early_events"] for x in losses["rows"]] != [trust["late_records"]]:
                 bad.append(f"losses {losses['rows']}")
+            doctor = subprocess.run([PROGRAM, "--doctor", "--utc", "--reader", reader, work], capture_output=True, text=True, check=False).stdout
+            problems = doctor.partition("PROBLEMS")[2].partition("REPAIRS")[0]
+            how = said.partition(" (")[0].removeprefix("clock ") if said.startswith("clock ") else ""
+            if ("clock of a stream" in problems) != bool(said) or how not in problems:
+                bad.append(f"doctor: {problems}")
             tap.ok(f"{name}, {reader}", bad)
 
 

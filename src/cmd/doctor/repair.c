@@ -202,8 +202,22 @@ static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 					     a->host ? a->host : "?", timefmt_duration(buf, ns)));
 }
 
+static void report_back(struct doctor *doc, const struct diag_channel *c)
+{
+	char back[TIMEFMT_LEN], at[TIMEFMT_LEN];
+
+	problem(doc, g_strdup_printf("the clock of a stream of channel %s (%s of %s) went back by %s at %s: what lies across "
+				     "that is partial or unknown", c->name, c->domain, c->host,
+				     timefmt_duration(back, c->back_ns), timefmt_clock(at, c->back_at_ns)));
+}
+
 void doctor_check_clocks(struct doctor *doc)
 {
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		if (c->back_ns)
+			report_back(doc, c);
+	}
 	for (guint i = 0; i < doc->clocks->len; i++) {
 		const struct doctor_clock *c = doc->clocks->pdata[i];
 		if (!c->host)

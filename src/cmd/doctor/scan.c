@@ -456,6 +456,10 @@ void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const st
 		const struct blk_loss *loss = (const struct blk_loss *)e->data;
 		if (!loss->silence)
 			hear_loss(doc, st, c, loss);
+		if (loss->back_ns > c->back_ns) {
+			c->back_ns = loss->back_ns;
+			c->back_at_ns = e->ts;
+		}
 	} else if (e->row == BLK_ROW_TALLY) {
 		const struct blk_tally *tally = (const struct blk_tally *)e->data;
 		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,
