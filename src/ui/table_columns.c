@@ -52,8 +52,9 @@ static bool column_is_empty(const struct view *v, const struct column *col,
 
 	if (rows && col->of_hosts && !host_is_useful(v, rows))
 		return true;
-	if (!rows || !rows->rows->len || (col->kind != VALUE_ID && !col->optional &&
-		      !(containers && col->kind == VALUE_TEXT)))
+	if (rows && !rows->rows->len)
+		return col->optional;
+	if (!rows || (col->kind != VALUE_ID && !col->optional && !(containers && col->kind == VALUE_TEXT)))
 		return false;
 	return !column_varies(col, rows, containers ? NULL : col->usual);
 }

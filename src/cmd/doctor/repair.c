@@ -206,8 +206,8 @@ static void report_back(struct doctor *doc, const struct diag_channel *c)
 {
 	char back[TIMEFMT_LEN], at[TIMEFMT_LEN];
 
-	problem(doc, g_strdup_printf("the clock of a stream of channel %s (%s of %s) went back by %s at %s: what lies across "
-				     "that is partial or unknown", c->name, c->domain, c->host,
+	problem(doc, g_strdup_printf("the clock of a stream of channel %s (%s of %s) went back by %s at %s: what lies "
+				     "across that is partial or unknown", c->name, c->domain, c->host,
 				     timefmt_duration(back, c->back_ns), timefmt_clock(at, c->back_at_ns)));
 }
 
