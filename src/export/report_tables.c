@@ -59,7 +59,7 @@ void report_phases(GString *out, const struct timeline *tl, uint64_t trace_id)
 	struct view_query q = VIEW_QUERY_INIT;
 	g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
 
-	q.trace_id = trace_id;
+	query_set_trace(&q, trace_id);
 	struct rows *rows = v->build(tl, &q);
 	g_string_append(out, "\n### Phases\n\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(always); i++)

@@ -187,6 +187,28 @@ static void test_empty(void)
 	check_shape(page);
 }
 
+/* The phases of a request are its own, also if its trace has the id 0. */
+static void test_trace_zero(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 1, 2, "x");
+	fake_cell(fake_second(f, 0), t);
+	fake_span(f, &(struct fake_span){ .trace = 0, .id = 8, .name = "slow", .service = "s", .thread = t,
+					  .begin = 0, .end = 50 * FAKE_MS, .state = SPAN_COMPLETE });
+	fake_span(f, &(struct fake_span){ .trace = 7, .id = 9, .name = "other", .service = "s", .thread = t,
+					  .begin = 0, .end = 5 * FAKE_MS, .state = SPAN_COMPLETE });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct report_options o = options_of(tl, 1);
+	unsigned n;
+	g_autofree char *page = report_markdown(tl, &o, &n);
+	const char *phases = strstr(page, "\n### Phases\n");
+
+	g_assert_cmpuint(n, ==, 1);
+	g_assert_nonnull(phases);
+	g_assert_nonnull(strstr(phases, "`slow`"));
+	g_assert_null(strstr(phases, "`other`"));
+}
+
 /* A range that was traced in part says for how long. */
 static void test_traced_part(void)
 {
@@ -215,6 +237,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/report/story", test_story);
 	g_test_add_func("/report/hostile", test_hostile);
 	g_test_add_func("/report/empty", test_empty);
-	g_test_add_func("/markdown/traced-part", test_traced_part);
+	g_test_add_func("/report/trace-zero", test_trace_zero);
+	g_test_add_func("/report/traced-part", test_traced_part);
 	return g_test_run();
 }
