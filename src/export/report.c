@@ -125,13 +125,12 @@ static void put_requests(struct page *p, const struct rows *traces)
 
 /* --- a range without requests --- */
 
-static void put_table(void *data, const char *title, const struct view *v, const struct rows *rows,
-		      const char *const *columns, guint max, const char *what)
+static void put_table(void *data, const struct report_table *t, const struct view *v, const struct rows *rows)
 {
 	if (!rows->rows->len)
 		return;
-	g_string_append_printf(data, "\n## %s\n\n", title);
-	markdown_rows(data, v, rows, columns, max, what);
+	g_string_append_printf(data, "\n## %s\n\n", t->title);
+	markdown_rows(data, v, rows, t->columns, t->max, t->rows);
 }
 
 static void put_question(void *data, const char *question, const char *answer, const char *missing)

@@ -106,13 +106,22 @@ static void put_bookmarks(struct page *p)
 		g_string_append_printf(p->out, "<h2>Bookmarks</h2>\n<ul>\n%s</ul>\n", list->str);
 }
 
-/* A table of the range. */
-static void put_table(void *data, const char *title, const struct view *v, const struct rows *rows,
-		      const char *const *columns, guint max, const char *what)
+static void put_rows(GString *out, const char *heading, const struct report_table *t, const struct view *v,
+		     const struct rows *rows)
 {
 	if (rows->rows->len)
-		g_string_append_printf(data, "<h2>%s</h2>\n", title);
-	html_rows(data, v, rows, columns, max, what);
+		g_string_append_printf(out, "<%s>%s</%s>\n", heading, t->title, heading);
+	html_rows(out, v, rows, t->columns, t->max, t->rows);
+}
+
+static void put_range_table(void *data, const struct report_table *t, const struct view *v, const struct rows *rows)
+{
+	put_rows(data, "h2", t, v, rows);
+}
+
+static void put_request_table(void *data, const struct report_table *t, const struct view *v, const struct rows *rows)
+{
+	put_rows(data, "h3", t, v, rows);
 }
 
 /* ---- requests ---- */
@@ -149,31 +158,24 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 	g_string_append(p->out, "</p>\n");
 }
 
-/* A table of a request: rows of a view, the largest value of `sort` first. */
-static void put_request_table(struct page *p, const char *title, const char *view, enum view_by by, uint64_t trace_id,
-			      const char *sort, const char *const *columns, const char *what)
-{
-	const struct view *v = view_find(view);
-	struct view_query q = VIEW_QUERY_INIT;
-	q.from_ns = p->options->from_ns;
-	q.to_ns = p->options->to_ns;
-	q.by = by;
-	query_set_trace(&q, trace_id);
-	struct rows *rows = v->build(p->tl, &q);
-	rows_sort(rows, v, view_column(v, sort), true);
-	if (rows->rows->len)
-		g_string_append_printf(p->out, "<h3>%s</h3>\n", title);
-	html_rows(p->out, v, rows, columns, ROWS, what);
-	rows_free(rows);
-}
-
-static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PART_N])
+static void put_request_tables(struct page *p, uint64_t trace_id)
 {
 	static const char *const path[] = { "at_ns", "duration_ns", "comm", "name", "what", NULL };
 	static const char *const phases[] = {
 		"name", "service", "kind", "count", "total_ns", "self_ns", "share_ratio", NULL
 	};
 	static const char *const calls[] = { "comm", "tid", "syscall", "count", "errors", "total_ns", "max_ns", NULL };
+	static const struct report_table tables[] = {
+		{ "Critical path, its longest pieces", "path", BY_THREAD, "duration_ns", path, ROWS, "pieces" },
+		{ "Phases", "phases", BY_SYSTEM, "total_ns", phases, ROWS, "phases" },
+		{ "System calls of its spans", "syscalls", BY_THREAD, "total_ns", calls, ROWS, "rows" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		report_rows(p->tl, p->options, &tables[i], &trace_id, put_request_table, p->out);
+}
+
+static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PART_N])
+{
 	struct view_query q = VIEW_QUERY_INIT;
 	char took[TIMEFMT_LEN];
 	query_set_trace(&q, trace_id);
@@ -187,10 +189,7 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 	put_request_properties(p, w);
 	svg_waterfall(p->out, rows, seen);
 	rows_free(rows);
-	put_request_table(p, "Critical path, its longest pieces", "path", BY_THREAD, trace_id, "duration_ns", path,
-			  "pieces");
-	put_request_table(p, "Phases", "phases", BY_SYSTEM, trace_id, "total_ns", phases, "phases");
-	put_request_table(p, "System calls of its spans", "syscalls", BY_THREAD, trace_id, "total_ns", calls, "rows");
+	put_request_tables(p, trace_id);
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
@@ -235,13 +234,13 @@ char *report_html(const struct timeline *tl, const struct report_options *option
 	put_bookmarks(&p);
 	g_string_append(p.out, "<h2>Overview</h2>\n");
 	svg_seconds(p.out, tl, options, traces);
-	report_causes(tl, options, put_table, p.out);
+	report_causes(tl, options, put_range_table, p.out);
 	svg_heatmap(p.out, tl, options);
 	svg_flame(p.out, tl, options, seen);
 	put_requests(&p, traces, seen);
 	g_string_append(p.out, "<h2>Colours of states</h2>\n");
 	svg_legend(p.out, seen);
-	report_machine(tl, options, put_table, p.out);
+	report_machine(tl, options, put_range_table, p.out);
 	put_questions(&p);
 	g_string_append(p.out, "</body></html>\n");
 	rows_free(traces);

@@ -9,32 +9,35 @@
 #define ROWS 12			/* of a table */
 #define CAUSES 20
 
-/* Rows of a view of the range, the largest value of `sort` first. */
-static void visit_rows(const struct timeline *tl, const struct report_options *o, const char *title, const char *view,
-		       enum view_by by, const char *sort, const char *const *columns, guint max, const char *what,
-		       report_table visit, void *data)
+void report_rows(const struct timeline *tl, const struct report_options *o, const struct report_table *t,
+		 const uint64_t *trace_id, report_visit visit, void *data)
 {
-	const struct view *v = view_find(view);
+	const struct view *v = view_find(t->view);
 	struct view_query q = VIEW_QUERY_INIT;
 
 	q.from_ns = o->from_ns;
 	q.to_ns = o->to_ns;
-	q.by = by;
+	q.by = t->by;
+	if (trace_id)
+		query_set_trace(&q, *trace_id);
 	struct rows *rows = v->build(tl, &q);
-	if (sort)
-		rows_sort(rows, v, view_column(v, sort), true);
-	visit(data, title, v, rows, columns, max, what);
+	if (t->sort)
+		rows_sort(rows, v, view_column(v, t->sort), true);
+	visit(data, t, v, rows);
 	rows_free(rows);
 }
 
-void report_causes(const struct timeline *tl, const struct report_options *o, report_table visit, void *data)
+void report_causes(const struct timeline *tl, const struct report_options *o, report_visit visit, void *data)
 {
 	static const char *const columns[] = { "count", "operation", "took", "x_usual_ratio", "cause", NULL };
+	static const struct report_table causes = {
+		"Causes", "causes", BY_SYSTEM, NULL, columns, CAUSES, "causes"
+	};
 
-	visit_rows(tl, o, "Causes", "causes", BY_SYSTEM, NULL, columns, CAUSES, "causes", visit, data);
+	report_rows(tl, o, &causes, NULL, visit, data);
 }
 
-void report_machine(const struct timeline *tl, const struct report_options *o, report_table visit, void *data)
+void report_machine(const struct timeline *tl, const struct report_options *o, report_visit visit, void *data)
 {
 	static const char *const processes[] = {
 		"comm", "pid", "cpu_ns", "runnable_ns", "blocked_ns", "syscalls", "read_bytes", "write_bytes", NULL
@@ -42,9 +45,13 @@ void report_machine(const struct timeline *tl, const struct report_options *o, r
 	static const char *const calls[] = {
 		"comm", "pid", "syscall", "count", "errors", "total_ns", "p99_ns", "max_ns", NULL
 	};
+	static const struct report_table tables[] = {
+		{ "Processes", "processes", BY_PROCESS, "cpu_ns", processes, ROWS, "processes" },
+		{ "System calls", "syscalls", BY_PROCESS, "total_ns", calls, ROWS, "rows" },
+	};
 
-	visit_rows(tl, o, "Processes", "processes", BY_PROCESS, "cpu_ns", processes, ROWS, "processes", visit, data);
-	visit_rows(tl, o, "System calls", "syscalls", BY_PROCESS, "total_ns", calls, ROWS, "rows", visit, data);
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		report_rows(tl, o, &tables[i], NULL, visit, data);
 }
 
 /* ---- what the trace cannot tell ---- */
