@@ -72,14 +72,16 @@ static void report_progress(struct import *im, double progress, uint64_t n)
 
 /* ---- first pass: the survey ---- */
 
-/* Fails if the object at that index of the file is of another format. Such a file is not read in part. */
+/* Fails if the object at that index of the file is of another format (NULL: it is not). Such a file is not read in
+ * part. */
 static bool check_format(const struct import *im, guint file, guint nth, const char *other, GError **error)
 {
+	if (!other)
+		return true;
 	g_autofree char *from = nth ? g_strdup_printf("from its object %u on ", nth + 1) : g_strdup("");
-	if (other)
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no spans in '%s' are read: %sit is %s",
-			    im->paths[file], from, other);
-	return !other;
+	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no spans in '%s' are read: %sit is %s",
+		    im->paths[file], from, other);
+	return false;
 }
 
 static bool survey_items(struct import *im, guint file, struct json_items *items, GError **error)

@@ -391,7 +391,7 @@ static void set_peer(struct joined *j, const struct read_span *r)
 
 /* ---- clocks ---- */
 
-#define FURTHEST_NS (INT64_MAX / 2)	/* all instants of files are below; see zipkin_read.c */
+#define FURTHEST_NS (INT64_MAX / 2)	/* beginnings and annotations in files are earlier: MOST_US of zipkin_read.c */
 
 static int64_t offset_of(const struct joined *j, const struct span *s, int64_t (*offset)(const char *clock))
 {
@@ -400,12 +400,12 @@ static int64_t offset_of(const struct joined *j, const struct span *s, int64_t (
 	return offset(clock);
 }
 
-/* Moves all instants of the span. One that would be outside the times of files is not moved. */
+/* Moves all instants of the span. A span that would begin before 1970, or end after the last instant, is not moved. */
 static void move_span(struct span *s, int64_t ns)
 {
 	int64_t end;
 
-	if (ABS(ns) > FURTHEST_NS || s->begin_ns < -ns || __builtin_add_overflow(s->end_ns, ns, &end))
+	if (ns > FURTHEST_NS || ns < -FURTHEST_NS || s->begin_ns < -ns || __builtin_add_overflow(s->end_ns, ns, &end))
 		return;
 	s->begin_ns += ns;
 	s->end_ns = end;

@@ -30,8 +30,14 @@ static int64_t self_time(const struct tree *t, int i)
 	return self;
 }
 
+/* Of all spans of a trace. */
 static void set_self(struct span **spans, int n)
 {
+	int unknown = 0;
+	for (int i = 0; i < n; i++)
+		unknown += spans[i]->self_ns == UNKNOWN_SELF;
+	if (!unknown)
+		return;
 	g_autoptr(blk_tree) t = tree_new(spans[0]->trace_id, spans, n);
 	for (int i = 0; i < t->n; i++)
 		if (t->nodes[i].span->self_ns == UNKNOWN_SELF)
