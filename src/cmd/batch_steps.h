@@ -21,7 +21,7 @@ struct batch_steps {
 	int64_t from_ns, to_ns;		/* what is printed */
 	int64_t printed_to;		/* end of the last piece */
 	int64_t first_ns, end_ns;	/* of the steps printed so far; first_ns INT64_MAX: none */
-	struct completeness completeness;	/* of these */
+	struct completeness completeness;	/* of the steps printed so far */
 	struct rows_pieces pieces;
 	int broken;			/* errno after a failed write; nothing more is printed then */
 };

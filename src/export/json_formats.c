@@ -15,8 +15,8 @@
 static const char zipkin_v1[] = "Zipkin v1 JSON" READS
 	": send it to a Zipkin server (POST /api/v1/spans), and get it from /api/v2/traces";
 
-/* Formats of objects that are no Zipkin spans, told by up to three members. The value of the first one begins with
- * `first`; 0: with anything. */
+/* Formats of objects that are no Zipkin spans. Such an object has all members of .has; the value of the first one
+ * begins with .first (0: with anything). */
 static const struct { char first; const char *has[3]; const char *what; } formats[] = {
 	{ '[', { "resourceSpans" }, "OTLP JSON" COLLECTOR },
 	{ '[', { "resource_spans" }, "OTLP JSON" COLLECTOR },
