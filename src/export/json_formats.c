@@ -2,9 +2,9 @@
 /* Recognizes other formats of spans: see json_formats.h. */
 #include "export/json_formats.h"
 
+#include "export/json_members.h"
 #include "export/json_peek.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 #define READS "; blktop reads Zipkin v2 JSON"
@@ -80,48 +80,29 @@ static const char *foreign_format(const char *text, size_t n)
 
 /* ---- Zipkin ---- */
 
-static bool holds_object(JsonObject *o, const char *key)
-{
-	JsonNode *node = json_object_get_member(o, key);
-	return node && JSON_NODE_HOLDS_OBJECT(node);
-}
-
-static JsonArray *list_of(JsonObject *o, const char *key)
-{
-	JsonNode *node = json_object_get_member(o, key);
-	return node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
-}
-
 static bool has_endpoint(JsonArray *annotations)
 {
 	for (guint i = 0; annotations && i < json_array_get_length(annotations); i++) {
-		JsonNode *a = json_array_get_element(annotations, i);
-		if (JSON_NODE_HOLDS_OBJECT(a) && holds_object(json_node_get_object(a), "endpoint"))
+		JsonObject *a = json_object_at(annotations, i);
+		if (a && json_object_member(a, "endpoint"))
 			return true;
 	}
 	return false;
 }
 
-static bool is_text(JsonObject *o, const char *key)
-{
-	JsonNode *node = json_object_get_member(o, key);
-	return node && json_node_get_value_type(node) == G_TYPE_STRING;
-}
-
 static bool is_v1(JsonObject *o)
 {
-	return !holds_object(o, "localEndpoint") && !holds_object(o, "remoteEndpoint") && !holds_object(o, "tags") &&
-	       (list_of(o, "binaryAnnotations") || has_endpoint(list_of(o, "annotations")));
+	return !json_object_member(o, "localEndpoint") && !json_object_member(o, "remoteEndpoint") &&
+	       !json_object_member(o, "tags") &&
+	       (json_list_member(o, "binaryAnnotations") || has_endpoint(json_list_member(o, "annotations")));
 }
 
 static const char *parsed_format(const char *text, size_t n)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonNode *root = json_parser_load_from_data(parser, text, (gssize)n, NULL) ?
-		json_parser_get_root(parser) : NULL;
-	JsonObject *o = root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
+	JsonObject *o = json_parse_object(parser, text, n, NULL);
 
-	if (!o || !is_text(o, "traceId") || !is_text(o, "id"))
+	if (!o || !json_text_member(o, "traceId") || !json_text_member(o, "id"))
 		return foreign_format(text, n);
 	return is_v1(o) ? zipkin_v1 : NULL;
 }

@@ -9,6 +9,7 @@
 #include "base/timefmt.h"
 #include "export/attributes.h"
 #include "export/json.h"
+#include "export/json_members.h"
 #include "export/json_peek.h"
 #include "views/spans.h"
 
@@ -46,19 +47,6 @@ bool read_attribute_int(const struct read_span *r, const char *key, int64_t *ret
 }
 
 /* ---- members ---- */
-
-static const char *text_member(JsonObject *o, const char *key)
-{
-	JsonNode *node = json_object_get_member(o, key);
-	return node && json_node_get_value_type(node) == G_TYPE_STRING ? json_node_get_string(node)
-								       : NULL;
-}
-
-static JsonObject *object_member(JsonObject *o, const char *key)
-{
-	JsonNode *node = json_object_get_member(o, key);
-	return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
-}
 
 /* An integer from `least` to `most`. Some programs write integers with a decimal point. */
 static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t most, int64_t *ret)
@@ -98,7 +86,7 @@ static uint64_t parse_id(const char *text, size_t n, uint64_t *ret_upper)
 
 static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 {
-	const char *text = text_member(o, key);
+	const char *text = json_text_member(o, key);
 	return parse_id(text, text ? strlen(text) : 0, ret_upper);
 }
 
@@ -133,9 +121,9 @@ static char *tag_text(JsonNode *value)
 
 static void read_tags(struct read_span *r, JsonObject *o)
 {
-	JsonObject *object = object_member(o, "tags");
+	JsonObject *object = json_object_member(o, "tags");
 	GArray *tags = g_array_new(FALSE, TRUE, sizeof(struct span_tag));
-	bool is_kernel = object && text_member(object, "blktop.kernel");
+	bool is_kernel = object && json_text_member(object, "blktop.kernel");
 	JsonObjectIter it;
 	const char *key;
 	JsonNode *value;
@@ -178,15 +166,15 @@ static void read_ids(struct read_span *r, JsonObject *o)
 
 static const char *ip_of(JsonObject *endpoint)
 {
-	const char *ip = text_member(endpoint, "ipv4");
-	return ip ? ip : text_member(endpoint, "ipv6");
+	const char *ip = json_text_member(endpoint, "ipv4");
+	return ip ? ip : json_text_member(endpoint, "ipv6");
 }
 
 static void read_endpoints(struct read_span *r, JsonObject *o)
 {
-	JsonObject *local = object_member(o, "localEndpoint");
-	JsonObject *remote = object_member(o, "remoteEndpoint");
-	const char *service = local ? text_member(local, "serviceName") : NULL;
+	JsonObject *local = json_object_member(o, "localEndpoint");
+	JsonObject *remote = json_object_member(o, "remoteEndpoint");
+	const char *service = local ? json_text_member(local, "serviceName") : NULL;
 	const char *ip = local ? ip_of(local) : NULL;
 	int64_t port;
 
@@ -196,7 +184,7 @@ static void read_endpoints(struct read_span *r, JsonObject *o)
 		r->span->port = (uint32_t)port;
 	if (!remote)
 		return;
-	r->remote_service = g_strdup(text_member(remote, "serviceName"));
+	r->remote_service = g_strdup(json_text_member(remote, "serviceName"));
 	r->remote_ip = g_strdup(ip_of(remote));
 	if (int_member(remote, "port", 1, 65535, &port))
 		r->remote_port = (uint32_t)port;
@@ -205,7 +193,7 @@ static void read_endpoints(struct read_span *r, JsonObject *o)
 /* Zipkin's kinds for messages have no equivalent here, so they are stored in a tag. */
 static enum span_kind read_kind(struct read_span *r, JsonObject *o)
 {
-	const char *kind = text_member(o, "kind");
+	const char *kind = json_text_member(o, "kind");
 	struct span *s = r->span;
 
 	if (!kind)
@@ -297,15 +285,13 @@ static void read_annotations(struct read_span *r, JsonObject *o)
 	static const char *const core[][2] = {
 		[SPAN_CLIENT] = { "cs", "cr" }, [SPAN_SERVER] = { "sr", "ss" },
 	};
-	JsonNode *node = json_object_get_member(o, "annotations");
-	JsonArray *array = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+	JsonArray *array = json_list_member(o, "annotations");
 	GArray *all = g_array_new(FALSE, TRUE, sizeof(struct span_annotation));
 	struct span *s = r->span;
 
 	for (guint i = 0; array && i < json_array_get_length(array); i++) {
-		JsonNode *element = json_array_get_element(array, i);
-		JsonObject *a = JSON_NODE_HOLDS_OBJECT(element) ? json_node_get_object(element) : NULL;
-		const char *value = a ? text_member(a, "value") : NULL;
+		JsonObject *a = json_object_at(array, i);
+		const char *value = a ? json_text_member(a, "value") : NULL;
 		int64_t us;
 		if (!value || !int_member(a, "timestamp", 1, MOST_US, &us))
 			continue;
@@ -355,7 +341,7 @@ static void read_parts(struct read_span *r)
 
 static void read_object(struct import_names *names, struct read_span *r, JsonObject *o)
 {
-	const char *name = text_member(o, "name");
+	const char *name = json_text_member(o, "name");
 
 	r->span->name = reftext_new(name);
 	read_tags(r, o);
@@ -389,15 +375,14 @@ static int64_t instant_of(JsonObject *o, int64_t *ret_duration)
 static bool peek_parsed(const char *text, size_t len, struct zipkin_peek *ret)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonNode *root = json_parser_load_from_data(parser, text, (gssize)len, NULL) ?
-		json_parser_get_root(parser) : NULL;
+	JsonObject *o = json_parse_object(parser, text, len, NULL);
 	int64_t duration = 0;
 	uint64_t unused;
 
-	if (!root || !JSON_NODE_HOLDS_OBJECT(root))
+	if (!o)
 		return false;
-	ret->trace = id_member(json_node_get_object(root), "traceId", &unused);
-	ret->begin_ns = instant_of(json_node_get_object(root), &duration);
+	ret->trace = id_member(o, "traceId", &unused);
+	ret->begin_ns = instant_of(o, &duration);
 	ret->end_ns = duration;
 	return ret->trace;
 }
@@ -450,24 +435,20 @@ struct read_span *zipkin_read(struct import_names *names, const char *text, size
 			      GError **error)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *o = json_parse_object(parser, text, len, error);
 
-	if (!json_parser_load_from_data(parser, text, (gssize)len, error))
+	if (!o)
 		return NULL;
-	JsonNode *root = json_parser_get_root(parser);
-	if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
-		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "not an object");
-		return NULL;
-	}
 	struct read_span *r = g_new0(struct read_span, 1);
 	r->span = span_new();
 	r->attributes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	read_ids(r, json_node_get_object(root));
+	read_ids(r, o);
 	if (!r->span->trace_id || !r->span->span_id) {
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no valid %s",
 			    r->span->trace_id ? "id" : "traceId");
 		read_span_free(r);
 		return NULL;
 	}
-	read_object(names, r, json_node_get_object(root));
+	read_object(names, r, o);
 	return r;
 }
