@@ -83,9 +83,9 @@ void about_metrics(FILE *out)
 				g_string_append_printf(fields, "%s%s", fields->len ? "," : "", metric_field_words[f]);
 		fprintf(out, "%-24s  %-5s  %s (by %s)", m->id, value_unit(m->unit), m->help, fields->str);
 		for (size_t k = 0; m->needs[k]; k++) {
-			/* names of events; one need is an event or a context */
-			bool either = g_str_equal(m->needs[k], NEED_CALLERS);
-			g_autofree char *words = either ? repair_words(m->needs[k]) : NULL;
+			/* Events are printed by name; NEED_CALLERS is an event or a context. */
+			bool is_event = !g_str_equal(m->needs[k], NEED_CALLERS);
+			g_autofree char *words = is_event ? NULL : repair_words(m->needs[k]);
 			fprintf(out, "%s%s", k ? ", " : " [", words ? words : m->needs[k]);
 		}
 		fprintf(out, "%s\n", m->needs[0] ? "]" : "");

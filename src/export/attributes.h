@@ -22,7 +22,7 @@ GArray *attributes_of_span(struct history *h, const struct tree *t, int node);
 /* Fields of imported Zipkin spans that struct span does not have. They are stored in these tags and exported as the
  * original fields; they are no attributes. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
-/* TAG_KIND of state/store/span.h is another one. */
+/* TAG_KIND (state/store/span.h) is another such tag. */
 /* Number of waits retained for a span, in it or below; an attribute. */
 #define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */

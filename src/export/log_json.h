@@ -14,8 +14,8 @@
  *
  * Calls and events have "context"; of the members after "name", events have only "args". Losses have "lost_events",
  * "lost_packets" and "to_ns". Unknown values are null. Numbers beyond 2^53 remain integers. Bytes that are not valid
- * UTF-8 become \xNN. Of an event above LIMIT_LOG_EVENT_BYTES the last fields are left out; "args" or "context" then end
- * with "...": the bytes of their texts and numbers in the trace.
+ * UTF-8 become \xNN. Of an event above LIMIT_LOG_EVENT_BYTES the last fields are left out; "args" or "context" then
+ * ends with the member "...": how many bytes their texts and numbers have in the trace.
  */
 void log_json(GString *out, const struct calllog_line *l);
 
