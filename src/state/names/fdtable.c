@@ -456,12 +456,14 @@ void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 void fdtable_forget_losses(GArray *losses, const GArray *needed, uint64_t seq)
 {
 	guint n_left = 0;
+	uint64_t before = 0;
 
 	for (guint i = 0; i < losses->len; i++) {
 		uint64_t at = g_array_index(losses, uint64_t, i);
 		uint64_t next = i + 1 < losses->len ? g_array_index(losses, uint64_t, i + 1) : UINT64_MAX;
-		if (next > seq || any_between(needed, at, next))
+		if (next > seq || any_between(needed, before, next))
 			g_array_index(losses, uint64_t, n_left++) = at;
+		before = at;
 	}
 	g_array_set_size(losses, n_left);
 }

@@ -69,7 +69,8 @@ GArray *fdtable_open(const struct fdtable *t, uint64_t seq);
 void fdtable_note_forks(const GPtrArray *all);
 void fdtable_forget_ended(struct fdtable *t, const GArray *needed, uint64_t last);
 void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq);
-/* Drops each loss up to `seq` that a later one up to `seq` stands for at all events `needed` after it. */
+/* For endless runs: drops losses up to event `seq`. Lookups at the events `needed` (sorted) and after `seq` do not
+ * change: each depends on the loss before it and on the one after it. */
 void fdtable_forget_losses(GArray *losses, const GArray *needed, uint64_t seq);
 
 #endif
