@@ -11,8 +11,8 @@
 #define WINDOWS 64			/* time windows; each retains its tightest bounds */
 #define MOST_DRIFT 1000.0		/* ppm: a clock that seems to drift faster was set instead */
 #define TELLING_DRIFT 200.0		/* ppm: wider bounds do not determine the drift */
-#define LINKS (16 * LIMIT_ENDPOINTS)	/* pairs of clocks; 2 KiB each */
-#define SAID 16			/* pairs of endpoints in a sentence */
+#define LINKS (16 * LIMIT_ENDPOINTS)	/* pairs of clocks, at most; 2 KiB each */
+#define PAIRS_NAMED 16		/* pairs of endpoints in a sentence */
 #define SLOPES 9			/* number of allowed slopes that are tried for the bounds of the offset */
 
 /* a - b, clamped to MOST_NS because damaged traces contain any times. */
@@ -122,7 +122,7 @@ static const struct endpoint *only_of(const GArray *endpoints, const char *servi
 	return NULL;
 }
 
-/* Adds clocks of endpoints. Those that share the clock of another one get its boot. */
+/* Adds the clocks of endpoints. One without an address shares the clock of the only one of its service that has one. */
 static void add_endpoints(struct clocks *k, GArray *endpoints)
 {
 	for (guint i = 0; i < endpoints->len; i++) {
@@ -194,11 +194,11 @@ static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
 	GArray *halves = g_array_new(false, false, sizeof(struct half));
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (s->kind != SPAN_CLIENT || s->state != SPAN_COMPLETE || clock_of(k, s) == ID_NONE ||
-		    span_is_message(s))
-			continue;
-		struct half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, clock_of(k, s) };
-		g_array_append_val(halves, h);
+		struct half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, ID_NONE };
+		if (s->kind == SPAN_CLIENT && s->state == SPAN_COMPLETE && !span_is_message(s))
+			h.clock = clock_of(k, s);
+		if (h.clock != ID_NONE)
+			g_array_append_val(halves, h);
 	}
 	g_array_sort(halves, compare_halves);
 	return halves;
@@ -620,18 +620,18 @@ static void add_link(GString *to, const struct clocks *k, const struct clock_lin
 char *clocks_sentence(const struct clocks *k)
 {
 	GString *text = g_string_new(NULL);
-	unsigned said = 0, more = 0;
+	unsigned n = 0;			/* pairs of endpoints that differ by more than the error */
 	for (guint i = 0; i < k->links->len; i++) {
 		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
 		bool endpoints = g_array_index(k->clocks, struct clock, l->a).is_endpoint ||
 				 g_array_index(k->clocks, struct clock, l->b).is_endpoint;
-		if (endpoints && (ABS(l->offset_ns) <= l->error_ns || said++ >= SAID))
-			more += said > SAID;
-		else
+		bool differs = ABS(l->offset_ns) > l->error_ns;
+		if (!endpoints || (differs && n < PAIRS_NAMED))
 			add_link(text, k, l);
+		n += endpoints && differs;
 	}
-	if (more)
-		g_string_append_printf(text, "; and %u more", more);
+	if (n > PAIRS_NAMED)
+		g_string_append_printf(text, "; and %u more", n - PAIRS_NAMED);
 	if (k->n_hosts > 1 && k->clocks->len > 1 && !k->links->len)
 		g_string_append(text, "clocks: no calls from one host to another tell how far theirs are apart");
 	return g_string_free(text, text->len == 0);

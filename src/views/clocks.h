@@ -86,8 +86,8 @@ int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns);
 /* A duration with microseconds, the precision of the errors: "250.012ms", "3600.000012s". */
 char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns);
 
-/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)" for all pairs of clocks; of endpoints some pairs that
- * differ by more than the error. NULL: nothing to say. Free with g_free(). */
+/* "clocks: web1 is 3.214ms +-40us ahead of db1 (120 calls)" for all pairs of clocks of hosts. Pairs of endpoints count
+ * only if they differ by more than the error; some are named. NULL: nothing to say. Free with g_free(). */
 char *clocks_sentence(const struct clocks *k);
 
 /* Network time between the client half and the server half of a span, at any two places. */

@@ -212,6 +212,25 @@ static void test_hosts(void)
 	move_back(tl);
 }
 
+/* Of many pairs the sentence names some and counts the others: only those that differ by more than the error. */
+static void test_sentence(void)
+{
+	enum { N_AHEAD = 19, N_EQUAL = 5 };
+	char names[N_AHEAD + N_EQUAL][8];
+	struct call calls[N_AHEAD + N_EQUAL];
+	for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++) {
+		g_snprintf(names[i], sizeof names[i], "b%02u", i);
+		calls[i] = (struct call){ "a", "10.0.0.1", names[i], "10.0.0.2", i * 200000, i * 200000 + 100000,
+					  10000, 80000, i < N_AHEAD ? 400000 : 0, { NULL } };
+	}
+	g_autoptr(blk_timeline) tl = read_calls(calls, G_N_ELEMENTS(calls));
+	g_autoptr(blk_clocks) k = clocks_new(tl);
+	g_autofree char *sentence = clocks_sentence(k);
+	g_assert_nonnull(strstr(sentence, "b15 (10.0.0.2) is 400.000ms +-10.0ms ahead of a (10.0.0.1) (1 call)"));
+	g_assert_null(strstr(sentence, "b16"));
+	g_assert_true(g_str_has_suffix(sentence, "; and 3 more"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -219,5 +238,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/import-clocks/chain", test_chain);
 	g_test_add_func("/import-clocks/nothing", test_nothing);
 	g_test_add_func("/import-clocks/hosts", test_hosts);
+	g_test_add_func("/import-clocks/sentence", test_sentence);
 	return g_test_run();
 }
