@@ -483,17 +483,16 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	}
 }
 
-/* Index of the first second that begins at `begin` or later. */
-static size_t lower_bound(const struct timeline *tl, int64_t begin)
+size_t timeline_first_from(const struct timeline *tl, int64_t begin_ns)
 {
 	size_t low = 0, high = tl->seconds->len;
 
-	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin)
+	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin_ns)
 		return high;			/* the usual case: it is the newest */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct second *s = g_ptr_array_index(tl->seconds, mid);
-		if (s->begin_ns >= begin)
+		if (s->begin_ns >= begin_ns)
 			high = mid;
 		else
 			low = mid + 1;
@@ -512,7 +511,7 @@ static bool is_folded(const struct timeline *tl, int64_t at)
 /* Is there a version that was decoded again more often than `by`? Then `by` is ignored. */
 static bool has_better_second(const struct timeline *tl, const struct second *by)
 {
-	const struct second *s = second_at(tl, lower_bound(tl, by->begin_ns));
+	const struct second *s = second_at(tl, timeline_first_from(tl, by->begin_ns));
 
 	return s && s->begin_ns == by->begin_ns && s->completeness.corrected > by->completeness.corrected;
 }
@@ -561,7 +560,7 @@ static void put_second(struct timeline *tl, struct second *s)
 		second_unref(s);		/* it was dropped, folded or corrected since */
 		return;
 	}
-	size_t at = lower_bound(tl, s->begin_ns);
+	size_t at = timeline_first_from(tl, s->begin_ns);
 	tl->has_calls |= s->totals.has_calls;
 	tl->has_unpaired |= s->totals.has_unpaired;
 	for (uint32_t i = 0; i < s->n_events; i++)

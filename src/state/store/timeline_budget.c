@@ -477,29 +477,31 @@ static void drop_of_seconds(struct timeline *tl, size_t bytes)
 		drop_seconds(tl, bytes - freed);
 }
 
+static size_t held_by(const struct timeline *tl, size_t from, size_t to)
+{
+	size_t bytes = 0;
+
+	for (size_t i = from; i < to; i++)
+		bytes += second_held(second_at(tl, i));
+	return bytes;
+}
+
 /* See timeline_retain_range(). */
 static void drop_outside_of_range(struct timeline *tl)
 {
-	guint n = tl->seconds->len > NEWEST_SECONDS ? tl->seconds->len - NEWEST_SECONDS : 0;
-	size_t bytes = 0;
+	size_t n = tl->seconds->len > NEWEST_SECONDS ? tl->seconds->len - NEWEST_SECONDS : 0;
 	if (!tl->retains_range || tl->second_bytes <= tl->budget / DROPPED_SHARE)
 		return;
-	for (guint i = 0; i < n; i++)
-		bytes += is_in_retained_range(tl, second_at(tl, i)) ? 0 : second_held(second_at(tl, i));
+	size_t first = MIN(timeline_first_from(tl, tl->retained_begin), n);
+	size_t last = CLAMP(timeline_first_from(tl, tl->retained_end), first, n);	/* retained: [first, last) */
+	size_t bytes = held_by(tl, 0, first) + held_by(tl, last, n);
 	if (bytes <= tl->budget / DROPPED_SHARE)
 		return;
 	int64_t until = second_at(tl, n - 1)->end_ns;
 	if (tl->on_dropping)
 		tl->on_dropping(tl->dropping_data, until);
-	guint left = 0;
-	for (guint i = 0; i < tl->seconds->len; i++) {
-		gpointer s = g_ptr_array_index(tl->seconds, i);
-		if (i < n && !is_in_retained_range(tl, s))
-			continue;
-		g_ptr_array_index(tl->seconds, i) = g_ptr_array_index(tl->seconds, left);
-		g_ptr_array_index(tl->seconds, left++) = s;
-	}
-	g_ptr_array_set_size(tl->seconds, (int)left);		/* unrefs those behind */
+	g_ptr_array_remove_range(tl->seconds, (guint)last, (guint)(n - last));
+	g_ptr_array_remove_range(tl->seconds, 0, (guint)first);
 	tl->dropped_until = until;
 	tl->second_bytes -= bytes;
 	tl->version++;

@@ -123,12 +123,12 @@ static inline const struct second *second_at(const struct timeline *tl, size_t i
 	return i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
 }
 
-/* Its part of .second_bytes. */
 static inline bool is_in_retained_range(const struct timeline *tl, const struct second *s)
 {
 	return tl->retains_range && s->begin_ns >= tl->retained_begin && s->begin_ns < tl->retained_end;
 }
 
+/* Its part of .second_bytes. */
 static inline size_t second_held(const struct second *s)
 {
 	return s->place.stored ? sizeof *s : s->bytes;
@@ -156,6 +156,8 @@ size_t traces_bytes(const struct timeline *tl);
 uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for process_info.container */
 void containers_name(struct timeline *tl);	/* finds the hostnames again, after processes changed */
 
+/* timeline.c: the index of the first second that begins at `begin_ns` or later. */
+size_t timeline_first_from(const struct timeline *tl, int64_t begin_ns);
 /* timeline.c: subtracts a span's memory. */
 void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry);
 
