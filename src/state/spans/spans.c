@@ -364,15 +364,19 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 /* Is it unknown when one of the half's annotations was, as the clock of its stream went back? */
 static bool is_unsure(const struct spans *sp, const struct half *h)
 {
-	if (!sp->s->losses.backs->len)
-		return false;
-	for (guint i = 0; i < h->n_annots; i++) {
+	struct intmap streams = { 0 };		/* that were looked at */
+	bool found = false;
+	for (guint i = 0; sp->s->losses.backs->len && i < h->n_annots && !found; i++) {
 		const struct annot *a = annot_of(sp, h, i);
-		if (a->is_unsure || losses_clock_back(&sp->s->losses, a->host, a->in_kernel,
-						      cpu_at(sp->s, a->cpu)->number, h->begin, h->end))
-			return true;
+		uint64_t stream = (uint64_t)a->cpu << 1 | a->in_kernel;
+		bool is_new = intmap_get(&streams, stream) == INTMAP_NONE;
+		if (is_new)
+			intmap_set(&streams, stream, 0);
+		found = a->is_unsure || (is_new && losses_clock_back(&sp->s->losses, a->host, a->in_kernel,
+								     cpu_at(sp->s, a->cpu)->number, h->begin, h->end));
 	}
-	return false;
+	intmap_clear(&streams);
+	return found;
 }
 
 /* The half has no end yet. If its end may be in a part of the trace that was not recorded, it is not known to be open:
