@@ -125,11 +125,12 @@ void metric_negative_add(struct metric_negative *to, const struct metric_negativ
 
 static void note_name(struct metric_calls *c, const struct calllog_line *l)
 {
+	if (l->tid < 0 || !l->comm || !*l->comm)
+		return;
 	struct line_thread key = { intern(c, l->host), l->tid };
-	const char *name = intern(c, l->comm);
-	bool known = g_hash_table_contains(c->names, &key);
-	if (l->tid >= 0 && name && (known || g_hash_table_size(c->names) < LIMIT_METRIC_SUMS))
-		g_hash_table_insert(c->names, g_memdup2(&key, sizeof key), (gpointer)name);
+	const char *was = g_hash_table_lookup(c->names, &key);
+	if (was ? strcmp(was, l->comm) : g_hash_table_size(c->names) < LIMIT_METRIC_SUMS)
+		g_hash_table_insert(c->names, g_memdup2(&key, sizeof key), (gpointer)intern(c, l->comm));
 }
 
 const char *metric_calls_name(const struct metric_calls *c, const char *host, int32_t tid)

@@ -209,9 +209,8 @@ static GETTER(get_explanation)
 static GETTER(get_neighbour)
 {
 	struct span_row *r = (struct span_row *)row;
-	int64_t ns;
 	if (!r->neighbour) {
-		g_autofree char *label = neighbour_main(rows->tl, r->span, &ns);
+		g_autofree char *label = neighbour_main(rows->tl, r->span, &r->neighbour_ns);
 		r->neighbour = label ? rows_text((struct rows *)rows, label) : "";
 	}
 	return value_text(*r->neighbour ? r->neighbour : NULL);
@@ -219,9 +218,8 @@ static GETTER(get_neighbour)
 
 static GETTER(get_neighbour_ns)
 {
-	int64_t ns;
-	g_autofree char *label = neighbour_main(rows->tl, SPAN(row), &ns);
-	return label ? value_int(VALUE_NS, ns) : value_none();
+	bool known = get_neighbour(row, rows).kind == VALUE_TEXT;
+	return known ? value_int(VALUE_NS, ((const struct span_row *)row)->neighbour_ns) : value_none();
 }
 
 static const struct column columns[] = {
@@ -229,8 +227,8 @@ static const struct column columns[] = {
 	COLUMNS_PARTS
 	COLUMN_N("runnable_ns", "RUNQ", VALUE_NS, 0, 0, "it could have run, and waited for a CPU",
 		 get_runnable),
-	COLUMN_T("neighbour", "BEHIND", 0, 0, "thread that ran longest on that CPU meanwhile",
-		 get_neighbour),
+	COLUMN_T("neighbour", "BEHIND", 0, 0, "thread that ran longest on that CPU meanwhile, "
+		 "but not for the same request", get_neighbour),
 	COLUMN_N("neighbour_ns", "BEHIND ns", VALUE_NS, 0, 0, "how long that one ran while it waited",
 		 get_neighbour_ns),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),

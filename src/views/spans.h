@@ -13,6 +13,7 @@ struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* referenced by the rows */
 	const char *tags, *marks, *explanation, *neighbour;	/* made at first use */
+	int64_t neighbour_ns;		/* made with .neighbour, if that is a name */
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */
@@ -67,7 +68,7 @@ GETTER(span_get_annotations);
 /* Shown if a parent is missing. */
 #define COLUMN_PARENT_STATE \
 	COLUMN_OPTIONAL("parent_state", "PARENT IS", VALUE_TEXT, 9, 6, \
-			"missing: the span parent_id is not in the trace; else null", span_get_parent_state)
+			"missing: the trace has no span with the id parent_id; else null", span_get_parent_state)
 
 /* All columns of a span, in the order of batch output. */
 #define COLUMNS_SPAN \
