@@ -183,7 +183,7 @@ char *extent_lost_text(const struct extent *e, int64_t from, int64_t to)
 
 /* --- the strip --- */
 
-/* Of a rate: very short points at either end would have a much higher one than all others. */
+/* The least time that a rate divides by: a very short point at either end would be much higher than all others. */
 #define SHORTEST_S 0.1
 
 static void add_cells(struct extent_strip *s, const struct extent *e)

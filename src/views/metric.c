@@ -76,8 +76,7 @@ static struct value text_or_none(const char *text)
 	return text && *text ? value_text(text) : value_none();
 }
 
-/* The name in a line of the log, of a thread that the seconds do not have: they have none of a trace whose events no
- * view counts. */
+/* The thread's name from lines of the log. Seconds have no threads if no view but the log uses the trace's events. */
 static struct value name_in_log(const struct figure *x, bool of_process)
 {
 	const struct metric_calls *calls = x->rows->query.metric->calls;

@@ -180,7 +180,7 @@ static const struct column columns[] = {
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
 	COLUMN_EXPLANATION(trace_get_explanation),
 	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
-		 "spans that others name as parent, and that are not there", get_missing),
+		 "spans that others name as their parent, but that the trace does not have", get_missing),
 	COLUMN_T("duration_bound", "BOUND", 0, 0,
 		 "at least: its root is missing, so it took longer than duration_ns; or null", get_bound),
 };

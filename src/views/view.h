@@ -266,7 +266,7 @@ int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_n
 int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* The same, if that is some of it but less than 99 %; else 0. */
 int64_t range_recorded_part(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
-/* What was recorded in seconds, at least 1e-9: what rates divide by. */
+/* range_recorded() in seconds, at least 1e-9: what rates divide by. */
 double range_seconds(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 const char *rows_hold_text(struct rows *rows, const char *reftext);	/* takes a reference; returns it */
 

@@ -64,7 +64,7 @@ static uint32_t waker_key(const struct timeline *tl, enum view_by by, const stru
 	return c->idle ? WAKER_IDLE : group_key(tl, by, c->waker);
 }
 
-/* The name of a process whose leader the trace does not show: that of its threads that woke, if it is the same. */
+/* The name of a process without a known leader. comm: that of all its threads that woke; "": they differ. */
 static const char *leaderless_name(struct rows *rows, const struct process_info *p, const char *comm)
 {
 	g_autofree char *label = g_strdup_printf("%s/%d", *comm ? comm : "?", p->pid);

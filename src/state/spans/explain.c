@@ -124,7 +124,7 @@ static bool is_ending(const struct thread *t, int64_t at)
 	return t->st.call_state == CALL_IN && c->name && info_of_call(c)->no_exit && c->begin <= at;
 }
 
-/* Does the waker's call show that the wait did not end because it released the futex as a lock? */
+/* Does the waker's call show that the waker did not release the futex as a lock? */
 static bool is_no_release(struct thread *waker, const struct wait *w)
 {
 	const struct call *now = &waker->st.call;

@@ -80,7 +80,7 @@ enum {
 	K(uint32_t, thread, THREAD, "the thread") \
 	K(uint32_t, name, STRING, "of the system call: read, futex") \
 	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
-	F(uint32_t, unpaired, SUM, COUNT, "calls that began in this second, and no event tells which exit is theirs") \
+	F(uint32_t, unpaired, SUM, COUNT, "calls that began in this second, with unknown exits") \
 	F(uint32_t, unfinished, LAST, COUNT, "pending at the second's end (0 or 1)") \
 	F(int64_t, busy_ns, SUM, NS, "time in it within this second") \
 	F(struct hist, latency, HIST, NS, "from entry to exit, of calls that ended in this second")
@@ -159,7 +159,7 @@ enum {
 	F(uint64_t, packets, SUM, COUNT, "packets lost") \
 	F(int64_t, ns, SUM, NS, "of the second in which events may be lost") \
 	F(uint64_t, early, SUM, COUNT, "events stamped earlier than one before them") \
-	F(int64_t, back_ns, MAX, NS, "at most by so much")
+	F(int64_t, back_ns, MAX, NS, "by how much at most")
 
 #define WAKER_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread that was woken; counted when it was on the CPU") \

@@ -23,9 +23,9 @@ struct completeness {
 	uint64_t lost_packets;
 	uint64_t damaged;		/* packets read only in part or not at all; their number of events is unknown */
 	uint64_t provisional;		/* facts that stay unresolved, as unpaired exits */
-	uint64_t late;			/* records with a later time than their own: they came after the second was
-					 * closed, or their stream's clock had gone back; and records of spans whose
-					 * trace had been given up for lack of memory */
+	uint64_t late;			/* records that count later than their own time: they came after the second was
+					 * closed, or after their stream's clock went back. Also records of spans of
+					 * traces that were given up for lack of memory */
 	uint32_t touched;		/* losses that overlap this second */
 	int64_t lost_ns;		/* time of it in which events may be missing, summed over CPUs */
 	uint64_t lost_cpus;		/* bits of these CPUs: their numbers modulo 64 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Circles of spans: see span_cycles.h. */
+/* Cycles of spans: see span_cycles.h. */
 #include "state/store/span_cycles.h"
 
 #include <glib.h>
