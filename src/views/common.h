@@ -166,7 +166,8 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 /* Partial spans, beside a count of those whose duration is known. */
 #define COLUMN_PARTIAL \
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, \
-		 "others that ended, of unknown duration: beginning, end or events in between are missing", \
+		 "others that ended, of unknown duration (beginning, end or events in between are missing): they " \
+		 "count only here and in errors", \
 		 get_partial_spans),
 /* The column that takes the remaining width. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \

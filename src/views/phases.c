@@ -109,7 +109,7 @@ static const struct column columns[] = {
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 13, "that less what their children cover", get_self),
 	COLUMNS_QUANTILES(6, "one"),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0,
-		 "share of the root spans' time that they take", get_share),
+		 "share of the root spans' time that they take; of partial ones what is known", get_share),
 	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 14,
 		 "share of their parents' time that they take", get_share_of_parent),
 	COLUMNS_PARTS
