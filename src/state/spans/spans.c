@@ -160,7 +160,7 @@ static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
 	t->n_annots++;
 }
 
-/* Notes processes for whose events CPU and thread agree: their tids are the kernel's. */
+/* Notes the process if the event's CPU and thread agree: then its tids are those of the kernel, not of a container. */
 static void note_agreement(struct spans *sp, const struct annot *a)
 {
 	uint32_t thread = a->by_kernel && !a->in_kernel && a->vtid > 0 ? thread_follow(sp->s, a->thread) : ID_NONE;
@@ -234,10 +234,12 @@ static const struct annot *claim_of(const struct spans *sp, uint32_t i)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
 	const struct annot *claim = i + 1 < sp->s->annots->len ? a + 1 : NULL;
+	if (!claim || !claim->claims)
+		return NULL;
 	uint32_t task = thread_follow(sp->s, a->thread);
 	bool agrees = task != ID_NONE && thread_at(sp->s, task)->tid == a->vtid;
 	bool known = intmap_get(&sp->agreed, pair(a->host, (uint32_t)a->vpid)) != INTMAP_NONE;
-	return claim && claim->claims && !agrees && known ? claim : NULL;
+	return !agrees && known ? claim : NULL;
 }
 
 /* The thread of the annotation's own tid, if it is of the annotation's process; else ID_NONE. */
