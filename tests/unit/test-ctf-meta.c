@@ -452,6 +452,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "struct s { string; };", UNSUPPORTED, "2:18: expected a name, not ';'" },
 	{ "struct s { string a; string a; };", CORRUPT, "2:10: two fields 'a'" },
 	{ "struct s { string a; string _a; string _a; };", CORRUPT, "2:10: two fields '_a'" },
+	{ "struct s { string _a; string _a; };", CORRUPT, "2:10: two fields '_a'" },
 	{ "struct s { struct s x; };", UNSUPPORTED, "2:19: no 'struct s'" },
 	{ "struct s { }; struct s { };", CORRUPT, "2:22: 'struct s' is declared twice" },
 	{ "struct { } align(0);", CORRUPT, "2:18: an alignment that is not a power of two" },

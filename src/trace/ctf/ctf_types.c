@@ -589,23 +589,21 @@ static bool parse_member(struct ctf_parser *p)
 /* Fields whose names differ only by a leading '_' have their names as they are written. */
 static bool check_names(struct ctf_parser *p, const char *at, struct ctf_node *node)
 {
-	bool changed = true;
-	while (changed) {
-		g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-		changed = false;
-		for (uint32_t i = 0; i < node->t.n_fields; i++) {
-			struct ctf_field *f = &node->t.field[i], *same = g_hash_table_lookup(seen, f->name);
-			struct ctf_field *longer = f->name[-1] == '_' ? f : same;
-			if (!same) {
-				g_hash_table_insert(seen, f->name, f);
-				continue;
-			}
-			if (longer->name[-1] != '_')
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	for (uint32_t i = 0; i < node->t.n_fields; i++) {
+		struct ctf_field *f = &node->t.field[i], *same;
+		/* A longer name may be that of another field, which then gets a longer one, too. */
+		while ((same = g_hash_table_lookup(seen, f->name))) {
+			if (same->name[-1] == f->name[-1])
 				return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "two fields '%.64s'",
-						    f->name);
-			longer->name--;
-			changed = true;
+						    f->name - (f->name[-1] == '_'));
+			if (same->name[-1] == '_') {
+				g_hash_table_replace(seen, f->name, f);
+				f = same;
+			}
+			f->name--;
 		}
+		g_hash_table_insert(seen, f->name, f);
 	}
 	return true;
 }
