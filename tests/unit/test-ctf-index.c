@@ -859,6 +859,32 @@ static void test_idx_checked_late(struct fixture *f, const void *unused)
 	ctf_index_free(x);
 }
 
+/* The clock goes back in the first packet, or its end was never written: the others have an end. */
+static void test_idx_first_without_end(struct fixture *f, const void *unused)
+{
+	const struct spec firsts[] = { { .no_end = true }, { .end = 1 } };
+	size_t n;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(firsts); i++) {
+		g_byte_array_set_size(f->file, 0);
+		f->n = 0;
+		add(f, firsts[i]);
+		add_many(f, 3);
+		write_file(f);
+		struct ctf_index *x = open_index(f);
+		g_autoptr(GByteArray) idx = make_idx(walk(x, 1, &n), 4, 72);
+		ctf_index_free(x);
+		write_idx(f, idx);
+		x = open_index(f);
+		const struct ctf_packet *p = walk(x, 1, &n);
+		g_assert_cmpuint(n, ==, 4);
+		g_assert_false(p[0].has_end);
+		for (unsigned k = 1; k < 4; k++)
+			assert_usual(&p[k], k);
+		ctf_index_free(x);
+	}
+}
+
 /* Another trace's index: sizes chain, headers differ from entry 3 on. */
 static void test_idx_of_another(struct fixture *f, const void *unused)
 {
@@ -906,5 +932,6 @@ int main(int argc, char **argv)
 	CASE("idx-entry-wrong", test_idx_entry_wrong);
 	CASE("idx-checked-late", test_idx_checked_late);
 	CASE("idx-of-another", test_idx_of_another);
+	CASE("idx-first-without-end", test_idx_first_without_end);
 	return g_test_run();
 }

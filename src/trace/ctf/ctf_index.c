@@ -194,7 +194,7 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 		.offset = be64(e), .packet_bits = be64(e + 8), .content_bits = be64(e + 16),
 		.begin = be64(e + 24), .end = be64(e + 32), .discarded = be64(e + 40),
 		.stream_id = be64(e + 48), .cpu = UINT32_MAX,
-		.has_begin = first->has_begin, .has_end = first->has_end,
+		.has_begin = first->has_begin, .has_end = first->end_bits,
 		.begin_bits = first->begin_bits, .end_bits = first->end_bits,
 		.has_discarded = first->has_discarded, .discarded_bits = first->discarded_bits,
 	};
