@@ -28,7 +28,7 @@ struct spooled_trace {
 	struct ctf_pieces *pieces;
 	bool failed;			/* .text cannot be parsed; it is stored for other readers */
 	bool fresh;			/* .text has more declarations than the files */
-	bool written;			/* the files have some metadata */
+	bool written;			/* the files have metadata with which packets can be read, if any can */
 	bool has_packets;		/* the files have packets */
 	bool refuses;			/* over the limit of size: no packets are stored */
 };
@@ -116,18 +116,17 @@ static const struct ctf_meta *readable(const struct spooled_trace *t)
 	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
 }
 
-/* Writes the metadata unless it ends within a declaration, which no reader could parse. If the files have none yet, the
- * declarations before that one are written, once they are enough to read packets. */
+/* Writes the metadata once it is enough to read packets. No reader could parse half a declaration at its end: then the
+ * first writing leaves that out, and a later one waits for the rest. */
 static bool write_metadata(struct spool *s, unsigned number, GError **error)
 {
 	struct spooled_trace *t = trace_at(s, number);
 	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
 	size_t n = whole ? t->text->len : ctf_pieces_whole(t->pieces);
 
-	if (!t->fresh || (!whole && (t->written || !readable(t))))
+	if (!t->fresh || (!t->failed && !readable(t)) || (t->written && !whole))
 		return true;
-	g_autoptr(GByteArray) part = g_byte_array_append(g_byte_array_new(), t->text->data, (guint)n);
-	if (!spool_files_metadata(s->files, number, part, error))
+	if (!spool_files_metadata(s->files, number, t->text->data, n, error))
 		return false;
 	t->fresh = !whole;
 	return t->written = true;
@@ -145,12 +144,12 @@ static void do_metadata(struct spool *s, const struct op *o)
 		t->refuses = true;
 		return;
 	}
-	bool unread = t->has_packets && !(t->written && readable(t));
 	g_byte_array_append(t->text, bytes, (guint)n);
 	t->fresh = true;
 	t->failed = t->failed || !ctf_pieces_append(t->pieces, bytes, n, NULL);
 	g_autoptr(GError) error = NULL;
-	if (unread && !write_metadata(s, o->number, &error))
+	/* later metadata is written with the next packet */
+	if (t->has_packets && !t->written && !write_metadata(s, o->number, &error))
 		stop(s, error);
 }
 

@@ -18,7 +18,10 @@
  * 64 MiB behind, packets are dropped, which the trace shows as a loss. When writing fails (a full disk), the spool
  * reports it and stops; the live source is not affected.
  *
- * All pushed data is untrusted: names are made safe, and invalid packets are refused once there is metadata.
+ * Packets are refused while there is no metadata. While it declares no stream, they are stored unchecked, and readers
+ * find no trace there; the metadata is written as soon as it declares one.
+ *
+ * All pushed data is untrusted: names are made safe, and invalid packets are refused once a stream is declared.
  */
 #ifndef BLK_LIVE_SPOOL_SPOOL_H
 #define BLK_LIVE_SPOOL_SPOOL_H

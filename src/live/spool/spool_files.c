@@ -291,8 +291,8 @@ static bool write_metadata(struct file_trace *t, const char *dir, GError **error
 	return true;
 }
 
-/* Makes the trace's directory in this chunk, with its metadata: a hard link to that of the previous chunk if nothing
- * was added. */
+/* Makes the trace's directory in this chunk, with its metadata if there is any: a hard link to that of the previous
+ * chunk if nothing was added. */
 static bool make_trace(struct spool_files *f, struct file_trace *t, GError **error)
 {
 	g_autofree char *dir = trace_path(f, t, f->chunk);
@@ -329,12 +329,12 @@ void spool_files_end_trace(struct spool_files *f, unsigned trace)
 	pages_drop(&f->traces, trace);
 }
 
-bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error)
+bool spool_files_metadata(struct spool_files *f, unsigned trace, const void *all, size_t n, GError **error)
 {
 	struct file_trace *t = trace_at(f, trace);
 
 	g_clear_pointer(&t->metadata, g_bytes_unref);
-	t->metadata = g_bytes_new(all->data, all->len);
+	t->metadata = g_bytes_new(all, n);
 	t->is_new = true;
 	/* rewrites the metadata now: following packets may have events of new classes */
 	return t->chunk != f->chunk || make_trace(f, t, error);

@@ -20,12 +20,12 @@ uint64_t spool_files_bytes(const struct spool_files *f);	/* of this run */
 /* Traces and streams are numbered from 0 in the order of these calls. */
 void spool_files_add_trace(struct spool_files *f, const char *name);
 void spool_files_add_stream(struct spool_files *f, unsigned trace, const char *name);
-/* Sets all of a trace's metadata so far, and writes it to the current chunk. */
-bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error);
+/* Sets all of a trace's metadata so far, and writes it to the current chunk if that has packets of the trace. */
+bool spool_files_metadata(struct spool_files *f, unsigned trace, const void *all, size_t n, GError **error);
 /* The trace has ended: frees it and its streams. Does nothing for an unknown trace. */
 void spool_files_end_trace(struct spool_files *f, unsigned trace);
 bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace); /* false: unknown */
-/* Writes a packet of a known stream. p: its header, or NULL if that cannot be read. */
+/* Writes a packet of a known stream, also before there is metadata. p: its header, or NULL if that cannot be read. */
 bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
 			const struct ctf_packet *p, GError **error);
 /* Number of this run's oldest chunk that was not deleted, from 1. */
