@@ -436,6 +436,8 @@ static G_NO_INLINE void add_step_back(struct native_cursor *k, int64_t at, int64
 	if (at > ts)
 		back = (uint64_t)at - (uint64_t)ts;
 	k->use_fast_path = false;
+	k->went_back |= at < k->event_ns;
+	k->event_ns = MAX(k->event_ns, at);
 	native_queue_loss(k, &(struct blk_loss){
 		.begin_ns = ts, .end_ns = ts, .silence = true, .back_ns = (int64_t)MIN(back, INT64_MAX) });
 }
@@ -443,10 +445,10 @@ static G_NO_INLINE void add_step_back(struct native_cursor *k, int64_t at, int64
 /* Notes the time of the next event. `in`: within_packet(). */
 static inline void follow_clock(struct native_cursor *k, int64_t at, int64_t in, int64_t ts)
 {
-	if (G_UNLIKELY(at < k->event_ns || in < at))
+	if (G_LIKELY(at >= k->event_ns && in == at))
+		k->event_ns = at;
+	else
 		add_step_back(k, at, ts);
-	k->went_back |= at < k->event_ns;
-	k->event_ns = MAX(k->event_ns, at);
 }
 
 /* The time that the record of an event stamped `at` may have; INT64_MIN: the packet is damaged. */

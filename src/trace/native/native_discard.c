@@ -63,75 +63,89 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 	return next <= end ? next : CTF_NO_FIT;
 }
 
+/* A walk over the events of the packet, from the cursor's position on. */
+struct walk {
+	struct piece piece;
+	struct arena rows;
+	uint64_t pos, clock;		/* of the next event: where it begins, and the time before it */
+	const struct ctf_class *c;	/* of the last event */
+	uint64_t bits;			/* its size after the header */
+	unsigned n;			/* events */
+	bool is_unknown;		/* the next event's class is unknown */
+};
+
+static struct walk walk_begin(const struct native_cursor *k)
+{
+	const uint8_t *bytes = k->packet->bytes;
+
+	return (struct walk){ .piece = { .base = bytes, .n = bytes ? (k->content_end + 7) / 8 : 0 },
+			      .pos = k->pos, .clock = k->clock };
+}
+
+/* Goes to the end of the next event. False: there is none, it cannot be decoded, or the reader was stopped. */
+static bool walk_next(struct native_cursor *k, struct walk *w)
+{
+	uint64_t next = CTF_NO_FIT, clock = 0;
+
+	if (w->pos >= k->content_end || (++w->n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
+		return false;
+	do {
+		clock = w->clock;
+		w->c = NULL;
+		k->run.arena = &w->rows;
+		next = event_end(k, &w->piece, w->pos, &clock, &w->c, &w->bits);
+		arena_reset(&w->rows);
+	} while (next == CTF_NO_FIT && read_piece(k, &w->piece, w->pos));
+	w->is_unknown = next == w->pos && !w->c;
+	if (next == CTF_NO_FIT || next == w->pos)
+		return false;
+	g_assert(w->c);			/* else event_end() returns .pos */
+	w->pos = next;
+	w->clock = clock;
+	return true;
+}
+
+static void walk_end(struct walk *w)
+{
+	arena_clear(&w->rows);
+	g_free(w->piece.read);
+}
+
 /* Walks the packet's events. Stores the largest number of bits of texts and sequences in one event. Also stores the
  * end of the last event after which `need` bits of the packet remain. False: the class of an event may still come. */
-static bool walk(struct native_cursor *k, uint64_t need, uint64_t *ret_lengths, uint64_t *ret_from)
+static bool find_window(struct native_cursor *k, uint64_t need, uint64_t *ret_lengths, uint64_t *ret_from)
 {
 	const uint64_t size = k->packet->p.packet_bits;
-	struct piece p = { .base = k->packet->bytes, .n = k->packet->bytes ? (k->content_end + 7) / 8 : 0 };
-	struct arena rows = { 0 };
-	const struct ctf_class *c = NULL;
-	uint64_t pos = k->pos, clock = k->clock, bits;
-	bool known = true;
+	struct walk w = walk_begin(k);
 
 	*ret_lengths = 0;
-	*ret_from = pos;
-	for (unsigned n = 1; pos < k->content_end; n++) {
-		uint64_t now = clock;
-		k->run.arena = &rows;
-		uint64_t next = event_end(k, &p, pos, &now, &c, &bits);
-		arena_reset(&rows);
-		if (next == CTF_NO_FIT && read_piece(k, &p, pos))
-			continue;
-		known = next != pos || c || !k->plan->waits;
-		if (next == CTF_NO_FIT || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
-			break;
-		g_assert(c);			/* else event_end() returns pos */
-		if (c->n_steps)
-			*ret_lengths = MAX(*ret_lengths, bits - MIN(bits, c->empty_bits));
-		if (size - MIN(next, size) >= need)
-			*ret_from = next;
-		pos = next;
-		clock = now;
+	*ret_from = w.pos;
+	while (walk_next(k, &w)) {
+		if (w.c->n_steps)
+			*ret_lengths = MAX(*ret_lengths, w.bits - MIN(w.bits, w.c->empty_bits));
+		if (size - MIN(w.pos, size) >= need)
+			*ret_from = w.pos;
 	}
-	arena_clear(&rows);
-	g_free(p.read);
-	return known;
+	walk_end(&w);
+	return !w.is_unknown || !k->plan->waits;
 }
 
 bool native_goes_back(struct native_cursor *k, int64_t ts)
 {
-	struct piece p = { .base = k->packet->bytes, .n = k->packet->bytes ? (k->content_end + 7) / 8 : 0 };
-	struct arena rows = { 0 };
-	const struct ctf_class *c = NULL;
-	uint64_t pos = k->pos, clock = k->clock, bits;
-	int64_t last = ts;
-
 	if (k->packet->p.fault != CTF_WHOLE || ts >= TIME_MOST_NS || ts - k->latest_ns >= FAR_BACK_NS)
 		return false;
-	for (unsigned n = 1; pos < k->content_end; n++) {
-		uint64_t now = clock;
-		k->run.arena = &rows;
-		uint64_t next = event_end(k, &p, pos, &now, &c, &bits);
-		arena_reset(&rows);
-		if (next == CTF_NO_FIT && read_piece(k, &p, pos))
-			continue;
-		if (next == CTF_NO_FIT || next == pos || (n % LOOK_EVERY == 0 && native_is_stopped(k->source)))
-			break;
-		pos = next;
-		clock = now;
-		last = native_ns(&k->to_ns, clock);
-	}
-	arena_clear(&rows);
-	g_free(p.read);
-	return pos >= k->content_end && last < k->latest_ns;
+	struct walk w = walk_begin(k);
+	while (walk_next(k, &w))
+		;
+	walk_end(&w);
+	return w.pos >= k->content_end && native_ns(&k->to_ns, w.clock) < k->latest_ns;
 }
 
 bool native_find_discarded(struct native_cursor *k)
 {
 	uint64_t lengths, from;
 
-	if (!walk(k, 0, &lengths, &from) || !walk(k, largest_event(k->decoder, lengths), &lengths, &from))
+	if (!find_window(k, 0, &lengths, &from) || !find_window(k, largest_event(k->decoder, lengths), &lengths, &from))
 		return false;
 	k->discarded_from = from;
 	return true;
