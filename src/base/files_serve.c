@@ -191,9 +191,10 @@ static bool is_movable(const char *path)
 		char *parent = g_path_get_dirname(at);
 		g_free(at);
 		at = parent;
-		if (stat(at, &st) != 0 && errno == ENOENT)
+		bool exists = stat(at, &st) == 0;
+		if (!exists && errno == ENOENT)
 			continue;	/* it will be made */
-		if (stat(at, &st) != 0 || !user_is_trusted(st.st_uid))
+		if (!exists || !user_is_trusted(st.st_uid))
 			return true;
 		if (!(st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH ||
 						(st.st_mode & S_IWGRP && !user_is_alone_in(st.st_gid, st.st_uid))))

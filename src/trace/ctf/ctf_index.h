@@ -21,7 +21,8 @@
 enum ctf_fault {
 	CTF_WHOLE,
 	CTF_CUT_OFF,		/* the file ends inside the packet */
-	CTF_UNFINISHED,		/* its sizes were never written, or its end if it lacks the size of its content */
+	CTF_UNFINISHED,		/* a size of it was never written; or, in a packet without the size of its content, its
+				 * end */
 	CTF_GARBAGE,		/* not a packet: unreadable bytes up to the end of the file */
 };
 
@@ -57,14 +58,15 @@ struct ctf_packet {
 bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, uint64_t offset,
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error);
 
-/* Sets times that a packet has not whole. A packet without events may have no .begin: then it is `from`. Times of less
- * than 64 bits are the lowest bits of the clock: they become the first ones from `from` on. `from` is
- * ctf_packet_latest() of the packet before it. */
+/* Are its times only the lowest bits of the clock? */
 static inline bool ctf_packet_is_narrow(const struct ctf_packet *p)
 {
 	return p->has_begin && p->begin_bits < 64;
 }
+/* Completes the times of a packet. A packet without events may have no .begin: then it is `from`. Narrow times become
+ * the first ones from `from` on that have these lowest bits. `from` is ctf_packet_latest() of the packet before it. */
 void ctf_packet_follow(struct ctf_packet *p, uint64_t from);
+/* Its end, or its beginning if the end is unknown; cycles. */
 static inline uint64_t ctf_packet_latest(const struct ctf_packet *p)
 {
 	return p->has_end && p->end ? p->end : p->begin;

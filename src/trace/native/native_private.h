@@ -148,9 +148,10 @@ bool native_meta_compile(struct native *n, struct native_meta *m, GError **error
 /* Estimated memory of the metadata and its decoders. O(1). */
 size_t native_meta_bytes(const struct native_meta *m);
 
-/* The decoder of the stream class with the id; NULL: none. */
 enum blk_domain native_meta_domain(const struct native_meta *m);
-const char *native_meta_host(const struct native_meta *m);	/* name of its host; "?": unknown */
+const char *native_meta_host(const struct native_meta *m);	/* name of its host; "?": unknown; borrowed */
+
+/* The decoder of the stream class with the id; NULL: none. */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
 
 /* Is it a packet without an event, and therefore without a time? */
