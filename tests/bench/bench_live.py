@@ -36,6 +36,7 @@ EVENTS_A_TRACE = 22      # of spangen, on average
 DRAIN_BAR = 5e6          # events a second and core, records only
 FOLLOW_BAR = 0.2         # of a core
 IDLE_BAR = 0.01
+TIMER = 1                # s: the live timer
 LAG_SPARE = 500          # ms that closing a second may take beside the live timer
 MEMORY = 128             # --memory, MiB
 MEMORY_SPARE = 192       # MiB: the program, what the last two minutes may be corrected by, packets not decoded yet
@@ -237,14 +238,24 @@ def drain(tools):
         line("babeltrace2 -i lttng-live -o dummy, from a relay of our own", f"{n / cpu / 1e6:.2f} M")
 
 
-def wait_until_calm(pid):
-    """Until it has done what it was given: takes less than a tenth of a core."""
+def wait_until_calm(pid, seconds=0.5):
+    """Until it has done what it was given: takes less than a tenth of a core for so many seconds."""
     until, before = time.monotonic() + LIMIT, -1
-    while (now := cpu_now(pid)) - before > 0.05 or before < 0:
+    while (now := cpu_now(pid)) - before > 0.1 * seconds or before < 0:
         if time.monotonic() > until:
-            raise Late(f"the screen was still busy after {LIMIT} s")
+            raise Late(f"process {pid} was still busy after {LIMIT} s")
         before = now
-        time.sleep(0.5)
+        time.sleep(seconds)
+
+
+def wait_until_connected(url):
+    """Until a viewer has a connection to the relay."""
+    port, until = int(re.search(r":(\d+)/", url)[1]), time.monotonic() + LIMIT
+    while not any(line.split()[2].endswith(f":{port:04X}") and line.split()[3] == "01"     # remote address, ESTABLISHED
+                  for line in pathlib.Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]):
+        if time.monotonic() > until:
+            raise Late(f"no viewer was connected within {LIMIT} s")
+        time.sleep(0.02)
 
 
 def show_share(what, cpu, events, seconds, bar):
@@ -305,16 +316,17 @@ def follow(tools):
          None, None, 0),
         ("babeltrace2 -o dummy", ["babeltrace2", "-o", "dummy", "-i", "lttng-live"], None, signal.SIGINT, 0),
     )
-    with Lab(1000000) as lab:
+    with Lab(int(TIMER * 1e6)) as lab:
         for what, command, ready, sig, bar in commands:
             if not shutil.which(command[0]):
                 continue
             viewer = Viewer([*command, lab.url], ready)
-            if not ready:
-                time.sleep(1.5)     # it does not say when it is attached
+            if not ready:           # it does not say when it is attached
+                wait_until_connected(lab.url)
+                wait_until_calm(viewer.process.pid)
             events = lab.generate(rate, seconds)
-            if sig:
-                time.sleep(2)       # what is still in the buffers
+            if sig:                 # what is still in the buffers comes with the next live timer
+                wait_until_calm(viewer.process.pid, 2 * TIMER)
             cpu, _ = cpu_of(lambda v=viewer, s=sig: v.end(s, seconds + LIMIT))
             show_share(what, cpu, events, seconds, bar)
         if shutil.which("tmux"):
