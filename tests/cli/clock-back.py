@@ -132,6 +132,8 @@ def main():
           {1: ("complete", 5 * MS), 2: ("partial", 0)}, "clock went back by 404ms at 06:07:20 (stream of lab, user space, CPU 0)")
     check("across it", False, [[(s, s + 6 * MS, spans((0, 1, b"sr"), (5 * MS, 2, b"sr"), (4 * MS, 1, b"ss"), (6 * MS, 2, b"ss")))]],
           {1: ("partial", 5 * MS), 2: ("partial", MS)}, "clock went back by 1.00ms")
+    check("after it was ahead", False, [[(s, s + 5 * MS, spans((0, 1, b"sr"), (400 * MS, 2, b"sr"), (401 * MS, 2, b"ss"), (5 * MS, 1, b"ss")))]],
+          {1: ("partial", 5 * MS), 2: ("partial", 0)}, "clock went back by 396ms", readers=["native"])
     check("by 1 ns", False, [[(s, s + 6 * MS, spans((0, 1, b"sr"), (5 * MS, 1, b"ss"), (5 * MS - 1, 2, b"sr"), (5 * MS - 1, 2, b"ss")))]],
           {1: ("complete", 5 * MS), 2: ("partial", 0)}, "clock went back by 1ns")
     packets = [(s + i * MS, s + (i + 1) * MS, spans((i * MS, i + 1, b"sr"), (i * MS + 9, i + 1, b"ss"))) for i in range(8)]

@@ -67,6 +67,8 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 struct walk {
 	struct piece piece;
 	struct arena rows;
+	uint8_t *row;			/* the cursor's, of the event that it has decoded */
+	uint32_t present;
 	uint64_t pos, clock;		/* of the next event: where it begins, and the time before it */
 	const struct ctf_class *c;	/* of the last event */
 	uint64_t bits;			/* its size after the header */
@@ -79,7 +81,7 @@ static struct walk walk_begin(const struct native_cursor *k)
 	const uint8_t *bytes = k->packet->bytes;
 
 	return (struct walk){ .piece = { .base = bytes, .n = bytes ? (k->content_end + 7) / 8 : 0 },
-			      .pos = k->pos, .clock = k->clock };
+			      .row = k->run.row, .present = k->run.present, .pos = k->pos, .clock = k->clock };
 }
 
 /* Goes to the end of the next event. False: there is none, it cannot be decoded, or the reader was stopped. */
@@ -105,8 +107,10 @@ static bool walk_next(struct native_cursor *k, struct walk *w)
 	return true;
 }
 
-static void walk_end(struct walk *w)
+static void walk_end(struct native_cursor *k, struct walk *w)
 {
+	k->run.row = w->row;
+	k->run.present = w->present;
 	arena_clear(&w->rows);
 	g_free(w->piece.read);
 }
@@ -126,7 +130,7 @@ static bool find_window(struct native_cursor *k, uint64_t need, uint64_t *ret_le
 		if (size - MIN(w.pos, size) >= need)
 			*ret_from = w.pos;
 	}
-	walk_end(&w);
+	walk_end(k, &w);
 	return !w.is_unknown || !k->plan->waits;
 }
 
@@ -137,7 +141,7 @@ bool native_goes_back(struct native_cursor *k, int64_t ts)
 	struct walk w = walk_begin(k);
 	while (walk_next(k, &w))
 		;
-	walk_end(&w);
+	walk_end(k, &w);
 	return w.pos >= k->content_end && native_ns(&k->to_ns, w.clock) < k->latest_ns;
 }
 
