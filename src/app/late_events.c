@@ -115,7 +115,9 @@ char *clocks_back_report(const struct timeline *tl)
 	g_autoptr(GString) s = g_string_new(NULL);
 	unsigned n = 0;
 
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+	for (size_t i = 0; i < timeline_n_seconds(tl) && n <= SOURCES_NAMED; i++) {
+		if (!timeline_outline(tl, i)->completeness.late)	/* it counts them, too */
+			continue;
 		const struct second *second = timeline_second(tl, i);
 		for (uint32_t k = 0; k < second->n_losses; k++)
 			if (second->losses[k].early && n++ < SOURCES_NAMED)

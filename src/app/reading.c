@@ -313,21 +313,7 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
 
 /* --- ranges --- */
 
-/* The range can be asked for several times; the same line is printed once. */
-static void print_choice(const char *option, const char *choice)
-{
-	static char *printed;
-	g_autofree char *line = choice ? g_strdup_printf("%s: %s", option, choice) : NULL;
-
-	if (!line || (printed && strstr(printed, line)))
-		return;
-	log_error("%s", line);
-	char *all = g_strjoin("\n", line, printed, NULL);
-	g_free(printed);
-	printed = all;
-}
-
-/* Of several instants the first one after `after` is meant. */
+/* Of several instants the first one after `after` is meant, which is printed. */
 static bool instant(const char *option, const char *text, int64_t first, int64_t last, int64_t after, int64_t *ret)
 {
 	const struct time_scope scope = { first, first, last, after };
@@ -340,7 +326,8 @@ static bool instant(const char *option, const char *text, int64_t first, int64_t
 		log_error("%s: %s", option, error->message);
 		return false;
 	}
-	print_choice(option, choice);
+	if (choice)
+		log_error("%s: %s", option, choice);
 	return true;
 }
 

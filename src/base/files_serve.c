@@ -450,7 +450,7 @@ static bool make_dir(int dir, const char *name)
 	}
 	if (!ok)
 		return false;
-	/* By descriptor: something else may have taken its place, but no directory of others. */
+	/* By descriptor: another user may have put a link in its place. */
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ok = fd >= 0 && give(fd);
 	if (fd >= 0)

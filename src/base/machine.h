@@ -49,7 +49,7 @@ struct machine_evidence {
 };
 
 /* Are its kernel's switches not recorded? Then only the contexts of an event tell which thread ran. */
-static inline bool machine_lacks_switches(const struct machine_evidence *e)
+static inline bool machine_has_no_switches(const struct machine_evidence *e)
 {
 	return e->events && !e->switches;
 }

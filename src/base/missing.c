@@ -46,7 +46,7 @@ char *missing_unknown_text(const struct missing *m)
 	if (!m->ends_unknown)
 		return NULL;
 	return g_strdup_printf("events of processes that ended may be missing (ends_unknown: %u): with buffers per "
-			       "process, a relay does not say what it has no more of a stream that was closed "
+			       "process, a relay does not report what it dropped of a stream that was closed "
 			       "before it was asked; buffers per user (lttng enable-channel --buffers-uid) do "
 			       "not have this limit", m->ends_unknown);
 }

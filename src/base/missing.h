@@ -30,7 +30,7 @@ bool missing_is_any(const struct missing *m);
 /* One line that says what is missing, and why (g_free); NULL: nothing is. */
 char *missing_text(const struct missing *m);
 
-/* One line about .ends_unknown, which may be nothing (g_free); NULL: it is 0. */
+/* One line about .ends_unknown (g_free); NULL: it is 0. It need not mean that events are missing. */
 char *missing_unknown_text(const struct missing *m);
 
 #endif

@@ -44,7 +44,7 @@ char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n);
 struct time_scope {
 	int64_t base;			/* "+90s" and "-2m" are relative to it */
 	int64_t first, last;		/* of the trace: "start", "5%", "end" */
-	int64_t after;			/* a time of day is meant after it; INT64_MIN: anywhere */
+	int64_t after;			/* a time of day means an instant after it; INT64_MIN: any */
 };
 /*
  * Parses an instant: "14:03:05[.frac]", "2026-11-21 14:03:05[.frac]" (or with 'T'; 'Z' at the end is UTC); "+90s"

@@ -48,6 +48,7 @@ struct batch {
 	struct batch_list list;
 	struct batch_steps steps;
 	int64_t since_ns;		/* seconds that ended before this are not printed */
+	int64_t from_ns, to_ns;		/* recorded: the range of the options; equal: not found yet */
 	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
 	struct metric_calls *calls;	/* NULL: the metric needs none */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
@@ -377,10 +378,16 @@ static void print_all(struct batch *b, int64_t from, int64_t to)
 	b->broken = b->broken ? b->broken : b->list.broken ? b->list.broken : b->steps.broken;
 }
 
+/* Finds the range of the options, unless batch_steps_choose() did. Returns the exit status. */
+static int find_range(struct batch *b)
+{
+	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, b->o, &b->from_ns, &b->to_ns);
+}
+
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
-	int64_t from, to, first, end;
+	int64_t first, end;
 
 	while (!b->list.broken && !b->steps.broken && !reading_wait(&b->r, 100))
 		judge(b, false);
@@ -394,11 +401,11 @@ static int print_recorded(struct batch *b)
 		return code;		/* nothing was read */
 	if (!b->sending)
 		reading_release_signals();	/* from here on a signal ends the process */
-	int range_code = reading_find_range(&b->r, b->o, &from, &to);
+	int range_code = find_range(b);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
-	judge_recorded(b, from, to);
-	send_recorded(b, from, to);
+	judge_recorded(b, b->from_ns, b->to_ns);
+	send_recorded(b, b->from_ns, b->to_ns);
 	int metric_code = prepare_metric(b);
 	if (metric_code != EXIT_FINE)
 		return metric_code;
@@ -408,7 +415,7 @@ static int print_recorded(struct batch *b)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	print_all(b, from, to);
+	print_all(b, b->from_ns, b->to_ns);
 	if (!b->broken)
 		sending_wait(b->sending);
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
@@ -504,7 +511,6 @@ static void report_alert(void *data, const struct alert *alert, const char *reas
 /* The baseline, and the line of --check. Returns the exit status. */
 static int end_alerts(struct batch *b, int code)
 {
-	int64_t from = INT64_MIN, to = INT64_MAX;
 	if (!b->alerts)
 		return code;
 	if (!thresholds_save_baseline(b->o, b->alerts))
@@ -512,9 +518,11 @@ static int end_alerts(struct batch *b, int code)
 	if (!b->o->check)
 		return code;
 	bool failed = code == EXIT_FAILED || code == EXIT_USAGE || code >= EXIT_SIGNAL;
-	if (failed || (!b->o->live && reading_find_range(&b->r, b->o, &from, &to) != EXIT_FINE))
+	if (!failed && b->o->live)
+		return thresholds_check(stdout, b->alerts, INT64_MIN, INT64_MAX);
+	if (failed || b->from_ns >= b->to_ns)
 		return CHECK_UNKNOWN;
-	return thresholds_check(stdout, b->alerts, from, to);
+	return thresholds_check(stdout, b->alerts, b->from_ns, b->to_ns);
 }
 
 static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
@@ -556,6 +564,8 @@ int batch_print(const struct options *options)
 	o.cells = o.live || needs_spans ? 0 : o.view->reads | sends;
 	o.skip_free = !o.live && !SANITIZED;
 	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o) : EXIT_FAILED;
+	b.from_ns = b.steps.from_ns;
+	b.to_ns = b.steps.to_ns;
 	if (code == EXIT_FINE)
 		code = reading_start(&b.r, &o);
 	if (b.alerts && o.live)

@@ -18,7 +18,7 @@ struct batch_steps {
 	struct timeline *tl;
 	struct timeline *survey;	/* the trace in seconds; NULL: all steps are retained */
 	bool in_pieces;			/* rows are; else the steps of the range are retained */
-	int64_t from_ns, to_ns;		/* what is printed */
+	int64_t from_ns, to_ns;		/* what is printed; equal: the range was not looked for, or has no events */
 	int64_t printed_to;		/* end of the last piece */
 	int64_t first_ns, end_ns;	/* of the steps printed so far; first_ns INT64_MAX: none */
 	struct completeness completeness;	/* of the steps printed so far */

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from made_ctf import BEGIN
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
 
@@ -20,14 +22,7 @@ CALLS = """event { id = 0; stream_id = 0; name = "sched_switch"; fields := struc
  i32 next_tid; i32 next_prio; }; };
 event { id = 1; stream_id = 0; name = "syscall_entry_read"; fields := struct { i32 fd; i64 count; }; };
 event { id = 2; stream_id = 0; name = "syscall_exit_read"; fields := struct { i64 ret; }; };"""
-METADATA = """/* CTF 1.8 */
-typealias integer { size = 8; align = 8; } := u8;
-typealias integer { size = 16; align = 8; } := u16;
-typealias integer { size = 32; align = 8; } := u32;
-typealias integer { size = 64; align = 8; } := u64;
-typealias integer { size = 32; align = 8; signed = true; } := i32;
-typealias integer { size = 64; align = 8; signed = true; } := i64;
-trace { major = 1; minor = 8; byte_order = le; uuid = "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a";
+METADATA = BEGIN + """trace { major = 1; minor = 8; byte_order = le; uuid = "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a";
  packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 stream_instance_id; }; };
 env { domain = "DOMAIN"; hostname = "lab"; };
 clock { name = c; uuid = "11111111-1111-4111-8111-111111111111"; freq = 1000000000; offset = 1795241230000000000; };

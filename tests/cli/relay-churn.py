@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from hostile_relay import HOST, SESSION, Relay
+from made_ctf import BEGIN
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
@@ -25,12 +26,7 @@ CPU_SECONDS = 10 if SANITIZED else 1    # of processor time, from SIGTERM to the
 CLASSES, EVENTS = 60, 40
 TICKS = os.sysconf("SC_CLK_TCK")
 
-METADATA = """/* CTF 1.8 */
-typealias integer { size = 8; align = 8; } := u8;
-typealias integer { size = 16; align = 8; } := u16;
-typealias integer { size = 32; align = 8; } := u32;
-typealias integer { size = 64; align = 8; } := u64;
-trace { major = 1; minor = 8; byte_order = le; uuid = "%08x-0000-0000-0000-000000000000";
+METADATA = BEGIN + """trace { major = 1; minor = 8; byte_order = le; uuid = "%08x-0000-0000-0000-000000000000";
  packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; u64 stream_instance_id; }; };
 env { hostname = "%s"; domain = "ust"; };
 clock { name = c; uuid = "%s"; freq = 1000000000; offset = 1700000000000000000; };

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from made_ctf import BEGIN
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
 
@@ -20,11 +22,7 @@ SECONDS = 1
 LONG = 20                       # seconds in which anything else has to happen
 GIANT = 256 << 20               # bytes of the packet: the largest that is believed
 INSIDE = 20                     # ticks of the processor's time until it is within the packet
-METADATA = """/* CTF 1.8 */
-typealias integer { size = 8; align = 8; } := u8;
-typealias integer { size = 32; align = 8; } := u32;
-typealias integer { size = 64; align = 8; } := u64;
-trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
+METADATA = BEGIN + """trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
 env { domain = "kernel"; hostname = "host"; };
 clock { name = c; freq = 1000000000; offset = 1700000000000000000; };
 typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;

@@ -8,7 +8,7 @@
  * .why), or the feed is asked to stop. */
 static void exchange(struct attach *a, GError **error)
 {
-	int64_t next = g_get_monotonic_time();
+	int64_t next = g_get_monotonic_time();		/* when the loop was to go on */
 
 	while (!feed_stopped(&a->feed)) {
 		int64_t now = g_get_monotonic_time();
@@ -24,10 +24,12 @@ static void exchange(struct attach *a, GError **error)
 			attach_ask_due(a, now);
 		if (a->v->requests->len && !viewer_flush(a->v, error))
 			return;
-		if (!a->n_asked)
-			net_sleep(a->feed.wake_fd, next = MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2));
-		else if (!attach_receive(a, error))
+		if (!a->n_asked) {
+			next = MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2);
+			net_sleep(a->feed.wake_fd, next);
+		} else if (!attach_receive(a, error)) {
 			return;
+		}
 	}
 }
 

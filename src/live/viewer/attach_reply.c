@@ -364,7 +364,7 @@ static void note_process_end(struct attach *a, const struct stream *s)
 }
 
 /* The relay never announces a stream that was closed before it was asked for new ones. So a process may have begun and
- * ended unseen, though no stream tells of it. */
+ * ended unseen, and no stream shows that. */
 void attach_report_stall(struct attach *a)
 {
 	a->history->stalls += a->stalled;

@@ -178,7 +178,7 @@ static inline bool slice_has_kernel(const struct slice *s, uint32_t host)
 static inline bool slice_follows_tasks(const struct slice *s, uint32_t host)
 {
 	const struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
-	return h->has_kernel && !machine_lacks_switches(&h->evidence);
+	return h->has_kernel && !machine_has_no_switches(&h->evidence);
 }
 
 /* Live, without a kernel trace: only the thread's own events show that it exists. */

@@ -54,7 +54,7 @@ struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
 void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
 bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
-/* Of all bytes, as many as end with a complete declaration. */
+/* Bytes up to the end of the last complete declaration; of packets: of the last one that ends with a complete one. */
 size_t ctf_pieces_whole(const struct ctf_pieces *x);
 
 /* Estimated memory of the meta: its types, and the text that it stores. O(1). */

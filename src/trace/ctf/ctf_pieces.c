@@ -217,7 +217,7 @@ bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError
 	bool ok = p->meta.is_ctf2 ? parse_fragments(x, error) : parse_whole(x, error);
 	while (x->blank < x->text->len && is_space(x->text->str[x->blank]))
 		x->blank++;
-	/* A packet's bytes are not those of its text. */
+	/* Packets have headers: where in them a declaration ends is only known if it ends with a packet. */
 	if (!p->meta.packetised || !ctf_pieces_wait(x))
 		x->parsed = x->appended - x->text->len - x->raw->len;
 	return ok;

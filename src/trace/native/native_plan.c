@@ -43,7 +43,7 @@ static int compare_packets(const void *a, const void *b)
 	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
 }
 
-/* The order of the files themselves, where the clock went back: by sequence number, else by place. */
+/* Where the clock went back: by sequence number. */
 static int compare_sequence(const void *a, const void *b)
 {
 	const struct native_packet *x = a, *y = b;
@@ -53,6 +53,7 @@ static int compare_sequence(const void *a, const void *b)
 	return compare_packets(a, b);
 }
 
+/* The same without sequence numbers: by file, then by place in it. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct native_packet *x = a, *y = b;
@@ -74,14 +75,17 @@ static unsigned order_of(const GArray *all)
 	const struct native_packet *p = (const struct native_packet *)all->data;
 	unsigned is = IN_PLACES | NUMBERED | IN_SEQUENCE;
 	for (guint i = 0; i < all->len && p[i].p.fault != CTF_GARBAGE; i++) {
-		const struct native_packet *before = g_hash_table_lookup(last, p[i].file);
+		const struct native_packet *before = i ? &p[i - 1] : NULL;
+		if (before && before->file != p[i].file) {
+			g_hash_table_insert(last, (void *)before->file, (void *)before);
+			before = g_hash_table_lookup(last, p[i].file);
+		}
 		if (before && before->p.offset > p[i].p.offset)
 			is &= ~IN_PLACES;
 		if (!p[i].p.has_seq)
 			is &= ~NUMBERED;
 		if (i && p[i].p.seq < p[i - 1].p.seq)
 			is &= ~IN_SEQUENCE;
-		g_hash_table_insert(last, (void *)p[i].file, (void *)&p[i]);
 	}
 	return is;
 }
