@@ -28,7 +28,7 @@ bool user_is_own(uid_t owner);
 enum user_ids { USER_IDS_UNKNOWN, USER_IDS_SOME, USER_IDS_ALL };
 #define USER_UNMAPPED 65534u
 enum user_ids user_ids(void);
-/* The same as user_is_own(), or root; or a user that this container does not have, as that of its host's directories. */
+/* The same as user_is_own(), or root; or a user that this container does not have, as that of its host's files. */
 bool user_is_trusted(uid_t owner);
 /* Has the group no other members than this user, and root? Asks the user database. */
 bool user_is_alone_in(gid_t group, uid_t uid);
