@@ -30,8 +30,10 @@ static void draw_who(struct app *app, const struct rows *rows, const struct lane
 			continue;
 		name = text_visible(timeline_comm(rows->tl, c->thread, r->end_ns));
 		if (*name && text_width(name) + 1 <= end - i) {
-			canvas_put(app->canvas, y, x + i, end - i, ROLE_PART + PART_USER, name);
-			canvas_add_attr(app->canvas, y, x + i, end - i, STYLE_REVERSE);
+			/* Only the name is reversed: a full block in reverse would look idle. */
+			canvas_add_attr(app->canvas, y, x + i,
+					canvas_put(app->canvas, y, x + i, end - i, ROLE_PART + PART_USER, name),
+					STYLE_REVERSE);
 		}
 	}
 }

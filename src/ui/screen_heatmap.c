@@ -349,6 +349,16 @@ static void draw_time(struct app *app, const struct picture *p)
 	canvas_add_attr(c, y, p->x[p->column], cols_of(p, p->column), STYLE_REVERSE);
 }
 
+/* Marks a line of the rectangle. Reverse video would make its fullest cells look empty. */
+static void mark_line(struct app *app, unsigned y, unsigned from, unsigned to)
+{
+	struct canvas *c = app->canvas;
+	for (unsigned x = from; x < to && x < c->cols; x++)
+		if (canvas_cell(c, y, x)->ch[0] == ' ')
+			canvas_put(c, y, x, 1, ROLE_MATCH, app->glyphs->utf8 ? "·" : ".");
+	canvas_set_role(c, y, from, to - from, ROLE_MATCH);
+}
+
 static void draw_cursor(struct app *app, const struct picture *p, const struct metric_place *m)
 {
 	struct canvas *c = app->canvas;
@@ -356,8 +366,7 @@ static void draw_cursor(struct app *app, const struct picture *p, const struct m
 	unsigned y = line_of(p, p->level), x = p->x[p->column], cols = cols_of(p, p->column);
 	for (unsigned level = k.level[0]; m->rectangle != RECTANGLE_NONE && level <= k.level[1]; level++)
 		for (unsigned line = 0; line < lines_of(p, level); line++)
-			canvas_add_attr(c, line_of(p, level) + line, p->x[k.column[0]],
-					p->x[k.column[1] + 1] - p->x[k.column[0]], STYLE_REVERSE);
+			mark_line(app, line_of(p, level) + line, p->x[k.column[0]], p->x[k.column[1] + 1]);
 	/* In a narrow column the brackets are beside the cell. */
 	unsigned wide = cols >= 3, left = wide ? x : x - 1, right = x + cols - wide;
 	canvas_put(c, y, left, 1, ROLE_SELECTED, "[");

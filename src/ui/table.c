@@ -389,8 +389,10 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 	if (selected) {
 		canvas_put(c, y, box.x, 1, ROLE_SELECTED, style->glyphs->cursor);
 		canvas_set_role(c, y, box.x, box.cols, ROLE_SELECTED);
+		/* Where the selection is in reverse, blocks would be, too. */
 		for (unsigned i = 0; i < l->n; i++)
-			if (v->columns[l->col[i].column].drawing == DRAW_PARTS)
+			if (v->columns[l->col[i].column].drawing == DRAW_PARTS ||
+			    v->columns[l->col[i].column].drawing == DRAW_SPARK)
 				draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 					  &v->columns[l->col[i].column], row, rows, style);
 	}

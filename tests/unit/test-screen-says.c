@@ -76,6 +76,76 @@ static void test_cursor(void)
 	fixture_stop(&f);
 }
 
+/* A CPU that one thread keeps busy while a request waits. */
+static struct timeline *busy_timeline(void)
+{
+	struct fake *made = fake_new();
+	uint32_t flush = fake_thread(made, 0, 2, 17, "kworker"), serve = fake_thread(made, 0, 70, 71, "serve");
+	struct second *s = fake_second(made, 0);
+
+	fake_class(made, "sched_switch");
+	fake_class(made, "zipkin:timestamp");
+	s->n_cpus = 1;
+	s->cpus = g_new0(struct cpu_cell, 1);
+	s->cpus[0] = (struct cpu_cell){ .run_ns = FAKE_S };
+	s->n_rans = 1;
+	s->rans = g_new0(struct ran_cell, 1);
+	s->rans[0] = (struct ran_cell){ .key = { flush, 0 }, .time_ns = FAKE_S };
+	fake_cell(s, serve);
+	fake_cell(s, flush);
+	fake_span(made, &(struct fake_span){ .trace = 1, .id = 1, .name = "get", .service = "web", .thread = serve,
+		.begin = 0, .end = FAKE_S / 2, .state = SPAN_COMPLETE });
+	return fake_done(made);
+}
+
+static unsigned count_blocks(const struct fixture *f, bool reverse)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < f->app->canvas->rows * f->app->canvas->cols; i++) {
+		const struct cell *c = &f->app->canvas->cells[i];
+
+		n += c->role == ROLE_PART + PART_USER && !(c->attr & STYLE_REVERSE) == !reverse &&
+			!strcmp(c->ch, reverse ? "k" : "█");
+	}
+	return n;
+}
+
+/* The lane of a busy CPU is a bar from end to end: the thread's name in reverse, and then full blocks. */
+static void test_busy(void)
+{
+	static const char *const ways[] = { "v", "vzz" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		struct fixture f;
+
+		fixture_start_on(&f, busy_timeline(), true, "");
+		app_resize(f.app, 45, 140);
+		fixture_press(&f, ways[i]);
+		g_assert_true(fixture_has(&f, "kworker█"));
+		g_assert_cmpuint(count_blocks(&f, false), >, 60);
+		g_assert_cmpuint(count_blocks(&f, true), ==, 2);
+		canvas_check_seen(f.app->canvas);
+		fixture_stop(&f);
+	}
+}
+
+/* Selected cells are seen in each scheme: figures as blocks in a table, and the rectangle of the heatmap. */
+static void test_selected_blocks(void)
+{
+	static const char *const ways[] = { "jjjjj", "jjjjjj", "5i >j ", "i   >> " };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		struct fixture f;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 45, 140);
+		fixture_press(&f, ways[i]);
+		canvas_check_seen(f.app->canvas);
+		fixture_stop(&f);
+	}
+}
+
 static void test_go(void)
 {
 	struct fixture f;
@@ -255,6 +325,8 @@ int main(int argc, char **argv)
 	timefmt_set_utc(true);
 	g_test_add_func("/says/strip", test_strip);
 	g_test_add_func("/says/cursor", test_cursor);
+	g_test_add_func("/says/busy", test_busy);
+	g_test_add_func("/says/selected-blocks", test_selected_blocks);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/only-spans", test_only_spans);

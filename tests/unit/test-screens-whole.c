@@ -183,8 +183,11 @@ static void check_golden(struct fixture *f, const char *name)
 {
 	const char *top = g_getenv("SRCDIR") ? g_getenv("SRCDIR") : ".";
 	g_autofree char *path = g_strdup_printf("%s/tests/golden/%s.txt", top, name);
-	g_autofree char *dump = screen(f), *expected = NULL;
+	g_autofree char *text = screen(f), *ink = canvas_ink(f->app->canvas, SCHEME_DARK_256), *expected = NULL;
+	g_autofree char *dump = g_strconcat(text, "----\n", ink, NULL);
 	g_autoptr(GError) error = NULL;
+
+	canvas_check_seen(f->app->canvas);
 
 	if (g_getenv("GENERATE")) {
 		g_assert_true(g_file_set_contents(path, dump, -1, &error));

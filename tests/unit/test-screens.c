@@ -171,9 +171,11 @@ static void check_text(const char *name, const char *text)
 
 static void check_golden(struct fixture *f, const char *name)
 {
-	g_autofree char *dump = screen(f);
+	g_autofree char *dump = screen(f), *ink = canvas_ink(f->app->canvas, SCHEME_DARK_256);
+	g_autofree char *both = g_strconcat(dump, "----\n", ink, NULL);
 
-	check_text(name, dump);
+	canvas_check_seen(f->app->canvas);
+	check_text(name, both);
 }
 
 static void check_clean(struct fixture *f)
@@ -369,6 +371,7 @@ static void test_matrix(const void *data)
 		g_autofree char *map = attributes(f.app->canvas), *text = screen(&f);
 		g_autofree char *both = g_strconcat(text, "----\n", map, NULL);
 
+		canvas_check_seen(f.app->canvas);
 		check_text(name, both);
 	} else {
 		check_golden(&f, name);
