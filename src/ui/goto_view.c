@@ -246,10 +246,11 @@ static size_t line_of_shown(const struct app *app, size_t log_line)
 
 static void do_view_list(struct app *app, struct place *p, enum command_id command)
 {
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free), *names = g_ptr_array_new_with_free_func(g_free);
 	const struct view *v;
 
 	for (unsigned i = 0; (v = nth_view(i)); i++) {
+		g_ptr_array_add(names, g_strdup_printf("%s %s", v->title, v->id));
 		g_autofree char *help = g_strdup(v->help ? v->help : "");
 		char *end = strstr(help, ". ");		/* the first sentence */
 
@@ -259,8 +260,9 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 	}
 	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
+	g_ptr_array_add(names, g_strdup(view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
-	popup_find(&app->popup);
+	popup_find(&app->popup, names);
 	app->popup.cursor = line_of_shown(app, lines->len - 1);
 }
 

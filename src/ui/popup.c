@@ -76,36 +76,80 @@ void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_li
 	*p = (struct popup){ .title = g_strdup(title), .lines = lines, .is_list = is_list };
 }
 
-void popup_find(struct popup *p)
+void popup_find(struct popup *p, GPtrArray *names)
 {
-	g_assert(p->is_list && !p->find);
+	g_assert(p->is_list && !p->find && names->len == p->lines->len);
 	p->find = g_string_new(NULL);
+	p->names = names;
 }
 
-/* Does the line contain all words, ignoring case? */
-static bool holds(const char *line, char *const *words)
-{
-	g_autofree char *folded = g_utf8_casefold(line, -1);
+/* Where a word is found in a line. Less is better. */
+enum found_in { IN_NAME_WHOLE, IN_NAME_BEGIN, IN_NAME, IN_LINE, IN_NOTHING };
 
-	for (; *words; words++)
-		if (!strstr(folded, *words))
-			return false;
-	return true;
+struct found {
+	char *line;
+	unsigned where, at;	/* enum found_in of the worst word; the sum of where they are in the line, in bytes */
+};
+
+static enum found_in find_in_name(const char *name, const char *word)
+{
+	enum found_in best = IN_NOTHING;
+	size_t len = strlen(word);
+
+	for (const char *s = name; (s = strstr(s, word)); s++) {
+		bool begins = s == name || !g_ascii_isalnum(s[-1]);
+		enum found_in here = !begins ? IN_NAME : g_ascii_isalnum(s[len]) ? IN_NAME_BEGIN : IN_NAME_WHOLE;
+
+		best = MIN(best, here);
+	}
+	return best;
+}
+
+/* Looks for all words, ignoring case. */
+static struct found find_words(char *line, const char *name, char *const *words)
+{
+	g_autofree char *folded = g_utf8_casefold(line, -1), *folded_name = g_utf8_casefold(name, -1);
+	struct found f = { line, 0, 0 };
+
+	for (; *words; words++) {
+		const char *in_line = strstr(folded, *words);
+		enum found_in where = **words ? find_in_name(folded_name, *words) : IN_NAME_WHOLE;
+
+		if (where == IN_NOTHING && in_line)
+			where = IN_LINE;
+		f.where = MAX(f.where, where);
+		f.at += where == IN_LINE ? (unsigned)(in_line - folded) : 0;
+	}
+	return f;
+}
+
+static gint order_found(gconstpointer a, gconstpointer b)
+{
+	const struct found *x = a, *y = b;
+
+	return x->where != y->where ? (int)x->where - (int)y->where : x->at < y->at ? -1 : x->at > y->at;
 }
 
 static void narrow(struct popup *p)
 {
 	g_autofree char *folded = g_utf8_casefold(p->find->str, -1);
 	g_auto(GStrv) words = g_strsplit(folded, " ", -1);
+	g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct found));
 
 	g_clear_pointer(&p->found, g_ptr_array_unref);
 	p->cursor = p->top = 0;
 	if (!p->find->len)
 		return;
+	for (guint i = 0; i < p->lines->len; i++) {
+		struct found f = find_words(p->lines->pdata[i], p->names->pdata[i], words);
+
+		if (f.where != IN_NOTHING)
+			g_array_append_val(found, f);
+	}
+	g_array_sort(found, order_found);	/* stable */
 	p->found = g_ptr_array_new();
-	for (guint i = 0; i < p->lines->len; i++)
-		if (holds(g_ptr_array_index(p->lines, i), words))
-			g_ptr_array_add(p->found, g_ptr_array_index(p->lines, i));
+	for (guint i = 0; i < found->len; i++)
+		g_ptr_array_add(p->found, g_array_index(found, struct found, i).line);
 }
 
 bool popup_type(struct popup *p, int key)
@@ -141,6 +185,7 @@ void popup_close(struct popup *p)
 	if (p->find)
 		g_string_free(p->find, TRUE);
 	p->find = NULL;
+	g_clear_pointer(&p->names, g_ptr_array_unref);
 	g_clear_pointer(&p->found, g_ptr_array_unref);
 	g_clear_pointer(&p->title, g_free);
 	g_clear_pointer(&p->lines, g_ptr_array_unref);

@@ -17,7 +17,8 @@ struct popup {
 	bool is_log;		/* shows the messages, and grows while it is open */
 	size_t cursor, top, page;
 	GString *find;		/* of a list that letters narrow: what was typed; NULL: letters are keys */
-	GPtrArray *found;	/* the lines with that text, borrowed; NULL: all */
+	GPtrArray *names;	/* char *: what each line is called; NULL: lines have no names */
+	GPtrArray *found;	/* the lines with that text, borrowed, the best first; NULL: all */
 };
 
 /* Takes lines over (char *, freed by the array). Long lines of a text are wrapped; continuation lines are indented to
@@ -26,8 +27,10 @@ void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_li
 void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);
 
-/* Makes a list that is narrowed by typing: to the lines that contain all words, ignoring case. */
-void popup_find(struct popup *p);
+/* Makes a list that is narrowed by typing: to the lines that contain all words, ignoring case. Lines with the words in
+ * their names come first: as whole words, then as beginnings of words, then within them. names: one for each line; taken
+ * over. */
+void popup_find(struct popup *p, GPtrArray *names);
 /* A key of such a list. false: it is no text; it has its usual command. */
 bool popup_type(struct popup *p, int key);
 /* The number of the selected line among all lines. */

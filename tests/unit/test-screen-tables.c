@@ -722,6 +722,26 @@ static void test_find_view(void)
 	stop(&f);
 }
 
+/* The name of a view leads to it, whole or its beginning, before any description with that word. */
+static void test_find_view_name(void)
+{
+	static const struct { const char *typed, *id; } cases[] = {
+		{ "interr", "interrupts" }, { "slowest", "slow" }, { "open", "open" }, { "io", "io" }, { "cpu", "cpus" },
+		{ "PROCESS", "process" }, { "proc", "processes" }, { "slow spans", "slow-spans" }, { "path", "path" },
+		{ "map", "heatmap" }, { "log", "log" }, { "wait for a cpu", "scheduler" }, { "blocked on", "path" },
+	};
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		start(&f, "4");
+		app_key(f.app, UI_KEY_F(2));
+		press(&f, cases[i].typed);
+		press(&f, "\r");
+		g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, cases[i].id);
+		stop(&f);
+	}
+}
+
 /* --- facts --- */
 
 static void test_facts(void)
@@ -769,6 +789,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/hide-stored", test_hide_stored);
 	g_test_add_func("/tables/single", test_single);
 	g_test_add_func("/tables/find-view", test_find_view);
+	g_test_add_func("/tables/find-view-name", test_find_view_name);
 	g_test_add_func("/tables/rare-container", test_rare_container);
 	g_test_add_func("/tables/tags", test_tags);
 	g_test_add_func("/tables/sum", test_sum);
