@@ -224,10 +224,7 @@ static void take_key(struct app *app, int key)
 	}
 	if (!leaves_untouched(command))
 		app_touch(app);
-	/* q and Esc have the same command, but only q quits. */
-	if (command == CMD_BACK && key == 'q' && app->nav.stack->len == 1 &&
-	    !popup_is_open(&app->popup))
-		command = CMD_QUIT;
+	app->quits_at_top = key == 'q';
 	app_command(app, command);
 }
 

@@ -54,11 +54,11 @@ static void do_visit(struct app *app, struct place *p, enum command_id command)
 
 static void do_back(struct app *app, struct place *p, enum command_id command)
 {
-	if (app->nav.stack->len > 1) {
+	if (!nav_is_top(&app->nav)) {
 		app_back(app);
-		return;
-	}
-	if (app->status.phase == UI_OPENING || app->status.phase == UI_LOADING) {
+	} else if (app->quits_at_top) {
+		app->quit = true;
+	} else if (app->status.phase == UI_OPENING || app->status.phase == UI_LOADING) {
 		if (app->backend)
 			app->backend->cancel(app->backend->data);
 		app_message(app, "loading stopped: what was read stays");

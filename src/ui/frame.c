@@ -557,7 +557,7 @@ static void add_load_bar(GString *text, const struct app *app)
 static char *loading_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
-	const char *end = app->nav.stack->len == 1 ? "; Esc stops the load" :
+	const char *end = nav_is_top(&app->nav) ? "; Esc stops the load" :
 		"; at the top Esc stops it";
 	GString *text = g_string_new(NULL);
 	char n[TIMEFMT_LEN], r[TIMEFMT_LEN];

@@ -158,7 +158,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 			q.operation = operation_of_row(place_focus(p));
 	}
 	if (app->nav.stack->len == 1 && !crumb_narrowed(app, &q)) {
-		nav_reset(&app->nav, new_place(app, view, &q, ""));
+		nav_open_root(&app->nav, new_place(app, view, &q, ""));
 		return;
 	}
 	if (p->lateral && app->nav.stack->len > 1)

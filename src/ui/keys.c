@@ -32,7 +32,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_VIEW_PREV] = { "view-prev", "previous view", "Views", "Previous view" },
 	[CMD_DRILL] = { "drill", "open", "Why", "Open the selected row: operation, trace, details" },
 	[CMD_BACK] = { "back", "back", "Why",
-		"Back; in the first view Esc stops loading, q quits" },
+		"Back; at the top Esc stops loading, q quits" },
 	[CMD_GO_BACK] = { "go-back", "before", "Views", "To where you were before: view, time, selection, filter" },
 	[CMD_GO_FORTH] = { "go-forth", "after", "Views", "Forth again, after going back" },
 	[CMD_BOOKMARK] = { "bookmark", "mark", "Views", "Set a bookmark here, with a note; the note - removes it" },

@@ -225,15 +225,6 @@ void nav_push(struct nav *nav, struct place *p)
 	g_ptr_array_add(nav->stack, come_back(nav, p));
 }
 
-bool nav_pop(struct nav *nav)
-{
-	g_assert(nav->stack->len > 0);
-	if (nav->stack->len < 2)
-		return false;
-	leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
-	return true;
-}
-
 static void leave_all(struct nav *nav)
 {
 	while (nav->stack->len)
@@ -246,9 +237,45 @@ void nav_reset(struct nav *nav, struct place *root)
 	g_ptr_array_add(nav->stack, come_back(nav, root));
 }
 
-void nav_restore(struct nav *nav, const GPtrArray *places)
+void nav_open_root(struct nav *nav, struct place *root)
+{
+	struct nav_way *way = &nav->way;
+	unsigned at = 0;
+
+	while (at < way->n && way->view[at] != root->view)
+		at++;
+	if (at == way->n) {
+		if (at == NAV_WAY_MAX)
+			memmove(way->view, way->view + 1, --at * sizeof *way->view);
+		way->view[at++] = nav_top(nav)->view;
+	}
+	way->n = at;
+	nav_reset(nav, root);
+}
+
+bool nav_is_top(const struct nav *nav)
+{
+	return nav->stack->len < 2 && !nav->way.n;
+}
+
+bool nav_pop(struct nav *nav)
+{
+	const struct view_query all = VIEW_QUERY_INIT;
+
+	g_assert(nav->stack->len > 0);
+	if (nav_is_top(nav))
+		return false;
+	if (nav->stack->len > 1)
+		leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
+	else
+		nav_reset(nav, place_new(nav->way.view[--nav->way.n], &all, ""));
+	return true;
+}
+
+void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way *way)
 {
 	g_assert(places->len > 0);
+	nav->way = *way;
 	leave_all(nav);
 	for (guint i = 0; i < places->len; i++) {
 		struct place *p = places->pdata[i];

@@ -84,9 +84,18 @@ enum nav_mode {
 	NAV_FOLLOW,		/* the newest second */
 };
 
+/* The views that were the first place before the one of now, the newest last, each at most once: the way back from a
+ * view that was opened by its number or from the list. */
+#define NAV_WAY_MAX 32		/* the oldest are forgotten */
+struct nav_way {
+	const struct view *view[NAV_WAY_MAX];
+	unsigned n;
+};
+
 struct nav {
 	GPtrArray *stack;	/* struct place *, references; never empty once shown */
 	GPtrArray *left;	/* struct place * that were left, the newest last; without rows; references */
+	struct nav_way way;
 	enum nav_mode mode;
 	int64_t cursor_ns;	/* beginning of the current step; TIME_UNKNOWN: nothing was read yet */
 	int64_t step_ns;	/* nav_is_step() */
@@ -106,9 +115,13 @@ struct place *nav_top(const struct nav *nav);		/* NULL while empty */
 /* Both take the place over, and use an equal one that was left before in its stead. */
 void nav_push(struct nav *nav, struct place *p);
 void nav_reset(struct nav *nav, struct place *root);
-bool nav_pop(struct nav *nav);				/* false at the root */
+/* Resets to a view that is opened from the first place, of which nav->way then has the view; or to one that is on that
+ * way, which then ends before it. */
+void nav_open_root(struct nav *nav, struct place *root);
+bool nav_pop(struct nav *nav);				/* also along nav->way; false at the top */
+bool nav_is_top(const struct nav *nav);			/* no place to go back to with nav_pop() */
 /* Makes these places (struct place *, at least one) the stack again. */
-void nav_restore(struct nav *nav, const GPtrArray *places);
+void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way *way);
 
 /* Position in time. All return whether it changed. */
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */

@@ -99,7 +99,7 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	title = g_strdup_printf("%s: %s", p->view->title, state);
 	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
 			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
-			       loading && app->nav.stack->len == 1 ? "; Esc stops the load" : "");
+			       loading && nav_is_top(&app->nav) ? "; Esc stops the load" : "");
 	frame_completeness(app, box.y, &none);
 	put(app, (struct box){ box.y, 0, box.rows, box.cols + 1 }, 1, ROLE_TITLE, title);
 	strip_draw_whole(app, box.y + 2);

@@ -12,6 +12,7 @@ struct selection {
 
 struct visit {
 	GPtrArray *places;		/* struct place *, the stack; references */
+	struct nav_way way;
 	int64_t cursor_ns, step_ns, a_ns, b_ns;
 	bool follows;			/* the newest second was followed */
 	/* Of the place on top: */
@@ -51,6 +52,7 @@ static struct visit *visit_now(const struct app *app)
 	v->places = g_ptr_array_new_with_free_func(unref_place);
 	for (guint i = 0; i < nav->stack->len; i++)
 		g_ptr_array_add(v->places, place_ref(nav->stack->pdata[i]));
+	v->way = nav->way;
 	v->cursor_ns = nav->cursor_ns;
 	v->step_ns = nav->step_ns;
 	v->a_ns = nav->a_ns;
@@ -135,7 +137,7 @@ static void restore(struct app *app, const struct visit *v)
 	struct nav *nav = &app->nav;
 	struct place *p;
 
-	nav_restore(nav, v->places);
+	nav_restore(nav, v->places, &v->way);
 	app_pin(app);
 	nav->step_ns = v->step_ns;
 	nav->mode = v->follows ? NAV_FOLLOW : NAV_PAUSED;

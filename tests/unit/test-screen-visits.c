@@ -6,6 +6,8 @@
 
 #include "base/timefmt.h"
 
+#include <string.h>
+
 static void back(struct fixture *f)
 {
 	fixture_press_key(f, UI_KEY_ALEFT);
@@ -53,6 +55,78 @@ static void test_views(void)
 	g_assert_true(fixture_has(&f, "no place after this one"));
 	back(&f);
 	g_assert_true(fixture_has(&f, "› Syscalls: pid 253"));
+	fixture_stop(&f);
+}
+
+/* Picks a view from the list of views. */
+static void pick(struct fixture *f, const char *name)
+{
+	fixture_press_key(f, UI_KEY_F(2));
+	fixture_press(f, name);
+	fixture_press(f, "\r");
+}
+
+static const char *shown(struct fixture *f)
+{
+	return fixture_top(f)->view->id;
+}
+
+/* Views that were opened from the list or by number are steps that Esc and q go back, too; only then q quits. */
+static void test_way(void)
+{
+	static const int keys[] = { UI_KEY_ESC, 'q', UI_KEY_BACKSPACE };
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		int64_t at;
+
+		fixture_start(&f, "");
+		pick(&f, "scheduler");
+		pick(&f, "slow spans");
+		fixture_press(&f, "4gj");
+		fixture_press_key(&f, UI_KEY_LEFT);
+		at = f.app->nav.cursor_ns;
+		fixture_press_key(&f, keys[i]);
+		g_assert_cmpstr(shown(&f), ==, "slow-spans");
+		g_assert_cmpint(f.app->nav.cursor_ns, ==, at);		/* steps in time are not undone */
+		fixture_press_key(&f, UI_KEY_ALEFT);
+		g_assert_cmpstr(shown(&f), ==, "processes");
+		g_assert_cmpuint(fixture_top(&f)->table[PANE_MAIN].cursor, ==, 1);
+		for (const char *const *id = (const char *const []){ "slow-spans", "scheduler", "overview", NULL };
+		     *id; id++) {
+			fixture_press_key(&f, keys[i]);
+			g_assert_cmpstr(shown(&f), ==, *id);
+		}
+		g_assert_false(f.app->quit);
+		fixture_press_key(&f, keys[i]);
+		g_assert_cmpint(f.app->quit, ==, keys[i] == 'q');
+		if (keys[i] != 'q')
+			g_assert_true(fixture_has(&f, "loading stopped"));	/* the fixture is always opening */
+		fixture_stop(&f);
+	}
+}
+
+/* There and back again leaves no way behind; all views after each other can be gone back. */
+static void test_way_bounded(void)
+{
+	struct fixture f;
+	unsigned n = 0;
+
+	fixture_start(&f, "41414");
+	fixture_press(&f, "q");
+	g_assert_cmpstr(shown(&f), ==, "overview");
+	g_assert_true(nav_is_top(&f.app->nav));
+	do {
+		fixture_press(&f, "\t");
+	} while (++n < 3 * NAV_WAY_MAX && strcmp(shown(&f), "flame"));
+	g_assert_cmpstr(shown(&f), ==, "flame");
+	g_assert_cmpuint(n, >, 20);
+	for (unsigned i = 0; i < n; i++)
+		fixture_press(&f, "q");
+	g_assert_cmpstr(shown(&f), ==, "overview");
+	g_assert_false(f.app->quit);
+	fixture_press(&f, "Q");
+	g_assert_true(f.app->quit);
 	fixture_stop(&f);
 }
 
@@ -230,6 +304,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	timefmt_set_utc(true);
 	g_test_add_func("/visits/views", test_views);
+	g_test_add_func("/visits/way", test_way);
+	g_test_add_func("/visits/way-bounded", test_way_bounded);
 	g_test_add_func("/visits/time", test_time);
 	g_test_add_func("/visits/filter", test_filter);
 	g_test_add_func("/visits/selection", test_selection);
