@@ -28,8 +28,8 @@ void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);
 
 /* Makes a list that is narrowed by typing: to the lines that contain all words, ignoring case. Lines with the words in
- * their names come first: as whole words, then as beginnings of words, then within them. names: one for each line; taken
- * over. */
+ * their names come first: as whole words, then as beginnings of words, then within them. names: one for each line;
+ * taken over. */
 void popup_find(struct popup *p, GPtrArray *names);
 /* A key of such a list. false: it is no text; it has its usual command. */
 bool popup_type(struct popup *p, int key);

@@ -13,7 +13,7 @@ SUSPECT = re.compile(r"\s*#\s*define\s+(\w*(?:MAX|MOST|LIMIT|PATIENCE|GRACE|TIME
 OWN = {
     # sizes of the program's own arrays, rows, formats and screens
     "BLK_MAX_FIELDS", "MOST_NAMES", "TABLE_MAX_COLUMNS", "VEC_MAX_SIZE", "ADDRESS_MAX", "HIST_MAX_BITS",
-    "LEAVE_MAX", "ESCAPE_MAX", "CTF_INDEX_MOST", "MOST_WHY", "ZOOM_MAX", "NAV_LEFT_MAX", "MAX_PHASES", "MAX_CALLS", "MAX_WAITS",
+    "LEAVE_MAX", "ESCAPE_MAX", "CTF_INDEX_MOST", "MOST_WHY", "ZOOM_MAX", "NAV_LEFT_MAX", "NAV_WAY_MAX", "MAX_PHASES", "MAX_CALLS", "MAX_WAITS",
     "MAX_PIECES", "MOST_OF_A_NAME", "MOST", "COMPARE_MOST", "MOST_ID",
     # which of two ways to the same result is taken, and how often something is looked at
     "MAX_CHECKED", "IDX_ENTRY_MOST", "MAX_WINDOW", "MAX_DIRECT_ID", "MAX_LOOKS", "MAX_CELLS_LIKE", "MOST_LARGE", "MOST_DIVIDED",

@@ -726,7 +726,8 @@ static void test_find_view(void)
 static void test_find_view_name(void)
 {
 	static const struct { const char *typed, *id; } cases[] = {
-		{ "interr", "interrupts" }, { "slowest", "slow" }, { "open", "open" }, { "io", "io" }, { "cpu", "cpus" },
+		{ "interr", "interrupts" }, { "slowest", "slow" }, { "open", "open" }, { "io", "io" },
+		{ "cpu", "cpus" },
 		{ "PROCESS", "process" }, { "proc", "processes" }, { "slow spans", "slow-spans" }, { "path", "path" },
 		{ "map", "heatmap" }, { "log", "log" }, { "wait for a cpu", "scheduler" }, { "blocked on", "path" },
 	};
