@@ -151,9 +151,9 @@ const char *blk_counter_name(const char *field);
  * Opens all CTF traces below the directories `paths` (NULL-terminated) with babeltrace2. A directory with a `metadata`
  * file is a trace; the chunks of one trace (from rotation) are joined. Each stream has its own iterator, and this
  * reader merges them. Timestamps are ns since the epoch. All traces of a host boot (same clock UUID) use one clock
- * offset: that of the kernel trace if it exists, else of the first trace. So they compare by raw cycles. A loss of
- * events lies between the packet's last event and its end; a loss of packets lies between its neighbours. `rows` is
- * borrowed and must outlive the source.
+ * offset: that of the kernel trace if it exists, else of the first trace. So they compare by raw cycles. Losses are
+ * where the native reader places them. If it cannot read a trace, a packet that lost events may have lost them anywhere
+ * in it, and before it. `rows` is borrowed and must outlive the source.
  */
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
 			       size_t n_rows, GError **error);

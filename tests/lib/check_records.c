@@ -87,13 +87,6 @@ static void digest_slots(struct digest *d, const struct blk_event *e)
 	}
 }
 
-/* Of a loss: babeltrace2 tells of each only what is behind the packet's last event. */
-static bool is_part(const struct blk_event *e)
-{
-	bool is_loss = e->row == BLK_ROW_LOST_BEGIN || e->row == BLK_ROW_LOST_END;
-	return is_loss && ((const struct blk_loss *)e->data)->is_part;
-}
-
 static void digest_record(struct digest *d, const struct blk_tables *t, const struct blk_event *e)
 {
 	digest_begin(d, "row", DIGEST_SCOPE, e->row);
@@ -103,6 +96,9 @@ static void digest_record(struct digest *d, const struct blk_tables *t, const st
 		digest_integer(d, "packets", false, 64, l->packets);
 		digest_integer(d, "begin", true, 64, (uint64_t)l->begin_ns);
 		digest_integer(d, "end", true, 64, (uint64_t)l->end_ns);
+		digest_integer(d, "earlier", true, 64, (uint64_t)l->earlier_ns);
+		digest_integer(d, "later", true, 64, (uint64_t)l->later_ns);
+		digest_integer(d, "part", false, 64, l->is_part);
 	}
 	if (e->row >= BLK_ROW_FIRST_PSEUDO)
 		return;
@@ -244,7 +240,7 @@ static void step(struct compare *c, int which)
 		side->last = e->ts;
 		if (e->row == BLK_ROW_TALLY)
 			add_tally(c, side, e);
-		else if (e->row != BLK_ROW_HORIZON && !is_part(e))
+		else if (e->row != BLK_ROW_HORIZON)
 			add_record(c, which, e);
 	}
 }
@@ -304,7 +300,7 @@ static void read_again(struct compare *c, int which)
 	while (side->source && source_next(side->source, &batch, NULL) == SOURCE_OK) {
 		for (size_t i = 0; i < batch.n; i++) {
 			const struct blk_event *e = &batch.ev[i];
-			if (e->row == BLK_ROW_TALLY || e->row == BLK_ROW_HORIZON || is_part(e))
+			if (e->row == BLK_ROW_TALLY || e->row == BLK_ROW_HORIZON)
 				continue;
 			struct stream *s = find_stream(c, side, e->stream);
 			keep_text(c, which, s, s->n[which]++, e);

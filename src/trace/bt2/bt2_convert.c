@@ -34,7 +34,8 @@ struct in_stream {
 	int64_t event_ns, before_ns;	/* as in struct native_cursor, as the next one */
 	bool went_back;
 	int64_t packet_end;		/* ns, the latest end of a packet; INT64_MAX: unknown */
-	bool loss_pending;		/* the next packet lost events */
+	bool loss_pending;		/* the next packet, or the current one, lost events */
+	bool is_placed;			/* the native reader placed this stream's losses */
 	bool counter_seen;		/* babeltrace2 reported the discarded counter of the next packet */
 	uint64_t lost_events;		/* if loss_pending: how many; 0: unknown */
 	int64_t below;			/* how far the discarded counter is below its highest value; see rise() */
@@ -59,6 +60,8 @@ struct bt2_convert {
 	GArray *ends;			/* int64_t by stream number of the source; see bt2_convert_end() */
 	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: beginning of the pause */
 	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
+	GHashTable *losses;		/* loss_key() -> struct blk_loss; see bt2_convert_loss() */
+	GHashTable *placed;		/* blk_stream.order of streams whose losses are in .losses */
 	GHashTable *recorded;		/* blk_stream.order -> int64_t[2], see bt2_convert_recorded() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 	GHashTable *machines;		/* host_key() -> struct machine_evidence */
@@ -107,6 +110,8 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->layouts = layouts_new();
 	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->losses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->placed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->recorded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->machines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -122,6 +127,8 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_array_unref(c->ends);
 	g_hash_table_unref(c->pauses);
 	g_hash_table_unref(c->falls);
+	g_hash_table_unref(c->losses);
+	g_hash_table_unref(c->placed);
 	g_hash_table_unref(c->recorded);
 	g_hash_table_unref(c->extents);
 	g_hash_table_unref(c->machines);
@@ -416,8 +423,10 @@ static uint16_t add_stream(struct bt2_convert *c, struct in_stream *st, uint32_t
 static inline void ensure_added(struct bt2_convert *c, struct in_stream *st, int64_t ts,
 				struct bt2_out *out)
 {
-	if (G_UNLIKELY(st->index == G_MAXUINT16))
-		st->index = add_stream(c, st, st->info.cpu, ts, out);
+	if (G_LIKELY(st->index != G_MAXUINT16))
+		return;
+	st->index = add_stream(c, st, st->info.cpu, ts, out);
+	st->is_placed = g_hash_table_contains(c->placed, blk_stream(&c->source->tables, st->index)->order);
 }
 
 /* perf writes the events of all CPUs to one stream; each CPU gets its own stream here. */
@@ -485,6 +494,38 @@ static void push_loss(struct in_stream *st, const struct blk_loss *loss, struct 
 	push(out, l->end_ns, BLK_ROW_LOST_END, st->index)->data = (uint8_t *)l;
 }
 
+static char *loss_key(const char *order, int64_t ns, bool is_part)
+{
+	return g_strdup_printf("%" G_GINT64_FORMAT "%c%s", ns, is_part ? 'p' : 'w', order);
+}
+
+void bt2_convert_loss(struct bt2_convert *c, const char *order, const struct blk_loss *loss)
+{
+	g_hash_table_add(c->placed, g_strdup(order));
+	g_hash_table_insert(c->losses, loss_key(order, loss->begin_ns, loss->is_part),
+			    g_memdup2(loss, sizeof *loss));
+}
+
+/* A loss of the stream that begins there, as the native reader placed it; NULL: there is none. */
+static const struct blk_loss *find_loss(const struct bt2_convert *c, const struct in_stream *st, int64_t ns,
+					bool is_part)
+{
+	g_autofree char *key = loss_key(blk_stream(&c->source->tables, st->index)->order, ns, is_part);
+	return g_hash_table_lookup(c->losses, key);
+}
+
+/* The packet lost events. Adds a loss if some may be missing between the record before, at from_ns, and that at ts. */
+static void add_discarded(const struct bt2_convert *c, struct in_stream *st, int64_t from_ns, int64_t ts,
+			  struct bt2_out *out)
+{
+	if (from_ns >= ts)
+		return;
+	struct blk_loss whole = { .begin_ns = from_ns, .end_ns = ts, .is_part = true };
+	const struct blk_loss *loss = st->is_placed ? find_loss(c, st, from_ns, true) : &whole;
+	if (loss && loss->end_ns == ts)
+		push_loss(st, loss, out);
+}
+
 /* An event is stamped `at`: is that earlier than one before it? Then it is unknown when it was. */
 static void follow_clock(struct in_stream *st, int64_t at, struct bt2_out *out)
 {
@@ -513,6 +554,8 @@ static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_ou
 	ensure_added(c, st, ts, out);
 	if (G_UNLIKELY(ts >= st->second_end))
 		next_second(st, ts, out);
+	if (G_UNLIKELY(st->loss_pending))
+		add_discarded(c, st, st->last_ts, ts, out);
 	st->last_ts = ts;
 	follow_clock(st, bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs)), out);
 	if (b->row == G_MAXUINT16) {
@@ -628,11 +671,16 @@ static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, st
 	int64_t ts = advance(st, begin);
 	st->before_ns = st->event_ns;
 	st->went_back = false;
+	bool is_first = st->index == G_MAXUINT16;
 	ensure_added(c, st, ts, out);
 	check_fall(c, st, begin);
 	/* Tallies belong to the second in which they were counted: flush them before time advances. */
 	if (ts >= st->second_end)
 		next_second(st, ts, out);
+	if (st->loss_pending && !is_first) {	/* the packet before may have been full */
+		int64_t full_ns = st->packet_end == INT64_MAX ? st->last_ts : MAX(st->last_ts, st->packet_end);
+		add_discarded(c, st, full_ns, ts, out);
+	}
 	st->last_ts = ts;
 	return true;
 }
@@ -664,6 +712,8 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		struct blk_loss loss = { .events = st->lost_events, .begin_ns = begin, .end_ns = end,
 					 .silence = !st->loss_pending };
 		ensure_added(c, st, begin, out);
+		const struct blk_loss *placed = st->loss_pending ? find_loss(c, st, begin, false) : NULL;
+		loss.earlier_ns = placed ? placed->earlier_ns : 0;
 		push_loss(st, &loss, out);
 		st->loss_pending = false;
 		st->lost_events = 0;

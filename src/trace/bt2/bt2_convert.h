@@ -57,6 +57,10 @@ void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_en
 /* Adds a fall of a discarded counter, as native_each_fall() reports it; babeltrace2 2.1 does not report falls. */
 void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
 
+/* Adds a loss of events as the native reader places it. babeltrace2 does not report how much room a packet had for more
+ * events. Without this call for any loss of a stream, events may be missing anywhere in a packet that lost some. */
+void bt2_convert_loss(struct bt2_convert *c, const char *order, const struct blk_loss *loss);
+
 /* Adds from when to when a stream was recorded, as native_each_recorded() reports it. Call before the first message. */
 void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns);
 /* Adds what is known of a host's machine, as native_each_machine() reports it. Call before its first stream. */

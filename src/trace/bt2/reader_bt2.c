@@ -474,6 +474,21 @@ static void add_machine(void *data, const char *host, const char *boot, const st
 	bt2_convert_machine(data, host, boot, e);
 }
 
+/* Reads all events, as where in a packet some were discarded follows from their sizes. */
+static void read_losses(struct reader *r, blk_native *n)
+{
+	struct source *s = native_range(n, INT64_MIN, INT64_MAX, 0);
+	struct blk_batch batch;
+	while (source_next(s, &batch, NULL) == SOURCE_OK)
+		for (size_t i = 0; i < batch.n; i++) {
+			const struct blk_event *e = &batch.ev[i];
+			const struct blk_loss *l = (const struct blk_loss *)e->data;
+			if (e->row == BLK_ROW_LOST_BEGIN && !l->silence && !l->packets)
+				bt2_convert_loss(r->convert, blk_stream(&s->tables, e->stream)->order, l);
+		}
+	source_free(s);
+}
+
 /* Finds pauses, falls of discarded counters, the time for which each stream and host was traced, and the hosts'
  * machines. This needs the packet headers of all streams at once; unreadable headers are left out. */
 static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
@@ -489,6 +504,8 @@ static void read_headers(struct reader *r, const char *const *paths, const struc
 	native_each_recorded(n, add_recorded, r->convert);
 	native_each_extent(n, add_extent, r->convert);
 	native_each_machine(n, add_machine, r->convert);
+	if (native_has_lost(n))
+		read_losses(r, n);
 }
 
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,

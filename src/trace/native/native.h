@@ -73,6 +73,9 @@ void native_each_pause(const struct native *n, native_pause callback, void *data
 typedef void (*native_fall)(void *data, const char *order, int64_t begin, uint64_t fall);
 void native_each_fall(const struct native *n, native_fall callback, void *data);
 
+/* Were events discarded in any packet? All packets must be known. */
+bool native_has_lost(const struct native *n);
+
 /* Calls back for each stream with its recorded_from and recorded_to (struct blk_stream). `order` identifies it. All
  * packets must be known. */
 typedef void (*native_recorded)(void *data, const char *order, int64_t from, int64_t to);

@@ -114,6 +114,17 @@ void native_each_fall(const struct native *n, native_fall callback, void *data)
 	native_plan_unref(plan);
 }
 
+bool native_has_lost(const struct native *n)
+{
+	struct native_plan *plan = native_plan_take(n);
+	bool any = false;
+	for (guint i = 0; i < n->streams->len; i++)
+		for (size_t k = 0; k < plan->stream[i].n; k++)
+			any |= plan->stream[i].packet[k].has_lost;
+	native_plan_unref(plan);
+	return any;
+}
+
 void native_each_pause(const struct native *n, native_pause callback, void *data)
 {
 	struct native_plan *plan = native_plan_take(n);
