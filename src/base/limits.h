@@ -122,6 +122,10 @@
 	  "the file is refused", "people type less") \
 	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \
 	  "it is cut", "it is a part of a span's name") \
+	X(HELD_RECORDS, 256, "records", "records of a thread that wait for an earlier one, from another CPU", \
+	  "they are applied in the order of their stamps", "10 us have 100 events of a thread") \
+	X(EARLY_EVENTS, 64, "events", "events of block requests that wait for an earlier one, from another CPU", \
+	  "the oldest is applied as it is", "10 us have 10 events of a disk") \
 	X(EVENT_COUNTERS, 6, "counters", "perf counters of an event class", \
 	  "the others are not read", "a CPU has about this number of counters") \
 	X(COUNTERS, 64, "counters", "perf counters of a thread or a CPU", \

@@ -461,6 +461,42 @@ static void test_ahead(void)
 	}
 }
 
+/* A thread is switched in on one CPU after the other within 10 us, and its switch-outs are missing, or some are late:
+ * it ran on each CPU until the next one. The last switch, of another CPU, only ends the trace. */
+static void test_moves_in_a_row(void)
+{
+	static const struct { const char *moves, *row; } each[] = {
+		{ "3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000500 2 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000600 3 sched_switch prev_tid=0 prev_state=0 next_tid=7\n", "\nlocalhost,,7,,,8000000," },
+		/* at equal instants; in a call */
+		{ "2000000 0 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+		  "3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000000 2 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000000 3 sched_switch prev_tid=0 prev_state=0 next_tid=7\n", "\nlocalhost,,7,,,8000000," },
+		/* the switch-out of CPU 1 comes last, and its instant is that of CPU 2's switch-in */
+		{ "3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000500 2 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000600 3 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000700 1 sched_switch prev_tid=7 prev_state=256 next_tid=0\n", "\nlocalhost,,7,,,8000000," },
+		/* blocked on the last one */
+		{ "3000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000500 2 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "3000600 3 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		  "5000600 3 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", "\nlocalhost,,7,,,4000600," },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"1" MS " 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+			"%s"
+			"9" MS " 4 sched_switch prev_tid=0 prev_state=0 next_tid=0\n", each[i].moves);
+		g_autofree char *report = every_cut(each[i].moves, script);
+		if (!strstr(report, each[i].row))
+			g_test_message("%zu: %s", i, report);
+		g_assert_nonnull(strstr(report, each[i].row));
+	}
+}
+
 /* Blocked at 3 ms, woken at 5 ms by CPU 1, back at 9 ms. The wakeup is stamped before the switch-out: then it is
  * runnable from that on. Woken after the switch-in: at that instant. */
 static void test_woken_out_of_order(void)
@@ -1598,6 +1634,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/untold-loss", test_untold_loss);
 	g_test_add_func("/laws/voids", test_voids);
 	g_test_add_func("/laws/ahead", test_ahead);
+	g_test_add_func("/laws/moves-in-a-row", test_moves_in_a_row);
 	g_test_add_func("/laws/woken-out-of-order", test_woken_out_of_order);
 	g_test_add_func("/laws/child-ahead", test_child_ahead);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);

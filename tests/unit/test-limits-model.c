@@ -201,6 +201,60 @@ static bool counters(uint64_t n)
 	return timeline_second(tl, 0)->n_counts == n;
 }
 
+/* ---- events of two CPUs in the wrong order ---- */
+
+/* n records of thread 7 at one instant: it is switched in, and makes calls. */
+static void add_records(GString *s, uint64_t n)
+{
+	add_switch(s, 2000000, 1, 0, 0, 7);
+	for (uint64_t i = 1; i < n; i++)
+		g_string_append_printf(s, "2000000 1 syscall_%s_getpid ctx.tid=7\n", i % 2 ? "entry" : "exit");
+}
+
+/* Is its state unknown after them, in a slice that does not begin with the trace? */
+static bool is_collected(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new("10 2 sched_switch prev_tid=0 prev_state=0 next_tid=8\n");
+	add_records(s, n);
+	struct recording *r = traces_record_script(s->str);
+	struct slice *slice = slices_of(r, 0, recording_n(r), false);
+	const struct thread *t = slice_thread(slice, 0, 7);
+	bool collected = !thread_is_known(t);
+
+	g_assert_cmpuint(t->head.len, ==, n);
+	slice_free(slice);
+	recording_free(r);
+	return collected;
+}
+
+/* The switch-out before them comes last. */
+static bool held_records(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	add_switch(s, 10, 0, 0, 0, 7);
+	add_records(s, n);
+	add_switch(s, 2000000, 0, 7, 256, 0);
+	add_switch(s, 3000000, 1, 7, 1, 0);
+	g_autoptr(blk_timeline) tl = timeline_of(s->str);
+	bool held = timeline_completeness(tl).reordered_pairs;
+	g_assert_true(held == is_collected(n));
+	return held;
+}
+
+/* n requests end before they are issued. */
+static bool early_events(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	for (unsigned i = 0; i < 2 * n; i++)
+		g_string_append_printf(s, "%u %u block_rq_%s dev=1 sector=%u rwbs=0 nr_sector=8 error=0\n",
+				       1000 + i, i < n, i < n ? "complete" : "issue", 8 * (unsigned)(i % n));
+	g_autoptr(blk_timeline) tl = timeline_of(s->str);
+	uint32_t paired = (uint32_t)timeline_completeness(tl).reordered_pairs;
+	g_assert_cmpuint(paired, ==, MIN(n, LIMIT_EARLY_EVENTS));
+	return paired == n;
+}
+
 /* ---- spans ---- */
 
 /* n spans inside each other, of a rule or of functions: are all of them complete? */
@@ -439,6 +493,7 @@ int main(int argc, char **argv)
 		{ "slice-ratio", slice_ratio, 0 },
 		{ "span-waits", span_waits, 0 }, { "span-calls", span_calls, 0 }, { "second-calls", second_calls, 0 },
 		{ "span-neighbours", span_neighbours, 0 }, { "waker-depth", waker_depth, 0 },
+		{ "held-records", held_records, 0 }, { "early-events", early_events, 0 },
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },

@@ -25,6 +25,7 @@
 #include "state/slice/slice_state.h"
 
 #include "base/coder.h"
+#include "base/limits.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 
@@ -44,8 +45,6 @@ struct disk {			/* a device */
 	bool lossy;		/* events were lost since it was first seen, so the beginning of some requests is
 				 * unknown */
 };
-
-#define EARLY_EVENTS 64		/* most events of all devices that wait: more are applied as they are */
 
 struct request {
 	uint64_t key;		/* the disk */
@@ -527,10 +526,16 @@ static void on_frontmerge(struct slice *s, struct disk *d, const struct block_ev
 		move(s, d, r, e->sector);
 }
 
+/* Where the request that the event refers to starts. */
+static uint64_t start_of(const struct block_event *e)
+{
+	return e->what == BLOCK_FRONTMERGE ? e->sector + e->sectors : e->sector;
+}
+
 /* Is the event one of a request that is not known, or not where the event finds it? */
 static bool is_early(struct slice *s, const struct disk *d, const struct block_event *e)
 {
-	const struct request *r = find(s, d, e->what == BLOCK_FRONTMERGE ? e->sector + e->sectors : e->sector);
+	const struct request *r = find(s, d, start_of(e));
 	if (e->flush == BLOCK_FLUSH && e->what == BLOCK_COMPLETE)
 		return !d->flushes && !d->unended;
 	if (e->flush)
@@ -568,26 +573,35 @@ static void apply_early(struct slice *s, int64_t now)
 	GArray *early = s->blocks->early;
 	while (early->len) {
 		struct block_event e = g_array_index(early, struct block_event, 0);
-		if (!covered_are_far(e.ts, now, CLOCK_SKEW_NS) && early->len <= EARLY_EVENTS)
+		if (!covered_are_far(e.ts, now, CLOCK_SKEW_NS) && early->len <= LIMIT_EARLY_EVENTS)
 			return;
 		g_array_remove_index(early, 0);
 		apply_now(s, &e);
 	}
 }
 
-/* After an event at `ts`: what waited for it follows, at that instant. */
-static void apply_following(struct slice *s, int64_t ts)
+/* Can the early event follow this one, which changed only requests that start at its sector, or at its end? */
+static bool may_follow(const struct block_event *early, const struct block_event *e)
+{
+	uint64_t start = start_of(early);
+	return early->dev == e->dev && early->host == e->host &&
+	       (early->flush || start == e->sector || start == e->sector + e->sectors);
+}
+
+/* What waited for the event follows it, at its instant. */
+static void apply_following(struct slice *s, const struct block_event *e)
 {
 	GArray *early = s->blocks->early;
 	for (guint i = 0; i < early->len; i++) {
-		struct block_event e = g_array_index(early, struct block_event, i);
-		if (is_early(s, disk_of(s->blocks, e.host, e.dev), &e))
+		struct block_event next = g_array_index(early, struct block_event, i);
+		if (!may_follow(&next, e) || is_early(s, disk_of(s->blocks, next.host, next.dev), &next))
 			continue;
 		g_array_remove_index(early, i);
-		order_count(s, ts, MAX(ts - e.ts, 0));
-		e.ts = MAX(ts, e.ts);
-		apply_now(s, &e);
-		i = (guint)-1;		/* others may follow it */
+		order_count(s, e->ts, MAX(e->ts - next.ts, 0));
+		next.ts = MAX(e->ts, next.ts);
+		apply_now(s, &next);
+		apply_following(s, &next);
+		i = (guint)-1;		/* the rest is shorter now */
 	}
 }
 
@@ -600,7 +614,7 @@ static void apply(struct slice *s, const struct block_event *e)
 	}
 	apply_now(s, e);
 	if (G_UNLIKELY(s->blocks->early->len))
-		apply_following(s, e->ts);
+		apply_following(s, e);
 }
 
 void blocks_finish(struct slice *s)

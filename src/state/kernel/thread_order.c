@@ -8,6 +8,8 @@
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/slice_state.h"
 
+#include "base/limits.h"
+
 void order_count(struct slice *s, int64_t ts, int64_t ns)
 {
 	struct completeness *c = &slice_bin(s, ts)->completeness;
@@ -15,13 +17,13 @@ void order_count(struct slice *s, int64_t ts, int64_t ns)
 	c->reordered_max_ns = MAX(c->reordered_max_ns, ns);
 }
 
-/* The first record that tells the state after it. */
-static const struct rec *first_of_head(const struct thread *t)
+/* Index of the first record that tells the state after it; the head's length: there is none. */
+static guint first_of_head(const struct thread *t)
 {
-	for (guint i = 0; i < t->head.len; i++)
-		if (!thread_keeps_open(vec_at(&t->head, struct rec, i)))
-			return vec_at(&t->head, struct rec, i);
-	return NULL;
+	guint i = 0;
+	while (i < t->head.len && thread_keeps_open(vec_at(&t->head, struct rec, i)))
+		i++;
+	return i;
 }
 
 /* ---- holding records ---- */
@@ -55,27 +57,31 @@ bool thread_order_holds(struct slice *s, struct thread *t, const struct rec *r)
 	return true;
 }
 
-/* Applies what was collected. found: the missing record was applied, else the first one is applied as it is. */
-static void release(struct slice *s, struct thread *t, bool found)
+/* Applies what was collected. found: the missing record was applied, else the first one is applied as it is. A later
+ * switch-in may be held in turn, unless all are applied as they are. */
+static void release(struct slice *s, struct thread *t, bool found, bool all)
 {
 	struct vec waiting = t->waiting;
 	t->waiting = (struct vec){ 0 };
 	t->held = HELD_NOT;
 	t->resolved = true;
-	for (guint i = 0; i < waiting.len; i++)
-		(i || found ? thread_record : thread_apply)(s, t, vec_at(&waiting, struct rec, i));
+	for (guint i = 0; i < waiting.len; i++) {
+		const struct rec *r = vec_at(&waiting, struct rec, i);
+		bool as_it_is = i ? all && r->type == REC_RUN : !found;
+		(as_it_is ? thread_apply : thread_record)(s, t, r);
+	}
 	vec_free(&waiting);
 }
 
 void thread_order_end(struct slice *s, struct thread *t)
 {
-	if (t->held)
-		release(s, t, false);
+	while (t->held)
+		release(s, t, false, false);
 }
 
 bool thread_order_decide(struct slice *s, struct thread *t)
 {
-	if (first_of_head(t) && !thread_is_known(t) && is_final(s, t))
+	if (!thread_is_known(t) && is_final(s, t) && first_of_head(t) < t->head.len)
 		thread_root(s, t);
 	return thread_is_known(t);
 }
@@ -93,8 +99,8 @@ static bool is_over(const struct thread *t, int64_t at)
 
 void thread_order_end_at(struct slice *s, struct thread *t, int64_t at)
 {
-	if (t->held && is_over(t, at))
-		release(s, t, false);
+	while (t->held && is_over(t, at))
+		release(s, t, false, false);
 }
 
 /* Applies a record that belongs before those that were collected. last: it is the missing one. */
@@ -109,7 +115,7 @@ static void apply_before(struct slice *s, struct thread *t, const struct rec *r,
 	if (!last)
 		return;
 	order_count(s, t->held_ns, r->ts - t->held_ns);
-	release(s, t, true);
+	release(s, t, true, false);
 }
 
 void thread_order_record(struct slice *s, struct thread *t, const struct rec *r)
@@ -117,15 +123,21 @@ void thread_order_record(struct slice *s, struct thread *t, const struct rec *r)
 	bool is_end = r->type == REC_LOST || r->type == REC_ENDED || r->type == REC_AWAY;
 	bool is_wake = r->type == REC_WAKE;
 	g_assert(t->held && !t->resolved);
-	if (is_end || is_over(t, r->ts)) {
-		release(s, t, false);
+	if (is_end)
+		thread_order_end(s, t);
+	else
+		thread_order_end_at(s, t, r->ts);
+	if (!t->held) {
 		thread_record(s, t, r);
 	} else if (t->held == HELD_RUNNING && !is_wake && r->type != REC_RUN && cpu_of(s, r) == t->st.on_cpu) {
 		apply_before(s, t, r, r->type == REC_OFF);
 	} else if (t->held == HELD_UNWOKEN && is_wake) {
 		apply_before(s, t, r, true);
-	} else {
+	} else if (t->waiting.len < LIMIT_HELD_RECORDS) {
 		*vec_add(&t->waiting, struct rec) = *r;
+	} else {
+		release(s, t, false, true);
+		thread_record(s, t, r);
 	}
 }
 
@@ -156,9 +168,11 @@ static bool follows_switch_out(const struct thread *t, guint i)
 
 bool thread_order_determines(const struct slice *s, const struct thread *t)
 {
-	const struct rec *first = first_of_head(t), *r = vec_at(&t->head, struct rec, t->head.len - 1);
-	bool final = is_final(s, t);
-	if (s->follow || t->tid == -1 || r->type == REC_LOST || r->type == REC_ENDED)
+	guint i_first = first_of_head(t);
+	const struct rec *first = vec_at(&t->head, struct rec, i_first);
+	const struct rec *r = vec_at(&t->head, struct rec, t->head.len - 1);
+	bool final = is_final(s, t), full = t->head.len - i_first > LIMIT_HELD_RECORDS;
+	if (s->follow || t->tid == -1 || full || r->type == REC_LOST || r->type == REC_ENDED)
 		return true;
 	if (r->type == REC_AWAY)	/* its call is still the one before */
 		return r == first;

@@ -9,8 +9,8 @@
  * HELD_RUNNING	it is switched in while it runs on another CPU: waits for the switch-out there.
  * HELD_UNWOKEN	it is switched in while it is blocked: waits for its wakeup.
  *
- * If the missing record does not come within CLOCK_SKEW_NS, the records are applied as they are. In a call log nothing
- * is held.
+ * If the missing record does not come within CLOCK_SKEW_NS, or LIMIT_HELD_RECORDS are collected, the records are
+ * applied as they are. In a call log nothing is held.
  */
 #ifndef BLK_STATE_KERNEL_THREAD_ORDER_H
 #define BLK_STATE_KERNEL_THREAD_ORDER_H
