@@ -85,7 +85,10 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 	}
 	app->visits.stepped = true;
 	if (!nav_step(&app->nav, app->main, by))
-		app_message(app, by < 0 ? "this is the first second" : "this is the newest second");
+		app_message(app, nav_has_whole_range(&app->nav) ?
+			    (by < 0 ? "the range begins with the trace: R clears it" :
+			     "the range ends with the trace: R clears it") :
+			    by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
 		app_message(app, "at %s; the screen still shows this trace",
 			timefmt_clock(clock, app->nav.cursor_ns));
@@ -167,10 +170,10 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 			nav->a_ns = TIME_UNKNOWN;
 		app_message(app, "the range ends with this second; R clears it");
 	} else if (command == CMD_RANGE_ALL) {
-		int64_t first = nav->cursor_ns, last = first;
-		nav_bounds(nav, app->main, &first, &last);
+		int64_t first = nav->cursor_ns, end = first + nav->step_ns;
+		nav_whole(nav, app->main, &first, &end);
 		nav->a_ns = time_floor(first, NS_PER_S);
-		nav->b_ns = time_floor(last, NS_PER_S) + NS_PER_S;
+		nav->b_ns = time_floor(end - 1, NS_PER_S) + NS_PER_S;
 		app_message(app, "the range is the whole trace; R clears it");
 	} else {
 		nav->a_ns = nav->b_ns = TIME_UNKNOWN;

@@ -338,17 +338,41 @@ bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 	return move_to(nav, at_ns);
 }
 
+bool nav_whole(const struct nav *nav, const struct timeline *tl, int64_t *ret_from, int64_t *ret_to)
+{
+	int64_t last;
+
+	if (!newest(nav, tl, &last))
+		return false;
+	*ret_from = oldest(nav, tl);
+	*ret_to = last + nav->step_ns;
+	return true;
+}
+
+/* Moves the range A-B, not past the ends of the trace, and the cursor to its beginning. Returns how far it moved. */
+static int64_t move_range(struct nav *nav, const struct timeline *tl, int64_t by)
+{
+	int64_t from, to;
+
+	if (nav_whole(nav, tl, &from, &to))
+		by = by < 0 ? MAX(by, MIN(from - nav->a_ns, 0)) : MIN(by, MAX(to - nav->b_ns, 0));
+	nav->a_ns += by;
+	nav->b_ns += by;
+	nav_seek(nav, tl, nav->a_ns);
+	return by;
+}
+
 bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 {
+	int64_t from, to;
+
+	if (nav_has_whole_range(nav) && nav_whole(nav, tl, &from, &to) && nav->a_ns <= from && nav->b_ns >= to)
+		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
 	bool changed = nav_seek(nav, tl, at_ns);
 
 	if (!nav_has_whole_range(nav))
 		return changed;
-	int64_t by = nav->cursor_ns - nav->a_ns;
-
-	nav->a_ns += by;
-	nav->b_ns += by;
-	return changed || by;
+	return move_range(nav, tl, nav->cursor_ns - nav->a_ns) || changed;
 }
 
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
@@ -358,12 +382,8 @@ bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 
 	if (nav->cursor_ns == TIME_UNKNOWN)
 		return false;
-	if (nav_has_whole_range(nav)) {
-		nav->a_ns += by;
-		nav->b_ns += by;
-		nav_seek(nav, tl, nav->a_ns);
-		return true;
-	}
+	if (nav_has_whole_range(nav))
+		return move_range(nav, tl, by) != 0;
 	return nav_seek(nav, tl, nav->cursor_ns + by);
 }
 
@@ -390,11 +410,10 @@ bool nav_play(struct nav *nav, const struct timeline *tl)
 
 	if (nav->mode != NAV_PLAY || !newest(nav, tl, &last))
 		return false;
-	if (nav->cursor_ns >= last) {
-		nav->mode = NAV_PAUSED;
+	if (nav->cursor_ns < last && nav_step(nav, tl, 1))
 		return true;
-	}
-	return nav_step(nav, tl, 1);
+	nav->mode = NAV_PAUSED;
+	return true;
 }
 
 static const int64_t steps[] = {

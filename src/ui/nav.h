@@ -127,11 +127,15 @@ void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way 
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
-/* The same; a range A-B moves with it, and begins there. */
+/* The same; a range A-B moves with it, and begins there, but never ends after the trace. A range that is the whole trace
+ * cannot move: it is cleared. */
 bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 /* First and last instant that nav_seek() accepts; false: unknown. */
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
 		int64_t *ret_last);
+/* The steps that nav_seek() can go to, from the beginning of the first to the end of the last; false: unknown. */
+bool nav_whole(const struct nav *nav, const struct timeline *tl, int64_t *ret_from, int64_t *ret_to);
+/* A range moves by so many steps, but not past the ends of the trace. */
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
 bool nav_set_step(struct nav *nav, int64_t step_ns);	/* to the nearest valid step */
 /* To the next finer (-1) or coarser (1) step of 1 ms to 10 min. false: there is none, or it is below `finest`. */

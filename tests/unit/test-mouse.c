@@ -268,6 +268,42 @@ static void test_drag_ends(void)
 	stop(&f);
 }
 
+/* A range moves with clicks and keys, but never past the ends of the trace. That of the whole trace is cleared. */
+static void test_range_ends(void)
+{
+	struct fixture f = { 0 };
+	const struct nav *nav;
+	unsigned y, x;
+
+	start(&f, 24, 80);
+	nav = &f.app->nav;
+	press(&f, "40");
+	find(&f, "p99    │", &y, &x);
+	g_assert_cmpint(nav->b_ns, ==, FAKE_T0 + 6 * FAKE_S);
+	press(&f, ">");
+	app_mouse(f.app, APP_CLICK, y, 49, f.now_us);
+	app_draw(f.app);
+	g_assert_false(nav_has_range(nav));
+	g_assert_cmpint(nav->cursor_ns, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_nonnull(strstr(f.app->message, "the range was the whole trace; now 06:08:40 is shown"));
+	press(&f, "bstart\rAb+1s\rB");
+	g_assert_cmpint(nav->b_ns - nav->a_ns, ==, 2 * FAKE_S);
+	app_mouse(f.app, APP_CLICK, y, 49, f.now_us + 5000 * MS);
+	g_assert_cmpint(nav->a_ns, ==, FAKE_T0 + 4 * FAKE_S);
+	g_assert_cmpint(nav->b_ns, ==, FAKE_T0 + 6 * FAKE_S);
+	app_draw(f.app);
+	for (unsigned i = 0; i < 3; i++)
+		app_key(f.app, UI_KEY_RIGHT);
+	g_assert_cmpint(nav->b_ns, ==, FAKE_T0 + 6 * FAKE_S);
+	g_assert_cmpstr(f.app->message, ==, "the range ends with the trace: R clears it");
+	for (unsigned i = 0; i < 9; i++)
+		app_key(f.app, UI_KEY_LEFT);
+	g_assert_cmpint(nav->a_ns, ==, FAKE_T0);
+	g_assert_cmpint(nav->b_ns, ==, FAKE_T0 + 2 * FAKE_S);
+	g_assert_cmpstr(f.app->message, ==, "the range begins with the trace: R clears it");
+	stop(&f);
+}
+
 static void test_keys_and_lists(void)
 {
 	struct fixture f = { 0 };
@@ -527,6 +563,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/mouse/time", test_time);
 	g_test_add_func("/mouse/drag", test_drag);
 	g_test_add_func("/mouse/drag-ends", test_drag_ends);
+	g_test_add_func("/mouse/range-ends", test_range_ends);
 	g_test_add_func("/mouse/keys-and-lists", test_keys_and_lists);
 	g_test_add_func("/mouse/wheel", test_wheel);
 	g_test_add_func("/mouse/anywhere", test_anywhere);
