@@ -135,7 +135,8 @@ void app_go_to(struct app *app, int64_t at_ns)
 	app_pause(app);
 	nav_go(&app->nav, app->main, at_ns);
 	if (had && !nav_has_whole_range(&app->nav))
-		app_message(app, "the range was the whole trace; now %s is shown", timefmt_clock(a, app->nav.cursor_ns));
+		app_message(app, "the range was the whole trace; now %s is shown",
+			    timefmt_clock(a, app->nav.cursor_ns));
 	if (nav_has_whole_range(&app->nav))
 		app_message(app, "the range moved to %s-%s: R clears it", timefmt_clock(a, app->nav.a_ns),
 			    timefmt_clock(b, app->nav.b_ns));

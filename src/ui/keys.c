@@ -416,11 +416,15 @@ static unsigned entry_cols(const struct bar_entry *e)
 	return (unsigned)(strlen(e->key) + e->spaced + strlen(e->label) + 1 + (e->divided ? 2 : 0));
 }
 
+static const char *label_of(const struct key_binding *b)
+{
+	return b->label ? b->label : ui_commands[b->command].name;
+}
+
 /* Adjacent keys with the same label are joined: "[]:pan". */
 static bool joins(const struct key_binding *a, const struct key_binding *b)
 {
-	return a && a->key < 127 && b->key < 127 && a->rank == b->rank &&
-	       !strcmp(ui_commands[a->command].name, ui_commands[b->command].name);
+	return a && a->key < 127 && b->key < 127 && a->rank == b->rank && !strcmp(label_of(a), label_of(b));
 }
 
 static void make_entry(struct bar_entry *e, const struct key_binding *b, bool divided)
@@ -428,7 +432,7 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, bool di
 	char buf[16];
 
 	g_strlcpy(e->key, keys_name(b->key, buf), sizeof e->key);
-	e->label = b->label ? b->label : ui_commands[b->command].name;
+	e->label = label_of(b);
 	e->spaced = *e->label && !(b->key >= '0' && b->key <= '9') && b->key != UI_KEY_F(2);
 	e->divided = divided;
 	e->code = b->key;

@@ -127,7 +127,7 @@ void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way 
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
-/* The same; a range A-B moves with it, and begins there, but never ends after the trace. A range that is the whole trace
+/* The same; a range A-B moves with it, and begins there, but never ends after the trace. That of the whole trace
  * cannot move: it is cleared. */
 bool nav_go(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 /* First and last instant that nav_seek() accepts; false: unknown. */

@@ -244,18 +244,36 @@ static const char *noun_of(const struct metric *m, uint64_t n)
 
 /* ---- drawing ---- */
 
-/* 1 to `steps`, by the logarithm. */
-static unsigned depth_of(const struct heat_grid *g, uint64_t n, unsigned steps)
+/* Cells are drawn with a gap to the next column, which shows where one ends. All are, or none is. */
+static bool has_gaps(const struct picture *p)
+{
+	for (unsigned column = 0; column < p->n_columns; column++)
+		if (cols_of(p, column) <= 3)
+			return false;
+	return true;
+}
+
+/* 1 to HEAT_LEVELS, by the logarithm. */
+static unsigned depth_of(const struct heat_grid *g, uint64_t n)
 {
 	double share = g->most > 1 ? log((double)n) / log((double)g->most) : 1;
-	return 1 + (unsigned)MIN(share * (steps - 0.01), steps - 1.0);
+	return 1 + (unsigned)MIN(share * (HEAT_LEVELS - 0.01), HEAT_LEVELS - 1.0);
+}
+
+/* The least number with that depth; 0: none has it. */
+static uint64_t least_of(const struct heat_grid *g, unsigned depth)
+{
+	uint64_t n = (uint64_t)exp(log((double)g->most) * (depth - 1) / (HEAT_LEVELS - 0.01));
+	for (n = MAX(n, 1); n <= g->most && depth_of(g, n) < depth; n++)
+		;
+	return n <= g->most && depth_of(g, n) == depth ? n : 0;
 }
 
 static const char *shade_of(const struct app *app, const struct heat_grid *g, uint64_t n)
 {
-	static const char *const shades[] = { "░", "▒", "▓", "█" };
-	static const char *const digits[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" };
-	return app->glyphs->utf8 ? shades[depth_of(g, n, 4) - 1] : digits[depth_of(g, n, 9) - 1];
+	static const char *const shades[HEAT_LEVELS] = { "░", "░", "▒", "▒", "▓", "▓", "█", "█" };
+	static const char *const digits[HEAT_LEVELS] = { "1", "2", "3", "4", "5", "6", "7", "8" };
+	return (app->glyphs->utf8 ? shades : digits)[depth_of(g, n) - 1];
 }
 
 /* The letter and hue of a value: those of a part, else in the order of the legend. */
@@ -286,12 +304,11 @@ static void draw_cell(struct app *app, const struct picture *p, unsigned column,
 	const struct heat_cell *cell = cell_at(p, column, level);
 	unsigned y = line_of(p, level), x = p->x[column], wide = cols_of(p, column);
 	const char *shade = shade_of(app, p->grid, cell->count);
-	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count, HEAT_LEVELS) - 1;
+	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count) - 1;
 	char letter[2] = { 0 };
 	if (cell->has_dominant)
 		letter[0] = value_letter(p->grid, cell->dominant, &role);
-	/* A gap between wide cells shows where one ends. */
-	unsigned cols = wide > 3 ? wide - 1 : wide;
+	unsigned cols = wide - has_gaps(p);
 	for (unsigned line = 0; line < lines_of(p, level); line++) {
 		canvas_fill(app->canvas, y + line, x, cols, role, shade);
 		if (letter[0])
@@ -451,13 +468,14 @@ static void draw_legend(struct app *app, const struct picture *p, unsigned y)
 		x = frame_add(app, y, x, role, " %c ", letter);
 		x = frame_add(app, y, x, ROLE_TEXT, "%s %s ", name, timefmt_count(count, v->count));
 	}
-	unsigned steps = app->glyphs->utf8 ? 4 : 9;
-	for (unsigned i = 1; !g->metric->n_by && i <= steps; i++) {
-		uint64_t n = (uint64_t)ceil(exp(log((double)g->most) * (i - 1) / (steps - 0.01)));
+	const char *last = "";
+	for (unsigned i = 1; i <= HEAT_LEVELS; i++) {
+		uint64_t n = least_of(g, i);
 		char count[TIMEFMT_LEN];
-		if (!n || n > g->most || depth_of(g, n, steps) != i)
+		if (!n || (g->metric->n_by && !strcmp(shade_of(app, g, n), last)))
 			continue;
-		x = frame_add(app, y, x, ROLE_HEAT + depth_of(g, n, HEAT_LEVELS) - 1, " %s", shade_of(app, g, n));
+		last = shade_of(app, g, n);
+		x = frame_add(app, y, x, g->metric->n_by ? ROLE_DIM : ROLE_HEAT + i - 1, " %s", last);
 		x = frame_add(app, y, x, ROLE_TEXT, " %s+", timefmt_count(count, n));
 	}
 	canvas_put_right(app->canvas, y, app->canvas->cols - 8, 8, ROLE_KEYNAME, "b:by");

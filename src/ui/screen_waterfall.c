@@ -245,15 +245,16 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	}
 }
 
-static void draw_legend(struct app *app, struct box rows, const struct layout *l, unsigned y)
+/* Of the tree, and of what else ran below it. */
+static void draw_legend(struct app *app, struct box rows, const struct layout *l)
 {
-	struct canvas *c = app->canvas;
-	unsigned x = bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, y);
+	const struct legend_item more[] = {
+		{ "=", ROLE_AXIS, "child" }, { app->glyphs->critical, ROLE_HOT, "critical" },
+		{ app->glyphs->annotation, ROLE_MATCH, "annotation" },
+	};
 
-	if (x + 14 < c->cols)
-		x += canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
-	if (l->bars != BARS_STATES && x + 14 < c->cols)
-		canvas_putf(c, y, x, c->cols, ROLE_DIM, "  %s annotation", app->glyphs->annotation);
+	bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, rows.y + rows.rows, more,
+			 G_N_ELEMENTS(more) - (l->bars == BARS_STATES));
 }
 
 /* A line of text, on two rows if needed and if the box has them. Returns the number of rows. */
@@ -384,12 +385,12 @@ static void draw(struct app *app, struct place *p, struct box box)
 	if (p->mark_ns != TIME_UNKNOWN)
 		tree = MIN(tree, room - blank - 3);
 	draw_tree(app, p, w, &l, (struct box){ y, 0, tree, box.cols });
-	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
 	tree = MIN(tree, p->rows->rows->len * l.lines);
 	tree += draw_instant(app, p, (struct box){ y + tree, 0, room >= 12 ? 2 : 1, box.cols });
 	tree += blank;
 	tree += draw_lanes(app, p, w, &l, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
 	draw_detail(app, p, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
+	draw_legend(app, (struct box){ y, 0, room, box.cols }, &l);
 }
 
 /* Key t: the next way to draw spans. */

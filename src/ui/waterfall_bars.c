@@ -2,6 +2,8 @@
 /* A span's bar and its thread's states: see waterfall_bars.h. */
 #include "ui/waterfall_bars.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 #define EIGHTHS 8
@@ -91,28 +93,51 @@ void bars_draw_states(struct app *app, const struct bars_axis *axis, const struc
 		draw_ticks(app, axis, r->span, y, true);
 }
 
-unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y)
+/* Draws "u user " from x on, or nothing if it does not fit. Returns the column after it. */
+static unsigned put_item(struct app *app, unsigned y, unsigned x, const struct legend_item *item)
 {
 	struct canvas *c = app->canvas;
-	bool seen[PART_N] = { false };
+
+	if (x + text_width(item->sign) + 1 + text_width(item->word) > c->cols)
+		return x;
+	x += canvas_put(c, y, x, c->cols, item->role, item->sign) + 1;
+	return x + canvas_put(c, y, x, c->cols, ROLE_DIM, item->word) + 1;
+}
+
+/* Is it a bar's glyph, other than a blank? */
+static bool is_level(const struct app *app, const char *ch)
+{
+	for (size_t i = 1; i < G_N_ELEMENTS(app->glyphs->spark); i++)
+		if (!strcmp(ch, app->glyphs->spark[i]))
+			return true;
+	return false;
+}
+
+void bars_draw_legend(struct app *app, struct box cells, unsigned y, const struct legend_item *more, size_t n)
+{
+	struct legend_item busy = { app->glyphs->spark[5], ROLE_PART + PART_USER, "a thread runs" };
+	bool seen[PART_N] = { false }, runs = false;
 	unsigned x = 0;
 
 	for (unsigned i = 0; i < cells.rows * cells.cols; i++) {
-		const struct cell *cell = canvas_cell(c, cells.y + i / cells.cols, cells.x + i % cells.cols);
-		int part = cell->role - ROLE_PART;
+		const struct cell *cell = canvas_cell(app->canvas, cells.y + i / cells.cols, cells.x + i % cells.cols);
+		int part = cell ? cell->role - ROLE_PART : -1;
 
-		if (part >= 0 && part < PART_N && !(cell->attr & STYLE_REVERSE))	/* reverse: a name */
-			seen[part] = seen[part] || cell->ch[0] == part_info[part].letter;
+		if (part < 0 || part >= PART_N || (cell->attr & STYLE_REVERSE))		/* reverse: a name */
+			continue;
+		seen[part] = seen[part] || cell->ch[0] == part_info[part].letter;
+		runs = runs || (part == PART_USER && is_level(app, cell->ch));
 	}
 	for (int part = 0; part < PART_N; part++) {
 		char letter[2] = { part_info[part].letter, '\0' };
+		struct legend_item item = { letter, (enum role)(ROLE_PART + part), part_info[part].id };
 
-		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
-			continue;
-		x += canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter) + 1;
-		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
+		x = seen[part] ? put_item(app, y, x, &item) : x;
 	}
-	return x;
+	if (runs)
+		x = put_item(app, y, x, &busy);
+	for (size_t i = 0; i < n; i++)
+		x = put_item(app, y, x, &more[i]);
 }
 
 void bars_draw_cursor(struct app *app, unsigned y, unsigned x)

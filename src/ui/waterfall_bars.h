@@ -24,7 +24,14 @@ void bars_draw_states(struct app *app, const struct bars_axis *axis, const struc
 		      const struct waterfall_row *r, bool marks, unsigned y);
 /* The time cursor in a row: what is there in reverse, a line where nothing is. */
 void bars_draw_cursor(struct app *app, unsigned y, unsigned x);
-/* Explains the letters of parts that are in the box, in row y. Returns the column behind it. */
-unsigned bars_draw_legend(struct app *app, struct box cells, unsigned y);
+/* A sign and its word. */
+struct legend_item {
+	const char *sign;
+	enum role role;
+	const char *word;
+};
+/* Explains in row y the letters of parts and the bars that are in the box, then `more` signs: each whole or not at all,
+ * as they fit. */
+void bars_draw_legend(struct app *app, struct box cells, unsigned y, const struct legend_item *more, size_t n);
 
 #endif

@@ -25,6 +25,7 @@ struct phase_row {
 	uint32_t index;			/* number of the row in order of creation */
 	GHashTable *calls;		/* string id -> int64_t *; used only while spans are summed */
 	uint64_t evicted;		/* number of evicted spans in the row: their system calls are unknown */
+	const char *mainly;		/* "writeback 61%"; NULL: unknown */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
 	struct worst_span worst;	/* none for "(self)" */
 };
@@ -67,6 +68,11 @@ static GETTER(get_share_of_parent)
 {
 	const struct phase_row *r = ROW(row);
 	return r->parents_ns > 0 ? value_ratio((double)r->known_ns / r->parents_ns) : value_none();
+}
+
+static GETTER(get_mainly_text)
+{
+	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
 }
 
 static GETTER(get_calls)
@@ -113,6 +119,7 @@ static const struct column columns[] = {
 	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 14,
 		 "share of their parents' time that they take", get_share_of_parent),
 	COLUMNS_PARTS
+	COLUMN_T("mainly", "MAINLY", 14, 1, "the kernel state that took most of their time", get_mainly_text),
 	COLUMN_SHARE("user_ratio", "USR%", 4, part_help(USER), get_user_ratio),
 	COLUMN_SHARE("syscall_ratio", "SYS%", 4, part_help(SYSCALL), get_syscall_ratio),
 	COLUMN_SHARE("runnable_ratio", "RUNQ%", 5, "runnable, waiting for a CPU",
@@ -376,6 +383,18 @@ static void describe_calls(struct rows *rows, struct phase_row *r)
 	g_clear_pointer(&r->calls, g_hash_table_unref);
 }
 
+/* "writeback 61%", NULL: unknown. Not each state has a column of its own. */
+static const char *mainly_of(struct rows *rows, const struct phase_row *r)
+{
+	int64_t ns, total;
+	enum part p = part_largest(r->c.part, &ns, &total);
+	if (r->c.parts_unknown || total <= 0)
+		return NULL;
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows->missing, p),
+						(int)(100.0 * (double)ns / (double)total + 0.5));
+	return rows_text(rows, text);
+}
+
 static int compare(const void *va, const void *vb)
 {
 	const struct phase_row *a = *(const struct phase_row *const *)va;
@@ -409,6 +428,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < ph.rows->rows->len; i++) {
 		struct phase_row *r = ph.rows->rows->pdata[i];
 		describe_calls(ph.rows, r);
+		r->mainly = mainly_of(ph.rows, r);
 		worst_hold(&r->worst, ph.rows);
 	}
 	common_finish(ph.rows, compare);

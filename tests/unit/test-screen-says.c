@@ -146,6 +146,109 @@ static void test_selected_blocks(void)
 	}
 }
 
+/* The legend of the heatmap has each shade that is in its picture, in its colour unless colours are values. */
+static void test_heat_legend(void)
+{
+	static const struct { const char *keys; bool by; unsigned cols; } ways[] = {
+		{ "i", false, 80 }, { "i", false, 140 }, { "ib", true, 80 }, { "ibbb", true, 140 }, { "5i", false, 80 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		struct fixture f;
+		unsigned legend = 0, shades = 0;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 24, ways[i].cols);
+		fixture_press(&f, ways[i].keys);
+		for (unsigned y = 0; y < 24 && !legend; y++) {
+			g_autofree char *line = canvas_line(f.app->canvas, y);
+
+			legend = g_str_has_prefix(line, "by ") ? y : 0;
+		}
+		g_assert_cmpuint(legend, >, 0);
+		for (unsigned k = 4 * ways[i].cols; k < legend * ways[i].cols; k++) {
+			const struct cell *c = &f.app->canvas->cells[k];
+			bool found = false;
+
+			if (!strstr("░▒▓█", c->ch) || !*c->ch)
+				continue;
+			shades++;
+			for (unsigned x = 0; x < ways[i].cols && !found; x++) {
+				const struct cell *l = canvas_cell(f.app->canvas, legend, x);
+
+				found = !strcmp(l->ch, c->ch) && (ways[i].by || l->role == c->role);
+			}
+			g_assert_true(found);
+		}
+		g_assert_cmpuint(shades, >, 5);
+		fixture_stop(&f);
+	}
+}
+
+/* No word of the legend is cut, whatever the width: it is there as a whole or not at all. */
+static void test_legend_words(void)
+{
+	static const char *const ways[] = { "jj\r", "v", "V" };
+
+	for (unsigned i = 0; i < 3 * 60; i++) {
+		static const char *const more[] = { "child", "critical", "annotation", "a", "thread", "runs", "cursor,",
+						    "shown", "second", NULL };
+		struct fixture f;
+		unsigned cols = 60 + i / 3, letters = 0;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 30, cols);
+		fixture_press(&f, ways[i % 3]);
+		g_autofree char *line = canvas_line(f.app->canvas, 27);
+		g_auto(GStrv) words = g_strsplit(line, " ", -1);
+
+		for (char **w = words; *w; w++) {
+			bool known = g_utf8_strlen(*w, -1) <= 1 || g_strv_contains(more, *w);
+
+			for (int part = 0; part < PART_N && !known; part++)
+				known = !strcmp(*w, part_info[part].id);
+			letters += known && strlen(*w) > 1;
+			if (!known)
+				g_test_message("'%s' in '%s'", *w, line);
+			g_assert_true(known);
+		}
+		g_assert_cmpuint(letters, >, 0);
+		fixture_stop(&f);
+	}
+}
+
+/* What a phase mainly did is shown at each width, also where the state has no column of its own. */
+static void test_main_state(void)
+{
+	static const struct { enum part part; const char *word; } states[] = {
+		{ PART_WRITEBACK, "writeback 70%" }, { PART_PREEMPTED, "preempted 70%" }, { PART_IRQ, "irq 70%" },
+		{ PART_DISK, "disk 70%" },
+	};
+	static const unsigned widths[] = { 140, 100, 80 };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(states) * G_N_ELEMENTS(widths); i++) {
+		struct fake *made = fake_new();
+		struct fixture f;
+		uint32_t serve = fake_thread(made, 0, 70, 71, "serve");
+		enum part part = states[i / G_N_ELEMENTS(widths)].part;
+
+		fake_cell(fake_second(made, 0), serve);
+		fake_class(made, "sched_switch");
+		fake_class(made, "block_rq_issue");
+		fake_class(made, "block_rq_complete");
+		fake_class(made, "irq_handler_entry");
+		fake_class(made, "zipkin:timestamp");
+		fake_part(fake_span(made, &(struct fake_span){ .trace = 1, .id = 1, .name = "get", .service = "web",
+			.thread = serve, .begin = 0, .end = FAKE_S / 2, .state = SPAN_COMPLETE }), part,
+			  FAKE_S * 35 / 100);
+		fixture_start_on(&f, fake_done(made), false, "");
+		app_resize(f.app, 45, widths[i % G_N_ELEMENTS(widths)]);
+		fixture_press(&f, "3");
+		g_assert_true(fixture_has(&f, states[i / G_N_ELEMENTS(widths)].word));
+		fixture_stop(&f);
+	}
+}
+
 static void test_go(void)
 {
 	struct fixture f;
@@ -327,6 +430,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/cursor", test_cursor);
 	g_test_add_func("/says/busy", test_busy);
 	g_test_add_func("/says/selected-blocks", test_selected_blocks);
+	g_test_add_func("/says/main-state", test_main_state);
+	g_test_add_func("/says/heat-legend", test_heat_legend);
+	g_test_add_func("/says/legend-words", test_legend_words);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/only-spans", test_only_spans);
