@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Packets recovered after a crash; and a stream whose clock goes back: between packets, within one, by 1 ns, in one stream of two, with and without packet numbers, of the kernel and of user space. What lies
-across that is never 0 and complete, nothing counts as lost, and a message says when and how far. Both readers."""
+across that is never 0 and complete, nothing counts as lost, and a message says when and how far. Both readers.
+And clocks of two CPUs that differ: the doctor says it if it is more than usual, with the figures of trust."""
 import json
 import os
 import pathlib
@@ -111,6 +112,27 @@ def check_crash(name, streams, wanted, lost, said=True):
             *([str(out["trust"])] if out["trust"]["lost_packets"] != lost or out["trust"]["damaged_packets"] else [])])
 
 
+def check_skew(name, skews, is_problem):
+    """Thread 100 moves between the CPUs; each time it is switched in so many ns before it is switched out on the other one."""
+    s, moves = 10**10, [[], []]
+    for i, ns in enumerate((*skews, 0)):
+        moves[i % 2].append((s + i * MS, 0, 100))
+        moves[i % 2].append((s + (i + 1) * MS + ns * (i < len(skews)), 100, 0))
+    streams = [[(s, s + (len(skews) + 2) * MS, [switch(at, before, 0, after) for at, before, after in all_of])] for all_of in moves]
+    with tempfile.TemporaryDirectory() as work:
+        write(work, True, streams)
+        for reader in "native", "babeltrace2":
+            _, out = rows(work, reader, "cpus")
+            trust, bad = out["trust"], []
+            if (trust["reordered_pairs"], trust["reordered_max_ns"]) != (len(skews), max(skews)):
+                bad.append(str(trust))
+            text = subprocess.run([PROGRAM, "--doctor", "--reader", reader, work], capture_output=True, text=True, check=False).stdout
+            wanted = f"{len(skews)} pair{'s' * (len(skews) > 1)} of events of two CPUs"
+            if (wanted in text) != is_problem or ("clocks of CPUs differ" in text) != is_problem:
+                bad.append(text)
+            tap.ok(f"clocks of CPUs, {name}, {reader}", bad)
+
+
 def main():
     s = 10**10
 
@@ -153,6 +175,11 @@ def main():
     check_crash("in the middle", [[packets[0], (packets[1][0], 0, packets[1][2]), packets[2]]], {i + 1: ("complete", 9) for i in range(3)}, 0)
     check_crash("a packet is lost", [[packets[0], None, (packets[2][0], 0, packets[2][2])]], {1: ("complete", 9), 3: ("complete", 9)}, 1)
     check_crash("there was none", [packets[:3]], {i + 1: ("complete", 9) for i in range(3)}, 0, said=False)
+    check_skew("a pair by 500 ns", [500], False)
+    check_skew("a pair by 3 us", [3000], True)
+    check_skew("one of many by 1.1 us", [1, 2, 1100, 3, 4], True)
+    check_skew("a few pairs by 1 ns", [1] * 9, False)
+    check_skew("most pairs by 1 ns", [1] * 40, True)
     tap.done()
 
 

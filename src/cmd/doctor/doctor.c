@@ -12,10 +12,13 @@
 #include "base/timefmt.h"
 #include "base/user.h"
 #include "live/live.h"
+#include "state/slice/model.h"
 #include "state/slice/slice_file.h"
 #include "trace/native/native.h"
 
 #include <string.h>
+
+#define MODEL_BYTES ((size_t)64 << 20)	/* of seconds that are not published yet */
 
 /* No fields are wanted: events are only counted. */
 static const struct blk_subscription nothing[] = { { .event = "blktop:nothing" } };
@@ -42,6 +45,7 @@ static void doctor_init(struct doctor *doc, const struct options *o, const char 
 	doc->d->live = live;
 	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	doc->heard = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	doc->clocks = g_ptr_array_new_with_free_func(free_clock);
 }
 
@@ -50,6 +54,7 @@ static void doctor_clear(struct doctor *doc)
 	diagnosis_free(doc->d);
 	g_hash_table_unref(doc->by_class);
 	g_hash_table_unref(doc->counts);
+	g_hash_table_unref(doc->heard);
 	g_ptr_array_unref(doc->clocks);
 	g_free(doc->session);
 }
@@ -62,15 +67,48 @@ static void hear_batch(struct doctor *doc, const struct source *s, const struct 
 
 /* --- recorded --- */
 
-static bool count_all(struct doctor *doc, struct source *s, GError **error)
+/* m: NULL, or the model to be fed with the records. */
+static bool count_records(struct doctor *doc, struct source *s, struct model *m, GError **error)
 {
 	struct blk_batch batch;
 	enum source_status st;
 
-	while ((st = source_next(s, &batch, error)) == SOURCE_OK || st == SOURCE_AGAIN)
-		if (st == SOURCE_OK)
-			hear_batch(doc, s, &batch);
+	while ((st = source_next(s, &batch, error)) == SOURCE_OK || st == SOURCE_AGAIN) {
+		if (st != SOURCE_OK)
+			continue;
+		hear_batch(doc, s, &batch);
+		if (!m)
+			continue;
+		model_feed(m, &s->tables, batch.ev, batch.n);
+		if (model_is_full(m))
+			publication_free(model_publish(m, false));
+	}
+	doctor_counted(doc, &s->tables);
 	return st == SOURCE_END;
+}
+
+/* Only the model knows which events of two CPUs belong together. */
+static bool count_all(struct doctor *doc, struct source *s, GError **error)
+{
+	if (!doctor_find_channel(doc, "kernel"))
+		return count_records(doc, s, NULL, error);
+	struct model *m = model_new(&(struct model_options){
+		.at_end = true, .memory_budget = MODEL_BYTES, .cells = READS(file) });
+	model_without_spans(m);
+	bool ok = count_records(doc, s, m, error);
+	struct publication *p = model_publish(m, true);
+	doc->reordered_pairs = p ? p->completeness.reordered_pairs : 0;
+	doc->reordered_max_ns = p ? p->completeness.reordered_max_ns : 0;
+	publication_free(p);
+	model_free(m);
+	return ok;
+}
+
+/* What a recorded trace is read for: events that only count have no fields. */
+static const struct blk_subscription *wanted(const struct doctor *doc, size_t *ret_n)
+{
+	*ret_n = G_N_ELEMENTS(nothing);
+	return doctor_find_channel(doc, "kernel") ? model_subscriptions(ret_n) : nothing;
 }
 
 static bool hear_native(struct doctor *doc, struct native *native, GError **error)
@@ -96,14 +134,16 @@ static bool hear_native(struct doctor *doc, struct native *native, GError **erro
 static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader reader,
 		       GError **error)
 {
+	size_t n_rows;
+	const struct blk_subscription *rows = wanted(doc, &n_rows);
 	if (!slice_file_has_events(paths[0], error))
 		return false;
 	if (reader == READER_BT2) {
-		g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
+		g_autoptr(blk_source) s = source_open_bt2(paths, rows, n_rows, error);
 		doc->d->reader = g_strdup("babeltrace2: as asked for");
 		return s && count_all(doc, s, error);
 	}
-	g_autoptr(blk_native) native = native_open(paths, nothing, G_N_ELEMENTS(nothing), error);
+	g_autoptr(blk_native) native = native_open(paths, rows, n_rows, error);
 	return native && hear_native(doc, native, error);
 }
 
@@ -181,8 +221,11 @@ static int examine_session(struct doctor *doc, const struct options *o)
 	doc->session = g_strdup(url->session);
 	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
 					    G_N_ELEMENTS(everything), &error);
-	if (s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error))
+	bool heard = s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error);
+	if (heard) {
+		doctor_counted(doc, &s->tables);
 		return EXIT_FINE;
+	}
 	log_error("%s", error ? error->message : "the session cannot be read");
 	return EXIT_FAILED;
 }

@@ -22,7 +22,10 @@ struct doctor {
 	struct diagnosis *d;
 	GHashTable *by_class;		/* "UUID|STREAM CLASS" -> struct diag_channel *, borrowed */
 	GHashTable *counts;		/* event name -> uint64_t *; 0: in the metadata, but no event came */
+	GHashTable *heard;		/* struct heard *, by stream and class: events of the pass */
 	GPtrArray *clocks;		/* struct doctor_clock * */
+	uint64_t reordered_pairs;	/* as in struct completeness; 0 of a live session */
+	int64_t reordered_max_ns;
 	char *session;			/* of a live session; NULL */
 	bool live, scanned;		/* scanned: every trace's metadata could be read */
 	bool recorded_by_lttng;		/* a session's name is known */
@@ -36,6 +39,8 @@ void doctor_scan(struct doctor *doc, const char *const *paths);
 /* Counts one record of the pass. Live sessions use a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */
 #define DOCTOR_ROW_PROBE 1
 void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e);
+/* Adds what was counted to the channels. Call it once, at the end of the pass. */
+void doctor_counted(struct doctor *doc, const struct blk_tables *t);
 
 /* After the pass: fills in questions, problems and repairs. */
 void doctor_advise(struct doctor *doc);

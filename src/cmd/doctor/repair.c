@@ -4,6 +4,7 @@
 #include "cmd/doctor/doctor_private.h"
 
 #include "base/timefmt.h"
+#include "state/kernel/thread_order.h"
 #include "views/repairs.h"
 
 #include <string.h>
@@ -211,8 +212,31 @@ static void report_back(struct doctor *doc, const struct diag_channel *c)
 				     timefmt_duration(back, c->back_ns), timefmt_clock(at, c->back_at_ns)));
 }
 
+#define SKEW_USUAL_NS 1000	/* synchronised time stamp counters differ by less */
+#define PAIRS_USUAL 10
+#define PAIRS_USUAL_OF 1000	/* one in so many events */
+
+static void report_reordered(struct doctor *doc)
+{
+	const uint64_t n = doc->reordered_pairs;
+	char most[TIMEFMT_LEN], limit[TIMEFMT_LEN];
+
+	if (doc->reordered_max_ns <= SKEW_USUAL_NS && (n <= PAIRS_USUAL || n <= doc->d->events / PAIRS_USUAL_OF))
+		return;
+	timefmt_duration(most, doc->reordered_max_ns);
+	timefmt_duration(limit, CLOCK_SKEW_NS);
+	problem(doc, g_strdup_printf(
+		"clocks of CPUs differ: %" G_GUINT64_FORMAT " pair%s of events of two CPUs %s stamped in the wrong "
+		"order or equally, by %s at most, and %s put in order; shorter times are uncertain, and pairs more "
+		"than %s apart stay as they are. Record with a clock that all CPUs share: "
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource should be tsc, and dmesg should "
+		"not call it unstable", n, n == 1 ? "" : "s", n == 1 ? "was" : "were", most,
+		n == 1 ? "was" : "were", limit));
+}
+
 void doctor_check_clocks(struct doctor *doc)
 {
+	report_reordered(doc);
 	for (guint i = 0; i < doc->d->channels->len; i++) {
 		const struct diag_channel *c = doc->d->channels->pdata[i];
 		if (c->back_ns)

@@ -431,29 +431,52 @@ static void hear_contexts(struct diag_channel *c, const struct blk_class *cls,
 	c->contexts = g_strdup(names->str);
 }
 
-static void hear_events(struct doctor *doc, struct diag_channel *c, const char *name,
-			uint64_t count, int64_t first, int64_t last)
+/* Events of a class of a stream. */
+struct heard {
+	gint64 key;
+	uint64_t count;
+	int64_t first_ns, last_ns;
+};
+
+/* True: they are the first ones. */
+static bool hear_events(struct doctor *doc, const struct blk_event *e, uint64_t count, int64_t first_ns,
+			int64_t last_ns)
 {
-	doctor_know(doc, name, count);
+	const gint64 key = (gint64)e->stream << 32 | e->cls;
+	struct heard *h = g_hash_table_lookup(doc->heard, &key);
+	const bool is_new = !h;
+
+	if (is_new) {
+		h = g_new(struct heard, 1);
+		*h = (struct heard){ .key = key, .first_ns = first_ns, .last_ns = last_ns };
+		g_hash_table_add(doc->heard, h);
+	}
+	h->count += count;
+	h->first_ns = MIN(h->first_ns, first_ns);
+	h->last_ns = MAX(h->last_ns, last_ns);
 	doc->d->events += count;
-	c->events += count;
-	if (c->first_ns == TIME_UNKNOWN || first < c->first_ns)
-		c->first_ns = first;
-	if (c->last_ns == TIME_UNKNOWN || last > c->last_ns)
-		c->last_ns = last;
+	return is_new;
+}
+
+/* The first event of a class in a stream. */
+static void hear_class(struct doctor *doc, struct diag_channel *c, const struct blk_class *cls,
+		       const struct blk_event *e)
+{
+	if (!c->contexts)
+		hear_contexts(c, cls, e);
+	if (cls->counters)
+		doctor_know(doc, NEED_PERF, 0);
 }
 
 void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
 {
-	if (e->row == BLK_ROW_HORIZON || e->row == BLK_ROW_LOST_BEGIN)
-		return;
 	const struct blk_stream *st = blk_stream(t, e->stream);
-	struct diag_channel *c = channel_of_stream(doc, t, st);
 
 	if (e->row == BLK_ROW_STREAM_ADD) {
-		c->streams++;
+		channel_of_stream(doc, t, st)->streams++;
 	} else if (e->row == BLK_ROW_LOST_END) {
 		const struct blk_loss *loss = (const struct blk_loss *)e->data;
+		struct diag_channel *c = channel_of_stream(doc, t, st);
 		if (!loss->silence)
 			hear_loss(doc, st, c, loss);
 		if (loss->back_ns > c->back_ns) {
@@ -462,16 +485,29 @@ void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const st
 		}
 	} else if (e->row == BLK_ROW_TALLY) {
 		const struct blk_tally *tally = (const struct blk_tally *)e->data;
-		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,
-			    MIN(e->ts, tally->last_ns), tally->last_ns);
+		hear_events(doc, e, tally->count, MIN(e->ts, tally->last_ns), tally->last_ns);
 	} else if (e->row < BLK_ROW_FIRST_PSEUDO) {
-		const struct blk_class *cls = blk_class(t, e->cls);
-		if (!c->contexts)
-			hear_contexts(c, cls, e);
-		if (cls->counters)
-			doctor_know(doc, NEED_PERF, 0);
-		if (e->row == DOCTOR_ROW_PROBE)
+		if (hear_events(doc, e, 1, e->ts, e->ts))
+			hear_class(doc, channel_of_stream(doc, t, st), blk_class(t, e->cls), e);
+		if (doc->live && e->row == DOCTOR_ROW_PROBE)
 			doctor_know(doc, NEED_PROBES, 1);
-		hear_events(doc, c, cls->name, 1, e->ts, e->ts);
+	}
+}
+
+void doctor_counted(struct doctor *doc, const struct blk_tables *t)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, doc->heard);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const struct heard *h = value;
+		struct diag_channel *c = channel_of_stream(doc, t, blk_stream(t, (unsigned)(h->key >> 32)));
+		doctor_know(doc, blk_class(t, (uint32_t)h->key)->name, h->count);
+		c->events += h->count;
+		if (c->first_ns == TIME_UNKNOWN || h->first_ns < c->first_ns)
+			c->first_ns = h->first_ns;
+		if (c->last_ns == TIME_UNKNOWN || h->last_ns > c->last_ns)
+			c->last_ns = h->last_ns;
 	}
 }
