@@ -3,6 +3,7 @@
 #include "app/reading.h"
 
 #include "app/late_events.h"
+#include "app/next_steps.h"
 
 #include "app/debug_log.h"
 #include "cli/messages.h"
@@ -290,17 +291,18 @@ bool reading_wait(struct reading *r, int ms)
 int reading_code(struct reading *r)
 {
 	struct job_status st;
+	int64_t from, to;
+	bool some = reading_range(r, &from, &to);
 	job_get_status(r->job, &st);
 	if (st.phase == JOB_FAILED)
-		log_error("%s", st.message);
+		log_error("%s%s", st.message, r->live && !some ? next_steps_no_session : "");
 	if (r->lost_relay)
 		log_error("gave up on the relay after %d s", r->timeout_ms / 1000);
 	if (r->signal)
 		return EXIT_SIGNAL + r->signal;
 	if (st.phase != JOB_FAILED && !r->lost_relay)
 		return EXIT_FINE;
-	int64_t from, to;
-	return r->live && reading_range(r, &from, &to) ? EXIT_INCOMPLETE : EXIT_FAILED;
+	return r->live && some ? EXIT_INCOMPLETE : EXIT_FAILED;
 }
 
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
@@ -363,7 +365,7 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 
 	if (reading_range(r, &first, &end))
 		return reading_place_range(o, first, end, ret_from, ret_to);
-	log_error("no events in '%s'", input_label(r->in));
+	log_error("no events in '%s'%s", input_label(r->in), next_steps_no_events);
 	return EXIT_FAILED;
 }
 

@@ -2,6 +2,8 @@
 /* The sessions of a relay daemon: see relay.h. */
 #include "app/relay.h"
 
+#include "app/next_steps.h"
+
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "export/sessions.h"
@@ -103,26 +105,40 @@ static bool take_answer(struct choice *c)
 	return true;
 }
 
-/* The sessions, and below them a message. */
+/* The lines of a page, below what there is. */
+static void add_page(GPtrArray *lines, const char *text)
+{
+	g_auto(GStrv) page = g_strsplit(text, "\n", -1);
+	for (char **line = page; *line; line++)
+		g_ptr_array_add(lines, g_strdup(*line));
+}
+
+/* The sessions under their headings; without one, what to do. */
 static void set_lines(struct choice *c, struct ui_pick *pick)
 {
-	g_autofree char *title = NULL, *relay = live_url_format(c->url);
+	g_autofree char *columns = NULL, *relay = live_url_format(c->url), *next = NULL;
 	g_autofree char *visible = text_visible(relay);
-	char *message = NULL;
 
 	if (pick->lines)
 		g_ptr_array_unref(pick->lines);
-	pick->lines = c->sessions ? session_lines(c->sessions, &title) :
+	pick->lines = c->sessions ? session_lines(c->sessions, &columns) :
 		g_ptr_array_new_with_free_func(g_free);
 	pick->n_choices = pick->lines->len;
-	if (c->error)
-		message = g_strdup_printf("%s; asking again", c->error);
-	else if (!c->sessions)
-		message = g_strdup_printf("asking %s ...", visible);
-	else if (!pick->n_choices)
-		message = g_strdup_printf("%s has no live session (yet)", visible);
-	if (message)
-		g_ptr_array_add(pick->lines, message);
+	pick->title = pick->n_choices ? "Sessions: HOST, SESSION, TIMER, STREAMS, VIEWERS" :
+		c->error ? "No relay daemon" : "Sessions of a relay daemon";
+	if (c->error) {
+		g_ptr_array_add(pick->lines, g_strdup_printf("%s; asking again", c->error));
+		next = next_steps_start_relay(c->url);
+	} else if (!c->sessions) {
+		g_ptr_array_add(pick->lines, g_strdup_printf("asking %s ...", visible));
+	} else if (!pick->n_choices) {
+		g_ptr_array_add(pick->lines, g_strdup_printf("%s has no live session (yet)", visible));
+		next = next_steps_make_session(c->url);
+	}
+	if (next && !pick->n_choices) {
+		g_ptr_array_add(pick->lines, g_strdup(""));
+		add_page(pick->lines, next);
+	}
 }
 
 static bool refresh_pick(struct ui_pick *pick, void *data)
@@ -141,9 +157,7 @@ static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 {
 	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
 				 .prefs = c->o->prefs, .at_ns = TIME_UNKNOWN };
-	struct ui_pick pick = { .title = "Sessions: HOST, SESSION, TIMER, STREAMS, VIEWERS",
-				.refresh = refresh_pick, .data = c,
-				.fd = live_lister_fd(c->lister) };
+	struct ui_pick pick = { .refresh = refresh_pick, .data = c, .fd = live_lister_fd(c->lister) };
 	set_lines(c, &pick);
 	int i = ui_pick(&ui, &pick);
 
@@ -197,9 +211,16 @@ static int refuse_many(const struct choice *c)
 
 static int refuse_none(const struct live_url *url)
 {
-	g_autofree char *where = live_url_format(url);
-	log_error("relay %s has no live session; make one with: lttng create NAME --live "
-		  "--set-url=net://%s", where, url->host);
+	g_autofree char *where = live_url_format(url), *next = next_steps_make_session(url);
+	log_error("relay %s has no live session\n%s", where, next);
+	return EXIT_FAILED;
+}
+
+/* The relay daemon did not answer. */
+static int fail_with(const struct live_url *url, const GError *error)
+{
+	g_autofree char *next = next_steps_start_relay(url);
+	log_error("%s\n%s", error->message, next);
 	return EXIT_FAILED;
 }
 
@@ -217,10 +238,8 @@ static int choose_one(const struct options *o, const struct live_url *url, bool 
 	if (may_pick)
 		return choose_on_screen(&c, ret, ret_left);
 	c.sessions = live_list_sessions(url, o->relay.timeout_ms, &error);
-	if (!c.sessions) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!c.sessions)
+		return fail_with(url, error);
 	filter_target(url, c.sessions);
 	if (c.sessions->len == 0)
 		code = refuse_none(url);
@@ -291,10 +310,8 @@ int relay_list_sessions(const struct options *o)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) sessions = live_list_sessions(o->urls, o->relay.timeout_ms,
 								     &error);
-	if (!sessions) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!sessions)
+		return fail_with(o->urls, error);
 	if (o->format == FORMAT_JSON)
 		return list_json(o, sessions);
 	g_autofree char *title = NULL;

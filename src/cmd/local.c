@@ -2,12 +2,14 @@
 /* A session of this machine: see local.h. */
 #include "cmd/local.h"
 
+#include "app/next_steps.h"
 #include "cli/messages.h"
 #include "ui/term.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "live/session/helper.h"
+#include "live/spool/spool.h"
 #include "state/slice/model.h"
 #include "views/threshold.h"
 
@@ -30,6 +32,7 @@ struct local {
 	struct session_helper *session_helper;
 	char *session, *state;
 	char *url;			/* "": no live session was made */
+	char *no_kernel;		/* why the kernel is not traced; "": it is */
 	char *snapshot;			/* session of the snapshots; "": none */
 	unsigned domains;		/* that must be attached before the program starts */
 	bool started;			/* the followed program was started, */
@@ -99,6 +102,11 @@ char *local_next_message(struct local *l, bool *ret_error)
 	return NULL;
 }
 
+char *local_nothing(const struct local *l, bool ended)
+{
+	return next_steps_silent_here(l->o->session.program ? l->o->session.program[0] : NULL, l->no_kernel, ended);
+}
+
 bool local_snapshot(struct local *l, char **ret_message)
 {
 	if (!l || !*l->snapshot) {
@@ -150,6 +158,22 @@ static void sweep(struct local *l)
 	print_visible(reply ? reply : error->message);
 }
 
+/* Prints where received packets are stored: they stay when the session is destroyed. */
+static void print_spool(const struct options *o)
+{
+	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+	g_autoptr(GString) s = g_string_new(NULL);
+	char size[TIMEFMT_LEN];
+
+	if (o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
+		return;
+	g_autofree char *text = g_strdup_printf("received packets stay in %s, at most %s, as a trace that blktop "
+						"opens; --no-spool stores none", dir,
+						timefmt_bytes(size, o->spool_size));
+	plan_line(s, "stored", text);
+	print_visible(s->str);
+}
+
 /* Prints what will be traced and waits for Enter. false: the user cancelled. */
 static bool agree(struct local *l, const char *text)
 {
@@ -158,6 +182,7 @@ static bool agree(struct local *l, const char *text)
 	fprintf(stderr, "blktop makes a live session on this machine, and %s:\n",
 		l->o->session.keep ? "leaves it there at the end (--keep)" : "destroys it at the end");
 	print_visible(text);
+	print_spool(l->o);
 	for (;;) {
 		fprintf(stderr, "Enter begin%s   Esc, q cancel\n",
 			left_over ? "   d destroy what is left over" : "");
@@ -189,6 +214,7 @@ static bool begin(struct local *l, GError **error)
 	l->url = line_at(lines, 0);
 	l->domains = (unsigned)atoi(domains);
 	l->snapshot = line_at(lines, 2);
+	l->no_kernel = line_at(lines, 3);
 	l->begun_us = g_get_monotonic_time();
 	log_note("made session %s: %s, snapshots of '%s'", l->session, l->url, l->snapshot);
 	return true;
@@ -217,6 +243,7 @@ static void local_clear(struct local *l)
 	g_free(l->state);
 	g_free(l->url);
 	g_free(l->snapshot);
+	g_free(l->no_kernel);
 }
 
 static bool local_init(struct local *l, const struct options *o, GError **error)

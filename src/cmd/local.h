@@ -27,6 +27,8 @@ int64_t local_program_ns(const struct local *l);
 void local_alert(struct local *l, const struct threshold *t, const char *reason);
 /* The next message for the user (g_free); NULL: none now. */
 char *local_next_message(struct local *l, bool *ret_error);
+/* No event of it is known: why, and what to do next (g_free); as ui_backend.nothing. `ended`: none will come. */
+char *local_nothing(const struct local *l, bool ended);
 /* Requests a snapshot. false: there is no snapshot session. *ret_message (g_free) says so, or that it was requested;
  * the result is a later message. */
 bool local_snapshot(struct local *l, char **ret_message);

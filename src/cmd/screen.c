@@ -8,6 +8,7 @@
 #include "app/input.h"
 #include "app/isolate.h"
 #include "app/late_events.h"
+#include "app/next_steps.h"
 #include "cmd/carried_bookmarks.h"
 #include "cmd/local.h"
 #include "cli/messages.h"
@@ -220,6 +221,18 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_autofree char *visible = text_visible(st.message);
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
 	}
+}
+
+static char *backend_nothing(void *data)
+{
+	struct screen *s = data;
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	if (!s->session || (st.phase != JOB_LOADING && st.phase != JOB_DONE))
+		return NULL;
+	return s->o->local ? local_nothing(s->o->running, st.phase == JOB_DONE) :
+		next_steps_silent_session(input_label(s->in), st.phase == JOB_DONE);
 }
 
 static bool backend_align(void *data, char **ret_message)
@@ -713,9 +726,9 @@ static bool wait_first(struct screen *s)
 			break;
 	}
 	if (st.phase == JOB_FAILED && st.n_events == 0)
-		log_error("%s", st.message);
+		log_error("%s%s", st.message, s->session ? next_steps_no_session : "");
 	else if (st.phase == JOB_DONE && st.n_events == 0)
-		log_error("no events in '%s'", input_label(s->in));
+		log_error("no events in '%s'%s", input_label(s->in), next_steps_no_events);
 	else
 		return true;
 	return false;
@@ -799,6 +812,7 @@ static int run_ui(struct screen *s)
 	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
+		.nothing = backend_nothing,
 		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
 		.save_view = backend_save_view, .save_text = backend_save_text, .outline = backend_outline,
 		.preview = backend_preview, .show_range = backend_show_range,

@@ -283,6 +283,13 @@ bool app_too_small(struct canvas *c)
 	return true;
 }
 
+static void draw_screen(struct app *app, struct place *p)
+{
+	screen_of(p->view)->draw(app, p, frame_body(app));	/* it also asks for what is missing */
+	if (app->prefs->accessible)
+		accessible_draw(app, p, frame_body(app));
+}
+
 void app_draw(struct app *app)
 {
 	struct canvas *c = app->canvas;
@@ -306,9 +313,7 @@ void app_draw(struct app *app)
 	p = app_place(app);
 	if (app->cover.kind == COVER_UNREAD)
 		unread_draw(app, p, frame_body(app));
-	else
-		screen_of(p->view)->draw(app, p, frame_body(app));	/* it also asks for what is missing */
-	if (app->prefs->accessible)
-		accessible_draw(app, p, frame_body(app));
+	else if (!frame_page(app, frame_body(app)))
+		draw_screen(app, p);
 	frame_draw(app, p);
 }

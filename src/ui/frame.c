@@ -687,6 +687,28 @@ const char *frame_nothing(const struct app *app)
 	return app->status.phase == UI_CANCELLED || app->status.phase == UI_FAILED ? "nothing was read" : "reading ...";
 }
 
+bool frame_page(struct app *app, struct box box)
+{
+	bool silent = app->nav.cursor_ns == TIME_UNKNOWN && !app->status.n_events &&
+		(app->status.phase == UI_LIVE || app->status.phase == UI_DONE);
+	g_autofree char *text = silent && app->backend && app->backend->nothing ?
+		app->backend->nothing(app->backend->data) : NULL;
+	unsigned y = box.y + 1, end = box.y + box.rows;
+
+	if (!text)
+		return false;
+	canvas_clear(app->canvas);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line && y < end; line++) {
+		bool command = g_str_has_prefix(*line, "  ");
+		unsigned indent = command ? 3 : 1;
+
+		y += frame_sentence(app, (struct box){ y, indent, end - y, box.cols - indent },
+				    command ? ROLE_KEY : ROLE_TEXT, command ? *line + 2 : *line);
+	}
+	return true;
+}
+
 static void draw_status(struct app *app, struct place *p, unsigned y)
 {
 	enum role role;

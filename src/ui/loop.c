@@ -245,6 +245,7 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 
 /* --- the list that is shown alone --- */
 
+/* Without a choice the lines are a text, which is wrapped. */
 static void pick_lines(struct popup *popup, const struct ui_pick *pick)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -254,6 +255,10 @@ static void pick_lines(struct popup *popup, const struct ui_pick *pick)
 	if (popup->lines)
 		g_ptr_array_unref(popup->lines);
 	popup->lines = lines;
+	g_clear_pointer(&popup->wrapped, g_ptr_array_unref);
+	popup->is_list = pick->n_choices > 0;
+	g_free(popup->title);
+	popup->title = g_strdup(pick->title);
 	if (popup->cursor >= lines->len)
 		popup->cursor = lines->len ? lines->len - 1 : 0;
 }
@@ -283,6 +288,8 @@ static int pick_key(struct popup *popup, int key)
 		term_redraw();
 	if (command == CMD_SUSPEND)
 		term_suspend();
+	if (command == CMD_DRILL && !popup->is_list)
+		return -2;
 	switch (popup_command(popup, command)) {
 	case POPUP_PICKED:
 		return (int)popup->cursor;

@@ -69,6 +69,9 @@ struct ui_backend {
 	int (*fd)(void *data);				/* when it is readable, pump is called; -1: none */
 	bool (*pump)(void *data);			/* applies what arrived; true: the timeline changed */
 	void (*status)(void *data, struct ui_status *ret);
+	/* While no event is known of a live session, or when it ended without any: why, and what to do next. One
+	 * sentence a line; a command is indented by two blanks. NULL: nothing to add. May be NULL. */
+	char *(*nothing)(void *data);
 	void (*cancel)(void *data);			/* stops loading; what was read is retained */
 	/* true: written, and the message has path, spans, bytes and the scp command; false: it says what failed. */
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
@@ -152,7 +155,8 @@ char *ui_screenshot(const struct ui_options *options, const struct ui_backend *b
 		    unsigned rows, unsigned cols);
 
 /* A list from which one line is picked. Returns its index; -1: cancelled. `refresh` (may be NULL) is called once a
- * second and when fd is readable; it may change the lines, and returns whether it did. */
+ * second and when fd is readable; it may change title and lines, and returns whether it did. Without a choice the lines
+ * are a text: they are wrapped, and those that do not begin with a blank are headings. */
 struct ui_pick {
 	const char *title;
 	GPtrArray *lines;		/* char *: visible text, columns aligned by the caller */

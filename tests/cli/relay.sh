@@ -22,10 +22,14 @@ free=$port		# nobody listens there now
 refused 1 "$free" -b -r "127.0.0.1:$free"
 ok "no relay: why" grep -qi 'refused' "$work/err"
 refused 1 "$free" --list-sessions -r "127.0.0.1:$free"
+ok "no relay: the command that starts one there" grep -q "lttng-relayd --daemonize --live-port=tcp://127.0.0.1:$free" "$work/err"
+ok "and the one for a session" grep -q "sh record.sh SESSION net://localhost" "$work/err"
+refused 1 "--list-sessions -r" -b -r "net://127.0.0.1:$free/host/a/b"
 refused 1 "$free" -r "127.0.0.1:$free"
 refused 1 "$free" "net://127.0.0.1:$free/host/a/b"
 refused 1 "$free" -b -r "net://127.0.0.1:$free/host/a/b"
 refused 1 "no-such-host.invalid" -b -r no-such-host.invalid
+ok "another machine: how to reach it" grep -q "ssh -f -N -L 5344:localhost:5344 no-such-host.invalid" "$work/err"
 
 mkdir "$work/spool"
 ln -s spool "$work/link"

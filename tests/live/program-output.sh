@@ -47,7 +47,12 @@ ok "little: no file is left" no_files
 ok "little: nor a process" until_true none blktop
 
 # --- nothing
-follow "$(program silent 'sleep 1000')"
+follow "$(program silent "until [ -e '$LAB_HOME/seen' ]; do read -rt 0.1 <> <(:); done")"
+ok "silent: the screen says what was not recorded, and what to do" wait_for "silent has recorded no spans"
+ok "silent: it does not say that it reads" sh -c "! tmux -S '$work/socket' capture-pane -p -t now | grep -q 'reading \.\.\.'"
+touch "$LAB_HOME/seen"
+ok "silent: when it has ended, too" wait_for "nothing was recorded"
+ok "silent: with the next command" shows "lttng list --userspace"
 keys q
 wait_for "rc=0"
 ok "silent: nothing is printed" sh -c "! tmux -S '$work/socket' capture-pane -p -t now | grep -q 'the output of'"

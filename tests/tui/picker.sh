@@ -34,6 +34,8 @@ wait "$silent" 2>/dev/null
 keys "clear; '$BLKTOP' --config none -r 127.0.0.1:$port; echo rc=\$?" Enter
 wait_for "refused; asking again"
 result $? "no relay: told, and asked again"
+shows "lttng-relayd --daemonize" && shows "sh record.sh SESSION net://localhost" && ! shows "VIEWERS"
+result $? "with the two commands that start one, and no headings of a table"
 keys Enter && wait_for "asking again"
 result $? "what is told can't be picked"
 keys q && wait_for "rc=0"

@@ -5,9 +5,11 @@
  */
 #include "live/session/plan.h"
 #include "live/session/helper_private.h"
+#include "live/session/proc.h"
 
 #include "state/slice/model.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -102,6 +104,85 @@ static void test_tracer(void)
 	plan_free(p);
 }
 
+/* Does the description say that it will not be seen? Lines are joined first. */
+static bool is_unseen(const char *text, const char *what)
+{
+	g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
+	g_autoptr(GString) line = g_string_new(NULL);
+	for (char **word = words; *word; word++)
+		if (**word)
+			g_string_append_printf(line, " %s", *word);
+	const char *unseen = strstr(line->str, " not seen ");
+	const char *found = unseen ? strstr(unseen, what) : NULL, *cost = strstr(line->str, " cost ");
+	return found && found < cost;
+}
+
+/* What a session will not show is said before it is made: by what is recorded, whatever the reason. */
+static void test_unseen(void)
+{
+	g_autoptr(GHashTable) has = g_hash_table_new(g_str_hash, g_str_equal);
+	struct plan_wish w = wish();
+	struct plan *p = plan_new(&w);
+	g_autofree char *all = plan_describe(p, 4);
+	g_assert_null(strstr(all, "not seen"));
+	plan_free(p);
+
+	w.calls_only = true;
+	p = plan_new(&w);
+	g_autofree char *calls = plan_describe(p, 4);
+	g_assert_true(is_unseen(calls, "which thread ran"));
+	g_assert_true(is_unseen(calls, "interrupts"));
+	g_assert_false(is_unseen(calls, "system calls"));
+	plan_free(p);
+
+	g_hash_table_add(has, (gpointer)"sched_switch");
+	g_hash_table_add(has, (gpointer)"sched_wakeup");	/* before Linux 4.4 */
+	w.calls_only = false;
+	w.tracepoints = has;
+	p = plan_new(&w);
+	g_autofree char *part = plan_describe(p, 4);
+	g_assert_true(is_unseen(part, "disks"));
+	g_assert_false(is_unseen(part, "which thread"));
+	g_assert_false(is_unseen(part, "not why"));
+	plan_free(p);
+}
+
+static void write_file(const char *root, const char *path, const char *text)
+{
+	g_autofree char *file = g_build_filename(root, path, NULL), *dir = g_path_get_dirname(file);
+	g_assert_cmpint(g_mkdir_with_parents(dir, 0700), ==, 0);
+	g_assert_true(g_file_set_contents(file, text, -1, NULL));
+}
+
+/* Whether there is a kernel tracer follows from files: no session daemon must run. */
+static void test_tracer_files(void)
+{
+	g_autofree char *root = g_dir_make_tmp("plan-XXXXXX", NULL);
+	static const char *const files[] = {
+		"lib/modules/6.1.0/modules.dep", "lib/modules/6.1.0/modules.builtin", "sys/module/lttng_tracer/refcnt",
+	};
+	g_autofree char *none = proc_no_tracer(root, "6.1.0");
+	g_assert_nonnull(strstr(none, "Linux 6.1.0 has no modules of LTTng"));
+	g_assert_nonnull(strstr(none, "modprobe lttng-tracer"));
+	write_file(root, files[0], "kernel/fs/ext4/ext4.ko: kernel/lib/crc16.ko\n");
+	g_autofree char *others = proc_no_tracer(root, "6.1.0");
+	g_assert_nonnull(others);
+	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+		g_autofree char *file = g_build_filename(root, files[i], NULL);
+		write_file(root, files[i], "updates/dkms/lttng-tracer.ko.xz: updates/dkms/lttng-lib-ring-buffer.ko.xz\n");
+		g_assert_null(proc_no_tracer(root, "6.1.0"));
+		g_autofree char *of_another = proc_no_tracer(root, "6.2.0");
+		g_assert_true(i == 2 || of_another);		/* modules of another kernel */
+		g_assert_cmpint(remove(file), ==, 0);
+	}
+	g_autofree char *loaded = g_build_filename(root, "sys/module/lttng_tracer", NULL);
+	g_assert_cmpint(remove(loaded), ==, 0);
+	g_autofree char *again = proc_no_tracer(root, "6.1.0");
+	g_assert_nonnull(again);
+	g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
+	g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
+}
+
 static void test_without_kernel(void)
 {
 	struct plan_wish w = wish();
@@ -113,6 +194,10 @@ static void test_without_kernel(void)
 	g_assert_true(p->channel[PLAN_UST].used);
 	g_autofree char *text = plan_describe(p, 4);
 	g_assert_nonnull(strstr(text, "because"));
+	g_assert_true(is_unseen(text, "which thread ran"));
+	g_assert_true(is_unseen(text, "system calls"));
+	g_assert_true(is_unseen(text, "disks"));
+	g_assert_true(is_unseen(text, "not why"));
 	plan_free(p);
 	w = wish();
 	w.spans_only = true;
@@ -298,6 +383,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/plan/contexts", test_contexts);
 	g_test_add_func("/plan/tracer", test_tracer);
 	g_test_add_func("/plan/without-kernel", test_without_kernel);
+	g_test_add_func("/plan/unseen", test_unseen);
+	g_test_add_func("/plan/tracer-files", test_tracer_files);
 	g_test_add_func("/plan/wishes", test_wishes);
 	g_test_add_func("/plan/cost", test_cost);
 	g_test_add_func("/plan/words", test_words);

@@ -422,6 +422,74 @@ static void test_only_spans(void)
 	fixture_stop(&f);
 }
 
+/* A live session from which nothing has come yet. */
+static struct {
+	enum ui_phase phase;
+	uint64_t n_events;
+	const char *page;		/* NULL: the backend has nothing to add */
+} silent;
+
+static void silent_status(void *data, struct ui_status *ret)
+{
+	(void)data;
+	*ret = (struct ui_status){ .phase = silent.phase, .progress = -1, .n_events = silent.n_events, .lag_ns = -1,
+				   .index_progress = -1 };
+}
+
+static char *silent_page(void *data)
+{
+	(void)data;
+	return g_strdup(silent.page);
+}
+
+static const struct ui_backend silent_backend = { .status = silent_status, .nothing = silent_page };
+
+/* Where nothing came the screen says what to do, in each view, and not that it reads. */
+static void test_silent(void)
+{
+	static const char page[] = "Nothing has come, as far as this sentence with more than eighty columns says so.\n"
+		"What to do next:\n  lttng start";
+	static const char *const views[] = { "1", "2", "4", "8", "v", "i", "L" };
+	struct prefs *prefs = prefs_new();
+	struct fixture f = { .options = { .at_ns = TIME_UNKNOWN, .live = true, .prefs = prefs } };
+
+	silent.phase = UI_LIVE;
+	silent.page = page;
+	f.tl = timeline_new(1 << 20);
+	f.app = app_new(&f.options, &silent_backend, f.tl, true);
+	app_resize(f.app, 24, 80);
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		fixture_press(&f, views[i]);
+		g_assert_true(fixture_has(&f, "Nothing has come") && fixture_has(&f, " so."));
+		g_assert_true(fixture_has(&f, "   lttng start"));
+		g_assert_true(fixture_has_not(&f, "reading ..."));
+	}
+	fixture_press(&f, "?");			/* the help is there as always */
+	g_assert_true(fixture_has_not(&f, "Nothing has come"));
+	fixture_press(&f, "\033");
+	prefs->accessible = true;
+	fixture_press(&f, "1");
+	g_assert_true(fixture_has(&f, "Nothing has come") && fixture_has(&f, "lttng start"));
+	prefs->accessible = false;
+
+	silent.phase = UI_DONE;			/* the session has ended */
+	fixture_press(&f, "1");
+	g_assert_true(fixture_has(&f, "Nothing has come"));
+	silent.n_events = 1;			/* its second is not closed yet */
+	fixture_press(&f, "1");
+	g_assert_true(fixture_has_not(&f, "Nothing has come"));
+	silent.n_events = 0;
+	silent.phase = UI_LOADING;		/* a recorded trace */
+	fixture_press(&f, "1");
+	g_assert_true(fixture_has_not(&f, "Nothing has come") && fixture_has(&f, "reading ..."));
+	silent.phase = UI_LIVE;
+	silent.page = NULL;
+	fixture_press(&f, "1");
+	g_assert_true(fixture_has(&f, "reading ..."));
+	fixture_stop(&f);
+	prefs_free(prefs);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -436,6 +504,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/only-spans", test_only_spans);
+	g_test_add_func("/says/silent", test_silent);
 	g_test_add_func("/says/why", test_why);
 	g_test_add_func("/says/hints", test_hints);
 	g_test_add_func("/says/machine", test_machine);

@@ -60,8 +60,9 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
  * NULL: the request failed, and *error is set.
  *
  *   DESCRIBE	makes and starts nothing. Answer: lines for the user that describe what BEGIN would do
- *   BEGIN	makes and starts the session. Answer: "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
- *		sessions to expect, session to take snapshots of (may be empty)
+ *   BEGIN	makes and starts the session. Answer: "URL\nDOMAINS\nSNAPSHOT\nREASON\n": where to attach, number of
+ *		relay sessions to expect, session to take snapshots of (may be empty), why the kernel is not traced
+ *		(empty: it is)
  *   SWEEP	destroys what remains of blktop processes that have ended. Answer: lines about it
  *   END	destroys what it made, unless .keep. Answer: what remains, and the commands to destroy it
  */

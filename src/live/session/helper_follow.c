@@ -135,16 +135,39 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 	_exit(code);
 }
 
+/* Why it cannot be run; NULL: it can. */
+static const char *program_trouble(const char *name)
+{
+	g_autofree char *found = g_find_program_in_path(name);
+
+	if (found)
+		return NULL;
+	if (!strchr(name, '/'))
+		return "no directory of PATH has such a program";
+	if (access(name, F_OK) < 0)
+		return g_strerror(errno);
+	return g_file_test(name, G_FILE_TEST_IS_DIR) ? "it is a directory" : "it is not executable (chmod +x)";
+}
+
+bool follow_check(const struct helper_state *w, GError **error)
+{
+	const char *trouble = w->o->program ? program_trouble(w->o->program[0]) : NULL;
+
+	if (trouble)
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND, "cannot run '%s': %s",
+			    w->o->program[0], trouble);
+	else if (w->o->pid && proc_has_ended(w->o->pid))
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, "there is no process %d; ps -e lists them",
+			    w->o->pid);
+	else
+		return true;
+	return false;
+}
+
 bool follow_hold(struct helper_state *w, GError **error)
 {
-	g_autofree char *found = g_find_program_in_path(w->o->program[0]);
 	int go[2], output_fd = -1;
 
-	if (!found) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
-			    "cannot run '%s': there is no such program", w->o->program[0]);
-		return false;
-	}
 	if (w->o->on_screen && (isatty(w->std[1]) || isatty(w->std[2])) &&
 	    !(w->follow.output = program_output_new(&output_fd, error)))
 		return false;

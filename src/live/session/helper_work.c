@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define TICK_MS 100		/* between two checks for new children and for the program's end */
@@ -73,12 +74,14 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 
 	report_progress(w, "asking the session daemon what the kernel has");
 	GHashTable *tracepoints = daemon_runs && !o->spans_only ? control_kernel(&why) : NULL;
-	/* whether there is a kernel tracer is unknown until a session daemon of root runs */
-	bool may = !daemon_runs && geteuid() == 0;
+	/* until a session daemon of root runs, only files tell whether there is a kernel tracer */
+	bool root = !daemon_runs && geteuid() == 0;
+	struct utsname kernel;
+	g_autofree char *missing = root && uname(&kernel) == 0 ? proc_no_tracer("", kernel.release) : NULL;
 	struct plan_wish wish = {
 		.session = o->session, .timer_us = o->timer_us, .rows = o->rows, .n_rows = o->n_rows,
-		.kernel = tracepoints || may, .spans_only = o->spans_only, .tracepoints = tracepoints,
-		.no_kernel = why ? why->message : "not traced: it needs root, or the group tracing and a "
+		.kernel = tracepoints || (root && !missing), .spans_only = o->spans_only, .tracepoints = tracepoints,
+		.no_kernel = why ? why->message : missing ? missing : "not traced: it needs root, or the group tracing and a "
 			"session daemon of root: sudo blktop",
 		.calls_only = o->calls_only, .functions = o->functions, .loglevel = o->loglevel,
 		.counters = o->counters, .probes = o->probes,
@@ -185,9 +188,14 @@ static void describe_snapshots(const struct helper_state *w, GString *s)
 static void on_describe(struct helper_state *w, const char *text)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
 	bool runs = control_alive();
 
 	(void)text;
+	if (!follow_check(w, &error)) {
+		answer(w, false, NULL, error);
+		return;
+	}
 	make_plan(w, runs);
 	g_autofree char *what = plan_describe(w->plan, n_cpus());
 	g_string_append(s, what);
@@ -290,6 +298,8 @@ static bool begin(struct helper_state *w, GError **error)
 {
 	const struct control_watch watch = { report_progress, w };
 
+	if (!follow_check(w, error))
+		return false;
 	report_progress(w, "looking for a session daemon");
 	if (!control_alive() && !w->o->watch_only) {
 		w->sessiond = daemons_start_session(w->o->keep, &watch, error);
@@ -316,7 +326,7 @@ static void on_begin(struct helper_state *w, const char *text)
 	g_autoptr(GError) error = NULL;
 	(void)text;
 	if (w->o->watch_only && !w->o->snapshot) {
-		answer(w, true, "\n0\n\n", NULL);
+		answer(w, true, "\n0\n\n\n", NULL);
 		return;
 	}
 	if (!begin(w, &error)) {
@@ -336,8 +346,9 @@ static void on_begin(struct helper_state *w, const char *text)
 		helper_send(w, HELPER_MSG_MESSAGE, "left over: %s", programs);
 	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
 	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
-	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n", url, domains,
-					       w->snapshot ? w->snapshot : "");
+	const char *why_not = w->plan->channel[PLAN_KERNEL].why_not;
+	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n%s\n", url, domains,
+					       w->snapshot ? w->snapshot : "", why_not ? why_not : "");
 	answer(w, true, all, NULL);
 }
 

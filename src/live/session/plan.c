@@ -371,6 +371,40 @@ static void describe_channel(GString *s, const struct plan *p, enum plan_domain 
 	plan_line(s, "", buffers_text);
 }
 
+/* What the screen cannot show if none of the events is recorded. */
+static const struct {
+	const char *events[2];
+	const char *what;
+} unseen[] = {
+	{ { "sched_switch" }, "which thread ran on a CPU and how long threads waited" },
+	{ { "sched_waking", "sched_wakeup" }, "which thread ended a wait" },
+	{ { "*" }, "system calls with their files and sockets" },
+	{ { "block_rq_issue" }, "disks" },
+	{ { "irq_handler_entry" }, "interrupts" },
+};
+
+static bool records_any(const struct plan_channel *c, const char *const events[2])
+{
+	for (int i = 0; i < 2 && c->used && events[i]; i++)
+		if (has_event(c, events[i]))
+			return true;
+	return false;
+}
+
+static void describe_unseen(GString *s, const struct plan *p)
+{
+	const struct plan_channel *kernel = &p->channel[PLAN_KERNEL];
+	g_autoptr(GString) all = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(unseen); i++)
+		if (!records_any(kernel, unseen[i].events))
+			g_string_append_printf(all, "%s%s", all->len ? "; " : "", unseen[i].what);
+	if (!records_any(kernel, unseen[0].events))
+		g_string_append(all, "; so a request shows how long it took, not why");
+	if (all->len)
+		plan_line(s, "not seen", all->str);
+}
+
 char *plan_describe(const struct plan *p, unsigned n_cpus)
 {
 	GString *s = g_string_new(NULL);
@@ -385,6 +419,7 @@ char *plan_describe(const struct plan *p, unsigned n_cpus)
 	plan_line(s, "session", session);
 	for (int i = 0; i < PLAN_DOMAINS; i++)
 		describe_channel(s, p, i, n_cpus);
+	describe_unseen(s, p);
 	plan_line(s, "cost", cost);
 	return g_string_free(s, FALSE);
 }

@@ -88,7 +88,8 @@ unsigned plan_count(const struct plan_channel *c, enum plan_kind kind);
 /* Bytes: memory of its buffers for n_cpus, with programs of one user; disk space of the relay's files. */
 uint64_t plan_memory(const struct plan *p, unsigned n_cpus);
 uint64_t plan_disk(const struct plan *p, unsigned n_cpus);
-/* Lines of at most 80 columns for the user: events, contexts, buffers, timer, cost. Live plans only. */
+/* Lines of at most 80 columns for the user: events, contexts, buffers, timer, what will not be seen, cost. Live plans
+ * only. */
 char *plan_describe(const struct plan *p, unsigned n_cpus);
 /* Appends "  TITLE     text", wrapped between words. */
 void plan_line(GString *s, const char *title, const char *text);

@@ -34,6 +34,26 @@ bool proc_has_ended(int pid)
 	return proc_read_stat(pid, &st) && st.state == 'Z';
 }
 
+/* Does the list of modules name LTTng's tracer, compressed or not? */
+static bool lists_tracer(const char *root, const char *release, const char *list)
+{
+	g_autofree char *path = g_strdup_printf("%s/lib/modules/%s/%s", root, release, list), *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "/lttng-tracer.ko");
+}
+
+char *proc_no_tracer(const char *root, const char *release)
+{
+	g_autofree char *loaded = g_strconcat(root, "/sys/module/lttng_tracer", NULL);
+
+	if (g_file_test(loaded, G_FILE_TEST_IS_DIR) || lists_tracer(root, release, "modules.dep") ||
+	    lists_tracer(root, release, "modules.builtin"))
+		return NULL;
+	return g_strdup_printf("the kernel is not traced: there is no kernel tracer, since Linux %s has no modules of "
+			       "LTTng; install them (apt install lttng-modules-dkms), and load them (modprobe "
+			       "lttng-tracer)", release);
+}
+
 void proc_each(void (*each)(int pid, void *data), void *data)
 {
 	GDir *proc = g_dir_open("/proc", 0, NULL);

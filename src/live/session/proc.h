@@ -18,4 +18,8 @@ bool proc_has_ended(int pid);
 /* Calls `each` for every process; processes that begin or end meanwhile may be missing. */
 void proc_each(void (*each)(int pid, void *data), void *data);
 
+/* Why the running kernel cannot be traced by LTTng, and the remedy (g_free); NULL: its modules are loaded, or can be.
+ * Needs no session daemon. `root`: the directory that has sys/ and lib/, "" for this machine; `release`: uname -r. */
+char *proc_no_tracer(const char *root, const char *release);
+
 #endif

@@ -1,0 +1,70 @@
+#!/bin/bash
+# What blktop says before it makes a session of this machine: what it will not see, what stays, and what cannot be
+# followed. Nothing is made; no LTTng daemon is needed.
+# shellcheck disable=SC2154,SC2317 # lib.sh sets work; functions are called through until_true
+set -u
+cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
+. tests/tui/lib.sh
+if [ ! -x "$BLKTOP" ]; then
+	echo "1..0 # SKIP $BLKTOP is not built"
+	exit 0
+fi
+BLKTOP=$(realpath "$BLKTOP")
+export XDG_STATE_HOME=$work/state
+mkdir "$work/folder"
+echo text >"$work/text"
+
+# ask ARGUMENT...: until it asks, or has ended
+ask() {
+	shell
+	t resize-window -t now -x 90 -y 40
+	keys "clear; XDG_STATE_HOME='$XDG_STATE_HOME' '$BLKTOP' --config none $*; echo rc=\$?" Enter
+	until_true asks_or_ended
+}
+asks_or_ended() { shows "Enter begin" || shows "rc="; }
+refuses() { shows "$1" && shows "rc=1" && ! shows "Enter begin"; }
+
+ask -- ./nosuch
+refuses "cannot run './nosuch': No such file or directory"
+result $? "a program that does not exist: said before it asks"
+ask -- nosuch-in-path -x
+refuses "cannot run 'nosuch-in-path': no directory of PATH has such a program"
+result $? "nor in PATH"
+ask -- ./folder
+refuses "cannot run './folder': it is a directory"
+result $? "a directory"
+ask -- ./text
+refuses "cannot run './text': it is not executable"
+result $? "a file that is no program"
+ask -y -- ./nosuch
+refuses "cannot run './nosuch'"
+result $? "-y: likewise"
+ask --pid 999999999
+refuses "there is no process 999999999"
+result $? "a process that does not exist"
+
+ask -- sh -c true
+shows "Enter begin" && shows "stored    received packets stay in" && shows "--no-spool stores none"
+result $? "it says which files stay"
+if [ -d /sys/module/lttng_tracer ] || grep -qs lttng-tracer.ko "/lib/modules/$(uname -r)"/modules.*; then
+	skip "without a kernel tracer: what will not be seen" "this kernel has LTTng's modules"
+else
+	shows "the kernel is not traced" && shows "not seen  which thread ran on a CPU" && ! shows "tracepoints"
+	result $? "without a kernel tracer: what will not be seen, and why"
+fi
+keys Escape
+wait_for "rc=0"
+result $? "Escape leaves"
+ask --no-spool -- sh -c true
+shows "Enter begin" && ! shows "stored    "
+result $? "--no-spool: no file stays"
+keys q
+ask --spool "$work/mine" --spool-size 32M -- sh -c true
+shows "received packets stay in" && shows "at most 32.0M"
+result $? "--spool: its directory and its size"
+keys q
+wait_for "rc=0"
+result $? "q leaves"
+[ ! -e "$work/mine" ] && [ -z "$(find "$work/state" -type f 2>/dev/null)" ]
+result $? "nothing was made"
+done_testing
