@@ -11,6 +11,7 @@
 #include "app/host_clocks.h"
 #include "app/input.h"
 #include "app/isolate.h"
+#include "app/next_steps.h"
 #include "cmd/local.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -116,6 +117,19 @@ static int run_isolated(const struct options *o)
 	return code;
 }
 
+/* After a failure about what should be read, says what to do next. */
+static int run_with_hints(const struct options *o)
+{
+	g_autofree char *program = next_steps_program(o->paths);
+	int code = run_isolated(o);
+	g_autofree char *next = code != EXIT_FAILED ? NULL : program ? g_steal_pointer(&program) :
+		next_steps_paths(o->paths);
+
+	if (next)
+		log_error("%s", next);
+	return code;
+}
+
 static int run_command(const struct options *o)
 {
 	static char list[1 << 20];	/* more than any has */
@@ -123,7 +137,7 @@ static int run_command(const struct options *o)
 	if (o->local || o->session.snapshot || o->session.exec_on_alert)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)
-		return run_isolated(o);
+		return run_with_hints(o);
 	/* A list is written at once, so that the reason why that failed is known. */
 	setvbuf(stdout, list, _IOFBF, sizeof list);
 	if (commands[o->command].run)

@@ -2,7 +2,15 @@
 /* What to do next when there is nothing to show: see next_steps.h. */
 #include "app/next_steps.h"
 
+#include "base/files.h"
 #include "base/text.h"
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char next_steps_no_events[] = "\n"
 	"Were events enabled, and was tracing started (lttng start) before the programs ran?\n"
@@ -10,6 +18,56 @@ const char next_steps_no_events[] = "\n"
 
 const char next_steps_no_session[] =
 	"; 'blktop --list-sessions -r RELAY' lists the sessions of a relay daemon, or says how to start one";
+
+/* An executable file that begins like a program, or a name that PATH has and the current directory has not. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+	char begin[4] = "";
+
+	if (stat(path, &st) < 0) {
+		g_autofree char *found = errno == ENOENT && !strchr(path, '/') ? g_find_program_in_path(path) : NULL;
+		return found != NULL;
+	}
+	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+		return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, begin, sizeof begin);
+	close(fd);
+	return n == sizeof begin && (!memcmp(begin, "\177ELF", 4) || !memcmp(begin, "#!", 2));
+}
+
+char *next_steps_program(char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		if (!is_program(*paths))
+			continue;
+		g_autofree char *quoted = text_shell_quote(*paths);
+		return g_strdup_printf("'%s' is a program; this runs it and shows it live: blktop -- %s", *paths, quoted);
+	}
+	return NULL;
+}
+
+char *next_steps_paths(char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		const char *one[] = { *paths, NULL };
+		g_autoptr(GError) error = NULL;
+		struct stat st;
+
+		if (files_stat(*paths, &st) && !S_ISDIR(st.st_mode))
+			continue;
+		g_autoptr(GPtrArray) found = trace_find_dirs(one, NULL, &error);
+		if (!found && g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND))
+			return g_strdup("looked for directories with CTF traces, at any depth (each has a file 'metadata'); "
+					"files of spans (Zipkin's JSON) and slices (blktop map) are named themselves\n"
+					"'blktop --demo' shows an example, 'blktop --recipe' prints a script that records a "
+					"trace, and 'sudo blktop' shows this machine live.");
+	}
+	return NULL;
+}
 
 static bool is_local(const char *host)
 {

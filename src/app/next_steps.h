@@ -20,6 +20,11 @@ char *next_steps_silent_session(const char *label, bool ended);
  * traced; "" if it is. */
 char *next_steps_silent_here(const char *program, const char *no_kernel, bool ended);
 
+/* If one of the paths is a program: how to run it. NULL: none is. Call it before isolation: it looks into PATH. */
+char *next_steps_program(char *const *paths);
+/* If there is no trace at one of the paths: what blktop looks for, and where traces come from. NULL: there is one. */
+char *next_steps_paths(char *const *paths);
+
 /* Of a session that cannot be read; to be appended to a message. Static. */
 extern const char next_steps_no_session[];
 

@@ -344,7 +344,8 @@ struct publication *import_next(struct import *im, GError **error)
 	pub->beside_bytes = im->ended ? 0 : survey_bytes(&im->survey) + pub->span_bytes;
 	if (!im->ended || im->n_spans)
 		return pub;
-	g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no spans in '%s'%s%s", im->paths[0],
+	g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no spans in '%s'%s%s; a file is read as "
+		    "spans in Zipkin's JSON or as a slice of 'blktop map', a CTF trace is a directory", im->paths[0],
 		    im->why ? ": " : "", im->why ? im->why : "");
 	publication_free(pub);
 	return NULL;

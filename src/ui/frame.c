@@ -682,9 +682,16 @@ static void draw_coach(struct app *app, unsigned y)
 
 const char *frame_nothing(const struct app *app)
 {
-	if (app->status.phase == UI_DONE)
-		return "this trace has no events";
-	return app->status.phase == UI_CANCELLED || app->status.phase == UI_FAILED ? "nothing was read" : "reading ...";
+	switch (app->status.phase) {
+	case UI_DONE:
+		return "this trace has no events; blktop --recipe prints a script that records";
+	case UI_CANCELLED:
+		return "nothing was read before Esc stopped it; q, and start blktop again";
+	case UI_FAILED:
+		return "nothing was read: the line below says why, blktop --doctor says more";
+	default:
+		return "reading ...";
+	}
 }
 
 bool frame_page(struct app *app, struct box box)

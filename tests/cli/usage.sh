@@ -51,6 +51,35 @@ refused 2 "-o" -o x "$TRACES/demo"
 refused 2 "combined" -r localhost "$TRACES/demo"
 refused 2 "net://" -b net://
 
+# Where nothing can be read the next step is said, by each command.
+mkdir -p "$work/empty/deeper" "$work/files"
+echo '[]' >"$work/files/none.json"
+printf '#!/bin/sh\n' >"$work/script"
+chmod +x "$work/script"
+next() { # next WHAT WORDS: are the words in the last message?
+	ok "$1" grep -qF -- "$2" "$work/err"
+}
+for command in "" -b log --doctor report "save -o $work/saved" "--export-slowest 1" "-b --metric call.latency"; do
+	for path in "$work/empty" "$work/files" "$work/nosuch"; do
+		# shellcheck disable=SC2086 # words
+		refused 1 "$path" $command "$path"
+		next "what was looked for" "looked for directories with CTF traces"
+		next "an example, a script, this machine" "'blktop --demo' shows an example, 'blktop --recipe' prints"
+	done
+done
+refused 1 "no spans in" "$work/files/none.json"
+next "a file: what a file can be" "Zipkin's JSON"
+ok "a file: no directory was looked for" sh -c "! grep -q 'looked for' '$work/err'"
+refused 1 "blktop -- $work/script" "$work/script"
+refused 1 "blktop -- sh" -b sh
+refused 1 "blktop -- sh" -b run sh
+ok "a program: no trace was looked for" sh -c "! grep -q 'looked for' '$work/err'"
+mkdir "$work/sh"
+cd "$work" || exit 1
+refused 1 "no trace in 'sh'" -b sh
+next "a directory of a program's name" "looked for"
+cd "$OLDPWD" || exit 1
+
 succeeds 0 "--help" --help
 ok "--help is one screen" [ "$(wc -l <"$work/out")" -le 24 ]
 ok "--help fits 80 columns" sh -c "! grep -q '.\{81\}' '$work/out'"
