@@ -16,6 +16,12 @@ const char next_steps_no_events[] = "\n"
 	"Were events enabled, and was tracing started (lttng start) before the programs ran?\n"
 	"'blktop --recipe' prints a script that records what blktop reads; 'blktop --demo' shows an example.";
 
+static const char next_steps_no_trace[] =
+	"looked for directories with CTF traces, at any depth (each has a file 'metadata'); files of spans (Zipkin's "
+	"JSON) and slices (blktop map) are named themselves\n"
+	"'blktop --demo' shows an example, 'blktop --recipe' prints a script that records a trace, and 'sudo blktop' "
+	"shows this machine live.";
+
 const char next_steps_no_session[] =
 	"; 'blktop --list-sessions -r RELAY' lists the sessions of a relay daemon, or says how to start one";
 
@@ -45,7 +51,8 @@ char *next_steps_program(char *const *paths)
 		if (!is_program(*paths))
 			continue;
 		g_autofree char *quoted = text_shell_quote(*paths);
-		return g_strdup_printf("'%s' is a program; this runs it and shows it live: blktop -- %s", *paths, quoted);
+		return g_strdup_printf("'%s' is a program; this runs it and shows it live: blktop -- %s", *paths,
+				       quoted);
 	}
 	return NULL;
 }
@@ -61,10 +68,7 @@ char *next_steps_paths(char *const *paths)
 			continue;
 		g_autoptr(GPtrArray) found = trace_find_dirs(one, NULL, &error);
 		if (!found && g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND))
-			return g_strdup("looked for directories with CTF traces, at any depth (each has a file 'metadata'); "
-					"files of spans (Zipkin's JSON) and slices (blktop map) are named themselves\n"
-					"'blktop --demo' shows an example, 'blktop --recipe' prints a script that records a "
-					"trace, and 'sudo blktop' shows this machine live.");
+			return g_strdup(next_steps_no_trace);
 	}
 	return NULL;
 }
@@ -116,7 +120,7 @@ char *next_steps_silent_session(const char *label, bool ended)
 
 	if (ended)
 		return g_strdup_printf("The session %s has ended, and no event came.\n"
-				       "Were events enabled, and was tracing started? This prints a script that does it:\n"
+				       "Were events enabled, and was tracing started? A script that does it:\n"
 				       "  blktop --recipe\n"
 				       "An example of a recording:\n"
 				       "  blktop --demo", visible);
@@ -140,7 +144,8 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 		g_string_append_printf(s, "%s %s no spans: tracepoints named zipkin:*, as libblkin has them.\n", name,
 				       ended ? "recorded" : "has recorded");
 	else
-		g_string_append(s, "No program has recorded spans: tracepoints named zipkin:*, as libblkin has them.\n");
+		g_string_append(s, "No program has recorded spans: tracepoints named zipkin:*, as libblkin has "
+				"them.\n");
 	if (g_str_has_prefix(why, "the kernel"))
 		g_string_append_printf(s, "T%s.\n", why + 1);
 	else if (*why)

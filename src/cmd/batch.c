@@ -460,8 +460,8 @@ static int report_no_events(struct batch *b, int code)
 
 	job_get_status(b->r.job, &st);
 	log_error(st.warning ? "nothing that '%s' sent can be read" :
-		  "no events came from '%s'; 'lttng list' says what its session records, 'lttng list --userspace' which "
-		  "tracepoints running programs have (spans: zipkin:*)", input_label(b->r.in));
+		  "no events came from '%s'; 'lttng list' says what its session records, 'lttng list --userspace' "
+		  "which tracepoints running programs have (spans: zipkin:*)", input_label(b->r.in));
 	return b->o->running && !st.warning ? code : EXIT_FAILED;
 }
 

@@ -169,7 +169,7 @@ static void test_tracer_files(void)
 	g_assert_nonnull(others);
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
 		g_autofree char *file = g_build_filename(root, files[i], NULL);
-		write_file(root, files[i], "updates/dkms/lttng-tracer.ko.xz: updates/dkms/lttng-lib-ring-buffer.ko.xz\n");
+		write_file(root, files[i], "updates/dkms/lttng-tracer.ko.xz: updates/dkms/lttng-lib.ko.xz\n");
 		g_assert_null(proc_no_tracer(root, "6.1.0"));
 		g_autofree char *of_another = proc_no_tracer(root, "6.2.0");
 		g_assert_true(i == 2 || of_another);		/* modules of another kernel */

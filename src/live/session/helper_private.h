@@ -62,7 +62,8 @@ struct helper_state {
 
 void helper_send(struct helper_state *w, char word, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* helper_follow.c. follow_check(): does what is to be followed exist? It has no effect. follow_hold(): forks the program, which waits for follow_go(). */
+/* helper_follow.c. follow_check(): does what is to be followed exist? It has no effect. follow_hold(): forks the
+ * program, which waits for follow_go(). */
 bool follow_check(const struct helper_state *w, GError **error);
 bool follow_hold(struct helper_state *w, GError **error);
 void follow_go(struct helper_state *w);

@@ -81,8 +81,8 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 	struct plan_wish wish = {
 		.session = o->session, .timer_us = o->timer_us, .rows = o->rows, .n_rows = o->n_rows,
 		.kernel = tracepoints || (root && !missing), .spans_only = o->spans_only, .tracepoints = tracepoints,
-		.no_kernel = why ? why->message : missing ? missing : "not traced: it needs root, or the group tracing and a "
-			"session daemon of root: sudo blktop",
+		.no_kernel = why ? why->message : missing ? missing :
+			"not traced: it needs root, or the group tracing and a session daemon of root: sudo blktop",
 		.calls_only = o->calls_only, .functions = o->functions, .loglevel = o->loglevel,
 		.counters = o->counters, .probes = o->probes,
 	};
