@@ -31,4 +31,11 @@ static inline bool call_failed(int64_t ret)
 	return (uint64_t)ret >= (uint64_t)-4095;
 }
 
+/* Did a signal interrupt the call, so that restart_syscall continues it if no handler runs? include/linux/errno.h:
+ * ERESTART_RESTARTBLOCK is 516. */
+static inline bool call_is_interrupted(int64_t ret)
+{
+	return ret == -516;
+}
+
 #endif

@@ -307,7 +307,7 @@ static char *cuts_of(const char *name, const char *script, bool between)
 	unsigned never = 0;
 	char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
 	size_t end = recording_n(r);
-	g_assert_cmpuint(end, <, 17);
+	g_assert_cmpuint(end, <, 18);
 	for (size_t i = 1; between && i < end; i++)
 		never |= (unsigned)(recording_event(r, i)->ts == recording_event(r, i - 1)->ts) << (i - 1);
 	for (unsigned cuts = 0; cuts < 1u << (end - 1); cuts += CUT_STRIDE) {
@@ -1387,6 +1387,101 @@ static char *calls_of(const char *script, enum view_by by, int32_t pid, int32_t 
 	return g_string_free(g_steal_pointer(&text), false);
 }
 
+/* ---- calls that restart_syscall continues ---- */
+
+/* How long thread 7 was blocked: "timer 10 poll 20". */
+static char *blocked_of(const char *script)
+{
+	static const char *const ids[] = { "disk", "timer", "poll", "futex", "fault", "stopped", "other", "unknown" };
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_of(r, 0, recording_n(r), true);
+	struct timeline *tl = timeline_new(0);
+	const struct view *v = view_find("timeline");
+	struct view_query q = VIEW_QUERY_INIT;
+	GString *text = g_string_new(NULL);
+
+	timeline_apply(tl, slice_finish(s));
+	q.by = BY_THREAD;
+	struct rows *rows = v->build(tl, &q);
+	for (size_t k = 0; k < G_N_ELEMENTS(ids); k++) {
+		g_autofree char *id = g_strdup_printf("%s_ns", ids[k]);
+		int64_t ns = 0;
+		for (guint i = 0; i < rows->rows->len; i++) {
+			const void *row = rows->rows->pdata[i];
+			if (column_value(&v->columns[view_column(v, "tid")], row, rows).i == 7)
+				ns += column_value(&v->columns[view_column(v, id)], row, rows).i;
+		}
+		if (ns)
+			g_string_append_printf(text, "%s%s %" G_GINT64_FORMAT, text->len ? " " : "", ids[k], ns);
+	}
+	rows_free(rows);
+	timeline_free(tl);
+	slice_free(s);
+	recording_free(r);
+	return g_string_free(text, false);
+}
+
+#define RUNS(at) at " 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+#define WAITS(at, woken, runs) at " 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n" \
+	woken " 0 sched_waking tid=7 target_cpu=0\n" RUNS(runs)
+#define CALLS(at, call) at " 0 syscall_entry_" call " ctx.tid=7\n"
+#define EXITS(at, call, ret) at " 0 syscall_exit_" call " ret=" ret "\n"
+#define INTERRUPTED(call) CALLS("20", call) WAITS("30", "41", "45") EXITS("50", call, "-516")
+#define RESTARTED(ret) CALLS("60", "restart_syscall") WAITS("70", "90", "92") EXITS("95", "restart_syscall", ret)
+#define AGAIN CALLS("160", "restart_syscall") WAITS("170", "270", "280") EXITS("290", "restart_syscall", "0")
+
+/* What a wait in restart_syscall waits for is known from the call that a signal interrupted, wherever it is cut. */
+static void test_restart(void)
+{
+	static const struct { const char *what, *script, *blocked; } cases[] = {
+		{ "nanosleep", INTERRUPTED("nanosleep") RESTARTED("0"), "timer 31" },
+		{ "clock_nanosleep", INTERRUPTED("clock_nanosleep") RESTARTED("0"), "timer 31" },
+		{ "poll", INTERRUPTED("poll") RESTARTED("0"), "poll 31" },
+		{ "futex", INTERRUPTED("futex uaddr=4096 op=0 val=1") RESTARTED("0"), "futex 31" },
+		{ "futex of 32 bits", INTERRUPTED("futex_time32 uaddr=4096 op=0 val=1") RESTARTED("0"), "futex 31" },
+		{ "restarted twice", INTERRUPTED("nanosleep") RESTARTED("-516") AGAIN, "timer 131" },
+		{ "restarted twice, within the first", INTERRUPTED("nanosleep") RESTARTED("-4") AGAIN,
+		  "timer 31 other 100" },
+		{ "stopped before it", INTERRUPTED("poll") "52 0 sched_switch prev_tid=7 prev_state=4 next_tid=0\n"
+		  "55 0 sched_waking tid=7 target_cpu=0\n" RUNS("57") RESTARTED("0"), "poll 31 stopped 3" },
+		{ "page fault before it", INTERRUPTED("poll") WAITS("52", "57", "58") RESTARTED("0"),
+		  "poll 31 fault 5" },
+		{ "a handler ran", INTERRUPTED("nanosleep") CALLS("52", "rt_sigreturn") RESTARTED("0"),
+		  "timer 11 other 20" },
+		{ "a handler with a call", INTERRUPTED("nanosleep") CALLS("52", "getpid") EXITS("53", "getpid", "7")
+		  CALLS("54", "rt_sigreturn") RESTARTED("0"), "timer 11 other 20" },
+		{ "another call ended", INTERRUPTED("nanosleep") CALLS("52", "getpid") EXITS("53", "getpid", "-516")
+		  RESTARTED("0"), "timer 11 other 20" },
+		{ "it was not interrupted", CALLS("20", "nanosleep") WAITS("30", "41", "45")
+		  EXITS("50", "nanosleep", "0") RESTARTED("0"), "timer 11 other 20" },
+		{ "no such call", CALLS("20", "read fd=3") WAITS("30", "41", "45") EXITS("50", "read", "-516")
+		  RESTARTED("0"), "other 31" },
+		{ "without the entry", RUNS("25") WAITS("30", "41", "45") EXITS("50", "nanosleep", "-516")
+		  RESTARTED("0"), "timer 31" },
+		{ "without the exit", CALLS("20", "nanosleep") WAITS("30", "41", "45") RESTARTED("0"),
+		  "timer 11 other 20" },
+		{ "the exit of another one", CALLS("20", "nanosleep") WAITS("30", "41", "45")
+		  EXITS("50", "poll", "-516") RESTARTED("0"), "timer 11 other 20" },
+		{ "lost before it", INTERRUPTED("nanosleep") "57 0 !lost begin=53 end=57 events=3\n"
+		  RESTARTED("0"), "timer 11 other 20 unknown 4" },
+		{ "lost in the call", CALLS("20", "nanosleep") WAITS("30", "41", "45")
+		  "48 0 !lost begin=46 end=48 events=3\n" EXITS("50", "nanosleep", "-516") RESTARTED("0"),
+		  "timer 31 unknown 2" },
+		{ "open", INTERRUPTED("nanosleep") CALLS("60", "restart_syscall")
+		  "70 0 sched_switch prev_tid=7 prev_state=1 next_tid=5\n"
+		  "90 0 sched_switch prev_tid=5 prev_state=1 next_tid=0\n", "timer 31" },
+		{ "preempted in it", INTERRUPTED("futex uaddr=4096 op=0 val=1") CALLS("60", "restart_syscall")
+		  "62 0 sched_switch prev_tid=7 prev_state=0 next_tid=0\n" RUNS("64") WAITS("70", "90", "92"),
+		  "futex 31" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *blocked = blocked_of(cases[i].script);
+		g_test_message("%s: %s", cases[i].what, blocked);
+		g_assert_cmpstr(blocked, ==, cases[i].blocked);
+		g_free(every_cut(cases[i].what, cases[i].script));
+	}
+}
+
 /* ---- user-space events with the CPU that their thread has left ---- */
 
 /* The spans of a script: "SPAN TID PID USER UNKNOWN". It is cut before record `at`; 0: it is not. */
@@ -1588,6 +1683,12 @@ static void add_identity(void)
 	}
 }
 
+static void add_calls(void)
+{
+	g_test_add_func("/laws/last-call", test_last_call);
+	g_test_add_func("/laws/restart", test_restart);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -1644,7 +1745,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/ioctl-cloexec", test_ioctl_cloexec);
 	g_test_add_func("/laws/lost-fork", test_lost_fork);
 	g_test_add_func("/laws/lost-kinds", test_lost_kinds);
-	g_test_add_func("/laws/last-call", test_last_call);
+	add_calls();
 	g_test_add_func("/laws/other-leader", test_other_leader);
 	g_test_add_func("/laws/shared-files", test_shared_files);
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);

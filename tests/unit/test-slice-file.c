@@ -86,6 +86,30 @@ static void test_old_kernel(void)
 	recording_free(r);
 }
 
+/* Restarts of an interrupted call, in several seconds: which call it was is known from the first slice. */
+static void test_restart(void)
+{
+#define SIGNALLED(s, ret) s "800000000 0 sched_switch prev_tid=7 prev_state=0 next_tid=0\n" \
+	s "900000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n" \
+	s "910000000 0 syscall_exit_restart_syscall ret=" ret "\n"
+#define SLEEPS(s, call) s "000000000 0 syscall_entry_" call " ctx.tid=7\n" \
+	s "100000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n" \
+	s "700000000 1 sched_waking tid=7 target_cpu=0\n" \
+	s "750000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+	struct recording *r = traces_record_script(
+		SLEEPS("1", "futex uaddr=4096 op=0 val=1") "1910000000 0 syscall_exit_futex ret=-516\n"
+		SLEEPS("2", "restart_syscall") SIGNALLED("2", "-516")
+		SLEEPS("3", "restart_syscall") SIGNALLED("3", "-516")
+		SLEEPS("4", "restart_syscall") SIGNALLED("4", "-4")
+		SLEEPS("5", "restart_syscall") SIGNALLED("5", "0"));
+
+	for (int i = 0; i < 64; i++)
+		check_laws("restarts", r, (unsigned)g_test_rand_int_range(1, 9));
+	recording_free(r);
+#undef SIGNALLED
+#undef SLEEPS
+}
+
 /* Block events that are outside of packs, before or after those in packs, without any fact about names. */
 static void check_packed_and_not(const struct recording *r, size_t cut, size_t end, bool first)
 {
@@ -190,7 +214,7 @@ static void test_reasons(void)
 	g_assert_nonnull(strstr(section->message, "checksum"));
 	bytes->data[8] = 9;
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 6"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 9; this blktop reads version 7"));
 	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }
@@ -540,6 +564,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(honest, names[i], test_honest);
 	}
 	g_test_add_func("/slice-file/old-kernel", test_old_kernel);
+	g_test_add_func("/slice-file/restart", test_restart);
 	g_test_add_func("/slice-file/outside-of-packs", test_outside_of_packs);
 	g_test_add_func("/slice-file/cut-off", test_cut_off);
 	g_test_add_func("/slice-file/flipped", test_flipped);

@@ -194,6 +194,7 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->name = cls->name;
 	call->text = 0;
 	call->cpu = cpu;
+	call->restart = RESTART_NONE;
 	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
 	call->info = cls->info;
 	if (cls->wants_args) {		/* only the first argument; for a futex also the operation and the value */
@@ -216,6 +217,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	struct built_thread_cell *bt = t->cell;	/* valid: plain_caller() has charged it */
 	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
 	t->st.call_state = CALL_NONE;
+	t->st.call.interrupted = G_UNLIKELY(call_is_interrupted(ret)) && call_can_restart(cls->info);
 	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
@@ -232,7 +234,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 							  const struct cpu *c, bool exits)
 {
 	const struct plan *p = &cls->plan;
-	struct thread *t = plain_task(ev, p, c);
+	struct thread *t = cls->info->restarts ? NULL : plain_task(ev, p, c);
 	if (!t || (t->st.word & p->word_mask) != p->word || c->irq_word != no_irq.irq_word ||
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
 		return NULL;

@@ -54,7 +54,8 @@ void packs_add_pending(struct packs *p, struct pack_pending x)
 
 void packs_resolve(struct slice *s, const struct pack_note *what)
 {
-	unsigned bit = what->lost ? PACK_LOST : PACK_UNRESOLVED, stays = what->run_part >= PART_N ? PACK_LOST : 0;
+	enum unresolved stays = what->by_fd ? UNRESOLVED_N : unresolved_of(what->part);
+	unsigned bit = 1u << what->from;
 	uint32_t i = packs_n(&s->packs) ? intmap_get(&s->packs.by_thread, what->thread) : INTMAP_NONE;
 
 	while (i != INTMAP_NONE) {
@@ -67,6 +68,6 @@ void packs_resolve(struct slice *s, const struct pack_note *what)
 		note.thread -= p->thread_add;
 		note.seq -= what->by_fd ? p->seq_add : 0;
 		g_array_append_val(p->notes, note);
-		x->parts = (uint8_t)((x->parts & ~bit) | stays);
+		x->parts = (uint8_t)((x->parts & ~bit) | (stays == UNRESOLVED_N ? 0 : 1u << stays));
 	}
 }

@@ -12,7 +12,8 @@
 struct pack_note {
 	uint32_t thread;
 	uint8_t run_part, part;		/* as in struct resolution (unknown_calls.h) */
-	bool lost, by_fd;		/* .by_fd: blocked on the descriptor, not .part */
+	uint8_t from;			/* likewise: enum unresolved */
+	bool by_fd;			/* blocked on the descriptor, not .part */
 	int32_t fd;
 	uint64_t seq;			/* of the call; of one before the pack it wraps around */
 };
@@ -34,13 +35,12 @@ struct pack {
 	GArray *notes;			/* struct pack_note, in order */
 };
 
-/* A thread with unresolved time in a pack: in PART_UNRESOLVED_*, in PART_LOST_*, or both. */
-enum { PACK_UNRESOLVED = 1, PACK_LOST = 2 };
+/* A thread with unresolved time in a pack. */
 struct pack_pending {
 	uint32_t thread;		/* the slice's id */
 	uint32_t pack;			/* its index */
 	uint32_t next;			/* another one of the same thread; ID_NONE */
-	uint8_t parts;			/* PACK_UNRESOLVED, PACK_LOST; 0: resolved */
+	uint8_t parts;			/* bits: 1 << enum unresolved; 0: resolved */
 };
 
 static inline uint32_t packs_n(const struct packs *p)

@@ -97,6 +97,7 @@ static const struct call_info table[] = {
 	MAKES("io_uring_setup", "io_uring", CLOEXEC_ALWAYS, 1), MAKES("fsopen", "fsopen", 1, 1),
 	MAKES("fspick", "fspick", 1, 2), MAKES("fsmount", "fsmount", 1, 1),
 
+	{ .name = "restart_syscall", .cause = PART_OTHER, .restarts = true, .dir = IO_DIR_OTHER },
 	{ .name = "futex", .cause = PART_FUTEX, .futex_args = true, .dir = IO_DIR_OTHER },
 	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
 	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),

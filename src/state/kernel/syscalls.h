@@ -56,6 +56,7 @@ struct call_info {
 	bool submits;		/* its return value is a number of requests whose files are not known: io_uring_enter */
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
 	bool no_call;		/* and returns to user mode at once: rt_sigreturn */
+	bool restarts;		/* restart_syscall: it continues the call before, which a signal interrupted */
 	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */
 };
 
@@ -63,6 +64,12 @@ struct call_info {
 const struct call_info *call_info(const char *name);
 /* The i-th row of the table; NULL: i is too large. */
 const struct call_info *call_info_at(size_t i);
+
+/* Can restart_syscall continue the call? Calls that sleep for a time, which are without descriptors. */
+static inline bool call_can_restart(const struct call_info *info)
+{
+	return !info->by_fd && !info->has_fd && !info->fdop && !info->no_exit && !info->twice;
+}
 
 /* Is the descriptor that the call (FDOP_EVENT) made with these flags closed on exec? */
 static inline bool call_makes_cloexec(const struct call_info *info, int64_t flags)

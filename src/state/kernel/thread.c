@@ -84,6 +84,8 @@ static inline unsigned open_part(const struct tstate *st)
 			return PART_SLICE_N;
 		if (st->wait_cause == WAIT_LOST)
 			return PART_LOST_BLOCK;
+		if (st->wait_cause == WAIT_RESTART)
+			return PART_RESTART_BLOCK;
 		return st->wait_cause == WAIT_UNRESOLVED ? PART_UNRESOLVED_BLOCK : st->wait_part;
 	case RUN_PREEMPTED:
 		return PART_PREEMPTED;
@@ -124,7 +126,7 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 			charge_part(s, t, part, st->cursor, until);
 		st->part[part] += until - st->cursor;
 		if (part >= PART_N) {
-			int64_t *from = &t->unresolved_from[part >= PART_LOST_RUN];
+			int64_t *from = &t->unresolved_from[unresolved_of(part)];
 			*from = MIN(*from, st->cursor);
 		}
 	}
@@ -226,20 +228,82 @@ void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE
 
 /* ---- applying records ---- */
 
-static void take_call(struct tstate *st, const struct rec *r)
+/* A successful exec ends in the new program. If that has another word size, arm64 keeps the call's number, which means
+ * another call there. */
+static bool new_program_begins(const struct call *c, const struct rec *exit)
 {
+	return c->info->fdop == FDOP_EXEC && exit->arg[0] == 0;
+}
+
+/* Does the exit end the call c that the thread is in? */
+static bool is_exit_of(const struct call *c, uint8_t call_state, const struct rec *exit)
+{
+	return call_state == CALL_IN && c->name &&
+	       (c->name == exit->name || !exit->name || new_program_begins(c, exit));
+}
+
+/* May the left slice know the call that the thread is in, or that it is in none? */
+static bool is_left_open(const struct slice *s, const struct thread *t, const struct tstate *st)
+{
+	return st->call_state == CALL_UNRESOLVED && !st->call_lost && !is_final(s, t);
+}
+
+static void is_unresolved_restart(struct thread *t, struct call *c, int64_t ts)
+{
+	c->restart = RESTART_UNRESOLVED;
+	t->unresolved_from[UNRESOLVED_RESTART] = MIN(t->unresolved_from[UNRESOLVED_RESTART], ts);
+}
+
+/* c, a restart_syscall, begins: it continues the call before if that was interrupted. There is another one in between
+ * if a signal handler ran: rt_sigreturn. */
+static void restart_call(const struct slice *s, struct thread *t, struct call *c)
+{
+	const struct call *before = &t->st.call;
+	bool continues = t->st.call_state == CALL_NONE && before->interrupted;
+	if (is_left_open(s, t, &t->st) || (continues && before->restart == RESTART_UNRESOLVED)) {
+		is_unresolved_restart(t, c, c->begin);
+	} else if (continues) {
+		c->restart = RESTART_KNOWN;
+		c->info = before->info;
+		memcpy(c->arg, before->arg, sizeof c->arg);
+	}
+}
+
+bool thread_exit_interrupts(const struct slice *s, const struct thread *t, const struct rec *exit, struct call *ret)
+{
+	const struct tstate *st = &t->st;
+	if (!call_is_interrupted(exit->arg[0]))
+		return false;
+	*ret = st->call;
+	if (st->call_state == CALL_UNRESOLVED)		/* the exit tells which call it was */
+		*ret = (struct call){ .name = exit->name, .info = exit->info, .fd = NO_FD };
+	if (is_left_open(s, t, st))
+		ret->restart = RESTART_UNRESOLVED;
+	ret->interrupted = (st->call_state == CALL_UNRESOLVED || is_exit_of(&st->call, st->call_state, exit)) &&
+			   call_can_restart(info_of_call(ret));
+	return ret->interrupted;
+}
+
+static void take_call(struct slice *s, struct thread *t, const struct rec *r)
+{
+	struct tstate *st = &t->st;
 	const struct call_info *info = r->info;
-	st->call_lost = false;
 	if (info->no_call) {
+		st->call_lost = false;
 		st->call_state = CALL_NONE;	/* rt_sigreturn returns to user mode at once */
+		st->call.interrupted = false;
 		return;
 	}
-	st->call_state = CALL_IN;
-	st->call = (struct call){
+	struct call c = {
 		.begin = r->ts, .busy_from = r->ts, .seq = r->seq, .name = r->name,
 		.text = r->text, .fd = r->fd, .cpu = r->cpu, .info = info,
 		.arg = { r->arg[0], r->arg[1], r->arg[2] },
 	};
+	if (info->restarts)
+		restart_call(s, t, &c);
+	st->call_lost = false;
+	st->call_state = CALL_IN;
+	st->call = c;
 }
 
 static inline void runs_on(struct slice *s, struct tstate *st, const struct rec *r)
@@ -304,7 +368,7 @@ static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
 		slice_bin(s, r->ts)->completeness.provisional++;	/* a new entry replaces it: no exit */
-	take_call(&t->st, r);
+	take_call(s, t, r);
 }
 
 /* Ends a call that an exec took over: it counts for the thread that made it. */
@@ -319,6 +383,10 @@ void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *
 	struct thread *t = thread_at(s, leader);
 	struct call call = *c;
 	call.busy_from = t->start_ns;
+	if (call.restart) {
+		call.restart = RESTART_NONE;
+		call.info = call_info("");
+	}
 	if (t->st.call_state == CALL_IN && t->st.call.begin == TS_NONE) {
 		t->st.call = call;
 	} else if (t->fresh && t->initial_end == INITIAL_BY_EXIT) {	/* it returned already, in the right slice */
@@ -327,11 +395,15 @@ void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *
 	}
 }
 
-/* A successful exec ends in the new program. If that has another word size, arm64 keeps the call's number, which means
- * another call there. */
-static bool new_program_begins(const struct call *c, const struct rec *exit)
+/* The exit of a call whose entry is missing. c: what a restart_syscall continues; NULL: nothing. */
+static void take_interrupted(struct thread *t, const struct call *c, int64_t ts)
 {
-	return c->info->fdop == FDOP_EXEC && exit->arg[0] == 0;
+	t->st.call.interrupted = false;
+	if (!c)
+		return;
+	t->st.call = *c;
+	if (c->restart == RESTART_UNRESOLVED)
+		is_unresolved_restart(t, &t->st.call, ts);
 }
 
 static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
@@ -341,13 +413,15 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	runs_on(s, st, r);
 	st->irq_known = true;
 	st->irq_depth = 0;
-	if (st->call_state == CALL_IN && st->call.name &&
-	    (st->call.name == r->name || !r->name || new_program_begins(&st->call, r))) {
+	struct call after;
+	bool interrupts = thread_exit_interrupts(s, t, r, &after);
+	if (is_exit_of(&st->call, st->call_state, r)) {
 		st->call_state = CALL_NONE;
 		if (t->fresh && st->call.begin < t->start_ns)
 			exec_returns(s, t, &st->call, r);
 		else
 			call_finished(s, t, &st->call, r);
+		st->call.interrupted = interrupts;
 		return;
 	}
 	end_unfinished_call(s, t, r->ts);
@@ -361,6 +435,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 		unknown_ends(s, t, INITIAL_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
 		slice_bin(s, r->ts)->completeness.provisional++;
+	take_interrupted(t, interrupts ? &after : NULL, r->ts);
 	st->call_state = CALL_NONE;
 	st->call_lost = false;
 }
@@ -415,7 +490,7 @@ static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 		return;		/* it is in the kernel: the event is of another thread */
 	call_begins(s, t, r);	/* a user space tracepoint: the thread is in user mode */
 	t->st.call_state = CALL_NONE;
-	t->st.call_lost = false;
+	t->st.call_lost = t->st.call.interrupted = false;
 	do_mark(s, t, r);
 }
 
@@ -507,6 +582,8 @@ static void look_at_head(struct thread *t, const struct rec *r)
 static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
+	struct call after;
+	bool interrupts;
 	g_assert(!t->resolved);
 	st->cursor = r->ts;
 	st->irq_known = true;
@@ -519,9 +596,12 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		break;
 	case REC_ENTER:
 		runs_on(s, st, r);
-		take_call(st, r);
+		take_call(s, t, r);
 		break;
 	case REC_EXIT:
+		interrupts = thread_exit_interrupts(s, t, r, &after);
+		take_interrupted(t, interrupts ? &after : NULL, r->ts);
+		/* fall through */
 	case REC_SPAN:
 		runs_on(s, st, r);
 		st->call_state = CALL_NONE;

@@ -34,6 +34,9 @@ void thread_born_by_exec(struct slice *s, struct thread *t, uint32_t caller, int
 void thread_exec_continues(struct slice *s, uint32_t leader, const struct call *c);
 /* For merging: ends the pending call; its time is charged already. */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);
+/* Sets *ret to the call that a restart_syscall right after the exit continues (.interrupted); false: there is none,
+ * and *ret is not of use. t: in the state before the exit. */
+bool thread_exit_interrupts(const struct slice *s, const struct thread *t, const struct rec *exit, struct call *ret);
 /* Tracks the spans that the thread is in (thread.open): calls inside of them are logged. a: its next annotation. */
 struct annot;
 void thread_track_open(struct thread *t, const struct annot *a);

@@ -31,7 +31,7 @@ static bool looks_like_lock(uint32_t op, uint32_t val)
 
 bool call_wakes_futex(const struct call *c, uint64_t *ret)
 {
-	if (!c->info || !c->info->futex_args || c->arg[1] < 0)
+	if (!c->info || !c->info->futex_args || c->arg[1] < 0 || c->restart)
 		return false;
 	switch (c->arg[1] & FUTEX_COMMAND) {
 	case F_WAIT:
@@ -79,6 +79,7 @@ void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32
 		.part = preempted ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
 		.cpu = cpu, .run = cpu_at(s, cpu)->runs.len, .off_cpu = st->off_cpu,
+		.in_restart = st->call_state == CALL_IN && st->call.restart == RESTART_UNRESOLVED,
 		.in_initial_call = st->call_state == CALL_UNRESOLVED && !st->call_lost,
 		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ .fd = -1 },
 	};

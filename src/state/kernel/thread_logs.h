@@ -21,7 +21,8 @@ struct wait_call {
 struct wait {
 	int64_t begin, wake, end;	/* ns; .wake is .end if the thread was not woken */
 	uint64_t wake_seq;
-	uint8_t cause : 7;		/* enum wait_cause */
+	uint8_t cause : 6;		/* enum wait_cause */
+	bool in_restart : 1;			/* .call is an unresolved restart_syscall */
 	bool in_initial_call : 1;		/* .call is the initial call, to be resolved by the left neighbour */
 	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
 	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */

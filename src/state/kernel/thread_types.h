@@ -57,7 +57,13 @@ enum held { HELD_NOT, HELD_RUNNING, HELD_UNWOKEN };
 enum initial_end { INITIAL_OPEN, INITIAL_BY_ENTER, INITIAL_BY_EXIT, INITIAL_BY_LOSS };
 
 /* What a blocked thread's time is charged to: a part, its call's descriptor, or an unresolved part. */
-enum wait_cause { WAIT_PART, WAIT_FD, WAIT_UNRESOLVED, WAIT_LOST };
+enum wait_cause { WAIT_PART, WAIT_FD, WAIT_UNRESOLVED, WAIT_LOST, WAIT_RESTART };
+
+/*
+ * Does the call continue one that ended with ERESTART_RESTARTBLOCK? Then .info and .arg are those of the continued
+ * call. RESTART_UNRESOLVED: that call is, or follows, the unresolved initial call.
+ */
+enum restart { RESTART_NONE, RESTART_KNOWN, RESTART_UNRESOLVED };
 
 struct call {
 	int64_t begin;
@@ -69,6 +75,8 @@ struct call {
 	const struct call_info *info;	/* of .name; NULL: not looked up yet */
 	int64_t arg[3];		/* the arguments that are used later. For calls that move bytes: [0] requested bytes
 				 * (-1: unknown), [1] target descriptor (or NO_FD) */
+	uint8_t restart;	/* enum restart */
+	bool interrupted;	/* CALL_NONE: the last call, which a restart_syscall continues if it is the next one */
 };
 
 struct tstate {
@@ -177,8 +185,8 @@ struct thread {
 	GArray *open;		/* struct open_span: begun by it and not ended; NULL: none */
 	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
 	struct rec initial_exit;	/* the record that ended the initial call */
-	int64_t unresolved_from[2];	/* instants of the earliest charge to PART_UNRESOLVED_* and to PART_LOST_*;
-				 * INT64_MAX: none */
+	int64_t unresolved_from[UNRESOLVED_N];	/* ns: the earliest charge to each kind of unresolved time, or before;
+						 * INT64_MAX: none */
 	GArray *counters;	/* struct counter, from its own events; NULL: none */
 	uint32_t id;		/* in the publication's registry; ID_NONE: not published */
 	uint32_t name_last;	/* string id: comm of its last event */

@@ -18,7 +18,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 						      &(struct built_thread_key){ .thread = id });
 	if (!c)
 		return;
-	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
+	unsigned run = unresolved_run(v->from), block = unresolved_block(v->from);
 	if (!c->part[run] && !c->part[block])
 		return;
 	int64_t ran = c->part[run], blocked = c->part[block];
@@ -35,7 +35,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 /* part[]: counters of a thread or of a snapshot. */
 static void resolve_parts(int64_t part[PART_SLICE_N], const struct resolution *v)
 {
-	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
+	unsigned run = unresolved_run(v->from), block = unresolved_block(v->from);
 	int64_t ran = part[run], blocked = part[block];
 	part[run] = 0;
 	part[v->run_part] += ran;
@@ -44,9 +44,35 @@ static void resolve_parts(int64_t part[PART_SLICE_N], const struct resolution *v
 		part[v->part] += blocked;
 }
 
+static const uint8_t unresolved_cause[] = {
+	[UNRESOLVED_INITIAL] = WAIT_UNRESOLVED, [UNRESOLVED_LOST] = WAIT_LOST, [UNRESOLVED_RESTART] = WAIT_RESTART,
+};
+
+/* The call continues the one that was resolved. */
+static void continue_call(struct call *c, const struct resolution *v)
+{
+	c->restart = v->call ? RESTART_KNOWN : RESTART_NONE;
+	c->interrupted &= v->call != NULL;
+	if (!v->call)
+		return;
+	c->info = v->call->info;
+	memcpy(c->arg, v->call->arg, sizeof c->arg);
+}
+
+static void continue_wait(struct wait *w, const struct resolution *v)
+{
+	struct call c = { .name = w->call.name, .seq = w->call.seq, .fd = w->call.fd };
+
+	w->in_restart = false;
+	continue_call(&c, v);
+	w->call = wait_call(&c);
+}
+
 static void resolve_state(struct slice *s, struct thread *t, const struct resolution *v)
 {
-	uint8_t pending = v->lost ? WAIT_LOST : WAIT_UNRESOLVED;
+	uint8_t pending = unresolved_cause[v->from];
+	enum unresolved stays = v->cause == WAIT_PART ? unresolved_of(v->part) : UNRESOLVED_N;
+	uint8_t cause = stays == UNRESOLVED_N ? v->cause : unresolved_cause[stays];
 	resolve_parts(t->st.part, v);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t id = g_array_index(t->annots, uint32_t, i);
@@ -56,22 +82,26 @@ static void resolve_state(struct slice *s, struct thread *t, const struct resolu
 	}
 	for (guint i = 0; i < t->waits.len; i++) {
 		struct wait *w = vec_at(&t->waits, struct wait, i);
+		if (w->in_restart && v->from == UNRESOLVED_RESTART)
+			continue_wait(w, v);
 		if (w->cause != pending)
 			continue;
-		w->cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		w->cause = cause & 0x3f;
 		w->part = v->part;
 	}
 	if (t->st.wait_cause == pending) {
-		t->st.wait_cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		t->st.wait_cause = cause;
 		t->st.wait_part = v->part;
 	}
+	if (v->from == UNRESOLVED_RESTART && t->st.call.restart == RESTART_UNRESOLVED)
+		continue_call(&t->st.call, v);
 }
 
 static void resolve_in_packs(struct slice *s, const struct thread *t, const struct resolution *v)
 {
 	bool by_fd = v->cause == WAIT_FD;
 	struct pack_note note = {
-		.thread = t->self, .lost = v->lost, .run_part = (uint8_t)v->run_part, .part = by_fd ? 0 : v->part,
+		.thread = t->self, .from = v->from, .run_part = (uint8_t)v->run_part, .part = by_fd ? 0 : v->part,
 		.by_fd = by_fd, .fd = by_fd ? v->call->fd : NO_FD, .seq = by_fd ? v->call->seq : 0,
 	};
 
@@ -84,7 +114,8 @@ static void resolve_in_packs(struct slice *s, const struct thread *t, const stru
 
 void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 {
-	int64_t *from = &t->unresolved_from[v->lost];
+	int64_t *from = &t->unresolved_from[v->from];
+	enum unresolved stays = v->cause == WAIT_PART ? unresolved_of(v->part) : UNRESOLVED_N;
 	if (*from != INT64_MAX) {
 		int64_t first = time_floor(*from, s->step) / s->step;
 		GHashTableIter it;
@@ -99,8 +130,8 @@ void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
 		resolve_in_packs(s, t, v);
-		if (v->part == PART_LOST_BLOCK)
-			t->unresolved_from[1] = MIN(t->unresolved_from[1], *from);
+		if (stays != UNRESOLVED_N)
+			t->unresolved_from[stays] = MIN(t->unresolved_from[stays], *from);
 		*from = INT64_MAX;
 	}
 	resolve_state(s, t, v);
@@ -110,6 +141,10 @@ void resolution_of_call(const struct call *c, struct resolution *v)
 {
 	*v = (struct resolution){ .run_part = PART_SYSCALL, .call = c };
 	call_cause(c, &v->cause, &v->part);
+	if (v->cause == WAIT_RESTART) {
+		v->cause = WAIT_PART;
+		v->part = PART_RESTART_BLOCK;
+	}
 }
 
 const struct resolution was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
@@ -159,7 +194,7 @@ void lost_ends(struct slice *s, struct thread *t, enum initial_end how,
 	struct resolution v = how == INITIAL_BY_LOSS ? was_lost : was_user;
 	if (how == INITIAL_BY_EXIT)
 		resolution_of_exit(by, &v);
-	v.lost = true;
+	v.from = UNRESOLVED_LOST;
 	resolve(s, t, &v);
 	if (!t->begins_lost || t->initial_end != INITIAL_OPEN)
 		return;

@@ -2,7 +2,7 @@
 /*
  * Unresolved calls: a thread's initial call, which the left neighbour may know, and the call after a loss. Their time
  * is charged to separate parts (PART_UNRESOLVED_*, PART_LOST_*). It moves to the right parts when the call is known:
- * at its end, or when slices are merged.
+ * at its end, or when slices are merged. So is the time blocked in a restart_syscall that continues the initial call.
  */
 #ifndef BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 #define BLK_STATE_KERNEL_UNKNOWN_CALLS_H
@@ -11,7 +11,7 @@
 
 /* What time in an unresolved call is resolved to. */
 struct resolution {
-	bool lost;		/* true: from PART_LOST_*; false: from PART_UNRESOLVED_* */
+	enum unresolved from;	/* what is resolved */
 	unsigned run_part;	/* part for its time on the CPU */
 	uint8_t cause, part;	/* enum wait_cause and part for its blocked time */
 	const struct call *call;/* WAIT_FD: the call with the descriptor, or NULL */
@@ -32,11 +32,12 @@ static inline void call_cause(const struct call *c, uint8_t *cause, uint8_t *par
 {
 	const struct call_info *info = info_of_call(c);
 	bool by_file = info->by_fd && c->fd >= 0;
-	*cause = by_file ? WAIT_FD : WAIT_PART;
+	*cause = c->restart == RESTART_UNRESOLVED ? WAIT_RESTART : by_file ? WAIT_FD : WAIT_PART;
 	*part = info->by_fd || !info->cause ? PART_OTHER : info->cause;
 }
 
 
+/* Unresolved stays unresolved: time then moves to PART_RESTART_BLOCK. */
 void resolution_of_call(const struct call *c, struct resolution *v);
 /* Sets v for the call that ended with this exit, if the entry will not come. */
 void resolution_of_exit(const struct rec *exit, struct resolution *v);

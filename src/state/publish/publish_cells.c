@@ -51,7 +51,7 @@ static void add_parts(struct second_maker *m, struct thread_cell *c, uint32_t th
 
 	memcpy(all, part, sizeof all);
 	all[PART_USER] += part[PART_UNRESOLVED_RUN] + part[PART_LOST_RUN];
-	all[PART_OTHER] += part[PART_UNRESOLVED_BLOCK] + part[PART_LOST_BLOCK];
+	all[PART_OTHER] += part[PART_UNRESOLVED_BLOCK] + part[PART_LOST_BLOCK] + part[PART_RESTART_BLOCK];
 	if (thread_at(m->s, thread_follow(m->s, thread))->tid == -1) {	/* views of CPUs do not know either what ran */
 		int64_t sum = 0;
 		for (unsigned i = 0; i < PART_N; i++)

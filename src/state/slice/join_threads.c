@@ -14,6 +14,30 @@
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
 
+/* Resolves which call the right's first restart_syscall continued: the one that the left's final state is in or after.
+ * Its entry or the exit before it may have been in the right's head, and was applied to the left. */
+static void resolve_restart(struct slice *s, struct thread *l, struct thread *r)
+{
+	struct resolution v = { .from = UNRESOLVED_RESTART, .cause = WAIT_PART, .part = PART_OTHER };
+	struct call c = l->st.call;
+	bool known, open = l->st.call_state == CALL_UNRESOLVED && !l->st.call_lost && !is_final(s, l);
+	if (open || r->unresolved_from[UNRESOLVED_RESTART] == INT64_MAX)
+		return;
+	if (r->initial_end == INITIAL_BY_EXIT)
+		known = thread_exit_interrupts(s, l, &r->initial_exit, &c);
+	else if (l->st.call_state == CALL_IN)
+		known = r->initial_end == INITIAL_OPEN && c.restart;
+	else
+		known = l->st.call_state == CALL_NONE && c.interrupted;
+	if (known && c.restart == RESTART_UNRESOLVED)
+		return;
+	if (known)
+		resolution_of_call(&c, &v);
+	v.from = UNRESOLVED_RESTART;
+	v.run_part = PART_SYSCALL;
+	resolve(s, r, &v);
+}
+
 /* Resolves the right's initial call from the left's final state. */
 static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 {
@@ -33,8 +57,10 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 	resolve(s, r, &v);
 	for (guint i = 0; i < r->waits.len; i++) {
 		struct wait *w = vec_at(&r->waits, struct wait, i);
-		if (w->in_initial_call && l->st.call_state == CALL_IN)
+		if (w->in_initial_call && l->st.call_state == CALL_IN) {
 			w->call = wait_call(&l->st.call);
+			w->in_restart = l->st.call.restart == RESTART_UNRESOLVED;
+		}
 		w->in_initial_call = false;
 	}
 	if (!has_exit) {
@@ -175,6 +201,8 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 	bool left_is_open = !thread_is_known(l);
 	bool left_is_known = l->st.call_state != CALL_UNRESOLVED || l->st.call_lost;
 	bool right_unresolved = r->st.call_state == CALL_UNRESOLVED && !r->st.call_lost;
+	if (!left_is_open && !r->begins_lost)
+		resolve_restart(s, l, r);
 	if (left_is_open)
 		begin_as(l, r);
 	else if (r->begins_lost && l->st.call_state == CALL_UNRESOLVED && r->initial_end != INITIAL_OPEN)
@@ -198,7 +226,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 	r->waiting = (struct vec){ 0 };
 	if (l->known_from == TS_NONE)
 		l->known_from = r->known_from;
-	for (int i = 0; i < 2; i++)
+	for (unsigned i = 0; i < UNRESOLVED_N; i++)
 		l->unresolved_from[i] = MIN(l->unresolved_from[i], r->unresolved_from[i]);
 	adopt_aliases(l, r);
 	if (!left_is_open && !left_is_known && !r->begins_lost)

@@ -121,10 +121,9 @@ static GArray *find_pending(const struct slice *s)
 		const struct cell_table *t = &((const struct bin *)value)->table[CELL_thread];
 		for (uint32_t i = 0; i < t->n; i++) {
 			const struct built_thread_cell *c = cell_table_at(t, built_layout(CELL_thread), i);
-			if (c->part[PART_UNRESOLVED_RUN] || c->part[PART_UNRESOLVED_BLOCK])
-				parts[c->thread] |= PACK_UNRESOLVED;
-			if (c->part[PART_LOST_RUN] || c->part[PART_LOST_BLOCK])
-				parts[c->thread] |= PACK_LOST;
+			for (unsigned p = PART_N; p < PART_SLICE_N; p++)
+				if (c->part[p])
+					parts[c->thread] |= (uint8_t)(1u << unresolved_of(p));
 		}
 	}
 	for (uint32_t i = 0; i < s->threads->len; i++) {
@@ -279,7 +278,7 @@ void packs_join(struct slice *a, struct slice *b, const struct moving *m)
 /* To the part that the note says. */
 static void apply_note(struct bin *b, struct built_thread_cell *c, const struct pack_note *v)
 {
-	unsigned run = v->lost ? PART_LOST_RUN : PART_UNRESOLVED_RUN, block = run + 1;
+	unsigned run = unresolved_run(v->from), block = unresolved_block(v->from);
 	int64_t ran = c->part[run], blocked = c->part[block];
 
 	c->part[run] = c->part[block] = 0;
@@ -294,7 +293,7 @@ static void apply_note(struct bin *b, struct built_thread_cell *c, const struct 
 	}
 }
 
-#define NOTES_A_THREAD 3u	/* at most: of lost time; unresolved time becomes lost time; of that */
+#define NOTES_A_THREAD 4u	/* at most: of lost time; of a restart; unresolved time becomes one of these; of that */
 
 /* The notes of each thread: thread * NOTES_A_THREAD + 0, 1, ... -> index of the note. */
 static void index_notes(const struct pack *p, struct intmap *ret)
@@ -442,7 +441,7 @@ bool packs_before_unite(struct slice *a, struct slice *b, GError **error)
 static void code_note(struct coder *c, struct pack_note *v, const struct pack *p)
 {
 	code_id(c, &v->thread, p->n_threads, false);
-	code_bool(c, &v->lost);
+	code_below(c, &v->from, UNRESOLVED_N);
 	code_below(c, &v->run_part, PART_SLICE_N);
 	code_bool(c, &v->by_fd);
 	code_below(c, &v->part, PART_SLICE_N);
@@ -539,7 +538,7 @@ static void code_pending(struct coder *c, struct packs *all, const GArray *list,
 		coder_row(c, ROW_PENDING);
 		code_id(c, &x.thread, n_threads, false);
 		code_id(c, &x.pack, n_packs, false);
-		code_below(c, &x.parts, (PACK_UNRESOLVED | PACK_LOST) + 1);
+		code_below(c, &x.parts, 1u << UNRESOLVED_N);
 		if (list || c->fault)
 			continue;
 		const struct pack *p = pack_at(all, x.pack);

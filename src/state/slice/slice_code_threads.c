@@ -52,6 +52,8 @@ static void code_call(struct coder *c, struct call *x, const struct slice_counts
 	code_i32(c, &x->fd);
 	code_call_info(c, &x->info);
 	code_args(c, x->arg);
+	code_below(c, &x->restart, RESTART_UNRESOLVED + 1);
+	code_bool(c, &x->interrupted);
 }
 
 static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *n)
@@ -123,15 +125,16 @@ static void code_part(struct coder *c, uint8_t cause, uint8_t *part)
 static void code_wait(struct coder *c, struct wait *w, const struct slice_counts *n)
 {
 	uint8_t cause = w->cause;
-	bool initial = w->in_initial_call, lock = w->call.lock;
+	bool initial = w->in_initial_call, restart = w->in_restart, lock = w->call.lock;
 	uint32_t name = w->call.name;
 
 	code_ts(c, &w->begin);
 	code_ts(c, &w->wake);
 	code_ts(c, &w->end);
 	code_seq(c, &w->wake_seq);
-	code_below(c, &cause, WAIT_LOST + 1);
+	code_below(c, &cause, WAIT_RESTART + 1);
 	code_bool(c, &initial);
+	code_bool(c, &restart);
 	code_part(c, cause, &w->part);
 	code_u16(c, &w->off_cpu);
 	code_id(c, &w->waker, n->threads, true);
@@ -141,7 +144,8 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 	code_bool(c, &lock);
 	code_i32(c, &w->call.fd);
 	code_u64(c, &w->call.seq);
-	w->cause = cause & 0x7f;
+	w->cause = cause & 0x3f;
+	w->in_restart = restart;
 	w->in_initial_call = initial;
 	w->call.lock = lock;
 	w->call.name = name & 0x7fffffff;
@@ -251,7 +255,7 @@ static void code_state(struct coder *c, struct tstate *st, const struct slice_co
 	code_bool(c, &st->call_lost);
 	code_bool(c, &st->irq_known);
 	code_u16(c, &st->irq_depth);
-	code_below(c, &st->wait_cause, WAIT_LOST + 1);
+	code_below(c, &st->wait_cause, WAIT_RESTART + 1);
 	code_part(c, st->wait_cause, &st->wait_part);
 	code_id(c, &st->waker, n->threads, true);
 	code_irq(c, &st->waker_irq);
@@ -345,7 +349,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 		check_charged(c, t->initial_exit.ts);
 	else if (t->initial_end != INITIAL_OPEN)
 		coder_check_event(c, t->initial_exit.ts);
-	for (int i = 0; i < 2; i++)
+	for (unsigned i = 0; i < UNRESOLVED_N; i++)
 		code_ts(c, &t->unresolved_from[i]);
 	code_counters(c, &t->counters, n);
 }

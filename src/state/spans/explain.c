@@ -24,7 +24,8 @@ static void add_difference(int64_t *restrict part, const int64_t *restrict from,
 	part[PART_USER] += to[PART_UNRESOLVED_RUN] - from[PART_UNRESOLVED_RUN] +
 			   to[PART_LOST_RUN] - from[PART_LOST_RUN];
 	part[PART_OTHER] += to[PART_UNRESOLVED_BLOCK] - from[PART_UNRESOLVED_BLOCK] +
-			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK];
+			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK] +
+			    to[PART_RESTART_BLOCK] - from[PART_RESTART_BLOCK];
 }
 
 static uint32_t wait_file(struct spans *sp, uint32_t thread, const struct wait *w)

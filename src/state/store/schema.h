@@ -60,8 +60,27 @@ enum {
 	PART_UNRESOLVED_BLOCK,		/* blocked, likewise */
 	PART_LOST_RUN,			/* the same after a loss: the next call record resolves it */
 	PART_LOST_BLOCK,
+	PART_RESTART_BLOCK,		/* blocked in a restart_syscall: its cause is that of an unresolved call */
 	PART_SLICE_N
 };
+
+/* The kinds of unresolved time, and their parts. In a restart_syscall, time on a CPU is not unresolved. */
+enum unresolved { UNRESOLVED_INITIAL, UNRESOLVED_LOST, UNRESOLVED_RESTART, UNRESOLVED_N };
+static inline unsigned unresolved_run(enum unresolved u)
+{
+	return u == UNRESOLVED_INITIAL ? PART_UNRESOLVED_RUN : u == UNRESOLVED_LOST ? PART_LOST_RUN : PART_SYSCALL;
+}
+static inline unsigned unresolved_block(enum unresolved u)
+{
+	return u == UNRESOLVED_INITIAL ? PART_UNRESOLVED_BLOCK :
+	       u == UNRESOLVED_LOST ? PART_LOST_BLOCK : PART_RESTART_BLOCK;
+}
+/* The kind of a part; UNRESOLVED_N: time in it is resolved. */
+static inline enum unresolved unresolved_of(unsigned part)
+{
+	return part < PART_N ? UNRESOLVED_N : part <= PART_UNRESOLVED_BLOCK ? UNRESOLVED_INITIAL :
+	       part <= PART_LOST_BLOCK ? UNRESOLVED_LOST : UNRESOLVED_RESTART;
+}
 
 /* ---- the lists ---- */
 
