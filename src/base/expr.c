@@ -48,7 +48,7 @@ static const struct unit {
 	{ "m", DIM_TIME, 60e9, 1 }, { "h", DIM_TIME, 3600e9, 1 },
 	{ "K", DIM_SIZE, 1e3, 1024.0 }, { "k", DIM_SIZE, 1e3, 1024.0 },
 	{ "M", DIM_SIZE, 1e6, 1048576.0 }, { "G", DIM_SIZE, 1e9, 1073741824.0 },
-	{ "%", DIM_RATIO, 0.01, 1 },
+	{ "%", DIM_RATIO, 0.01, 1 }, { "x", DIM_RATIO, 1, 1 },
 };
 
 /* Kinds of value that a literal with a unit may be compared with, as bits. */
@@ -166,7 +166,7 @@ static void read_number(struct literal *l)
 	/* g_ascii_strtod() also accepts inf and nan, which are words here. */
 	if (!g_ascii_isdigit(*digits))
 		return;
-	if (g_ascii_tolower(digits[1]) == 'x') {
+	if (*digits == '0' && g_ascii_tolower(digits[1]) == 'x') {
 		read_hex_number(l, digits + 2);
 		return;
 	}
@@ -344,6 +344,8 @@ static struct node *fail_expected(struct parser *ps, const char *what)
 
 /* --- the grammar --- */
 
+#define COLUMN_WORDS 4			/* in a column's title */
+
 static struct node *parse_or(struct parser *ps);
 
 static bool set_regex(struct parser *ps, struct node *test, const char *at)
@@ -364,10 +366,26 @@ static bool set_regex(struct parser *ps, struct node *test, const char *at)
 	return test->regex;
 }
 
-/* -1: there is no such column, and the error is set. */
+/* The names of the columns with this title, "a, b, c". g_free. */
+static char *names_with_title(struct parser *ps, const char *title)
+{
+	GString *s = g_string_new(NULL);
+	struct text_candidate c;
+	for (size_t i = 0; ps->columns && (c = ps->columns(i, ps->data)).name; i++)
+		if (c.title && !g_ascii_strcasecmp(c.title, title))
+			g_string_append_printf(s, "%s%s", s->len ? ", " : "", c.name);
+	return g_string_free(s, false);
+}
+
+/* < 0: there is no such column, and the error is set. */
 static int find_column(struct parser *ps, const char *name, const char *at)
 {
 	int column = ps->lookup(name, ps->data);
+	if (column == EXPR_SEVERAL) {
+		g_autofree char *names = names_with_title(ps, name);
+		fail(ps, at, "several columns are called '%s' (%s)", name, names);
+		return column;
+	}
 	const char *meant = column < 0 && ps->columns ? text_suggest(name, ps->columns, ps->data) : NULL;
 	if (column < 0 && meant)
 		fail(ps, at, "no column '%s' (did you mean %s?)", name, meant);
@@ -383,8 +401,9 @@ static bool is_value(const struct token *t)
 	       (t->kind != TOKEN_END && g_ascii_isalpha(*t->begin));
 }
 
-/* A comparison with a literal. Takes text. */
-static struct node *test_new(struct parser *ps, int column, enum op op, char *text, const struct token *value)
+/* A comparison with a literal. Takes text. name: of the column, as it was typed. */
+static struct node *test_new(struct parser *ps, int column, const char *name, enum op op, char *text,
+			     const struct token *value)
 {
 	struct node *test = node_new(NODE_TEST);
 	test->op = op;
@@ -394,6 +413,10 @@ static struct node *test_new(struct parser *ps, int column, enum op op, char *te
 	test->glob = value->kind != TOKEN_STRING && (op == OP_EQ || op == OP_NE) && strpbrk(text, "*?");
 	read_number(&test->literal);
 	read_hex(&test->literal);
+	if (strchr(name, '%') && test->literal.is_number && test->literal.dim == DIM_NONE) {
+		test->literal.dim = DIM_RATIO;
+		test->literal.number = number_from(test->literal.number.d / 100, false);
+	}
 	return test;
 }
 
@@ -407,7 +430,7 @@ static struct node *parse_comparison(struct parser *ps, const char *name, const 
 	advance(ps);
 	if (!is_value(&ps->token))
 		return fail_expected(ps, "a value");
-	g_autoptr(expr_node) test = test_new(ps, column, op, token_text(&ps->token), &ps->token);
+	g_autoptr(expr_node) test = test_new(ps, column, name, op, token_text(&ps->token), &ps->token);
 	if ((op == OP_LIKE || op == OP_UNLIKE) && !set_regex(ps, test, ps->token.begin))
 		return NULL;
 	advance(ps);
@@ -415,18 +438,18 @@ static struct node *parse_comparison(struct parser *ps, const char *name, const 
 }
 
 /* Adds the values of a token: words may be joined by commas. */
-static void add_values(struct parser *ps, struct node *any, int column)
+static void add_values(struct parser *ps, struct node *any, int column, const char *name)
 {
 	const struct token *value = &ps->token;
 	g_autofree char *text = token_text(value);
 	if (value->kind == TOKEN_STRING) {
-		g_ptr_array_add(any->children, test_new(ps, column, OP_EQ, g_steal_pointer(&text), value));
+		g_ptr_array_add(any->children, test_new(ps, column, name, OP_EQ, g_steal_pointer(&text), value));
 		return;
 	}
 	g_auto(GStrv) words = g_strsplit(text, ",", -1);
 	for (char **w = words; *w; w++)
 		if (**w)
-			g_ptr_array_add(any->children, test_new(ps, column, OP_EQ, g_strdup(*w), value));
+			g_ptr_array_add(any->children, test_new(ps, column, name, OP_EQ, g_strdup(*w), value));
 }
 
 /* Parses the list after a column and `in`. */
@@ -440,7 +463,7 @@ static struct node *parse_list(struct parser *ps, const char *name, const char *
 	for (advance(ps); ps->token.kind != TOKEN_CLOSE; advance(ps)) {
 		if (!is_value(&ps->token))
 			return fail_expected(ps, "a value or ')'");
-		add_values(ps, any, column);
+		add_values(ps, any, column, name);
 	}
 	if (!any->children->len)
 		return fail_expected(ps, "a value");
@@ -462,23 +485,49 @@ static struct node *negated(struct node *inner)
 	return not;
 }
 
+/* Is it followed by an operator or a list, as a column is? */
+static bool precedes_test(struct token next)
+{
+	return next.kind == TOKEN_OP || begins_list(&next) ||
+	       (next.kind == TOKEN_NOT && (next = read_token(next.end), begins_list(&next)));
+}
+
+/* The name of a column that a test begins with: all words before the operator. NULL: it is a word to search. Moves to
+ * the name's last token. g_free. */
+static char *column_name(struct parser *ps)
+{
+	struct token last = ps->token, next;
+	g_autofree char *name = token_text(&last);
+	unsigned n = 1;
+	for (next = read_token(last.end); last.kind == TOKEN_WORD && next.kind == TOKEN_WORD && !begins_list(&next) &&
+	     n < COLUMN_WORDS; next = read_token(last.end), n++) {
+		g_autofree char *before = name, *word = token_text(&next);
+		name = g_strconcat(before, " ", word, NULL);
+		last = next;
+	}
+	/* More than a word is one only if there is such a column. */
+	bool simple = n == 1 && last.kind == TOKEN_WORD;
+	if (!precedes_test(next) || (!simple && ps->lookup(name, ps->data) == -1))
+		return NULL;
+	ps->token = last;
+	return g_steal_pointer(&name);
+}
+
 static struct node *parse_test(struct parser *ps)
 {
 	if (ps->token.kind != TOKEN_WORD && ps->token.kind != TOKEN_STRING)
 		return fail_expected(ps, "a column, a word or '('");
 
 	const char *at = ps->token.begin;
-	bool quoted = ps->token.kind == TOKEN_STRING;
-	g_autofree char *text = token_text(&ps->token);
+	g_autofree char *text = token_text(&ps->token), *column = column_name(ps);
 	advance(ps);
-	if (!quoted && ps->token.kind == TOKEN_OP)
-		return parse_comparison(ps, text, at);
-	if (!quoted && begins_list(&ps->token))
-		return parse_list(ps, text, at);
-	struct token next = read_token(ps->token.end);
-	if (!quoted && ps->token.kind == TOKEN_NOT && begins_list(&next)) {
+	if (column && ps->token.kind == TOKEN_OP)
+		return parse_comparison(ps, column, at);
+	if (column && begins_list(&ps->token))
+		return parse_list(ps, column, at);
+	if (column) {				/* "not in" */
 		advance(ps);
-		struct node *any = parse_list(ps, text, at);
+		struct node *any = parse_list(ps, column, at);
 		return any ? negated(any) : NULL;
 	}
 

@@ -5,10 +5,11 @@
  *     expr    := or ; or := and { ("||" | "or") and } ; and := not { ("&&" | "and") not }
  *     not     := ("!" | "not") not | "(" or ")" | test
  *     test    := COLUMN OP VALUE | COLUMN ["not"] "in" "(" VALUE { [","] VALUE } ")" | WORD | "STRING"
+ *     COLUMN  := WORD { WORD } | "STRING"
  *     OP      := == = != < <= > >= =~ !~
- *     VALUE   := number with an optional unit (ns us ms s m h; K M G; %), 0x7f00 | WORD | "STRING"
+ *     VALUE   := number with an optional unit (ns us ms s m h; K M G; %; x), 0x7f00 | WORD | "STRING"
  *
- * A bare word or string is true for a row if any text column contains it, ignoring case. =~ and !~ take a regular
+ * A name of a column with % is in percent: CPU% > 3 means 3 %. A bare word or string is true for a row if any text column contains it, ignoring case. =~ and !~ take a regular
  * expression (GRegex), also ignoring case. A WORD after ==, != or `in` is a pattern if it has * (any text) or ? (any
  * character): mysql*; a "STRING" is not. With a missing value (null) all tests but !=, !~ and `not in` are false.
  * Column names are checked when the expression is parsed. Depth, length, and the steps of a regular expression are
@@ -25,7 +26,8 @@
 
 struct expr;
 
-/* The number of the column with this id; -1: there is none. */
+/* The number of the column with this name; -1: there is none; EXPR_SEVERAL: there are several. */
+#define EXPR_SEVERAL (-2)
 typedef int (*expr_lookup)(const char *column, const void *data);
 /* The row's value in that column. */
 typedef struct value (*expr_get)(int column, const void *row, const void *data);

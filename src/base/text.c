@@ -247,7 +247,8 @@ static unsigned distance(const char *a, const char *b)
 			}
 			bool same = g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[k - 1]);
 			unsigned d = MIN(MIN(row[i - 1][k], row[i][k - 1]) + 1, row[i - 1][k - 1] + !same);
-			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+			if (i > 1 && k > 1 && g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[k - 2]) &&
+			    g_ascii_tolower(a[i - 2]) == g_ascii_tolower(b[k - 1]))
 				d = MIN(d, row[i - 2][k - 2] + 1);
 			row[i][k] = d;
 		}
@@ -271,7 +272,7 @@ const char *text_suggest(const char *word, text_candidate_at at, const void *dat
 		struct text_candidate c = at(i, data);
 		if (!c.name)
 			return nearest ? nearest : meant;
-		unsigned d = distance(word, c.name);
+		unsigned d = MIN(distance(word, c.name), c.title ? distance(word, c.title) : UINT_MAX);
 		if (d < least) {
 			least = d;
 			nearest = c.name;

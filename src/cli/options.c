@@ -227,7 +227,10 @@ static bool check_instant(const char *option, const char *text, GError **error)
 static bool read_column(const struct view *v, const char *option, const char *id, int *ret,
 			GError **error)
 {
-	*ret = view_column(v, id);
+	*ret = view_column_typed(v, id);
+	if (*ret == EXPR_SEVERAL)
+		return fail(error, "%s: view %s has several columns called '%s'; see blktop --list-columns %s", option,
+			    v->id, id, v->id);
 	return *ret >= 0 || fail(error, "%s: view %s has no column '%s'; "
 				 "see blktop --list-columns %s", option, v->id, id, v->id);
 }

@@ -247,6 +247,25 @@ unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, cons
 	return x + canvas_put(app->canvas, y, x, app->canvas->cols, role, s);
 }
 
+/* The length of the first line of a text that is wrapped at blanks. */
+static size_t line_length(const char *text, unsigned cols)
+{
+	size_t whole = text_prefix(text, cols, NULL), cut = whole;
+
+	while (text[cut] && cut > 0 && text[cut] != ' ')
+		cut--;
+	return cut ? cut : whole;
+}
+
+static unsigned wrapped_rows(const char *text, unsigned cols)
+{
+	unsigned n = 0;
+
+	for (size_t cut; *text && (cut = line_length(text, cols)); n++)
+		text += cut + (text[cut] == ' ');
+	return n;
+}
+
 /* Wraps a text into the box. If it does not fit, its end is cut, and the last row's last `reserved` columns are free;
  * *ret_cut_at is that row, else 0. Returns the number of lines. */
 static unsigned wrap(struct app *app, struct box box, enum role role, const char *text, unsigned reserved,
@@ -258,15 +277,9 @@ static unsigned wrap(struct app *app, struct box box, enum role role, const char
 
 	*ret_cut_at = 0;
 	while (*rest && n < box.rows) {
-		size_t whole = text_prefix(rest, box.cols, NULL), cut = whole;
 		bool last = n + 1 == box.rows;
-		g_autofree char *line = NULL;
-
-		while (rest[cut] && cut > 0 && rest[cut] != ' ')
-			cut--;
-		if (last || !cut)
-			cut = whole;
-		line = rest[cut] && last ? text_clip(rest, box.cols - reserved, app->glyphs->utf8) :
+		size_t cut = last ? text_prefix(rest, box.cols, NULL) : line_length(rest, box.cols);
+		g_autofree char *line = rest[cut] && last ? text_clip(rest, box.cols - reserved, app->glyphs->utf8) :
 			g_strndup(rest, cut);
 		if (rest[cut] && last)
 			*ret_cut_at = box.y + n;
@@ -716,14 +729,29 @@ bool frame_page(struct app *app, struct box box)
 	return true;
 }
 
+/* What is wrong with the typed text, over the rows above it. */
+static void draw_prompt_error(struct app *app, const char *error, unsigned y)
+{
+	g_autofree char *visible = text_visible(error);
+	unsigned cols = app->canvas->cols, rows = MIN(wrapped_rows(visible, cols), y);
+
+	for (unsigned i = 1; i <= rows; i++)
+		canvas_fill(app->canvas, y - i, 0, cols, ROLE_ERROR, " ");
+	frame_sentence(app, (struct box){ y - rows, 0, rows, cols }, ROLE_ERROR, visible);
+}
+
 static void draw_status(struct app *app, struct place *p, unsigned y)
 {
 	enum role role;
 	g_autofree char *text = NULL, *clipped = NULL;
 
 	if (app->prompt.kind != PROMPT_NONE) {
+		const char *above = NULL;
+
 		app->cursor_y = y;
-		app->cursor_x = prompt_draw(&app->prompt, app->canvas, y);
+		app->cursor_x = prompt_draw(&app->prompt, app->canvas, y, &above);
+		if (above)
+			draw_prompt_error(app, above, y);
 		app->cursor_shown = true;
 		return;
 	}

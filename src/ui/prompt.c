@@ -235,22 +235,23 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 
 #define TYPING_ROOM 16
 
-unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
+unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y, const char **ret_above)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
 	const char *words = labels[p->kind];
 	unsigned cols = c->cols, used, label = text_width(words);
-	unsigned typed = text_width(p->text->str), taken = label + typed + 3;
-	unsigned error_cols = !p->error ? 0 : MIN(text_width(p->error),
-						  MAX(cols / 2, cols - MIN(cols, taken)));
-	unsigned reserved = error_cols ? error_cols + 2 : 0;
-	unsigned room = cols - MIN(reserved, cols);
+	unsigned error_cols = p->error ? text_width(p->error) : 0;
 	const char *shown = p->text->str;
-	unsigned at = text_width(before);
+	unsigned at = text_width(before), room;
 
+	*ret_above = NULL;
+	if (error_cols && label + text_width(shown) + 3 + error_cols > cols) {
+		*ret_above = p->error;
+		error_cols = 0;
+	}
 	/* The label is left out when there is no room to type. */
-	label = label + (reserved ? MIN(typed + 1, TYPING_ROOM) : TYPING_ROOM) <= room ? label : 0;
-	room -= label;
+	label = error_cols || label + TYPING_ROOM <= cols ? label : 0;
+	room = cols - label - (error_cols ? error_cols + 2 : 0);
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)
 		canvas_put(c, y, 0, label, ROLE_KEY, words);

@@ -32,7 +32,8 @@ enum prompt_result prompt_key(struct prompt *p, int key);
 void prompt_set_error(struct prompt *p, const char *error);
 /* Replaces the text from `from` to the cursor. */
 void prompt_complete(struct prompt *p, size_t from, const char *with);
-/* Draws the line; returns the column of the cursor. */
-unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y);
+/* Draws the line; returns the column of the cursor. *ret_above: the error if it does not fit beside the text, for the
+ * rows above; else NULL. */
+unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y, const char **ret_above);
 
 #endif

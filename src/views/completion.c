@@ -10,7 +10,7 @@
 
 static bool is_word(char c)
 {
-	return g_ascii_isalnum(c) || (c && strchr("_.-/:@*?+", c)) || (unsigned char)c >= 0x80;
+	return g_ascii_isalnum(c) || (c && strchr("_.-/:@*?+%", c)) || (unsigned char)c >= 0x80;
 }
 
 /* The beginning of the word, or of the text in quotes, that ends at the cursor. */
@@ -57,7 +57,7 @@ static int valued_column(const struct view *v, const char *text, size_t from)
 	if (after < end) {
 		after = skip_back(text, after, " \t");
 		g_autofree char *column = word_back(text, &after);
-		return view_column(v, column);
+		return view_column_typed(v, column);
 	}
 	while (end > 0 && text[end - 1] != '(' && text[end - 1] != ')')
 		end--;
@@ -72,7 +72,7 @@ static int valued_column(const struct view *v, const char *text, size_t from)
 		end = skip_back(text, end, " \t");
 		column = word_back(text, &end);
 	}
-	return g_str_equal(in, "in") ? view_column(v, column) : -1;
+	return g_str_equal(in, "in") ? view_column_typed(v, column) : -1;
 }
 
 static char *value_word(const char *value)
@@ -103,8 +103,14 @@ static void add_values(GHashTable *found, const struct view *v, const struct row
 	}
 }
 
+/* Ids; titles if capital letters are typed. */
 static void add_columns(GHashTable *found, const struct view *v, const char *begin)
 {
+	for (size_t i = 0; g_ascii_isupper(*begin) && i < v->n_columns; i++)
+		if (g_str_has_prefix(v->columns[i].title, begin) && view_column_typed(v, v->columns[i].title) == (int)i)
+			g_hash_table_add(found, g_strdup(v->columns[i].title));
+	if (g_hash_table_size(found))
+		return;
 	for (size_t i = 0; i < v->n_columns; i++)
 		if (begins_with(v->columns[i].id, begin))
 			g_hash_table_add(found, g_strdup(v->columns[i].id));
@@ -135,7 +141,7 @@ static bool follows_test(const struct view *v, const char *text, size_t from, in
 	if (!*word || g_str_equal(word, "not") || g_str_equal(word, "and") || g_str_equal(word, "or"))
 		return false;
 	if (skip_back(text, skip_back(text, begin, " \t"), "=<>~!") == skip_back(text, begin, " \t"))
-		*ret_column = view_column(v, word);
+		*ret_column = view_column_typed(v, word);
 	return true;
 }
 

@@ -244,7 +244,7 @@ static int lookup(const char *column, const void *data)
 static struct text_candidate column_at(size_t i, const void *data)
 {
 	(void)data;
-	return i < G_N_ELEMENTS(columns) ? (struct text_candidate){ columns[i].id, columns[i].help } :
+	return i < G_N_ELEMENTS(columns) ? (struct text_candidate){ .name = columns[i].id, .meaning = columns[i].help } :
 					   (struct text_candidate){ 0 };
 }
 

@@ -181,7 +181,7 @@ bool metric_is_recorded(const struct metric *m, const struct timeline *tl)
 static struct text_candidate metric_candidate(size_t i, const void *data)
 {
 	const struct metric *m = metric_at(i);
-	return m ? (struct text_candidate){ m->id, m->help } : (struct text_candidate){ NULL, NULL };
+	return m ? (struct text_candidate){ .name = m->id, .meaning = m->help } : (struct text_candidate){ 0 };
 }
 
 /* field:EVENT.FIELD, where the event's name may have dots and colons. It lives for ever, as the others do. */

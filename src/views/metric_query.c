@@ -27,8 +27,8 @@ static struct text_candidate field_candidate(size_t i, const void *data)
 	const struct metric *m = data;
 	for (size_t f = 0; f < METRIC_FIELD_N; f++)
 		if (m->fields & 1u << f && i-- == 0)
-			return (struct text_candidate){ metric_field_words[f], NULL };
-	return (struct text_candidate){ NULL, NULL };
+			return (struct text_candidate){ .name = metric_field_words[f] };
+	return (struct text_candidate){ 0 };
 }
 
 static void set_field_error(GError **error, const struct metric *m, const char *word)

@@ -57,10 +57,35 @@ static int column_without_unit(const struct view *v, const char *name)
 	return found;
 }
 
+static int column_of_title(const struct view *v, const char *title)
+{
+	int found = -1, shown = -1;
+	unsigned n = 0, n_shown = 0;
+	for (size_t i = 0; *title && i < v->n_columns; i++) {
+		if (g_ascii_strcasecmp(v->columns[i].title, title))
+			continue;
+		found = (int)i;
+		n++;
+		if (v->columns[i].width) {
+			shown = (int)i;
+			n_shown++;
+		}
+	}
+	return n_shown == 1 ? shown : n > 1 ? EXPR_SEVERAL : found;
+}
+
 int view_column(const struct view *v, const char *id)
 {
 	int i = column_of_id(v, id);
 	return i >= 0 ? i : column_without_unit(v, id);
+}
+
+int view_column_typed(const struct view *v, const char *name)
+{
+	g_autofree char *lower = g_ascii_strdown(name, -1);
+	int i = view_column(v, name);
+	i = i == -1 ? column_of_title(v, name) : i;
+	return i == -1 ? view_column(v, lower) : i;
 }
 
 const char *rows_text(struct rows *rows, const char *s)
@@ -235,7 +260,7 @@ static int lookup_column(const char *column, const void *data)
 	int i = column_of_id(v, column);
 	if (i < 0 && v->has_named && v->has_named(column))
 		return (int)(v->n_columns + g_quark_from_string(column));
-	return i < 0 ? column_without_unit(v, column) : i;
+	return i < 0 ? view_column_typed(v, column) : i;
 }
 
 static struct value get_cell(int column, const void *row, const void *data)
@@ -256,7 +281,7 @@ static enum value_kind kind_of_column(int column, const void *data)
 static struct text_candidate column_at(size_t i, const void *data)
 {
 	const struct view *v = data;
-	return i < v->n_columns ? (struct text_candidate){ v->columns[i].id, v->columns[i].help } :
+	return i < v->n_columns ? (struct text_candidate){ v->columns[i].id, v->columns[i].help, v->columns[i].title } :
 				  (struct text_candidate){ 0 };
 }
 

@@ -161,6 +161,34 @@ static void test_columns(void)
 	}
 }
 
+/* A filter takes each title on the screen, in any case; quoted, where it is no word. */
+static void test_titles(void)
+{
+	for (const struct view *const *v = view_all; *v; v++) {
+		for (size_t c = 0; c < (*v)->n_columns; c++) {
+			const struct column *column = &(*v)->columns[c];
+			g_autofree char *lower = g_ascii_strdown(column->title, -1);
+			g_autofree char *quoted = expr_quote(lower);
+			bool words = !strpbrk(column->title, "()\"=<>!"), percent = strchr(column->title, '%');
+			g_autofree char *text = g_strdup_printf("%s =~ x", words ? column->title : quoted);
+			g_autofree char *other = g_strdup_printf("%s in (\"1\") || x", quoted);
+			g_autoptr(GError) error = NULL;
+			int found = view_column_typed(*v, column->title);
+			if (!column->width)
+				continue;
+			g_assert_true(found == (int)c || found == EXPR_SEVERAL);
+			g_assert_true(!percent || column->kind == VALUE_RATIO);
+			struct expr *e = view_expr(*v, text, &error);
+			g_assert_cmpint(!e, ==, found == EXPR_SEVERAL);
+			g_assert_true(e || strstr(error->message, column->id));
+			expr_free(e);
+			e = view_expr(*v, other, NULL);
+			g_assert_true(e || found == EXPR_SEVERAL || column->kind == VALUE_HEX64);
+			expr_free(e);
+		}
+	}
+}
+
 /* NAME/trace* below `demo`'s folder. */
 static void add_recordings(const char *known)
 {
@@ -192,6 +220,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/every-view/columns", test_columns);
+	g_test_add_func("/every-view/titles", test_titles);
 	g_test_add_func("/every-view/empty", test_empty);
 	g_test_add_func("/every-view/nameless", test_nameless);
 	g_test_add_func("/every-view/story", test_story);

@@ -18,14 +18,17 @@ static int lookup(const char *column, const void *data)
 		if (strcmp(columns[i], column) == 0)
 			return i;
 	}
-	return -1;
+	return !strcmp(column, "CPU%") ? COL_RATIO : !strcmp(column, "MAX WAIT") ? COL_BUSY :
+	       !strcmp(column, ">=FROM") ? COL_PID : !strcmp(column, "BEFORE") ? EXPR_SEVERAL : -1;
 }
 
 static struct text_candidate column_at(size_t i, const void *data)
 {
 	static const char *const meanings[COL_N] = { "name of the process", "process id", "time in it" };
 	g_assert_true(data == columns);
-	return (struct text_candidate){ i < COL_N ? columns[i] : NULL, i < COL_N ? meanings[i] : NULL };
+	static const char *const titles[COL_N] = { "NAME", "PID", "BEFORE", "BEFORE", "CPU%" };
+	return (struct text_candidate){ i < COL_N ? columns[i] : NULL, i < COL_N ? meanings[i] : NULL,
+					i < COL_N ? titles[i] : NULL };
 }
 
 static struct value get(int column, const void *row, const void *data)
@@ -176,6 +179,22 @@ static void test_null(void)
 	check_table(table, G_N_ELEMENTS(table));
 }
 
+/* Names as they are on the screen: of two words, with signs, in percent. */
+static void test_titles(void)
+{
+	static const struct expected table[] = {
+		{ "CPU% > 49", true }, { "CPU% > 50", false }, { "CPU%>=50", true }, { "CPU% > 0.49", true },
+		{ "CPU% > 49%", true }, { "CPU% > 0.6%", true }, { "CPU% in (49, 50)", true },
+		{ "CPU% not in (49)", true }, { "cpu_ratio > 49", false }, { "cpu_ratio < 2x", true },
+		{ "MAX WAIT >= 5ms", true }, { "MAX WAIT>5ms", false }, { "!MAX WAIT > 5ms", true },
+		{ "MAX WAIT in (5ms)", true }, { "MAX WAIT not in (5ms)", false }, { "\"MAX WAIT\" == 5ms", true },
+		{ "w0 && MAX WAIT == 5ms && CPU% == 50", true }, { "\">=FROM\" == 254", true },
+		{ "pid == 254 && \"w0\"", true }, { "(MAX WAIT > 1s || w0)", true },
+	};
+
+	check_table(table, G_N_ELEMENTS(table));
+}
+
 static void test_errors(void)
 {
 	static const struct { const char *text, *message; } table[] = {
@@ -190,14 +209,17 @@ static void test_errors(void)
 		{ "w0 &&", "expected a column, a word or '(', not the end, at character 6" },
 		{ "&& w0", "not '&&', at character 1" }, { "()", "not ')', at character 2" },
 		{ "!", "not the end, at character 2" }, { "== 1", "not '==', at character 1" },
-		{ "\"pid\" > 1", "expected '&&' or '||', not '>', at character 7" },
+		{ "\"pit\" > 1", "expected '&&' or '||', not '>', at character 7" },
 		{ "\303\251 \"abc", "a string that is not closed at character 3" },
 		{ "\"abc\\\"", "a string that is not closed at character 1" },
 		{ "comm =~ [", "regular expression '[': " }, { "comm =~ [", "at character 9" },
 		{ "com == 1", "no column 'com' (did you mean comm?) at character 1" },
 		{ "w0 || bsuy_ns > 1", "no column 'bsuy_ns' (did you mean busy_ns?) at character 7" },
 		{ "name == x", "no column 'name' (did you mean comm?)" }, { "am == x", "no column 'am' at" },
-		{ "nam in (x)", "no column 'nam' at" }, { "pid in ()", "expected a value, not ')', at character 9" },
+		{ "BEFORE > 1", "several columns are called 'BEFORE' (busy_ns, read_bytes) at character 1" },
+		{ "CPU > 1", "no column 'CPU' (did you mean cpu_ratio?)" },
+		{ "na MAX > 1", "expected '&&' or '||', not 'MAX', at character 4" },
+		{ "n in (x)", "no column 'n' at" }, { "pid in ()", "expected a value, not ')', at character 9" },
 		{ "pid in (,)", "expected a value, not ')', at character 10" },
 		{ "pid in (1", "expected a value or ')', not the end, at character 10" },
 		{ "pid in (1 || 2)", "expected a value or ')', not '||', at character 11" },
@@ -382,6 +404,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/expr/operators", test_operators);
 	g_test_add_func("/expr/units", test_units);
+	g_test_add_func("/expr/titles", test_titles);
 	g_test_add_func("/expr/words", test_words);
 	g_test_add_func("/expr/precedence", test_precedence);
 	g_test_add_func("/expr/patterns", test_patterns);

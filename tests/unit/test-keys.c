@@ -145,6 +145,7 @@ static void test_prompt(void)
 {
 	struct prompt p = { 0 };
 	struct canvas *c = canvas_new(1, 60);
+	const char *above;
 	g_autofree char *line = NULL;
 
 	prompt_open(&p, PROMPT_FILTER, "");
@@ -161,7 +162,7 @@ static void test_prompt(void)
 	g_assert_cmpstr(p.text->str, ==, "pid == 4");
 	prompt_key(&p, UI_KEY_HOME);
 	type(&p, "!");
-	g_assert_cmpuint(prompt_draw(&p, c, 0), ==, 9);
+	g_assert_cmpuint(prompt_draw(&p, c, 0, &above), ==, 9);
 	line = canvas_line(c, 0);
 	g_assert_cmpstr(line, ==, "filter: !pid == 4");
 	g_assert_cmpint(prompt_key(&p, UI_KEY_ENTER), ==, PROMPT_ACCEPTED);
@@ -181,27 +182,30 @@ static void test_prompt_long(void)
 {
 	struct prompt p = { 0 };
 	struct canvas *c = canvas_new(1, 60);
+	const char *above;
 
 	prompt_open(&p, PROMPT_SEARCH, "");
 	for (int i = 0; i < 300; i++) {
 		type(&p, "作");
-		g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
+		g_assert_cmpuint(prompt_draw(&p, c, 0, &above), <, 60);
 	}
 	prompt_open(&p, PROMPT_EXPORT, "");
-	g_assert_cmpuint(prompt_draw(&p, c, 0), >, 30);		/* the label fits at 60 columns */
+	g_assert_cmpuint(prompt_draw(&p, c, 0, &above), >, 30);		/* the label fits at 60 columns */
 	prompt_open(&p, PROMPT_FILTER, "");
 	type(&p, "(");
 	prompt_set_error(&p, "filter '(': expected a column, a word or '(', at character 2");
-	prompt_draw(&p, c, 0);
+	prompt_draw(&p, c, 0, &above);
 	g_autofree char *dump = canvas_dump(c);
 	g_assert_nonnull(strstr(dump, "filter: ("));		/* and what it is about */
 	g_assert_nonnull(strstr(dump, " expected a column, a word or '(', at"));
-	type(&p, " ");					/* the error is of what was taken: */
+	g_assert_null(above);
+	type(&p, " ");					/* the error is of what was taken, and goes above */
 	prompt_set_error(&p, "filter '(': expected a column, a word or '(', at character 2");
-	g_autofree char *again = (prompt_draw(&p, c, 0), canvas_dump(c));
-	g_assert_nonnull(strstr(again, " expected a column, a word or '("));
+	g_autofree char *again = (prompt_draw(&p, c, 0, &above), canvas_dump(c));
+	g_assert_cmpstr(again, ==, "filter: (\n");
+	g_assert_cmpstr(above, ==, "expected a column, a word or '(', at character 2");
 	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
-	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
+	g_assert_cmpuint(prompt_draw(&p, c, 0, &above), <, 60);
 	for (int i = 0; i < 5000; i++)
 		type(&p, "a");
 	g_assert_cmpuint(p.text->len, <, 4100);

@@ -687,6 +687,63 @@ static void test_single(void)
 	stop(&f);
 }
 
+/* --- filters --- */
+
+/* Columns are called as on the screen. */
+static void test_filter_titles(void)
+{
+	static const struct { const char *keys, *same; } cases[] = {
+		{ "2\\DURATION > 30ms\r", "2\\duration_ns > 30ms\r" }, { "4\\cpu% > 3\r", "4\\cpu_ratio > 3%\r" },
+		{ "4\\CPU%>=3 && Name =~ ^s\r", "4\\cpu_ratio >= 0.03 && comm =~ ^s\r" },
+		{ "9\\per sec > 200\r", "9\\rate > 200\r" },
+	};
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const char *const both[] = { cases[i].keys, cases[i].same };
+		guint rows[2], all[2];
+
+		for (int k = 0; k < 2; k++) {
+			start(&f, both[k]);
+			g_assert_true(has(&f, "filter: ") && f.app->prompt.kind == PROMPT_NONE);
+			rows[k] = nav_top(&f.app->nav)->rows->rows->len;
+			all[k] = (guint)nav_top(&f.app->nav)->rows->n_before_filter;
+			stop(&f);
+		}
+		g_assert_cmpuint(rows[0], ==, rows[1]);
+		g_assert_cmpuint(rows[0], >, 0);
+		g_assert_cmpuint(rows[0], <, all[0]);
+	}
+}
+
+/* What is wrong with a filter is read whole, beside it or above it. */
+static void test_filter_refused(void)
+{
+	static const char *const fine[] = { "syscalls > 5", "cpu_ns > 1ms", "pid != 1", NULL };
+	struct fixture f;
+
+	for (unsigned cols = 60; cols <= 200; cols += 20) {
+		for (int n = 0; n < 4; n++) {
+			g_autofree char *dump = NULL, *one = NULL;
+
+			start_on(&f, fake_timeline(), cols);
+			press(&f, "4\\");
+			for (int i = 0; i < n; i++) {
+				press(&f, fine[i]);
+				press(&f, " && ");
+			}
+			press(&f, "SYSCLALS > 64ms\r");
+			dump = canvas_dump(f.app->canvas);
+			one = g_strdelimit(g_strdup(dump), "\n", ' ');
+			if (!strstr(one, "no column 'SYSCLALS' (did you mean syscalls?) at character"))
+				g_error("at %u columns:\n%s", cols, dump);
+			g_assert_nonnull(strstr(dump, "SYSCLALS > 64ms"));
+			press(&f, "\033");
+			stop(&f);
+		}
+	}
+}
+
 /* --- the list of views --- */
 
 static void test_find_view(void)
@@ -789,6 +846,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/hide", test_hide);
 	g_test_add_func("/tables/hide-stored", test_hide_stored);
 	g_test_add_func("/tables/single", test_single);
+	g_test_add_func("/tables/filter-titles", test_filter_titles);
+	g_test_add_func("/tables/filter-refused", test_filter_refused);
 	g_test_add_func("/tables/find-view", test_find_view);
 	g_test_add_func("/tables/find-view-name", test_find_view_name);
 	g_test_add_func("/tables/rare-container", test_rare_container);

@@ -342,15 +342,16 @@ static void test_prompt_combining(void)
 {
 	struct prompt p = { 0 };
 	struct canvas *c = canvas_new(1, 60);
+	const char *above;
 
 	prompt_open(&p, PROMPT_SEARCH, "");
 	type(&p, "ae\u0301\u0302\u4f5c\u202e\u200b\xc2\x85" "x");
 	g_assert_cmpstr(p.text->str, ==, "ae\u0301\u0302\u4f5cx");
-	g_assert_cmpuint(prompt_draw(&p, c, 0), ==, 6);
+	g_assert_cmpuint(prompt_draw(&p, c, 0, &above), ==, 6);
 	prompt_key(&p, UI_KEY_LEFT);
 	prompt_key(&p, UI_KEY_LEFT);
 	prompt_key(&p, UI_KEY_LEFT);
-	g_assert_cmpuint(prompt_draw(&p, c, 0), ==, 2);
+	g_assert_cmpuint(prompt_draw(&p, c, 0, &above), ==, 2);
 	prompt_key(&p, UI_KEY_DELETE);
 	g_assert_cmpstr(p.text->str, ==, "a\u4f5cx");
 	prompt_clear(&p);
