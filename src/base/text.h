@@ -50,8 +50,8 @@ char *text_shell_quote(const char *s);
 
 /* The candidate that somebody who typed `word` may have meant: the one with the fewest changed letters, if they are at
  * most a third; else the first whose meaning (a help text, may be NULL) has the word. NULL: none. at(i): candidate i;
- * a .name of NULL ends the list. Its .title (may be NULL) is another name of it. O(letters^2) for each candidate; of more
- * than 32 bytes only the meaning counts. */
+ * a .name of NULL ends the list. Its .title (may be NULL) is another name of it. O(letters^2) for each candidate; of
+ * more than 32 bytes only the meaning counts. */
 struct text_candidate { const char *name, *meaning, *title; };
 typedef struct text_candidate (*text_candidate_at)(size_t i, const void *data);
 const char *text_suggest(const char *word, text_candidate_at at, const void *data);

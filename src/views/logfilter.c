@@ -244,8 +244,9 @@ static int lookup(const char *column, const void *data)
 static struct text_candidate column_at(size_t i, const void *data)
 {
 	(void)data;
-	return i < G_N_ELEMENTS(columns) ? (struct text_candidate){ .name = columns[i].id, .meaning = columns[i].help } :
-					   (struct text_candidate){ 0 };
+	if (i >= G_N_ELEMENTS(columns))
+		return (struct text_candidate){ 0 };
+	return (struct text_candidate){ .name = columns[i].id, .meaning = columns[i].help };
 }
 
 static struct value get(int column, const void *row, const void *data)
