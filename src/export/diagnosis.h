@@ -19,6 +19,7 @@ struct diag_channel {
 						 * sub-buffer */
 	int64_t first_ns, last_ns;	/* of its events; TIME_UNKNOWN: no events */
 	uint64_t lost_events, lost_packets;
+	uint64_t damaged;		/* packets that cannot be decoded to their end */
 	unsigned losses, streams;
 	uint64_t worst_events;		/* events of the largest loss */
 	int64_t longest_ns;		/* the longest loss */

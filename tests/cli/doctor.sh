@@ -48,6 +48,16 @@ run --doctor --format json "$TRACES/kernel-small/trace"
 doctor "no spans" "answer['requests'] == 'no' and answer['cpu'] == 'yes'"
 doctor "a channel for them" "any('enable-channel --userspace --session small' in c for c in commands)"
 
+# What is damaged was not lost for lack of room: no advice for larger buffers.
+for cut in -1000 -100; do
+	rm -rf "$work/cut"
+	cp -r "$TRACES/kernel-small/trace" "$work/cut"
+	truncate -s $cut "$(find "$work/cut" -name 'k0_0*' -type f -not -name '*.idx' | head -n 1)"
+	run --doctor --format json "$work/cut"
+	doctor "cut by $cut: damage is a problem" "any('1 packet of channel k0 (kernel) cannot be decoded' in p for p in d['problems'])"
+	doctor "cut by $cut: no larger buffers" "not any('--subbuf-size' in c and '--kernel' in c for c in commands)"
+done
+
 # Half of a domain; contexts.
 mkdir "$work/ust" "$work/kernel"
 cp -r "$TRACES/demo/trace/ust" "$work/ust/"

@@ -774,6 +774,8 @@ static void test_refused(void)
 	g_assert_null(native_open(paths, rows, G_N_ELEMENTS(rows), &error));
 	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME);
 	g_assert_nonnull(strstr(error->message, dir));
+	g_assert_nonnull(strstr(error->message, "has no time: "));
+	g_assert_nonnull(strstr(error->message, "the program babeltrace2 prints"));
 	g_assert_null(strstr(error->message, "--reader"));	/* babeltrace2 has no time either */
 	test_remove_tree(dir);
 }

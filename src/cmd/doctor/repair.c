@@ -154,17 +154,6 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 				      "CPU, for each user or process", LEAST_SUBBUFS, timefmt_bytes(held, subbuf * n)));
 }
 
-void doctor_repair_losses(struct doctor *doc)
-{
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
-		if (c->losses)
-			repair_loss(doc, c);
-	}
-}
-
-/* --- clocks --- */
-
 static void problem(struct doctor *doc, char *text)
 {
 	for (guint i = 0; i < doc->d->problems->len; i++)
@@ -174,6 +163,30 @@ static void problem(struct doctor *doc, char *text)
 		}
 	g_ptr_array_add(doc->d->problems, text);
 }
+
+/* Larger buffers would not have helped. */
+static void report_damage(struct doctor *doc, const struct diag_channel *c)
+{
+	const bool one = c->damaged == 1;
+
+	problem(doc, g_strdup_printf("%" G_GUINT64_FORMAT " packet%s of channel %s (%s) cannot be decoded to %s end: "
+				     "the file is damaged or cut off there, or the tracer was killed; how many events "
+				     "are missing is unknown",
+				     c->damaged, one ? "" : "s", c->name, c->domain, one ? "its" : "their"));
+}
+
+void doctor_repair_losses(struct doctor *doc)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		if (c->damaged)
+			report_damage(doc, c);
+		if (c->lost_events || c->lost_packets || (c->losses && !c->damaged))
+			repair_loss(doc, c);
+	}
+}
+
+/* --- clocks --- */
 
 #define OFFSET_REPORTED_NS NS_PER_MS	/* smaller differences are measurement errors of LTTng, which readers correct */
 

@@ -407,6 +407,7 @@ static void hear_loss(struct doctor *doc, const struct blk_stream *st, struct di
 	c->lost_events += loss->events;
 	c->lost_packets += loss->packets;
 	c->losses += !loss->is_part;
+	c->damaged += loss->damaged;
 	c->worst_events = MAX(c->worst_events, loss->events);
 	c->longest_ns = MAX(c->longest_ns, loss->end_ns - loss->begin_ns);
 }

@@ -130,8 +130,8 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 		*ret_clock = clock_of(sc->packet_context);
 	if (!*ret_clock) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
-			    "stream class %" G_GUINT64_FORMAT " has no timestamps: it has no clock, "
-			    "or neither its packets nor its events have a time", sc->id);
+			    "stream class %" G_GUINT64_FORMAT " has no time: neither its packets nor its events have "
+			    "timestamps", sc->id);
 		return false;
 	}
 	if (t && !sc->header_regs && (variant_header(t, ret) || plain_header(t, ret))) {

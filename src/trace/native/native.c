@@ -15,8 +15,15 @@
 
 /* Follows the reason of a refusal if it is a limit of this reader. */
 #define OTHER_READER " (--reader babeltrace2 may read it; that library is not hardened against hostile traces)"
+#define NO_TIME " (blktop needs to know when events were; the program babeltrace2 prints events without a time)"
 
 #define SAMPLES 8			/* packet headers of a file that are compared with its index */
+
+/* What may help against that reason of a refusal. is_limited: it is a limit of this reader. */
+static const char *what_next(const GError *reason, bool is_limited)
+{
+	return reason->code == BLK_TRACE_ERROR_NO_TIME ? NO_TIME : is_limited ? OTHER_READER : "";
+}
 
 static void file_free(void *p)
 {
@@ -125,14 +132,14 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 	const void *data = g_bytes_get_data(bytes, &size);
 	if (!ctf_meta_append(m->meta, data, size, &reason)) {
 		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read metadata '%s/metadata': %s%s",
-			    dir, reason->message, ctf_meta_is_limited(m->meta) ? OTHER_READER : "");
+			    dir, reason->message, what_next(reason, ctf_meta_is_limited(m->meta)));
 		native_meta_free(m);
 		return NULL;
 	}
 	add_remarks(n, dir, m->meta);
 	if (!native_meta_compile(n, m, &reason)) {
 		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s%s", dir, reason->message,
-			    reason->code == BLK_TRACE_ERROR_UNSUPPORTED ? OTHER_READER : "");
+			    what_next(reason, reason->code == BLK_TRACE_ERROR_UNSUPPORTED));
 		native_meta_free(m);
 		return NULL;
 	}
@@ -201,7 +208,7 @@ static bool place_file(struct native *n, struct native_file *f, const struct ctf
 	g_autofree char *key = stream_key(f->m, first, ctf_index_name(f->index));
 	if (!d || !has_begin(f->index)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
-			    "cannot read stream file '%s': its packets have no timestamps",
+			    "cannot read stream file '%s': its packets have no timestamps" NO_TIME,
 			    ctf_index_name(f->index));
 		return false;
 	}
