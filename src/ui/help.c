@@ -42,10 +42,14 @@ static void add_columns(GPtrArray *lines, const struct view *v)
 	}
 }
 
-/* Explains the marks of ranges that were not read yet. */
+/* Explains signs that no legend on the screen does. */
 static void add_marks(GPtrArray *lines)
 {
 	static const char *const marks[] = {
+		"Marks",
+		"  strip    the shown second is in reverse, or below an arrow; A and B end the range,",
+		"           m is a bookmark",
+		"  rows     before a name: cross (x in ASCII), it ended; dot (*), it is tagged; !, slow",
 		"Marks, while a trace is being read",
 		"  ~        before a figure: provisional. It was read ahead, without what came",
 		"           before (names, pending calls), and can change",

@@ -186,6 +186,8 @@ static void copy_target(struct place *p, const struct place *from)
 		p->axis_ns = from->axis_ns;
 		p->cell_ns = from->cell_ns;
 		p->axis_nav_ns = from->axis_nav_ns;
+		p->axis_nav_to_ns = from->axis_nav_to_ns;
+		p->axis_fits = from->axis_fits;
 	}
 	p->narrow.host = from->narrow.host;
 	if (from->narrow.by != from->view->default_by)

@@ -43,7 +43,8 @@ struct place {
 					 * none */
 	int64_t axis_ns, cell_ns;	/* timeline (timeline_axis.h): begin and length of cells; .cell_ns 0: not
 					 * chosen yet */
-	int64_t axis_nav_ns;		/* timeline: beginning of the range for which .axis_ns was set */
+	int64_t axis_nav_ns, axis_nav_to_ns;	/* timeline: the range for which .axis_ns was set */
+	bool axis_fits;			/* timeline: the axis is that range; it ends with it and follows it */
 	uint64_t zoom_key;		/* flame: row.key[0] of the frame as wide as the screen; 0: that of all */
 	uint64_t select_span;		/* span to select when rows were built; 0: none */
 	int select_kind;		/* its half; -1: any */

@@ -128,6 +128,27 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	}
 }
 
+static bool any_ended(const struct rows *rows)
+{
+	for (guint i = 0; i < rows->rows->len; i++)
+		if (((const struct row *)rows->rows->pdata[i])->ended)
+			return true;
+	return false;
+}
+
+/* What signs in the strip and before rows mean, as far as there is room. */
+static void draw_signs(struct app *app, struct place *p, unsigned y, unsigned x)
+{
+	for (unsigned i = 0; i < app->canvas->cols; i++) {
+		if (strcmp(canvas_cell(app->canvas, y + 1, i)->ch, app->glyphs->sort_down) || !app->glyphs->utf8)
+			continue;
+		x = frame_add(app, y, x, ROLE_DIM, "   %s shown second", app->glyphs->sort_down);
+		break;
+	}
+	if (any_ended(p->rows))
+		frame_add(app, y, x, ROLE_DIM, "   %s ended", app->glyphs->ended);
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	struct table_style style = app_table_style(app, true);
@@ -139,8 +160,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 	frame_completeness(app, box.y, &p->rows->completeness);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
-	canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped);
 	strip_draw_whole(app, box.y + 2);
+	draw_signs(app, p, box.y + 1, canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped));
 	app->cursor_y = table_draw(app->canvas, table, &p->table[PANE_MAIN], p->view, p->rows,
 				   &style);
 	if (!p->rows->rows->len)

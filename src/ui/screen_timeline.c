@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#define TICKS 5
+#define TICK_COLS 9		/* least columns between two ticks */
 
 static const struct lane_row *lane_at(const struct place *p, size_t i)
 {
@@ -62,7 +62,7 @@ static char *lane_sum(const struct lane_row *r)
 	return g_strdup_printf("%d%%", (int)(100 * share + 0.5));
 }
 
-static void draw_lane(struct app *app, struct place *p, const struct lane_row *r, unsigned cells, unsigned y)
+static void draw_lane(struct app *app, struct place *p, const struct lane_row *r, const struct lane_axis *a, unsigned y)
 {
 	struct canvas *c = app->canvas;
 	unsigned names = timeline_axis_name_cols(app);
@@ -75,8 +75,8 @@ static void draw_lane(struct app *app, struct place *p, const struct lane_row *r
 		   ROLE_CRUMB, clipped);
 	canvas_put_right(c, y, names - 5, 4, ROLE_DIM, sum);
 	canvas_put(c, y, names - 1, 1, ROLE_AXIS, app->glyphs->edge);
-	lane_cells_draw(app, p->rows, r, cells, y, names);
-	canvas_put(c, y, names + cells, 1, ROLE_AXIS, app->glyphs->edge);
+	lane_cells_draw(app, p->rows, r, a, y);
+	canvas_put(c, y, a->x + a->cells, 1, ROLE_AXIS, app->glyphs->edge);
 	if (keyset_has(&p->table[PANE_MAIN].tags, &r->c.row))
 		canvas_put(c, y, 0, 1, ROLE_SORTED, app->glyphs->tag);
 	if (r == selected(p)) {
@@ -95,30 +95,40 @@ static char *instant_text(char buf[TIMEFMT_LEN], int64_t at, int64_t cell_ns)
 		timefmt_clock_ns(buf, at);
 }
 
-static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned y)
+/* Puts a label of the axis at a cell, unless the cursor would hide a part of it. Returns the cell after it, else 0. */
+static unsigned put_label(struct app *app, unsigned y, unsigned cell, unsigned cursor, const char *text)
+{
+	unsigned width = text_width(text);
+
+	if (cursor > cell && cursor < cell + width)
+		return 0;
+	return cell + canvas_put(app->canvas, y, timeline_axis_name_cols(app) + cell, width, ROLE_AXIS, text) + 1;
+}
+
+/* Where it begins and ends, and ticks between. The cursor hides the first character of a label, or none. */
+static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned cursor, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	unsigned names = timeline_axis_name_cols(app);
-	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
-	unsigned end = a->cells;
+	unsigned names = timeline_axis_name_cols(app), end = a->cells, next;
+	int64_t tick = timeline_axis_length_from(TICK_COLS * a->cell_ns);
+	char text[TIMEFMT_LEN], offset[TIMEFMT_LEN];
 
 	canvas_fill(c, y, 0, c->cols, ROLE_HEADER, " ");
 	canvas_put(c, y, 1, 4, ROLE_HEADER, "LANE");
 	canvas_put_right(c, y, names - 6, 5, ROLE_HEADER, "BUSY");
-	instant_text(to, a->to_ns, a->cell_ns);
-	if (a->cells > 60)
-		end -= text_width(to) + 1;
-	for (unsigned i = 0; i < TICKS; i++) {
-		unsigned at = a->cells * i / TICKS, next = MIN(a->cells * (i + 1) / TICKS, end);
-		g_autofree char *offset = NULL;
+	instant_text(text, a->from_ns, a->cell_ns);
+	next = put_label(app, y, cursor < text_width(text) ? cursor + 1 : 0, cursor, text);
+	instant_text(text, a->to_ns, a->cell_ns);
+	if (a->cells > 60 && cursor < end - text_width(text) && put_label(app, y, end - text_width(text), cursor, text))
+		end -= text_width(text) + 1;
+	for (int64_t at = tick; at / a->cell_ns < (int64_t)end; at += tick) {
+		unsigned cell = (unsigned)(at / a->cell_ns);
 
-		instant_text(from, a->from_ns, a->cell_ns);
-		offset = g_strdup_printf("+%s", timefmt_duration((char[TIMEFMT_LEN]){ 0 }, at * a->cell_ns));
-		if (i == 0 || (at > text_width(from) && at + text_width(offset) < next))
-			canvas_put(c, y, names + at, a->cells - at, ROLE_AXIS, i ? offset : from);
+		g_snprintf(text, sizeof text, "+%s", timefmt_duration(offset, at));
+		if (cell >= next && cell + text_width(text) <= end)
+			next = MAX(next, put_label(app, y, cell, cursor, text));
 	}
-	if (a->cells > 60)
-		canvas_put_right(c, y, names + a->cells / 2, a->cells - a->cells / 2, ROLE_AXIS, to);
+	canvas_put(c, y, names + cursor, 1, ROLE_HOT, app->glyphs->sort_down);
 }
 
 /* Do cells show seconds that are longer than they are? */
@@ -210,7 +220,7 @@ char *screen_timeline_text(struct app *app, struct place *p)
 static void draw_lanes(struct app *app, struct place *p, const struct timeline_axis *a, struct box box)
 {
 	struct table *t = &p->table[PANE_MAIN];
-	unsigned x = timeline_axis_name_cols(app) + timeline_axis_cursor(p, a);
+	struct lane_axis lane = { timeline_axis_name_cols(app), a->cells, timeline_axis_cursor(p, a) };
 
 	t->page = box.rows;
 	if (t->cursor < t->top)
@@ -221,8 +231,8 @@ static void draw_lanes(struct app *app, struct place *p, const struct timeline_a
 		const struct lane_row *r = lane_at(p, t->top + i);
 
 		if (r->cells && p->rows->query.cells == a->cells)
-			draw_lane(app, p, r, a->cells, box.y + i);
-		bars_draw_cursor(app, box.y + i, x);
+			draw_lane(app, p, r, &lane, box.y + i);
+		bars_draw_cursor(app, box.y + i, lane.x + lane.cursor);
 		canvas_hit(app->canvas, box.y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
 	}
 	if (t->top + box.rows < p->rows->rows->len)
@@ -245,8 +255,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
 	strip_draw_whole(app, y++);
-	draw_axis(app, &a, y);
-	canvas_put(app->canvas, y++, names + timeline_axis_cursor(p, &a), 1, ROLE_HOT, app->glyphs->sort_down);
+	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++);
 	lanes = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };
 	draw_lanes(app, p, &a, lanes);
 	if (!p->rows->rows->len)
@@ -265,7 +274,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 static void set_range(struct app *app, struct place *p, enum command_id id)
 {
 	struct nav *nav = &app->nav;
-	int64_t grain = p->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain), unused;
+	int64_t grain = p->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain);
 	char clock[TIMEFMT_LEN];
 
 	app_pause(app);
@@ -282,7 +291,8 @@ static void set_range(struct app *app, struct place *p, enum command_id id)
 		app_message(app, "the range ends at %s; R clears it", timefmt_clock_ms(clock, nav->b_ns));
 	}
 	/* the axis stays where it is */
-	nav_range(nav, &p->axis_nav_ns, &unused);
+	nav_range(nav, &p->axis_nav_ns, &p->axis_nav_to_ns);
+	p->axis_fits = false;
 	app_moved(app);
 }
 

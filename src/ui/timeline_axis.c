@@ -22,26 +22,48 @@ static unsigned cells_of(const struct app *app)
 	return cols > names + FEWEST_CELLS + 1 ? cols - names - 1 : FEWEST_CELLS;
 }
 
-/* The next longer or shorter length: 1, 2, 5, 10, ... */
-static int64_t next_length(int64_t cell_ns, bool shorter)
+/* The next longer length of 1, 2, 5, 10, ... */
+static int64_t next_length(int64_t cell_ns)
 {
 	int64_t digit = cell_ns;
 
 	while (digit >= 10)
 		digit /= 10;
-	if (shorter)
-		return digit == 5 ? cell_ns / 5 * 2 : cell_ns / 2;
 	return digit == 2 ? cell_ns / 2 * 5 : cell_ns * 2;
 }
 
-/* The shortest length of which so many cells cover the range. */
-static int64_t fitting_length(int64_t ns, unsigned cells)
+int64_t timeline_axis_length_from(int64_t ns)
 {
 	int64_t cell = 1;
 
-	while (cell < LONGEST_CELL && cell * (int64_t)cells < ns)
-		cell = next_length(cell, false);
+	while (cell < LONGEST_CELL && cell < ns)
+		cell = next_length(cell);
 	return cell;
+}
+
+/* Do cells of this length begin and end with the range and with seconds? */
+static bool divides(int64_t cell, int64_t from_ns, int64_t to_ns)
+{
+	return !(from_ns % cell) && !(to_ns % cell) && (!(NS_PER_S % cell) || !(cell % NS_PER_S));
+}
+
+/* The shortest length of which so many cells cover the range: one of 1, 2 or 5, or between them, if it divides it. */
+static int64_t fitting_length(int64_t from_ns, int64_t to_ns, unsigned cells)
+{
+	static const uint16_t thousandths[] = { 1000, 1250, 1600, 2000, 2500, 3125, 4000, 5000, 6250, 8000 };
+	int64_t least = (to_ns - from_ns + cells - 1) / cells, most = timeline_axis_length_from(least), unit = 1000;
+
+	while (unit * 10 <= most)
+		unit *= 10;
+	for (int64_t u = unit / 10; u <= unit; u *= 10) {
+		for (size_t i = 0; i < G_N_ELEMENTS(thousandths); i++) {
+			int64_t cell = u / 100 * thousandths[i] / 10;
+
+			if (cell >= MAX(least, 1) && cell < most && divides(cell, from_ns, to_ns))
+				return cell;
+		}
+	}
+	return most;
 }
 
 /* The bounds of the trace; false: unknown. */
@@ -57,12 +79,27 @@ static void set_begin(struct place *p, int64_t from_ns)
 
 void timeline_axis_fit(const struct app *app, struct place *p, int64_t from_ns, int64_t to_ns)
 {
-	int64_t unused;
-
-	p->cell_ns = fitting_length(MAX(to_ns - from_ns, 1), cells_of(app));
+	p->cell_ns = fitting_length(from_ns, MAX(to_ns, from_ns + 1), cells_of(app));
 	set_begin(p, from_ns);
 	p->mark_ns = from_ns + (to_ns - from_ns) / 2;
-	nav_range(&app->nav, &p->axis_nav_ns, &unused);
+	nav_range(&app->nav, &p->axis_nav_ns, &p->axis_nav_to_ns);
+	p->axis_fits = from_ns == p->axis_nav_ns && to_ns == p->axis_nav_to_ns;
+}
+
+/* Follows the range. If the axis fits it, it does so at each width of the screen. */
+static void follow(const struct app *app, struct place *p, int64_t from, int64_t to)
+{
+	int64_t mark = p->mark_ns + from - p->axis_nav_ns;
+
+	if (p->axis_fits) {
+		timeline_axis_fit(app, p, from, to);
+		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;
+		return;
+	}
+	p->mark_ns = mark;
+	set_begin(p, p->axis_ns + from - p->axis_nav_ns);
+	p->axis_nav_ns = from;
+	p->axis_nav_to_ns = to;
 }
 
 bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret)
@@ -77,12 +114,12 @@ bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis 
 	if (!p->cell_ns) {
 		timeline_axis_fit(app, p, from, to);
 		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;
-	} else if (from != p->axis_nav_ns) {
-		p->mark_ns += from - p->axis_nav_ns;
-		set_begin(p, p->axis_ns + from - p->axis_nav_ns);
-		p->axis_nav_ns = from;
+	} else if (p->axis_fits || from != p->axis_nav_ns) {
+		follow(app, p, from, to);
 	}
 	ret->cells = cells_of(app);
+	if (p->axis_fits)
+		ret->cells = (unsigned)CLAMP((to - p->axis_ns + p->cell_ns - 1) / p->cell_ns, 1, (int64_t)ret->cells);
 	ret->cell_ns = p->cell_ns;
 	ret->from_ns = p->axis_ns;
 	ret->to_ns = p->axis_ns + p->cell_ns * (int64_t)ret->cells;
@@ -104,7 +141,8 @@ bool timeline_axis_zoom(const struct app *app, struct place *p, bool in)
 	    (!in && (a.from_ns <= first && a.to_ns > last)) || (!in && a.cell_ns >= LONGEST_CELL))
 		return false;
 	cell = timeline_axis_cursor(p, &a);
-	p->cell_ns = next_length(a.cell_ns, in);
+	p->cell_ns = in ? timeline_axis_length(MAX(a.cell_ns / 2, 1)) : timeline_axis_length_from(2 * a.cell_ns);
+	p->axis_fits = false;
 	set_begin(p, p->mark_ns - cell * p->cell_ns);
 	if (!in && p->axis_ns < first)
 		set_begin(p, first);
@@ -118,6 +156,7 @@ void timeline_axis_scroll(const struct app *app, struct place *p, int cells)
 
 	if (!timeline_axis(app, p, &a) || !bounds(app, &first, &last))
 		return;
+	p->axis_fits = false;
 	set_begin(p, CLAMP(a.from_ns + cells * a.cell_ns, time_floor(first, a.cell_ns), time_floor(last, a.cell_ns)));
 	timeline_axis(app, p, &a);
 	p->mark_ns = CLAMP(p->mark_ns, a.from_ns, a.to_ns - 1);
@@ -134,6 +173,7 @@ bool timeline_axis_move(const struct app *app, struct place *p, int cells)
 	if (to + a.cell_ns <= first || to > last)
 		return false;
 	p->mark_ns = to;
+	p->axis_fits = p->axis_fits && to >= a.from_ns && to < a.to_ns;
 	if (to < a.from_ns)
 		set_begin(p, MAX(to - (int64_t)a.cells / 4 * a.cell_ns, first));
 	else if (to >= a.to_ns)
@@ -145,8 +185,8 @@ int64_t timeline_axis_length(int64_t ns)
 {
 	int64_t cell = 1;
 
-	while (cell < LONGEST_CELL && next_length(cell, false) <= ns)
-		cell = next_length(cell, false);
+	while (cell < LONGEST_CELL && next_length(cell) <= ns)
+		cell = next_length(cell);
 	return cell;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The time axis of the timeline's screen: cells of 1, 2 or 5 times a power of ten ns, from 1 ns on. It belongs to a
- * place, begins with the range that is shown, and moves with it.
+ * place. At first it is the range that is shown, in cells that divide it (then lengths between those are used, too),
+ * and follows it. After zooming or scrolling it has as many cells as the screen is wide, and moves with the range.
  */
 #ifndef BLK_UI_TIMELINE_AXIS_H
 #define BLK_UI_TIMELINE_AXIS_H
@@ -17,7 +18,7 @@ struct timeline_axis {
 unsigned timeline_axis_name_cols(const struct app *app);	/* columns to the left of the axis, with its edge */
 /* The axis of a place of the view timeline, as wide as the screen. False: nothing was read yet. */
 bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret);
-/* Shows this range, and puts the cursor at its middle. */
+/* Shows this range in the shortest cells that fit, and puts the cursor at its middle. */
 void timeline_axis_fit(const struct app *app, struct place *p, int64_t from_ns, int64_t to_ns);
 /* Longer or shorter cells around the cursor; false: there are none. */
 bool timeline_axis_zoom(const struct app *app, struct place *p, bool in);
@@ -26,8 +27,9 @@ void timeline_axis_scroll(const struct app *app, struct place *p, int cells);
 bool timeline_axis_move(const struct app *app, struct place *p, int cells);
 /* The step to decode it in; 0: seconds do, or it is too long. */
 int64_t timeline_axis_step(const struct app *app, const struct timeline_axis *a);
-/* The longest length of a cell that is not longer than this. */
+/* The longest length of 1, 2, 5, 10, ... that is not longer than this, and the shortest that is not shorter. */
 int64_t timeline_axis_length(int64_t ns);
+int64_t timeline_axis_length_from(int64_t ns);
 /* Is it little enough to be decoded in steps finer than a second? */
 bool timeline_axis_is_short(const struct app *app, int64_t from_ns, int64_t to_ns);
 /* The cell of the cursor. */

@@ -20,7 +20,8 @@ struct visit {
 	enum pane pane;
 	struct selection selection[PANE_N];
 	double zoom, pan;
-	int64_t mark_ns, axis_ns, cell_ns, axis_nav_ns;
+	int64_t mark_ns, axis_ns, cell_ns, axis_nav_ns, axis_nav_to_ns;
+	bool axis_fits;
 	uint64_t zoom_key;
 };
 
@@ -72,6 +73,8 @@ static struct visit *visit_now(const struct app *app)
 	v->axis_ns = p->axis_ns;
 	v->cell_ns = p->cell_ns;
 	v->axis_nav_ns = p->axis_nav_ns;
+	v->axis_nav_to_ns = p->axis_nav_to_ns;
+	v->axis_fits = p->axis_fits;
 	return v;
 }
 
@@ -166,6 +169,8 @@ static void restore(struct app *app, const struct visit *v)
 	p->axis_ns = v->axis_ns;
 	p->cell_ns = v->cell_ns;
 	p->axis_nav_ns = v->axis_nav_ns;
+	p->axis_nav_to_ns = v->axis_nav_to_ns;
+	p->axis_fits = v->axis_fits;
 	place_stale(p);
 }
 

@@ -23,19 +23,22 @@ static unsigned count(const struct rows *rows, enum lane_kind kind)
 	return n;
 }
 
-/* Who ran at the cursor, else for most of the time. */
-static uint32_t who_ran(const struct lane_row *r, const struct bars_axis *axis, int64_t mark_ns)
+/* The cell of the cursor. */
+static unsigned cursor_of(const struct bars_axis *axis, int64_t mark_ns)
 {
 	if (mark_ns < axis->from_ns || mark_ns >= axis->to_ns)
-		return r->who;
-	return r->cells[MIN((uint64_t)((double)(mark_ns - axis->from_ns) / (double)(axis->to_ns - axis->from_ns) *
-				       axis->cells), axis->cells - 1)].thread;
+		return LANE_NO_CURSOR;
+	return MIN((unsigned)((double)(mark_ns - axis->from_ns) / (double)(axis->to_ns - axis->from_ns) * axis->cells),
+		   axis->cells - 1);
 }
 
 static void draw_lane(struct app *app, const struct rows *rows, const struct lane_row *r, const struct bars_axis *axis,
 		      int64_t mark_ns, unsigned y)
 {
-	uint32_t who = r->kind == LANE_CPU ? who_ran(r, axis, mark_ns) : ID_NONE;
+	struct lane_axis lane = { axis->x, axis->cells, cursor_of(axis, mark_ns) };
+	/* Who ran at the cursor, else for most of the time. */
+	uint32_t who = r->kind != LANE_CPU ? ID_NONE : lane.cursor == LANE_NO_CURSOR ? r->who :
+		r->cells[lane.cursor].thread;
 	g_autofree char *label = who == ID_NONE ? g_strdup(r->kind == LANE_CPU ? "idle" : "in flight") :
 				 thread_label_new(rows->tl, who, r->end_ns);
 	g_autofree char *text = g_strdup_printf("%-5s %s", r->c.name, label), *visible = text_visible(text);
@@ -43,7 +46,7 @@ static void draw_lane(struct app *app, const struct rows *rows, const struct lan
 
 	canvas_put(app->canvas, y, 1, axis->x - 3, ROLE_TEXT, clipped);
 	bars_draw_edges(app, axis, y);
-	lane_cells_draw(app, rows, r, axis->cells, y, axis->x);
+	lane_cells_draw(app, rows, r, &lane, y);
 }
 
 static unsigned draw_rows(struct app *app, const struct rows *rows, const struct bars_axis *axis, int64_t mark_ns,

@@ -3,10 +3,12 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/timeline_axis.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The column of the only arrow in reverse on row y; -1: there is none. */
@@ -183,6 +185,128 @@ static void test_heat_legend(void)
 		g_assert_cmpuint(shades, >, 5);
 		fixture_stop(&f);
 	}
+}
+
+/* The row of the timeline's axis; its text is in *ret. */
+static unsigned axis_row(struct fixture *f, char **ret)
+{
+	for (unsigned y = 0; y < f->app->canvas->rows; y++) {
+		*ret = canvas_line(f->app->canvas, y);
+		if (g_str_has_prefix(*ret, " LANE "))
+			return y;
+		g_free(*ret);
+	}
+	g_assert_not_reached();
+}
+
+/* The axis is as long as the range, at each width and for each range; after zooming it is as long as the screen. */
+static void test_axis_fits(void)
+{
+	static const char *const ways[] = { "v", "v0", "bstart\rAb+1s\rBv", "v0R" };
+	static const int64_t lengths[] = { FAKE_S, 6 * FAKE_S, 2 * FAKE_S, FAKE_S };
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(ways) * 140; i++) {
+		unsigned way = i % G_N_ELEMENTS(ways), cols = 60 + i / G_N_ELEMENTS(ways);
+		struct timeline_axis a, wide;
+		struct fixture f;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 24, cols);
+		fixture_press(&f, ways[way]);
+		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
+		g_assert_cmpint(a.to_ns - a.from_ns, ==, lengths[way]);
+		app_resize(f.app, 24, cols + 70);
+		app_draw(f.app);
+		g_assert_true(timeline_axis(f.app, fixture_top(&f), &wide));
+		g_assert_cmpint(wide.to_ns - wide.from_ns, ==, lengths[way]);
+		g_assert_cmpint(wide.cell_ns, <=, a.cell_ns);
+		fixture_press(&f, "zz");
+		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
+		g_assert_cmpuint(a.cells + timeline_axis_name_cols(f.app) + 1, ==, cols + 70);
+		fixture_stop(&f);
+	}
+}
+
+/* Ticks are in steps of 1, 2 or 5, at the cells that they name, and none of them is cut, wherever the cursor is. */
+static void test_axis_ticks(void)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		g_autofree char *line = NULL;
+		struct timeline_axis a;
+		struct fixture f;
+		unsigned y, ticks = 0;
+		int64_t step = 0, last = 0;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 24, 80 + 2 * i);
+		fixture_press(&f, i % 3 ? "vz" : "v");
+		for (unsigned k = 0; k < i && i % 2; k++)
+			fixture_press_key(&f, UI_KEY_RIGHT);
+		if (i % 2 == 0)		/* at the beginning it hides no tick */
+			fixture_top(&f)->mark_ns = fixture_top(&f)->axis_ns;
+		app_draw(f.app);
+		y = axis_row(&f, &line);
+		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
+		for (unsigned x = timeline_axis_name_cols(f.app); x < f.app->canvas->cols; x++) {
+			int64_t at;
+			double number = 0;
+			char unit = 0;
+			g_autofree char *text = canvas_line(f.app->canvas, y);
+			const char *from = g_utf8_offset_to_pointer(text, x < g_utf8_strlen(text, -1) ? x : 0);
+
+			if (*from != '+')
+				continue;
+			g_assert_cmpint(sscanf(from, "+%lf%c", &number, &unit), ==, 2);
+			g_assert_true(unit == 'm' || unit == 'u' || unit == 's');
+			at = (int64_t)(number * (unit == 'm' ? 1e6 : unit == 'u' ? 1e3 : 1e9));
+			g_assert_cmpint(at / a.cell_ns, ==, x - timeline_axis_name_cols(f.app));
+			step = step && at - last >= step ? step : at - last;
+			last = at;
+			ticks++;
+		}
+		g_assert_cmpuint(ticks, >, 1);
+		while (step % 10 == 0)
+			step /= 10;
+		g_assert_true(step == 1 || step == 2 || step == 5 || i % 2);
+		fixture_stop(&f);
+	}
+}
+
+/* Names in lanes are whole, wherever the cursor is. */
+static void test_lane_names(void)
+{
+	for (unsigned i = 0; i < 12; i++) {
+		struct fixture f;
+
+		fixture_start_on(&f, busy_timeline(), true, "v");
+		fixture_top(&f)->mark_ns = FAKE_T0 + i * 20 * FAKE_MS;
+		app_draw(f.app);
+		g_assert_true(fixture_has(&f, i == 7 ? "kworker│" : "kworker█"));
+		fixture_stop(&f);
+	}
+}
+
+/* Where a lane is unknown, it says why. */
+static void test_lane_reasons(void)
+{
+	struct fixture f;
+	struct fake *made = fake_new();
+	struct second *s = fake_second(made, 0);
+
+	fixture_start(&f, "v");
+	g_assert_true(fixture_has(&f, "no event of it?"));
+	app_resize(f.app, 24, 200);
+	app_draw(f.app);
+	g_assert_true(fixture_has(&f, "unknown: no event of it yet, or events were lost?"));
+	fixture_stop(&f);
+	fake_class(made, "zipkin:timestamp");
+	s->n_cpus = 1;
+	s->cpus = g_new0(struct cpu_cell, 1);
+	s->cpus[0] = (struct cpu_cell){ .unknown_ns = FAKE_S };
+	fake_cell(s, fake_thread(made, 0, 7, 8, "worker"))->part[PART_UNKNOWN] = FAKE_S;
+	fixture_start_on(&f, fake_done(made), true, "v");
+	g_assert_true(fixture_has(&f, "no sched_switch"));
+	fixture_stop(&f);
 }
 
 /* No word of the legend is cut, whatever the width: it is there as a whole or not at all. */
@@ -501,6 +625,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/main-state", test_main_state);
 	g_test_add_func("/says/heat-legend", test_heat_legend);
 	g_test_add_func("/says/legend-words", test_legend_words);
+	g_test_add_func("/says/axis-fits", test_axis_fits);
+	g_test_add_func("/says/axis-ticks", test_axis_ticks);
+	g_test_add_func("/says/lane-names", test_lane_names);
+	g_test_add_func("/says/lane-reasons", test_lane_reasons);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/only-spans", test_only_spans);
