@@ -1353,6 +1353,46 @@ static void test_exec_by_thread(void)
 	g_assert_true(found);
 }
 
+/* The same, and the thread has the leader's tid before the event of it: in an interrupt, and when it sleeps. */
+static void test_exec_seen_before(void)
+{
+	static const char *const before[] = {
+		"45" MS " 1 irq_handler_entry ctx.tid=7 irq=3\n47" MS " 1 irq_handler_exit ctx.tid=7 irq=3\n",
+		"44" MS " 1 irq_softirq_raise ctx.tid=7 vec=1\n45" MS " 1 irq_softirq_entry ctx.tid=7 vec=1\n"
+		"46" MS " 1 irq_softirq_exit ctx.tid=7 vec=1\n",
+		"44" MS " 1 sched_switch prev_tid=7 prev_state=1 next_tid=0\n45" MS " 0 sched_waking ctx.tid=0 tid=7\n"
+		"46" MS " 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n",
+	};
+	static const char *const rows[] = {
+		"\nlocalhost,7,7,,x,20" MS ",0,18" MS ",,2" MS ",,0,0,",
+		"\nlocalhost,7,7,,x,21" MS ",0,20" MS ",,1" MS ",,0,0,",
+		"\nlocalhost,7,7,,x,19" MS ",0,19" MS ",,,1" MS ",1" MS ",0,",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(before); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"12" MS " 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+			"20" MS " 1 syscall_entry_execve ctx.tid=9 ctx.pid=7 filename=\"/x\"\n"
+			"%s"
+			"50" MS " 1 sched_process_exec ctx.tid=7 ctx.pid=7 filename=\"/x\" tid=7 old_tid=9\n"
+			"65" MS " 1 syscall_exit_execve ctx.tid=7 ctx.pid=7 ret=0\n"
+			"65" MS " 1 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", before[i]);
+		struct recording *r = traces_record_script(script);
+		g_autofree char *report = report_of_slice(slice_of(r, 0, recording_n(r), true));
+		if (!strstr(report, rows[i]))
+			g_test_message("%zu: %s", i, report);
+		g_assert_nonnull(strstr(report, rows[i]));
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,9,,,"));	/* until then */
+		size_t n = recording_n(r), exec = n - 4;	/* not cut just before its event */
+		for (size_t at = 1; at < n; at += at + 1 == exec ? 2 : 1) {
+			struct slice *whole = slice_stitch(slice_of(r, 0, at, false), slice_of(r, at, n, false));
+			g_autofree char *got = report_of_slice(slice_root(whole));
+			g_autofree char *what = g_strdup_printf("exec %zu cut at %zu", i, at);
+			report_assert_equal(what, report, got);
+		}
+		recording_free(r);
+	}
+}
+
 /* ---- figures of scripts ---- */
 
 /* The calls of the thread or process in the report: "getpid 2 1": two, of which one has an unknown latency. */
@@ -1671,6 +1711,8 @@ static void test_unswitched(gconstpointer data)
 static void add_identity(void)
 {
 	static const char *const with_spans[] = { "snapshot/trace", "kernel-ust/trace", "lost/trace" };
+	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
+	g_test_add_func("/laws/exec-seen-before", test_exec_seen_before);
 	g_test_add_func("/laws/stale-cpu", test_stale_cpu);
 	g_test_add_func("/laws/begins-unknown", test_begins_unknown);
 	for (size_t i = 0; i < G_N_ELEMENTS(with_spans); i++) {
@@ -1751,7 +1793,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/maybe-shared-files", test_maybe_shared_files);
 	g_test_add_func("/laws/unshared-files", test_unshared_files);
 	g_test_add_func("/laws/files-after-loss", test_files_after_loss);
-	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
 	add_identity();
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);

@@ -157,6 +157,28 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
+void cpu_exec(struct slice *s, struct cpu *c, struct thread *caller, int64_t ts, uint64_t seq, int32_t tid)
+{
+	struct thread *t = slice_thread_exec(s, caller, tid, ts, seq);
+	if (cpu_task(s, c))
+		cpu_replace(s, c, ts, seq, tid);
+	if (!(caller->resolved && caller->st.run == RUN_DEAD))
+		thread_record(s, caller, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq, .id = t->self });
+	slice_fact(s, FACT_EXEC, t->self, ts, seq)->other = caller->self;
+	s->fdops.all = MAX(s->fdops.all, seq);
+}
+
+/* A thread that called exec and is not the leader has the leader's tid some time before the event of its exec: an
+ * interrupt, or the thread's own switches, show it first (fs/exec.c: de_thread()). */
+static bool has_leaders_tid(const struct thread *t, int32_t tid)
+{
+	const struct rec *last = thread_is_known(t) ? NULL : thread_last_told(t);
+	const struct call_info *call = last && last->type == REC_ENTER ? last->info : NULL;
+	if (!last && t->st.call_state == CALL_IN && t->st.call.name)
+		call = info_of_call(&t->st.call);
+	return thread_is_identified(t) && tid == t->pid && call && call->fdop == FDOP_EXEC;
+}
+
 /* A switch is missing: it is unknown what ran since the CPU's last event. The CPU may have been offline. */
 static void end_at_last_event(struct slice *s, struct cpu *c, uint64_t seq)
 {
@@ -191,7 +213,12 @@ static void name_later(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq,
 
 void cpu_join_named(struct slice *s, struct cpu *c, const struct cpu *b, uint64_t seq)
 {
-	const struct thread *t = cpu_task(s, c), *next = cpu_task_of_tid(s, c, b->named_tid);
+	const struct thread *t = cpu_task(s, c);
+	if (has_leaders_tid(t, b->named_tid)) {
+		cpu_context(s, c, b->named_ns, seq, b->named_tid);
+		return;
+	}
+	const struct thread *next = cpu_task_of_tid(s, c, b->named_tid);
 	int64_t left = b->named_left_ns;
 	if (left == TS_NONE && came_later(c, next))
 		left = left_cpu_at(next);
@@ -211,6 +238,10 @@ void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, in
 	g_assert(cpu_task(s, c));	/* cpu_context() does not call it in a loss */
 	if (!slice_follows_tasks(s, c->host)) {
 		c->task = cpu_task_of_tid(s, c, tid);	/* only for this event: what runs until the next is unknown */
+		return;
+	}
+	if (has_leaders_tid(c->task, tid)) {
+		cpu_exec(s, c, c->task, ts, seq, tid);
 		return;
 	}
 	const struct thread *next = cpu_task_of_tid(s, c, tid);

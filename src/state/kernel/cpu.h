@@ -25,6 +25,8 @@ void cpu_join_named(struct slice *s, struct cpu *c, const struct cpu *b, uint64_
 /* The thread with the tid is the current task from now on, without a switch: its event is missing, or exec gave the
  * task another tid. The current task must be known. */
 void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* The thread, which is not the leader, called exec: it continues with this tid, the leader's. */
+void cpu_exec(struct slice *s, struct cpu *c, struct thread *caller, int64_t ts, uint64_t seq, int32_t tid);
 /* An interrupt handler begins; ends. code: IRQ_* */
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
 void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);

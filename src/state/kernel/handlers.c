@@ -109,6 +109,7 @@ static void learn_pid(struct feed *f, struct thread *t)
 	fact->a = pid_of(f);
 	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
 	t->pid_reported = true;
+	t->pid = (int32_t)fact->a;
 }
 
 /* Applies the contexts of a kernel event. Returns the current task; NULL: unknown. */
@@ -208,6 +209,7 @@ static void on_fork(struct feed *f)
 	fact->a = blk_int_or(f->ev, F(3), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
 	fact->c = blk_int_or(f->ev, F(0), -1);
+	child->pid = (int32_t)fact->a;
 	learn_comm(f, child, F(4));
 	fork_ns(f, child->self);
 }
@@ -221,34 +223,34 @@ static struct blk_text program_name(struct blk_text path)
 	return (struct blk_text){ name, MIN(len, COMM_BYTES - 1) };
 }
 
-/* A thread that is not the leader called execve(): it continues with the leader's tid. */
-static struct thread *exec_by_other(struct feed *f, struct thread *caller, int32_t tid)
+/* Has the thread `old`, which is not the leader, already continued as the leader, before the event of its exec? Then
+ * that was noted, in this slice or in an older one: see cpu_other_task(). */
+static bool exec_was_seen(struct feed *f, int32_t old, int32_t tid)
 {
-	struct slice *s = f->s;
-	struct thread *t = slice_thread_exec(s, caller, tid, f->ts, f->seq);
-	if (cpu_task(s, f->c))
-		cpu_replace(s, f->c, f->ts, f->seq, tid);
-	if (!(caller->resolved && caller->st.run == RUN_DEAD))
-		thread_record(s, caller, &(struct rec){ .type = REC_ENDED, .ts = f->ts, .seq = f->seq, .id = t->self });
-	return t;
+	const struct thread *t = cpu_task(f->s, f->c);
+	if (!t || t->tid != tid)
+		return false;
+	return t->creator == ID_NONE ? !f->s->from_start && !t->fresh : thread_at(f->s, t->creator)->tid == old;
 }
 
 static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	struct thread *caller = NULL, *t;
+	struct thread *t;
 	if (old != tid && old > 0 && tid > 0) {
-		cpu_context(s, f->c, f->ts, f->seq, old);
-		caller = slice_thread(s, f->host, old);
-		t = exec_by_other(f, caller, tid);
+		if (!exec_was_seen(f, old, tid)) {
+			cpu_context(s, f->c, f->ts, f->seq, old);
+			cpu_exec(s, f->c, slice_thread(s, f->host, old), f->ts, f->seq, tid);
+		}
 		current_task(f);
+		t = slice_thread(s, f->host, tid);
 	} else {
 		current_task(f);
 		t = slice_thread(s, f->host, tid);
+		slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = ID_NONE;
+		s->fdops.all = MAX(s->fdops.all, f->seq);
 	}
-	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = caller ? caller->self : ID_NONE;
-	s->fdops.all = MAX(s->fdops.all, f->seq);
 	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
 		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
 }
@@ -274,6 +276,7 @@ static void on_dump_process(struct feed *f)
 	fact->a = blk_int_or(f->ev, F(1), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
 	t->pid_reported = true;
+	t->pid = (int32_t)fact->a;
 	learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
 		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);

@@ -23,7 +23,8 @@ struct thread *thread_new(uint32_t self)
 {
 	struct thread *t = g_new(struct thread, 1);
 	*t = (struct thread){
-		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
+		.self = self, .tid = -1, .task_tid = -1, .pid = -1,
+		.forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
 		.known_from = TS_NONE,
 		.unresolved_from = { INT64_MAX, INT64_MAX },

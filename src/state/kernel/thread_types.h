@@ -141,6 +141,7 @@ struct thread {
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* below 0: see TID_ANONYMOUS */
 	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
+	int32_t pid;		/* the last that a kernel event reported; -1: none */
 	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {
 		struct {

@@ -269,4 +269,6 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	}
 	contexts_join(&l->contexts, &r->contexts);
 	l->pid_reported |= r->pid_reported;
+	if (l->pid < 0)
+		l->pid = r->pid;
 }

@@ -279,6 +279,7 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	code_id(c, &t->host, n->hosts, false);
 	code_i32(c, &t->tid);
 	code_i32(c, &t->task_tid);
+	code_i32(c, &t->pid);
 	code_id(c, &t->forward, n->threads, true);
 	code_bool(c, &t->resolved);
 	code_below(c, &t->held, HELD_UNWOKEN + 1);
