@@ -317,6 +317,8 @@
 	  "a longer gap is passed over", "a wrong clock would print millions") \
 	X(CAUSES, 200, "requests", "slow requests of the view causes that are examined, the slowest first", \
 	  "the others are counted without a cause", "each costs some 20 us, once a second") \
+	X(SINCE, 1000, "requests", "slow requests that are examined to find since when it is slow, backwards in time", \
+	  "the answer is: then or earlier", "each costs some 20 us, once a second") \
 	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules, typed lines or bookmarks", \
 	  "it is not read; --spans: an error", "people write it") \
 	X(SETTINGS_WARNINGS, 100, "lines", "invalid lines of settings that are reported one by one", \

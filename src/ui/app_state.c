@@ -184,6 +184,8 @@ bool app_filter(struct app *app, struct place *p, const char *text, GError **err
 	bool any = false;
 
 	for (int i = 0; i < n && text && *text; i++) {
+		if (place_pane_view(p->view, (enum pane)i) == &view_overview_since)
+			continue;
 		expr[i] = view_expr(place_pane_view(p->view, (enum pane)i), text,
 				    first ? NULL : &first);
 		any = any || expr[i];

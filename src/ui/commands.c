@@ -195,12 +195,18 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 		return false;
 	}
 	const struct time_scope scope = { here == TIME_UNKNOWN ? first : here, first, last, INT64_MIN };
+	int64_t range_from, range_to;
+
+	nav_range(&app->nav, &range_from, &range_to);
 	if (!strcmp(text, "worst"))
 		at = overview_worst_second(app->main);
+	else if (!strcmp(text, "since"))
+		at = overview_since(app->main, range_from, range_to, NULL);
 	else if (!timefmt_parse_instant(text, &scope, &at, &choice, error))
 		return false;
 	if (at == TIME_UNKNOWN) {
-		app_message(app, "nothing is read yet");
+		app_message(app, !strcmp(text, "since") ? "no request is slower than usual here: n finds the next" :
+			    "nothing is read yet");
 		return true;
 	}
 	app_go_to(app, at);

@@ -90,13 +90,14 @@ void place_unref(struct place *p)
 
 unsigned place_n_panes(const struct view *v)
 {
-	return v->kind == VIEW_OVERVIEW ? 3 : v->kind == VIEW_PROCESS ? PROCESS_PARTS : 1;
+	return v->kind == VIEW_OVERVIEW ? PANE_PROCESSES + 1 : v->kind == VIEW_PROCESS ? PROCESS_PARTS : 1;
 }
 
 const struct view *place_pane_view(const struct view *v, enum pane pane)
 {
 	static const struct view *const overview[] = {
-		&view_overview, &view_causes, &view_overview_processes,
+		[PANE_SINCE] = &view_overview_since, [PANE_CAUSES] = &view_causes,
+		[PANE_OPERATIONS] = &view_overview, [PANE_PROCESSES] = &view_overview_processes,
 	};
 
 	g_assert((unsigned)pane < place_n_panes(v));
@@ -112,10 +113,13 @@ struct focus place_pane(struct place *p, enum pane pane)
 	const struct overview *o = p->rows && p->view->kind == VIEW_OVERVIEW ?
 		overview_of(p->rows) : NULL;
 
-	if (o && pane == PANE_CAUSES)
-		return (struct focus){ &p->table[pane], &view_causes, o->causes };
-	if (o && pane == PANE_PROCESSES)
-		return (struct focus){ &p->table[pane], &view_overview_processes, o->processes };
+	struct rows *const of_overview[] = {
+		[PANE_SINCE] = o ? o->since : NULL, [PANE_CAUSES] = o ? o->causes : NULL,
+		[PANE_OPERATIONS] = p->rows, [PANE_PROCESSES] = o ? o->processes : NULL,
+	};
+
+	if (o)
+		return (struct focus){ &p->table[pane], place_pane_view(p->view, pane), of_overview[pane] };
 	if (page)
 		return (struct focus){ &p->table[pane], place_pane_view(p->view, pane),
 				       page->part[pane] };

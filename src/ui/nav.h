@@ -14,9 +14,13 @@
 #include "views/view.h"
 #include "views/waterfall.h"
 
-/* The tables of a view: the overview has three, the page of a process one for each enum process_part (same numbers),
- * other views only the first. */
-enum pane { PANE_MAIN, PANE_CAUSES, PANE_PROCESSES, PANE_FOURTH, PANE_N };
+/* The tables of a view, in the order of the screen, from the top: the cursor and a search go through them in this
+ * order. The page of a process has one for each enum process_part (same numbers), most views only the first. */
+enum pane {
+	PANE_MAIN, PANE_SECOND, PANE_THIRD, PANE_FOURTH, PANE_N,
+	/* Those of the overview: */
+	PANE_SINCE = PANE_MAIN, PANE_CAUSES, PANE_OPERATIONS, PANE_PROCESSES,
+};
 unsigned place_n_panes(const struct view *v);
 const struct view *place_pane_view(const struct view *v, enum pane pane);
 

@@ -61,17 +61,16 @@ bool panes_command(struct place *p, enum command_id id)
 	}
 }
 
-void panes_share(struct place *p, unsigned room, const enum pane *order, unsigned ret[PANE_N])
+void panes_share(struct place *p, unsigned room, const enum pane *order, size_t n, unsigned ret[PANE_N])
 {
-	unsigned n = place_n_panes(p->view), given = 0;
+	unsigned given = 0;
 
-	g_assert(n <= PANE_N);
 	for (unsigned i = 0; i < PANE_N; i++)
 		ret[i] = 0;
 	/* One row at a time, in order. */
 	for (bool any = true; any && given < room;) {
 		any = false;
-		for (unsigned k = 0; k < n && given < room; k++) {
+		for (size_t k = 0; k < n && given < room; k++) {
 			if (ret[order[k]] < place_pane(p, order[k]).rows->rows->len) {
 				ret[order[k]]++;
 				given++;

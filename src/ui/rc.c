@@ -377,12 +377,13 @@ static char *take_keys(const struct rc_line *l)
 	return g_strdup_printf("%s: %s", l->key, error->message);
 }
 
-/* The view of [view ID], which can also be the overview's table of processes. */
+/* The view of [view ID], which can also be one of the overview. */
 static const struct view *view_of_group(const char *group)
 {
 	const char *id = group + strlen(VIEW_PREFIX);
 
-	return strcmp(view_overview_processes.id, id) ? view_find(id) : &view_overview_processes;
+	return !strcmp(view_overview_processes.id, id) ? &view_overview_processes :
+	       !strcmp(view_overview_since.id, id) ? &view_overview_since : view_find(id);
 }
 
 /* The first of "a,b,c" that is no column, or NULL (g_free). */

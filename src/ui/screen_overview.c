@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OVERVIEW_PANES 3
+#define OVERVIEW_PANES ((int)PANE_PROCESSES + 1)
 
 static void prepare(struct app *app, struct place *p)
 {
@@ -175,14 +175,49 @@ char *screen_overview_why(struct place *p)
 	return requests ? requests : g_strdup(o->machine_why);
 }
 
-/* Why the selected requests are slow, else the first ones. Returns the number of lines. */
-static unsigned draw_why(struct app *app, struct place *p, struct box box)
+/* Lines of WHY. They depend on the screen only, so that the tables stay where they are when cursor or time moves. */
+static unsigned why_rows(const struct app *app, unsigned rows)
+{
+	if (app->nav.cursor_ns == TIME_UNKNOWN)
+		return 0;
+	return rows < 16 ? 1 : rows < 30 || app->canvas->cols >= 160 ? 2 : app->canvas->cols >= 110 ? 3 : 4;
+}
+
+/* What stands out: why the selected requests are slow; without requests, about the machine. */
+static void draw_why(struct app *app, struct place *p, struct box box)
 {
 	g_autofree char *why = screen_overview_why(p);
 
-	if (!why || !box.rows)
+	if (why && box.rows)
+		frame_why(app, box, why);
+}
+
+/* Since when it is slow: a line that Enter follows. Returns the number of lines. */
+static unsigned draw_since(struct app *app, struct place *p, unsigned y)
+{
+	struct focus f = place_pane(p, PANE_SINCE);
+	const struct row *row = table_selected(f.table, f.rows);
+	bool active = p->pane == PANE_SINCE;
+	struct canvas *c = app->canvas;
+
+	if (app->nav.cursor_ns == TIME_UNKNOWN || !timeline_has_spans(app->tl))
 		return 0;
-	return frame_why(app, box, why);
+	if (!row) {
+		canvas_put(c, y, 4, c->cols, ROLE_DIM, "no request that ended here is slower than usual");
+		return 1;
+	}
+	struct value text = column_value(&f.view->columns[0], row, f.rows);
+	unsigned x = 4 + canvas_put(c, y, 4, c->cols, ROLE_WHY, text.s);
+
+	if (overview_of(p->rows)->since_ns < p->from_ns)
+		frame_add(app, y, x, ROLE_DIM, "  Enter on this line goes there");
+	canvas_hit(c, y, 0, c->cols, HIT_ROW, f.table, 0);
+	if (!active)
+		return 1;
+	canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
+	canvas_set_role(c, y, 0, c->cols, ROLE_SELECTED);
+	app->cursor_y = y;
+	return 1;
 }
 
 /* Says what was dropped from the lists for lack of memory. Returns the number of lines. */
@@ -235,20 +270,31 @@ static unsigned draw_head(struct app *app, struct place *p, const struct overvie
 		strip_draw_graph(app, (struct box){ y, 0, graph, box.cols }, usual, here);
 	}
 	y += graph;
-	y += draw_why(app, p, (struct box){ y, 0, box.rows < 16 ? 1 : box.rows < 30 ? 2 : 4, box.cols });
+	draw_why(app, p, (struct box){ y, 0, why_rows(app, box.rows), box.cols });
+	y += why_rows(app, box.rows);
+	y += draw_since(app, p, y);
 	return y + draw_dropped(app, p, (struct box){ y, 0, box.rows >= 18 ? 2 : 1, box.cols });
 }
+
+#define HIDDEN_ROWS 4		/* a table of causes with so many rows has one that says which are not shown */
 
 static void draw_pane(struct app *app, struct place *p, enum pane pane, struct box box, bool says_empty)
 {
 	static const char *const empty[OVERVIEW_PANES] = {
-		"no request in this range", "no request in this range", "no process ran",
+		[PANE_CAUSES] = "no request in this range", [PANE_OPERATIONS] = "no request in this range",
+		[PANE_PROCESSES] = "no process ran",
 	};
 	bool unknown = pane == PANE_PROCESSES && overview_knows_no_process(p->rows);
 	struct table_style style = app_table_style(app, p->pane == pane);
 	struct focus f = place_pane(p, pane);
-	unsigned at = table_draw(app->canvas, box, f.table, f.view, f.rows, &style);
+	bool hides = pane == PANE_CAUSES && box.rows >= HIDDEN_ROWS && f.rows->rows->len > box.rows - 1;
+	struct box table = { box.y, box.x, box.rows - hides, box.cols };
+	unsigned at = table_draw(app->canvas, table, f.table, f.view, f.rows, &style);
+	g_autofree char *hidden = hides ? overview_hidden(overview_of(p->rows), f.table->top,
+							   f.table->top + f.table->page) : NULL;
 
+	if (hidden)
+		canvas_put(app->canvas, box.y + box.rows - 1, box.x + 2, box.cols - 2, ROLE_DIM, hidden);
 	if (p->pane == pane)
 		app->cursor_y = at;
 	if (!f.rows->rows->len && says_empty)
@@ -260,29 +306,27 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 /* Requests and operations on the left, processes on the right. */
 static void draw_side_by_side(struct app *app, struct place *p, struct box box)
 {
-	guint n = place_pane(p, PANE_MAIN).rows->rows->len;
+	guint n = place_pane(p, PANE_OPERATIONS).rows->rows->len;
 	unsigned left = box.cols / 2, operations = MIN(n, box.rows / 3);
 	unsigned causes = (unsigned)MAX(place_pane(p, PANE_CAUSES).rows->rows->len, 1) + 1;
 
 	causes = MIN(causes, box.rows - operations - 2);
 	draw_pane(app, p, PANE_CAUSES, (struct box){ box.y, 0, causes, left }, true);
-	draw_pane(app, p, PANE_MAIN, (struct box){ box.y + causes + 1, 0, box.rows - causes - 1, left }, true);
+	draw_pane(app, p, PANE_OPERATIONS, (struct box){ box.y + causes + 1, 0, box.rows - causes - 1, left }, true);
 	draw_pane(app, p, PANE_PROCESSES, (struct box){ box.y, left + 2, box.rows, box.cols - left - 2 }, true);
 }
 
 static void draw_stacked(struct app *app, struct place *p, struct box box)
 {
-	/* In this order panes are drawn, and get rows when room is short. */
-	static const enum pane order[OVERVIEW_PANES] = { PANE_CAUSES, PANE_PROCESSES, PANE_MAIN };
-	static const enum pane places[OVERVIEW_PANES] = { PANE_CAUSES, PANE_MAIN, PANE_PROCESSES };
+	/* In this order they get rows when room is short. */
+	static const enum pane order[] = { PANE_CAUSES, PANE_PROCESSES, PANE_CAUSES, PANE_OPERATIONS };
 	bool gaps = box.rows >= 16;
 	unsigned rows[PANE_N], y = box.y, fixed = 3 + (gaps ? 2 : 0);
 
-	for (int i = 0; gaps && i < OVERVIEW_PANES; i++)
+	for (enum pane i = PANE_CAUSES; gaps && i <= PANE_PROCESSES; i++)
 		fixed += !place_pane(p, i).rows->rows->len;	/* an empty table has a line that says so */
-	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, rows);
-	for (int i = 0; i < OVERVIEW_PANES; i++) {
-		enum pane pane = places[i];
+	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, G_N_ELEMENTS(order), rows);
+	for (enum pane pane = PANE_CAUSES; pane <= PANE_PROCESSES; pane++) {
 		bool is_empty = !place_pane(p, pane).rows->rows->len;
 		struct box table = { y, box.x, 1 + rows[pane], box.cols };
 
@@ -309,8 +353,25 @@ static void draw(struct app *app, struct place *p, struct box box)
 		draw_stacked(app, p, tables);
 }
 
+/* Enter on the line that says since when it is slow. */
+static bool follow_since(struct app *app, struct place *p)
+{
+	int64_t since = overview_of(p->rows)->since_ns, from, to;
+
+	if (p->pane != PANE_SINCE || since == TIME_UNKNOWN)
+		return false;
+	nav_range(&app->nav, &from, &to);
+	if (from <= since && since < to && !nav_has_whole_range(&app->nav))
+		app_message(app, "this is the first slow second: Right goes on");
+	else
+		app_go_to(app, since);
+	return true;
+}
+
 static bool command(struct app *app, struct place *p, enum command_id id)
 {
+	if (id == CMD_DRILL && follow_since(app, p))
+		return true;
 	if (id != CMD_GRAPH)
 		return panes_command(p, id);
 	app->graph = strip_next_graph(app);

@@ -85,7 +85,7 @@ static void draw_stacked(struct app *app, struct place *p, struct box box)
 	bool gaps = box.rows >= 20;
 	unsigned rows[PANE_N], y = box.y, fixed = PROCESS_PARTS + (gaps ? PROCESS_PARTS - 1 : 0);
 
-	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, rows);
+	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, PANE_N, rows);
 	for (enum pane i = PANE_MAIN; i < PANE_N; i++) {
 		unsigned h = 1 + rows[i];
 

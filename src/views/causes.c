@@ -24,6 +24,7 @@ struct cause_row {
 	const char *cause, *explanation, *took, *bar;
 	double min_x, max_x;
 	int64_t excess_ns;
+	int64_t lost_ns;		/* how much longer than usual its requests took, together; -1: unknown */
 	bool at_least;			/* the root of one of the requests is missing */
 	const struct span *slowest;	/* used only while rows are built */
 };
@@ -56,6 +57,11 @@ static GETTER(get_x_usual)
 static GETTER(get_excess)
 {
 	return ROW(row)->part == PART_N ? value_none() : value_int(VALUE_NS, ROW(row)->excess_ns);
+}
+
+static GETTER(get_lost)
+{
+	return ROW(row)->lost_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->lost_ns);
 }
 
 static GETTER(get_bar)
@@ -106,6 +112,8 @@ static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 6, 9,
 		 "slow, normal (below 1.75 times the usual), open; null: too few to know what is usual", get_state),
 	COLUMN_T("took", "TOOK", 15, 1, "the shortest and the longest of them", get_took),
+	COLUMN_N("lost_ns", "LOST", VALUE_NS, 6, 4,
+		 "how much longer than usual they took, all together: rows are in this order", get_lost),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 2,
 		 USUAL_TIMES("the slowest"), get_x_usual),
 	{ .id = "states", .title = "TIME", .kind = VALUE_TEXT, .width = BAR, .priority = 3,
@@ -170,6 +178,7 @@ static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_st
 		row->state = state;
 		row->part = PART_N;
 		row->min_x = row->max_x = -1;
+		row->lost_ns = state == CAUSE_SLOW ? 0 : -1;
 		row->c.parts_unknown = true;
 	}
 	if (row->c.name && strcmp(row->c.name, r->root->name))
@@ -242,6 +251,8 @@ static void add_slow(struct row_map *map, struct history *h, const struct trace_
 	uint64_t key = why.n ? key_of(h, t, r->root, &why.cause[0]) : 0;
 	struct cause_row *row = row_of(map, key << 2 | state, state, r);
 	add_request(row, r);
+	if (state == CAUSE_SLOW)
+		row->lost_ns += span_duration(r->root) - usual_duration(h, r->root);
 	row->c.row.marked |= usual_is_slow(history_usual(h, r->root), span_duration(r->root));
 	if (why.n)
 		explain(row, map, h, t, &why);
@@ -297,12 +308,17 @@ static const char *took_of(struct rows *rows, const struct cause_row *r)
 	return rows_text(rows, text);
 }
 
-/* By state, then the longest first. */
+/* By state; of slow ones the row that lost most first, one without causes last; else the longest. */
 static int compare(const void *va, const void *vb)
 {
 	const struct cause_row *a = *(const struct cause_row *const *)va, *b = *(const struct cause_row *const *)vb;
 	if (a->state != b->state)
 		return (int)a->state - (int)b->state;
+	bool a_known = a->part != PART_N, b_known = b->part != PART_N;
+	if (a_known != b_known)
+		return a_known ? -1 : 1;
+	if (a->lost_ns != b->lost_ns)
+		return a->lost_ns > b->lost_ns ? -1 : 1;
 	if (a->c.stat.max != b->c.stat.max)
 		return a->c.stat.max > b->c.stat.max ? -1 : 1;
 	return common_compare(&a->c, &b->c);
@@ -354,10 +370,89 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return map.rows;
 }
 
+/* ---- since when ---- */
+
+#define SINCE_WORTH 10		/* a request counts if it lost at least 1/10 of what the worst one of the range lost */
+
+struct slow_root {
+	const struct span *root;
+	int64_t second_ns, excess_ns;
+};
+
+/* The latest second first, in it the largest excess. */
+static int compare_later(const void *va, const void *vb)
+{
+	const struct slow_root *a = va, *b = vb;
+	if (a->second_ns != b->second_ns)
+		return a->second_ns > b->second_ns ? -1 : 1;
+	if (a->excess_ns != b->excess_ns)
+		return a->excess_ns > b->excess_ns ? -1 : 1;
+	return (a->root->trace_id > b->root->trace_id) - (a->root->trace_id < b->root->trace_id);
+}
+
+/* Slow requests that ended before the end of the range; *ret_worst: the largest excess of those in it. */
+static GArray *slow_roots(struct history *h, const struct view_query *range, int64_t *ret_worst)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct slow_root));
+	*ret_worst = 0;
+	TIMELINE_EACH_TRACE(h->tl, i, INT64_MIN, range->to_ns) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
+		int64_t usual = t->has_root && span_has_duration(t->root) ? usual_duration(h, t->root) : -1;
+		if (!usual_is_slow(usual, span_duration(t->root)) || t->root->end_ns >= range->to_ns)
+			continue;
+		struct slow_root r = { t->root, time_floor(t->root->end_ns, NS_PER_S), span_duration(t->root) - usual };
+		if (r.root->end_ns >= range->from_ns)
+			*ret_worst = MAX(*ret_worst, r.excess_ns);
+		g_array_append_val(list, r);
+	}
+	g_array_sort(list, compare_later);
+	return list;
+}
+
+/* The keys of slow rows whose cause is known. */
+static GHashTable *slow_keys(const struct rows *causes)
+{
+	GHashTable *keys = g_hash_table_new(g_int64_hash, g_int64_equal);
+	for (guint i = 0; i < causes->rows->len; i++) {
+		struct cause_row *r = causes->rows->pdata[i];
+		if (r->state == CAUSE_SLOW && r->part != PART_N)
+			g_hash_table_add(keys, &r->c.row.key[0]);
+	}
+	return keys;
+}
+
+int64_t causes_since(const struct timeline *tl, const struct rows *causes, bool *ret_earlier)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GHashTable) keys = slow_keys(causes);
+	int64_t worst, since = TIME_UNKNOWN, first, last;
+	unsigned examined = 0;
+	*ret_earlier = false;
+	if (!g_hash_table_size(keys))
+		return TIME_UNKNOWN;
+	g_autoptr(GArray) slow = slow_roots(h, &causes->query, &worst);
+	for (guint i = 0; i < slow->len; i++) {
+		const struct slow_root *r = &g_array_index(slow, struct slow_root, i);
+		if (since != TIME_UNKNOWN && since - r->second_ns > CAUSES_PAUSE_S * NS_PER_S)
+			return since;
+		if (r->second_ns == since || r->excess_ns < worst / SINCE_WORTH)
+			continue;
+		if (examined++ == LIMIT_SINCE) {
+			*ret_earlier = true;
+			return since;
+		}
+		uint64_t key = cause_key(h, r->root) << 2 | CAUSE_SLOW;
+		if (g_hash_table_contains(keys, &key))
+			since = r->second_ns;
+	}
+	*ret_earlier = since != TIME_UNKNOWN && timeline_coverage(tl, &first, &last) && since <= first;
+	return since;
+}
+
 struct cause cause_of(const struct row *row)
 {
 	const struct cause_row *r = ROW(row);
-	return (struct cause){ .state = r->state, .n = r->c.stat.count, .min_ns = r->c.stat.min,
+	return (struct cause){ .state = r->state, .n = r->c.stat.count, .lost_ns = r->lost_ns, .min_ns = r->c.stat.min,
 			       .max_ns = r->c.stat.max, .min_x = r->min_x, .max_x = r->max_x,
 			       .operation = r->c.name, .explanation = r->explanation,
 			       .at_least = r->at_least };

@@ -120,6 +120,72 @@ const struct view view_overview_processes = {
 	.has_named = processes_has_named, .get_named = processes_get_named,
 };
 
+/* --- since when --- */
+
+struct since_row {
+	struct row row;
+	const char *text;
+};
+
+static GETTER(get_since)
+{
+	return value_text(((const struct since_row *)row)->text);
+}
+
+static const struct column since_columns[] = {
+	COLUMN_FLEX("since", "SINCE", 16, "the second in which a cause of the slow requests began", get_since),
+};
+
+/* Its rows are made with those of the overview. */
+static struct rows *since_build(const struct timeline *tl, const struct view_query *query)
+{
+	return rows_new(tl, query);
+}
+
+const struct view view_overview_since = {
+	.id = "overview-since", .title = "Slow since",
+	.help = "The second in which a cause of the shown slow requests began that lasts until now.",
+	.columns = since_columns, .n_columns = G_N_ELEMENTS(since_columns), .on_screen = true, .build = since_build,
+};
+
+/* The timeline of all seconds, of which the rows' one may be a part. */
+static const struct timeline *whole_of(const struct rows *rows)
+{
+	return rows->query.names ? rows->query.names : rows->tl;
+}
+
+static void add_since(struct overview *o, const struct rows *rows)
+{
+	char clock[TIMEFMT_LEN], ns[TIMEFMT_LEN];
+	bool earlier;
+	o->since = rows_new(rows->tl, &rows->query);
+	o->since_ns = causes_since(whole_of(rows), o->causes, &earlier);
+	if (o->since_ns == TIME_UNKNOWN)
+		return;
+	struct since_row *r = g_new0(struct since_row, 1);
+	int64_t before = rows->query.from_ns - o->since_ns;
+	timefmt_clock(clock, o->since_ns);
+	g_autofree char *text = before >= NS_PER_S ?
+		g_strdup_printf("slow since %s%s, %s before this", clock, earlier ? " or earlier" : "",
+				timefmt_duration(ns, before)) :
+		g_strdup_printf("slow since %s%s", clock, earlier ? " or earlier" : ", which is shown");
+	r->row.key[0] = 1;
+	r->text = rows_text(o->since, text);
+	g_ptr_array_add(o->since->rows, r);
+}
+
+int64_t overview_since(const struct timeline *tl, int64_t from_ns, int64_t to_ns, bool *ret_earlier)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	bool earlier;
+	q.from_ns = from_ns;
+	q.to_ns = to_ns;
+	struct rows *causes = view_causes.build(tl, &q);
+	int64_t since = causes_since(tl, causes, ret_earlier ? ret_earlier : &earlier);
+	rows_free(causes);
+	return since;
+}
+
 /* --- operations --- */
 
 static struct operation_row *row_of(struct row_map *map, const struct history *h,
@@ -250,15 +316,17 @@ char *overview_why(const struct overview *o, const struct row *row)
 	struct cause c = cause_of(row);
 	uint64_t all = 0;
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
-	if (c.state != CAUSE_SLOW && c.state != CAUSE_FEW)
+	if (!c.n)
 		return NULL;
 	for (guint i = 0; i < o->causes->rows->len; i++)
 		all += cause_of(o->causes->rows->pdata[i]).n;
 	g_autoptr(GString) text = g_string_new(NULL);
+	const char *took = c.state == CAUSE_OPEN ? c.n == 1 ? "has not ended after" : "have not ended after" : "took";
 	if (all == 1)
-		g_string_append(text, "the request took ");
+		g_string_append_printf(text, "the request %s ", took);
 	else
-		g_string_append_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " requests took ", c.n, all);
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " requests %s ", c.n, all,
+				       took);
 	g_string_append_printf(text, "%s%s", c.at_least ? "at least " : "", timefmt_duration(low, c.min_ns));
 	if (c.n > 1)
 		g_string_append_printf(text, " to %s", timefmt_duration(high, c.max_ns));
@@ -266,8 +334,38 @@ char *overview_why(const struct overview *o, const struct row *row)
 		g_string_append_printf(text, ", %.1f to %.1fx the usual", c.min_x, c.max_x);
 	else if (c.max_x >= 1.05)
 		g_string_append_printf(text, ", %.1fx the usual", c.max_x);
+	if (c.state == CAUSE_NORMAL)
+		g_string_append(text, ": normal");
 	if (c.explanation && *c.explanation)
 		g_string_append_printf(text, ": %s", c.explanation);
+	return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *overview_hidden(const struct overview *o, size_t from, size_t to)
+{
+	static const char *const words[] = { [CAUSE_OPEN] = "open", [CAUSE_NORMAL] = "normal" };
+	uint64_t n[CAUSE_NORMAL + 1] = { 0 };
+	unsigned causes = 0;
+	int64_t lost_ns = 0;
+	char lost[TIMEFMT_LEN];
+	for (size_t i = 0; i < o->causes->rows->len; i++) {
+		struct cause c = cause_of(o->causes->rows->pdata[i]);
+		if (i >= from && i < to)
+			continue;
+		n[c.state] += c.n;
+		causes += c.state <= CAUSE_FEW;
+		lost_ns += MAX(c.lost_ns, 0);
+	}
+	uint64_t slow = n[CAUSE_SLOW] + n[CAUSE_FEW];
+	g_autoptr(GString) text = g_string_new(NULL);
+	if (causes)
+		g_string_append_printf(text, "%u more: %" G_GUINT64_FORMAT " request%s", causes, slow,
+				       slow == 1 ? "" : "s");
+	if (lost_ns)
+		g_string_append_printf(text, " lost %s", timefmt_duration(lost, lost_ns));
+	for (enum cause_state s = CAUSE_OPEN; s <= CAUSE_NORMAL; s++)
+		if (n[s])
+			g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %s", text->len ? "; " : "", n[s], words[s]);
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -395,6 +493,7 @@ static void overview_free(void *data)
 	for (unsigned i = 0; i < o->n_gauges; i++)
 		g_free(o->gauges[i].name);
 	g_free(o->gauges);
+	rows_free(o->since);
 	rows_free(o->causes);
 	rows_free(o->processes);
 	g_free(o);
@@ -412,6 +511,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	o->p99_ns = p99_of(tl, h, &range);
 	add_machine(o, rows, &range);
 	add_tables(o, tl, query);
+	add_since(o, rows);
 	g_autofree char *machine = has_slow(o->causes) ? NULL : outliers_text(tl, &range);
 	o->machine_why = machine ? rows_text(rows, machine) : NULL;
 	return rows;

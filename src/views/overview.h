@@ -35,6 +35,8 @@ struct overview {
 	int64_t p99_ns;			/* p99 of the root spans of the range; -1: none */
 	struct overview_gauge *gauges;	/* CPUs in order, then block devices, the busiest first */
 	unsigned n_gauges;
+	int64_t since_ns;		/* overview_since() of the range; TIME_UNKNOWN: it is not slow */
+	struct rows *since;		/* of view_overview_since: that instant, a row; or none */
 	struct rows *causes;		/* requests of the range by cause: of view_causes */
 	const char *machine_why;	/* range without slow requests: what else stands out; NULL: nothing does */
 	struct rows *processes;		/* the busiest: of view_overview_processes */
@@ -43,13 +45,17 @@ struct overview {
 #define OVERVIEW_PROCESSES 40
 #define OVERVIEW_SPARKS 20		/* steps in a sparkline of a process */
 
-/* Why the requests of a row of .causes are slow, and how many of all they are. NULL: they are not slow. Free with
- * g_free(). */
+/* How long the requests of a row of .causes took, how many of all they are, and why they are slow. NULL: no duration is
+ * known. Free with g_free(). */
 char *overview_why(const struct overview *o, const struct row *row);
+
+/* What the rows of .causes outside [from, to) are: "6 more: 9 requests lost 1.21s; 22 normal". g_free(). */
+char *overview_hidden(const struct overview *o, size_t from, size_t to);
 
 extern const struct view view_overview;			/* in the registry */
 /* Not in the registry; drawn below the operations. */
 extern const struct view view_overview_processes;	/* Enter: syscalls of the process */
+extern const struct view view_overview_since;		/* a line above the tables; Enter: goes to that second */
 
 /* NULL when the rows are not of the view "overview". */
 const struct overview *overview_of(const struct rows *rows);
@@ -59,6 +65,10 @@ bool overview_knows_no_process(const struct rows *rows);
 /* Beginning of the second with the slowest root span, relative to the median of its operation. Without spans:
  * of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the timeline is empty. */
 int64_t overview_worst_second(const struct timeline *tl);
+/* Since when the requests of [from, to) have been slow: beginning of the second in which one of their causes began that
+ * lasts until then (causes_since()). TIME_UNKNOWN: none is slow. *ret_earlier (NULL is fine): it may have begun
+ * earlier. */
+int64_t overview_since(const struct timeline *tl, int64_t from_ns, int64_t to_ns, bool *ret_earlier);
 /* Beginning of the next (direction > 0) or previous outlier second that does not contain `from`, and whose worst
  * request has another cause (causes.h) than that of the second with `from`. TIME_UNKNOWN: there is none. */
 int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction);

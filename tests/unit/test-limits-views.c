@@ -10,6 +10,7 @@
 #include "views/flame.h"
 #include "views/history.h"
 #include "views/metric_calls.h"
+#include "views/overview.h"
 #include "views/path.h"
 #include "views/view.h"
 
@@ -216,9 +217,37 @@ static bool flame_depth(uint64_t n)
 	return deepest == n;
 }
 
+/* A second of good requests, then n seconds with a slow one: is found when they began? Above the limit it says that it
+ * may be earlier. */
+static bool takes_since(uint64_t n)
+{
+	struct fake *f = fake_new();
+	uint32_t thread = fake_thread(f, 0, 70, 71, "serve"), call = fake_string(f, "nanosleep");
+	bool earlier;
+
+	for (uint64_t i = 0; i < 2 * n; i++) {
+		int64_t begin = i < n ? (int64_t)i : (int64_t)(i - n + 1) * FAKE_S, length = i < n ? 10 : 60;
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = i + 1, .id = i + 1, .name = "get",
+			.service = "front", .thread = thread, .begin = begin, .end = begin + length * FAKE_MS });
+
+		if (i < n)
+			continue;
+		fake_second(f, (unsigned)(i - n));
+		fake_wait(s, PART_TIMER, begin + FAKE_MS, begin + 51 * FAKE_MS, 0, ID_NONE, call);
+	}
+	fake_second(f, (unsigned)n);
+	struct timeline *tl = fake_done(f);
+	int64_t last = FAKE_T0 + (int64_t)n * FAKE_S;
+	int64_t since = overview_since(tl, last, last + FAKE_S, &earlier);
+	g_assert_cmpint((since - FAKE_T0) / FAKE_S, ==, earlier ? n - LIMIT_SINCE + 1 : 1);
+	timeline_free(tl);
+	return !earlier;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
+		{ "since", takes_since, 0 },
 		{ "causes", causes, 0 },
 		{ "metric-sums", metric_sums, 0 }, { "alert-values", alert_values, 0 }, { "alerts", alerts, 0 },
 		{ "path-depth", path_depth, 0 }, { "flame-depth", flame_depth, 0 },

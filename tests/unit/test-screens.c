@@ -202,7 +202,7 @@ static const struct golden {
 	{ "waterfall-zoomed", "jj\rzz]", 24, 80, false, false, false },
 	{ "waterfall-folded", "jj\rgj*", 24, 80, false, false, false },
 	{ "waterfall-slow-store", "j\r", 24, 80, false, false, false },
-	{ "waterfall-open", "k\r", 24, 80, false, false, false },
+	{ "waterfall-open", "jjj\r", 24, 80, false, false, false },
 	{ "waterfall-waker", "jj\rw", 24, 80, false, false, false },
 	{ "waterfall-detail", "jj\r\r", 24, 80, false, false, false },
 	{ "waterfall-calls", "jj\r5", 24, 80, false, false, false },
@@ -214,7 +214,7 @@ static const struct golden {
 	{ "flame-200x50", "V", 50, 200, false, false, false },
 	{ "flame-zoomed", "Vj\r", 24, 80, false, false, false },
 	{ "flame-of-process", "4V", 24, 80, false, false, false },
-	{ "operation-80x24", "g\r", 24, 80, false, false, false },
+	{ "operation-80x24", "jjjjjj\r", 24, 80, false, false, false },
 	{ "processes-threads", "4H", 24, 80, false, false, false },
 	{ "processes-tree", "4t", 24, 80, false, false, false },
 	{ "processes-tagged", "4  k", 24, 80, false, false, false },
@@ -296,7 +296,7 @@ static void test_noisy(void)
 	struct fixture f = { 0 };
 
 	start_on(&f, noisy_timeline(), 45, 100);
-	press(&f, "j\r\r");
+	press(&f, "\r\r");
 	check_has(&f, "Runnable behind");
 	check_has(&f, "janitor/72");
 	check_golden(&f, "waterfall-neighbour");
@@ -614,9 +614,7 @@ static void test_drill(void)
 	struct fixture f = { 0 };
 
 	start(&f, 24, 80);
-	press(&f, "G");
-	press_key(&f, UI_KEY_UP);
-	press(&f, "g\r");
+	press(&f, "jjjjj\r");		/* the first one below the requests by cause */
 	check_has(&f, "Overview › send");
 	press(&f, "3");
 	check_has(&f, "› Phases: send");
