@@ -259,8 +259,8 @@ static void add_head(GPtrArray *lines, struct app *app, unsigned cols)
 	help_add_wrapped(lines, "DATA: what the shown range lost, and what the whole trace lost", cols, "  ");
 	help_add_wrapped(lines, "WHY: why the selected requests are slow; without requests, what else stands out",
 			 cols, "  ");
-	help_add_wrapped(lines, "slow since: the second in which a cause of the slow requests began that lasts until now, "
-			 "with pauses of at most 5 s; Enter on it goes there", cols, "  ");
+	help_add_wrapped(lines, "slow since: the second in which a cause of the slow requests began that lasts until "
+			 "now, with pauses of at most 5 s; Enter on it goes there", cols, "  ");
 	add(lines, "%s", "");
 }
 

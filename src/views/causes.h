@@ -32,10 +32,10 @@ struct cause cause_of(const struct row *row);
 extern const struct view view_causes;		/* in the registry */
 
 /* Since when the causes of slow requests in `causes`, rows of view_causes, have lasted: beginning of the second that
- * contains the first of such requests without a pause of more than CAUSES_PAUSE_S before the end of their range. Counted
- * are those that lost at least a tenth of the time that the worst one of the range lost. `tl` has all seconds; the rows'
- * own timeline may be a part of it. TIME_UNKNOWN: none is slow. *ret_earlier: they may have begun earlier, as the
- * timeline begins there, or LIMIT_SINCE requests were examined. */
+ * contains the first of such requests without a pause of more than CAUSES_PAUSE_S before the end of their range.
+ * Counted are those that lost at least a tenth of the time that the worst one of the range lost. `tl` has all seconds;
+ * the rows' own timeline may be a part of it. TIME_UNKNOWN: none is slow. *ret_earlier: they may have begun earlier,
+ * as the timeline begins there, or LIMIT_SINCE requests were examined. */
 int64_t causes_since(const struct timeline *tl, const struct rows *causes, bool *ret_earlier);
 #define CAUSES_PAUSE_S 5
 

@@ -365,7 +365,8 @@ char *overview_hidden(const struct overview *o, size_t from, size_t to)
 		g_string_append_printf(text, " lost %s", timefmt_duration(lost, lost_ns));
 	for (enum cause_state s = CAUSE_OPEN; s <= CAUSE_NORMAL; s++)
 		if (n[s])
-			g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %s", text->len ? "; " : "", n[s], words[s]);
+			g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %s", text->len ? "; " : "", n[s],
+					       words[s]);
 	return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
