@@ -122,18 +122,6 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 	app_moved(app);
 }
 
-/* Moves to the last closed second, since an open one cannot be decoded in finer steps. */
-static void go_to_closed(struct app *app)
-{
-	size_t i = timeline_n_seconds(app->main);
-
-	app_pause(app);
-	while (i > 0 && !timeline_outline(app->main, i - 1)->version)
-		i--;
-	if (i > 0)
-		nav_seek(&app->nav, app->main, timeline_outline(app->main, i - 1)->begin_ns);
-}
-
 static void do_step_size(struct app *app, struct place *p, enum command_id command)
 {
 	bool finer = command == CMD_STEP_FINER;
@@ -142,7 +130,7 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 
 	app->visits.stepped = true;
 	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
-		go_to_closed(app);
+		app_pause(app);		/* the newest step is not over, and cannot be decoded */
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
 		app_message(app, !finer ? "10 minutes is the coarsest step" : decodes ?
 			"1 ms is the finest step" : app->options->watched ?

@@ -93,6 +93,15 @@ static char *position_text(const struct app *app)
 			       (last - first) / NS_PER_S + 1);
 }
 
+/* Does the range reach into the second that is not over yet? */
+static bool is_open(const struct timeline *tl, int64_t to)
+{
+	size_t n = timeline_n_seconds(tl);
+	const struct second *last = n ? timeline_outline(tl, n - 1) : NULL;
+
+	return last && !last->version && last->begin_ns < to;
+}
+
 /* Right half of the title: clock, mode, range and step; without range and step in a narrow terminal. */
 static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_at)
 {
@@ -109,7 +118,8 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 		tail = g_strdup_printf("%s  range %s step %s", position ? position : "",
 				       app->nav.cursor_ns == TIME_UNKNOWN ? "-" : range, step);
 	*ret_mode_at = (unsigned)strlen(clock) + 1;
-	return g_strdup_printf("%s %s%s", clock, mode, tail ? tail : "");
+	return g_strdup_printf("%s %s%s%s", clock, mode, is_open(app->main, to) ? ", not over yet" : "",
+			       tail ? tail : "");
 }
 
 /* Appends a part of the breadcrumb. depth: index in the stack of the place it leads to; G_MAXUINT: none. */
@@ -343,15 +353,6 @@ static unsigned completeness_missing(struct app *app, unsigned y, unsigned x, co
 static bool is_lossy(const struct completeness *t)
 {
 	return t->lost_events || t->lost_packets || t->touched;
-}
-
-/* Does the range reach into the second that is not over yet? */
-static bool is_open(const struct timeline *tl, int64_t to)
-{
-	size_t n = timeline_n_seconds(tl);
-	const struct second *last = n ? timeline_outline(tl, n - 1) : NULL;
-
-	return last && !last->version && last->begin_ns < to;
 }
 
 /* Calls and block requests whose begin or end is not in what was read. Of what is final nothing more can come: then it

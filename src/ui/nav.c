@@ -316,6 +316,19 @@ static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *re
 	return true;
 }
 
+/* The same, without what is not over yet: of the last closed second. Before there is one, of the open second. */
+static bool newest_closed(const struct nav *nav, const struct timeline *tl, int64_t *ret)
+{
+	size_t i = timeline_n_seconds(tl);
+
+	while (i > 0 && !timeline_outline(tl, i - 1)->version)
+		i--;
+	if (i == timeline_n_seconds(tl) || !i)
+		return newest(nav, tl, ret);
+	*ret = time_floor(timeline_outline(tl, i - 1)->begin_ns, nav->step_ns);
+	return true;
+}
+
 static int64_t oldest(const struct nav *nav, const struct timeline *tl)
 {
 	int64_t first = timeline_n_seconds(tl) ? timeline_outline(tl, 0)->begin_ns : INT64_MAX;
@@ -400,7 +413,7 @@ bool nav_tick(struct nav *nav, const struct timeline *tl)
 	if (nav->fixed)
 		return false;
 	if (nav->mode == NAV_FOLLOW)
-		return newest(nav, tl, &at) && move_to(nav, at);
+		return newest_closed(nav, tl, &at) && move_to(nav, at);
 	if (nav->mode == NAV_WORST || nav->cursor_ns == TIME_UNKNOWN) {
 		at = nav->reading ? TIME_UNKNOWN : overview_worst_second(tl);
 		if (at == TIME_UNKNOWN && !newest(nav, tl, &at))
@@ -414,7 +427,7 @@ bool nav_play(struct nav *nav, const struct timeline *tl)
 {
 	int64_t last;
 
-	if (nav->mode != NAV_PLAY || !newest(nav, tl, &last))
+	if (nav->mode != NAV_PLAY || !newest_closed(nav, tl, &last))
 		return false;
 	if (nav->cursor_ns < last && nav_step(nav, tl, 1))
 		return true;

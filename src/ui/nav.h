@@ -86,7 +86,7 @@ enum nav_mode {
 				 * pieces to its last one */
 	NAV_PAUSED,
 	NAV_PLAY,		/* one step a second */
-	NAV_FOLLOW,		/* the newest second */
+	NAV_FOLLOW,		/* the newest second that is over */
 };
 
 /* The views that were the first place before the one of now, the newest last, each at most once: the way back from a

@@ -112,14 +112,15 @@ struct strip_mark {
 	enum cover_kind cover;
 	unsigned wide;			/* cells */
 	unsigned level;			/* eighths of a row; of what is not read 0 to 4 */
-	bool hot, any, folded;
+	bool hot, any;
+	bool faint;			/* folded, or of the second that is not over yet */
 	int64_t at_ns;
 };
 
 static struct strip_mark mark_of(const struct strip_data *s, const struct extent_point *p)
 {
 	struct strip_mark m = { .cover = p->cover, .hot = p->outlier && s->graph == GRAPH_REQUESTS, .any = true,
-				.at_ns = p->begin_ns, .folded = p->folded };
+				.at_ns = p->begin_ns, .faint = p->folded || p->open };
 	double figure = s->max >= 0 ? p->figure[s->graph] : -1;
 
 	if (p->cover == COVER_UNREAD)
@@ -150,7 +151,7 @@ static void draw_mark(struct app *app, const struct strip_data *s, const struct 
 {
 	const struct glyphs *g = app->glyphs;
 	unsigned wide = m->wide;
-	enum role role = m->hot ? ROLE_HOT : m->folded ? ROLE_DIM : ROLE_SPARK;
+	enum role role = m->hot ? ROLE_HOT : m->faint ? ROLE_DIM : ROLE_SPARK;
 
 	if (m->cover == COVER_PROVISIONAL || m->cover == COVER_EXACT) {
 		canvas_fill(app->canvas, y, x, wide, ROLE_PROVISIONAL, g->provisional);

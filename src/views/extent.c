@@ -228,6 +228,7 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 		p->corrected |= r->corrected;
 		p->outlier |= r->outlier;
 		p->folded |= r->folded;
+		p->open |= r->open;
 	}
 }
 
@@ -252,7 +253,7 @@ static void add_seconds(struct extent_strip *s, const struct extent *e, const st
 		s->points[i] = (struct extent_point){
 			.begin_ns = r->begin_ns, .end_ns = r->end_ns,
 			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
-			.folded = r->folded, .corrected = r->corrected, .cover = COVER_READ,
+			.folded = r->folded, .open = r->open, .corrected = r->corrected, .cover = COVER_READ,
 			.bytes = r->gap ? 0 : event_rate(e->main, r->begin_ns),
 		};
 		memcpy(s->points[i].figure, r->figure, sizeof r->figure);

@@ -30,6 +30,7 @@ struct extent_point {
 	bool gap;		/* seconds without any event (several may be one point) */
 	bool folded;		/* several seconds were summed into one to save memory */
 	bool corrected;		/* decoded again, because events arrived late */
+	bool open;		/* the second is not over yet: its figures are those so far */
 	bool outlier;		/* its worst span was slow (history.h) */
 	enum cover_kind cover;
 	double bytes;		/* bytes of packets per second; 0 without an outline */

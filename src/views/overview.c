@@ -327,9 +327,11 @@ char *overview_why(const struct overview *o, const struct row *row)
 	else
 		g_string_append_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " requests %s ", c.n, all,
 				       took);
-	g_string_append_printf(text, "%s%s", c.at_least ? "at least " : "", timefmt_duration(low, c.min_ns));
-	if (c.n > 1)
-		g_string_append_printf(text, " to %s", timefmt_duration(high, c.max_ns));
+	timefmt_duration(low, c.min_ns);
+	timefmt_duration(high, c.max_ns);
+	g_string_append_printf(text, "%s%s", c.at_least ? "at least " : "", low);
+	if (strcmp(low, high))
+		g_string_append_printf(text, " to %s", high);
 	if (c.n > 1 && c.max_x > 0 && c.min_x + 0.5 < c.max_x)
 		g_string_append_printf(text, ", %.1f to %.1fx the usual", c.min_x, c.max_x);
 	else if (c.max_x >= 1.05)

@@ -17,7 +17,7 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 		struct strip_point gap = { .begin_ns = end, .end_ns = s->begin_ns, .p99_ns = -1,
 					   .gap = true };
 		struct strip_point point = { .begin_ns = s->begin_ns, .end_ns = s->end_ns,
-			.p99_ns = -1, .folded = s->fold_ns > 0,
+			.p99_ns = -1, .folded = s->fold_ns > 0, .open = !s->version,
 			.corrected = s->completeness.corrected,
 			.lost = s->completeness.touched || s->completeness.lost_events ||
 				s->completeness.lost_packets };

@@ -14,6 +14,7 @@ struct strip_point {
 	double figure[GRAPH_N];		/* as in struct extent_point */
 	uint32_t count;
 	bool lost, gap, outlier, corrected;
+	bool open;			/* as in struct extent_point */
 	bool folded;			/* several seconds were summed into one to save memory */
 	const struct span *worst;	/* furthest above the usual of its operation; NULL: none, or evicted */
 	const char *worst_name;		/* operation of the worst span */

@@ -281,6 +281,75 @@ static void test_hidden(void)
 	fixture_stop(&f);
 }
 
+/* ---- live ---- */
+
+static struct timeline *live(bool only_open)
+{
+	struct fake *f = fake_new();
+	uint32_t worker = fake_thread(f, 0, 70, 71, "serve");
+
+	for (unsigned s = only_open ? 3 : 0; s < 4; s++) {
+		fake_cell(fake_second(f, s), worker)->part[PART_USER] = FAKE_MS;
+		for (unsigned i = 0; i < (s == 3 ? 2 : 8); i++)
+			fake_span(f, &(struct fake_span){ .trace = s * 10 + i + 1, .id = s * 10 + i + 1, .name = "get",
+				.service = "front", .thread = worker, .begin = s * FAKE_S + i * FAKE_MS,
+				.end = s * FAKE_S + (i + 1) * FAKE_MS });
+	}
+	fake_second(f, 3)->version = 0;
+	return fake_done(f);
+}
+
+/* A cell of the graph above a second. */
+static enum role graph_role(struct fixture *f, unsigned second)
+{
+	for (unsigned y = 0; y < f->app->canvas->rows; y++) {
+		for (unsigned x = 0; x < f->app->canvas->cols; x++) {
+			const struct canvas_hit h = canvas_hit_at(f->app->canvas, y, x);
+			const struct cell *cell = canvas_cell(f->app->canvas, y, x);
+
+			if (h.hit == HIT_TIME && h.value == FAKE_T0 + second * FAKE_S && strcmp(cell->ch, " "))
+				return (enum role)cell->role;
+		}
+	}
+	g_assert_not_reached();
+}
+
+/* The newest second that is over is followed; the open one is marked where it is shown. */
+static void test_live(void)
+{
+	struct fixture f = { .options = { .live = true } };
+
+	fixture_start_on(&f, live(false), false, "");
+	f.app->nav.mode = NAV_FOLLOW;
+	app_timeline_changed(f.app);
+	app_draw(f.app);
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, FAKE_T0 + 2 * FAKE_S);
+	g_assert_true(fixture_has(&f, "8 of 8 requests") || fixture_has(&f, "     8 get"));
+	g_assert_true(fixture_has_not(&f, "not over yet"));
+	g_assert_cmpint(graph_role(&f, 1), ==, ROLE_SPARK);
+	g_assert_cmpint(graph_role(&f, 3), ==, ROLE_DIM);
+	fixture_press_key(&f, UI_KEY_RIGHT);
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, FAKE_T0 + 3 * FAKE_S);
+	g_assert_true(fixture_has(&f, "06:08:38 opening, not over yet  range 1s"));
+	fixture_press(&f, "F");
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, FAKE_T0 + 2 * FAKE_S);
+	/* A longer step has the open second in it. */
+	fixture_press(&f, "ZF");
+	g_assert_true(fixture_has(&f, ", not over yet"));
+	fixture_stop(&f);
+}
+
+/* Before a second is over, there is nothing but the open one. */
+static void test_live_begins(void)
+{
+	struct fixture f = { .options = { .live = true } };
+
+	fixture_start_on(&f, live(true), false, "F");
+	g_assert_cmpint(f.app->nav.cursor_ns, ==, FAKE_T0 + 3 * FAKE_S);
+	g_assert_true(fixture_has(&f, "not over yet"));
+	fixture_stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -291,5 +360,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/overview/since-on-screen", test_since_on_screen);
 	g_test_add_func("/overview/causes-ranked", test_ranked);
 	g_test_add_func("/overview/causes-hidden", test_hidden);
+	g_test_add_func("/overview/live", test_live);
+	g_test_add_func("/overview/live-begins", test_live_begins);
 	return g_test_run();
 }
