@@ -27,6 +27,7 @@
 #define EXIT(at, cpu, call) at " " cpu " syscall_exit_" call " ret=0\n"
 /* 7 waits for a lock since 200, until 300 or so */
 #define LOCK ENTER("150", "0", "futex", "uaddr=4096 op=0 val=2") SWITCH("200", "0", "7", "1", "0")
+#define RELEASE(at, futex) ENTER(at, "1", "futex", "uaddr=" futex " op=1 val=1")
 #define LOCKED(at, runs) SWITCH(at, "0", "0", "0", "7") EXIT(runs, "0", "futex")
 
 #define CALL ENTER("150", "0", "getpid", "") EXIT("160", "0", "getpid")
@@ -162,8 +163,9 @@ static const struct story stories[] = {
 	/* 8 waits for the lock that 9 has, who computes. */
 	{ "queue", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0 val=2")
-	  SWITCH("140", "1", "8", "1", "9") LOCK WAKE("700", "1", "8", "1")
-	  SWITCH("720", "1", "9", "1", "8") EXIT("730", "1", "futex") WAKE("740", "1", "7", "0")
+	  SWITCH("140", "1", "8", "1", "9") LOCK
+	  RELEASE("690", "8192") WAKE("700", "1", "8", "1") EXIT("710", "1", "futex")
+	  SWITCH("720", "1", "9", "1", "8") EXIT("730", "1", "futex") RELEASE("735", "4096") WAKE("740", "1", "7", "0")
 	  LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n..200-700 t9/9 cpu\n.700-720 t8/8 wakeup behind t9/9\n.720-740 t8/8 cpu\n"
 	  "740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
@@ -172,7 +174,8 @@ static const struct story stories[] = {
 	/* Who has the lock wants a CPU that another one has; so does the span, later. */
 	{ "holder without a CPU", BEGIN
 	  SWITCH("120", "1", "0", "0", "8") LOCK SWITCH("220", "1", "8", "0", "20")
-	  SWITCH("700", "1", "20", "1", "8") WAKE("740", "1", "7", "0") SWITCH("742", "0", "0", "0", "21")
+	  SWITCH("700", "1", "20", "1", "8") RELEASE("730", "4096") WAKE("740", "1", "7", "0")
+	  SWITCH("742", "0", "0", "0", "21")
 	  SWITCH("800", "0", "21", "1", "7") EXIT("810", "0", "futex") END("0"),
 	  "100-200 t7/7 cpu user\n.200-220 t8/8 cpu\n.220-700 t8/8 preempted behind t20/20\n.700-740 t8/8 cpu\n"
 	  "740-800 t7/7 wakeup behind t21/21\n800-1000 t7/7 cpu user\n",
@@ -301,7 +304,8 @@ static const struct story stories[] = {
 	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
 	  "100-200 t7/7 cpu user\n.200-400 t8/8 unknown\n.400-410 t8/8 wakeup\n.410-700 t8/8 cpu\n"
 	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
-	  "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 280ns (+280ns)" },
+	  "waited 500ns on a futex, woken by t8/8; t8/8 ran for 290ns of it (500ns of 900ns); "
+		"and computed 280ns (+280ns)" },
 	{ "waker is new", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
 	  "300 1 sched_process_fork parent_comm=\"t8\" parent_tid=8 parent_pid=8 child_comm=\"t8\" child_tid=9 "
 	  "child_pid=9\n"
@@ -322,6 +326,50 @@ static const struct story stories[] = {
 	  WAKE("700", "1", "7", "0") LOCKED("720", "730") SWITCH("740", "1", "8", "32", "0") END("0"),
 	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 320ns "
 		"(+320ns)" },
+	/* musl waits for its state, of which 2 is one. It wakes those who wait, and ends: no call is in between. */
+	{ "join of musl", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2")
+	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
+	  WAKE("700", "1", "7", "0") EXIT("705", "1", "futex") ENTER("710", "1", "exit", "error_code=0")
+	  LOCKED("720", "730") SWITCH("740", "1", "8", "32", "0") END("0"),
+	  NULL, "waited 500ns for thread t8/8; t8/8 ran for 500ns of it (500ns of 900ns); and computed 320ns "
+		"(+320ns)" },
+	{ "lock, and an end later", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2")
+	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
+	  WAKE("700", "1", "7", "0") EXIT("705", "1", "futex") ENTER("706", "1", "getpid", "")
+	  EXIT("707", "1", "getpid")
+	  ENTER("710", "1", "exit", "error_code=0") LOCKED("720", "730") SWITCH("740", "1", "8", "32", "0") END("0"),
+	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 320ns (+320ns)" },
+	{ "unknown call of the waker", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2") SWITCH("200", "0", "7", "1", "0")
+	  WAKE("700", "1", "7", "0") LOCKED("720", "730") END("0"),
+	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
+		"and computed 320ns (+320ns)" },
+	{ "another call of the waker", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2") SWITCH("200", "0", "7", "1", "0")
+	  ENTER("690", "1", "tgkill", "tgid=7 tid=7 sig=10")
+	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "tgkill") END("0"),
+	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
+		"and computed 320ns (+320ns)" },
+	/* A semaphore of musl 1.2.4, with other waiters, and of musl 1.1. */
+	{ "semaphore of musl", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=-2147483648")
+	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
+	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
+	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
+		"and computed 320ns (+320ns)" },
+	{ "semaphore of old musl", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=0 val=-1")
+	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=1 val=1")
+	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
+	  NULL, "waited 500ns on a futex, woken by t8/8; t8/8 ran for 500ns of it (500ns of 900ns); "
+		"and computed 320ns (+320ns)" },
+	{ "lock of musl", BEGIN SWITCH("120", "1", "0", "0", "8")
+	  ENTER("150", "0", "futex", "uaddr=4096 op=128 val=-2147483632")
+	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
+	  WAKE("700", "1", "7", "0") LOCKED("720", "730") EXIT("740", "1", "futex") END("0"),
+	  NULL, "waited 500ns for a lock; t8/8 ran holding it (500ns of 900ns); and computed 320ns (+320ns)" },
 	/* A condition of glibc 2.41 that was signalled twice before. */
 	{ "condition", BEGIN SWITCH("120", "1", "0", "0", "8") ENTER("150", "0", "futex", "uaddr=4096 op=393 val=2")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "futex", "uaddr=4096 op=129 val=1")
@@ -374,7 +422,7 @@ static void test_mixed(void)
 		g_string_append_printf(script, "%d 1 syscall_entry_clock_nanosleep\n"
 			SWITCH("%d", "1", "8", "1", "0") WAKE("%d", "1", "8", "1") SWITCH("%d", "1", "0", "0", "8"),
 			210 + i * 20, 211 + i * 20, 225 + i * 20, 226 + i * 20);
-	g_string_append(script, WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"));
+	g_string_append(script, RELEASE("699", "4096") WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"));
 	const struct story x = { "mixed", script->str,
 		"100-200 t7/7 cpu user\n.200-700 t8/8 mostly timer\n700-760 t7/7 wakeup\n"
 		"760-1000 t7/7 cpu user\n",

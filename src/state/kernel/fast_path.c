@@ -217,6 +217,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	struct built_thread_cell *bt = t->cell;	/* valid: plain_caller() has charged it */
 	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
 	t->st.call_state = CALL_NONE;
+	t->st.returned_ns = ev->ts;
 	t->st.call.interrupted = G_UNLIKELY(call_is_interrupted(ret)) && call_can_restart(cls->info);
 	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;

@@ -27,9 +27,9 @@ struct thread *thread_new(uint32_t self)
 		.forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
 		.known_from = TS_NONE,
-		.unresolved_from = { INT64_MAX, INT64_MAX },
-		.st = { .cursor = TS_NONE, .waker = ID_NONE, .on_cpu = CPU_NONE, .off_cpu = CPU_NONE,
-			.queue_cpu = CPU_NONE },
+		.unresolved_from = { INT64_MAX, INT64_MAX, INT64_MAX },
+		.st = { .cursor = TS_NONE, .returned_ns = TS_NONE, .waker = ID_NONE, .on_cpu = CPU_NONE,
+			.off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,
 	};
 	return t;
@@ -171,6 +171,7 @@ static void lose_by(struct slice *s, struct thread *t, enum rec_type why, uint32
 	unknown_ends(s, t, INITIAL_BY_LOSS, &(struct rec){ .type = why, .ts = t->st.cursor, .id = id });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
+	t->st.returned_ns = MAX(t->st.returned_ns, t->st.cursor);
 	forget_call(&t->st);
 }
 
@@ -414,6 +415,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	runs_on(s, st, r);
 	st->irq_known = true;
 	st->irq_depth = 0;
+	st->returned_ns = r->ts;
 	struct call after;
 	bool interrupts = thread_exit_interrupts(s, t, r, &after);
 	if (is_exit_of(&st->call, st->call_state, r)) {
@@ -600,6 +602,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		take_call(s, t, r);
 		break;
 	case REC_EXIT:
+		st->returned_ns = r->ts;
 		interrupts = thread_exit_interrupts(s, t, r, &after);
 		take_interrupted(t, interrupts ? &after : NULL, r->ts);
 		/* fall through */

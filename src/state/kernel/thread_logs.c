@@ -9,10 +9,17 @@
 #define FUTEX_COMMAND 0x7f	/* of an operation: without _PRIVATE and _CLOCK_REALTIME */
 #define FUTEX_REALTIME 0x100
 #define FUTEX_WAITERS_BIT UINT32_C(0x80000000)
+#define FUTEX_OWNER UINT32_C(0x3fffffff)	/* the owner's tid */
 enum futex_command {
 	F_WAIT = 0, F_WAKE = 1, F_LOCK_PI = 6, F_UNLOCK_PI = 7, F_TRYLOCK_PI = 8, F_WAIT_BITSET = 9, F_WAKE_BITSET = 10,
 	F_WAIT_REQUEUE_PI = 11, F_LOCK_PI2 = 13,
 };
+
+/* FUTEX_WAITERS and an owner: a musl or robust lock. A semaphore of musl has no owner, or -1 as its value. */
+static bool is_owned_with_waiters(uint32_t val)
+{
+	return val & FUTEX_WAITERS_BIT && val & FUTEX_OWNER && (val & FUTEX_OWNER) != FUTEX_OWNER;
+}
 
 /*
  * Does the futex look like a lock? Yes for FUTEX_LOCK_PI and _PI2. Also if the expected value means "locked, with
@@ -26,7 +33,7 @@ static bool looks_like_lock(uint32_t op, uint32_t val)
 	if (command == F_WAIT_BITSET && op & FUTEX_REALTIME && val == 2)
 		return false;
 	return command == F_LOCK_PI || command == F_LOCK_PI2 ||
-	       ((command == F_WAIT || command == F_WAIT_BITSET) && (val == 2 || val & FUTEX_WAITERS_BIT));
+	       ((command == F_WAIT || command == F_WAIT_BITSET) && (val == 2 || is_owned_with_waiters(val)));
 }
 
 bool call_wakes_futex(const struct call *c, uint64_t *ret)

@@ -95,6 +95,7 @@ struct tstate {
 	uint32_t waker, waker_irq;	/* RUN_WOKEN: thread or ID_NONE; IRQ_* code or 0 */
 	int64_t cursor;		/* time is charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
+	int64_t returned_ns;	/* its last exit from a call, or loss; TS_NONE: none */
 	int64_t off_ns, wake_ns;
 	uint64_t wake_seq;	/* number of the waking event; RUN_NEW: 0 before it; RUN_ON: of the last one since its
 				 * switch-in, or 0 */

@@ -213,6 +213,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
 		st.part[p] += l->st.part[p];
+	st.returned_ns = MAX(st.returned_ns, l->st.returned_ns);
 	if (right_unresolved) {
 		st.call_state = l->st.call_state;
 		st.call_lost = l->st.call_lost;

@@ -262,6 +262,7 @@ static void code_state(struct coder *c, struct tstate *st, const struct slice_co
 	code_ts(c, &st->cursor);
 	code_call(c, &st->call, n);
 	check_call(c, st);
+	code_ts(c, &st->returned_ns);
 	code_ts(c, &st->off_ns);
 	code_ts(c, &st->wake_ns);
 	code_seq(c, &st->wake_seq);

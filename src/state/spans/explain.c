@@ -125,18 +125,23 @@ static bool is_ending(const struct thread *t, int64_t at)
 	return t->st.call_state == CALL_IN && c->name && info_of_call(c)->no_exit && c->begin <= at;
 }
 
-/* Does the waker's call show that the waker did not release the futex as a lock? */
-static bool is_no_release(struct thread *waker, const struct wait *w)
+/* Does the waker's call show that the waker released the futex as a lock? *ret_ended: the call was its last one before
+ * it ended, as in a join of musl. */
+static bool is_release(struct thread *waker, const struct wait *w, bool *ret_ended)
 {
-	const struct call *now = &waker->st.call;
+	const struct tstate *st = &waker->st;
 	uint64_t released;
 	guint i = waker->call_hint = vec_first_after(&waker->calls, sizeof(struct done_call),
 						     offsetof(struct done_call, end), w->wake - 1, waker->call_hint);
 	const struct done_call *c = i < waker->calls.len ? vec_at(&waker->calls, struct done_call, i) : NULL;
-	if (c && c->begin <= w->wake)
-		return c->futex && c->released != w->call.futex;
-	return waker->st.call_state == CALL_IN && now->name && now->begin <= w->wake &&
-	       call_wakes_futex(now, &released) && released != w->call.futex;
+	if (!w->call.futex)
+		return false;
+	if (c && c->begin <= w->wake) {
+		*ret_ended = c->futex && st->returned_ns == c->end && is_ending(waker, INT64_MAX);
+		return c->futex && c->released == w->call.futex;
+	}
+	return st->call_state == CALL_IN && st->call.name && st->call.begin <= w->wake &&
+	       call_wakes_futex(&st->call, &released) && released == w->call.futex;
 }
 
 /* What the futex of a wait is. waker: ID_NONE: unknown. */
@@ -144,8 +149,9 @@ static void set_futex(struct spans *sp, struct span_wait *ret, const struct wait
 {
 	struct thread *t = waker == ID_NONE ? NULL : thread_at(sp->s, waker);
 	ret->arg = w->call.futex;
-	ret->joined = t && is_ending(t, w->wake);
-	ret->lock = w->call.lock && !ret->joined && !(t && is_no_release(t, w));
+	bool ended = false, released = t && is_release(t, w, &ended);
+	ret->joined = t && ((released && ended) || is_ending(t, w->wake));
+	ret->lock = w->call.lock && !ret->joined && released;
 }
 
 /* Has the wait a file? Also true for a call that waits for something other than its file. */
