@@ -45,7 +45,7 @@
 	X(EMPTY_ELEMENTS, 4096, "elements", "an array of elements without a size", \
 	  "the trace is left out", "they take time and no bytes") \
 	X(LENGTHS, 4095, "fields", "lengths and tags that one event can refer to", \
-	  "the trace is left out", "a register each, forevery thread; a kernel's events have 20") \
+	  "the trace is left out", "a register each, for every thread; a kernel's events have 20") \
 	X(HEADER_LENGTHS, 63, "fields", "lengths and tags in the packet header (CTF 2)", \
 	  "the trace is left out", "no tracer writes one there") \
 	X(CONTEXT_LENGTHS, 192, "fields", "lengths and tags in the headers and contexts of a stream class (CTF 2)", \
@@ -95,7 +95,7 @@
 	X(FILE_NAME_BYTES, 100, "bytes", "a file name made of a text", \
 	  "it is cut", "with what is appended it fits any file system") \
 	X(LOG_EVENT_BYTES, 64 << 10, "bytes", "all fields of an event in the log", \
-	  "the last ones are replaced by ...", "they are stored forevery line that is shown") \
+	  "the last ones are replaced by ...", "they are stored for every line that is shown") \
 	X(LOG_TEXT_BYTES, 256, "bytes", "a text in a line of the log", \
 	  "it is cut, and ends with ...", "a line is read by people") \
 	X(LOG_ELEMENTS, 32, "elements", "elements of a list in a line of the log", \
@@ -117,7 +117,7 @@
 	X(HISTORY_TRACES, 20, "traces", "slowest traces of a minute of history (blktop reduce --history)", \
 	  "the others are left out, and counted", "what a person looks at; an incident has more of one kind") \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
-	  "they are refused", "each is checked forevery event that it names") \
+	  "they are refused", "each is checked for every event that it names") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
 	  "the file is refused", "people type less") \
 	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \

@@ -76,8 +76,8 @@ static void put_completeness(const struct head *h, const struct completeness *t)
 	else
 		g_string_append(text, "nothing was lost");
 	if (t->provisional)
-		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " begins or ends of calls and block "
-				       "requests are not recorded", t->provisional);
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " calls and disk requests are seen "
+				       "in part: their beginning or end is not recorded", t->provisional);
 	h->visit(h->data, "Completeness", text->str);
 	if (h->options->warning) {
 		g_autofree char *warning = h->markup->text(h->options->warning);

@@ -261,7 +261,8 @@ static void say_moved(struct app *app)
 	if (app->moved_alone && !reads && !app->touched) {
 		g_autofree char *before = app->message_is_error ? g_steal_pointer(&app->message) : NULL;
 
-		app_message(app, "all was read: moved to the worst second; b end goes to the last");
+		const char *what = overview_worst_what(app->main);
+		app_message(app, "all read; shown: the second with %s; b end: the last one", what ? what : "-");
 		if (before) {		/* an error is worth more */
 			g_free(app->message);
 			app->message = g_steal_pointer(&before);

@@ -197,22 +197,23 @@ static char *stalled_stream(const struct app *app, int64_t to)
 	return text_clip(app->status.stalled, STALLED_COLS, app->glyphs->utf8);
 }
 
-/* Title of a waterfall: the time at which the trace began, which does not follow the cursor. */
-static char *pinned_text(const struct app *app, const struct place *p, const struct waterfall *w,
+/* Title of a waterfall: when the request began. *ret_mode_at: the column of the mode; without one, after the text. */
+static char *began_text(const struct app *app, const struct place *p, const struct waterfall *w,
 			 unsigned *ret_mode_at)
 {
 	struct completeness t = p->rows->completeness;
 	bool lost = t.lost_events || t.lost_packets || t.touched;
 	g_autofree char *mode = mode_text(app), *stalled = stalled_stream(app, w->end_ns);
+	bool paused = !strcmp(mode, "PAUSED");
 	char begin[TIMEFMT_LEN];
 
 	timefmt_clock_ms(begin, w->begin_ns);
-	*ret_mode_at = (unsigned)strlen(begin) + 1;
-	return g_strdup_printf("%s PINNED%s%s  %s%s%s", begin,
-			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
-			       lost ? "! events lost" : stalled ? "! no data from " : "complete",
-			       lost || !stalled ? "" : stalled,
-			       app->cover.kind == COVER_PROVISIONAL ? " ~provisional" : "");
+	char *text = g_strdup_printf("began %s%s%s  %s%s%s", begin, paused ? "" : "  ", paused ? "" : mode,
+				     lost ? "! events lost" : stalled ? "! no data from " : "complete",
+				     lost || !stalled ? "" : stalled,
+				     app->cover.kind == COVER_PROVISIONAL ? " ~provisional" : "");
+	*ret_mode_at = paused ? text_width(text) : (unsigned)(strlen("began ") + strlen(begin) + 2);
+	return text;
 }
 
 static void draw_title(struct app *app, struct place *p)
@@ -221,7 +222,7 @@ static void draw_title(struct app *app, struct place *p)
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
 	unsigned mode_at, x, used;
 	g_autoptr(GArray) depths = g_array_new(FALSE, FALSE, sizeof(guint));
-	g_autofree char *time = w && w->root ? pinned_text(app, p, w, &mode_at) :
+	g_autofree char *time = w && w->root ? began_text(app, p, w, &mode_at) :
 		time_text(app, c->cols, &mode_at);
 	unsigned time_cols = MIN(text_width(time), c->cols);
 	g_autofree char *source = NULL, *crumbs = NULL, *clipped = NULL;
@@ -363,7 +364,7 @@ static unsigned completeness_unresolved(struct app *app, unsigned y, unsigned x,
 		return frame_add(app, y, x, ROLE_DISTRUST, ", %" G_GUINT64_FORMAT " provisional", n);
 	if (app->canvas->cols < 80)
 		return x;
-	return frame_add(app, y, x, ROLE_DIM, ", %" G_GUINT64_FORMAT " begin%s or end%s not recorded", n,
+	return frame_add(app, y, x, ROLE_DIM, ", %" G_GUINT64_FORMAT " call%s or I/O%s seen in part", n,
 			 n == 1 ? "" : "s", n == 1 ? "" : "s");
 }
 
@@ -567,7 +568,7 @@ static void add_load_bar(GString *text, const struct app *app)
 	g_string_append(text, app->glyphs->edge);
 }
 
-/* "native 42%, piece 12 of 40, 1.2M events, 16M/s, 12s left; Esc stops the load" */
+/* "native 42%, 12 of 40 parts, 1.2M events, 16M/s, 12s left; Esc stops the load" */
 static char *loading_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
@@ -585,7 +586,7 @@ static char *loading_text(const struct app *app)
 	if (s->index_progress >= 0 && s->index_progress < 1)
 		g_string_append_printf(text, ", index %d%%", (int)(s->index_progress * 100));
 	if (s->pieces)
-		g_string_append_printf(text, ", piece %u of %u", s->pieces_done, s->pieces);
+		g_string_append_printf(text, ", %u of %u parts", s->pieces_done, s->pieces);
 	g_string_append_printf(text, "%s%s events%s, %s%s", text->len ? ", " : "",
 			       timefmt_count(n, s->n_events), text->len ? "" : " read",
 			       timefmt_count(r, (uint64_t)MAX(s->events_per_s, 0)),

@@ -57,7 +57,7 @@ static char *summary(struct app *app, struct place *p)
 	g_string_append_printf(s, "   filter %s%s", filter,
 			       p->filter ? "   u clears it" : "");
 	if (view_column(p->view, "blocked_ratio") >= 0 && p->narrow.by != BY_THREAD)
-		g_string_append(s, "   % over threads");
+		g_string_append(s, "   100%=1 thread");
 	return g_string_free(s, FALSE);
 }
 

@@ -116,8 +116,8 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	if (thinned)
 		add(lines, "  not in history: %" G_GUINT64_FORMAT " traces, which were not among the slowest of "
 		    "their minute", thinned);
-	add(lines, "  begins or ends not recorded in this range: %" G_GUINT64_FORMAT
-	    " calls and block requests began before the first event, or events were lost", t->provisional);
+	add(lines, "  seen in part in this range: %" G_GUINT64_FORMAT " calls and disk requests; they began before "
+	    "the first event, or the event of their beginning or end was lost", t->provisional);
 	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  %s", ever ? "The tracer discards events when its buffers are full. Next time:" :
 		    "A piece of the trace is missing or damaged.");

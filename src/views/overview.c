@@ -562,14 +562,28 @@ static int64_t slowest_second(const struct strip *strip)
 	return TIME_UNKNOWN;
 }
 
-int64_t overview_worst_second(const struct timeline *tl)
+static int64_t find_worst(const struct timeline *tl, const char **ret_what)
 {
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(blk_strip) strip = strip_new(h);
+	*ret_what = "the most delayed request";
 	if (strip->worst >= 0)
 		return g_array_index(strip->points, struct strip_point, strip->worst).begin_ns;
 	int64_t at = slowest_second(strip);
+	*ret_what = at != TIME_UNKNOWN ? "the longest request" : "most waiting for CPUs, disks";
 	return at != TIME_UNKNOWN ? at : most_waiting(tl);
+}
+
+int64_t overview_worst_second(const struct timeline *tl)
+{
+	const char *what;
+	return find_worst(tl, &what);
+}
+
+const char *overview_worst_what(const struct timeline *tl)
+{
+	const char *what;
+	return find_worst(tl, &what) == TIME_UNKNOWN ? NULL : what;
 }
 
 /* The cause of the second's worst request. 0: it is not known. */

@@ -62,13 +62,16 @@ const struct overview *overview_of(const struct rows *rows);
 /* Are all events missing from which it is known what processes did? */
 bool overview_knows_no_process(const struct rows *rows);
 
-/* Beginning of the second with the slowest root span, relative to the median of its operation. Without spans:
- * of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the timeline is empty. */
+/* Beginning of the second with the root span that is furthest above the usual of its operation; if none is slow, with
+ * the longest one. Without spans: of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the
+ * timeline is empty. */
 int64_t overview_worst_second(const struct timeline *tl);
 /* Since when the requests of [from, to) have been slow: beginning of the second in which one of their causes began that
  * lasts until then (causes_since()). TIME_UNKNOWN: none is slow. *ret_earlier (NULL is fine): it may have begun
  * earlier. */
 int64_t overview_since(const struct timeline *tl, int64_t from_ns, int64_t to_ns, bool *ret_earlier);
+/* What that second has: "the most delayed request". NULL: the timeline is empty. Static. */
+const char *overview_worst_what(const struct timeline *tl);
 /* Beginning of the next (direction > 0) or previous outlier second that does not contain `from`, and whose worst
  * request has another cause (causes.h) than that of the second with `from`. TIME_UNKNOWN: there is none. */
 int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction);

@@ -25,7 +25,7 @@ picture processes "$nested"
 ok "processes: what a trace without kernel events says of them" shows "The trace has no kernel events"
 picture processes "$demo"
 ok "others do not" hides "The trace has no kernel events"
-ok "percentages of several threads say so" shows "% over threads"
+ok "percentages of several threads say so" shows "100%=1 thread"
 
 picture changed --at 06:08:05 "$busy"
 ok "what changed: nothing to compare with is said" shows "no operation ended in both"

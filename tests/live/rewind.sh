@@ -42,7 +42,7 @@ until_true head_shows "$(date -u -d "$first 1 second ago" +%T) PAUSED"
 count=$(recorded "$(date -u -d "$first 1 second ago" +%T)")
 ok "a step back, too: all of them ($count)" until_true has_rows "$count"
 keys Enter
-ok "one of them is shown whole" wait_for PINNED
+ok "one of them is shown whole" wait_for "began "
 keys q
 until_true shows "Traces: "
 keys q

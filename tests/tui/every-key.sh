@@ -173,10 +173,10 @@ overview,table,waterfall,heatmap,timeline,flame | go-forth | | no place after
 overview,table,waterfall,heatmap,timeline,flame | bookmark,bookmarks | | no bookmarks here
 overview | view-prev | | -REQS REQUESTS
 table | view-prev | | Phases ›
-waterfall | view-prev | | -PINNED
-overview | drill | | PINNED
+waterfall | view-prev | | -began 0
+overview | drill | | began 0
 table | drill | | Processes › thumbd
-waterfall | drill | | -PINNED
+waterfall | drill | | -began 0
 popup | drill | | -Help:
 chooser | drill | | -Columns of
 overview,table | back | | this is the top
@@ -424,7 +424,7 @@ settle() {
 
 declare -A pressed=()
 declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab" [heatmap]="i" [timeline]="v" [flame]="V")
-declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
+declare -A there=([overview]="REQS REQUESTS" [table]="Processes ›" [waterfall]="began 0" [popup]="Help:"
 	[chooser]="Columns of" [prompt]="/ab" [heatmap]="a column is" [timeline]="Timeline of" [flame]="Flame of")
 
 begin() { # begin CONTEXT KEYS: the story from its begin, there

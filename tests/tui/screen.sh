@@ -167,7 +167,7 @@ else
 	result $? "b -12s: the first fault"
 	keys Down Down
 	wait_for "▶    2 thumbnail    45.1ms" && keys Enter
-	wait_for "WHY" && wait_for "PINNED"
+	wait_for "WHY" && wait_for "began "
 	result $? "Enter: why"
 	# The README's screen, all its lines.
 	sed -n '/^Overview › /,/^```/p' README.md | grep -v '^```' >"$work/readme"

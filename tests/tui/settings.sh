@@ -218,7 +218,7 @@ result $? "a click on the key bar presses the key"
 y=$(row '95.3ms-166ms')
 mouse 0 12 "$y"
 mouse 0 12 "$y"
-wait_for "PINNED" && wait_for "WHY"
+wait_for "began " && wait_for "WHY"
 result $? "a double click opens"
 mouse 0 2 0
 wait_for "REQUESTS"

@@ -97,7 +97,7 @@ t kill-session -t now
 start --view traces
 t resize-window -t now -x 110 -y 45
 keys Enter
-wait_for "PINNED"
+wait_for "began "
 result $? "a waterfall is drawn"
 wait_for "What else ran" && wait_for "CPU1"
 result $? "and says what else ran, once that is decoded"

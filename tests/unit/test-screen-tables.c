@@ -637,11 +637,11 @@ static void test_hide(void)
 	struct fixture f;
 
 	start(&f, "4");
-	g_assert_true(has(&f, "kworker/0:1") && has(&f, "5 rows") && has(&f, "% over threads"));
+	g_assert_true(has(&f, "kworker/0:1") && has(&f, "5 rows") && has(&f, "100%=1 thread"));
 	press(&f, "K");
 	g_assert_true(has_not(&f, "kworker/0:1") && has(&f, "4 rows by process, no kernel threads (K)"));
 	press(&f, "H");
-	g_assert_true(has_not(&f, "kworker/0:1") && has_not(&f, "% over threads"));
+	g_assert_true(has_not(&f, "kworker/0:1") && has_not(&f, "100%=1 thread"));
 	press(&f, "K");
 	g_assert_true(has(&f, "no kernel or idle threads (K)"));
 	press(&f, "HHHK");

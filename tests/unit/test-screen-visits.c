@@ -213,7 +213,7 @@ static void test_waterfall(void)
 	back(&f);
 	g_assert_true(fixture_top(&f)->view->kind == VIEW_TIMELINE);
 	back(&f);
-	g_assert_true(fixture_has(&f, "PINNED"));
+	g_assert_true(fixture_has(&f, "began "));
 	g_assert_cmpint(fixture_top(&f)->mark_ns, ==, mark);
 	g_assert_cmpfloat(fixture_top(&f)->zoom, ==, 4);
 	fixture_stop(&f);

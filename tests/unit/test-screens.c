@@ -421,7 +421,7 @@ static void test_walk(void)
 	check_has(&f, "▶    1 thumbnail    97.3ms");
 	press(&f, "jj\r");
 	check_has(&f, "WHY lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it");
-	check_has(&f, "PINNED");
+	check_has(&f, "began ");
 	press(&f, "w");
 	check_has(&f, "7f8efb3a8bed4f37 › 1e9873c2aa104f01");
 	check_has(&f, "woken by thumbd-w0/254");
