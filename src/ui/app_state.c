@@ -157,6 +157,15 @@ void app_pin(struct app *app)
 	timeline_pin(app->main, 0);
 }
 
+bool app_is_shown(struct app *app, const struct view *view)
+{
+	bool shown = nav_top(&app->nav)->view == view;
+
+	if (shown)
+		app_message(app, "%s is shown already", view->title);
+	return shown;
+}
+
 void app_open(struct app *app, struct place *p)
 {
 	const struct place *top = nav_top(&app->nav);

@@ -108,6 +108,8 @@ void app_pick(struct app *app, const char *title, GPtrArray *lines,
 
 /* --- place and time --- */
 
+/* Is it the view that is shown? Then a message says so. */
+bool app_is_shown(struct app *app, const struct view *view);
 /* Opens a place one level deeper. Takes p over. */
 void app_open(struct app *app, struct place *p);
 void app_back(struct app *app);

@@ -481,8 +481,10 @@ void app_prompt_done(struct app *app, const char *text)
 	default:
 		accepted = export_picker_file(app, line, &error);
 	}
-	if (accepted)
+	if (accepted) {
 		prompt_close(&app->prompt);
-	else
-		prompt_set_error(&app->prompt, error ? error->message : "cannot be read");
+		return;
+	}
+	prompt_set_error(&app->prompt, error ? error->message : "cannot be read");
+	app_note(app, true, error ? error->message : "cannot be read");
 }

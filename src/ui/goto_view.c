@@ -147,7 +147,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 	struct view_query q = narrow_beside(p);
 	struct place *below = NULL, *to;
 
-	if (view == p->view)
+	if (app_is_shown(app, view))
 		return;
 	/* From the first screen 3 shows the phases of the selected operation. */
 	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
@@ -411,7 +411,7 @@ static void do_wakers(struct app *app, struct place *p)
 		app_error(app, "no wakers: select a process or a thread (4)");
 		return;
 	}
-	if (p->view == view)
+	if (app_is_shown(app, view))
 		return;
 	app_open(app, new_place(app, view, &q, ""));
 }

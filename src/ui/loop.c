@@ -88,13 +88,11 @@ static void paint(struct loop *l)
 static void take_mouse(struct loop *l)
 {
 	static const enum app_mouse what[] = {
-		[TERM_BUTTON_LEFT] = APP_CLICK, [TERM_WHEEL_UP] = APP_WHEEL_UP,
+		[TERM_BUTTON_OTHER] = APP_OTHER_BUTTON, [TERM_BUTTON_LEFT] = APP_CLICK, [TERM_WHEEL_UP] = APP_WHEEL_UP,
 		[TERM_WHEEL_DOWN] = APP_WHEEL_DOWN, [TERM_DRAGGED] = APP_DRAG, [TERM_RELEASED] = APP_RELEASE,
 	};
 	struct term_mouse m = term_mouse();
 
-	if (m.button == TERM_BUTTON_OTHER)
-		return;
 	/* Dragging refers to the row that was pressed. */
 	if (l->dirty && m.button != TERM_DRAGGED)
 		paint(l);

@@ -120,7 +120,7 @@ static void open_metric(struct app *app, struct metric_place *m, const char *vie
 static void open_beside(struct app *app, struct place *p, enum command_id command)
 {
 	bool heatmap = command == CMD_HEATMAP;
-	if ((p->view->kind == VIEW_HEATMAP) == heatmap)
+	if (app_is_shown(app, view_find(heatmap ? "heatmap" : "distribution")))
 		return;
 	open_metric(app, metric_place_copy(place_metric(p, app->tl)), heatmap ? "heatmap" : "distribution");
 }

@@ -213,6 +213,11 @@ static void take_mouse(struct app *app, enum app_mouse what, unsigned y, unsigne
 		return;
 	}
 	app->drag.on = false;
+	if (what == APP_OTHER_BUTTON) {
+		app_message(app, "only the left button and the wheel do something: a double click opens; F9 gives the "
+			    "mouse to the terminal");
+		return;
+	}
 	if (what != APP_CLICK) {
 		wheel(app, &h, what == APP_WHEEL_UP ? -1 : 1);
 		return;

@@ -353,7 +353,7 @@ void screen_flame_open(struct app *app, struct place *p, enum command_id id)
 	struct view_query q = VIEW_QUERY_INIT;
 	(void)id;
 
-	if (p->view->kind == VIEW_FLAME)
+	if (app_is_shown(app, view_find("flame")))
 		return;
 	if (p->view->kind != VIEW_OVERVIEW && p->view->kind != VIEW_HEATMAP && p->view->kind != VIEW_DISTRIBUTION)
 		q = goto_view_selected(p);

@@ -215,10 +215,12 @@ void screen_log_take(struct app *app)
 		g_clear_pointer(&s->about, calllog_line_unref);
 	} else {
 		g_clear_pointer(&s->error, g_free);
-		if (w->error)
+		if (w->error) {
 			s->error = text_visible(w->error);
-		else
+			app_note(app, true, s->error);
+		} else {
 			merge(s, w);
+		}
 	}
 	calllog_window_free(w);
 	if (p->view == &view_log)

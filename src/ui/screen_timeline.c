@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/common.h"
 #include "views/lanes.h"
 
 #include <string.h>
@@ -432,7 +433,7 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 	const struct row *row = place_selected(p);
 	struct place *to;
 
-	if (p->view->kind == VIEW_TIMELINE)
+	if (app_is_shown(app, &view_timeline))
 		return;
 	q.host = p->narrow.host;
 	q.pid = p->narrow.pid;
@@ -452,6 +453,26 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 	app_pause(app);
 	to->lateral = true;
 	copy_tags(p, to);
+	app_open(app, to);
+}
+
+void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns, int64_t from_ns, int64_t to_ns)
+{
+	const struct thread_info *t = timeline_thread(app->tl, thread);
+	const struct process_info *process = t ? timeline_process(app->tl, t->process) : NULL;
+	g_autofree char *label = thread_label_new(app->tl, thread, at_ns), *crumb = text_visible(label);
+	struct view_query q = VIEW_QUERY_INIT;
+	struct place *to;
+
+	q.host = t ? t->host : ID_NONE;
+	q.pid = process ? process->pid : -1;
+	q.tid = t && !process ? t->tid : -1;
+	to = place_new(&view_timeline, &q, crumb);
+	timeline_axis_fit(app, to, from_ns, MAX(to_ns, from_ns + 1));
+	to->mark_ns = at_ns;
+	to->select_pid = q.pid;
+	to->select_tid = t ? t->tid : -1;
+	to->lateral = true;
 	app_open(app, to);
 }
 

@@ -7,6 +7,8 @@
 
 /* Key v: opens it for the range and the selected row of p; if rows of p are tagged, with these lanes only. */
 void screen_timeline_open(struct app *app, struct place *p, enum command_id command);
+/* Opens it for the process of a thread of app->tl, with this range, the thread selected, and the cursor at `at_ns`. */
+void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns, int64_t from_ns, int64_t to_ns);
 /* Is a timeline shown whose cells are still being decoded? */
 bool screen_timeline_is_waiting(struct app *app);
 

@@ -3,6 +3,7 @@
 #include "ui/screen.h"
 
 #include "ui/frame.h"
+#include "ui/screen_timeline.h"
 #include "ui/strip.h"
 #include "ui/waterfall_bars.h"
 #include "ui/waterfall_lanes.h"
@@ -413,10 +414,8 @@ static void go_waker(struct app *app, struct place *p)
 	struct view_query q = VIEW_QUERY_INIT;
 	struct waterfall_waker waker;
 	const char *reason = NULL;
-	const struct thread_info *thread;
-	const struct process_info *process;
-	struct place *to;
 	g_autofree char *crumb = NULL, *text = NULL;
+	struct place *to;
 
 	if (!r || !waterfall_waker(p->rows, r, &waker, &reason)) {
 		app_message(app, "no waker: %s", reason ? reason : "no span is selected");
@@ -425,20 +424,19 @@ static void go_waker(struct app *app, struct place *p)
 	text = text_visible(waker.text);
 	app_pause(app);
 	nav_seek(&app->nav, app->main, waker.at_ns);
-	if (waker.trace_id) {
-		q.trace_id = waker.trace_id;
+	if (waker.span_kind >= 0) {
+		query_set_trace(&q, waker.trace_id);
 		crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", waker.trace_id);
 		to = place_new(&view_waterfall, &q, crumb);
 		to->select_span = waker.span_id;
 		to->select_kind = waker.span_kind;
 		to->mark_ns = waker.at_ns;
+		app_open(app, to);
 	} else {
-		thread = timeline_thread(app->tl, waker.thread);
-		process = thread ? timeline_process(app->tl, thread->process) : NULL;
-		to = place_new(view_find("processes"), &q, "waker");
-		to->select_pid = process ? process->pid : -1;
+		const struct waterfall *w = waterfall_of(p->rows);
+
+		screen_timeline_open_thread(app, waker.thread, waker.at_ns, w->begin_ns, w->end_ns);
 	}
-	app_open(app, to);
 	app_message(app, "woken by %s", text);
 }
 
@@ -516,7 +514,7 @@ static void show_calls(struct app *app, struct place *p)
 	popup_open(&app->popup, title, lines, false);
 }
 
-static void zoom(struct place *p, double factor)
+static void zoom(struct app *app, struct place *p, double factor)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
 	const struct waterfall_row *r = selected(p);
@@ -528,6 +526,8 @@ static void zoom(struct place *p, double factor)
 	if (r)
 		middle = ((double)(r->span->begin_ns - w->begin_ns) +
 			  (double)span_duration(r->span) / 2) / all;
+	if (factor < 1 ? p->zoom <= 1 : p->zoom >= ZOOM_MAX)
+		app_message(app, factor < 1 ? "the whole request is shown" : "this is the finest zoom");
 	p->zoom = CLAMP(p->zoom * factor, 1, ZOOM_MAX);
 	g_assert(p->zoom >= 1);
 	p->pan = CLAMP(middle - 0.5 / p->zoom, 0, 1 - 1 / p->zoom);
@@ -574,13 +574,17 @@ static void click(struct app *app, struct place *p, unsigned x)
 	p->mark_ns = from + (int64_t)((double)(to - from) * (x - l.axis - 1) / l.cells);
 }
 
-static void fold_all(struct place *p)
+static void fold_all(struct app *app, struct place *p)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
-	bool any = false;
+	bool any = false, folds = false;
 
-	for (size_t i = 0; w && i < w->n_all; i++)
+	for (size_t i = 0; w && i < w->n_all; i++) {
 		any = any || w->all[i]->folded;
+		folds = folds || (w->all[i]->row.expandable && w->all[i]->row.depth > 0);
+	}
+	if (!any && !folds)
+		app_message(app, "no span below a root has children");
 	for (size_t i = 0; w && i < w->n_all; i++) {
 		if (w->all[i]->row.expandable)
 			waterfall_folds_set(p->folds, &w->all[i]->row, !any && w->all[i]->row.depth > 0);
@@ -596,6 +600,8 @@ static void fold(struct app *app, struct place *p, bool folded)
 		app_message(app, "this span has no children");
 		return;
 	}
+	if (!folded && !r->folded)
+		app_message(app, "its children are shown already: - hides them");
 	waterfall_folds_set(p->folds, &r->row, folded);
 	place_stale(p);
 }
@@ -617,7 +623,7 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 		return true;
 	case CMD_ZOOM_IN:
 	case CMD_ZOOM_OUT:
-		zoom(p, id == CMD_ZOOM_IN ? 2 : 0.5);
+		zoom(app, p, id == CMD_ZOOM_IN ? 2 : 0.5);
 		return true;
 	case CMD_CURSOR_LEFT:
 	case CMD_CURSOR_RIGHT:
@@ -635,7 +641,7 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 		fold(app, p, id == CMD_COLLAPSE);
 		return true;
 	case CMD_EXPAND_ALL:
-		fold_all(p);
+		fold_all(app, p);
 		return true;
 	default:
 		return false;

@@ -92,17 +92,21 @@ int table_sort_step(struct table *t, const struct view *v, const struct rows *ro
 {
 	uint8_t columns[TABLE_MAX_COLUMNS];
 	bool descending;
-	int n = (int)table_columns(t, v, rows, columns);
+	int n = (int)t->n_shown ? (int)t->n_shown : (int)table_columns(t, v, rows, columns);
 	int sorted = table_sort_column(t, v, &descending);
 	int at = direction > 0 ? -1 : n;
 
+	if (t->n_shown)
+		memcpy(columns, t->shown, t->n_shown);
 	for (int i = 0; i < n; i++) {
 		if (columns[i] == sorted)
 			at = i;
 	}
 	if (!n)
 		return -1;
-	t->sort = columns[(at + direction + n) % n];
+	if (sorted != t->stepped)
+		t->held = at >= 0 && at < n ? sorted : -1;
+	t->stepped = t->sort = columns[(at + direction + n) % n];
 	g_assert((size_t)t->sort < v->n_columns);
 	t->descending = v->columns[t->sort].descending;
 	return t->sort;
@@ -468,6 +472,9 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 	if (box.rows == 0)
 		return box.y;
 	table_layout(t, v, rows, box.cols, &l);
+	t->n_shown = l.n;
+	for (unsigned i = 0; i < l.n; i++)
+		t->shown[i] = (uint8_t)l.col[i].column;
 	draw_header(c, box, t, v, &l, style->glyphs);
 	own.tags = &t->tags;
 	own.folded = &t->folded;

@@ -20,6 +20,10 @@ struct table {
 	uint64_t key[2];		/* of the selected row, if bound */
 	int sort;			/* column; -1: canonical order; TABLE_SORT_DEFAULT: the view's */
 	bool descending;
+	int stepped, held;		/* of table_sort_step(): the column it chose last, and the one before its first
+					 * step, which stays on the screen; -1: none */
+	unsigned n_shown;		/* at the last drawing: the columns that were shown; 0: not drawn yet */
+	uint8_t shown[TABLE_MAX_COLUMNS];
 	size_t page;			/* rows shown at the last drawing */
 	unsigned pan;			/* columns by which the texts of the flexible column are scrolled to the left */
 	unsigned flexible_width, hidden;	/* at the last drawing: its width, and how much longer its texts are */
@@ -30,7 +34,7 @@ struct table {
 	struct keyset folded;		/* rows of a tree whose descendants are hidden */
 	bool only_tagged;		/* rows that are not tagged are hidden */
 };
-#define TABLE_INIT { .sort = TABLE_SORT_DEFAULT }
+#define TABLE_INIT { .sort = TABLE_SORT_DEFAULT, .stepped = -1, .held = -1 }
 void table_clear(struct table *t);	/* frees what it owns; clears tags and folds */
 
 struct table_layout {
@@ -58,8 +62,8 @@ char *table_chosen_sort(const struct table *t, const struct view *v);
 
 /* The sort column and its direction. -1: canonical order. */
 int table_sort_column(const struct table *t, const struct view *v, bool *ret_descending);
-/* Sorts by the next column of table_columns() to the left (-1) or right (1). Returns its number; -1: there are no
- * columns. */
+/* Sorts by the next column on the screen to the left (-1) or right (1), and leaves those on the screen there. Returns
+ * its number; -1: there are no columns. */
 int table_sort_step(struct table *t, const struct view *v, const struct rows *rows,
 		    int direction);
 /* Filters and sorts the rows, then finds the selection again. */

@@ -59,11 +59,17 @@ static bool column_is_empty(const struct view *v, const struct column *col,
 	return !column_varies(col, rows, containers ? NULL : col->usual);
 }
 
+/* The column that stays while `<` and `>` go through the others; -1: none. */
+static int held_column(const struct table *t)
+{
+	return t->sort == t->stepped ? t->held : -1;
+}
+
 unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
 		       uint8_t ret[TABLE_MAX_COLUMNS])
 {
 	unsigned n = t ? t->n_chosen : 0;
-	int sorted = t ? t->sort : -1;
+	const int also[] = { t ? t->sort : -1, t ? held_column(t) : -1 };
 
 	g_assert(n <= TABLE_MAX_COLUMNS);
 	if (n)
@@ -73,8 +79,9 @@ unsigned table_columns(const struct table *t, const struct view *v, const struct
 			ret[n++] = (uint8_t)i;
 	}
 	/* Rows in the order of a column that is not there would be a riddle. */
-	if (sorted >= 0 && sorted < TABLE_MAX_COLUMNS && n < TABLE_MAX_COLUMNS && !memchr(ret, sorted, n))
-		ret[n++] = (uint8_t)sorted;
+	for (size_t i = 0; i < G_N_ELEMENTS(also); i++)
+		if (also[i] >= 0 && also[i] < TABLE_MAX_COLUMNS && n < TABLE_MAX_COLUMNS && !memchr(ret, also[i], n))
+			ret[n++] = (uint8_t)also[i];
 	return n;
 }
 
@@ -128,6 +135,7 @@ struct fitting {
 	const struct view *v;
 	bool chosen;		/* by the user: columns are dropped from the right */
 	int sorted;		/* the sort column, which is never dropped; -1: none */
+	int held;		/* held_column(), dropped after all others */
 	int rare;		/* a column whose value is usual in most rows; -1: none */
 	bool tight;		/* short ids and texts */
 	unsigned n;
@@ -193,7 +201,7 @@ static int worst_of(const struct fitting *f)
 		const struct column *c = &f->v->columns[f->column[i]];
 		unsigned priority = priority_of(f, f->column[i]);
 
-		if (f->column[i] == f->sorted ||
+		if (f->column[i] == f->sorted || f->column[i] == f->held ||
 		    (f->chosen ? c->flexible || f->n < 2 : !priority))
 			continue;
 		if (f->chosen || worst < 0 ||
@@ -313,11 +321,13 @@ static void place_columns(const struct fitting *f, unsigned width, struct table_
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret)
 {
-	struct fitting f = { .v = v, .chosen = t && t->n_chosen, .sorted = -1, .rare = -1 };
+	struct fitting f = { .v = v, .chosen = t && t->n_chosen, .sorted = -1, .held = -1, .rare = -1 };
 	bool descending;
 
 	if (t)
 		f.sorted = table_sort_column(t, v, &descending);
+	if (t)
+		f.held = held_column(t);
 	f.n = table_columns(t, v, rows, f.column);
 	for (unsigned i = 0; i < f.n; i++)
 		if (is_rare(&v->columns[f.column[i]], rows))

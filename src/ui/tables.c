@@ -193,6 +193,8 @@ static void tag(struct app *app, struct place *p, struct focus *f)
 		place_stale(p);
 		return;
 	}
+	if (f->table->cursor + 1 >= f->rows->rows->len)
+		app_message(app, "%u tagged: y copies them, U untags all", keyset_size(&f->table->tags));
 	table_move(f->table, f->rows, 1);
 }
 

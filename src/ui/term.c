@@ -445,13 +445,14 @@ int term_fd(void)
 	return term.in ? fileno(term.in) : STDIN_FILENO;
 }
 
+#define OTHER_BUTTONS (BUTTON2_PRESSED | BUTTON3_PRESSED)
 /* Motion while a button is pressed, which curses does not ask for. Terminals ignore modes that they do not know. */
 #define DRAG_ON "\033[?1002h"
 #define DRAG_OFF "\033[?1002l"
 
 bool term_set_mouse(bool on)
 {
-	mmask_t wanted = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, had;
+	mmask_t wanted = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED | OTHER_BUTTONS, had;
 	mmask_t drag = BUTTON1_RELEASED | REPORT_MOUSE_POSITION;
 
 	if (term.mouse)
@@ -477,7 +478,8 @@ static struct term_mouse mouse_of(const MEVENT *e)
 		(e->bstate & BUTTON4_PRESSED) ? TERM_WHEEL_UP :
 		(e->bstate & BUTTON5_PRESSED) ? TERM_WHEEL_DOWN :
 		(e->bstate & BUTTON1_RELEASED) ? TERM_RELEASED :
-		(e->bstate & REPORT_MOUSE_POSITION) ? TERM_DRAGGED : TERM_BUTTON_OTHER;
+		(e->bstate & OTHER_BUTTONS) ? TERM_BUTTON_OTHER :
+		(e->bstate & REPORT_MOUSE_POSITION) ? TERM_DRAGGED : TERM_RELEASED;
 
 	return (struct term_mouse){ button, (unsigned)e->y, (unsigned)e->x };
 }

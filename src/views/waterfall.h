@@ -87,8 +87,8 @@ int waterfall_longest_child(const struct rows *rows, const struct waterfall_row 
 struct waterfall_waker {
 	uint32_t thread;		/* timeline_thread() */
 	int64_t at_ns;			/* when it ended the wait */
-	uint64_t trace_id, span_id;	/* span that it worked on then; 0: unknown */
-	int span_kind;
+	uint64_t trace_id, span_id;	/* span that it worked on then, */
+	int span_kind;			/* and its half; -1: it worked on none, or it is unknown */
 	const char *text;		/* "thumbd-w0/254 at 06:08:38.946, in thumbnail" */
 };
 /* False: no wait, or an interrupt or an unknown waker ended it; *ret_reason says which (static text). */

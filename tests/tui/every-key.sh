@@ -18,14 +18,14 @@ story="$(realpath "$BUILD")/tests/test-loop --screen coach"
 #   same     nothing changes    changed  something does left:CODE  the program has ended
 #   mouse:N  asked for or not   stopped  and fg comes back         redrawn
 promises=$(cat <<'PROMISES'
-overview | view-1 | | same
+overview | view-1 | | Overview is shown already
 table | view-1 | | REQS REQUESTS
 waterfall | view-1 | | › Overview: all, not only 7f8
 overview,table | view-2 | | Traces ›
 overview | view-3 | | Phases: thumbnail
 table | view-3 | | Phases ›
 overview | view-4 | | Processes ›
-table | view-4 | | same
+table | view-4 | | Processes is shown already
 overview,table | view-5 | | Syscalls ›
 overview,table | view-6 | | Files ›
 overview,table | view-7 | | Spans ›
@@ -45,7 +45,7 @@ table | view-log | | Processes › log of 246
 overview,table,waterfall,heatmap,flame | view-timeline | | Timeline of threads
 timeline | heatmap | | Timeline has no durations
 timeline | distribution | | Timeline has no durations
-timeline | view-timeline | | same
+timeline | view-timeline | | Timeline is shown already
 timeline | view-1 | | REQUESTS
 timeline | view-2 | | › Traces
 timeline | view-3 | | › Phases
@@ -113,7 +113,7 @@ timeline | suspend | | stopped
 timeline | quit | | left:0
 timeline | quit:Ctrl-C | | left:130
 timeline | help | | Help:
-flame | view-flame | | same
+flame | view-flame | | Flame is shown already
 flame | heatmap,distribution | | Flame has no durations
 flame | view-1 | | REQS REQUESTS
 flame | view-2 | | Traces

@@ -308,6 +308,73 @@ static void test_bounded(void)
 	fixture_stop(&f);
 }
 
+/* --- keys --- */
+
+/* Moves can end at the edge, where the selection shows it. */
+static bool is_move(enum command_id command)
+{
+	return !strcmp(ui_commands[command].group, "Move") || command == CMD_REDRAW || command == CMD_SUSPEND ||
+	       command == CMD_QUIT;
+}
+
+static char *picture(struct fixture *f)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	const struct place *p = nav_top(&f->app->nav);
+
+	return g_strdup_printf("%s%s\n%zu %zu %u", dump, p->view->id, p->table[p->pane].cursor, p->table[p->pane].top,
+			       f->app->requests);
+}
+
+/* Every key of the table either changes the screen or says why it does not, on every view and where it leads. */
+static void start_there(struct fixture *f, const struct view *view, const char *way)
+{
+	fixture_start(f, way);
+	if (view && view->kind != VIEW_OVERVIEW)
+		go(f, view->id);
+	g_clear_pointer(&f->app->message, g_free);
+	app_draw(f->app);
+}
+
+static void find_silent_keys(const struct view *view, const char *way, GString *silent)
+{
+	struct fixture f;
+	char name[16];
+
+	start_there(&f, view, way);
+	unsigned context = app_context(f.app);
+	fixture_stop(&f);
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		const struct key_binding *b = &ui_bindings[i];
+		g_autofree char *before = NULL, *after = NULL;
+
+		if (!(b->contexts & context) || is_move(b->command))
+			continue;
+		start_there(&f, view, way);
+		before = picture(&f);
+		fixture_press_key(&f, b->key);
+		after = picture(&f);
+		if (!f.app->message && !f.app->quit && !strcmp(before, after))
+			g_string_append_printf(silent, "%s in %s (%s)\n", keys_name(b->key, name),
+					       fixture_top(&f)->view->id, way);
+		fixture_stop(&f);
+	}
+}
+
+/* Every key of the table either changes the screen or says why it does not, on every view and where it leads. */
+static void test_no_silent_key(void)
+{
+	static const char *const ways[] = { "", "\r", "jj\r", "2\r", "2\rc", "Vj\r", "v", "vz", "4jw", "2Gi", "d" };
+	g_autoptr(GString) silent = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++)
+		find_silent_keys(NULL, ways[i], silent);
+	for (size_t i = 0; view_all[i]; i++)
+		if (view_all[i]->on_screen && view_all[i]->kind != VIEW_WATERFALL)
+			find_silent_keys(view_all[i], "", silent);
+	g_assert_cmpstr(silent->str, ==, "");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -322,5 +389,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/places/selection", test_selection);
 	g_test_add_func("/places/search", test_search);
 	g_test_add_func("/places/bounded", test_bounded);
+	g_test_add_func("/places/no-silent-key", test_no_silent_key);
 	return g_test_run();
 }

@@ -27,13 +27,18 @@ static void press(struct fixture *f, const char *keys)
 	}
 }
 
-static void start(struct fixture *f, unsigned rows, unsigned cols, const char *keys)
+static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols, const char *keys)
 {
-	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = fake_timeline() };
+	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = tl };
 	f->app = app_new(&f->options, NULL, f->tl, true);
 	app_resize(f->app, rows, cols);
 	app_draw(f->app);
 	press(f, keys);
+}
+
+static void start(struct fixture *f, unsigned rows, unsigned cols, const char *keys)
+{
+	start_on(f, fake_timeline(), rows, cols, keys);
 }
 
 static void stop(struct fixture *f)
@@ -320,6 +325,40 @@ static void test_missing_root(void)
 	stop(&f);
 }
 
+/* A waker without a span: that thread is opened, at that instant, in the time of the request. */
+static void test_waker_without_span(void)
+{
+	static const struct { const char *comm; int32_t pid, tid; } wakers[] = {
+		{ "janitor", 300, 301 }, { "alone", 400, 400 }, { "nameless", -1, 77 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wakers); i++) {
+		struct fake *fake = fake_new();
+		uint32_t worker = fake_thread(fake, 0, 100, 101, "worker");
+		uint32_t waker = fake_thread(fake, 0, wakers[i].pid, wakers[i].tid, wakers[i].comm);
+		struct second *s = fake_second(fake, 0);
+		struct span *span = fake_span(fake, &(struct fake_span){ .trace = FAKE_VICTIM, .id = 1, .name = "get",
+			.service = "web", .thread = worker, .begin = 10 * FAKE_MS, .end = 90 * FAKE_MS });
+		struct fixture f;
+
+		fake_wait(span, PART_FUTEX, 20 * FAKE_MS, 80 * FAKE_MS, 0, waker, fake_string(fake, "futex"));
+		fake_class(fake, "sched_switch");
+		fake_class(fake, "sched_waking");
+		fake_cell(s, worker)->part[PART_USER] = 5 * FAKE_MS;
+		fake_cell(s, waker)->part[PART_USER] = 5 * FAKE_MS;
+		start_on(&f, fake_done(fake), 24, 80, "2\rw");
+		struct place *p = nav_top(&f.app->nav);
+		g_assert_cmpstr(p->view->id, ==, "timeline");
+		g_assert_cmpint(p->mark_ns, ==, FAKE_T0 + 80 * FAKE_MS);
+		g_assert_cmpint(p->narrow.pid, ==, wakers[i].pid);
+		check_has(&f, wakers[i].comm);
+		check_has(&f, "woken by");
+		app_key(f.app, UI_KEY_ESC);
+		g_assert_true(nav_top(&f.app->nav)->view->kind == VIEW_WATERFALL);
+		stop(&f);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -330,6 +369,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/changed", test_changed_against);
 	g_test_add_func("/screen-spans/copy", test_copy_explanation);
 	g_test_add_func("/screen-spans/bars", test_bars);
+	g_test_add_func("/screen-spans/waker-without-span", test_waker_without_span);
 	g_test_add_func("/screen-spans/cursor", test_cursor);
 	g_test_add_func("/screen-spans/folded-mark", test_folded_mark);
 	g_test_add_func("/screen-spans/eighths", test_eighths);

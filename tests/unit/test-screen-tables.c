@@ -260,10 +260,52 @@ static void test_sorted_stays(void)
 		table_choose(&t, v, "comm,cpu_ns,user_ns,syscall_ns,blocked_ns,pid,irq_ns,unknown_ns");
 	}
 	start(&f, "4<<");
-	g_assert_true(has(&f, "sorted by FAULTS") && has(&f, "FAULTSv"));
+	g_assert_true(has(&f, "sorted by SYSCALLS"));
 	press(&f, ">>");
 	g_assert_true(has(&f, "sorted by CPU%"));
 	stop(&f);
+}
+
+/* The columns on the screen, "PID NAME CPU% ", without marks. */
+static char *headers(struct fixture *f)
+{
+	const struct table *t = place_focus(app_place(f->app)).table;
+	const struct view *v = place_focus(app_place(f->app)).view;
+	GString *s = g_string_new(NULL);
+
+	for (unsigned i = 0; i < t->n_shown; i++)
+		g_string_append_printf(s, "%s ", v->columns[t->shown[i]].id);
+	return g_string_free(s, FALSE);
+}
+
+/* `<` and `>` go through the columns on the screen, and leave them there, also the one that is there for them only. */
+static void test_sort_steps(void)
+{
+	static const char *const before[] = { "2", "4", "4ogjjjjj\r", "6", "3", "9", "4oG\r", "2\\duration > 0\r" };
+	static const unsigned widths[] = { 60, 80, 100, 140, 200 };
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(before) * G_N_ELEMENTS(widths); i++) {
+		g_autofree char *first = NULL;
+		g_autoptr(GHashTable) sorted = g_hash_table_new(NULL, NULL);
+		unsigned n;
+
+		start_on(&f, fake_timeline(), widths[i % G_N_ELEMENTS(widths)]);
+		press(&f, before[i / G_N_ELEMENTS(widths)]);
+		first = headers(&f);
+		n = nav_top(&f.app->nav)->table[PANE_MAIN].n_shown;
+		g_assert_cmpuint(n, >, 1);
+		for (unsigned k = 0; k < n + 2; k++) {
+			g_autofree char *now = NULL;
+
+			press(&f, k < n ? ">" : "<");
+			now = headers(&f);
+			g_assert_cmpstr(now, ==, first);
+			g_hash_table_add(sorted, GINT_TO_POINTER(nav_top(&f.app->nav)->table[PANE_MAIN].sort));
+		}
+		g_assert_cmpuint(g_hash_table_size(sorted), ==, n);	/* all of them */
+		stop(&f);
+	}
 }
 
 /* A column that was only for batch mode is shown once rows are sorted by it, whole, at any width. */
@@ -328,7 +370,7 @@ static void test_nothing(void)
 	fake_cell(fake_second(bare, 0), fake_thread(bare, 0, 7, 7, "other"));
 	fake_second(bare, 1);
 	start_on(&f, fake_done(bare), 60);
-	press(&f, "4");
+	press(&f, "\f");
 	g_assert_true(has(&f, "not in this trace: "));
 	g_assert_true(has(&f, "   F7: how to record it"));	/* however much lacks */
 	press(&f, "2");
@@ -842,6 +884,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/sorted-shown", test_sorted_shown);
 	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sorted-added", test_sorted_added);
+	g_test_add_func("/tables/sort-steps", test_sort_steps);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/hide", test_hide);
 	g_test_add_func("/tables/hide-stored", test_hide_stored);
