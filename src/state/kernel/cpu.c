@@ -33,7 +33,7 @@ static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
 
 enum cpu_kind cpu_kind_of(const struct slice *s, const struct cpu *c, const struct thread *t)
 {
-	if (!t || t->tid == -1 || !slice_follows_tasks(s, c->host))
+	if (!t || (!t->idle && t->tid < 0) || !slice_follows_tasks(s, c->host))
 		return CPU_UNKNOWN;
 	return t->idle ? CPU_IDLE : CPU_RUN;
 }
@@ -192,6 +192,47 @@ static void end_at_last_event(struct slice *s, struct cpu *c, uint64_t seq)
 }
 
 /*
+ * Events whose contexts have a pid and no tid do not prove which thread of the process ran, if switches are missing:
+ * they are recorded on other CPUs only, or later. So the CPU's first task collects its records until a switch
+ * identifies it (thread_order_determines()), or an event is of another process: then its calls are not paired.
+ */
+static void end_unproven(struct slice *s, struct thread *t)
+{
+	const struct rec *last = t->head.len ? vec_at(&t->head, struct rec, t->head.len - 1) : NULL;
+	if (s->from_start && t->tid == TID_ANONYMOUS && !t->absorbed && !thread_is_known(t) && t->pid > 0 &&
+	    last && last->type == REC_AWAY)
+		thread_append(s, slice_thread(s, t->host, tid_of_process(t->pid)), t);
+}
+
+void cpu_other_process(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t pid)
+{
+	struct thread *was = cpu_task(s, c);
+	if (thread_process(was) < 0) {
+		cpu_context(s, c, ts, seq, 0);	/* the idle task */
+		return;
+	}
+	end_at_last_event(s, c, seq);
+	end_unproven(s, was);
+	replace(s, c, ts, seq, pid > 0 ? tid_of_process(pid) : 0);
+}
+
+void cpu_join_anonymous(struct slice *s, struct cpu *c, struct thread *r)
+{
+	const struct rec *first = r->head.len ? vec_at(&r->head, struct rec, 0) : NULL;
+	if (r->pid >= 0 && first) {
+		c->before_ns = c->kernel_to;
+		cpu_process(s, c, first->ts, first->seq, r->pid);
+	}
+	struct thread *l = cpu_task(s, c);
+	if (tid_is_unproven(l->tid) && thread_is_known(r))
+		return;
+	if (l->pid < 0)		/* before its records are replayed */
+		l->pid = r->pid;
+	thread_append(s, l, r);
+	end_unproven(s, l);
+}
+
+/*
  * A thread that left another CPU just after the slice began may have been on this one already: its switch-in is stamped
  * before the switch-out, and in the left neighbour. Merging decides: cpu_join_named().
  */
@@ -250,10 +291,13 @@ void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, in
 		name_later(s, c, ts, seq, tid);
 		return;
 	}
-	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid))) {
+	struct thread *was = cpu_task(s, c);
+	bool of_another = was->pid >= 0 && thread_process(next) >= 0 && thread_process(next) != was->pid;
+	if (anonymous && !of_another && !came_later(c, next)) {
 		name_current(s, c, ts, seq, tid);
 	} else {
 		end_at_last_event(s, c, seq);
+		end_unproven(s, was);
 		cpu_replace(s, c, ts, seq, tid);
 	}
 }

@@ -42,6 +42,12 @@ void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
 void cpu_finish(struct slice *s, struct cpu *c, int64_t until);
 void cpu_free(struct cpu *c);
 
+/* A context has a pid other than that of the current task; see cpu_process(). */
+void cpu_other_process(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t pid);
+/* Merging: r, the task of the beginning of the slice after s, is unidentified. It is the current task of s, or a thread
+ * of another process. */
+void cpu_join_anonymous(struct slice *s, struct cpu *c, struct thread *r);
+
 /* The current task, with merges of threads applied; NULL: unknown, since events are lost. */
 static inline struct thread *cpu_task(const struct slice *s, struct cpu *c)
 {
@@ -63,6 +69,15 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 	const struct thread *t = cpu_task(s, c);
 	if (t && t->task_tid != tid)
 		cpu_other_task(s, c, ts, seq, tid);
+}
+
+/* An event has no tid, and its context has this pid: a current task of another process is another one. */
+static inline void cpu_process(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t pid)
+{
+	const struct thread *t = cpu_task(s, c);
+	int32_t known = t ? thread_process(t) : pid;
+	if (known < 0 ? !pid : known != pid)
+		cpu_other_process(s, c, ts, seq, pid);
 }
 
 /* Converts prev_state of a switch. Its bits depend on the host's kernel version. */

@@ -95,6 +95,7 @@ bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_l
 	*p = (struct plan){ .layout = l, .tid = NOWHERE, .comm = NOWHERE, .comm_repr = comm->repr };
 	bool usable = plan_fields(p, &l->slot[BLK_FIELD0], kind);
 	usable &= !tid->repr || is_number(tid, 4);
+	usable &= tid->repr || l->slot[BLK_CTX_PID].repr == BLK_NONE;	/* see cpu_process() */
 	usable &= !comm->repr || is_comm(comm, p->comm_repr);
 	if (tid->repr)
 		p->tid = tid->off;

@@ -119,11 +119,15 @@ static inline struct thread *current_task(struct feed *f)
 		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)field(f->ev, BLK_CTX_TID, 0));
 	else if (G_UNLIKELY(!slice_follows_tasks(f->s, f->host)))
 		cpu_context(f->s, f->c, f->ts, f->seq, reported_tid(f));
+	else if (blk_has(f->ev, BLK_CTX_PID))
+		cpu_process(f->s, f->c, f->ts, f->seq, (int32_t)CLAMP(pid_of(f), 0, INT32_MAX));
 	struct thread *t = cpu_task(f->s, f->c);
 	if (!t || G_UNLIKELY(t->tid == TID_UNPROVEN))
 		return t;
 	if (!t->pid_reported && pid_of(f) >= 0)
 		learn_pid(f, t);
+	else if (G_UNLIKELY(t->pid < 0))
+		t->pid = (int32_t)field(f->ev, BLK_CTX_PID, -1);
 	learn_comm(f, t, BLK_CTX_PROCNAME);
 	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
 		contexts_learn(f, t);
@@ -143,7 +147,7 @@ static void on_sched_switch(struct feed *f)
 	struct slice *s = f->s;
 	/* live, its class may have been declared after the stream began */
 	g_array_index(s->hosts, struct slice_host, f->host).evidence.switches = true;
-	if (blk_has(f->ev, BLK_CTX_TID))
+	if (blk_has(f->ev, BLK_CTX_TID) || blk_has(f->ev, BLK_CTX_PID))
 		current_task(f);
 	struct thread *was = cpu_task(s, f->c);
 	if (f->cls->n_counters) {
@@ -425,7 +429,7 @@ static void learn_user(struct feed *f, struct thread *t)
 static void entered(struct feed *f, struct thread *t, const struct rec *r)
 {
 	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
-		call_unpaired(f->s, t, r);
+		thread_record(f->s, t, r);
 		return;
 	}
 	learn_user(f, t);
@@ -547,7 +551,7 @@ static void on_entry_unknown(struct feed *f)
 static void left(struct feed *f, struct thread *t, const struct rec *r)
 {
 	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
-		call_unpaired(f->s, t, r);
+		thread_record(f->s, t, r);
 		return;
 	}
 	learn_user(f, t);

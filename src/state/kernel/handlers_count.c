@@ -45,7 +45,7 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 	*ret_by_kernel = false;
 	if (feed_is_kernel(f) || feed_follows_tasks(f)) {
 		struct thread *t = cpu_task(f->s, f->c);
-		*ret_by_kernel = t != NULL;
+		*ret_by_kernel = t && (feed_is_kernel(f) || !tid_is_unproven(t->tid));
 		if (*ret_by_kernel)
 			return t;
 	}

@@ -660,7 +660,7 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 	*vec_add(&t->head, struct rec) = *r;
 	if (thread_keeps_open(r) || !thread_order_determines(s, t))
 		return;
-	if (is_final(s, t))
+	if (is_final(s, t) || (s->from_start && t->pid > 0))
 		thread_root(s, t);
 	else
 		begin_after(s, t, r);
@@ -744,9 +744,12 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 
 void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (t->idle || tid_is_unproven(t->tid))
+	if (t->idle)
 		return;
-	if (!t->resolved)
+	if (tid_is_unproven(t->tid)) {
+		if (r->type == REC_ENTER || r->type == REC_EXIT)
+			call_unpaired(s, t, r);
+	} else if (!t->resolved)
 		add_pending(s, t, r);
 	else if (r->type == REC_RUN)
 		thread_run(s, t, r->ts, r->seq, r->cpu, (int16_t)r->arg[0]);

@@ -172,8 +172,10 @@ bool thread_order_determines(const struct slice *s, const struct thread *t)
 	const struct rec *first = vec_at(&t->head, struct rec, i_first);
 	const struct rec *r = vec_at(&t->head, struct rec, t->head.len - 1);
 	bool final = is_final(s, t), full = t->head.len - i_first > LIMIT_HELD_RECORDS;
-	if (s->follow || t->tid == -1 || full || r->type == REC_LOST || r->type == REC_ENDED)
+	if (s->follow || full || r->type == REC_LOST || r->type == REC_ENDED)
 		return true;
+	if (t->tid == TID_ANONYMOUS)	/* see end_unproven() */
+		return t->pid <= 0;
 	if (r->type == REC_AWAY)	/* its call is still the one before */
 		return r == first;
 	bool begun = final || covered_are_far(s->first, r->ts, CLOCK_SKEW_NS);

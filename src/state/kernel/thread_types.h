@@ -201,6 +201,14 @@ static inline bool thread_is_identified(const struct thread *t)
 	return !t->idle && t->tid >= 0;
 }
 
+/* Its process, as kernel events report it: of an idle task 0; -1: unknown. */
+static inline int32_t thread_process(const struct thread *t)
+{
+	if (t->idle)
+		return 0;
+	return tid_is_unproven(t->tid) && t->tid != TID_UNPROVEN ? -1 - t->tid : t->pid;
+}
+
 /* Record i of those that the thread collected and were not applied, or only in this slice; NULL: there are no more. */
 static inline struct rec *thread_pending(const struct thread *t, guint i)
 {

@@ -31,7 +31,7 @@ static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, co
 	if (!l && named && anonymous)		/* the left ends in a loss */
 		thread_append(a, cpu_task_of_tid(a, c, b->named_tid), r);
 	else if (l && anonymous)
-		thread_append(a, l, r);
+		cpu_join_anonymous(a, c, r);
 	if (!l || !named)
 		return;
 	c->before_ns = b->named_before_ns != INT64_MIN ? b->named_before_ns : c->kernel_to;

@@ -222,7 +222,7 @@ static bool is_certain(const struct spans *sp, const struct annot *a)
 {
 	const struct thread *t = thread_at(sp->s, a->thread);
 	const struct cpu *c = cpu_at(sp->s, a->cpu);
-	if (t->tid == -1 || t->idle)
+	if (!thread_is_identified(t))
 		return false;
 	return !a->by_kernel || t->tid == a->vtid ||
 	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
