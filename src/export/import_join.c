@@ -222,7 +222,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	enum part part;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
-				     .cpu_holder = ID_NONE };
+				     .cpu_holder = ID_NONE, .stopper = ID_NONE };
 	if (!part_of(read_attribute(r, "blktop.part"), &part))
 		return false;
 	g_assert(k->begin_ns <= k->end_ns);

@@ -125,6 +125,8 @@ static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct spa
 		json_builder_set_member_name(b, "joined");
 		json_builder_add_boolean_value(b, TRUE);
 	}
+	if (w->stopper != ID_NONE)
+		add_thread(b, tl, "stopper", w->stopper, w->begin_ns);
 	add_thread(b, tl, "waker", w->waker, w->wake_ns);
 	add_string(b, tl, "waker_irq", w->waker_irq);
 	add_string(b, tl, "waker_syscall", w->waker_call);

@@ -440,6 +440,10 @@ static void add_cause(GString *text, struct history *h, const struct tree *t, co
 	const struct span *s = t->nodes[c->node].span;
 	add_did(text, h, s, c);
 	add_object(text, h, s, c, ": ");
+	if (c->part == PART_STOPPED && c->wait && c->wait->stopper != ID_NONE) {
+		g_autofree char *label = thread_label_new(h->tl, c->wait->stopper, c->wait->begin_ns);
+		g_string_append_printf(text, " by %s", label);
+	}
 	if (c->part == PART_DISK && s->disk_queue_known && s->disk_queue_ns * 2 > s->part[PART_DISK])
 		g_string_append(text, ", mostly in its queue");
 	if (part_is_runnable(c->part))

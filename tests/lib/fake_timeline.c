@@ -279,7 +279,7 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	w->call = call;
 	w->file = ID_NONE;
 	w->waker = waker;
-	w->cpu_holder = ID_NONE;
+	w->cpu_holder = w->stopper = ID_NONE;
 	w->cpu = 0;
 	fake_part(s, part, end - begin - wakeup);
 	fake_part(s, PART_WAKEUP, wakeup);

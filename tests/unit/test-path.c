@@ -403,6 +403,24 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n200-700 t7/7 stopped, woken by t8/8\n700-720 t7/7 wakeup\n"
 	  "720-1000 t7/7 cpu user\n",
 	  "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 370ns (+370ns)" },
+	/* 8 stops the process by a signal to its thread 9. The next ones are for another process, and too late. */
+	{ "stopped by a signal", "5 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"t7\" type=0\n"
+	  "6 0 lttng_statedump_process_state tid=9 pid=7 ppid=1 name=\"t9\" type=0\n"
+	  BEGIN SWITCH("120", "1", "0", "0", "8") CALL "190 1 signal_generate sig=19 pid=9 result=0\n"
+	  "192 1 signal_generate sig=19 pid=20 result=0\n" SWITCH("200", "0", "7", "4", "0")
+	  SWITCH("300", "1", "8", "1", "0") "310 1 signal_generate sig=20 pid=7 result=0\n"
+	  SWITCH("320", "1", "0", "0", "10")
+	  WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") END("0"), NULL,
+	  "was stopped for 500ns by t8/8, continued by t10/10 (500ns of 900ns); and computed 370ns (+370ns)" },
+	/* The second time without a signal. */
+	{ "stopped again", BEGIN SWITCH("120", "1", "0", "0", "8") CALL "170 1 signal_generate sig=19 pid=7 result=0\n"
+	  SWITCH("180", "0", "7", "4", "0") WAKE("190", "1", "7", "0") SWITCH("192", "0", "0", "0", "7")
+	  SWITCH("200", "0", "7", "8", "0") WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") END("0"), NULL,
+	  "was stopped for 510ns, continued by t8/8 (510ns of 900ns); and computed 358ns (+358ns)" },
+	{ "ignored, and other signals", BEGIN SWITCH("120", "1", "0", "0", "8") CALL
+	  "190 1 signal_generate sig=20 pid=7 result=1\n191 1 signal_generate sig=10 pid=7 result=0\n"
+	  SWITCH("200", "0", "7", "4", "0") WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") END("0"), NULL,
+	  "was stopped for 500ns, continued by t8/8 (500ns of 900ns); and computed 370ns (+370ns)" },
 	/* A debugger stops it in a call, on a kernel that has TASK_WAKEKILL beside __TASK_TRACED. */
 	{ "traced", "0 0 !release 4.4.0\n" BEGIN SWITCH("120", "1", "0", "0", "8")
 	  ENTER("150", "0", "futex", "uaddr=4096 op=0 val=2") SWITCH("200", "0", "7", "136", "0")

@@ -187,6 +187,20 @@ static void on_sched_wake(struct feed *f)
 		thread_queued(s, woken, f->ts, cpu_number(f, F(1)));
 }
 
+/* A signal was sent to a thread, for its process. 0: it will be delivered (include/trace/events/signal.h). */
+static void on_signal(struct feed *f)
+{
+	static const int64_t stops[] = { 19, 20, 21, 22 };	/* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU but on MIPS */
+	const struct thread *sender = current_task(f);
+	int64_t tid = field(f->ev, F(1), 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
+		if (blk_int(f->ev, F(0)) == stops[i] && tid > 0 && !blk_int_or(f->ev, F(2), 0) && !f->s->no_spans)
+			*vec_add(&f->s->stops, struct stop_signal) = (struct stop_signal){
+				.ts = f->ts, .thread = slice_thread(f->s, f->host, (int32_t)tid)->self,
+				.sender = sender ? sender->self : ID_NONE,
+			};
+}
+
 static void on_migrate(struct feed *f)
 {
 	current_task(f);
@@ -630,6 +644,7 @@ static const struct row rows[] = {
 	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake },
 	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" },
 	    "migrations, the run queue that a thread waits on" }, on_migrate },
+	{ { "signal_generate", { "sig", "tid|pid", "result" }, NULL }, on_signal },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
 				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },

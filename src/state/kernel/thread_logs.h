@@ -44,6 +44,12 @@ struct done_call {
 	bool futex;			/* it wakes threads that wait for a futex */
 };
 
+/* A signal that stops the process of .thread was sent. */
+struct stop_signal {
+	int64_t ts;
+	uint32_t thread, sender;	/* .sender: ID_NONE: unknown */
+};
+
 struct call;
 struct slice;
 struct thread;

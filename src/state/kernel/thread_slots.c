@@ -112,6 +112,10 @@ static void mark_all(const struct slice *s, guint8 *used)
 	mark_bins(s, used);
 	for (guint i = 0; i < s->annots->len; i++)
 		mark(s, used, g_array_index(s->annots, struct annot, i).thread);
+	for (guint i = 0; i < s->stops.len; i++) {
+		mark(s, used, vec_at(&s->stops, struct stop_signal, i)->thread);
+		mark(s, used, vec_at(&s->stops, struct stop_signal, i)->sender);
+	}
 	for (guint i = 0; i < s->facts->len; i++) {
 		const struct fact *f = &g_array_index(s->facts, struct fact, i);
 		mark(s, used, f->thread);

@@ -151,6 +151,23 @@ void moving_threads(struct moving *m, struct slice *a, struct slice *b)
 	g_ptr_array_set_size(b->threads, 0);
 }
 
+static int stop_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct stop_signal *x = a, *y = b;
+	return x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts) : (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Slices that are united have the same time. */
+static void move_stops(struct vec *a, struct vec *b)
+{
+	bool in_order = !a->len || !b->len || vec_at(a, struct stop_signal, a->len - 1)->ts <=
+			vec_at(b, struct stop_signal, 0)->ts;
+	vec_append(a, b->data, b->len, sizeof(struct stop_signal));
+	vec_free(b);
+	if (!in_order)
+		vec_sort(a, sizeof(struct stop_signal), stop_order, NULL);
+}
+
 void moving_logs(const struct moving *m, struct slice *a, struct slice *b)
 {
 	for (guint i = 0; i < b->annots->len; i++) {
@@ -172,6 +189,12 @@ void moving_logs(const struct moving *m, struct slice *a, struct slice *b)
 		x->path = m->string[x->path];
 	}
 	g_array_append_vals(a->binaries, b->binaries->data, b->binaries->len);
+	for (guint i = 0; i < b->stops.len; i++) {
+		struct stop_signal *x = vec_at(&b->stops, struct stop_signal, i);
+		x->thread = moved_thread(m, x->thread);
+		x->sender = moved_thread(m, x->sender);
+	}
+	move_stops(&a->stops, &b->stops);
 	for (guint i = 0; i < b->facts->len; i++) {
 		struct fact *x = &g_array_index(b->facts, struct fact, i);
 		x->seq += m->seq_add;

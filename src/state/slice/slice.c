@@ -114,6 +114,7 @@ void slice_free(struct slice *s)
 	thread_slots_clear(&s->slots);
 	g_array_unref(s->binaries);
 	g_array_unref(s->provisional_wakes);
+	vec_free(&s->stops);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)

@@ -7,6 +7,7 @@
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/thread_logs.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/annot.h"
 
@@ -414,6 +415,25 @@ static void code_wakes(struct coder *c, struct slice *s, const struct slice_coun
 	coder_row(c, 0);
 }
 
+static void code_stops(struct coder *c, struct slice *s, const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, s->stops.len, 3, sizeof(struct stop_signal));
+
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		struct stop_signal fresh = { 0 }, *x = &fresh;
+		if (coder_writes(c))
+			x = vec_at(&s->stops, struct stop_signal, i);
+		code_event_ts(c, &x->ts);
+		code_id(c, &x->thread, n->threads, false);
+		code_id(c, &x->sender, n->threads, true);
+		if (coder_writes(c))
+			continue;
+		if (s->stops.len && x->ts < vec_at(&s->stops, struct stop_signal, s->stops.len - 1)->ts)
+			coder_refuse(c, "signals are not in order");
+		*vec_add(&s->stops, struct stop_signal) = fresh;
+	}
+}
+
 /* Only the slots that were used. */
 static void code_fdops(struct coder *c, struct fdops *f)
 {
@@ -438,6 +458,7 @@ void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
 	code_annots(c, s, n);
 	code_binaries(c, s, n);
 	code_wakes(c, s, n);
+	code_stops(c, s, n);
 	code_fdops(c, &s->fdops);
 }
 

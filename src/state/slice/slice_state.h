@@ -116,6 +116,7 @@ struct slice {
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.h */
 	GArray *provisional_wakes;		/* struct provisional_wake */
+	struct vec stops;		/* struct stop_signal, in order of time */
 	GHashTable *classes;		/* names of the event classes of all sources, a set */
 	struct fdops fdops;
 

@@ -154,6 +154,40 @@ static void set_futex(struct spans *sp, struct span_wait *ret, const struct wait
 	ret->lock = w->call.lock && !ret->joined && released;
 }
 
+#define LOOKED_BACK 16		/* signals before a stop, and waits between signal and stop */
+
+/* Was the thread stopped, and went on, between the signal and the wait? */
+static bool is_of_older_stop(struct thread *t, int64_t signal, const struct wait *w)
+{
+	guint next = explain_first_wait(t, w->begin);
+	for (guint i = next; i > 0 && next - i < LOOKED_BACK; i--) {
+		const struct wait *x = vec_at(&t->waits, struct wait, i - 1);
+		if (x->end <= signal)
+			return false;
+		if (x->cause == WAIT_PART && x->part == PART_STOPPED)
+			return true;
+	}
+	return next >= LOOKED_BACK;
+}
+
+/* The thread that sent the signal by which the thread, or its whole process, was stopped; ID_NONE: unknown. */
+static uint32_t stopper_of(struct spans *sp, uint32_t thread, const struct wait *w)
+{
+	const struct vec *all = &sp->s->stops;
+	guint next = vec_first_after(all, sizeof(struct stop_signal), offsetof(struct stop_signal, ts), w->begin,
+				     all->len);
+	uint32_t process = names_process(sp->n, thread);
+	for (guint i = next; i > 0 && next - i < LOOKED_BACK; i--) {
+		const struct stop_signal *x = vec_at(all, struct stop_signal, i - 1);
+		uint32_t to = thread_follow(sp->s, x->thread), by = thread_follow(sp->s, x->sender);
+		if (to != thread && (process == ID_NONE || names_process(sp->n, to) != process))
+			continue;
+		bool unknown = by == ID_NONE || thread_at(sp->s, by)->idle;
+		return unknown || is_of_older_stop(thread_at(sp->s, thread), x->ts, w) ? ID_NONE : by;
+	}
+	return ID_NONE;
+}
+
 /* Has the wait a file? Also true for a call that waits for something other than its file. */
 static bool has_file(const struct wait *w)
 {
@@ -175,6 +209,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
 		.end_ns = MIN(w->end, end), .part = (uint8_t)part, .thread = spans_map_thread(sp, thread),
 		.call = w->call.name, .file = file, .cpu_holder = ID_NONE,
+		.stopper = ID_NONE,
 		.waker = spans_map_thread(sp, waker),
 		.waker_irq = irq ? irq_text(&sp->irqs, sp->s, sp->n, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
@@ -182,6 +217,8 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	};
 	if (is_futex(w))
 		set_futex(sp, ret, w, waker);
+	if (w->cause == WAIT_PART && w->part == PART_STOPPED)
+		ret->stopper = spans_map_thread(sp, stopper_of(sp, thread, w));
 	return ret->end_ns > ret->begin_ns;
 }
 

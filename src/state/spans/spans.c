@@ -862,6 +862,16 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 	free_logs(t);
 }
 
+#define STOPS_LEAST 64		/* newest signals that are retained: a process may stop later */
+
+static void forget_stops(struct vec *stops, int64_t needed)
+{
+	guint n = 0;
+	while (n + STOPS_LEAST < stops->len && vec_at(stops, struct stop_signal, n)->ts < needed)
+		n++;
+	vec_drop(stops, n, sizeof(struct stop_signal));
+}
+
 void spans_forget(struct spans *sp, int64_t now)
 {
 	bool crowded = sp->room && sp->s->annots->len > spans_most(sp);
@@ -876,6 +886,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	pairs_forget(sp->pairs, is_dropped, sp);
 	runs_forget(sp->s, needed);
 	blocks_forget(sp->s, needed);
+	forget_stops(&sp->s->stops, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(sp->s->threads, i);
 		if (t->forward == ID_NONE)

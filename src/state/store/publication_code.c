@@ -196,6 +196,7 @@ static void code_wait(struct span_coder *x, struct span_wait *w)
 	code_string_id(x, &w->waker_irq);
 	code_string_id(x, &w->waker_call);
 	code_thread_id(x, &w->cpu_holder);
+	code_thread_id(x, &w->stopper);
 	code_u16(x->c, &w->cpu);
 	code_below(x->c, &w->part, PART_N);
 	code_bool(x->c, &w->lock);

@@ -114,7 +114,7 @@ struct id_field {
 static const struct id_field wait_ids[] = {
 	FIELD(THREAD, span_wait, thread), FIELD(STRING, span_wait, call), FIELD(FILE, span_wait, file),
 	FIELD(THREAD, span_wait, waker), FIELD(STRING, span_wait, waker_irq), FIELD(STRING, span_wait, waker_call),
-	FIELD(THREAD, span_wait, cpu_holder),
+	FIELD(THREAD, span_wait, cpu_holder), FIELD(THREAD, span_wait, stopper),
 };
 static const struct id_field chain_ids[] = {
 	FIELD(THREAD, chain_link, thread), FIELD(STRING, chain_link, call), FIELD(FILE, chain_link, file),

@@ -50,6 +50,7 @@ struct span_wait {
 	uint32_t waker_call;		/* string: the waker's current or latest system call */
 	uint32_t cpu_holder;		/* the thread that ran longest on its CPU while it was runnable; ID_NONE:
 					 * unknown */
+	uint32_t stopper;		/* PART_STOPPED: thread that sent the signal; ID_NONE: unknown */
 	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
 	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED); of DISK and WRITEBACK the one
 					 * with more of the time */
