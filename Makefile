@@ -268,14 +268,18 @@ deb: dist
 dist-free: clean
 	rm -rf $(BUILD)-asan $(BUILD)-tsan
 
+# The pictures of doc/guide.md, after a change of the screen.
+pictures: all
+	scripts/doc-pictures doc/pictures
+
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live check-long check-suites'
-	@echo '         asan tsan lint bench man deps dist deb install uninstall clean dist-free help'
+	@echo '         asan tsan lint bench man pictures deps dist deb install uninstall clean dist-free help'
 
 FORCE:
 
 .PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
-	lint asan asan-tests tsan bench dist deb install uninstall clean dist-free help FORCE
+	lint asan asan-tests tsan bench pictures dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -6,7 +6,7 @@ import re
 import layers_table
 import tap
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/architecture.md", "doc/CHANGES.md", "doc/guide.md", "doc/live.md", "doc/security.md", "doc/service.md", "doc/spans.md",
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/architecture.md", "doc/CHANGES.md", "doc/guide.md", "doc/live.md", "doc/relay.md", "doc/security.md", "doc/service.md", "doc/spans.md",
              "doc/testing.md", "tests/traces/README.md"]
 BLKTOP = os.environ.get("BLKTOP", f"{tap.BUILD}/blktop")
 
@@ -58,13 +58,21 @@ def targets():
     tap.ok("make targets in the documents exist", problems)
 
 
+def headings(path):
+    """Their ids, as GitHub makes them."""
+    return {"#" + re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text_of(path), re.M)}
+
+
 def files():
     problems = []
     for path in DOCUMENTS:
         for n, line in enumerate(tap.lines(path), 1):
-            for name in re.findall(r"\]\(([^):]+)\)", line):
-                if not os.path.exists(os.path.join(os.path.dirname(path), name)):
+            for name, heading in re.findall(r"\]\(([^):#]*)(#[^)]*)?\)", line):
+                to = os.path.join(os.path.dirname(path), name) if name else path
+                if not os.path.exists(to):
                     problems.append(f"{path}:{n}: no file {name}")
+                elif heading and heading not in headings(to):
+                    problems.append(f"{path}:{n}: no heading {heading} in {to}")
             for name in re.findall(r"`((?:src|tests|doc|scripts|state|views|base|run|ui)/[\w./-]+)`", line):
                 if not os.path.exists(name) and not os.path.exists("src/" + name):
                     problems.append(f"{path}:{n}: no file {name}")
@@ -91,10 +99,34 @@ def layers():
     tap.ok("the layers' table is the enforced one", problems)
 
 
+def table_of(heading):
+    """First and second cells of the table below a heading of the guide."""
+    part = text_of("doc/guide.md").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| (`.*?) \| *(.*?) *\|", part, re.M)
+
+
+def letters():
+    """The guide's table of letters is that of src/state/store/part.h."""
+    source = text_of("src/state/store/part.h").replace("\\\n", "")
+    parts = {(letter, title) for title, letter in re.findall(r"#define PART_ROW_\w+ \"(\w+)\", '(.)'", source)}
+    guide = {(letter.strip("`"), title) for letter, title in table_of("Letters of states") if title}
+    tap.ok("letters of states in the guide are those of the code", sorted(map(str, parts ^ guide)))
+
+
+def keys():
+    """Keys of the guide's card are keys of the overview, or of another screen."""
+    bound = {key for line in ask("--print-bindings") for key in [line.split("\t")[1]]}
+    card = [key for cell, _ in table_of("Card of keys") for key in re.findall(r"`([^`]+)`", cell)]
+    tap.ok("keys of the guide's card are keys of blktop", [key for key in card if key not in bound])
+    tap.ok("the card has keys", [] if len(card) > 40 else [str(card)])
+
+
+letters()
 if os.access(BLKTOP, os.X_OK):
     options()
+    keys()
 else:
-    tap.skip("options and views in the documents exist", "blktop is not built")
+    tap.skip("options, views and keys in the documents exist", "blktop is not built")
 targets()
 files()
 layers()
