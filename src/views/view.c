@@ -378,16 +378,26 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 		rows->rows->pdata[i] = items[i].row;
 }
 
+#define LEAST_VOID_NS (58 * NS_PER_S)	/* between whole seconds, if there is no record for a minute */
+
+/* How much of the second its CPUs were followed, at most (ns). */
+static int64_t followed_ns(const struct timeline *tl, size_t second)
+{
+	const struct second *s = timeline_second(tl, second);
+	int64_t known = 0;
+
+	for (uint32_t i = 0; i < s->n_cpus; i++)
+		known = MAX(known, s->cpus[i].run_ns + s->cpus[i].idle_ns + s->cpus[i].unknown_ns);
+	return known;
+}
+
 int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	const struct second *s = timeline_n_seconds(tl) ? timeline_outline(tl, 0) : NULL;
-	int64_t known = 0;
 
 	if (!s || s->end_ns <= from_ns || s->begin_ns >= to_ns)
 		return from_ns;
-	s = timeline_second(tl, 0);
-	for (uint32_t i = 0; i < s->n_cpus; i++)
-		known = MAX(known, s->cpus[i].run_ns + s->cpus[i].idle_ns + s->cpus[i].unknown_ns);
+	int64_t known = followed_ns(tl, 0);
 	return known > 0 ? MAX(from_ns, s->sums_end_ns - known) : from_ns;
 }
 
@@ -396,6 +406,51 @@ int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 	size_t i = timeline_find(tl, to_ns - 1);
 	const struct second *s = i < timeline_n_seconds(tl) ? timeline_outline(tl, i) : NULL;
 	return s && s->end_ns == to_ns ? MAX(s->sums_end_ns, from_ns + 1) : to_ns;
+}
+
+static bool has_switches(const struct timeline *tl, size_t second)
+{
+	const struct second *s = timeline_second(tl, second);
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n_cpus; i++)
+		any |= s->cpus[i].run_ns + s->cpus[i].idle_ns > 0;
+	return any;
+}
+
+/* A void (state/kernel/coverage.h) of less than a day is one second; of a longer one there is none. */
+static bool is_void(const struct timeline *tl, size_t second)
+{
+	const struct second *s = timeline_outline(tl, second);
+
+	return s->end_ns - s->begin_ns >= LEAST_VOID_NS && !followed_ns(tl, second);
+}
+
+/*
+ * How much of [from_ns, to_ns) lies between recordings (ns): voids, if switches were recorded before and after them.
+ * Other events may be as rare as that.
+ */
+static int64_t range_voids(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	const size_t n = timeline_n_seconds(tl), first = timeline_find(tl, from_ns);
+	size_t a = first ? first - 1 : 0;
+	int64_t voids = 0;
+
+	while (a && is_void(tl, a))
+		a--;
+	for (size_t i = a + 1; i < n && timeline_outline(tl, a)->end_ns < to_ns; i++) {
+		if (is_void(tl, i))
+			continue;
+		const struct second *before = timeline_outline(tl, a), *after = timeline_outline(tl, i);
+		if (after->begin_ns - before->end_ns >= LEAST_VOID_NS && has_switches(tl, a) && has_switches(tl, i)) {
+			/* The first second of all ends with the void, and may begin late: range_sum_begin(). */
+			int64_t begin = a ? MIN(before->begin_ns + followed_ns(tl, a), before->end_ns) : before->end_ns;
+			int64_t end = MAX(after->sums_end_ns - followed_ns(tl, i), after->begin_ns);
+			voids += MAX(MIN(end, to_ns) - MAX(begin, from_ns), 0);
+		}
+		a = i;
+	}
+	return voids;
 }
 
 int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
@@ -409,7 +464,8 @@ int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns
 	if (begin >= end)
 		return 0;
 	begin = range_sum_begin(tl, begin, end);
-	return MAX(range_sum_end(tl, begin, end) - begin, 0);
+	end = range_sum_end(tl, begin, end);
+	return MAX(end - begin - range_voids(tl, begin, end), 0);
 }
 
 int64_t range_recorded_part(const struct timeline *tl, int64_t from_ns, int64_t to_ns)

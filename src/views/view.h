@@ -265,7 +265,8 @@ const char *rows_text(struct rows *rows, const char *s);	/* copies it into rows-
 int64_t range_sum_end(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* Where they begin: in the first second of the timeline as late as the time of its CPUs does, else at from_ns. */
 int64_t range_sum_begin(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
-/* How much of [from_ns, to_ns) was recorded (ns, at least 0), from the trace's first record to its last event. */
+/* How much of [from_ns, to_ns) was recorded (ns, at least 0), from the trace's first record to its last event, without
+ * the time between recordings. */
 int64_t range_recorded(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* The same, if that is some of it but less than 99 %; else 0. */
 int64_t range_recorded_part(const struct timeline *tl, int64_t from_ns, int64_t to_ns);

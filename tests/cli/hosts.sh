@@ -75,6 +75,27 @@ succeeds 0 "a day apart" -b --view spans --format json --align-hosts "${both[@]}
 ok "answers lie in their calls" rows 'inside(0)'
 ok "forward, it says" grep -q 'is moved forward by 863' "$work/err"
 
+# Recordings of two boots, minutes and days apart: rates divide by the time that both were recorded, as cpus counts it.
+recorded() { # recorded: for how long, by processes and by cpus
+	run -b --view processes --by system --format json "$work/apart"
+	cp "$work/out" "$work/whole"
+	run -b --view cpus --format json "$work/apart"
+	python3 - "$work/whole" "$work/out" <<-'PYTHON'
+		import json, sys
+		rows, cpus = (json.load(open(p))["rows"] for p in sys.argv[1:])
+		by_rate = sum(r["cpu_ns"] for r in rows) / sum(r["cpu_ratio"] for r in rows)
+		known = sorted(r["run_ns"] + r["idle_ns"] + r["unknown_ns"] for r in cpus)
+		assert len(cpus) == 4 and known[0] == known[1] and known[2] == known[3], known
+		sys.exit(abs(by_rate - known[0] - known[2]) > 1e-6 * by_rate)
+	PYTHON
+}
+for two in "kernel-small lost" "lost net"; do
+	rm -rf "$work/apart"
+	mkdir "$work/apart"
+	for one in $two; do cp -r "$TRACES/$one/trace" "$work/apart/$one"; done
+	ok "$two: recorded for as long as both were" recorded
+done
+
 # A session daemon in a container writes the container's host name; the boot shows the machine.
 named() { # named DIRECTORY HOST: of as many letters as before
 	find "$1" -name metadata -exec sed -i "s/hostname = \"[^\"]*\"/hostname = \"$2\"/" {} +

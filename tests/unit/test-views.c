@@ -725,6 +725,40 @@ static void test_recorded(void)
 	timeline_free(tl);
 }
 
+static int64_t recorded_of(const char *script, int64_t from_ms, int64_t to_ms)
+{
+	struct timeline *tl = timeline_of_script(script, &(struct model_options){ 0 });
+	int64_t ns = range_recorded(tl, from_ms * 1000000, to_ms * 1000000);
+	timeline_free(tl);
+	g_assert_cmpint(ns % 1000000, ==, 0);
+	return ns / 1000000;
+}
+
+/* Between two recordings of a kernel nothing was recorded. Events may be rare, and an idle machine is quiet. */
+static void test_recorded_apart(void)
+{
+	static const char apart[] =
+		"790000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"1223000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"
+		"200000500000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"200001100000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"
+		"400000200000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"400000300000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n";
+	static const char quiet[] =
+		"790000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"200223000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n";
+	static const char rare[] =
+		"790000000 0 sched_process_exec tid=7 old_tid=7 filename=\"a\"\n"
+		"200790000000 0 sched_process_exec tid=7 old_tid=7 filename=\"b\"\n";
+	/* Of the seconds beside the two voids, CPU 0 is known to be idle. */
+	g_assert_cmpint(recorded_of(apart, 0, 1000000000), ==, 1210 + 2000 + 300);
+	g_assert_cmpint(recorded_of(apart, 1000, 200001000), ==, 1000 + 1000);
+	g_assert_cmpint(recorded_of(apart, 50000, 300000000), ==, 2000);
+	g_assert_cmpint(recorded_of(apart, 50000, 60000), ==, 0);
+	g_assert_cmpint(recorded_of(quiet, 0, 1000000), ==, 199433);
+	g_assert_cmpint(recorded_of(rare, 1000, 200000), ==, 199000);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -749,5 +783,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/leaderless", test_leaderless);
 	g_test_add_func("/views/first-wait", test_first_wait);
 	g_test_add_func("/views/recorded", test_recorded);
+	g_test_add_func("/views/recorded-apart", test_recorded_apart);
 	return g_test_run();
 }
