@@ -185,8 +185,8 @@ static void prompt_take_key(struct app *app, int key)
 /* Commands that do not choose anything: after them the screen may still choose view and instant. */
 static bool leaves_untouched(enum command_id command)
 {
-	return command == CMD_HELP || command == CMD_VIEW_INFO || command == CMD_LOG ||
-	       command == CMD_COACH ||
+	return command == CMD_HELP || command == CMD_MORE_KEYS || command == CMD_EXPLAIN || command == CMD_VIEW_INFO ||
+	       command == CMD_LOG || command == CMD_COACH ||
 	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
 	       command == CMD_WRITE || command == CMD_THEME || command == CMD_SCREENSHOT || command == CMD_SNAPSHOT;
 }
@@ -205,8 +205,10 @@ static void debug_key(struct app *app, int key, enum command_id command)
 static void take_key(struct app *app, int key)
 {
 	enum command_id command;
+	bool more = app->more_keys;
 	char name[16];
 
+	app->more_keys = false;
 	if (app->prompt.kind != PROMPT_NONE) {
 		prompt_take_key(app, key);
 		return;
@@ -216,6 +218,9 @@ static void take_key(struct app *app, int key)
 		return;
 	command = keys_find(app_context(app), key);
 	debug_key(app, key, command);
+	/* These only leave the second key bar. */
+	if (more && (command == CMD_MORE_KEYS || command == CMD_BACK))
+		return;
 	if (command == CMD_NONE) {
 		if (!popup_is_open(&app->popup))
 			app_message(app, "%s does nothing here: ? shows the keys",

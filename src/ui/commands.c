@@ -6,6 +6,7 @@
 #include "ui/chooser.h"
 #include "ui/compare.h"
 #include "ui/view_info.h"
+#include "ui/explain.h"
 #include "ui/help.h"
 #include "ui/metric_of.h"
 #include "ui/export_picker.h"
@@ -314,6 +315,11 @@ static void do_help(struct app *app, struct place *p, enum command_id command)
 		   false);
 }
 
+static void do_more_keys(struct app *app, struct place *p, enum command_id command)
+{
+	app->more_keys = true;
+}
+
 static void do_log(struct app *app, struct place *p, enum command_id command)
 {
 	app_show_messages(app);
@@ -425,7 +431,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,
-	[CMD_HELP] = do_help, [CMD_LOG] = do_log,
+	[CMD_HELP] = do_help, [CMD_MORE_KEYS] = do_more_keys, [CMD_EXPLAIN] = explain_command, [CMD_LOG] = do_log,
 	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,

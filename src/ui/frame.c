@@ -785,5 +785,9 @@ void frame_draw(struct app *app, struct place *p)
 		bar |= CTX_LOG_BAR;
 	if ((bar & CTX_ROWS) && p->view->kind != VIEW_TIMELINE && export_picker_has_request(p))
 		bar |= CTX_REQUEST_BAR;
+	if (nav_is_top(&app->nav) && app->prompt.kind == PROMPT_NONE)
+		bar |= CTX_TOP_BAR;
+	if (app->more_keys)
+		bar = app_context(app) | CTX_MORE_BAR;
 	bar_draw(c, c->rows - 1, bar, has_coach(app));
 }

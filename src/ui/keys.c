@@ -21,7 +21,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_VIEW_7] = { "view-7", "Spans", "Views", "Spans, one by one" },
 	[CMD_VIEW_8] = { "view-8", "Serv", "Views", "Services" },
 	[CMD_VIEW_9] = { "view-9", "Events", "Views", "Events of the trace, by name" },
-	[CMD_VIEW_LIST] = { "view-list", "More", "Views", "List of all views" },
+	[CMD_VIEW_LIST] = { "view-list", "Views", "Views", "List of all views" },
 	[CMD_VIEW_LOG] = { "view-log", "Log", "Views",
 		"Log: every call and event from this instant on, of the selected process or thread" },
 	[CMD_VIEW_TIMELINE] = { "view-timeline", "lanes", "Views",
@@ -123,6 +123,9 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_COLLAPSE] = { "collapse", "collapse", "Why", "Hide the row's children" },
 	[CMD_EXPAND_ALL] = { "expand-all", "all", "Why", "Show all rows; again: roots only" },
 	[CMD_HELP] = { "help", "", "Program", "This help" },
+	[CMD_MORE_KEYS] = { "more-keys", "more", "Program", "More keys in the key bar, until the next key" },
+	[CMD_EXPLAIN] = { "explain", "explain", "Why",
+		"Explain the selected row: columns, letters, states; the right button explains a cell" },
 	[CMD_LOG] = { "log", "messages", "Program", "The messages so far" },
 	[CMD_COACH] = { "coach", "hide", "Program", "Hide or show the line of hints" },
 	[CMD_THEME] = { "theme", "theme", "Program", "Colours for a dark or light terminal, or none" },
@@ -169,14 +172,15 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, '7', CMD_VIEW_7, CTX_LISTS, 16, NULL },
 	{ CTX_VIEWS, '8', CMD_VIEW_8, CTX_LISTS, 17, NULL },
 	{ CTX_VIEWS, '9', CMD_VIEW_9, CTX_LISTS, 18, NULL },
-	{ CTX_VIEWS, UI_KEY_F(2), CMD_VIEW_LIST, CTX_LISTS, 8, NULL },
-	{ CTX_VIEWS, 'L', CMD_VIEW_LOG, NO_BAR, NULL },
+	{ CTX_VIEWS, UI_KEY_F(2), CMD_VIEW_LIST, CTX_LISTS, 3, NULL },
+	{ CTX_VIEWS, '0', CMD_RANGE_ALL, CTX_MORE_BAR, 1, "whole" },
+	{ CTX_VIEWS, 'L', CMD_VIEW_LOG, CTX_MORE_BAR, 6, "log" },
 	{ CTX_VIEWS, '\t', CMD_VIEW_NEXT, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_BACKTAB, CMD_VIEW_PREV, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_ALEFT, CMD_GO_BACK, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_ARIGHT, CMD_GO_FORTH, NO_BAR, NULL },
-	{ CTX_VIEWS, 'm', CMD_BOOKMARK, NO_BAR, NULL },
-	{ CTX_VIEWS, '\'', CMD_BOOKMARKS, NO_BAR, NULL },
+	{ CTX_VIEWS, 'm', CMD_BOOKMARK, CTX_MORE_BAR, 17, NULL },
+	{ CTX_VIEWS, '\'', CMD_BOOKMARKS, CTX_MORE_BAR, 17, NULL },
 	{ CTX_OVERVIEW, UI_KEY_ENTER, CMD_DRILL, CTX_OVERVIEW, 1, "why" },
 	{ CTX_TABLE, UI_KEY_ENTER, CMD_DRILL, CTX_TABLE, 1, "open" },
 	{ CTX_WATERFALL, UI_KEY_ENTER, CMD_DRILL, CTX_WATERFALL, 1, "detail" },
@@ -198,8 +202,8 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_HEATMAP, '>', CMD_TIME_FORWARD, CTX_HEATMAP, 9, "time" },
 	{ CTX_HEATMAP, 'b', CMD_BY, CTX_HEATMAP, 4, "by" },
 	{ CTX_HEATMAP, 'H', CMD_BY, NO_BAR, NULL },
-	{ CTX_ROWS | CTX_FLAME, 'i', CMD_HEATMAP, NO_BAR, NULL },
-	{ CTX_VIEWS, 'd', CMD_DISTRIBUTION, NO_BAR, NULL },
+	{ CTX_ROWS | CTX_FLAME, 'i', CMD_HEATMAP, CTX_MORE_BAR, 2, "heatmap" },
+	{ CTX_VIEWS, 'd', CMD_DISTRIBUTION, CTX_MORE_BAR, 3, "distribution" },
 	{ CTX_CHOOSER, ' ', CMD_TOGGLE, CTX_CHOOSER, 2, NULL },
 	{ CTX_CHOOSER, '[', CMD_SHIFT_UP, CTX_CHOOSER, 4, NULL },
 	{ CTX_CHOOSER, ']', CMD_SHIFT_DOWN, CTX_CHOOSER, 4, NULL },
@@ -207,10 +211,10 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_ROWS, 'w', CMD_WAKER, CTX_WATERFALL, 2, NULL },
 	{ CTX_WATERFALL, 'c', CMD_PATH, CTX_WATERFALL, 9, NULL },
 	{ CTX_WATERFALL, 'l', CMD_LONGEST, CTX_WATERFALL, 4, NULL },
-	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL, 7, NULL },
+	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL | CTX_MORE_BAR, 7, NULL },
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
-	{ CTX_VIEWS, 'v', CMD_VIEW_TIMELINE, CTX_WATERFALL, 11, NULL },
-	{ CTX_VIEWS, 'V', CMD_VIEW_FLAME, NO_BAR, NULL },
+	{ CTX_VIEWS, 'v', CMD_VIEW_TIMELINE, CTX_WATERFALL | CTX_MORE_BAR, 11, "timeline" },
+	{ CTX_VIEWS, 'V', CMD_VIEW_FLAME, CTX_MORE_BAR, 5, NULL },
 	{ CTX_PAINTED, '[', CMD_PAN_LEFT, CTX_PAINTED, 10, NULL },
 	{ CTX_PAINTED, ']', CMD_PAN_RIGHT, CTX_PAINTED, 10, NULL },
 	{ CTX_TABLE, '[', CMD_PAN_LEFT, CTX_LOG_BAR, 2, "scroll" },
@@ -221,9 +225,9 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_ROWS, 'E', CMD_EXPORT_AS, CTX_LISTS | CTX_WATERFALL, 21, NULL },
 	{ CTX_VIEWS, 'y', CMD_COPY, CTX_WATERFALL, 8, NULL },
 	{ CTX_VIEWS, 's', CMD_SAVE, CTX_VIEWS, 22, NULL },
-	{ CTX_VIEWS, 'D', CMD_SCREENSHOT, NO_BAR, NULL },
+	{ CTX_VIEWS, 'D', CMD_SCREENSHOT, CTX_MORE_BAR, 21, NULL },
 	{ CTX_VIEWS, 'S', CMD_SAVE_TRACE, CTX_VIEWS, 23, NULL },
-	{ CTX_VIEWS, 'n', CMD_NEXT, CTX_LISTS, 9, NULL },
+	{ CTX_VIEWS, 'n', CMD_NEXT, CTX_LISTS, 10, NULL },
 	{ CTX_VIEWS, 'N', CMD_PREV, NO_BAR, NULL },
 	{ CTX_PAINTED, UI_KEY_LEFT, CMD_CURSOR_LEFT, NO_BAR, NULL },
 	{ CTX_PAINTED, UI_KEY_RIGHT, CMD_CURSOR_RIGHT, CTX_PAINTED, 11, NULL },
@@ -236,15 +240,14 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, '{', CMD_TIME_BACK_10, NO_BAR, NULL },
 	{ CTX_VIEWS, '}', CMD_TIME_FORWARD_10, NO_BAR, NULL },
 	{ CTX_ROWS, 'b', CMD_GOTO, CTX_LISTS, 10, NULL },
-	{ CTX_OVERVIEW, 'a', CMD_GRAPH, CTX_OVERVIEW, 24, NULL },
+	{ CTX_OVERVIEW, 'a', CMD_GRAPH, CTX_OVERVIEW | CTX_MORE_BAR, 14, NULL },
 	{ CTX_VIEWS, 'p', CMD_PAUSE, CTX_LISTS, 13, NULL },
 	{ CTX_VIEWS, 'F', CMD_FOLLOW, CTX_LISTS, 14, NULL },
-	{ CTX_LISTS, 'z', CMD_STEP_FINER, NO_BAR, NULL },
-	{ CTX_LISTS, 'Z', CMD_STEP_COARSER, NO_BAR, NULL },
+	{ CTX_LISTS, 'z', CMD_STEP_FINER, CTX_MORE_BAR, 18, NULL },
+	{ CTX_LISTS, 'Z', CMD_STEP_COARSER, CTX_MORE_BAR, 18, NULL },
 	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS | CTX_TIMELINE | CTX_FLAME, 19, NULL },
 	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS | CTX_TIMELINE | CTX_FLAME, 20, NULL },
 	{ CTX_VIEWS, 'R', CMD_RANGE_CLEAR, NO_BAR, NULL },
-	{ CTX_VIEWS, '0', CMD_RANGE_ALL, NO_BAR, NULL },
 	{ CTX_ROWS, ')', CMD_ERROR_NEXT, NO_BAR, NULL },
 	{ CTX_ROWS, '(', CMD_ERROR_PREV, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_UP, CMD_UP, NO_BAR, NULL },
@@ -266,14 +269,14 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_LISTS, '>', CMD_SORT_RIGHT, CTX_TABLE, 9, NULL },
 	{ CTX_LISTS, 'I', CMD_INVERT, NO_BAR, NULL },
 	{ CTX_LISTS | CTX_TIMELINE, 'H', CMD_BY, CTX_TABLE | CTX_TIMELINE, 23, NULL },
-	{ CTX_LISTS, 't', CMD_TREE, NO_BAR, NULL },
+	{ CTX_LISTS, 't', CMD_TREE, CTX_MORE_BAR, 20, NULL },
 	{ CTX_LISTS, UI_KEY_F(5), CMD_TREE, NO_BAR, NULL },
 	{ CTX_ROWS, ' ', CMD_TAG, NO_BAR, NULL },
 	{ CTX_VIEWS, 'U', CMD_UNTAG, NO_BAR, NULL },
 	{ CTX_LISTS | CTX_TIMELINE, 'T', CMD_ONLY_TAGGED, NO_BAR, NULL },
-	{ CTX_LISTS, 'K', CMD_HIDE, NO_BAR, NULL },
+	{ CTX_LISTS, 'K', CMD_HIDE, CTX_MORE_BAR, 22, NULL },
 	{ CTX_LISTS, 'f', CMD_COLUMNS, CTX_TABLE, 21, NULL },
-	{ CTX_LISTS, 'o', CMD_SORT_MENU, NO_BAR, NULL },
+	{ CTX_LISTS, 'o', CMD_SORT_MENU, CTX_MORE_BAR, 16, NULL },
 	{ CTX_LISTS, UI_KEY_F(6), CMD_SORT_MENU, NO_BAR, NULL },
 	{ CTX_LISTS | CTX_TIMELINE, 'u', CMD_CLEAR, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_F(7), CMD_VIEW_INFO, CTX_TABLE, 20, NULL },
@@ -283,9 +286,9 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_PAINTED | CTX_HEATMAP | CTX_FLAME | CTX_POPUP | CTX_CHOOSER, 3, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE, CMD_BACK, NO_BAR, NULL },
 	{ CTX_MOVING, UI_KEY_BACKSPACE_CHAR, CMD_BACK, NO_BAR, NULL },
-	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR, NULL },
+	{ CTX_MOVING, 'q', CMD_BACK, CTX_TOP_BAR, 8, "quit" },
 	{ CTX_VIEWS, 'x', CMD_COACH, NO_BAR, NULL },
-	{ CTX_VIEWS, '!', CMD_LOG, NO_BAR, NULL },
+	{ CTX_VIEWS, '!', CMD_LOG, CTX_MORE_BAR, 15, NULL },
 	{ CTX_VIEWS, UI_KEY_F(8), CMD_THEME, NO_BAR, NULL },
 	{ CTX_VIEWS, UI_KEY_F(9), CMD_MOUSE, NO_BAR, NULL },
 	{ CTX_VIEWS, 'W', CMD_WRITE, NO_BAR, NULL },
@@ -293,10 +296,12 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, 'M', CMD_ALIGN, NO_BAR, NULL },
 	{ CTX_MOVING, UI_CTRL('l'), CMD_REDRAW, NO_BAR, NULL },
 	{ CTX_MOVING, UI_CTRL('z'), CMD_SUSPEND, NO_BAR, NULL },
-	{ CTX_MOVING, 'Q', CMD_QUIT, NO_BAR, NULL },
+	{ CTX_MOVING, 'Q', CMD_QUIT, CTX_MORE_BAR, 12, NULL },
 	{ CTX_MOVING, UI_KEY_F(10), CMD_QUIT, NO_BAR, NULL },
 	{ CTX_MOVING, UI_CTRL('c'), CMD_QUIT, NO_BAR, NULL },
-	{ CTX_VIEWS, '?', CMD_HELP, CTX_VIEWS, 0, NULL },
+	{ CTX_VIEWS, '=', CMD_EXPLAIN, CTX_MORE_BAR, 8, NULL },
+	{ CTX_VIEWS, ',', CMD_MORE_KEYS, CTX_VIEWS, 2, NULL },
+	{ CTX_VIEWS, '?', CMD_HELP, CTX_VIEWS | CTX_MORE_BAR, 0, NULL },
 	{ CTX_VIEWS, UI_KEY_F(1), CMD_HELP, NO_BAR, NULL },
 	{ CTX_VIEWS, 'h', CMD_HELP, NO_BAR, NULL },
 	{ CTX_PROMPT, UI_KEY_ENTER, CMD_ACCEPT, CTX_PROMPT, 1, NULL },
@@ -427,13 +432,19 @@ static bool joins(const struct key_binding *a, const struct key_binding *b)
 	return a && a->key < 127 && b->key < 127 && a->rank == b->rank && !strcmp(label_of(a), label_of(b));
 }
 
+/* Numbers of views are shown beside their names. */
+static bool is_view_number(int key)
+{
+	return key >= '1' && key <= '9';
+}
+
 static void make_entry(struct bar_entry *e, const struct key_binding *b, bool divided)
 {
 	char buf[16];
 
 	g_strlcpy(e->key, keys_name(b->key, buf), sizeof e->key);
 	e->label = label_of(b);
-	e->spaced = *e->label && !(b->key >= '0' && b->key <= '9') && b->key != UI_KEY_F(2);
+	e->spaced = *e->label && !is_view_number(b->key) && b->key != UI_KEY_F(2);
 	e->divided = divided;
 	e->code = b->key;
 	e->n_joined = 0;
@@ -442,7 +453,16 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, bool di
 /* The bars in which keys of these contexts may be. */
 static unsigned bars_of(unsigned contexts)
 {
-	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0) | (contexts & CTX_ROWS ? CTX_REQUEST_BAR : 0);
+	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0) | (contexts & CTX_ROWS ? CTX_REQUEST_BAR : 0) |
+	       (contexts & CTX_VIEWS ? CTX_TOP_BAR | CTX_MORE_BAR : 0);
+}
+
+/* Is the key in this bar? */
+static bool is_in_bar(const struct key_binding *b, unsigned context, bool coach)
+{
+	if (context & CTX_MORE_BAR)
+		return (b->bar & CTX_MORE_BAR) && (b->contexts & context);
+	return (b->bar & context) && (b->contexts & context) && !(coach && b->command == CMD_COACH);
 }
 
 unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry *ret,
@@ -457,11 +477,9 @@ unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry 
 
 		for (size_t i = 0; i < n_all && n < max; i++) {
 			const struct key_binding *b = &all[i];
-			bool digit = last && (last->key < UI_KEY_SPECIAL &&
-					      g_ascii_isdigit(last->key));
+			bool digit = last && is_view_number(last->key);
 
-			if (!(b->bar & context) || b->rank > limit ||
-			    (coach && b->command == CMD_COACH))
+			if (b->rank > limit || !is_in_bar(b, context, coach))
 				continue;
 			if (joins(last, b)) {
 				g_strlcat(ret[n - 1].key, (char[]){ (char)b->key, 0 },
@@ -472,8 +490,7 @@ unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry 
 				bool f2 = last && last->key == UI_KEY_F(2);
 
 				make_entry(&ret[n], b, !(context & CTX_PAINTED) && (f2 ||
-					   (digit && !g_ascii_isdigit(b->key & 0x7f) &&
-					    b->key != UI_KEY_F(2))));
+					   (digit && !is_view_number(b->key) && b->key != UI_KEY_F(2))));
 				used += entry_cols(&ret[n++]);
 			}
 			last = b;
@@ -713,7 +730,7 @@ static void add(int key, enum command_id command, unsigned contexts)
 
 		if (old.key == key)
 			old.contexts &= ~contexts;
-		old.bar &= old.contexts;
+		old.bar &= bars_of(old.contexts);
 		if (old.contexts)
 			g_array_append_val(fresh, old);
 	}

@@ -36,6 +36,8 @@ enum context {
 	CTX_MOVING = CTX_VIEWS | CTX_POPUP | CTX_CHOOSER,
 	/* Only in .bar, beside the context: of the log; where the selected row is of a request. */
 	CTX_LOG_BAR = 1024, CTX_REQUEST_BAR = 2048,
+	/* Likewise: where q quits; the second bar, which has other keys of the context. */
+	CTX_TOP_BAR = 4096, CTX_MORE_BAR = 8192,
 };
 #define CTX_N 9
 
@@ -56,7 +58,7 @@ enum command_id {
 	CMD_TAG, CMD_UNTAG, CMD_ONLY_TAGGED, CMD_HIDE, CMD_COLUMNS, CMD_SORT_MENU, CMD_VIEW_INFO, CMD_CLEAR,
 	CMD_ZOOM_IN, CMD_ZOOM_OUT, CMD_HEATMAP, CMD_DISTRIBUTION, CMD_SELECT,
 	CMD_CURSOR_LEFT, CMD_CURSOR_RIGHT, CMD_PAN_LEFT, CMD_PAN_RIGHT,
-	CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_LOG,
+	CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_MORE_KEYS, CMD_EXPLAIN, CMD_LOG,
 	CMD_COACH, CMD_THEME, CMD_MOUSE, CMD_WRITE, CMD_SNAPSHOT, CMD_ALIGN, CMD_REDRAW, CMD_SUSPEND, CMD_QUIT,
 	CMD_TOGGLE, CMD_SHIFT_UP, CMD_SHIFT_DOWN, CMD_RESET,
 	CMD_ACCEPT, CMD_CANCEL, CMD_CHAR_LEFT, CMD_CHAR_RIGHT, CMD_LINE_BEGIN, CMD_LINE_END,
@@ -106,8 +108,8 @@ char *keys_of(unsigned contexts, enum command_id command);
 /* Lines of help for a context (char *, freed by the array). Entries begin with two blanks, headings do not. */
 GPtrArray *keys_help(enum context context);
 
-/* The key bar of one context (with CTX_LOG_BAR or CTX_REQUEST_BAR): at most `cols` columns; each entry is a key and its
- * label. */
+/* The key bar of one context (with CTX_LOG_BAR, CTX_REQUEST_BAR, CTX_TOP_BAR, or CTX_MORE_BAR): at most `cols` columns;
+ * each entry is a key and its label. */
 struct bar_entry {
 	char key[16];
 	int code;		/* the key; of joined ones the first */

@@ -4,10 +4,12 @@
 
 #include "ui/app.h"
 #include "ui/commands.h"
+#include "ui/explain.h"
 #include "ui/screen.h"
 #include "ui/tables.h"
 #include "ui/visits.h"
 
+#include "base/text.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -203,6 +205,25 @@ static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 		app_command(app, direction < 0 ? CMD_UP : CMD_DOWN);
 }
 
+static void explain_at(struct app *app, unsigned y, unsigned x)
+{
+	g_autofree char *text = NULL;
+
+	if (app->prompt.kind != PROMPT_NONE || popup_is_open(&app->popup))
+		return;
+	text = explain_cell(app, app_place(app), y, x);
+	if (!text) {
+		app_message(app, "the right button explains a cell of a table or a bar: there is none here");
+	} else if (text_width(text) <= app->canvas->cols) {
+		app_message(app, "%s", text);
+	} else {
+		GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+		g_ptr_array_add(lines, g_strdup_printf("  %s", text));
+		popup_open(&app->popup, "Explain", lines, false);
+	}
+}
+
 static void take_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
 {
 	struct canvas_hit h = canvas_hit_at(app->canvas, y, x);
@@ -214,8 +235,7 @@ static void take_mouse(struct app *app, enum app_mouse what, unsigned y, unsigne
 	}
 	app->drag.on = false;
 	if (what == APP_OTHER_BUTTON) {
-		app_message(app, "only the left button and the wheel do something: a double click opens; F9 gives the "
-			    "mouse to the terminal");
+		explain_at(app, y, x);
 		return;
 	}
 	if (what != APP_CLICK) {

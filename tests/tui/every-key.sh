@@ -40,6 +40,9 @@ waterfall | view-7 | | › Spans
 waterfall | view-8 | | › Services
 waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
+overview,table,waterfall,heatmap,timeline,flame | more-keys | | 0:whole
+overview,table,waterfall | explain | | Explain:
+heatmap,timeline,flame | explain | | nothing is selected here
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
 overview,table,waterfall,heatmap,flame | view-timeline | | Timeline of threads

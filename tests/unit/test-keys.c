@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const enum context contexts[] = {
-	CTX_OVERVIEW, CTX_TABLE, CTX_WATERFALL, CTX_POPUP, CTX_PROMPT,
+	CTX_OVERVIEW, CTX_TABLE, CTX_WATERFALL, CTX_POPUP, CTX_PROMPT, CTX_CHOOSER, CTX_HEATMAP,
+	CTX_TIMELINE, CTX_FLAME,
 };
 
 static void test_reachable(void)
@@ -36,7 +37,8 @@ static void test_no_key_twice(void)
 		}
 		unsigned bars = ui_bindings[i].contexts;
 
-		bars |= (bars & CTX_TABLE ? CTX_LOG_BAR : 0) | (bars & CTX_ROWS ? CTX_REQUEST_BAR : 0);
+		bars |= (bars & CTX_TABLE ? CTX_LOG_BAR : 0) | (bars & CTX_ROWS ? CTX_REQUEST_BAR : 0) |
+			(bars & CTX_VIEWS ? CTX_TOP_BAR | CTX_MORE_BAR : 0);
 		g_assert_cmpuint(ui_bindings[i].bar & ~bars, ==, 0);
 	}
 }
@@ -113,6 +115,50 @@ static void test_bar(void)
 			g_assert_cmpuint(used, <=, cols + 1);
 			if (contexts[i] & CTX_VIEWS)
 				g_assert_cmpstr(e[n - 1].key, ==, "?");
+		}
+	}
+}
+
+/* Does the bar have this key, alone or joined with others? */
+static bool bar_has(const struct bar_entry *e, unsigned n, int key)
+{
+	char name[16];
+
+	keys_name(key, name);
+	for (unsigned i = 0; i < n; i++)
+		if (e[i].code == key || (e[i].n_joined && strchr(e[i].key, key)))
+			return true;
+	return false;
+}
+
+/* What is not in the bar is in the second one, which one key of the bar shows: also where there is little room. */
+static void test_second_bar(void)
+{
+	static const enum command_id wanted[] = {
+		CMD_RANGE_ALL, CMD_HEATMAP, CMD_DISTRIBUTION, CMD_VIEW_TIMELINE, CMD_VIEW_FLAME, CMD_VIEW_LOG,
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		unsigned context = contexts[i];
+
+		if (!(context & CTX_VIEWS) || (context & (context - 1)))
+			continue;
+		for (unsigned cols = 60; cols <= 240; cols += 5) {
+			struct bar_entry e[40];
+			unsigned n = keys_bar(context | CTX_TOP_BAR, false, cols, e, 40), used = 0;
+
+			g_assert_true(bar_has(e, n, ',') && bar_has(e, n, '?'));
+			n = keys_bar(context | CTX_MORE_BAR, false, cols, e, 40);
+			for (unsigned k = 0; k < n; k++)
+				used += (unsigned)strlen(e[k].key) + e[k].spaced + (unsigned)strlen(e[k].label) + 1 +
+					(e[k].divided ? 2 : 0);
+			g_assert_cmpuint(used, <=, cols + 1);
+			for (size_t w = 0; w < G_N_ELEMENTS(wanted); w++) {
+				g_autofree char *key = keys_of(context, wanted[w]);
+
+				g_assert_true(!*key || (cols < 80 && wanted[w] == CMD_VIEW_TIMELINE) ||
+					      bar_has(e, n, *key));
+			}
 		}
 	}
 }
@@ -294,6 +340,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/keys/help-lists-all", test_help_lists_all);
 	g_test_add_func("/keys/names", test_names);
 	g_test_add_func("/keys/bar", test_bar);
+	g_test_add_func("/keys/second-bar", test_second_bar);
 	g_test_add_func("/keys/man", test_man);
 	g_test_add_func("/popup/wraps", test_popup_wraps);
 	g_test_add_func("/keys/escape", test_escape);

@@ -309,7 +309,7 @@ static void test_keys_and_lists(void)
 	struct fixture f = { 0 };
 
 	start(&f, 24, 80);
-	click(&f, "F2More");
+	click(&f, "F2Views");
 	g_assert_true(popup_is_open(&f.app->popup));
 	click(&f, "5 Syscalls");
 	check_selected(&f, "5 Syscalls");

@@ -7,6 +7,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
 #include "ui/app.h"
+#include "ui/mouse.h"
 #include "ui/screen.h"
 #include "views/narrowing.h"
 
@@ -310,6 +311,76 @@ static void test_bounded(void)
 
 /* --- keys --- */
 
+/* One key shows the second bar, until the next key, which does what it always does. */
+static void test_second_bar(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "");
+	g_assert_true(fixture_has(&f, ",:more") && fixture_has(&f, "q:quit"));
+	fixture_press(&f, ",");
+	g_assert_true(fixture_has(&f, "0:whole") && fixture_has(&f, "i:heatmap") && fixture_has(&f, "d:distribution"));
+	g_assert_true(fixture_has(&f, "v:timeline") && fixture_has(&f, "V:flame") && fixture_has(&f, "L:log"));
+	g_assert_true(fixture_has_not(&f, ",:more"));
+	fixture_press(&f, ",");
+	g_assert_true(fixture_has(&f, ",:more") && fixture_has_not(&f, "i:heatmap"));
+	fixture_press(&f, ",q");		/* q, Esc and Backspace leave the bar only */
+	g_assert_false(f.app->quit);
+	g_assert_true(fixture_has(&f, ",:more"));
+	fixture_press(&f, ",v");
+	g_assert_true(fixture_top(&f)->view->kind == VIEW_TIMELINE);
+	g_assert_true(fixture_has_not(&f, "q:quit") && fixture_has_not(&f, "0:whole"));
+	fixture_press(&f, ",\033");
+	g_assert_true(fixture_top(&f)->view->kind == VIEW_TIMELINE);
+	fixture_press(&f, ",\\");		/* nor is it there while a line is typed */
+	g_assert_true(fixture_has(&f, "Enter:apply") && fixture_has_not(&f, "0:whole"));
+	fixture_stop(&f);
+}
+
+/* --- explanations --- */
+
+static void right_click(struct fixture *f, const char *text, unsigned right)
+{
+	for (unsigned y = 0; y < f->app->canvas->rows; y++) {
+		g_autofree char *line = canvas_line(f->app->canvas, y);
+		const char *at = strstr(line, text);
+
+		if (!at)
+			continue;
+		app_mouse(f->app, APP_OTHER_BUTTON, y, (unsigned)g_utf8_strlen(line, at - line) + right, 0);
+		app_draw(f->app);
+		return;
+	}
+	g_error("no '%s'", text);
+}
+
+static void test_explain(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "4=");
+	g_assert_true(fixture_has(&f, "Explain: Processes"));
+	g_assert_true(fixture_has(&f, "NAME       thumbd      name, as it was last in the range"));
+	g_assert_true(fixture_has(&f, "CPU%       82.6        time on a CPU, of all its threads"));
+	fixture_press(&f, "\033jjj");
+	right_click(&f, "stored", 2);
+	g_assert_true(fixture_has(&f, "NAME stored: name, as it was last in the range"));
+	right_click(&f, "BLOCK%", 0);
+	g_assert_true(fixture_has(&f, "BLOCK%: its threads blocked, summed; 100 % is one thread"));
+	right_click(&f, "Processes: 5 rows", 0);
+	g_assert_true(fixture_has(&f, "the right button explains a cell"));
+	fixture_stop(&f);
+	fixture_start(&f, "jj\r=");		/* the victim's lock */
+	g_assert_true(fixture_has(&f, "Its letters") && fixture_has(&f, "  f futex: blocked on a futex: a lock"));
+	g_assert_true(fixture_has_not(&f, "  n socket: "));
+	fixture_press(&f, "\033k=");		/* another row, other letters: the child is on the same thread */
+	g_assert_true(fixture_has(&f, "  = child: ") && fixture_has_not(&f, "  f futex: "));
+	fixture_press(&f, "\033");
+	right_click(&f, "ffff", 1);
+	g_assert_true(fixture_has(&f, "f futex: blocked on a futex: a lock or a condition"));
+	fixture_stop(&f);
+}
+
 /* Moves can end at the edge, where the selection shows it. */
 static bool is_move(enum command_id command)
 {
@@ -389,6 +460,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/places/selection", test_selection);
 	g_test_add_func("/places/search", test_search);
 	g_test_add_func("/places/bounded", test_bounded);
+	g_test_add_func("/places/second-bar", test_second_bar);
+	g_test_add_func("/places/explain", test_explain);
 	g_test_add_func("/places/no-silent-key", test_no_silent_key);
 	return g_test_run();
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is on the screen, in sentences: the columns, letters and states of the selected row (key =), or of one cell. */
+#ifndef BLK_UI_EXPLAIN_H
+#define BLK_UI_EXPLAIN_H
+
+#include "ui/app_state.h"
+
+/* Command CMD_EXPLAIN: a popup about the selected row, as it was drawn last. */
+void explain_command(struct app *app, struct place *p, enum command_id command);
+/* What the cell of the last drawing means: a column and its value, a letter, a mark. NULL: nothing is known about it.
+ * Visible text; g_free. */
+char *explain_cell(struct app *app, struct place *p, unsigned y, unsigned x);
+
+#endif
