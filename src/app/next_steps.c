@@ -134,6 +134,17 @@ char *next_steps_silent_session(const char *label, bool ended)
 			       "  blktop --recipe", visible);
 }
 
+char *next_steps_watched(const char *dir)
+{
+	g_autofree char *visible = text_visible(dir), *quoted = text_shell_quote(dir);
+
+	return g_strdup_printf("No slice and no rotation chunk is in %s so far. The first one is shown at once.\n"
+			       "Slices are made from the chunks of a rotated session, on any machine:\n"
+			       "  blktop map --watch CHUNKS -o %s\n"
+			       "A session writes a chunk each time that it is rotated:\n"
+			       "  lttng enable-rotation --timer=10s", visible, quoted);
+}
+
 char *next_steps_silent_here(const char *program, const char *no_kernel, bool ended)
 {
 	g_autofree char *name = program ? text_visible(program) : NULL, *why = text_visible(no_kernel);

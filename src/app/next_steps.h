@@ -20,6 +20,8 @@ char *next_steps_silent_session(const char *label, bool ended);
  * traced; "" if it is. */
 char *next_steps_silent_here(const char *program, const char *no_kernel, bool ended);
 
+/* A watched directory without slices and chunks. */
+char *next_steps_watched(const char *dir);
 /* If one of the paths is a program: how to run it. NULL: none is. Call it before isolation: it looks into PATH. */
 char *next_steps_program(char *const *paths);
 /* If there is no trace at one of the paths: what blktop looks for, and where traces come from. NULL: there is one. */

@@ -229,6 +229,8 @@ static char *backend_nothing(void *data)
 	struct job_status st;
 
 	job_get_status(s->job, &st);
+	if (s->o->watch && st.phase == JOB_LOADING)
+		return next_steps_watched(s->o->paths[0]);
 	if (!s->session || (st.phase != JOB_LOADING && st.phase != JOB_DONE))
 		return NULL;
 	return s->o->local ? local_nothing(s->o->running, st.phase == JOB_DONE) :

@@ -144,7 +144,7 @@ for term in xterm screen linux vt100 dumb; do
 		wait_for "this terminal has no mouse"
 		result $? "TERM=$term: has no mouse, and says so"
 	fi
-	keys q
+	keys Q
 	wait_for "rc=0" || result 1 "leaves with TERM=$term"
 done
 

@@ -27,8 +27,8 @@ start() { # start ARGUMENT...
 }
 
 start --watch s
-wait_for "reading ..."
-result $? "nothing is there yet"
+wait_for "No slice and no rotation chunk is in s so far" && shows "blktop map --watch CHUNKS -o s" && ! shows "reading ..."
+result $? "nothing is there yet, and what makes it is said"
 add 0
 wait_for "06:08:30 LIVE"
 result $? "the first slice is shown when it appears"
