@@ -127,6 +127,56 @@ size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols)
 	return len;
 }
 
+#define LONG_WORD_BYTES 20		/* so much is left out to end with a word */
+#define FIGURE_BYTES 14		/* longer words that begin with a digit are ids and addresses */
+
+/* Bytes of a word that is a figure, such as 24, 44.6ms, (53%), 06:08:38; else 0. *ret_bare: it has no unit. */
+static size_t figure_len(const char *word, bool *ret_bare)
+{
+	const char *p = word + strspn(word, "(<>~=+!-"), *digits = p;
+
+	p += strspn(p, "0123456789.,:");
+	if (!g_ascii_isdigit(*digits))
+		return 0;
+	*ret_bare = *p == ' ' || *p == '\0';
+	while (*p && *p != ' ' && (g_ascii_isalpha(*p) || strchr("%/),;:.", *p)))
+		p++;
+	return (*p == ' ' || *p == '\0') && p - word <= FIGURE_BYTES ? (size_t)(p - word) : 0;
+}
+
+/* The beginning of the word that ends at, or goes on at, s[at]. */
+static size_t word_begin(const char *s, size_t at)
+{
+	while (at > 0 && s[at - 1] != ' ')
+		at--;
+	return at;
+}
+
+static size_t without_blanks(const char *s, size_t len)
+{
+	while (len > 0 && s[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* Where a text that is longer than `len` bytes is cut. */
+static size_t cut_at(const char *s, size_t len)
+{
+	size_t word = word_begin(s, len), end = without_blanks(s, len);
+	bool bare = false;
+
+	if (s[len] != ' ' && s[word] != ' ' &&
+	    ((2 * word >= len && len - word <= LONG_WORD_BYTES) || figure_len(s + word, &bare)))
+		end = without_blanks(s, word);
+	/* A number whose unit is the next word goes with it. */
+	word = word_begin(s, end);
+	if (end > 0 && figure_len(s + word, &bare) == end - word && bare)
+		end = without_blanks(s, word);
+	while (end > 0 && end < len && strchr(",;: ", s[end - 1]))
+		end--;
+	return end;
+}
+
 char *text_clip(const char *s, unsigned cols, bool utf8)
 {
 	if (cols == 0)
@@ -134,7 +184,7 @@ char *text_clip(const char *s, unsigned cols, bool utf8)
 	size_t len = text_prefix(s, cols, NULL);
 	if (s[len] == '\0')
 		return g_strdup(s);
-	len = text_prefix(s, cols - 1, NULL);
+	len = cut_at(s, text_prefix(s, cols - 1, NULL));
 	return g_strdup_printf("%.*s%s", (int)len, s, utf8 ? "\342\200\246" : "~");
 }
 

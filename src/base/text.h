@@ -22,7 +22,9 @@ unsigned text_width(const char *s);
 /* Bytes of the longest prefix with at most `cols` columns. *ret_cols (may be NULL): its columns, perhaps cols - 1
  * before a wide character. */
 size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols);
-/* A new string with at most `cols` columns: `s`, or a prefix of it and a '~' (utf8: an ellipsis). cols 0 gives "". */
+/* A new string with at most `cols` columns: `s`, or a prefix of it and a '~' (utf8: an ellipsis). cols 0 gives "". It
+ * is cut between words, unless that leaves less than half of it or leaves out a long word's beginning, and never inside
+ * of a figure or between a number and its unit. */
 char *text_clip(const char *s, unsigned cols, bool utf8);
 /* The same, but cut at the left: the end of a path is more important. */
 char *text_clip_left(const char *s, unsigned cols, bool utf8);

@@ -140,16 +140,13 @@ static unsigned char_width(gunichar u)
 	return text_width(buf);
 }
 
-unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
-		    const char *s)
+/* Puts characters until one does not fit. */
+static unsigned put_text(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role, const char *s)
 {
 	unsigned used = 0;
 	struct cell *last = NULL;
 	gunichar u;
 
-	if (y >= c->rows || x >= c->cols || !s)
-		return 0;
-	width = MIN(width, c->cols - x);
 	while ((u = next_char(c, &s))) {
 		unsigned w = char_width(u);
 
@@ -167,6 +164,25 @@ unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, en
 	return used;
 }
 
+/* The text as it fits: itself, or a part in *ret, which the caller frees. */
+static const char *fitting(const struct canvas *c, unsigned width, const char *s, char **ret)
+{
+	if (strlen(s) <= width || !g_utf8_validate(s, -1, NULL) || !s[text_prefix(s, width, NULL)])
+		return s;
+	return *ret = text_clip(s, width, !c->ascii_only);
+}
+
+unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		    const char *s)
+{
+	g_autofree char *clipped = NULL;
+
+	if (y >= c->rows || x >= c->cols || !s)
+		return 0;
+	width = MIN(width, c->cols - x);
+	return put_text(c, y, x, width, role, fitting(c, width, s, &clipped));
+}
+
 unsigned canvas_putf(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
 		     const char *format, ...)
 {
@@ -182,8 +198,11 @@ unsigned canvas_putf(struct canvas *c, unsigned y, unsigned x, unsigned width, e
 void canvas_put_right(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
 		      const char *s)
 {
-	unsigned w = text_width(s);
+	g_autofree char *clipped = NULL;
+	unsigned w;
 
+	s = fitting(c, width, s, &clipped);
+	w = text_width(s);
 	canvas_put(c, y, w < width ? x + width - w : x, width, role, s);
 }
 

@@ -3,8 +3,8 @@
  * The canvas: a grid of cells that screens draw on and the terminal is painted
  * from. Knows no terminal, so every screen can be tested as text.
  *
- * Text is clipped to the width given and to the canvas, never wrapped. A wide
- * character takes two cells or, where only one is left, a space. Control and
+ * Text is clipped to the width given and to the canvas as text_clip() does it, never
+ * wrapped. A wide character takes two cells. Control and
  * invalid bytes can't get in: they become '?' (callers make hostile text visible
  * with base/text.h first; this is a second check).
  */
@@ -66,7 +66,7 @@ unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, en
 		    const char *s);
 unsigned canvas_putf(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
 		     const char *format, ...) G_GNUC_PRINTF(6, 7);
-/* The same, right-aligned within `width`; what does not fit is cut at its end. */
+/* The same, right-aligned within `width`. */
 void canvas_put_right(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
 		      const char *s);
 /* n cells of one narrow glyph. */

@@ -71,7 +71,7 @@ const char *strip_figure(enum graph graph, double figure, char buf[TIMEFMT_LEN])
 /* Columns right of the cells, for words. */
 static unsigned right_cols(const struct app *app)
 {
-	return app->canvas->cols >= 100 ? 24 : app->canvas->cols >= 70 ? 20 : 12;
+	return app->canvas->cols >= 100 ? 24 : app->canvas->cols >= 70 ? 20 : 14;
 }
 
 unsigned strip_n_columns(const struct app *app)
@@ -388,19 +388,18 @@ void strip_draw_graph(struct app *app, struct box box, double usual, double here
 
 /* ---- one row ---- */
 
-/* The text beside it: "6.00s: 12.3k/s !lost 2 gaps". If all is `read`, it lasts from the first event to the last. */
-static char *whole_text(struct app *app, const struct extent_strip *strip, enum graph graph, bool read,
-			bool *ret_lost)
+/* The text beside it: "6.00s: 12.3k/s !lost 2 gaps", without gaps, then without the length if it is too long. If all is
+ * `read`, it lasts from the first event to the last. */
+static char *whole_text(struct app *app, const struct extent_strip *strip, enum graph graph, bool read, unsigned cols)
 {
 	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
 	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
-	GString *s = g_string_new(NULL);
 	unsigned gaps = 0;
+	bool lost = false;
 
-	*ret_lost = false;
 	for (size_t i = 0; i < strip->n; i++) {
 		gaps += strip->points[i].gap && !(i && strip->points[i - 1].gap);
-		*ret_lost |= strip->points[i].lost;
+		lost |= strip->points[i].lost;
 	}
 	if (app->outline) {
 		from = app->outline->from_ns;
@@ -414,20 +413,24 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, enum 
 		timefmt_bytes(rate, (uint64_t)strip->max_bytes);
 	else
 		timefmt_count(rate, (uint64_t)strip->max_bytes);
-	g_string_append_printf(s, "%s: %s%s", timefmt_duration(length, to - from), rate,
-			       graph < GRAPH_N ? "" : "/s");
-	if (*ret_lost)
-		g_string_append(s, " !lost");
-	if (gaps)
-		g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
-	return g_string_free(s, FALSE);
+	for (unsigned less = 0;; less++) {
+		GString *s = g_string_new(NULL);
+
+		if (less < 2)
+			g_string_append_printf(s, "%s: ", timefmt_duration(length, to - from));
+		g_string_append_printf(s, "%s%s%s", rate, graph < GRAPH_N ? "" : "/s", lost ? " !lost" : "");
+		if (gaps && !less)
+			g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
+		if (less == 2 || text_width(s->str) <= cols)
+			return g_string_free(s, FALSE);
+		g_string_free(s, TRUE);
+	}
 }
 
 void strip_draw_whole(struct app *app, unsigned y)
 {
 	const struct extent_strip *strip = progressive_strip(app);
 	struct canvas *c = app->canvas;
-	bool lost;
 
 	if (!strip || strip->n < 2)
 		return;
@@ -436,17 +439,17 @@ void strip_draw_whole(struct app *app, unsigned y)
 	enum graph graph = read ? strip_graph(app) : GRAPH_N;
 	struct strip_data s = { strip->points, strip->n, graph, graph < GRAPH_N ? largest(strip, graph) : -1,
 				strip->max_bytes, 1 };
-	g_autofree char *right = whole_text(app, strip, graph, read, &lost);
-	char *mark = strstr(right, "!lost");
 	unsigned x = text_x(app), cols = c->cols > x ? c->cols - x : 0;
+	g_autofree char *right = whole_text(app, strip, graph, read, cols);
 	g_autofree char *clipped = text_clip(right, cols, app->glyphs->utf8);
+	char *mark = strstr(clipped, "!lost");
 
 	canvas_put(c, y, 0, STRIP_X - 1, ROLE_TITLE,
 		   graph < GRAPH_N ? graph_info[graph].word : app->outline ? "B/s" : "ev/s");
 	draw_edges(app, y);
 	canvas_put(c, y, x, cols, ROLE_TEXT, clipped);
 	if (mark)
-		canvas_set_role(c, y, x + (unsigned)(mark - right), 5, ROLE_DISTRUST);
+		canvas_set_role(c, y, x + (unsigned)(mark - clipped), 5, ROLE_DISTRUST);
 	draw_cells(app, &s, y);
 	draw_marks(app, &s, y, false);
 }

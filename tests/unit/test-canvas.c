@@ -25,13 +25,13 @@ static void test_text(void)
 	g_assert_cmpuint(canvas_put(c, 3, 0, 3, ROLE_HOT, "hello"), ==, 0);
 	g_assert_cmpuint(canvas_put(c, 0, 10, 3, ROLE_HOT, "hello"), ==, 0);
 	check_line(c, 0, "hello");
-	check_line(c, 1, "        he");
-	check_line(c, 2, "  hel");
+	check_line(c, 1, "        h…");
+	check_line(c, 2, "  he…");
 	g_assert_cmpint(canvas_cell(c, 2, 2)->role, ==, ROLE_HOT);
 	canvas_put_right(c, 0, 5, 5, ROLE_TEXT, "42");
 	check_line(c, 0, "hello   42");
 	canvas_put_right(c, 0, 5, 2, ROLE_TEXT, "1234");
-	check_line(c, 0, "hello12 42");
+	check_line(c, 0, "hello … 42");
 	canvas_free(c);
 }
 
@@ -47,12 +47,18 @@ static void test_wide(void)
 	canvas_put(c, 0, 2, 1, ROLE_TEXT, "y");
 	check_line(c, 0, " xy é!");
 	/* No room for both halves. */
-	g_assert_cmpuint(canvas_put(c, 1, 0, 3, ROLE_TEXT, "作者"), ==, 2);
-	g_assert_cmpuint(canvas_put(c, 1, 5, 6, ROLE_TEXT, "作"), ==, 0);
-	check_line(c, 1, "作");
+	g_assert_cmpuint(canvas_put(c, 1, 0, 3, ROLE_TEXT, "作者"), ==, 3);
+	g_assert_cmpuint(canvas_put(c, 1, 5, 6, ROLE_TEXT, "作"), ==, 1);
+	check_line(c, 1, "作…  …");
 	/* What combines takes no column. */
 	g_assert_cmpuint(canvas_put(c, 1, 0, 6, ROLE_TEXT, "e\xcc\x81z"), ==, 2);
-	check_line(c, 1, "e\xcc\x81z");
+	check_line(c, 1, "e\xcc\x81z…  …");
+	/* A figure is whole or not there at all. */
+	canvas_clear(c);
+	g_assert_cmpuint(canvas_put(c, 0, 0, 5, ROLE_TEXT, "12.6ms"), ==, 1);
+	canvas_put_right(c, 1, 0, 5, ROLE_TEXT, "97.3ms");
+	check_line(c, 0, "…");
+	check_line(c, 1, "    …");
 	canvas_free(c);
 }
 

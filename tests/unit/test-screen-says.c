@@ -309,6 +309,35 @@ static void test_lane_reasons(void)
 	fixture_stop(&f);
 }
 
+/* On no screen a figure is cut: not before an ellipsis, nor at the end of a line or column. */
+static void test_whole_figures(void)
+{
+	static const char *const ways[] = { "", "jj\r", "2", "3", "4", "7", "i", "d", "v", "jj\rd", "4j\r" };
+	g_autoptr(GRegex) cut = g_regex_new("(^|[ (])[0-9][0-9.]*[munk]?…|\\.[0-9]+[mun]( |$)|[0-9]\\.( |$)",
+						  0, 0, NULL);
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(ways) * 70; i++) {
+		struct fixture f;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 15 + i % 12, 60 + i / G_N_ELEMENTS(ways));
+		fixture_press(&f, ways[i % G_N_ELEMENTS(ways)]);
+		for (unsigned y = 0; y < f.app->canvas->rows; y++) {
+			g_autofree char *line = canvas_line(f.app->canvas, y);
+			g_autoptr(GMatchInfo) match = NULL;
+
+			if (g_regex_match(cut, line, 0, &match)) {
+				g_autofree char *what = g_match_info_fetch(match, 0);
+
+				g_test_message("'%s' at %u columns, '%s': %s", what, f.app->canvas->cols,
+					       ways[i % G_N_ELEMENTS(ways)], line);
+				g_test_fail();
+			}
+		}
+		fixture_stop(&f);
+	}
+}
+
 /* No word of the legend is cut, whatever the width: it is there as a whole or not at all. */
 static void test_legend_words(void)
 {
@@ -629,6 +658,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/axis-ticks", test_axis_ticks);
 	g_test_add_func("/says/lane-names", test_lane_names);
 	g_test_add_func("/says/lane-reasons", test_lane_reasons);
+	g_test_add_func("/says/whole-figures", test_whole_figures);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
 	g_test_add_func("/says/only-spans", test_only_spans);

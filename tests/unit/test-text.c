@@ -87,6 +87,18 @@ static void test_clip(void)
 		{ AUTHOR, 4, false, AUTHOR }, { AUTHOR, 3, false, "\344\275\234~" },
 		{ AUTHOR, 2, false, "~" }, { E_ACUTE, 1, false, E_ACUTE },
 		{ E_ACUTE E_ACUTE, 1, false, "~" },
+		/* Between words, and figures are whole. */
+		{ "worked 44.6ms", 12, false, "worked~" }, { "usual 12.6ms more", 13, false, "usual 12.6ms~" },
+		{ "usual 12.6ms more", 14, false, "usual 12.6ms~" }, { "12.6ms", 5, false, "~" },
+		{ "12.6ms", 6, false, "12.6ms" }, { "slept 59.9ms (44.8ms of it", 18, false, "slept 59.9ms~" },
+		{ "took 44 of 70 requests", 14, false, "took 44 of~" }, { "of 70 requests", 8, false, "of~" },
+		{ "computed: more", 12, false, "computed~" }, { "here 53% of all", 9, false, "here 53%~" },
+		{ "at 06:08:38.123 PAUSED", 12, false, "at~" }, { "06:08:38.123", 8, false, "~" },
+		/* A word that is most of it is cut, also a name with digits. */
+		{ "a kworker/0:1-events", 12, false, "a kworker/0~" }, { "thumbd-w1/284", 12, false, "thumbd-w1/2~" },
+		{ "7f8efb3a8bed4f37", 9, false, "7f8efb3a~" }, { "   ", 2, false, "~" },
+		{ "the columns are: --columns comm,syscall_ns,user_ns,syscalls", 52, false,
+		  "the columns are: --columns comm,syscall_ns,user_ns,~" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
