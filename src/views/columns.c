@@ -140,8 +140,9 @@ GETTER(get_runq_ratio)
 static struct value part_ns(const struct row *row, const struct rows *rows, enum part p)
 {
 	int64_t ns = COMMON(row)->part[p];
+	bool is_two = ns && COMMON(row)->of_threads && part_is_two_of_spans(row_missing(row, rows), p);
 	bool is_known = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown &&
-					  !(p == PART_WRITEBACK && COMMON(row)->of_threads) &&
+					  !(p == PART_WRITEBACK && COMMON(row)->of_threads) && !is_two &&
 					  part_is_known(row_missing(row, rows), p, ns));
 	return is_known ? value_int(VALUE_NS, ns) : value_none();
 }
@@ -155,10 +156,19 @@ static struct value part_ns(const struct row *row, const struct rows *rows, enum
 	}
 PART_LIST(PART_GETTERS)
 
+GETTER(get_file)
+{
+	const struct common *c = COMMON(row);
+	bool is_known = !c->parts_unknown && part_is_known(row_missing(row, rows), PART_DISK, c->part[PART_DISK]);
+	return is_known ? value_int(VALUE_NS, c->part[PART_DISK] + c->part[PART_WRITEBACK]) : value_none();
+}
+
 GETTER(get_mainly)
 {
 	const struct common *c = COMMON(row);
 	int64_t ns, total;
 	enum part p = part_largest(c->part, &ns, &total);
-	return total > 0 ? value_text(part_word(row_missing(row, rows), p)) : value_none();
+	if (total <= 0)
+		return value_none();
+	return value_text((c->of_threads ? part_word_of_threads : part_word)(row_missing(row, rows), p));
 }

@@ -234,6 +234,16 @@ const char *part_word(unsigned missing, enum part part)
 	return on_cpu && missing & MISSING_CALLS ? "cpu" : part_info[part].id;
 }
 
+bool part_is_two_of_spans(unsigned missing, enum part part)
+{
+	return part == PART_DISK && part_is_known(missing, PART_WRITEBACK, 0);
+}
+
+const char *part_word_of_threads(unsigned missing, enum part part)
+{
+	return part_is_two_of_spans(missing, part) ? "file" : part_word(missing, part);
+}
+
 struct range range_of(const struct timeline *tl, const struct view_query *q)
 {
 	size_t n = timeline_n_seconds(tl);

@@ -29,7 +29,8 @@ struct common {
 	bool of_thread, kernel;		/* the row is a process or thread; of the kernel */
 	int64_t part[PART_N];
 	unsigned missing;			/* enum missing_events: events missing from its host (common_host()) */
-	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK */
+	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK: see
+					 * part_word_of_threads() */
 	bool parts_unknown;		/* every part but unknown_ns is shown as null */
 	uint64_t errors;
 	uint64_t partial;		/* spans of an unknown duration: not in .latency, their parts not in .part */
@@ -66,6 +67,10 @@ struct value unless_missing(const struct row *row, const struct rows *rows, unsi
 bool part_is_known(unsigned missing, enum part part, int64_t ns);
 /* Name of the part: "futex". "cpu" if the trace cannot distinguish user mode from system calls. */
 const char *part_word(unsigned missing, enum part part);
+/* The same of a thread's time: "file" where spans tell disk from writeback, since a thread's time is both. */
+const char *part_word_of_threads(unsigned missing, enum part part);
+/* Is the part two parts of spans? */
+bool part_is_two_of_spans(unsigned missing, enum part part);
 
 /* The seconds of a query: indexes [first, end), and the instants they cover. */
 struct range {
@@ -140,6 +145,7 @@ GETTER(get_mainly);
 #define PART_GETTER(id, part) GETTER(get_##id); GETTER(get_##id##_ratio);
 PART_LIST(PART_GETTER)
 #undef PART_GETTER
+GETTER(get_file);		/* disk and writeback */
 GETTER(get_runq_ratio);		/* share of parts that is runnable */
 
 /*
@@ -186,7 +192,9 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */
-#define COLUMNS_PARTS PART_LIST(COLUMN_PART_NS)
+#define COLUMNS_PARTS PART_LIST(COLUMN_PART_NS) \
+	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, get_file),
+#define FILE_HELP "blocked on a file or a sync: disk and writeback, which only spans can tell from each other"
 
 /* In the help of every percentile: it is the upper bound of a histogram's bucket (base/hist.h). */
 #define PERCENTILE_BOUND " (at most 3.2 % high)"

@@ -248,7 +248,7 @@ static void add_rest(struct builder *b, const struct thread_time *t)
 	for (int p = 0; p < PART_N; p++)
 		left += t->part[p];
 	for (int p = 0; !t->calls_ns && p < PART_N; p++)
-		add_part(b, t->frame, part_word(missing, p), p, t->part[p]);
+		add_part(b, t->frame, part_word_of_threads(missing, p), p, t->part[p]);
 	for (size_t i = 0; t->calls_ns && i < G_N_ELEMENTS(outside); i++) {
 		int64_t ns = CLAMP(t->part[outside[i]], 0, MAX(left, 0));
 		add_part(b, t->frame, part_word(missing, outside[i]), outside[i], ns);

@@ -602,7 +602,9 @@ static GETTER(get_state)
 	const struct lane_row *r = ROW(row);
 	if (!has_states(row, rows) || !r->total_ns)
 		return value_none();
-	return value_text(r->state < PART_N ? part_info[r->state].id : of_cpu[r->state]);
+	if (r->state >= PART_N)
+		return value_text(of_cpu[r->state]);
+	return value_text(part_is_two_of_spans(row_missing(row, rows), r->state) ? "file" : part_info[r->state].id);
 }
 
 static GETTER(get_state_ns)
@@ -693,6 +695,11 @@ static GETTER(get_handler)
 		return ROW(row)->kind == LANE_THREADS ? get_##id(row, rows) : value_none(); \
 	}
 PART_LIST(LANE_PART)
+static GETTER(lane_file)
+{
+	return ROW(row)->kind == LANE_THREADS ? get_file(row, rows) : value_none();
+}
+
 #define COLUMN_LANE_PART(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), lane_##id),
 
@@ -722,6 +729,7 @@ static const struct column columns[] = {
 	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 0, 0, "of a device: most requests at it at once", get_depth_max),
 	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
 	PART_LIST(COLUMN_LANE_PART)
+	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, lane_file),
 	COLUMN_CONTAINER,
 };
 
@@ -823,7 +831,7 @@ static void text_of_threads(GString *text, const struct rows *rows, const struct
 		enum part p = part_largest(part, &ns, NULL);
 		if (ns <= 0)
 			break;
-		append_share(text, part_word(row_missing(&r->c.row, rows), p), ns, r->total_ns);
+		append_share(text, part_word_of_threads(row_missing(&r->c.row, rows), p), ns, r->total_ns);
 		part[p] = 0;
 		if (!named)
 			append_wakers(text, rows, r);

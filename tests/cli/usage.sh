@@ -114,7 +114,7 @@ columns_are traces trace_id span_id parent_id service name host pid tid begin_ns
 	errors state user_ns unknown_ns verdict
 columns_are spans trace_id span_id parent_id kind service name host pid tid begin_ns end_ns duration_ns self_ns state errors \
 	user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns poll_ns \
-	fault_ns handoff_ns other_ns unknown_ns stopped_ns verdict
+	fault_ns handoff_ns other_ns unknown_ns stopped_ns file_ns verdict
 columns_are phases service name kind count errors rate total_ns self_ns p50_ns p95_ns p99_ns max_ns share_ratio parent_ratio \
 	user_ns disk_ns socket_ns unknown_ns calls verdict
 columns_are services caller service count errors rate p50_ns p99_ns user_ns unknown_ns p50_gap_ns p99_gap_ns verdict

@@ -72,8 +72,8 @@ def has_ended(row):
 THREAD = ("pid", "tid")
 STATES = "cpu_ns runnable_ns blocked_ns unknown_ns"
 ON_CPU = "user_ns syscall_ns kernel_ns irq_ns"
-# parts of threads: a wait for writeback is in disk
-OF_THREADS = [part for part in PARTS if part not in ("handoff", "unknown")]
+# parts of threads: their time of disk and writeback is one, "file"
+OF_THREADS = [part for part in PARTS if part not in ("handoff", "unknown", "disk")]
 
 QUANTITIES = [
     ("time on a CPU", ("tid",),
@@ -105,6 +105,12 @@ QUANTITIES = [
     *[(f"{part} time of threads", ("tid",),
        Source("timeline --by thread", part + "_ns", having(kind="thread")),
        metric("thread.time", "tid,part", where=having(part=part))) for part in OF_THREADS],
+    ("file time of threads", ("tid",),
+     Source("timeline --by thread", "file_ns", having(kind="thread")),
+     metric("thread.time", "tid,part", where=having(part="disk"))),
+    ("file time of spans", (),
+     Source("spans", "file_ns", has_ended),
+     metric("span.time", "part", where=lambda row: row["part"] in ("disk", "writeback"))),
     ("runnable time", THREAD,
      Source("processes --by thread", "runnable_ns"),
      Source("timeline --by thread", "preempted_ns wakeup_ns", having(kind="thread"))),
@@ -242,6 +248,36 @@ def judge_runnable(tap, name, whole, seconds):
              "threads that have not ended")
 
 
+STEP = "1ms"
+SPANS = ("--view", "spans")
+
+
+def judge_files(tap, name, trace, spans):
+    """What a span's thread was blocked on files is the timeline's, but for the steps at the span's ends. Its parts are
+    called disk and writeback in one view, and file in both."""
+    parents = {(r["trace_id"], r["parent_id"]) for r in spans}
+    leaves = [r for r in spans if has_ended(r) and r["file_ns"] and not r["handoff_ns"] and r["tid"] is not None
+              and r["duration_ns"] < 10**9 and (r["trace_id"], r["span_id"]) not in parents]
+    leaves.sort(key=lambda r: (-r["file_ns"], r["begin_ns"]))
+    bad = []
+    for r in leaves[:3]:
+        begin, end = r["begin_ns"], r["end_ns"]
+        blocks = read(trace, ("--view", "timeline", "--by", "thread", "--step", STEP),
+                      ("--from", f"@{begin}", "--to", f"@{end}"))
+        steps = [(x["begin_ns"], x["end_ns"], x["file_ns"]) for _, rows in blocks for x in rows
+                 if (x["host"], x["pid"], x["tid"]) == (r["host"], r["pid"], r["tid"])]
+        inside = sum(ns or 0 for a, b, ns in steps if begin <= a and b <= end)
+        touched = sum(ns or 0 for a, b, ns in steps if a < end and b > begin)
+        if not inside <= r["file_ns"] <= touched:
+            bad.append(f"{r['name']} at {begin}: {r['file_ns']} ns, timeline {inside} to {touched}")
+        if (r["disk_ns"] or 0) + (r["writeback_ns"] or 0) != r["file_ns"]:
+            bad.append(f"{r['name']} at {begin}: {r['disk_ns']} and {r['writeback_ns']} are not {r['file_ns']}")
+    if leaves:
+        tap.none(bad, f"{name}: {len(leaves[:3])} spans were blocked on files for as long as their threads")
+    else:
+        tap.skip(f"{name}: file time of spans and threads", "no span was blocked on a file")
+
+
 COMPARED = set()                    # (quantity, source)
 # In none of the quick recordings.
 RARE = {"stopped time of threads"} | {f"{part} time of spans" for part in ("kernel", "pipe", "futex", "poll", "fault", "handoff", "stopped")}
@@ -264,6 +300,7 @@ def compare(tap, name, trace):
                     bad += [f"{quantity}: {first.name} and {other.name}: {x}" for x in (found or [])[:3]]
             tap.none(bad, f"{name}, {of}: {n} pairs of views agree")
     judge_runnable(tap, name, read_as["whole"], read_as["by second"])
+    judge_files(tap, name, trace, read_as["whole"][SPANS][0][1])
 
 
 def main():

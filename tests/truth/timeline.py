@@ -19,7 +19,7 @@ import btparse
 TRACES = ["kernel-small/trace"] + ["demo/trace", "block/trace", "mix1/trace", "containers/trace"] * blk.ALL
 MS = 1000000
 STEPS = {"1ms": MS, "10ms": 10 * MS, "1s": 1000 * MS}
-PARTS = ("user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns "
+PARTS = ("user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns file_ns socket_ns pipe_ns futex_ns timer_ns "
          "poll_ns fault_ns other_ns stopped_ns unknown_ns").split()
 UNKNOWN = -1             # instead of a tid
 EXECUTED = 1 << 32

@@ -167,6 +167,40 @@ static void test_wakers(void)
 	timeline_free(tl);
 }
 
+/* A wait on a file is disk or writeback, if spans can tell these from each other; else all of it is disk. */
+static void test_files(void)
+{
+#define WAITS "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 prev_comm=\"s\" next_comm=\"a\"\n" \
+	"20 0 syscall_entry_fsync ctx.tid=50 fd=3\n" \
+	"40 0 sched_switch prev_tid=50 prev_state=2 next_tid=0 prev_comm=\"a\" next_comm=\"s\"\n"
+#define REQUEST "50 0 block_rq_issue dev=8 sector=64 nr_sector=8 bytes=4096 rwbs=1 tid=9\n" \
+	"60 0 block_rq_complete dev=8 sector=64 nr_sector=8 rwbs=1 errors=0\n"
+#define WOKEN "240 0 sched_waking tid=50 prio=20 target_cpu=0\n" \
+	"240 0 sched_switch prev_tid=0 prev_state=1 next_tid=50 prev_comm=\"s\" next_comm=\"a\"\n"
+	static const struct { const char *script, *state; } each[] = {
+		{ WAITS REQUEST WOKEN, "file" }, { WAITS WOKEN, "disk" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		struct timeline *tl = timeline_of_script(each[i].script, &(struct model_options){ .at_end = true });
+		struct rows *rows = build(tl, BY_THREAD, 0, FAKE_S, 1);
+		const struct lane_row *r = lane(rows, "a/50");
+		const struct view *v = view_find("timeline");
+		g_autofree char *text = lane_text(rows, r), *words = g_strdup_printf("%s 200ns", each[i].state);
+		struct value disk = column_value(&v->columns[view_column(v, "disk_ns")], &r->c.row, rows);
+
+		g_assert_nonnull(strstr(text, words));
+		struct value file = column_value(&v->columns[view_column(v, "file_ns")], &r->c.row, rows);
+		struct value state = column_value(&v->columns[view_column(v, "state")], &r->c.row, rows);
+
+		g_assert_cmpstr(state.s, ==, each[i].state);
+		g_assert_cmpint(file.i, ==, 200);
+		g_assert_true(i ? disk.i == 200 : disk.kind == VALUE_NONE);
+		rows_free(rows);
+		timeline_free(tl);
+	}
+#undef WAITS
+}
+
 /* Empty, reversed, one ns, years, and the ends of time: rows are rows, and cells are never outside of their array. */
 static void test_hostile(void)
 {
@@ -205,6 +239,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/lanes/text", test_text);
 	g_test_add_func("/lanes/containers", test_containers);
 	g_test_add_func("/lanes/wakers", test_wakers);
+	g_test_add_func("/lanes/files", test_files);
 	g_test_add_func("/lanes/hostile", test_hostile);
 	return g_test_run();
 }
