@@ -126,6 +126,8 @@
 	  "they are applied in the order of their stamps", "10 us have 100 events of a thread") \
 	X(EARLY_EVENTS, 64, "events", "events of block requests that wait for an earlier one, from another CPU", \
 	  "the oldest is applied as it is", "10 us have 10 events of a disk") \
+	X(SUGGEST_KEYS, 65536, "keys", "objects or threads that are open at once while rules are looked for", \
+	  "that key is not proposed", "a program has fewer open requests; events without ends have more") \
 	X(EVENT_COUNTERS, 6, "counters", "perf counters of an event class", \
 	  "the others are not read", "a CPU has about this number of counters") \
 	X(COUNTERS, 64, "counters", "perf counters of a thread or a CPU", \

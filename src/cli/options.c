@@ -538,6 +538,8 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return fail(error, "--from and --to need -b, log, report, save or map");
 	if (w->at && !ranged && w->command != COMMAND_SCREEN)
 		return fail(error, "--at needs -b, log, report, save or the screen");
+	if (w->suggest_rules && (w->command != COMMAND_BATCH || o->live || w->view || w->metric))
+		return fail(error, "--suggest-rules needs -b and a recorded trace, and no --view");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
@@ -1090,6 +1092,7 @@ static void move_words(struct options *o, struct words *w)
 	o->delete_mapped = w->delete_mapped;
 	o->history = w->history;
 	o->fail_if_incomplete = w->fail_if_incomplete;
+	o->suggest_rules = w->suggest_rules;
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;

@@ -67,6 +67,7 @@ struct options {
 	bool delete_mapped;		/* map: --delete-mapped */
 	int64_t thin_after_ns;		/* map: --thin-after; 0: not given */
 	bool history;			/* reduce: --history */
+	bool suggest_rules;		/* prints rules instead of a view */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	char **chunks;			/* --chunks; NULL: not given */

@@ -33,7 +33,7 @@ struct words {
 	char *forward, *forward_only;
 	bool forward_kernel;
 	bool check;
-	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete;
+	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete, suggest_rules;
 	bool utc, ascii, accessible, keep_spans, watch, delete_mapped, history;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */

@@ -11,6 +11,7 @@
 #include "cli/filters.h"
 #include "cmd/output.h"
 #include "cmd/sending.h"
+#include "cmd/suggest.h"
 #include "cmd/thresholds.h"
 #include "app/reading.h"
 
@@ -558,6 +559,8 @@ int batch_print(const struct options *options)
 		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
 	};
 
+	if (o.suggest_rules)
+		return suggest_print(&o);
 	bool sends_spans;
 	uint32_t sends = find_sent(&o.send, &sends_spans);
 	bool needs_spans = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);

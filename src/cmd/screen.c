@@ -22,6 +22,8 @@
 #include "run/logjob.h"
 #include "run/savejob.h"
 #include "run/slice_dir.h"
+#include "run/suggestjob.h"
+#include "state/spans/rules.h"
 
 #include "base/files.h"
 #include "base/text.h"
@@ -53,6 +55,10 @@ struct screen {
 	bool session;			/* from a relay daemon, not as slices of a directory */
 	struct logjob *log;		/* NULL until the log is opened */
 	int64_t log_newest_ns;		/* watched: newest instant when .log was opened */
+	struct suggestjob *suggesting;	/* looks for rules, or NULL */
+	GPtrArray *suggested;		/* struct suggestion *; NULL: not known */
+	char *suggestion;		/* visible text about .suggested, or NULL */
+	char *suggested_rules;		/* the rules that were suggested and are in use, or NULL */
 	struct savejob *saving;		/* of the range that is being saved, or NULL */
 	struct late_reported late;
 	bool missing_reported;
@@ -61,8 +67,8 @@ struct screen {
 	struct decoded_range window;	/* range of the preview */
 	bool preview_kernel, preview_ust;	/* a preview had such events */
 	bool aligned;			/* clocks were moved */
-	bool again;			/* clocks were moved just now: the trace must be read again */
-	char *moved;			/* message about the clocks, or NULL */
+	bool again;			/* clocks were moved, or rules added just now: the trace must be read again */
+	char *moved;			/* message about that, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
 	GQueue alert_lines;		/* char *: live, messages about them */
@@ -91,10 +97,87 @@ static void judge(struct screen *s)
 		alerts_update(s->alerts, s->tl, st.phase == JOB_DONE ? n : n - 1);
 }
 
+/* --- backend: suggested rules --- */
+
+/* Once a recorded trace without spans was read: looks for events that could be spans. */
+static void look_for_rules(struct screen *s)
+{
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	if (s->suggesting || s->live || st.phase != JOB_DONE || s->o->local || rules_n_installed() ||
+	    timeline_has_spans(s->tl) || !timeline_has_events(s->tl) || !input_has_events(s->in, NULL))
+		return;
+	g_auto(GStrv) names = timeline_event_names(s->tl);
+	s->suggesting = suggestjob_new(input_paths(s->in), s->o->reader == READER_BT2, (const char *const *)names,
+				       job_fd(s->job));
+}
+
+/* True: something is suggested now. */
+static bool take_rules(struct screen *s)
+{
+	if (s->suggested || !s->suggesting || !suggestjob_take(s->suggesting, &s->suggested) || !s->suggested->len)
+		return false;
+	g_autofree char *text = suggest_text(s->suggested);
+	s->suggestion = text_visible(text);
+	log_note("%s", s->suggestion);
+	return true;
+}
+
+static const char *backend_suggestion(void *data)
+{
+	const struct screen *s = data;
+	return s->suggestion;
+}
+
+static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_message)
+{
+	struct screen *s = data;
+
+	if (s->suggested && s->suggested->len) {
+		s->suggested_rules = suggest_rules(s->suggested);
+		s->again = true;
+		return true;
+	}
+	*ret_rules = g_strdup(s->suggested_rules);
+	*ret_message = g_strdup(s->live ? "spans are suggested for recorded traces only" :
+				timeline_has_spans(s->tl) ? "this trace has spans" :
+				s->suggesting && !s->suggested ? "not known yet: events are still being paired" :
+				"no events look like the beginning and end of a span: --spans FILE takes rules");
+	return false;
+}
+
+/* Before the trace is read again. */
+static bool use_rules(struct screen *s)
+{
+	g_autoptr(GError) error = NULL;
+	struct rules *rules = s->suggested_rules && !rules_n_installed() ? rules_new() : NULL;
+
+	if (!rules)
+		return true;
+	if (!rules_parse(rules, "suggested", s->suggested_rules, strlen(s->suggested_rules), false, &error) ||
+	    !rules_check(rules, &error)) {
+		rules_free(rules);
+		log_error("%s", error->message);
+		return false;
+	}
+	if (!rules_install(rules, &error)) {
+		log_error("%s", error->message);
+		return false;
+	}
+	size_t n = rules_n_installed();
+	g_free(s->moved);
+	s->moved = g_strdup_printf("spans by %zu suggested rule%s: Y saves %s for --spans", n, n == 1 ? "" : "s",
+				   n == 1 ? "it" : "them");
+	return true;
+}
+
 static bool backend_pump(void *data)
 {
 	struct screen *s = data;
 	bool changed = job_collect(s->job, s->tl);
+	look_for_rules(s);
+	changed |= take_rules(s);
 	judge(s);
 	debug_reading(s->job, s->in, s->tl);
 	return changed;
@@ -790,6 +873,9 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 	while (!job_wait(s->job, s->tl, SLICE_MS))
 		;
 	judge(s);
+	look_for_rules(s);
+	while (s->suggesting && !take_rules(s) && !s->suggested && !suggestjob_failed(s->suggesting))
+		poll(&(struct pollfd){ .fd = job_fd(s->job), .events = POLLIN }, 1, SLICE_MS);
 	debug_reading(s->job, s->in, s->tl);
 	job_get_status(s->job, &st);
 	if (st.phase == JOB_FAILED) {
@@ -827,6 +913,7 @@ static int run_ui(struct screen *s)
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
 		/* A session of this machine cannot be read a second time: it ends with its connection. Slices have
 		 * one clock. */
+		.suggestion = backend_suggestion, .suggested_spans = backend_suggested_spans,
 		.align = o->local || o->watch ? NULL : backend_align,
 	};
 	take_columns(o);
@@ -851,6 +938,7 @@ static int run_ui(struct screen *s)
 	if (!s->moved)
 		options.message = choice;
 	debug_reading(s->job, s->in, s->tl);	/* reading may have ended in find_start() */
+	look_for_rules(s);
 
 	int code = ui_run(&options, &backend, s->tl);
 	struct job_status st;
@@ -884,7 +972,10 @@ static int run_once(struct screen *s)
 	if (s->alerts && s->live)
 		alerts_on_alert(s->alerts, report_alert, s);
 	int code = begun && wait_first(s) ? run_ui(s) : EXIT_FAILED;
-	g_clear_pointer(&s->log, logjob_free);		/* these two signal the job's fd, so they end first */
+	g_clear_pointer(&s->log, logjob_free);		/* these signal the job's fd, so they end first */
+	g_clear_pointer(&s->suggesting, suggestjob_free);
+	g_clear_pointer(&s->suggested, g_ptr_array_unref);
+	g_clear_pointer(&s->suggestion, g_free);
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
 	g_clear_pointer(&s->alerts, alerts_free);
@@ -907,11 +998,12 @@ int screen_run(const struct options *o)
 		s.again = false;
 		s.late = (struct late_reported){ 0 };
 		input_again(s.in);
-		code = o->live ? keep_packets(&s) : EXIT_FINE;
+		code = !use_rules(&s) ? EXIT_FAILED : o->live ? keep_packets(&s) : EXIT_FINE;
 		if (code == EXIT_FINE)
 			code = run_once(&s);
 	}
 	input_unref(s.in);
+	g_free(s.suggested_rules);
 	g_free(s.moved);
 	return code;
 }

@@ -92,6 +92,7 @@ void app_free(struct app *app)
 	g_clear_pointer(&app->bookmarks, g_ptr_array_unref);
 	g_clear_pointer(&app->bookmarked, g_array_unref);
 	g_free(app->picture);
+	g_free(app->rules);
 	canvas_free(app->canvas);
 	messages_free(app->messages);
 	if (app->prefs != app->options->prefs)

@@ -90,6 +90,7 @@ struct app {
 	GPtrArray *bookmarks;		/* struct bookmark *, of the open list, or NULL; owned */
 	GArray *bookmarked;		/* int64_t: instants of all bookmarks, ascending; NULL: not read; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
+	char *rules;			/* the suggested rules, when their prompt was opened, or NULL; owned */
 	char *save_over;		/* file that the next Enter overwrites, or NULL; owned */
 };
 

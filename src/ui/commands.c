@@ -159,10 +159,7 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 			nav->a_ns = TIME_UNKNOWN;
 		app_message(app, "the range ends with this second; R clears it");
 	} else if (command == CMD_RANGE_ALL) {
-		int64_t first = nav->cursor_ns, end = first + nav->step_ns;
-		nav_whole(nav, app->main, &first, &end);
-		nav->a_ns = time_floor(first, NS_PER_S);
-		nav->b_ns = time_floor(end - 1, NS_PER_S) + NS_PER_S;
+		nav_show_all(nav, app->main);
 		app_message(app, "the range is the whole trace; R clears it");
 	} else {
 		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
@@ -434,6 +431,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_HELP] = do_help, [CMD_MORE_KEYS] = do_more_keys, [CMD_EXPLAIN] = explain_command, [CMD_LOG] = do_log,
 	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
+	[CMD_SUGGEST] = output_suggest,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
 	[CMD_QUIT] = do_program,
 };
@@ -480,6 +478,9 @@ void app_prompt_done(struct app *app, const char *text)
 		break;
 	case PROMPT_SCREENSHOT:
 		accepted = output_screenshot_as(app, line, &error);
+		break;
+	case PROMPT_RULES:
+		accepted = output_rules_as(app, line, &error);
 		break;
 	case PROMPT_SAVE:
 		accepted = output_save_as(app, line, &error);

@@ -4,11 +4,11 @@
 
 #include "ui/crumb.h"
 #include "ui/export_picker.h"
+#include "ui/output.h"
 #include "ui/screen.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
-#include "views/needs.h"
 #include "views/repairs.h"
 
 #include <stdarg.h>
@@ -637,7 +637,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	    (app->status.events_per_s > 0 || *app->status.reader))
 		return app->prefs->accessible ? g_strdup("loading; Esc stops it") : loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
-		missing = view_missing_text(p->view, app->main);
+		missing = output_missing(app, p->view);
 	if (missing)
 		return missing_text_of(app, missing);
 	/* Explains why reading was slow. */

@@ -406,6 +406,16 @@ bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
 	return nav_seek(nav, tl, nav->cursor_ns + by);
 }
 
+void nav_show_all(struct nav *nav, const struct timeline *tl)
+{
+	int64_t first, end;
+
+	if (!nav_whole(nav, tl, &first, &end))
+		return;
+	nav->a_ns = time_floor(first, NS_PER_S);
+	nav->b_ns = time_floor(end - 1, NS_PER_S) + NS_PER_S;
+}
+
 bool nav_tick(struct nav *nav, const struct timeline *tl)
 {
 	int64_t at;
@@ -416,6 +426,8 @@ bool nav_tick(struct nav *nav, const struct timeline *tl)
 		return newest_closed(nav, tl, &at) && move_to(nav, at);
 	if (nav->mode == NAV_WORST || nav->cursor_ns == TIME_UNKNOWN) {
 		at = nav->reading ? TIME_UNKNOWN : overview_worst_second(tl);
+		if (at == TIME_UNKNOWN && !nav->reading && nav->mode == NAV_WORST)
+			nav_show_all(nav, tl);	/* nothing says which second matters */
 		if (at == TIME_UNKNOWN && !newest(nav, tl, &at))
 			return false;
 		return move_to(nav, time_floor(at, nav->step_ns));

@@ -130,6 +130,8 @@ void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way 
 
 /* Position in time. All return whether it changed. */
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* follows nav->mode */
+/* The range A-B is all of the trace, in whole seconds. Without any, nothing happens. */
+void nav_show_all(struct nav *nav, const struct timeline *tl);
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 /* The same; a range A-B moves with it, and begins there, but never ends after the trace. That of the whole trace

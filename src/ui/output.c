@@ -6,6 +6,8 @@
 #include "ui/svg.h"
 
 #include "base/limits.h"
+#include "views/needs.h"
+#include "views/registry.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -326,6 +328,61 @@ bool output_screenshot_as(struct app *app, const char *path, GError **error)
 	if (!g_str_has_suffix(path, ".svg")) {
 		g_set_error(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
 		return false;
+	}
+	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
+	return show_saved(app, path, saved, message, error);
+}
+
+/* --- suggested rules --- */
+
+char *output_suggestion(const struct app *app)
+{
+	bool asks = app->backend && app->backend->suggestion && app->backend->suggested_spans;
+	const char *text = asks ? app->backend->suggestion(app->backend->data) : NULL;
+	g_autofree char *keys = text ? keys_of(CTX_TABLE, CMD_SUGGEST) : NULL;
+
+	return text ? g_strdup_printf("%s. %s shows them as spans", text, keys && *keys ? keys : "suggested-spans") :
+		NULL;
+}
+
+char *output_missing(const struct app *app, const struct view *v)
+{
+	g_autofree char *missing = view_missing_text(v, app->main), *suggestion = output_suggestion(app);
+
+	if (!missing || !suggestion || !g_str_has_prefix(missing, NEED_SPANS))
+		return g_steal_pointer(&missing);
+	g_autofree char *keys = keys_of(CTX_TABLE, CMD_SUGGEST);
+	return g_strdup_printf("spans (%s: from pairs of events)%s", keys, missing + strlen(NEED_SPANS));
+}
+
+/* Makes spans: the caller reads again and opens a new screen. If it has, saves the rules. */
+void output_suggest(struct app *app, struct place *p, enum command_id command)
+{
+	g_autofree char *message = NULL, *name = NULL;
+	bool has = app->backend && app->backend->suggested_spans;
+
+	(void)command;
+	(void)p;
+	g_clear_pointer(&app->rules, g_free);
+	g_clear_pointer(&app->save_over, g_free);
+	if (has && app->backend->suggested_spans(app->backend->data, &app->rules, &message)) {
+		app->quit = true;
+	} else if (!app->rules || !app->backend->save_text) {
+		app_error(app, "%s", message ? message : "no rules are suggested here");
+	} else {
+		name = g_strdup("suggested.spans");
+		prompt_open(&app->prompt, PROMPT_RULES, name);
+	}
+}
+
+bool output_rules_as(struct app *app, const char *path, GError **error)
+{
+	g_autofree char *message = NULL;
+	struct ui_save_text what = { .path = path, .text = app->rules, .force = may_overwrite(app, path) };
+
+	if (!*path) {
+		app_message(app, "nothing saved");
+		return true;
 	}
 	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
 	return show_saved(app, path, saved, message, error);

@@ -13,6 +13,12 @@ void output_save_with(struct app *app, struct place *p, const char *suffix);
 bool output_save_as(struct app *app, const char *path, GError **error);
 void output_screenshot(struct app *app, struct place *p, enum command_id command);
 bool output_screenshot_as(struct app *app, const char *path, GError **error);
+void output_suggest(struct app *app, struct place *p, enum command_id command);
+bool output_rules_as(struct app *app, const char *path, GError **error);
+/* What pairs of events look like spans, and the key that shows them as spans (g_free); NULL: nothing is known. */
+char *output_suggestion(const struct app *app);
+/* view_missing_text(); where pairs of events look like spans, it names the key for that instead of BlkKin's event. */
+char *output_missing(const struct app *app, const struct view *v);
 void output_save_trace(struct app *app, struct place *p, enum command_id command);
 bool output_save_trace_as(struct app *app, const char *line, GError **error);
 /* After the backend's pump: reports that a trace was saved, or why not. */

@@ -16,6 +16,7 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_GOTO] = "Go to time (e.g. 14:03:05, +90s, -2m, end, worst, since): ",
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
 	[PROMPT_SCREENSHOT] = "save the screen as (.svg): ",
+	[PROMPT_RULES] = "save the rules as (for --spans): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
 	[PROMPT_BOOKMARK] = "Bookmark, note (optional; - removes it): ",
 	[PROMPT_EXPORT] = "export to (empty: a new file here): ",

@@ -3,6 +3,7 @@
 #include "ui/screen_overview.h"
 
 #include "ui/frame.h"
+#include "ui/output.h"
 #include "ui/panes.h"
 #include "ui/screen.h"
 #include "ui/strip.h"
@@ -220,12 +221,15 @@ static unsigned draw_since(struct app *app, struct place *p, unsigned y)
 	return 1;
 }
 
-/* Says what was dropped from the lists for lack of memory. Returns the number of lines. */
+/* Says what was dropped from the lists for lack of memory, or what spans the events suggest. Returns the number of
+ * lines. */
 static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 {
 	const char *list = place_pane(p, PANE_CAUSES).rows->omitted;
-	g_autofree char *text = NULL;
+	g_autofree char *text = NULL, *suggestion = output_suggestion(app);
 
+	if (suggestion && !timeline_has_spans(app->tl))
+		return frame_sentence(app, box, ROLE_HOT, suggestion);
 	if (!p->rows->dropped && !list)
 		return 0;
 	text = g_strdup_printf("%s%s%s", p->rows->dropped ? p->rows->dropped : "",

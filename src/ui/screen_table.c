@@ -3,11 +3,12 @@
 #include "ui/screen.h"
 
 #include "ui/frame.h"
+#include "ui/output.h"
 #include "ui/strip.h"
 #include "ui/tables.h"
 
 #include "base/text.h"
-#include "views/needs.h"
+#include "views/registry.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static char *no_data_text(const struct app *app, const char *missing, unsigned c
 
 static void draw_empty(struct app *app, struct place *p, struct box box)
 {
-	g_autofree char *missing = view_missing_text(p->view, app->main);
+	g_autofree char *missing = output_missing(app, p->view);
 	g_autofree char *no_data = missing ? no_data_text(app, missing, box.cols > 2 ? box.cols - 2 : 0) : NULL;
 	const char *why = no_data ? no_data : p->view->nothing ? p->view->nothing :
 		"nothing in this range: Left, Right step, n: next outlier";
@@ -85,13 +86,23 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
 }
 
+/* The first view, and those that show nothing without spans. */
+static bool says_suggestion(const struct app *app, const struct place *p)
+{
+	return p == app->nav.stack->pdata[0] || (p->view->needs && !strcmp(p->view->needs[0], NEED_SPANS));
+}
+
 /* The view's sentences about all its rows. Returns the number of lines. */
 static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 {
 	unsigned n = 0, room = box.rows > 14 ? 2 : 1;
 
+	g_autofree char *suggestion = says_suggestion(app, p) ? output_suggestion(app) : NULL;
+
+	if (suggestion)
+		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_HOT, suggestion);
 	if (p->rows->about)
-		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_TITLE,
+		n += frame_sentence(app, (struct box){ box.y + n, 0, room, box.cols }, ROLE_TITLE,
 				   p->rows->about);
 	if (!p->rows->explanation)
 		return n;

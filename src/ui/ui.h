@@ -99,6 +99,13 @@ struct ui_backend {
 	/* Key M: aligns the clocks of hosts. May be NULL. true: the screen shall end, since the trace is read again;
 	 * false: the message says why not. */
 	bool (*align)(void *data, char **ret_message);
+	/* What pairs of events look like spans, for traces without spans: visible text, borrowed until pump; NULL:
+	 * nothing, or not known yet. May be NULL. */
+	const char *(*suggestion)(void *data);
+	/* Key Y: makes spans of them. May be NULL. true: the screen shall end, since the trace is read again. false:
+	 * *ret_rules is a text to save, of the suggested rules that are in use; or NULL, and the message says why
+	 * there are none. */
+	bool (*suggested_spans)(void *data, char **ret_rules, char **ret_message);
 	/* Gets every message of the screen, for the log file. May be NULL. */
 	void (*note)(void *data, const char *text);
 	/* Gets every key that is pressed, with its command, for the log file at level debug. May be NULL. */

@@ -3,6 +3,7 @@
 #include "ui/view_info.h"
 
 #include "ui/help.h"
+#include "ui/output.h"
 #include "ui/screen_overview.h"
 #include "ui/strip.h"
 
@@ -28,6 +29,7 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 {
 	g_autoptr(GPtrArray) needs = needs_of(v, app->main);
 	g_autoptr(GPtrArray) commands = needs_commands(v, app->main);
+	g_autofree char *suggestion = output_suggestion(app);
 	bool whole = app->status.phase != UI_LOADING && app->status.phase != UI_OPENING &&
 		     app->status.phase != UI_LIVE;
 	unsigned width = 24;
@@ -51,9 +53,14 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	add(lines, "%s", "");
 	if (!commands->len)
 		return;
+	if (suggestion) {
+		help_add_wrapped(lines, suggestion, app->canvas->cols, "  ");
+		add(lines, "%s", "");
+	}
 	add(lines, "How to record them, in a new session or in the running one");
 	for (guint i = 0; i < commands->len; i++)
-		add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
+		if (!suggestion || !strstr(g_ptr_array_index(commands, i), "zipkin:"))
+			add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
 	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
 	add(lines, "%s", "");
 }

@@ -4,6 +4,7 @@
 
 #include "base/timefmt.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROW(row) ((const struct counted_row *)(row))
@@ -16,6 +17,11 @@ GETTER(counted_get_value)
 GETTER(counted_get_rate)
 {
 	return value_int(VALUE_COUNT, (int64_t)((double)ROW(row)->value / ROW(row)->seconds + 0.5));
+}
+
+GETTER(counted_get_over_time)
+{
+	return value_text(ROW(row)->over_time);
 }
 
 GETTER(counted_get_share)
@@ -112,6 +118,8 @@ struct counting {
 	const struct second *s;
 	size_t index;			/* index of the second */
 	double seconds;			/* duration of the range */
+	GArray *steps;			/* uint64_t: counts of each row over time */
+	unsigned n_steps, step;		/* 0: none; the one that .s is in */
 };
 
 #define NO_THREAD 0xc0000000u		/* | host << 1 | idle; see group_key() */
@@ -172,6 +180,8 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	r->id = what_of(k, c);
 	r->c.row.key[0] = key_text(key_text(key_text(key_int(r->c.row.key[0], c->kind), r->c.host),
 					    name), by_second ? "second" : NULL);
+	r->steps = k->steps->len;
+	g_array_set_size(k->steps, r->steps + k->n_steps);
 	if (by_second)
 		r->c.row.key[1] = (uint64_t)k->s->begin_ns;
 }
@@ -191,6 +201,8 @@ static void add_cell(struct counting *k, const struct count_cell *c)
 	if (q->by == BY_PROCESS && c->thread != ID_NONE)
 		group_name(&r->c, k->map.rows, c->thread, is_new);
 	r->value += c->value;
+	if (k->n_steps)
+		g_array_index(k->steps, uint64_t, r->steps + k->step) += c->value;
 	g_array_index(k->wholes, uint64_t, what) += c->value;
 }
 
@@ -204,6 +216,27 @@ static void add_events(struct counting *k)
 			.value = e->count,
 		});
 	}
+}
+
+/* Which of the steps a second is in. */
+static void place_second(struct counting *k, const struct range *range)
+{
+	if (k->n_steps)
+		k->step = (unsigned)((k->index - range->first) * k->n_steps / (range->end - range->first));
+}
+
+/* Counts over time as digits, in shares of the row's largest one, rounded up. */
+static void draw_steps(const struct counting *k, struct counted_row *r)
+{
+	const uint64_t *n = &g_array_index(k->steps, uint64_t, r->steps);
+	char digits[COUNTED_STEPS + 1] = "";
+	uint64_t most = 1;
+
+	for (unsigned i = 0; i < k->n_steps; i++)
+		most = MAX(most, n[i]);
+	for (unsigned i = 0; i < k->n_steps; i++)
+		digits[i] = (char)('0' + (int)ceil((double)n[i] * 8 / (double)most));
+	r->over_time = rows_text(k->map.rows, digits);
 }
 
 static int compare(const void *va, const void *vb)
@@ -240,14 +273,18 @@ static void pair_cycles(struct rows *rows)
 struct rows *counted_build(const struct timeline *tl, const struct view_query *query, bool events)
 {
 	struct counting k = { .map.rows = rows_new(tl, query), .events = events,
-			      .wholes = g_array_new(false, true, sizeof(uint64_t)) };
+			      .wholes = g_array_new(false, true, sizeof(uint64_t)),
+			      .steps = g_array_new(false, true, sizeof(uint64_t)) };
 	struct range range = range_of(tl, query);
 	uint64_t of_all = 0;
 	enum view_by by = query->by;
 	k.seconds = range.seconds;
+	if (events && by != BY_SECOND && range.end > range.first + 1)
+		k.n_steps = (unsigned)MIN(range.end - range.first, COUNTED_STEPS);
 	for (size_t i = range.first; i < range.end; i++) {
 		k.s = timeline_second(tl, i);
 		k.index = i;
+		place_second(&k, &range);
 		if (events && (by == BY_SYSTEM || by == BY_SECOND)) {
 			add_events(&k);
 			continue;
@@ -260,6 +297,8 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 		of_all += g_array_index(k.wholes, uint64_t, i);
 	for (guint i = 0; i < k.map.rows->rows->len; i++) {
 		struct counted_row *r = k.map.rows->rows->pdata[i];
+		if (k.n_steps)
+			draw_steps(&k, r);
 		r->whole = of_all ? of_all : g_array_index(k.wholes, uint64_t, r->id);
 	}
 	row_map_clear(&k.map);
@@ -267,6 +306,7 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 	intmap_clear(&k.what);
 	intmap_clear(&k.seconds_of);
 	g_array_unref(k.wholes);
+	g_array_unref(k.steps);
 	common_finish(k.map.rows, compare);
 	return k.map.rows;
 }

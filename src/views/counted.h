@@ -8,6 +8,8 @@
 
 #include "views/common.h"
 
+#define COUNTED_STEPS 20		/* most steps of a row over time */
+
 struct counted_row {
 	struct common c;
 	uint8_t kind;			/* enum count_kind */
@@ -18,6 +20,9 @@ struct counted_row {
 	uint64_t value, whole;		/* whole: sum over all rows of that name; for rows of hosts, over all events */
 	uint64_t cycles;		/* of an "instructions" row: cycles of the same thread, process, ...; or 0 */
 	double seconds;			/* of the range, or of the second */
+	guint steps;			/* opaque: place of its counts over time */
+	const char *over_time;		/* a digit for each step of the range: 8 is its largest count, 0 none; NULL: by
+					 * second, or a range of one second */
 };
 
 /* Builds rows of events (events true) or of all other counters. Events are counted by host only, unless the view was
@@ -35,6 +40,7 @@ bool counted_is_fault(const struct timeline *tl, const struct count_cell *cell);
 
 GETTER(counted_get_value);
 GETTER(counted_get_rate);
+GETTER(counted_get_over_time);
 GETTER(counted_get_share);
 GETTER(counted_get_what);
 GETTER(counted_get_second);

@@ -29,6 +29,9 @@ static const struct column columns[] = {
 	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
 			counted_get_second),
 	COLUMN_CONTAINER,
+	{ .id = "over_time", .title = "OVER TIME", .kind = VALUE_TEXT, .width = COUNTED_STEPS, .priority = 8,
+	  .align = ALIGN_LEFT, .optional = true, .drawing = DRAW_SPARK, .get = counted_get_over_time,
+	  .help = "its counts in up to 20 steps of the range: digits up to 8, the largest of its counts; 0: none" },
 };
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

@@ -541,7 +541,9 @@ const struct view view_overview = {
 static int64_t most_waiting(const struct timeline *tl)
 {
 	int64_t most = -1, at = TIME_UNKNOWN;
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
+	size_t n = (view_missing(tl) & both) == both ? 0 : timeline_n_seconds(tl);
+	for (size_t i = 0; i < n; i++) {
 		const struct second *s = timeline_outline(tl, i);
 		if (s->totals.waiting_ns > most) {
 			most = s->totals.waiting_ns;

@@ -64,7 +64,7 @@ bool overview_knows_no_process(const struct rows *rows);
 
 /* Beginning of the second with the root span that is furthest above the usual of its operation; if none is slow, with
  * the longest one. Without spans: of the second in which threads waited longest for CPUs and disks. TIME_UNKNOWN: the
- * timeline is empty. */
+ * timeline is empty, or it has neither spans nor events of the kernel about threads. */
 int64_t overview_worst_second(const struct timeline *tl);
 /* Since when the requests of [from, to) have been slow: beginning of the second in which one of their causes began that
  * lasts until then (causes_since()). TIME_UNKNOWN: none is slow. *ret_earlier (NULL is fine): it may have begun

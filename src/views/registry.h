@@ -18,6 +18,7 @@ VIEW_LIST(VIEW_DECLARE_)
 
 /* Words that may stand in view.needs beside names of events: any system call, any perf counter, any page
  * fault, any hit of a probe, or any of the last three. */
+#define NEED_SPANS "zipkin:timestamp"		/* or any other spans, see view_has_need() */
 #define NEED_WAKEUPS "sched_waking|sched_wakeup"	/* without it, blocked time includes waiting for a CPU */
 #define NEED_SYSCALLS "syscall_*"
 #define NEED_CALLERS "sched_switch|kernel.tid"	/* which thread made a call, so that its entry and exit are paired */

@@ -110,6 +110,7 @@ timeline | log | | Messages
 timeline | mouse | | mouse:0
 timeline | snapshot | | no snapshots here
 timeline | align-hosts | | no clocks to move here
+timeline | suggested-spans | | no rules are suggested here
 timeline | write | | keeps the settings
 timeline | redraw | | redrawn
 timeline | suspend | | stopped
@@ -161,6 +162,7 @@ flame | log | | Messages
 flame | mouse | | mouse:0
 flame | snapshot | | no snapshots here
 flame | align-hosts | | no clocks to move here
+flame | suggested-spans | | no rules are suggested here
 flame | write | | keeps the settings
 flame | redraw | | redrawn
 flame | suspend | | stopped
@@ -227,6 +229,7 @@ heatmap | log | | Messages
 heatmap | mouse | | mouse:0
 heatmap | snapshot | | no snapshots here
 heatmap | align-hosts | | no clocks to move here
+heatmap | suggested-spans | | no rules are suggested here
 heatmap | write | | keeps the settings
 heatmap | redraw | | redrawn
 heatmap | suspend | | stopped
@@ -348,6 +351,7 @@ overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
 overview,table,waterfall | snapshot | | no snapshots here
 overview,table,waterfall | align-hosts | | no clocks to move here
+overview,table,waterfall | suggested-spans | | no rules are suggested here
 overview,table,waterfall | write | | keeps the settings
 overview,table,waterfall,popup,chooser | redraw | | redrawn
 overview,table,waterfall,popup,chooser | suspend | | stopped

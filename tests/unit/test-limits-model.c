@@ -11,6 +11,7 @@
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
+#include "state/spans/suggest.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
 #include "trace/reader.h"
@@ -280,6 +281,30 @@ static bool open_spans(uint64_t n)
 	return functions;
 }
 
+/* n threads, each with an open pair at once: is a rule proposed? */
+static bool suggest_keys(uint64_t n)
+{
+	static const char *const names[] = { "app:x_end", "app:x_start", NULL };
+	struct suggest *g = suggest_new(names);
+	struct blk_stream stream = { .domain = BLK_DOMAIN_UST };
+	struct blk_tables tables = { .streams = g_ptr_array_new() };
+	struct blk_layout layout = { .slot[BLK_CTX_VTID] = { .size = 4, .repr = BLK_INT } };
+
+	g_ptr_array_add(tables.streams, &stream);
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint32_t vtid = 1 + i % (uint32_t)n;
+		struct blk_event e = { .ts = i, .data = (const uint8_t *)&vtid, .layout = &layout, .row = i < n };
+
+		suggest_feed(g, &tables, &e, 1);
+	}
+	g_autoptr(GPtrArray) found = suggest_finish(g);
+	g_assert_true(!found->len || ((const struct suggestion *)found->pdata[0])->pairs == n);
+	bool taken = found->len > 0;
+	g_ptr_array_unref(tables.streams);
+	suggest_free(g);
+	return taken;
+}
+
 /* A function that calls n - 1 others. */
 static bool trace_functions(uint64_t n)
 {
@@ -495,6 +520,7 @@ int main(int argc, char **argv)
 		{ "span-neighbours", span_neighbours, 0 }, { "waker-depth", waker_depth, 0 },
 		{ "held-records", held_records, 0 }, { "early-events", early_events, 0 },
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
+		{ "suggest-keys", suggest_keys, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },
 		{ "gap-steps", gap_steps, 0 }, { "slice-bytes", slice_bytes, 0 },

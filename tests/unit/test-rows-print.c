@@ -148,8 +148,9 @@ static void test_empty(void)
 	g_autofree char *nothing = print(tl, "events", FORMAT_CSV, false);
 	g_assert_nonnull(strstr(json, "\"range\":{\"from_ns\":null,\"to_ns\":null}"));
 	g_assert_nonnull(strstr(json, "\"rows\":[]}\n"));
-	g_assert_cmpstr(csv, ==, "host,name,count,lost,rate,share_ratio,pid,tid,comm,at_ns,container\r\n");
-	g_assert_cmpstr(text, ==, "host  name  count  lost  rate  share_ratio  pid  tid  comm  at_ns  container\n");
+	g_assert_cmpstr(csv, ==, "host,name,count,lost,rate,share_ratio,pid,tid,comm,at_ns,container,over_time\r\n");
+	g_assert_cmpstr(text, ==,
+			"host  name  count  lost  rate  share_ratio  pid  tid  comm  at_ns  container  over_time\n");
 	g_assert_cmpstr(nothing, ==, "");
 }
 
@@ -159,7 +160,7 @@ static void test_csv(void)
 	fake_event(fake_second(f, 0), 0, fake_string(f, "a,b \"c\"\nd"), 3);
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	g_autofree char *csv = print(tl, "events", FORMAT_CSV, false);
-	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3,1.000000,,,,,\r\n");
+	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3,1.000000,,,,,,\r\n");
 }
 
 static char *print_event(const char *name, enum rows_format format)
@@ -225,8 +226,8 @@ static void test_csv_safe(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *plain = print_event(cases[i].name, FORMAT_CSV);
 		g_autofree char *safe = print_event(cases[i].name, FORMAT_CSV_SAFE);
-		g_autofree char *plain_wanted = g_strdup_printf("web1,%s,3,,3,1.000000,,,,,\r\n", cases[i].plain);
-		g_autofree char *safe_wanted = g_strdup_printf("\"web1\",%s,3,,3,1.000000,,,,,\r\n", cases[i].safe);
+		g_autofree char *plain_wanted = g_strdup_printf("web1,%s,3,,3,1.000000,,,,,,\r\n", cases[i].plain);
+		g_autofree char *safe_wanted = g_strdup_printf("\"web1\",%s,3,,3,1.000000,,,,,,\r\n", cases[i].safe);
 		g_assert_cmpstr(plain, ==, plain_wanted);
 		g_assert_cmpstr(safe, ==, safe_wanted);
 	}
@@ -261,9 +262,11 @@ static void test_text_aligned(void)
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	g_autofree char *text = print(tl, "events", FORMAT_TEXT, true);
 	g_assert_cmpstr(text, ==,
-			"host  name     count  lost     rate  share_ratio  pid  tid  comm  at_ns  container\n"
-			"web1  short        1     -        1     0.000001    -    -  -         -  -\n"
-			"web1  作者   1234567     -  1234567     0.999999    -    -  -         -  -\n");
+			"host  name     count  lost     rate  share_ratio  pid  tid  comm  at_ns  container  "
+			"over_time\n"
+			"web1  short        1     -        1     0.000001    -    -  -         -  -          -\n"
+			"web1  作者   1234567     -  1234567     0.999999    -    -  -         -  -          "
+			"-\n");
 }
 
 static void test_write_error(void)

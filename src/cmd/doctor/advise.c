@@ -218,11 +218,26 @@ static void repair_whole_ust(struct doctor *doc)
 		      g_strdup("as many as the services emit"));
 }
 
+/* Spans of events that are there. */
+static void repair_by_rules(struct doctor *doc)
+{
+	GPtrArray *commands = command(g_strdup_printf("blktop -b --suggest-rules %s >suggested.spans",
+						      doc->suggest_from));
+	g_ptr_array_add(commands, g_strdup_printf("blktop --spans suggested.spans %s", doc->suggest_from));
+	doctor_repair(doc, g_strdup_printf("there are no spans, but %s", doc->suggestion), commands, 0,
+		      g_strdup("nothing: the events are in the trace"));
+}
+
 static void repair_missing(struct doctor *doc, const char *need, const char *what, GHashTable *done)
 {
 	g_autofree char *name = repair_words(need);
 
 	/* If the domain has no channel, one repair covers everything. */
+	if (doc->suggestion && g_str_has_prefix(need, "zipkin:")) {
+		if (g_hash_table_add(done, g_strdup("suggestion")))
+			repair_by_rules(doc);
+		return;
+	}
 	if (is_there(doc, need) || !doctor_find_channel(doc, repair_domain(need)))
 		return;
 	if (repair_is_context(need)) {

@@ -11,9 +11,12 @@
 
 #include "base/timefmt.h"
 #include "base/user.h"
+#include "base/text.h"
 #include "live/live.h"
 #include "state/slice/model.h"
+#include "run/suggestjob.h"
 #include "state/slice/slice_file.h"
+#include "state/spans/rules.h"
 #include "trace/native/native.h"
 
 #include <string.h>
@@ -57,6 +60,8 @@ static void doctor_clear(struct doctor *doc)
 	g_hash_table_unref(doc->heard);
 	g_ptr_array_unref(doc->clocks);
 	g_free(doc->session);
+	g_free(doc->suggestion);
+	g_free(doc->suggest_from);
 }
 
 static void hear_batch(struct doctor *doc, const struct source *s, const struct blk_batch *batch)
@@ -147,6 +152,30 @@ static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader
 	return native && hear_native(doc, native, error);
 }
 
+static bool has_spans(const struct doctor *doc)
+{
+	return rules_n_installed() || doctor_count(doc, "zipkin:timestamp|lttng_ust_cyg_profile:func_entry|"
+						   "lttng_ust_cyg_profile_fast:func_entry") > 0;
+}
+
+/* Without spans: which pairs of events could be some. */
+static void suggest(struct doctor *doc, const char *const *paths, enum reader reader)
+{
+	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(doc->counts, NULL);
+	g_autoptr(GString) from = g_string_new(NULL);
+	g_autoptr(GPtrArray) found = has_spans(doc) ? NULL :
+		suggestjob_read(paths, reader == READER_BT2, (const char *const *)names, NULL, NULL);
+
+	if (!found || !found->len)
+		return;
+	for (; *paths; paths++) {
+		g_autofree char *quoted = text_shell_quote(*paths);
+		g_string_append_printf(from, "%s%s", from->len ? " " : "", quoted);
+	}
+	doc->suggestion = suggest_text(found);
+	doc->suggest_from = g_string_free(g_steal_pointer(&from), FALSE);
+}
+
 static int examine_trace(struct doctor *doc, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
@@ -158,8 +187,10 @@ static int examine_trace(struct doctor *doc, const struct options *o)
 	doctor_init(doc, o, o->demo ? "demo" : label, false);
 	if (!o->demo || demo) {
 		doctor_scan(doc, paths);
-		if (hear_trace(doc, paths, o->reader, &error))
+		if (hear_trace(doc, paths, o->reader, &error)) {
+			suggest(doc, paths, o->reader);
 			return EXIT_FINE;
+		}
 	}
 	log_error("%s", error ? error->message : "the trace cannot be read");
 	return EXIT_FAILED;

@@ -26,6 +26,9 @@ struct doctor {
 	GPtrArray *clocks;		/* struct doctor_clock * */
 	uint64_t reordered_pairs;	/* as in struct completeness; 0 of a live session */
 	int64_t reordered_max_ns;
+	char *suggestion;		/* pairs of events that look like spans (state/spans/suggest.h); NULL: none,
+					 * or there are spans */
+	char *suggest_from;		/* the trace, as a shell takes it */
 	char *session;			/* of a live session; NULL */
 	bool live, scanned;		/* scanned: every trace's metadata could be read */
 	bool recorded_by_lttng;		/* a session's name is known */

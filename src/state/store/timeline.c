@@ -349,6 +349,12 @@ bool timeline_has_spans(const struct timeline *tl)
 	return tl->has_spans;
 }
 
+char **timeline_event_names(const struct timeline *tl)
+{
+	g_autofree char **borrowed = (char **)g_hash_table_get_keys_as_array(tl->classes, NULL);
+	return g_strdupv(borrowed);
+}
+
 bool timeline_has_events(const struct timeline *tl)
 {
 	return g_hash_table_size(tl->classes) > 0;

@@ -168,6 +168,7 @@ void timeline_set_step(struct timeline *tl, int64_t step_ns);
 
 /* Does the source have an event class of this name? */
 bool timeline_has_event(const struct timeline *tl, const char *name);
+char **timeline_event_names(const struct timeline *tl);	/* of all classes, in no order (g_strfreev()) */
 bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the spans were imported */
 /* Did the host have such an event (or such a system call) in an applied second? */
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Looks for rules in a trace: see suggestjob.h. */
+#include "run/suggestjob.h"
+
+#include "run/worker.h"
+#include "trace/native/native.h"
+
+#include <unistd.h>
+
+#define BUFFERS (8 << 20)
+#define INDEX_STEP 4096			/* packet headers of each file at once */
+
+struct suggestjob {
+	GThread *thread;
+	char **paths, **names;
+	bool by_bt2;
+	int event_fd;
+	int stop, done;			/* atomic; once .done, .found is valid */
+	GPtrArray *found;
+};
+
+static bool is_stopped(const int *stop)
+{
+	return stop && g_atomic_int_get(stop);
+}
+
+/* Reads the source to its end, and frees it. */
+static bool feed(struct suggest *g, struct source *source, const int *stop, GError **error)
+{
+	struct blk_batch b;
+	enum source_status st = SOURCE_CANCELLED;
+	source_stop_by(source, stop);
+	while (!is_stopped(stop) && (st = source_next(source, &b, error)) == SOURCE_OK) {
+		suggest_feed(g, &source->tables, b.ev, b.n);
+		st = SOURCE_CANCELLED;
+	}
+	source_free(source);
+	return st == SOURCE_END;
+}
+
+static bool feed_native(struct suggest *g, const char *const *paths, const int *stop, GError **error)
+{
+	size_t n;
+	const struct blk_subscription *rows = suggest_subscriptions(g, &n);
+	struct native *native = native_open(paths, rows, n, error);
+	if (!native)
+		return false;
+	while (!is_stopped(stop) && !native_indexed(native))
+		native_index(native, INDEX_STEP);
+	bool ok = !is_stopped(stop) && feed(g, native_range(native, INT64_MIN, INT64_MAX, BUFFERS), stop, error);
+	native_free(native);
+	return ok;
+}
+
+static bool feed_bt2(struct suggest *g, const char *const *paths, const int *stop, GError **error)
+{
+	size_t n;
+	const struct blk_subscription *rows = suggest_subscriptions(g, &n);
+	struct source *source = source_open_bt2(paths, rows, n, error);
+	return source && feed(g, source, stop, error);
+}
+
+GPtrArray *suggestjob_read(const char *const *paths, bool by_bt2, const char *const *names, const int *stop,
+			   GError **error)
+{
+	struct suggest *g = suggest_new(names);
+	if (!g)
+		return g_ptr_array_new();
+	bool ok = (by_bt2 ? feed_bt2 : feed_native)(g, paths, stop, error);
+	GPtrArray *found = ok ? suggest_finish(g) : NULL;
+	suggest_free(g);
+	return found;
+}
+
+static void *run(void *data)
+{
+	struct suggestjob *j = data;
+	uint64_t one = 1;
+
+	worker_background();
+	j->found = suggestjob_read((const char *const *)j->paths, j->by_bt2, (const char *const *)j->names, &j->stop,
+				   NULL);
+	g_atomic_int_set(&j->done, 1);
+	/* cannot block: the counter holds up to 2^64 - 2 */
+	return write(j->event_fd, &one, sizeof one) < 0 ? j : NULL;
+}
+
+struct suggestjob *suggestjob_new(const char *const *paths, bool by_bt2, const char *const *names, int event_fd)
+{
+	struct suggestjob *j = g_new0(struct suggestjob, 1);
+
+	j->paths = g_strdupv((char **)paths);
+	j->names = g_strdupv((char **)names);
+	j->by_bt2 = by_bt2;
+	j->event_fd = event_fd;
+	j->thread = worker_new("suggest", run, j);
+	return j;
+}
+
+void suggestjob_free(struct suggestjob *j)
+{
+	if (!j)
+		return;
+	g_atomic_int_set(&j->stop, 1);
+	g_thread_join(j->thread);
+	g_clear_pointer(&j->found, g_ptr_array_unref);
+	g_strfreev(j->paths);
+	g_strfreev(j->names);
+	g_free(j);
+}
+
+bool suggestjob_failed(const struct suggestjob *j)
+{
+	return g_atomic_int_get(&j->done) && !j->found;
+}
+
+bool suggestjob_take(struct suggestjob *j, GPtrArray **ret)
+{
+	if (!g_atomic_int_get(&j->done) || !j->found)
+		return false;
+	*ret = g_steal_pointer(&j->found);
+	return true;
+}
