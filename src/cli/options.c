@@ -515,6 +515,10 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 	}
 	if (!w->filter || !o->view)
 		return true;		/* the screen parses it for its first view */
+	int64_t line;
+	if (o->view->kind == VIEW_DISTRIBUTION && w->command != COMMAND_SCREEN && view_line(w->filter, &line))
+		return fail(error, "--filter: '%s' is a line, which is for the screen; --view %s filters columns",
+			    w->filter, o->view->id);
 	o->expr = view_expr(o->view, w->filter, &why);
 	return o->expr || fail(error, "--filter: %s", why->message);
 }

@@ -629,8 +629,12 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 		struct focus f = place_focus(p);
 		g_autofree char *shown = text_visible(p->filter);
 
-		return g_strdup_printf("%u of %zu rows, filter: %s   u clears it", f.rows->rows->len,
-				       f.rows->n_before_filter, shown);
+		g_autofree char *count = rows_count_text(f.rows, p->filter);
+		int64_t line;
+
+		if (f.view->kind == VIEW_DISTRIBUTION && view_line(p->filter, &line))
+			return g_strdup_printf("line: %s   u clears it", shown);
+		return g_strdup_printf("%s, filter: %s   u clears it", count, shown);
 	}
 	*ret_role = ROLE_DIM;
 	if (app->status.phase == UI_LOADING &&

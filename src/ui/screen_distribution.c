@@ -30,6 +30,8 @@ static void query(struct app *app, struct place *p, struct view_query *q)
 	q->metric = &m->query;
 	q->metric_other = m->other.metric ? &m->other : NULL;
 	q->latency_rows = rows_shown(app);
+	if (!view_line(p->filter, &q->line_ns))
+		q->line_ns = 0;
 }
 
 static bool is_resized(const struct app *app, const struct place *p)
@@ -66,7 +68,11 @@ static void draw_heading(struct app *app, const struct place *p, unsigned y)
 	if (!is_compared(m))
 		canvas_put_right(c, y, c->cols - 12, 12, ROLE_KEYNAME, "C:compare");
 	for (int w = 0; w < (is_compared(m) ? DISTRIBUTION_SIDES : 1); w++) {
-		g_autofree char *figures = distribution_text(&d->side[w], c->cols < 100);
+		int64_t line_ns = p->rows->query.line_ns;
+		g_autofree char *over = line_ns && d->side[w].known ?
+			distribution_line_text(&d->side[w], line_ns) : NULL;
+		g_autofree char *all = distribution_text(&d->side[w], c->cols < 100);
+		g_autofree char *figures = g_strconcat(over ? over : "", over ? "   " : "", all, NULL);
 		unsigned cols = !is_compared(m) ? 0 : c->cols >= 100 ? 17 : 8;
 		g_autofree char *name = text_clip(side_name(m, w), cols ? cols - 1 : 0, app->glyphs->utf8);
 		g_autofree char *shown = text_clip(figures, c->cols - cols, app->glyphs->utf8);
@@ -109,6 +115,7 @@ static void draw_row(struct app *app, const struct place *p, guint i, unsigned y
 	const struct distribution_row *r = p->rows->rows->pdata[i];
 	bool compared = is_compared(p->metric), selected = p->table[PANE_MAIN].cursor == i;
 	unsigned cols = side_cols(p, box.cols);
+	int64_t line_ns = p->rows->query.line_ns;
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
 	canvas_put(app->canvas, y, 0, 1, ROLE_SELECTED, selected ? app->glyphs->cursor : " ");
 	timefmt_duration(low, r->low_ns);
@@ -117,6 +124,8 @@ static void draw_row(struct app *app, const struct place *p, guint i, unsigned y
 	else
 		canvas_putf(app->canvas, y, 1, SCALE, selected ? ROLE_TITLE : ROLE_TEXT, "%7s - %s", low,
 			    timefmt_duration(high, r->high_ns));
+	if (line_ns && r->low_ns <= line_ns && line_ns <= r->high_ns)
+		canvas_put(app->canvas, y, SCALE - 1, 1, ROLE_MARKED, "<");
 	for (int w = 0; w < (compared ? DISTRIBUTION_SIDES : 1); w++)
 		draw_side(app, &d->side[w], r->count[w], r->at_least[w], y, SCALE + (unsigned)w * cols, cols);
 	canvas_hit(app->canvas, y, 0, box.cols, HIT_ROW, &p->table[PANE_MAIN], i);

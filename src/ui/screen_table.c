@@ -36,14 +36,14 @@ static char *summary(struct app *app, struct place *p)
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
 	bool over_all = p->narrow.by == BY_SYSTEM &&
 			(!p->view->has_by || timeline_n_hosts(app->tl) < 2);
+	g_autofree char *count = rows_count_text(p->rows, p->filter);
 	GString *s = g_string_new(NULL);
 
 	if (p->rows->rows->len == p->rows->n_before_filter || !p->filter)
 		g_string_append_printf(s, "%s: %u row%s", p->view->title, p->rows->rows->len,
 				       p->rows->rows->len == 1 ? "" : "s");
 	else
-		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
-				       p->rows->rows->len, p->rows->n_before_filter);
+		g_string_append_printf(s, "%s: %s", p->view->title, count);
 	if (p->view->has_by || p->view->more_by)
 		g_string_append_printf(s, " %s", over_all ? "over all" : by[p->narrow.by]);
 	if (p->rows->tree)

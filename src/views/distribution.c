@@ -54,6 +54,40 @@ static struct distribution_side side_of(const struct hist *h, bool known)
 	};
 }
 
+struct crossing {
+	int64_t line_ns;
+	uint64_t over, over_most;
+};
+
+static void count_crossing(void *data, unsigned bucket, uint64_t n)
+{
+	struct crossing *c = data;
+	c->over += hist_bucket_low(bucket) > c->line_ns ? n : 0;
+	c->over_most += hist_bucket_high(bucket) > c->line_ns ? n : 0;
+}
+
+static void count_over(struct distribution_side *s, const struct hist *h, int64_t line_ns)
+{
+	struct crossing c = { .line_ns = line_ns };
+	hist_foreach(h, count_crossing, &c);
+	s->over = s->max_ns > line_ns ? MAX(c.over, 1) : 0;
+	s->over_most = s->max_ns > line_ns ? c.over_most : 0;
+}
+
+char *distribution_line_text(const struct distribution_side *s, int64_t line_ns)
+{
+	char ns[TIMEFMT_LEN];
+	double part = s->count ? 100.0 / (double)s->count : 0;
+	GString *text = g_string_new(NULL);
+	g_string_printf(text, "over %s: %" G_GUINT64_FORMAT, timefmt_duration(ns, line_ns), s->over);
+	if (s->over_most != s->over)
+		g_string_append_printf(text, "-%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " (%.1f-%.1f%%)",
+				       s->over_most, s->count, (double)s->over * part, (double)s->over_most * part);
+	else
+		g_string_append_printf(text, " of %" G_GUINT64_FORMAT " (%.1f%%)", s->count, (double)s->over * part);
+	return g_string_free(text, false);
+}
+
 const struct distribution *distribution_of(const struct rows *rows)
 {
 	return rows->extra;
@@ -168,6 +202,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	metric_describe_evicted(rows, q, &range);
 	d->side[NOW] = side_of(&values[NOW], !rows->left_out);
 	d->side[BEFORE] = side_of(&values[BEFORE], before);
+	for (int w = 0; w < SIDES && query->line_ns > 0; w++)
+		count_over(&d->side[w], &values[w], query->line_ns);
 	add_rows(rows, values, bits_of(query, values));
 	describe(rows);
 	rows->n_before_filter = rows->rows->len;

@@ -22,6 +22,8 @@ struct distribution_row {
 struct distribution_side {
 	bool known;			/* false: nothing is compared, or there is no such time */
 	uint64_t count, most;		/* of all rows; of the largest one */
+	uint64_t over, over_most;	/* that crossed the query's line: at least, at most (a bucket of base/hist.h can
+					 * have both) */
 	int64_t mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns;	/* -1: count is 0 */
 };
 
@@ -32,6 +34,8 @@ struct distribution {
 	struct distribution_side side[DISTRIBUTION_SIDES];
 };
 const struct distribution *distribution_of(const struct rows *rows);
+/* "over 64.0ms: 14 of 700 (2.0%)", "13-14 of 700". Free with g_free(). */
+char *distribution_line_text(const struct distribution_side *side, int64_t line_ns);
 /* "count 700 mean 20.1ms p50 16.8ms ...", brief: "700: mean 20.1ms ...". Free with g_free(). */
 char *distribution_text(const struct distribution_side *side, bool brief);
 

@@ -128,6 +128,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		n += n_calls(query, tl, s);
 	}
 	common_finish(rows, compare);
+	rows->n_all = n;
+	rows->all_above_ns = longest;
 	describe_omitted(rows, n, longest);
 	return rows;
 }

@@ -134,6 +134,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);
 	evicted_describe_missing(rows, &range, false);
+	if (!by_name && !rows->left_out) {
+		rows->n_all = spans->len;
+		rows->all_above_ns = spans->len > MOST ? span_duration(spans->pdata[MOST]) : 0;
+	}
 	return rows;
 }
 

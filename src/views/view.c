@@ -285,8 +285,38 @@ static struct text_candidate column_at(size_t i, const void *data)
 				  (struct text_candidate){ 0 };
 }
 
+bool view_line(const char *filter, int64_t *ret_ns)
+{
+	g_autofree char *text = g_strstrip(g_strdup(filter ? filter : ""));
+	bool equal = text[0] == '>' && text[1] == '=';
+	int64_t ns;
+	/* A number without a unit is ns in a filter. */
+	if (*text != '>' || !g_ascii_isalpha(text[strlen(text) - 1]) ||
+	    !timefmt_parse_duration(g_strchug(text + 1 + equal), &ns, NULL) || ns - equal < 1)
+		return false;
+	*ret_ns = ns - equal;
+	return true;
+}
+
+char *rows_count_text(const struct rows *rows, const char *filter)
+{
+	int64_t line;
+	if (!rows->n_all || !view_line(filter, &line))
+		return g_strdup_printf("%u of %zu rows", rows->rows->len, rows->n_before_filter);
+	return g_strdup_printf("%s%u of %" G_GUINT64_FORMAT, line < rows->all_above_ns ? "at least " : "",
+			       rows->rows->len, rows->n_all);
+}
+
 struct expr *view_expr(const struct view *v, const char *text, GError **error)
 {
+	g_autofree char *about_sorted = NULL;
+	int64_t line;
+	while (g_ascii_isspace(*text))
+		text++;
+	if (v->kind == VIEW_DISTRIBUTION && view_line(text, &line))
+		text = "";
+	else if (v->default_sort && *text && strchr("<>=", *text))
+		text = about_sorted = g_strdup_printf("%s %s", v->default_sort, text);
 	struct expr *e = expr_parse(text, lookup_column, column_at, v, v->n_columns, error);
 	if (!e || expr_check(e, kind_of_column, v, error))
 		return e;

@@ -48,6 +48,7 @@ struct view_query {
 	int64_t ended_ns;		/* also show processes that ended up to this long before from_ns */
 	const struct metric_query *metric;	/* views of metrics (metric.h); NULL: metric_query_default() */
 	const struct metric_query *metric_other; /* distribution: beside .metric, in the same range; NULL: none */
+	int64_t line_ns;		/* distribution: counts what took longer; 0: no line is set */
 	unsigned latency_rows;		/* distribution: at most so many rows, as fine as fits; 0: one an octave */
 	struct heatmap *heatmap;	/* heatmap: the size of its picture, what was counted; NULL: no picture */
 	/* Names, and kinds of events, that a part of the trace, decoded alone, does not have; NULL: none. */
@@ -134,6 +135,10 @@ struct rows {
 	uint64_t left_out;
 	bool incomplete;		/* .dropped says INCOMPLETE, not only how many rows of a list are missing */
 	const char *omitted;		/* part of .about: what is not listed, and where it is. NULL: nothing */
+	/* Of a list of the longest: how many there are, of which those longer than .all_above_ns are all listed. 0: it
+	 * lists all, or it is unknown. */
+	uint64_t n_all;
+	int64_t all_above_ns;
 	void *extra;			/* data of the view: see overview.h, waterfall.h */
 	void (*free_extra)(void *extra);
 };
@@ -239,7 +244,13 @@ int view_column_typed(const struct view *v, const char *name);
  * order), in place. */
 void rows_filter(struct rows *rows, const struct view *v, const struct expr *filter);
 void rows_sort(struct rows *rows, const struct view *v, int column, bool descending);
+/* A text that begins with an operator is about the column that the view is sorted by: ">64ms". In a distribution it is
+ * a line: it removes no row. */
 struct expr *view_expr(const struct view *v, const char *text, GError **error);
+/* Is the filter a line, as ">64ms" and ">= 64ms" are? *ret_ns: it is crossed by what takes longer; at least 1. */
+bool view_line(const char *filter, int64_t *ret_ns);
+/* "3 of 20 rows"; of a line in a list of the longest "14 of 3201", "at least 14 of 3201". g_free. */
+char *rows_count_text(const struct rows *rows, const char *filter);
 /* Removes the rows i with !keep[i]. */
 void rows_keep(struct rows *rows, const bool *keep);
 void rows_free(struct rows *rows);		/* NULL is fine */

@@ -10,6 +10,7 @@
 #include "ui/screen.h"
 #include "views/sum.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -758,6 +759,57 @@ static void test_filter_titles(void)
 	}
 }
 
+/* How many took longer than a line: in a distribution, which keeps its rows, and in lists of the longest. */
+static void test_line(void)
+{
+	static const struct { const char *keys, *text; } cases[] = {
+		{ "d\\>64ms\r", "over 64.0ms: 3 of 5 (60.0%)" }, { "d\\ > 1s \r", "over 1.00s: 0 of 5 (0.0%)" },
+		{ "d\\>=20ms\r", "over 20.0ms: 5 of 5 (100.0%)" }, { "d0\\>64ms\r", "over 64.0ms: 3 of 39 (7.7%)" },
+		{ "d\\>96ms\r", "over 96.0ms: 1-2 of 5 (20.0-40.0%)" },	/* one is in a bucket with it */
+		{ "d\\>97ms\r", "over 97.0ms: 1 of 5 (20.0%)" },	/* but the longest is known */
+		{ "dC\\>64ms\r", "over 64.0ms: 3 of 5 (60.0%)" }, { "d\\>64ms\ru", "5: mean 63.0ms" },
+		{ "4\\>50%\r", "1 of 5 rows, filter: >50%" }, { "2\\> 64ms\r", "4 of 6 rows, filter: > 64ms" },
+	};
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		start(&f, cases[i].keys);
+		g_assert_true(has(&f, cases[i].text));
+		if (strstr(cases[i].keys, "64ms\r") && cases[i].keys[0] == 'd')
+			g_assert_true(has(&f, "<") && has(&f, "u clears it") == !strchr(cases[i].keys, 'u'));
+		stop(&f);
+	}
+}
+
+/* Of the 64 longest calls of a second: what is longer than the shortest of them is counted, else it is a least. */
+static void test_line_slow(void)
+{
+	static const struct { const char *keys, *text; } cases[] = {
+		{ "\\>500ms\r", "14 of 90, filter: >500ms" }, { "\\>=500ms\r", "15 of 90, filter: >=500ms" },
+		{ "\\>1ms\r", "at least 64 of 90, filter: >1ms" }, { "\\<500ms\r", "49 of 64 rows" },
+	};
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct fake *fake = fake_new();
+		uint32_t thread = fake_thread(fake, 0, 7, 7, "sleeper");
+		struct second *s = fake_second(fake, 0);
+
+		fake_call(s, thread, fake_string(fake, "read"), 90, 300 * FAKE_MS);
+		s->slow = g_new0(struct slow_call, LIMIT_SECOND_CALLS);
+		s->n_slow = LIMIT_SECOND_CALLS;
+		for (unsigned k = 0; k < s->n_slow; k++)
+			s->slow[k] = (struct slow_call){ .thread = thread, .name = fake_string(fake, "read"),
+				.file = ID_NONE, .cpu = 0, .begin_ns = FAKE_T0, .duration_ns = (514 - k) * FAKE_MS };
+		start_on(&f, fake_done(fake), 80);
+		app_key(f.app, UI_KEY_F(2));
+		press(&f, "slowest\r");
+		press(&f, cases[i].keys);
+		g_assert_true(has(&f, cases[i].text));
+		stop(&f);
+	}
+}
+
 /* What is wrong with a filter is read whole, beside it or above it. */
 static void test_filter_refused(void)
 {
@@ -890,6 +942,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/hide-stored", test_hide_stored);
 	g_test_add_func("/tables/single", test_single);
 	g_test_add_func("/tables/filter-titles", test_filter_titles);
+	g_test_add_func("/tables/line", test_line);
+	g_test_add_func("/tables/line-slow", test_line_slow);
 	g_test_add_func("/tables/filter-refused", test_filter_refused);
 	g_test_add_func("/tables/find-view", test_find_view);
 	g_test_add_func("/tables/find-view-name", test_find_view_name);
