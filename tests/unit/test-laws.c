@@ -1601,6 +1601,44 @@ static void test_stale_cpu(void)
 	g_assert_cmpstr(contained, ==, "root 1005 1005 25 0; ");
 }
 
+#define DUMPED(at, tid, vtid, vpid, ns) \
+	#at " 2 lttng_statedump_process_pid_ns tid=" #tid " vtid=" #vtid " vpid=" #vpid " ns_level=1 ns_inum=" ns "\n"
+#define MOVED SPAN_EVENT(40, 0, "root", 1, 0, "sr", 7, 71) SPAN_EVENT(50, 1, "child", 2, 1, "start", 7, 71) \
+	SPAN_EVENT(60, 1, "child", 2, 1, "end", 7, 71) SPAN_EVENT(65, 1, "root", 1, 0, "ss", 7, 71)
+
+/* The same in a container: the kernel's events say which tid a thread has there. */
+static void test_stale_cpu_in_container(void)
+{
+	static const struct { const char *told, *expected; } each[] = {
+		{ DUMPED(1, 1005, 5, 5, "4026532501") DUMPED(2, 571, 71, 7, "4026532500"),
+		  "root 571 507 25 0; child 571 507 10 0; " },
+		{ DUMPED(1, 1005, 5, 5, "4026532501")
+		  "2 2 sched_process_fork parent_tid=507 child_tid=571 parent_pid=507 child_pid=507 child_comm=\"a\" "
+		  "child_ns_inum=4026532500 vtids[0]=571 vtids[1]=71\n", "root 571 507 25 0; child 571 507 10 0; " },
+		/* which thread has the tid 71 there is not known */
+		{ DUMPED(1, 1005, 5, 5, "4026532501"), "root 71 7 -1 25; child 571 507 10 0; " },
+		/* of another namespace, with the same tid */
+		{ DUMPED(1, 1005, 5, 5, "4026532501") DUMPED(2, 571, 71, 7, "4026532500")
+		  DUMPED(3, 1071, 71, 9, "4026532501"), "root 571 507 25 0; child 571 507 10 0; " },
+		{ DUMPED(1, 1005, 5, 5, "4026532501") DUMPED(2, 571, 71, 7, "4026532500")
+		  DUMPED(3, 1071, 71, 7, "4026532501"), "root 71 7 -1 25; child 571 507 10 0; " },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strdup_printf("%s"
+			"10 1 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=571\n"
+			"12 1 syscall_entry_getpid ctx.tid=571 ctx.pid=507\n"
+			"13 1 syscall_exit_getpid ctx.tid=571 ctx.pid=507 ret=7\n"
+			"15 0 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=1005\n"
+			"20 0 syscall_exit_read ctx.tid=1005 ctx.pid=1005 ret=0\n" MOVED
+			"68 1 syscall_entry_getpid ctx.tid=571 ctx.pid=507\n"
+			"70 0 syscall_entry_read ctx.tid=1005 ctx.pid=1005 fd=3\n", each[i].told);
+		g_autofree char *got = spans_of(script, 0), *calls = calls_of(script, BY_THREAD, 1005, 1005);
+		g_test_message("%zu: %s, %s", i, got, calls);
+		g_assert_cmpstr(got, ==, each[i].expected);
+		g_assert_cmpstr(calls, ==, "read 0 0 ");
+	}
+}
+
 /* A span begins before any event tells what its thread does. Then it is runnable, runs, and makes a span inside. */
 static void test_begins_unknown(void)
 {
@@ -1760,6 +1798,7 @@ static void add_identity(void)
 	g_test_add_func("/laws/exec-seen-before", test_exec_seen_before);
 	g_test_add_func("/laws/partly-switched", test_partly_switched);
 	g_test_add_func("/laws/stale-cpu", test_stale_cpu);
+	g_test_add_func("/laws/stale-cpu-in-container", test_stale_cpu_in_container);
 	g_test_add_func("/laws/begins-unknown", test_begins_unknown);
 	for (size_t i = 0; i < G_N_ELEMENTS(with_spans); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/children-known/%s", with_spans[i]);

@@ -652,7 +652,7 @@ static const struct row rows[] = {
 	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit },
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
 			"file_table_address|files" }, "processes from before" }, on_dump_process },
-	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid" }, "containers" },
+	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid", "vtid" }, "containers" },
 	  on_dump_pid_ns },
 	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_cgroup_ns },
 	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_uts_ns },

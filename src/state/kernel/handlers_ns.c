@@ -6,6 +6,22 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
+/* ---- tids in pid namespaces ---- */
+
+static uint32_t number_or_0(int64_t n, int64_t max)
+{
+	return n > 0 && n <= max ? (uint32_t)n : 0;
+}
+
+static void learn_inner(struct feed *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns)
+{
+	struct inner_ids ids = {
+		number_or_0(tid, INT32_MAX), number_or_0(pid, INT32_MAX), number_or_0(ns, UINT32_MAX),
+	};
+	if (ids.tid && thread_is_identified(t))
+		slice_inner_is(f->s, t, &ids);
+}
+
 /* ---- state dump and forks ---- */
 
 static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, unsigned slot)
@@ -31,6 +47,10 @@ void on_dump_pid_ns(struct feed *f)
 		return;
 	fact->c = blk_int_or(f->ev, F(3), -1);
 	fact->level = (uint8_t)CLAMP(blk_int_or(f->ev, F(2), 0), 0, UINT8_MAX);
+	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	int64_t tid = blk_int_or(f->ev, F(4), t->tid == t->pid ? fact->c : 0);
+	if (!t->inner.tid || container_ns_is_first(NS_PID, t->inner.ns))	/* the innermost one comes first */
+		learn_inner(f, t, tid, fact->c, fact->b);
 }
 
 void on_dump_cgroup_ns(struct feed *f)
@@ -56,6 +76,10 @@ void fork_ns(struct feed *f, uint32_t child)
 	while (n < VTIDS && blk_has(f->ev, F(6) + n))
 		n++;
 	int64_t vtid = n && n < VTIDS ? blk_int(f->ev, F(6) + n - 1) : 0;
+	bool leads = blk_int(f->ev, F(1)) == blk_int_or(f->ev, F(3), -1);
+	const struct thread *t = thread_at(f->s, child);
+	uint32_t pid = t->creator == ID_NONE ? 0 : thread_at(f->s, t->creator)->inner.pid;	/* the same process */
+	learn_inner(f, thread_at(f->s, child), vtid, leads ? vtid : pid, fact->b);
 	if (vtid <= 0 || vtid > INT32_MAX || blk_int(f->ev, F(1)) != blk_int_or(f->ev, F(3), -1))
 		return;
 	fact->c = vtid;
@@ -161,6 +185,9 @@ void contexts_learn(struct feed *f, struct thread *t)
 		f->cls->placeless = f->ev->layout;
 		return;
 	}
+	if (t && feed_is_kernel(f) && blk_has(f->ev, BLK_CTX_VTID) && t->inner.tid != blk_int(f->ev, BLK_CTX_VTID))
+		learn_inner(f, t, blk_int(f->ev, BLK_CTX_VTID), blk_int_or(f->ev, BLK_CTX_VPID, 0),
+			    blk_int_or(f->ev, BLK_CTX_PID_NS, 0));
 	if (!t || t->idle || is_about_another(f, t) ||
 	    (same_numbers(&t->contexts, f->ev) && same_hostname(f->s->strings, &t->contexts, hostname)))
 		return;

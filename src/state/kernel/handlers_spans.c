@@ -56,15 +56,21 @@ static struct annot annot_of_event(struct feed *f)
  * thread may migrate in between. */
 static bool may_be_of_another(const struct annot *a, const struct thread *t)
 {
-	return a->by_kernel && !a->in_kernel && a->vtid > 0 && !t->idle && t->tid != a->vtid;
+	return a->by_kernel && !a->in_kernel && a->vtid > 0 && !t->idle && t->tid != a->vtid &&
+	       t->inner.tid != (uint32_t)a->vtid;
 }
 
-/* If the thread of the event's own tid is running, it may have made the annotation before: see spans.c. */
-static void add_claim(struct feed *f, const struct annot *of)
+/* If the thread of the event's own tid is running, it may have made the annotation before: see spans.c. That is a tid
+ * of a container, if the kernel says so of the task. */
+static void add_claim(struct feed *f, const struct annot *of, const struct thread *task)
 {
 	struct slice *s = f->s;
 	uint32_t id = intmap_get(&s->tid_last, pair(f->host, (uint32_t)of->vtid));
-	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
+	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0);
+	struct thread *t = slice_inner_thread(s, f->host, &(struct inner_ids){
+		(uint32_t)of->vtid, (uint32_t)MAX(of->vpid, 0), ns > 0 && ns <= UINT32_MAX ? (uint32_t)ns : 0 });
+	if (!task->inner.tid || !t)
+		t = id == INTMAP_NONE ? NULL : thread_at(s, id);
 	bool known = t && thread_order_decide(s, t), off = known && t->resolved && t->st.run != RUN_ON;
 	if (off || (s->from_start && !known))
 		return;
@@ -101,7 +107,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 			.cpu = f->cpu, .id = id,
 		});
 		if (id != ID_NONE && may_be_of_another(a, t))
-			add_claim(f, a);
+			add_claim(f, a, t);
 	} else if (t) {
 		user_learn(f, t);
 	}

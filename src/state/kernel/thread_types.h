@@ -137,12 +137,16 @@ struct thread_sched {
 #define COMM_BYTES 16
 struct comm { uint64_t word[2], mask[2]; };
 
+/* A thread's tid and pid in its own pid namespace, and the inode of that; 0: unknown. */
+struct inner_ids { uint32_t tid, pid, ns; };
+
 struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* below 0: see TID_ANONYMOUS */
 	int32_t task_tid;	/* tid as in events: 0 for idle tasks */
 	int32_t pid;		/* the last that a kernel event reported; -1: none */
+	struct inner_ids inner;	/* as kernel events report them */
 	uint32_t forward;	/* id of the thread it was merged into; ID_NONE: none */
 	union {
 		struct {

@@ -272,4 +272,6 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	l->pid_reported |= r->pid_reported;
 	if (l->pid < 0)
 		l->pid = r->pid;
+	if (r->inner.tid)
+		slice_inner_is(s, l, &r->inner);
 }

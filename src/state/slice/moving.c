@@ -324,3 +324,12 @@ void moving_end(struct moving *m, struct slice *a, struct slice *b)
 	g_free(m->n_runs);
 	g_free(m->thread);
 }
+
+void moving_inner(const struct moving *m, struct slice *a)
+{
+	for (uint32_t i = 0; i < m->n_threads; i++) {
+		struct thread *t = g_ptr_array_index(a->threads, moved_thread(m, i));
+		if (!t->absorbed && t->inner.tid)
+			slice_inner_is(a, t, &t->inner);
+	}
+}

@@ -44,5 +44,7 @@ void moving_counts(struct slice *a, const struct slice *b);
 void moving_sort_facts(struct slice *s, guint right, guint contexts);
 /* The coverage is that of both. Frees b, and what m has. */
 void moving_end(struct moving *m, struct slice *a, struct slice *b);
+/* Registers the ids that the moved threads have in their pid namespaces. */
+void moving_inner(const struct moving *m, struct slice *a);
 
 #endif

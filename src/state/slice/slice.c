@@ -120,6 +120,7 @@ void slice_free(struct slice *s)
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		cell_table_clear(&s->unread[k], built_layout(k));
 	intmap_clear(&s->tid_last);
+	intmap_clear(&s->inner_last);
 	intmap_clear(&s->tid_first);
 	intmap_clear(&s->cpu_map);
 	intmap_clear(&s->irq_named);
@@ -279,6 +280,25 @@ static void unregister(struct intmap *tids, uint64_t key, uint32_t id)
 		intmap_remove(tids, key);
 }
 
+#define INNER_SEVERAL (UINT32_MAX - 1)	/* in .inner_last: threads of several namespaces */
+G_STATIC_ASSERT(INNER_SEVERAL != INTMAP_NONE);
+
+static uint64_t inner_key(uint32_t host, uint32_t tid, uint32_t pid, uint32_t ns)
+{
+	uint64_t h = pair(host, tid) * UINT64_C(0x9e3779b97f4a7c15);
+	return (h ^ h >> 32 ^ pair(ns, pid)) * UINT64_C(0xff51afd7ed558ccd);
+}
+
+static void inner_forget(struct slice *s, const struct thread *t)
+{
+	const struct inner_ids *ids = &t->inner;
+	if (!ids->tid)
+		return;
+	unregister(&s->inner_last, inner_key(t->host, ids->tid, 0, 0), t->self);
+	unregister(&s->inner_last, inner_key(t->host, ids->tid, ids->pid, 0), t->self);
+	unregister(&s->inner_last, inner_key(t->host, ids->tid, 0, ids->ns), t->self);
+}
+
 void slice_thread_release(struct slice *s, struct thread *t)
 {
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
@@ -288,6 +308,7 @@ void slice_thread_release(struct slice *s, struct thread *t)
 	unregister(&s->tid_first, key, t->self);
 	if (*slot == t)
 		*slot = NULL;
+	inner_forget(s, t);
 	thread_reset(t);
 	g_array_append_val(s->slots.free, t->self);
 }
@@ -323,6 +344,42 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 	if (again)
 		thread_root(s, t);
 	return t;
+}
+
+static struct thread *inner_at(const struct slice *s, uint64_t key, uint32_t host, const struct inner_ids *ids)
+{
+	uint32_t id = intmap_get(&s->inner_last, key);
+	struct thread *t = id == INTMAP_NONE || id == INNER_SEVERAL ? NULL : thread_at(s, id);
+	if (!t || t->host != host || t->inner.tid != ids->tid || t->st.run == RUN_DEAD)
+		return NULL;
+	bool pids = !ids->pid || !t->inner.pid || ids->pid == t->inner.pid;
+	return pids && (!ids->ns || !t->inner.ns || ids->ns == t->inner.ns) ? t : NULL;
+}
+
+static void inner_set(struct slice *s, struct thread *t, uint32_t pid, uint32_t ns)
+{
+	struct inner_ids ids = { t->inner.tid, pid, ns };
+	uint64_t key = inner_key(t->host, ids.tid, pid, ns);
+	const struct thread *before = inner_at(s, key, t->host, &ids);
+	bool several = intmap_get(&s->inner_last, key) == INNER_SEVERAL ||
+		       (before && before != t && before->inner.ns != t->inner.ns);
+	intmap_set(&s->inner_last, key, several ? INNER_SEVERAL : t->self);
+}
+
+void slice_inner_is(struct slice *s, struct thread *t, const struct inner_ids *ids)
+{
+	t->inner = (struct inner_ids){ ids->tid, ids->pid ? ids->pid : t->inner.pid, ids->ns ? ids->ns : t->inner.ns };
+	inner_set(s, t, 0, 0);
+	inner_set(s, t, t->inner.pid, 0);
+	inner_set(s, t, 0, t->inner.ns);
+}
+
+struct thread *slice_inner_thread(const struct slice *s, uint32_t host, const struct inner_ids *ids)
+{
+	struct thread *t = inner_at(s, inner_key(host, ids->tid, 0, ids->ns), host, ids);
+	if (!t)
+		t = inner_at(s, inner_key(host, ids->tid, ids->pid, 0), host, ids);
+	return t ? t : inner_at(s, inner_key(host, ids->tid, 0, 0), host, ids);
 }
 
 void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)

@@ -281,6 +281,9 @@ static void code_identity(struct coder *c, struct thread *t, const struct slice_
 	code_i32(c, &t->tid);
 	code_i32(c, &t->task_tid);
 	code_i32(c, &t->pid);
+	code_u32(c, &t->inner.tid);
+	code_u32(c, &t->inner.pid);
+	code_u32(c, &t->inner.ns);
 	code_id(c, &t->forward, n->threads, true);
 	code_bool(c, &t->resolved);
 	code_below(c, &t->held, HELD_UNWOKEN + 1);
@@ -445,6 +448,11 @@ void code_threads(struct coder *c, struct slice *s, struct slice_counts *n)
 	}
 	if (!coder_writes(c) && has_other_ids(s))
 		coder_refuse(c, "a thread continues another one's");
+	for (uint32_t i = 0; i < n->threads && !coder_writes(c); i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->inner.tid && t->forward == ID_NONE)
+			slice_inner_is(s, t, &t->inner);
+	}
 	code_tids(c, s, &s->tid_last);
 	code_tids(c, s, &s->tid_first);
 	struct { struct coder *c; const struct intmap *other; } both = { c, &s->tid_first };

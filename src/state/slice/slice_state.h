@@ -91,6 +91,7 @@ struct slice {
 	struct thread_slots slots;	/* free ones of .threads */
 	struct intmap tid_last, tid_first;	/* host << 32 | tid -> newest thread of the tid, first thread of the
 						 * tid */
+	struct intmap inner_last;	/* host and inner ids -> thread, see slice_inner_thread() */
 #define TID_CACHE 256
 	struct thread *tid_cache[TID_CACHE];	/* the newest thread of tid n, by n mod slots; or NULL */
 	GPtrArray *cpus;		/* struct cpu * */
@@ -136,6 +137,10 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
 /* A new thread, forked at ts. The thread that had the tid before has ended. */
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
+/* The kernel says that the thread has these ids in its pid namespace. */
+void slice_inner_is(struct slice *s, struct thread *t, const struct inner_ids *ids);
+/* The thread of these ids; NULL: none that has not ended, or one in each of several namespaces. */
+struct thread *slice_inner_thread(const struct slice *s, uint32_t host, const struct inner_ids *ids);
 /* `caller` called exec at ts and continues as the leader, with this tid. The leader so far has ended. */
 struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq);
 /* The tid is reused: its thread has ended by then, even if its exit is missing. */

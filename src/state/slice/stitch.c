@@ -172,6 +172,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		if (!t->absorbed)
 			thread_drop_calls_outside(a, t);
 	}
+	moving_inner(&m, a);
 	for (guint i = 0; i < b->cpus->len; i++)
 		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
 	blocks_join(a, b, m.host, m.thread);

@@ -180,6 +180,7 @@ struct slice *slice_unite(struct slice *a, struct slice *b)
 	move_cpus(&m, a, b);
 	intmap_foreach(&b->tid_first, move_tid, &(struct tids){ &a->tid_first, &m });
 	intmap_foreach(&b->tid_last, move_tid, &(struct tids){ &a->tid_last, &m });
+	moving_inner(&m, a);
 	blocks_join(a, b, m.host, m.thread);
 	blocks_sort(a->blocks);
 	moving_known(a, b);

@@ -460,6 +460,12 @@ static bool is_bridged(const struct spans *sp, const struct half *h, guint i, co
 	       y->thread == z->thread;
 }
 
+/* It was not the kernel's current task: the CPU was wrong, and the thread is unknown. */
+static bool is_of_unknown(const struct annot *a)
+{
+	return a->by_kernel && a->thread == ID_NONE;
+}
+
 void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
@@ -474,7 +480,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 			explain_run(sp, span, from, x);
 			from = y;
 		}
-		if (x && x->thread != y->thread)
+		if (x && x->thread != y->thread && !is_of_unknown(x) && !is_of_unknown(y))
 			part[PART_HANDOFF] += y->ts - x->ts;
 		x = y;
 	}

@@ -224,7 +224,7 @@ static bool is_certain(const struct spans *sp, const struct annot *a)
 	const struct cpu *c = cpu_at(sp->s, a->cpu);
 	if (!thread_is_identified(t))
 		return false;
-	return !a->by_kernel || t->tid == a->vtid ||
+	return !a->by_kernel || t->tid == a->vtid || (a->vtid > 0 && t->inner.tid == (uint32_t)a->vtid) ||
 	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
 }
 
@@ -267,6 +267,34 @@ static void take_claim(struct spans *sp, struct annot *a, const struct annot *cl
 		return;
 	}
 	a->snap = a->snap ? a->snap : slab_get(&sp->s->snaps, sizeof *a->snap);
+	*a->snap = *claim->snap;
+}
+
+/* Has the kernel's current task another tid in its pid namespace than the annotation? Then the event's CPU proves
+ * nothing. */
+static bool is_refuted(const struct spans *sp, const struct annot *a)
+{
+	const struct thread *t = a->thread == ID_NONE ? NULL : thread_at(sp->s, a->thread);
+	return t && a->by_kernel && !a->in_kernel && a->vtid > 0 && thread_is_identified(t) &&
+	       t->inner.tid && t->inner.tid != (uint32_t)a->vtid && t->tid != a->vtid;
+}
+
+static const struct thread *with_inner_tid(const struct spans *sp, const struct annot *a, const struct annot *claim)
+{
+	const struct thread *t = claim && claim->thread != ID_NONE ? thread_at(sp->s, claim->thread) : NULL;
+	struct inner_ids ids = { .tid = (uint32_t)a->vtid, .pid = (uint32_t)MAX(a->vpid, 0) };
+	return t && t->inner.tid == ids.tid ? t : slice_inner_thread(sp->s, a->host, &ids);
+}
+
+/* The thread is the one that has the annotation's tid in its pid namespace; ID_NONE: there is none. */
+static void take_inner(struct spans *sp, struct annot *a, const struct annot *claim)
+{
+	const struct thread *own = with_inner_tid(sp, a, claim);
+	slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
+	a->thread = own ? own->self : ID_NONE;
+	if (!own || !claim || !claim->snap || thread_follow(sp->s, claim->thread) != own->self)
+		return;
+	a->snap = slab_get(&sp->s->snaps, sizeof *a->snap);
 	*a->snap = *claim->snap;
 }
 
@@ -324,12 +352,14 @@ static void borrow_snap(struct spans *sp, struct annot *a)
 static void annot_thread(struct spans *sp, uint32_t i)
 {
 	struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
-	const struct annot *claim = claim_of(sp, i);
+	const struct annot *next = i + 1 < sp->s->annots->len ? a + 1 : NULL, *claim = claim_of(sp, i);
 	if (a->borrows)		/* the lender's counters may have been corrected since */
 		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
 	a->borrows = false;
 	if (claim)
 		take_claim(sp, a, claim);
+	else if (is_refuted(sp, a))
+		take_inner(sp, a, next && next->claims ? next : NULL);
 	a->thread = thread_follow(sp->s, a->thread);
 	if (a->thread != ID_NONE && !is_certain(sp, a))
 		take_vtid(sp, a);
