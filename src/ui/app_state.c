@@ -70,7 +70,7 @@ static bool any_spans(const struct app *app)
 	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
 }
 
-/* The overview if there are spans; the events if there are neither context switches nor system calls. */
+/* The overview; the events if there are neither spans, nor context switches, nor system calls. */
 const char *app_automatic_view(const struct app *app)
 {
 	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
@@ -79,7 +79,7 @@ const char *app_automatic_view(const struct app *app)
 
 	if (any_spans(app) || !timeline_n_seconds(tl))
 		return "overview";
-	return (view_missing(tl) & both) == both ? "events" : "processes";
+	return (view_missing(tl) & both) == both ? "events" : "overview";
 }
 
 void app_choose_root(struct app *app)

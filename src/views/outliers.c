@@ -179,3 +179,94 @@ char *outliers_text(const struct timeline *tl, const struct range *range)
 		text_of_wait(tl, o, label, usual);
 	return g_strdup_printf("%s%s", text, was_lost(tl, o) ? " (events were lost in these seconds)" : "");
 }
+
+/* ---- the machine ---- */
+
+struct waited {
+	int64_t cpu_ns, disk_ns;
+};
+
+/* The sum is that of .totals.waiting_ns. */
+static struct waited waited_in(const struct timeline *tl, const struct range *range)
+{
+	struct waited w = { 0 };
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_threads; k++) {
+			w.cpu_ns += part_sum_runnable(s->threads[k].part);
+			w.disk_ns += s->threads[k].part[PART_DISK];
+		}
+	}
+	return w;
+}
+
+/* Is the range the second in which threads waited longest? */
+static bool is_worst(const struct timeline *whole, const struct range *range, int64_t waited_ns)
+{
+	bool other = false;
+	if (range->to_ns - range->from_ns != NS_PER_S)
+		return false;
+	for (size_t i = 0; i < timeline_n_seconds(whole); i++) {
+		const struct second *s = timeline_outline(whole, i);
+		if (s->begin_ns == range->from_ns)
+			continue;
+		if (s->totals.waiting_ns >= waited_ns)
+			return false;
+		other = true;
+	}
+	return other;
+}
+
+/* The thread that had CPUs longest; ID_NONE: unknown. */
+static uint32_t ran_longest(const struct timeline *tl, const struct range *range, int64_t *ret_ns)
+{
+	g_autoptr(GHashTable) ran = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	uint32_t most = ID_NONE;
+	*ret_ns = 0;
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_rans; k++) {
+			const struct thread_info *t = timeline_thread(tl, s->rans[k].thread);
+			int64_t *ns = g_hash_table_lookup(ran, GUINT_TO_POINTER(s->rans[k].thread));
+			if (!t || t->tid == 0)
+				continue;	/* idle */
+			if (!ns) {
+				ns = g_new0(int64_t, 1);
+				g_hash_table_insert(ran, GUINT_TO_POINTER(s->rans[k].thread), ns);
+			}
+			*ns += s->rans[k].time_ns;
+			if (*ns > *ret_ns) {
+				*ret_ns = *ns;
+				most = s->rans[k].thread;
+			}
+		}
+	}
+	return most;
+}
+
+char *outliers_machine_text(const struct timeline *tl, const struct timeline *whole, const struct range *range)
+{
+	char cpu[TIMEFMT_LEN], disk[TIMEFMT_LEN], had[TIMEFMT_LEN];
+	struct waited w = waited_in(tl, range);
+	int64_t ran_ns;
+	uint32_t by = ran_longest(tl, range, &ran_ns);
+	g_autofree char *outlier = outliers_text(tl, range);
+	GString *text = g_string_new(NULL);
+	timefmt_duration(cpu, w.cpu_ns);
+	timefmt_duration(disk, w.disk_ns);
+	if (w.cpu_ns && w.disk_ns)
+		g_string_append_printf(text, "threads waited %s for CPUs and %s for disks", cpu, disk);
+	else if (w.cpu_ns || w.disk_ns)
+		g_string_append_printf(text, "threads waited %s for %s", w.cpu_ns ? cpu : disk,
+				       w.cpu_ns ? "CPUs" : "disks");
+	if (text->len && is_worst(whole, range, w.cpu_ns + w.disk_ns))
+		g_string_append(text, ", more than in any other second");
+	if (by != ID_NONE) {
+		g_autofree char *label = thread_label_new(tl, by, range->to_ns);
+		g_string_append_printf(text, "%s%s had a CPU longest, for %s", text->len ? "; " : "", label,
+				       timefmt_duration(had, ran_ns));
+	}
+	if (outlier)
+		g_string_append_printf(text, "%s%s", text->len ? "; " : "", outlier);
+	return g_string_free(text, !text->len);
+}

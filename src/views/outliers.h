@@ -14,4 +14,9 @@ char *outliers_text(const struct timeline *tl, const struct range *range);
 
 #define OUTLIERS_TIMES 5
 
+/* Of a range without requests, one sentence: how long threads waited for CPUs and disks, whether they did so more than
+ * in any other second of `whole` (of which tl may be a part), which thread had a CPU longest, and outliers_text().
+ * NULL: nothing is known of threads. Free with g_free(). */
+char *outliers_machine_text(const struct timeline *tl, const struct timeline *whole, const struct range *range);
+
 #endif

@@ -318,6 +318,8 @@ char *overview_why(const struct overview *o, const struct row *row)
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
 	if (!c.n)
 		return NULL;
+	if (c.state >= CAUSE_OPEN && o->machine_why)
+		return g_strdup(o->machine_why);
 	for (guint i = 0; i < o->causes->rows->len; i++)
 		all += cause_of(o->causes->rows->pdata[i]).n;
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -515,7 +517,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_machine(o, rows, &range);
 	add_tables(o, tl, query);
 	add_since(o, rows);
-	g_autofree char *machine = has_slow(o->causes) ? NULL : outliers_text(tl, &range);
+	g_autofree char *machine = has_slow(o->causes) ? NULL : timeline_has_spans(whole_of(rows)) ?
+		outliers_text(tl, &range) : outliers_machine_text(tl, whole_of(rows), &range);
 	o->machine_why = machine ? rows_text(rows, machine) : NULL;
 	return rows;
 }

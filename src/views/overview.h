@@ -45,8 +45,8 @@ struct overview {
 #define OVERVIEW_PROCESSES 40
 #define OVERVIEW_SPARKS 20		/* steps in a sparkline of a process */
 
-/* How long the requests of a row of .causes took, how many of all they are, and why they are slow. NULL: no duration is
- * known. Free with g_free(). */
+/* How long the requests of a row of .causes took, how many of all they are, and why they are slow; of others
+ * .machine_why, if something stands out. NULL: no duration is known. Free with g_free(). */
 char *overview_why(const struct overview *o, const struct row *row);
 
 /* What the rows of .causes outside [from, to) are: "6 more: 9 requests lost 1.21s; 22 normal". g_free(). */

@@ -222,6 +222,11 @@ void fake_event(struct second *s, uint32_t host, uint32_t name, uint64_t count)
 	c->count = count;
 }
 
+void fake_ran(struct second *s, uint32_t thread, uint32_t cpu, int64_t ns)
+{
+	*ADD(s->rans, s->n_rans) = (struct ran_cell){ .thread = thread, .cpu = cpu, .time_ns = ns };
+}
+
 void fake_class(struct fake *f, const char *name)
 {
 	g_ptr_array_add(f->p->classes, g_strdup(name));

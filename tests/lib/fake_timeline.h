@@ -46,6 +46,7 @@ struct call_cell *fake_call(struct second *s, uint32_t thread, uint32_t name, un
 void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, unsigned writes,
 	     uint64_t bytes, int64_t ns);
 void fake_event(struct second *s, uint32_t host, uint32_t name, uint64_t count);
+void fake_ran(struct second *s, uint32_t thread, uint32_t cpu, int64_t ns);
 void fake_class(struct fake *f, const char *name);
 
 struct fake_span {

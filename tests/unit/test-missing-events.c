@@ -347,7 +347,7 @@ static void test_unattributed(void)
 	g_assert_cmpuint(n_processes(less), ==, 0);
 	g_assert_cmpuint(n_processes(tl), >, 0);
 	g_assert_cmpstr(first_view(less), ==, "events");
-	g_assert_cmpstr(first_view(tl), ==, "processes");
+	g_assert_cmpstr(first_view(tl), ==, "overview");
 	g_assert_cmpstr(first_view(none), ==, "overview");
 	recording_free(alone);
 	recording_free(both);

@@ -281,6 +281,46 @@ static void test_hidden(void)
 	fixture_stop(&f);
 }
 
+/* ---- without spans ---- */
+
+static struct timeline *kernel_only(void)
+{
+	struct fake *f = fake_new();
+	uint32_t hog = fake_thread(f, 0, 70, 71, "hog"), tar = fake_thread(f, 0, 80, 80, "tar");
+
+	fake_class(f, "sched_switch");
+	for (unsigned s = 0; s < 4; s++) {
+		struct second *second = fake_second(f, s);
+
+		fake_cell(second, hog)->part[PART_USER] = 600 * FAKE_MS;
+		fake_cell(second, tar)->part[PART_WAKEUP] = (s == 2 ? 90 : 10) * FAKE_MS;
+		fake_cell(second, tar)->part[PART_DISK] = (s == 1 ? 50 : 30) * FAKE_MS;
+		fake_ran(second, hog, 0, 400 * FAKE_MS);
+		fake_ran(second, hog, 1, 200 * FAKE_MS);
+		fake_ran(second, tar, 0, 500 * FAKE_MS);
+	}
+	return fake_done(f);
+}
+
+/* The first screen is the overview, too. It says which second is shown, and which thread had the CPUs. */
+static void test_kernel_only(void)
+{
+	struct fixture f = { 0 };
+
+	fixture_start_on(&f, kernel_only(), false, "");
+	g_assert_true(fixture_has(&f, "06:08:37 ") && fixture_has(&f, "Overview"));
+	g_assert_true(fixture_has(&f,
+				 "WHY threads waited 90.0ms for CPUs and 30.0ms for disks, more than in any other"));
+	g_assert_true(fixture_has(&f, "hog/71 had a CPU longest, for 600ms"));
+	g_assert_true(fixture_has_not(&f, "slow since") && fixture_has_not(&f, "slower than usual"));
+	fixture_press_key(&f, UI_KEY_LEFT);
+	g_assert_true(fixture_has(&f, "WHY threads waited 10.0ms for CPUs and 50.0ms for disks; hog/71 had a CPU"));
+	/* Of a range, nothing is said about other seconds. */
+	fixture_press(&f, "0");
+	g_assert_true(fixture_has(&f, "WHY threads waited 120ms for CPUs and 140ms for disks; hog/71"));
+	fixture_stop(&f);
+}
+
 /* ---- live ---- */
 
 static struct timeline *live(bool only_open)
@@ -360,6 +400,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/overview/since-on-screen", test_since_on_screen);
 	g_test_add_func("/overview/causes-ranked", test_ranked);
 	g_test_add_func("/overview/causes-hidden", test_hidden);
+	g_test_add_func("/overview/kernel-only", test_kernel_only);
 	g_test_add_func("/overview/live", test_live);
 	g_test_add_func("/overview/live-begins", test_live_begins);
 	return g_test_run();

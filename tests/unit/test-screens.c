@@ -726,9 +726,8 @@ static void test_no_spans(void)
 
 	fake_call(fake_second(fake, 0), t, fake_string(fake, "read"), 3, 1000);
 	start_on(&f, fake_done(fake), 24, 80);
-	check_has(&f, "Processes › demo");
+	check_has(&f, "Overview › demo");
 	check_has(&f, "plain");
-	press(&f, "1");
 	check_has(&f, "no request ended so far");
 	stop(&f);
 }
