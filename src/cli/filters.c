@@ -39,10 +39,10 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 
 	if (!strcmp(against, "usual") || !strcmp(against, "before"))
 		return true;
-	if (!strcmp(against, "history")) {
-		q->history = true;
+	q->history = !strcmp(against, "history");
+	q->quiet = !strcmp(against, "quiet");
+	if (q->history || q->quiet)
 		return true;
-	}
 	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
 	return narrowing_parse_id(ids[0] ? ids[0] : "", true, &q->other_trace, error) &&
 	       (!ids[0] || !ids[1] || narrowing_parse_id(ids[1], false, &q->other_span, error));

@@ -8,7 +8,7 @@
 
 /*
  * only: "trace=1e9873c2aa104f01,span=...,pid=246,tid=256,service=thumbd,operation=thumbnail", any of them; ids in
- * hex; NULL: everything. against: "usual" or "before" (the defaults of the views), "history", or "TRACE" or
+ * hex; NULL: everything. against: "usual" or "before" (the defaults of the views), "quiet", "history", or "TRACE" or
  * "TRACE:SPAN" in hex; NULL: the default. `ret` owns texts: narrow_clear() it. On an error ret is clear.
  */
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);

@@ -421,14 +421,14 @@ static bool check_against(const struct options *o, const char *against, GError *
 {
 	const char *view = o->view ? o->view->id : "";
 	bool compares = g_str_equal(view, "compare"), changed = g_str_equal(view, "changed");
-	bool of_range = o->narrow.history || g_str_equal(against, "before");
+	bool of_range = o->narrow.history || o->narrow.quiet || g_str_equal(against, "before");
 
 	if (!compares && !changed)
 		return fail(error, "--against needs --metric, or --view compare or changed");
 	if (compares && of_range)
 		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
 	if (changed && !of_range)
-		return fail(error, "--against: changed takes before or history, not '%s'", against);
+		return fail(error, "--against: changed takes before, quiet or history, not '%s'", against);
 	return true;
 }
 

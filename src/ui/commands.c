@@ -406,7 +406,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_TIMELINE] = screen_timeline_open, [CMD_VIEW_FLAME] = screen_flame_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
 	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
-	[CMD_COMPARE] = compare_command,
+	[CMD_COMPARE] = compare_command, [CMD_CHANGED] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_BOOKMARK] = bookmark_command, [CMD_BOOKMARKS] = bookmark_command,
 	[CMD_EXPORT] = export_picker_command, [CMD_EXPORT_AS] = export_picker_command, [CMD_COPY] = output_copy,

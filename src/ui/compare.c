@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Key C: see compare.h. */
+/* Keys C and X: see compare.h. */
 #include "ui/compare.h"
+
+#include "views/narrowing.h"
 
 #include <string.h>
 
@@ -66,13 +68,37 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 	return true;
 }
 
-/* Switches between the range before and all history. */
+/* From the quiet time before to the range before, to all history, and to the quiet time again. */
 static void switch_history(struct app *app, struct place *p)
 {
-	p->narrow.history = !p->narrow.history;
-	app_message(app, p->narrow.history ? "compared with all other history: C goes back" :
-		"compared with the same time before the range: C switches to all other history");
+	bool quiet = p->narrow.quiet, history = p->narrow.history;
+
+	p->narrow.quiet = history;
+	p->narrow.history = !quiet && !history;
+	app_message(app, p->narrow.history ? "compared with all other history: C goes on to the quiet time before" :
+		    p->narrow.quiet ? "compared with the quiet time before: C goes on to the time before the range" :
+		    "compared with the same time before the range: C goes on to all other history");
 	place_stale(p);
+}
+
+/* What changed, against the quiet time before. */
+static void open_changed(struct app *app, struct place *p)
+{
+	struct view_query q = place_query(p);
+	struct place *to;
+
+	if (!strcmp(p->view->id, "changed")) {
+		app_message(app, "this is what changed: C compares with another time, H by operation or cause");
+		return;
+	}
+	query_widen(&q, ONLY_SERVICE | ONLY_OPERATION);
+	q.quiet = true;
+	to = place_new(view_find("changed"), &q, "");
+	to->narrow.by = BY_CAUSE;
+	app_open(app, to);
+	/* A place that was left may have been compared with something else. */
+	nav_top(&app->nav)->narrow.quiet = true;
+	nav_top(&app->nav)->narrow.history = false;
 }
 
 static void forget_other(struct app *app, struct place *p)
@@ -92,6 +118,10 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 	struct view_query q = VIEW_QUERY_INIT;
 	g_autofree char *crumb = NULL;
 
+	if (command == CMD_CHANGED) {
+		open_changed(app, p);
+		return;
+	}
 	if (!strcmp(p->view->id, "changed")) {
 		switch_history(app, p);
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Key C: compares two tagged spans, or the selected one with the typical one of its operation. In the view
- * "changed" it switches between the range before and all history. */
+ * "changed" it switches between the quiet time before, the range before and all history.
+ * Key X: what changed, against the quiet time before, by cause. */
 #ifndef BLK_UI_COMPARE_H
 #define BLK_UI_COMPARE_H
 

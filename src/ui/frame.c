@@ -653,6 +653,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 /* The hints of each kind of screen: commands that work there. */
 static const struct { enum context context; enum command_id command; const char *word; } hints[] = {
 	{ CTX_OVERVIEW, CMD_DRILL, "why" }, { CTX_OVERVIEW, CMD_NEXT, "next cause" },
+	{ CTX_OVERVIEW, CMD_CHANGED, "what changed" },
 	{ CTX_OVERVIEW, CMD_HEATMAP, "heatmap" }, { CTX_OVERVIEW, CMD_VIEW_TIMELINE, "timeline" },
 	{ CTX_TABLE, CMD_DRILL, "open" }, { CTX_TABLE, CMD_FILTER, "filter" },
 	{ CTX_TABLE, CMD_VIEW_INFO, "what this means" }, { CTX_TABLE, CMD_BACK, "back" },

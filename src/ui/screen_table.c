@@ -29,7 +29,7 @@ static char *summary(struct app *app, struct place *p)
 {
 	static const char *const by[BY_N] = {
 		"of hosts as a whole", "by process", "by thread", "by CPU", "by priority",
-		"by name", "by second", "by container",
+		"by name", "by second", "by container", "by cause",
 	};
 	bool descending;
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);

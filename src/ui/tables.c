@@ -120,7 +120,7 @@ static void change_by(struct app *app, struct place *p)
 {
 	static const char *const names[BY_N] = {
 		"hosts as a whole", "processes", "threads", "CPUs", "priorities", "names",
-		"seconds", "containers",
+		"seconds", "containers", "causes",
 	};
 
 	if (!p->view->has_by && !p->view->more_by) {

@@ -9,13 +9,18 @@
  * Names the phase (spans of one name below those of the operation) whose own time, without its children's, grew most,
  * if it accounts for half of the increase at least. Own times of phases that follow each other sum to the operation's
  * duration.
+ *
+ * By cause, a row is a phase and a part of the critical paths of an operation's requests (usual.h): a wait for another
+ * service is the time of what that service did. The rows of an operation sum to its increase.
  */
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/explanations.h"
 #include "views/history.h"
+#include "views/overview.h"
 #include "views/registry.h"
 #include "views/spans.h"
+#include "views/usual.h"
 
 #include "state/store/span_tree.h"
 
@@ -44,6 +49,8 @@ struct changed_row {
 	GArray *phases;			/* struct phase_time; used only while spans are summed; NULL: none */
 	struct intmap phase_index;	/* likewise: index in .phases */
 	bool phases_unknown;		/* those of some of its spans are evicted, or too many */
+	uint32_t operation;		/* of a row by cause: index in an array of struct requests; else ID_NONE */
+	enum part part;			/* likewise */
 	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];
@@ -144,7 +151,7 @@ static struct value rate(const struct changed_row *r, enum when w)
 	static GETTER(get_before_##what) { const struct period *p = PERIOD(row, BEFORE); return before; }
 #define SAME_OF_BOTH(what, value) OF_BOTH(what, value, value)
 SAME_OF_BOTH(count_, value_int(VALUE_COUNT, p->stat.count))
-SAME_OF_BOTH(errors_, value_int(VALUE_COUNT, p->errors))
+SAME_OF_BOTH(errors_, ROW(row)->operation != ID_NONE ? value_none() : value_int(VALUE_COUNT, p->errors))
 SAME_OF_BOTH(avg_, ns_or_none(p->stat.avg))
 SAME_OF_BOTH(p50_, ns_or_none(p->stat.p50))
 SAME_OF_BOTH(p99_, ns_or_none(p->stat.p99))
@@ -177,7 +184,7 @@ PART_LIST(PART_MORE)
 
 static const struct column columns[] = {
 	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", get_name),
-	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to", get_service),
+	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to; by cause: of the phase", get_service),
 	COLUMN_T("kind", "KIND", 6, 9, "client or server half, or null", get_kind),
 	COLUMN_N("lost_ns", "LOST", VALUE_NS, 7, 0,
 		 "how much longer they took, all together (negative: shorter)", get_lost),
@@ -187,7 +194,8 @@ static const struct column columns[] = {
 	COLUMN_T("mainly", "CAUSE", 16, 0, "the kernel state that most of it went to",
 		 get_mainly_text),
 	COLUMN_OPTIONAL("phase", "PHASE", VALUE_TEXT, 10, 4,
-			"the phase whose own time grew most, if that is half of EACH or more", get_phase),
+			"the phase whose own time grew most, if that is half of EACH or more; by cause: each",
+			get_phase),
 	COLUMN_N("phase_delta_ns", "+", VALUE_NS, 0, 0, "how much longer that phase took of its own, each, on average",
 		 get_phase_more),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
@@ -216,6 +224,7 @@ struct periods {
 	int64_t from[WHENS], to[WHENS];
 	double seconds[WHENS];
 	bool history;			/* BEFORE is all retained time outside NOW */
+	bool quiet;			/* BEFORE is the quiet time before NOW */
 };
 
 /* Recorded seconds of what is retained of the interval. Nothing is known of other time. */
@@ -228,12 +237,15 @@ static struct periods periods_of(const struct timeline *tl, const struct view_qu
 {
 	struct range range = range_of(tl, q);
 	int64_t length = range.to_ns - range.from_ns;
-	struct periods p = { .history = q->history, .from = { range.from_ns, range.from_ns - length },
+	struct periods p = { .history = q->history, .quiet = q->quiet,
+			     .from = { range.from_ns, range.from_ns - length },
 			     .to = { range.to_ns, range.from_ns } };
+	if (p.quiet && !overview_quiet_before(tl, p.from[NOW], p.to[NOW], &p.from[BEFORE], &p.to[BEFORE]))
+		p.from[BEFORE] = p.to[BEFORE] = p.from[NOW];
 	if (range.end == range.first)
 		p.to[NOW] = p.from[NOW];
 	p.seconds[NOW] = covered(tl, p.from[NOW], p.to[NOW]);
-	p.seconds[BEFORE] = q->history ? covered(tl, INT64_MIN, INT64_MAX) - p.seconds[NOW] :
+	p.seconds[BEFORE] = p.history ? covered(tl, INT64_MIN, INT64_MAX) - p.seconds[NOW] :
 		covered(tl, p.from[BEFORE], p.to[BEFORE]);
 	return p;
 }
@@ -269,6 +281,7 @@ static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 	r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name), s->kind);
 	r->c.row.drill.operation = r->c.name;
 	r->c.row.drill.service = r->c.service;
+	r->operation = ID_NONE;
 	for (int w = 0; w < WHENS; w++)
 		r->seconds[w] = p->seconds[w];
 	return r;
@@ -344,7 +357,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 		if (!is_sum_wanted(rows, s))
 			continue;
 		enum when w = sum_when(p, s, retained_from, &any);
-		if (w == WHENS || narrowed) {
+		if (w == WHENS || narrowed || rows->query.by == BY_CAUSE) {
 			e.left_out += any ? s->count : 0;
 			continue;
 		}
@@ -438,6 +451,155 @@ static void name_phase(struct rows *rows, struct changed_row *r)
 	r->phase_more_ns = phase_more(r, most);
 }
 
+/* --- by cause --- */
+
+/* Requests of one operation. */
+struct requests {
+	uint64_t n[WHENS];
+};
+
+struct by_cause {
+	struct row_map *map;
+	struct history *h;
+	const struct periods *periods;
+	struct intmap index;		/* of operations: index in .operations */
+	GArray *operations;		/* struct requests */
+};
+
+static uint32_t operation_of(struct by_cause *c, const struct span *root)
+{
+	uint64_t key = reftext_pair(root->service, root->name);
+	uint32_t at = intmap_get(&c->index, key);
+	if (at != INTMAP_NONE)
+		return at;
+	at = c->operations->len;
+	intmap_set(&c->index, key, at);
+	g_array_set_size(c->operations, at + 1);
+	return at;
+}
+
+static struct changed_row *cause_row(struct by_cause *c, const struct span *root, uint32_t operation,
+				     const struct share *s)
+{
+	struct rows *rows = c->map->rows;
+	uint64_t key = key_text(key_text(key_text(key_text(2, root->service), root->name), s->service), s->name);
+	bool is_new;
+	struct changed_row *r = row_map_get(c->map, key_int(key_int(key, s->kind), s->part), sizeof *r, &is_new);
+	if (!is_new)
+		return r;
+	r->c.service = rows_hold_text(rows, s->service);
+	r->c.name = rows_hold_text(rows, root->name);
+	r->c.row.key[0] = key_int(key_int(key, s->kind), s->part);
+	r->c.row.drill.operation = r->c.name;
+	r->c.row.drill.service = rows_hold_text(rows, root->service);
+	r->kind = span_kind_name(s->kind);
+	r->phase = rows_hold_text(rows, s->name);
+	r->operation = operation;
+	r->part = s->part;
+	for (int w = 0; w < WHENS; w++)
+		r->seconds[w] = c->periods->seconds[w];
+	return r;
+}
+
+static void add_request(struct by_cause *c, const struct trace_info *info)
+{
+	enum when w = when_of(c->periods, info->root->end_ns);
+	struct shares shares;
+	if (w == WHENS || !info->has_root || !span_has_duration(info->root) ||
+	    !query_wants_span(&c->map->rows->query, c->h->tl, info->root))
+		return;
+	g_autoptr(blk_tree) t = timeline_tree_new(c->h->tl, info->trace_id);
+	if (t->root < 0)
+		return;
+	uint32_t operation = operation_of(c, info->root);
+	g_array_index(c->operations, struct requests, operation).n[w]++;
+	shares_init(&shares, t, t->root);
+	for (guint i = 0; i < shares.list->len; i++) {
+		const struct share *s = &g_array_index(shares.list, struct share, i);
+		struct changed_row *r = cause_row(c, info->root, operation, s);
+		r->period[w].part[s->part] += s->ns;
+		if (w == NOW)
+			worst_add(&r->worst, info->root, s->ns);
+	}
+	shares_clear(&shares);
+}
+
+/* The words "timer +60.1ms", and means over the requests of the operation. */
+static void finish_cause(struct rows *rows, struct changed_row *r, const struct requests *of)
+{
+	char buf[TIMEFMT_LEN];
+	for (int w = 0; w < WHENS; w++) {
+		struct period *p = &r->period[w];
+		p->stat = stat_of(&p->latency);
+		p->stat.count = of->n[w];
+		p->stat.avg = of->n[w] ? average(p->part[r->part], of->n[w]) : -1;
+	}
+	worst_hold(&r->worst, rows);
+	if (!has_both(r))
+		return;
+	r->phase_more_ns = more(r);
+	const char *word = r->part == PART_PREEMPTED ? "runnable" : part_word(rows->missing, r->part);
+	timefmt_duration(buf, more(r));
+	g_autofree char *text = g_strdup_printf("%s %s%s", word, more(r) > 0 ? "+" : "", buf);
+	r->mainly = rows_text(rows, text);
+}
+
+static void add_causes(struct row_map *map, const struct periods *p)
+{
+	struct rows *rows = map->rows;
+	g_autoptr(blk_history) h = history_new(rows->tl);
+	g_autoptr(GArray) operations = g_array_new(FALSE, TRUE, sizeof(struct requests));
+	struct by_cause c = { .map = map, .h = h, .periods = p, .operations = operations };
+	for (size_t i = 0; i < timeline_n_traces(rows->tl); i++)
+		add_request(&c, timeline_trace(rows->tl, i));
+	intmap_clear(&c.index);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct changed_row *r = rows->rows->pdata[i];
+		finish_cause(rows, r, &g_array_index(operations, struct requests, r->operation));
+	}
+}
+
+static int64_t lost(const struct changed_row *r)
+{
+	return has_both(r) ? more(r) * (int64_t)r->period[NOW].stat.count : INT64_MIN;
+}
+
+static int compare_lost(const void *va, const void *vb)
+{
+	const struct changed_row *a = *(const struct changed_row *const *)va;
+	const struct changed_row *b = *(const struct changed_row *const *)vb;
+	return (lost(a) < lost(b)) - (lost(a) > lost(b));
+}
+
+#define CAUSES_SAID 3
+#define CAUSES_WORTH 10		/* a row that lost at least 1/10 of what the first one lost is marked */
+
+/* "thumbnail: timer +60.1ms each in store in stored; futex +12.2ms in lock". Marks the rows that lost most. */
+static void add_worst_causes(GString *text, const struct rows *rows)
+{
+	g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+	const char *operation = NULL;
+	for (guint i = 0; i < rows->rows->len; i++)
+		g_ptr_array_add(sorted, rows->rows->pdata[i]);
+	g_ptr_array_sort(sorted, compare_lost);
+	int64_t most = sorted->len ? lost(sorted->pdata[0]) : 0;
+	for (guint i = 0; i < sorted->len && lost(sorted->pdata[i]) > 0; i++) {
+		struct changed_row *r = sorted->pdata[i];
+		r->c.row.marked = lost(r) >= most / CAUSES_WORTH;
+		if (i >= CAUSES_SAID || !r->c.row.marked)
+			continue;
+		g_string_append(text, i ? "; " : "");
+		if (g_strcmp0(operation, r->c.name))
+			g_string_append_printf(text, "%s: ", r->c.name);
+		g_string_append_printf(text, "%s in %s", r->mainly, r->phase);
+		if (r->c.service && *r->c.service && g_strcmp0(r->c.service, r->c.row.drill.service))
+			g_string_append_printf(text, " in %s", r->c.service);
+		operation = r->c.name;
+	}
+	if (operation)
+		g_string_append(text, " (each, on average)");
+}
+
 /* --- words --- */
 
 static void finish_row(struct rows *rows, struct changed_row *r)
@@ -486,6 +648,11 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 	g_autoptr(GString) text = g_string_new("against ");
 	if (p->history)
 		g_string_append(text, "all other history: ");
+	else if (p->quiet && p->seconds[BEFORE] > 0)
+		g_string_append_printf(text, "the quiet time before, %s-%s: ", timefmt_clock(from, p->from[BEFORE]),
+				       timefmt_clock(to, p->to[BEFORE]));
+	else if (p->quiet)
+		g_string_append(text, "the quiet time before: ");
 	else
 		g_string_append_printf(text, "%s-%s: ", timefmt_clock(from, p->from[BEFORE]),
 				       timefmt_clock(to, p->to[BEFORE]));
@@ -498,12 +665,14 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 			worst = r;
 	}
 	if (p->seconds[BEFORE] <= 0)
-		g_string_append(text, "nothing is known of that time");
+		g_string_append(text, p->quiet ? "there is none" : "nothing is known of that time");
 	else if (!any)
 		g_string_append_printf(text, "no operation ended in both, so nothing can be compared%s",
 				       p->history ? "" : "; with all other history there may be");
 	else if (!worst)
 		g_string_append(text, "no operation takes longer");
+	else if (worst->operation != ID_NONE)
+		add_worst_causes(text, rows);
 	else
 		add_worst(text, worst);
 	rows->explanation = rows_text(rows, text->str);
@@ -516,22 +685,30 @@ static int compare(const void *va, const void *vb)
 	const struct changed_row *a = *(const struct changed_row *const *)va;
 	const struct changed_row *b = *(const struct changed_row *const *)vb;
 	int order = common_compare(&a->c, &b->c);
-	return order ? order : g_strcmp0(a->kind, b->kind);
+	if (!order)
+		order = g_strcmp0(a->kind, b->kind);
+	if (!order && a->operation != ID_NONE)
+		order = g_strcmp0(a->phase, b->phase);
+	return order ? order : (int)a->part - (int)b->part;
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct periods periods = periods_of(tl, query);
-	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+	bool by_cause = query->by == BY_CAUSE;
+	for (size_t i = 0; !by_cause && i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		if (is_wanted(query, tl, s))
 			add_span(&map, &periods, s);
 	}
 	add_evicted(&map, &periods);
-	add_phases(&map, &periods);
+	if (by_cause)
+		add_causes(&map, &periods);
+	else
+		add_phases(&map, &periods);
 	row_map_clear(&map);
-	for (guint i = 0; i < map.rows->rows->len; i++)
+	for (guint i = 0; !by_cause && i < map.rows->rows->len; i++)
 		finish_row(map.rows, map.rows->rows->pdata[i]);
 	common_finish(map.rows, compare);
 	explanations_attach(map.rows, tl);
@@ -545,9 +722,10 @@ static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 const struct view view_changed = {
 	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
-	.help = "Compares the operations of the range with the same time before it, or with all other "
-		"history: how much longer they take, in which kernel state and in which phase. By name: every span.",
+	.help = "Compares the operations of the range with the same time before it, with the quiet time before it, or "
+		"with all other history: how much longer they take, in which kernel state and in which phase. By name: "
+		"every span. By cause: what was longer on the critical paths of requests, in whatever service.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
-	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,
+	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME | 1 << BY_CAUSE, .on_screen = true, .build = build,
 };

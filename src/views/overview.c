@@ -615,3 +615,25 @@ int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direc
 	}
 	return TIME_UNKNOWN;
 }
+
+bool overview_quiet_before(const struct timeline *tl, int64_t from_ns, int64_t to_ns, int64_t *ret_from,
+			   int64_t *ret_to)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_strip) strip = strip_new(h);
+	int64_t since = overview_since(tl, from_ns, to_ns, NULL);
+	int64_t before = since == TIME_UNKNOWN ? from_ns : MIN(since, from_ns);
+	bool found = false;
+	for (guint i = strip->points->len; i-- > 0;) {
+		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		if (p->end_ns > before || (!found && (p->outlier || !p->count)))
+			continue;
+		if (!found)
+			*ret_to = p->end_ns;
+		else if (p->outlier || *ret_to - p->begin_ns > OVERVIEW_QUIET_S * NS_PER_S)
+			break;
+		*ret_from = p->begin_ns;
+		found = true;
+	}
+	return found;
+}

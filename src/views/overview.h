@@ -72,6 +72,11 @@ int64_t overview_worst_second(const struct timeline *tl);
 int64_t overview_since(const struct timeline *tl, int64_t from_ns, int64_t to_ns, bool *ret_earlier);
 /* What that second has: "the most delayed request". NULL: the timeline is empty. Static. */
 const char *overview_worst_what(const struct timeline *tl);
+/* The quiet time before the slow one of [from, to): seconds that are no outliers (strip.h), up to OVERVIEW_QUIET_S of
+ * them in a row, the nearest before the second since when it is slow. false: there is none. */
+bool overview_quiet_before(const struct timeline *tl, int64_t from_ns, int64_t to_ns, int64_t *ret_from,
+			   int64_t *ret_to);
+#define OVERVIEW_QUIET_S 60
 /* Beginning of the next (direction > 0) or previous outlier second that does not contain `from`, and whose worst
  * request has another cause (causes.h) than that of the second with `from`. TIME_UNKNOWN: there is none. */
 int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 const char *const view_by_words[BY_N + 1] = {
-	"system", "process", "thread", "cpu", "priority", "name", "second", "container",
+	"system", "process", "thread", "cpu", "priority", "name", "second", "container", "cause",
 	NULL
 };
 

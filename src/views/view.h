@@ -19,7 +19,7 @@ enum view_kind {
 };
 enum view_by {
 	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
-	BY_CONTAINER, BY_N
+	BY_CONTAINER, BY_CAUSE, BY_N
 };
 extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
@@ -57,6 +57,7 @@ struct view_query {
 	const struct intmap *among;	/* all rows of these traces, whenever they ended; NULL: any trace */
 	/* The other side of a comparison (compare, changed); trace 0: the typical span. */
 	bool history;			/* changed: compare with all that is retained, not with the range before */
+	bool quiet;			/* changed: compare with the quiet time before (overview_quiet_before()) */
 	uint64_t other_trace, other_span;
 	int other_kind;
 	/* Upper halves of trace ids that were given with 32 digits: see narrow_resolve(). */
@@ -206,7 +207,7 @@ struct view {
 	uint8_t only;			/* enum view_only */
 	bool only_by;			/* ONLY_THREADS narrows only rows by process, thread or container;
 					 * other rows are narrowed by the host alone */
-	uint8_t more_by;		/* further values of view_query.by: 1 << BY_CPU, ... */
+	uint16_t more_by;		/* further values of view_query.by: 1 << BY_CPU, ... */
 	bool counts_all;		/* when requested before reading, all events are decoded, because
 					 * their contexts may be counters */
 	uint8_t counted_by;		/* those of more_by that have rows only if all events were counted

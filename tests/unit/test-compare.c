@@ -200,6 +200,50 @@ static void test_changed(void)
 	rows_free(rows);
 }
 
+/* By cause: waits for another service are followed into it, and the causes of an operation sum to its increase. */
+static void test_changed_by_cause(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("changed");
+	struct view_query q = VIEW_QUERY_INIT;
+	int64_t sum = 0, timer = 0, socket = 0;
+	at_second(&q, 3);
+	struct rows *rows = build("changed", tl, &q);
+	int64_t more = cell(v, rows, find(v, rows, "thumbnail", NULL), "avg_delta_ns").i;
+	rows_free(rows);
+	q.by = BY_CAUSE;
+	q.quiet = true;
+	rows = build("changed", tl, &q);
+	g_assert_nonnull(strstr(rows->explanation,
+				"against the quiet time before, 06:08:35-06:08:38: thumbnail: timer +"));
+	g_assert_nonnull(strstr(rows->explanation, " in store in stored"));
+	rows_free(rows);
+	q.quiet = false;
+	rows = build("changed", tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value each = cell(v, rows, i, "avg_delta_ns"), mainly = cell(v, rows, i, "mainly");
+
+		g_assert_cmpstr(cell(v, rows, i, "name").s, ==, "thumbnail");	/* a server half is no request */
+		g_assert_cmpint(cell(v, rows, i, "errors").kind, ==, VALUE_NONE);
+		sum += each.i;
+		if (g_str_has_prefix(mainly.s, "timer") && !strcmp(cell(v, rows, i, "phase").s, "store") &&
+		    !strcmp(cell(v, rows, i, "service").s, "stored"))
+			timer += each.i;
+		if (g_str_has_prefix(mainly.s, "socket"))
+			socket += each.i;
+	}
+	g_assert_cmpint(ABS(sum - more), <=, 2 * rows->rows->len);	/* means are rounded */
+	g_assert_cmpint(timer, >, 10 * FAKE_MS);
+	g_assert_cmpint(socket, <, FAKE_MS);
+	rows_free(rows);
+	/* The first second has no quiet time before it. */
+	at_second(&q, 0);
+	q.quiet = true;
+	rows = build("changed", tl, &q);
+	g_assert_nonnull(strstr(rows->explanation, "against the quiet time before: there is none"));
+	rows_free(rows);
+}
+
 /* A request of a second: work, then store of another service, then something that ends after it. */
 static void phased(struct fake *f, unsigned second, int64_t work, int64_t store)
 {
@@ -414,6 +458,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compare/two", test_two);
 	g_test_add_func("/compare/nothing", test_nothing_to_compare);
 	g_test_add_func("/changed/story", test_changed);
+	g_test_add_func("/changed/by-cause", test_changed_by_cause);
 	g_test_add_func("/changed/phase", test_changed_phase);
 	g_test_add_func("/changed/deep", test_changed_deep);
 	g_test_add_func("/open/story", test_open);

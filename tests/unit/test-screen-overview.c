@@ -237,6 +237,31 @@ static void test_since_on_screen(void)
 	fixture_stop(&f);
 }
 
+/* The slow range is compared with what was before it was slow, by one key. */
+static void test_changed(void)
+{
+	struct fixture f = { 0 };
+
+	fixture_start_on(&f, incident(QUIET, 1, 10), false, "X");
+	g_assert_true(fixture_has(&f, "What changed") && fixture_has(&f, "WHY against the quiet time before, "
+								    "06:08:35-06:08:45: get: "));
+	g_assert_true(fixture_has(&f, "futex +"));
+	fixture_press(&f, "C");
+	g_assert_true(fixture_has(&f, "WHY against 06:08:53-06:08:54: "));
+	fixture_press(&f, "C");
+	g_assert_true(fixture_has(&f, "WHY against all other history: "));
+	fixture_press(&f, "X");
+	g_assert_true(fixture_has(&f, "this is what changed"));
+	/* Another time it is the quiet time again. */
+	fixture_press(&f, "\033X");
+	g_assert_true(fixture_has(&f, "WHY against the quiet time before, "));
+	fixture_stop(&f);
+	/* Each of several causes is named, in the service that they are in. */
+	fixture_start(&f, "X");
+	g_assert_true(fixture_has(&f, "store in stored") && fixture_has(&f, "rows by cause"));
+	fixture_stop(&f);
+}
+
 /* ---- order of causes ---- */
 
 /* Ten requests that lost 50 ms each come before one that lost 390 ms. */
@@ -398,6 +423,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/overview/why-lines", test_why_lines);
 	g_test_add_func("/overview/since", test_since);
 	g_test_add_func("/overview/since-on-screen", test_since_on_screen);
+	g_test_add_func("/overview/changed", test_changed);
 	g_test_add_func("/overview/causes-ranked", test_ranked);
 	g_test_add_func("/overview/causes-hidden", test_hidden);
 	g_test_add_func("/overview/kernel-only", test_kernel_only);

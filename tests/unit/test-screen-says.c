@@ -472,7 +472,7 @@ static void test_why(void)
 static void test_hints(void)
 {
 	static const struct { const char *keys, *has, *has_not; } screens[] = {
-		{ "x", "Enter why · n next cause · i heatmap · v timeline · x hide", "waker" },
+		{ "x", "Enter why · n next cause · X what changed · i heatmap · v timeline · x hide", "waker" },
 		{ "4x", "Enter open · \\ filter · F7 what this means · Esc back · x hide", "waker" },
 		{ "jj\rx", "Right time cursor · w waker · C compare with the usual · Esc back · x hide", "why ·" },
 		{ "ix", "Enter list the cell · Space select · Esc back · x hide", "waker" },

@@ -133,6 +133,8 @@ static void test_changed_against(void)
 	check_has(&f, "by name");
 	check_has(&f, "lock");
 	press(&f, "C");
+	check_has(&f, "WHY against the quiet time before, 06:08:35-06:08:38: ");
+	press(&f, "C");
 	check_has(&f, "WHY against 06:08:37-06:08:38");
 	press(&f, "y");
 	g_assert_true(g_str_has_prefix(f.app->copy, "What changed: against 06:08:37"));
