@@ -47,7 +47,7 @@ t resize-window -t now -x 50 -y 10
 wait_for "too small, need 60x15"
 result $? "says when it is too small"
 t resize-window -t now -x 140 -y 45
-wait_for "8Serv 9Events F2Views | Enter:why"
+wait_for "F2Views | Enter:why X:changed"
 result $? "uses the room it gets"
 t resize-window -t now -x 80 -y 24
 wait_for "5Calls F2Views | Enter:why e:JSON q:quit ,:more ?"
@@ -205,7 +205,7 @@ else
 	until_true middle && shows "loading"
 	result $? "and its middle"
 	t resize-window -t now -x 140 -y 45
-	wait_for "8Serv 9Events F2Views | Enter:why" && wait_for "Esc stops the load"
+	wait_for "F2Views | Enter:why X:changed" && wait_for "Esc stops the load"
 	result $? "and that with more room"
 	for key in $all; do
 		case $key in

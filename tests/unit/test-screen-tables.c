@@ -550,6 +550,7 @@ static void test_tree(void)
 	struct fixture f;
 
 	start_on(&f, family(), 80);
+	press(&f, "4");
 	press(&f, "bstart\rt");
 	/* Children in the order of the sorting (CPU%); a ring of parents is cut. */
 	check_order(&f, "0egg 1hen 0init 1child 2grandchild 1sister");
@@ -580,6 +581,7 @@ static void test_gone(void)
 	struct fixture f;
 
 	start_on(&f, family(), 140);
+	press(&f, "4");
 	press(&f, "bstart\r");
 	g_assert_true(has(&f, "x     21       1 sister"));
 	g_assert_true(has(&f, "exited"));
@@ -621,6 +623,7 @@ static void test_containers(void)
 	struct fixture f;
 
 	start_on(&f, contained(4026532500), 140);
+	press(&f, "4");
 	g_assert_true(has(&f, "CONTAINER"));
 	g_assert_true(has(&f, "pid:4026532500"));
 	press(&f, "HH");
@@ -644,6 +647,7 @@ static void test_no_containers(void)
 	struct fixture f;
 
 	start_on(&f, contained(FIRST_PID_NS), 140);
+	press(&f, "4");
 	g_assert_true(has_not(&f, "CONTAINER"));
 	press(&f, "HH");
 	g_assert_true(has(&f, "CONTAINER"));
@@ -901,6 +905,7 @@ static void test_facts(void)
 	struct fixture f;
 
 	start_on(&f, family(), 80);
+	press(&f, "4");
 	app_key(f.app, UI_KEY_F(7));
 	draw(&f);
 	g_assert_true(has(&f, "Facts: Processes"));
