@@ -329,11 +329,18 @@ static void judge(struct batch *b, bool ended)
 		sending_update(b->sending, b->r.tl, n - 1, false);
 }
 
+/* The beginning of the step that the instant is in. After the last step that has events it is the instant. */
+static int64_t step_begin(const struct timeline *tl, int64_t ns)
+{
+	size_t i = timeline_find(tl, ns);
+	return i < timeline_n_seconds(tl) ? timeline_outline(tl, i)->begin_ns : ns;
+}
+
 /* Sends what is left of the range, or all of it. */
 static void send_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
 	if (has_range(b->o))
-		sending_limit(b->sending, timeline_outline(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns, to_ns);
+		sending_limit(b->sending, step_begin(b->r.tl, from_ns), to_ns);
 	sending_update(b->sending, b->r.tl, timeline_n_seconds(b->r.tl), true);
 }
 
@@ -346,7 +353,7 @@ static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 		return;
 	}
 	size_t end = timeline_find(b->r.tl, to_ns - 1);
-	alerts_begin_at(b->alerts, timeline_outline(b->r.tl, timeline_find(b->r.tl, from_ns))->begin_ns);
+	alerts_begin_at(b->alerts, step_begin(b->r.tl, from_ns));
 	alerts_update(b->alerts, b->r.tl, MIN(end + 1, timeline_n_seconds(b->r.tl)));
 }
 

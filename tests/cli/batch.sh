@@ -238,6 +238,12 @@ for reader in native babeltrace2; do
 	ok "nothing is lost" [ "$code$(cat "$work/err")" = 0 ]
 done
 
+# A range inside the trace, after its last event that has a step.
+for options in '' --each '--view events' '--view traces'; do
+	# shellcheck disable=SC2086
+	succeeds 0 "no event in the range, --step 100ms $options" -b $options --step 100ms --from +1s --to +2s "$TRACES/ust-fields/trace"
+done
+
 # Perf counters are contexts of events that blktop does not interpret, too.
 cp -r "$TRACES/kernel-ust/trace/ust" "$work/ust"
 run -b --view counters --by thread --format csv "$work/ust"
