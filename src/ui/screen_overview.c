@@ -250,7 +250,7 @@ static void graph_figures(struct app *app, const struct overview *o, double *ret
 /* Rows of the graph with its axis. */
 static unsigned graph_rows(unsigned rows)
 {
-	return rows < 16 ? 1 : rows < 20 ? 3 : rows < 30 ? 4 : MIN(rows / 5, 12);
+	return rows < 16 ? 1 : rows < 20 ? 3 : rows < 30 ? 4 : rows < 50 ? rows / 5 : MIN(rows / 4, 16);
 }
 
 /* What stands above the tables. Returns the first row below it. */
@@ -293,6 +293,7 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 	struct focus f = place_pane(p, pane);
 	bool hides = pane == PANE_CAUSES && box.rows >= HIDDEN_ROWS && f.rows->rows->len > box.rows - 1;
 	struct box table = { box.y, box.x, box.rows - hides, box.cols };
+	style.folds_idle = pane == PANE_PROCESSES;
 	unsigned at = table_draw(app->canvas, table, f.table, f.view, f.rows, &style);
 	g_autofree char *hidden = hides ? overview_hidden(overview_of(p->rows), f.table->top,
 							   f.table->top + f.table->page) : NULL;
@@ -307,11 +308,13 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 			   "what processes did is unknown: no sched_switch, no system calls" : empty[pane]);
 }
 
+#define PROCESS_COLS 80		/* for the table of processes: what is wider goes to the texts beside it */
+
 /* Requests and operations on the left, processes on the right. */
 static void draw_side_by_side(struct app *app, struct place *p, struct box box)
 {
 	guint n = place_pane(p, PANE_OPERATIONS).rows->rows->len;
-	unsigned left = box.cols / 2, operations = MIN(n, box.rows / 3);
+	unsigned left = box.cols - MIN(box.cols / 2, PROCESS_COLS), operations = MIN(n, box.rows / 3);
 	unsigned causes = (unsigned)MAX(place_pane(p, PANE_CAUSES).rows->rows->len, 1) + 1;
 
 	causes = MIN(causes, box.rows - operations - 2);

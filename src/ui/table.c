@@ -461,6 +461,34 @@ static void find_hidden(struct table *t, const struct view *v, const struct rows
 	}
 }
 
+/* Are all figures of the row 0, and all shares known? */
+static bool is_idle(const struct row *row, const struct view *v, const struct rows *rows, const struct table_layout *l)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct column *col = &v->columns[l->col[i].column];
+		struct value x = column_value(col, row, rows);
+
+		if (x.kind == VALUE_NONE && col->kind == VALUE_RATIO)
+			return false;
+		if (is_figure(x) && (x.kind == VALUE_RATIO ? x.d >= 0.0005 : x.i != 0))
+			return false;
+	}
+	return true;
+}
+
+#define FOLDED_LEAST 3		/* fewer rows are shown */
+
+/* How many rows are above the idle ones at the end, which one line stands for; all, while the cursor is in them. */
+static size_t n_unfolded(const struct table *t, const struct view *v, const struct rows *rows,
+			 const struct table_layout *l)
+{
+	size_t all = rows->rows->len, n = all;
+
+	while (n > 0 && is_idle(rows->rows->pdata[n - 1], v, rows, l))
+		n--;
+	return n > 0 && all - n >= FOLDED_LEAST && t->cursor < n ? n : all;
+}
+
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,
 		    const struct rows *rows, const struct table_style *style)
 {
@@ -485,6 +513,8 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 		box.rows--;
 	}
 	t->page = box.rows - 1;
+	if (style->folds_idle)
+		n = n_unfolded(t, v, rows, &l);
 	if (t->cursor < t->top)
 		t->top = t->cursor;
 	if (t->page && t->cursor >= t->top + t->page)
@@ -502,6 +532,9 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 		if (selected)
 			at = y;
 	}
+	if (n < rows->rows->len && n - t->top < t->page)
+		canvas_putf(c, box.y + 1 + (unsigned)(n - t->top), box.x + 1, box.cols - 1, ROLE_DIM, "%zu more, idle",
+			    rows->rows->len - n);
 	if (t->top > 0)
 		canvas_put(c, box.y, box.x, 1, ROLE_DIM, style->glyphs->more_up);
 	if (t->page && t->top + t->page < n &&

@@ -91,6 +91,7 @@ struct table_style {
 	const struct glyphs *glyphs;
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
+	bool folds_idle;	/* rows of zeros at the end are one line, until the cursor is moved to them */
 	bool provisional;		/* figures are provisional: '~' before them */
 	const struct keyset *tags, *folded;	/* set by table_draw(), */
 	unsigned pan;

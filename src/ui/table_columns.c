@@ -273,10 +273,8 @@ static unsigned widen(const struct column *c, bool tight, unsigned *room)
 	return width + more;
 }
 
-/* The widest text column, such as the cause, which gets half of the remaining room on wide screens. -1: there is
- * none. */
+/* The widest text column, such as the cause, that is not flexible; -1: there is none. */
 #define LONG_TEXT 24
-#define FLEX_FIRST 8
 
 static int longest_text(const struct fitting *f)
 {
@@ -292,19 +290,44 @@ static int longest_text(const struct fitting *f)
 	return longest;
 }
 
-static void place_columns(const struct fitting *f, unsigned width, struct table_layout *ret)
+#define TEXTS_SEEN 64		/* first rows of which texts are measured */
+
+/* The width of the longest of a column's first texts. */
+static unsigned text_cols(const struct column *c, const struct rows *rows)
+{
+	unsigned most = 0;
+
+	for (guint i = 0; rows && i < MIN(rows->rows->len, TEXTS_SEEN); i++) {
+		struct value v = column_value(c, g_ptr_array_index(rows->rows, i), rows);
+
+		most = v.kind == VALUE_TEXT ? MAX(most, text_width(v.s)) : most;
+	}
+	return most;
+}
+
+static void place_columns(const struct fitting *f, const struct rows *rows, unsigned width, struct table_layout *ret)
 {
 	unsigned room = needed(f), x = 1, widths[TABLE_MAX_COLUMNS];
+	unsigned more[TABLE_MAX_COLUMNS] = { 0 }, flexible = 0;
 	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
+	/* Texts that would be cut come before complete ids, and before what is beyond the least width of others. */
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct column *c = &f->v->columns[f->column[i]];
+		unsigned has = column_width(c, f->tight);
+
+		if (c->kind != VALUE_TEXT || (!c->flexible && (int)i != longest))
+			continue;
+		more[i] = MIN(room, MAX(text_cols(c, rows), has) - has);
+		room -= more[i];
+		flexible += c->flexible ? more[i] : 0;
+	}
 	/* From the right: texts there matter more than complete ids. */
 	for (unsigned i = f->n; i-- > 0;)
-		widths[i] = widen(&f->v->columns[f->column[i]], f->tight, &room);
-	if (longest >= 0 && room > FLEX_FIRST) {
-		widths[longest] += (room - FLEX_FIRST) / 2;
-		room -= (room - FLEX_FIRST) / 2;
-	}
+		widths[i] = MAX(widen(&f->v->columns[f->column[i]], f->tight, &room),
+				(int)i == longest ? more[i] + column_width(&f->v->columns[f->column[i]], f->tight) : 0);
+	room += flexible;
 	g_assert(f->n <= TABLE_MAX_COLUMNS);
 	ret->n = 0;
 	for (unsigned i = 0; i < f->n && x <= width; i++) {
@@ -334,5 +357,6 @@ void table_layout(const struct table *t, const struct view *v, const struct rows
 			f.rare = f.column[i];
 	width = width > 1 ? width - 1 : 0;
 	fit(&f, width);
-	place_columns(&f, width, ret);
+	f.tight = true;			/* what is left over is shared out by place_columns() */
+	place_columns(&f, rows, width, ret);
 }

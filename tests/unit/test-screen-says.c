@@ -309,6 +309,34 @@ static void test_lane_reasons(void)
 	fixture_stop(&f);
 }
 
+/* Processes that did nothing are one line, until the cursor is moved to them. Unknown ones are no idle ones. */
+static void test_idle_rows(void)
+{
+	for (unsigned idle = 2; idle < 30; idle += 9) {
+		g_autofree char *line = g_strdup_printf("%u more, idle", idle);
+		struct fake *made = fake_new();
+		struct second *s = fake_second(made, 0);
+		struct fixture f;
+
+		fake_class(made, "sched_switch");
+		fake_class(made, "sched_waking");
+		fake_class(made, "syscall_entry_read");
+		fake_cell(s, fake_thread(made, 0, 70, 70, "serve"))->part[PART_USER] = FAKE_S / 2;
+		for (unsigned i = 0; i < idle; i++)
+			fake_cell(s, fake_thread(made, 0, 100 + (int)i, 100 + (int)i, "sleeper"))->part[PART_OTHER] =
+				FAKE_S;
+		fixture_start_on(&f, fake_done(made), true, "1");
+		app_resize(f.app, 60, 200);
+		app_draw(f.app);
+		g_assert_true(idle < 3 ? fixture_has_not(&f, "more, idle") : fixture_has(&f, line));
+		g_assert_true(idle < 3 ? fixture_has(&f, "sleeper") : fixture_has_not(&f, "sleeper"));
+		fixture_press(&f, "jjjj");
+		g_assert_true(fixture_has_not(&f, "more, idle"));
+		g_assert_true(fixture_has(&f, "sleeper"));
+		fixture_stop(&f);
+	}
+}
+
 /* On no screen a figure is cut: not before an ellipsis, nor at the end of a line or column. */
 static void test_whole_figures(void)
 {
@@ -658,6 +686,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/axis-ticks", test_axis_ticks);
 	g_test_add_func("/says/lane-names", test_lane_names);
 	g_test_add_func("/says/lane-reasons", test_lane_reasons);
+	g_test_add_func("/says/idle-rows", test_idle_rows);
 	g_test_add_func("/says/whole-figures", test_whole_figures);
 	g_test_add_func("/says/go", test_go);
 	g_test_add_func("/says/part", test_part);
