@@ -21,7 +21,7 @@ ask() {
 	keys "clear; XDG_STATE_HOME='$XDG_STATE_HOME' '$BLKTOP' --config none $*; echo rc=\$?" Enter
 	until_true asks_or_ended
 }
-asks_or_ended() { shows "Enter begin" || shows "rc="; }
+asks_or_ended() { shows "Enter begin" || shows "rc=0" || shows "rc=1"; }
 refuses() { shows "$1" && shows "rc=1" && ! shows "Enter begin"; }
 
 ask -- ./nosuch
