@@ -255,7 +255,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	draw_frames(&d);
 	g_autofree char *text = selected_text(&d);
 	frame_sentence(app, (struct box){ d.box.y + d.box.rows, 0, text_rows, box.cols }, ROLE_WHY, text);
-	bars_draw_legend(app, d.box, box.y + box.rows - 1, NULL, 0);
+	bars_draw_legend(app, d.box, box.y + box.rows - 1, NULL, NULL, 0);
 }
 
 /* ---- commands ---- */

@@ -267,6 +267,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	visible = text_visible(cursor);
 	frame_sentence(app, (struct box){ lanes.y + lanes.rows, 0, text_rows, box.cols }, ROLE_TEXT, visible);
 	bars_draw_legend(app, (struct box){ lanes.y, names, lanes.rows, a.cells }, box.y + box.rows - 1,
+			 part_word_of_threads(p->rows->missing, PART_DISK),
 			 &(struct legend_item){ app->glyphs->sort_down, ROLE_HOT, "cursor, shown second" }, 1);
 }
 

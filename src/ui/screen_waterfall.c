@@ -254,7 +254,7 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 		{ app->glyphs->annotation, ROLE_MATCH, "annotation" },
 	};
 
-	bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, rows.y + rows.rows, more,
+	bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, rows.y + rows.rows, NULL, more,
 			 G_N_ELEMENTS(more) - (l->bars == BARS_STATES));
 }
 

@@ -113,7 +113,8 @@ static bool is_level(const struct app *app, const char *ch)
 	return false;
 }
 
-void bars_draw_legend(struct app *app, struct box cells, unsigned y, const struct legend_item *more, size_t n)
+void bars_draw_legend(struct app *app, struct box cells, unsigned y, const char *disk, const struct legend_item *more,
+		      size_t n)
 {
 	struct legend_item busy = { app->glyphs->spark[5], ROLE_PART + PART_USER, "a thread runs" };
 	bool seen[PART_N] = { false }, runs = false;
@@ -132,6 +133,8 @@ void bars_draw_legend(struct app *app, struct box cells, unsigned y, const struc
 		char letter[2] = { part_info[part].letter, '\0' };
 		struct legend_item item = { letter, (enum role)(ROLE_PART + part), part_info[part].id };
 
+		if (part == PART_DISK && disk)
+			item.word = disk;
 		x = seen[part] ? put_item(app, y, x, &item) : x;
 	}
 	if (runs)

@@ -31,7 +31,8 @@ struct legend_item {
 	const char *word;
 };
 /* Explains in row y the letters of parts and the bars that are in the box, then `more` signs: each whole or not at all,
- * as they fit. */
-void bars_draw_legend(struct app *app, struct box cells, unsigned y, const struct legend_item *more, size_t n);
+ * as they fit. disk: the word for PART_DISK; NULL: its id. */
+void bars_draw_legend(struct app *app, struct box cells, unsigned y, const char *disk, const struct legend_item *more,
+		      size_t n);
 
 #endif

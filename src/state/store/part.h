@@ -30,7 +30,7 @@
 	"waited ", " for a CPU, preempted", "was preempted"
 #define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken", \
 	"waited ", " for a CPU once woken", "waited for a CPU"
-#define PART_ROW_DISK "DISK", 'D', "blocked on a file or a sync while a block request was outstanding", \
+#define PART_ROW_DISK "DISK", 'D', "blocked on a file or a sync; in spans while a block request was outstanding", \
 	"waited ", " for the disk", "waited for the disk"
 #define PART_ROW_WRITEBACK "WRBK", 'W', "blocked on a file while no block request was outstanding: kernel's writing", \
 	"waited ", " for writeback", "waited for writeback"
