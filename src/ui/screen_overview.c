@@ -308,7 +308,7 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 			   "what processes did is unknown: no sched_switch, no system calls" : empty[pane]);
 }
 
-#define PROCESS_COLS 80		/* for the table of processes: what is wider goes to the texts beside it */
+#define PROCESS_COLS 84		/* for the table of processes: what is wider goes to the texts beside it */
 
 /* Requests and operations on the left, processes on the right. */
 static void draw_side_by_side(struct app *app, struct place *p, struct box box)
