@@ -18,7 +18,7 @@ result $? "history tells the days"
 wait_for '2 rows '
 result $? "the second's host alone has CPUs there"
 keys 0
-keys q
+keys Q
 given_back 0
 result $? "and q gives the terminal back"
 done_testing

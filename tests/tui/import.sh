@@ -35,7 +35,7 @@ wait_for "get" && ! shows "reading ..."
 result $? "what was read stays"
 has_title 'long.json spans '
 result $? "of a file of spans, whoever traced them"
-keys q
+keys Q
 given_back 0
 result $? "and q gives the terminal back"
 
@@ -46,7 +46,7 @@ until_true has_title 'loading [0-9]%'
 keys Escape
 until_true has_title 'stopped at [0-9]%' && wait_for "nothing was read" && ! shows "reading ..."
 result $? "Esc stops the first pass, too, and nothing was read"
-keys q
+keys Q
 given_back 0
 result $? "and q gives the terminal back after that"
 
@@ -56,7 +56,7 @@ shell
 keys "'$blktop' some.json; echo rc=\$?" Enter
 wait_for "some.json: span 2: no valid traceId: left out"
 result $? "what is left out is told"
-keys q
+keys Q
 given_back 0
 result $? "and q gives the terminal back once more"
 done_testing

@@ -45,7 +45,7 @@ keys Escape
 keys W
 until_true test -s "$work/config/blktop/blktoprc"
 result $? "settings are written"
-keys q
+keys Q
 given_back 0
 result $? "it ends well"
 keys "clear; rm -rf $work/config" Enter
@@ -60,7 +60,7 @@ keys s
 typed "$work/table.csv"
 until_true test -s "$work/table.csv"
 result $? "--no-isolation: a file anywhere"
-keys q
+keys Q
 given_back 0
 result $? "it ends well, too"
 done_testing

@@ -73,7 +73,7 @@ until_true thawed
 result $? "thawed: the banner goes"
 kill -STOP "$relay"
 wait_for "no answer"
-keys q
+keys Q
 given_back 0
 result $? "q while it is frozen: the terminal as it was"
 kill -CONT "$relay"
@@ -97,7 +97,7 @@ result $? "no home directory: no settings, and what to do"
 is_missing() { test ! -e "$1"; }
 is_missing /nonexistent
 result $? "no home directory: none is made"
-keys q
+keys Q
 given_back 0
 result $? "no home directory: it ends well"
 
@@ -113,7 +113,7 @@ keys Down
 kill -KILL "$relay"
 wait_for "Connection refused"
 result $? "the relay is killed: the banner says so"
-keys q
+keys Q
 given_back 0
 result $? "q without a relay: the terminal as it was"
 
@@ -128,7 +128,7 @@ wait_for "cannot read trace 'vm/ust/uid/0/64-bit': cannot read metadata: "
 result $? "one trace of two can't be read: the banner says which, and why"
 keys 4 && wait_for "spangen"
 result $? "the other one is shown"
-keys q
+keys Q
 given_back 0
 result $? "q: the terminal as it was"
 
@@ -143,7 +143,7 @@ wait_for "DATA ! lost 0 INCOMPLETE"
 result $? "the session daemon was killed: the DATA line says that it is incomplete"
 wait_for "incomplete: session 'mine' of host 'vm'"
 result $? "and the bottom line why"
-keys q
+keys Q
 given_back 0
 result $? "q after that: the terminal as it was"
 done_testing

@@ -96,7 +96,7 @@ result $? "Ctrl-Z gives the terminal back"
 keys "clear; fg" Enter
 wait_for "usual" && [ "$(state '#{alternate_on}')" = 1 ]
 result $? "fg comes back"
-keys q
+keys Q
 given_back -
 result $? "and quits as ever"
 
@@ -104,7 +104,7 @@ shell NO_COLOR=1
 run "$story"
 ! t capture-pane -t now -pe | grep -qE $'\033\\[([0-9]+;)*[34][0-8]'
 result $? "NO_COLOR: no colour"
-keys q
+keys Q
 shell
 run "$story"
 t capture-pane -t now -pe | grep -qE $'\033\\[([0-9]+;)*38;5;'
@@ -112,13 +112,13 @@ result $? "256 colours otherwise"
 keys 4
 wait_for 'ev\x1b[31mil'
 result $? "a hostile name is shown, not obeyed"
-keys q
+keys Q
 
 shell LC_ALL=C
 run "$story"
 ! t capture-pane -t now -p | LC_ALL=C grep -q '[^ -~]' && shows ">    1 thumbnail    97.3ms"
 result $? "plain ASCII in the C locale"
-keys q
+keys Q
 
 # TERM belongs to the program alone: the shell keeps its own.
 for term in xterm screen linux vt100 dumb; do

@@ -61,7 +61,7 @@ result $? "what comes after it is shown"
 add 5
 wait_for "AT THE END" && wait_for "06:08:41"
 result $? "the last slice ends it"
-keys q
+keys Q
 given_back 0
 result $? "q: the terminal as it was"
 
