@@ -345,6 +345,19 @@ static void draw_stacked(struct app *app, struct place *p, struct box box)
 }
 
 #define WIDE 160		/* columns for two tables side by side */
+#define SOME_PROCESSES 10
+
+/* Have the requests, the operations and some processes room one below the other? Then their texts have all columns. */
+static bool have_room(struct place *p, unsigned rows)
+{
+	unsigned n = 5;			/* headings and gaps */
+
+	for (enum pane i = PANE_CAUSES; i <= PANE_PROCESSES; i++) {
+		guint all = place_pane(p, i).rows->rows->len;
+		n += i == PANE_PROCESSES ? MIN(all, SOME_PROCESSES) : MAX(all, 1);
+	}
+	return n <= rows;
+}
 
 static void draw(struct app *app, struct place *p, struct box box)
 {
@@ -354,7 +367,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 	if (app->nav.cursor_ns != TIME_UNKNOWN && !timeline_has_spans(app->tl))
 		draw_pane(app, p, PANE_PROCESSES, tables, true);
-	else if (box.cols >= WIDE && tables.rows >= 8)
+	else if (box.cols >= WIDE && tables.rows >= 8 && !have_room(p, tables.rows))
 		draw_side_by_side(app, p, tables);
 	else
 		draw_stacked(app, p, tables);
