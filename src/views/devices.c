@@ -345,7 +345,7 @@ static const char *const needs[] = {
 const struct view view_devices = {
 	.only = ONLY_THREADS,
 	.id = "devices", .title = "Devices",
-	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
+	.help = "Disks and other block devices: requests and bytes, time in the queue and at the device, how many "
 		"requests were there. Network devices: packets and bytes. Rows are devices; by process, "
 		"thread or container also the task that requested it (writes to files are mostly requested by kernel "
 		"threads, and the trace does not say for which task).",
