@@ -5,7 +5,7 @@ without losses.
 
 Each event says which thread runs: by its context, or by a switch. Where an event contradicts the one before it on that
 CPU, a switch is missing, and the time between the two is unknown: the CPU was offline. In exec() by a thread that is
-not the leader, events in between have the leader's tid already, so time before and after them is unknown, too."""
+not the leader, events have the leader's tid already before that of the exec: they are the same thread's."""
 import collections
 import os
 import sys
@@ -17,10 +17,32 @@ import btparse
 TRACES = ["mix1/trace", "demo/trace", "kernel-small/trace", "containers/trace"]
 
 
+def tid_of(e):
+    return e.ctx.get("tid", e.payload.get("prev_tid") if e.name == "sched_switch" else None)
+
+
+def early_tids(events):
+    """Events of a thread that is not the leader, in its exec(), that have the leader's tid: their positions, and its tid before."""
+    found, last, exits, left = {}, {}, set(), {}
+    for i, e in enumerate(events):
+        if e.name == "sched_process_exec" and e.payload["old_tid"] != e.payload["tid"]:
+            old, new = e.payload["old_tid"], e.payload["tid"]
+            begin = max(last.get(old, 0), left.get(new, 0))
+            found.update({k: old for k in range(begin + 1, i) if tid_of(events[k]) == new})
+        if e.name == "sched_process_exit":
+            exits.add(e.payload["tid"])
+        elif e.name == "sched_switch" and e.payload["prev_tid"] in exits:
+            exits.discard(e.payload["prev_tid"])
+            left[e.payload["prev_tid"]] = i         # the last event of an ended thread
+        last[tid_of(e)] = i
+    return found
+
+
 def recount(events):
     task, last, unknown = {}, {}, collections.Counter()
-    for e in events:
-        tid = e.ctx.get("tid", e.payload.get("prev_tid") if e.name == "sched_switch" else None)
+    early = early_tids(events)
+    for i, e in enumerate(events):
+        tid = early.get(i, tid_of(e))
         if tid is None:                 # not the kernel's, or without a context
             continue
         if e.name == "sched_process_exec":

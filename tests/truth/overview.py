@@ -15,8 +15,8 @@ import time
 import blk
 
 TRACES = ["demo/trace", "thumb/trace", "kernel-ust/trace"]
-SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "100x30"),
-           ("mix1/trace", "140x45"), ("mix2/lossy", "100x30")]
+SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "200x50"),
+           ("mix1/trace", "140x45"), ("mix2/lossy", "140x45")]
 MOST = 200              # requests that are examined (--list-limits: causes)
 LEAVES_S = 20
 
@@ -52,7 +52,7 @@ def differences(causes, traces):
             bad.append(f"a normal request is explained: {r['verdict']}")
     if len(explained) <= MOST:
         parts = sum(v for r in slow for k, v in r.items() if v and k.endswith("_ns") and k not in
-                    ("min_ns", "max_ns", "p50_ns", "excess_ns"))
+                    ("min_ns", "max_ns", "p50_ns", "excess_ns", "lost_ns", "file_ns"))
         took = sum(t["duration_ns"] for t in explained)
         if parts != took:
             bad.append(f"parts sum to {parts}, durations to {took}")
@@ -194,6 +194,9 @@ def outlier(trace, r, lines):
     why = re.sub(r"\s+", " ", " ".join([lines[first]] + [line for line in lines[first + 1:first + 3]
                                                          if line.startswith("    ")]))
     part = ["--from", f"@{r['from_ns']}", "--to", f"@{r['to_ns']}"]
+    bad, why = waits(trace, part, r, why)
+    if bad:
+        return bad
     m = re.match(r"WHY (.+)/(\d+): (\w+) took up to (\S+), (\d+)x its usual (\S+), on (\S+)", why)
     if not m:
         return wait(trace, part, why)
@@ -217,6 +220,33 @@ def outlier(trace, r, lines):
     if abs(found[0]["duration_ns"] / rows[0]["p50_ns"] - int(times)) > 0.51:
         return [f"{times}x: {found[0]['duration_ns']} of {rows[0]['p50_ns']}"]
     return []
+
+
+def sums(trace, view, column):
+    """The sum of a column for each second."""
+    return {o["range"]["from_ns"]: sum(t[column] or 0 for t in o["rows"]) for o in blk.objects(view, trace, "--each", "--by", "thread", lossy=True)}
+
+
+def waits(trace, part, r, why):
+    """WHY begins with how long threads waited for CPUs and disks, whether that is the most of all seconds, and the thread that had a CPU longest. Also returns the rest."""
+    m = re.match(r"WHY threads waited (\S+) for CPUs(?: and (\S+) for disks)?(, more than in any other second)?; (.+?)/(\d+) had a CPU longest, for ([\d.]+[a-z]+); ", why)
+    if not m:
+        return [f"WHY does not say who waited: '{why}'"], why
+    cpus, disks, most, comm, tid, had = m.groups()
+    threads = rows_of("processes", trace, "--by", "thread", *part)
+    files = sum(t["file_ns"] or 0 for t in rows_of("timeline", trace, "--by", "thread", *part))
+    here = sum(t["runnable_ns"] for t in threads)
+    longest = max(threads, key=lambda t: t["cpu_ns"])
+    bad = []
+    if abs(here - nanoseconds(cpus)) > here * 0.006 or abs(files - nanoseconds(disks or "0ns")) > max(files * 0.006, 10**6 * (not disks)):
+        bad.append(f"waited {here} ns for CPUs, {files} ns for files: '{why}'")
+    if (longest["comm"], str(longest["tid"])) != (comm, tid) or abs(longest["cpu_ns"] - nanoseconds(had)) > longest["cpu_ns"] * 0.006:
+        bad.append(f"had a CPU: {longest}: '{why}'")
+    cpu, file = sums(trace, "processes", "runnable_ns"), sums(trace, "timeline", "file_ns")
+    others = [ns + file.get(second, 0) for second, ns in cpu.items() if second != r["from_ns"]]
+    if bool(most) != all(ns < here + files for ns in others):
+        bad.append(f"more than in any other: {here + files}, {others}: '{why}'")
+    return bad, "WHY " + why[m.end():]
 
 
 def wait(trace, part, why):
