@@ -55,11 +55,17 @@ static bool stands_out(const struct outlier *o)
 	return o->usual_ns >= 0 && o->ns >= LEAST_NS && o->ns / OUTLIERS_TIMES >= o->usual_ns;
 }
 
-/* Sockets and pipes may be silent for as long as their users like. */
+/* Sockets, pipes and terminals may be silent for as long as their users like. */
 static bool is_on_disk(const struct timeline *tl, const struct slow_call *call)
 {
+	static const char *const silent[] = { "/dev/pts/", "/dev/tty", "/dev/ptmx", "/dev/console", "/dev/input/",
+					      "/dev/kmsg", "/proc/kmsg" };
 	const struct file_info *f = timeline_file(tl, call->file);
-	return f && timeline_string(tl, f->path)[0] == '/';
+	const char *path = f ? timeline_string(tl, f->path) : "";
+	for (size_t i = 0; i < G_N_ELEMENTS(silent); i++)
+		if (g_str_has_prefix(path, silent[i]))
+			return false;
+	return *path == '/';
 }
 
 static gint compare_calls(gconstpointer a, gconstpointer b)
@@ -89,7 +95,7 @@ static struct outlier worst_call(const struct timeline *tl, const struct range *
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_slow; k++)
-			if (s->slow[k].duration_ns >= LEAST_NS && is_on_disk(tl, &s->slow[k]))
+			if (!s->slow[k].waits && s->slow[k].duration_ns >= LEAST_NS && is_on_disk(tl, &s->slow[k]))
 				g_ptr_array_add(calls, &s->slow[k]);
 	}
 	g_ptr_array_sort(calls, compare_calls);

@@ -9,7 +9,8 @@
  * OUTLIERS_TIMES as long: "mysqld: fsync took up to 310ms, 40x the usual 7.70ms, on /var/lib/mysql/ib_logfile0". Of
  * a wait it names the thread that ran longest on that CPU in the second of the wait's end. It says if events were lost
  * in the seconds of the call or wait. The usual is the p50 of the same process in the minute before the range and in
- * the range. NULL: nothing stands out. Free with g_free(). */
+ * the range. Calls that wait for something to do (slow_call.waits) and calls on terminals never stand out. NULL:
+ * nothing stands out. Free with g_free(). */
 char *outliers_text(const struct timeline *tl, const struct range *range);
 
 #define OUTLIERS_TIMES 5

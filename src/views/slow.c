@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slowest system calls of the range, one row each.
+ * The slowest system calls of the range, one row each. Waits for work come after all others. The rule: a call waits for
+ * work if its kind waits for something to do (slow_call.waits), and no span of its thread is open at its entry.
  */
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/common.h"
+#include "views/history.h"
 #include "views/registry.h"
+
+/* Of a call that waits for something to do. NO_WAIT: it does not. UNKNOWN: spans of that time were dropped. */
+enum waited { NO_WAIT, WHILE_WORKING, FOR_WORK, UNKNOWN };
 
 struct slow_row {
 	struct common c;		/* name: the system call */
 	const char *path;
+	enum waited waited;
 	uint32_t cpu;
 	int64_t begin_ns, duration_ns, ret;
 };
@@ -41,6 +47,12 @@ static GETTER(get_path)
 	return value_text(ROW(row)->path);
 }
 
+static GETTER(get_waited)
+{
+	static const char *const words[] = { NULL, "while working", "for work", "unknown" };
+	return value_text(words[ROW(row)->waited]);
+}
+
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
@@ -52,11 +64,26 @@ static const struct column columns[] = {
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "until its exit", get_duration),
 	COLUMN_ID("ret", "RET", 7, 5, "what it returned", get_ret),
 	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", get_cpu_number),
+	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 4,
+			"of a call that waits for something to do (poll, select, epoll_wait, accept, sleeps, waits for "
+			"signals and children): \"while working\" if a span of its thread was open at its entry, else "
+			"\"for work\"; \"unknown\": spans of that time were dropped", get_waited),
 	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", get_path),
 	COLUMN_CONTAINER,
 };
 
-static void add_call(struct rows *rows, const struct slow_call *call)
+static enum waited waited_of(const struct timeline *tl, struct history *h, const struct slow_call *call)
+{
+	if (!call->waits)
+		return NO_WAIT;
+	if (history_span_at(h, call->thread, call->begin_ns))
+		return WHILE_WORKING;
+	int64_t spans_from = timeline_requests_from(tl);
+	bool has_all = spans_from == TIME_UNKNOWN || call->begin_ns >= spans_from;
+	return has_all && !timeline_n_thinned(tl) ? FOR_WORK : UNKNOWN;
+}
+
+static void add_call(struct rows *rows, struct history *h, const struct slow_call *call)
 {
 	const struct timeline *tl = rows->tl;
 	const struct file_info *file = timeline_file(tl, call->file);
@@ -69,17 +96,21 @@ static void add_call(struct rows *rows, const struct slow_call *call)
 	r->c.name = timeline_string(tl, call->name);
 	r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.name), (uint64_t)call->begin_ns);
 	r->path = file ? timeline_string(tl, file->path) : NULL;
+	r->waited = waited_of(tl, h, call);
+	r->c.row.last = r->waited >= FOR_WORK;
 	r->cpu = call->cpu;
 	r->begin_ns = call->begin_ns;
 	r->duration_ns = call->duration_ns;
 	r->ret = call->ret;
 }
 
-/* Longest first, then by beginning, CPU and tid. */
+/* Waits for work last; longest first, then by beginning, CPU and tid. */
 static int compare(const void *va, const void *vb)
 {
 	const struct slow_row *a = *(const struct slow_row *const *)va;
 	const struct slow_row *b = *(const struct slow_row *const *)vb;
+	if (a->c.row.last != b->c.row.last)
+		return a->c.row.last ? 1 : -1;
 	if (a->duration_ns != b->duration_ns)
 		return a->duration_ns < b->duration_ns ? 1 : -1;
 	if (a->begin_ns != b->begin_ns)
@@ -99,15 +130,28 @@ static uint64_t n_calls(const struct view_query *query, const struct timeline *t
 	return n;
 }
 
+/* Of a second that has as many calls of a kind as it can have: the duration of the shortest one (ns). 0: it has all. */
+static int64_t shortest_of_full(const struct second *s, bool waits)
+{
+	uint32_t n = 0;
+	int64_t shortest = 0;
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		if (s->slow[i].waits == waits) {
+			n++;
+			shortest = s->slow[i].duration_ns;
+		}
+	return n == LIMIT_SECOND_CALLS ? shortest : 0;
+}
+
 /* Says how many of the calls are not listed: those of each second that are shorter than its LIMIT_SECOND_CALLS
- * longest, so none is longer than `longest`. */
+ * longest of their kind, so none is longer than `longest`. */
 static void describe_omitted(struct rows *rows, uint64_t n, int64_t longest)
 {
 	if (!longest || n <= rows->rows->len)
 		return;
 	char ns[TIMEFMT_LEN];
 	g_autofree char *text = g_strdup_printf("%u of %" G_GUINT64_FORMAT " calls: all that took more than %s, and "
-		"the longest of each second; the log has the rest, by a filter on duration_ns",
+		"the longest of each second, waits for work last; the log has the rest, by a filter on duration_ns",
 		rows->rows->len, n, timefmt_duration(ns, longest));
 	rows->omitted = rows->about = rows_text(rows, text);
 }
@@ -116,15 +160,15 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
+	g_autoptr(blk_history) h = history_new(tl);
 	uint64_t n = 0;
 	int64_t longest = 0;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_slow; k++)
 			if (query_wants_thread(query, tl, s->slow[k].thread))
-				add_call(rows, &s->slow[k]);
-		if (s->n_slow == LIMIT_SECOND_CALLS)
-			longest = MAX(longest, s->slow[s->n_slow - 1].duration_ns);
+				add_call(rows, h, &s->slow[k]);
+		longest = MAX(longest, MAX(shortest_of_full(s, false), shortest_of_full(s, true)));
 		n += n_calls(query, tl, s);
 	}
 	common_finish(rows, compare);
@@ -140,8 +184,10 @@ const struct view view_slow = {
 	.only = ONLY_THREADS,
 	.id = "slow", .title = "Slowest calls",
 	.help = "The slowest single system calls of the range: the thread, the time, and the file or "
-		"socket. Of every second the 64 longest are listed; the call log has all.",
+		"socket. Of every second the 64 longest are listed; the call log has all. Calls that wait for "
+		"something to do (poll, select, epoll_wait, accept, sleeps, waits for signals and children) are a list "
+		"of their own: those outside of every span of their thread waited for work, and come last.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
-	.on_screen = true, .reads = READS_SLOW | READS(call), .build = build,
+	.on_screen = true, .build = build,
 };

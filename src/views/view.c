@@ -374,7 +374,7 @@ void rows_filter(struct rows *rows, const struct view *v, const struct expr *fil
 struct sort_item {
 	struct value value;
 	guint index;
-	void *row;
+	struct row *row;
 };
 
 /* Missing values come last in both directions; equal values retain their order. */
@@ -384,6 +384,8 @@ static int compare_items(const void *va, const void *vb, void *data)
 	bool descending = *(const bool *)data;
 	bool a_none = a->value.kind == VALUE_NONE, b_none = b->value.kind == VALUE_NONE;
 	int order;
+	if (a->row->last != b->row->last)
+		return a->row->last ? 1 : -1;
 	if (a_none != b_none)
 		return a_none ? 1 : -1;
 	order = value_compare(a->value, b->value);

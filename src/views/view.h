@@ -91,6 +91,7 @@ struct row {
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
 	bool ended;		/* ended in the range or before it */
+	bool last;		/* listed after all rows that are not, whichever column they are sorted by */
 	uint8_t state;		/* enum row_state */
 	char part;			/* letter of the part whose hue a column with DRAW_CALL has; 0: none */
 	/* What Enter on this row narrows the next view to. */

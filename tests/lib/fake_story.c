@@ -242,9 +242,9 @@ static void add_machine(struct story *st, struct second *s)
 	fake_event(s, 0, fake_string(f, "zipkin:timestamp"), 250);
 	s->slow = g_new0(struct slow_call, 2);
 	s->n_slow = 2;
-	s->slow[0] = (struct slow_call){ .thread = st->evil, .name = st->sleep, .file = ID_NONE,
+	s->slow[1] = (struct slow_call){ .thread = st->evil, .name = st->sleep, .file = ID_NONE, .waits = true,
 		.begin_ns = s->begin_ns + 50 * FAKE_MS, .duration_ns = 900 * FAKE_MS };
-	s->slow[1] = (struct slow_call){ .thread = st->stored, .name = st->write, .file = st->thumb,
+	s->slow[0] = (struct slow_call){ .thread = st->stored, .name = st->write, .file = st->thumb,
 		.begin_ns = s->begin_ns + 90 * FAKE_MS, .duration_ns = 5 * FAKE_MS, .ret = 16384 };
 }
 

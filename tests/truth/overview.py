@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import blk
+from slow import WAITS
 
 TRACES = ["demo/trace", "thumb/trace", "kernel-ust/trace"]
 SCREENS = [("demo/trace", "140x45"), ("kernel-ust/trace", "200x50"), ("block/trace", "200x50"),
@@ -268,8 +269,8 @@ def wait(trace, part, why):
 
 
 def judge_graph(tap, name, size, trace, terminal):
-    """The scale of the graph of calls ends at the slowest call of the trace."""
-    slowest = max(c["duration_ns"] for c in rows_of("slow", trace))
+    """The scale of the graph of calls ends at the slowest call of the trace that does not wait for something to do."""
+    slowest = max(c["duration_ns"] for c in rows_of("slow", trace) if not WAITS.match(c["syscall"]))
     for _ in range(5):
         lines = terminal.press("a", "graph:")
         if any("graph: slowest call" in line for line in lines):

@@ -7,7 +7,10 @@
 #include "lib/fake_timeline.h"
 #include "lib/inspect.h"
 #include "lib/traces.h"
+#include "state/store/coarsen.h"
+#include "base/limits.h"
 #include "views/needs.h"
+#include "views/outliers.h"
 #include "views/causes.h"
 #include "views/extent.h"
 #include "views/overview.h"
@@ -15,6 +18,7 @@
 #include "views/view.h"
 #include "views/waterfall.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const struct view_query everything = VIEW_QUERY_INIT;
@@ -594,6 +598,132 @@ static void test_outliers(void)
 	g_assert_cmpint(overview_next_outlier(tl, bad + 5, -1), ==, TIME_UNKNOWN);
 }
 
+/* ---- waits for work and waits while working ---- */
+
+static void add_half_call(GString *s, int64_t at, const char *half, const char *call, int tid)
+{
+	g_string_append_printf(s, "%" PRId64 " %d syscall_%s_%s ctx.tid=%d ctx.pid=%d%s\n", at, tid, half, call,
+			       tid, tid, g_str_equal(half, "exit") ? " ret=0" : "");
+}
+
+static void add_mark(GString *s, int64_t at, int span, const char *event)
+{
+	g_string_append_printf(s, "%" PRId64 " 0 u:zipkin:timestamp trace_name=\"req\" "
+			       "service_name=\"s\" trace_id=1 span_id=%d parent_span_id=0 event=\"%s\" "
+			       "ctx.vtid=7 ctx.vpid=7\n", at, span, event);
+}
+
+/* Two seconds, each with 70 short reads among as many long waits of an event loop, and with a long wait of each of some
+ * kinds. Then thread 7 sleeps: in a span, if with_span; and polls outside of it. */
+static struct timeline *waiting_timeline(bool with_span)
+{
+	static const char *const kinds[] = { "accept4", "wait4", "rt_sigtimedwait", "nanosleep", "pselect6_time64" };
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	for (int64_t at = 0; at < 2 * FAKE_S; at += FAKE_S) {
+		for (int k = 0; k < (int)G_N_ELEMENTS(kinds); k++)
+			add_half_call(s, at + 1 + k, "entry", kinds[k], 20 + k);
+		for (int i = 0; i < 70; i++) {
+			int64_t from = at + i * 10 * FAKE_MS + 10;
+			add_half_call(s, from, "entry", "epoll_wait", 8);
+			add_half_call(s, from + 1, "entry", "read", 7);
+			add_half_call(s, from + FAKE_MS, "exit", "read", 7);
+			add_half_call(s, from + 9 * FAKE_MS, "exit", "epoll_wait", 8);
+		}
+		for (int k = 0; k < (int)G_N_ELEMENTS(kinds); k++)
+			add_half_call(s, at + 750 * FAKE_MS + k, "exit", kinds[k], 20 + k);
+		if (with_span)
+			add_mark(s, at + 760 * FAKE_MS, 2 + (int)(at / FAKE_S), "sr");
+		add_half_call(s, at + 770 * FAKE_MS, "entry", "clock_nanosleep", 7);
+		add_half_call(s, at + 790 * FAKE_MS, "exit", "clock_nanosleep", 7);
+		if (with_span)
+			add_mark(s, at + 800 * FAKE_MS, 2 + (int)(at / FAKE_S), "ss");
+		add_half_call(s, at + 810 * FAKE_MS, "entry", "poll", 7);
+		add_half_call(s, at + 860 * FAKE_MS, "exit", "poll", 7);
+	}
+	return timeline_of_script(s->str, &(struct model_options){ .at_end = true });
+}
+
+static const char *text_in(const struct rows *rows, guint i, const char *column)
+{
+	const struct view *v = view_find("slow");
+	struct value value = v->columns[view_column(v, column)].get(rows->rows->pdata[i], rows);
+	return value.kind == VALUE_NONE ? NULL : value.s;
+}
+
+/* Waits for work take no place of other calls, in a second and in several that are folded; what waits in a span does
+ * not count as one. */
+static void test_slow_waits(void)
+{
+	for (int with_span = 0; with_span <= 1; with_span++) {
+		g_autoptr(blk_timeline) tl = waiting_timeline(with_span);
+		struct view_query first = everything;
+		first.to_ns = FAKE_S;
+		const struct view *v = view_find("slow");
+		struct second *both[] = { second_ref((struct second *)timeline_second(tl, 0)),
+					  second_ref((struct second *)timeline_second(tl, 1)) };
+		g_assert_cmpint(both[0]->totals.slowest_call_ns, ==, FAKE_MS - 1);
+		g_assert_cmpuint(both[0]->n_slow, ==, 2 * LIMIT_SECOND_CALLS);
+		struct second *folded = second_coarsen(both, 2, 10 * FAKE_S);
+		g_assert_cmpuint(folded->n_slow, ==, 2 * LIMIT_SECOND_CALLS);
+		for (uint32_t i = 0; i < folded->n_slow; i++)
+			g_assert_cmpint(folded->slow[i].waits, ==, i >= LIMIT_SECOND_CALLS);
+		for (int i = 0; i < 2; i++)
+			second_unref(both[i]);
+		second_unref(folded);
+
+		for (int descending = 0; descending <= 1; descending++) {
+			struct rows *rows = v->build(tl, &first);
+			guint n = 0, at = descending ? 0 : LIMIT_SECOND_CALLS;
+			rows_sort(rows, v, view_column(v, v->default_sort), descending);
+			g_assert_cmpuint(rows->rows->len, ==, 2 * LIMIT_SECOND_CALLS);
+			if (with_span) {
+				g_assert_cmpstr(text_in(rows, at, "syscall"), ==, "clock_nanosleep");
+				g_assert_cmpstr(text_in(rows, at, "waited"), ==, "while working");
+			}
+			for (guint i = 0; i < rows->rows->len; i++) {
+				bool reads = !g_strcmp0(text_in(rows, i, "syscall"), "read");
+				bool worked = reads || (with_span && i == at);
+				g_assert_cmpint(worked, ==, i < LIMIT_SECOND_CALLS + (guint)with_span);
+				if (!worked)
+					g_assert_cmpstr(text_in(rows, i, "waited"), ==, "for work");
+				g_assert_true(!reads || !text_in(rows, i, "waited"));
+				n += reads;
+			}
+			g_assert_cmpuint(n, ==, LIMIT_SECOND_CALLS);
+			rows_free(rows);
+		}
+	}
+}
+
+/* WHY names no call that waits, also if a path is known: of accept() that of its socket; and none on a terminal. */
+static void test_outlier_waits(void)
+{
+	static const struct { const char *call, *path; bool waits, named; } cases[] = {
+		{ "fsync", "/srv/data", false, true }, { "accept", "/run/x.sock", true, false },
+		{ "epoll_wait", "/run/x.sock", true, false }, { "read", "/dev/pts/0", false, false },
+		{ "read", "/dev/sda", false, true },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct fake *f = fake_new();
+		uint32_t t = fake_thread(f, 0, 7, 7, "server"), name = fake_string(f, cases[i].call);
+		struct second *s = fake_second(f, 0);
+		fake_call(s, t, name, 20, FAKE_MS);
+		s->slow = g_new0(struct slow_call, 1);
+		s->n_slow = 1;
+		s->slow[0] = (struct slow_call){ .thread = t, .name = name, .waits = cases[i].waits,
+			.file = fake_file(f, 0, FILE_SOCKET, cases[i].path), .begin_ns = s->begin_ns,
+			.duration_ns = 500 * FAKE_MS };
+		g_autoptr(blk_timeline) tl = fake_done(f);
+		struct view_query query = everything;
+		query.from_ns = FAKE_T0;
+		query.to_ns = FAKE_T0 + FAKE_S;
+		struct range range = range_of(tl, &query);
+		g_autofree char *text = outliers_text(tl, &range);
+		g_assert_true(cases[i].named ? text && strstr(text, cases[i].call) : !text);
+	}
+}
+
 #define TASK(tid, pid, comm) \
 	"2 0 lttng_statedump_process_state tid=" tid " pid=" pid " ppid=1 name=\"" comm "\" type=0\n"
 #define SWITCH(at, cpu, prev, state, next) \
@@ -780,6 +910,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/traces", test_traces);
 	g_test_add_func("/views/overview", test_overview);
 	g_test_add_func("/views/outliers", test_outliers);
+	g_test_add_func("/views/slow-waits", test_slow_waits);
+	g_test_add_func("/views/outlier-waits", test_outlier_waits);
 	g_test_add_func("/views/leaderless", test_leaderless);
 	g_test_add_func("/views/first-wait", test_first_wait);
 	g_test_add_func("/views/recorded", test_recorded);

@@ -37,7 +37,7 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
 		cell_table_reserve(&b->table[k], built_layout(k),
 				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
-	b->slow_from = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
+	b->slow_from[false] = b->slow_from[true] = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
 	return b;
 }
@@ -150,18 +150,19 @@ static int slow_compare(gconstpointer pa, gconstpointer pb)
 void bin_slow(struct bin *b, const struct bin_slow *c)
 {
 	GArray *a = b->slow;
-	g_assert(a->len <= LIMIT_SECOND_CALLS);
-	if (a->len == LIMIT_SECOND_CALLS &&
-	    slow_compare(c, &g_array_index(a, struct bin_slow, a->len - 1)) >= 0)
-		return;
-	guint at = a->len;
-	while (at > 0 && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
+	guint first = c->waits ? b->n_not_waiting : 0, end = c->waits ? a->len : b->n_not_waiting, at = end;
+	g_assert(end - first <= LIMIT_SECOND_CALLS);
+	while (at > first && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
 		at--;
+	if (at - first == LIMIT_SECOND_CALLS)
+		return;
 	g_array_insert_vals(a, at, c, 1);
-	if (a->len > LIMIT_SECOND_CALLS)
-		g_array_set_size(a, LIMIT_SECOND_CALLS);
-	if (a->len == LIMIT_SECOND_CALLS)
-		b->slow_from = g_array_index(a, struct bin_slow, a->len - 1).duration;
+	if (++end - first > LIMIT_SECOND_CALLS)
+		g_array_remove_index(a, --end);
+	if (!c->waits)
+		b->n_not_waiting = end;
+	if (end - first == LIMIT_SECOND_CALLS)
+		b->slow_from[c->waits] = g_array_index(a, struct bin_slow, end - 1).duration;
 }
 
 /* ---- merging slices ---- */

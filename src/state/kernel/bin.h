@@ -15,6 +15,7 @@ struct bin_slow {		/* one of the slowest calls */
 	int32_t fd;
 	int64_t begin, duration, ret;
 	uint64_t seq;		/* of the call's entry */
+	bool waits;		/* as in struct slow_call */
 };
 
 struct bin {
@@ -28,8 +29,10 @@ struct bin {
 	uint64_t generation;	/* the publisher's generation when it was published */
 	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
 	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
-	GArray *slow;		/* struct bin_slow, slowest first; at most LIMIT_SECOND_CALLS */
-	int64_t slow_from;	/* ns: shorter calls are not among the slowest; 0 while there are free entries */
+	GArray *slow;		/* struct bin_slow: those that do not wait, then those that do (.waits); of each kind at
+				 * most LIMIT_SECOND_CALLS, slowest first */
+	guint n_not_waiting;	/* of .slow */
+	int64_t slow_from[2];	/* ns, by .waits: shorter calls are not listed; 0 while there are free entries */
 	struct completeness completeness;
 };
 

@@ -281,7 +281,7 @@ void call_slow(struct slice *s, struct bin *b, const struct thread *t, const str
 	bin_slow(b, &(struct bin_slow){
 		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
 		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,
-		.ret = ret, .seq = c->seq,
+		.ret = ret, .seq = c->seq, .waits = call_waits(c, c->info),
 	});
 }
 

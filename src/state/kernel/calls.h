@@ -29,6 +29,13 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 /* Appends the call to the thread's log. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
+/* Does the call count as one that waits? restart_syscall never does: in a slice that begins in the interrupted call, it
+ * is not known which call it continues. info: of c. */
+static inline bool call_waits(const struct call *c, const struct call_info *info)
+{
+	return info->waits && !c->restart;
+}
+
 /* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages,
  * io_uring_enter() one of requests. */
 static inline bool call_is_unsized(const struct call_info *info, int64_t ret)
@@ -85,7 +92,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 		if (info->io == IO_BOTH)
 			call_count_target(s, b, t, c, info, ts, ret);
 	}
-	if (latency >= b->slow_from)
+	if (latency >= b->slow_from[call_waits(c, info)])
 		call_slow(s, b, t, c, ts, ret);
 }
 

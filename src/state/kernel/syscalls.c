@@ -19,6 +19,7 @@
 #define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true, .dir = IO_DIR_OTHER }
 #define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
 #define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
+#define WAITS(n, c) { .name = n, .cause = c, .waits = true, .dir = IO_DIR_OTHER }
 #define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
 /* Kind of file that the call makes, flags that mean close-on-exec, and index of the flags argument. */
 #define MAKES(n, what, bits, arg) { .name = n, .cause = PART_OTHER, .fdop = FDOP_EVENT, .makes = what, \
@@ -39,9 +40,9 @@ static const struct call_info table[] = {
 	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
 	SOCK("sendmsg", IO_WRITE), MESSAGES("sendmmsg", IO_WRITE), SOCK("shutdown", IO_NONE),
 	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
-	  .fdop = FDOP_ACCEPT },
+	  .fdop = FDOP_ACCEPT, .waits = true },
 	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
-	  .fdop = FDOP_ACCEPT },
+	  .fdop = FDOP_ACCEPT, .waits = true },
 	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
 	  .fdop = FDOP_CONNECT },
 	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
@@ -100,11 +101,14 @@ static const struct call_info table[] = {
 	{ .name = "restart_syscall", .cause = PART_OTHER, .restarts = true, .dir = IO_DIR_OTHER },
 	{ .name = "futex", .cause = PART_FUTEX, .futex_args = true, .dir = IO_DIR_OTHER },
 	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
-	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),
-	CAUSE("poll", PART_POLL), CAUSE("ppoll", PART_POLL), CAUSE("select", PART_POLL),
-	CAUSE("_newselect", PART_POLL), CAUSE("old_select", PART_POLL),
-	CAUSE("pselect6", PART_POLL), CAUSE("epoll_wait", PART_POLL), CAUSE("epoll_pwait", PART_POLL),
-	CAUSE("epoll_pwait2", PART_POLL),
+	WAITS("nanosleep", PART_TIMER), WAITS("clock_nanosleep", PART_TIMER),
+	WAITS("poll", PART_POLL), WAITS("ppoll", PART_POLL), WAITS("select", PART_POLL),
+	WAITS("_newselect", PART_POLL), WAITS("old_select", PART_POLL),
+	WAITS("pselect6", PART_POLL), WAITS("epoll_wait", PART_POLL), WAITS("epoll_pwait", PART_POLL),
+	WAITS("epoll_pwait2", PART_POLL),
+	WAITS("pause", PART_OTHER), WAITS("rt_sigsuspend", PART_OTHER), WAITS("sigsuspend", PART_OTHER),
+	WAITS("rt_sigtimedwait", PART_OTHER), WAITS("wait4", PART_OTHER), WAITS("waitid", PART_OTHER),
+	WAITS("waitpid", PART_OTHER),
 
 	{ .name = "fork", .cause = PART_OTHER, .twice = true, .fdop = FDOP_FORK },
 	{ .name = "vfork", .cause = PART_OTHER, .twice = true, .fdop = FDOP_FORK },

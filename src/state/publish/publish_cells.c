@@ -264,7 +264,7 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 			continue;
 		to->slow[to->n_slow++] = (struct slow_call){
 			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
-			.duration_ns = x->duration, .ret = x->ret,
+			.duration_ns = x->duration, .ret = x->ret, .waits = x->waits,
 			.file = x->fd < 0 ? ID_NONE : names_file(m->names, x->thread, x->fd, x->seq),
 		};
 	}

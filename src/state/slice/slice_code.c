@@ -479,9 +479,9 @@ static void code_completeness(struct coder *c, struct completeness *x)
 
 static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, b->slow->len, 8, sizeof(struct bin_slow));
+	uint32_t len = code_len(c, b->slow->len, 9, sizeof(struct bin_slow));
 
-	if (len > LIMIT_SECOND_CALLS) {
+	if (len > 2 * LIMIT_SECOND_CALLS) {
 		coder_refuse(c, "a second has too many calls");
 		len = 0;
 	}
@@ -497,6 +497,7 @@ static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_c
 		code_ns(c, &x->duration);
 		code_i64(c, &x->ret);
 		code_seq(c, &x->seq);
+		code_bool(c, &x->waits);
 		if (!coder_writes(c) && !c->fault)
 			bin_slow(b, x);
 	}

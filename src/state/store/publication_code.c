@@ -448,9 +448,9 @@ void second_code_outline(struct coder *c, struct second **s)
 
 static void code_slow_calls(struct coder *c, struct second *s, const struct published_ids *ids)
 {
-	uint32_t n = code_len(c, s->n_slow, 7, sizeof(struct slow_call));
+	uint32_t n = code_len(c, s->n_slow, 8, sizeof(struct slow_call));
 
-	if (!coder_writes(c) && n > LIMIT_SECOND_CALLS)
+	if (!coder_writes(c) && n > 2 * LIMIT_SECOND_CALLS)
 		coder_refuse(c, "there are too many slow calls");
 	if (!coder_writes(c)) {
 		s->n_slow = c->fault ? 0 : n;
@@ -465,7 +465,8 @@ static void code_slow_calls(struct coder *c, struct second *s, const struct publ
 		code_instant(c, &x->begin_ns);
 		code_i64(c, &x->duration_ns);
 		code_i64(c, &x->ret);
-		if (i && x->duration_ns > x[-1].duration_ns)
+		code_bool(c, &x->waits);
+		if (i && !slow_call_precedes(&x[-1], x))
 			coder_refuse(c, "slow calls are not in order");
 	}
 }
