@@ -23,6 +23,8 @@ DEPENDS = {"x_usual_ratio", "why", "verdict", "causes"}     # on which other tra
 
 
 def view(name, *arguments):
+    if name == "events":            # over_time has a bar for each step, and those of history are minutes
+        arguments = ("--columns", "-over_time", *arguments)
     return tap.output(PROGRAM, "-b", "--no-cache", "--utc", "--view", name, "--format", "csv", *arguments)
 
 

@@ -243,6 +243,7 @@ timeline | waker | | Wakers: tid 255
 table | waker | | Wakers: pid
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | against the usual
+overview,table,waterfall,heatmap,timeline,flame | changed | | against the quiet time
 table | compare | | select a trace or a span first
 waterfall | states | | and thread states below them
 waterfall | cursor-left,cursor-right | | cursor +
@@ -295,10 +296,10 @@ waterfall | down | | row:open
 overview | page-up | Down | row:97.3ms
 table | page-up | j j | row:246
 waterfall | page-up | G | off:store
-overview | page-down | | row:2.05s
+overview | page-down | | row:68.4ms
 table | page-down | | row:666
 waterfall | page-down | | row:store
-overview | top | | row:send
+overview | top | | row:slow since
 table | top | j | row:246
 waterfall | top | | row:▾ thumbnail
 overview,table | bottom | | row:ev
