@@ -25,13 +25,15 @@ def calls(trace):
     for e in btparse.events(trace):
         what, name = btparse.syscall(e) or (None, None)
         tid = e.ctx.get("tid")
-        if what == "entry":
-            pending[tid] = name, e.ns + offset
+        if e.name == "sched_process_exec" and e.payload["old_tid"] in pending:
+            pending[e.payload["tid"]] = pending.pop(e.payload["old_tid"])     # it ends in the leader
+        elif what == "entry":
+            pending[tid] = name, e.ns + offset, tid
         elif what == "exit" and tid in pending:
-            entered, begin = pending.pop(tid)
+            entered, begin, caller = pending.pop(tid)
             if entered == name and name not in NO_EXIT:
                 end = e.ns + offset
-                found[end // 10**9, bool(WAITS.match(name))].append((end - begin, tid, name, begin))
+                found[end // 10**9, bool(WAITS.match(name))].append((end - begin, caller, name, begin))
     for of in found.values():
         of.sort(key=lambda c: (-c[0], c[3]))
     return found
