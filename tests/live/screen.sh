@@ -87,8 +87,8 @@ ok "with a session" session_again
 trace
 ok "it goes on" until_true follows
 ok "the time between is a gap" until_true one_gap_more
-keys q
-ok "q: the terminal as it was" given_back 0
+keys Q
+ok "Q: the terminal as it was" given_back 0
 
 # --- destroyed
 watch

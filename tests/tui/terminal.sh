@@ -10,8 +10,8 @@ t new-session -d -s keep "sleep 3600"
 
 shows() { [[ $(t capture-pane -p -t now) == *"$1"* ]]; }
 wait_for() { until_true shows "$1"; }
-# A banner that says since when: the line of trust says so of packets, too.
-shows_since() { t capture-pane -p -t now | grep -v "packets since" | grep -q "since "; }
+# A banner that says since when: the lines of trust and of slow requests have the word, too.
+shows_since() { t capture-pane -p -t now | grep -v "packets since\|slow since" | grep -q "since "; }
 state() { t display -p -t now "$1"; }
 prompt_again() { [ "$(t capture-pane -p -t now | grep -v '^$' | tail -1)" = "READY>" ]; }
 plain() { [ "$(state '#{alternate_on}')" = 0 ] && [ "$(state '#{cursor_flag}')" = 1 ]; }
