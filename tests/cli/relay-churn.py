@@ -115,6 +115,31 @@ class Hosts(Made):
     hosts = True
 
 
+class Last(Hosts):
+    """Metadata comes when the session has ended."""
+
+    def on_metadata(self, state, data):
+        return super().on_metadata(state, data) if state else struct.pack(">QI", 0, 2)
+
+    def on_attach(self, state, data):
+        self.sent = False
+        return super().on_attach(state, data)
+
+    def on_packet(self, state, data):
+        self.sent = True
+        return super().on_packet(state, data)
+
+    def on_streams(self, state, data):
+        if self.sent:
+            state["over"] = True
+        return struct.pack(">II", 4 if state else 2, 0)
+
+    def ended(self, number):
+        self.streams.pop(number, None)
+        self.now += 1
+        self.left -= 1
+
+
 class Processes(Made):
     """One session; processes with buffers of their own come and go."""
 
@@ -303,10 +328,11 @@ def check_stop(name, relay, reached, *options):
 def main():
     times = 30 if ALL else 1
     sessions = (300 if SANITIZED else 1500) * times
-    for name, kind in (("sessions that end and return", Made), ("hosts that change", Hosts), ("processes that come and go", Processes)):
-        n = min(sessions, 1500) if kind is Hosts else sessions  # hosts are held for the run
+    for name, kind in (("sessions that end and return", Made), ("hosts that change", Hosts),
+                       ("metadata that comes last", Last), ("processes that come and go", Processes)):
+        n = min(sessions, 1500) if kind is Hosts else 20 if kind is Last else sessions  # hosts are held for the run
         check_whole(name, kind(n), n)
-        check_stop(name, kind(10 ** 9), lambda run: run.relay.counts.get("packet", 0) > 100, "--each", "--wait")
+        check_stop(name, kind(10 ** 9), lambda run: run.relay.counts.get("packet", 0) > (5 if kind is Last else 100), "--each", "--wait")
     check_stop("4,000 sessions at once", Many(4000), lambda run: run.relay.counts.get("attach", 0) >= 64, "--wait")
     check_stop("no metadata", Without(1), lambda run: run.relay.counts.get("packet", 0) > 30)
     check_stop("metadata that grows", Growing(1), lambda run: run.relay.counts.get("metadata", 0) > (300 if SANITIZED else 1000))

@@ -4,6 +4,21 @@
 
 #define FAREWELL_MS 200
 
+/* Is metadata still asked for, for the last time? */
+static bool awaits_metadata(const struct attach *a)
+{
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, a->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		const struct trace *t = value;
+		if (t->asked || (t->draining && t->wants))
+			return true;
+	}
+	return false;
+}
+
 /* Sends requests and handles replies until the session ends (.end), the connection breaks (*error, or .end with
  * .why), or the feed is asked to stop. */
 static void exchange(struct attach *a, GError **error)
@@ -14,7 +29,8 @@ static void exchange(struct attach *a, GError **error)
 		int64_t now = g_get_monotonic_time();
 		a->stalled |= now - next > ATTACH_LAST_US;
 		next = now;
-		if (a->session_hup && !a->alive && !a->announced->len && g_queue_is_empty(&a->held)) {
+		if (a->session_hup && !a->alive && !a->announced->len && g_queue_is_empty(&a->held) &&
+		    !awaits_metadata(a)) {
 			a->end = FEED_SESSION_ENDED;
 			return;
 		}

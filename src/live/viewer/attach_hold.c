@@ -17,6 +17,7 @@ void attach_hold(struct attach *a, const struct held *h)
 		h->stream->held++;
 	g_assert(x->trace);
 	x->trace->held++;
+	x->trace->held_metadata += h->kind == HELD_METADATA;
 	g_queue_push_tail(&a->held, x);
 	a->scan_due = 0;
 }
@@ -28,6 +29,7 @@ static void held_free(struct held *h)
 	if (h->stream)
 		h->stream->held--;
 	h->trace->held--;
+	h->trace->held_metadata -= h->kind == HELD_METADATA;
 	g_free(h);
 }
 

@@ -46,7 +46,7 @@ struct trace {
 	bool wants;			/* metadata was announced and is not received yet */
 	bool asked;			/* a metadata request is in progress */
 	unsigned alive;			/* data streams that have not ended */
-	unsigned held;			/* entries in the attachment's .held */
+	unsigned held, held_metadata;	/* entries in the attachment's .held; those of metadata */
 	bool had_stream;		/* a data stream was announced */
 	bool of_process;		/* per-process buffers: ends when the process exits */
 	bool watched;			/* see ATTACH_WATCH_PAUSE_US */
@@ -54,8 +54,8 @@ struct trace {
 	uint64_t metadata_stream;	/* the relay's id */
 	uint64_t metadata_bytes;	/* received so far */
 	bool restarts;			/* the next metadata received is the beginning again */
-	bool draining;			/* the session has ended: packets do not wait for metadata after the next
-					 * empty reply */
+	bool draining, drained;		/* the session has ended: packets do not wait for metadata after the next
+					 * empty reply; all metadata was pushed */
 	int64_t due;			/* monotonic, us: no metadata request before */
 };
 

@@ -553,11 +553,9 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 		report_progress(a);
 		return hold_metadata(a, t, text);
 	}
-	if (t->draining)
-		attach_end_trace(a, t);
-	if (status == VIEWER_METADATA_NONE && (t->metadata_bytes || t->draining)) {
+	if (t->draining || (status == VIEWER_METADATA_NONE && t->metadata_bytes))
 		t->wants = false;
-	} else if (status == VIEWER_METADATA_ERR) {
+	if (status == VIEWER_METADATA_ERR) {
 		t->wants = false;
 		t->metadata_ended = true;
 	}
@@ -578,9 +576,8 @@ static void ask_last_metadata(struct attach *a)
 			continue;
 		t->draining = true;
 		t->wants = t->has_metadata && !t->metadata_ended;
-		if (!t->wants)
-			attach_end_trace(a, t);
 	}
+	a->scan_due = 0;
 }
 
 static bool receive_streams(struct attach *a, G_GNUC_UNUSED const struct request *r, GError **error)

@@ -111,6 +111,11 @@ static void ask_traces(struct attach *a, int64_t now)
 	g_hash_table_iter_init(&it, a->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct trace *t = value;
+		bool complete = !t->wants && !t->asked && !t->held_metadata;
+		if (t->draining && complete && !t->drained) {
+			t->drained = true;
+			attach_end_trace(a, t);
+		}
 		if (t->had_stream && !t->alive && !t->held && !t->asked && (t->metadata_ended || !t->wants)) {
 			attach_end_trace(a, t);
 			g_hash_table_iter_remove(&it);
