@@ -212,7 +212,7 @@ def outlier(trace, r, lines):
             o["range"]["from_ns"] <= found[0]["begin_ns"] + found[0]["duration_ns"]
             for o in blk.objects("losses", trace, "--each", lossy=True)):
         return [f"losses: '{why}'"]
-    before = ["--from", f"@{max(r['from_ns'] - 60 * 10**9, rows_of('slow', trace)[0]['begin_ns'] // 10**9 * 10**9)}",
+    before = ["--from", f"@{max(r['from_ns'] - 60 * 10**9, min(c['begin_ns'] for c in rows_of('slow', trace)) // 10**9 * 10**9)}",
               "--to", f"@{r['to_ns']}"]
     rows = [c for c in rows_of("syscalls", trace, "--by", "process", *before)
             if c["pid"] == found[0]["pid"] and c["syscall"] == call]
