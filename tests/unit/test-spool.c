@@ -481,8 +481,9 @@ static void test_metadata_cut(void)
 {
 	g_autofree char *text = made_metadata(1, "ust", BOOT_1, 0);
 	const char *stream = strstr(text, "event { id = 0"), *said = strstr(text, "event { id = 1");
+	const char *last = text + strlen(text);
 
-	for (const char *end = text + 20; *end; end += 31) {
+	for (const char *end = text + 20; end < last; end += 31) {
 		g_autofree char *dir = test_temp_dir();
 		struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
 		const char *const paths[] = { spool_path(spool), NULL };
