@@ -371,8 +371,10 @@ static void test_offline_cpu(void)
 		"1000 1 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=7\n"
 		"1100 0 sched_switch prev_tid=9 prev_state=1 next_tid=0\n");
 	int64_t cpus[1][3] = { { 0 } };
-	struct publication *p = slice_finish(cuts_slice(r, 0, recording_n(r), true));
+	struct slice *slice = cuts_slice(r, 0, recording_n(r), true);
+	struct publication *p = slice_finish(slice);
 	cpus_of(p, cpus);
+	slice_free(slice);
 	g_assert_cmpint(cpus[0][0], ==, 850 + 100 + 100);
 	g_assert_cmpint(cpus[0][1], ==, 150 + 100);
 	g_assert_cmpint(cpus[0][2], ==, 700);
