@@ -372,6 +372,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 /* ---- since when ---- */
 
+#define SINCE_STEP_S 16		/* of the first step back; each further one is twice as long */
 #define SINCE_WORTH 10		/* a request counts if it lost at least 1/10 of what the worst one of the range lost */
 
 struct slow_root {
@@ -390,23 +391,28 @@ static int compare_later(const void *va, const void *vb)
 	return (a->root->trace_id > b->root->trace_id) - (a->root->trace_id < b->root->trace_id);
 }
 
-/* Slow requests that ended before the end of the range; *ret_worst: the largest excess of those in it. */
-static GArray *slow_roots(struct history *h, const struct view_query *range, int64_t *ret_worst)
+/* Slow requests whose root ended in [from, to). */
+static GArray *slow_roots(struct history *h, int64_t from, int64_t to)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct slow_root));
-	*ret_worst = 0;
-	TIMELINE_EACH_TRACE(h->tl, i, INT64_MIN, range->to_ns) {
+	TIMELINE_EACH_TRACE(h->tl, i, from, to) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
 		int64_t usual = t->has_root && span_has_duration(t->root) ? usual_duration(h, t->root) : -1;
-		if (!usual_is_slow(usual, span_duration(t->root)) || t->root->end_ns >= range->to_ns)
+		if (!usual_is_slow(usual, span_duration(t->root)) || t->root->end_ns < from || t->root->end_ns >= to)
 			continue;
 		struct slow_root r = { t->root, time_floor(t->root->end_ns, NS_PER_S), span_duration(t->root) - usual };
-		if (r.root->end_ns >= range->from_ns)
-			*ret_worst = MAX(*ret_worst, r.excess_ns);
 		g_array_append_val(list, r);
 	}
 	g_array_sort(list, compare_later);
 	return list;
+}
+
+static int64_t worst_excess(const GArray *slow)
+{
+	int64_t worst = 0;
+	for (guint i = 0; i < slow->len; i++)
+		worst = MAX(worst, g_array_index(slow, struct slow_root, i).excess_ns);
+	return worst;
 }
 
 /* The keys of slow rows whose cause is known. */
@@ -421,32 +427,55 @@ static GHashTable *slow_keys(const struct rows *causes)
 	return keys;
 }
 
+/* A walk from the end of the range backwards. */
+struct since {
+	struct history *h;
+	GHashTable *keys;
+	int64_t worst_ns, at_ns;	/* .at_ns: the answer so far; TIME_UNKNOWN: none */
+	unsigned examined;
+	bool too_many;
+};
+
+/* Goes through some of the slow requests. True: nothing before them counts. */
+static bool go_back(struct since *s, const GArray *slow)
+{
+	for (guint i = 0; i < slow->len; i++) {
+		const struct slow_root *r = &g_array_index(slow, struct slow_root, i);
+		if (s->at_ns != TIME_UNKNOWN && s->at_ns - r->second_ns > CAUSES_PAUSE_S * NS_PER_S)
+			return true;
+		if (r->second_ns == s->at_ns || r->excess_ns < s->worst_ns / SINCE_WORTH)
+			continue;
+		s->too_many = s->examined++ == LIMIT_SINCE;
+		if (s->too_many)
+			return true;
+		uint64_t key = cause_key(s->h, r->root) << 2 | CAUSE_SLOW;
+		if (g_hash_table_contains(s->keys, &key))
+			s->at_ns = r->second_ns;
+	}
+	return false;
+}
+
 int64_t causes_since(const struct timeline *tl, const struct rows *causes, bool *ret_earlier)
 {
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GHashTable) keys = slow_keys(causes);
-	int64_t worst, since = TIME_UNKNOWN, first, last;
-	unsigned examined = 0;
+	struct since s = { .h = h, .keys = keys, .at_ns = TIME_UNKNOWN };
+	int64_t first, last, from = causes->query.from_ns, to = causes->query.to_ns, step = SINCE_STEP_S * NS_PER_S;
 	*ret_earlier = false;
-	if (!g_hash_table_size(keys))
+	if (!g_hash_table_size(keys) || !timeline_coverage(tl, &first, &last))
 		return TIME_UNKNOWN;
-	g_autoptr(GArray) slow = slow_roots(h, &causes->query, &worst);
-	for (guint i = 0; i < slow->len; i++) {
-		const struct slow_root *r = &g_array_index(slow, struct slow_root, i);
-		if (since != TIME_UNKNOWN && since - r->second_ns > CAUSES_PAUSE_S * NS_PER_S)
-			return since;
-		if (r->second_ns == since || r->excess_ns < worst / SINCE_WORTH)
-			continue;
-		if (examined++ == LIMIT_SINCE) {
-			*ret_earlier = true;
-			return since;
-		}
-		uint64_t key = cause_key(h, r->root) << 2 | CAUSE_SLOW;
-		if (g_hash_table_contains(keys, &key))
-			since = r->second_ns;
+	g_autoptr(GArray) shown = slow_roots(h, from, to);
+	s.worst_ns = worst_excess(shown);
+	bool done = go_back(&s, shown);
+	while (!done && from > first && (s.at_ns == TIME_UNKNOWN || s.at_ns - from <= (CAUSES_PAUSE_S + 1) * NS_PER_S)) {
+		to = from;
+		from = to - first > step ? to - step : first;
+		step *= 2;
+		g_autoptr(GArray) slow = slow_roots(h, from, to);
+		done = go_back(&s, slow);
 	}
-	*ret_earlier = since != TIME_UNKNOWN && timeline_coverage(tl, &first, &last) && since <= first;
-	return since;
+	*ret_earlier = s.at_ns != TIME_UNKNOWN && (s.too_many || s.at_ns <= first);
+	return s.at_ns;
 }
 
 struct cause cause_of(const struct row *row)

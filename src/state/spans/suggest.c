@@ -13,7 +13,7 @@
 #define FIELDS 6			/* of a begin event are tried as keys */
 #define NAMES 64			/* most values of a field that is part of a name */
 #define PHASE_BYTES 16			/* of a field that says which event it is */
-#define NO_EVENT G_MAXUINT
+#define ALL_OPEN (8 * LIMIT_SUGGEST_KEYS)	/* spans of all ways together, of some 200 bytes each */
 
 /* Ways to find the begin of an end, with field i: the fields are of the begin event. */
 enum option { BY_THREAD_ONLY, BY_FIELD_OF_THREAD, BY_FIELD_OF_PROCESS, BY_FIELD_ONLY, OPTION_N };
@@ -30,6 +30,7 @@ struct way {
 	uint64_t n_keyless;		/* events without the key */
 	uint64_t n_unsure, n_repeated;	/* n_repeated: begins of an open key */
 	uint64_t differ[FIELDS];	/* pairs whose values differ */
+	uint64_t n_open;		/* frames in .open */
 	bool dead;			/* not followed any more: too many keys or spans are open */
 };
 
@@ -67,11 +68,16 @@ struct suggest {
 	GArray *rows;			/* struct blk_subscription; row i is that of event i */
 	GArray *events;			/* struct event_of */
 	GPtrArray *pairs;		/* struct pair_of * */
-	GArray *losses;			/* struct loss_window, of user space: those that no event has passed yet */
-	GArray *lost_to;		/* int64_t, by host: end of the newest loss that events have passed */
+	GArray *losses;			/* struct losses_of, by host */
+	uint64_t n_open;		/* frames of all ways */
 };
 
-struct loss_window { guint host; int64_t begin, end; };
+/* Losses of a host's user space. They come in order of their begins. */
+struct losses_of {
+	int64_t begin;			/* of the newest ones */
+	int64_t end, earlier_end;	/* the last end of the newest ones, and of those that began before them; INT64_MIN:
+					 * none */
+};
 
 static struct event_of *event_at(const struct suggest *g, guint i)
 {
@@ -146,6 +152,11 @@ static void add_event(struct suggest *g, const char *name)
 
 static void pair_names(struct suggest *g, const GArray *same)
 {
+	bool roles[SUGGEST_END + 1] = { false };
+	for (guint i = 0; i < same->len; i++)
+		roles[event_at(g, g_array_index(same, guint, i))->role] = true;
+	if (roles[SUGGEST_NONE] + roles[SUGGEST_BEGIN] + roles[SUGGEST_END] < 2)
+		return;
 	for (guint i = 0; i < same->len; i++) {
 		guint a = g_array_index(same, guint, i);
 		for (guint k = 0; k < same->len; k++) {
@@ -196,8 +207,7 @@ struct suggest *suggest_new(const char *const *names)
 	g->events = g_array_new(false, true, sizeof(struct event_of));
 	g_array_set_clear_func(g->events, event_clear);
 	g->pairs = g_ptr_array_new_with_free_func(pair_free);
-	g->losses = g_array_new(false, false, sizeof(struct loss_window));
-	g->lost_to = g_array_new(false, true, sizeof(int64_t));
+	g->losses = g_array_new(false, false, sizeof(struct losses_of));
 	bool kernel = false;		/* then names without a provider are the kernel's */
 	for (const char *const *name = names; *name; name++)
 		kernel |= !strchr(*name, ':') && subscription_of(base, n, *name) != G_MAXUINT16;
@@ -222,7 +232,6 @@ void suggest_free(struct suggest *g)
 	g_array_unref(g->events);
 	g_array_unref(g->rows);
 	g_array_unref(g->losses);
-	g_array_unref(g->lost_to);
 	g_ptr_array_unref(g->pairs);
 	g_ptr_array_unref(g->names);
 	g_free(g);
@@ -341,13 +350,15 @@ static void unref_frames(gpointer p)
 	g_array_unref(p);
 }
 
-static void kill_way(struct way *w)
+static void kill_way(struct suggest *g, struct way *w)
 {
+	g->n_open -= w->n_open;
+	w->n_open = 0;
 	w->dead = true;
 	g_clear_pointer(&w->open, g_hash_table_unref);
 }
 
-static void way_begins(struct way *w, uint64_t key, const struct frame *f)
+static void way_begins(struct suggest *g, struct way *w, uint64_t key, const struct frame *f)
 {
 	if (!w->open)
 		w->open = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_frames);
@@ -359,11 +370,13 @@ static void way_begins(struct way *w, uint64_t key, const struct frame *f)
 	w->n_begins++;
 	w->n_repeated += frames->len > 0;
 	g_array_append_vals(frames, f, 1);
-	if (g_hash_table_size(w->open) > LIMIT_SUGGEST_KEYS || frames->len > LIMIT_OPEN_SPANS)
-		kill_way(w);
+	w->n_open++;
+	g->n_open++;
+	if (g_hash_table_size(w->open) > LIMIT_SUGGEST_KEYS || frames->len > LIMIT_OPEN_SPANS || g->n_open > ALL_OPEN)
+		kill_way(g, w);
 }
 
-static void way_ends(struct way *w, uint64_t key, const struct seen *s, const struct hashes *h)
+static void way_ends(struct suggest *g, struct way *w, uint64_t key, const struct seen *s, const struct hashes *h)
 {
 	GArray *frames = w->open ? g_hash_table_lookup(w->open, &key) : NULL;
 	if (!frames) {
@@ -375,6 +388,8 @@ static void way_ends(struct way *w, uint64_t key, const struct seen *s, const st
 		g_hash_table_remove(w->open, &key);
 	else
 		g_array_set_size(frames, frames->len - 1);
+	w->n_open--;
+	g->n_open--;
 	w->n_pairs++;
 	w->n_unsure += s->lost_to > f.ts;
 	for (unsigned i = 0; i < h->p->n_fields; i++)
@@ -382,7 +397,7 @@ static void way_ends(struct way *w, uint64_t key, const struct seen *s, const st
 }
 
 /* end: NULL for a begin. */
-static void count_way(struct way *w, uint64_t key, const struct seen *s, const struct frame *f,
+static void count_way(struct suggest *g, struct way *w, uint64_t key, const struct seen *s, const struct frame *f,
 		      const struct hashes *end)
 {
 	if (w->dead)
@@ -390,12 +405,12 @@ static void count_way(struct way *w, uint64_t key, const struct seen *s, const s
 	if (!key)
 		w->n_keyless++;
 	else if (end)
-		way_ends(w, key, s, end);
+		way_ends(g, w, key, s, end);
 	else
-		way_begins(w, key, f);
+		way_begins(g, w, key, f);
 }
 
-static void count(struct pair_of *p, const struct seen *s, bool begins)
+static void count(struct suggest *g, struct pair_of *p, const struct seen *s, bool begins)
 {
 	struct hashes h = { .p = p };
 	if (begins && !p->begun) {
@@ -408,10 +423,10 @@ static void count(struct pair_of *p, const struct seen *s, bool begins)
 	memcpy(f.field, h.h, sizeof f.field);
 	for (unsigned i = 0; begins && i < p->n_fields; i++)
 		note_value(&p->fields[i].values, h.h[i]);
-	count_way(&p->way[0], key_of(s, BY_THREAD_ONLY, 0), s, &f, begins ? NULL : &h);
+	count_way(g, &p->way[0], key_of(s, BY_THREAD_ONLY, 0), s, &f, begins ? NULL : &h);
 	for (unsigned i = 0; i < p->n_fields; i++)
 		for (enum option o = BY_FIELD_OF_THREAD; o < OPTION_N; o++)
-			count_way(way_of(p, o, i), key_of(s, o, h.h[i]), s, &f, begins ? NULL : &h);
+			count_way(g, way_of(p, o, i), key_of(s, o, h.h[i]), s, &f, begins ? NULL : &h);
 }
 
 /* ---- events that a field tells apart ---- */
@@ -491,36 +506,41 @@ static void see_event(struct suggest *g, guint at, const struct seen *s)
 	for (guint i = 0; i < pairs->len; i++) {
 		struct pair_of *p = g->pairs->pdata[g_array_index(pairs, guint, i)];
 		if (!p->field)
-			count(p, s, p->begin == at);
+			count(g, p, s, p->begin == at);
 	}
 	struct phase ph = { .g = g, .event = at, .s = s };
 	each_field(s, see_phase, &ph);
 	if (ph.found)
-		count(ph.found, s, ph.begins);
+		count(g, ph.found, s, ph.begins);
+}
+
+static struct losses_of *losses_of(struct suggest *g, guint host)
+{
+	while (g->losses->len <= host)
+		g_array_append_val(g->losses, ((struct losses_of){ INT64_MIN, INT64_MIN, INT64_MIN }));
+	return &g_array_index(g->losses, struct losses_of, host);
 }
 
 /* As the model has it (state/kernel/losses.c): a time without tracing, too, may hide an end. */
-static void add_loss(struct suggest *g, guint host, const struct blk_loss *loss)
+static void add_loss(struct losses_of *of, const struct blk_loss *loss)
 {
-	int64_t back = loss->back_ns > 0;
-	struct loss_window w = { host, loss->begin_ns - back, MAX(loss->end_ns, loss->begin_ns) + back };
-	g_array_append_val(g->losses, w);
+	int64_t back = loss->back_ns > 0, begin = loss->begin_ns - back;
+	int64_t end = MAX(loss->end_ns, loss->begin_ns) + back;
+	if (begin > of->begin) {
+		of->earlier_end = MAX(of->earlier_end, of->end);
+		of->begin = begin;
+		of->end = end;
+	} else if (begin == of->begin) {
+		of->end = MAX(of->end, end);
+	} else {			/* all events from now on are after it */
+		of->earlier_end = MAX(of->earlier_end, end);
+	}
 }
 
-/* Ends of the losses of the host that begin before now; INT64_MIN: there were none. */
-static int64_t lost_to(struct suggest *g, guint host, int64_t now)
+/* The last end of losses that begin before now; INT64_MIN: there were none. */
+static int64_t lost_to(const struct losses_of *of, int64_t now)
 {
-	while (g->lost_to->len <= host)
-		g_array_append_val(g->lost_to, (int64_t){ INT64_MIN });
-	int64_t *to = &g_array_index(g->lost_to, int64_t, host);
-	for (guint i = g->losses->len; i > 0; i--) {
-		struct loss_window w = g_array_index(g->losses, struct loss_window, i - 1);
-		if (w.host != host || w.begin >= now)
-			continue;
-		*to = MAX(*to, w.end);
-		g_array_remove_index_fast(g->losses, i - 1);
-	}
-	return *to;
+	return of->begin < now ? MAX(of->earlier_end, of->end) : of->earlier_end;
 }
 
 void suggest_feed(struct suggest *g, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
@@ -533,7 +553,7 @@ void suggest_feed(struct suggest *g, const struct blk_tables *tables, const stru
 		if (stream->domain == BLK_DOMAIN_KERNEL)
 			continue;
 		if (e->row == BLK_ROW_LOST_BEGIN) {
-			add_loss(g, stream->host, (const struct blk_loss *)e->data);
+			add_loss(losses_of(g, stream->host), (const struct blk_loss *)e->data);
 			continue;
 		}
 		if (e->row >= g->events->len)
@@ -541,7 +561,7 @@ void suggest_feed(struct suggest *g, const struct blk_tables *tables, const stru
 		struct seen s = {
 			.ev = e, .run = blk_text(e, BLK_FIELD0), .host = stream->host,
 			.vtid = blk_int_or(e, BLK_CTX_VTID, -1), .vpid = blk_int_or(e, BLK_CTX_VPID, -1),
-			.lost_to = lost_to(g, stream->host, e->ts),
+			.lost_to = lost_to(losses_of(g, stream->host), e->ts),
 		};
 		see_event(g, e->row, &s);
 	}
