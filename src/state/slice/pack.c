@@ -293,7 +293,7 @@ static void apply_note(struct bin *b, struct built_thread_cell *c, const struct 
 	}
 }
 
-#define NOTES_A_THREAD 4u	/* at most: of lost time; of a restart; unresolved time becomes one of these; of that */
+#define NOTES_A_THREAD 4u	/* at most: each kind of unresolved time, and what one kind became */
 
 /* The notes of each thread: thread * NOTES_A_THREAD + 0, 1, ... -> index of the note. */
 static void index_notes(const struct pack *p, struct intmap *ret)

@@ -139,7 +139,7 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
 /* The kernel says that the thread has these ids in its pid namespace. */
 void slice_inner_is(struct slice *s, struct thread *t, const struct inner_ids *ids);
-/* The thread of these ids; NULL: none that has not ended, or one in each of several namespaces. */
+/* The running thread that has these ids in its pid namespace; NULL: there is none, or there are several. */
 struct thread *slice_inner_thread(const struct slice *s, uint32_t host, const struct inner_ids *ids);
 /* `caller` called exec at ts and continues as the leader, with this tid. The leader so far has ended. */
 struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq);

@@ -15,13 +15,13 @@
 #define PHASE_BYTES 16			/* of a field that says which event it is */
 #define ALL_OPEN (8 * LIMIT_SUGGEST_KEYS)	/* spans of all ways together, of some 200 bytes each */
 
-/* Ways to find the begin of an end, with field i: the fields are of the begin event. */
+/* Which begin event an end event belongs to, with field i of the begin event. */
 enum option { BY_THREAD_ONLY, BY_FIELD_OF_THREAD, BY_FIELD_OF_PROCESS, BY_FIELD_ONLY, OPTION_N };
 #define WAYS (1 + FIELDS * (OPTION_N - 1))
 
 struct frame {				/* an open span */
 	int64_t ts;
-	uint64_t field[FIELDS];		/* hashes of the begin event's values */
+	uint64_t field[FIELDS];		/* hashes of the values of the begin event */
 };
 
 struct way {
