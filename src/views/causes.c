@@ -467,7 +467,8 @@ int64_t causes_since(const struct timeline *tl, const struct rows *causes, bool 
 	g_autoptr(GArray) shown = slow_roots(h, from, to);
 	s.worst_ns = worst_excess(shown);
 	bool done = go_back(&s, shown);
-	while (!done && from > first && (s.at_ns == TIME_UNKNOWN || s.at_ns - from <= (CAUSES_PAUSE_S + 1) * NS_PER_S)) {
+	while (!done && from > first &&
+	       (s.at_ns == TIME_UNKNOWN || s.at_ns - from <= (CAUSES_PAUSE_S + 1) * NS_PER_S)) {
 		to = from;
 		from = to - first > step ? to - step : first;
 		step *= 2;

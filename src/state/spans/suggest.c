@@ -75,8 +75,8 @@ struct suggest {
 /* Losses of a host's user space. They come in order of their begins. */
 struct losses_of {
 	int64_t begin;			/* of the newest ones */
-	int64_t end, earlier_end;	/* the last end of the newest ones, and of those that began before them; INT64_MIN:
-					 * none */
+	int64_t end, earlier_end;	/* the last end of the newest ones, and of those that began before them;
+					 * INT64_MIN: none */
 };
 
 static struct event_of *event_at(const struct suggest *g, guint i)
