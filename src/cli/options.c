@@ -275,17 +275,11 @@ static bool check_metric_view(const struct options *o, GError **error)
 static bool check_metric(struct options *o, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	if (w->where && !w->metric)
-		return fail(error, "--where needs --metric");
 	if (!w->metric)
 		return true;
 	if (w->view && !o->view->of_metric)
 		return fail(error, "--metric and --view cannot be combined, but for views heatmap and distribution");
 	bool screen = w->command == COMMAND_SCREEN;
-	if (!screen && w->command != COMMAND_BATCH)
-		return fail(error, "--metric needs -b or the screen");
-	if (screen && w->where)
-		return fail(error, "--where needs -b");
 	if (screen && !w->view)
 		o->view = &view_heatmap;
 	if (!(o->metric.metric = metric_find(w->metric, &why)))
@@ -362,27 +356,14 @@ static bool read_exec(struct options *o, const struct words *w, GError **error)
 	g_autoptr(GError) why = NULL;
 	if (!w->exec_on_alert)
 		return true;
-	if (!o->thresholds || !o->live)
-		return fail(error, "--exec-on-alert needs a live session and --threshold or --thresholds");
 	return g_shell_parse_argv(w->exec_on_alert, NULL, &o->session.exec_on_alert, &why) ||
 	       fail(error, "--exec-on-alert: %s", why->message);
 }
 
 static bool check_thresholds(struct options *o, const struct words *w, GError **error)
 {
-	bool batch = w->command == COMMAND_BATCH;
-	const char *needs = w->check ? "--check" : w->save_baseline ? "--save-baseline" :
-			    w->baseline ? "--baseline" : NULL;
 	if (!read_thresholds(o, w, error))
 		return false;
-	if (o->thresholds && !batch && w->command != COMMAND_SCREEN)
-		return fail(error, "--threshold is for the screen and -b");
-	if (needs && !o->thresholds)
-		return fail(error, "%s needs --threshold or --thresholds", needs);
-	if ((w->check || w->save_baseline) && !batch)
-		return fail(error, "%s needs -b", needs);
-	if (w->check && (w->metric || w->view))
-		return fail(error, "--check prints no view");
 	if (o->check)
 		o->view = view_find("alerts");
 	if (w->baseline && !(o->baseline = baseline_path("--baseline", w->baseline, error)))
@@ -449,8 +430,6 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 	const char *option = w->only ? "--only" : "--against";
 	g_autoptr(GError) why = NULL;
 
-	if ((w->only || w->against) && w->command != COMMAND_BATCH)
-		return fail(error, "%s needs -b", option);
 	if (!narrow_parse(&o->narrow, w->only, o->metric_view ? NULL : w->against, &why))
 		return fail(error, "%s: %s", option, why->message);
 	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
@@ -465,10 +444,7 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 	o->sort = -1;
 	if (!w->sort && !w->columns)
 		return true;
-	bool batch = o->view && (w->command == COMMAND_BATCH || w->command == COMMAND_SCREEN);
-	if (!batch && w->command == COMMAND_REPORT && w->columns)
-		return fail(error, "--columns needs -b --view");
-	if (!batch && w->command != COMMAND_REPORT)
+	if (!o->view)
 		return fail(error, "--sort and --columns need --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
@@ -505,10 +481,8 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 
 	if (w->command == COMMAND_LOG)
 		return check_log_filter(w->filter, error);
-
-	if (w->filter && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH &&
-	    w->command != COMMAND_REPORT && !w->slowest)
-		return fail(error, "--filter needs -b, log, report, --export-slowest or the screen");
+	if (w->filter && w->command == COMMAND_EXPORT && !w->slowest)
+		return fail(error, "--filter needs --export-slowest, not %s", w->command_name);
 	if (w->filter && w->slowest) {
 		o->expr = view_expr(view_find("traces"), w->filter, &why);
 		return o->expr || fail(error, "--filter: %s", why->message);
@@ -525,31 +499,11 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 
 static bool check_times(struct options *o, const struct words *w, GError **error)
 {
-	if (w->at && (w->from || w->to))
-		return fail(error, "--at and --from, --to cannot be combined");
-	if (w->at && w->each)
-		return fail(error, "--at and --each cannot be combined");
-	if ((w->at || w->from || w->to) && o->live)
-		return fail(error, "--at, --from and --to need a recorded trace");
-	if (w->command == COMMAND_DOCTOR && w->at)
-		return fail(error, "--doctor has no --at: it examines the whole trace");
 	if (w->n && w->command == COMMAND_DOCTOR)
 		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
-	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
-		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE || w->command == COMMAND_MAP;
-	if ((w->from || w->to) && !ranged)
-		return fail(error, "--from and --to need -b, log, report, save or map");
-	if (w->at && !ranged && w->command != COMMAND_SCREEN)
-		return fail(error, "--at needs -b, log, report, save or the screen");
-	if (w->suggest_rules && (w->command != COMMAND_BATCH || o->live || w->view || w->metric))
-		return fail(error, "--suggest-rules needs -b and a recorded trace, and no --view");
-	if ((w->each || w->n) && w->command != COMMAND_BATCH)
-		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
 		o->n_seconds = DEFAULT_LISTENING;
-	if (w->step && w->command != COMMAND_BATCH && w->command != COMMAND_SCREEN && w->command != COMMAND_MAP)
-		return fail(error, "--step needs -b, map, or the screen");
 	if (w->step && !read_step(w->step, &o->step_ns, error))
 		return false;
 	if (w->n && !o->live && !w->each)
@@ -588,9 +542,6 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
-	if (w->command != COMMAND_BATCH && w->command != COMMAND_LIST_LIMITS && !by_lines)
-		return fail(error, "--format needs -b, log, --doctor, --list-sessions, --list-limits or an --export "
-			    "option");
 	if (by_lines && (g_str_equal(w->format, "csv") || g_str_equal(w->format, "folded")))
 		return fail(error, "--format takes text or json here, not '%s'", w->format);
 	if (!rows_format_parse(w->format, &o->format))
@@ -602,10 +553,6 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 static bool check_report(struct options *o, const struct words *w, GError **error)
 {
 	o->worst = DEFAULT_WORST;
-	if (o->live)
-		return fail(error, "report needs a recorded trace");
-	if (w->html && w->output)
-		return fail(error, "--html and -o cannot be combined: --html FILE is the output");
 	if (w->html && !*w->html)
 		return fail(error, "--html needs a FILE");
 	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
@@ -618,8 +565,6 @@ static bool is_no_file(const char *name)
 
 static bool check_save(struct options *o, const struct words *w, GError **error)
 {
-	if (o->live)
-		return fail(error, "save needs a recorded trace");
 	if (is_no_file(w->output))
 		return fail(error, "save needs -o DIR: where the range is saved, which is not standard output");
 	return !w->force || fail(error, "save has no --force: it never overwrites anything");
@@ -627,7 +572,7 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 
 static bool check_map(struct options *o, const struct words *w, GError **error)
 {
-	if (o->live || o->demo)
+	if (o->demo)
 		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
 	if (w->watch && (w->from || w->to || w->force))
 		return fail(error, "map --watch has no --from, --to or --force");
@@ -664,26 +609,8 @@ static bool read_age(const char *text, int64_t *ret, GError **error)
 
 static bool check_export(struct options *o, const struct words *w, GError **error)
 {
-	if (w->worst && w->command != COMMAND_REPORT)
-		return fail(error, "--worst needs report");
-	if (w->html && w->command != COMMAND_REPORT)
-		return fail(error, "--html needs report");
-	if (w->statedump && w->command != COMMAND_SAVE)
-		return fail(error, "--with-statedump needs save");
-	if (w->keep_spans && w->command != COMMAND_MAP)
-		return fail(error, "--with-spans needs map");
-	if (w->watch && w->command != COMMAND_MAP && w->command > COMMAND_BATCH)
-		return fail(error, "--watch and %s cannot be combined", w->command_name);
-	if (w->history && w->command != COMMAND_REDUCE)
-		return fail(error, "--history needs reduce");
-	if (w->thin && !(w->watch && w->command == COMMAND_MAP))
-		return fail(error, "--thin needs map --watch");
 	if (w->thin && !read_age(w->thin, &o->thin_after_ns, error))
 		return false;
-	if (w->delete_mapped && !(w->watch && w->command == COMMAND_MAP))
-		return fail(error, "--delete-mapped needs map --watch");
-	if (w->with_kernel && w->command != COMMAND_EXPORT)
-		return fail(error, "--with-kernel needs an --export option");
 	if (w->command == COMMAND_REPORT)
 		return check_report(o, w, error);
 	if (w->command == COMMAND_SAVE)
@@ -691,14 +618,8 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_MAP || w->command == COMMAND_REDUCE)
 		return check_map(o, w, error);
 	if (w->command != COMMAND_EXPORT)
-		return w->command == COMMAND_DOCTOR || !(w->output || (w->force && !w->screenshot)) ||
-		       fail(error, "-o and --force need report, save, map, reduce, --doctor or an --export option");
+		return true;
 	o->selection.with_kernel = w->with_kernel;
-	if (w->slowest && (w->span || w->trace))
-		return fail(error, "--export-slowest and --export-%s cannot be combined",
-			    w->span ? "span" : "trace");
-	if (o->live)
-		return fail(error, "%s needs a recorded trace", w->command_name);
 	return (!w->span || read_span(o, w->span, error)) &&
 	       (!w->trace || read_trace(o, w->trace, error)) &&
 	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
@@ -729,8 +650,6 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 				    "net://HOST[:PORT]/host/NAME/SESSION");
 	}
 	o->live = w->relays->len > 0;
-	if (!o->live && (w->from_beginning || w->wait || w->late_bound))
-		return fail(error, "--from-beginning, --wait and --late-bound need a live session (-r)");
 	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
 		return fail(error, "%s takes one relay", w->command_name);
 	return true;
@@ -763,8 +682,6 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 		return false;
 	if (o->live + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories cannot be combined");
-	if (w->command == COMMAND_LOG && o->live)
-		return fail(error, "log needs a recorded trace");
 	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
 		return fail(error, "--list-sessions needs -r HOST");
 	bool reads = w->command < COMMAND_LIST_SESSIONS;
@@ -787,12 +704,6 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 
 	if (w->align_hosts && o->local)
 		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
-	if (w->align_hosts && w->watch)
-		return fail(error, "--align-hosts and --watch cannot be combined");
-	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
-		return fail(error, "--align-hosts and %s cannot be combined", w->command_name);
-	if ((w->jobs || w->slices) && o->live)
-		return fail(error, "--jobs and --slices need a recorded trace");
 	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
 	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
@@ -825,45 +736,22 @@ static bool read_size_of_screen(struct options *o, const char *text, GError **er
 
 static bool check_screenshot(struct options *o, const struct words *w, GError **error)
 {
-	if (w->size && !w->screenshot)
-		return fail(error, "--size needs --screenshot");
 	if (!w->screenshot)
-		return true;
-	if (w->command != COMMAND_SCREEN)
-		return fail(error, "--screenshot and %s cannot be combined", w->command_name);
-	if (o->live)
-		return fail(error, "--screenshot needs a recorded trace");
+		return !w->force || w->command != COMMAND_SCREEN || fail(error, "--force needs --screenshot");
 	if (!g_str_has_suffix(w->screenshot, ".svg"))
 		return fail(error, "--screenshot writes SVG: name the file .svg, not '%s'", w->screenshot);
 	return read_size_of_screen(o, w->size ? w->size : DEFAULT_SCREEN, error);
 }
 
-static bool check_spool(const struct options *o, const struct words *w, GError **error)
-{
-	if (!w->spool && !w->spool_size && !w->no_spool)
-		return true;
-	if (!o->live || w->watch)
-		return fail(error, "--spool, --spool-size and --no-spool need a live session");
-	if (w->no_spool && (w->spool || w->spool_size))
-		return fail(error, "--no-spool and --spool%s cannot be combined", w->spool ? "" : "-size");
-	return true;
-}
-
 /* Views of recorded traces are cached. */
 static bool check_cache(struct options *o, const struct words *w, GError **error)
 {
-	bool used = w->command == COMMAND_SCREEN || w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
-		w->command == COMMAND_EXPORT;
+	bool used = option_find("no-cache")->commands & 1u << w->command;
 	guint64 after_ms = DEFAULT_CACHE_AFTER_MS;
 
-	if ((w->no_cache || w->cache_size) && (!used || o->live || o->local))
-		return fail(error, "--no-cache and --cache-size need a recorded trace that is shown or printed");
-	if (w->no_cache && w->cache_size)
-		return fail(error, "--no-cache and --cache-size cannot be combined");
 	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
 		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
-	bool shown = w->command <= COMMAND_BATCH || w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
-	if (w->chunks->len && ((o->live && !w->watch) || o->local || !shown))
+	if (w->chunks->len && ((o->live && !w->watch) || o->local))
 		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
 	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
 	o->caches = used && !o->live && !o->local && !w->no_cache;
@@ -906,20 +794,15 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 /* The first option for sessions of this machine that was given; NULL: none. snapshots: also those for snapshots. */
 static const char *session_option(const struct words *w, bool snapshots)
 {
-	const struct { bool given; const char *name; } all[] = {
-		{ w->session != NULL, "--session" }, { w->pid != NULL, "--pid" },
-		{ w->live_timer != NULL, "--live-timer" }, { w->loglevel != NULL, "--loglevel" },
-		{ w->perf != NULL, "--perf" }, { w->kprobe != NULL, "--kprobe" },
-		{ w->yes, "--yes" }, { w->keep, "--keep" }, { w->spans_only, "--spans-only" },
-		{ w->calls_only, "--calls-only" }, { w->functions, "--functions" },
-		{ w->program != NULL, "-- PROGRAM" },
-		{ snapshots && w->snapshot, "--snapshot" },
-		{ snapshots && w->snapshot_when, "--snapshot-when" },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-		if (all[i].given)
-			return all[i].name;
-	return NULL;
+	static const char *const only_snapshots[] = { "snapshot", "snapshot-when", NULL };
+	for (size_t i = 0; i < option_n_rows; i++) {
+		const struct option_row *r = &option_rows[i];
+		if (r->group != GROUP_SESSION || !option_given(w, r) || r->source != SOURCE_ANY)
+			continue;
+		if (snapshots || !g_strv_contains(only_snapshots, r->name))
+			return dashed_name(r);
+	}
+	return w->program ? "-- PROGRAM" : NULL;
 }
 
 static bool read_timer(struct session_options *h, const char *text, GError **error)
@@ -1022,9 +905,6 @@ static bool check_combinations(const struct options *o, const struct words *w, G
 		return fail(error, "--pid and -- PROGRAM cannot be combined");
 	if (w->calls_only && !w->program && !w->pid)
 		return fail(error, "--calls-only needs --pid or -- PROGRAM");
-	if (w->spans_only && (w->calls_only || w->kprobe))
-		return fail(error, "--spans-only and %s cannot be combined",
-			    w->calls_only ? "--calls-only" : "--kprobe");
 	if (w->keep && w->program && w->command == COMMAND_BATCH && !w->n)
 		return fail(error, "--keep with -b and a program needs -n: the session does not end");
 	return true;
@@ -1058,6 +938,18 @@ static void clear_session(struct session_options *h)
 	g_strfreev(h->exec_on_alert);
 }
 
+/* What the tables of commands and options say. */
+static bool check_conditions(const struct options *o, const struct words *w, GError **error)
+{
+	static const unsigned recorded = 1u << COMMAND_LOG | 1u << COMMAND_EXPORT | 1u << COMMAND_REPORT |
+					 1u << COMMAND_SAVE | 1u << COMMAND_MAP | 1u << COMMAND_REDUCE;
+	g_autofree char *wrong = option_check(w, o->live);
+
+	if (o->live && recorded & 1u << w->command)
+		return fail(error, "%s needs a recorded trace", w->command_name);
+	return !wrong || fail(error, "%s", wrong);
+}
+
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
 	const char *view = w->list_columns ? w->list_columns : w->view;
@@ -1065,20 +957,18 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 
 	if (w->command == COMMAND_REPORT && view)
 		return fail(error, "report has no --view: its requests are rows of traces");
-	if (w->view && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
-		return fail(error, "--view needs -b or the screen");
 	if (!view && w->command == COMMAND_BATCH && !w->metric && !w->check)
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
-	return check_source(o, w, operands, error) && check_session(o, w, error) &&
+	return check_source(o, w, operands, error) && check_conditions(o, w, error) && check_session(o, w, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
 	       check_metric(o, w, error) && options_read_send(&o->send, w, error) &&
 	       check_thresholds(o, w, error) && check_by(o, w, error) &&
 	       check_narrow(o, w, error) &&
 	       check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
-	       check_reading(o, w, error) && check_spool(o, w, error) && check_cache(o, w, error) &&
+	       check_reading(o, w, error) && check_cache(o, w, error) &&
 	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
 	       check_export(o, w, error) && check_screenshot(o, w, error) && check_rest(o, w, error);
 }

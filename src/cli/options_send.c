@@ -36,9 +36,6 @@ static bool read_graphite(struct send_options *ret, struct words *w, GError **er
 {
 	g_autoptr(GError) why = NULL;
 	g_autofree char *text = NULL;
-	const char *other = w->datacenter ? "--datacenter" : w->graphite_name ? "--graphite-name" : NULL;
-	if (!w->graphite && other)
-		return fail(error, other, " needs --graphite");
 	if (!w->graphite)
 		return true;
 	if (!live_url_parse(w->graphite, &ret->graphite, &why) || ret->graphite.target || strchr(w->graphite, '/')) {
@@ -61,9 +58,6 @@ static bool read_graphite(struct send_options *ret, struct words *w, GError **er
 static bool read_forward(struct send_options *ret, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	const char *other = w->forward_only ? "--forward-only" : w->forward_kernel ? "--forward-kernel" : NULL;
-	if (!w->forward && other)
-		return fail(error, other, " needs --forward");
 	if (!w->forward)
 		return true;
 	const char *wrong = !forward_url_parse(w->forward, &ret->forward, &ret->forward_format, &why) ? "--forward" :
@@ -106,21 +100,12 @@ static bool read_metrics(struct send_options *ret, const struct words *w, GError
 
 bool options_read_send(struct send_options *ret, struct words *w, GError **error)
 {
-	const char *given = w->listen ? "--listen" : w->metrics_file ? "--metrics-file" :
-			    w->graphite ? "--graphite" : w->forward ? "--forward" : NULL;
-	if (w->listen_host && !w->listen)
-		return fail(error, "--listen-host", " needs --listen");
-	const char *without = w->metrics ? "--metrics" : w->most_values ? "--most-values" : NULL;
-	if (without && !w->listen && !w->metrics_file && !w->graphite)
-		return fail(error, without, " needs --listen, --metrics-file or --graphite");
 	if (w->metrics_file && (!*w->metrics_file || g_str_equal(w->metrics_file, "-")))
 		return fail(error, "--metrics-file", " needs a FILE, which is replaced: it is not standard output");
 	if (!read_graphite(ret, w, error) || !read_forward(ret, w, error))
 		return false;
-	if (!given)
+	if (!w->listen && !w->metrics_file && !w->graphite && !w->forward)
 		return true;
-	if (w->command != COMMAND_BATCH || w->check)
-		return fail(error, given, w->check ? " and --check cannot be combined" : " needs -b");
 	if (!read_metrics(ret, w, error) || !read_listen(ret, w, error))
 		return false;
 	ret->only = !w->view && !w->metric;

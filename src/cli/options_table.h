@@ -46,6 +46,14 @@ enum group {
 	GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_INFORM, GROUP_SESSION, GROUP_SEND, GROUP_HIDDEN
 };
 
+/* What an option needs the events to come from. */
+enum option_source {
+	SOURCE_ANY,
+	SOURCE_RECORDED,
+	SOURCE_LIVE,
+	SOURCE_RELAY,
+};
+
 #define WORD_NONE SIZE_MAX
 struct option_row {
 	const char *name;
@@ -57,10 +65,25 @@ struct option_row {
 	size_t offset;			/* in struct words; WORD_NONE */
 	const char *brief;		/* for the help screen; NULL: on one line with the next row */
 	const char *help;		/* one sentence, for man page and completions */
+	/* When it is refused, whatever its value; checked by option_check(): */
+	uint32_t commands;		/* 1 << enum command of those that take it; 0: all */
+	enum option_source source;
+	const char *needs;		/* names of options, of which one must be given: "listen graphite" */
+	const char *excludes;		/* the same, of which none may be given */
 };
 
 extern const struct option_row option_rows[];
 extern const size_t option_n_rows;
+
+/* Was it given? false for those that only choose a command. */
+bool option_given(const struct words *w, const struct option_row *r);
+
+/* The row of a name without dashes, which must be there. */
+const struct option_row *option_find(const char *name);
+
+/* The first condition of the rows that the words do not meet, as one line; NULL: they meet all. `live`: the events
+ * come while blktop runs. */
+char *option_check(const struct words *w, bool live);
 
 /* Subcommands: the first word of the command line. A directory of that name is written "./report". */
 struct subcommand {

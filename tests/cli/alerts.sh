@@ -43,7 +43,7 @@ ok "nothing is run" [ ! -e "$work/alerts" ]
 
 # --- recorded
 refused 2 "needs a live session" -b --threshold 'losses > 0' --exec-on-alert true "$demo"
-refused 2 "needs a live session and --threshold" -b --exec-on-alert true -r 127.0.0.1:1
+refused 2 "--exec-on-alert needs --threshold" -b --exec-on-alert true -r 127.0.0.1:1
 run -b --check --threshold 'p99 of any > 1h' --threshold 'losses > 0' "$demo"
 ok "none is reached" [ "$code" -eq 0 ]
 run -b --check --threshold 'p99 of any > 1h warn 100ms' "$demo"

@@ -203,7 +203,7 @@ ok "-o FILE" grep -q QUESTIONS out.txt
 refused 1 "nowhere" --doctor nowhere
 refused 2 "no trace directory" --doctor
 refused 2 "-n needs a relay" --doctor -n 3 "$TRACES/demo/trace"
-refused 2 "no --at" --doctor --at +3s "$TRACES/demo/trace"
+refused 2 "--at needs -b, report" --doctor --at +3s "$TRACES/demo/trace"
 refused 2 "text or json" --doctor --format csv "$TRACES/demo/trace"
 refused 1 "relay" --doctor -r localhost:1 --timeout 1
 done_testing

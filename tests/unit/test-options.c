@@ -95,7 +95,7 @@ static void test_align(void)
 	g_assert_nonnull(strstr(live->message, "one clock"));
 	options_clear(&o);
 	g_assert_false(parse(&o, "--align-hosts --doctor a", &doctor));
-	g_assert_nonnull(strstr(doctor->message, "cannot be combined"));
+	g_assert_nonnull(strstr(doctor->message, "--align-hosts needs -b"));
 	options_clear(&o);
 }
 
@@ -316,8 +316,8 @@ static void test_refusals(void)
 		{ "--threshold p99^of^x a", "comparison" },
 		{ "--threshold losses^>^0 --demo --save-baseline x", "-b" },
 		{ "-b --check a", "needs --threshold" },
-		{ "-b --check --view traces --threshold losses^>^0 a", "no view" },
-		{ "report --threshold losses^>^0 a", "screen and -b" },
+		{ "-b --check --view traces --threshold losses^>^0 a", "--check and --view cannot be combined" },
+		{ "report --threshold losses^>^0 a", "-b or the screen" },
 		{ "-b --threshold losses^>^0 --baseline ../x a", "'../x'" },
 		{ "--check --threshold losses^>^0 a", "-b" },
 		{ "-b --threshold losses^>^0 --save-baseline .x a", "'.x'" },
@@ -339,6 +339,40 @@ static void test_refusals(void)
 			g_printerr("#   %s\n", error->message);
 		g_assert_nonnull(strstr(error->message, cases[i].words));
 		g_assert_null(strchr(error->message, '\n'));
+		options_clear(&o);
+	}
+}
+
+/* Conditions name options that exist; each is refused by its words, and taken where they hold. */
+static void test_conditions(void)
+{
+	static const struct { const char *line, *words; } cases[] = {
+		{ "-b --datacenter x a", "--datacenter needs --graphite" },
+		{ "-b --metrics cpu.irq a", "--metrics needs --listen, --metrics-file or --graphite" },
+		{ "-n 3 a", "-n, --seconds needs -b or --doctor" },
+		{ "log --theme dark --columns pid a", "--columns needs -b or the screen" },
+		{ "-b --no-cache --cache-size 1G a", "--no-cache and --cache-size cannot be combined" },
+		{ "-b --no-cache -r relay", "--no-cache needs a recorded trace" },
+		{ "--no-spool a", "--no-spool needs a live session" },
+		{ "--no-spool --spool x -r relay", "--no-spool and --spool cannot be combined" },
+		{ "--wait a", "--wait needs a live session of a relay (-r)" },
+		{ "-b --thin 2h a", "--thin needs map" }, { "map --thin 2h a -o x", "--thin needs --watch" },
+		{ "--export-slowest 1 --export-trace 2 a", "--export-slowest and --export-trace cannot be combined" },
+	};
+
+	for (size_t i = 0; i < option_n_rows; i++) {
+		const struct option_row *r = &option_rows[i];
+		g_autofree char *names = g_strjoin(" ", r->needs ? r->needs : "", r->excludes ? r->excludes : "", NULL);
+		g_auto(GStrv) each = g_strsplit(names, " ", -1);
+		for (char **name = each; *name; name++)
+			g_assert_true(!**name || (option_find(*name) != r && option_find(*name)->offset != WORD_NONE));
+		g_assert_cmpint(r->commands >> (COMMAND_VERSION + 1), ==, 0);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		struct options o;
+		g_assert_false(parse(&o, cases[i].line, &error));
+		g_assert_nonnull(strstr(error->message, cases[i].words));
 		options_clear(&o);
 	}
 }
@@ -399,6 +433,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/options/tell", test_tell);
 	g_test_add_func("/options/here", test_here);
 	g_test_add_func("/options/refusals", test_refusals);
+	g_test_add_func("/options/conditions", test_conditions);
 	g_test_add_func("/options/help", test_help);
 	return g_test_run();
 }
