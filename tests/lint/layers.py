@@ -4,6 +4,7 @@ import functools
 import os
 import re
 
+import symbols
 import tap
 from layers_table import CONSTANTS, MAY, ONLY
 
@@ -79,33 +80,16 @@ def check_printing(sources):
 
 def check_symbols():
     """The fence once more with what the linker sees: declarations by hand don't get round it."""
-    objects = tap.files(f"{tap.BUILD}/obj", ends=[".o"])
-    objects = [o for o in objects if not o.startswith(f"{tap.BUILD}/obj/tests/")
-               and os.path.exists("src/" + o[len(f"{tap.BUILD}/obj/"):-2] + ".c")]
+    objects = symbols.objects()
     if not objects:
         tap.skip("objects use only symbols of layers they may include", "nothing is built")
         return
-    defined, used = {}, []
-    for line in tap.output("nm", "-A", "-P", *objects).stdout.split("\n"):
-        path, _, symbol = line.partition(": ")
-        fields = symbol.split()
-        if len(fields) < 2:
-            continue
-        inside = path[len(f"{tap.BUILD}/obj/"):]
-        layer = inside.split("/")[0] if "/" in inside else ""
-        if fields[1] == "U":
-            used.append((path, layer, fields[0]))
-        elif fields[1].isupper():
-            defined[fields[0]] = layer
     problems = []
-    for path, layer, symbol in used:
-        target = defined.get(symbol)
-        if target is None or target == layer or target in MAY[layer]:
-            continue
+    for user, symbol, definer in symbols.uses(objects):
+        layer, target = layer_of("src/" + user), layer_of("src/" + definer)
         # views/ brings state's structs to ui, and their inline helpers with them.
-        if layer == "ui" and target == "state":
-            continue
-        problems.append(f"{path}: uses {symbol} of src/{target}")
+        if target != layer and target not in MAY[layer] and (layer, target) != ("ui", "state"):
+            problems.append(f"{user}: uses {symbol} of src/{target}")
     tap.ok("objects use only symbols of layers they may include", problems)
 
 
