@@ -28,7 +28,7 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(WRAPPED:%=-Wl,--wrap=%) $(WRAP_OBJ) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm -lpthread
 
-LAYERS := base trace live state run views export send ui cli app cmd
+LAYERS := base trace live state run views export send ui app cli cmd
 LIB_SRC := $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o)
 ifeq ($(SANITIZE),thread)

@@ -10,10 +10,10 @@
 #include "cmd/doctor/doctor.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
-#include "app/isolate.h"
+#include "cmd/isolate.h"
 #include "app/next_steps.h"
 #include "cmd/local.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cli/options.h"
 #include "cli/options_table.h"
 #include "cmd/log.h"
@@ -45,6 +45,11 @@ static int print_columns(const struct options *o)
 	return EXIT_FINE;
 }
 
+static int list_sessions(const struct options *o)
+{
+	return relay_list_sessions(&o->read, o->format == FORMAT_JSON);
+}
+
 static int print_limits(const struct options *o)
 {
 	limits_print(stdout, o->format);
@@ -65,7 +70,7 @@ static const struct {
 	[COMMAND_MAP] = { .run = map_write },
 	[COMMAND_REDUCE] = { .run = map_reduce },
 	[COMMAND_DOCTOR] = { .run = doctor_run },
-	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
+	[COMMAND_LIST_SESSIONS] = { .run = list_sessions },
 	[COMMAND_SWEEP] = { .run = local_sweep },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
@@ -93,7 +98,7 @@ static void take_settings(struct options *o)
 	o->prefs = config_load(o);
 	o->ascii = o->prefs->ascii;
 	if (o->prefs->memory)
-		o->memory = o->prefs->memory;
+		o->read.memory = o->prefs->memory;
 	timefmt_set_utc(o->prefs->utc);
 }
 
@@ -106,11 +111,12 @@ static void take_settings(struct options *o)
 static int run_isolated(const struct options *o)
 {
 	struct options with = *o;
+	const struct reading_purpose purpose = options_purpose(o);
 	int code = sending_open(&with.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
-	if (code == EXIT_FINE && !o->live && !with.step_ns && o->paths && o->paths[0])
-		input_history_step(o->paths[0], &with.step_ns);
+	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths && o->read.paths[0])
+		input_history_step(o->read.paths[0], &with.read.step_ns);
 	if (code == EXIT_FINE && o->align_hosts)
-		code = hosts_align(o);
+		code = hosts_align(&o->read, &purpose);
 	if (code == EXIT_FINE)
 		code = commands[o->command].run(&with);
 	g_free(with.send.url);
@@ -120,10 +126,10 @@ static int run_isolated(const struct options *o)
 /* After a failure about what should be read, says what to do next. */
 static int run_with_hints(const struct options *o)
 {
-	g_autofree char *program = next_steps_program(o->paths);
+	g_autofree char *program = next_steps_program(o->read.paths);
 	int code = run_isolated(o);
 	g_autofree char *next = code != EXIT_FAILED ? NULL : program ? g_steal_pointer(&program) :
-		next_steps_paths(o->paths);
+		next_steps_paths(o->read.paths);
 
 	if (next)
 		log_error("%s", next);
@@ -186,9 +192,9 @@ int main(int argc, char **argv)
 	int code = EXIT_FAILED;
 	if (user_choose(o.user, !o.no_isolation && !SANITIZED, &error) && log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
-		if (o.memory)
-			slice_bound_memory(o.memory);
-		o.relay.queue = o.memory ? CLAMP(o.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
+		if (o.read.memory)
+			slice_bound_memory(o.read.memory);
+		o.read.relay.queue = o.read.memory ? CLAMP(o.read.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
 		if (config_install_rules(&o, o.prefs, &error))
 			code = flush_output(&o, run_command(&o));
 	}

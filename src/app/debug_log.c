@@ -2,7 +2,7 @@
 /* Progress of reading, for the log file: see debug_log.h. */
 #include "app/debug_log.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/timefmt.h"
 #include "live/live.h"

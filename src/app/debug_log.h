@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Progress of reading for --log-level debug: a line in the log file (cli/messages.h) when phase, reader or connection
+ * Progress of reading for --log-level debug: a line in the log file (app/messages.h) when phase, reader or connection
  * change, and once a second. Main thread only.
  */
 #ifndef BLK_APP_DEBUG_LOG_H

@@ -2,7 +2,7 @@
 /* Aligning the clocks of hosts: see host_clocks.h. */
 #include "app/host_clocks.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "app/reading.h"
 
 #include "state/slice/slice_file.h"
@@ -119,7 +119,7 @@ static void listen_to(struct reading *r)
 	reading_stop(r);
 }
 
-bool hosts_can_align(const struct options *o, char **ret_message)
+bool hosts_can_align(const struct read_options *o, char **ret_message)
 {
 	if (!o->paths || !o->paths[0] || !slice_file_is(o->paths[0]))
 		return true;
@@ -128,11 +128,11 @@ bool hosts_can_align(const struct options *o, char **ret_message)
 	return false;
 }
 
-int hosts_align(const struct options *o)
+int hosts_align(const struct read_options *o, const struct reading_purpose *purpose)
 {
 	g_autofree char *message = NULL;
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-	struct options mine = *o;
+	struct read_options mine = *o;
 	struct reading r;
 
 	if (!hosts_can_align(o, &message)) {
@@ -140,7 +140,7 @@ int hosts_align(const struct options *o)
 		return EXIT_USAGE;
 	}
 	mine.spool = NULL;		/* the measurement is not stored */
-	int code = reading_start(&r, &mine);
+	int code = reading_start(&r, &mine, purpose);
 	if (code == EXIT_FINE) {
 		if (o->live)
 			listen_to(&r);

@@ -5,7 +5,7 @@
  */
 #include "app/input.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "live/spool/spool.h"
 #include "run/pieces_spool.h"

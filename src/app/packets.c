@@ -2,13 +2,13 @@
 /* What is read by commands that need single events: see packets.h. */
 #include "app/packets.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "app/reading.h"
 
 #include "run/chunks.h"
 #include "state/slice/slice_file.h"
 
-static int find_chunks(struct packets *ret, const struct options *o)
+static int find_chunks(struct packets *ret, const struct read_options *o)
 {
 	const char *const *slices = (const char *const *)o->paths;
 	g_autoptr(GError) error = NULL;
@@ -33,7 +33,7 @@ static int find_chunks(struct packets *ret, const struct options *o)
 	return EXIT_FINE;
 }
 
-int packets_find(struct packets *ret, const struct options *o)
+int packets_find(struct packets *ret, const struct read_options *o)
 {
 	g_autoptr(GError) error = NULL;
 

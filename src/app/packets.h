@@ -3,7 +3,8 @@
 #ifndef BLK_APP_PACKETS_H
 #define BLK_APP_PACKETS_H
 
-#include "cli/options.h"
+#include "app/exit_code.h"
+#include "app/read_options.h"
 
 struct packets {
 	char **paths;		/* directories, NULL-terminated */
@@ -12,7 +13,7 @@ struct packets {
 };
 
 /* EXIT_FINE, or the exit status after a printed error. ret: packets_clear() in both cases. */
-int packets_find(struct packets *ret, const struct options *o);
+int packets_find(struct packets *ret, const struct read_options *o);
 void packets_clear(struct packets *p);
 
 #endif

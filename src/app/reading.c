@@ -6,10 +6,11 @@
 #include "app/next_steps.h"
 
 #include "app/debug_log.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "app/relay.h"
 
 #include "base/timefmt.h"
+#include "app/narrow.h"
 
 #include <signal.h>
 
@@ -66,7 +67,7 @@ const int *reading_caught_by(void)
 	return (const int *)&caught;
 }
 
-size_t reading_timeline_memory(const struct options *o)
+size_t reading_timeline_memory(const struct read_options *o)
 {
 	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
 }
@@ -86,7 +87,7 @@ static bool parse(const char *text, struct time_scope scope, const struct outlin
 static void keep_range(void *data)
 {
 	struct reading *r = data;
-	const struct options *o = r->options;
+	const struct read_options *o = r->options;
 	int64_t first, newest, at = INT64_MIN, from = INT64_MIN, to = INT64_MAX;
 
 	if (!timeline_coverage(r->tl, &first, &newest))
@@ -99,8 +100,8 @@ static void keep_range(void *data)
 	fine = fine && parse(o->to, scope, whole, &to);
 	outline_unref(whole);
 	if (at != INT64_MIN) {
-		from = time_floor(at, options_step(o));
-		to = from + options_step(o);
+		from = time_floor(at, read_step(o));
+		to = from + read_step(o);
 	}
 	if (fine && (from != INT64_MIN || to != INT64_MAX))
 		timeline_prefer_range(r->tl, MAX(from, first) - ABOUT_NS,
@@ -109,56 +110,58 @@ static void keep_range(void *data)
 
 /* Exports and reports need all spans: no budget. Printing a recorded trace needs all its seconds, and the traces that
  * --only names. */
-static struct timeline *new_timeline(const struct options *o)
+static struct timeline *new_timeline(const struct read_options *o, const struct reading_purpose *purpose)
 {
-	bool whole = !o->live && o->command != COMMAND_SCREEN && o->command != COMMAND_BATCH;
+	bool whole = !o->live && purpose->all_spans;
 	size_t memory = reading_timeline_memory(o);
-	if (!o->live && o->command == COMMAND_BATCH && o->view->lists_spans)
+	if (!o->live && purpose->prints && purpose->view->lists_spans)
 		memory = memory / 8 * LISTED_EIGHTHS;
 	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
-	timeline_set_step(tl, options_step(o));
-	if (!o->live && o->command == COMMAND_BATCH && !o->takes_seconds)
+	timeline_set_step(tl, read_step(o));
+	if (!o->live && purpose->prints && !purpose->takes_seconds)
 		timeline_retain_seconds(tl);
-	narrow_keep(&o->narrow, tl);
+	if (purpose->narrow)
+		narrow_keep(purpose->narrow, tl);
 	return tl;
 }
 
-bool reading_can_count(const struct input *in, const struct options *o)
+bool reading_can_count(const struct input *in, const struct view *view, enum view_by by)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (!o->view || !(o->view->counted_by & 1u << o->by) || input_has_events(in, &error))
+	if (!view || !(view->counted_by & 1u << by) || input_has_events(in, &error))
 		return true;
-	log_error("--view %s --by %s needs the trace itself: %s", o->view->id, view_by_words[o->by], error->message);
+	log_error("--view %s --by %s needs the trace itself: %s", view->id, view_by_words[by], error->message);
 	return false;
 }
 
-int reading_start(struct reading *r, const struct options *o)
+int reading_start(struct reading *r, const struct read_options *o, const struct reading_purpose *purpose)
 {
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
 		.model.step_ns = o->step_ns,
-		.model.live = o->live && !o->watch, .model.at_end = !o->live && !o->takes_seconds,
+		.model.live = o->live && !o->watch, .model.at_end = !o->live && !purpose->takes_seconds,
 		/* If seconds are printed when they close, few must be there to be corrected. */
-		.model.memory_budget = o->memory / (o->watch ? WATCHED_SHARE : o->takes_seconds ? TAKEN_SHARE : 1),
-		.model.closing_bytes = o->takes_seconds ? o->memory / CLOSING_SHARE : 0,
-		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
+		.model.memory_budget = o->memory /
+			(o->watch ? WATCHED_SHARE : purpose->takes_seconds ? TAKEN_SHARE : 1),
+		.model.closing_bytes = purpose->takes_seconds ? o->memory / CLOSING_SHARE : 0,
+		.model.span_budget = purpose->prints ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		/* slices have all their seconds in memory */
-		.threads = o->takes_seconds ? 1 : o->jobs, .slices = o->takes_seconds ? 1 : o->slices,
+		.threads = purpose->takes_seconds ? 1 : o->jobs, .slices = purpose->takes_seconds ? 1 : o->slices,
 		.memory = o->memory,
-		.model.cells = o->cells,
-		.without_spans = o->without_spans,
-		.skip_free = o->skip_free,
+		.model.cells = purpose->cells,
+		.without_spans = purpose->without_spans,
+		.skip_free = purpose->skip_free,
 	};
 
-	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
-			       .waits = o->relay.wait };
+	*r = (struct reading){ .options = o, .skip_free = purpose->skip_free, .live = o->live,
+			       .timeout_ms = o->relay.timeout_ms, .waits = o->relay.wait };
 	if (o->watch) {
 		r->in = input_new_watched(o->paths[0]);
 	} else if (o->live) {
 		int code;
-		GArray *urls = relay_choose(o, false, &code);
+		GArray *urls = relay_choose(o, NULL, &code);
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
@@ -177,17 +180,17 @@ int reading_start(struct reading *r, const struct options *o)
 	} else {
 		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
-	if (!reading_can_count(r->in, o))
+	if (!reading_can_count(r->in, purpose->view, purpose->by))
 		return EXIT_FAILED;
-	r->tl = new_timeline(o);
+	r->tl = new_timeline(o, purpose);
 	if (!o->live && (o->at || o->from || o->to))
 		timeline_on_beginning(r->tl, keep_range, r);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
-	input_count_threads(r->in, options_count_threads(o));
-	if (o->caches && !o->takes_seconds)
+	input_count_threads(r->in, purpose->counts_threads);
+	if (o->caches && !purpose->takes_seconds)
 		input_cache(r->in, o->cache_size, o->cache_after_ns);
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;
@@ -195,7 +198,7 @@ int reading_start(struct reading *r, const struct options *o)
 
 bool reading_skips_free(const struct reading *r)
 {
-	return r->whole && r->options->skip_free;
+	return r->whole && r->skip_free;
 }
 
 void reading_free(struct reading *r)
@@ -341,7 +344,7 @@ static int report_outside(const char *option, int64_t at, int64_t first, int64_t
 	return EXIT_FAILED;
 }
 
-bool reading_find_against(const struct reading *r, const struct options *o, struct metric_query *metric)
+bool reading_find_against(const struct reading *r, const struct read_options *o, struct metric_query *metric)
 {
 	int64_t first, end;
 	if (!o->against_from || !reading_range(r, &first, &end))
@@ -358,7 +361,7 @@ bool reading_find_against(const struct reading *r, const struct options *o, stru
 	return false;
 }
 
-int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
+int reading_find_range(const struct reading *r, const struct read_options *o, int64_t *ret_from,
 		       int64_t *ret_to)
 {
 	int64_t first, end;
@@ -369,7 +372,7 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 	return EXIT_FAILED;
 }
 
-int reading_place_ends(const struct options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to)
+int reading_place_ends(const struct read_options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to)
 {
 	if (!instant("--from", o->from, first, end - 1, INT64_MIN, ret_from) ||
 	    !instant("--to", o->to, first, end - 1, *ret_from, ret_to))
@@ -382,7 +385,7 @@ int reading_place_ends(const struct options *o, int64_t first, int64_t end, int6
 	return EXIT_USAGE;
 }
 
-int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
+int reading_place_range(const struct read_options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to)
 {
 	*ret_from = first;
@@ -391,8 +394,8 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 		int64_t at;
 		if (!instant("--at", o->at, first, end - 1, INT64_MIN, &at))
 			return EXIT_USAGE;
-		*ret_from = time_floor(at, options_step(o));
-		*ret_to = *ret_from + options_step(o);
+		*ret_from = time_floor(at, read_step(o));
+		*ret_to = *ret_from + read_step(o);
 		if (*ret_to <= first || *ret_from >= end)
 			return report_outside("--at", at, first, end - 1);
 	}

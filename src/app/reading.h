@@ -6,11 +6,28 @@
 #ifndef BLK_APP_READING_H
 #define BLK_APP_READING_H
 
+#include "app/exit_code.h"
 #include "app/input.h"
-#include "cli/options.h"
+#include "app/read_options.h"
+#include "views/metric.h"
+
+/* What the reading is for. */
+struct reading_purpose {
+	bool prints;			/* a view, from all seconds of a recorded trace */
+	bool all_spans;			/* of a recorded trace, without a limit of memory: exports, reports */
+	const struct view *view;	/* NULL: none */
+	enum view_by by;
+	const struct view_query *narrow;	/* traces that it names are not evicted; NULL: none */
+	bool counts_threads;		/* events must be counted by thread */
+	bool takes_seconds;		/* a recorded trace: seconds are taken as they close (timeline_on_dropping()) */
+	bool without_spans;		/* make no spans */
+	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
+	bool skip_free;			/* the program exits after reading: do not free what was read */
+};
 
 struct reading {
-	const struct options *options;	/* reading_start()'s, not owned */
+	const struct read_options *options;	/* reading_start()'s, not owned */
+	bool skip_free;
 	struct input *in;
 	struct job *job;
 	struct timeline *tl;
@@ -28,14 +45,14 @@ struct reading {
 
 /* EXIT_FINE, or the exit status after a printed error. Catches SIGINT, SIGTERM and SIGHUP until reading_free(). r and
  * o must not move until then. With a recorded trace, spans in the range of --at, --from and --to are evicted last. */
-int reading_start(struct reading *r, const struct options *o);
+int reading_start(struct reading *r, const struct read_options *o, const struct reading_purpose *purpose);
 /* The part of --memory that is for the timeline, in bytes. */
-size_t reading_timeline_memory(const struct options *o);
+size_t reading_timeline_memory(const struct read_options *o);
 void reading_free(struct reading *r);
-/* Can the view of the options have rows of what --by says? Slices do not count events by thread. False after a printed
+/* Can the view (NULL: none) have rows of what `by` says? Slices do not count events by thread. False after a printed
  * error. */
-bool reading_can_count(const struct input *in, const struct options *o);
-/* Shall nothing be freed? Everything was read and the process exits next (options.skip_free): that is faster. */
+bool reading_can_count(const struct input *in, const struct view *view, enum view_by by);
+/* Shall nothing be freed? Everything was read and the process exits next (.skip_free): that is faster. */
 bool reading_skips_free(const struct reading *r);
 
 /* Waits at most `ms` (-1: until the end). true: reading has ended. Prints messages of the connection. */
@@ -58,15 +75,15 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
 
 /* The range that --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or the exit status
  * after a printed error. */
-int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
+int reading_find_range(const struct reading *r, const struct read_options *o, int64_t *ret_from,
 		       int64_t *ret_to);
 /* What --against FROM..TO means in this trace, if it was given. False after a printed error. */
-bool reading_find_against(const struct reading *r, const struct options *o, struct metric_query *metric);
+bool reading_find_against(const struct reading *r, const struct read_options *o, struct metric_query *metric);
 /* The same in a trace with events in [first, end). */
-int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
+int reading_place_range(const struct read_options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to);
 /* --from and --to alone, which may be outside of the trace. Without them *ret_from and *ret_to stay. */
-int reading_place_ends(const struct options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to);
+int reading_place_ends(const struct read_options *o, int64_t first, int64_t end, int64_t *ret_from, int64_t *ret_to);
 
 /* EXIT_INCOMPLETE: relay, session daemon or network gave up. EXIT_LOSS: events were lost, or a part cannot be read.
  * Prints the reason, except losses, which are in the output. */

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "export/sessions.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include <poll.h>
 
@@ -15,7 +15,8 @@
 #define FIRST_PATIENCE_MS 150
 
 struct choice {
-	const struct options *o;
+	const struct read_options *o;
+	const struct ui_options *pick_on;
 	const struct live_url *url;
 	GPtrArray *sessions;		/* struct live_session *; NULL: not known yet */
 	struct live_lister *lister;
@@ -155,11 +156,9 @@ static bool refresh_pick(struct ui_pick *pick, void *data)
 
 static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 {
-	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
-				 .prefs = c->o->prefs, .at_ns = TIME_UNKNOWN };
 	struct ui_pick pick = { .refresh = refresh_pick, .data = c, .fd = live_lister_fd(c->lister) };
 	set_lines(c, &pick);
-	int i = ui_pick(&ui, &pick);
+	int i = ui_pick(c->pick_on, &pick);
 
 	if (i >= 0 && c->sessions && (guint)i < c->sessions->len)
 		set_target(ret, c->url, g_ptr_array_index(c->sessions, (guint)i));
@@ -224,18 +223,18 @@ static int fail_with(const struct live_url *url, const GError *error)
 	return EXIT_FAILED;
 }
 
-static int choose_one(const struct options *o, const struct live_url *url, bool may_pick,
+static int choose_one(const struct read_options *o, const struct live_url *url, const struct ui_options *pick_on,
 		      struct live_url *ret, bool *ret_left)
 {
 	g_autoptr(GError) error = NULL;
-	struct choice c = { .o = o, .url = url };
+	struct choice c = { .o = o, .pick_on = pick_on, .url = url };
 	int code = EXIT_FINE;
 
 	if (url->target && url->session) {
 		set_target(ret, url, NULL);
 		return EXIT_FINE;
 	}
-	if (may_pick)
+	if (pick_on)
 		return choose_on_screen(&c, ret, ret_left);
 	c.sessions = live_list_sessions(url, o->relay.timeout_ms, &error);
 	if (!c.sessions)
@@ -267,7 +266,7 @@ static bool has_url(const GArray *urls, const struct live_url *url)
 	return false;
 }
 
-GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
+GArray *relay_choose(const struct read_options *o, const struct ui_options *pick_on, int *ret_code)
 {
 	g_autoptr(GArray) urls = g_array_new(FALSE, TRUE, sizeof(struct live_url));
 
@@ -276,7 +275,7 @@ GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 	for (size_t i = 0; i < o->n_urls; i++) {
 		struct live_url url = { 0 };
 		bool left = false;
-		*ret_code = choose_one(o, &o->urls[i], may_pick, &url, &left);
+		*ret_code = choose_one(o, &o->urls[i], pick_on, &url, &left);
 		if (*ret_code != EXIT_FINE || left)
 			return NULL;
 		if (has_url(urls, &url))
@@ -287,7 +286,7 @@ GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 	return g_steal_pointer(&urls);
 }
 
-static int list_json(const struct options *o, const GPtrArray *sessions)
+static int list_json(const struct read_options *o, const GPtrArray *sessions)
 {
 	g_autofree struct session_row *facts = g_new0(struct session_row, sessions->len + 1);
 	g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
@@ -305,14 +304,14 @@ static int list_json(const struct options *o, const GPtrArray *sessions)
 	return EXIT_FINE;
 }
 
-int relay_list_sessions(const struct options *o)
+int relay_list_sessions(const struct read_options *o, bool json)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) sessions = live_list_sessions(o->urls, o->relay.timeout_ms,
 								     &error);
 	if (!sessions)
 		return fail_with(o->urls, error);
-	if (o->format == FORMAT_JSON)
+	if (json)
 		return list_json(o, sessions);
 	g_autofree char *title = NULL;
 	g_autoptr(GPtrArray) lines = session_lines(sessions, &title);

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The commands of blktop, and its exit statuses. */
+/* The commands of blktop. */
 #ifndef BLK_CLI_COMMAND_H
 #define BLK_CLI_COMMAND_H
-
-enum exit_code {
-	EXIT_FINE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
-	EXIT_INCOMPLETE = 4,	/* batch: the relay, the session daemon or the path gave up; not all was sent; or
-				 * figures are unknown, as spans were dropped to save memory */
-	EXIT_SIGNAL = 128,	/* + its number */
-};
 
 enum command {
 	COMMAND_SCREEN,

@@ -2,7 +2,7 @@
 /* Settings and history files: see config.h. */
 #include "cli/config.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/files.h"
 #include "base/limits.h"
@@ -122,7 +122,7 @@ static void warn_place(struct prefs *p, const char *what, const GError *error)
 	g_ptr_array_add(p->warnings, g_strdup_printf("%s: %s", what, visible));
 }
 
-/* Makes the directories, and names the files as places, before isolation (app/isolate.h). */
+/* Makes the directories, and names the files as places, before isolation (cmd/isolate.h). */
 static void make_places(struct prefs *p, const struct options *o)
 {
 	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_dir();
@@ -155,7 +155,7 @@ struct prefs *config_load(const struct options *o)
 	p->ascii = p->ascii || o->ascii;
 	p->accessible = p->accessible || o->accessible;
 	if (o->memory_given)
-		p->memory = o->memory;
+		p->memory = o->read.memory;
 	for (guint i = 0; i < p->warnings->len; i++)
 		log_note("%s", (char *)g_ptr_array_index(p->warnings, i));
 	return p;

@@ -185,7 +185,7 @@ static bool read_seconds(const char *option, const char *text, int64_t least, in
 	       fail(error, "%s takes seconds, not '%s'", option, text);
 }
 
-static bool read_step(const char *text, int64_t *ret, GError **error)
+static bool parse_step(const char *text, int64_t *ret, GError **error)
 {
 	if (timefmt_parse_duration(text, ret, NULL) && nav_is_step(*ret))
 		return true;
@@ -250,11 +250,11 @@ static bool check_metric_against(struct options *o, const char *against, GError 
 {
 	const char *dots = strstr(against, "..");
 	bool history = g_str_equal(against, "history");
-	if (dots && o->live)
+	if (dots && o->read.live)
 		return fail(error, "--against FROM..TO needs a recorded trace");
 	if (dots) {
-		o->against_from = g_strndup(against, (gsize)(dots - against));
-		o->against_to = g_strdup(dots + 2);
+		o->read.against_from = g_strndup(against, (gsize)(dots - against));
+		o->read.against_to = g_strdup(dots + 2);
 	} else if (!history && !g_str_equal(against, "before")) {
 		return fail(error, "--against: a metric takes before, history or FROM..TO, not '%s'", against);
 	}
@@ -295,7 +295,7 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return false;
 	if (metric_query_needs_calls(&o->metric) && screen)
 		return fail(error, "--by: file, errno and cpu of %s need -b", o->metric.metric->id);
-	if (metric_query_needs_calls(&o->metric) && o->live)
+	if (metric_query_needs_calls(&o->metric) && o->read.live)
 		return fail(error, "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
 			    o->metric.metric->id);
 	if ((w->view || screen) && !check_metric_view(o, error))
@@ -500,13 +500,13 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 static bool check_times(struct options *o, const struct words *w, GError **error)
 {
 	if (w->n && w->command == COMMAND_DOCTOR)
-		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
+		return o->read.live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
 	if (w->command == COMMAND_DOCTOR)
 		o->n_seconds = DEFAULT_LISTENING;
-	if (w->step && !read_step(w->step, &o->step_ns, error))
+	if (w->step && !parse_step(w->step, &o->read.step_ns, error))
 		return false;
-	if (w->n && !o->live && !w->each)
+	if (w->n && !o->read.live && !w->each)
 		return fail(error, "-n needs --each, or a live session (-r)");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
 	       check_instant("--to", w->to, error) &&
@@ -528,7 +528,7 @@ static bool check_folded(const struct options *o, const struct words *w, GError 
 {
 	if (w->command != COMMAND_BATCH || !rows_can_fold(o->view))
 		return fail(error, "--format folded needs -b --view flame");
-	if (w->columns || w->each || o->live)
+	if (w->columns || w->each || o->read.live)
 		return fail(error, "--format folded is of one range of a recorded trace, without --columns");
 	return true;
 }
@@ -572,7 +572,7 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 
 static bool check_map(struct options *o, const struct words *w, GError **error)
 {
-	if (o->demo)
+	if (o->read.demo)
 		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
 	if (w->watch && (w->from || w->to || w->force))
 		return fail(error, "map --watch has no --from, --to or --force");
@@ -637,19 +637,19 @@ static bool is_url(const char *text)
 
 static bool check_relays(struct options *o, const struct words *w, GError **error)
 {
-	o->n_urls = 0;
-	o->urls = g_new0(struct live_url, w->relays->len + 1);
+	o->read.n_urls = 0;
+	o->read.urls = g_new0(struct live_url, w->relays->len + 1);
 	for (guint i = 0; i < w->relays->len; i++) {
 		const char *relay = g_ptr_array_index(w->relays, i);
 		g_autoptr(GError) why = NULL;
-		struct live_url *url = &o->urls[o->n_urls++];
+		struct live_url *url = &o->read.urls[o->read.n_urls++];
 		if (!live_url_parse(relay, url, &why))
 			return fail(error, "%s", why->message);
 		if (w->wait && !url->session)
 			return fail(error, "--wait needs the session to wait for: "
 				    "net://HOST[:PORT]/host/NAME/SESSION");
 	}
-	o->live = w->relays->len > 0;
+	o->read.live = w->relays->len > 0;
 	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
 		return fail(error, "%s takes one relay", w->command_name);
 	return true;
@@ -680,20 +680,20 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	}
 	if (!check_command_first(operands, error) || !check_relays(o, w, error))
 		return false;
-	if (o->live + w->demo + (operands->len > 0) > 1)
+	if (o->read.live + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories cannot be combined");
-	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
+	if (w->command == COMMAND_LIST_SESSIONS && !o->read.live)
 		return fail(error, "--list-sessions needs -r HOST");
 	bool reads = w->command < COMMAND_LIST_SESSIONS;
 	if (!reads && operands->len > 0)
 		return fail(error, "%s takes no '%s'", w->command_name,
 			    (char *)g_ptr_array_index(operands, 0));
-	if (reads && !o->live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
+	if (reads && !o->read.live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
 		return fail(error, "no trace directory and no relay given");
-	if (w->watch && (operands->len != 1 || o->live))
+	if (w->watch && (operands->len != 1 || o->read.live))
 		return fail(error, "--watch takes one directory, of rotation chunks or slice files");
-	o->local = !o->live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
-	o->live |= o->local || (w->watch && w->command <= COMMAND_BATCH);
+	o->local = !o->read.live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
+	o->read.live |= o->local || (w->watch && w->command <= COMMAND_BATCH);
 	return true;
 }
 
@@ -704,15 +704,15 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 
 	if (w->align_hosts && o->local)
 		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
-	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
-	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->slices, error)) ||
+	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->read.jobs, error)) ||
+	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->read.slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
-	o->reader = (enum reader)reader;
+	o->read.reader = (enum reader)reader;
 	o->machine = w->machine ? machine_by_name(w->machine) : MACHINE_UNKNOWN;
 	if (w->machine && o->machine == MACHINE_UNKNOWN)
 		return fail(error, "--machine: unknown machine '%s' (see --list-machines)", w->machine);
-	if (o->live && o->reader == READER_BT2)
+	if (o->read.live && o->read.reader == READER_BT2)
 		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
 			    "the native reader alone");
 	return true;
@@ -751,11 +751,11 @@ static bool check_cache(struct options *o, const struct words *w, GError **error
 
 	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
 		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
-	if (w->chunks->len && ((o->live && !w->watch) || o->local))
+	if (w->chunks->len && ((o->read.live && !w->watch) || o->local))
 		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
-	o->cache_after_ns = (int64_t)after_ms * NS_PER_MS;
-	o->caches = used && !o->live && !o->local && !w->no_cache;
-	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->cache_size, error);
+	o->read.cache_after_ns = (int64_t)after_ms * NS_PER_MS;
+	o->read.caches = used && !o->read.live && !o->local && !w->no_cache;
+	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->read.cache_size, error);
 }
 
 static bool check_rest(struct options *o, const struct words *w, GError **error)
@@ -767,25 +767,25 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 
 	int64_t timeout = LIVE_DEFAULT_TIMEOUT_MS * NS_PER_MS;
 
-	o->relay.late_ns = -1;
+	o->read.relay.late_ns = -1;
 	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
 	    (w->theme && !read_choice("--theme", w->theme, theme_ids, &theme, error)) ||
 	    (w->mouse && !read_choice("--mouse", w->mouse, switches, &mouse, error)) ||
 	    (w->log_level && !read_choice("--log-level", w->log_level, levels, &level, error)) ||
 	    (w->timeout && !read_seconds("--timeout", w->timeout, NS_PER_MS, &timeout, error)) ||
 	    (w->late_bound &&
-	     !read_seconds("--late-bound", w->late_bound, 0, &o->relay.late_ns, error)))
+	     !read_seconds("--late-bound", w->late_bound, 0, &o->read.relay.late_ns, error)))
 		return false;
-	o->relay.timeout_ms = (int)(timeout / NS_PER_MS);
-	o->relay.from_beginning = w->from_beginning;
-	o->relay.wait = w->wait;
+	o->read.relay.timeout_ms = (int)(timeout / NS_PER_MS);
+	o->read.relay.from_beginning = w->from_beginning;
+	o->read.relay.wait = w->wait;
 	o->color = (enum ui_color)color;
 	o->theme = w->theme ? (int)theme : -1;
 	o->mouse = w->mouse ? (int)mouse : -1;
 	o->log_level = w->log_level ? (int)level : -1;
 	o->memory_given = w->memory != NULL;
-	return read_size("--memory", w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error) &&
-	       read_size("--spool-size", w->spool_size ? w->spool_size : DEFAULT_SPOOL, &o->spool_size,
+	return read_size("--memory", w->memory ? w->memory : DEFAULT_MEMORY, &o->read.memory, error) &&
+	       read_size("--spool-size", w->spool_size ? w->spool_size : DEFAULT_SPOOL, &o->read.spool_size,
 			 error);
 }
 
@@ -894,7 +894,7 @@ static bool read_snapshot(struct options *o, const struct words *w, GError **err
 
 static bool check_combinations(const struct options *o, const struct words *w, GError **error)
 {
-	const char *name = session_option(w, !o->live || w->command > COMMAND_BATCH);
+	const char *name = session_option(w, !o->read.live || w->command > COMMAND_BATCH);
 
 	if (name && !o->local)
 		return fail(error, "%s is for a session of this machine: without directories, relay and "
@@ -943,9 +943,9 @@ static bool check_conditions(const struct options *o, const struct words *w, GEr
 {
 	static const unsigned recorded = 1u << COMMAND_LOG | 1u << COMMAND_EXPORT | 1u << COMMAND_REPORT |
 					 1u << COMMAND_SAVE | 1u << COMMAND_MAP | 1u << COMMAND_REDUCE;
-	g_autofree char *wrong = option_check(w, o->live);
+	g_autofree char *wrong = option_check(w, o->read.live);
 
-	if (o->live && recorded & 1u << w->command)
+	if (o->read.live && recorded & 1u << w->command)
 		return fail(error, "%s needs a recorded trace", w->command_name);
 	return !wrong || fail(error, "%s", wrong);
 }
@@ -977,26 +977,26 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 static void move_words(struct options *o, struct words *w)
 {
 	o->command = w->command;
-	o->demo = w->demo;
+	o->read.demo = w->demo;
 	o->each = w->each;
 	o->force = w->force;
 	o->statedump = w->statedump;
 	o->keep_spans = w->keep_spans;
-	o->watch = w->watch;
+	o->read.watch = w->watch;
 	o->delete_mapped = w->delete_mapped;
 	o->history = w->history;
 	o->fail_if_incomplete = w->fail_if_incomplete;
 	o->suggest_rules = w->suggest_rules;
-	o->no_spool = w->no_spool;
+	o->read.no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;
 	o->csv_safe = w->csv_safe;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->accessible = w->accessible;
-	o->at = g_steal_pointer(&w->at);
-	o->from = g_steal_pointer(&w->from);
-	o->to = g_steal_pointer(&w->to);
+	o->read.at = g_steal_pointer(&w->at);
+	o->read.from = g_steal_pointer(&w->from);
+	o->read.to = g_steal_pointer(&w->to);
 	o->filter = g_steal_pointer(&w->filter);
 	o->html = w->html != NULL;
 	o->output = w->html ? g_steal_pointer(&w->html) : g_steal_pointer(&w->output);
@@ -1004,7 +1004,7 @@ static void move_words(struct options *o, struct words *w)
 	o->log = g_steal_pointer(&w->log);
 	o->user = g_steal_pointer(&w->user);
 	o->config = g_steal_pointer(&w->config);
-	o->spool = g_steal_pointer(&w->spool);
+	o->read.spool = g_steal_pointer(&w->spool);
 	o->spans = g_steal_pointer(&w->spans);
 	for (size_t i = 0; i < option_n_rows; i++)
 		if (option_rows[i].kind != KIND_FLAG && option_rows[i].kind != KIND_LIST &&
@@ -1027,15 +1027,16 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 		ok = check_words(ret, &w, operands, error);
 	move_words(ret, &w);
 	g_ptr_array_add(operands, NULL);
-	ret->paths = g_strdupv((char **)operands->pdata);
+	ret->read.paths = g_strdupv((char **)operands->pdata);
 	if (chunks->len) {
 		g_ptr_array_add(chunks, NULL);
-		ret->chunks = g_strdupv((char **)chunks->pdata);
+		ret->read.chunks = g_strdupv((char **)chunks->pdata);
 	}
 	return ok;
 }
 
-bool options_count_threads(const struct options *o)
+/* Must events be counted by thread while the trace is read? */
+static bool counts_threads(const struct options *o)
 {
 	for (guint i = 0; o->send.metrics && i < o->send.metrics->len; i++) {
 		const struct send_metric *m = o->send.metrics->pdata[i];
@@ -1050,13 +1051,22 @@ bool options_count_threads(const struct options *o)
 	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
 }
 
+struct reading_purpose options_purpose(const struct options *o)
+{
+	bool prints = o->command == COMMAND_BATCH;
+	return (struct reading_purpose){
+		.prints = prints, .all_spans = !prints && o->command != COMMAND_SCREEN,
+		.view = o->view, .by = o->by, .narrow = &o->narrow, .counts_threads = counts_threads(o),
+	};
+}
+
 void options_clear(struct options *o)
 {
-	g_strfreev(o->paths);
-	g_strfreev(o->chunks);
-	for (size_t i = 0; i < o->n_urls; i++)
-		live_url_clear(&o->urls[i]);
-	g_free(o->urls);
+	g_strfreev(o->read.paths);
+	g_strfreev(o->read.chunks);
+	for (size_t i = 0; i < o->read.n_urls; i++)
+		live_url_clear(&o->read.urls[i]);
+	g_free(o->read.urls);
 	g_free(o->columns);
 	expr_free(o->expr);
 	g_clear_pointer(&o->thresholds, g_ptr_array_unref);
@@ -1065,18 +1075,18 @@ void options_clear(struct options *o)
 	metric_view_free(o->metric_view);
 	metric_query_clear(&o->metric);
 	narrow_clear(&o->narrow);
-	g_free(o->at);
-	g_free(o->against_from);
-	g_free(o->against_to);
-	g_free(o->from);
-	g_free(o->to);
+	g_free(o->read.at);
+	g_free(o->read.against_from);
+	g_free(o->read.against_to);
+	g_free(o->read.from);
+	g_free(o->read.to);
 	g_free(o->filter);
 	g_free(o->output);
 	g_free(o->screenshot);
 	g_free(o->log);
 	g_free(o->user);
 	g_free(o->config);
-	g_free(o->spool);
+	g_free(o->read.spool);
 	g_free(o->spans);
 	clear_session(&o->session);
 	send_options_clear(&o->send);

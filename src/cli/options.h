@@ -8,9 +8,10 @@
 
 #include "export/export.h"
 #include "cli/command.h"
-#include "cli/filters.h"
+#include "app/narrow.h"
 #include "cli/options_send.h"
-#include "app/input.h"
+#include "app/exit_code.h"
+#include "app/reading.h"
 #include "base/machine.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
@@ -31,15 +32,10 @@ struct session_options {
 
 struct options {
 	enum command command;
-	char **paths;			/* trace directories, NULL-terminated; may be empty */
-	bool live;			/* events come while it runs: from `urls`, or .watch */
-	struct live_url *urls;
-	size_t n_urls;
-	struct live_options relay;	/* how to read from them */
+	struct read_options read;	/* what is read, and which range of it */
 	bool local;			/* live, from a session that must be made first: no urls yet */
 	struct session_options session;
 	struct local *running;		/* the session of this machine (cmd/local.h), or NULL; borrowed */
-	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
 	struct metric_query metric;	/* --metric, --by, --where: what .view prints then; .metric NULL: not given.
 					 * Its instants are not set: they are .against_from and .against_to */
@@ -63,42 +59,26 @@ struct options {
 	bool csv_safe;			/* screen: save CSV as FORMAT_CSV_SAFE; batch: `format` has it already */
 	bool statedump;			/* save: --with-statedump */
 	bool keep_spans;		/* map: --with-spans */
-	bool watch;			/* --watch: slices, or chunks, of the directory in .paths as they appear */
 	bool delete_mapped;		/* map: --delete-mapped */
 	int64_t thin_after_ns;		/* map: --thin-after; 0: not given */
 	bool history;			/* reduce: --history */
 	bool suggest_rules;		/* prints rules instead of a view */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
-	bool no_spool;
-	char **chunks;			/* --chunks; NULL: not given */
-	bool caches;			/* recorded traces, without --no-cache */
-	size_t cache_size;		/* bytes: --cache-size */
-	int64_t cache_after_ns;		/* --cache-after */
 	char *user;			/* of --user, or NULL */
 	bool no_isolation;
-	/* Set by the caller of reading_start(), not by options: */
-	bool without_spans;		/* make no spans */
-	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
-	bool takes_seconds;		/* a recorded trace: seconds are taken as they close (timeline_on_dropping()) */
-	bool skip_free;			/* the program exits after reading: do not free what was read */
-	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
 	bool html;			/* report: --html, whose FILE is .output */
-	size_t memory;			/* bytes */
 	bool memory_given;
 	char *screenshot;		/* path, or NULL */
 	unsigned shot_rows, shot_cols;	/* its size */
 	int theme, mouse;		/* enum theme; on 1, off 0; -1: not given */
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
-	unsigned jobs, slices;		/* threads and pieces; 0: automatic */
-	enum reader reader;
 	enum machine machine;		/* --machine; MACHINE_UNKNOWN: not given */
-	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	enum ui_color color;
 	/* As given, or NULL. */
 	int log_level;			/* enum log_level; -1: not given */
-	char *at, *from, *to, *against_from, *against_to, *filter, *output, *log, *config, *spans, *spool;
+	char *filter, *output, *log, *config, *spans;
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with
@@ -106,13 +86,7 @@ struct options {
 bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error);
 void options_clear(struct options *o);
 
-/* Must events be counted by thread while the trace is read? */
-bool options_count_threads(const struct options *o);
-
-/* The length of a "second", in ns. */
-static inline int64_t options_step(const struct options *o)
-{
-	return o->step_ns ? o->step_ns : INT64_C(1000000000);
-}
+/* What reading is for, as far as options say it. */
+struct reading_purpose options_purpose(const struct options *o);
 
 #endif

@@ -7,8 +7,8 @@
 #include "app/late_events.h"
 #include "cmd/local.h"
 #include "cmd/log.h"
-#include "cli/messages.h"
-#include "cli/filters.h"
+#include "app/messages.h"
+#include "app/narrow.h"
 #include "cmd/output.h"
 #include "cmd/sending.h"
 #include "cmd/suggest.h"
@@ -90,7 +90,7 @@ static const struct column range_columns[] = {
 
 static bool prints_blocks(const struct options *o)
 {
-	return o->each || o->live;
+	return o->each || o->read.live;
 }
 
 static void choose_columns(struct batch *b)
@@ -100,7 +100,7 @@ static void choose_columns(struct batch *b)
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
-	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !o->live; k++)
+	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !o->read.live; k++)
 		b->columns[i++] = range_columns[k];
 	for (size_t k = 0; k < n; k++)
 		b->columns[i++] = o->view->columns[o->columns ? o->columns[k] : k];
@@ -113,7 +113,7 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 {
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	timefmt_date(from, rows->query.from_ns);
-	if (options_step(b->o) < NS_PER_S)
+	if (read_step(&b->o->read) < NS_PER_S)
 		timefmt_date_ms(from, rows->query.from_ns);
 	timefmt_clock_ms(to, rows->query.to_ns);
 	printf("%s# %s  %s to %s", b->header ? "" : "\n", b->view.id, from, to);
@@ -188,7 +188,7 @@ static void note_printed(struct batch *b, const struct second *s)
 /* Prints seconds without events up to `until`. false: no more seconds are wanted. */
 static bool print_empty(struct batch *b, int64_t until)
 {
-	int64_t step = options_step(b->o);
+	int64_t step = read_step(&b->o->read);
 
 	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
 		return true;
@@ -218,9 +218,9 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
 	    st.closed_to_ns <= timeline_outline(tl, n - 1)->end_ns)
 		n--;
-	if (b->alerts && b->o->live)
+	if (b->alerts && b->o->read.live)
 		alerts_update(b->alerts, tl, n);
-	if (b->o->live)
+	if (b->o->read.live)
 		sending_update(b->sending, tl, n, is_end);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -228,18 +228,18 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 			return;
 		if (s->begin_ns < b->printed_to || s->end_ns <= b->since_ns)
 			continue;	/* a new version of a printed second, or before the program began */
-		if (b->o->live && !print_empty(b, s->begin_ns))
+		if (b->o->read.live && !print_empty(b, s->begin_ns))
 			return;
 		print_range(b, s->begin_ns, s->end_ns);
 		b->n_printed++;
 		b->printed_to = s->end_ns;
-		if (b->o->live)
+		if (b->o->read.live)
 			note_printed(b, s);
 		timeline_unload(b->r.tl);
 	}
-	if (b->o->live)
+	if (b->o->read.live)
 		timeline_retain_sums(b->r.tl, b->printed_to);
-	if (b->o->live && !is_end && n == timeline_n_seconds(tl))
+	if (b->o->read.live && !is_end && n == timeline_n_seconds(tl))
 		print_empty(b, st.closed_to_ns);
 }
 
@@ -271,7 +271,7 @@ static void report_missing(const struct batch *b)
 	int64_t first, end;
 	if (b->o->send.only || !reading_range(&b->r, &first, &end))
 		return;
-	const char *where = b->o->live ? "received from this session" : "in this trace";
+	const char *where = b->o->read.live ? "received from this session" : "in this trace";
 	g_autofree char *missing = view_missing_text(b->o->view, b->r.tl);
 	g_autoptr(GPtrArray) commands = needs_commands(b->o->view, b->r.tl);
 	g_ptr_array_add(commands, NULL);
@@ -303,9 +303,10 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 		return;
 	*from = MIN(asked_from, timeline_outline(tl, first)->begin_ns);
 	*to = MAX(asked_to, timeline_outline(tl, end - 1)->end_ns);
-	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
+	if (!b->o->read.step_ns && (*from < asked_from || *to > asked_to))
 		log_error("counted in steps of %s: from %s to %s; --step chooses a finer one",
-			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
+			  timefmt_step(step, read_step(&b->o->read)), timefmt_date_ms(a, *from),
+			  timefmt_clock_ms(z, *to));
 }
 
 static void add_call(void *data, struct calllog_line *l)
@@ -316,7 +317,7 @@ static void add_call(void *data, struct calllog_line *l)
 
 static bool has_range(const struct options *o)
 {
-	return o->from || o->to || o->at;
+	return o->read.from || o->read.to || o->read.at;
 }
 
 /* Holds the thresholds against what was read so far: as long as it does not matter what the range is. */
@@ -360,11 +361,11 @@ static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 /* What the metric needs beside the timeline. Returns the exit status. */
 static int prepare_metric(struct batch *b)
 {
-	if (!reading_find_against(&b->r, b->o, &b->metric))
+	if (!reading_find_against(&b->r, &b->o->read, &b->metric))
 		return EXIT_USAGE;
 	if (!metric_query_needs_calls(&b->metric))
 		return EXIT_FINE;
-	b->metric.calls = b->calls = metric_calls_new(&b->metric, options_step(b->o));
+	b->metric.calls = b->calls = metric_calls_new(&b->metric, read_step(&b->o->read));
 	return log_each_line(b->o, add_call, b->calls) ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -389,7 +390,7 @@ static void print_all(struct batch *b, int64_t from, int64_t to)
 /* Finds the range of the options, unless batch_steps_choose() did. Returns the exit status. */
 static int find_range(struct batch *b)
 {
-	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, b->o, &b->from_ns, &b->to_ns);
+	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, &b->o->read, &b->from_ns, &b->to_ns);
 }
 
 /* A recorded trace: read first, then print. */
@@ -477,7 +478,7 @@ static int report_no_events(struct batch *b, int code)
 static int print_live(struct batch *b)
 {
 	unsigned most = b->o->n_seconds;
-	gint64 patience = (gint64)most * (options_step(b->o) / NS_PER_US);
+	gint64 patience = (gint64)most * (read_step(&b->o->read) / NS_PER_US);
 	gint64 attached = 0;
 	bool ended = false;
 
@@ -527,7 +528,7 @@ static int end_alerts(struct batch *b, int code)
 	if (!b->o->check)
 		return code;
 	bool failed = code == EXIT_FAILED || code == EXIT_USAGE || code >= EXIT_SIGNAL;
-	if (!failed && b->o->live)
+	if (!failed && b->o->read.live)
 		return thresholds_check(stdout, b->alerts, INT64_MIN, INT64_MAX);
 	if (failed || b->from_ns >= b->to_ns)
 		return CHECK_UNKNOWN;
@@ -540,7 +541,7 @@ static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 	batch_list_evicting(&b->list, trace_ids, n);
 	sending_evicting(b->sending, b->r.tl, trace_ids, n);
 	size_t seconds = timeline_n_seconds(b->r.tl);
-	if (b->o->live && seconds)
+	if (b->o->read.live && seconds)
 		sending_update(b->sending, b->r.tl, seconds - 1, false);
 }
 
@@ -556,7 +557,7 @@ static uint32_t find_sent(const struct send_options *send, bool *ret_spans)
 /* Is something printed or counted second by second, or of a range? Live, until it was: print_closed(). */
 static bool needs_seconds(const struct options *o)
 {
-	return o->live || o->each || has_range(o) || o->thresholds || o->send.metrics;
+	return o->read.live || o->each || has_range(o) || o->thresholds || o->send.metrics;
 }
 
 int batch_print(const struct options *options)
@@ -571,15 +572,16 @@ int batch_print(const struct options *options)
 	bool sends_spans;
 	uint32_t sends = find_sent(&o.send, &sends_spans);
 	bool needs_spans = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
-	o.without_spans = !needs_spans;
-	o.cells = o.live || needs_spans ? 0 : o.view->reads | sends;
-	o.skip_free = !o.live && !SANITIZED;
-	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o) : EXIT_FAILED;
+	struct reading_purpose purpose = options_purpose(&o);
+	purpose.without_spans = !needs_spans;
+	purpose.cells = o.read.live || needs_spans ? 0 : o.view->reads | sends;
+	purpose.skip_free = !o.read.live && !SANITIZED;
+	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o, &purpose) : EXIT_FAILED;
 	b.from_ns = b.steps.from_ns;
 	b.to_ns = b.steps.to_ns;
 	if (code == EXIT_FINE)
-		code = reading_start(&b.r, &o);
-	if (b.alerts && o.live)
+		code = reading_start(&b.r, &o.read, &purpose);
+	if (b.alerts && o.read.live)
 		alerts_on_alert(b.alerts, report_alert, &b);
 	if (code == EXIT_FINE && !sending_start(&o, &b.sending))
 		code = EXIT_FAILED;
@@ -590,7 +592,7 @@ int batch_print(const struct options *options)
 		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
 		batch_steps_begin(&b.steps, &b.view, b.r.tl);
 		timeline_on_evicting(b.r.tl, on_evicting, &b);
-		code = o.live ? print_live(&b) : print_recorded(&b);
+		code = o.read.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
 			code = output_code(b.broken);
 		else
@@ -642,8 +644,9 @@ static int export_spans(struct reading *r, const struct options *o)
 
 int batch_export(const struct options *o)
 {
+	const struct reading_purpose purpose = options_purpose(o);
 	struct reading r;
-	int code = reading_start(&r, o);
+	int code = reading_start(&r, &o->read, &purpose);
 	if (code == EXIT_FINE)
 		code = export_spans(&r, o);
 	reading_free(&r);

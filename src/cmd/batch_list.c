@@ -2,7 +2,7 @@
 /* Lists that exceed memory: see batch_list.h. */
 #include "cmd/batch_list.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/intmap.h"
 
@@ -12,8 +12,8 @@
 
 static bool is_in_pieces(const struct options *o)
 {
-	return o->view->lists_spans && !o->live && !o->each && o->sort < 0 && !o->at && !o->from &&
-	       !o->to && !query_has_trace(&o->narrow);
+	return o->view->lists_spans && !o->read.live && !o->each && o->sort < 0 && !o->read.at && !o->read.from &&
+	       !o->read.to && !query_has_trace(&o->narrow);
 }
 
 static void print_piece(struct batch_list *list, const struct intmap *among, int64_t from_ns,

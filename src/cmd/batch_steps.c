@@ -3,7 +3,7 @@
 #include "cmd/batch_steps.h"
 
 #include "app/reading.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "views/narrowing.h"
 
 #include "base/timefmt.h"
@@ -18,7 +18,7 @@
 /* What is printed later than as it closes needs all steps. */
 static bool can_be_in_pieces(const struct options *o)
 {
-	return o->view->has_steps && !o->live && !o->each && options_step(o) < NS_PER_S && !o->thresholds &&
+	return o->view->has_steps && !o->read.live && !o->each && read_step(&o->read) < NS_PER_S && !o->thresholds &&
 	       !o->check && !o->send.only && !o->send.metrics && !o->send.forward.path && o->format != FORMAT_FOLDED;
 }
 
@@ -32,7 +32,7 @@ static double estimate(const struct timeline *tl, const struct options *o, int64
 		const struct second *s = timeline_second(tl, i);
 		int64_t printed = MAX(MIN(s->end_ns, to) - MAX(s->begin_ns, from), 0);
 		uint32_t others = s->n_cpus + s->n_devs + s->n_irqs;
-		double step = (double)options_step(o), lanes = (s->n_threads + others) * LANE_BYTES;
+		double step = (double)read_step(&o->read), lanes = (s->n_threads + others) * LANE_BYTES;
 
 		all += (double)(s->end_ns - s->begin_ns) / step * lanes;
 		range += (double)printed / step * (lanes + (machine ? others : s->n_threads) * ROW_BYTES);
@@ -42,15 +42,15 @@ static double estimate(const struct timeline *tl, const struct options *o, int64
 }
 
 /* Finds the range. Returns the exit status. */
-static int survey(struct batch_steps *steps, const struct options *with)
+static int survey(struct batch_steps *steps, const struct read_options *with, struct reading_purpose purpose)
 {
-	struct options o = *with;
+	struct read_options o = *with;
 	struct reading r;
 	int64_t first, end;
 
 	o.step_ns = 0;
-	o.skip_free = false;
-	int code = reading_start(&r, &o);
+	purpose.skip_free = false;
+	int code = reading_start(&r, &o, &purpose);
 	if (code == EXIT_FINE) {
 		reading_wait(&r, -1);
 		if (r.signal)
@@ -63,17 +63,17 @@ static int survey(struct batch_steps *steps, const struct options *with)
 	return code;
 }
 
-int batch_steps_choose(struct batch_steps *steps, struct options *o)
+int batch_steps_choose(struct batch_steps *steps, const struct options *o, struct reading_purpose *purpose)
 {
 	*steps = (struct batch_steps){ .o = o, .printed_to = INT64_MIN, .first_ns = INT64_MAX, .end_ns = INT64_MIN };
 	if (!can_be_in_pieces(o))
 		return EXIT_FINE;
-	int code = survey(steps, o);
+	int code = survey(steps, &o->read, *purpose);
 	double range = 0, all = code == EXIT_FINE && steps->survey ?
 		estimate(steps->survey, o, steps->from_ns, steps->to_ns, &range) : 0;
-	o->takes_seconds = all + range > (double)o->memory;
-	steps->in_pieces = range > (double)o->memory / RANGE_SHARE;
-	if (!o->takes_seconds)
+	purpose->takes_seconds = all + range > (double)o->read.memory;
+	steps->in_pieces = range > (double)o->read.memory / RANGE_SHARE;
+	if (!purpose->takes_seconds)
 		g_clear_pointer(&steps->survey, timeline_free);
 	return code;
 }
@@ -147,7 +147,8 @@ void batch_steps_begin(struct batch_steps *steps, const struct view *view, struc
 	if (steps->survey && steps->in_pieces)
 		timeline_retain_range(tl, 0, 0, on_dropping, steps);
 	else if (steps->survey)
-		timeline_retain_range(tl, time_floor(steps->from_ns, options_step(steps->o)), steps->to_ns, NULL, NULL);
+		timeline_retain_range(tl, time_floor(steps->from_ns, read_step(&steps->o->read)), steps->to_ns, NULL,
+				      NULL);
 }
 
 bool batch_steps_is_begun(const struct batch_steps *steps)

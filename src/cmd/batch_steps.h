@@ -26,9 +26,9 @@ struct batch_steps {
 	int broken;			/* errno after a failed write; nothing more is printed then */
 };
 
-/* Chooses whether rows are printed in pieces, and sets o->takes_seconds then. o has what else reading_start() needs.
- * EXIT_FINE, or the exit status after a printed error. */
-int batch_steps_choose(struct batch_steps *steps, struct options *o);
+/* Chooses whether rows are printed in pieces, and sets purpose->takes_seconds then. The purpose has what else
+ * reading_start() needs. May read the trace once. Returns the exit status. */
+int batch_steps_choose(struct batch_steps *steps, const struct options *o, struct reading_purpose *purpose);
 /* After reading_start(): pieces are printed from now on, if they shall be. */
 void batch_steps_begin(struct batch_steps *steps, const struct view *view, struct timeline *tl);
 /* Was a part printed? Then batch_steps_finish() must print the rest. */

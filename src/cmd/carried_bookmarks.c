@@ -3,7 +3,7 @@
 #include "cmd/carried_bookmarks.h"
 
 #include "cli/config.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "views/bookmarks.h"
 

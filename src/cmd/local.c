@@ -3,7 +3,7 @@
 #include "cmd/local.h"
 
 #include "app/next_steps.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "ui/term.h"
 
 #include "base/text.h"
@@ -161,15 +161,15 @@ static void sweep(struct local *l)
 /* Prints where received packets are stored: they stay when the session is destroyed. */
 static void print_spool(const struct options *o)
 {
-	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 	g_autoptr(GString) s = g_string_new(NULL);
 	char size[TIMEFMT_LEN];
 
-	if (o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
+	if (o->read.no_spool || (!o->read.spool && o->command != COMMAND_SCREEN))
 		return;
 	g_autofree char *text = g_strdup_printf("received packets stay in %s, at most %s, as a trace that blktop "
 						"opens; --no-spool stores none", dir,
-						timefmt_bytes(size, o->spool_size));
+						timefmt_bytes(size, o->read.spool_size));
 	plan_line(s, "stored", text);
 	print_visible(s->str);
 }
@@ -325,9 +325,9 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 	struct live_url url = { 0 };
 	if (!live_url_parse(l->url, &url, &error))
 		return end(l, fail_with(error));
-	mine.urls = &url;
-	mine.n_urls = 1;
-	mine.relay.from_beginning = true;	/* the session is new: its first event counts */
+	mine.read.urls = &url;
+	mine.read.n_urls = 1;
+	mine.read.relay.from_beginning = true;	/* the session is new: its first event counts */
 	int code = run(&mine);
 	live_url_clear(&url);
 	return end(l, code);

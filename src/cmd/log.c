@@ -2,7 +2,7 @@
 /* blktop log: see log.h. */
 #include "cmd/log.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cmd/output.h"
 #include "app/packets.h"
 #include "app/reading.h"
@@ -55,7 +55,7 @@ static int find_range(struct logsource *s, const struct packets *packets, const 
 		ret->from_ns = packets->from_ns;
 		ret->to_ns = packets->to_ns;
 	}
-	if (packets->placed || (!o->at && !o->from && !o->to))
+	if (packets->placed || (!o->read.at && !o->read.from && !o->read.to))
 		return EXIT_FINE;
 	bool known = logsource_bounds(s, &first, &end, &error);
 	if (reading_caught())
@@ -64,7 +64,7 @@ static int find_range(struct logsource *s, const struct packets *packets, const 
 		log_error("%s", error ? error->message : "no events in the trace");
 		return EXIT_FAILED;
 	}
-	return reading_place_range(o, first, end, &ret->from_ns, &ret->to_ns);
+	return reading_place_range(&o->read, first, end, &ret->from_ns, &ret->to_ns);
 }
 
 static int report_end(const struct printer *p, const struct logsource_result *r, const char *warning,
@@ -98,7 +98,7 @@ static int print_packets(const struct options *o, const struct packets *packets)
 	struct logsource_result result = { 0 };
 	struct logsource_range range;
 	reading_catch_signals();
-	struct logsource *s = logsource_new((const char *const *)packets->paths, o->reader == READER_BT2, &error);
+	struct logsource *s = logsource_new((const char *const *)packets->paths, o->read.reader == READER_BT2, &error);
 	if (s)
 		logsource_stop_by(s, reading_caught_by());
 	int code = s ? find_range(s, packets, o, &range) : EXIT_FAILED;
@@ -131,7 +131,7 @@ static int print_packets(const struct options *o, const struct packets *packets)
 int print_log(const struct options *o)
 {
 	struct packets packets;
-	int code = packets_find(&packets, o);
+	int code = packets_find(&packets, &o->read);
 
 	if (code == EXIT_FINE)
 		code = print_packets(o, &packets);
@@ -144,12 +144,12 @@ bool log_each_line(const struct options *o, calllog_emit emit, void *data)
 	g_autoptr(GError) error = NULL;
 	struct logsource_result result = { 0 };
 	struct packets packets;
-	bool found = packets_find(&packets, o) == EXIT_FINE;
+	bool found = packets_find(&packets, &o->read) == EXIT_FINE;
 	const struct logsource_range all = {
 		.from_ns = packets.placed ? packets.from_ns : INT64_MIN,
 		.to_ns = packets.placed ? packets.to_ns : INT64_MAX,
 	};
-	struct logsource *s = found ? logsource_new((const char *const *)packets.paths, o->reader == READER_BT2,
+	struct logsource *s = found ? logsource_new((const char *const *)packets.paths, o->read.reader == READER_BT2,
 						    &error) : NULL;
 	if (s)
 		logsource_run(s, &all, emit, data, &result, NULL, &error);

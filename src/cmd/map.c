@@ -3,7 +3,7 @@
 #include "cmd/map.h"
 
 #include "app/reading.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/timefmt.h"
 #include "export/export.h"
@@ -67,13 +67,13 @@ static int find_range(const struct options *o, int64_t *ret_from, int64_t *ret_t
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
 
-	if (!o->from && !o->to)
+	if (!o->read.from && !o->read.to)
 		return EXIT_FINE;
-	if (!map_bounds((const char *const *)o->paths, &first, &end, &error)) {
+	if (!map_bounds((const char *const *)o->read.paths, &first, &end, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	return reading_place_ends(o, first, end, ret_from, ret_to);
+	return reading_place_ends(&o->read, first, end, ret_from, ret_to);
 }
 
 int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output)
@@ -81,7 +81,7 @@ int map_write_range(const struct options *o, const char *const *paths, int64_t f
 	g_autoptr(GError) error = NULL;
 	struct slice_piece piece = { 0 };
 	const struct map_plan plan = {
-		.paths = paths, .from = from, .to = to, .step_ns = options_step(o), .stop = reading_caught_by(),
+		.paths = paths, .from = from, .to = to, .step_ns = read_step(&o->read), .stop = reading_caught_by(),
 		.with_spans = o->keep_spans,
 	};
 	g_autofree char *warning = NULL, *remark = NULL;
@@ -101,13 +101,13 @@ int map_write(const struct options *o)
 {
 	int64_t from = INT64_MIN, to = INT64_MAX;
 
-	if (o->watch)
+	if (o->read.watch)
 		return map_watch(o);
 	int code = find_range(o, &from, &to);
 	if (code != EXIT_FINE)
 		return code;
 	reading_catch_signals();
-	code = map_write_range(o, (const char *const *)o->paths, from, to, o->output);
+	code = map_write_range(o, (const char *const *)o->read.paths, from, to, o->output);
 	reading_release_signals();
 	return code;
 }
@@ -123,7 +123,7 @@ static bool has_history(const struct options *o)
 {
 	int64_t step;
 
-	for (char **path = o->paths; *path; path++)
+	for (char **path = o->read.paths; *path; path++)
 		if (slice_file_is_history(*path, &step)) {
 			log_error("%s is history, from which traces were dropped: reduce --history merges it", *path);
 			return true;
@@ -141,7 +141,7 @@ int map_reduce(const struct options *o)
 		return EXIT_FAILED;
 	reading_catch_signals();
 	struct slice *s = (o->history ? slice_file_merge_history : slice_file_merge_packed)
-		((const char *const *)o->paths, &piece, &watch, &error);
+		((const char *const *)o->read.paths, &piece, &watch, &error);
 	int code = finish(o->output, o->force, s, &piece, error);
 	reading_release_signals();
 	return code;

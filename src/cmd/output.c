@@ -2,7 +2,7 @@
 /* Writing a text: see output.h. */
 #include "cmd/output.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 /* blktop report: see report.h. */
 #include "cmd/report.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cmd/carried_bookmarks.h"
 #include "cmd/output.h"
 #include "app/reading.h"
@@ -43,7 +43,7 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 		.worst = o->worst, .utf8 = is_utf8(o), .utc = o->utc, .label = input_label(r->in),
 	};
 
-	*ret_code = reading_find_range(r, o, &options.from_ns, &options.to_ns);
+	*ret_code = reading_find_range(r, &o->read, &options.from_ns, &options.to_ns);
 	if (*ret_code != EXIT_FINE)
 		return NULL;
 	job_get_status(r->job, &st);
@@ -65,7 +65,8 @@ static char *make_page(struct reading *r, const struct options *o, int *ret_code
 int report_write(const struct options *o)
 {
 	struct reading r;
-	int code = reading_start(&r, o), why;
+	const struct reading_purpose purpose = options_purpose(o);
+	int code = reading_start(&r, &o->read, &purpose), why;
 
 	if (code == EXIT_FINE) {
 		reading_wait(&r, -1);

@@ -2,7 +2,7 @@
 /* blktop save: see save.h. */
 #include "cmd/save.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cmd/carried_bookmarks.h"
 #include "app/packets.h"
 #include "app/reading.h"
@@ -58,7 +58,7 @@ static int find_range(const struct packets *packets, const struct options *o, st
 		return EXIT_FINE;
 	struct logsource *s = logsource_new(cut->paths, false, &error);
 	if (s && logsource_bounds(s, &first, &end, &error))
-		code = reading_place_range(o, first, end, &cut->from_ns, &cut->to_ns);
+		code = reading_place_range(&o->read, first, end, &cut->from_ns, &cut->to_ns);
 	else
 		log_error("%s", error ? error->message : "no events in the trace");
 	logsource_free(s);
@@ -86,7 +86,7 @@ static int write_range(const struct options *o, const struct trace_cut *cut)
 	}
 	g_autofree char *what = save_describe(cut, &r);
 	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
-	struct input *in = input_new_paths(cut->paths, o->reader);
+	struct input *in = input_new_paths(cut->paths, o->read.reader);
 
 	carried_bookmarks_save(o, in, r.path, r.from_ns, r.to_ns);
 	input_unref(in);
@@ -98,7 +98,7 @@ static int write_range(const struct options *o, const struct trace_cut *cut)
 int save_write(const struct options *o)
 {
 	struct packets packets;
-	int code = packets_find(&packets, o);
+	int code = packets_find(&packets, &o->read);
 	struct trace_cut cut = {
 		.paths = (const char *const *)packets.paths, .statedump = o->statedump, .to = o->output, .stop = &stop,
 	};

@@ -6,12 +6,12 @@
 #include "app/debug_log.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
-#include "app/isolate.h"
+#include "cmd/isolate.h"
 #include "app/late_events.h"
 #include "app/next_steps.h"
 #include "cmd/carried_bookmarks.h"
 #include "cmd/local.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "app/reading.h"
 #include "app/relay.h"
 #include "cmd/save.h"
@@ -109,7 +109,7 @@ static void look_for_rules(struct screen *s)
 	    timeline_has_spans(s->tl) || !timeline_has_events(s->tl) || !input_has_events(s->in, NULL))
 		return;
 	g_auto(GStrv) names = timeline_event_names(s->tl);
-	s->suggesting = suggestjob_new(input_paths(s->in), s->o->reader == READER_BT2, (const char *const *)names,
+	s->suggesting = suggestjob_new(input_paths(s->in), s->o->read.reader == READER_BT2, (const char *const *)names,
 				       job_fd(s->job));
 }
 
@@ -312,8 +312,8 @@ static char *backend_nothing(void *data)
 	struct job_status st;
 
 	job_get_status(s->job, &st);
-	if (s->o->watch && st.phase == JOB_LOADING)
-		return next_steps_watched(s->o->paths[0]);
+	if (s->o->read.watch && st.phase == JOB_LOADING)
+		return next_steps_watched(s->o->read.paths[0]);
 	if (!s->session || (st.phase != JOB_LOADING && st.phase != JOB_DONE))
 		return NULL;
 	return s->o->local ? local_nothing(s->o->running, st.phase == JOB_DONE) :
@@ -325,7 +325,7 @@ static bool backend_align(void *data, char **ret_message)
 	struct screen *s = data;
 	struct job_status st;
 
-	if (!hosts_can_align(s->o, ret_message))
+	if (!hosts_can_align(&s->o->read, ret_message))
 		return false;
 	job_get_status(s->job, &st);
 	if (!s->live && st.phase <= JOB_LOADING) {
@@ -451,8 +451,8 @@ static char **log_paths(const struct screen *s)
 	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 	char **paths = s->session ? g_strdupv((char **)stored) : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
 
-	if (!paths && s->o->watch)
-		paths = slice_dir_files(s->o->paths[0]);
+	if (!paths && s->o->read.watch)
+		paths = slice_dir_files(s->o->read.paths[0]);
 	return paths ? paths : g_strdupv((char **)input_paths(s->in));
 }
 
@@ -462,7 +462,7 @@ static void renew_log(struct screen *s)
 	struct job_status st;
 
 	job_get_status(s->job, &st);
-	if (!s->o->watch || s->log_newest_ns == st.newest_ns)
+	if (!s->o->read.watch || s->log_newest_ns == st.newest_ns)
 		return;
 	s->log_newest_ns = st.newest_ns;
 	g_clear_pointer(&s->log, logjob_free);
@@ -474,7 +474,7 @@ static void backend_log_ask(void *data, const struct calllog_want *want)
 	renew_log(s);
 	g_auto(GStrv) paths = s->log ? NULL : log_paths(s);
 	if (!s->log)
-		s->log = logjob_new((const char *const *)paths, s->o->reader == READER_BT2, job_fd(s->job));
+		s->log = logjob_new((const char *const *)paths, s->o->read.reader == READER_BT2, job_fd(s->job));
 	struct calllog_want now = *want;
 	struct job_status st;
 
@@ -726,11 +726,11 @@ static int keep_packets(struct screen *s)
 {
 	const struct options *o = s->o;
 	g_autoptr(GError) error = NULL;
-	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if (o->no_spool || input_store(s->in, dir, o->spool_size, &error))
+	if (o->read.no_spool || input_store(s->in, dir, o->read.spool_size, &error))
 		return EXIT_FINE;
-	if (!o->spool) {
+	if (!o->read.spool) {
 		g_autofree char *visible = text_visible(error->message);
 		log_note("packets are not stored: %s", error->message);
 		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("packets are not stored: %s", visible));
@@ -746,20 +746,22 @@ static int open_input(struct screen *s, bool *ret_left)
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (o->watch) {
-		s->in = input_new_watched(o->paths[0]);
+	if (o->read.watch) {
+		s->in = input_new_watched(o->read.paths[0]);
 		return EXIT_FINE;
 	}
-	if (o->live) {
+	if (o->read.live) {
 		int code;
-		GArray *urls = relay_choose(o, !term_problem(), &code);
+		const struct ui_options ui = { .live = true, .ascii = o->ascii, .color = o->color, .prefs = o->prefs,
+					       .at_ns = TIME_UNKNOWN };
+		GArray *urls = relay_choose(&o->read, term_problem() ? NULL : &ui, &code);
 		if (urls)
-			s->in = input_new_live(urls, &o->relay);
+			s->in = input_new_live(urls, &o->read.relay);
 		*ret_left = !urls && code == EXIT_FINE;
 		return urls && !term_problem() ? keep_packets(s) : code;
 	}
-	if (!o->demo) {
-		s->in = input_new_paths((const char *const *)o->paths, o->reader);
+	if (!o->read.demo) {
+		s->in = input_new_paths((const char *const *)o->read.paths, o->read.reader);
 		return EXIT_FINE;
 	}
 	g_autofree char *demo = input_find_demo(&error);
@@ -768,7 +770,7 @@ static int open_input(struct screen *s, bool *ret_left)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	s->in = input_new_paths(paths, o->reader);
+	s->in = input_new_paths(paths, o->read.reader);
 	return EXIT_FINE;
 }
 
@@ -837,7 +839,7 @@ static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last
  * see timefmt_parse_instant(). */
 static bool find_start(struct screen *s, int64_t *ret_at, char **ret_choice)
 {
-	const char *at = s->o->at;
+	const char *at = s->o->read.at;
 	g_autoptr(GError) error = NULL;
 	int64_t first, last;
 
@@ -914,15 +916,15 @@ static int run_ui(struct screen *s)
 		/* A session of this machine cannot be read a second time: it ends with its connection. Slices have
 		 * one clock. */
 		.suggestion = backend_suggestion, .suggested_spans = backend_suggested_spans,
-		.align = o->local || o->watch ? NULL : backend_align,
+		.align = o->local || o->read.watch ? NULL : backend_align,
 	};
 	take_columns(o);
 	struct ui_options options = {
-		.live = s->live, .watched = o->watch, .ascii = o->ascii, .coach = o->demo, .color = o->color,
-		.step_ns = o->step_ns,
+		.live = s->live, .watched = o->read.watch, .ascii = o->ascii, .coach = o->read.demo, .color = o->color,
+		.step_ns = o->read.step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.start_metric = &o->metric,
-		.counts_threads = options_count_threads(o), .filter = o->filter,
+		.counts_threads = options_purpose(o).counts_threads, .filter = o->filter,
 		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts, .isolation = isolation,
 	};
 	if (o->screenshot)
@@ -955,18 +957,18 @@ static int run_once(struct screen *s)
 	const struct options *o = s->o;
 	struct job_options options = {
 		.model.live = s->session, .model.provisional = s->session,
-		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
-		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
+		.model.memory_budget = MIN(o->read.memory / 16, MOST_CORRECTIONS),
+		.memory = o->read.memory, .preview = true, .threads = o->read.jobs, .slices = o->read.slices,
 	};
-	if (!reading_can_count(s->in, o))
+	if (!reading_can_count(s->in, o->view, o->by))
 		return EXIT_FAILED;
 	log_note("reading %s", input_label(s->in));
-	s->tl = timeline_new(reading_timeline_memory(o));
-	input_count_threads(s->in, options_count_threads(o));
-	if (o->chunks)
-		input_chunks(s->in, (const char *const *)o->chunks);
-	if (o->caches)
-		input_cache(s->in, o->cache_size, o->cache_after_ns);
+	s->tl = timeline_new(reading_timeline_memory(&o->read));
+	input_count_threads(s->in, options_purpose(o).counts_threads);
+	if (o->read.chunks)
+		input_chunks(s->in, (const char *const *)o->read.chunks);
+	if (o->read.caches)
+		input_cache(s->in, o->read.cache_size, o->read.cache_after_ns);
 	s->job = input_start(s->in, &options);
 	bool begun = thresholds_begin(o, &s->alerts);
 	if (s->alerts && s->live)
@@ -987,7 +989,7 @@ static int run_once(struct screen *s)
 
 int screen_run(const struct options *o)
 {
-	struct screen s = { .o = o, .live = o->live, .session = o->live && !o->watch,
+	struct screen s = { .o = o, .live = o->read.live, .session = o->read.live && !o->read.watch,
 			    .aligned = o->align_hosts };
 	bool left;
 
@@ -998,7 +1000,7 @@ int screen_run(const struct options *o)
 		s.again = false;
 		s.late = (struct late_reported){ 0 };
 		input_again(s.in);
-		code = !use_rules(&s) ? EXIT_FAILED : o->live ? keep_packets(&s) : EXIT_FINE;
+		code = !use_rules(&s) ? EXIT_FAILED : o->read.live ? keep_packets(&s) : EXIT_FINE;
 		if (code == EXIT_FINE)
 			code = run_once(&s);
 	}

@@ -5,7 +5,7 @@
 #include "app/reading.h"
 #include "base/files.h"
 #include "base/limits.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "send/forward.h"
 #include "send/graphite.h"
 #include "send/listener.h"
@@ -56,7 +56,7 @@ static void start_forward(struct sending *s)
 	const struct send_options *o = &s->o->send;
 	struct forward_options forward = {
 		.url = o->forward, .format = o->forward_format, .rule = o->forward_rule,
-		.with_kernel = o->forward_kernel, .live = s->o->live, .wait = wait_for_room, .data = s,
+		.with_kernel = o->forward_kernel, .live = s->o->read.live, .wait = wait_for_room, .data = s,
 	};
 	s->forward = forward_start(&forward);
 }
@@ -72,14 +72,14 @@ bool sending_start(const struct options *o, struct sending **ret)
 	if (o->send.graphite.host) {
 		struct graphite_options graphite = {
 			.server = o->send.graphite, .metrics = o->send.metrics, .name = o->send.graphite_name,
-			.datacenter = o->send.datacenter, .most = o->send.most_values, .live = o->live,
+			.datacenter = o->send.datacenter, .most = o->send.most_values, .live = o->read.live,
 		};
 		s->graphite = graphite_start(&graphite);
 	}
 	if (o->send.forward.path)
 		start_forward(s);
 	if (o->send.listen || o->send.metrics_file)
-		s->totals = totals_new(o->send.metrics, o->send.most_values, o->live);
+		s->totals = totals_new(o->send.metrics, o->send.most_values, o->read.live);
 	notify_ready(o->send.notify_fd);
 	if (o->send.fd < 0)
 		return true;
@@ -197,7 +197,7 @@ static void note_forwarded(struct sending *s, bool all)
 
 static void update_forward(struct sending *s, const struct timeline *tl, size_t end, bool ended)
 {
-	if (!ended && (!s->o->live || !end))
+	if (!ended && (!s->o->read.live || !end))
 		return;
 	int64_t closed_ns = ended ? INT64_MAX : timeline_outline(tl, end - 1)->end_ns;
 	note_forwarded(s, forward_update(s->forward, tl, closed_ns, s->from_ns, s->to_ns));
@@ -219,7 +219,7 @@ void sending_evicting(struct sending *s, const struct timeline *tl, const uint64
  * waited for it already. */
 static void finish(struct sending *s, struct outbox *o)
 {
-	bool was_caught = reading_caught(), gave_up = !s->o->live && !outbox_makes_progress(o);
+	bool was_caught = reading_caught(), gave_up = !s->o->read.live && !outbox_makes_progress(o);
 	outbox_end(o);
 	for (gint64 since = g_get_monotonic_time(); !gave_up && outbox_is_busy(o); poll(NULL, 0, LOOK_MS)) {
 		report_all(s);
@@ -306,7 +306,7 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 	if (!s->totals)
 		return;
 	totals_update(s->totals, tl, end, s->from_ns, s->to_ns, ended);
-	if (s->o->send.metrics_file && (s->o->live || ended))
+	if (s->o->send.metrics_file && (s->o->read.live || ended))
 		write_file(s);
 }
 

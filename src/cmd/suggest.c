@@ -4,7 +4,7 @@
 
 #include "app/packets.h"
 #include "app/reading.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cmd/output.h"
 #include "run/suggestjob.h"
 
@@ -12,7 +12,7 @@ static int print_found(struct reading *r, const struct options *o, const struct 
 {
 	g_autoptr(GError) error = NULL;
 	g_auto(GStrv) names = timeline_event_names(r->tl);
-	g_autoptr(GPtrArray) found = suggestjob_read((const char *const *)packets->paths, o->reader == READER_BT2,
+	g_autoptr(GPtrArray) found = suggestjob_read((const char *const *)packets->paths, o->read.reader == READER_BT2,
 						     (const char *const *)names, reading_caught_by(), &error);
 	if (reading_caught())
 		return EXIT_SIGNAL + reading_caught();
@@ -34,14 +34,15 @@ int suggest_print(const struct options *o)
 {
 	struct reading r;
 	struct packets packets = { 0 };
-	int code = reading_start(&r, o);
+	const struct reading_purpose purpose = options_purpose(o);
+	int code = reading_start(&r, &o->read, &purpose);
 
 	if (code == EXIT_FINE) {
 		reading_wait(&r, -1);
 		code = reading_code(&r);
 	}
 	if (code == EXIT_FINE)
-		code = packets_find(&packets, o);
+		code = packets_find(&packets, &o->read);
 	if (code == EXIT_FINE)
 		code = print_found(&r, o, &packets);
 	packets_clear(&packets);

@@ -3,7 +3,7 @@
 #include "cmd/thin_slices.h"
 
 #include "app/reading.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/files.h"
 #include "cmd/map.h"

@@ -2,7 +2,7 @@
 /* Thresholds of the command line: see thresholds.h. */
 #include "cmd/thresholds.h"
 
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "cmd/local.h"
 
 #include "base/text.h"

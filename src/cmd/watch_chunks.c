@@ -5,7 +5,7 @@
 
 #include "app/reading.h"
 #include "base/files.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 #include "run/map.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static void map_chunks(struct chunk_watch *w)
 
 int map_watch(const struct options *o)
 {
-	struct chunk_watch w = { .o = o, .dir = o->paths[0], .thins = true };
+	struct chunk_watch w = { .o = o, .dir = o->read.paths[0], .thins = true };
 	g_autoptr(GHashTable) failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	int signal;
 

@@ -143,5 +143,5 @@ ok "without the kernel's trace, they are hosts" rows '{r["host"] for r in rows} 
 succeeds 0 "one host" -b --view services --align-hosts "$work/front"
 ok "has nothing to move" grep -q 'only one clock' "$work/err"
 refused 2 "one clock" --align-hosts -b -y
-refused 2 "--align-hosts and --doctor" --align-hosts --doctor "$work/front"
+refused 2 "--align-hosts needs -b" --align-hosts --doctor "$work/front"
 done_testing

@@ -134,8 +134,8 @@ holds "interrupts and events of a process are its own" "all(
     kept[v] and all(r['pid'] == $pid for r in kept[v]) for v in ('interrupts', 'events'))"
 refused 2 "needs --metric, or --view compare or changed" -b --view spans --against usual "$demo"
 refused 2 "compare takes usual" -b --view compare --against history "$demo"
-refused 2 "changed takes before or history" -b --view changed --against usual "$demo"
-refused 2 "changed takes before or history" -b --view changed --against 1 "$demo"
+refused 2 "changed takes before, quiet or history" -b --view changed --against usual "$demo"
+refused 2 "changed takes before, quiet or history" -b --view changed --against 1 "$demo"
 refused 2 "a tree" -b --view waterfall --sort duration_ns "$demo"
 refused 2 "needs -b" --only pid=1 "$demo"
 

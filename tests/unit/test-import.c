@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "export/attributes.h"
 #include "export/import.h"
-#include "cli/filters.h"
+#include "app/narrow.h"
 #include "views/overview.h"
 #include "views/view.h"
 #include "export/json_items.h"

@@ -2,7 +2,7 @@
 /*
  * --only and --against: what they take, what they refuse.
  */
-#include "cli/filters.h"
+#include "app/narrow.h"
 
 #include <string.h>
 

@@ -31,37 +31,37 @@ static void test_traces(void)
 
 	accept(&o, "a b");
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
-	g_assert_cmpstr(o.paths[0], ==, "a");
-	g_assert_cmpstr(o.paths[1], ==, "b");
-	g_assert_null(o.paths[2]);
-	g_assert_false(o.live);
-	g_assert_cmpuint(o.memory, ==, 512u << 20);
-	g_assert_cmpint(o.relay.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
+	g_assert_cmpstr(o.read.paths[0], ==, "a");
+	g_assert_cmpstr(o.read.paths[1], ==, "b");
+	g_assert_null(o.read.paths[2]);
+	g_assert_false(o.read.live);
+	g_assert_cmpuint(o.read.memory, ==, 512u << 20);
+	g_assert_cmpint(o.read.relay.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
 	options_clear(&o);
 
 	accept(&o, "--utc --ascii --accessible --color never --memory 1.5G --timeout 2 --log x --filter y a");
 	g_assert_true(o.utc && o.ascii && o.accessible);
 	g_assert_cmpint(o.color, ==, UI_COLOR_NEVER);
-	g_assert_cmpuint(o.memory, ==, 1536u << 20);
-	g_assert_cmpint(o.relay.timeout_ms, ==, 2000);
+	g_assert_cmpuint(o.read.memory, ==, 1536u << 20);
+	g_assert_cmpint(o.read.relay.timeout_ms, ==, 2000);
 	g_assert_cmpstr(o.log, ==, "x");
 	g_assert_cmpstr(o.filter, ==, "y");
 	options_clear(&o);
 
 	accept(&o, "--demo");
-	g_assert_true(o.demo);
-	g_assert_cmpuint(o.jobs + o.slices, ==, 0);
-	g_assert_cmpint(o.reader, ==, READER_AUTO);
+	g_assert_true(o.read.demo);
+	g_assert_cmpuint(o.read.jobs + o.read.slices, ==, 0);
+	g_assert_cmpint(o.read.reader, ==, READER_AUTO);
 	options_clear(&o);
 
 	accept(&o, "-j8 --slices 32 --reader native a");
-	g_assert_cmpuint(o.jobs, ==, 8);
-	g_assert_cmpuint(o.slices, ==, 32);
-	g_assert_cmpint(o.reader, ==, READER_NATIVE);
+	g_assert_cmpuint(o.read.jobs, ==, 8);
+	g_assert_cmpuint(o.read.slices, ==, 32);
+	g_assert_cmpint(o.read.reader, ==, READER_NATIVE);
 	options_clear(&o);
 	accept(&o, "-b --jobs=256 --reader babeltrace2 a");
-	g_assert_cmpuint(o.jobs, ==, 256);
-	g_assert_cmpint(o.reader, ==, READER_BT2);
+	g_assert_cmpuint(o.read.jobs, ==, 256);
+	g_assert_cmpint(o.read.reader, ==, READER_BT2);
 	options_clear(&o);
 }
 
@@ -109,17 +109,17 @@ static void test_relay(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
 		accept(&o, lines[i]);
-		g_assert_true(o.live);
-		g_assert_cmpstr(o.urls[0].host, ==, "relay");
-		g_assert_cmpuint(o.urls[0].port, ==, 5400);
-		g_assert_cmpstr(o.urls[0].target, ==, "web");
-		g_assert_cmpstr(o.urls[0].session, ==, "prod");
-		g_assert_null(o.paths[0]);
+		g_assert_true(o.read.live);
+		g_assert_cmpstr(o.read.urls[0].host, ==, "relay");
+		g_assert_cmpuint(o.read.urls[0].port, ==, 5400);
+		g_assert_cmpstr(o.read.urls[0].target, ==, "web");
+		g_assert_cmpstr(o.read.urls[0].session, ==, "prod");
+		g_assert_null(o.read.paths[0]);
 		options_clear(&o);
 	}
 	accept(&o, "-r relay");
-	g_assert_cmpuint(o.urls[0].port, ==, LIVE_DEFAULT_PORT);
-	g_assert_null(o.urls[0].session);
+	g_assert_cmpuint(o.read.urls[0].port, ==, LIVE_DEFAULT_PORT);
+	g_assert_null(o.read.urls[0].session);
 	options_clear(&o);
 	accept(&o, "--list-sessions -r relay");
 	g_assert_cmpint(o.command, ==, COMMAND_LIST_SESSIONS);
@@ -141,8 +141,8 @@ static void test_batch(void)
 	       "--filter errors^>^0 --sort -max_ns --columns pid,max_ns a");
 	g_assert_cmpint(o.by, ==, BY_PROCESS);
 	g_assert_cmpint(o.format, ==, FORMAT_JSON);
-	g_assert_cmpstr(o.from, ==, "10%");
-	g_assert_cmpstr(o.to, ==, "+3s");
+	g_assert_cmpstr(o.read.from, ==, "10%");
+	g_assert_cmpstr(o.read.to, ==, "+3s");
 	g_assert_nonnull(o.expr);
 	g_assert_cmpint(o.sort, ==, view_column(o.view, "max_ns"));
 	g_assert_cmpint(o.sort_descending, !=, o.view->columns[o.sort].descending);
@@ -158,7 +158,7 @@ static void test_batch(void)
 	g_assert_cmpuint(o.n_seconds, ==, 5);
 	options_clear(&o);
 	accept(&o, "-b --view processes --at 14:03:05 a");
-	g_assert_cmpstr(o.at, ==, "14:03:05");
+	g_assert_cmpstr(o.read.at, ==, "14:03:05");
 	options_clear(&o);
 }
 
@@ -216,7 +216,7 @@ static void test_here(void)
 	struct options o;
 
 	accept(&o, "");
-	g_assert_true(o.local && o.live);
+	g_assert_true(o.local && o.read.live);
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
 	g_assert_cmpuint(o.session.timer_us, ==, 1000000);
 	g_assert_cmpint(o.session.loglevel, ==, -1);
@@ -244,7 +244,7 @@ static void test_here(void)
 	g_assert_cmpstr(o.session.program[3], ==, "--help");
 	g_assert_cmpstr(o.session.program[4], ==, "--");
 	g_assert_cmpuint(o.n_seconds, ==, 0);
-	g_assert_null(o.paths[0]);
+	g_assert_null(o.read.paths[0]);
 	options_clear(&o);
 	accept(&o, "-- report");
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
@@ -259,7 +259,7 @@ static void test_here(void)
 	g_assert_cmpstr(o.session.snapshot, ==, "flight");
 	options_clear(&o);
 	accept(&o, "a");
-	g_assert_false(o.local || o.live);
+	g_assert_false(o.local || o.read.live);
 	options_clear(&o);
 }
 

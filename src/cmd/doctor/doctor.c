@@ -4,8 +4,8 @@
 
 #include "cmd/doctor/doctor_private.h"
 #include "app/input.h"
-#include "app/isolate.h"
-#include "cli/messages.h"
+#include "cmd/isolate.h"
+#include "app/messages.h"
 #include "cmd/output.h"
 #include "app/relay.h"
 
@@ -179,16 +179,16 @@ static void suggest(struct doctor *doc, const char *const *paths, enum reader re
 static int examine_trace(struct doctor *doc, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
+	g_autofree char *demo = o->read.demo ? input_find_demo(&error) : NULL;
 	const char *const demo_paths[] = { demo, NULL };
-	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
+	const char *const *paths = o->read.demo ? demo_paths : (const char *const *)o->read.paths;
 	g_autofree char *label = g_strjoinv(" ", (char **)paths);
 
-	doctor_init(doc, o, o->demo ? "demo" : label, false);
-	if (!o->demo || demo) {
+	doctor_init(doc, o, o->read.demo ? "demo" : label, false);
+	if (!o->read.demo || demo) {
 		doctor_scan(doc, paths);
-		if (hear_trace(doc, paths, o->reader, &error)) {
-			suggest(doc, paths, o->reader);
+		if (hear_trace(doc, paths, o->read.reader, &error)) {
+			suggest(doc, paths, o->read.reader);
 			return EXIT_FINE;
 		}
 	}
@@ -240,7 +240,7 @@ static int examine_session(struct doctor *doc, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	int code;
-	g_autoptr(GArray) urls = relay_choose(o, false, &code);
+	g_autoptr(GArray) urls = relay_choose(&o->read, NULL, &code);
 
 	if (!urls) {
 		doctor_init(doc, o, "", true);
@@ -250,9 +250,9 @@ static int examine_session(struct doctor *doc, const struct options *o)
 	g_autofree char *label = live_url_format(url);
 	doctor_init(doc, o, label, true);
 	doc->session = g_strdup(url->session);
-	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
+	g_autoptr(blk_source) s = live_open(url, urls->len, &o->read.relay, everything,
 					    G_N_ELEMENTS(everything), &error);
-	bool heard = s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error);
+	bool heard = s && hear_session(doc, s, o->n_seconds, o->read.relay.timeout_ms, &error);
 	if (heard) {
 		doctor_counted(doc, &s->tables);
 		return EXIT_FINE;
@@ -295,7 +295,7 @@ static int report(const struct diagnosis *d, const struct options *o)
 int doctor_run(const struct options *o)
 {
 	struct doctor doc;
-	int code = o->live ? examine_session(&doc, o) : examine_trace(&doc, o);
+	int code = o->read.live ? examine_session(&doc, o) : examine_trace(&doc, o);
 
 	if (code == EXIT_FINE) {
 		doctor_advise(&doc);

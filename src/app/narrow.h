@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* --only and --against: what a printed view is narrowed to and compared with. */
-#ifndef BLK_CLI_FILTERS_H
-#define BLK_CLI_FILTERS_H
+#ifndef BLK_APP_NARROW_H
+#define BLK_APP_NARROW_H
 
 #include "state/store/timeline.h"
 #include "views/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Messages and the log file: see messages.h. Main thread only. */
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/text.h"
 #include "base/user.h"

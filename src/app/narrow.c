@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --only and --against: see filters.h. */
-#include "cli/filters.h"
+/* --only and --against: see narrow.h. */
+#include "app/narrow.h"
 
 #include "base/text.h"
 #include "export/export.h"

@@ -3,8 +3,8 @@
  * Messages on stderr, and the log file of --log. Texts may contain parts of a trace: control characters are escaped
  * here. Main thread only.
  */
-#ifndef BLK_CLI_MESSAGES_H
-#define BLK_CLI_MESSAGES_H
+#ifndef BLK_APP_MESSAGES_H
+#define BLK_APP_MESSAGES_H
 
 #include <glib.h>
 #include <stdbool.h>

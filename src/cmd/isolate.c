@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The files and connections that a command needs: see isolate.h. */
-#include "app/isolate.h"
+#include "cmd/isolate.h"
 
 #include "cli/config.h"
-#include "cli/messages.h"
+#include "app/messages.h"
 
 #include "base/files.h"
 #include "base/isolation.h"
@@ -53,15 +53,15 @@ static void add_input(const char *path)
 
 static void add_inputs(const struct options *o)
 {
-	g_autofree char *demo = o->demo ? input_find_demo(NULL) : NULL;
+	g_autofree char *demo = o->read.demo ? input_find_demo(NULL) : NULL;
 
-	for (char **p = o->paths; p && *p; p++) {
+	for (char **p = o->read.paths; p && *p; p++) {
 		g_autofree char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
 		files_add(*p, FILES_READ | (o->delete_mapped ? FILES_CHANGE : 0u), NULL);
 		if (neighbours)
 			add_input(neighbours);
 	}
-	for (char **p = o->chunks; p && *p; p++)
+	for (char **p = o->read.chunks; p && *p; p++)
 		add_input(*p);
 	if (demo)
 		add_input(demo);
@@ -72,7 +72,7 @@ static void add_inputs(const struct options *o)
 /* babeltrace2's library opens files itself. */
 static void add_to_filter(const struct options *o, GPtrArray *read)
 {
-	for (char **p = o->paths; p && *p && o->reader == READER_BT2; p++)
+	for (char **p = o->read.paths; p && *p && o->read.reader == READER_BT2; p++)
 		add(read, *p);
 }
 
@@ -87,7 +87,7 @@ static bool add_watch_dir(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (!o->watch || o->command != COMMAND_MAP || files_add_private(o->output, "-o", &error))
+	if (!o->read.watch || o->command != COMMAND_MAP || files_add_private(o->output, "-o", &error))
 		return true;
 	log_error("%s", error->message);
 	return false;
@@ -111,9 +111,9 @@ static void add_outputs(const struct options *o)
 /* The spool of a live session. Printed views have one only with --spool. */
 static void add_spool(const struct options *o)
 {
-	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if (o->n_urls && !o->no_spool && (o->spool || o->command == COMMAND_SCREEN))
+	if (o->read.n_urls && !o->read.no_spool && (o->read.spool || o->command == COMMAND_SCREEN))
 		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 
@@ -122,7 +122,7 @@ static void add_cache(const struct options *o)
 	g_autofree char *dir = cache_default_dir();
 	g_autoptr(GError) error = NULL;
 
-	if (o->caches && !cache_make_dir(dir, &error))
+	if (o->read.caches && !cache_make_dir(dir, &error))
 		log_note("no cache: %s", error->message);
 }
 
@@ -141,12 +141,12 @@ static void add_places(const struct options *o)
 static bool start_connector(const struct options *o, GError **error)
 {
 	static struct live_url *all;		/* the connector's client looks at them until the end */
-	size_t n = o->n_urls;
+	size_t n = o->read.n_urls;
 	if (!n && !o->send.graphite.host && !o->send.forward.path)
 		return true;
 	all = g_new0(struct live_url, n + 2);
 	for (size_t i = 0; i < n; i++)
-		all[i] = o->urls[i];
+		all[i] = o->read.urls[i];
 	if (o->send.graphite.host)
 		all[n++] = o->send.graphite;
 	if (o->send.forward.path)
@@ -156,10 +156,10 @@ static bool start_connector(const struct options *o, GError **error)
 
 static unsigned roles_of(const struct options *o)
 {
-	bool sends = o->n_urls || o->send.graphite.host || o->send.forward.path;
+	bool sends = o->read.n_urls || o->send.graphite.host || o->send.forward.path;
 
 	return (o->command == COMMAND_SCREEN ? ISOLATION_SCREEN : 0) | (sends ? ISOLATION_SENDER : 0) |
-	       (o->send.fd >= 0 ? ISOLATION_RECEIVER : 0) | (o->reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
+	       (o->send.fd >= 0 ? ISOLATION_RECEIVER : 0) | (o->read.reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
 }
 
 /* From here on nothing is read by root, if it can be helped. */
@@ -168,7 +168,7 @@ static void drop_root(const struct options *o)
 	g_autofree char *why = NULL;
 
 	/* babeltrace2's library opens files itself: it may read what root may, within what Landlock allows. */
-	user_drop(o->reader == READER_BT2 && isolation_can() & ISOLATION_FILES, &why);
+	user_drop(o->read.reader == READER_BT2 && isolation_can() & ISOLATION_FILES, &why);
 	if (why)
 		log_error("%s", why);
 }

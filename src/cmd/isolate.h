@@ -5,8 +5,8 @@
  * options name, its state and settings, and with the screen below the current directory and the directory for temporary
  * files. See doc/security.md.
  */
-#ifndef BLK_APP_ISOLATE_H
-#define BLK_APP_ISOLATE_H
+#ifndef BLK_CMD_ISOLATE_H
+#define BLK_CMD_ISOLATE_H
 
 #include "cli/options.h"
 

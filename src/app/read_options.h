@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is read, how, and which range of it: options that all commands which read have. */
+#ifndef BLK_APP_READ_OPTIONS_H
+#define BLK_APP_READ_OPTIONS_H
+
+#include "app/input.h"
+
+struct read_options {
+	char **paths;			/* trace directories, NULL-terminated; may be empty */
+	bool demo;
+	bool live;			/* events come while it runs: from `urls`, or .watch */
+	struct live_url *urls;
+	size_t n_urls;
+	struct live_options relay;	/* how to read from them */
+	bool watch;			/* --watch: slices, or chunks, of the directory in .paths as they appear */
+	char **chunks;			/* --chunks; NULL: not given */
+	enum reader reader;
+	unsigned jobs, slices;		/* threads and pieces; 0: automatic */
+	size_t memory;			/* bytes */
+	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
+	bool caches;			/* recorded traces, without --no-cache */
+	size_t cache_size;		/* bytes: --cache-size */
+	int64_t cache_after_ns;		/* --cache-after */
+	char *spool;			/* directory, or NULL */
+	size_t spool_size;		/* bytes */
+	bool no_spool;
+	char *at, *from, *to, *against_from, *against_to;	/* as given, or NULL */
+};
+
+/* The length of a "second", in ns. */
+static inline int64_t read_step(const struct read_options *o)
+{
+	return o->step_ns ? o->step_ns : INT64_C(1000000000);
+}
+
+#endif
