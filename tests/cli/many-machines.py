@@ -4,6 +4,7 @@ after a failure and when chunks are added, and scripts/blktop-slurm submits the 
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -37,6 +38,7 @@ for i in ${array:+$(seq ${array/-/ })} ${array:-0}; do
 done
 echo $id
 """
+MOREUTILS = "#!/bin/sh\necho 'parallel [OPTIONS] command -- arguments'\nexit 1\n"
 SCONTROL = "#!/bin/sh\necho 'MaxArraySize            = 4'\n"
 
 
@@ -66,8 +68,20 @@ def jobs_of(text):
     return [int(line.split()[2]) for line in text.split("\n") if line.startswith("level")]
 
 
+def check_other_parallel(work):
+    """moreutils has a program of that name, too."""
+    bin_dir, out = os.path.join(work, "moreutils"), os.path.join(work, "none.blkslice")
+    os.mkdir(bin_dir)
+    with open(bin_dir + "/parallel", "w", encoding="ascii") as f:
+        f.write(MOREUTILS)
+    os.chmod(bin_dir + "/parallel", 0o755)
+    r = run("blktop-parallel", "-o", out, TRACE + "/archives", PATH=bin_dir + ":" + os.environ["PATH"])
+    good = r.returncode == 2 and f"{bin_dir}/parallel" in r.stderr and "moreutils" in r.stderr
+    tap.ok("moreutils' parallel is not taken for GNU's, which is said", [] if good and not os.path.exists(out + ".parts") else [r.stderr])
+
+
 def check_parallel(work):
-    if not shutil.which("parallel"):
+    if not shutil.which("parallel") or "GNU parallel" not in tap.output("parallel", "--version", stdin=subprocess.DEVNULL).stdout:
         tap.skip("blktop-parallel", "GNU parallel is not installed")
         return
     # A name with a space; at first a chunk is missing at the end.
@@ -124,6 +138,7 @@ def check_slurm(work):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
+        check_other_parallel(work)
         check_parallel(work)
         check_slurm(work)
     tap.done()

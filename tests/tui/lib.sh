@@ -8,7 +8,7 @@ if ! command -v tmux >/dev/null; then
 	exit 0
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/tui.XXXXXX")
-n=0 failed=0 most_seconds=30
+n=0 failed=0 most_seconds=60
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/poll.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/terminal.sh"
