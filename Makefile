@@ -3,15 +3,17 @@
 #   make            build/blktop
 #   make demo       install what the build needs, build, show the bundled recording
 #   make check      install what the tests need, build, run all tests
+#   make check-quick                                       the unit tests of what changed, and lints: within a minute
 #   make check-hist                                        one test, or one folder of them
 #   make build/tests/test-hist && build/tests/test-hist    the same by hand
 #
-# Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS,
+# Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS, CCACHE (ccache, where it is installed),
 # DEVELOPER=1 (-Werror, as CI has it), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
 
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
+CCACHE ?= $(shell command -v ccache 2>/dev/null)
 DEVELOPER ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
@@ -22,7 +24,10 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(DATADIR)"' \
 	-Isrc -I$(BUILD)/gen $(WARNINGS) $(if $(DEVELOPER),-Werror) -MMD -MP -fno-common \
-	$(PKG_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -O1)
+	$(PKG_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer $(SANITIZE_CFLAGS))
+# Reports have lines of the source; more for a debugger would cost a third of the time to compile. What may be uninitialized
+# gcc guesses well only with -O2.
+SANITIZE_CFLAGS = -Og -g1 -Wno-maybe-uninitialized
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(WRAPPED:%=-Wl,--wrap=%) $(WRAP_OBJ) $(LDFLAGS)
@@ -59,15 +64,15 @@ READY := $(FLAGS) | $(BUILD)/have-libraries
 
 $(BUILD)/obj/%.o: src/%.c $(READY)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC)$(CCACHE) $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/tests/%.o: tests/lib/%.c $(READY)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
+	$(call say,CC)$(CCACHE) $(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 
 $(BUILD)/obj/tests/tsan/%.o: tests/tsan/%.c $(READY)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -c -o $@ $<
+	$(call say,CC)$(CCACHE) $(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -c -o $@ $<
 
 $(BUILD)/libblktop.a: $(LIB_OBJ) | $(WRAP_OBJ)
 	@rm -f $@
@@ -80,9 +85,13 @@ $(BUILD)/libtest.a: $(TEST_LIB_OBJ)
 $(BUILD)/blktop: $(BUILD)/obj/main.o $(BUILD)/libblktop.a
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
+$(BUILD)/obj/unit/%.o: tests/unit/%.c $(READY)
 	@mkdir -p $(@D)
-	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
+	$(call say,CC)$(CCACHE) $(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
+
+$(BUILD)/tests/%: $(BUILD)/obj/unit/%.o $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 # Functions that a test has instead of the program's.
 wraps = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
@@ -111,7 +120,7 @@ $(BUILD)/isolation-probe.so: tests/probe/isolation_probe.c $(READY)
 # A file is written only when what it says has changed.
 $(FLAGS): said = $(subst BLKTOP_DATADIR,,$(subst $(DATADIR),,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)))
 $(BUILD)/datadir: said = $(DATADIR)
-$(FLAGS) $(BUILD)/datadir: FORCE
+$(FLAGS) $(BUILD)/datadir $(BUILD)/unit-names: FORCE
 	@mkdir -p $(@D)
 	@new='$(subst ','\'',$(said))'; \
 	[ "$$new" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$new" >$@
@@ -132,7 +141,7 @@ $(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
 man: $(BUILD)/blktop.1
 tests: $(TESTS) $(TOOLS) $(BUILD)/isolation-probe.so
 
--include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d) $(BUILD)/isolation-probe.d
+-include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TEST_SRC:tests/%.c=$(BUILD)/obj/%.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d) $(BUILD)/isolation-probe.d
 
 include src/blkin/blkin.mk
 
@@ -154,35 +163,32 @@ demo:
 check: deps
 	@+$(again) check-built
 
-# Unit tests run with the sanitizers, in a tree of their own. Those that measure memory or read long recordings also run
-# without. SLOW: with the sanitizers they take so long that they have them only in make check-long.
+# Unit tests run with the sanitizers, in a tree of their own, and some without: see tests/unit/unit.mk.
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
 # These do a part of their work, with ALL=1 all of it: blk.py and traces_too_long() leave out long recordings.
 IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(SCRIPTS))) \
 	$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -lE 'traces_too_long|"ALL"' $(TEST_SRC)))
-SLOW := correct cut every-view evicted forgotten import-pieces laws limits-here limits-metadata limits-model limits-packets \
-	limits-views logjob losses missing-events model native native-feed parallel path paths plain processes reader-bt2 \
-	reader-corrupt slice-file slice-history spans spare spool strings timeline unite window
-SLOW_TESTS := $(SLOW:%=$(BUILD)/tests/test-%)
-SLOW_ASAN_TESTS := $(SLOW:%=$(BUILD)-asan/tests/test-%)
-ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
-PLAIN_SRC := $(shell grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h' $(TEST_SRC))
-PLAIN_TESTS := $(sort $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%) $(SLOW_TESTS))
+include tests/unit/unit.mk
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
 # These are left to make check-long whole: others in make check show most of what they show.
 LONG_ONLY := tests/truth/apart.py tests/truth/machines.py tests/truth/native-only.py tests/truth/readers.py \
 	tests/cli/hostile-names.py tests/cli/requests.sh tests/lint/package.sh tests/lint/sanitized.sh \
 	$(patsubst %,tests/live/%.sh,bad-path blkin corrected files hosts late network outage processes quiet readers \
-	rewind slow-path two-sessions) $(BUILD)/tests/test-limits-metadata $(BUILD)/tests/test-limits-packets
-CHECKED := $(filter-out $(SLOW_ASAN_TESTS),$(ASAN_TESTS)) $(filter-out $(LONG_ONLY),$(PLAIN_TESTS) $(SCRIPTS))
+	rewind slow-path two-sessions) $(UNIT_LONG:%=$(BUILD)/tests/test-%)
+CHECKED := $(UNIT_SANITIZED:%=$(BUILD)-asan/unit/test-%) $(UNIT_TESTS) $(filter-out $(LONG_ONLY),$(SCRIPTS))
 # First, so that none is left running alone.
 LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
 	%/hostile-traces.py %/hostile-relay.py %/every-key.sh %/memory.sh,$(CHECKED))
-check-built: all tests man asan-tests
+check-built: all man unit $(BENCHES) $(TOOLS) $(BUILD)/isolation-probe.so asan-unit
 	$(run) $(LONGEST) $(filter-out $(LONGEST),$(CHECKED))
+
+# Unit tests of what changed since SINCE (where this branch left main), and the lints that take seconds.
+QUICK_LINTS := $(patsubst %,tests/lint/%.py,docs folders layers spelling style unused)
+check-quick: all man
+	@+tests=$$(BUILD='$(BUILD)' SLOW='$(SLOW)' scripts/changed-tests $(SINCE)) && $(again) all $$tests && $(run) $(QUICK_LINTS) $$tests
 
 check-unit: tests
 	$(run) $(TESTS)
@@ -212,6 +218,9 @@ lint: check-lint
 
 asan-tests:
 	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined all tests
+
+asan-unit:
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined all unit fuzz-replays
 
 asan: asan-tests
 	$(run) tests/lint/sanitized.sh $(ASAN_TESTS)
@@ -274,12 +283,12 @@ pictures: all
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live check-long check-suites'
+	@echo 'Targets: all demo check check-quick check-NAME check-unit check-lint check-tui check-truth check-live check-long check-suites'
 	@echo '         asan tsan lint bench man pictures deps dist deb install uninstall clean dist-free help'
 
 FORCE:
 
-.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
-	lint asan asan-tests tsan bench pictures dist deb install uninstall clean dist-free help FORCE
+.PHONY: all man tests deps demo check check-built check-quick check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
+	lint asan asan-tests asan-unit unit tsan bench pictures dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

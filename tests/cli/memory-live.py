@@ -23,7 +23,11 @@ LIMIT = 100     # s
 def processes(pid):
     """It, and all below it."""
     yield pid
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").glob("*/children"))
+    except OSError:     # it has ended
+        return
+    for task in tasks:
         try:
             children = task.read_text("ascii").split()
         except OSError:

@@ -56,6 +56,8 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libtest.a $(BUILD)/
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) $(call fuzz_wraps,$*) -o $@ $< tests/fuzz/replay.c \
 		$(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
+fuzz-replays: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
+
 $(FUZZ_CORPUS): tests/fuzz/make-corpus $(BUILD)/tools/make-seed
 	@rm -rf $@
 	$(call say,GEN)BUILD=$(BUILD) tests/fuzz/make-corpus $@
@@ -83,4 +85,4 @@ SCRIPTS += tests/fuzz/run-short.sh
 
 -include $(FUZZ_LIB:.o=.d) $(FUZZ_TEST_LIB:.o=.d) $(FUZZERS:=.d)
 
-.PHONY: fuzz fuzzers clean-fuzz $(FUZZ_NAMES)
+.PHONY: fuzz fuzzers fuzz-replays clean-fuzz $(FUZZ_NAMES)

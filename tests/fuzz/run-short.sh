@@ -37,8 +37,7 @@ seeds() { # into $work/corpus, of the recordings
 
 replay() { # replay TARGET: corpus and what was found before
 	if [ -d "tests/fuzz/seeds/$1" ]; then cp "tests/fuzz/seeds/$1"/* "$work/corpus/$1"; fi
-	make -s BUILD="$build-asan" SANITIZE=address,undefined "$build-asan/fuzz/fuzz-$1" &&
-		"$build-asan/fuzz/fuzz-$1" "$work/corpus/$1"
+	"$build-asan/fuzz/fuzz-$1" "$work/corpus/$1"
 }
 
 loop() { # loop TARGET: what broke it is kept
@@ -52,6 +51,11 @@ fuzz() { # fuzz TARGET
 			-max_len=65536 -artifact_prefix="$build-fuzz/findings/$1-" "$work/new" "$work/corpus/$1"
 }
 
+programs() { # with the sanitizers; make check has built them
+	make -s BUILD="$build-asan" SANITIZE=address,undefined fuzz-replays
+}
+
+programs
 ok "corpus from the recordings" seeds
 for source in tests/fuzz/fuzz-*.c; do
 	target=$(basename "$source" .c)

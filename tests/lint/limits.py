@@ -40,9 +40,10 @@ def table():
 def tested():
     """Each id that a test reaches: of unit tests the programs tell, of scripts the words 'limit ID:'."""
     found = []
-    for program in sorted(glob.glob(f"{tap.BUILD}/tests/test-limits-*")):
-        if os.access(program, os.X_OK) and not program.endswith(".d"):
-            found += re.findall(r"^(?:# )?/limit/(\S+)$", tap.output(program, "-l").stdout, re.M)
+    built = [p for where in ("/tests/", "/unit/", "-asan/unit/") for p in glob.glob(tap.BUILD + where + "test-limits-*")]
+    newest = {os.path.basename(p): p for p in sorted(built, key=os.path.getmtime) if "." not in os.path.basename(p)}
+    for program in newest.values():
+        found += re.findall(r"^(?:# )?/limit/(\S+)$", tap.output(program, "-l").stdout, re.M)
     for path in tap.files("tests/cli", "tests/live", "tests/tui", ends=[".py", ".sh"]):
         found += re.findall(r"\blimit ([a-z0-9-]+):", "\n".join(tap.lines(path)))
     return found
