@@ -20,8 +20,10 @@ ok "it is printed in pieces" in_pieces
 ok "one header" [ "$(grep -c begin_ns "$work/out")" -eq 1 ]
 mv "$work/out" "$work/pieces"
 ok "in order of time" python3 - "$work/pieces" <<-'PY'
-	import csv, sys
-	begins = [int(row["begin_ns"]) for row in csv.DictReader(open(sys.argv[1]))]
+	import sys
+	with open(sys.argv[1]) as f:
+	    assert next(f).startswith("begin_ns,")
+	    begins = [int(line.split(",", 1)[0]) for line in f]
 	pieces = 1 + sum(b < a - 10**9 // 2 for a, b in zip(begins, begins[1:]))
 	first, last = begins[:len(begins) // 10], begins[-len(begins) // 10:]
 	sys.exit(0 if pieces < 10 and max(first) < min(last) else 1)
@@ -37,7 +39,7 @@ for i in 0 1 2 3; do
 	[ "$i" -eq 0 ] && head -1 "$work/out" >"$work/ranges"
 	tail -n +2 "$work/out" >>"$work/ranges"
 done
-ok "pieces have the rows of consecutive ranges" cmp <(sort "$work/pieces") <(sort "$work/ranges")
+ok "pieces have the rows of consecutive ranges" cmp <(LC_ALL=C sort "$work/pieces") <(LC_ALL=C sort "$work/ranges")
 
 # A range of a second, with a filter, in other formats.
 range=(--from 06:07:35 --to 06:07:40 --filter 'kind = cpu or kind = thread and tid > 200')

@@ -40,5 +40,5 @@ $(OWN_PROGRAM:%=$(UNIT)/test-%): $(UNIT)/%: $(BUILD)/tests/%
 	@mkdir -p $(@D)
 	@ln -f $< $@
 
-# Of the other unit tests, scripts run these.
-unit: $(UNIT_TESTS) $(BUILD)/tests/test-loop
+# Of the others, scripts run these: in a terminal, and to see what they test.
+unit: $(UNIT_TESTS) $(if $(SANITIZE),,$(BUILD)/tests/test-loop $(UNIT_LONG:%=$(BUILD)/tests/test-%))
