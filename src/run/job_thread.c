@@ -130,16 +130,17 @@ static void update_retained_from(struct shared *s, struct model *m)
 	model_set_retained_from(m, ns);
 }
 
-static void post(struct shared *s, struct model *m, bool final, enum source_status how)
+/* False: the owner has enough to apply. */
+static bool post(struct shared *s, struct model *m, bool final, enum source_status how)
 {
 	if (g_atomic_int_get(&s->discard))
-		return;
+		return true;
 	if (!final && is_queue_full(s))
-		return;
+		return false;
 	update_retained_from(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
-		return;
+		return true;
 	int64_t final_to = closed_to(m, final, how);
 	if (!final)
 		p->beside_bytes = beside_bytes(s, m, p);
@@ -151,6 +152,7 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 		preview_final_to(s->preview, final_to);
 	g_mutex_unlock(&s->lock);
 	shared_wake_owner(s);
+	return true;
 }
 
 /* When to post: a limited number of times and share of the time, unless memory is short. Monotonic, us. */
@@ -192,15 +194,16 @@ static void wait_for_owner(struct shared *s)
 	}
 }
 
+/* Was it posted? */
 static bool post_if_due(struct shared *s, struct model *m, struct schedule *t)
 {
 	int64_t begin = g_get_monotonic_time();
-	bool full = model_is_full(m), due = begin >= t->rest_us || full;
+	bool full = model_is_full(m), due = begin >= t->rest_us || full, posted = false;
 
 	if (full)
 		wait_for_owner(s);
 	if (due)
-		post(s, m, false, SOURCE_OK);
+		posted = post(s, m, false, SOURCE_OK);
 	if (due)
 		trim(s, t, g_get_monotonic_time());
 	int64_t end = g_get_monotonic_time();
@@ -208,7 +211,7 @@ static bool post_if_due(struct shared *s, struct model *m, struct schedule *t)
 	int64_t rest = (end - begin) * POST_SHARE;
 	if (due)
 		t->rest_us = end + (s->options.model.live ? MIN(rest, MOST_PAUSE_US) : rest);
-	return due;
+	return posted;
 }
 
 /* Posts seconds that are closed in several publications, as fast as the owner takes them. */
@@ -289,33 +292,6 @@ static void note_missing(struct shared *s, struct source *source)
 	g_mutex_unlock(&s->lock);
 }
 
-static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
-				      GError **error)
-{
-	struct schedule schedule = schedule_begin();
-
-	while (!is_stopped(s)) {
-		struct blk_batch batch = { 0 };
-		enum source_status st = source_next(source, &batch, error);
-		if (st == SOURCE_OK)
-			model_feed(m, &source->tables, batch.ev, batch.n);
-		else if (st == SOURCE_AGAIN)
-			pause_reading(s, g_get_monotonic_time() + AGAIN_PAUSE_US);
-		else
-			return st;
-		note_late(s, source, m);
-		post_backlog(s, m);
-		if (g_get_monotonic_time() < schedule.due_us && !model_has_many_spans(m))
-			continue;
-		note_warning(s, source);
-		note_missing(s, source);
-		adopt(s, m);
-		post_if_due(s, m, &schedule);
-		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
-	}
-	return SOURCE_CANCELLED;
-}
-
 /* Messages are for the log file. */
 static void note_cache(struct shared *s, const struct cache *c)
 {
@@ -334,31 +310,6 @@ static void finish_cache(struct shared *s, const struct model *m, enum source_st
 		cache_finish(s->cache, !model_has_forgotten(m));
 	note_cache(s, s->cache);
 }
-
-static void run_source(struct shared *s, struct source *source, bool without_spans)
-{
-	g_autoptr(GError) error = NULL;
-	struct model *m = model_new(&s->options.model);
-
-	if (without_spans || s->options.without_spans)
-		model_without_spans(m);
-	set_source(s, source);
-	enum source_status st = read_source(s, source, m, &error);
-	post(s, m, true, st);
-	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
-	note_warning(s, source);
-	note_missing(s, source);
-	if (s->preview && st == SOURCE_END)
-		preview_finish(s->preview, CORRECT_LAST_US);
-	adopt(s, m);
-	finish_cache(s, m, st);
-	end_phase(s, st, error);
-	set_source(s, NULL);
-	if (!s->options.skip_free)
-		model_free(m);
-}
-
-/* ---- pieces, on several threads ---- */
 
 static void set_parallel(struct shared *s, struct parallel *p, unsigned jobs)
 {
@@ -380,60 +331,147 @@ static void count_piece(struct shared *s, const struct parallel *p)
 	g_mutex_unlock(&s->lock);
 }
 
-static enum source_status stitch_pieces(struct shared *s, struct parallel *p, struct model *m,
-					GError **error)
-{
-	static const enum source_status ends[] = {
-		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
-		[PARALLEL_ERROR] = SOURCE_ERROR,
-	};
-	struct schedule schedule = schedule_begin();
-	bool unposted = false;
+/* ---- the loop ---- */
 
-	for (;;) {
-		struct slice *slice;
-		int64_t until_us = g_get_monotonic_time() + FIGURES_US;
-		enum parallel_status st = parallel_next(p, &slice, until_us, error);
-		if (slice) {
-			model_stitch(m, slice);
-			count_piece(s, p);
-		}
-		if (st > PARALLEL_LATER)
-			return ends[st];
-		unposted |= slice != NULL;
-		if (unposted && (g_get_monotonic_time() >= schedule.due_us || model_is_full(m)))
-			unposted = !post_if_due(s, m, &schedule);
-		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
+/* What the model is made from: one of these. */
+struct origin {
+	struct source *source;			/* batches of events */
+	struct parallel *parallel;		/* slices, which workers make */
+	const struct job_slices *slices;	/* slices that others make */
+	bool begun;				/* there was a slice */
+};
+
+/* Feeds the next batch. SOURCE_AGAIN: there was none. */
+static enum source_status feed_batch(struct shared *s, struct source *source, struct model *m, GError **error)
+{
+	struct blk_batch batch = { 0 };
+	enum source_status st = source_next(source, &batch, error);
+
+	if (st == SOURCE_OK)
+		model_feed(m, &source->tables, batch.ev, batch.n);
+	else if (st == SOURCE_AGAIN)
+		pause_reading(s, g_get_monotonic_time() + AGAIN_PAUSE_US);
+	else
+		return st;
+	note_late(s, source, m);
+	post_backlog(s, m);
+	return st;
+}
+
+/* Stitches the next slice of the workers. SOURCE_AGAIN: there was none for a while. */
+static enum source_status stitch_piece(struct shared *s, struct parallel *p, struct model *m, GError **error)
+{
+	static const enum source_status all[] = {
+		[PARALLEL_SLICE] = SOURCE_OK, [PARALLEL_LATER] = SOURCE_AGAIN, [PARALLEL_END] = SOURCE_END,
+		[PARALLEL_STOPPED] = SOURCE_CANCELLED, [PARALLEL_ERROR] = SOURCE_ERROR,
+	};
+	struct slice *slice;
+	enum parallel_status st = parallel_next(p, &slice, g_get_monotonic_time() + FIGURES_US, error);
+
+	if (slice) {
+		model_stitch(m, slice);
+		count_piece(s, p);
+	}
+	return all[st];
+}
+
+/* Stitches the next slice that others made. unposted: there is something to post, so waiting ends earlier. */
+static enum source_status stitch_slice(struct shared *s, struct origin *from, struct model *m, bool unposted)
+{
+	const struct job_slices *slices = from->slices;
+	bool more = true;
+	struct slice *slice = slices->next(slices->self, &more);
+
+	if (slice && !from->begun && slice_is_without_spans(slice))
+		model_without_spans(m);
+	from->begun |= slice != NULL;
+	if (slice)
+		model_stitch(m, slice);
+	for (char *line; (line = slices->message(slices->self));)
+		g_async_queue_push(s->messages, line);
+	if (!slice && more)
+		pause_reading(s, g_get_monotonic_time() + (unposted ? s->options.publish_every_ns / 1000 : LOOK_US));
+	return !more ? SOURCE_END : slice ? SOURCE_OK : SOURCE_AGAIN;
+}
+
+static void update_origin(struct shared *s, const struct origin *from, const struct model *m, bool final)
+{
+	double progress = from->source ? source_progress(from->source) :
+		from->parallel ? parallel_progress(from->parallel) : -1;
+	uint64_t n_events = from->parallel && !final ? parallel_n_events(from->parallel) : model_n_events(m);
+
+	update_figures(s, progress, n_events, model_now(m));
+	if (from->source) {
+		note_warning(s, from->source);
+		note_missing(s, from->source);
 	}
 }
 
-static void run_parallel(struct shared *s, const struct pieces *pieces,
-			 const struct parallel_plan *plan)
+/* Is it time to post? A source is asked more often than the clock. */
+static bool is_due(const struct origin *from, const struct model *m, const struct schedule *t)
+{
+	return g_get_monotonic_time() >= t->due_us || (from->source ? model_has_many_spans(m) : model_is_full(m));
+}
+
+/* Feeds the model to the end, and posts meanwhile. */
+static enum source_status feed_all(struct shared *s, struct origin *from, struct model *m, GError **error)
+{
+	struct schedule schedule = schedule_begin();
+	bool unposted = false;
+
+	while (!is_stopped(s)) {
+		enum source_status st = from->source ? feed_batch(s, from->source, m, error) :
+			from->parallel ? stitch_piece(s, from->parallel, m, error) :
+			stitch_slice(s, from, m, unposted);
+		if (st != SOURCE_OK && st != SOURCE_AGAIN)
+			return st;
+		unposted |= st == SOURCE_OK || from->source;	/* a source's clock goes on without events, too */
+		bool due = is_due(from, m, &schedule);
+		if (from->source && !due)
+			continue;
+		update_origin(s, from, m, false);
+		adopt(s, m);
+		if (unposted && due)
+			unposted = !post_if_due(s, m, &schedule);
+	}
+	return SOURCE_CANCELLED;
+}
+
+/* Makes the model, and posts all of it. */
+static void run_origin(struct shared *s, struct origin *from, bool without_spans)
 {
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
 
-	if (pieces_are_without_spans(pieces))
+	if (without_spans)
 		model_without_spans(m);
-	struct parallel *p = parallel_start(pieces, plan);
-
-	set_parallel(s, p, plan->threads);
-	enum source_status st = stitch_pieces(s, p, m, &error);
-	set_parallel(s, NULL, 0);
-	double progress = parallel_progress(p);
-	parallel_free(p);
+	enum source_status st = feed_all(s, from, m, &error);
+	if (from->parallel)
+		parallel_stop(from->parallel);
 	post(s, m, true, st);
-	update_figures(s, progress, model_n_events(m), model_now(m));
+	update_origin(s, from, m, true);
+	if (s->preview && from->source && st == SOURCE_END)
+		preview_finish(s->preview, CORRECT_LAST_US);
+	adopt(s, m);
 	finish_cache(s, m, st);
 	end_phase(s, st, error);
 	if (!s->options.skip_free)
 		model_free(m);
 }
 
+static void run_source(struct shared *s, struct source *source, bool without_spans)
+{
+	struct origin from = { .source = source };
+
+	set_source(s, source);
+	run_origin(s, &from, without_spans || s->options.without_spans);
+	set_source(s, NULL);
+}
+
 static void run_whole(struct shared *s, const struct pieces *pieces)
 {
-	struct source *source = pieces->ops->range(pieces->trace, INT64_MIN, INT64_MAX,
-						   parallel_buffers(1));
+	struct source *source = pieces->ops->range(pieces->trace, INT64_MIN, INT64_MAX, parallel_buffers(1));
+
 	g_mutex_lock(&s->lock);
 	s->status.pieces = 1;
 	g_mutex_unlock(&s->lock);
@@ -441,46 +479,22 @@ static void run_whole(struct shared *s, const struct pieces *pieces)
 	source_free(source);
 }
 
-/* ---- slices that others make ---- */
-
-static enum source_status stitch_slices(struct shared *s, const struct job_slices *from, struct model *m)
+static void run_parallel(struct shared *s, const struct pieces *pieces, const struct parallel_plan *plan)
 {
-	struct schedule schedule = schedule_begin();
-	bool begun = false, unposted = false, more = true;
+	struct origin from = { .parallel = parallel_start(pieces, plan) };
 
-	while (!is_stopped(s)) {
-		struct slice *slice = from->next(from->self, &more);
-		if (slice && !begun && slice_is_without_spans(slice))
-			model_without_spans(m);
-		begun |= slice != NULL;
-		unposted |= slice != NULL;
-		if (slice)
-			model_stitch(m, slice);
-		for (char *line; (line = from->message(from->self));)
-			g_async_queue_push(s->messages, line);
-		if (!more)
-			return SOURCE_END;
-		gint64 now = g_get_monotonic_time();
-		if (unposted && (now >= schedule.due_us || model_is_full(m)))
-			unposted = is_queue_full(s) || !post_if_due(s, m, &schedule);
-		update_figures(s, -1, model_n_events(m), model_now(m));
-		if (!slice)
-			pause_reading(s, now + (unposted ? s->options.publish_every_ns / 1000 : LOOK_US));
-	}
-	return SOURCE_CANCELLED;
+	set_parallel(s, from.parallel, plan->threads);
+	run_origin(s, &from, pieces_are_without_spans(pieces));
+	set_parallel(s, NULL, 0);
+	parallel_free(from.parallel);
 }
 
-static void run_slices(struct shared *s, const struct job_slices *from)
+static void run_slices(struct shared *s, const struct job_slices *slices)
 {
-	s->options.model.cells = 0;	/* slices have all kinds */
-	struct model *m = model_new(&s->options.model);
+	struct origin from = { .slices = slices };
 
-	enum source_status st = stitch_slices(s, from, m);
-	post(s, m, true, st);
-	update_figures(s, -1, model_n_events(m), model_now(m));
-	end_phase(s, st, NULL);
-	if (!s->options.skip_free)
-		model_free(m);
+	s->options.model.cells = 0;	/* slices have all kinds */
+	run_origin(s, &from, false);
 }
 
 /* ---- a trace in pieces ---- */
