@@ -98,7 +98,7 @@ _blktop() {
 		return
 		;;
 	--color)
-		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'auto never always 256 truecolor' -- "$cur")
 		return
 		;;
 	--theme)

@@ -760,7 +760,7 @@ static bool check_cache(struct options *o, const struct words *w, GError **error
 
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
-	static const char *const whens[] = { "auto", "always", "never", NULL };
+	static const char *const whens[] = { "auto", "never", "always", "256", "truecolor", NULL };
 	static const char *const switches[] = { "off", "on", NULL };
 	static const char *const levels[] = { "error", "note", "debug", NULL };
 	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0, level = 0;

@@ -212,7 +212,7 @@ const struct option_row option_rows[] = {
 	FLAG("accessible", 0, GROUP_SCREEN, accessible, NULL,
 	     "text for screen readers: one fact a line, the cursor on the selected row"),
 	WORD("color", 0, "WHEN", GROUP_SCREEN, color, "",
-	     "colours: auto, always or never"),
+	     "colours: auto, never, always, 256 or truecolor"),
 	WORD("config", 0, "FILE", GROUP_SCREEN, config, NULL,
 	     "file that settings are read from and written to; none: no file"),
 	WORD("theme", 0, "NAME", GROUP_SCREEN, theme, NULL,

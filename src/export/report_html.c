@@ -5,11 +5,13 @@
  */
 #include "export/report.h"
 
+#include "base/color.h"
 #include "base/timefmt.h"
 #include "export/html.h"
 #include "export/report_head.h"
 #include "export/report_range.h"
 #include "export/report_svg.h"
+#include "views/heatmap.h"
 #include "views/waterfall.h"
 
 #define ROWS 12			/* of a table */
@@ -52,14 +54,12 @@ static const char dark_rules[] =
 	":root{--text:#e6edf3;--dim:#9198a1;--back:#0d1117;--line:#3d444d;--soft:#161b22;--why:#d29922;--bar:#58a6ff;"
 	"--bad:#f85149}\n";
 
-/* Shades of a heatmap: little to much. */
-static void put_heat_styles(GString *out)
+/* Shades of a heatmap: little to much, as on the screen. */
+static void put_heat_styles(GString *out, bool dark)
 {
-	static const char *const shades[SVG_HEATS] = {
-		"#2d7d9a", "#3f9e6b", "#9aa83a", "#d6a02c", "#e5702d", "#d22f2f"
-	};
-	for (int i = 0; i < SVG_HEATS; i++)
-		g_string_append_printf(out, ".heat-%d{fill:%s}", i, shades[i]);
+	for (unsigned i = 0; i < HEAT_STEPS; i++)
+		g_string_append_printf(out, ".heat-%u{fill:#%06x}", i + 1,
+				       gradient_color(GRADIENT_DEPTH, !dark, (double)i / (HEAT_STEPS - 1)));
 	g_string_append_c(out, '\n');
 }
 
@@ -73,9 +73,10 @@ static void put_begin(struct page *p)
 			"<meta name=\"generator\" content=\"blktop " BLKTOP_VERSION "\"/>\n");
 	g_string_append_printf(p->out, "<title>blktop: %s</title>\n<style>\n%s", label, style_rules);
 	svg_part_styles(p->out, false);
-	put_heat_styles(p->out);
+	put_heat_styles(p->out, false);
 	g_string_append_printf(p->out, "@media screen and (prefers-color-scheme:dark){%s", dark_rules);
 	svg_part_styles(p->out, true);
+	put_heat_styles(p->out, true);
 	g_string_append_printf(p->out, "}\n</style></head><body>\n<h1>Report of %s</h1>\n", label);
 }
 

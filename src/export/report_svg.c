@@ -171,16 +171,6 @@ void svg_seconds(GString *out, const struct timeline *tl, const struct report_op
 
 /* ---- heatmap ---- */
 
-static unsigned heat_of(uint64_t count, uint64_t most)
-{
-	unsigned bits = 0, all = 0;		/* logarithmic: rare cells matter */
-	while (count >> bits)
-		bits++;
-	while (most >> all)
-		all++;
-	return all > 1 ? (bits - 1) * (SVG_HEATS - 1) / (all - 1) : SVG_HEATS - 1;
-}
-
 static void put_heat_cell(GString *out, const struct heat_grid *g, const struct heat_cell *c, unsigned top)
 {
 	char at[TIMEFMT_LEN], low[TIMEFMT_LEN], high[TIMEFMT_LEN];
@@ -188,7 +178,7 @@ static void put_heat_cell(GString *out, const struct heat_grid *g, const struct 
 	g_string_append_printf(out, "<rect class=\"heat-%u\" x=\"%" G_GUINT64_FORMAT "\" y=\"%u\" width=\"1\" "
 			       "height=\"1\" data-n=\"%" G_GUINT64_FORMAT "\"><title>%" G_GUINT64_FORMAT
 			       " of %s to %s at %s</title></rect>\n",
-			       heat_of(c->count, g->most), c->column, top - c->level, c->count, c->count,
+			       heat_step(g, c->count), c->column, top - c->level, c->count, c->count,
 			       timefmt_duration(low, latency_row_low(g->bits, c->level)),
 			       to == INT64_MAX ? "more" : timefmt_duration(high, to), timefmt_clock(at, c->begin_ns));
 }

@@ -9,8 +9,6 @@
 
 #include "export/report.h"
 
-#define SVG_HEATS 6		/* shades of a heatmap */
-
 /* Bars of the slowest request, and of the CPU in use, of each second (or of several) of the range. `traces`: rows of
  * the view traces. */
 void svg_seconds(GString *out, const struct timeline *tl, const struct report_options *o, const struct rows *traces);

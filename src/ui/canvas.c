@@ -2,6 +2,7 @@
 /* The cell grid: see canvas.h. */
 #include "ui/canvas.h"
 
+#include "base/color.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -215,8 +216,46 @@ void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role
 
 void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role)
 {
+	for (unsigned i = x; y < c->rows && i < c->cols && i - x < n; i++) {
+		struct cell *cell = cell_at(c, y, i);
+
+		cell->role = role;
+		cell->shade = 0;
+		cell->attr &= (uint8_t)~STYLE_SOLID;
+	}
+}
+
+void canvas_shade(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned shade, bool solid)
+{
 	for (unsigned i = x; y < c->rows && i < c->cols && i - x < n; i++)
-		cell_at(c, y, i)->role = role;
+		cell_at(c, y, i)->shade = (uint8_t)MIN(shade, SHADES);
+	if (solid)
+		canvas_add_attr(c, y, x, n, STYLE_SOLID);
+}
+
+static bool is_area(const char *ch)
+{
+	gunichar u = g_utf8_get_char_validated(ch, -1);
+
+	return u == 0x2588 || (u >= 0x2591 && u <= 0x2593);
+}
+
+struct look cell_look(const struct cell *cell, enum scheme scheme, const struct style *role)
+{
+	bool solid = cell->attr & STYLE_SOLID;
+	struct style s = theme_shaded(scheme, cell->role, role, cell->shade, solid);
+	struct look look = { s, cell->ch };
+
+	look.style.attr = (uint8_t)theme_attrs(&s, cell->attr);
+	if (!solid || !(s.fg >= 0 && s.fg & COLOR_RGB) || (look.style.attr & STYLE_REVERSE))
+		return look;
+	if (is_area(cell->ch)) {
+		look.ch = "█";
+	} else {
+		look.style.bg = s.fg;
+		look.style.fg = (int32_t)(COLOR_RGB | color_text_on((uint32_t)s.fg & 0xffffff));
+	}
+	return look;
 }
 
 void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr)

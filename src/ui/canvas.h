@@ -23,6 +23,16 @@ struct cell {
 	uint8_t width;		/* 1, 2; 0: right half of a wide character */
 	uint8_t role;		/* enum role */
 	uint8_t attr;		/* STYLE_ bits on top of the role's */
+	/* Place in the role's gradient, 1 to SHADES; 0: none. With STYLE_SOLID the cell is a part of an area: blocks
+	 * and shades (U+2588, U+2591 to U+2593) fill it, other characters are on a background of that colour. Schemes
+	 * without 24 bits show the role and the character. */
+	uint8_t shade;
+};
+
+/* How a cell looks in a scheme. */
+struct look {
+	struct style style;	/* .attr without STYLE_FILL and STYLE_SOLID */
+	const char *ch;		/* what is painted */
 };
 
 /* What can be clicked, with the meaning of struct canvas_hit's fields. */
@@ -72,9 +82,13 @@ void canvas_put_right(struct canvas *c, unsigned y, unsigned x, unsigned width, 
 /* n cells of one narrow glyph. */
 void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role,
 		 const char *glyph);
-/* Changes role or adds attributes where something is drawn already. */
+/* Changes role or adds attributes where something is drawn already. A new role has no shade. */
 void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role);
 void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr);
+/* Gives a shade to what is drawn already. */
+void canvas_shade(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned shade, bool solid);
+/* `role`: the style of the cell's role, the scheme's or the user's. */
+struct look cell_look(const struct cell *cell, enum scheme scheme, const struct style *role);
 
 /* Registers a part of one row that can be clicked. Later ones lie above earlier ones. */
 void canvas_hit(struct canvas *c, unsigned y, unsigned x, unsigned cols, enum hit hit,

@@ -321,11 +321,13 @@ unsigned frame_why(struct app *app, struct box box, const char *text)
 	return n;
 }
 
-void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths)
+void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths, unsigned cells)
 {
 	canvas_fill(app->canvas, y, x, eighths / 8, role, app->glyphs->eighth[8]);
 	if (eighths % 8)
 		canvas_put(app->canvas, y, x + eighths / 8, 1, role, app->glyphs->eighth[eighths % 8]);
+	for (unsigned i = 0; i < (eighths + 7) / 8; i++)
+		canvas_shade(app->canvas, y, x + i, 1, theme_shade((i + 1.0) / cells), false);
 }
 
 /* How to avoid losses: the command where there is room, else the key that shows it. */

@@ -23,7 +23,8 @@ unsigned frame_why(struct app *app, struct box box, const char *text);
 unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
 		   ...) G_GNUC_PRINTF(5, 6);
 
-/* A bar from (y, x) on, so many eighths of a cell long. */
-void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths);
+/* A bar from (y, x) on, so many eighths of a cell long. `cells`: of the longest bar; each has its place in the role's
+ * gradient. */
+void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned eighths, unsigned cells);
 
 #endif

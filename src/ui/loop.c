@@ -34,9 +34,10 @@ struct loop {
 
 static struct term_options term_options(const struct ui_options *o)
 {
-	int color = o->color == UI_COLOR_NEVER ? -1 : o->color == UI_COLOR_ALWAYS ? 1 : 0;
+	int color = o->color == UI_COLOR_NEVER ? -1 : o->color == UI_COLOR_AUTO ? 0 : 1;
+	int colors = o->color == UI_COLOR_256 ? 256 : o->color == UI_COLOR_TRUECOLOR ? COLORS_RGB : 0;
 
-	return (struct term_options){ color, o->prefs };
+	return (struct term_options){ color, colors, o->prefs };
 }
 
 static void take_signals(struct loop *l)

@@ -291,7 +291,7 @@ static enum scheme scheme_of(const struct app *app)
 {
 	enum ui_color color = app->options->color;
 
-	return theme_choose(color == UI_COLOR_NEVER ? -1 : color == UI_COLOR_ALWAYS, app->theme, 256,
+	return theme_choose(color == UI_COLOR_NEVER ? -1 : color >= UI_COLOR_ALWAYS, app->theme, COLORS_RGB,
 			    g_getenv("NO_COLOR"), BACKGROUND_UNKNOWN, NULL);
 }
 

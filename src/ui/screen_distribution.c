@@ -106,7 +106,7 @@ static void draw_side(struct app *app, const struct distribution_side *s, uint64
 	if (figures > FIGURES)
 		canvas_put_right(app->canvas, y, x + FIGURES, AT_LEAST - 1, ROLE_TEXT, timefmt_count(count, at_least));
 	eighths = n ? MAX(eighths, 1) : 0;
-	frame_bar(app, y, x + figures, ROLE_SPARK, (unsigned)eighths);
+	frame_bar(app, y, x + figures, ROLE_SPARK, (unsigned)eighths, MAX(room, 1));
 }
 
 static void draw_row(struct app *app, const struct place *p, guint i, unsigned y, struct box box)

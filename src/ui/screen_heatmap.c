@@ -253,27 +253,25 @@ static bool has_gaps(const struct picture *p)
 	return true;
 }
 
-/* 1 to HEAT_LEVELS, by the logarithm. */
-static unsigned depth_of(const struct heat_grid *g, uint64_t n)
+G_STATIC_ASSERT(HEAT_STEPS == SHADES && HEAT_STEPS % HEAT_LEVELS == 0);
+#define LEVEL_STEPS (HEAT_STEPS / HEAT_LEVELS)
+
+static unsigned depth_of_step(unsigned step)
 {
-	double share = g->most > 1 ? log((double)n) / log((double)g->most) : 1;
-	return 1 + (unsigned)MIN(share * (HEAT_LEVELS - 0.01), HEAT_LEVELS - 1.0);
+	return (step - 1) / LEVEL_STEPS;
 }
 
-/* The least number with that depth; 0: none has it. */
-static uint64_t least_of(const struct heat_grid *g, unsigned depth)
+/* 0 to HEAT_LEVELS - 1. */
+static unsigned depth_of(const struct heat_grid *g, uint64_t n)
 {
-	uint64_t n = (uint64_t)exp(log((double)g->most) * (depth - 1) / (HEAT_LEVELS - 0.01));
-	for (n = MAX(n, 1); n <= g->most && depth_of(g, n) < depth; n++)
-		;
-	return n <= g->most && depth_of(g, n) == depth ? n : 0;
+	return depth_of_step(heat_step(g, n));
 }
 
 static const char *shade_of(const struct app *app, const struct heat_grid *g, uint64_t n)
 {
 	static const char *const shades[HEAT_LEVELS] = { "░", "░", "▒", "▒", "▓", "▓", "█", "█" };
 	static const char *const digits[HEAT_LEVELS] = { "1", "2", "3", "4", "5", "6", "7", "8" };
-	return (app->glyphs->utf8 ? shades : digits)[depth_of(g, n) - 1];
+	return (app->glyphs->utf8 ? shades : digits)[depth_of(g, n)];
 }
 
 /* The letter and hue of a value: those of a part, else in the order of the legend. */
@@ -304,7 +302,7 @@ static void draw_cell(struct app *app, const struct picture *p, unsigned column,
 	const struct heat_cell *cell = cell_at(p, column, level);
 	unsigned y = line_of(p, level), x = p->x[column], wide = cols_of(p, column);
 	const char *shade = shade_of(app, p->grid, cell->count);
-	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count) - 1;
+	enum role role = ROLE_HEAT + depth_of(p->grid, cell->count);
 	char letter[2] = { 0 };
 	if (cell->has_dominant)
 		letter[0] = value_letter(p->grid, cell->dominant, &role);
@@ -313,6 +311,7 @@ static void draw_cell(struct app *app, const struct picture *p, unsigned column,
 		canvas_fill(app->canvas, y + line, x, cols, role, shade);
 		if (letter[0])
 			canvas_put(app->canvas, y + line, x, 1, role, letter);
+		canvas_shade(app->canvas, y + line, x, cols, heat_step(p->grid, cell->count), true);
 	}
 }
 
@@ -454,6 +453,39 @@ static char *cell_text(struct app *app, const struct picture *p, const struct me
 	return g_string_free(text, false);
 }
 
+/* A cell of the legend, as those of the picture with so many are. Returns the column after it. */
+static unsigned draw_sample(struct app *app, const struct heat_grid *g, uint64_t n, unsigned y, unsigned x)
+{
+	enum role role = g->metric->n_by ? ROLE_DIM : ROLE_HEAT + depth_of(g, n);
+	unsigned end = frame_add(app, y, x, role, "%s", shade_of(app, g, n));
+
+	canvas_shade(app->canvas, y, x, end - x, heat_step(g, n), true);
+	return end;
+}
+
+/* The shades of the picture, with the least number of each level. Where there is room all its steps are shown. */
+static void draw_shades(struct app *app, const struct heat_grid *g, unsigned y, unsigned x)
+{
+	unsigned level_steps = LEVEL_STEPS * (g->metric->n_by && app->glyphs->utf8 ? 2 : 1);	/* of one character */
+	bool few = app->canvas->cols < 100;
+
+	for (unsigned step = 1; step <= HEAT_STEPS; step += level_steps) {
+		char count[TIMEFMT_LEN];
+		uint64_t least = 0;
+
+		for (unsigned i = 0; i < level_steps; i++) {
+			uint64_t n = heat_step_least(g, step + i);
+
+			if (!n || (least && few))
+				continue;
+			x = draw_sample(app, g, n, y, least ? x : x + 1);
+			least = least ? least : n;
+		}
+		if (least)
+			x = frame_add(app, y, x, ROLE_TEXT, " %s+", timefmt_count(count, least));
+	}
+}
+
 /* What the shades or the letters mean. */
 static void draw_legend(struct app *app, const struct picture *p, unsigned y)
 {
@@ -468,16 +500,7 @@ static void draw_legend(struct app *app, const struct picture *p, unsigned y)
 		x = frame_add(app, y, x, role, " %c ", letter);
 		x = frame_add(app, y, x, ROLE_TEXT, "%s %s ", name, timefmt_count(count, v->count));
 	}
-	const char *last = "";
-	for (unsigned i = 1; i <= HEAT_LEVELS; i++) {
-		uint64_t n = least_of(g, i);
-		char count[TIMEFMT_LEN];
-		if (!n || (g->metric->n_by && !strcmp(shade_of(app, g, n), last)))
-			continue;
-		last = shade_of(app, g, n);
-		x = frame_add(app, y, x, g->metric->n_by ? ROLE_DIM : ROLE_HEAT + i - 1, " %s", last);
-		x = frame_add(app, y, x, ROLE_TEXT, " %s+", timefmt_count(count, n));
-	}
+	draw_shades(app, g, y, x);
 	canvas_put_right(app->canvas, y, app->canvas->cols - 8, 8, ROLE_KEYNAME, "b:by");
 }
 

@@ -111,7 +111,7 @@ static unsigned draw_gauge(struct app *app, const struct overview_gauge *g, unsi
 	x = frame_add(app, y, x, ROLE_TITLE, "%s", name);
 	canvas_put(app->canvas, y, x, 1, ROLE_AXIS, app->glyphs->edge);
 	frame_bar(app, y, x + 1, ROLE_HEAT + MIN((enum role)(ratio * HEAT_LEVELS), HEAT_LEVELS - 1),
-		  (unsigned)(ratio * cells * 8 + 0.5));
+		  (unsigned)(ratio * cells * 8 + 0.5), cells);
 	canvas_put(app->canvas, y, x + 1 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	return frame_add(app, y, x + 2 + cells, ROLE_TEXT, "%s%%  ", percent(app, text, g->ratio));
 }
@@ -129,6 +129,7 @@ static unsigned draw_many_cpus(struct app *app, const struct overview *o, unsign
 		if (ratio > 0)
 			canvas_put(app->canvas, y, x, 1, ROLE_SPARK,
 				   app->glyphs->spark[1 + (unsigned)(MIN(ratio, 1) * 7.99)]);
+		canvas_shade(app->canvas, y, x, 1, theme_shade(ratio), false);
 	}
 	canvas_put(app->canvas, y, x++, 1, ROLE_AXIS, app->glyphs->edge);
 	return frame_add(app, y, x, ROLE_TEXT, "%s%%  ", percent(app, text, o->cpu_ratio));

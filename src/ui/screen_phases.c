@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The phases of an operation as a table, and below it details of the selected phase (phase_detail.h). */
+#include "ui/frame.h"
 #include "ui/screen.h"
 
 #include "ui/phase_detail.h"
@@ -57,13 +58,12 @@ static void draw_spread(struct app *app, const struct phase_detail *d, struct bo
 		most = MAX(most, d->spread[b]);
 	for (unsigned b = 0; b < PHASE_BUCKETS && b + 1 < box.rows; b++) {
 		unsigned room = box.cols > 16 ? box.cols - 16 : 0;
-		unsigned bar = (unsigned)(d->spread[b] * room / most);
+		unsigned eighths = (unsigned)(d->spread[b] * room * 8 / most);
 		char bound[TIMEFMT_LEN], count[TIMEFMT_LEN];
 
 		canvas_putf(c, box.y + 1 + b, box.x, 9, ROLE_TEXT, "<=%6s",
 			    timefmt_duration(bound, d->bound_ns[b]));
-		canvas_fill(c, box.y + 1 + b, box.x + 9, d->spread[b] && !bar ? 1 : bar, ROLE_SPARK,
-			    app->glyphs->bar);
+		frame_bar(app, box.y + 1 + b, box.x + 9, ROLE_SPARK, d->spread[b] ? MAX(eighths, 1) : 0, MAX(room, 1));
 		canvas_put_right(c, box.y + 1 + b, box.x + box.cols - 6, 6, ROLE_TEXT,
 				 timefmt_count(count, d->spread[b]));
 	}

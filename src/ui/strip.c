@@ -161,8 +161,12 @@ static void draw_mark(struct app *app, const struct strip_data *s, const struct 
 		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);
 		return;
 	}
-	for (unsigned row = 0; row < s->rows && m->level > 8 * row; row++)
+	for (unsigned row = 0; row < s->rows && m->level > 8 * row; row++) {
+		unsigned level = s->rows > 1 ? 8 * (row + 1) : m->level;
+
 		canvas_fill(app->canvas, y - row, x, wide, role, g->spark[MIN(m->level - 8 * row, 8)]);
+		canvas_shade(app->canvas, y - row, x, wide, theme_shade(level / (8.0 * s->rows)), false);
+	}
 }
 
 static bool holds(const struct extent_point *p, int64_t at)

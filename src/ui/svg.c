@@ -2,6 +2,8 @@
 /* A canvas as SVG: see svg.h. */
 #include "ui/svg.h"
 
+#include "base/color.h"
+
 #include <string.h>
 
 #define MARGIN 6			/* pixels around the cells */
@@ -10,10 +12,11 @@
 #define FONT "DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace"
 #define PARTS 8			/* a cell is divided into 8 by 8 for blocks */
 
-/* How a cell looks. Colours are 0xRRGGBB. */
-struct look {
+/* How a cell is painted. Colours are 0xRRGGBB. */
+struct paint {
 	unsigned fg, bg;
 	bool bold, dim, underline;
+	const char *ch;			/* a block is drawn as it is, letters as the cell has them */
 };
 
 struct svg {
@@ -24,50 +27,39 @@ struct svg {
 	unsigned fg, bg;		/* where the scheme has the terminal's own */
 };
 
-/* Colours of a terminal: 16 of xterm, a cube, greys. */
 static unsigned rgb_of(int color)
 {
-	static const unsigned base[] = {
-		0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-		0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
-	};
-	static const unsigned steps[] = { 0, 95, 135, 175, 215, 255 };
-	unsigned n = (unsigned)color;
-
-	if (n < G_N_ELEMENTS(base))
-		return base[n];
-	if (n >= 232)
-		return (8 + 10 * (n - 232)) * 0x010101u;
-	n -= 16;
-	return steps[n / 36 % 6] << 16 | steps[n / 6 % 6] << 8 | steps[n % 6];
+	return color & COLOR_RGB ? (unsigned)color & 0xffffff : color_of_number((unsigned)color);
 }
 
-static struct look look_of(const struct svg *s, const struct cell *cell)
+static struct paint paint_of(const struct svg *s, const struct cell *cell)
 {
 	enum role role = (enum role)cell->role;
 	struct style style = s->prefs && s->prefs->has_own[role] ?
-		theme_own_style(s->scheme, role, &s->prefs->own[role]) : *theme_style(s->scheme, role);
-	unsigned attr = theme_attrs(&style, cell->attr);
-	struct look l = {
-		.fg = style.fg < 0 ? s->fg : rgb_of(style.fg), .bg = style.bg < 0 ? s->bg : rgb_of(style.bg),
-		.bold = attr & STYLE_BOLD, .dim = attr & STYLE_DIM, .underline = attr & STYLE_UNDERLINE,
+		theme_own_style(s->scheme, role, &s->prefs->own[role]) : theme_style(s->scheme, role);
+	struct look look = cell_look(cell, s->scheme, &style);
+	struct paint p = {
+		.fg = look.style.fg < 0 ? s->fg : rgb_of(look.style.fg),
+		.bg = look.style.bg < 0 ? s->bg : rgb_of(look.style.bg),
+		.bold = look.style.attr & STYLE_BOLD, .dim = look.style.attr & STYLE_DIM,
+		.underline = look.style.attr & STYLE_UNDERLINE, .ch = look.ch,
 	};
 
-	if (attr & STYLE_REVERSE) {
-		unsigned fg = l.fg;
+	if (look.style.attr & STYLE_REVERSE) {
+		unsigned fg = p.fg;
 
-		l.fg = l.bg;
-		l.bg = fg;
+		p.fg = p.bg;
+		p.bg = fg;
 	}
-	return l;
+	return p;
 }
 
-/* The look of a cell; of the right half of a wide character that of the left one. */
-static struct look look_at(const struct svg *s, unsigned y, unsigned x)
+/* How a cell is painted; the right half of a wide character as the left one. */
+static struct paint paint_at(const struct svg *s, unsigned y, unsigned x)
 {
 	const struct cell *cell = canvas_cell(s->c, y, x);
 
-	return look_of(s, cell->width || !x ? cell : canvas_cell(s->c, y, x - 1));
+	return paint_of(s, cell->width || !x ? cell : canvas_cell(s->c, y, x - 1));
 }
 
 /* --- rectangles, in eighths of cells --- */
@@ -85,9 +77,9 @@ static void put_rect(struct svg *s, unsigned x, unsigned y, unsigned width, unsi
 static void put_backgrounds(struct svg *s, unsigned y)
 {
 	for (unsigned x = 0, end; x < s->c->cols; x = end) {
-		unsigned bg = look_at(s, y, x).bg;
+		unsigned bg = paint_at(s, y, x).bg;
 
-		for (end = x + 1; end < s->c->cols && look_at(s, y, end).bg == bg; end++)
+		for (end = x + 1; end < s->c->cols && paint_at(s, y, end).bg == bg; end++)
 			;
 		if (bg != s->bg)
 			put_rect(s, x * PARTS, y * PARTS, (end - x) * PARTS, PARTS, bg, NULL);
@@ -97,10 +89,10 @@ static void put_backgrounds(struct svg *s, unsigned y)
 static void put_underlines(struct svg *s, unsigned y)
 {
 	for (unsigned x = 0, end; x < s->c->cols; x = end) {
-		struct look first = look_at(s, y, x);
+		struct paint first = paint_at(s, y, x);
 
 		for (end = x + 1; end < s->c->cols; end++) {
-			struct look l = look_at(s, y, end);
+			struct paint l = paint_at(s, y, end);
 
 			if (l.underline != first.underline || l.fg != first.fg)
 				break;
@@ -150,14 +142,15 @@ static gunichar char_of(const struct cell *cell)
 
 static bool is_same_block(const struct cell *a, const struct cell *b)
 {
-	return char_of(a) == char_of(b) && a->role == b->role && a->attr == b->attr;
+	return char_of(a) == char_of(b) && a->role == b->role && a->attr == b->attr && a->shade == b->shade;
 }
 
 static void put_blocks(struct svg *s, unsigned y)
 {
 	for (unsigned x = 0, n; x < s->c->cols; x += n) {
 		const struct cell *cell = canvas_cell(s->c, y, x);
-		struct block b = block_of(char_of(cell));
+		struct paint p = paint_at(s, y, x);
+		struct block b = block_of(g_utf8_get_char_validated(p.ch, -1));
 
 		n = 1;
 		if (!b.width)
@@ -165,7 +158,7 @@ static void put_blocks(struct svg *s, unsigned y)
 		while (b.width == PARTS && x + n < s->c->cols && is_same_block(cell, canvas_cell(s->c, y, x + n)))
 			n++;
 		put_rect(s, x * PARTS + b.x, y * PARTS + b.y, b.width + (n - 1) * PARTS, b.height,
-			 look_at(s, y, x).fg, b.opacity);
+			 p.fg, b.opacity);
 	}
 }
 
@@ -220,7 +213,7 @@ static bool is_hidden(const struct cell *cell)
 static bool is_same_run(const struct svg *s, unsigned y, unsigned x, unsigned next)
 {
 	const struct cell *a = canvas_cell(s->c, y, x), *b = canvas_cell(s->c, y, next);
-	struct look la = look_at(s, y, x), lb = look_at(s, y, next);
+	struct paint la = paint_at(s, y, x), lb = paint_at(s, y, next);
 
 	return is_simple(a) && is_simple(b) && is_hidden(a) == is_hidden(b) && la.fg == lb.fg && la.bold == lb.bold &&
 	       la.dim == lb.dim;
@@ -230,7 +223,7 @@ static bool is_same_run(const struct svg *s, unsigned y, unsigned x, unsigned ne
 static unsigned put_run(struct svg *s, unsigned y, unsigned x, unsigned cols)
 {
 	const struct cell *first = canvas_cell(s->c, y, x);
-	struct look l = look_at(s, y, x);
+	struct paint l = paint_at(s, y, x);
 	g_autoptr(GString) places = g_string_new(NULL), text = g_string_new(NULL);
 	unsigned next = x;
 
@@ -267,10 +260,11 @@ static void put_text(struct svg *s, unsigned y)
 
 char *svg_of_canvas(const struct canvas *c, enum scheme scheme, const struct prefs *prefs)
 {
-	bool dark = scheme == SCHEME_DARK_8 || scheme == SCHEME_DARK_256;
+	enum theme theme = theme_of_scheme(scheme);
+	bool dark = theme == THEME_DARK;
 	struct svg s = {
 		.out = g_string_new(NULL), .c = c, .prefs = prefs, .scheme = scheme,
-		.fg = dark ? rgb_of(252) : scheme == SCHEME_MONO ? rgb_of(16) : rgb_of(235),
+		.fg = dark ? rgb_of(252) : theme == THEME_MONO ? rgb_of(16) : rgb_of(235),
 		.bg = dark ? rgb_of(233) : rgb_of(231),
 	};
 	unsigned width = c->cols * SVG_CELL_WIDTH + 2 * MARGIN, height = c->rows * SVG_CELL_HEIGHT + 2 * MARGIN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes a canvas as an SVG picture, as a terminal with 256 colours shows it: one cell is SVG_CELL_WIDTH by
+ * Writes a canvas as an SVG picture, as a terminal with 24-bit colours shows it: one cell is SVG_CELL_WIDTH by
  * SVG_CELL_HEIGHT pixels, each row is one <text> element with the same characters as the screen, and each character has
  * its own place, so that every font keeps the columns. Blocks, shades and vertical lines are drawn as rectangles, which
  * join; their characters are in the text, but not painted.

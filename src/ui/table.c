@@ -317,7 +317,8 @@ static void draw_letters(struct canvas *c, unsigned y, unsigned x, unsigned widt
 			canvas_put(c, y, x + i, 1, theme_letter_role(letters[i]), one);
 			canvas_add_attr(c, y, x + i, 1, STYLE_FILL);
 		} else if (letters[i] >= '0' && letters[i] <= '8')
-			canvas_put(c, y, x + i, 1, ROLE_SPARK, g->spark[letters[i] - '0']);
+			canvas_shade(c, y, x + i, canvas_put(c, y, x + i, 1, ROLE_SPARK, g->spark[letters[i] - '0']),
+				     theme_shade((letters[i] - '0') / 8.0), false);
 	}
 }
 
@@ -367,6 +368,8 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 			mark_match(c, y, x, width, clipped, style->match);
 	} else {
 		canvas_put_right(c, y, x, width, role, clipped);
+		if (role >= ROLE_HEAT)
+			canvas_shade(c, y, x, width, theme_shade(value.d), false);
 		if (style->provisional && is_figure(value))
 			mark_provisional(c, y, x, width, style);
 	}

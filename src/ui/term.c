@@ -6,6 +6,7 @@
 #include "ui/background.h"
 #include "ui/escape.h"
 #include "ui/keys.h"
+#include "ui/painter.h"
 #include "ui/term_signal.h"
 
 #include <curses.h>
@@ -38,7 +39,9 @@ static struct {
 	char *note;
 	int stderr_log, stderr_real;	/* -1: not redirected */
 	off_t stderr_read;
-	int color;		/* as in term_options */
+	int color, colors;	/* as in term_options */
+	struct painter *painter;	/* NULL: curses paints */
+	bool blank;		/* the painter begins with a blank screen */
 	const struct prefs *prefs;	/* the caller's, or NULL */
 	struct background background;	/* stays when the screen ends: it is asked once */
 	enum theme_background background_seen;
@@ -123,9 +126,43 @@ static int pair_of(enum role role)
 	return 1 + (int)role;
 }
 
+/* Terminals that have few colours, do not answer, and print what they do not know. */
+static bool is_simple(const char *name)
+{
+	return !name || !strcmp(name, "dumb") || !strcmp(name, "linux") || g_str_has_prefix(name, "vt");
+}
+
+static bool has_string(const char *capability)
+{
+	const char *s = tigetstr(capability);
+
+	return s && s != (char *)-1;
+}
+
+/* Does the terminal take 24-bit colours, as it or its description says? COLORTERM is of the terminal around screen,
+ * which prints such colours as something else; tmux takes them in any case. */
+static bool has_rgb(void)
+{
+	const char *name = getenv("TERM"), *says = getenv("COLORTERM");
+	bool in_screen = name && g_str_has_prefix(name, "screen") && !getenv("TMUX");
+
+	if (tigetflag("RGB") > 0 || tigetnum("RGB") > 0 || has_string("RGB") || tigetflag("Tc") > 0 ||
+	    (has_string("setrgbf") && has_string("setrgbb")) || (name && g_str_has_suffix(name, "-direct")))
+		return true;
+	return says && (!strcmp(says, "truecolor") || !strcmp(says, "24bit")) && has_colors() && !is_simple(name) &&
+	       !in_screen;
+}
+
+static int n_colors(void)
+{
+	int n = has_rgb() ? COLORS_RGB : has_colors() ? COLORS : 0;
+
+	return term.colors == COLORS_RGB ? COLORS_RGB : term.colors ? MIN(n, term.colors) : n;
+}
+
 static enum scheme scheme_of(enum theme theme)
 {
-	return theme_choose(term.color, theme, has_colors() ? COLORS : 0, getenv("NO_COLOR"), term.background.color,
+	return theme_choose(term.color, theme, n_colors(), getenv("NO_COLOR"), term.background.color,
 			    getenv("COLORFGBG"));
 }
 
@@ -140,22 +177,27 @@ enum theme term_set_theme(enum theme theme)
 
 	term.scheme = scheme_of(theme);
 	for (int r = 0; r < ROLE_N; r++) {
-		term.style[r] = *theme_style(term.scheme, r);
+		term.style[r] = theme_style(term.scheme, r);
 		if (p && p->has_own[r])
 			term.style[r] = theme_own_style(term.scheme, r, &p->own[r]);
-		if (term.scheme != SCHEME_MONO)
-			init_pair((short)pair_of(r), term.style[r].fg, term.style[r].bg);
+		if (term.scheme != SCHEME_MONO && !term.painter)
+			init_pair((short)pair_of(r), (short)term.style[r].fg,
+				  (short)term.style[r].bg);
 	}
-	clearok(curscr, TRUE);
+	term_redraw();
 	return theme_of_scheme(term.scheme);
 }
 
 static void colors_start(const struct term_options *o)
 {
 	term.color = o->color;
+	term.colors = o->colors;
 	term.prefs = o->prefs;
 	if (has_colors() && start_color() == OK)
 		use_default_colors();
+	/* Direct colours of curses are no numbers of a palette: there the painter also paints when fewer are asked. */
+	if (term_has_colors() && (n_colors() >= COLORS_RGB || has_rgb()))
+		term.painter = painter_new();
 	term_set_theme(o->prefs ? o->prefs->theme : THEME_AUTO);
 }
 
@@ -177,12 +219,6 @@ static void leave_string(void)
 	g_string_append_c(s, '\r');
 	term_signal_leave(s->str, s->len, term.stderr_real);
 	g_string_free(s, TRUE);
-}
-
-/* Terminals that are known not to answer, and print what they do not know. */
-static bool is_mute(const char *name)
-{
-	return !name || !strcmp(name, "dumb") || !strcmp(name, "linux") || g_str_has_prefix(name, "vt");
 }
 
 static bool is_answered(void)
@@ -212,7 +248,8 @@ static void wait_for_answer(gint64 us, bool keep)
 /* Asks for the background if the theme depends on it. */
 static void ask_background(enum theme theme)
 {
-	if (term.background.asked || theme != THEME_AUTO || !term_has_colors() || term.note || is_mute(getenv("TERM")))
+	if (term.background.asked || theme != THEME_AUTO || !term_has_colors() || term.note ||
+	    is_simple(getenv("TERM")))
 		return;
 	if (write(STDOUT_FILENO, BACKGROUND_QUERY, strlen(BACKGROUND_QUERY)) < 0)
 		return;
@@ -291,6 +328,7 @@ void term_stop(void)
 	endwin();
 	delscreen(term.screen);
 	term.screen = NULL;
+	g_clear_pointer(&term.painter, painter_free);
 	stderr_restore();
 	term_signal_end();
 	g_clear_pointer(&term.in, fclose);
@@ -327,7 +365,7 @@ void term_size(unsigned *ret_rows, unsigned *ret_cols)
 	if (ioctl(term_fd(), TIOCGWINSZ, &ws) == 0 && ws.ws_row && ws.ws_col &&
 	    (ws.ws_row != LINES || ws.ws_col != COLS)) {
 		resizeterm(ws.ws_row, ws.ws_col);
-		clearok(curscr, TRUE);
+		term_redraw();
 	}
 	*ret_rows = (unsigned)MAX(LINES, 1);
 	*ret_cols = (unsigned)MAX(COLS, 1);
@@ -373,8 +411,43 @@ static void paint_cell(unsigned y, unsigned x, const struct cell *cell)
 		mvadd_wch((int)y, (int)x, &cc);
 }
 
+static void write_all(const char *s, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(STDOUT_FILENO, s, len);
+		struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+		if (n < 0 && errno == EAGAIN && poll(&out, 1, -1) < 0 && errno != EINTR)
+			return;
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return;
+		s += MAX(n, 0);
+		len -= (size_t)MAX(n, 0);
+	}
+}
+
+/* Curses has an empty screen and clears it; the rest is the painter's. */
+static void paint_rgb(const struct canvas *c, unsigned y, unsigned x, bool show_cursor)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	if (term.blank) {
+		refresh();
+		painter_forget(term.painter);
+		term.blank = false;
+	}
+	painter_frame(term.painter, c, term.scheme, term.style, out);
+	g_string_append_printf(out, "\033[%u;%uH", y + 1, x + 1);
+	write_all(out->str, out->len);
+	curs_set(show_cursor ? 1 : 0);
+}
+
 void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor)
 {
+	if (term.painter) {
+		paint_rgb(c, y, x, show_cursor);
+		return;
+	}
 	for (unsigned row = 0; row < c->rows && row < (unsigned)LINES; row++) {
 		for (unsigned col = 0; col < c->cols && col < (unsigned)COLS; col++) {
 			const struct cell *cell = canvas_cell(c, row, col);
@@ -391,6 +464,7 @@ void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor
 void term_redraw(void)
 {
 	clearok(curscr, TRUE);
+	term.blank = true;
 }
 
 void term_suspend(void)
@@ -403,7 +477,7 @@ void term_suspend(void)
 	term_signal_stop_self();
 	reset_prog_mode();
 	term_set_mouse(mouse);
-	clearok(curscr, TRUE);
+	term_redraw();
 	refresh();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The terminal, the only module that uses curses. It paints canvases, reads keys, and restores the terminal in every
+ * The terminal, the only module that uses curses. It paints canvases (with 24-bit colours by ui/painter.h, else by
+ * curses), reads keys, and restores the terminal in every
  * case: quit, signals, crashes, suspension.
  *
  *     if (!term_start(&options, &error)) ...
@@ -19,6 +20,7 @@
 
 struct term_options {
 	int color;		/* < 0 never, > 0 always, 0 by NO_COLOR and the terminal */
+	int colors;		/* so many at most, 256, or COLORS_RGB: so many; 0: by COLORTERM and the terminal */
 	const struct prefs *prefs;	/* theme and roles, mouse; NULL: defaults, no mouse */
 };
 /* Why there can be no screen on stdout: no terminal, or TERM does not suffice; NULL: there can be one. Before

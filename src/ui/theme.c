@@ -2,12 +2,14 @@
 /* The table of roles and schemes: see theme.h. */
 #include "ui/theme.h"
 
+#include "base/color.h"
+
 #include <glib.h>
 #include <string.h>
 
 struct role_row {
 	const char *id;
-	struct style style[SCHEME_N];	/* mono; dark: 8, 256 colours; light: 8, 256 */
+	struct style style[SCHEME_LIGHT_256 + 1];	/* mono; dark: 8, 256 colours; light: 8, 256 */
 };
 
 #define MONO(attrs) { -1, -1, attrs }
@@ -89,10 +91,10 @@ static const struct role_row roles[ROLE_N] = {
 		L8(1, B), C256(160, B) } },
 };
 
-#define SHADES 4
+#define HUE_SHADES 4
 
 /* Shades of the hues of parts (part_groups), in the order of the schemes as above. */
-static const struct style hues[HUE_N][SHADES][SCHEME_N] = {
+static const struct style hues[HUE_N][HUE_SHADES][SCHEME_LIGHT_256 + 1] = {
 	[HUE_GREEN] = {
 		{ MONO(0), C8(2, 0), C256(71, 0), L8(2, 0), C256(28, 0) },
 		{ MONO(0), C8(2, B), C256(114, 0), L8(2, B), C256(22, 0) },
@@ -162,22 +164,84 @@ enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *n
 		return SCHEME_MONO;
 	if (theme == THEME_AUTO)
 		light = answered == BACKGROUND_UNKNOWN ? is_light(background) : answered == BACKGROUND_LIGHT;
+	if (colors >= COLORS_RGB)
+		return light ? SCHEME_LIGHT_RGB : SCHEME_DARK_RGB;
 	if (light)
 		return colors >= 256 ? SCHEME_LIGHT_256 : SCHEME_LIGHT_8;
 	return colors >= 256 ? SCHEME_DARK_256 : SCHEME_DARK_8;
+}
+
+static bool is_light_scheme(enum scheme scheme)
+{
+	return scheme == SCHEME_LIGHT_8 || scheme == SCHEME_LIGHT_256 || scheme == SCHEME_LIGHT_RGB;
+}
+
+static bool is_rgb(enum scheme scheme)
+{
+	return scheme == SCHEME_DARK_RGB || scheme == SCHEME_LIGHT_RGB;
+}
+
+/* The largest colour of a scheme; -1: it has none. */
+static int last_color(enum scheme scheme)
+{
+	if (is_rgb(scheme))
+		return COLOR_RGB | 0xffffff;
+	return scheme == SCHEME_MONO ? -1 : scheme == SCHEME_DARK_8 || scheme == SCHEME_LIGHT_8 ? 7 : 255;
 }
 
 enum theme theme_of_scheme(enum scheme scheme)
 {
 	if (scheme == SCHEME_MONO)
 		return THEME_MONO;
-	return scheme == SCHEME_LIGHT_8 || scheme == SCHEME_LIGHT_256 ? THEME_LIGHT : THEME_DARK;
+	return is_light_scheme(scheme) ? THEME_LIGHT : THEME_DARK;
 }
 
-const struct style *theme_style(enum scheme scheme, enum role role)
+static int32_t rgb(uint32_t color)
+{
+	return (int32_t)(COLOR_RGB | color);
+}
+
+struct style theme_style(enum scheme scheme, enum role role)
 {
 	g_assert((unsigned)role < ROLE_N && (unsigned)scheme < SCHEME_N);
-	return &styles_of(role)[scheme];
+	if (!is_rgb(scheme))
+		return styles_of(role)[scheme];
+	struct style s = styles_of(role)[is_light_scheme(scheme) ? SCHEME_LIGHT_256 : SCHEME_DARK_256];
+	if (role >= ROLE_HEAT)
+		s.fg = rgb(gradient_color(GRADIENT_HEAT, is_light_scheme(scheme),
+					  (double)(role - ROLE_HEAT) / (HEAT_LEVELS - 1)));
+	return s;
+}
+
+unsigned theme_shade(double share)
+{
+	return 1 + (unsigned)(CLAMP(share, 0, 1) * (SHADES - 1) + 0.5);
+}
+
+/* An area in the colour of a role without a gradient: the less, the nearer it is to the background. */
+static uint32_t area_color(int32_t fg, bool light, double share)
+{
+	uint32_t color = fg < 0 ? (light ? 0x262626 : 0xd0d0d0) : fg & COLOR_RGB ? (uint32_t)fg & 0xffffff :
+		color_of_number((unsigned)fg);
+
+	return color_mix(color, light ? 0xffffff : 0, 0.5 * (1 - share));
+}
+
+struct style theme_shaded(enum scheme scheme, enum role role, const struct style *s, unsigned shade, bool solid)
+{
+	bool light = is_light_scheme(scheme), own = s->fg != theme_style(scheme, role).fg;
+	double share = (double)(MAX(shade, 1) - 1) / (SHADES - 1);
+	struct style ret = *s;
+
+	if (!is_rgb(scheme) || !shade || own)
+		return ret;
+	if (role >= ROLE_HEAT)
+		ret.fg = rgb(gradient_color(solid ? GRADIENT_DEPTH : GRADIENT_HEAT, light, share));
+	else if (role == ROLE_SPARK)
+		ret.fg = rgb(gradient_color(GRADIENT_GRAPH, light, share));
+	else if (solid)
+		ret.fg = rgb(area_color(s->fg, light, share));
+	return ret;
 }
 
 unsigned theme_attrs(const struct style *s, unsigned extra)
@@ -186,7 +250,7 @@ unsigned theme_attrs(const struct style *s, unsigned extra)
 
 	if ((extra & STYLE_FILL) && s->fg >= 0)
 		attr ^= STYLE_REVERSE;		/* a cell that stands out of a bar has STYLE_REVERSE, too */
-	return attr & ~STYLE_FILL;
+	return attr & ~(STYLE_FILL | STYLE_SOLID);
 }
 
 enum role theme_letter_role(char letter)
@@ -224,6 +288,10 @@ static int parse_color(const char *word)
 		if (!strcmp(word, names[i]))
 			return i;
 	}
+	if (*word == '#') {
+		n = g_ascii_strtoull(word + 1, &end, 16);
+		return strlen(word) == 7 && g_ascii_isxdigit(word[1]) && !*end ? (int)(COLOR_RGB | n) : -2;
+	}
 	n = g_ascii_strtoull(word, &end, 10);
 	return g_ascii_isdigit(*word) && !*end && n < 256 ? (int)n : -2;
 }
@@ -248,7 +316,7 @@ bool theme_parse_style(const char *text, struct style *ret)
 	bool any = false, behind = false;
 
 	for (char **w = words; *w; w++) {
-		int16_t *at = behind ? &s.bg : &s.fg;
+		int32_t *at = behind ? &s.bg : &s.fg;
 		unsigned attr = parse_attr(*w);
 		int color;
 
@@ -265,7 +333,7 @@ bool theme_parse_style(const char *text, struct style *ret)
 		color = parse_color(*w);
 		if (color < -1 || *at >= 0)
 			return false;
-		*at = (int16_t)color;
+		*at = color;
 	}
 	*ret = s;
 	return any && !(behind && s.bg < 0 && !strstr(text, "default"));
@@ -273,9 +341,8 @@ bool theme_parse_style(const char *text, struct style *ret)
 
 struct style theme_own_style(enum scheme scheme, enum role role, const struct style *own)
 {
-	struct style s = *own, had = styles_of(role)[scheme];
-	int most = scheme == SCHEME_MONO ? -1 :
-		scheme == SCHEME_DARK_8 || scheme == SCHEME_LIGHT_8 ? 7 : 255;
+	struct style s = *own, had = theme_style(scheme, role);
+	int most = last_color(scheme);
 
 	if (s.fg > most)
 		s.fg = had.fg;

@@ -128,7 +128,8 @@ struct ui_backend {
 
 struct prefs;
 
-enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
+/* When there are colours. 256, TRUECOLOR: always; the terminal has at most 256, or 24 bits. */
+enum ui_color { UI_COLOR_AUTO, UI_COLOR_NEVER, UI_COLOR_ALWAYS, UI_COLOR_256, UI_COLOR_TRUECOLOR };
 
 struct ui_options {
 	bool live;			/* starts with following; else paused on the worst second, or on the last one

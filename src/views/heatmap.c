@@ -7,6 +7,7 @@
 #include "views/evicted.h"
 #include "views/registry.h"
 
+#include <math.h>
 #include <string.h>
 
 #define NO_VALUE UINT32_MAX
@@ -359,6 +360,22 @@ static void update(struct heatmap *h, const struct timeline *tl, const struct me
 }
 
 /* ---- the view ---- */
+
+unsigned heat_step(const struct heat_grid *g, uint64_t n)
+{
+	double share = g->most > 1 ? log((double)n) / log((double)g->most) : 1;
+
+	return 1 + (unsigned)CLAMP(share * (HEAT_STEPS - 0.03), 0, HEAT_STEPS - 1.0);
+}
+
+uint64_t heat_step_least(const struct heat_grid *g, unsigned step)
+{
+	uint64_t n = (uint64_t)exp(log((double)g->most) * (step - 1) / (HEAT_STEPS - 0.03));
+
+	for (n = MAX(n, 1); n <= g->most && heat_step(g, n) < step; n++)
+		;
+	return n <= g->most && heat_step(g, n) == step ? n : 0;
+}
 
 const struct heat_grid *heat_grid_of(const struct rows *rows)
 {

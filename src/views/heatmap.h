@@ -35,6 +35,11 @@ struct heat_grid {
 };
 const struct heat_grid *heat_grid_of(const struct rows *rows);
 
+#define HEAT_STEPS 24
+/* How deep the shade of a cell with so many is, 1 to HEAT_STEPS: by the logarithm, since single ones matter. */
+unsigned heat_step(const struct heat_grid *g, uint64_t n);
+uint64_t heat_step_least(const struct heat_grid *g, unsigned step);	/* the least number with it; 0: none has it */
+
 /* What was counted: seconds that did not change are not counted again. One for a metric, on one thread. */
 struct heatmap;
 /* The size of the picture: several seconds are summed in a column, and rows are as fine, as fits. 0: each second is a

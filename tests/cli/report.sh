@@ -79,6 +79,18 @@ ok "--html --force" [ "$code" -eq 0 ]
 ok "is a whole page" sh -c "head -n 1 out.html | grep -q '^<!DOCTYPE html>' && tail -n 1 out.html | grep -q '</html>$'"
 succeeds 0 "--html -" report --html - "$ust"
 ok "to stdout" cmp -s out out.html
+# heat_fills THEME: the colours of the screen's heatmap
+heat_fills() {
+	"$BLKTOP" --config none --no-cache --view heatmap --theme "$1" --size 200x60 --screenshot "$1.svg" "$ust" 2>/dev/null
+	grep -o '<rect x="[0-9]*" y="[0-9]*" width="[0-9]*" height="8" fill="#[0-9a-f]*"/>' "$1.svg" | grep -v 'width="1"' |
+		grep -v 'fill="#\(..\)\1\1"' | sed 's/.*fill="\(#.*\)".*/\1/' | sort -u
+}
+page_has_fills() {
+	heat_fills "$1" >fills
+	[ "$(wc -l <fills)" -ge 3 ] && while read -r fill; do grep -q "heat-[0-9]*{fill:$fill}" out.html || return 1; done <fills
+}
+ok "its heatmap has the screen's colours, light" page_has_fills light
+ok "and dark" page_has_fills dark ""
 run report --html kernel.html "$TRACES/kernel-small/trace"
 ok "--html of a trace without requests" [ "$code" -eq 0 ]
 refused 2 "cannot be combined" report --html x.html -o y.html "$ust"

@@ -42,12 +42,13 @@ static int painted(const struct cell *cell)
 
 static char ink_of(const struct cell *cell, enum scheme scheme)
 {
-	const struct style *s = theme_style(scheme, cell->role);
-	bool reverse = theme_attrs(s, cell->attr) & STYLE_REVERSE;
+	struct style role = theme_style(scheme, cell->role);
+	struct look look = cell_look(cell, scheme, &role);
+	bool reverse = look.style.attr & STYLE_REVERSE;
 
 	if (reverse && painted(cell) >= 0)
 		return (char)('8' - painted(cell));
-	return reverse || s->bg >= 0 ? '#' : ' ';
+	return reverse || look.style.bg >= 0 ? '#' : ' ';
 }
 
 char *canvas_ink(const struct canvas *c, enum scheme scheme)

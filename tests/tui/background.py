@@ -1,85 +1,20 @@
 #!/usr/bin/env python3
 """The terminal is asked for its background (OSC 11): what it answers chooses the theme, early, late, in pieces or never, and no answer is taken for keys."""
-import array
-import fcntl
-import os
 import pathlib
-import pty
-import select
-import struct
-import subprocess
 import sys
 import tempfile
-import termios
 import time
-import tty
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
+from pty_screen import Screen  # noqa: E402
 
-PROGRAM = os.path.abspath(os.environ.get("BLKTOP", tap.BUILD + "/blktop"))
-TRACE = os.path.abspath("tests/traces/demo/trace")
-LONG = 30                       # seconds in which anything has to happen
 QUERY = b"\x1b]11;?\x1b\\\x1b[c"
 KIND = b"\x1b[?64;1;2;6;9;15;16;17;18;21;22c"
 WHITE, BLACK = b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\", b"\x1b]11;rgb:0000/0000/0000\x07"
 LIGHT_COLOUR, DARK_COLOUR = b"38;5;24m", b"38;5;117m"      # of titles
 ROWS = b"REQUESTS"
 REFUSED = b"does nothing here"
-
-
-class Screen:
-    """blktop in a terminal of its own, which answers only what the test writes."""
-
-    def __init__(self, *options, **environment):
-        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLORFGBG", "TMUX")}
-        env.update({"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}, **environment)
-        self.master, self.slave = pty.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.out, self.seen_at = b"", {}
-        if "--config" not in options:
-            options = ("--config", "none", *options)
-        self.process = subprocess.Popen([PROGRAM, "--utc", *options, TRACE], env=env, stdin=self.slave, stdout=self.slave, stderr=self.slave,
-                                        start_new_session=True)
-
-    def read(self, seconds):
-        if select.select([self.master], [], [], seconds)[0]:
-            self.out += os.read(self.master, 1 << 16)
-
-    def wait(self, text, seconds=LONG):
-        """Until the text was written; what it took is in seen_at."""
-        until = time.monotonic() + seconds
-        while text not in self.out and time.monotonic() < until:
-            self.read(0.02)
-        self.seen_at.setdefault(text, time.monotonic())
-        return text in self.out
-
-    def type(self, data):
-        while data:
-            data = data[os.write(self.master, data[:512]):]
-            self.read(0)
-
-    def settles(self):
-        """It takes a key, and shows what the key does: all before was read."""
-        self.type(b"4")
-        return self.wait(b"Processes")
-
-    def end(self, quits=True):
-        if quits:
-            self.type(b"Q")
-        until = time.monotonic() + LONG
-        while self.process.poll() is None and time.monotonic() < until:
-            self.read(0.02)
-        alive = self.process.poll() is None
-        if alive:
-            self.process.kill()
-        code = self.process.wait()
-        left = array.array("i", [0])
-        tty.setraw(self.slave, termios.TCSANOW)
-        fcntl.ioctl(self.slave, termios.FIONREAD, left)
-        os.close(self.master)
-        os.close(self.slave)
-        return [] if code == 0 and not alive else [f"ended with {code}"], left[0]
 
 
 def colours(screen, light):

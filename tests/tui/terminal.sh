@@ -2,7 +2,7 @@
 # (a folder), BLKTOP, and until_true.
 # shellcheck shell=bash
 export TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC
-unset TMUX NO_COLOR
+unset TMUX NO_COLOR COLORTERM
 
 # A server that stays, and one session after the other in it.
 t() { tmux -S "$work/socket" -f /dev/null "$@"; }

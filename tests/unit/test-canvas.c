@@ -110,9 +110,9 @@ static void test_schemes(void)
 	g_assert_cmpint(theme_choose(1, THEME_AUTO, 0, NULL, BACKGROUND_UNKNOWN, NULL), ==, SCHEME_MONO);
 	for (int role = 0; role < ROLE_N; role++) {
 		g_assert_nonnull(theme_role_id(role));
-		g_assert_cmpint(theme_style(SCHEME_MONO, role)->fg, ==, -1);
-		g_assert_cmpint(theme_style(SCHEME_MONO, role)->bg, ==, -1);
-		g_assert_cmpint(theme_style(SCHEME_DARK_8, role)->fg, <, 8);
+		g_assert_cmpint(theme_style(SCHEME_MONO, role).fg, ==, -1);
+		g_assert_cmpint(theme_style(SCHEME_MONO, role).bg, ==, -1);
+		g_assert_cmpint(theme_style(SCHEME_DARK_8, role).fg, <, 8);
 		for (int other = 0; other < role; other++)
 			g_assert_cmpstr(theme_role_id(role), !=, theme_role_id(other));
 	}

@@ -426,6 +426,12 @@ static void test_messages_grow(void)
 
 /* --- colours --- */
 
+static char *color_name(int32_t color)
+{
+	return color >= 0 && color & COLOR_RGB ? g_strdup_printf("#%06x", (unsigned)color & 0xffffff) :
+		g_strdup_printf("%d", color);
+}
+
 /* A screen with what a terminal of this scheme is told before each change. */
 static char *painted(const struct canvas *c, enum scheme scheme)
 {
@@ -436,9 +442,11 @@ static char *painted(const struct canvas *c, enum scheme scheme)
 
 		for (unsigned x = 0; x < c->cols; x++) {
 			const struct cell *cell = canvas_cell(c, y, x);
-			const struct style *style = theme_style(scheme, cell->role);
-			unsigned attr = style->attr | cell->attr;
-			g_autofree char *now = g_strdup_printf("%d/%d/%s%s%s%s", style->fg, style->bg,
+			struct style role = theme_style(scheme, cell->role);
+			struct look look = cell_look(cell, scheme, &role);
+			unsigned attr = role.attr | cell->attr;
+			g_autofree char *fg = color_name(look.style.fg), *bg = color_name(look.style.bg);
+			g_autofree char *now = g_strdup_printf("%s/%s/%s%s%s%s", fg, bg,
 				attr & STYLE_BOLD ? "B" : "", attr & STYLE_DIM ? "D" : "",
 				attr & STYLE_REVERSE ? "R" : "", attr & STYLE_UNDERLINE ? "U" : "");
 
@@ -449,7 +457,7 @@ static char *painted(const struct canvas *c, enum scheme scheme)
 				g_free(last);
 				last = g_strdup(now);
 			}
-			g_string_append(s, cell->ch);
+			g_string_append(s, look.ch);
 		}
 		while (s->len && s->str[s->len - 1] == ' ')
 			g_string_truncate(s, s->len - 1);
@@ -483,9 +491,11 @@ static void test_painted(void)
 {
 	static const struct { const char *name; enum scheme scheme; } schemes[] = {
 		{ "mono", SCHEME_MONO }, { "light", SCHEME_LIGHT_256 }, { "dark", SCHEME_DARK_256 },
+		{ "rgb", SCHEME_DARK_RGB }, { "light-rgb", SCHEME_LIGHT_RGB },
 	};
 	static const struct { const char *name, *keys; } screens[] = {
 		{ "overview", "" }, { "waterfall", "jj\r" }, { "processes", "4" },
+		{ "heatmap", "i" }, { "heatmap-by", "ib" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(screens); i++) {

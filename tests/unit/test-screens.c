@@ -329,7 +329,7 @@ static char attr_letter(const struct cell *cell)
 {
 	static const char letters[] = " bdBrRRRuUuURRRR";	/* by bold, dim, reverse, underline */
 
-	return letters[(theme_style(SCHEME_MONO, cell->role)->attr | cell->attr) & 15];
+	return letters[(theme_style(SCHEME_MONO, cell->role).attr | cell->attr) & 15];
 }
 
 /* Without colours there are attributes: b bold, u underlined, U both, r reverse. */

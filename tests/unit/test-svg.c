@@ -146,11 +146,38 @@ static void test_colors(void)
 	canvas_free(c);
 }
 
+/* Areas in 24 bits: a shade fills its cell, a letter is black or white on it; the text stays. */
+static void test_shades(void)
+{
+	struct canvas *c = canvas_new(1, 6);
+
+	canvas_put(c, 0, 0, 6, ROLE_HEAT, "░▒7▂x");
+	canvas_shade(c, 0, 0, 1, 1, true);
+	canvas_shade(c, 0, 1, 1, SHADES, true);
+	canvas_shade(c, 0, 2, 1, SHADES, true);
+	canvas_set_role(c, 0, 3, 1, ROLE_SPARK);
+	canvas_shade(c, 0, 3, 1, SHADES, false);
+	g_autofree char *svg = svg_of_canvas(c, SCHEME_DARK_RGB, NULL), *old = svg_of_canvas(c, SCHEME_DARK_256, NULL);
+	struct parsed p = parse(svg);
+
+	g_assert_cmpstr(p.text->str, ==, "░▒7▂x\n");
+	g_assert_nonnull(strstr(svg, "<rect x=\"0\" y=\"0\" width=\"8\" height=\"8\" fill=\"#2f63cc\"/>"));
+	g_assert_nonnull(strstr(svg, "<rect x=\"8\" y=\"0\" width=\"8\" height=\"8\" fill=\"#fbf08a\"/>"));
+	g_assert_nonnull(strstr(svg, "<rect x=\"16\" y=\"0\" width=\"8\" height=\"8\" fill=\"#fbf08a\"/>"));
+	g_assert_nonnull(strstr(svg, "fill=\"#000000\">7<"));
+	g_assert_nonnull(strstr(svg, "y=\"6\" width=\"8\" height=\"2\" fill=\"#a5e2ff\"/>"));
+	g_assert_null(strstr(old, "#fbf08a"));
+	g_assert_nonnull(strstr(old, "opacity=\"0.3\""));
+	g_string_free(p.text, TRUE);
+	canvas_free(c);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/svg/text", test_text);
 	g_test_add_func("/svg/hostile", test_hostile);
 	g_test_add_func("/svg/colors", test_colors);
+	g_test_add_func("/svg/shades", test_shades);
 	return g_test_run();
 }

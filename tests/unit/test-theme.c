@@ -11,7 +11,7 @@ static void rgb_of(int n, double ret[3])
 
 	g_assert_cmpint(n, >=, 16);
 	for (int i = 0; i < 3; i++) {
-		double v = n >= 232 ? 8 + 10 * (n - 232) :
+		double v = n & COLOR_RGB ? n >> (16 - 8 * i) & 255 : n >= 232 ? 8 + 10 * (n - 232) :
 			steps[(n - 16) / (i == 0 ? 36 : i == 1 ? 6 : 1) % 6];
 
 		v /= 255;
@@ -75,6 +75,8 @@ static const double protan[3][3] = {
 static const struct { enum scheme scheme; int background, text; } themes[] = {
 	{ SCHEME_DARK_256, 16, 252 }, { SCHEME_DARK_256, 234, 252 },
 	{ SCHEME_LIGHT_256, 231, 235 }, { SCHEME_LIGHT_256, 230, 235 },
+	{ SCHEME_DARK_RGB, 16, 252 }, { SCHEME_DARK_RGB, 234, 252 },
+	{ SCHEME_LIGHT_RGB, 231, 235 }, { SCHEME_LIGHT_RGB, 230, 235 },
 };
 
 /* Drawn, not written: bars and lines, whose letters and glyphs are large. */
@@ -89,14 +91,14 @@ static void test_contrast(void)
 {
 	for (size_t s = 0; s < G_N_ELEMENTS(themes); s++) {
 		for (int r = 0; r < ROLE_N; r++) {
-			const struct style *style = theme_style(themes[s].scheme, r);
-			int bg = style->bg >= 0 ? style->bg : themes[s].background;
-			int fg = style->fg >= 0 ? style->fg : themes[s].text;
+			struct style style = theme_style(themes[s].scheme, r);
+			int bg = style.bg >= 0 ? style.bg : themes[s].background;
+			int fg = style.fg >= 0 ? style.fg : themes[s].text;
 			double least = is_graphics(r) ? 3 : 4.5;
 
 			g_test_message("%s: %d on %d %.2f", theme_role_id(r), fg, bg, contrast(fg, bg));
 			g_assert_cmpfloat(contrast(fg, bg), >=, least);
-			g_assert_false(style->attr & STYLE_DIM);	/* its contrast is unknown */
+			g_assert_false(style.attr & STYLE_DIM);	/* its contrast is unknown */
 		}
 	}
 }
@@ -150,11 +152,11 @@ static const char *hue_name(int color)
 static void check_256(enum part p, const char *hue)
 {
 	for (size_t s = 0; s < G_N_ELEMENTS(themes); s++) {
-		int fg = theme_style(themes[s].scheme, ROLE_PART + p)->fg;
+		int fg = theme_style(themes[s].scheme, ROLE_PART + p).fg;
 
 		g_test_message("%s: %d", part_info[p].id, fg);
 		if (!strcmp(hue, "outline"))
-			g_assert_cmpint(fg, ==, theme_style(themes[s].scheme, ROLE_AXIS)->fg);
+			g_assert_cmpint(fg, ==, theme_style(themes[s].scheme, ROLE_AXIS).fg);
 		else
 			g_assert_cmpstr(hue_name(fg), ==, hue);
 	}
@@ -167,7 +169,7 @@ static void check_8(enum part p, const char *hue)
 	static const enum scheme schemes[] = { SCHEME_DARK_8, SCHEME_LIGHT_8 };
 
 	for (size_t s = 0; s < G_N_ELEMENTS(schemes); s++) {
-		int fg = theme_style(schemes[s], ROLE_PART + p)->fg;
+		int fg = theme_style(schemes[s], ROLE_PART + p).fg;
 		bool named = fg > 0 && fg < (int)G_N_ELEMENTS(names);
 
 		g_assert_cmpstr(named ? names[fg] : "", ==, strchr("gon", hue[0]) && strcmp(hue, "green") ? "" : hue);
@@ -196,8 +198,8 @@ static void test_groups_apart(void)
 	for (size_t s = 0; s < G_N_ELEMENTS(themes); s++) {
 		for (int a = 0; a < PART_N; a++) {
 			for (int b = 0; b < a; b++) {
-				int first = theme_style(themes[s].scheme, ROLE_PART + a)->fg;
-				int second = theme_style(themes[s].scheme, ROLE_PART + b)->fg;
+				int first = theme_style(themes[s].scheme, ROLE_PART + a).fg;
+				int second = theme_style(themes[s].scheme, ROLE_PART + b).fg;
 				bool coloured = first >= 0 && second >= 0;
 
 				if (part_group_of(a) == part_group_of(b) || !coloured ||
@@ -221,8 +223,8 @@ static void test_shades(void)
 	for (size_t s = 0; s < G_N_ELEMENTS(themes); s++) {
 		for (int a = 0; a < PART_N; a++) {
 			for (int b = 0; b < a; b++) {
-				int first = theme_style(themes[s].scheme, ROLE_PART + a)->fg;
-				int second = theme_style(themes[s].scheme, ROLE_PART + b)->fg;
+				int first = theme_style(themes[s].scheme, ROLE_PART + a).fg;
+				int second = theme_style(themes[s].scheme, ROLE_PART + b).fg;
 
 				if (part_group_of(a) == part_group_of(b) && first >= 0)
 					g_assert_cmpfloat(difference(first, second, normal), >=, 12);
@@ -240,8 +242,8 @@ static void test_color_blind(void)
 
 	for (size_t s = 0; s < G_N_ELEMENTS(themes); s++) {
 		for (size_t i = 0; i < G_N_ELEMENTS(apart); i++) {
-			int a = theme_style(themes[s].scheme, apart[i][0])->fg;
-			int b = theme_style(themes[s].scheme, apart[i][1])->fg;
+			int a = theme_style(themes[s].scheme, apart[i][0]).fg;
+			int b = theme_style(themes[s].scheme, apart[i][1]).fg;
 
 			g_assert_cmpfloat(difference(a, b, normal), >=, 15);
 			g_assert_cmpfloat(difference(a, b, deutan), >=, 12);
@@ -257,7 +259,7 @@ static void test_heat(void)
 		double red = -2, c[3];
 
 		for (int i = 0; i < HEAT_LEVELS; i++) {
-			int fg = theme_style(themes[s].scheme, ROLE_HEAT + i)->fg;
+			int fg = theme_style(themes[s].scheme, ROLE_HEAT + i).fg;
 			double blue_yellow, red_green;
 
 			rgb_of(fg, c);
@@ -267,15 +269,49 @@ static void test_heat(void)
 			red = blue_yellow + red_green;
 			g_assert_true(i || (blue_yellow < 0 && red_green < 0));
 			if (i)
-				g_assert_cmpfloat(difference(fg, theme_style(themes[s].scheme, ROLE_HEAT + i - 1)->fg,
+				g_assert_cmpfloat(difference(fg, theme_style(themes[s].scheme, ROLE_HEAT + i - 1).fg,
 							     normal), >=, 8);
 		}
 		g_assert_cmpfloat(c[0], >=, 0.6);
 		g_assert_cmpfloat(MAX(c[1], c[2]), <=, 0.12);
-		g_assert_cmpfloat(difference(theme_style(themes[s].scheme, ROLE_HEAT)->fg,
-					     theme_style(themes[s].scheme, ROLE_HEAT + 7)->fg, deutan), >=, 25);
-		g_assert_cmpfloat(difference(theme_style(themes[s].scheme, ROLE_HEAT)->fg,
-					     theme_style(themes[s].scheme, ROLE_HEAT + 7)->fg, protan), >=, 25);
+		g_assert_cmpfloat(difference(theme_style(themes[s].scheme, ROLE_HEAT).fg,
+					     theme_style(themes[s].scheme, ROLE_HEAT + 7).fg, deutan), >=, 25);
+		g_assert_cmpfloat(difference(theme_style(themes[s].scheme, ROLE_HEAT).fg,
+					     theme_style(themes[s].scheme, ROLE_HEAT + 7).fg, protan), >=, 25);
+	}
+}
+
+/* The gradients of 24 bits: of cells with a shade, and not of the user's colours. */
+static void test_shaded(void)
+{
+	static const enum scheme rgb[] = { SCHEME_DARK_RGB, SCHEME_LIGHT_RGB };
+	static const enum role with[] = { ROLE_HEAT, ROLE_HEAT + 7, ROLE_SPARK };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rgb) * G_N_ELEMENTS(with); i++) {
+		enum scheme scheme = rgb[i % 2];
+		enum role role = with[i / 2];
+		struct style s = theme_style(scheme, role), own = { 208, -1, 0 };
+		struct style least = theme_shaded(scheme, role, &s, 1, false);
+		struct style most = theme_shaded(scheme, role, &s, SHADES, false);
+
+		g_assert_true(least.fg & COLOR_RGB && most.fg & COLOR_RGB && least.fg != most.fg);
+		g_assert_cmpint(theme_shaded(scheme, role, &s, 0, false).fg, ==, s.fg);
+		g_assert_cmpint(theme_shaded(scheme, role, &own, 5, false).fg, ==, 208);
+	}
+	for (int scheme = 0; scheme < SCHEME_DARK_RGB; scheme++) {
+		struct style s = theme_style(scheme, ROLE_HEAT + 3);
+
+		g_assert_cmpint(theme_shaded(scheme, ROLE_HEAT + 3, &s, SHADES, true).fg, ==, s.fg);
+	}
+	g_assert_cmpuint(theme_shade(0), ==, 1);
+	g_assert_cmpuint(theme_shade(1), ==, SHADES);
+	g_assert_cmpuint(theme_shade(7), ==, SHADES);
+	/* Table cells: the steps of heat without a shade are those of the gradient. */
+	for (int i = 0; i < HEAT_LEVELS; i++) {
+		struct style s = theme_style(SCHEME_DARK_RGB, ROLE_HEAT + i);
+		struct style same = theme_shaded(SCHEME_DARK_RGB, ROLE_HEAT + i, &s, theme_shade(i / 7.0), false);
+
+		g_assert_cmpfloat(difference(s.fg, same.fg, normal), <, 6);
 	}
 }
 
@@ -283,6 +319,12 @@ static void test_theme_choice(void)
 {
 	struct style s;
 
+	g_assert_cmpint(theme_choose(0, THEME_AUTO, COLORS_RGB, "", BACKGROUND_UNKNOWN, "0;15"), ==, SCHEME_LIGHT_RGB);
+	g_assert_cmpint(theme_choose(0, THEME_DARK, COLORS_RGB, NULL, BACKGROUND_LIGHT, NULL), ==, SCHEME_DARK_RGB);
+	g_assert_cmpint(theme_choose(0, THEME_DARK, COLORS_RGB, "1", BACKGROUND_DARK, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_choose(-1, THEME_DARK, COLORS_RGB, NULL, BACKGROUND_DARK, NULL), ==, SCHEME_MONO);
+	g_assert_cmpint(theme_of_scheme(SCHEME_LIGHT_RGB), ==, THEME_LIGHT);
+	g_assert_cmpint(theme_of_scheme(SCHEME_DARK_RGB), ==, THEME_DARK);
 	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, "0;15"), ==, SCHEME_LIGHT_256);
 	g_assert_cmpint(theme_choose(0, THEME_AUTO, 8, NULL, BACKGROUND_UNKNOWN, "0;default;7"), ==, SCHEME_LIGHT_8);
 	g_assert_cmpint(theme_choose(0, THEME_AUTO, 256, NULL, BACKGROUND_UNKNOWN, "15;0"), ==, SCHEME_DARK_256);
@@ -294,6 +336,15 @@ static void test_theme_choice(void)
 	g_assert_cmpint(s.bg, ==, 236);
 	g_assert_true(theme_parse_style("default", &s) && s.fg == -1 && !s.attr);
 	g_assert_true(theme_parse_style("reverse", &s) && s.attr == STYLE_REVERSE);
+	g_assert_true(theme_parse_style("#ff8000 on #00000A bold", &s));
+	g_assert_cmphex((guint)s.fg, ==, COLOR_RGB | 0xff8000);
+	g_assert_cmphex((guint)s.bg, ==, COLOR_RGB | 0x00000a);
+	s = theme_own_style(SCHEME_DARK_256, ROLE_HOT, &s);
+	g_assert_true(s.fg == 209 && s.bg == -1);
+	g_assert_false(theme_parse_style("#ff80", &s));
+	g_assert_false(theme_parse_style("#ff80000", &s));
+	g_assert_false(theme_parse_style("#+f8000", &s));
+	g_assert_false(theme_parse_style("#ff80zz", &s));
 	g_assert_false(theme_parse_style("", &s));
 	g_assert_false(theme_parse_style("256", &s));
 	g_assert_false(theme_parse_style("red blue", &s));
@@ -314,6 +365,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/theme/shades", test_shades);
 	g_test_add_func("/theme/color-blind", test_color_blind);
 	g_test_add_func("/theme/heat", test_heat);
+	g_test_add_func("/theme/shaded", test_shaded);
 	g_test_add_func("/theme/choice", test_theme_choice);
 	return g_test_run();
 }
