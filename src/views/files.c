@@ -5,6 +5,8 @@
 #include "views/common.h"
 #include "views/registry.h"
 
+#include "state/kernel/syscalls.h"
+
 #include <string.h>
 
 struct file_row {

@@ -3,16 +3,19 @@
  * Makes lines of the log from records; see calllog.h. Each record goes through a slice, which calls on_event() instead
  * of the event's handler. A line waits in a queue until the calls before it have returned, or for a limited time.
  */
-#include "state/calllog/calllog_private.h"
-#include "state/names/fdtable.h"
-#include "state/names/names.h"
-#include "state/spans/rules_private.h"
+#include "state/calllog/calllog.h"
+
+#include "state/kernel/contexts.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/event_class.h"
+#include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/thread_slots.h"
+#include "state/names/fdtable.h"
+#include "state/names/names.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
+#include "state/spans/rules_private.h"
 
 #include "base/call_event.h"
 #include "base/fields.h"
@@ -26,6 +29,13 @@
 #define LATE_AFTER_NS (120 * NS_PER_S)
 
 /* ---- subscription rows ---- */
+
+/* The rows of the model that follow threads, system calls and names have all fields of each event (field "*") in
+ * addition to those that the handlers need. */
+struct log_row {
+	handler on;		/* the model's handler; NULL: the event only gives a line */
+	uint8_t all;		/* slot of the field "*" */
+};
 
 static struct {
 	GArray *all, *names;		/* struct blk_subscription, by row */
@@ -105,7 +115,8 @@ static void make_rows(void)
 	g_once_init_leave(&once, 1);
 }
 
-const struct log_row *log_row(unsigned row)
+/* A row of calllog_subscriptions() and of calllog_name_subscriptions(), which have the same numbers. */
+static const struct log_row *log_row(unsigned row)
 {
 	make_rows();
 	g_assert(row < row_tables.rows->len);
@@ -534,7 +545,7 @@ static void on_entry(struct calllog *j, struct feed *f, const struct thread *t)
 	l->args = run_of(f);
 	set_thread(j, l, t, f->ev);
 	name_fds(j, l, f, t);
-	f->cls->on(f);
+	log_row(f->ev->row)->on(f);
 	if (!info->no_exit) {
 		if (t->self >= j->calls->len)
 			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
@@ -567,7 +578,7 @@ static void finish_call(struct calllog *j, struct feed *f, const struct thread *
 static void on_exit_call(struct calllog *j, struct feed *f, const struct thread *t)
 {
 	struct calllog_line *l = call_of(j, t->self);
-	f->cls->on(f);
+	log_row(f->ev->row)->on(f);
 	if (l && f->s->finished == l->entry_seq) {
 		take_call(j, t->self);
 		finish_call(j, f, t, l);
@@ -664,7 +675,7 @@ void calllog_begin_lost(struct calllog *j, const struct blk_tables *tables, unsi
 /* The thread of a kernel event, by its contexts or the CPU's current task; NULL: unknown. */
 static struct thread *kernel_thread(struct feed *f)
 {
-	struct thread *t = handler_task(f);
+	struct thread *t = event_task(f);
 	if (!t && blk_has(f->ev, BLK_CTX_TID))	/* in a loss */
 		t = cpu_task_of_tid(f->s, f->c, (int32_t)blk_int(f->ev, BLK_CTX_TID));
 	return t && (t->idle || t->tid > 0) ? t : NULL;
@@ -725,7 +736,7 @@ static void exec_by_other(struct calllog *j, struct feed *f)
 	int64_t tid = field_int(f, "tid", field_int(f, "pid", -1));
 	int64_t old = field_int(f, "old_tid", field_int(f, "old_pid", tid));
 	uint32_t caller = old != tid && old > 0 && tid > 0 ? thread_of_tid(j, f->host, old) : ID_NONE;
-	f->cls->on(f);
+	log_row(f->ev->row)->on(f);
 	struct calllog_line *l = caller == ID_NONE ? NULL : take_call(j, caller);
 	uint32_t leader = l ? thread_of_tid(j, f->host, tid) : ID_NONE;
 	if (leader == ID_NONE)
@@ -748,12 +759,12 @@ static void on_other(struct calllog *j, struct feed *f, const struct thread *t, 
 	}
 	if (kernel)
 		end_calls(j, f);
-	if (!kernel || !f->cls->on)
+	if (!kernel || !log_row(f->ev->row)->on)
 		return;
 	if (!strcmp(strtab_get(f->s->strings, f->cls->event), "sched_process_exec"))
 		exec_by_other(j, f);
 	else
-		f->cls->on(f);
+		log_row(f->ev->row)->on(f);
 }
 
 static void on_event(struct feed *f)

@@ -10,6 +10,7 @@
 #include "state/kernel/calls.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/charge.h"
+#include "state/kernel/contexts.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"

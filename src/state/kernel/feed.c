@@ -6,7 +6,6 @@
 #include "base/call_event.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
-#include "state/calllog/calllog_private.h"
 
 #include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
@@ -125,9 +124,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		.is_compat = what != CALL_EVENT_NONE && call_event_is_compat(c->name),
 		.wants_args = info->fdop || info->cause == PART_FUTEX,
 	};
-	if (s->follow) {
-		new.on = c->row == G_MAXUINT16 ? NULL : log_row(c->row)->on;
-	} else if (c->row != G_MAXUINT16) {
+	if (!s->follow && c->row != G_MAXUINT16) {
 		unsigned usual = counting_base(c->row);
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);

@@ -3,15 +3,16 @@
  * The subscription table and the handlers of threads, calls and interrupts. If tracer versions (LTTng 2.0 to 2.16)
  * name an event differently, the table has a row for each name.
  */
+#include "state/kernel/handlers.h"
 #include "base/address.h"
 #include "base/call_event.h"
 #include "base/machine.h"
-#include "state/kernel/handlers.h"
+#include "state/kernel/contexts.h"
 
 #include "state/kernel/calls.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
-#include "state/kernel/event_class.h"
+#include "state/kernel/event_task.h"
 #include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
@@ -24,131 +25,21 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-/* blk_int_or() with the common case inline. */
-static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t absent)
-{
-	const struct blk_slot_layout *l = &ev->layout->slot[slot];
-	const uint8_t *p = ev->data + l->off;
-	uint64_t v8;
-	uint32_t v4;
-	if (l->repr != BLK_INT)
-		return absent;
-	if (l->big_endian || l->size < 4)
-		return blk_int_or(ev, slot, absent);
-	if (l->size == 8) {
-		memcpy(&v8, p, 8);
-		return (int64_t)GUINT64_FROM_LE(v8);
-	}
-	memcpy(&v4, p, 4);
-	v4 = GUINT32_FROM_LE(v4);
-	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
-}
-
-/* ---- threads of events ---- */
-
-/* True: the text is the thread's last reported name. False: it may be a new one. */
-static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
-{
-	const struct blk_slot_layout *l = &ev->layout->slot[slot];
-	const char *have = (const char *)t->comm.word;
-	struct blk_text text;
-	if (!t->comm_stored)
-		return false;
-	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
-		return comm_is(&t->comm, ev->data + l->off);
-	text = blk_text(ev, slot);
-	return text.len < COMM_BYTES && !have[text.len] && !memcmp(have, text.str, text.len);
-}
-
-static void keep_comm(struct thread *t, struct blk_text text)
-{
-	t->comm_stored = text.len < COMM_BYTES;
-	if (!t->comm_stored)
-		return;
-	memset(&t->comm, 0, sizeof t->comm);
-	memcpy(t->comm.word, text.str, text.len);
-	memset(t->comm.mask, 0xff, text.len + 1);
-}
-
-static void take_comm(struct feed *f, struct thread *t, struct blk_text text)
-{
-	const char *last = strtab_get(f->s->strings, t->name_last);
-	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
-	if (!same) {
-		t->name_last = slice_string(f->s, text);
-		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
-	}
-	keep_comm(t, text);
-}
-
-static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
-{
-	if (t && !t->idle && blk_has(f->ev, slot) && !same_comm(t, f->ev, slot))
-		take_comm(f, t, blk_text(f->ev, slot));
-}
-
-/* The process of a kernel event; -1: the event does not tell it. */
-static int64_t pid_of(const struct feed *f)
-{
-	bool virtual = !slice_follows_tasks(f->s, f->host) && !contexts_nested(f);
-	return field(f->ev, BLK_CTX_PID, virtual ? field(f->ev, BLK_CTX_VPID, -1) : -1);
-}
-
-/* The thread of an event without a tid, if no switches are recorded: only its other contexts tell it. */
-static int32_t reported_tid(const struct feed *f)
-{
-	int64_t vtid = contexts_nested(f) ? -1 : field(f->ev, BLK_CTX_VTID, -1), pid = pid_of(f);
-	if (vtid >= 0 && vtid <= INT32_MAX)
-		return (int32_t)vtid;
-	return pid ? tid_of_process(pid) : 0;
-}
-
-static void learn_pid(struct feed *f, struct thread *t)
-{
-	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
-	fact->a = pid_of(f);
-	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
-	t->pid_reported = true;
-	t->pid = (int32_t)fact->a;
-}
-
-/* Applies the contexts of a kernel event. Returns the current task; NULL: unknown. */
-static inline struct thread *current_task(struct feed *f)
-{
-	if (blk_has(f->ev, BLK_CTX_TID))
-		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)field(f->ev, BLK_CTX_TID, 0));
-	else if (G_UNLIKELY(!slice_follows_tasks(f->s, f->host)))
-		cpu_context(f->s, f->c, f->ts, f->seq, reported_tid(f));
-	else if (blk_has(f->ev, BLK_CTX_PID))
-		cpu_process(f->s, f->c, f->ts, f->seq, (int32_t)CLAMP(pid_of(f), 0, INT32_MAX));
-	struct thread *t = cpu_task(f->s, f->c);
-	if (!t || G_UNLIKELY(t->tid == TID_UNPROVEN))
-		return t;
-	if (!t->pid_reported && pid_of(f) >= 0)
-		learn_pid(f, t);
-	else if (G_UNLIKELY(t->pid < 0))
-		t->pid = (int32_t)field(f->ev, BLK_CTX_PID, -1);
-	learn_comm(f, t, BLK_CTX_PROCNAME);
-	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
-		contexts_learn(f, t);
-	return t;
-}
-
 /* ---- scheduler ---- */
 
 static int16_t prio_of(const struct feed *f, unsigned slot)
 {
-	return blk_has(f->ev, slot) ? sched_prio(field(f->ev, slot, 0)) : PRIO_NONE;
+	return blk_has(f->ev, slot) ? sched_prio(event_int(f->ev, slot, 0)) : PRIO_NONE;
 }
 
 static void on_sched_switch(struct feed *f)
 {
-	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
+	int32_t prev = (int32_t)event_int(f->ev, F(0), 0), next = (int32_t)event_int(f->ev, F(2), 0);
 	struct slice *s = f->s;
 	/* live, its class may have been declared after the stream began */
 	g_array_index(s->hosts, struct slice_host, f->host).evidence.switches = true;
 	if (blk_has(f->ev, BLK_CTX_TID) || blk_has(f->ev, BLK_CTX_PID))
-		current_task(f);
+		event_task(f);
 	struct thread *was = cpu_task(s, f->c);
 	if (f->cls->n_counters) {
 		cpu_context(s, f->c, f->ts, f->seq, prev);
@@ -157,24 +48,24 @@ static void on_sched_switch(struct feed *f)
 	cpu_switch(s, f->c, &(struct switching){
 		.ts = f->ts, .seq = f->seq, .prev_tid = prev, .next_tid = next,
 		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
-		.prev_state = off_state_of(s, f->host, field(f->ev, F(1), 0)),
+		.prev_state = off_state_of(s, f->host, event_int(f->ev, F(1), 0)),
 	});
 	if (prev && was)	/* an anonymous task is identified by now */
-		learn_comm(f, thread_at(s, was->self), F(3));
+		event_learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
-		learn_comm(f, cpu_task(s, f->c), F(4));
+		event_learn_comm(f, cpu_task(s, f->c), F(4));
 }
 
 static uint16_t cpu_number(const struct feed *f, unsigned slot)
 {
-	return (uint16_t)CLAMP(field(f->ev, slot, 0), 0, CPU_NONE - 1);
+	return (uint16_t)CLAMP(event_int(f->ev, slot, 0), 0, CPU_NONE - 1);
 }
 
 static void on_sched_wake(struct feed *f)
 {
 	struct slice *s = f->s;
-	current_task(f);
-	int32_t tid = (int32_t)field(f->ev, F(0), 0);
+	event_task(f);
+	int32_t tid = (int32_t)event_int(f->ev, F(0), 0);
 	if (tid <= 0)
 		return;
 	struct thread *woken = slice_thread(s, f->host, tid);
@@ -191,8 +82,8 @@ static void on_sched_wake(struct feed *f)
 static void on_signal(struct feed *f)
 {
 	static const int64_t stops[] = { 19, 20, 21, 22 };	/* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU but on MIPS */
-	const struct thread *sender = current_task(f);
-	int64_t tid = field(f->ev, F(1), 0);
+	const struct thread *sender = event_task(f);
+	int64_t tid = event_int(f->ev, F(1), 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
 		if (blk_int(f->ev, F(0)) == stops[i] && tid > 0 && !blk_int_or(f->ev, F(2), 0) && !f->s->no_spans)
 			*vec_add(&f->s->stops, struct stop_signal) = (struct stop_signal){
@@ -203,8 +94,8 @@ static void on_signal(struct feed *f)
 
 static void on_migrate(struct feed *f)
 {
-	current_task(f);
-	int32_t tid = (int32_t)field(f->ev, F(0), 0);
+	event_task(f);
+	int32_t tid = (int32_t)event_int(f->ev, F(0), 0);
 	if (tid <= 0)
 		return;
 	struct thread *t = slice_thread(f->s, f->host, tid);
@@ -215,7 +106,7 @@ static void on_migrate(struct feed *f)
 static void on_fork(struct feed *f)
 {
 	struct slice *s = f->s;
-	struct thread *parent = current_task(f);
+	struct thread *parent = event_task(f);
 	int32_t child_tid = (int32_t)blk_int(f->ev, F(1));
 	if (blk_has(f->ev, F(0)))
 		parent = slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)));
@@ -228,7 +119,7 @@ static void on_fork(struct feed *f)
 	fact->b = blk_int_or(f->ev, F(2), -1);
 	fact->c = blk_int_or(f->ev, F(0), -1);
 	child->pid = (int32_t)fact->a;
-	learn_comm(f, child, F(4));
+	event_learn_comm(f, child, F(4));
 	fork_ns(f, child->self);
 }
 
@@ -261,21 +152,21 @@ static void on_exec(struct feed *f)
 			cpu_context(s, f->c, f->ts, f->seq, old);
 			cpu_exec(s, f->c, slice_thread(s, f->host, old), f->ts, f->seq, tid);
 		}
-		current_task(f);
+		event_task(f);
 		t = slice_thread(s, f->host, tid);
 	} else {
-		current_task(f);
+		event_task(f);
 		t = slice_thread(s, f->host, tid);
 		slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = ID_NONE;
 		s->fdops.all = MAX(s->fdops.all, f->seq);
 	}
 	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
-		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
+		event_take_comm(f, t, program_name(blk_text(f->ev, F(2))));
 }
 
 static void on_thread_exit(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
 	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq)->a = blk_int_or(f->ev, F(1), -1);
 }
@@ -285,7 +176,7 @@ static void on_thread_exit(struct feed *f)
 static void on_dump_process(struct feed *f)
 {
 	struct slice *s = f->s;
-	current_task(f);
+	event_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	if (tid <= 0)
 		return;
@@ -295,7 +186,7 @@ static void on_dump_process(struct feed *f)
 	fact->b = blk_int_or(f->ev, F(2), -1);
 	t->pid_reported = true;
 	t->pid = (int32_t)fact->a;
-	learn_comm(f, t, F(3));
+	event_learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
 		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
 	if (blk_has(f->ev, F(5))) {
@@ -306,7 +197,7 @@ static void on_dump_process(struct feed *f)
 
 static void on_dump_fd(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
 	fact->host = f->host;
 	fact->flag = blk_has(f->ev, F(0));		/* true: .a is a table address; false: a pid */
@@ -326,13 +217,13 @@ static void name_fact(struct feed *f, enum fact_kind kind, int64_t a, unsigned s
 
 static void on_dump_irq(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	name_fact(f, FACT_IRQ, IRQ_HARD(blk_int(f->ev, F(0))), F(1));
 }
 
 static void on_dump_device(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	name_fact(f, FACT_DEV, blk_int(f->ev, F(0)), F(1));
 }
 
@@ -340,7 +231,7 @@ static void on_dump_device(struct feed *f)
 
 static void on_irq_entry(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	uint32_t code = IRQ_HARD(blk_int(f->ev, F(0)));
 	if (blk_has(f->ev, F(1)) &&
 	    intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
@@ -352,13 +243,13 @@ static void on_irq_entry(struct feed *f)
 
 static void on_irq_exit(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
 }
 
 static void on_softirq_raise(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
 	irq_raised(f->s, f->c, f->ts, vec);
 	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
@@ -366,31 +257,26 @@ static void on_softirq_raise(struct feed *f)
 
 static void on_softirq_entry(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
 static void on_softirq_exit(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
-}
-
-struct thread *handler_task(struct feed *f)
-{
-	return current_task(f);
 }
 
 static void on_timer_entry(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
 static void on_timer_exit(struct feed *f)
 {
-	current_task(f);
+	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
@@ -401,7 +287,7 @@ static void on_vector(struct feed *f)
 	bool entry = g_str_has_suffix(event, "_entry");
 	if (!entry && !g_str_has_suffix(event, "_exit"))
 		return;
-	current_task(f);
+	event_task(f);
 	uint32_t code = IRQ_VECTOR(blk_int(f->ev, F(0)));
 	if (!entry) {
 		cpu_irq_out(f->s, f->c, f->ts, f->seq, code);
@@ -423,7 +309,7 @@ static void on_vector(struct feed *f)
 /* The calling thread: the current task if it is known and not idle; else NULL. */
 static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
 {
-	struct thread *t = current_task(f);
+	struct thread *t = event_task(f);
 	*r = (struct rec){
 		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
 		.name = f->cls->name, .info = f->cls->info, .id = ID_NONE,
@@ -458,17 +344,17 @@ static void on_entry(struct feed *f)
 	struct thread *t = caller(f, &r, REC_ENTER);
 	if (!t)
 		return;
-	r.fd = (int32_t)field(f->ev, F(0), NO_FD);
+	r.fd = (int32_t)event_int(f->ev, F(0), NO_FD);
 	if (f->cls->wants_args) {
-		r.arg[0] = field(f->ev, F(2), -1);
-		r.arg[1] = field(f->ev, F(3), -1);
-		r.arg[2] = field(f->ev, F(4), 0);
+		r.arg[0] = event_int(f->ev, F(2), -1);
+		r.arg[1] = event_int(f->ev, F(3), -1);
+		r.arg[2] = event_int(f->ev, F(4), 0);
 		if (r.info->fdop)
 			r.text = blk_has(f->ev, F(1)) ? slice_path(f->s, blk_text(f->ev, F(1)))
 						      : strtab_add(f->s->strings, PATH_UNKNOWN);
 	} else {
-		r.arg[0] = field(f->ev, F(5), -1);
-		r.arg[1] = field(f->ev, F(6), NO_FD);
+		r.arg[0] = event_int(f->ev, F(5), -1);
+		r.arg[1] = event_int(f->ev, F(6), NO_FD);
 	}
 	entered(f, t, &r);
 }
@@ -481,8 +367,8 @@ static void on_entry_clone(struct feed *f)
 	if (!t)
 		return;
 	r.arg[0] = r.arg[1] = -1;
-	r.arg[2] = blk_has(f->ev, F(0)) ? field(f->ev, F(0), -1) :
-		   blk_has(f->ev, F(1)) ? (int64_t)((uint64_t)field(f->ev, F(1), 0) << 8) : -1;
+	r.arg[2] = blk_has(f->ev, F(0)) ? event_int(f->ev, F(0), -1) :
+		   blk_has(f->ev, F(1)) ? (int64_t)((uint64_t)event_int(f->ev, F(1), 0) << 8) : -1;
 	entered(f, t, &r);
 }
 
@@ -580,9 +466,9 @@ static void on_call_exit(struct feed *f)
 	struct thread *t = caller(f, &r, REC_EXIT);
 	if (!t)
 		return;
-	r.arg[0] = field(f->ev, F(0), 0);
-	r.arg[1] = field(f->ev, F(1), -1);
-	r.arg[2] = field(f->ev, F(2), -1);
+	r.arg[0] = event_int(f->ev, F(0), 0);
+	r.arg[1] = event_int(f->ev, F(1), -1);
+	r.arg[2] = event_int(f->ev, F(2), -1);
 	left(f, t, &r);
 }
 

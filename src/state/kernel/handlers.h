@@ -21,9 +21,6 @@ const struct blk_subscription *slice_base_subscriptions(size_t *ret_n);
 handler slice_base_row_handler(size_t row);
 bool slice_base_row_follows(size_t row);
 
-/* Applies the event's contexts. Returns the CPU's current task; NULL: unknown. */
-struct thread *handler_task(struct feed *f);
-
 /* The name of the call with that number on the event's host; or "syscall_194" in the buffer: it is unknown. */
 #define NUMBER_NAME_BYTES 32
 const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
@@ -40,6 +37,12 @@ void on_net_receive(struct feed *f);
 void on_net_queue(struct feed *f);
 void on_net_send(struct feed *f);
 
+/* handlers_ns.c: namespaces in the state dump, and forks */
+void on_dump_pid_ns(struct feed *f);
+void on_dump_cgroup_ns(struct feed *f);
+void on_dump_uts_ns(struct feed *f);
+void fork_ns(struct feed *f, uint32_t child);
+
 /* handlers_spans.c */
 void on_timestamp(struct feed *f);
 void on_keyval_string(struct feed *f);
@@ -52,18 +55,8 @@ void on_ruled(struct feed *f);		/* an event that a rule uses */
 /* handlers_count.c */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
-bool feed_is_kernel(const struct feed *f);	/* is it an event of the kernel's tracer? */
-bool feed_follows_tasks(const struct feed *f);	/* does its host's kernel trace tell which threads run? */
 /* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
 void counted_event(struct feed *f, bool is_switch, bool counters);
-/* String: the hostname of the container whose session daemon recorded the user space event, beside the trace of its
- * machine's kernel; 0: none. The event's pids are of a pid namespace that is unknown. In handlers_ns.c. */
-uint32_t feed_container(const struct feed *f);
-/* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
- * unknown. */
-struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
-int32_t user_pid(const struct feed *f);		/* of a user space event: from its context or its buffer; -1: unknown */
-void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace provides them */
 void counters_at_switch(struct feed *f, const struct thread *leaves);	/* leaves: the thread switched out; NULL:
 									 * unknown */
 void counters_of_thread(struct feed *f, struct thread *t);	/* t may be NULL */

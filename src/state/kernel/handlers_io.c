@@ -2,6 +2,7 @@
 /* Handlers of events of block and network devices; see handlers.h. */
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
+#include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
 #include "state/slice/slice_state.h"
 
@@ -44,7 +45,7 @@ static enum block_flush flush_of(const struct block_event *e, int64_t rwbs)
 
 static struct block_event block_event_of(struct feed *f, enum block_what what)
 {
-	const struct thread *task = handler_task(f);
+	const struct thread *task = event_task(f);
 	struct block_event e = {
 		.ts = f->ts, .host = f->host, .what = what, .thread = ID_NONE,
 		.dev = (uint32_t)blk_int(f->ev, F(0)), .sector = (uint64_t)blk_int(f->ev, F(1)),
@@ -177,7 +178,7 @@ static struct flow_cell *flow_of(struct feed *f, bool sent)
 
 static struct net_cell *packet(struct feed *f, uint64_t *ret_bytes)
 {
-	handler_task(f);
+	event_task(f);
 	*ret_bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
 	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
 	return BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);

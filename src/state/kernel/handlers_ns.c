@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Handlers of events that report the namespaces of processes; see names/contexts.h. */
+/* Handlers of events that report the namespaces of processes: the state dump, and forks. */
+#include "state/kernel/contexts.h"
+#include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
 #include "state/slice/slice_state.h"
 #include "state/store/container.h"
 
 #define F(n) (BLK_FIELD0 + (n))
-
-/* ---- tids in pid namespaces ---- */
-
-static uint32_t number_or_0(int64_t n, int64_t max)
-{
-	return n > 0 && n <= max ? (uint32_t)n : 0;
-}
-
-static void learn_inner(struct feed *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns)
-{
-	struct inner_ids ids = {
-		number_or_0(tid, INT32_MAX), number_or_0(pid, INT32_MAX), number_or_0(ns, UINT32_MAX),
-	};
-	if (ids.tid && thread_is_identified(t))
-		slice_inner_is(f->s, t, &ids);
-}
-
-/* ---- state dump and forks ---- */
 
 static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, unsigned slot)
 {
@@ -35,7 +19,7 @@ static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, 
 
 static struct fact *dumped(struct feed *f, enum ns_kind kind)
 {
-	handler_task(f);
+	event_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	return tid > 0 ? ns_fact(f, slice_thread(f->s, f->host, tid)->self, kind, F(1)) : NULL;
 }
@@ -50,7 +34,7 @@ void on_dump_pid_ns(struct feed *f)
 	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
 	int64_t tid = blk_int_or(f->ev, F(4), t->tid == t->pid ? fact->c : 0);
 	if (!t->inner.tid || container_ns_is_first(NS_PID, t->inner.ns))	/* the innermost one comes first */
-		learn_inner(f, t, tid, fact->c, fact->b);
+		contexts_learn_inner(f, t, tid, fact->c, fact->b);
 }
 
 void on_dump_cgroup_ns(struct feed *f)
@@ -79,132 +63,9 @@ void fork_ns(struct feed *f, uint32_t child)
 	bool leads = blk_int(f->ev, F(1)) == blk_int_or(f->ev, F(3), -1);
 	const struct thread *t = thread_at(f->s, child);
 	uint32_t pid = t->creator == ID_NONE ? 0 : thread_at(f->s, t->creator)->inner.pid;	/* the same process */
-	learn_inner(f, thread_at(f->s, child), vtid, leads ? vtid : pid, fact->b);
+	contexts_learn_inner(f, thread_at(f->s, child), vtid, leads ? vtid : pid, fact->b);
 	if (vtid <= 0 || vtid > INT32_MAX || blk_int(f->ev, F(1)) != blk_int_or(f->ev, F(3), -1))
 		return;
 	fact->c = vtid;
 	fact->level = (uint8_t)(n - 1);
-}
-
-/* ---- contexts ---- */
-
-static const struct { uint8_t kind, slot; } numbers[] = {
-	{ NS_PID, BLK_CTX_PID_NS }, { NS_CGROUP, BLK_CTX_CGROUP_NS }, { NS_UTS, BLK_CTX_UTS_NS },
-	{ CONTEXT_VPID, BLK_CTX_VPID },
-};
-
-/* The value of the context; 0: the event has no such context. */
-static uint32_t number_of(const struct blk_event *ev, size_t i)
-{
-	int64_t n = blk_int_or(ev, numbers[i].slot, 0);
-	int64_t max = numbers[i].kind == CONTEXT_VPID ? INT32_MAX : UINT32_MAX;
-	return n > 0 && n <= max ? (uint32_t)n : 0;
-}
-
-uint32_t feed_container(const struct feed *f)
-{
-	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).hostname;
-}
-
-/* What the event's process sees as its hostname: by its context, else by its trace. */
-static struct blk_text hostname_of(const struct feed *f)
-{
-	struct blk_text t = blk_text(f->ev, BLK_CTX_HOSTNAME);
-
-	if (!t.len && feed_container(f)) {
-		t.str = strtab_get(f->s->strings, feed_container(f));
-		t.len = (uint32_t)strlen(t.str);
-	}
-	return t;
-}
-
-static bool same_hostname(const struct strtab *strings, const struct contexts *known, struct blk_text t)
-{
-	const char *have = strtab_get(strings, known->value[CONTEXT_HOSTNAME]);
-	return !t.len || (strlen(have) == t.len && !memcmp(have, t.str, t.len));
-}
-
-static bool same_numbers(const struct contexts *known, const struct blk_event *ev)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
-		uint32_t n = number_of(ev, i);
-		if (n && n != known->value[numbers[i].kind])
-			return false;
-	}
-	return true;
-}
-
-bool contexts_known(const struct strtab *strings, const struct contexts *known,
-		    const struct blk_event *ev)
-{
-	return same_numbers(known, ev) && same_hostname(strings, known, blk_text(ev, BLK_CTX_HOSTNAME));
-}
-
-/* In which namespace the processes of a container's session daemon are is known only from their context. */
-bool contexts_nested(const struct feed *f)
-{
-	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0);
-
-	return ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : feed_container(f);
-}
-
-/* A thread has another tid in each pid namespace. */
-static int32_t own_vtid(const struct feed *f)
-{
-	int64_t vtid = blk_int_or(f->ev, BLK_CTX_VTID, 0);
-
-	return contexts_nested(f) || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
-}
-
-static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
-{
-	g_assert(kind < CONTEXT_N);
-	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
-	fact->a = kind;
-	t->contexts.value[kind] = value;
-	fact->flag = !feed_is_kernel(f) && feed_follows_tasks(f);
-	if (fact->flag)
-		fact->c = context_source(f->c->self, own_vtid(f));
-	return fact;
-}
-
-/* Is the event from a thread other than the CPU's task? Then the kernel trace of the CPU has not begun, or has
- * ended. */
-static bool is_about_another(const struct feed *f, const struct thread *t)
-{
-	int32_t vtid = feed_is_kernel(f) ? 0 : own_vtid(f);
-
-	return vtid && t->tid != -1 && vtid != t->tid;
-}
-
-void contexts_learn(struct feed *f, struct thread *t)
-{
-	struct blk_text hostname = hostname_of(f);
-
-	if (!contexts_any(f->ev->layout) && !feed_container(f)) {
-		f->cls->placeless = f->ev->layout;
-		return;
-	}
-	if (t && feed_is_kernel(f) && blk_has(f->ev, BLK_CTX_VTID) && t->inner.tid != blk_int(f->ev, BLK_CTX_VTID))
-		learn_inner(f, t, blk_int(f->ev, BLK_CTX_VTID), blk_int_or(f->ev, BLK_CTX_VPID, 0),
-			    blk_int_or(f->ev, BLK_CTX_PID_NS, 0));
-	if (!t || t->idle || is_about_another(f, t) ||
-	    (same_numbers(&t->contexts, f->ev) && same_hostname(f->s->strings, &t->contexts, hostname)))
-		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
-		unsigned kind = numbers[i].kind;
-		uint32_t n = number_of(f->ev, i);
-		if (n && n != t->contexts.value[kind])
-			context_fact(f, t, kind, n)->b = n;
-	}
-	if (!same_hostname(f->s->strings, &t->contexts, hostname)) {
-		uint32_t name = slice_string(f->s, hostname);
-		context_fact(f, t, CONTEXT_HOSTNAME, name)->text = name;
-	}
-}
-
-void contexts_join(struct contexts *left, const struct contexts *right)
-{
-	for (unsigned k = 0; k < CONTEXT_N; k++)
-		left->value[k] = right->value[k] ? right->value[k] : left->value[k];
 }

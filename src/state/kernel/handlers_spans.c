@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Handlers of events that make spans: BlkKin annotations, function entries and exits, and events of rules. */
+#include "state/kernel/contexts.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
@@ -409,7 +411,7 @@ void on_ruled(struct feed *f)
 	if (base)
 		base(f);
 	else if (feed_is_kernel(f))
-		handler_task(f);
+		event_task(f);
 	for (guint i = 0; i < ended->len; i++)
 		rule_ends(f, g_array_index(ended, guint, i));
 	for (guint i = 0; i < begun->len; i++)

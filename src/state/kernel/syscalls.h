@@ -6,16 +6,13 @@
 #ifndef BLK_STATE_KERNEL_SYSCALLS_H
 #define BLK_STATE_KERNEL_SYSCALLS_H
 
-#include "state/store/part.h"
+#include "state/store/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum call_io { IO_NONE, IO_READ, IO_WRITE, IO_BOTH };	/* both: splice, sendfile */
-
-/* How a call on a descriptor is counted. IO_BOTH counts as a read of its source and a write of its target. */
-enum io_dir { IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N };
 
 /* What the call does to the descriptor table. */
 enum call_fdop {
@@ -48,7 +45,7 @@ struct call_info {
 	uint8_t cause;		/* enum part, if not .by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
 	bool reads, writes;	/* by .io; both for .submits */
-	uint8_t dir;		/* enum io_dir */
+	uint8_t dir;		/* enum io_dir; IO_BOTH counts as a read of its source and a write of its target */
 	uint64_t bytes_mask;	/* all bits: its return value is a number of bytes; 0: of messages */
 	uint8_t fdop;		/* enum call_fdop */
 	bool twice;		/* has two exits: fork, vfork, clone, clone3 */

@@ -9,10 +9,21 @@
 #include "base/vec.h"
 #include "state/kernel/syscalls.h"
 #include "state/kernel/thread_record.h"
-#include "state/names/contexts.h"
+#include "state/store/registry.h"
 
 #include <glib.h>
 #include <string.h>
+
+enum context_kind { CONTEXT_VPID = NS_N, CONTEXT_HOSTNAME, CONTEXT_N };	/* from 0: enum ns_kind */
+
+struct contexts { uint32_t value[CONTEXT_N]; };	/* inode, pid or string id; 0: unknown; see contexts.h */
+
+/* Known values of `right`, which are newer, replace those of `left`. */
+static inline void contexts_join(struct contexts *left, const struct contexts *right)
+{
+	for (unsigned k = 0; k < CONTEXT_N; k++)
+		left->value[k] = right->value[k] ? right->value[k] : left->value[k];
+}
 
 /*
  * Threads that are not threads of the trace have negative ids. A thread below TID_ANONYMOUS is of a process, and it is

@@ -4,8 +4,8 @@
  * depends on names. Cells that get the same key are added.
  */
 #include "state/kernel/bin.h"
-#include "state/kernel/irq_text.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/names/irq_text.h"
 #include "state/names/names.h"
 #include "state/publish/publisher.h"
 #include "state/slice/slice_state.h"

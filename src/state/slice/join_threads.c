@@ -4,6 +4,7 @@
 
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
+#include "state/kernel/contexts.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"

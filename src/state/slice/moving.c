@@ -3,6 +3,7 @@
 #include "state/slice/moving.h"
 
 #include "state/kernel/bin.h"
+#include "state/kernel/contexts.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"

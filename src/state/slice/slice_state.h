@@ -12,6 +12,7 @@
 #include "base/strtab.h"
 #include "state/kernel/channels.h"
 #include "state/kernel/cpu_types.h"
+#include "state/kernel/event_class.h"
 #include "state/kernel/facts.h"
 #include "state/kernel/fdops.h"
 #include "state/kernel/losses.h"
@@ -20,7 +21,6 @@
 #include "trace/event.h"
 
 struct bin;
-struct feed;
 
 struct slice_host {
 	char *name, *boot, *release;
@@ -67,7 +67,7 @@ struct slice {
 	int64_t window_from, window_to;	/* index of the bin for all before the window, of the bin for all after it */
 	int64_t step;			/* length of a bin in ns, > 0 */
 	gssize taken;			/* bytes of memory: see slice_take() */
-	void (*follow)(struct feed *f);	/* the call log's handler, called instead of cls->on, which it calls; or NULL */
+	void (*follow)(struct feed *f);	/* the call log's handler, which calls the row's; or NULL */
 	void *follower;			/* the call log's data */
 
 	uint64_t finished;		/* entry number of the call that finished last */
@@ -185,6 +185,25 @@ static inline bool slice_follows_tasks(const struct slice *s, uint32_t host)
 {
 	const struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
 	return h->has_kernel && !machine_has_no_switches(&h->evidence);
+}
+
+/* Is it an event of the kernel's tracer? */
+static inline bool feed_is_kernel(const struct feed *f)
+{
+	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
+}
+
+/* Does its host's kernel trace tell which threads run? */
+static inline bool feed_follows_tasks(const struct feed *f)
+{
+	return slice_follows_tasks(f->s, f->host);
+}
+
+/* String: the hostname of the container whose session daemon recorded the user space event, beside the trace of its
+ * machine's kernel; 0: none. The event's pids are of a pid namespace that is unknown. */
+static inline uint32_t feed_container(const struct feed *f)
+{
+	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).hostname;
 }
 
 /* Live, without a kernel trace: only the thread's own events show that it exists. */

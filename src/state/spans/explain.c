@@ -5,11 +5,11 @@
  */
 #include "state/spans/explain.h"
 
-#include "state/kernel/irq_text.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
+#include "state/names/irq_text.h"
 #include "state/spans/cpu_neighbours.h"
 
 #include "base/limits.h"

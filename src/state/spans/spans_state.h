@@ -10,6 +10,7 @@
 #include "state/names/names.h"
 #include "state/slice/slice_state.h"
 #include "state/spans/annot.h"
+#include "state/store/span.h"
 
 struct pairs;
 

@@ -21,7 +21,6 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/value.h"
-#include "state/kernel/syscalls.h"
 #include "state/store/part.h"
 #include "state/store/registry.h"
 
@@ -35,6 +34,9 @@ enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: 
 /* What a count_cell counts: events (only with slice_subscriptions_counting()), page faults, probe hits, and perf
  * counters. */
 enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_N };
+
+/* How a call on a descriptor is counted. */
+enum io_dir { IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N };
 
 #define SCHED_PRIO_NONE INT16_MIN
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Names of interrupts for the screen: "irq 34 nvme0q1", "softirq NET_RX". */
-#ifndef BLK_STATE_KERNEL_IRQ_TEXT_H
-#define BLK_STATE_KERNEL_IRQ_TEXT_H
+#ifndef BLK_STATE_NAMES_IRQ_TEXT_H
+#define BLK_STATE_NAMES_IRQ_TEXT_H
 
 #include <stdint.h>
 

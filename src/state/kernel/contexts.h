@@ -2,27 +2,21 @@
 /*
  * Namespaces, hostname and vpid of a process. There are two sources, stored separately: the state dump and forks; and
  * contexts of events (pid_ns, cgroup_ns, uts_ns, vpid, hostname). Contexts come from the process itself and so
- * take precedence.
+ * take precedence. The state dump and forks: handlers_ns.c.
  *
  * Every event has its contexts, so a fact is written only where they differ from those of the thread's previous event.
  * A slice does not know the state before it and repeats some facts; these change nothing and are skipped.
  * Only for src/state/.
  */
-#ifndef BLK_STATE_NAMES_CONTEXTS_H
-#define BLK_STATE_NAMES_CONTEXTS_H
+#ifndef BLK_STATE_KERNEL_CONTEXTS_H
+#define BLK_STATE_KERNEL_CONTEXTS_H
 
-#include "state/store/timeline.h"
 #include "trace/event.h"
 
-enum context_kind { CONTEXT_VPID = NS_N, CONTEXT_HOSTNAME, CONTEXT_N };	/* from 0: enum ns_kind */
-
-struct contexts { uint32_t value[CONTEXT_N]; };	/* inode, pid or string id; 0: unknown */
-
-struct fact;
+struct contexts;
 struct feed;
-struct slice;
-struct thread;
 struct strtab;
+struct thread;
 
 /* Do events of the layout have any of these contexts? */
 static inline bool contexts_any(const struct blk_layout *l)
@@ -32,9 +26,9 @@ static inline bool contexts_any(const struct blk_layout *l)
 	       l->slot[BLK_CTX_VPID].repr;
 }
 
-/* kernel/handlers_ns.c: is the event known to be of a pid namespace other than the host's first one? */
+/* Is the event known to be of a pid namespace other than the host's first one? */
 bool contexts_nested(const struct feed *f);
-/* kernel/handlers_ns.c: writes facts for changed contexts of the event's thread (NULL is fine). */
+/* Writes facts for changed contexts of the event's thread (NULL is fine). */
 void contexts_learn(struct feed *f, struct thread *t);
 bool contexts_known(const struct strtab *strings, const struct contexts *by_events,
 		    const struct blk_event *ev);	/* do the event's contexts equal `by_events`? */
@@ -44,13 +38,7 @@ static inline int64_t context_source(uint32_t cpu, int32_t vtid)
 {
 	return (int64_t)vtid << 32 | cpu;
 }
-/* Known values of `right`, which are newer, replace those of `left`. */
-void contexts_join(struct contexts *left, const struct contexts *right);
-
-/* kernel/handlers_ns.c: namespaces in the state dump, and forks */
-void on_dump_pid_ns(struct feed *f);
-void on_dump_cgroup_ns(struct feed *f);
-void on_dump_uts_ns(struct feed *f);
-void fork_ns(struct feed *f, uint32_t child);
+/* The kernel says that the thread has these ids in its pid namespace; what is no id is unknown. */
+void contexts_learn_inner(struct feed *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns);
 
 #endif

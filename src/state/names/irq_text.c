@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Texts of interrupts; see irq_text.h. */
-#include "state/kernel/irq_text.h"
+#include "state/names/irq_text.h"
 
 #include "state/names/names.h"
 #include "state/slice/slice_state.h"

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The thread of an event that is being handled. Of a kernel event it is the current task of its CPU, which the event's
+ * contexts confirm, correct or name. Of a user space event it is that task, too, if the kernel is traced; else the
+ * event's own contexts tell it.
+ */
+#ifndef BLK_STATE_KERNEL_EVENT_TASK_H
+#define BLK_STATE_KERNEL_EVENT_TASK_H
+
+#include "state/kernel/event_class.h"
+
+#include <string.h>
+
+struct thread;
+
+/* Applies the contexts of a kernel event. Returns the CPU's current task; NULL: unknown. */
+struct thread *event_task(struct feed *f);
+
+/* The name in the field is the thread's (NULL is fine, no name, too). */
+void event_learn_comm(struct feed *f, struct thread *t, unsigned slot);
+void event_take_comm(struct feed *f, struct thread *t, struct blk_text text);
+
+/* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
+ * unknown. */
+struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
+int32_t user_pid(const struct feed *f);		/* of a user space event: from its context or its buffer; -1: unknown */
+void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace provides them */
+
+/* blk_int_or() with the common case inline. */
+static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64_t absent)
+{
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const uint8_t *p = ev->data + l->off;
+	uint64_t v8;
+	uint32_t v4;
+	if (l->repr != BLK_INT)
+		return absent;
+	if (l->big_endian || l->size < 4)
+		return blk_int_or(ev, slot, absent);
+	if (l->size == 8) {
+		memcpy(&v8, p, 8);
+		return (int64_t)GUINT64_FROM_LE(v8);
+	}
+	memcpy(&v4, p, 4);
+	v4 = GUINT32_FROM_LE(v4);
+	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
+}
+
+#endif
