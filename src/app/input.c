@@ -202,7 +202,8 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 {
 	struct input *in = data;
 	size_t n;
-	const struct blk_subscription *rows = subscriptions(in, &n);
+	const struct blk_subscription *rows = in->count_threads ? model_subscriptions_counting(&n) :
+		model_subscriptions_counting_user(&n);
 
 	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
 					  &in->options, rows, n, error);
@@ -256,17 +257,18 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 {
 	int64_t since_ns = g_get_real_time() * 1000;
 	const char *const *paths = (const char *const *)in->paths;
-	size_t n;
-	const struct blk_subscription *rows = subscriptions(in, &n);
 
 	if (in->reader == READER_BT2) {
+		size_t n;
+		const struct blk_subscription *rows = in->count_threads || pieces_have_kernel(paths) ?
+			subscriptions(in, &n) : model_subscriptions_counting(&n);
 		ret->source = source_open_bt2(paths, rows, n, error);
 		if (!ret->source)
 			return false;
 		ret->reader = g_strdup("babeltrace2: as asked for");
 		return true;
 	}
-	struct native *native = native_open(paths, rows, n, error);
+	struct native *native = pieces_open(paths, in->count_threads, error);
 	if (!native)
 		return false;
 	ret->cache = open_cache(in, native, since_ns);
@@ -379,9 +381,7 @@ static void open_packets(const struct input *in, struct job_trace *ret)
 {
 	g_autoptr(GError) error = NULL;
 	g_auto(GStrv) dirs = input_packets(in, INT64_MIN, INT64_MAX, &error);
-	size_t n;
-	const struct blk_subscription *rows = subscriptions(in, &n);
-	struct native *native = dirs ? native_open((const char *const *)dirs, rows, n, &error) : NULL;
+	struct native *native = dirs ? pieces_open((const char *const *)dirs, in->count_threads, &error) : NULL;
 
 	if (native) {
 		ret->warning = warning_of(native);

@@ -105,9 +105,7 @@ static GPtrArray *list_chunks(const char *const *paths, GError **error)
 
 static struct native *open_native(const char *const *paths, GError **error)
 {
-	size_t n_rows;
-	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
-	struct native *n = native_open(paths, rows, n_rows, error);
+	struct native *n = pieces_open(paths, false, error);
 
 	while (n && native_index(n, SIZE_MAX))
 		;

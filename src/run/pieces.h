@@ -42,6 +42,11 @@ struct pieces {
 
 /* A trace of the native reader; takes it over. */
 struct pieces pieces_native(struct native *n);
+/* native_open() for slices: with all that they read; `counts`, or if there is no kernel, also with what counts all
+ * events by thread, since those of user space are all that is known of threads then. */
+struct native *pieces_open(const char *const *paths, bool counts, GError **error);
+/* Is there a kernel, as pieces_open() has it? Yes, if the native reader cannot read the trace. */
+bool pieces_have_kernel(const char *const *paths);
 
 static inline void pieces_free(struct pieces *p)
 {

@@ -2,6 +2,32 @@
 /* The native reader as a trace in pieces: see pieces.h. */
 #include "run/pieces.h"
 
+#include "state/slice/slice.h"
+
+static bool is_of_kernel(const struct native *n)
+{
+	return native_has_kernel(n) || native_has_row(n, slice_row_is_kernel);
+}
+
+bool pieces_have_kernel(const char *const *paths)
+{
+	size_t n_rows;
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
+	g_autoptr(blk_native) n = native_open(paths, rows, n_rows, NULL);
+	return !n || is_of_kernel(n);
+}
+
+struct native *pieces_open(const char *const *paths, bool counts, GError **error)
+{
+	size_t n_rows;
+	const struct blk_subscription *rows = (counts ? slice_subscriptions_counting : slice_subscriptions)(&n_rows);
+	struct native *n = native_open(paths, rows, n_rows, error);
+	if (!n || counts || is_of_kernel(n))
+		return n;
+	native_free(n);
+	return pieces_open(paths, true, error);
+}
+
 static bool walk_index(void *trace, size_t max)
 {
 	return native_index(trace, max);

@@ -26,6 +26,7 @@
  *         ("syscall_entry_*"). An exact row wins over a prefix row, a longer
  *         prefix over a shorter one. BLK_PROBES: the kernel's dynamic probes, whatever
  *         their names are, unless another row than "*" takes them: see blk_is_probe().
+ *         BLK_USER: events of LTTng's user space (PROVIDER:NAME) that no other row takes.
  * fields  wanted payload fields, NULL-terminated, at most BLK_MAX_FIELDS. A name
  *         may list alternatives in order ("fd|fildes") and may pick one element
  *         of an array or sequence ("fildes[1]"). Names are written without the leading '_'
@@ -37,6 +38,7 @@
 #define BLK_MAX_FIELDS 16
 #define BLK_COUNTERS "perf_*"
 #define BLK_PROBES "(probe)"
+#define BLK_USER "(user)"
 struct blk_subscription {
 	const char *event;
 	const char *fields[BLK_MAX_FIELDS + 1];

@@ -224,6 +224,7 @@ struct blk_matcher {
 	GArray *prefixes;		/* struct prefix, longest first */
 	uint16_t probes;		/* row of BLK_PROBES; G_MAXUINT16: none */
 	uint16_t others;		/* row "*", for events that no other row takes; or G_MAXUINT16 */
+	uint16_t user;			/* row of BLK_USER; or G_MAXUINT16 */
 };
 
 struct prefix {
@@ -246,11 +247,11 @@ struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t 
 	struct blk_matcher *m = g_new0(struct blk_matcher, 1);
 	m->exact = g_hash_table_new(g_str_hash, g_str_equal);
 	m->prefixes = g_array_new(FALSE, FALSE, sizeof(struct prefix));
-	m->probes = m->others = G_MAXUINT16;
+	m->probes = m->others = m->user = G_MAXUINT16;
 	for (size_t i = 0; i < n; i++) {
 		struct prefix p = { rows[i].event, strlen(rows[i].event), i };
-		if (!strcmp(p.text, BLK_PROBES)) {
-			m->probes = (uint16_t)i;
+		if (!strcmp(p.text, BLK_PROBES) || !strcmp(p.text, BLK_USER)) {
+			*(strcmp(p.text, BLK_USER) ? &m->probes : &m->user) = (uint16_t)i;
 			continue;
 		}
 		if (p.len == 1 && *p.text == '*')
@@ -276,7 +277,7 @@ uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event)
 		if (!strncmp(p->text, event, p->len))
 			return p->row;
 	}
-	return G_MAXUINT16;
+	return strchr(event, ':') ? m->user : G_MAXUINT16;
 }
 
 uint16_t blk_matcher_class(const struct blk_matcher *m, const char *event, bool is_probe)

@@ -47,6 +47,58 @@ static void draw_who(struct app *app, const struct rows *rows, const struct lane
 	}
 }
 
+static uint32_t event_or_span(const struct lane_cell *c, bool span, const char **ret_span)
+{
+	*ret_span = span ? c->span : NULL;
+	return span ? (c->span ? 0 : ID_NONE) : c->state == LANE_MARKS ? c->event : ID_NONE;
+}
+
+/* Writes the name of spans, or of events, into cells in a row that have the same. */
+static void draw_names(struct app *app, const struct rows *rows, const struct lane_row *r, const struct lane_axis *a,
+		       unsigned y, bool spans)
+{
+	unsigned end;
+
+	for (unsigned i = 0; i < a->cells; i = MAX(end, i + 1)) {
+		const char *span, *next;
+		uint32_t event = event_or_span(&r->cells[i], spans, &span);
+		g_autofree char *name = NULL;
+
+		for (end = i; end < a->cells && event == event_or_span(&r->cells[end], spans, &next) &&
+		     !g_strcmp0(next, span) && (!r->cells[end].span || spans); end++)
+			;
+		if (event == ID_NONE || end == i)
+			continue;
+		name = text_visible(span ? span : timeline_string(rows->tl, event));
+		int at = room_for(i, end, text_width(name), a->cursor);
+		if (at < 0)
+			continue;
+		unsigned cols = canvas_put(app->canvas, y, a->x + (unsigned)at, end - (unsigned)at,
+					   spans ? LANE_SPAN_ROLE : ROLE_SPARK, name);
+		canvas_add_attr(app->canvas, y, a->x + (unsigned)at, cols, STYLE_REVERSE);
+	}
+}
+
+static void draw_events(struct app *app, const struct rows *rows, const struct lane_row *r, const struct lane_axis *a,
+			unsigned y)
+{
+	double most = 1;
+
+	for (unsigned i = 0; i < a->cells; i++)
+		most = r->cells[i].state == LANE_MARKS ? MAX(most, r->cells[i].share) : most;
+	for (unsigned i = 0; i < a->cells; i++) {
+		const struct lane_cell *c = &r->cells[i];
+
+		if (c->state == LANE_MARKS)
+			canvas_put(app->canvas, y, a->x + i, 1, ROLE_SPARK, level_glyph(app, c->share / most));
+		if (c->span)
+			canvas_put(app->canvas, y, a->x + i, 1, LANE_SPAN_ROLE,
+				   c->state == LANE_MARKS ? app->glyphs->spark[LEVELS] : app->glyphs->bar);
+	}
+	draw_names(app, rows, r, a, y, false);
+	draw_names(app, rows, r, a, y, true);
+}
+
 static bool is_unknown(const struct lane_cell *c)
 {
 	return c->state == PART_UNKNOWN || c->state == LANE_UNKNOWN;
@@ -98,6 +150,10 @@ void lane_cells_draw(struct app *app, const struct rows *rows, const struct lane
 {
 	double most = 0;
 
+	if (r->by_events) {
+		draw_events(app, rows, r, a, y);
+		return;
+	}
 	for (unsigned i = 0; i < a->cells; i++)
 		most = r->cells[i].state == LANE_FIGURE ? MAX(most, r->cells[i].share) : most;
 	for (unsigned i = 0; i < a->cells; i++) {

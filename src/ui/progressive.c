@@ -226,9 +226,18 @@ void progressive_choose(struct app *app, struct place *p)
 	app->tl = from[app->cover.kind];
 }
 
+/* Packets of foreign traces may not say when they end: then only the whole trace can be read. */
+static bool has_ends(const struct app *app)
+{
+	int64_t first, last;
+
+	return app->status.phase != UI_DONE || !timeline_coverage(app->main, &first, &last) ||
+	       last <= app->outline->to_ns;
+}
+
 bool progressive_decodes(const struct app *app)
 {
-	return (app->outline || app->status.stored) && app->backend && app->backend->show_range;
+	return ((app->outline && has_ends(app)) || app->status.stored) && app->backend && app->backend->show_range;
 }
 
 /* Must a range be decoded again that was read before? */

@@ -50,12 +50,17 @@ static void prepare(struct app *app, struct place *p)
 
 /* ---- a lane ---- */
 
-/* The share of the range that it was on a CPU, busy, or in handlers. */
+/* The share of the range that it was on a CPU, busy, or in handlers; or its events. */
 static char *lane_sum(const struct lane_row *r)
 {
+	char events[TIMEFMT_LEN];
 	int64_t ns = r->kind == LANE_DEVICE ? r->busy_ns : r->handler_ns;
 	double share = (double)ns / (double)MAX(r->end_ns - r->begin_ns, 1);
 
+	if (r->by_events && !r->events)
+		return g_strdup("-");
+	if (r->by_events)
+		return g_strdup(timefmt_count(events, r->events));
 	if (r->kind == LANE_CPU && r->total_ns)
 		share = (double)r->run_ns / (double)r->total_ns;
 	if (r->kind == LANE_THREADS && r->total_ns)
@@ -63,13 +68,27 @@ static char *lane_sum(const struct lane_row *r)
 	return g_strdup_printf("%d%%", (int)(100 * share + 0.5));
 }
 
+/* Of a long name, the thread's number stays. */
+static char *lane_name(const struct app *app, const struct lane_row *r, unsigned cols)
+{
+	g_autofree char *name = text_visible(r->c.name);
+	char *number = strrchr(name, '/');
+	unsigned width = number ? text_width(number) : 0;
+
+	if (r->kind != LANE_THREADS || !width || text_width(name) <= cols || width + 1 >= cols)
+		return text_clip(name, cols, app->glyphs->utf8);
+	g_autofree char *tail = g_strdup(number);
+	*number = '\0';
+	g_autofree char *head = text_clip(name, cols - width, app->glyphs->utf8);
+	return g_strconcat(head, tail, NULL);
+}
+
 static void draw_lane(struct app *app, struct place *p, const struct lane_row *r, const struct lane_axis *a, unsigned y)
 {
 	struct canvas *c = app->canvas;
 	unsigned names = timeline_axis_name_cols(app);
 	unsigned below = r->kind == LANE_THREADS && r->grouped && !r->is_container;	/* a container */
-	g_autofree char *name = text_visible(r->c.name);
-	g_autofree char *clipped = text_clip(name, names - 7 - below, app->glyphs->utf8);
+	g_autofree char *clipped = lane_name(app, r, names - 7 - below);
 	g_autofree char *sum = lane_sum(r);
 
 	canvas_put(c, y, 1 + below, names - 7 - below, r->kind == LANE_THREADS && !r->is_container ? ROLE_TEXT :
@@ -107,7 +126,7 @@ static unsigned put_label(struct app *app, unsigned y, unsigned cell, unsigned c
 }
 
 /* Where it begins and ends, and ticks between. The cursor hides the first character of a label, or none. */
-static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned cursor, unsigned y)
+static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned cursor, unsigned y, bool events)
 {
 	struct canvas *c = app->canvas;
 	unsigned names = timeline_axis_name_cols(app), end = a->cells, next;
@@ -116,7 +135,7 @@ static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned c
 
 	canvas_fill(c, y, 0, c->cols, ROLE_HEADER, " ");
 	canvas_put(c, y, 1, 4, ROLE_HEADER, "LANE");
-	canvas_put_right(c, y, names - 6, 5, ROLE_HEADER, "BUSY");
+	canvas_put_right(c, y, names - 7, 6, ROLE_HEADER, events ? "EVENTS" : "BUSY");
 	instant_text(text, a->from_ns, a->cell_ns);
 	next = put_label(app, y, cursor < text_width(text) ? cursor + 1 : 0, cursor, text);
 	instant_text(text, a->to_ns, a->cell_ns);
@@ -145,6 +164,26 @@ static bool is_coarse(const struct place *p)
 	return false;
 }
 
+/* The number of lanes in which events are all that is known. */
+static guint lanes_of_events(const struct place *p)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < p->rows->rows->len; i++)
+		n += lane_at(p, i)->by_events;
+	return n;
+}
+
+/* Are there spans in lanes of events? */
+static bool has_spans(const struct place *p)
+{
+	for (guint i = 0; i < p->rows->rows->len; i++)
+		for (unsigned k = 0; lane_at(p, i)->cells && k < p->rows->query.cells; k++)
+			if (lane_at(p, i)->cells[k].span)
+				return true;
+	return false;
+}
+
 bool screen_timeline_is_waiting(struct app *app)
 {
 	struct place *p = nav_top(&app->nav);
@@ -164,8 +203,10 @@ static char *summary(struct app *app, struct place *p, const struct timeline_axi
 	GString *s = g_string_new(NULL);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : NULL;
 
-	g_string_append_printf(s, "Timeline of %s: %u lanes, a cell is %s", by[p->narrow.by] ? by[p->narrow.by] : "all",
-			       p->rows->rows->len, timefmt_duration(cell, a->cell_ns));
+	g_string_append_printf(s, "Timeline of %s: %u lane%s, a cell is %s", by[p->narrow.by] ? by[p->narrow.by] : "all",
+			       p->rows->rows->len, p->rows->rows->len == 1 ? "" : "s", timefmt_duration(cell, a->cell_ns));
+	if (lanes_of_events(p))
+		g_string_append(s, "; marks are events: when threads ran is not recorded");
 	if (p->table[PANE_MAIN].only_tagged)
 		g_string_append(s, ", only tagged ones (T)");
 	if (filter)
@@ -203,9 +244,12 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 		if (x->c.row.key[0] == r->c.row.key[0] && x->c.row.key[1] == r->c.row.key[1])
 			found = x;
 	}
-	g_autofree char *what = found ? lane_text(rows, found) : g_strdup("nothing is known there");
-	char *text = g_strdup_printf("cursor %s +%s  %s: %s", instant_text(from, q.from_ns, a->cell_ns),
-				     timefmt_duration(cell, q.to_ns - q.from_ns), r->c.name, what);
+	const char *span = r->cells ? r->cells[at].span : NULL;
+	g_autofree char *what = found ? lane_text(rows, found) : g_strdup(r->by_events ? "no event" :
+									  "nothing is known there");
+	char *text = g_strdup_printf("cursor %s +%s  %s: %s%s%s", instant_text(from, q.from_ns, a->cell_ns),
+				     timefmt_duration(cell, q.to_ns - q.from_ns), r->c.name, what,
+				     span ? "; in the span " : "", span ? span : "");
 	rows_free(rows);
 	return text;
 }
@@ -246,6 +290,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	g_autofree char *line = NULL, *clipped = NULL, *cursor = NULL, *visible = NULL;
 	struct timeline_axis a;
 	struct box lanes;
+	guint marks = lanes_of_events(p);
 
 	if (!timeline_axis(app, p, &a)) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, frame_nothing(app));
@@ -256,7 +301,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
 	strip_draw_whole(app, y++);
-	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++);
+	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++, marks == p->rows->rows->len);
 	lanes = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };
 	draw_lanes(app, p, &a, lanes);
 	if (!p->rows->rows->len)
@@ -266,9 +311,12 @@ static void draw(struct app *app, struct place *p, struct box box)
 	cursor = cursor_text(app, p, &a);
 	visible = text_visible(cursor);
 	frame_sentence(app, (struct box){ lanes.y + lanes.rows, 0, text_rows, box.cols }, ROLE_TEXT, visible);
+	const struct legend_item more[] = {
+		{ app->glyphs->sort_down, ROLE_HOT, "cursor, shown second" },
+		{ app->glyphs->spark[4], ROLE_SPARK, "events" }, { app->glyphs->bar, LANE_SPAN_ROLE, "span" },
+	};
 	bars_draw_legend(app, (struct box){ lanes.y, names, lanes.rows, a.cells }, box.y + box.rows - 1,
-			 part_word_of_threads(p->rows->missing, PART_DISK),
-			 &(struct legend_item){ app->glyphs->sort_down, ROLE_HOT, "cursor, shown second" }, 1);
+			 part_word_of_threads(p->rows->missing, PART_DISK), more, !marks ? 1 : has_spans(p) ? 3 : 2);
 }
 
 /* ---- commands ---- */
@@ -331,7 +379,8 @@ static void open_span(struct app *app, const struct span *s, int64_t at)
 	app_open(app, to);
 }
 
-/* Enter: the span at the cursor, else the thread's system calls, else the log at that instant. */
+/* Enter: the span at the cursor, else the thread's system calls, else (or if only events are known) the log at that
+ * instant. */
 static void open_lane(struct app *app, struct place *p)
 {
 	const struct lane_row *r = selected(p);
@@ -350,6 +399,10 @@ static void open_lane(struct app *app, struct place *p)
 		return;
 	}
 	if (r->kind != LANE_THREADS) {
+		screen_log_open(app, p, CMD_VIEW_LOG);
+		return;
+	}
+	if (r->by_events) {
 		screen_log_open(app, p, CMD_VIEW_LOG);
 		return;
 	}

@@ -4,6 +4,7 @@
 
 #include "base/timefmt.h"
 #include "state/store/container.h"
+#include "views/lane_events.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@
 #define ROW(row) ((const struct lane_row *)(row))
 
 const char *const lane_kind_name[LANE_KIND_N] = {
-	[LANE_CPU] = "cpu", [LANE_THREADS] = "thread", [LANE_DEVICE] = "device", [LANE_INTERRUPT] = "interrupt",
+	[LANE_CPU] = "cpu", [LANE_THREADS] = "thread", [LANE_DEVICE] = "device",
+	[LANE_EVENTS] = "events", [LANE_INTERRUPT] = "interrupt",
 };
 
 /* ---- sums ---- */
@@ -30,6 +32,8 @@ struct sums {
 	int64_t run_ns, idle_ns, unknown_ns, irq_ns, busy_ns, depth_ns, handler_ns;
 	uint32_t depth_max;
 	struct shares ran;
+	uint64_t events;
+	struct shares seen;		/* these by name (a string); .ns is their number */
 };
 
 /* What is needed of a lane while it is built. */
@@ -62,11 +66,17 @@ static void shares_add(struct shares *s, uint64_t key, int64_t ns)
 	g_array_index(s->ns, struct share, i).ns += ns;
 }
 
+static void shares_clear(struct shares *s)
+{
+	intmap_clear(&s->at);
+	if (s->ns)
+		g_array_unref(s->ns);
+}
+
 static void sums_clear(struct sums *s)
 {
-	intmap_clear(&s->ran.at);
-	if (s->ran.ns)
-		g_array_unref(s->ran.ns);
+	shares_clear(&s->ran);
+	shares_clear(&s->seen);
 	*s = (struct sums){ .any = false };
 }
 
@@ -74,6 +84,8 @@ static void sums_clear(struct sums *s)
 static bool is_before(const struct timeline *tl, enum lane_kind kind, uint64_t a, uint64_t b)
 {
 	const struct thread_info *x, *y;
+	if (kind == LANE_EVENTS)
+		return strcmp(timeline_string(tl, (uint32_t)a), timeline_string(tl, (uint32_t)b)) < 0;
 	if (kind != LANE_CPU)
 		return a < b;
 	x = timeline_thread(tl, (uint32_t)a);
@@ -96,6 +108,13 @@ static bool longest(const struct timeline *tl, enum lane_kind kind, const struct
 		}
 	}
 	return any;
+}
+
+/* A string; ID_NONE: there was no event. */
+static uint32_t most_frequent(const struct timeline *tl, const struct sums *s)
+{
+	struct share most;
+	return longest(tl, LANE_EVENTS, &s->seen, &most) ? (uint32_t)most.key : ID_NONE;
 }
 
 static void cpu_state(const struct sums *s, uint8_t *ret_state, int64_t *ret_ns)
@@ -126,6 +145,8 @@ static void set_row(struct lane_row *r, const struct timeline *tl, const struct 
 	r->handler_ns = s->handler_ns;
 	r->state = LANE_FIGURE;
 	r->who = ID_NONE;
+	r->events = s->events;
+	r->event = most_frequent(tl, s);
 	if (r->kind == LANE_CPU) {
 		cpu_state(s, &r->state, &r->state_ns);
 		r->total_ns = s->run_ns + s->idle_ns + s->unknown_ns;
@@ -143,10 +164,16 @@ static void set_row(struct lane_row *r, const struct timeline *tl, const struct 
 
 static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row *r, const struct sums *s, int64_t ns)
 {
-	struct lane_cell c = { .state = LANE_FIGURE, .thread = ID_NONE };
+	struct lane_cell c = { .state = LANE_FIGURE, .thread = ID_NONE, .event = ID_NONE };
 	struct share most;
 	int64_t state_ns, total;
 
+	if (r->by_events) {
+		c.state = s->events ? LANE_MARKS : LANE_NOTHING;
+		c.event = most_frequent(tl, s);
+		c.share = (double)s->events;
+		return c;
+	}
 	switch (r->kind) {
 	case LANE_CPU:
 		cpu_state(s, &c.state, &state_ns);
@@ -196,7 +223,8 @@ static void begin_lane(struct builder *b, struct lane_row *r)
 	if (b->cells) {
 		w.cells = g_new(struct lane_cell, b->cells);
 		for (unsigned i = 0; i < b->cells; i++)
-			w.cells[i] = (struct lane_cell){ .state = LANE_NOTHING, .thread = ID_NONE };
+			w.cells[i] = (struct lane_cell){
+				.state = LANE_NOTHING, .thread = ID_NONE, .event = ID_NONE };
 		g_ptr_array_add(b->owned, w.cells);
 		r->cells = w.cells;
 	}
@@ -256,10 +284,19 @@ static uint64_t cpu_key(uint32_t host, uint32_t cpu)
 	return (uint64_t)host << 32 | cpu;
 }
 
+/* Do no events tell what the host's threads did? Then their lanes have what they recorded themselves. */
+static bool is_without_kernel(const struct rows *rows, uint32_t host)
+{
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
+	return (rows_missing(rows, host) & both) == both;
+}
+
 static void add_cpu(struct builder *b, const struct cpu_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
+	if (b->cells && is_without_kernel(rows, cell->host))
+		return;
 	struct lane_row *r = lane(b, LANE_CPU, cpu_key(cell->host, cell->cpu), &is_new);
 	if (is_new) {
 		g_autofree char *name = g_strdup_printf("CPU%u", cell->cpu);
@@ -297,17 +334,61 @@ static const char *lane_name(struct rows *rows, const struct common *c)
 	return rows_text(rows, name);
 }
 
-static void add_thread(struct builder *b, const struct thread_cell *cell)
+static struct lane_row *lane_of_thread(struct builder *b, uint32_t thread)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
-	struct lane_row *r = lane(b, LANE_THREADS, thread_key(b, cell->thread), &is_new);
+	struct lane_row *r = lane(b, LANE_THREADS, thread_key(b, thread), &is_new);
 	if (is_new) {
-		group_fill(&r->c, rows, cell->thread);
+		const struct thread_info *t = timeline_thread(rows->tl, thread);
+		group_fill(&r->c, rows, thread);
 		r->c.of_threads = true;
+		r->by_events = t && is_without_kernel(rows, t->host);
 	}
 	if (rows->query.by == BY_PROCESS)
-		group_name(&r->c, rows, cell->thread, is_new);
+		group_name(&r->c, rows, thread, is_new);
+	return r;
+}
+
+static struct lane_row *lane_of_cpu(struct builder *b, const struct count_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	bool is_new;
+	struct lane_row *r = lane(b, LANE_EVENTS, cpu_key(cell->host, cell->cpu), &is_new);
+	if (!is_new)
+		return r;
+	g_autofree char *name = cell->cpu == UINT32_MAX ? g_strdup("unknown thread") :
+		g_strdup_printf("CPU%u, some thread", cell->cpu);
+	common_host(&r->c, rows, cell->host);
+	r->c.name = rows_text(rows, name);
+	r->c.row.drill.host = cell->host;
+	r->cpu = cell->cpu == UINT32_MAX ? -1 : (int32_t)cell->cpu;
+	r->c.row.key[0] = key_int(key_text(key_int(0, LANE_EVENTS), r->c.host), cell->cpu);
+	r->by_events = true;
+	return r;
+}
+
+static void add_counted(struct builder *b, const struct count_cell *cell)
+{
+	struct rows *rows = b->map.rows;
+	if (!is_without_kernel(rows, cell->host) || !lane_counts(rows, NULL, cell))
+		return;
+	struct lane_row *r = cell->thread == ID_NONE ? lane_of_cpu(b, cell) : lane_of_thread(b, cell->thread);
+	shares_add(&work_of(b, r)->whole.seen, cell->name, (int64_t)cell->value);
+	ADD(b, r, events, cell->value);
+	struct sums *cell_sum = cell_sums(b, r);
+	if (cell_sum)
+		shares_add(&cell_sum->seen, cell->name, (int64_t)cell->value);
+}
+
+static void add_thread(struct builder *b, const struct thread_cell *cell)
+{
+	const struct thread_info *t = timeline_thread(b->map.rows->tl, cell->thread);
+	const struct process_info *process = t ? timeline_process(b->map.rows->tl, t->process) : NULL;
+	/* what a CPU ran is no thread then */
+	if (t && t->tid < 0 && (!process || process->pid < 0) && is_without_kernel(b->map.rows, t->host))
+		return;
+	struct lane_row *r = lane_of_thread(b, cell->thread);
 	for (int p = 0; p < PART_N; p++)
 		if (cell->part[p])
 			ADD(b, r, part[p], cell->part[p]);
@@ -418,6 +499,8 @@ static void add_second(struct builder *b, const struct second *s)
 	for (uint32_t i = 0; !of_machine(q) && i < s->n_rans; i++)
 		if (query_wants_thread(q, tl, s->rans[i].thread))
 			add_ran_by(b, &s->rans[i]);
+	for (uint32_t i = 0; !of_machine(q) && i < s->n_counts; i++)
+		add_counted(b, &s->counts[i]);
 	for (uint32_t i = 0; all && i < s->n_devs; i++)
 		if (q->host == ID_NONE || s->devs[i].host == q->host)
 			add_device(b, &s->devs[i]);
@@ -482,6 +565,26 @@ static void spread(struct builder *b)
 	}
 }
 
+/* Spans in the cells of lanes that have nothing but events. A later one is inside an earlier one, or follows it. */
+static void add_spans(struct builder *b)
+{
+	const struct timeline *tl = b->map.rows->tl;
+	int64_t to = b->from_ns + b->cells * b->cell_ns;
+	TIMELINE_EACH_SPAN(tl, i, b->from_ns, to) {
+		const struct span *s = timeline_span(tl, i);
+		uint32_t at = s->thread == ID_NONE || s->begin_ns >= to || s->end_ns < b->from_ns ? INTMAP_NONE :
+			intmap_get(&b->map.index, lane_key(LANE_THREADS, thread_key(b, s->thread)));
+		struct lane_row *r = at == INTMAP_NONE ? NULL : b->map.rows->rows->pdata[at];
+		if (!r || !r->by_events || !span_has_duration(s))
+			continue;
+		const char *name = rows_text(b->map.rows, s->name);
+		int64_t first = (MAX(s->begin_ns, b->from_ns) - b->from_ns) / b->cell_ns;
+		int64_t last = MIN((MIN(s->end_ns, to) - b->from_ns) / b->cell_ns, (int64_t)b->cells - 1);
+		for (int64_t k = first; k <= last; k++)
+			work_of(b, r)->cells[k].span = name;
+	}
+}
+
 static void sum_groups(const struct rows *rows)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -509,7 +612,9 @@ static int compare(const void *va, const void *vb)
 			g_strcmp0(a->c.container, b->c.container);
 	if (!order && a->kind == LANE_THREADS && a->is_container != b->is_container)
 		return a->is_container ? -1 : 1;
-	/* on the screen first what ran */
+	/* on the screen first what ran, or recorded most */
+	if (!order && a->cells && a->by_events && b->by_events)
+		order = (a->events < b->events) - (a->events > b->events);
 	if (!order && a->kind == LANE_THREADS && a->cells) {
 		int64_t x = part_sum_cpu(a->c.part), y = part_sum_cpu(b->c.part);
 		order = (x < y) - (x > y);
@@ -557,6 +662,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		row_map_clear(&b.map);
 	}
 	end_lanes(&b, done);
+	if (b.cells)
+		add_spans(&b);
 	sum_groups(b.map.rows);
 	row_map_clear(&b.map);
 	g_array_unref(b.work);
@@ -643,6 +750,16 @@ static GETTER(get_who_ns)
 	return known ? value_int(VALUE_NS, r->who_ns) : value_none();
 }
 
+static GETTER(get_events)
+{
+	return ROW(row)->by_events ? value_int(VALUE_COUNT, (int64_t)ROW(row)->events) : value_none();
+}
+
+static GETTER(get_event)
+{
+	return value_text(ROW(row)->event == ID_NONE ? NULL : timeline_string(rows->tl, ROW(row)->event));
+}
+
 static struct value of_kind(const struct row *row, const struct rows *rows, enum lane_kind kind, unsigned missing,
 			    int64_t ns)
 {
@@ -707,7 +824,7 @@ static const struct column columns[] = {
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get = get_begin },
 	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get = get_end },
 	COLUMN_HOST,
-	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), device or interrupt", get_kind),
+	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), events, device or interrupt", get_kind),
 	COLUMN_FLEX("lane", "LANE", 16, "CPU0, thumbd/254, vda, irq 34 ahci", get_name),
 	COLUMN_ID("cpu", "CPU", 4, 4, "number of the CPU; of a thread: where it ran longest; null: it did not run",
 		  get_cpu_number),
@@ -730,6 +847,8 @@ static const struct column columns[] = {
 	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
 	PART_LIST(COLUMN_LANE_PART)
 	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, lane_file),
+	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if no kernel tells what it did", get_events),
+	COLUMN_T("event", "EVENT", 0, 0, "the most frequent of them", get_event),
 	COLUMN_CONTAINER,
 };
 
@@ -845,6 +964,10 @@ char *lane_text(const struct rows *rows, const struct lane_row *r)
 {
 	GString *text = g_string_new(NULL);
 	int64_t ns = MAX(r->end_ns - r->begin_ns, 1);
+	if (r->by_events) {
+		lane_events_text(text, rows, r);
+		return g_string_free(text, FALSE);
+	}
 	switch (r->kind) {
 	case LANE_CPU:
 		text_of_cpu(text, rows, r);
@@ -870,11 +993,12 @@ const struct view view_timeline = {
 	.only = ONLY_THREADS, .only_by = true,
 	.id = "timeline", .title = "Timeline",
 	.help = "What each CPU, thread, block device and interrupt did, step by step: who ran, the dominant state "
-		"and all parts of the time.",
+		"and all parts of the time. Without a kernel's events: what threads recorded, and when.",
 	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "begin_ns", .needs = needs,
 	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
 	.has_steps = true,
-	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq) | READS(waker),
+	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq) | READS(waker) |
+		READS(count),
 	.build = build,
 };

@@ -1,45 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The subscription table that counts all events by thread. It begins with rows that match nothing, as many as the
- * usual table has. The rows of the usual table follow, then one row for all other events. So the row number says how
- * an event is handled.
+ * The subscription tables that count events by thread: all, or those of user space. They begin with as many rows as the
+ * usual table has: of events that are not counted; others match nothing. The rows of the usual table follow, for
+ * events that are counted, then one row for all other events. So the row number says how an event is handled.
  */
 #include "state/kernel/event_class.h"
 #include "state/kernel/handlers.h"
 #include "state/slice/slice.h"
 
-static struct {
+struct table {
+	bool kernel;			/* events of the kernel count, too */
 	struct blk_subscription *subs;
 	size_t n;			/* rows of the usual table */
-	GMutex lock;
-} table;
+};
 
-static bool is_current(const struct blk_subscription *rows, size_t n)
+static size_t place_of(const struct table *table, const struct blk_subscription *row, size_t i)
 {
-	return table.subs && table.n == n && !memcmp(table.subs + n, rows, n * sizeof *rows);
+	return table->kernel || strchr(row->event, ':') ? table->n + i : i;
 }
 
-static void make(const struct blk_subscription *rows, size_t n)
+static bool is_current(const struct table *table, const struct blk_subscription *rows, size_t n)
 {
-	g_free(table.subs);
-	table.subs = g_new0(struct blk_subscription, 2 * n + 1);
-	table.n = n;
-	for (size_t i = 0; i < n; i++)
-		table.subs[i].event = "";
-	memcpy(table.subs + n, rows, n * sizeof *rows);
-	table.subs[2 * n] = (struct blk_subscription){ "*", { BLK_COUNTERS }, NULL };
+	for (size_t i = 0; i < n && table->n == n; i++)
+		if (memcmp(&table->subs[place_of(table, &rows[i], i)], &rows[i], sizeof *rows))
+			return false;
+	return table->subs && table->n == n;
+}
+
+static const struct blk_subscription *rows_of(struct table *table, size_t *ret_n)
+{
+	static GMutex lock;
+	size_t n;
+	const struct blk_subscription *rows = slice_subscriptions(&n);
+	g_mutex_lock(&lock);
+	if (!is_current(table, rows, n)) {
+		g_free(table->subs);
+		table->subs = g_new0(struct blk_subscription, 2 * n + 1);
+		table->n = n;
+		for (size_t i = 0; i < 2 * n; i++)
+			table->subs[i].event = "";
+		for (size_t i = 0; i < n; i++)
+			table->subs[place_of(table, &rows[i], i)] = rows[i];
+		table->subs[2 * n] = (struct blk_subscription){ table->kernel ? "*" : BLK_USER, { BLK_COUNTERS },
+								NULL };
+	}
+	g_mutex_unlock(&lock);
+	*ret_n = 2 * n + 1;
+	return table->subs;
 }
 
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n)
 {
-	size_t n;
-	const struct blk_subscription *rows = slice_subscriptions(&n);
-	g_mutex_lock(&table.lock);
-	if (!is_current(rows, n))
-		make(rows, n);
-	g_mutex_unlock(&table.lock);
-	*ret_n = 2 * n + 1;
-	return table.subs;
+	static struct table all = { .kernel = true };
+	return rows_of(&all, ret_n);
+}
+
+const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n)
+{
+	static struct table user;
+	return rows_of(&user, ret_n);
 }
 
 unsigned counting_base(unsigned row)

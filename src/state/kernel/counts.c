@@ -11,7 +11,13 @@ void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum
 	       uint32_t name, uint64_t value)
 {
 	BIN_CELL(s, slice_bin(s, ts), count, .thread = thread, .host = host, .name = name,
-		 .kind = (uint16_t)kind)->value += value;
+		 .kind = (uint16_t)kind, .cpu = UINT32_MAX)->value += value;
+}
+
+void count_on_cpu(struct slice *s, int64_t ts, uint32_t host, uint32_t cpu, uint32_t name)
+{
+	BIN_CELL(s, slice_bin(s, ts), count, .thread = ID_NONE, .host = host, .name = name, .kind = COUNT_EVENT,
+		 .cpu = cpu)->value++;
 }
 
 static struct counter *find(const GArray *all, uint32_t name)

@@ -23,6 +23,8 @@ struct counter {		/* of a CPU or of a thread */
 /* thread: ID_NONE if unknown. */
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value);
+/* Counts a user space event whose thread is unknown, by its stream's CPU (UINT32_MAX: unknown, too). */
+void count_on_cpu(struct slice *s, int64_t ts, uint32_t host, uint32_t cpu, uint32_t name);
 
 /* Reads the event's counters into *all (allocated if NULL); differences count for `thread`. */
 void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,

@@ -697,6 +697,12 @@ enum event_kind slice_event_kind(unsigned row)
 	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
+bool slice_row_is_kernel(unsigned row)
+{
+	unsigned base = rules_base_row(row);
+	return base < G_N_ELEMENTS(rows) && !strchr(rows[base].sub.event, ':');
+}
+
 bool slice_row_makes_spans(unsigned row)
 {
 	static const handler makers[] = {

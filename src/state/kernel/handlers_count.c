@@ -48,9 +48,11 @@ static struct thread *user_of_event(struct feed *f)
 void counted_event(struct feed *f, bool is_switch, bool counters)
 {
 	struct thread *t;
+	bool by_cpu = false;
 	if (!feed_is_kernel(f)) {
+		by_cpu = !feed_follows_tasks(f);
 		/* An idle task counts, too: an anonymous task may later be identified as idle. */
-		t = feed_follows_tasks(f) ? cpu_task(f->s, f->c) : user_of_event(f);
+		t = by_cpu ? user_of_event(f) : cpu_task(f->s, f->c);
 		if (counters)
 			counters_of_thread(f, t);
 	} else {
@@ -60,7 +62,10 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 			t = cpu_task(f->s, f->c);
 		}
 	}
-	count(f, t ? t->self : ID_NONE, COUNT_EVENT);
+	if (!t && by_cpu)
+		count_on_cpu(f->s, f->ts, f->host, blk_stream(f->s->tables, f->ev->stream)->cpu, f->cls->event);
+	else
+		count(f, t ? t->self : ID_NONE, COUNT_EVENT);
 }
 
 void counters_at_switch(struct feed *f, const struct thread *leaves)

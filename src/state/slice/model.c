@@ -77,6 +77,11 @@ const struct blk_subscription *model_subscriptions_counting(size_t *ret_n)
 	return slice_subscriptions_counting(ret_n);
 }
 
+const struct blk_subscription *model_subscriptions_counting_user(size_t *ret_n)
+{
+	return slice_subscriptions_counting_user(ret_n);
+}
+
 void model_without_spans(struct model *m)
 {
 	slice_without_spans(m->s);

@@ -41,8 +41,9 @@ void model_free(struct model *m);			/* NULL is fine */
 /* The subscription table of all handlers, and its number of rows. Static. */
 const struct blk_subscription *model_subscriptions(size_t *ret_n);
 
-/* As slice_subscriptions_counting(). */
+/* As slice_subscriptions_counting(), slice_subscriptions_counting_user(). */
 const struct blk_subscription *model_subscriptions_counting(size_t *ret_n);
+const struct blk_subscription *model_subscriptions_counting_user(size_t *ret_n);
 
 /* As slice_without_spans(). Call it before anything is fed. */
 void model_without_spans(struct model *m);

@@ -46,6 +46,11 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n);
 /* The same with every other event: all events are counted by thread (COUNT_EVENT). Slower, as no event takes the fast
  * path. */
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
+/* The same for events of user space only; those of the kernel are read as usual. */
+const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n);
+
+/* Is the row's event, of the usual table, one of the kernel? */
+bool slice_row_is_kernel(unsigned row);
 
 /* There will be no spans, in this slice or any that is merged with it, and logs that only they need are not written.
  * Call it before anything is fed. slice_row_makes_spans(): does the row's event make spans? */

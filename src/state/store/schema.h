@@ -197,6 +197,7 @@ static inline enum unresolved unresolved_of(unsigned part)
 	K(uint32_t, name, STRING, "of the event, or of the counter: cpu_instructions, thread_cache_misses") \
 	K(uint16_t, kind, NUMBER, "enum count_kind") \
 	K(uint16_t, idle, NUMBER, "1: the CPU's idle task") \
+	K(uint32_t, cpu, NUMBER, "of user space events without a thread: the stream's CPU; else UINT32_MAX") \
 	F(uint64_t, value, SUM, COUNT, "events, faults, hits, or what perf counted")
 
 #define BLOCK_FIGURES(F, A) \

@@ -474,6 +474,14 @@ double native_index_progress(const struct native *n)
 	return n->bytes ? MIN(1, known / (double)n->bytes) : 1;
 }
 
+bool native_has_kernel(const struct native *n)
+{
+	for (guint i = 0; i < n->streams->len; i++)
+		if (((const struct native_stream *)n->streams->pdata[i])->info.domain == BLK_DOMAIN_KERNEL)
+			return true;
+	return false;
+}
+
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row))
 {
 	for (guint i = 0; i < n->classes->len; i++)

@@ -51,6 +51,9 @@ int64_t native_known_from(const struct native *n);
 /* Beginning of the first and end of the last known packet, ns. False: there is no packet. */
 bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
 
+/* Are there streams of a kernel? */
+bool native_has_kernel(const struct native *n);
+
 /* Does the metadata have an event class of such a row? (The trace may have no such event.) */
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
 

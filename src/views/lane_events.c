@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which events a lane has, in words: see lane_events.h. */
+#include "views/lane_events.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define NAMED 4				/* most names of events */
+
+struct named { const char *name; uint64_t n; };
+
+bool lane_counts(const struct rows *rows, const struct lane_row *r, const struct count_cell *cell)
+{
+	const struct view_query *q = r ? &r->c.row.drill : &rows->query;
+	if (cell->kind != COUNT_EVENT || cell->idle || (q->host != ID_NONE && q->host != cell->host))
+		return false;
+	if (cell->thread != ID_NONE)
+		return (!r || r->kind == LANE_THREADS) && query_wants_thread(q, rows->tl, cell->thread);
+	if (!r)
+		return q->pid < 0 && q->tid < 0 && !q->container;
+	return r->kind == LANE_EVENTS && (r->cpu < 0 ? cell->cpu == UINT32_MAX : cell->cpu == (uint32_t)r->cpu);
+}
+
+static void add(GArray *all, const char *name, uint64_t n)
+{
+	for (guint i = 0; i < all->len; i++)
+		if (!strcmp(g_array_index(all, struct named, i).name, name)) {
+			g_array_index(all, struct named, i).n += n;
+			return;
+		}
+	g_array_append_val(all, ((struct named){ name, n }));
+}
+
+static int most_first(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+	return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->name, b->name);
+}
+
+void lane_events_text(GString *text, const struct rows *rows, const struct lane_row *r)
+{
+	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct named));
+	struct range range = range_of(rows->tl, &rows->query);
+	uint64_t sum = 0, named = 0;
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(rows->tl, i);
+		for (uint32_t k = 0; k < s->n_counts; k++)
+			if (lane_counts(rows, r, &s->counts[k])) {
+				add(all, timeline_string(rows->tl, s->counts[k].name), s->counts[k].value);
+				sum += s->counts[k].value;
+			}
+	}
+	g_array_sort(all, most_first);
+	if (sum)
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " event%s", sum, sum == 1 ? "" : "s");
+	else
+		g_string_append(text, "no event");
+	for (guint i = 0; i < MIN(all->len, NAMED); i++) {
+		const struct named *x = &g_array_index(all, struct named, i);
+		g_string_append_printf(text, "%s%s", i ? ", " : ": ", x->name);
+		if (all->len > 1)
+			g_string_append_printf(text, " %" G_GUINT64_FORMAT, x->n);
+		named += x->n;
+	}
+	if (sum > named)
+		g_string_append_printf(text, ", %" G_GUINT64_FORMAT " others", sum - named);
+}
