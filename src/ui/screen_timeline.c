@@ -203,8 +203,9 @@ static char *summary(struct app *app, struct place *p, const struct timeline_axi
 	GString *s = g_string_new(NULL);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : NULL;
 
-	g_string_append_printf(s, "Timeline of %s: %u lane%s, a cell is %s", by[p->narrow.by] ? by[p->narrow.by] : "all",
-			       p->rows->rows->len, p->rows->rows->len == 1 ? "" : "s", timefmt_duration(cell, a->cell_ns));
+	g_string_append_printf(s, "Timeline of %s: %u lane%s, a cell is %s", by[p->narrow.by] ? by[p->narrow.by] :
+			       "all", p->rows->rows->len, p->rows->rows->len == 1 ? "" : "s",
+			       timefmt_duration(cell, a->cell_ns));
 	if (lanes_of_events(p))
 		g_string_append(s, "; marks are events: when threads ran is not recorded");
 	if (p->table[PANE_MAIN].only_tagged)

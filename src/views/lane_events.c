@@ -10,16 +10,12 @@
 
 struct named { const char *name; uint64_t n; };
 
-bool lane_counts(const struct rows *rows, const struct lane_row *r, const struct count_cell *cell)
+bool lane_counts(const struct timeline *tl, const struct view_query *q, const struct count_cell *cell)
 {
-	const struct view_query *q = r ? &r->c.row.drill : &rows->query;
 	if (cell->kind != COUNT_EVENT || cell->idle || (q->host != ID_NONE && q->host != cell->host))
 		return false;
-	if (cell->thread != ID_NONE)
-		return (!r || r->kind == LANE_THREADS) && query_wants_thread(q, rows->tl, cell->thread);
-	if (!r)
-		return q->pid < 0 && q->tid < 0 && !q->container;
-	return r->kind == LANE_EVENTS && (r->cpu < 0 ? cell->cpu == UINT32_MAX : cell->cpu == (uint32_t)r->cpu);
+	return cell->thread == ID_NONE ? q->pid < 0 && q->tid < 0 && !q->container :
+		query_wants_thread(q, tl, cell->thread);
 }
 
 static void add(GArray *all, const char *name, uint64_t n)
@@ -38,18 +34,21 @@ static int most_first(const void *va, const void *vb)
 	return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->name, b->name);
 }
 
-void lane_events_text(GString *text, const struct rows *rows, const struct lane_row *r)
+void lane_events_text(GString *text, const struct rows *rows, const struct lane_events *of)
 {
 	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct named));
 	struct range range = range_of(rows->tl, &rows->query);
 	uint64_t sum = 0, named = 0;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(rows->tl, i);
-		for (uint32_t k = 0; k < s->n_counts; k++)
-			if (lane_counts(rows, r, &s->counts[k])) {
-				add(all, timeline_string(rows->tl, s->counts[k].name), s->counts[k].value);
-				sum += s->counts[k].value;
-			}
+		for (uint32_t k = 0; k < s->n_counts; k++) {
+			const struct count_cell *c = &s->counts[k];
+			if (!lane_counts(rows->tl, of->query, c) || of->by_cpu != (c->thread == ID_NONE) ||
+			    (of->by_cpu && c->cpu != of->cpu))
+				continue;
+			add(all, timeline_string(rows->tl, c->name), c->value);
+			sum += c->value;
+		}
 	}
 	g_array_sort(all, most_first);
 	if (sum)

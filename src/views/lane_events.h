@@ -3,11 +3,19 @@
 #ifndef BLK_VIEWS_LANE_EVENTS_H
 #define BLK_VIEWS_LANE_EVENTS_H
 
-#include "views/lanes.h"
+#include "views/common.h"
 
-/* Does the cell count events of the row's threads, or of its CPU? r NULL: of any that the query wants. */
-bool lane_counts(const struct rows *rows, const struct lane_row *r, const struct count_cell *cell);
-/* Appends "12 events: callback_start 6, publish 4, 2 others", or "no event", for rows of the query's range. Raw text of the trace. */
-void lane_events_text(GString *text, const struct rows *rows, const struct lane_row *r);
+/* What a lane is about: threads, or a CPU's events of unknown threads. */
+struct lane_events {
+	const struct view_query *query;	/* which threads, or which host */
+	bool by_cpu;
+	uint32_t cpu;			/* .by_cpu: UINT32_MAX: events without a CPU */
+};
+
+/* Does the cell count events that the query wants? Those of unknown threads only if it asks for no thread. */
+bool lane_counts(const struct timeline *tl, const struct view_query *q, const struct count_cell *cell);
+/* Appends "12 events: callback_start 6, publish 4, 2 others", or "no event", in the range of rows->query. Raw text of
+ * the trace. */
+void lane_events_text(GString *text, const struct rows *rows, const struct lane_events *of);
 
 #endif

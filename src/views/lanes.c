@@ -371,7 +371,7 @@ static struct lane_row *lane_of_cpu(struct builder *b, const struct count_cell *
 static void add_counted(struct builder *b, const struct count_cell *cell)
 {
 	struct rows *rows = b->map.rows;
-	if (!is_without_kernel(rows, cell->host) || !lane_counts(rows, NULL, cell))
+	if (!is_without_kernel(rows, cell->host) || !lane_counts(rows->tl, &rows->query, cell))
 		return;
 	struct lane_row *r = cell->thread == ID_NONE ? lane_of_cpu(b, cell) : lane_of_thread(b, cell->thread);
 	shares_add(&work_of(b, r)->whole.seen, cell->name, (int64_t)cell->value);
@@ -824,7 +824,8 @@ static const struct column columns[] = {
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get = get_begin },
 	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get = get_end },
 	COLUMN_HOST,
-	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), events, device or interrupt", get_kind),
+	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), events, device or interrupt",
+		 get_kind),
 	COLUMN_FLEX("lane", "LANE", 16, "CPU0, thumbd/254, vda, irq 34 ahci", get_name),
 	COLUMN_ID("cpu", "CPU", 4, 4, "number of the CPU; of a thread: where it ran longest; null: it did not run",
 		  get_cpu_number),
@@ -847,7 +848,8 @@ static const struct column columns[] = {
 	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
 	PART_LIST(COLUMN_LANE_PART)
 	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, lane_file),
-	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if no kernel tells what it did", get_events),
+	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if no kernel tells what it did",
+		 get_events),
 	COLUMN_T("event", "EVENT", 0, 0, "the most frequent of them", get_event),
 	COLUMN_CONTAINER,
 };
@@ -965,7 +967,8 @@ char *lane_text(const struct rows *rows, const struct lane_row *r)
 	GString *text = g_string_new(NULL);
 	int64_t ns = MAX(r->end_ns - r->begin_ns, 1);
 	if (r->by_events) {
-		lane_events_text(text, rows, r);
+		lane_events_text(text, rows, &(struct lane_events){
+			&r->c.row.drill, r->kind == LANE_EVENTS, r->cpu < 0 ? UINT32_MAX : (uint32_t)r->cpu });
 		return g_string_free(text, FALSE);
 	}
 	switch (r->kind) {
