@@ -56,6 +56,12 @@ static inline struct value value_text(const char *s)
 	return s ? (struct value){ .kind = VALUE_TEXT, .s = s } : value_none();
 }
 
+/* A count, a size, a time span or a share; not a name, an id or an instant. */
+static inline bool value_is_figure(struct value v)
+{
+	return v.kind == VALUE_COUNT || v.kind == VALUE_BYTES || v.kind == VALUE_NS || v.kind == VALUE_RATIO;
+}
+
 /* The unit of a kind: "ns", "bytes", "count". */
 const char *value_unit(enum value_kind kind);
 

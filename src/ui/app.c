@@ -135,7 +135,8 @@ static void search_along(struct app *app)
 
 	g_free(p->search);
 	p->search = app->prompt.text->len ? g_strdup(app->prompt.text->str) : NULL;
-	table_select(f.table, f.rows, app->search_from);
+	f.table->cursor = app->search_from;
+	table_move(f.table, f.rows, 0);
 	if (p->search)
 		app_search(app, 1, true);
 }
@@ -239,6 +240,9 @@ void app_key(struct app *app, int key)
 	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
 		return;
 	timeline_unload(app->main);
+	/* Typed ahead: which columns and how many rows fit is known after a drawing. */
+	if (!nav_top(&app->nav)->drawn)
+		app_draw(app);
 	struct visit *before = visits_begin(app);
 	take_key(app, key);
 	visits_end(app, before);
@@ -323,4 +327,5 @@ void app_draw(struct app *app)
 	else if (!frame_page(app, frame_body(app)))
 		draw_screen(app, p);
 	frame_draw(app, p);
+	p->drawn = true;
 }

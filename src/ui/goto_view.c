@@ -369,6 +369,10 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	struct place *to;
 	g_autofree char *name = NULL;
 
+	if (!row && table_show_idle(f.table, f.rows)) {
+		app_message(app, "all rows are shown: - folds those that are %s", f.view->idle);
+		return;
+	}
 	if (!row) {
 		app_error(app, "nothing to open: there are no rows");
 		return;

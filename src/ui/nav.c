@@ -126,6 +126,13 @@ struct focus place_pane(struct place *p, enum pane pane)
 	return (struct focus){ &p->table[PANE_MAIN], p->view, p->rows };
 }
 
+size_t place_n_lines(struct place *p, enum pane pane)
+{
+	struct focus f = place_pane(p, pane);
+
+	return table_n_lines(f.table, f.rows);
+}
+
 struct focus place_focus(struct place *p)
 {
 	return place_pane(p, p->pane);

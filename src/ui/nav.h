@@ -57,6 +57,7 @@ struct place {
 	struct intmap *among;		/* the only traces of a list (.narrow.among), or NULL; owned */
 	gint64 built_us, build_cost_us;	/* monotonic: when .rows were built, and how long that took */
 	struct phase_detail *detail;	/* phases: details of the selected row, or NULL */
+	bool drawn;			/* keys act on what the screen shows */
 	unsigned refs;
 };
 
@@ -78,6 +79,7 @@ struct focus {
 };
 struct focus place_focus(struct place *p);
 struct focus place_pane(struct place *p, enum pane pane);
+size_t place_n_lines(struct place *p, enum pane pane);	/* of its rows: see table.h */
 const struct row *place_selected(struct place *p);	/* NULL: none */
 
 /* How the position in time moves without keys. */

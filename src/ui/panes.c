@@ -7,7 +7,7 @@ static void enter_pane(struct place *p, int pane, bool at_end)
 	struct focus f = place_pane(p, pane);
 
 	p->pane = pane;
-	table_select(f.table, f.rows, at_end ? f.rows->rows->len : 0);
+	table_move(f.table, f.rows, at_end ? (long)f.rows->rows->len : -(long)f.rows->rows->len);
 }
 
 /* Up and down go through all tables. */
@@ -16,7 +16,7 @@ static bool cross(struct place *p, int direction)
 	struct focus f = place_focus(p);
 	int n = (int)place_n_panes(p->view);
 	bool at_edge = direction < 0 ? f.table->cursor == 0 :
-		f.table->cursor + 1 >= f.rows->rows->len;
+		table_next(f.table, f.table->cursor) >= f.rows->rows->len;
 
 	if (!at_edge)
 		return false;
@@ -71,7 +71,7 @@ void panes_share(struct place *p, unsigned room, const enum pane *order, size_t 
 	for (bool any = true; any && given < room;) {
 		any = false;
 		for (size_t k = 0; k < n && given < room; k++) {
-			if (ret[order[k]] < place_pane(p, order[k]).rows->rows->len) {
+			if (ret[order[k]] < place_n_lines(p, order[k])) {
 				ret[order[k]]++;
 				given++;
 				any = true;

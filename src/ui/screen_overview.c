@@ -294,7 +294,6 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 	struct focus f = place_pane(p, pane);
 	bool hides = pane == PANE_CAUSES && box.rows >= HIDDEN_ROWS && f.rows->rows->len > box.rows - 1;
 	struct box table = { box.y, box.x, box.rows - hides, box.cols };
-	style.folds_idle = pane == PANE_PROCESSES;
 	unsigned at = table_draw(app->canvas, table, f.table, f.view, f.rows, &style);
 	g_autofree char *hidden = hides ? overview_hidden(overview_of(p->rows), f.table->top,
 							   f.table->top + f.table->page) : NULL;
@@ -354,7 +353,7 @@ static bool have_room(struct place *p, unsigned rows)
 	unsigned n = 5;			/* headings and gaps */
 
 	for (enum pane i = PANE_CAUSES; i <= PANE_PROCESSES; i++) {
-		guint all = place_pane(p, i).rows->rows->len;
+		guint all = (guint)place_n_lines(p, i);
 		n += i == PANE_PROCESSES ? MIN(all, SOME_PROCESSES) : MAX(all, 1);
 	}
 	return n <= rows;

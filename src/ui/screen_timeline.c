@@ -31,7 +31,7 @@ static const struct lane_row *lane_at(const struct place *p, size_t i)
 
 static const struct lane_row *selected(struct place *p)
 {
-	return lane_at(p, p->table[PANE_MAIN].cursor);
+	return (const struct lane_row *)(const void *)table_selected(&p->table[PANE_MAIN], p->rows);
 }
 
 static void prepare(struct app *app, struct place *p)
@@ -268,20 +268,25 @@ static void draw_lanes(struct app *app, struct place *p, const struct timeline_a
 	struct table *t = &p->table[PANE_MAIN];
 	struct lane_axis lane = { timeline_axis_name_cols(app), a->cells, timeline_axis_cursor(p, a) };
 
-	t->page = box.rows;
-	if (t->cursor < t->top)
-		t->top = t->cursor;
-	if (box.rows && t->cursor >= t->top + box.rows)
-		t->top = t->cursor - box.rows + 1;
-	for (unsigned i = 0; i < box.rows && t->top + i < p->rows->rows->len; i++) {
-		const struct lane_row *r = lane_at(p, t->top + i);
+	size_t row;
 
-		if (r->cells && p->rows->query.cells == a->cells)
+	table_scroll(t, p->rows, box.rows);
+	row = t->top;
+	for (unsigned i = 0; i < box.rows && row < p->rows->rows->len; i++, row = table_next(t, row)) {
+		const struct lane_row *r = lane_at(p, row);
+		const struct table_run *run = table_run_of(t, row);
+
+		if (run)
+			table_draw_run(app->canvas, box.y + i, 0, box.cols, run, p->view, row == t->cursor,
+				       app->glyphs);
+		else if (r->cells && p->rows->query.cells == a->cells)
 			draw_lane(app, p, r, &lane, box.y + i);
+		if (run && row == t->cursor)
+			app->cursor_y = box.y + i;
 		bars_draw_cursor(app, box.y + i, lane.x + lane.cursor);
-		canvas_hit(app->canvas, box.y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
+		canvas_hit(app->canvas, box.y + i, 0, box.cols, HIT_ROW, t, (int64_t)row);
 	}
-	if (t->top + box.rows < p->rows->rows->len)
+	if (row < p->rows->rows->len)
 		canvas_put(app->canvas, box.y + box.rows - 1, box.cols - 1, 1, ROLE_DIM, app->glyphs->more_down);
 }
 
@@ -449,6 +454,8 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 			set_range(app, p, id);
 		return true;
 	case CMD_DRILL:
+		if (table_run_of(&p->table[PANE_MAIN], p->table[PANE_MAIN].cursor))
+			return false;
 		open_lane(app, p);
 		return true;
 	default:

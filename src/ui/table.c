@@ -13,7 +13,7 @@
 /* A factor ("2.8x"), such as x_usual_ratio; other ratios are shares. */
 static bool is_factor(const struct column *c)
 {
-	return c->kind == VALUE_RATIO && g_str_has_prefix(c->id, "x_");
+	return c->kind == VALUE_RATIO && (g_str_has_prefix(c->id, "x_") || g_str_has_prefix(c->id, "times_"));
 }
 
 static char *cell_ratio(const struct column *c, double d, char buf[TIMEFMT_LEN])
@@ -62,6 +62,7 @@ void table_clear(struct table *t)
 {
 	keyset_clear(&t->tags);
 	keyset_clear(&t->folded);
+	table_unfold(t);
 	t->only_tagged = false;
 }
 
@@ -149,7 +150,7 @@ void table_apply(struct table *t, const struct view *v, struct rows *rows,
 
 const struct row *table_selected(const struct table *t, const struct rows *rows)
 {
-	return rows && t->cursor < rows->rows->len ?
+	return rows && t->cursor < rows->rows->len && !table_run_of(t, t->cursor) ?
 		g_ptr_array_index(rows->rows, t->cursor) : NULL;
 }
 
@@ -160,6 +161,10 @@ void table_select(struct table *t, const struct rows *rows, size_t index)
 	if (!rows->rows->len)
 		return;
 	t->cursor = MIN(index, rows->rows->len - 1);
+	if (table_run_of(t, t->cursor)) {
+		t->shows_idle = true;
+		table_unfold(t);
+	}
 	row = g_ptr_array_index(rows->rows, t->cursor);
 	memcpy(t->key, row->key, sizeof t->key);
 	t->bound = true;
@@ -167,9 +172,15 @@ void table_select(struct table *t, const struct rows *rows, size_t index)
 
 void table_move(struct table *t, const struct rows *rows, long delta)
 {
-	long to = (long)t->cursor + delta;
+	long last = (long)table_n_lines(t, rows) - 1, to = (long)table_line_of(t, t->cursor) + delta;
+	size_t row = table_row_at(t, (size_t)CLAMP(to, 0, MAX(last, 0)));
 
-	table_select(t, rows, to < 0 ? 0 : (size_t)to);
+	if (!table_run_of(t, row)) {
+		table_select(t, rows, row);
+		return;
+	}
+	t->cursor = row;
+	t->bound = false;
 }
 
 bool table_pan(struct table *t, int direction)
@@ -256,13 +267,6 @@ static void mark_match(struct canvas *c, unsigned y, unsigned x, unsigned width,
 	if (at && text_width(before) < width)
 		canvas_set_role(c, y, x + text_width(before),
 				MIN(text_width(needle), width - text_width(before)), ROLE_MATCH);
-}
-
-/* Can the value change while it is provisional? Names cannot. */
-static bool is_figure(struct value v)
-{
-	return v.kind == VALUE_COUNT || v.kind == VALUE_BYTES || v.kind == VALUE_NS ||
-	       v.kind == VALUE_RATIO;
 }
 
 /* Puts the mark into the blank left of a figure, so that columns stay aligned. */
@@ -370,7 +374,7 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		canvas_put_right(c, y, x, width, role, clipped);
 		if (role >= ROLE_HEAT)
 			canvas_shade(c, y, x, width, theme_shade(value.d), false);
-		if (style->provisional && is_figure(value))
+		if (style->provisional && value_is_figure(value))
 			mark_provisional(c, y, x, width, style);
 	}
 }
@@ -454,7 +458,7 @@ static void find_hidden(struct table *t, const struct view *v, const struct rows
 		if (!col->flexible)
 			continue;
 		t->flexible_width = l->col[i].width;
-		for (size_t k = t->top; k < rows->rows->len && k < t->top + t->page; k++) {
+		for (size_t k = t->top, n = 0; k < rows->rows->len && n < t->page; k = table_next(t, k), n++) {
 			struct value value = column_value(col, rows->rows->pdata[k], rows);
 			g_autofree char *text = table_cell(col, value, l->col[i].width);
 			unsigned width = text_width(text);
@@ -464,39 +468,10 @@ static void find_hidden(struct table *t, const struct view *v, const struct rows
 	}
 }
 
-/* Are all figures of the row 0, and all shares known? */
-static bool is_idle(const struct row *row, const struct view *v, const struct rows *rows, const struct table_layout *l)
-{
-	for (unsigned i = 0; i < l->n; i++) {
-		const struct column *col = &v->columns[l->col[i].column];
-		struct value x = column_value(col, row, rows);
-
-		if (x.kind == VALUE_NONE && col->kind == VALUE_RATIO)
-			return false;
-		if (is_figure(x) && (x.kind == VALUE_RATIO ? x.d >= 0.0005 : x.i != 0))
-			return false;
-	}
-	return true;
-}
-
-#define FOLDED_LEAST 3		/* fewer rows are shown */
-
-/* How many rows are above the idle ones at the end, which one line stands for; all, while the cursor is in them. */
-static size_t n_unfolded(const struct table *t, const struct view *v, const struct rows *rows,
-			 const struct table_layout *l)
-{
-	size_t all = rows->rows->len, n = all;
-
-	while (n > 0 && is_idle(rows->rows->pdata[n - 1], v, rows, l))
-		n--;
-	return n > 0 && all - n >= FOLDED_LEAST && t->cursor < n ? n : all;
-}
-
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,
 		    const struct rows *rows, const struct table_style *style)
 {
 	struct table_layout l;
-	size_t n = rows->rows->len;
 	unsigned at = box.y, n_tagged = table_n_tagged(t, rows);
 	struct table_style own = *style;
 
@@ -515,32 +490,25 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 		draw_sum(c, box, t, v, rows, &l, n_tagged);
 		box.rows--;
 	}
-	t->page = box.rows - 1;
-	if (style->folds_idle)
-		n = n_unfolded(t, v, rows, &l);
-	if (t->cursor < t->top)
-		t->top = t->cursor;
-	if (t->page && t->cursor >= t->top + t->page)
-		t->top = t->cursor - t->page + 1;
-	if (t->top + t->page > n)
-		t->top = n > t->page ? n - t->page : 0;
+	table_scroll(t, rows, box.rows - 1);
 	find_hidden(t, v, rows, &l);
-	for (size_t i = 0; i < t->page && t->top + i < n; i++) {
-		bool selected = style->active && t->top + i == t->cursor;
+	size_t row = t->top;
+	for (size_t i = 0; i < t->page && row < rows->rows->len; i++, row = table_next(t, row)) {
+		bool selected = style->active && row == t->cursor;
+		const struct table_run *run = table_run_of(t, row);
 		unsigned y = box.y + 1 + (unsigned)i;
 
-		draw_row(c, y, box, g_ptr_array_index(rows->rows, t->top + i), v, rows, &l,
-			 selected, style);
-		canvas_hit(c, y, box.x, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
+		if (run)
+			table_draw_run(c, y, box.x, box.cols, run, v, selected, style->glyphs);
+		else
+			draw_row(c, y, box, g_ptr_array_index(rows->rows, row), v, rows, &l, selected, style);
+		canvas_hit(c, y, box.x, box.cols, HIT_ROW, t, (int64_t)row);
 		if (selected)
 			at = y;
 	}
-	if (n < rows->rows->len && n - t->top < t->page)
-		canvas_putf(c, box.y + 1 + (unsigned)(n - t->top), box.x + 1, box.cols - 1, ROLE_DIM, "%zu more, idle",
-			    rows->rows->len - n);
 	if (t->top > 0)
 		canvas_put(c, box.y, box.x, 1, ROLE_DIM, style->glyphs->more_up);
-	if (t->page && t->top + t->page < n &&
+	if (t->page && row < rows->rows->len &&
 	    canvas_cell(c, box.y + box.rows - 1, box.x)->ch[0] == ' ')
 		canvas_put(c, box.y + box.rows - 1, box.x, 1, ROLE_DIM, style->glyphs->more_down);
 	return at;

@@ -33,9 +33,37 @@ struct table {
 	struct keyset tags;		/* rows that are summed, copied, saved */
 	struct keyset folded;		/* rows of a tree whose descendants are hidden */
 	bool only_tagged;		/* rows that are not tagged are hidden */
+	/* struct table_run: rows that one line each stands for, in order; NULL: none. */
+	GArray *runs;
+	bool shows_idle;		/* the user opened such a line: all rows are shown */
 };
 #define TABLE_INIT { .sort = TABLE_SORT_DEFAULT, .stepped = -1, .held = -1 }
 void table_clear(struct table *t);	/* frees what it owns; clears tags and folds */
+
+/*
+ * Idle rows: where nothing happened (view.idle) in at least three rows in a row, one line stands for them: "27 more,
+ * idle". All rows are still there to be filtered, sorted, found, saved. Rows that are marked, tagged, open or
+ * selected, or have a figure in the column that they are sorted by, are shown. If no other row is left, all are.
+ */
+struct table_run {
+	size_t first, n;
+	bool unknown;		/* of some of the time of some of these rows, the state is unknown */
+};
+void table_fold_idle(struct table *t, const struct view *v, const struct rows *rows);
+void table_unfold(struct table *t);		/* until the next table_fold_idle() */
+/* From now on. false: no line stood for rows. */
+bool table_show_idle(struct table *t, const struct rows *rows);
+/* NULL: the row has a line of its own. */
+const struct table_run *table_run_of(const struct table *t, size_t row);
+/* Lines, from 0 on. The row of a line that stands for several is the first of them. */
+size_t table_n_lines(const struct table *t, const struct rows *rows);
+size_t table_line_of(const struct table *t, size_t row);
+size_t table_row_at(const struct table *t, size_t line);
+size_t table_next(const struct table *t, size_t row);	/* the row of the next line */
+/* Sets page and top, so that the cursor is among the lines shown. */
+void table_scroll(struct table *t, const struct rows *rows, size_t page);
+void table_draw_run(struct canvas *c, unsigned y, unsigned x, unsigned cols, const struct table_run *run,
+		    const struct view *v, bool selected, const struct glyphs *g);
 
 struct table_layout {
 	unsigned n;
@@ -74,9 +102,10 @@ void table_apply(struct table *t, const struct view *v, struct rows *rows,
  * there. */
 bool table_pan(struct table *t, int direction);
 
+/* NULL: there is no row, or the cursor is on a line that stands for several. */
 const struct row *table_selected(const struct table *t, const struct rows *rows);
-void table_select(struct table *t, const struct rows *rows, size_t index);
-void table_move(struct table *t, const struct rows *rows, long delta);
+void table_select(struct table *t, const struct rows *rows, size_t index);	/* shows it, if it is idle */
+void table_move(struct table *t, const struct rows *rows, long delta);	/* by lines */
 
 /* One cell as text, visible, not clipped. Free with g_free. */
 char *table_cell(const struct column *c, struct value v, unsigned width);
@@ -91,7 +120,6 @@ struct table_style {
 	const struct glyphs *glyphs;
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
-	bool folds_idle;	/* rows of zeros at the end are one line, until the cursor is moved to them */
 	bool provisional;		/* figures are provisional: '~' before them */
 	const struct keyset *tags, *folded;	/* set by table_draw(), */
 	unsigned pan;

@@ -82,6 +82,10 @@ void tables_prepare(struct app *app, struct place *p, enum pane pane)
 	if (f.table->only_tagged)
 		hide_untagged(f.table, f.rows);
 	table_apply(f.table, f.view, f.rows, NULL);
+	if (app->prefs->accessible)
+		table_unfold(f.table);
+	else
+		table_fold_idle(f.table, f.view, f.rows);
 }
 
 void tables_show_sort(struct app *app, const struct focus *f)
@@ -154,10 +158,29 @@ static void change_tree(struct app *app, struct place *p, const struct view *v)
 	place_stale(p);
 }
 
+/* Rows in which nothing happened. */
+static void fold_idle(struct app *app, struct place *p, struct focus *f, enum command_id command)
+{
+	bool shows = command == CMD_EXPAND || (command == CMD_EXPAND_ALL && !f->table->shows_idle);
+
+	f->table->shows_idle = shows;
+	if (shows)
+		table_show_idle(f->table, f->rows);
+	else
+		f->table->bound = false;
+	app_message(app, shows ? "all rows are shown: - folds those that are %s" :
+		    "rows that are %s are one line: + shows them", f->view->idle);
+	place_stale(p);
+}
+
 static void fold(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	const struct row *row = table_selected(f->table, f->rows);
 
+	if (!f->rows->tree && f->view->idle) {
+		fold_idle(app, p, f, command);
+		return;
+	}
 	if (!f->rows->tree) {
 		app_message(app, f->view->arrange ? "rows can be folded in a tree: t shows it" :
 			"there are no rows to fold here");
@@ -193,7 +216,7 @@ static void tag(struct app *app, struct place *p, struct focus *f)
 		place_stale(p);
 		return;
 	}
-	if (f->table->cursor + 1 >= f->rows->rows->len)
+	if (table_next(f->table, f->table->cursor) >= f->rows->rows->len)
 		app_message(app, "%u tagged: y copies them, U untags all", keyset_size(&f->table->tags));
 	table_move(f->table, f->rows, 1);
 }

@@ -25,6 +25,7 @@
 #include "state/store/span_tree.h"
 
 #define LITTLE 10			/* less than a tenth longer is said to be little */
+#define LITTLE_OF_ALL 100		/* by cause: of the largest change */
 
 enum when { NOW, BEFORE, WHENS };
 
@@ -51,6 +52,7 @@ struct changed_row {
 	bool phases_unknown;		/* those of some of its spans are evicted, or too many */
 	uint32_t operation;		/* of a row by cause: index in an array of struct requests; else ID_NONE */
 	enum part part;			/* likewise */
+	bool little;			/* likewise: it changed by less than 1/LITTLE_OF_ALL of what changed most */
 	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];
@@ -564,6 +566,27 @@ static int64_t lost(const struct changed_row *r)
 	return has_both(r) ? more(r) * (int64_t)r->period[NOW].stat.count : INT64_MIN;
 }
 
+static void mark_little(const struct rows *rows)
+{
+	int64_t most = 0;
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct changed_row *r = rows->rows->pdata[i];
+
+		most = has_both(r) ? MAX(most, ABS(lost(r))) : most;
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct changed_row *r = rows->rows->pdata[i];
+
+		r->little = has_both(r) && ABS(lost(r)) <= most / LITTLE_OF_ALL;
+	}
+}
+
+static bool is_little(const struct row *row, const struct rows *rows)
+{
+	return ROW(row)->little;
+}
+
 static int compare_lost(const void *va, const void *vb)
 {
 	const struct changed_row *a = *(const struct changed_row *const *)va;
@@ -712,6 +735,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		finish_row(map.rows, map.rows->rows->pdata[i]);
 	common_finish(map.rows, compare);
 	explanations_attach(map.rows, tl);
+	if (by_cause)
+		mark_little(map.rows);
 	if (map.rows->rows->len)
 		set_explanation(map.rows, &periods);
 	return map.rows;
@@ -720,6 +745,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_changed = {
+	.idle = "changed little or not", .is_idle = is_little,
 	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
 	.help = "Compares the operations of the range with the same time before it, with the quiet time before it, or "

@@ -36,6 +36,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { NEED_COUNTS, NULL };
 
 const struct view view_counters = {
+	.idle = "all 0",
 	.only = ONLY_THREADS,
 	.id = "counters", .title = "Counters",
 	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "

@@ -113,6 +113,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "sched_switch", NULL };
 
 const struct view view_cpus = {
+	.idle = "idle",
 	.only = ONLY_HOST,
 	.id = "cpus", .title = "CPUs",
 	.help = "Each CPU: how long threads ran on it, how long it was idle, and what interrupts took.",

@@ -343,6 +343,7 @@ static const char *const needs[] = {
 };
 
 const struct view view_devices = {
+	.idle = "idle",
 	.only = ONLY_THREADS,
 	.id = "devices", .title = "Devices",
 	.help = "Disks and other block devices: requests and bytes, time in the queue and at the device, how many "

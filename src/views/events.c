@@ -40,6 +40,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 }
 
 const struct view view_events = {
+	.idle = "idle",
 	.only = ONLY_THREADS, .only_by = true,
 	.id = "events", .title = "Events",
 	.help = "Events by name, also those that blktop only counts; by second, too. By process, "

@@ -331,6 +331,7 @@ static struct rows *build_io(const struct timeline *tl, const struct view_query 
 static const char *const needs[] = { NEED_SYSCALLS, NEED_CALLERS, NULL };
 
 const struct view view_files = {
+	.idle = "idle",
 	.only = ONLY_THREADS,
 	.id = "files", .title = "Files",
 	.help = "Files, sockets and pipes by process: how often and how much was read and written, "
@@ -343,6 +344,7 @@ const struct view view_files = {
 };
 
 const struct view view_io = {
+	.idle = "idle",
 	.only = ONLY_THREADS,
 	.id = "io", .title = "I/O",
 	.help = "What processes read, wrote and synced, by kind: disk, network, sockets of the host, "

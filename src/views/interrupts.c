@@ -181,6 +181,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL };
 
 const struct view view_interrupts = {
+	.idle = "idle",
 	.only = ONLY_THREADS, .only_by = true,
 	.id = "interrupts", .title = "Interrupts",
 	.help = "Interrupts, softirqs and timers: how often, how long their handlers took, and how "

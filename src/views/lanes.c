@@ -992,7 +992,21 @@ char *lane_text(const struct rows *rows, const struct lane_row *r)
 
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NULL };
 
+/* Nothing ran, and no request or handler was there. A thread that is blocked on a disk or a lock is not idle. */
+static bool is_idle(const struct row *row, const struct rows *rows)
+{
+	static const unsigned of_idle = 1u << PART_TIMER | 1u << PART_POLL | 1u << PART_OTHER | 1u << PART_STOPPED |
+		1u << PART_UNKNOWN | 1u << PART_HANDOFF;
+	const struct lane_row *r = ROW(row);
+	int64_t ns = r->run_ns + r->irq_ns + r->busy_ns + r->handler_ns;
+
+	for (int p = 0; p < PART_N; p++)
+		ns += of_idle >> p & 1 ? 0 : r->c.part[p];
+	return !ns && !r->is_container;
+}
+
 const struct view view_timeline = {
+	.idle = "idle", .is_idle = is_idle,
 	.only = ONLY_THREADS, .only_by = true,
 	.id = "timeline", .title = "Timeline",
 	.help = "What each CPU, thread, block device and interrupt did, step by step: who ran, the dominant state "

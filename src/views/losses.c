@@ -152,6 +152,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 }
 
 const struct view view_losses = {
+	.idle = "without losses",
 	.only = ONLY_HOST,
 	.id = "losses", .title = "Losses",
 	.help = "Events and packets that the tracer lost, by stream: events that did not fit into the "

@@ -112,6 +112,7 @@ static const struct column process_columns[] = {
 };
 
 const struct view view_overview_processes = {
+	.idle = "idle", .is_idle = processes_is_idle,
 	.id = "overview-processes", .title = "Busiest processes",
 	.help = "The processes with the most time on a CPU.",
 	.columns = process_columns, .n_columns = G_N_ELEMENTS(process_columns),

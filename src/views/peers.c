@@ -359,6 +359,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL };
 
 const struct view view_peers = {
+	.idle = "idle",
 	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "peers", .title = "Peers",
 	.help = "Network traffic by peer, from the headers of packets, also of connections from before "

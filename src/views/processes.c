@@ -158,6 +158,20 @@ struct value processes_over_range(const struct row *row, const struct rows *rows
 	return of_range(row, get_blocked(row, rows).kind == VALUE_NONE ? value_none() : value_int(VALUE_NS, ns));
 }
 
+bool processes_is_idle(const struct row *row, const struct rows *rows)
+{
+	static const enum part of_work[] = {
+		PART_DISK, PART_WRITEBACK, PART_FAULT, PART_FUTEX, PART_SOCKET, PART_PIPE,
+	};
+	const struct process_row *r = ROW(row);
+	int64_t ns = part_sum_cpu(r->c.part) + part_sum_runnable(r->c.part);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(of_work); i++)
+		ns += r->c.part[of_work[i]];
+	return get_cpu(row, rows).kind != VALUE_NONE && !ns && !r->syscalls && !r->read_bytes && !r->write_bytes &&
+	       !r->faults && !r->perf_faults;
+}
+
 GETTER(processes_get_sparks)
 {
 	return value_text(ROW(row)->sparks);
@@ -451,6 +465,7 @@ struct value processes_get_named(const void *row, const struct rows *rows, const
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
 
 const struct view view_processes = {
+	.idle = "idle", .is_idle = processes_is_idle,
 	.only = ONLY_THREADS,
 	.id = "processes", .title = "Processes",
 	.help = "Processes (or threads, containers, each host as a whole) with their time on a CPU, in the "

@@ -11,6 +11,9 @@ GETTER(processes_get_cpu_ratio);	/* of one CPU */
 GETTER(processes_get_runq_ratio);
 GETTER(processes_get_block_ratio);
 GETTER(processes_get_calls_rate);
+/* Did it surely do nothing: no time on a CPU or waiting for one, no calls, bytes or page faults, and not blocked on a
+ * disk, a lock, a socket or a pipe? */
+bool processes_is_idle(const struct row *row, const struct rows *rows);
 GETTER(processes_get_sparks);		/* made by processes_add_sparks() */
 /* The time (ns) as a share of the range; null where the parts are unknown. */
 struct value processes_over_range(const struct row *row, const struct rows *rows, int64_t ns);

@@ -243,6 +243,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup", NULL };
 
 const struct view view_scheduler = {
+	.idle = "idle",
 	.only = ONLY_THREADS,
 	.id = "scheduler", .title = "Scheduler",
 	.help = "How long threads waited for a CPU after they were woken or preempted; how often they "

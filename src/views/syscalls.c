@@ -171,6 +171,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { NEED_SYSCALLS, NEED_CALLERS, NULL };
 
 const struct view view_syscalls = {
+	.idle = "idle",
 	.only = ONLY_SPANS,
 	.id = "syscalls", .title = "Syscalls",
 	.help = "System calls by name: how many finished and failed, their latencies, and the time "

@@ -203,6 +203,10 @@ struct view {
 	const char *nothing;		/* screen text for a table without rows; NULL: a general one */
 	const char *drill;		/* view id Enter opens, or NULL */
 	const char *const *needs;	/* events it needs, NULL-terminated, or NULL */
+	/* On the screen: what is said of rows in which nothing happened ("idle"), if one line stands for several of
+	 * them; NULL: each is shown. */
+	const char *idle;
+	bool (*is_idle)(const struct row *row, const struct rows *rows);	/* NULL: all its figures are 0 */
 	enum view_by default_by;	/* meaningful where it has thread rows */
 	bool has_by;			/* honours view_query.by: system, process and thread; more_by adds others */
 	uint8_t only;			/* enum view_only */

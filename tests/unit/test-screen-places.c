@@ -317,7 +317,15 @@ static void test_second_bar(void)
 	struct fixture f;
 
 	fixture_start(&f, "");
-	g_assert_true(fixture_has(&f, ",:more") && fixture_has(&f, "q:quit"));
+	/* At any width the first bar has what a stranger needs first. */
+	for (unsigned cols = 60; cols <= 200; cols += 20) {
+		app_resize(f.app, 24, cols);
+		app_draw(f.app);
+		g_assert_true(fixture_has(&f, ",:more") && fixture_has(&f, "q:quit") && fixture_has(&f, "Enter:why"));
+		g_assert_true(fixture_has(&f, "X:changed") && fixture_has(&f, "F2Views"));
+	}
+	app_resize(f.app, 24, 80);
+	app_draw(f.app);
 	fixture_press(&f, ",");
 	g_assert_true(fixture_has(&f, "0:whole") && fixture_has(&f, "i:heatmap") && fixture_has(&f, "d:distribution"));
 	g_assert_true(fixture_has(&f, "v:timeline") && fixture_has(&f, "V:flame") && fixture_has(&f, "L:log"));

@@ -310,32 +310,122 @@ static void test_lane_reasons(void)
 	fixture_stop(&f);
 }
 
-/* Processes that did nothing are one line, until the cursor is moved to them. Unknown ones are no idle ones. */
+/* A machine where one process and one CPU work, and `idle` others, CPUs, and a lane each, do not. */
+static struct timeline *idle_machine(unsigned idle, enum part part)
+{
+	struct fake *made = fake_new();
+	struct second *s = fake_second(made, 0);
+
+	fake_class(made, "sched_switch");
+	fake_class(made, "sched_waking");
+	fake_class(made, "syscall_entry_read");
+	fake_class(made, "irq_handler_entry");
+	fake_cell(s, fake_thread(made, 0, 70, 70, "serve"))->part[PART_USER] = FAKE_S / 2;
+	for (unsigned i = 0; i < idle; i++)
+		fake_cell(s, fake_thread(made, 0, 100 + (int)i, 100 + (int)i, "sleeper"))->part[part] = FAKE_S;
+	s->n_cpus = idle + 1;
+	s->cpus = g_new0(struct cpu_cell, idle + 1);
+	for (unsigned i = 0; i <= idle; i++)
+		s->cpus[i] = (struct cpu_cell){ .cpu = (uint16_t)i, .run_ns = i == 1 ? FAKE_S / 2 : 0,
+						.idle_ns = i == 1 ? FAKE_S / 2 : FAKE_S };
+	return fake_done(made);
+}
+
+static void check_idle_line(struct fixture *f, unsigned rows)
+{
+	g_autofree char *line = g_strdup_printf("%u more, idle", rows);
+
+	if (!fixture_has(f, line) && rows >= 3)
+		g_test_message("no '%s' in %s", line, nav_top(&f->app->nav)->view->id);
+	g_assert_true(rows < 3 ? fixture_has_not(f, "more, idle") : fixture_has(f, line));
+}
+
+/* Rows in which nothing happened are one line, wherever they are in the table, until Enter on it or a search shows
+ * them. */
 static void test_idle_rows(void)
 {
 	for (unsigned idle = 2; idle < 30; idle += 9) {
-		g_autofree char *line = g_strdup_printf("%u more, idle", idle);
-		struct fake *made = fake_new();
-		struct second *s = fake_second(made, 0);
 		struct fixture f;
+		struct table *t;
 
-		fake_class(made, "sched_switch");
-		fake_class(made, "sched_waking");
-		fake_class(made, "syscall_entry_read");
-		fake_cell(s, fake_thread(made, 0, 70, 70, "serve"))->part[PART_USER] = FAKE_S / 2;
-		for (unsigned i = 0; i < idle; i++)
-			fake_cell(s, fake_thread(made, 0, 100 + (int)i, 100 + (int)i, "sleeper"))->part[PART_OTHER] =
-				FAKE_S;
-		fixture_start_on(&f, fake_done(made), true, "1");
+		fixture_start_on(&f, idle_machine(idle, PART_OTHER), true, "1");
 		app_resize(f.app, 60, 200);
 		app_draw(f.app);
-		g_assert_true(idle < 3 ? fixture_has_not(&f, "more, idle") : fixture_has(&f, line));
+		check_idle_line(&f, idle);
 		g_assert_true(idle < 3 ? fixture_has(&f, "sleeper") : fixture_has_not(&f, "sleeper"));
-		fixture_press(&f, "jjjj");
+		fixture_press(&f, "4");
+		check_idle_line(&f, idle);
+		t = &nav_top(&f.app->nav)->table[PANE_MAIN];
+		g_assert_cmpuint(nav_top(&f.app->nav)->rows->rows->len, ==, idle + 1);
+		/* The line is one row for the cursor, and stands for no thread. */
+		fixture_press(&f, "G");
+		g_assert_true(idle < 3 || !table_selected(t, nav_top(&f.app->nav)->rows));
+		g_assert_true(idle < 3 || fixture_has(&f, "Enter shows them"));
+		fixture_press(&f, "k");
+		g_assert_cmpuint(t->cursor, ==, idle < 3 ? 1 : 0);
+		fixture_press(&f, "G\r");
 		g_assert_true(fixture_has_not(&f, "more, idle"));
-		g_assert_true(fixture_has(&f, "sleeper"));
+		if (idle >= 3) {
+			g_assert_true(fixture_has(&f, "sleeper"));
+			fixture_press(&f, "-");
+			check_idle_line(&f, idle);
+			fixture_press(&f, "/sleep\r");
+			g_assert_true(fixture_has_not(&f, "more, idle"));
+			g_assert_nonnull(table_selected(t, nav_top(&f.app->nav)->rows));
+			fixture_press(&f, "-+");
+			g_assert_true(fixture_has_not(&f, "more, idle"));
+		}
 		fixture_stop(&f);
 	}
+}
+
+/* CPUs, lanes: also between other rows. The order stays. */
+static void test_idle_lanes(void)
+{
+	struct fixture f;
+
+	fixture_start_on(&f, idle_machine(8, PART_POLL), true, "");
+	app_resize(f.app, 60, 200);
+	app_key(f.app, UI_KEY_F(2));
+	fixture_press(&f, "cpus\r");
+	check_idle_line(&f, 7);			/* 2 to 8; 0 is alone */
+	fixture_press(&f, "jjj\r");
+	g_assert_cmpuint(nav_top(&f.app->nav)->table[PANE_MAIN].cursor, ==, 2);
+	g_assert_true(fixture_has_not(&f, "more, idle"));
+	fixture_press(&f, "v");
+	check_idle_line(&f, 7);
+	g_assert_true(fixture_has(&f, "8 more, idle") && fixture_has(&f, "serve"));
+	fixture_press(&f, "G\r");
+	g_assert_true(fixture_has_not(&f, "more, idle"));
+	g_assert_true(fixture_has(&f, "sleeper"));
+	fixture_stop(&f);
+}
+
+/* A thread that a lock holds up is not idle, nor is it known what a thread without events does. */
+static void test_not_idle(void)
+{
+	static const enum part busy[] = { PART_FUTEX, PART_DISK, PART_WAKEUP, PART_SOCKET };
+	struct fixture f;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(busy); i++) {
+		fixture_start_on(&f, idle_machine(8, busy[i]), true, "4");
+		g_assert_true(fixture_has_not(&f, "more, idle"));
+		fixture_press(&f, "1");
+		g_assert_true(fixture_has_not(&f, "more, idle"));
+		fixture_stop(&f);
+	}
+	fixture_start_on(&f, idle_machine(8, PART_UNKNOWN), true, "4");
+	g_assert_true(fixture_has(&f, "8 more, idle or without events"));
+	/* Rows that the user sorts by a figure which they have, or selected or tagged, stay. */
+	fixture_press(&f, "/sleep\r-");
+	check_idle_line(&f, 8);
+	fixture_stop(&f);
+	fixture_start_on(&f, idle_machine(8, PART_POLL), true, "4");
+	nav_top(&f.app->nav)->table[PANE_MAIN].sort = view_column(view_find("processes"), "blocked_ratio");
+	place_stale(nav_top(&f.app->nav));
+	app_draw(f.app);
+	g_assert_true(fixture_has_not(&f, "more, idle"));
+	fixture_stop(&f);
 }
 
 /* On no screen a figure is cut: not before an ellipsis, nor at the end of a line or column. */
@@ -687,6 +777,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/axis-ticks", test_axis_ticks);
 	g_test_add_func("/says/lane-names", test_lane_names);
 	g_test_add_func("/says/lane-reasons", test_lane_reasons);
+	g_test_add_func("/says/idle-lanes", test_idle_lanes);
+	g_test_add_func("/says/not-idle", test_not_idle);
 	g_test_add_func("/says/idle-rows", test_idle_rows);
 	g_test_add_func("/says/whole-figures", test_whole_figures);
 	g_test_add_func("/says/go", test_go);

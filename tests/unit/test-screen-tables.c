@@ -309,6 +309,27 @@ static void test_sort_steps(void)
 	}
 }
 
+/* Keys that were typed before a view was drawn act as on what it shows then. */
+static void test_typed_ahead(void)
+{
+	static const char *const keys[] = { "4<", "4>", "4<<", "6<", "2>>", "9<<<" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		struct fixture a, b;
+
+		start_on(&a, fake_timeline(), 80);
+		press(&a, keys[i]);
+		start_on(&b, fake_timeline(), 80);
+		for (const char *k = keys[i]; *k; k++)
+			app_key(b.app, *k);
+		app_draw(b.app);
+		g_assert_cmpint(nav_top(&a.app->nav)->table[PANE_MAIN].sort, ==,
+				nav_top(&b.app->nav)->table[PANE_MAIN].sort);
+		stop(&a);
+		stop(&b);
+	}
+}
+
 /* A column that was only for batch mode is shown once rows are sorted by it, whole, at any width. */
 static void test_sorted_added(void)
 {
@@ -942,6 +963,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sorted-added", test_sorted_added);
 	g_test_add_func("/tables/sort-steps", test_sort_steps);
+	g_test_add_func("/tables/typed-ahead", test_typed_ahead);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/hide", test_hide);
 	g_test_add_func("/tables/hide-stored", test_hide_stored);
