@@ -374,34 +374,6 @@ int64_t hist_quantile(const struct hist *h, double q)
 	return CLAMP(hist_bucket_high(bucket), hist_min(h), hist_max(h));
 }
 
-static uint64_t count_few(const struct hist *h, unsigned from, unsigned to)
-{
-	uint64_t count = 0;
-
-	for (unsigned i = 0; i < h->n; i++) {
-		unsigned bucket = hist_bucket_index(h->few[i]);
-		count += bucket >= from && bucket <= to;
-	}
-	return count;
-}
-
-uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
-{
-	const struct hist_many *m = h->many;
-	uint64_t count = 0;
-
-	if (is_few(h))
-		return count_few(h, from, to);
-	for (unsigned i = 0; h->n == HIST_PACKED && i < m->n; i++)
-		if (m->bucket[i].index >= from && m->bucket[i].index <= to)
-			count += m->bucket[i].count;
-	for (unsigned i = from; h->n == HIST_GROWING && i <= MIN(to, HIST_BUCKETS - 1u); i++) {
-		unsigned place = m->place[i >> HIST_BLOCK_BITS];
-		count += place ? m->counts[place - 1u][i & (HIST_BLOCK - 1)] : 0;
-	}
-	return count;
-}
-
 void hist_foreach(const struct hist *h, void (*visit)(void *data, unsigned bucket, uint64_t count), void *data)
 {
 	for (unsigned i = 0; is_few(h) && i < h->n; i++)

@@ -121,7 +121,6 @@ int64_t hist_max(const struct hist *h);
 /* Nearest rank: the value v with at least ceil(q * count) values <= v, as the upper bound of its bucket, within [min,
  * max]. q in (0, 1]. -1: empty. */
 int64_t hist_quantile(const struct hist *h, double q);
-uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /* buckets [from, to] */
 /* Calls visit() with buckets and counts above 0 that together are all values; a bucket may come several times. */
 void hist_foreach(const struct hist *h, void (*visit)(void *data, unsigned bucket, uint64_t count), void *data);
 

@@ -21,7 +21,7 @@ struct source *source_open_script(const char *text, const struct blk_subscriptio
 
 /*
  * Records kept in memory: reads all of `from` (taking it over) and can play any
- * part of it any number of times. For the property tests and uneven chunks.
+ * part of it any number of times. For the property tests.
  */
 struct recording;
 struct recording *recording_new(struct source *from, GError **error);	/* NULL on error */

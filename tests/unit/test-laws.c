@@ -17,7 +17,6 @@
 #include "state/store/timeline.h"
 #include "state/spans/rules.h"
 #include "state/slice/model.h"
-#include "state/slice/uneven.h"
 #include "views/needs.h"
 #include "views/view.h"
 
@@ -212,89 +211,6 @@ static void test_counting(gconstpointer data)
 	report_assert_equal(data, expected, got);
 	check_cuts(data, r);
 	recording_free(usual);
-	recording_free(r);
-}
-
-/* ---- uneven cuts: each stream at other instants ---- */
-
-#define UNEVEN_NS 30000000	/* streams of a chunk end within this */
-
-/* Chunks are cut between packets, and a packet's loss lies within it. */
-static int64_t outside_losses(const struct recording *r, guint stream, int64_t at)
-{
-	for (size_t i = 0; i < recording_n(r); i++) {
-		const struct blk_event *e = recording_event(r, i);
-		struct blk_loss loss;
-		if (e->row != BLK_ROW_LOST_BEGIN || e->stream != stream)
-			continue;
-		memcpy(&loss, e->data, sizeof loss);
-		if (at > loss.begin_ns && at <= loss.end_ns)
-			at = loss.end_ns + 1;
-	}
-	return at;
-}
-
-/* cuts[k * n + i]: where stream i ends in piece k; the last piece has no end. */
-static int64_t *uneven_instants(const struct recording *r, unsigned pieces, guint n)
-{
-	int64_t *cuts = g_new(int64_t, pieces * n + 1);
-	g_autoptr(GArray) at = random_cuts(r, pieces);
-	for (unsigned k = 0; k < pieces; k++) {
-		size_t i = g_array_index(at, size_t, k + 1);
-		int64_t base = i < recording_n(r) ? recording_event(r, i)->ts : INT64_MAX;
-		for (guint st = 0; st < n; st++) {
-			int64_t *cut = &cuts[k * n + st];
-			*cut = g_test_rand_int_range(0, UNEVEN_NS);
-			*cut = k + 1 == pieces || base == INT64_MAX ? INT64_MAX : base + *cut;
-			if (k && *cut < cuts[(k - 1) * n + st])
-				*cut = cuts[(k - 1) * n + st];
-			if (*cut != INT64_MAX)
-				*cut = outside_losses(r, st, *cut);
-		}
-	}
-	return cuts;
-}
-
-static struct uneven *uneven_piece(const struct recording *r, const int64_t *cuts, unsigned k, guint n)
-{
-	g_autofree int64_t *begin = g_new(int64_t, n + 1);
-	g_autoptr(GPtrArray) ev = g_ptr_array_new();
-	for (guint i = 0; i < n; i++)
-		begin[i] = k ? cuts[(k - 1) * n + i] : INT64_MIN;
-	for (size_t i = 0; i < recording_n(r); i++) {
-		const struct blk_event *e = recording_event(r, i);
-		if (e->row == BLK_ROW_HORIZON)
-			continue;
-		if (e->ts >= begin[e->stream] && e->ts < cuts[k * n + e->stream])
-			g_ptr_array_add(ev, (gpointer)e);
-	}
-	return uneven_new(STEP, recording_tables(r), begin, &cuts[k * n],
-			  (const struct blk_event *const *)ev->pdata, ev->len);
-}
-
-static void test_uneven(gconstpointer data)
-{
-	struct recording *r = traces_record(data);
-	if (!r)
-		return;
-	guint n = recording_tables(r)->streams->len;
-	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
-	for (unsigned round = 0; round < rounds() && !g_test_failed(); round++) {
-		unsigned pieces = round == 0 && rounds() > 1 ? 2 : (unsigned)g_test_rand_int_range(2, 12);
-		g_autofree int64_t *cuts = uneven_instants(r, pieces, n);
-		g_autoptr(GPtrArray) all = g_ptr_array_new();
-		for (unsigned k = 0; k < pieces; k++)
-			g_ptr_array_add(all, uneven_piece(r, cuts, k, n));
-		while (all->len > 1) {
-			guint i = (guint)g_test_rand_int_range(0, (gint32)all->len - 1);
-			g_ptr_array_index(all, i) = uneven_stitch(g_ptr_array_index(all, i),
-								  g_ptr_array_index(all, i + 1));
-			g_ptr_array_remove_index(all, i + 1);
-		}
-		g_autofree char *got = report_of_slice(uneven_finish(g_ptr_array_index(all, 0)));
-		g_autofree char *what = g_strdup_printf("%s in %u uneven pieces", (const char *)data, pieces);
-		report_assert_equal(what, whole, got);
-	}
 	recording_free(r);
 }
 
@@ -1146,13 +1062,6 @@ static void test_ruled(gconstpointer data)
 	rules_install(NULL, NULL);
 }
 
-static void test_ruled_uneven(gconstpointer data)
-{
-	install(rules_text);
-	test_uneven(data);
-	rules_install(NULL, NULL);
-}
-
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1834,9 +1743,6 @@ int main(int argc, char **argv)
 		g_autofree char *counting = g_strdup_printf("/laws/counting/%s", names[i]);
 		if (i < 6 && i != 4)
 			g_test_add_data_func(counting, names[i], test_counting);
-		g_autofree char *uneven = g_strdup_printf("/laws/uneven/%s", names[i]);
-		if (i < 5)
-			g_test_add_data_func(uneven, names[i], test_uneven);
 	}
 	static const char *const ruled[] = {
 		"kernel-ust/trace", "lost/trace", "snapshot/trace", "kernel-small/trace",
@@ -1844,14 +1750,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < G_N_ELEMENTS(ruled); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/ruled/%s", ruled[i]);
 		g_test_add_data_func(path, ruled[i], test_ruled);
-		g_autofree char *uneven = g_strdup_printf("/laws/ruled-uneven/%s", ruled[i]);
-		if (i < 2)
-			g_test_add_data_func(uneven, ruled[i], test_ruled_uneven);
 	}
 	g_test_add_data_func("/laws/cuts/public/glxgears-cyg-profile", "public/glxgears-cyg-profile",
 			     test_cuts);
 	g_test_add_data_func("/laws/counting/ctf2/lost/trace", "ctf2/lost/trace", test_counting);
-	g_test_add_data_func("/laws/uneven/ctf2/lost/trace", "ctf2/lost/trace", test_uneven);
 	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/functions", test_functions);

@@ -18,7 +18,7 @@
  * A slice with from_start starts at the trace's beginning: no older slice will be merged, so what is unresolved is
  * charged as unknown and is final.
  *
- * Cuts are instants: a slice has all events in [t0, t1) of all streams. Pieces with uneven edges are in uneven.h.
+ * Cuts are instants: a slice has all events in [t0, t1) of all streams.
  */
 #ifndef BLK_STATE_SLICE_SLICE_H
 #define BLK_STATE_SLICE_SLICE_H
