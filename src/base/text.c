@@ -331,3 +331,29 @@ const char *text_suggest(const char *word, text_candidate_at at, const void *dat
 			meant = c.name;
 	}
 }
+
+void text_append_int(GString *out, int64_t i)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+		"49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+		"9899";
+	char digits[24], *p = digits + sizeof digits;
+	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
+
+	for (; rest >= 100; rest /= 100) {
+		p -= 2;
+		memcpy(p, pairs + rest % 100 * 2, 2);
+	}
+	if (rest >= 10)
+		*--p = pairs[rest * 2 + 1];
+	*--p = rest >= 10 ? pairs[rest * 2] : (char)('0' + rest);
+	if (i < 0)
+		*--p = '-';
+	text_append_len(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+char *text_id(uint64_t id)
+{
+	return g_strdup_printf("%016" G_GINT64_MODIFIER "x", id);
+}

@@ -10,12 +10,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A new string of valid UTF-8 (g_free). Control characters (C0, DEL, C1) and invalid bytes become \xNN; bidi controls
  * and other format characters (Cf) become \u{NNNN}; a backslash stays. NULL gives "". */
 char *text_visible(const char *s);
 char *text_visible_len(const char *s, size_t len);
 void text_append_visible(GString *out, const char *s);	/* the same, appended to `out`; s must not be NULL */
+
+/* As g_string_append_len(), without a function call if there is room. */
+static inline void text_append_len(GString *out, const char *text, size_t len)
+{
+	if (G_UNLIKELY(out->len + len >= out->allocated_len)) {
+		g_string_append_len(out, text, (gssize)len);
+		return;
+	}
+	memcpy(out->str + out->len, text, len);
+	out->len += len;
+	out->str[out->len] = '\0';
+}
+void text_append_int(GString *out, int64_t n);
 
 /* The number of terminal columns of `s` (valid UTF-8): wide characters have 2, combining ones 0. */
 unsigned text_width(const char *s);
@@ -42,6 +56,7 @@ bool text_parse_id(const char *s, unsigned most, uint64_t *ret);
 /* The digits of such an id above the lower 16; 0: there are none. */
 uint64_t text_id_upper(const char *s);
 #define TEXT_ID 16
+char *text_id(uint64_t id);		/* its 16 digits, lower-case (g_free) */
 #define TEXT_TRACE_ID 32
 
 /* Is the column id `id` the same as `name` with a unit: _ns, _bytes, _ratio? */

@@ -190,7 +190,7 @@ static void print_curses(FILE *out)
 
 void about_version(FILE *out)
 {
-	static const char *const others[] = { "libjson-glib", "liblttng-ctl", "libpopt", "libseccomp" };
+	static const char *const others[] = { "liblttng-ctl", "libpopt", "libseccomp" };
 
 	fprintf(out, "blktop %s\n", BLKTOP_VERSION);
 	fprintf(out, "GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);

@@ -2,7 +2,8 @@
 /* Attributes of an exported span: see attributes.h. */
 #include "export/attributes.h"
 
-#include "export/json.h"
+#include "base/json_write.h"
+#include "base/text.h"
 #include "views/common.h"
 #include "views/neighbours.h"
 #include "views/spans.h"
@@ -130,7 +131,7 @@ uint64_t export_parent_id(const struct span *s)
 char *export_trace_id(const struct span *s, size_t digits)
 {
 	const char *whole = attributes_tag(s, TAG_TRACE_ID);
-	g_autofree char *low = json_hex(s->trace_id);
+	g_autofree char *low = text_id(s->trace_id);
 	if (whole && is_whole_id(whole, s))
 		return g_strdup(whole);
 	return g_strdup_printf("%s%s", digits > 16 ? "0000000000000000" : "", low);

@@ -87,15 +87,19 @@ static bool check_format(const struct import *im, guint file, guint nth, const c
 static bool survey_items(struct import *im, guint file, struct json_items *items, GError **error)
 {
 	struct survey *v = &im->survey;
+	g_autoptr(GArray) tokens = json_tokens_new();
+	struct json_problem why_not;
 	guint first = v->items->len;
 	const char *item;
 	size_t n;
 
 	survey_begin_file(v);
 	while (!im->stopped && json_items_next(items, &item, &n)) {
-		if (!check_format(im, file, v->items->len - first, json_other_format(item, n, true), error))
+		bool valid = json_scan(item, n, tokens, &why_not);
+		struct json_value o = { item, tokens, 0 };
+		if (!check_format(im, file, v->items->len - first, json_other_format(o, valid), error))
 			return false;
-		if (!survey_add(v, item, n, json_items_at(items))) {
+		if (!survey_add(v, valid ? o : JSON_NONE, n, json_items_at(items))) {
 			items->error = "too many spans";
 			break;
 		}
@@ -110,7 +114,9 @@ static bool survey_items(struct import *im, guint file, struct json_items *items
 	g_autofree char *why = g_strdup_printf("at byte %" G_GUINT64_FORMAT ": %s", at, items->error);
 	leave_out(im, v->items->len, file, -1, why);
 	item = json_items_failed(items, &n);
-	return check_format(im, file, v->items->len - first, json_other_format(item, n, false), error);
+	json_scan_beginning(item, n, tokens);
+	return check_format(im, file, v->items->len - first,
+			    json_other_format((struct json_value){ item, tokens, 0 }, false), error);
 }
 
 static bool survey_file(struct import *im, guint file, GError **error)

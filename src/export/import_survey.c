@@ -52,7 +52,7 @@ static uint32_t trace_of(struct survey *v, const struct zipkin_peek *p)
 	return trace;
 }
 
-bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end)
+bool survey_add(struct survey *v, struct json_value o, size_t n_bytes, uint64_t end)
 {
 	g_assert(n_bytes <= end && n_bytes <= UINT32_MAX);
 	struct survey_item item = { end - n_bytes, (uint32_t)n_bytes, SURVEY_NO_TRACE };
@@ -60,7 +60,7 @@ bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end
 
 	if (v->items->len >= LIMIT_SPANS)
 		return false;
-	if (zipkin_peek(text, n_bytes, &p)) {
+	if (zipkin_peek(o, &p)) {
 		item.trace = trace_of(v, &p);
 		if (p.begin_ns != TIME_UNKNOWN) {
 			v->first_ns = MIN(v->first_ns, p.begin_ns);

@@ -7,6 +7,7 @@
 #define BLK_EXPORT_IMPORT_SURVEY_H
 
 #include "base/intmap.h"
+#include "base/json_read.h"
 #include "base/limits.h"
 #include "export/json_items.h"
 
@@ -33,8 +34,9 @@ struct survey {
 void survey_init(struct survey *v);
 void survey_clear(struct survey *v);
 void survey_begin_file(struct survey *v);
-/* Adds an object that ends before the byte `end` of the file. False: there are too many. */
-bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end);
+/* Adds an object that ends before the byte `end` of the file. o: JSON_NONE: it is not valid. False: there are too
+ * many. */
+bool survey_add(struct survey *v, struct json_value o, size_t n_bytes, uint64_t end);
 /* Sorts the items; call it after the last survey_add(). */
 void survey_order(struct survey *v);
 size_t survey_bytes(const struct survey *v);	/* memory in use */

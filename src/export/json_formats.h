@@ -6,17 +6,16 @@
 #ifndef BLK_EXPORT_JSON_FORMATS_H
 #define BLK_EXPORT_JSON_FORMATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/json_read.h"
 
 /*
  * What an object is, and what to do with it ("Zipkin v1 JSON; ..."), static. NULL: a span of Zipkin v2, or anything
- * that is unknown. whole: the text is one object of json_items_next(); else the beginning of one that cannot be a span.
+ * that is unknown. whole: the text is valid; else `o` is what json_scan() read of it.
  *
  * An object with a text `traceId` and a text `id` is Zipkin. It is v1 if its annotations have an endpoint, or if it has
  * binaryAnnotations, and it has none of `localEndpoint`, `remoteEndpoint` and `tags`, which only v2 has. This is how
  * Zipkin tells its formats apart; unknown members never decide.
  */
-const char *json_other_format(const char *text, size_t n, bool whole);
+const char *json_other_format(struct json_value o, bool whole);
 
 #endif

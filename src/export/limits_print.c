@@ -2,8 +2,8 @@
 /* Prints the limits as text, CSV and JSON: see limits_print.h. */
 #include "export/limits_print.h"
 
+#include "base/json_write.h"
 #include "base/limits.h"
-#include "export/json.h"
 
 #include <string.h>
 
@@ -67,27 +67,25 @@ static void print_csv(FILE *out, enum rows_format format)
 static void print_json(FILE *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	JsonBuilder *b = json_builder_new();
+	struct json_out w = { .out = text }, *b = &w;
 	const struct limit *l;
 
-	json_builder_begin_object(b);
-	json_add_text(b, "blktop", BLKTOP_VERSION);
-	json_builder_set_member_name(b, "limits");
-	json_builder_begin_array(b);
+	json_open(b, NULL, '{');
+	json_put_text(b, "blktop", BLKTOP_VERSION);
+	json_open(b, "limits", '[');
 	for (size_t i = 0; (l = limits_at(i)); i++) {
-		json_builder_begin_object(b);
-		json_add_text(b, "id", l->id);
-		json_add_int(b, "value", (int64_t)l->value);
-		json_add_text(b, "unit", l->unit);
-		json_add_text(b, "group", l->group);
-		json_add_text(b, "limits", l->what);
-		json_add_text(b, "above", l->above);
-		json_add_text(b, "why", l->why);
-		json_builder_end_object(b);
+		json_open(b, NULL, '{');
+		json_put_text(b, "id", l->id);
+		json_put_int(b, "value", (int64_t)l->value);
+		json_put_text(b, "unit", l->unit);
+		json_put_text(b, "group", l->group);
+		json_put_text(b, "limits", l->what);
+		json_put_text(b, "above", l->above);
+		json_put_text(b, "why", l->why);
+		json_close(b, '}');
 	}
-	json_builder_end_array(b);
-	json_builder_end_object(b);
-	json_append(text, b);
+	json_close(b, ']');
+	json_close(b, '}');
 	fprintf(out, "%s\n", text->str);
 }
 

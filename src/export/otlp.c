@@ -8,7 +8,7 @@
  */
 #include "export/spans.h"
 
-#include "export/json_text.h"
+#include "base/json_write.h"
 #include "views/common.h"
 #include "views/spans.h"
 
@@ -53,37 +53,37 @@ static GString *resource_of(struct otlp *o, const struct span *s)
 
 /* ---- values ---- */
 
-static void begin_attribute(struct json_text *b, const char *key)
+static void begin_attribute(struct json_out *b, const char *key)
 {
-	json_text_open(b, NULL, '{');
-	json_text_string(b, "key", key);
-	json_text_open(b, "value", '{');
+	json_open(b, NULL, '{');
+	json_put_text(b, "key", key);
+	json_open(b, "value", '{');
 }
 
-static void end_attribute(struct json_text *b)
+static void end_attribute(struct json_out *b)
 {
-	json_text_close(b, '}');
-	json_text_close(b, '}');
+	json_close(b, '}');
+	json_close(b, '}');
 }
 
-static void add_text_attribute(struct json_text *b, const char *key, const char *text)
+static void add_text_attribute(struct json_out *b, const char *key, const char *text)
 {
 	begin_attribute(b, key);
-	json_text_string(b, "stringValue", text);
+	json_put_text(b, "stringValue", text);
 	end_attribute(b);
 }
 
-static void add_int_attribute(struct json_text *b, const char *key, int64_t n)
+static void add_int_attribute(struct json_out *b, const char *key, int64_t n)
 {
 	begin_attribute(b, key);
-	json_text_decimal(b, "intValue", n);
+	json_put_decimal(b, "intValue", n);
 	end_attribute(b);
 }
 
 /* OTLP does not allow attributes without a key. */
-static void add_attributes(struct json_text *b, GArray *attributes)
+static void add_attributes(struct json_out *b, GArray *attributes)
 {
-	json_text_open(b, "attributes", '[');
+	json_open(b, "attributes", '[');
 	for (guint i = 0; i < attributes->len; i++) {
 		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
 		if (*f->key && f->is_int)
@@ -91,35 +91,35 @@ static void add_attributes(struct json_text *b, GArray *attributes)
 		else if (*f->key)
 			add_text_attribute(b, f->key, f->text);
 	}
-	json_text_close(b, ']');
+	json_close(b, ']');
 	g_array_unref(attributes);
 }
 
-static void add_events(struct json_text *b, const struct span *s)
+static void add_events(struct json_out *b, const struct span *s)
 {
-	json_text_open(b, "events", '[');
+	json_open(b, "events", '[');
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		if (attributes_is_core(s, a->event))
 			continue;
-		json_text_open(b, NULL, '{');
-		json_text_decimal(b, "timeUnixNano", MAX(a->ts, 0));
-		json_text_string(b, "name", a->event);
-		json_text_close(b, '}');
+		json_open(b, NULL, '{');
+		json_put_decimal(b, "timeUnixNano", MAX(a->ts, 0));
+		json_put_text(b, "name", a->event);
+		json_close(b, '}');
 	}
-	json_text_close(b, ']');
+	json_close(b, ']');
 }
 
-static void add_status(struct json_text *b, const struct span *s)
+static void add_status(struct json_out *b, const struct span *s)
 {
 	const char *message = attributes_tag(s, "error");
-	json_text_open(b, "status", '{');
+	json_open(b, "status", '{');
 	if (s->errors) {
-		json_text_int(b, "code", STATUS_ERROR);
+		json_put_int(b, "code", STATUS_ERROR);
 		if (message && *message)
-			json_text_string(b, "message", message);
+			json_put_text(b, "message", message);
 	}
-	json_text_close(b, '}');
+	json_close(b, '}');
 }
 
 /* ---- spans ---- */
@@ -135,27 +135,27 @@ static int kind_of(const struct span *s)
 }
 
 /* Writes to the spans of the resource of `s`. */
-static struct json_text writer_of(struct otlp *o, const struct span *s)
+static struct json_out writer_of(struct otlp *o, const struct span *s)
 {
 	GString *out = resource_of(o, s);
-	return (struct json_text){ .out = out, .follows = out->len > 0 };
+	return (struct json_out){ .out = out, .follows = out->len > 0 };
 }
 
-static void begin_span(struct json_text *b, const struct span *s, uint64_t id, uint64_t parent)
+static void begin_span(struct json_out *b, const struct span *s, uint64_t id, uint64_t parent)
 {
 	g_autofree char *trace_id = export_trace_id(s, 32);
-	json_text_open(b, NULL, '{');
-	json_text_string(b, "traceId", trace_id);
-	json_text_hex(b, "spanId", id);
+	json_open(b, NULL, '{');
+	json_put_text(b, "traceId", trace_id);
+	json_put_hex(b, "spanId", id);
 	if (parent)
-		json_text_hex(b, "parentSpanId", parent);
+		json_put_hex(b, "parentSpanId", parent);
 }
 
 /* Times of a trace may be before 1970; those of OTLP may not. */
-static void add_times(struct json_text *b, int64_t begin_ns, int64_t end_ns)
+static void add_times(struct json_out *b, int64_t begin_ns, int64_t end_ns)
 {
-	json_text_decimal(b, "startTimeUnixNano", MAX(begin_ns, 0));
-	json_text_decimal(b, "endTimeUnixNano", MAX(end_ns, 0));
+	json_put_decimal(b, "startTimeUnixNano", MAX(begin_ns, 0));
+	json_put_decimal(b, "endTimeUnixNano", MAX(end_ns, 0));
 }
 
 /* id: the exported id of the span. Ids of waits and calls derive from the span's own id, even if its half is exported
@@ -164,30 +164,30 @@ static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 			  const struct kernel_span *k)
 {
 	const struct timeline *tl = o->set->h->tl;
-	struct json_text text = writer_of(o, s), *b = &text;
+	struct json_out text = writer_of(o, s), *b = &text;
 	g_autofree char *name = kernel_span_name(tl, k);
 	begin_span(b, s, k->id, k->parent_id == s->span_id ? id : k->parent_id);
-	json_text_string(b, "name", name);
-	json_text_int(b, "kind", KIND_INTERNAL);
+	json_put_text(b, "name", name);
+	json_put_int(b, "kind", KIND_INTERNAL);
 	add_times(b, k->begin_ns, k->end_ns);
 	add_attributes(b, attributes_of_kernel(tl, k));
-	json_text_close(b, '}');
+	json_close(b, '}');
 }
 
 static void append_span(struct otlp *o, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	int parent = t->nodes[node].parent;
-	struct json_text text = writer_of(o, s), *b = &text;
+	struct json_out text = writer_of(o, s), *b = &text;
 
 	begin_span(b, s, o->ids[node], parent >= 0 ? o->ids[parent] : export_parent_id(s));
-	json_text_string(b, "name", s->name);
-	json_text_int(b, "kind", kind_of(s));
+	json_put_text(b, "name", s->name);
+	json_put_int(b, "kind", kind_of(s));
 	add_times(b, s->begin_ns, s->end_ns);
 	add_attributes(b, attributes_of_span(o->set->h, t, node));
 	add_events(b, s);
 	add_status(b, s);
-	json_text_close(b, '}');
+	json_close(b, '}');
 	if (!o->set->with_kernel)
 		return;
 	g_autoptr(GArray) kernel = kernel_spans(t, node);
@@ -211,31 +211,38 @@ static void number_nodes(struct otlp *o, const struct tree *t)
 
 /* ---- the request ---- */
 
-static void append_resource(GString *out, const struct otlp *o, const struct resource *r)
+static void append_resource(struct json_out *b, const struct otlp *o, const struct resource *r)
 {
 	const struct timeline *tl = o->set->h->tl;
 	const struct host_info *host = timeline_host(tl, r->host);
-	struct json_text text = { .out = out }, *b = &text;
-
-	g_string_append(out, "{\"resource\":");
-	json_text_open(b, NULL, '{');
-	json_text_open(b, "attributes", '[');
+	json_open(b, NULL, '{');
+	json_open(b, "resource", '{');
+	json_open(b, "attributes", '[');
 	add_text_attribute(b, "service.name", *r->service ? r->service : "unknown_service");
 	if (host && *host->name)
 		add_text_attribute(b, "host.name", host->name);
 	if (r->pid >= 0)
 		add_int_attribute(b, "process.pid", r->pid);
-	json_text_close(b, ']');
-	json_text_close(b, '}');
-	g_string_append(out, ",\"scopeSpans\":[{\"scope\":{\"name\":\"blktop\",\"version\":\""
-			BLKTOP_VERSION "\"},\"spans\":[");
-	g_string_append_len(out, r->spans->str, r->spans->len);
-	g_string_append(out, "]}]}");
+	json_close(b, ']');
+	json_close(b, '}');
+	json_open(b, "scopeSpans", '[');
+	json_open(b, NULL, '{');
+	json_open(b, "scope", '{');
+	json_put_text(b, "name", "blktop");
+	json_put_text(b, "version", BLKTOP_VERSION);
+	json_close(b, '}');
+	json_open(b, "spans", '[');
+	g_string_append_len(b->out, r->spans->str, (gssize)r->spans->len);
+	json_close(b, ']');
+	json_close(b, '}');
+	json_close(b, ']');
+	json_close(b, '}');
 }
 
 void spans_otlp(GString *out, const struct export_set *set)
 {
 	g_autoptr(GArray) resources = g_array_new(FALSE, FALSE, sizeof(struct resource));
+	struct json_out w = { .out = out };
 	struct otlp o = { .set = set, .resources = resources,
 			  .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 			  .used = g_hash_table_new(g_int64_hash, g_int64_equal) };
@@ -250,12 +257,10 @@ void spans_otlp(GString *out, const struct export_set *set)
 		g_hash_table_remove_all(o.used);
 		g_clear_pointer(&o.ids, g_free);
 	}
-	g_string_append(out, "{\"resourceSpans\":[");
-	for (guint i = 0; i < resources->len; i++) {
-		if (i > 0)
-			g_string_append_c(out, ',');
-		append_resource(out, &o, &g_array_index(resources, struct resource, i));
-	}
+	json_open(&w, NULL, '{');
+	json_open(&w, "resourceSpans", '[');
+	for (guint i = 0; i < resources->len; i++)
+		append_resource(&w, &o, &g_array_index(resources, struct resource, i));
 	g_string_append(out, "]}\n");
 	g_hash_table_unref(o.by_key);
 	g_hash_table_unref(o.used);

@@ -9,53 +9,39 @@
  */
 #include "export/tracks.h"
 
+#include "base/json_write.h"
 #include "views/common.h"
 
 #include <string.h>
 
-#define TIME_LEN 32
-
 struct perfetto {
-	GString *out;
+	struct json_out w;
 	struct tracks t;
 	int64_t base_ns;
 	uint64_t n_flows;
 };
 
-static const char *us(char buf[TIME_LEN], int64_t ns)
+/* Begins an event, which the caller ends. */
+static struct json_out *begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
 {
-	g_snprintf(buf, TIME_LEN, "%" G_GINT64_FORMAT ".%03d", ns / 1000, (int)(ns % 1000));
-	return buf;
+	json_newline(&p->w);
+	json_open(&p->w, NULL, '{');
+	json_put_text(&p->w, "ph", phase);
+	json_put_int(&p->w, "pid", pid);
+	json_put_int(&p->w, "tid", tid);
+	return &p->w;
 }
 
-/* Begins an event. The caller appends a builder's object without its opening brace: "name":...,"args":{...}}. */
-static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
+static void add_us(struct json_out *b, const char *key, int64_t ns)
 {
-	g_string_append(p->out, p->out->str[p->out->len - 1] == '[' ? "\n" : ",\n");
-	g_string_append_printf(p->out, "{\"ph\":\"%s\",\"pid\":%" G_GINT64_FORMAT ",\"tid\":%"
-			       G_GINT64_FORMAT ",", phase, pid, tid);
+	char us[32];
+	g_snprintf(us, sizeof us, "%" G_GINT64_FORMAT ".%03d", ns / 1000, (int)(ns % 1000));
+	json_put_raw(b, key, us);
 }
 
-static void add_ts(struct perfetto *p, const char *key, int64_t ns)
+static void add_name(struct json_out *b, const char *name)
 {
-	char buf[TIME_LEN];
-	g_string_append_printf(p->out, "\"%s\":%s,", key, us(buf, ns));
-}
-
-static void end_event(struct perfetto *p, JsonBuilder *b)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	json_builder_end_object(b);
-	json_append(text, b);
-	g_string_append_len(p->out, text->str + 1, text->len - 1);
-}
-
-static JsonBuilder *begin_names(const char *name)
-{
-	JsonBuilder *b = json_builder_new();
-	json_builder_begin_object(b);
-	json_add_text(b, "name", *name ? name : "?");
-	return b;
+	json_put_text(b, "name", *name ? name : "?");
 }
 
 /* ---- metadata ---- */
@@ -63,16 +49,15 @@ static JsonBuilder *begin_names(const char *name)
 static void metadata(struct perfetto *p, const char *what, int64_t pid, int64_t tid,
 		     const char *key, const char *name, int64_t n)
 {
-	begin_event(p, "M", pid, tid);
-	JsonBuilder *b = begin_names(what);
-	json_builder_set_member_name(b, "args");
-	json_builder_begin_object(b);
+	struct json_out *b = begin_event(p, "M", pid, tid);
+	add_name(b, what);
+	json_open(b, "args", '{');
 	if (name)
-		json_add_text(b, key, name);
+		json_put_text(b, key, name);
 	else
-		json_add_int(b, key, n);
-	json_builder_end_object(b);
-	end_event(p, b);
+		json_put_int(b, key, n);
+	json_close(b, '}');
+	json_close(b, '}');
 }
 
 static void append_names(struct perfetto *p)
@@ -94,7 +79,7 @@ static void append_names(struct perfetto *p)
 
 /* ---- slices ---- */
 
-static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item *i)
+static void add_args(struct json_out *b, const struct perfetto *p, const struct item *i)
 {
 	const struct timeline *tl = p->t.set->h->tl;
 	const struct tree *tree = p->t.set->traces[i->trace].tree;
@@ -104,22 +89,21 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 		attributes_of_span(p->t.set->h, tree, i->node);
 	g_autofree char *trace_id = export_trace_id(s, 16);
 
-	json_builder_set_member_name(b, "args");
-	json_builder_begin_object(b);
-	json_add_text(b, "trace_id", trace_id);
-	json_add_hex(b, "span_id", i->kernel ? i->kernel->id : s->span_id);
+	json_open(b, "args", '{');
+	json_put_text(b, "trace_id", trace_id);
+	json_put_hex(b, "span_id", i->kernel ? i->kernel->id : s->span_id);
 	if (parent)
-		json_add_hex(b, "parent_id", parent);
-	json_add_text(b, "service", s->service);
+		json_put_hex(b, "parent_id", parent);
+	json_put_text(b, "service", s->service);
 	for (guint k = 0; k < attributes->len; k++) {
 		const struct attribute *f = &g_array_index(attributes, struct attribute, k);
 		/* JavaScript cannot represent larger numbers: they remain text. */
 		if (f->is_int && ABS(f->n) < INT64_C(1) << 53)
-			json_add_int(b, f->key, f->n);
+			json_put_int(b, f->key, f->n);
 		else
-			json_add_text(b, f->key, f->text);
+			json_put_text(b, f->key, f->text);
 	}
-	json_builder_end_object(b);
+	json_close(b, '}');
 }
 
 static char *item_name(const struct perfetto *p, const struct item *i)
@@ -129,34 +113,36 @@ static char *item_name(const struct perfetto *p, const struct item *i)
 		g_strdup(item_span(&p->t, i)->name);
 }
 
-static void add_category(struct perfetto *p, const struct item *i, bool with_id)
+static void add_category(struct json_out *b, const struct perfetto *p, const struct item *i, bool with_id)
 {
 	/* Both halves of a span have the same id, but each pair of events needs its own. */
 	uint64_t id = i->kernel ? i->kernel->id : derived_id(item_span(&p->t, i), i->node);
-	g_string_append_printf(p->out, "\"cat\":\"%s\",", i->kernel ? "kernel" : "span");
+	g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", id);
+	json_put_text(b, "cat", i->kernel ? "kernel" : "span");
 	if (with_id)
-		g_string_append_printf(p->out, "\"id\":\"0x%" G_GINT64_MODIFIER "x\",", id);
+		json_put_text(b, "id", text);
 }
 
 static void append_slice(struct perfetto *p, const struct item *i)
 {
 	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
 	g_autofree char *name = item_name(p, i);
-	JsonBuilder *b = begin_names(name);
+	struct json_out *b = begin_event(p, i->async ? "b" : "X", t->pid, t->tid);
 
-	add_args(b, p, i);
-	begin_event(p, i->async ? "b" : "X", t->pid, t->tid);
-	add_ts(p, "ts", i->begin_ns - p->base_ns);
+	add_us(b, "ts", i->begin_ns - p->base_ns);
 	if (!i->async)
-		add_ts(p, "dur", i->end_ns - i->begin_ns);
-	add_category(p, i, i->async);
-	end_event(p, b);
+		add_us(b, "dur", i->end_ns - i->begin_ns);
+	add_category(b, p, i, i->async);
+	add_name(b, name);
+	add_args(b, p, i);
+	json_close(b, '}');
 	if (!i->async)
 		return;
 	begin_event(p, "e", t->pid, t->tid);
-	add_ts(p, "ts", i->end_ns - p->base_ns);
-	add_category(p, i, true);
-	end_event(p, begin_names(name));
+	add_us(b, "ts", i->end_ns - p->base_ns);
+	add_category(b, p, i, true);
+	add_name(b, name);
+	json_close(b, '}');
 }
 
 static void append_instants(struct perfetto *p, const struct item *i)
@@ -169,12 +155,13 @@ static void append_instants(struct perfetto *p, const struct item *i)
 		const char *event = a->event;
 		if (attributes_is_core(s, event) || a->ts < p->base_ns)
 			continue;
-		begin_event(p, i->async ? "n" : "i", t->pid, t->tid);
-		add_ts(p, "ts", a->ts - p->base_ns);
-		add_category(p, i, i->async);
+		struct json_out *b = begin_event(p, i->async ? "n" : "i", t->pid, t->tid);
+		add_us(b, "ts", a->ts - p->base_ns);
+		add_category(b, p, i, i->async);
 		if (!i->async)
-			g_string_append(p->out, "\"s\":\"t\",");
-		end_event(p, begin_names(event));
+			json_put_text(b, "s", "t");
+		add_name(b, event);
+		json_close(b, '}');
 	}
 }
 
@@ -184,13 +171,14 @@ static void append_end_of_arrow(struct perfetto *p, const struct item *i, const 
 				int64_t ts)
 {
 	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
-	begin_event(p, phase, t->pid, t->tid);
-	add_ts(p, "ts", ts - p->base_ns);
-	g_string_append_printf(p->out, "\"cat\":\"request\",\"id\":%" G_GUINT64_FORMAT ",",
-			       p->n_flows);
+	struct json_out *b = begin_event(p, phase, t->pid, t->tid);
+	add_us(b, "ts", ts - p->base_ns);
+	json_put_text(b, "cat", "request");
+	json_put_int(b, "id", (int64_t)p->n_flows);
 	if (*phase == 'f')
-		g_string_append(p->out, "\"bp\":\"e\",");
-	end_event(p, begin_names("request"));
+		json_put_text(b, "bp", "e");
+	add_name(b, "request");
+	json_close(b, '}');
 }
 
 static void append_arrow(struct perfetto *p, const struct item *from, const struct item *to)
@@ -233,11 +221,12 @@ static void append_state(struct perfetto *p, const struct track *t, const char *
 {
 	if (to <= from)
 		return;
-	begin_event(p, "X", t->pid, t->strip_tid);
-	add_ts(p, "ts", from - p->base_ns);
-	add_ts(p, "dur", to - from);
-	g_string_append(p->out, "\"cat\":\"state\",");
-	end_event(p, begin_names(name));
+	struct json_out *b = begin_event(p, "X", t->pid, t->strip_tid);
+	add_us(b, "ts", from - p->base_ns);
+	add_us(b, "dur", to - from);
+	json_put_text(b, "cat", "state");
+	add_name(b, name);
+	json_close(b, '}');
 }
 
 static void append_wait(struct perfetto *p, const struct track *t, const struct span_wait *w,
@@ -315,12 +304,13 @@ static void append_strips(struct perfetto *p)
 
 void spans_perfetto(GString *out, const struct export_set *set)
 {
-	struct perfetto p = { .out = out, .base_ns = INT64_MAX };
+	struct perfetto p = { .w = { .out = out }, .base_ns = INT64_MAX };
 
 	tracks_init(&p.t, set);
 	for (guint i = 0; i < p.t.items->len; i++)
 		p.base_ns = MIN(p.base_ns, g_array_index(p.t.items, struct item, i).begin_ns);
-	g_string_append(out, "{\"traceEvents\":[");
+	json_open(&p.w, NULL, '{');
+	json_open(&p.w, "traceEvents", '[');
 	append_names(&p);
 	for (guint i = 0; i < p.t.items->len; i++) {
 		append_slice(&p, &g_array_index(p.t.items, struct item, i));
@@ -329,7 +319,12 @@ void spans_perfetto(GString *out, const struct export_set *set)
 	append_arrows(&p);
 	if (set->with_kernel)
 		append_strips(&p);
-	g_string_append_printf(out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"blktop "
-			       BLKTOP_VERSION "\",\"begin_ns\":\"%" G_GINT64_FORMAT "\"}}\n", p.base_ns);
+	g_string_append_c(out, '\n');
+	json_close(&p.w, ']');
+	json_put_text(&p.w, "displayTimeUnit", "ns");
+	json_open(&p.w, "otherData", '{');
+	json_put_text(&p.w, "version", "blktop " BLKTOP_VERSION);
+	json_put_decimal(&p.w, "begin_ns", p.base_ns);
+	g_string_append(out, "}}\n");
 	tracks_clear(&p.t);
 }

@@ -4,8 +4,8 @@
  */
 #include "export/export.h"
 
+#include "base/json_write.h"
 #include "base/text.h"
-#include "export/json.h"
 
 #include <errno.h>
 #include <float.h>
@@ -35,39 +35,6 @@ enum rows_format rows_format_of_path(const char *path)
 	return FORMAT_TEXT;
 }
 
-/* g_string_append_len() without a function call if there is room. */
-static inline void append(GString *out, const char *text, size_t len)
-{
-	if (G_UNLIKELY(out->len + len >= out->allocated_len)) {
-		g_string_append_len(out, text, (gssize)len);
-		return;
-	}
-	memcpy(out->str + out->len, text, len);
-	out->len += len;
-	out->str[out->len] = '\0';
-}
-
-static void append_int(GString *out, int64_t i)
-{
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-		"49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-		"9899";
-	char digits[24], *p = digits + sizeof digits;
-	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
-
-	for (; rest >= 100; rest /= 100) {
-		p -= 2;
-		memcpy(p, pairs + rest % 100 * 2, 2);
-	}
-	if (rest >= 10)
-		*--p = pairs[rest * 2 + 1];
-	*--p = rest >= 10 ? pairs[rest * 2] : (char)('0' + rest);
-	if (i < 0)
-		*--p = '-';
-	append(out, p, (size_t)(digits + sizeof digits - p));
-}
-
 #define RATIO_UNIT 1000000		/* six digits */
 
 /* Same output as printf() (exact, ties to even), but several times faster. Most values are below 2^32. */
@@ -87,9 +54,9 @@ static void append_ratio(GString *out, double d)
 	unsigned __int128 half = (unsigned __int128)1 << (below - 1), rest = n & (2 * half - 1);
 	uint64_t units = (uint64_t)(n >> below);
 	units += rest > half || (rest == half && units & 1);
-	append_int(out, (int64_t)(units / RATIO_UNIT));
+	text_append_int(out, (int64_t)(units / RATIO_UNIT));
 	gsize at = out->len;
-	append_int(out, (int64_t)(RATIO_UNIT + units % RATIO_UNIT));	/* 1, then all digits */
+	text_append_int(out, (int64_t)(RATIO_UNIT + units % RATIO_UNIT));	/* 1, then all digits */
 	out->str[at] = '.';
 }
 
@@ -111,7 +78,7 @@ static bool append_cell(GString *out, struct value v)
 			text_append_visible(out, v.s);
 		return v.s;
 	default:
-		append_int(out, v.i);
+		text_append_int(out, v.i);
 		return true;
 	}
 }
@@ -193,7 +160,7 @@ static bool is_formula(const char *text)
 static void append_csv(GString *row, const char *text, bool safe)
 {
 	if (!safe && !strpbrk(text, ",\"\r\n")) {
-		append(row, text, strlen(text));
+		text_append_len(row, text, strlen(text));
 		return;
 	}
 	g_string_append(row, safe && is_formula(text) ? "\"'" : "\"");
@@ -219,9 +186,9 @@ static void append_csv_cell(GString *row, struct value v, enum rows_format forma
 static void append_csv_end(GString *row, bool last)
 {
 	if (last)
-		append(row, "\r\n", 2);
+		text_append_len(row, "\r\n", 2);
 	else
-		append(row, ",", 1);
+		text_append_len(row, ",", 1);
 }
 
 static void print_csv(FILE *out, const struct view *v, const struct rows *rows, enum rows_format format,
@@ -247,62 +214,57 @@ static void print_csv(FILE *out, const struct view *v, const struct rows *rows, 
 
 /* --- JSON --- */
 
-static void put_json_value(JsonBuilder *b, struct value v)
+static void put_json_value(struct json_out *b, const char *key, struct value v)
 {
 	switch (v.kind) {
 	case VALUE_NONE:
-		json_builder_add_null_value(b);
+		json_put_null(b, key);
 		break;
 	case VALUE_RATIO:
-		if (isfinite(v.d))
-			json_builder_add_double_value(b, v.d);
-		else
-			json_builder_add_null_value(b);
+		json_put_real(b, key, v.d);
 		break;
-	case VALUE_HEX64: {
-		g_autofree char *hex = json_hex(v.i);
-		json_builder_add_string_value(b, hex);
+	case VALUE_HEX64:
+		json_put_hex(b, key, (uint64_t)v.i);
 		break;
-	}
 	case VALUE_TEXT:
-		if (v.s)
-			json_put_text(b, v.s);
-		else
-			json_builder_add_null_value(b);
+		json_put_text(b, key, v.s);
 		break;
 	default:
-		json_builder_add_int_value(b, v.i);
+		json_put_int(b, key, v.i);
 	}
 }
 
-static void put_json_row(FILE *out, const struct view *v, const struct rows *rows, guint row,
-			 bool first)
+/* Prints what was written, and makes room for more. */
+static void flush_json(FILE *out, struct json_out *b)
 {
-	g_autoptr(GString) text = g_string_new(first ? NULL : ",");
-	JsonBuilder *b = json_builder_new();
-	json_builder_begin_object(b);
-	for (size_t c = 0; c < v->n_columns; c++) {
-		json_builder_set_member_name(b, v->columns[c].id);
-		put_json_value(b, cell(v, rows, row, c));
-	}
-	json_builder_end_object(b);
-	json_append(text, b);
-	fwrite(text->str, 1, text->len, out);
+	fwrite(b->out->str, 1, b->out->len, out);
+	g_string_truncate(b->out, 0);
 }
 
-static void put_json_range(FILE *out, const struct rows *rows)
+static void put_json_rows(FILE *out, struct json_out *b, const struct view *v, const struct rows *rows)
+{
+	for (guint r = 0; r < rows->rows->len; r++) {
+		json_open(b, NULL, '{');
+		for (size_t c = 0; c < v->n_columns; c++)
+			put_json_value(b, v->columns[c].id, cell(v, rows, r, c));
+		json_close(b, '}');
+		flush_json(out, b);
+	}
+}
+
+static void put_json_range(struct json_out *b, const struct rows *rows)
 {
 	int64_t from = rows->query.from_ns, to = range_sum_end(rows->tl, from, rows->query.to_ns);
-	bool all = from == 0 && to == 0;
-	if (all && !timeline_coverage(rows->tl, &from, &to))
-		fputs("\"range\":{\"from_ns\":null,\"to_ns\":null}", out);
-	else
-		fprintf(out, "\"range\":{\"from_ns\":%" G_GINT64_FORMAT ",\"to_ns\":%" G_GINT64_FORMAT "}",
-			from, to);
+	bool all = from == 0 && to == 0, known = !all || timeline_coverage(rows->tl, &from, &to);
+
+	json_open(b, "range", '{');
+	json_put_known(b, "from_ns", from, known);
+	json_put_known(b, "to_ns", to, known);
+	json_close(b, '}');
 }
 
 /* Missing data of the whole session so far; null for recorded traces, where it is unknown. */
-static void add_missing(JsonBuilder *b, const struct missing *m)
+static void put_missing(struct json_out *b, const struct missing *m)
 {
 	const struct { const char *name; int64_t n; } counts[] = {
 		{ "left_packets", m ? (int64_t)m->left_packets : 0 }, { "left_bytes", m ? (int64_t)m->left_bytes : 0 },
@@ -310,86 +272,88 @@ static void add_missing(JsonBuilder *b, const struct missing *m)
 		{ "ends_unknown", m ? m->ends_unknown : 0 }, { "gave_up", m ? m->gave_up : 0 },
 	};
 
-	if (m && m->behind_ns >= 0)
-		json_add_int(b, "behind_ns", m->behind_ns);
-	else
-		json_add_null(b, "behind_ns");
+	json_put_known(b, "behind_ns", m ? m->behind_ns : -1, m && m->behind_ns >= 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
-		if (m)
-			json_add_int(b, counts[i].name, counts[i].n);
-		else
-			json_add_null(b, counts[i].name);
+		json_put_known(b, counts[i].name, counts[i].n, m);
 }
 
 /* Completeness of the range. Evicted traces and spans are those of the whole timeline. */
-static void put_json_completeness(FILE *out, const struct rows *rows)
+static void put_json_completeness(struct json_out *b, const struct rows *rows)
 {
-	g_autoptr(GString) text = g_string_new(",\"trust\":");
-	JsonBuilder *b = json_builder_new();
 	uint64_t traces, spans;
 
 	timeline_evicted(rows->tl, &traces, &spans);
 	if (rows->query.among)		/* evicted spans were already printed */
 		traces = spans = 0;
-	json_builder_begin_object(b);
-	json_add_int(b, "lost_events", (int64_t)rows->completeness.lost_events);
-	json_add_int(b, "lost_packets", (int64_t)rows->completeness.lost_packets);
-	json_add_int(b, "lost_ns", rows->completeness.lost_ns);
-	json_add_int(b, "lost_cpus", __builtin_popcountll(rows->completeness.lost_cpus));
-	json_add_int(b, "damaged_packets", (int64_t)rows->completeness.damaged);
-	json_add_int(b, "soft", (int64_t)rows->completeness.provisional);
-	json_add_int(b, "corrected", rows->completeness.corrected);
-	json_add_int(b, "late_records", (int64_t)rows->completeness.late);
-	json_add_int(b, "reordered_pairs", (int64_t)rows->completeness.reordered_pairs);
-	json_add_int(b, "reordered_max_ns", rows->completeness.reordered_max_ns);
-	json_add_int(b, "dropped_traces", (int64_t)(traces + timeline_n_thinned(rows->tl)));
-	json_add_int(b, "dropped_spans", (int64_t)spans);
+	json_open(b, "trust", '{');
+	json_put_int(b, "lost_events", (int64_t)rows->completeness.lost_events);
+	json_put_int(b, "lost_packets", (int64_t)rows->completeness.lost_packets);
+	json_put_int(b, "lost_ns", rows->completeness.lost_ns);
+	json_put_int(b, "lost_cpus", __builtin_popcountll(rows->completeness.lost_cpus));
+	json_put_int(b, "damaged_packets", (int64_t)rows->completeness.damaged);
+	json_put_int(b, "soft", (int64_t)rows->completeness.provisional);
+	json_put_int(b, "corrected", rows->completeness.corrected);
+	json_put_int(b, "late_records", (int64_t)rows->completeness.late);
+	json_put_int(b, "reordered_pairs", (int64_t)rows->completeness.reordered_pairs);
+	json_put_int(b, "reordered_max_ns", rows->completeness.reordered_max_ns);
+	json_put_int(b, "dropped_traces", (int64_t)(traces + timeline_n_thinned(rows->tl)));
+	json_put_int(b, "dropped_spans", (int64_t)spans);
 	if (rows->left_out)
-		json_add_int(b, "left_out_spans", (int64_t)rows->left_out);
-	json_add_text(b, "dropped", rows->dropped);
-	json_add_text(b, "omitted", rows->omitted);
-	add_missing(b, timeline_missing(rows->tl));
-	json_builder_end_object(b);
-	json_append(text, b);
-	fwrite(text->str, 1, text->len, out);
+		json_put_int(b, "left_out_spans", (int64_t)rows->left_out);
+	json_put_text(b, "dropped", rows->dropped);
+	json_put_text(b, "omitted", rows->omitted);
+	put_missing(b, timeline_missing(rows->tl));
+	json_close(b, '}');
 }
 
-static void put_json_rows(FILE *out, const struct view *v, const struct rows *rows, uint64_t n_before)
+/* The object of a view's rows is open in `b` then. */
+static void begin_json(struct json_out *b, const struct view *v)
 {
-	for (guint r = 0; r < rows->rows->len; r++)
-		put_json_row(out, v, rows, r, n_before + r == 0);
+	json_open(b, NULL, '{');
+	json_put_text(b, "blktop", BLKTOP_VERSION);
+	json_put_text(b, "view", v->id);
 }
 
-static void put_json_begin(FILE *out, const struct view *v)
+static void end_json(FILE *out, struct json_out *b)
 {
-	fprintf(out, "{\"blktop\":\"%s\",\"view\":\"%s\",", BLKTOP_VERSION, v->id);
+	json_close(b, '}');
+	g_string_append_c(b->out, '\n');
+	flush_json(out, b);
 }
 
 static void print_json(FILE *out, const struct view *v, const struct rows *rows)
 {
-	put_json_begin(out, v);
-	put_json_range(out, rows);
-	put_json_completeness(out, rows);
-	fputs(",\"rows\":[", out);
-	put_json_rows(out, v, rows, 0);
-	fputs("]}\n", out);
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct json_out b = { .out = text };
+
+	begin_json(&b, v);
+	put_json_range(&b, rows);
+	put_json_completeness(&b, rows);
+	json_open(&b, "rows", '[');
+	put_json_rows(out, &b, v, rows);
+	json_close(&b, ']');
+	end_json(out, &b);
 }
 
 /* The last members are known only after the last piece. */
 static void print_json_piece(FILE *out, const struct view *v, const struct rows *rows,
 			     const struct rows_pieces *p, bool last)
 {
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct json_out b = { .out = text, .follows = p->n > 0 };
+
 	if (!p->begun) {
-		put_json_begin(out, v);
-		fputs("\"rows\":[", out);
+		begin_json(&b, v);
+		json_open(&b, "rows", '[');
 	}
-	put_json_rows(out, v, rows, p->n);
-	if (!last)
-		return;
-	fputs("],", out);
-	put_json_range(out, rows);
-	put_json_completeness(out, rows);
-	fputs("}\n", out);
+	put_json_rows(out, &b, v, rows);
+	if (last) {
+		json_close(&b, ']');
+		put_json_range(&b, rows);
+		put_json_completeness(&b, rows);
+		end_json(out, &b);
+	}
+	flush_json(out, &b);
 }
 
 bool rows_can_fold(const struct view *v)

@@ -211,7 +211,7 @@ char *span_export_next(const struct timeline *tl, const uint64_t *trace_ids, siz
 
 char *span_export_name(const struct span_selection *what)
 {
-	g_autofree char *trace = json_hex(what->trace_id), *span = json_hex(what->span_id);
+	g_autofree char *trace = text_id(what->trace_id), *span = text_id(what->span_id);
 	if (what->slowest)
 		return g_strdup_printf("./blktop-slowest-%u.json", what->slowest);
 	if (!what->trace_id && !what->trace_zero)

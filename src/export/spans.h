@@ -5,9 +5,8 @@
 #ifndef BLK_EXPORT_SPANS_H
 #define BLK_EXPORT_SPANS_H
 
-#include "export/export.h"
 #include "export/attributes.h"
-#include "export/json.h"
+#include "export/export.h"
 
 /* The exported nodes of one trace. */
 struct export_trace {

@@ -3,35 +3,34 @@
  * Spans as Zipkin v2 JSON: a flat list, with each half of a shared span as an item. The explanation is in tags.
  * Times are microseconds, ids are hexadecimal text.
  */
+#include "base/json_write.h"
 #include "base/timefmt.h"
-#include "export/json.h"
-#include "export/json_text.h"
 #include "export/spans.h"
 #include "views/common.h"
 #include "views/spans.h"
 
 #include <string.h>
 
-static void add_endpoint(struct json_text *b, const char *member, const struct span *s)
+static void add_endpoint(struct json_out *b, const char *member, const struct span *s)
 {
 	g_autofree char *service = json_valid_text(s->service);
 	g_autofree char *lower = g_utf8_strdown(service, -1);
-	json_text_open(b, member, '{');
+	json_open(b, member, '{');
 	if (*lower)
-		json_text_string(b, "serviceName", lower);
+		json_put_text(b, "serviceName", lower);
 	if (g_hostname_is_ip_address(s->ip))
-		json_text_string(b, strchr(s->ip, ':') ? "ipv6" : "ipv4", s->ip);
+		json_put_text(b, strchr(s->ip, ':') ? "ipv6" : "ipv4", s->ip);
 	if (s->port > 0 && s->port <= 65535)
-		json_text_int(b, "port", s->port);
-	json_text_close(b, '}');
+		json_put_int(b, "port", s->port);
+	json_close(b, '}');
 }
 
 /* Leaves out core annotations, which Zipkin derives from kind and times, unless the span is partial. The others must
  * be unique. */
-static void add_annotations(struct json_text *b, const struct span *s)
+static void add_annotations(struct json_out *b, const struct span *s)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	json_text_open(b, "annotations", '[');
+	json_open(b, "annotations", '[');
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		int64_t us = time_floor(a->ts, NS_PER_US) / NS_PER_US;
@@ -39,33 +38,33 @@ static void add_annotations(struct json_text *b, const struct span *s)
 			continue;
 		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, a->event)))
 			continue;
-		json_text_open(b, NULL, '{');
-		json_text_int(b, "timestamp", us);
-		json_text_string(b, "value", a->event);
-		json_text_close(b, '}');
+		json_open(b, NULL, '{');
+		json_put_int(b, "timestamp", us);
+		json_put_text(b, "value", a->event);
+		json_close(b, '}');
 	}
-	json_text_close(b, ']');
+	json_close(b, ']');
 }
 
-static void add_tags(struct json_text *b, GArray *attributes)
+static void add_tags(struct json_out *b, GArray *attributes)
 {
-	json_text_open(b, "tags", '{');
+	json_open(b, "tags", '{');
 	for (guint i = 0; i < attributes->len; i++) {
 		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
-		json_text_string(b, f->key, f->text);
+		json_put_text(b, f->key, f->text);
 	}
-	json_text_close(b, '}');
+	json_close(b, '}');
 	g_array_unref(attributes);
 }
 
 /* 32 digits if the imported id had 32; blktop itself uses the lower 16. */
-static void add_trace_id(struct json_text *b, const struct span *s)
+static void add_trace_id(struct json_out *b, const struct span *s)
 {
 	g_autofree char *id = export_trace_id(s, 16);
-	json_text_string(b, "traceId", id);
+	json_put_text(b, "traceId", id);
 }
 
-static void add_kind(struct json_text *b, const struct span *s)
+static void add_kind(struct json_out *b, const struct span *s)
 {
 	static const char *const kinds[] = {
 		[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "CLIENT", [SPAN_SERVER] = "SERVER",
@@ -73,82 +72,79 @@ static void add_kind(struct json_text *b, const struct span *s)
 	static const char *const messaging[] = { "PRODUCER", "CONSUMER", NULL };
 	const char *kind = attributes_tag(s, TAG_KIND);
 	if (kind && g_strv_contains(messaging, kind))
-		json_text_string(b, "kind", kind);
+		json_put_text(b, "kind", kind);
 	else if (kinds[s->kind])
-		json_text_string(b, "kind", kinds[s->kind]);
+		json_put_text(b, "kind", kinds[s->kind]);
 }
 
 /* Microseconds: the beginning is rounded down and the duration up, so that the duration is never 0. */
-static void add_times(struct json_text *b, int64_t begin_ns, int64_t duration_ns, bool has_ended)
+static void add_times(struct json_out *b, int64_t begin_ns, int64_t duration_ns, bool has_ended)
 {
-	json_text_int(b, "timestamp", time_floor(begin_ns, NS_PER_US) / NS_PER_US);
+	json_put_int(b, "timestamp", time_floor(begin_ns, NS_PER_US) / NS_PER_US);
 	if (has_ended)
-		json_text_int(b, "duration", MAX((duration_ns + NS_PER_US - 1) / NS_PER_US, 1));
+		json_put_int(b, "duration", MAX((duration_ns + NS_PER_US - 1) / NS_PER_US, 1));
 }
 
-static void append_span(GString *out, struct history *h, const struct tree *t, int node)
+static void append_span(struct json_out *b, struct history *h, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	int other = export_other_half(t, node);
-	struct json_text text = { .out = out }, *b = &text;
-	json_text_open(b, NULL, '{');
+	json_newline(b);
+	json_open(b, NULL, '{');
 	add_trace_id(b, s);
-	json_text_hex(b, "id", s->span_id);
+	json_put_hex(b, "id", s->span_id);
 	uint64_t parent = export_parent_id(s);
 	if (parent)
-		json_text_hex(b, "parentId", parent);
-	json_text_string(b, "name", s->name);
+		json_put_hex(b, "parentId", parent);
+	json_put_text(b, "name", s->name);
 	add_kind(b, s);
 	/* The duration of an open span is unknown. Zipkin waits for a later report if there is no duration. */
 	add_times(b, s->begin_ns, span_duration(s), s->state != SPAN_OPEN);
 	if (other >= 0 && s->kind == SPAN_SERVER)
-		json_text_true(b, "shared");
+		json_put_bool(b, "shared", true);
 	add_endpoint(b, "localEndpoint", s);
 	if (other >= 0)
 		add_endpoint(b, "remoteEndpoint", t->nodes[other].span);
 	add_annotations(b, s);
 	add_tags(b, attributes_of_span(h, t, node));
-	json_text_close(b, '}');
+	json_close(b, '}');
 }
 
-static void append_kernel(GString *out, const struct timeline *tl, const struct span *s,
+static void append_kernel(struct json_out *b, const struct timeline *tl, const struct span *s,
 			  const struct kernel_span *k)
 {
-	struct json_text text = { .out = out }, *b = &text;
 	g_autofree char *name = kernel_span_name(tl, k);
-	json_text_open(b, NULL, '{');
+	json_newline(b);
+	json_open(b, NULL, '{');
 	add_trace_id(b, s);
-	json_text_hex(b, "id", k->id);
-	json_text_hex(b, "parentId", k->parent_id);
-	json_text_string(b, "name", name);
+	json_put_hex(b, "id", k->id);
+	json_put_hex(b, "parentId", k->parent_id);
+	json_put_text(b, "name", name);
 	add_times(b, k->begin_ns, k->end_ns - k->begin_ns, true);
 	add_endpoint(b, "localEndpoint", s);
 	add_tags(b, attributes_of_kernel(tl, k));
-	json_text_close(b, '}');
+	json_close(b, '}');
 }
 
-static void append_node(GString *out, const struct export_set *set, const struct tree *t, int node)
+static void append_node(struct json_out *b, const struct export_set *set, const struct tree *t, int node)
 {
-	g_string_append(out, out->len > 1 ? ",\n" : "\n");
-	append_span(out, set->h, t, node);
+	append_span(b, set->h, t, node);
 	if (!set->with_kernel)
 		return;
 	g_autoptr(GArray) kernel = kernel_spans(t, node);
-	for (guint i = 0; i < kernel->len; i++) {
-		g_string_append(out, ",\n");
-		append_kernel(out, set->h->tl, t->nodes[node].span,
-			      &g_array_index(kernel, struct kernel_span, i));
-	}
+	for (guint i = 0; i < kernel->len; i++)
+		append_kernel(b, set->h->tl, t->nodes[node].span, &g_array_index(kernel, struct kernel_span, i));
 }
 
 void spans_zipkin(GString *out, const struct export_set *set)
 {
-	g_string_append_c(out, '[');
+	struct json_out w = { .out = out };
+	json_open(&w, NULL, '[');
 	for (guint k = 0; k < set->n; k++) {
 		const struct export_trace *trace = &set->traces[k];
 		for (int i = 0; i < trace->tree->n; i++)
 			if (trace->wanted[i])
-				append_node(out, set, trace->tree, i);
+				append_node(&w, set, trace->tree, i);
 	}
 	g_string_append(out, "\n]\n");
 }

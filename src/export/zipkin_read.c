@@ -5,12 +5,10 @@
  */
 #include "export/zipkin_read.h"
 
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "export/attributes.h"
-#include "export/json.h"
-#include "export/json_members.h"
-#include "export/json_peek.h"
 #include "views/spans.h"
 
 #include <gio/gio.h>
@@ -49,19 +47,14 @@ bool read_attribute_int(const struct read_span *r, const char *key, int64_t *ret
 /* ---- members ---- */
 
 /* An integer from `least` to `most`. Some programs write integers with a decimal point. */
-static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t most, int64_t *ret)
+static bool int_member(struct json_value o, const char *key, int64_t least, int64_t most, int64_t *ret)
 {
-	JsonNode *node = json_object_get_member(o, key);
-	GType type = node ? json_node_get_value_type(node) : G_TYPE_INVALID;
-	if (type == G_TYPE_INT64) {
-		*ret = json_node_get_int(node);
-	} else if (type == G_TYPE_DOUBLE) {
-		double d = json_node_get_double(node);
-		if (!(d >= (double)least && d <= (double)most))
+	struct json_value v = json_member(o, key);
+	double d;
+	if (!json_int(v, ret)) {
+		if (!json_real(v, &d) || !(d >= (double)least && d <= (double)most))
 			return false;
 		*ret = (int64_t)d;
-	} else {
-		return false;
 	}
 	return *ret >= least && *ret <= most;
 }
@@ -84,9 +77,9 @@ static uint64_t parse_id(const char *text, size_t n, uint64_t *ret_upper)
 	return g_ascii_strtoull(lower, NULL, 16);
 }
 
-static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
+static uint64_t id_member(struct json_value o, const char *key, uint64_t *ret_upper)
 {
-	const char *text = json_text_member(o, key);
+	g_autofree char *text = json_text_member(o, key);
 	return parse_id(text, text ? strlen(text) : 0, ret_upper);
 }
 
@@ -103,56 +96,81 @@ static bool is_attribute(const char *key, bool is_kernel)
 	       (is_kernel || (strcmp(key, "blktop.waker") && strcmp(key, TAG_WAITS)));
 }
 
-static void add_tag(GArray *tags, struct span *s, const char *key, const char *val)
+struct tag_list {
+	GArray *tags;			/* struct span_tag */
+	GHashTable *places;		/* a key -> its index + 1 */
+};
+
+/* Adds a tag, or changes its value: of several with the same key the last one counts. */
+static void add_tag(struct tag_list *list, struct span *s, const char *key, const char *val)
 {
 	struct span_tag tag = { .key = reftext_new(key), .val = reftext_new(val) };
+	guint place = GPOINTER_TO_UINT(g_hash_table_lookup(list->places, tag.key));
+	if (place) {
+		struct span_tag *old = &g_array_index(list->tags, struct span_tag, place - 1);
+		reftext_unref(old->key);
+		reftext_unref(old->val);
+		*old = tag;
+		return;
+	}
 	s->errors += !g_ascii_strcasecmp(key, "error");
-	g_array_append_val(tags, tag);
+	g_array_append_val(list->tags, tag);
+	g_hash_table_insert(list->places, (gpointer)tag.key, GUINT_TO_POINTER(list->tags->len));
 }
 
 /* The value of a tag as text. Some programs write numbers and booleans instead of text. NULL: another type. */
-static char *tag_text(JsonNode *value)
+static char *tag_text(struct json_value value)
 {
-	if (!JSON_NODE_HOLDS_VALUE(value))
-		return NULL;
-	bool is_text = json_node_get_value_type(value) == G_TYPE_STRING;
-	return is_text ? json_node_dup_string(value) : json_to_string(value, FALSE);
+	g_autoptr(GString) number = NULL;
+	int64_t n;
+	double d;
+	if (json_is(value, JSON_TRUE) || json_is(value, JSON_FALSE))
+		return g_strdup(json_is(value, JSON_TRUE) ? "true" : "false");
+	if (!json_is(value, JSON_NUMBER))
+		return json_text(value);
+	struct json_out w = { .out = number = g_string_new(NULL) };
+	if (json_int(value, &n))
+		json_put_int(&w, NULL, n);
+	else if (json_real(value, &d))
+		json_put_real(&w, NULL, d);
+	return g_strdup(number->str);
 }
 
-static void read_tags(struct read_span *r, JsonObject *o)
+static void read_tag(struct read_span *r, struct tag_list *list, const char *key, const char *text, bool is_kernel)
 {
-	JsonObject *object = json_object_member(o, "tags");
-	GArray *tags = g_array_new(FALSE, TRUE, sizeof(struct span_tag));
-	bool is_kernel = object && json_text_member(object, "blktop.kernel");
-	JsonObjectIter it;
-	const char *key;
-	JsonNode *value;
+	if (is_attribute(key, is_kernel))
+		g_hash_table_insert(r->attributes, g_strdup(key), g_strdup(text));
+	else
+		add_tag(list, r->span, key, text);
+	if (strcmp(key, TAG_WAITS) == 0)
+		r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), LIMIT_SPAN_WAITS);
+}
 
-	if (object) {
-		json_object_iter_init_ordered(&it, object);
-		while (json_object_iter_next_ordered(&it, &key, &value)) {
-			g_autofree char *text = tag_text(value);
-			if (text && is_attribute(key, is_kernel))
-				g_hash_table_insert(r->attributes, g_strdup(key), g_strdup(text));
-			else if (text)
-				add_tag(tags, r->span, key, text);
-			if (text && strcmp(key, TAG_WAITS) == 0)
-				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), LIMIT_SPAN_WAITS);
-		}
+static void read_tags(struct read_span *r, struct json_value o)
+{
+	struct json_value object = json_member(o, "tags"), key, value = JSON_NONE;
+	g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL);
+	struct tag_list list = { g_array_new(FALSE, TRUE, sizeof(struct span_tag)), places };
+	bool is_kernel = json_is(json_member(object, "blktop.kernel"), JSON_STRING);
+
+	while (json_next_member(object, &key, &value)) {
+		g_autofree char *name = json_text(key), *text = tag_text(value);
+		if (name && text)
+			read_tag(r, &list, name, text, is_kernel);
 	}
 	if (r->upper) {
 		char whole[33];
 		g_snprintf(whole, sizeof whole, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x",
 			   r->upper, r->trace);
-		add_tag(tags, r->span, TAG_TRACE_ID, whole);
+		add_tag(&list, r->span, TAG_TRACE_ID, whole);
 	}
-	r->span->n_tags = tags->len;
-	r->span->tags = (struct span_tag *)g_array_free(tags, FALSE);
+	r->span->n_tags = list.tags->len;
+	r->span->tags = (struct span_tag *)g_array_free(list.tags, FALSE);
 }
 
 /* ---- identity ---- */
 
-static void read_ids(struct read_span *r, JsonObject *o)
+static void read_ids(struct read_span *r, struct json_value o)
 {
 	struct span *s = r->span;
 	uint64_t unused;
@@ -164,36 +182,32 @@ static void read_ids(struct read_span *r, JsonObject *o)
 		s->parent_id = 0;	/* as in Zipkin's own model: a span is never its own parent */
 }
 
-static const char *ip_of(JsonObject *endpoint)
+static char *ip_of(struct json_value endpoint)
 {
-	const char *ip = json_text_member(endpoint, "ipv4");
+	char *ip = json_text_member(endpoint, "ipv4");
 	return ip ? ip : json_text_member(endpoint, "ipv6");
 }
 
-static void read_endpoints(struct read_span *r, JsonObject *o)
+static void read_endpoints(struct read_span *r, struct json_value o)
 {
-	JsonObject *local = json_object_member(o, "localEndpoint");
-	JsonObject *remote = json_object_member(o, "remoteEndpoint");
-	const char *service = local ? json_text_member(local, "serviceName") : NULL;
-	const char *ip = local ? ip_of(local) : NULL;
+	struct json_value local = json_member(o, "localEndpoint"), remote = json_member(o, "remoteEndpoint");
+	g_autofree char *service = json_text_member(local, "serviceName"), *ip = ip_of(local);
 	int64_t port;
 
 	r->span->service = reftext_new(service);
 	r->span->ip = reftext_new(ip);
-	if (local && int_member(local, "port", 1, 65535, &port))
+	if (int_member(local, "port", 1, 65535, &port))
 		r->span->port = (uint32_t)port;
-	if (!remote)
-		return;
-	r->remote_service = g_strdup(json_text_member(remote, "serviceName"));
-	r->remote_ip = g_strdup(ip_of(remote));
+	r->remote_service = json_text_member(remote, "serviceName");
+	r->remote_ip = ip_of(remote);
 	if (int_member(remote, "port", 1, 65535, &port))
 		r->remote_port = (uint32_t)port;
 }
 
 /* Zipkin's kinds for messages have no equivalent here, so they are stored in a tag. */
-static enum span_kind read_kind(struct read_span *r, JsonObject *o)
+static enum span_kind read_kind(struct read_span *r, struct json_value o)
 {
-	const char *kind = json_text_member(o, "kind");
+	g_autofree char *kind = json_text_member(o, "kind");
 	struct span *s = r->span;
 
 	if (!kind)
@@ -242,7 +256,7 @@ static void read_exact_times(struct read_span *r)
 			s->state = i;
 }
 
-static void read_times(struct read_span *r, JsonObject *o)
+static void read_times(struct read_span *r, struct json_value o)
 {
 	struct span *s = r->span;
 	int64_t us;
@@ -280,18 +294,17 @@ static int compare_annotations(const void *va, const void *vb)
 
 /* Reads annotations. The kind's core annotations follow from beginning and end, except in partial spans written by
  * blktop. If a span has no time, the annotations give it. */
-static void read_annotations(struct read_span *r, JsonObject *o)
+static void read_annotations(struct read_span *r, struct json_value o)
 {
 	static const char *const core[][2] = {
 		[SPAN_CLIENT] = { "cs", "cr" }, [SPAN_SERVER] = { "sr", "ss" },
 	};
-	JsonArray *array = json_list_member(o, "annotations");
+	struct json_value list = json_member(o, "annotations"), a = JSON_NONE;
 	GArray *all = g_array_new(FALSE, TRUE, sizeof(struct span_annotation));
 	struct span *s = r->span;
 
-	for (guint i = 0; array && i < json_array_get_length(array); i++) {
-		JsonObject *a = json_object_at(array, i);
-		const char *value = a ? json_text_member(a, "value") : NULL;
+	while (json_is(list, JSON_ARRAY) && json_next(list, &a)) {
+		g_autofree char *value = json_text_member(a, "value");
 		int64_t us;
 		if (!value || !int_member(a, "timestamp", 1, MOST_US, &us))
 			continue;
@@ -339,9 +352,9 @@ static void read_parts(struct read_span *r)
 		s->self_ns = self;
 }
 
-static void read_object(struct import_names *names, struct read_span *r, JsonObject *o)
+static void read_object(struct import_names *names, struct read_span *r, struct json_value o)
 {
-	const char *name = json_text_member(o, "name");
+	g_autofree char *name = json_text_member(o, "name");
 
 	r->span->name = reftext_new(name);
 	read_tags(r, o);
@@ -360,7 +373,7 @@ static void read_object(struct import_names *names, struct read_span *r, JsonObj
 
 /* ---- a look ahead ---- */
 
-static int64_t instant_of(JsonObject *o, int64_t *ret_duration)
+static int64_t instant_of(struct json_value o, int64_t *ret_duration)
 {
 	int64_t begin;
 
@@ -371,61 +384,21 @@ static int64_t instant_of(JsonObject *o, int64_t *ret_duration)
 	return begin;
 }
 
-/* Parses the whole object: for keys with escapes, or anything unusual. */
-static bool peek_parsed(const char *text, size_t len, struct zipkin_peek *ret)
+bool zipkin_peek(struct json_value o, struct zipkin_peek *ret)
 {
-	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *o = json_parse_object(parser, text, len, NULL);
 	int64_t duration = 0;
 	uint64_t unused;
 
-	if (!o)
-		return false;
 	ret->trace = id_member(o, "traceId", &unused);
+	if (!ret->trace)
+		return false;
 	ret->begin_ns = instant_of(o, &duration);
-	ret->end_ns = duration;
-	return ret->trace;
-}
-
-static int64_t number_in(const struct json_slice *s, int64_t least)
-{
-	char text[32] = "";
-
-	if (!s->n || s->n >= sizeof text)
-		return -1;
-	memcpy(text, s->text, s->n);
-	double d = g_ascii_strtod(text, NULL);
-	if (!(d >= (double)least && d <= (double)MOST_US))
-		return -1;
-	return strpbrk(text, ".eE") ? (int64_t)d : g_ascii_strtoll(text, NULL, 10);
-}
-
-static bool peek_simple(const char *text, size_t len, struct zipkin_peek *ret)
-{
-	static const char *const keys[] = { "traceId", "timestamp", "duration" };
-	struct json_slice in[G_N_ELEMENTS(keys)];
-	uint64_t unused;
-
-	if (!json_peek(text, len, keys, in, G_N_ELEMENTS(keys)) || in[0].n < 2 || *in[0].text != '"')
-		return false;
-	ret->trace = parse_id(in[0].text + 1, in[0].n - 2, &unused);
-	ret->begin_ns = number_in(&in[1], 1);
-	if (ret->begin_ns < 0)
-		ret->begin_ns = TIME_UNKNOWN;
-	ret->end_ns = MAX(number_in(&in[2], 0), 0);
-	return ret->trace;
-}
-
-bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret)
-{
-	if (!peek_simple(text, len, ret) && !peek_parsed(text, len, ret))
-		return false;
 	if (ret->begin_ns == TIME_UNKNOWN) {
 		ret->end_ns = TIME_UNKNOWN;
 		return true;
 	}
 	ret->begin_ns *= NS_PER_US;
-	ret->end_ns = ret->begin_ns + ret->end_ns * NS_PER_US;
+	ret->end_ns = ret->begin_ns + duration * NS_PER_US;
 	return true;
 }
 
@@ -434,11 +407,15 @@ bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret)
 struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
 			      GError **error)
 {
-	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *o = json_parse_object(parser, text, len, error);
+	g_autoptr(GArray) tokens = json_tokens_new();
+	struct json_value o = { text, tokens, 0 };
+	struct json_problem why;
 
-	if (!o)
+	if (!json_scan(text, len, tokens, &why)) {
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "byte %" G_GSIZE_FORMAT ": %s", why.at + 1,
+			    why.text);
 		return NULL;
+	}
 	struct read_span *r = g_new0(struct read_span, 1);
 	r->span = span_new();
 	r->attributes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

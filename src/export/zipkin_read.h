@@ -5,6 +5,7 @@
 #ifndef BLK_EXPORT_ZIPKIN_READ_H
 #define BLK_EXPORT_ZIPKIN_READ_H
 
+#include "base/json_read.h"
 #include "export/import_names.h"
 
 /* A span that was read. Its strings and ids belong to `names`. */
@@ -26,13 +27,13 @@ void read_span_free(void *read);		/* NULL is fine */
 struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
 			      GError **error);
 
-/* Members of a span that are found without parsing the whole object. */
+/* What the survey needs of a span. */
 struct zipkin_peek {
 	uint64_t trace;			/* as .trace */
 	int64_t begin_ns, end_ns;	/* from timestamp and duration; TIME_UNKNOWN: the span has none */
 };
 /* False: there is no trace id; zipkin_read() refuses such an object. */
-bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret);
+bool zipkin_peek(struct json_value o, struct zipkin_peek *ret);
 
 /* An attribute that blktop wrote (attributes.h). NULL or false: the file does not have it. */
 const char *read_attribute(const struct read_span *r, const char *key);

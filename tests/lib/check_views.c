@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "lib/check_views.h"
+#include "lib/parsed.h"
 
-#include <json-glib/json-glib.h>
 #include <string.h>
 
 /* --- formats --- */
@@ -62,43 +62,39 @@ static void check_csv(const struct view *v, const struct rows *rows, const char 
 	g_assert_cmpstr(at, ==, "");
 }
 
-static void check_json_value(const struct column *c, JsonNode *node, struct value value)
+static void check_json_value(const struct column *c, struct json_value v, struct value value)
 {
+	int64_t n;
 	if (value.kind == VALUE_NONE || (value.kind == VALUE_TEXT && !value.s)) {
-		g_assert_true(JSON_NODE_HOLDS_NULL(node));
+		g_assert_true(json_is(v, JSON_NULL));
 		return;
 	}
 	/* A value is of its column's kind, whatever the row. */
 	g_assert_cmpint(value.kind, ==, c->kind);
-	if (JSON_NODE_HOLDS_NULL(node))
+	if (json_is(v, JSON_NULL))
 		g_assert_cmpint(value.kind, ==, VALUE_RATIO);	/* infinite */
 	else if (value.kind == VALUE_TEXT || value.kind == VALUE_HEX64)
-		g_assert_cmpuint(json_node_get_value_type(node), ==, G_TYPE_STRING);
+		g_assert_true(json_is(v, JSON_STRING));
 	else if (value.kind == VALUE_RATIO)
-		g_assert_true(json_node_get_value_type(node) == G_TYPE_DOUBLE ||
-			      json_node_get_value_type(node) == G_TYPE_INT64);
+		g_assert_true(json_is(v, JSON_NUMBER));
 	else
-		g_assert_cmpint(json_node_get_int(node), ==, value.i);
+		g_assert_true(json_int(v, &n) && n == value.i);
 }
 
 static void check_json(const struct view *v, const struct rows *rows, const char *text)
 {
-	g_autoptr(GError) error = NULL;
-	g_autoptr(JsonParser) parser = json_parser_new();
-
 	g_assert_cmpuint(strcspn(text, "\n"), ==, strlen(text) - 1);	/* one line */
-	json_parser_load_from_data(parser, text, -1, &error);
-	g_assert_no_error(error);
-	JsonObject *o = json_node_get_object(json_parser_get_root(parser));
-	g_assert_cmpstr(json_object_get_string_member(o, "view"), ==, v->id);
-	g_assert_true(json_object_has_member(o, "range") && json_object_has_member(o, "trust"));
-	JsonArray *array = json_object_get_array_member(o, "rows");
-	g_assert_cmpuint(json_array_get_length(array), ==, rows->rows->len);
+	struct json_value o = parsed(text);
+	g_assert_cmpstr(parsed_text(o, "view"), ==, v->id);
+	g_assert_true(parsed_has(o, "range") && parsed_has(o, "trust"));
+	struct json_value array = parsed_list(o, "rows");
+	g_assert_cmpuint(parsed_count(array), ==, rows->rows->len);
+	struct json_value row = JSON_NONE;
 	for (guint r = 0; r < rows->rows->len; r++) {
-		JsonObject *row = json_array_get_object_element(array, r);
-		g_assert_cmpuint(json_object_get_size(row), ==, v->n_columns);
+		g_assert_true(json_next(array, &row));
+		g_assert_cmpuint(parsed_count(row), ==, v->n_columns);
 		for (size_t c = 0; c < v->n_columns; c++)
-			check_json_value(&v->columns[c], json_object_get_member(row, v->columns[c].id),
+			check_json_value(&v->columns[c], json_member(row, v->columns[c].id),
 					 v->columns[c].get(rows->rows->pdata[r], rows));
 	}
 }

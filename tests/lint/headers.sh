@@ -4,7 +4,7 @@
 # a warning, those of the tests, too.
 set -u
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
-packages=${PACKAGES:-glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt libseccomp}
+packages=${PACKAGES:-glib-2.0 ncursesw babeltrace2 lttng-ctl popt libseccomp}
 # shellcheck disable=SC2086
 read -ra cflags < <(pkg-config --cflags $packages | sed 's/-I/-isystem/g')
 options=(-std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"0"' -DBLKTOP_DATADIR='"/usr/share/blktop"'

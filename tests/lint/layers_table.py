@@ -26,7 +26,6 @@ ONLY = {
     "sockets": (["live", "base", "send"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
                 r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),
     "threads": (["run", "live", "send"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
-    "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
     "libsoup": (["send"], r"libsoup/.*", r"\bsoup_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
     "libseccomp": (["base"], r"seccomp\.h", r"\bseccomp_\w+\s*\("),

@@ -8,7 +8,6 @@
  * its last ones), each cut behind so many of its first events that all of it has at most BYTES bytes;
  * with index files, and with the metadata of the events that are in it. Packets are those of LTTng.
  */
-#include <json-glib/json-glib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "lib/ctf_dump.h"
 #include "lib/events_ctf.h"
 #include "lib/lttng_packet.h"
+#include "lib/parsed.h"
 #include "trace/ctf/ctf_index_write.h"
 
 #define METADATA_PACKET 4000	/* bytes of text in one packet of metadata */
@@ -167,9 +167,9 @@ static GByteArray *trim_tsdl(const char *bytes, gsize n, GHashTable *classes)
 	return g_byte_array_append(plain, (const guint8 *)out->str, (guint)out->len);
 }
 
-static uint64_t id_of(JsonObject *o, const char *member)
+static uint64_t id_of(struct json_value o, const char *member)
 {
-	return json_object_has_member(o, member) ? (uint64_t)json_object_get_int_member(o, member) : 0;
+	return parsed_has(o, member) ? (uint64_t)parsed_int(o, member) : 0;
 }
 
 static GByteArray *trim_json(const char *bytes, gsize n, GHashTable *classes)
@@ -178,10 +178,9 @@ static GByteArray *trim_json(const char *bytes, gsize n, GHashTable *classes)
 	g_auto(GStrv) fragments = g_strsplit(text + 1, "\x1e", -1);
 	GByteArray *out = g_byte_array_new();
 	for (char **f = fragments; *f; f++) {
-		g_autoptr(JsonNode) node = json_from_string(*f, NULL);
-		JsonObject *o = json_node_get_object(node);
+		struct json_value o = parsed(*f);
 		g_autofree char *key = class_key(id_of(o, "data-stream-class-id"), id_of(o, "id"));
-		if (!strcmp(json_object_get_string_member(o, "type"), "event-record-class") &&
+		if (!strcmp(parsed_text(o, "type"), "event-record-class") &&
 		    !g_hash_table_contains(classes, key))
 			continue;
 		g_byte_array_append(out, (const guint8 *)"\x1e", 1);

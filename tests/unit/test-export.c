@@ -6,28 +6,26 @@
 #include "export/export.h"
 #include "export/attributes.h"
 #include "lib/fake_timeline.h"
+#include "lib/parsed.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <json-glib/json-glib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static JsonNode *export(const struct timeline *tl, struct span_selection what,
+static struct json_value export(const struct timeline *tl, struct span_selection what,
 			enum span_format format, unsigned *n)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = span_export(tl, &what, format, n, &error);
 	g_assert_no_error(error);
-	JsonNode *root = json_from_string(text, &error);
-	g_assert_no_error(error);
-	return root;
+	return parsed(text);
 }
 
-static const char *member(JsonObject *o, const char *key)
+static const char *member(struct json_value o, const char *key)
 {
-	return json_object_has_member(o, key) ? json_object_get_string_member(o, key) : NULL;
+	return parsed_has(o, key) ? parsed_text(o, key) : NULL;
 }
 
 static void assert_match(const char *text, const char *regex)
@@ -36,30 +34,22 @@ static void assert_match(const char *text, const char *regex)
 		g_error("'%s' is not %s", text, regex);
 }
 
-static void assert_int(JsonObject *o, const char *key, int64_t least)
+static void assert_int(struct json_value o, const char *key, int64_t least)
 {
-	JsonNode *node = json_object_get_member(o, key);
-	g_assert_nonnull(node);
-	g_assert_cmpuint(json_node_get_value_type(node), ==, G_TYPE_INT64);
-	g_assert_cmpint(json_node_get_int(node), >=, least);
+	g_assert_cmpint(parsed_int(o, key), >=, least);
 }
 
-static void check_tag(JsonObject *o, const char *key, JsonNode *value, void *data)
-{
-	g_assert_cmpuint(json_node_get_value_type(value), ==, G_TYPE_STRING);
-}
-
-static void check_endpoint(JsonObject *e)
+static void check_endpoint(struct json_value e)
 {
 	const char *name = member(e, "serviceName");
 	g_autofree char *lower = g_utf8_strdown(name, -1);
 	g_assert_cmpstr(name, ==, lower);
-	if (json_object_has_member(e, "port"))
+	if (parsed_has(e, "port"))
 		assert_int(e, "port", 1);
 }
 
 /* peers: ids, microseconds, kinds, unique annotations, tags of strings. */
-static void check_zipkin(JsonObject *o)
+static void check_zipkin(struct json_value o)
 {
 	const char *kind = member(o, "kind"), *parent = member(o, "parentId");
 	assert_match(member(o, "traceId"), "^([a-f0-9]{16}|[a-f0-9]{32})$");
@@ -70,21 +60,23 @@ static void check_zipkin(JsonObject *o)
 	}
 	g_assert_true(!kind || strcmp(kind, "CLIENT") == 0 || strcmp(kind, "SERVER") == 0);
 	assert_int(o, "timestamp", 1);
-	if (json_object_has_member(o, "duration"))
+	if (parsed_has(o, "duration"))
 		assert_int(o, "duration", 1);
-	if (json_object_has_member(o, "shared"))
+	if (parsed_has(o, "shared"))
 		g_assert_cmpstr(kind, ==, "SERVER");
-	check_endpoint(json_object_get_object_member(o, "localEndpoint"));
-	json_object_foreach_member(json_object_get_object_member(o, "tags"), check_tag, NULL);
-	if (!json_object_has_member(o, "annotations"))
+	check_endpoint(parsed_object(o, "localEndpoint"));
+	struct json_value tags = parsed_object(o, "tags"), key, tag = JSON_NONE;
+	while (json_next_member(tags, &key, &tag))
+		g_assert_true(json_is(tag, JSON_STRING));
+	if (!parsed_has(o, "annotations"))
 		return;
-	JsonArray *annotations = json_object_get_array_member(o, "annotations");
+	struct json_value annotations = parsed_list(o, "annotations");
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	for (guint i = 0; i < json_array_get_length(annotations); i++) {
-		JsonObject *a = json_array_get_object_element(annotations, i);
+	for (guint i = 0; i < parsed_count(annotations); i++) {
+		struct json_value a = parsed_at(annotations, i);
 		assert_int(a, "timestamp", 1);
 		g_assert_true(g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s",
-			json_object_get_int_member(a, "timestamp"), member(a, "value"))));
+			parsed_int(a, "timestamp"), member(a, "value"))));
 	}
 }
 
@@ -92,19 +84,19 @@ static void test_zipkin_rules(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .slowest = 1000 },
+	struct json_value root = export(tl, (struct span_selection){ .slowest = 1000 },
 					  SPAN_ZIPKIN, &n);
-	JsonArray *spans = json_node_get_array(root);
+	struct json_value spans = root;
 	g_assert_cmpuint(n, ==, timeline_n_spans(tl));
-	g_assert_cmpuint(json_array_get_length(spans), ==, n);
+	g_assert_cmpuint(parsed_count(spans), ==, n);
 	for (guint i = 0; i < n; i++)
-		check_zipkin(json_array_get_object_element(spans, i));
+		check_zipkin(parsed_at(spans, i));
 }
 
-static JsonObject *find(JsonArray *spans, const char *name, const char *kind)
+static struct json_value find(struct json_value spans, const char *name, const char *kind)
 {
-	for (guint i = 0; i < json_array_get_length(spans); i++) {
-		JsonObject *o = json_array_get_object_element(spans, i);
+	for (guint i = 0; i < parsed_count(spans); i++) {
+		struct json_value o = parsed_at(spans, i);
 		if (strcmp(member(o, "name"), name) == 0 && g_strcmp0(member(o, "kind"), kind) == 0)
 			return o;
 	}
@@ -115,24 +107,24 @@ static void test_zipkin_victim(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
+	struct json_value root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
 					  SPAN_ZIPKIN, &n);
-	JsonArray *spans = json_node_get_array(root);
+	struct json_value spans = root;
 	g_assert_cmpuint(n, ==, 8);
-	JsonObject *thumbnail = find(spans, "thumbnail", NULL);
-	g_assert_false(json_object_has_member(thumbnail, "parentId"));
+	struct json_value thumbnail = find(spans, "thumbnail", NULL);
+	g_assert_false(parsed_has(thumbnail, "parentId"));
 	g_assert_cmpstr(member(thumbnail, "traceId"), ==, "7f8efb3a8bed4f37");
-	JsonObject *lock = find(spans, "lock", NULL);
-	JsonObject *tags = json_object_get_object_member(lock, "tags");
+	struct json_value lock = find(spans, "lock", NULL);
+	struct json_value tags = parsed_object(lock, "tags");
 	g_assert_cmpstr(member(tags, "blktop.part.futex_ns"), ==, "53240000");
 	g_assert_cmpstr(member(tags, "blktop.waker"), ==, "thumbd-w0/254");
 	g_assert_cmpstr(member(tags, "blktop.thread"), ==, "thumbd-w2/256");
 	g_assert_nonnull(strstr(member(tags, "blktop.why"), "slept holding it"));
-	JsonObject *server = find(spans, "send", "SERVER"), *client = find(spans, "send", "CLIENT");
-	g_assert_true(json_object_get_boolean_member(server, "shared"));
-	g_assert_false(json_object_has_member(client, "shared"));
+	struct json_value server = find(spans, "send", "SERVER"), client = find(spans, "send", "CLIENT");
+	g_assert_true(json_is(json_member(server, "shared"), JSON_TRUE));
+	g_assert_false(parsed_has(client, "shared"));
 	g_assert_cmpstr(member(server, "id"), ==, member(client, "id"));
-	g_assert_cmpstr(member(json_object_get_object_member(server, "localEndpoint"),
+	g_assert_cmpstr(member(parsed_object(server, "localEndpoint"),
 			       "serviceName"), ==, "stored");
 }
 
@@ -149,46 +141,48 @@ static void test_zipkin_edges(void)
 	fake_tag(s, "k", "\xff");
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .span_id = 1 },
+	struct json_value root = export(tl, (struct span_selection){ .span_id = 1 },
 					  SPAN_ZIPKIN, &n);
-	JsonObject *o = json_array_get_object_element(json_node_get_array(root), 0);
-	JsonObject *endpoint = json_object_get_object_member(o, "localEndpoint");
+	struct json_value o = parsed_at(root, 0);
+	struct json_value endpoint = parsed_object(o, "localEndpoint");
 	check_zipkin(o);
 	g_assert_cmpstr(member(o, "traceId"), ==, "ffffffffffffffff");
 	g_assert_cmpstr(member(o, "parentId"), ==, "0000000000000009");
-	g_assert_cmpint(json_object_get_int_member(o, "duration"), ==, 1);
+	g_assert_cmpint(parsed_int(o, "duration"), ==, 1);
 	g_assert_cmpstr(member(endpoint, "ipv6"), ==, "fe80::1");
 	g_assert_cmpstr(member(endpoint, "serviceName"), ==, "upper");
-	g_assert_false(json_object_has_member(endpoint, "port"));
-	g_assert_cmpuint(json_array_get_length(json_object_get_array_member(o, "annotations")), ==, 1);
-	g_assert_cmpstr(member(json_object_get_object_member(o, "tags"), "k"), ==, "\\xff");
+	g_assert_false(parsed_has(endpoint, "port"));
+	g_assert_cmpuint(parsed_count(parsed_list(o, "annotations")), ==, 1);
+	g_assert_cmpstr(member(parsed_object(o, "tags"), "k"), ==, "\\xff");
 }
 
 static void test_zipkin_open(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_OPEN },
+	struct json_value root = export(tl, (struct span_selection){ .trace_id = FAKE_OPEN },
 					  SPAN_ZIPKIN, &n);
-	JsonObject *o = json_array_get_object_element(json_node_get_array(root), 0);
+	struct json_value o = parsed_at(root, 0);
 	check_zipkin(o);
-	g_assert_false(json_object_has_member(o, "duration"));
-	g_assert_cmpstr(member(json_object_get_object_member(o, "tags"), "blktop.state"), ==, "open");
+	g_assert_false(parsed_has(o, "duration"));
+	g_assert_cmpstr(member(parsed_object(o, "tags"), "blktop.state"), ==, "open");
 }
 
-static unsigned count_nested(JsonArray *spans)
+static unsigned count_nested(struct json_value spans)
 {
 	unsigned n = 0;
-	for (guint i = 0; i < json_array_get_length(spans); i++) {
-		JsonObject *o = json_array_get_object_element(spans, i);
-		JsonObject *parts = json_object_get_object_member(o, "parts");
-		g_autoptr(GList) values = json_object_get_values(parts);
-		int64_t sum = 0;
-		for (GList *l = values; l; l = l->next)
-			sum += json_node_get_int(l->data);
-		g_assert_cmpuint(g_list_length(values), ==, PART_N);
-		g_assert_cmpint(sum, ==, json_object_get_int_member(o, "duration_ns"));
-		n += 1 + count_nested(json_object_get_array_member(o, "children"));
+	for (guint i = 0; i < parsed_count(spans); i++) {
+		struct json_value o = parsed_at(spans, i);
+		struct json_value parts = parsed_object(o, "parts");
+		struct json_value key, part = JSON_NONE;
+		int64_t sum = 0, ns;
+		while (json_next_member(parts, &key, &part)) {
+			g_assert_true(json_int(part, &ns));
+			sum += ns;
+		}
+		g_assert_cmpuint(parsed_count(parts), ==, PART_N);
+		g_assert_cmpint(sum, ==, parsed_int(o, "duration_ns"));
+		n += 1 + count_nested(parsed_list(o, "children"));
 	}
 	return n;
 }
@@ -197,43 +191,43 @@ static void test_native(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .slowest = 3 }, SPAN_JSON, &n);
-	JsonArray *traces = json_object_get_array_member(json_node_get_object(root), "traces");
+	struct json_value root = export(tl, (struct span_selection){ .slowest = 3 }, SPAN_JSON, &n);
+	struct json_value traces = parsed_list(root, "traces");
 	unsigned counted = 0;
-	g_assert_cmpuint(json_array_get_length(traces), ==, 3);
+	g_assert_cmpuint(parsed_count(traces), ==, 3);
 	for (guint i = 0; i < 3; i++)
-		counted += count_nested(json_object_get_array_member(
-			json_array_get_object_element(traces, i), "spans"));
+		counted += count_nested(parsed_list(
+			parsed_at(traces, i), "spans"));
 	g_assert_cmpuint(counted, ==, n);
-	JsonObject *top = json_array_get_object_element(json_object_get_array_member(
-		json_array_get_object_element(traces, 0), "spans"), 0);
+	struct json_value top = parsed_at(parsed_list(
+		parsed_at(traces, 0), "spans"), 0);
 	g_assert_cmpstr(member(top, "trace_id"), ==, "1e9873c2aa104f01");
-	g_assert_true(json_object_get_null_member(top, "parent_id"));
-	JsonObject *wait = json_array_get_object_element(
-		json_object_get_array_member(top, "waits"), 0);
+	g_assert_true(parsed_is_null(top, "parent_id"));
+	struct json_value wait = parsed_at(
+		parsed_list(top, "waits"), 0);
 	g_assert_cmpstr(member(wait, "syscall"), ==, "clock_nanosleep");
-	g_assert_true(json_object_get_null_member(wait, "waker"));
+	g_assert_true(parsed_is_null(wait, "waker"));
 }
 
-static JsonArray *otlp_spans(JsonNode *root, guint resource)
+static struct json_value otlp_spans(struct json_value root, guint resource)
 {
-	JsonObject *r = json_array_get_object_element(json_object_get_array_member(
-		json_node_get_object(root), "resourceSpans"), resource);
-	JsonObject *scope = json_array_get_object_element(
-		json_object_get_array_member(r, "scopeSpans"), 0);
-	return json_object_get_array_member(scope, "spans");
+	struct json_value r = parsed_at(parsed_list(
+		root, "resourceSpans"), resource);
+	struct json_value scope = parsed_at(
+		parsed_list(r, "scopeSpans"), 0);
+	return parsed_list(scope, "spans");
 }
 
-static JsonObject *find_otlp(JsonNode *root, const char *name, int kind)
+static struct json_value find_otlp(struct json_value root, const char *name, int kind)
 {
-	JsonArray *resources = json_object_get_array_member(json_node_get_object(root),
+	struct json_value resources = parsed_list(root,
 							    "resourceSpans");
-	for (guint r = 0; r < json_array_get_length(resources); r++) {
-		JsonArray *spans = otlp_spans(root, r);
-		for (guint i = 0; i < json_array_get_length(spans); i++) {
-			JsonObject *o = json_array_get_object_element(spans, i);
+	for (guint r = 0; r < parsed_count(resources); r++) {
+		struct json_value spans = otlp_spans(root, r);
+		for (guint i = 0; i < parsed_count(spans); i++) {
+			struct json_value o = parsed_at(spans, i);
 			if (strcmp(member(o, "name"), name) == 0 &&
-			    json_object_get_int_member(o, "kind") == kind)
+			    parsed_int(o, "kind") == kind)
 				return o;
 		}
 	}
@@ -245,10 +239,10 @@ static void test_otlp_halves(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
+	struct json_value root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
 					  SPAN_OTLP, &n);
-	JsonObject *client = find_otlp(root, "send", 3), *server = find_otlp(root, "send", 2);
-	JsonObject *store = find_otlp(root, "store", 1);
+	struct json_value client = find_otlp(root, "send", 3), server = find_otlp(root, "send", 2);
+	struct json_value store = find_otlp(root, "store", 1);
 	g_assert_cmpstr(member(client, "traceId"), ==, "00000000000000007f8efb3a8bed4f37");
 	g_assert_cmpstr(member(server, "spanId"), !=, member(client, "spanId"));
 	g_assert_cmpstr(member(server, "parentSpanId"), ==, member(client, "spanId"));
@@ -268,30 +262,30 @@ static void test_otlp_edges(void)
 	s->errors = 1;
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .span_id = 1 }, SPAN_OTLP, &n);
-	JsonObject *o = find_otlp(root, "x\033", 1);
-	JsonObject *status = json_object_get_object_member(o, "status");
+	struct json_value root = export(tl, (struct span_selection){ .span_id = 1 }, SPAN_OTLP, &n);
+	struct json_value o = find_otlp(root, "x\033", 1);
+	struct json_value status = parsed_object(o, "status");
 	g_assert_cmpstr(member(o, "traceId"), ==, "a1b20000000000000000000000000001");
-	g_assert_cmpint(json_object_get_int_member(status, "code"), ==, 2);
+	g_assert_cmpint(parsed_int(status, "code"), ==, 2);
 	g_assert_cmpstr(member(status, "message"), ==, "broken");
 	g_assert_cmpstr(member(o, "startTimeUnixNano"), ==, "1795241315000000005");
-	JsonObject *event = json_array_get_object_element(
-		json_object_get_array_member(o, "events"), 0);
+	struct json_value event = parsed_at(
+		parsed_list(o, "events"), 0);
 	g_assert_cmpstr(member(event, "name"), ==, "odd\\xff");
-	JsonArray *attributes = json_object_get_array_member(o, "attributes");
-	for (guint i = 0; i < json_array_get_length(attributes); i++) {
-		const char *key = member(json_array_get_object_element(attributes, i), "key");
+	struct json_value attributes = parsed_list(o, "attributes");
+	for (guint i = 0; i < parsed_count(attributes); i++) {
+		const char *key = member(parsed_at(attributes, i), "key");
 		g_assert_cmpstr(key, !=, "");
 		g_assert_cmpstr(key, !=, TAG_TRACE_ID);
 	}
 }
 
-static unsigned count_events(JsonNode *root, const char *phase, const char *name)
+static unsigned count_events(struct json_value root, const char *phase, const char *name)
 {
-	JsonArray *events = json_object_get_array_member(json_node_get_object(root), "traceEvents");
+	struct json_value events = parsed_list(root, "traceEvents");
 	unsigned found = 0;
-	for (guint i = 0; i < json_array_get_length(events); i++) {
-		JsonObject *e = json_array_get_object_element(events, i);
+	for (guint i = 0; i < parsed_count(events); i++) {
+		struct json_value e = parsed_at(events, i);
 		found += strcmp(member(e, "ph"), phase) == 0 && strcmp(member(e, "name"), name) == 0;
 	}
 	return found;
@@ -313,7 +307,7 @@ static void test_perfetto_overlap(void)
 			.begin = spans[i].begin, .end = spans[i].end });
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;
-	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = 1 },
+	struct json_value root = export(tl, (struct span_selection){ .trace_id = 1 },
 					  SPAN_PERFETTO, &n);
 	for (guint i = 0; i < G_N_ELEMENTS(spans); i++) {
 		bool alone = strcmp(spans[i].name, "over") == 0 || strcmp(spans[i].name, "lost") == 0;
@@ -342,21 +336,21 @@ static void test_with_kernel(void)
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;
 	struct span_selection what = { .trace_id = 1, .with_kernel = true };
-	g_autoptr(JsonNode) zipkin = export(tl, what, SPAN_ZIPKIN, &n);
-	JsonArray *spans = json_node_get_array(zipkin);
+	struct json_value zipkin = export(tl, what, SPAN_ZIPKIN, &n);
+	struct json_value spans = zipkin;
 	g_assert_cmpuint(n, ==, 4);
-	g_assert_cmpuint(json_array_get_length(spans), ==, 4);
-	JsonObject *call = find(spans, "read", NULL), *wait = find(spans, "blocked: disk", NULL);
+	g_assert_cmpuint(parsed_count(spans), ==, 4);
+	struct json_value call = find(spans, "read", NULL), wait = find(spans, "blocked: disk", NULL);
 	g_assert_cmpstr(member(call, "parentId"), ==, "0000000000000002");
 	g_assert_cmpstr(member(wait, "parentId"), ==, member(call, "id"));
 	for (guint i = 0; i < 4; i++)
-		check_zipkin(json_array_get_object_element(spans, i));
-	g_autoptr(JsonNode) perfetto = export(tl, what, SPAN_PERFETTO, &n);
+		check_zipkin(parsed_at(spans, i));
+	struct json_value perfetto = export(tl, what, SPAN_PERFETTO, &n);
 	g_assert_cmpuint(count_events(perfetto, "X", "blocked: disk"), ==, 2);	/* slice, strip */
 	g_assert_cmpuint(count_events(perfetto, "X", "woken, waits for a CPU"), ==, 1);
 	g_assert_cmpuint(count_events(perfetto, "X", "on a CPU"), ==, 2);
 	what.with_kernel = false;
-	g_autoptr(JsonNode) without = export(tl, what, SPAN_PERFETTO, &n);
+	struct json_value without = export(tl, what, SPAN_PERFETTO, &n);
 	g_assert_cmpuint(count_events(without, "X", "on a CPU"), ==, 0);
 }
 
@@ -384,12 +378,12 @@ static void test_subtree(void)
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	unsigned n;
 	struct span_selection what = { .trace_id = FAKE_VICTIM, .span_id = FAKE_VICTIM * 31 + 5 };
-	g_autoptr(JsonNode) root = export(tl, what, SPAN_ZIPKIN, &n);
-	g_assert_cmpuint(json_array_get_length(json_node_get_array(root)), ==, 3);
+	struct json_value root = export(tl, what, SPAN_ZIPKIN, &n);
+	g_assert_cmpuint(parsed_count(root), ==, 3);
 	g_assert_cmpuint(n, ==, 3);	/* both halves of send, and store */
 	what.trace_id = 0;		/* found without its trace */
-	g_autoptr(JsonNode) again = export(tl, what, SPAN_JSON, &n);
-	g_assert_true(JSON_NODE_HOLDS_OBJECT(again));
+	struct json_value again = export(tl, what, SPAN_JSON, &n);
+	g_assert_true(json_is(again, JSON_OBJECT));
 	g_assert_cmpuint(n, ==, 3);
 }
 

@@ -13,10 +13,11 @@
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
 #include "lib/importing.h"
+#include "lib/parsed.h"
 
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <json-glib/json-glib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,32 +43,26 @@ static char *export(const struct timeline *tl, enum span_format format, bool wit
 
 /* ---- there and back ---- */
 
-static JsonObject *find(JsonArray *spans, JsonObject *wanted)
+static struct json_value find(struct json_value spans, struct json_value wanted)
 {
-	for (guint i = 0; i < json_array_get_length(spans); i++) {
-		JsonObject *o = json_array_get_object_element(spans, i);
-		if (strcmp(json_object_get_string_member(o, "id"),
-			   json_object_get_string_member(wanted, "id")) == 0 &&
-		    json_object_has_member(o, "shared") == json_object_has_member(wanted, "shared"))
+	for (guint i = 0; i < parsed_count(spans); i++) {
+		struct json_value o = parsed_at(spans, i);
+		if (strcmp(parsed_text(o, "id"),
+			   parsed_text(wanted, "id")) == 0 &&
+		    parsed_has(o, "shared") == parsed_has(wanted, "shared"))
 			return o;
 	}
-	g_error("no span %s", json_object_get_string_member(wanted, "id"));
+	g_error("no span %s", parsed_text(wanted, "id"));
 }
 
 static void assert_same(const char *before, const char *after)
 {
-	g_autoptr(JsonNode) a = json_from_string(before, NULL), b = json_from_string(after, NULL);
-	JsonArray *first = json_node_get_array(a), *second = json_node_get_array(b);
-	g_assert_cmpuint(json_array_get_length(first), ==, json_array_get_length(second));
-	for (guint i = 0; i < json_array_get_length(first); i++) {
-		JsonNode *x = json_array_get_element(first, i);
-		JsonObject *found = find(second, json_node_get_object(x));
-		g_autoptr(JsonNode) y = json_node_new(JSON_NODE_OBJECT);
-		json_node_set_object(y, found);
-		if (!json_node_equal(x, y)) {
-			g_autofree char *one = json_to_string(x, FALSE), *two = json_to_string(y, FALSE);
-			g_error("before %s\nafter  %s", one, two);
-		}
+	struct json_value first = parsed(before), second = parsed(after);
+	g_assert_cmpuint(parsed_count(first), ==, parsed_count(second));
+	for (guint i = 0; i < parsed_count(first); i++) {
+		struct json_value x = parsed_at(first, i);
+		if (!parsed_equal(x, find(second, x)))
+			g_error("%s: before %s\nafter  %s", parsed_text(x, "id"), before, after);
 	}
 }
 
@@ -210,13 +205,12 @@ static void test_alike_ids(void)
 	g_assert_cmpuint(timeline_n_traces(tl), ==, 2);
 	g_assert_nonnull(timeline_find_trace(tl, UINT64_C(0x48485a3953bb6124)));
 	g_autofree char *zipkin = export(tl, SPAN_ZIPKIN, false);
-	g_autoptr(JsonNode) root = json_from_string(zipkin, NULL);
-	JsonArray *spans = json_node_get_array(root);
-	g_assert_cmpuint(json_array_get_length(spans), ==, G_N_ELEMENTS(ids));
+	struct json_value spans = parsed(zipkin);
+	g_assert_cmpuint(parsed_count(spans), ==, G_N_ELEMENTS(ids));
 	for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
-		JsonObject *o = json_array_get_object_element(spans, i);
-		guint id = (guint)g_ascii_strtoull(json_object_get_string_member(o, "id"), NULL, 16);
-		const char *trace = json_object_get_string_member(o, "traceId");
+		struct json_value o = parsed_at(spans, i);
+		guint id = (guint)g_ascii_strtoull(parsed_text(o, "id"), NULL, 16);
+		const char *trace = parsed_text(o, "traceId");
 		g_assert_cmpuint(id, <=, G_N_ELEMENTS(ids));
 		g_assert_cmpstr(trace, ==, ids[id - 1]);
 	}

@@ -69,7 +69,7 @@ static bool spans(uint64_t n)
 	survey_init(&v);
 	survey_begin_file(&v);
 	g_array_set_size(v.items, (guint)n - 1);
-	bool added = survey_add(&v, span, strlen(span), strlen(span));
+	bool added = survey_add(&v, JSON_NONE, strlen(span), strlen(span));
 	survey_clear(&v);
 	return added;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of metadata: each is reached, in CTF 1.8 or CTF 2, and named where it is exceeded. */
+#include "base/json_read.h"
 #include "base/limits.h"
 #include "lib/limit_test.h"
-#include "trace/ctf/ctf_json.h"
 #include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_parse.h"
 #include "trace/ctf/ctf_program.h"

@@ -5,8 +5,8 @@
 #include "export/export.h"
 #include "lib/fake_timeline.h"
 #include "lib/made_alerts.h"
+#include "lib/parsed.h"
 
-#include <json-glib/json-glib.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -59,34 +59,29 @@ static void test_json(void)
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	for (size_t i = 0; view_all[i]; i++) {
 		g_autofree char *text = print(tl, view_all[i]->id, FORMAT_JSON, true);
-		g_autoptr(JsonParser) parser = json_parser_new();
-		g_autoptr(GError) error = NULL;
-		json_parser_load_from_data(parser, text, -1, &error);
-		g_assert_no_error(error);
 		g_assert_true(strchr(text, '\n') == text + strlen(text) - 1);
 		assert_no_raw(text, "\n");
-		JsonObject *o = json_node_get_object(json_parser_get_root(parser));
-		JsonObject *range = json_object_get_object_member(o, "range");
-		JsonObject *completeness = json_object_get_object_member(o, "trust");
-		g_assert_cmpstr(json_object_get_string_member(o, "view"), ==, view_all[i]->id);
-		g_assert_cmpstr(json_object_get_string_member(o, "blktop"), ==, BLKTOP_VERSION);
-		g_assert_cmpint(json_object_get_int_member(range, "from_ns"), ==, FAKE_T0);
-		g_assert_cmpint(json_object_get_int_member(range, "to_ns"), ==, FAKE_T0 + 6 * FAKE_S);
-		g_assert_cmpint(json_object_get_int_member(completeness, "lost_events"), ==, 12);
-		g_assert_cmpint(json_object_get_int_member(completeness, "lost_packets"), ==, 0);
-		g_assert_cmpint(json_object_get_int_member(completeness, "soft"), ==, 3);
-		JsonArray *rows = json_object_get_array_member(o, "rows");
-		g_assert_cmpuint(json_array_get_length(rows), >, 0);
-		JsonObject *row = json_array_get_object_element(rows, 0);
-		g_assert_cmpuint(json_object_get_size(row), ==, view_all[i]->n_columns);
+		struct json_value o = parsed(text);
+		struct json_value range = parsed_object(o, "range");
+		struct json_value completeness = parsed_object(o, "trust");
+		g_assert_cmpstr(parsed_text(o, "view"), ==, view_all[i]->id);
+		g_assert_cmpstr(parsed_text(o, "blktop"), ==, BLKTOP_VERSION);
+		g_assert_cmpint(parsed_int(range, "from_ns"), ==, FAKE_T0);
+		g_assert_cmpint(parsed_int(range, "to_ns"), ==, FAKE_T0 + 6 * FAKE_S);
+		g_assert_cmpint(parsed_int(completeness, "lost_events"), ==, 12);
+		g_assert_cmpint(parsed_int(completeness, "lost_packets"), ==, 0);
+		g_assert_cmpint(parsed_int(completeness, "soft"), ==, 3);
+		struct json_value rows = parsed_list(o, "rows");
+		g_assert_cmpuint(parsed_count(rows), >, 0);
+		struct json_value row = parsed_at(rows, 0);
+		g_assert_cmpuint(parsed_count(row), ==, view_all[i]->n_columns);
 	}
 }
 
-static JsonObject *completeness_of(JsonParser *parser, const struct timeline *tl)
+static struct json_value completeness_of(const struct timeline *tl)
 {
 	g_autofree char *text = print(tl, "syscalls", FORMAT_JSON, true);
-	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
-	return json_object_get_object_member(json_node_get_object(json_parser_get_root(parser)), "trust");
+	return parsed_object(parsed(text), "trust");
 }
 
 /* How complete it is: null of a recorded trace, figures of a live session. */
@@ -96,44 +91,39 @@ static void test_json_missing(void)
 		"behind_ns", "left_packets", "left_bytes", "unread_packets", "ended_early", "ends_unknown", "gave_up",
 	};
 	g_autoptr(blk_timeline) tl = fake_timeline();
-	g_autoptr(JsonParser) parser = json_parser_new();
-	JsonObject *completeness = completeness_of(parser, tl);
+	struct json_value completeness = completeness_of(tl);
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		g_assert_true(json_object_get_null_member(completeness, keys[i]));
-	g_assert_cmpint(json_object_get_int_member(completeness, "damaged_packets"), ==, 0);
+		g_assert_true(parsed_is_null(completeness, keys[i]));
+	g_assert_cmpint(parsed_int(completeness, "damaged_packets"), ==, 0);
 	timeline_set_missing(tl, &(struct missing){
 		.behind_ns = 1, .left_packets = 2, .left_bytes = 3, .unread_packets = 4, .ended_early = 5,
 		.ends_unknown = 6, .gave_up = true,
 	});
-	completeness = completeness_of(parser, tl);
+	completeness = completeness_of(tl);
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		g_assert_cmpint(json_object_get_int_member(completeness, keys[i]), ==, i == 6 ? 1 : (gint64)i + 1);
+		g_assert_cmpint(parsed_int(completeness, keys[i]), ==, i == 6 ? 1 : (gint64)i + 1);
 	timeline_set_missing(tl, &(struct missing){ .behind_ns = -1 });
-	completeness = completeness_of(parser, tl);
-	g_assert_true(json_object_get_null_member(completeness, "behind_ns"));
-	g_assert_cmpint(json_object_get_int_member(completeness, "gave_up"), ==, 0);
+	completeness = completeness_of(tl);
+	g_assert_true(parsed_is_null(completeness, "behind_ns"));
+	g_assert_cmpint(parsed_int(completeness, "gave_up"), ==, 0);
 }
 
 static void test_json_values(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	g_autofree char *text = print(tl, "processes", FORMAT_JSON, true);
-	g_autoptr(JsonParser) parser = json_parser_new();
-	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
-	JsonObject *o = json_node_get_object(json_parser_get_root(parser));
-	JsonArray *rows = json_object_get_array_member(o, "rows");
+	struct json_value rows = parsed_list(parsed(text), "rows");
 	bool evil = false, stray = false;
-	for (guint i = 0; i < json_array_get_length(rows); i++) {
-		JsonObject *row = json_array_get_object_element(rows, i);
-		g_assert_true(json_object_get_null_member(row, "tid"));
-		if (json_object_get_null_member(row, "pid")) {
-			stray = json_object_get_null_member(row, "comm");
+	for (guint i = 0; i < parsed_count(rows); i++) {
+		struct json_value row = parsed_at(rows, i);
+		g_assert_true(parsed_is_null(row, "tid"));
+		if (parsed_is_null(row, "pid")) {
+			stray = parsed_is_null(row, "comm");
 			continue;
 		}
-		JsonNode *cpu = json_object_get_member(row, "cpu_ns");
-		g_assert_cmpuint(json_node_get_value_type(cpu), ==, G_TYPE_INT64);
-		if (json_object_get_int_member(row, "pid") == 666)
-			evil = strcmp(json_object_get_string_member(row, "comm"),
+		g_assert_cmpint(parsed_int(row, "cpu_ns"), >=, 0);
+		if (parsed_int(row, "pid") == 666)
+			evil = strcmp(parsed_text(row, "comm"),
 				      FAKE_HOSTILE_COMM) == 0;
 	}
 	g_assert_true(evil && stray);
@@ -248,8 +238,7 @@ static void test_hostile(void)
 		assert_no_raw(text, format == FORMAT_CSV ? "\r\n" : "\n");
 	}
 	g_autofree char *json = print(tl, "events", FORMAT_JSON, true);
-	g_autoptr(JsonParser) parser = json_parser_new();
-	g_assert_true(json_parser_load_from_data(parser, json, -1, NULL));
+	parsed(json);
 	g_assert_nonnull(strstr(json, "\\u202ertl"));
 }
 

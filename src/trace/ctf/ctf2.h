@@ -2,7 +2,7 @@
 /*
  * The parser of CTF 2 metadata (CTF2-SPEC-2.0); internal to its files (inside src/trace/):
  *
- *     ctf_json.c		text -> tokens
+ *     json_read.c (base)		text -> tokens
  *     ctf2_object.c	properties of JSON objects and their values; errors with their place
  *     ctf2_fields.c	field classes -> types, roles, mappings
  *     ctf2_location.c	field locations: the register of a length or selector
@@ -17,7 +17,7 @@
 #ifndef BLK_TRACE_CTF_CTF2_H
 #define BLK_TRACE_CTF_CTF2_H
 
-#include "trace/ctf/ctf_json.h"
+#include "base/json_read.h"
 #include "trace/ctf/ctf_parse.h"
 
 #include "base/limits.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "trace/ctf/ctf_json.h"
+/* Scans JSON: see json_read.h. */
+#include "base/json_read.h"
 
 #include "base/limits.h"
 
@@ -179,11 +180,11 @@ static bool scan_value(struct scan *s)
 				  scan_word(s, "null", JSON_NULL);
 	if (s->depth == LIMIT_JSON_DEPTH)
 		return fail(s, s->at, "objects and arrays nested deeper than 200 levels");
-	s->depth++;
 	uint32_t i = add(s, c == '{' ? JSON_OBJECT : JSON_ARRAY, s->at++), count = 0;
+	s->depth++;
 	bool ok = scan_members(s, c == '{' ? '}' : ']', &count);
-	end(s, i, count);
 	s->depth--;
+	end(s, i, count);
 	return ok;
 }
 
@@ -200,6 +201,14 @@ bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *
 		return false;
 	skip_space(&s);
 	return s.at == s.end || fail(&s, s.at, "text after the value");
+}
+
+void json_scan_beginning(const char *text, size_t n, GArray *tokens)
+{
+	struct json_problem why;
+	const char *end;
+	g_utf8_validate_len(text, MIN(n, LIMIT_FRAGMENT_BYTES), &end);
+	json_scan(text, (size_t)(end - text), tokens, &why);
 }
 
 /* ---- values ---- */
@@ -267,5 +276,110 @@ bool json_integer(const char *text, const struct json_token *t, bool *ret_negati
 	}
 	*ret = v;
 	*ret_negative = *ret_negative && v;
+	return true;
+}
+
+/* ---- values by name ---- */
+
+const struct json_token *json_token(struct json_value v)
+{
+	return v.tokens && v.i < v.tokens->len ? &g_array_index(v.tokens, struct json_token, v.i) : NULL;
+}
+
+bool json_is(struct json_value v, enum json_kind kind)
+{
+	const struct json_token *t = json_token(v);
+	return t && t->kind == kind;
+}
+
+/* The token after a value; what a scan did not finish is the last one. */
+static uint32_t next_of(struct json_value v)
+{
+	const struct json_token *t = json_token(v);
+	return t && t->next > v.i ? t->next : UINT32_MAX;
+}
+
+bool json_next(struct json_value outer, struct json_value *at)
+{
+	const struct json_token *t = json_token(outer);
+	uint32_t i = at->tokens ? next_of(*at) : outer.i + 1;
+	*at = (struct json_value){ outer.text, outer.tokens, i };
+	if (!t || (t->kind != JSON_OBJECT && t->kind != JSON_ARRAY) || (t->next > outer.i && i >= t->next))
+		return false;
+	return json_token(*at);
+}
+
+bool json_next_member(struct json_value object, struct json_value *key, struct json_value *at)
+{
+	if (!json_is(object, JSON_OBJECT) || !json_next(object, at))
+		return false;
+	*key = *at;
+	at->i++;
+	return json_token(*at);
+}
+
+static bool is_key(struct json_value key, const char *name, size_t n)
+{
+	const struct json_token *t = json_token(key);
+	if (!t->escaped)
+		return t->n == n && !memcmp(key.text + t->at, name, n);
+	g_autoptr(GString) text = g_string_new(NULL);
+	return json_string(key.text, t, text) && text->len == n && !memcmp(text->str, name, n);
+}
+
+struct json_value json_member(struct json_value object, const char *name)
+{
+	struct json_value found = JSON_NONE, key, at = JSON_NONE;
+	size_t n = strlen(name);
+	while (json_next_member(object, &key, &at))
+		if (is_key(key, name, n))
+			found = at;
+	return found;
+}
+
+char *json_text(struct json_value v)
+{
+	g_autoptr(GString) text = NULL;
+	if (!json_is(v, JSON_STRING))
+		return NULL;
+	if (!json_token(v)->escaped)
+		return g_strndup(v.text + json_token(v)->at, json_token(v)->n);
+	text = g_string_new(NULL);
+	return json_string(v.text, json_token(v), text) ? g_strdup(text->str) : NULL;
+}
+
+char *json_text_member(struct json_value object, const char *name)
+{
+	return json_text(json_member(object, name));
+}
+
+/* The number as written, NUL-terminated. False: `v` is no number, or one with more digits than any that is meant. */
+static bool number_text(struct json_value v, char *ret, size_t room)
+{
+	const struct json_token *t = json_token(v);
+	if (!json_is(v, JSON_NUMBER) || t->n >= room)
+		return false;
+	memcpy(ret, v.text + t->at, t->n);
+	ret[t->n] = '\0';
+	return true;
+}
+
+bool json_int(struct json_value v, int64_t *ret)
+{
+	bool negative;
+	uint64_t n;
+	if (!json_is(v, JSON_NUMBER) || !json_integer(v.text, json_token(v), &negative, &n) ||
+	    n > (uint64_t)INT64_MAX + negative)
+		return false;
+	*ret = negative ? (int64_t)-n : (int64_t)n;
+	return true;
+}
+
+bool json_real(struct json_value v, double *ret)
+{
+	char text[512];
+	if (!number_text(v, text, sizeof text))
+		return false;
+	*ret = g_ascii_strtod(text, NULL);
 	return true;
 }
