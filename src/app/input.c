@@ -164,6 +164,19 @@ void input_again(struct input *in)
 	g_clear_pointer(&in->options.spool, spool_unref);
 }
 
+bool input_again_stored(struct input *in)
+{
+	const char *path = in->options.spool ? input_stored_path(in) : NULL;
+
+	if (!path)
+		return false;
+	in->paths = g_new0(char *, 2);
+	in->paths[0] = g_strdup(path);
+	g_clear_pointer(&in->urls, g_array_unref);
+	g_clear_pointer(&in->options.spool, spool_unref);	/* the files stay */
+	return true;
+}
+
 bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error)
 {
 	g_assert(!in->paths && !in->options.spool);

@@ -35,6 +35,9 @@ char **input_packets(const struct input *in, int64_t from_ns, int64_t to_ns, GEr
 /* Prepares a second input_start(), after the first job was freed. A live input is then read from the beginning of
  * what the relay daemon has, and without storing packets. */
 void input_again(struct input *in);
+/* The same of a session that has ended: from now on it is a recorded trace, of the packets that were stored. false:
+ * none were. */
+bool input_again_stored(struct input *in);
 /* Stores the packets of a live input below `dir` (live/spool/spool.h). limit: bytes. Before input_start(). */
 bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error);
 /* The directory of the stored packets, flushed; NULL: packets are not stored. Borrowed. */

@@ -1051,6 +1051,11 @@ static bool counts_threads(const struct options *o)
 	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
 }
 
+bool options_store_packets(const struct options *o)
+{
+	return !o->read.no_spool && (o->read.spool || o->suggest_rules || o->command == COMMAND_SCREEN);
+}
+
 struct reading_purpose options_purpose(const struct options *o)
 {
 	bool prints = o->command == COMMAND_BATCH;

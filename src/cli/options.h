@@ -88,5 +88,7 @@ void options_clear(struct options *o);
 
 /* What reading is for, as far as options say it. */
 struct reading_purpose options_purpose(const struct options *o);
+/* Are packets of a live session stored? Printed views do it only with --spool. */
+bool options_store_packets(const struct options *o);
 
 #endif

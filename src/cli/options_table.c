@@ -241,8 +241,9 @@ const struct option_row option_rows[] = {
 	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, NULL,
 		"report what a trace or session cannot answer, and the commands that repair it"),
 	FLAG("suggest-rules", 0, GROUP_INFORM, suggest_rules, "",
-	     "print rules for spans (--spans) that the user-space events of the trace suggest, with their counts",
-	     FOR(ON(BATCH)), OF(RECORDED), NOT_WITH("view metric")),
+	     "print rules for spans (--spans) that the user-space events suggest, with their counts; live: until the "
+	     "session ends, or of -n seconds",
+	     FOR(ON(BATCH)), NOT_WITH("view metric watch no-spool")),
 	COMMAND("help", 'h', GROUP_INFORM, COMMAND_HELP, NULL, "print the options"),
 	COMMAND("help-here", 0, GROUP_INFORM, COMMAND_HELP_SESSION, NULL,
 		"print the options for live sessions of this machine"),

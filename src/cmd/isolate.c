@@ -108,12 +108,12 @@ static void add_outputs(const struct options *o)
 	}
 }
 
-/* The spool of a live session. Printed views have one only with --spool. */
+/* The spool of a live session. See options_store_packets(). */
 static void add_spool(const struct options *o)
 {
 	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if (o->read.n_urls && !o->read.no_spool && (o->read.spool || o->command == COMMAND_SCREEN))
+	if (o->read.n_urls && options_store_packets(o))
 		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 

@@ -165,7 +165,7 @@ static void print_spool(const struct options *o)
 	g_autoptr(GString) s = g_string_new(NULL);
 	char size[TIMEFMT_LEN];
 
-	if (o->read.no_spool || (!o->read.spool && o->command != COMMAND_SCREEN))
+	if (!options_store_packets(o))
 		return;
 	g_autofree char *text = g_strdup_printf("received packets stay in %s, at most %s, as a trace that blktop "
 						"opens; --no-spool stores none", dir,

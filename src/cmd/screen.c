@@ -56,6 +56,8 @@ struct screen {
 	struct logjob *log;		/* NULL until the log is opened */
 	int64_t log_newest_ns;		/* watched: newest instant when .log was opened */
 	struct suggestjob *suggesting;	/* looks for rules, or NULL */
+	uint64_t looked_at;		/* number of events when rules were last looked for */
+	bool ended;			/* all was read when the screen ended */
 	GPtrArray *suggested;		/* struct suggestion *; NULL: not known */
 	char *suggestion;		/* visible text about .suggested, or NULL */
 	char *suggested_rules;		/* the rules that were suggested and are in use, or NULL */
@@ -99,26 +101,58 @@ static void judge(struct screen *s)
 
 /* --- backend: suggested rules --- */
 
-/* Once a recorded trace without spans was read: looks for events that could be spans. */
+/* Rules are looked for once in a recorded trace. Of a session it is done each time that there are twice as many events,
+ * and at its end: a pair may begin to be recorded at any time. */
+static bool is_time_to_look(const struct screen *s, const struct job_status *st)
+{
+	if (s->suggesting || rules_n_installed() || timeline_has_spans(s->tl) || !timeline_has_events(s->tl))
+		return false;
+	if (st->phase == JOB_DONE)
+		return !s->looked_at || (s->session && st->n_events > s->looked_at);
+	return s->session && st->phase == JOB_LOADING && st->n_events > 2 * s->looked_at;
+}
+
+/* Where single events are; NULL: nowhere. */
+static char **paths_of_events(struct screen *s)
+{
+	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
+
+	if (s->session)
+		return *stored ? g_strdupv((char **)stored) : NULL;
+	return input_has_events(s->in, NULL) ? g_strdupv((char **)input_paths(s->in)) : NULL;
+}
+
+/* In a trace without spans: looks for events that could be spans. */
 static void look_for_rules(struct screen *s)
 {
 	struct job_status st;
 
 	job_get_status(s->job, &st);
-	if (s->suggesting || s->live || st.phase != JOB_DONE || s->o->local || rules_n_installed() ||
-	    timeline_has_spans(s->tl) || !timeline_has_events(s->tl) || !input_has_events(s->in, NULL))
+	if (!is_time_to_look(s, &st))
 		return;
-	g_auto(GStrv) names = timeline_event_names(s->tl);
-	s->suggesting = suggestjob_new(input_paths(s->in), s->o->read.reader == READER_BT2, (const char *const *)names,
-				       job_fd(s->job));
+	s->looked_at = st.n_events;
+	g_auto(GStrv) paths = paths_of_events(s), names = timeline_event_names(s->tl);
+	if (paths)
+		s->suggesting = suggestjob_new((const char *const *)paths, s->o->read.reader == READER_BT2,
+					       (const char *const *)names, job_fd(s->job));
 }
 
-/* True: something is suggested now. */
+/* True: something is suggested now, or with newer counts. */
 static bool take_rules(struct screen *s)
 {
-	if (s->suggested || !s->suggesting || !suggestjob_take(s->suggesting, &s->suggested) || !s->suggested->len)
+	g_autoptr(GPtrArray) found = NULL;
+	bool done = s->suggesting && suggestjob_take(s->suggesting, &found);
+
+	if (s->session && (done || (s->suggesting && suggestjob_failed(s->suggesting))))
+		g_clear_pointer(&s->suggesting, suggestjob_free);
+	if (!done || (s->suggested && !found->len))
+		return false;
+	g_clear_pointer(&s->suggested, g_ptr_array_unref);
+	s->suggested = g_steal_pointer(&found);
+	if (!s->suggested->len)
 		return false;
 	g_autofree char *text = suggest_text(s->suggested);
+	g_free(s->suggestion);
 	s->suggestion = text_visible(text);
 	log_note("%s", s->suggestion);
 	return true;
@@ -140,8 +174,11 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 		return true;
 	}
 	*ret_rules = g_strdup(s->suggested_rules);
-	*ret_message = g_strdup(s->live ? "spans are suggested for recorded traces only" :
-				timeline_has_spans(s->tl) ? "this trace has spans" :
+	*ret_message = g_strdup(timeline_has_spans(s->tl) ? "this trace has spans" :
+				s->session && !input_stored_path(s->in) ?
+				"pairs are found in stored packets, and none are stored" :
+				!s->session && !input_has_events(s->in, NULL) ?
+				"slices have no single events: blktop -b --suggest-rules PACKETS, map --spans FILE" :
 				s->suggesting && !s->suggested ? "not known yet: events are still being paired" :
 				"no events look like the beginning and end of a span: --spans FILE takes rules");
 	return false;
@@ -974,6 +1011,10 @@ static int run_once(struct screen *s)
 	if (s->alerts && s->live)
 		alerts_on_alert(s->alerts, report_alert, s);
 	int code = begun && wait_first(s) ? run_ui(s) : EXIT_FAILED;
+	struct job_status st;
+	job_get_status(s->job, &st);
+	s->ended = st.phase == JOB_DONE;
+	s->looked_at = 0;
 	g_clear_pointer(&s->log, logjob_free);		/* these signal the job's fd, so they end first */
 	g_clear_pointer(&s->suggesting, suggestjob_free);
 	g_clear_pointer(&s->suggested, g_ptr_array_unref);
@@ -987,6 +1028,16 @@ static int run_once(struct screen *s)
 	return code;
 }
 
+static int prepare_again(struct screen *s)
+{
+	s->late = (struct late_reported){ 0 };
+	if (s->session && s->ended && input_again_stored(s->in))
+		s->live = s->session = false;
+	else
+		input_again(s->in);
+	return !use_rules(s) ? EXIT_FAILED : s->session ? keep_packets(s) : EXIT_FINE;
+}
+
 int screen_run(const struct options *o)
 {
 	struct screen s = { .o = o, .live = o->read.live, .session = o->read.live && !o->read.watch,
@@ -998,9 +1049,7 @@ int screen_run(const struct options *o)
 		code = run_once(&s);
 	while (code == EXIT_FINE && s.again) {
 		s.again = false;
-		s.late = (struct late_reported){ 0 };
-		input_again(s.in);
-		code = !use_rules(&s) ? EXIT_FAILED : o->read.live ? keep_packets(&s) : EXIT_FINE;
+		code = prepare_again(&s);
 		if (code == EXIT_FINE)
 			code = run_once(&s);
 	}

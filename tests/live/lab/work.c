@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Works fifty times a second until it is ended, or as often as its argument says: app:work_start, 5 ms, app:work_end. */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "work_tp.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static void rest_us(long us)
+{
+	struct timespec t = { 0, us * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	long most = argc > 1 ? atol(argv[1]) : -1;
+
+	for (long job = 0; job != most; job++) {
+		lttng_ust_tracepoint(app, work_start, job);
+		rest_us(5000);
+		lttng_ust_tracepoint(app, work_end, job);
+		rest_us(15000);
+	}
+	return 0;
+}
