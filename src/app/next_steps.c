@@ -162,7 +162,8 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 	else if (*why)
 		g_string_append_printf(s, "The kernel is %s.\n", why);
 	g_string_append(s, "What to do next:\n"
-			"  lttng list --userspace     tracepoints of the programs that run\n");
+			"  lttng list --userspace     tracepoints of the programs that run\n"
+			"  blktop --tracepoints ...   records these, too: 'PROVIDER:*'\n");
 	g_string_append(s, "  blktop --recipe            a script that records, to change as needed\n"
 			"  blktop --demo              an example with both\n"
 			"  man blktop, section SPANS  how programs record spans");

@@ -875,6 +875,18 @@ static bool read_probes(struct session_options *h, const char *text, GError **er
 	return true;
 }
 
+static bool read_tracepoints(struct session_options *h, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	if (!text)
+		return true;
+	h->programs = g_strsplit(text, ",", -1);
+	for (char **name = h->programs; *name; name++)
+		if (!plan_tracepoint_check(*name, &why))
+			return fail(error, "--tracepoints: %s", why->message);
+	return true;
+}
+
 static bool read_snapshot(struct options *o, const struct words *w, GError **error)
 {
 	struct session_options *h = &o->session;
@@ -925,6 +937,7 @@ static bool check_session(struct options *o, const struct words *w, GError **err
 	return read_timer(h, w->live_timer, error) && read_pid(h, w->pid, error) &&
 	       read_level(h, w->loglevel, error) && read_session(h, w->session, error) &&
 	       read_counters(h, w->perf, error) && read_probes(h, w->kprobe, error) &&
+	       read_tracepoints(h, w->tracepoints, error) &&
 	       read_snapshot(o, w, error);
 }
 
@@ -933,6 +946,7 @@ static void clear_session(struct session_options *h)
 	g_free(h->session);
 	g_strfreev(h->counters);
 	g_strfreev(h->probes);
+	g_strfreev(h->programs);
 	g_strfreev(h->program);
 	g_free(h->snapshot);
 	g_strfreev(h->exec_on_alert);

@@ -24,7 +24,7 @@ struct session_options {
 	unsigned timer_us;
 	int loglevel;			/* -1: all */
 	int pid;			/* process to follow; 0: none */
-	char **counters, **probes;	/* or NULL */
+	char **counters, **probes, **programs;	/* or NULL; .programs: --tracepoints */
 	char **program;			/* with its arguments, or NULL */
 	char *snapshot;			/* session, "new", or NULL */
 	char **exec_on_alert;		/* program and arguments, or NULL */

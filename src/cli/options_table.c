@@ -266,6 +266,8 @@ const struct option_row option_rows[] = {
 	     "record only events of programs with at least this severity, emerg to debug"),
 	FLAG("functions", 0, GROUP_SESSION, functions, "entries and exits (cyg_profile)",
 	     "record function entries and exits of programs built with -finstrument-functions"),
+	JOINED("tracepoints", "NAME,...", GROUP_SESSION, tracepoints, "of programs, as 'ros2:*'",
+	       "record these tracepoints of programs, too: PROVIDER:NAME, or PROVIDER:* (spans: zipkin:*)"),
 	JOINED("perf", "COUNTER,...", GROUP_SESSION, perf, "page-faults, context-switches, ...",
 	     "add software counters to the events: page-faults, context-switches, minor-faults, ..."),
 	JOINED("kprobe", "SYMBOL,...", GROUP_SESSION, kprobe, "probe these functions of the kernel",

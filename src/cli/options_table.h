@@ -26,7 +26,7 @@ struct words {
 	char *spool, *spool_size, *user;
 	char *screenshot, *size, *html;
 	char *thin;
-	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
+	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *tracepoints, *snapshot, *snapshot_when;
 	char *listen, *listen_host, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
 	char *cache_size, *cache_after;
 	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;

@@ -132,6 +132,13 @@ static void look_for_rules(struct screen *s)
 		return;
 	s->looked_at = st.n_events;
 	g_auto(GStrv) paths = paths_of_events(s), names = timeline_event_names(s->tl);
+	g_autofree char *by_names = paths || s->session ? NULL : suggest_names_text((const char *const *)names);
+	if (by_names) {
+		g_autofree char *text = text_visible(by_names);
+		g_free(s->suggestion);
+		s->suggestion = g_strdup_printf("%s. Slices have no single events to pair: blktop -b --suggest-rules "
+						"PACKETS >FILE, then map --spans FILE.", text);
+	}
 	if (paths)
 		s->suggesting = suggestjob_new((const char *const *)paths, s->o->read.reader == READER_BT2,
 					       (const char *const *)names, job_fd(s->job));
@@ -950,8 +957,7 @@ static int run_ui(struct screen *s)
 		.read_bookmarks = backend_read_bookmarks, .write_bookmarks = backend_write_bookmarks,
 		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
-		/* A session of this machine cannot be read a second time: it ends with its connection. Slices have
-		 * one clock. */
+		/* This machine has one clock, and so have slices. */
 		.suggestion = backend_suggestion, .suggested_spans = backend_suggested_spans,
 		.align = o->local || o->read.watch ? NULL : backend_align,
 	};

@@ -341,6 +341,8 @@ char *output_suggestion(const struct app *app)
 	const char *text = asks ? app->backend->suggestion(app->backend->data) : NULL;
 	g_autofree char *keys = text ? keys_of(CTX_TABLE, CMD_SUGGEST) : NULL;
 
+	if (text && g_str_has_suffix(text, "."))
+		return g_strdup(text);
 	return text ? g_strdup_printf("%s. %s shows them as spans", text, keys && *keys ? keys : "suggested-spans") :
 		NULL;
 }

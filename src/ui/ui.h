@@ -100,7 +100,7 @@ struct ui_backend {
 	 * false: the message says why not. */
 	bool (*align)(void *data, char **ret_message);
 	/* What pairs of events look like spans, for traces without spans: visible text, borrowed until pump; NULL:
-	 * nothing, or not known yet. May be NULL. */
+	 * nothing, or not known yet. With a full stop at its end, key Y cannot make them. May be NULL. */
 	const char *(*suggestion)(void *data);
 	/* Key Y: makes spans of them. May be NULL. true: the screen shall end, since the trace is read again. false:
 	 * *ret_rules is a text to save, of the suggested rules that are in use; or NULL, and the message says why

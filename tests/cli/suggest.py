@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """--suggest-rules: pairs by names, by threads that nest, by objects that cross threads, and by a field that tells phases apart; what it prints works with --spans,
 and its counts are those of the spans. Both readers; discarded events; recordings of others where they are present."""
+import html
 import json
 import os
 import pathlib
@@ -146,6 +147,19 @@ def test_doctor(work):
                "--suggest-rules" in out.stdout and "'zipkin:*'" not in out.stdout, out.stdout)
 
 
+def test_slices(work):
+    """Slices have no single events: the screen says so, and what makes spans of them."""
+    trace, picture = pathlib.Path(work, "trace"), pathlib.Path(work, "screen.svg")
+    trace.mkdir()
+    write(trace, [(0, story())])
+    subprocess.run([PROGRAM, "map", trace, "-o", pathlib.Path(work, "slice")], check=True, timeout=60, capture_output=True)
+    out = subprocess.run([PROGRAM, "--config", "none", "--screenshot", picture, "--size", "200x30", pathlib.Path(work, "slice")],
+                         capture_output=True, text=True, timeout=60, check=False)
+    text = html.unescape(re.sub("<[^>]*>", "", picture.read_text(encoding="utf-8"))) if picture.exists() else ""
+    check_that("a slice names a pair, and says why it has no spans of it", "look like the beginning and end of a span. Slices have no single events" in text and
+               "Y shows" not in text, out.stderr + text[:500])
+
+
 def test_nothing(work):
     write(work, [(0, [(1000 * i, 1, 1, "app:noise", u64(i)) for i in range(1, 9)] + [(9000, 1, 1, "app:alone_start", u64(1))])])
     out = run("--suggest-rules", work)
@@ -168,7 +182,7 @@ def main():
     if sys.argv[1:2] == ["--write"]:		# the story as a trace, for tests of the screen
         write(sys.argv[2], [(0, story())])
         return
-    for test in (test_story, test_loss, test_doctor, test_nothing):
+    for test in (test_story, test_loss, test_doctor, test_slices, test_nothing):
         with tempfile.TemporaryDirectory() as work:
             test(work)
     test_others()

@@ -54,6 +54,10 @@ rules -n 2 -r "$LAB_URL"
 is "-b --suggest-rules, of some seconds: exit status" $? 0
 ok "the rule" grep -q '^\[work\]$' "$work/out.rules"
 ok "with its pairs" grep -Eq '^# [0-9]+ pairs' "$work/out.rules"
+timeout 60 "$BLKTOP" --doctor -n 2 -r "$LAB_URL" >"$work/out.doctor" 2>&1
+ok "the doctor names the pair of a session, and how to get its rules" grep -q "there are no spans, but $pairs" "$work/out.doctor"
+ok "with commands" grep -qF "blktop -b --suggest-rules -n 10 -r $LAB_URL" "$work/out.doctor"
+ok "not zipkin:*" sh -c "! grep -qF \"'zipkin:*'\" '$work/out.doctor'"
 watch
 ok "the pair is named again" until_true says "$pairs"
 kill "$app"
@@ -66,4 +70,21 @@ ok "as a trace that is read" until_true says "OPERATION"
 ok "not live" says_not "LIVE"
 keys Q
 ok "the terminal is given back, again" given_back 0
+
+# --- a session of this machine: its program goes on while the session is read once more
+for port in 5342 5343 5344; do
+	(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && done_testing
+done
+cp "$BLKTOP" "$LAB_DIR/bin/blktop"
+chmod 755 "$LAB_DIR/bin/blktop"
+shell
+t resize-window -t now -x 120 -y 30
+keys "XDG_STATE_HOME=$LAB_HOME/state '$LAB/lab-run' $LAB_DIR/bin/blktop --config none --utc -y --tracepoints 'app:*' --live-timer 100ms -- $LAB_DIR/bin/work; echo rc=\$?" Enter
+ok "here: the pair is named" until_true says "$pairs"
+keys Y
+ok "the key makes spans" until_true says "spans by 1 suggested rule"
+ok "the session goes on" until_true says "LIVE"
+ok "as operations" until_true says "OPERATION"
+keys Q
+ok "the program ended with it" until_true says "rc=0"
 done_testing

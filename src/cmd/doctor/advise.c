@@ -221,11 +221,11 @@ static void repair_whole_ust(struct doctor *doc)
 /* Spans of events that are there. */
 static void repair_by_rules(struct doctor *doc)
 {
-	GPtrArray *commands = command(g_strdup_printf("blktop -b --suggest-rules %s >suggested.spans",
-						      doc->suggest_from));
+	GPtrArray *commands = command(g_strdup_printf("blktop -b --suggest-rules %s%s >suggested.spans",
+						      doc->session ? "-n 10 " : "", doc->suggest_from));
 	g_ptr_array_add(commands, g_strdup_printf("blktop --spans suggested.spans %s", doc->suggest_from));
 	doctor_repair(doc, g_strdup_printf("there are no spans, but %s", doc->suggestion), commands, 0,
-		      g_strdup("nothing: the events are in the trace"));
+		      g_strdup("nothing: the events are there"));
 }
 
 static void repair_missing(struct doctor *doc, const char *need, const char *what, GHashTable *done)

@@ -236,6 +236,19 @@ static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds,
 	return attached && !is_all_unread(doc, s, error);
 }
 
+/* The events themselves were not stored: by their names. */
+static void suggest_of_session(struct doctor *doc, const char *url)
+{
+	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(doc->counts, NULL);
+	char *text = has_spans(doc) ? NULL : suggest_names_text((const char *const *)names);
+	g_autofree char *quoted = text_shell_quote(url);
+
+	if (!text)
+		return;
+	doc->suggestion = text;
+	doc->suggest_from = g_strdup_printf("-r %s", quoted);
+}
+
 static int examine_session(struct doctor *doc, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
@@ -255,6 +268,7 @@ static int examine_session(struct doctor *doc, const struct options *o)
 	bool heard = s && hear_session(doc, s, o->n_seconds, o->read.relay.timeout_ms, &error);
 	if (heard) {
 		doctor_counted(doc, &s->tables);
+		suggest_of_session(doc, label);
 		return EXIT_FINE;
 	}
 	log_error("%s", error ? error->message : "the session cannot be read");

@@ -29,7 +29,7 @@ struct session_helper_options {
 	bool spans_only, calls_only, functions;	/* as in struct plan_wish */
 	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
-	char **counters, **probes;	/* or NULL */
+	char **counters, **probes, **programs;	/* or NULL */
 	int pid;			/* process to follow, including its children; 0: none */
 	char **program;			/* to run and follow; NULL: none */
 	bool on_screen;			/* the program's output must not reach the terminal */

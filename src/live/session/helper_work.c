@@ -84,7 +84,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		.no_kernel = why ? why->message : missing ? missing :
 			"not traced: it needs root, or the group tracing and a session daemon of root: sudo blktop",
 		.calls_only = o->calls_only, .functions = o->functions, .loglevel = o->loglevel,
-		.counters = o->counters, .probes = o->probes,
+		.counters = o->counters, .probes = o->probes, .programs = o->programs,
 	};
 	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
 	g_autofree char *name = g_strconcat(o->session, HELPER_SNAPSHOT_SUFFIX, NULL);

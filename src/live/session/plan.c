@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define NAME_BYTES 256		/* of an event in liblttng-ctl, with its end */
+
 /* Size of the relay's trace files. They form a ring for each stream; else they would grow without bound. */
 #define FILE_BYTES (16u << 20)
 #define N_FILES 4
@@ -207,12 +209,28 @@ static void add_programs(struct plan_channel *c, const struct plan_wish *w)
 		if (plan_origin(&w->rows[i]) == PLAN_SPAN && !has_event(c, name))
 			add_event(c, PLAN_KIND_TRACEPOINT, name);
 	}
+	for (char **name = w->programs; name && *name; name++)
+		if (!has_event(c, *name))
+			add_event(c, PLAN_KIND_TRACEPOINT, *name);
 	/* the other user-space rows are function entries and exits: many events, so only on request */
 	for (size_t i = 0; i < w->n_rows && w->functions; i++) {
 		g_autofree char *provider = provider_of(w->rows[i].event);
 		if (strchr(w->rows[i].event, ':') && !has_event(c, provider))
 			add_event(c, PLAN_KIND_TRACEPOINT, w->rows[i].event);
 	}
+}
+
+bool plan_tracepoint_check(const char *pattern, GError **error)
+{
+	const char *colon = strchr(pattern, ':');
+	bool good = colon && colon > pattern && colon[1] && strlen(pattern) < NAME_BYTES;
+
+	for (const char *c = pattern; *c; c++)
+		good = good && (g_ascii_isalnum(*c) || strchr("_-.:*", *c));
+	if (!good)
+		g_set_error(error, g_quark_from_static_string("blk-plan"), 0, "'%s' is no tracepoint of programs "
+			    "(PROVIDER:NAME, PROVIDER:*)", pattern);
+	return good;
 }
 
 static void channel_init(struct plan_channel *c, enum plan_domain domain)

@@ -57,6 +57,8 @@ struct plan_counter {
 /* NULL: no counter has this name; *error lists the software counters. */
 const struct plan_counter *plan_counter(const char *name, GError **error);
 int plan_loglevel(const char *name);	/* "info" -> 6; -1: no such level */
+/* Can it be events of programs, as "ros2:*" or "app:work_start"? */
+bool plan_tracepoint_check(const char *pattern, GError **error);
 /* Parses "vfs_read" or "vfs_read+0x10". *ret_symbol: g_free(). */
 bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GError **error);
 /* Checks the offset that the session daemon reports for a probe. lttng-tools 2.13.9 drops offsets, so the probe would
@@ -76,7 +78,8 @@ struct plan_wish {
 	bool calls_only;		/* of the kernel only system calls of tracked processes */
 	bool functions;			/* entries and exits of functions (cyg_profile) */
 	int loglevel;			/* -1: all */
-	char **counters, **probes;	/* NULL: none. Valid for plan_counter(), plan_symbol() */
+	char **counters, **probes;	/* NULL: none. Valid for plan_counter(), plan_symbol(), */
+	char **programs;		/* and for plan_tracepoint_check() */
 };
 
 struct plan *plan_new(const struct plan_wish *wish);

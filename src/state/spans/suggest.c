@@ -790,3 +790,21 @@ char *suggest_text(const GPtrArray *found)
 		g_string_append_printf(text, "; and %u more", found->len - 1);
 	return g_string_free(text, FALSE);
 }
+
+char *suggest_names_text(const char *const *names)
+{
+	struct suggest *g = suggest_new(names);
+	const struct pair_of *best = NULL;
+	char *text = NULL;
+	for (guint i = 0; g && i < g->pairs->len; i++) {
+		const struct pair_of *p = g->pairs->pdata[i];
+		if (!p->weak && (!best || (p->same_family && !best->same_family)))
+			best = p;
+	}
+	if (best)
+		text = g_strdup_printf("%s and %s look like the beginning and end of a span",
+				       without_provider(event_at(g, best->begin)->name),
+				       without_provider(event_at(g, best->end)->name));
+	suggest_free(g);
+	return text;
+}

@@ -50,6 +50,10 @@ char *suggest_rules(const GPtrArray *found);
  * bytes of the trace; g_free(). */
 char *suggest_text(const GPtrArray *found);
 
+/* The same by names alone, where single events are not at hand: "a_start and a_end look like the beginning and end of a
+ * span"; NULL: no two names do. */
+char *suggest_names_text(const char *const *names);
+
 /* What a name says: SUGGEST_NONE, or what it begins or ends. *ret_stem (g_free): the name without the word that says
  * so, in lower case; *ret_family: words of one family belong together most (entry and exit). */
 enum suggest_role { SUGGEST_NONE, SUGGEST_BEGIN, SUGGEST_END };
