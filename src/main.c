@@ -129,7 +129,8 @@ static int run_with_hints(const struct options *o)
 	g_autofree char *program = next_steps_program(o->read.paths);
 	int code = run_isolated(o);
 	g_autofree char *next = code != EXIT_FAILED ? NULL : program ? g_steal_pointer(&program) :
-		next_steps_paths(o->read.paths);
+		next_steps_paths(o->read.paths, o->command == COMMAND_LOG || o->command == COMMAND_SAVE ||
+				 o->command == COMMAND_DOCTOR);
 
 	if (next)
 		log_error("%s", next);

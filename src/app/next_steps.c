@@ -4,7 +4,8 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "trace/reader.h"
+#include "state/slice/slice_file.h"
+#include "trace/native/native.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,16 @@ static const char next_steps_no_trace[] =
 	"JSON) and slices (blktop map) are named themselves\n"
 	"'blktop --demo' shows an example, 'blktop --recipe' prints a script that records a trace, and 'sudo blktop' "
 	"shows this machine live.";
+
+static const char next_steps_file[] =
+	"log, save and --doctor read CTF traces, which are directories; 'blktop -b FILE' and 'blktop FILE' read files of "
+	"spans (Zipkin's JSON) and slices (blktop map)";
+
+/* Of a trace that the reader cannot open. */
+static const char next_steps_unreadable[] =
+	"is the copy whole, and was the session stopped or rotated before (lttng stop, lttng rotate)? 'babeltrace2 "
+	"DIR' says if another reader can read it; 'blktop --doctor DIR' examines those traces below DIR that can be "
+	"read";
 
 const char next_steps_no_session[] =
 	"; 'blktop --list-sessions -r RELAY' lists the sessions of a relay daemon, or says how to start one";
@@ -57,18 +68,23 @@ char *next_steps_program(char *const *paths)
 	return NULL;
 }
 
-char *next_steps_paths(char *const *paths)
+char *next_steps_paths(char *const *paths, bool needs_traces)
 {
 	for (; paths && *paths; paths++) {
 		const char *one[] = { *paths, NULL };
 		g_autoptr(GError) error = NULL;
 		struct stat st;
 
+		if (files_stat(*paths, &st) && !S_ISDIR(st.st_mode) && needs_traces && !slice_file_is(*paths))
+			return g_strdup(next_steps_file);
 		if (files_stat(*paths, &st) && !S_ISDIR(st.st_mode))
 			continue;
 		g_autoptr(GPtrArray) found = trace_find_dirs(one, NULL, &error);
 		if (!found && g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND))
 			return g_strdup(next_steps_no_trace);
+		g_autoptr(blk_native) native = found ? native_open(one, NULL, 0, NULL) : NULL;
+		if (found && !native)
+			return g_strdup(next_steps_unreadable);
 	}
 	return NULL;
 }

@@ -419,7 +419,7 @@ char *reading_damaged(const struct completeness *t)
 	if (!t->touched || t->lost_events || t->lost_packets)
 		return NULL;
 	return g_strdup_printf("%u %s of the trace cannot be read, or lost an unknown number of events "
-			       "before the trace begins; the rest was read", t->touched,
+			       "before the trace begins; the rest was read ('blktop --doctor' says more)", t->touched,
 			       t->touched == 1 ? "part" : "parts");
 }
 
