@@ -671,6 +671,14 @@ static bool has_coach(const struct app *app)
 	return app->coach && app->canvas->rows >= COACH_LEAST_ROWS;
 }
 
+/* Does Enter open slow requests, whose cause is shown then? */
+static bool says_why(struct app *app)
+{
+	struct place *p = nav_top(&app->nav);
+
+	return app_context(app) == CTX_OVERVIEW && p->pane == PANE_CAUSES && place_selected(p);
+}
+
 /* "Enter why"; NULL: the command has no key in that context. g_free. */
 static char *hint_text(enum context context, enum command_id command, const char *word)
 {
@@ -691,8 +699,9 @@ static void draw_coach(struct app *app, unsigned y)
 
 	canvas_fill(app->canvas, y, 0, app->canvas->cols, ROLE_COACH, " ");
 	for (size_t i = 0; i < G_N_ELEMENTS(hints) && app->prompt.kind == PROMPT_NONE; i++) {
+		bool opens = context == CTX_OVERVIEW && hints[i].command == CMD_DRILL && !says_why(app);
 		g_autofree char *hint = hints[i].context == context ?
-			hint_text(context, hints[i].command, hints[i].word) : NULL;
+			hint_text(context, hints[i].command, opens ? "open" : hints[i].word) : NULL;
 
 		if (hint && text_width(s->str) + text_width(hint) + 3 <= room)
 			g_string_append_printf(s, "%s%s", s->len ? between : "", hint);
@@ -794,6 +803,8 @@ void frame_draw(struct app *app, struct place *p)
 		bar |= CTX_REQUEST_BAR;
 	if (nav_is_top(&app->nav) && app->prompt.kind == PROMPT_NONE)
 		bar |= CTX_TOP_BAR;
+	if (says_why(app))
+		bar |= CTX_WHY_BAR;
 	if (app->more_keys)
 		bar = app_context(app) | CTX_MORE_BAR;
 	bar_draw(c, c->rows - 1, bar, has_coach(app));

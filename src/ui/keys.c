@@ -185,7 +185,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_VIEWS, UI_KEY_ARIGHT, CMD_GO_FORTH, NO_BAR, NULL },
 	{ CTX_VIEWS, 'm', CMD_BOOKMARK, CTX_MORE_BAR, 17, NULL },
 	{ CTX_VIEWS, '\'', CMD_BOOKMARKS, CTX_MORE_BAR, 17, NULL },
-	{ CTX_OVERVIEW, UI_KEY_ENTER, CMD_DRILL, CTX_OVERVIEW, 1, "why" },
+	{ CTX_OVERVIEW, UI_KEY_ENTER, CMD_DRILL, CTX_OVERVIEW, 1, "open" },
 	{ CTX_TABLE, UI_KEY_ENTER, CMD_DRILL, CTX_TABLE, 1, "open" },
 	{ CTX_WATERFALL, UI_KEY_ENTER, CMD_DRILL, CTX_WATERFALL, 1, "detail" },
 	{ CTX_TIMELINE, UI_KEY_ENTER, CMD_DRILL, CTX_TIMELINE, 1, "open" },
@@ -445,12 +445,12 @@ static bool is_view_number(int key)
 	return key >= '1' && key <= '9';
 }
 
-static void make_entry(struct bar_entry *e, const struct key_binding *b, bool divided)
+static void make_entry(struct bar_entry *e, const struct key_binding *b, unsigned context, bool divided)
 {
 	char buf[16];
 
 	g_strlcpy(e->key, keys_name(b->key, buf), sizeof e->key);
-	e->label = label_of(b);
+	e->label = b->command == CMD_DRILL && (context & CTX_WHY_BAR) ? "why" : label_of(b);
 	e->spaced = *e->label && !is_view_number(b->key) && b->key != UI_KEY_F(2);
 	e->divided = divided;
 	e->code = b->key;
@@ -496,7 +496,7 @@ unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry 
 			} else {
 				bool f2 = last && last->key == UI_KEY_F(2);
 
-				make_entry(&ret[n], b, !(context & CTX_PAINTED) && (f2 ||
+				make_entry(&ret[n], b, context, !(context & CTX_PAINTED) && (f2 ||
 					   (digit && !is_view_number(b->key) && b->key != UI_KEY_F(2))));
 				used += entry_cols(&ret[n++]);
 			}

@@ -38,6 +38,8 @@ enum context {
 	CTX_LOG_BAR = 1024, CTX_REQUEST_BAR = 2048,
 	/* Likewise: where q quits; the second bar, which has other keys of the context. */
 	CTX_TOP_BAR = 4096, CTX_MORE_BAR = 8192,
+	/* Also given to keys_bar(): Enter opens slow requests, so it says why they are slow. */
+	CTX_WHY_BAR = 16384,
 };
 #define CTX_N 9
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Works fifty times a second until it is ended, or as often as its argument says: app:work_start, 5 ms, app:work_end. */
+/* Works fifty times a second until it is ended, or so many times as its argument says. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "work_tp.h"
