@@ -24,8 +24,8 @@ static const char next_steps_no_trace[] =
 	"shows this machine live.";
 
 static const char next_steps_file[] =
-	"log, save and --doctor read CTF traces, which are directories; 'blktop -b FILE' and 'blktop FILE' read files of "
-	"spans (Zipkin's JSON) and slices (blktop map)";
+	"log, save and --doctor read CTF traces, which are directories; 'blktop -b FILE' and 'blktop FILE' read files "
+	"of spans (Zipkin's JSON) and slices (blktop map)";
 
 /* Of a trace that the reader cannot open. */
 static const char next_steps_unreadable[] =

@@ -24,8 +24,8 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 char *next_steps_watched(const char *dir);
 /* If one of the paths is a program: how to run it. NULL: none is. Call it before isolation: it looks into PATH. */
 char *next_steps_program(char *const *paths);
-/* After a failure: if there is no trace at one of the paths, or one that cannot be read: what blktop looks for, and where
- * traces come from. needs_traces: files cannot be read, except slices. NULL: there are traces. */
+/* After a failure: if there is no trace at one of the paths, or one that cannot be read: what blktop looks for, and
+ * where traces come from. needs_traces: files cannot be read, except slices. NULL: there are traces. */
 char *next_steps_paths(char *const *paths, bool needs_traces);
 
 /* Of a session that cannot be read; to be appended to a message. Static. */

@@ -229,7 +229,8 @@ static struct session_helper *start_helper(struct local *l, const struct options
 		.session = l->session, .watch_only = !o->local, .timer_us = h->timer_us, .rows = rows,
 		.n_rows = n, .spans_only = h->spans_only, .calls_only = h->calls_only,
 		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
-		.counters = h->counters, .probes = h->probes, .programs = h->programs, .pid = h->pid, .program = h->program,
+		.counters = h->counters, .probes = h->probes,
+		.programs = h->programs, .pid = h->pid, .program = h->program,
 		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,
 		.snapshot = h->snapshot, .exec = h->exec_on_alert,
 	};

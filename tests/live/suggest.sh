@@ -21,7 +21,7 @@ watch() {
 	keys "'$BLKTOP' --config none --utc -r $LAB_URL; echo rc=\$?" Enter
 }
 start_work() {
-	"$LAB/lab-run" "$LAB_DIR/bin/work" "$@" </dev/null >/dev/null 2>&1 &
+	"$LAB/lab-run" "$LAB_DIR/bin/work" </dev/null >/dev/null 2>&1 &
 	app=$!
 }
 rules() { XDG_STATE_HOME=$work/state timeout 60 "$BLKTOP" -b --suggest-rules "$@" >"$work/out.rules" 2>"$work/out.err"; }

@@ -220,8 +220,8 @@ bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, 
 
 static bool refuse(GError **error, const char *why)
 {
-	g_set_error(error, ERROR_QUARK, 0, "not a slice that can be read: %s (blktop map makes it again from its packets)",
-		    why);
+	g_set_error(error, ERROR_QUARK, 0, "not a slice that can be read: %s (blktop map makes it again from its "
+		    "packets)", why);
 	return false;
 }
 
