@@ -9,6 +9,7 @@
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/facts.h"
@@ -17,7 +18,6 @@
 #include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 

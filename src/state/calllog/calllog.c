@@ -10,12 +10,12 @@
 #include "state/kernel/event_class.h"
 #include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/thread_slots.h"
 #include "state/names/fdtable.h"
 #include "state/names/names.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/rules_private.h"
 
 #include "base/call_event.h"
 #include "base/fields.h"

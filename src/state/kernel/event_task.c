@@ -7,20 +7,6 @@
 #include "state/kernel/cpu.h"
 #include "state/slice/slice_state.h"
 
-/* True: the text is the thread's last reported name. False: it may be a new one. */
-static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
-{
-	const struct blk_slot_layout *l = &ev->layout->slot[slot];
-	const char *have = (const char *)t->comm.word;
-	struct blk_text text;
-	if (!t->comm_stored)
-		return false;
-	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
-		return comm_is(&t->comm, ev->data + l->off);
-	text = blk_text(ev, slot);
-	return text.len < COMM_BYTES && !have[text.len] && !memcmp(have, text.str, text.len);
-}
-
 static void keep_comm(struct thread *t, struct blk_text text)
 {
 	t->comm_stored = text.len < COMM_BYTES;
@@ -40,12 +26,6 @@ void event_take_comm(struct feed *f, struct thread *t, struct blk_text text)
 		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
 	}
 	keep_comm(t, text);
-}
-
-void event_learn_comm(struct feed *f, struct thread *t, unsigned slot)
-{
-	if (t && !t->idle && blk_has(f->ev, slot) && !same_comm(t, f->ev, slot))
-		event_take_comm(f, t, blk_text(f->ev, slot));
 }
 
 /* The process of a kernel event; -1: the event does not tell it. */

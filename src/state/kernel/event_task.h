@@ -8,17 +8,12 @@
 #define BLK_STATE_KERNEL_EVENT_TASK_H
 
 #include "state/kernel/event_class.h"
+#include "state/kernel/thread_types.h"
 
 #include <string.h>
 
-struct thread;
-
 /* Applies the contexts of a kernel event. Returns the CPU's current task; NULL: unknown. */
 struct thread *event_task(struct feed *f);
-
-/* The name in the field is the thread's (NULL is fine, no name, too). */
-void event_learn_comm(struct feed *f, struct thread *t, unsigned slot);
-void event_take_comm(struct feed *f, struct thread *t, struct blk_text text);
 
 /* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
  * unknown. */
@@ -44,6 +39,30 @@ static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64
 	memcpy(&v4, p, 4);
 	v4 = GUINT32_FROM_LE(v4);
 	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
+}
+
+/* The text is the thread's name. */
+void event_take_comm(struct feed *f, struct thread *t, struct blk_text text);
+
+/* True: the text is the thread's last reported name. False: it may be a new one. */
+static inline bool event_same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
+{
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const char *have = (const char *)t->comm.word;
+	struct blk_text text;
+	if (!t->comm_stored)
+		return false;
+	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
+		return comm_is(&t->comm, ev->data + l->off);
+	text = blk_text(ev, slot);
+	return text.len < COMM_BYTES && !have[text.len] && !memcmp(have, text.str, text.len);
+}
+
+/* The field's text, if there is one, is the thread's name (NULL is fine). */
+static inline void event_learn_comm(struct feed *f, struct thread *t, unsigned slot)
+{
+	if (t && !t->idle && blk_has(f->ev, slot) && !event_same_comm(t, f->ev, slot))
+		event_take_comm(f, t, blk_text(f->ev, slot));
 }
 
 #endif

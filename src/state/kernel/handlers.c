@@ -14,12 +14,12 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_task.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_state.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/rules_private.h"
 
 #include <stdio.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Handlers of events that make spans: BlkKin annotations, function entries and exits, and events of rules. */
+#include "state/kernel/annot.h"
 #include "state/kernel/contexts.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
-#include "state/spans/rules_private.h"
 
 #include "base/limits.h"
 

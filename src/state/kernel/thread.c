@@ -5,6 +5,7 @@
  */
 #include "state/kernel/thread.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/calls.h"
 #include "state/kernel/cell_cache.h"
@@ -16,7 +17,6 @@
 #include "state/kernel/thread_state.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 
 struct thread *thread_new(uint32_t self)

@@ -2,11 +2,11 @@
 /* Finds and frees slots of ended threads; see thread_slots.h. */
 #include "state/kernel/thread_slots.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 
 #define FEW 512		/* threads: fewer are not worth a search */

@@ -2,13 +2,13 @@
 /* Moves the time of unresolved calls to the parts where it belongs; see unknown_calls.h. */
 #include "state/kernel/unknown_calls.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/pack_notes.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 #include "base/timefmt.h"
 

@@ -2,6 +2,7 @@
 /* Merging two parts of one thread, left and right; see join_threads.h. */
 #include "state/slice/join_threads.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/contexts.h"
@@ -13,7 +14,6 @@
 #include "state/kernel/thread_order.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 /* Resolves which call the right's first restart_syscall continued: the one that the left's final state is in or after.
  * Its entry or the exit before it may have been in the right's head, and was applied to the left. */

@@ -3,13 +3,13 @@
  * model.h. */
 #include "state/slice/model_private.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
 #include "state/names/names.h"
 #include "state/publish/adopt.h"
 #include "state/publish/publisher.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 #include "state/spans/spans.h"
 
 #include "base/timefmt.h"

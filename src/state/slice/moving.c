@@ -2,6 +2,7 @@
 /* Moves a slice's contents into another slice; see moving.h. */
 #include "state/slice/moving.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/contexts.h"
 #include "state/kernel/counts.h"
@@ -11,7 +12,6 @@
 #include "state/kernel/thread_logs.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice.h"
-#include "state/spans/annot.h"
 
 static uint32_t map_cpu(const struct moving *m, uint32_t cpu)
 {

@@ -2,6 +2,7 @@
 /* Creates and frees a slice; its registries of texts, threads and CPUs. */
 #include "state/slice/slice.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
@@ -15,7 +16,6 @@
 #include "state/kernel/thread_order.h"
 #include "state/kernel/thread_slots.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 #include "base/sort.h"
 #include "base/timefmt.h"

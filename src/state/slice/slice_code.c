@@ -3,13 +3,13 @@
 #include "state/slice/slice_code.h"
 
 #include "base/limits.h"
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_file.h"
-#include "state/spans/annot.h"
 
 /* ---- summary ---- */
 

@@ -2,9 +2,9 @@
 /* A time between two slices of which nothing is known: see slice.h. */
 #include "state/slice/slice.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/cpu.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 static void host_free(void *data)
 {

@@ -4,11 +4,11 @@
 
 #include "base/limits.h"
 #include "base/timefmt.h"
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 #include "state/spans/explain.h"
 
 /* ---- seconds ---- */

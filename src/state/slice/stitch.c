@@ -3,6 +3,7 @@
  * Merges two neighbouring slices, left and right. The right's ids become the left's, the left's final state resolves
  * the right's unknowns, and the rest is added.
  */
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/charge.h"
@@ -18,7 +19,6 @@
 #include "state/slice/pack.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 
 /* ---- CPUs ---- */
 

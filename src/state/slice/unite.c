@@ -12,13 +12,13 @@
  * Numbers of events are not in order of time afterwards: of each host they are, and no more is needed.
  */
 #include "base/timefmt.h"
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/slice/moving.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice.h"
-#include "state/spans/annot.h"
 
 /* ---- voids ---- */
 

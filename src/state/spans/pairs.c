@@ -2,9 +2,9 @@
 /* Stacks of open spans by key and by thread; see pairs.h. */
 #include "state/spans/pairs.h"
 
+#include "state/kernel/annot.h"
+#include "state/kernel/rules_table.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
-#include "state/spans/rules_private.h"
 
 #include "base/limits.h"
 #include "base/reftext.h"

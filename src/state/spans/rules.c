@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Parses rules; see rules.h. The parser works line by line, so that an error message has its line. */
-#include "state/spans/rules_private.h"
+/*
+ * Parses rules and installs them; see rules.h. The parser works line by line, so that an error message has its line.
+ */
+#include "state/spans/rules.h"
+
+#include "state/kernel/rules_table.h"
+#include "state/slice/slice.h"
+#include "state/store/timeline.h"
 
 #include "base/limits.h"
 
@@ -422,4 +428,68 @@ bool rules_check(const struct rules *rules, GError **error)
 		r->parent_key.by_thread = parent->begin_key.by_thread;
 	}
 	return true;
+}
+
+/* ---- installed rules ---- */
+
+bool rules_install(struct rules *r, GError **error)
+{
+	const char *event;
+	size_t n;
+
+	rules_free(rules_put(r));
+	slice_subscriptions(&n);
+	const struct rule *full = rules_full(&event);
+	if (!full)
+		return true;
+	g_set_error(error, BLK_RULES_ERROR, 0, "%s:%u: [%s]: at most %d fields of an event can be read, "
+		    "and the rules use more of %s", full->file, full->line, full->name, BLK_MAX_FIELDS, event);
+	rules_install(NULL, NULL);
+	return false;
+}
+
+const char *rules_digest(void)
+{
+	return rules_installed() ? g_checksum_get_string(rules_installed()->digest) : "";
+}
+
+size_t rules_n_installed(void)
+{
+	return rules_installed() ? rules_n(rules_installed()) : 0;
+}
+
+static void add_keyless(GString *text, const struct rule *r, const struct rule_event *e, const char *field,
+			const char *key, const struct timeline *tl)
+{
+	g_autofree char *name = rule_keyless_name(r, e, field);
+
+	if (timeline_has_event(tl, name))
+		g_string_append_printf(text, "%s%s has no %s%s of its %s", text->len ? ", " : "", e->name,
+				       strcmp(field, RULE_THREAD) ? "field " : "", field, key);
+}
+
+/* Appends what of the key events did not have. */
+static void add_key(GString *text, const struct rule *r, const struct rule_event *e, const struct rule_key *k,
+		    const char *key, const struct timeline *tl)
+{
+	if (k->by_thread && !timeline_has_event(tl, "sched_switch"))
+		add_keyless(text, r, e, RULE_THREAD, key, tl);
+	for (guint i = 0; i < k->fields->len; i++)
+		add_keyless(text, r, e, g_ptr_array_index(e->fields, g_array_index(k->fields, guint, i)), key, tl);
+}
+
+char *rules_missing_text(size_t i, const struct timeline *tl)
+{
+	const struct rule *r = rule_at((unsigned)i);
+	const struct rule_event *const events[] = { &r->begin, &r->end };
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
+		if (!timeline_has_event(tl, events[e]->name))
+			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);
+	add_key(text, r, &r->begin, &r->begin_key, "key", tl);
+	add_key(text, r, &r->end, &r->end_key, "key", tl);
+	if (r->parent == PARENT_RULE)
+		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
+	return text->len ? g_strdup_printf("%s:%u: [%s]: %s", r->file, r->line, r->name, text->str) : NULL;
 }

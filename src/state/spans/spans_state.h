@@ -7,9 +7,9 @@
 #define BLK_STATE_SPANS_SPANS_STATE_H
 
 #include "base/limits.h"
+#include "state/kernel/annot.h"
 #include "state/names/names.h"
 #include "state/slice/slice_state.h"
-#include "state/spans/annot.h"
 #include "state/store/span.h"
 
 struct pairs;

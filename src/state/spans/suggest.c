@@ -3,7 +3,7 @@
 #include "state/spans/suggest.h"
 
 #include "state/kernel/handlers.h"
-#include "state/spans/rules_private.h"
+#include "state/kernel/rules_table.h"
 
 #include "base/fields.h"
 #include "base/limits.h"

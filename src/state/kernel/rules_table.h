@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Internals of rules, read by handlers and pairing. Only for src/state/. */
-#ifndef BLK_STATE_SPANS_RULES_PRIVATE_H
-#define BLK_STATE_SPANS_RULES_PRIVATE_H
+/*
+ * The rules for spans (state/spans/rules.h) as handlers and pairing read them, and the subscription table with the
+ * events and fields that they need. One set of rules is installed in the process. Only for src/state/.
+ */
+#ifndef BLK_STATE_KERNEL_RULES_TABLE_H
+#define BLK_STATE_KERNEL_RULES_TABLE_H
 
 #include "base/expr.h"
-#include "state/spans/rules.h"
 #include "trace/event.h"
 
 #define SLOT_CPU 254			/* not a slot: the event's CPU */
@@ -49,6 +51,11 @@ struct rules {
 	GChecksum *digest;		/* of their lines */
 };
 
+/* Installs the rules (NULL: none), and returns those before, which the caller frees. */
+struct rules *rules_put(struct rules *r);
+/* A rule that reads more fields of the event than rows have slots, once there is a table of the installed rules; NULL:
+ * all fit. */
+const struct rule *rules_full(const char **ret_event);
 const struct rules *rules_installed(void);	/* NULL: no rules are installed */
 static inline const struct rule *rule_at(unsigned i)
 {

@@ -3,8 +3,8 @@
  * Annotations: events that belong to a span (its beginning, end, or a tag). Handlers append them to slice.annots;
  * pairs.h and spans.h make spans of them. Also the binaries that addresses of functions lie in.
  */
-#ifndef BLK_STATE_SPANS_ANNOT_H
-#define BLK_STATE_SPANS_ANNOT_H
+#ifndef BLK_STATE_KERNEL_ANNOT_H
+#define BLK_STATE_KERNEL_ANNOT_H
 
 #include "state/store/schema.h"
 

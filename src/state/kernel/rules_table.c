@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The subscription table with the events and fields that the installed rules need. */
-#include "state/slice/slice.h"
-#include "state/spans/rules_private.h"
-#include "state/store/timeline.h"
+/* The subscription table with the events and fields that the installed rules need; see rules_table.h. */
+#include "state/kernel/rules_table.h"
 
 #include <string.h>
 
@@ -31,23 +29,22 @@ static void row_clear(gpointer p)
 	g_clear_pointer(&r->ended, g_array_unref);
 }
 
-bool rules_install(struct rules *r, GError **error)
+struct rules *rules_put(struct rules *r)
 {
-	size_t n;
-	rules_free(table.rules);
+	struct rules *before = table.rules;
+
 	table.rules = r;
 	table.of = NULL;
 	table.of_full = NULL;
 	g_clear_pointer(&table.subs, g_array_unref);
 	g_clear_pointer(&table.rows, g_array_unref);
-	slice_subscriptions(&n);
-	if (!table.of_full)
-		return true;
-	g_set_error(error, BLK_RULES_ERROR, 0, "%s:%u: [%s]: at most %d fields of an event can be read, "
-		    "and the rules use more of %s", table.of_full->file, table.of_full->line,
-		    table.of_full->name, BLK_MAX_FIELDS, table.full);
-	rules_install(NULL, NULL);
-	return false;
+	return before;
+}
+
+const struct rule *rules_full(const char **ret_event)
+{
+	*ret_event = table.full;
+	return table.of_full;
 }
 
 const struct rules *rules_installed(void)
@@ -163,55 +160,9 @@ const struct blk_subscription *rules_table(const struct blk_subscription *rows, 
 	return (const struct blk_subscription *)(void *)table.subs->data;
 }
 
-const char *rules_digest(void)
-{
-	return table.rules ? g_checksum_get_string(table.rules->digest) : "";
-}
-
-size_t rules_n_installed(void)
-{
-	return table.rules ? rules_n(table.rules) : 0;
-}
-
 char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field)
 {
 	return g_strdup_printf("(rule %s: %s without %s)", r->name, e->name, field);
-}
-
-static void add_keyless(GString *text, const struct rule *r, const struct rule_event *e, const char *field,
-			const char *key, const struct timeline *tl)
-{
-	g_autofree char *name = rule_keyless_name(r, e, field);
-
-	if (timeline_has_event(tl, name))
-		g_string_append_printf(text, "%s%s has no %s%s of its %s", text->len ? ", " : "", e->name,
-				       strcmp(field, RULE_THREAD) ? "field " : "", field, key);
-}
-
-/* Appends what of the key events did not have. */
-static void add_key(GString *text, const struct rule *r, const struct rule_event *e, const struct rule_key *k,
-		    const char *key, const struct timeline *tl)
-{
-	if (k->by_thread && !timeline_has_event(tl, "sched_switch"))
-		add_keyless(text, r, e, RULE_THREAD, key, tl);
-	for (guint i = 0; i < k->fields->len; i++)
-		add_keyless(text, r, e, g_ptr_array_index(e->fields, g_array_index(k->fields, guint, i)), key, tl);
-}
-
-char *rules_missing_text(size_t i, const struct timeline *tl)
-{
-	const struct rule *r = g_ptr_array_index(table.rules->all, i);
-	const struct rule_event *const events[] = { &r->begin, &r->end };
-	g_autoptr(GString) text = g_string_new(NULL);
-
-	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
-		if (!timeline_has_event(tl, events[e]->name))
-			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);
-	add_key(text, r, &r->begin, &r->begin_key, "key", tl);
-	add_key(text, r, &r->end, &r->end_key, "key", tl);
-	if (r->parent == PARENT_RULE)
-		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
-	return text->len ? g_strdup_printf("%s:%u: [%s]: %s", r->file, r->line, r->name, text->str) : NULL;
 }
 
 unsigned rules_base_row(unsigned row)
