@@ -150,7 +150,8 @@ uint32_t fake_file(struct fake *f, uint32_t host, enum file_kind kind, const cha
 struct second *fake_second(struct fake *f, unsigned n)
 {
 	for (; f->n_seconds <= n; f->n_seconds++) {
-		f->seconds = g_renew(struct second *, f->seconds, f->n_seconds + 1);
+		if (!(f->n_seconds & (f->n_seconds - 1)))	/* a day has many: room for twice as many */
+			f->seconds = g_renew(struct second *, f->seconds, MAX(2 * f->n_seconds, 1));
 		f->seconds[f->n_seconds] = NULL;
 	}
 	if (!f->seconds[n]) {
