@@ -136,8 +136,8 @@ static void test_cuts(gconstpointer data)
 	recording_free(r);
 }
 
-/* Which of all ways to cut a script are tried: in two at each place, and every so manieth of the others, some hundred in
- * all. All: with ALL=1, as in make check-long. */
+/* Which of all ways to cut a script are tried: in two at each place, and some hundred of the others. All: with ALL=1,
+ * as in make check-long. */
 #ifdef __SANITIZE_ADDRESS__
 #define CUT_STRIDE 23
 #else
