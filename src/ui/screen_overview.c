@@ -309,12 +309,15 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 }
 
 #define PROCESS_COLS 84		/* for the table of processes: what is wider goes to the texts beside it */
+#define PROCESS_LEAST 62	/* where the texts beside it are cut otherwise */
 
 /* Requests and operations on the left, processes on the right. */
 static void draw_side_by_side(struct app *app, struct place *p, struct box box)
 {
 	guint n = place_pane(p, PANE_OPERATIONS).rows->rows->len;
-	unsigned left = box.cols - MIN(box.cols / 2, PROCESS_COLS), operations = MIN(n, box.rows / 3);
+	struct focus f = place_pane(p, PANE_CAUSES);
+	unsigned least = box.cols - MIN(box.cols / 2, PROCESS_COLS), operations = MIN(n, box.rows / 3);
+	unsigned left = CLAMP(table_wanted(f.table, f.view, f.rows), least, box.cols - PROCESS_LEAST - 2);
 	unsigned causes = (unsigned)MAX(place_pane(p, PANE_CAUSES).rows->rows->len, 1) + 1;
 
 	causes = MIN(causes, box.rows - operations - 2);

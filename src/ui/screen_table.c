@@ -111,6 +111,7 @@ static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 
 #define WIDE 160		/* columns for a table and the details of its row */
 #define DETAIL_COLS 58
+#define DETAIL_LEAST 44		/* where the table's texts need the room */
 #define DETAIL_NAME 22		/* columns for the name of a value */
 
 /* The values of the selected row, also of columns that are not shown; without times of 0. */
@@ -166,8 +167,10 @@ static void draw(struct app *app, struct place *p, struct box box)
 	g_autofree char *line = summary(app, p), *clipped = NULL;
 	unsigned lines = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
 	bool wide = box.cols >= WIDE;
+	unsigned wanted = table_wanted(&p->table[PANE_MAIN], p->view, p->rows) + 2;
+	unsigned detail = CLAMP(box.cols - MIN(wanted, box.cols), DETAIL_LEAST, DETAIL_COLS);
 	struct box table = { box.y + 3 + lines, box.x, box.rows - 3 - lines,
-			     wide ? box.cols - DETAIL_COLS - 2 : box.cols };
+			     wide ? box.cols - detail - 2 : box.cols };
 
 	frame_completeness(app, box.y, &p->rows->completeness);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
@@ -178,7 +181,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	if (!p->rows->rows->len)
 		draw_empty(app, p, table);
 	if (wide)
-		draw_detail(app, p, (struct box){ table.y, table.cols + 2, table.rows, DETAIL_COLS });
+		draw_detail(app, p, (struct box){ table.y, table.cols + 2, table.rows, detail });
 }
 
 const struct screen screen_table = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };

@@ -477,6 +477,7 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 
 	if (box.rows == 0)
 		return box.y;
+	table_measure(t, v, rows);
 	table_layout(t, v, rows, box.cols, &l);
 	t->n_shown = l.n;
 	for (unsigned i = 0; i < l.n; i++)

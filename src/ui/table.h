@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The table widget: rows of a view in a box, with header, selection, scrolling and sort marks. The selection follows
- * its row by key. Columns that do not fit are dropped by priority; the flexible column gets the remaining room.
+ * its row by key. Columns that do not fit are dropped by priority; spare room goes to texts that are cut.
  */
 #ifndef BLK_UI_TABLE_H
 #define BLK_UI_TABLE_H
@@ -27,6 +27,7 @@ struct table {
 	size_t page;			/* rows shown at the last drawing */
 	unsigned pan;			/* columns by which the texts of the flexible column are scrolled to the left */
 	unsigned flexible_width, hidden;	/* at the last drawing: its width, and how much longer its texts are */
+	uint8_t texts[TABLE_MAX_COLUMNS];	/* by column: the widest text so far: columns do not jump in time */
 	/* Columns that the user chose, in this order; 0: the view's. */
 	unsigned n_chosen;
 	uint8_t chosen[TABLE_MAX_COLUMNS];
@@ -74,6 +75,11 @@ struct table_layout {
  * as far as they fit; else columns are dropped by priority. The sort column is always shown. */
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret);
+
+/* Measures texts, for table_layout(). */
+void table_measure(struct table *t, const struct view *v, const struct rows *rows);
+/* The width at which nothing is dropped or cut. */
+unsigned table_wanted(const struct table *t, const struct view *v, const struct rows *rows);
 
 /* The columns to show if there is room, by number and in order: the chosen ones, else (or t NULL) the view's, without
  * those that have no information for these rows (rows NULL: all). Returns their number. */

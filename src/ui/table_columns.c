@@ -290,50 +290,104 @@ static int longest_text(const struct fitting *f)
 	return longest;
 }
 
-#define TEXTS_SEEN 64		/* first rows of which texts are measured */
+#define TEXTS_SEEN 512		/* first rows of which texts are measured */
 
-/* The width of the longest of a column's first texts. */
+/* The width of the longest of a column's first texts; 0 for figures and for what is drawn. */
 static unsigned text_cols(const struct column *c, const struct rows *rows)
 {
 	unsigned most = 0;
 
+	if (c->kind != VALUE_TEXT || (c->drawing != DRAW_TEXT && c->drawing != DRAW_CALL))
+		return 0;
 	for (guint i = 0; rows && i < MIN(rows->rows->len, TEXTS_SEEN); i++) {
-		struct value v = column_value(c, g_ptr_array_index(rows->rows, i), rows);
+		const struct row *row = g_ptr_array_index(rows->rows, i);
+		struct value v = column_value(c, row, rows);
+		g_autofree char *text = v.kind == VALUE_TEXT ? text_visible(v.s) : NULL;
+		unsigned indent = rows->tree && c->flexible ? 2u * MIN(row->depth, 20) + 2 : 0;
 
-		most = v.kind == VALUE_TEXT ? MAX(most, text_width(v.s)) : most;
+		most = text ? MAX(most, text_width(text) + indent) : most;
 	}
-	return most;
+	return MIN(most, G_MAXUINT8);
 }
 
-static void place_columns(const struct fitting *f, const struct rows *rows, unsigned width, struct table_layout *ret)
+void table_measure(struct table *t, const struct view *v, const struct rows *rows)
 {
-	unsigned room = needed(f), x = 1, widths[TABLE_MAX_COLUMNS];
-	unsigned more[TABLE_MAX_COLUMNS] = { 0 }, flexible = 0;
+	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++)
+		t->texts[i] = MAX(t->texts[i], (uint8_t)text_cols(&v->columns[i], rows));
+}
+
+/* The width of a column's texts; 0: it has none. */
+static unsigned text_needs(const struct table *t, const struct fitting *f, unsigned i, const struct rows *rows)
+{
+	unsigned column = f->column[i];
+
+	return t && t->texts[column] ? t->texts[column] : text_cols(&f->v->columns[column], rows);
+}
+
+/* How many columns the texts of a column need beyond those that it has. */
+static unsigned lacking(const struct table *t, const struct fitting *f, unsigned i, const struct rows *rows)
+{
+	unsigned has = column_width(&f->v->columns[f->column[i]], f->tight);
+
+	return MAX(text_needs(t, f, i, rows), has) - has;
+}
+
+/* How many columns a column of short texts can give to others. */
+static unsigned surplus(const struct table *t, const struct fitting *f, unsigned i, const struct rows *rows)
+{
+	const struct column *c = &f->v->columns[f->column[i]];
+	unsigned has = column_width(c, f->tight), needs = text_needs(t, f, i, rows);
+
+	return needs ? has - MIN(has, MAX(needs, (unsigned)strlen(c->title))) : 0;
+}
+
+unsigned table_wanted(const struct table *t, const struct view *v, const struct rows *rows)
+{
+	struct fitting f = { .v = v };
+	unsigned wanted = 1;
+
+	f.n = table_columns(t, v, rows, f.column);
+	for (unsigned i = 0; i < f.n; i++)
+		wanted += column_width(&v->columns[f.column[i]], false) + lacking(t, &f, i, rows) + 1;
+	return wanted;
+}
+
+/* Room goes to texts that are cut, the flexible column and the longest one first; then to complete ids. What is left
+ * stays free: figures are near the names that they belong to. */
+static void place_columns(const struct table *t, const struct fitting *f, const struct rows *rows, unsigned width,
+			  struct table_layout *ret)
+{
+	unsigned room = needed(f), x = 1, lacks = 0, widths[TABLE_MAX_COLUMNS];
+	unsigned more[TABLE_MAX_COLUMNS] = { 0 }, less[TABLE_MAX_COLUMNS] = { 0 };
 	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
-	/* Texts that would be cut come before complete ids, and before what is beyond the least width of others. */
-	for (unsigned i = 0; i < f->n; i++) {
-		const struct column *c = &f->v->columns[f->column[i]];
-		unsigned has = column_width(c, f->tight);
+	for (unsigned i = 0; i < f->n; i++)
+		lacks += lacking(t, f, i, rows);
+	for (unsigned i = 0; i < f->n && lacks > room; i++) {
+		less[i] = MIN(surplus(t, f, i, rows), lacks - room);
+		room += less[i];
+	}
+	for (int later = 0; later < 2; later++) {
+		for (unsigned i = 0; i < f->n; i++) {
+			bool first = f->v->columns[f->column[i]].flexible || (int)i == longest;
 
-		if (c->kind != VALUE_TEXT || (!c->flexible && (int)i != longest))
-			continue;
-		more[i] = MIN(room, MAX(text_cols(c, rows), has) - has);
-		room -= more[i];
-		flexible += c->flexible ? more[i] : 0;
+			if (first == later)
+				continue;
+			more[i] = MIN(room, lacking(t, f, i, rows));
+			room -= more[i];
+		}
 	}
 	/* From the right: texts there matter more than complete ids. */
 	for (unsigned i = f->n; i-- > 0;)
-		widths[i] = MAX(widen(&f->v->columns[f->column[i]], f->tight, &room),
-				(int)i == longest ? more[i] + column_width(&f->v->columns[f->column[i]], f->tight) : 0);
-	room += flexible;
+		widths[i] = less[i] ? column_width(&f->v->columns[f->column[i]], f->tight) - less[i] :
+			MAX(widen(&f->v->columns[f->column[i]], f->tight, &room),
+			    more[i] + column_width(&f->v->columns[f->column[i]], f->tight));
 	g_assert(f->n <= TABLE_MAX_COLUMNS);
 	ret->n = 0;
 	for (unsigned i = 0; i < f->n && x <= width; i++) {
-		unsigned w = widths[i] + (f->v->columns[f->column[i]].flexible ? room : 0);
+		unsigned w = MIN(widths[i], width + 1 - x);
 
-		w = MIN(w, width + 1 - x);
 		ret->col[ret->n].column = f->column[i];
 		ret->col[ret->n].x = x;
 		ret->col[ret->n++].width = w;
@@ -358,5 +412,5 @@ void table_layout(const struct table *t, const struct view *v, const struct rows
 	width = width > 1 ? width - 1 : 0;
 	fit(&f, width);
 	f.tight = true;			/* what is left over is shared out by place_columns() */
-	place_columns(&f, rows, width, ret);
+	place_columns(t, &f, rows, width, ret);
 }

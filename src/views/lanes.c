@@ -1002,7 +1002,9 @@ static bool is_idle(const struct row *row, const struct rows *rows)
 
 	for (int p = 0; p < PART_N; p++)
 		ns += of_idle >> p & 1 ? 0 : r->c.part[p];
-	return !ns && !r->is_container;
+	for (unsigned k = 0; r->cells && k < rows->query.cells; k++)
+		ns += r->cells[k].span != NULL;
+	return !ns && !r->is_container && !r->by_events && !r->events && r->kind != LANE_EVENTS;
 }
 
 const struct view view_timeline = {

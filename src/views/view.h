@@ -158,7 +158,7 @@ struct column {
 	uint8_t priority;		/* the highest is hidden first if the screen is narrow; 0: never */
 	uint8_t align;			/* enum column_align */
 	uint8_t drawing;		/* enum column_drawing */
-	bool flexible;			/* takes the remaining width (one per view) */
+	bool flexible;			/* its texts get room first (one per view) */
 	bool optional;			/* not shown on screen if no row has a value */
 	bool of_retained;		/* a figure that does not need spans that were dropped */
 	bool of_hosts;			/* the host: shown on screen only if there are several hosts,

@@ -135,16 +135,16 @@ static void test_rows(void)
 	struct fixture f = { 0 };
 
 	start(&f, 24, 80);
-	click(&f, "stored                 18.1");
+	click(&f, "stored                18.1");
 	check_selected(&f, "stored");
 	g_assert_cmpint(nav_top(&f.app->nav)->pane, ==, PANE_PROCESSES);
 	g_assert_true(f.app->touched);
-	click(&f, "1 thumbnail    68.4ms");
+	click(&f, "1 thumbnail 68.4ms");
 	check_selected(&f, "68.4ms");
 	/* Too slow for a double click, then one, then another row. */
-	click(&f, "1 thumbnail    68.4ms");
+	click(&f, "1 thumbnail 68.4ms");
 	check_title(&f, "Overview › demo");
-	click_twice(&f, "1 thumbnail    68.4ms");
+	click_twice(&f, "1 thumbnail 68.4ms");
 	check_title(&f, "Overview › 7f8efb3a8bed4f37");
 	click(&f, "encode");
 	check_selected(&f, "encode");

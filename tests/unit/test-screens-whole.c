@@ -648,7 +648,7 @@ static void test_done(void)
 	seen.phase = UI_DONE;
 	take(&f);
 	check(&f, "06:08:38 PAUSED", true);
-	check(&f, "▶    1 thumbnail    97.3ms", true);
+	check(&f, "▶    1 thumbnail 97.3ms", true);
 	check(&f, "history 06:08:35-06:08:", true);
 	/* Packets may reach beyond the last event: the strip says how long there are events. */
 	press(&f, "4");

@@ -418,7 +418,7 @@ static void test_walk(void)
 
 	start(&f, 24, 80);
 	check_has(&f, "06:08:38 PAUSED");
-	check_has(&f, "▶    1 thumbnail    97.3ms");
+	check_has(&f, "▶    1 thumbnail 97.3ms");
 	press(&f, "jj\r");
 	check_has(&f, "WHY lock: waited 53.2ms for a lock; thumbd-w0/254 slept holding it");
 	check_has(&f, "began ");

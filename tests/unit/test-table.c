@@ -27,6 +27,11 @@ static struct value get_name(const struct row *r, const struct rows *rows)
 	return value_text(((const struct item *)r)->name);
 }
 
+static struct value get_short(const struct row *r, const struct rows *rows)
+{
+	return value_text("x");
+}
+
 static struct value get_ns(const struct row *r, const struct rows *rows)
 {
 	int64_t ns = ((const struct item *)r)->ns;
@@ -100,6 +105,40 @@ static struct rows *sample(void)
 	return rows;
 }
 
+/* A table of texts: name, wide, short. What is cut gets the room of what is not; columns do not jump when texts are
+ * shorter in the next second. */
+static void test_texts_share(void)
+{
+	static const struct column texts[] = {
+		{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, DRAW_TEXT, true, false, false, false, NULL, false,
+		  "", get_name },
+		{ "fixed", "FIXED", VALUE_TEXT, 30, 0, ALIGN_LEFT, DRAW_TEXT, false, false, false, false, NULL, false,
+		  "", get_short },
+		{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
+		  "", get_ns },
+	};
+	const struct view v = { .id = "texts", .title = "Texts", .columns = texts, .n_columns = G_N_ELEMENTS(texts),
+				.default_sort = "time_ns", .build = build };
+	const struct view_query q = VIEW_QUERY_INIT;
+	struct rows *rows = rows_new(story, &q), *others = rows_new(story, &q);
+	struct table t = TABLE_INIT;
+	struct table_layout l;
+
+	add(rows, 1, "a name of 24 characters.", 1);
+	add(others, 1, "short", 1);
+	table_measure(&t, &v, rows);
+	table_layout(&t, &v, rows, 50, &l);
+	g_assert_cmpuint(l.col[0].width, ==, 24);
+	g_assert_cmpuint(l.col[1].width, ==, 30 - (24 - 10));
+	table_layout(&t, &v, others, 50, &l);
+	g_assert_cmpuint(l.col[0].width, ==, 24);
+	table_layout(NULL, &v, others, 50, &l);
+	g_assert_cmpuint(l.col[0].width, ==, 10);
+	g_assert_cmpuint(l.col[1].width, ==, 30);
+	rows_free(rows);
+	rows_free(others);
+}
+
 static void test_layout(void)
 {
 	struct rows *rows = sample();
@@ -108,7 +147,7 @@ static void test_layout(void)
 	table_layout(NULL, &view, rows, 80, &l);
 	g_assert_cmpuint(l.n, ==, 6);		/* no tid: nobody has one; no raw */
 	g_assert_cmpuint(l.col[0].x, ==, 1);
-	g_assert_cmpuint(l.col[0].width, ==, 80 - 1 - (7 + 8 + 7 + 7 + 6));
+	g_assert_cmpuint(l.col[0].width, ==, 16);	/* its longest text; the rest stays free */
 	for (unsigned width = 1; width < 200; width++) {
 		table_layout(NULL, &view, rows, width, &l);
 		for (unsigned i = 0; i < l.n; i++) {
@@ -116,6 +155,12 @@ static void test_layout(void)
 			g_assert_true(i == 0 || l.col[i].x > l.col[i - 1].x + l.col[i - 1].width);
 		}
 	}
+	/* Room goes to the text that is cut, also that of a column whose texts are short. */
+	table_layout(NULL, &view, rows, 50, &l);
+	g_assert_cmpuint(l.n, ==, 6);
+	g_assert_cmpuint(l.col[0].width, ==, 50 - 1 - (7 + 8 + 7 + 7 + 6));
+	g_assert_cmpuint(table_wanted(NULL, &view, rows), ==, 1 + 17 + 7 + 8 + 7 + 7 + 6);
+	test_texts_share();
 	/* Priorities: READ (5) goes first, then xUSUAL (4), CPU% (3), PID (2). */
 	table_layout(NULL, &view, rows, 44, &l);
 	g_assert_cmpuint(l.n, ==, 5);
