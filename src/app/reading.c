@@ -130,7 +130,7 @@ bool reading_can_count(const struct input *in, const struct view *view, enum vie
 {
 	g_autoptr(GError) error = NULL;
 
-	if (!view || !(view->counted_by & 1u << by) || input_has_events(in, &error))
+	if (!view || !(view->by_counted & 1u << by) || input_has_events(in, &error))
 		return true;
 	log_error("--view %s --by %s needs the trace itself: %s", view->id, view_by_words[by], error->message);
 	return false;

@@ -34,7 +34,7 @@ void about_views(FILE *out)
 {
 	for (const struct view *const *v = view_all; *v; v++)
 		fprintf(out, "%-12s  %.*s%s\n", (*v)->id, sentence_length((*v)->help), (*v)->help,
-		       (*v)->has_by || (*v)->more_by ? " (--by)" : "");
+		       (*v)->by_values ? " (--by)" : "");
 }
 
 void about_columns(FILE *out, const struct view *v)

@@ -389,7 +389,7 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 		return fail(error, "--by needs --view");
 	if (o->view->of_metric)
 		return fail(error, "--by: view %s needs --metric", o->view->id);
-	if (!o->view->has_by && !o->view->more_by)
+	if (!o->view->by_values)
 		return fail(error, "view %s has no --by", o->view->id);
 	if (!view_has_by(o->view, (enum view_by)by))
 		return fail(error, "view %s has no --by %s", o->view->id, w->by);
@@ -1062,7 +1062,7 @@ static bool counts_threads(const struct options *o)
 		if (t->query.metric->reads & READS(count))
 			return true;
 	}
-	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
+	return o->view && (o->view->decodes_all || (o->view->by_counted & 1u << o->by));
 }
 
 bool options_store_packets(const struct options *o)

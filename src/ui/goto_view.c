@@ -102,7 +102,7 @@ static void choose_by(const struct app *app, struct place *to)
 {
 	enum view_by by = view_by_narrowed(to->view, to->narrow.by, &to->narrow);
 
-	if (!(to->view->counted_by & 1u << by) || app->options->counts_threads)
+	if (!(to->view->by_counted & 1u << by) || app->options->counts_threads)
 		to->narrow.by = by;
 }
 

@@ -35,7 +35,7 @@ static char *summary(struct app *app, struct place *p)
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
 	bool over_all = p->narrow.by == BY_SYSTEM &&
-			(!p->view->has_by || timeline_n_hosts(app->tl) < 2);
+			(!view_has_by(p->view, BY_THREAD) || timeline_n_hosts(app->tl) < 2);
 	g_autofree char *count = rows_count_text(p->rows, p->filter);
 	GString *s = g_string_new(NULL);
 
@@ -44,7 +44,7 @@ static char *summary(struct app *app, struct place *p)
 				       p->rows->rows->len == 1 ? "" : "s");
 	else
 		g_string_append_printf(s, "%s: %s", p->view->title, count);
-	if (p->view->has_by || p->view->more_by)
+	if (p->view->by_values)
 		g_string_append_printf(s, " %s", over_all ? "over all" : by[p->narrow.by]);
 	if (p->rows->tree)
 		g_string_append(s, ", a tree");

@@ -127,16 +127,16 @@ static void change_by(struct app *app, struct place *p)
 		"seconds", "containers", "causes",
 	};
 
-	if (!p->view->has_by && !p->view->more_by) {
+	if (!p->view->by_values) {
 		app_message(app, "%s has no rows by thread", p->view->title);
 		return;
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
-	if ((p->view->counted_by & 1u << p->narrow.by) && !app->options->counts_threads)
+	if ((p->view->by_counted & 1u << p->narrow.by) && !app->options->counts_threads)
 		app_message(app, "by %s only if asked for at the start: --view %s --by %s",
 			view_by_words[p->narrow.by], p->view->id, view_by_words[p->narrow.by]);
 	else
-		app_message(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
+		app_message(app, "rows are %s", p->narrow.by == BY_SYSTEM && !view_has_by(p->view, BY_THREAD) ?
 			"over all" : names[p->narrow.by]);
 	place_stale(p);
 }

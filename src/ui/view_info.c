@@ -201,7 +201,7 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 	g_autofree char *sort = table_chosen_sort(f->table, f->view);
 	bool more;
 	g_autofree char *only = only_text(app, p, &more);
-	bool by = f->view->has_by || f->view->more_by;
+	bool by = f->view->by_values;
 	int64_t from, to;
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 

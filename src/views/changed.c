@@ -753,5 +753,5 @@ const struct view view_changed = {
 		"every span. By cause: what was longer on the critical paths of requests, in whatever service.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
-	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME | 1 << BY_CAUSE, .on_screen = true, .build = build,
+	.by_values = 1 << BY_SYSTEM | 1 << BY_NAME | 1 << BY_CAUSE, .on_screen = true, .build = build,
 };

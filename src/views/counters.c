@@ -42,8 +42,7 @@ const struct view view_counters = {
 	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "
 		"kprobes, kretprobes and uprobes; by process, thread, container, host or second.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true,
-	.more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
-	.needs = needs, .counts_all = true,
+	.default_sort = "value", .default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_SECOND | 1 << BY_CONTAINER,
+	.needs = needs, .decodes_all = true,
 	.on_screen = true, .reads = READS(count), .build = build,
 };

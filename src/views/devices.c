@@ -352,6 +352,6 @@ const struct view view_devices = {
 		"threads, and the trace does not say for which task).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
-	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_SYSTEM, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(dev) | READS(dev_user) | READS(net), .build = build,
 };

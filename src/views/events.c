@@ -41,13 +41,13 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 const struct view view_events = {
 	.idle = "idle",
-	.only = ONLY_THREADS, .only_by = true,
+	.only = ONLY_THREADS, .narrows_threads_only = true,
 	.id = "events", .title = "Events",
 	.help = "Events by name, also those that blktop only counts; by second, too. By process, "
 		"thread or container they are counted only when that is asked for before the trace is read: "
 		"--view events --by process.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "count", .default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
-	.counted_by = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER,
+	.default_sort = "count", .default_by = BY_SYSTEM, .by_values = BY_THREADS | 1 << BY_SECOND | 1 << BY_CONTAINER,
+	.by_counted = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER,
 	.on_screen = true, .reads = READS(event) | READS(count), .build = build,
 };

@@ -338,7 +338,7 @@ const struct view view_files = {
 		"and how long the calls took.",
 	.columns = file_columns, .n_columns = G_N_ELEMENTS(file_columns),
 	.default_sort = "total_ns", .drill = NULL, .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(file),
 	.build = build_files,
 };
@@ -351,7 +351,7 @@ const struct view view_io = {
 		"pipes. The bytes are those that the calls returned.",
 	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
 	.default_sort = "total_ns", .drill = "files", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(file) | READS(call),
 	.build = build_io,
 };

@@ -467,6 +467,6 @@ const struct view view_flame = {
 		"paths; without spans, or by process or thread, of threads by process, thread, system call and part. "
 		"A frame is as wide as its share of the time.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "total_ns",
-	.nothing = "no request ended and no thread lived in this range", .needs = needs, .has_by = true,
+	.nothing = "no request ended and no thread lived in this range", .needs = needs, .by_values = BY_THREADS,
 	.on_screen = true, .build = build,
 };

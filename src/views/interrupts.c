@@ -182,13 +182,13 @@ static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry|sof
 
 const struct view view_interrupts = {
 	.idle = "idle",
-	.only = ONLY_THREADS, .only_by = true,
+	.only = ONLY_THREADS, .narrows_threads_only = true,
 	.id = "interrupts", .title = "Interrupts",
 	.help = "Interrupts, softirqs and timers: how often, how long their handlers took, and how "
 		"long softirqs waited after they were raised; of each CPU, or what they took from "
 		"each process, thread and container.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM, .has_by = true,
-	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
+	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM,
+	.by_values = BY_THREADS | 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(irq) | READS(stolen), .build = build,
 };

@@ -1009,13 +1009,13 @@ static bool is_idle(const struct row *row, const struct rows *rows)
 
 const struct view view_timeline = {
 	.idle = "idle", .is_idle = is_idle,
-	.only = ONLY_THREADS, .only_by = true,
+	.only = ONLY_THREADS, .narrows_threads_only = true,
 	.id = "timeline", .title = "Timeline",
 	.help = "What each CPU, thread, block device and interrupt did, step by step: who ran, the dominant state "
 		"and all parts of the time. Without a kernel's events: what threads recorded, and when.",
 	.kind = VIEW_TIMELINE, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "begin_ns", .needs = needs,
-	.default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_THREAD, .by_values = BY_THREADS | 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
 	.has_steps = true,
 	.reads = READS(thread) | READS(file) | READS(cpu) | READS(ran) | READS(dev) | READS(irq) | READS(waker) |
 		READS(count),

@@ -1009,7 +1009,7 @@ struct view *metric_view_new(const struct metric_query *q)
 	*v = (struct view){
 		.id = m->id, .title = m->id, .help = m->help, .kind = VIEW_TABLE, .n_columns = n,
 		.columns = (struct column *)g_array_free(columns, false), .needs = m->needs, .reads = m->reads,
-		.counts_all = m->kind == CELL_count, .build = build,
+		.decodes_all = m->kind == CELL_count, .build = build,
 	};
 	return v;
 }

@@ -184,7 +184,7 @@ unsigned view_honours(const struct view *v, enum view_by by)
 {
 	const unsigned of_threads = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER;
 
-	if (v->only_by && !(1u << by & of_threads))
+	if (v->narrows_threads_only && !(1u << by & of_threads))
 		return v->only & ~(unsigned)(ONLY_PID | ONLY_TID | ONLY_CONTAINER);
 	return v->only;
 }

@@ -117,7 +117,7 @@ const struct view view_overview_processes = {
 	.help = "The processes with the most time on a CPU.",
 	.columns = process_columns, .n_columns = G_N_ELEMENTS(process_columns),
 	.default_sort = "cpu_ratio", .drill = "process", .default_by = BY_PROCESS,
-	.has_by = true, .on_screen = true, .build = processes_build,
+	.by_values = BY_THREADS, .on_screen = true, .build = processes_build,
 	.has_named = processes_has_named, .get_named = processes_get_named,
 };
 

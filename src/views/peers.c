@@ -369,5 +369,5 @@ const struct view view_peers = {
 		"bound in the trace and moved bytes in the range.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_bytes", .drill = "process", .needs = needs,
-	.default_by = BY_SYSTEM, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,
+	.default_by = BY_SYSTEM, .by_values = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,
 };

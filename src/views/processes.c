@@ -472,7 +472,7 @@ const struct view view_processes = {
 		"run queue and blocked, their system calls and the bytes they moved.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "cpu_ratio", .drill = "process", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(thread) | READS(file) | READS(call) | READS(count) | READS(cpu),
 	.build = processes_build,
 	.arrange = arrange,

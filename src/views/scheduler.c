@@ -251,8 +251,7 @@ const struct view view_scheduler = {
 		"host, CPU or priority.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
-	.has_by = true,
-	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true,
+	.by_values = BY_THREADS | 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(sched), .build = build,
 	.has_named = common_has_named, .get_named = common_get_named,
 };

@@ -150,6 +150,6 @@ const struct view view_slow_spans = {
 		"filter such as duration_ns > 5ms is a threshold.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
-	.default_by = BY_NAME, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true,
+	.default_by = BY_NAME, .by_values = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true,
 	.build = build,
 };

@@ -179,7 +179,7 @@ const struct view view_syscalls = {
 		"the calls inside its spans; a call inside a child counts for the child.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "slow", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
 	.reads = READS(call),
 	.build = build,
 };

@@ -18,7 +18,7 @@ const char *const view_by_words[BY_N + 1] = {
 
 bool view_has_by(const struct view *v, enum view_by by)
 {
-	return (v->has_by && by <= BY_THREAD) || (v->more_by & 1u << by);
+	return v->by_values & 1u << by;
 }
 
 enum view_by view_next_by(const struct view *v, enum view_by by)

@@ -21,6 +21,7 @@ enum view_by {
 	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
 	BY_CONTAINER, BY_CAUSE, BY_N
 };
+#define BY_THREADS (1u << BY_SYSTEM | 1u << BY_PROCESS | 1u << BY_THREAD)	/* rows of threads, summed */
 extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
 /*
@@ -208,14 +209,13 @@ struct view {
 	const char *idle;
 	bool (*is_idle)(const struct row *row, const struct rows *rows);	/* NULL: all its figures are 0 */
 	enum view_by default_by;	/* meaningful where it has thread rows */
-	bool has_by;			/* honours view_query.by: system, process and thread; more_by adds others */
 	uint8_t only;			/* enum view_only */
-	bool only_by;			/* ONLY_THREADS narrows only rows by process, thread or container;
+	bool narrows_threads_only;	/* ONLY_THREADS narrows only rows by process, thread or container;
 					 * other rows are narrowed by the host alone */
-	uint16_t more_by;		/* further values of view_query.by: 1 << BY_CPU, ... */
-	bool counts_all;		/* when requested before reading, all events are decoded, because
+	uint16_t by_values;		/* values of view_query.by: BY_THREADS | 1 << BY_CPU ...; 0: none */
+	bool decodes_all;		/* when requested before reading, all events are decoded, because
 					 * their contexts may be counters */
-	uint8_t counted_by;		/* those of more_by that have rows only if all events were counted
+	uint8_t by_counted;		/* those of by_values that have rows only if all events were counted
 					 * by thread (subscriptions of the job) */
 	bool on_screen;			/* false: batch only */
 	bool of_span;			/* about one span: that of the query, else the root of a trace */

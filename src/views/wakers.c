@@ -165,6 +165,6 @@ const struct view view_wakers = {
 	.help = "Which thread or interrupt woke which thread, how often, and how long the woken thread "
 		"then waited for a CPU. Who ends a wait for a lock had it.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CONTAINER,
+	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .by_values = BY_THREADS | 1 << BY_CONTAINER,
 	.on_screen = true, .reads = READS(waker), .build = build,
 };

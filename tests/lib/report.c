@@ -37,7 +37,8 @@ static void print_range(FILE *out, const struct timeline *tl, int64_t from, int6
 		if ((*v)->kind != VIEW_TABLE || (alone && looks_around(*v)))
 			continue;
 		print_view(out, tl, *v, BY_THREAD, from, to);
-		if ((*v)->has_by && (*v)->default_by == BY_SYSTEM)	/* those rows tell other things */
+		/* those rows tell other things */
+		if (view_has_by(*v, BY_THREAD) && (*v)->default_by == BY_SYSTEM)
 			print_view(out, tl, *v, BY_SYSTEM, from, to);
 		for (enum view_by by = BY_CPU; by < BY_N; by++)
 			if (view_has_by(*v, by))

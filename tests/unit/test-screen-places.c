@@ -72,7 +72,7 @@ static void test_process(void)
 		if (!(*v)->on_screen || (*v)->kind == VIEW_WATERFALL || (*v)->kind == VIEW_PROCESS)
 			continue;
 		go(&f, (*v)->id);
-		check_process(&f, *v, (*v)->id[0] == 'i' && (*v)->only_by ? BY_PROCESS : (*v)->default_by);
+		check_process(&f, *v, (*v)->id[0] == 'i' && (*v)->narrows_threads_only ? BY_PROCESS : (*v)->default_by);
 	}
 	fixture_press(&f, "\033");
 	g_assert_true(fixture_top(&f)->view->kind == VIEW_PROCESS);
