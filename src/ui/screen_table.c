@@ -92,13 +92,34 @@ static bool says_suggestion(const struct app *app, const struct place *p)
 	return p == app->nav.stack->pdata[0] || (p->view->needs && !strcmp(p->view->needs[0], NEED_SPANS));
 }
 
+/* The first view of a trace in which only programs recorded something; its timeline has their threads. g_free(). */
+static char *timeline_hint(struct app *app, const struct place *p)
+{
+	const unsigned kernel = MISSING_SWITCHES | MISSING_CALLS;
+	bool events = p == app->nav.stack->pdata[0] && !strcmp(p->view->id, "events") && p->rows->rows->len;
+
+	if (!events || (view_missing(app->main) & kernel) != kernel)
+		return NULL;
+	g_autofree char *keys = keys_of(CTX_TABLE, CMD_VIEW_TIMELINE);
+	return *keys ? g_strdup_printf("%s shows when each thread recorded its events", keys) : NULL;
+}
+
 /* The view's sentences about all its rows. Returns the number of lines. */
 static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 {
 	unsigned n = 0, room = box.rows > 14 ? 2 : 1;
 
 	g_autofree char *suggestion = says_suggestion(app, p) ? output_suggestion(app) : NULL;
+	g_autofree char *hint = timeline_hint(app, p);
 
+	if (suggestion && hint) {
+		g_autofree char *both = g_strdup_printf("%s%s %s", suggestion,
+							g_str_has_suffix(suggestion, ".") ? "" : ";", hint);
+		g_free(suggestion);
+		suggestion = g_steal_pointer(&both);
+	}
+	if (!suggestion && hint)
+		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_DIM, hint);
 	if (suggestion)
 		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_HOT, suggestion);
 	if (p->rows->about)

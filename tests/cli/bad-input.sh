@@ -108,6 +108,20 @@ for seed in 1 2 3 4 5 6; do
 	esac
 done
 
+# Each error of reading names a next step.
+mkdir "$work/cut" && cp -r "$small"/. "$work/cut"
+find "$work/cut" -name metadata -exec truncate -s 700 {} +
+for command in -b log --doctor; do
+	refused 1 "cannot read metadata" "$command" "$work/cut"
+	ok "$command, cut metadata: another reader, and the doctor" grep -q "babeltrace2 DIR.*blktop --doctor DIR" "$work/err"
+done
+for command in log --doctor; do
+	refused 1 "Not a directory" "$command" "$work/file"
+	ok "$command of a file: what it reads" grep -q "read CTF traces, which are directories" "$work/err"
+done
+refused 1 "no spans in" -b "$work/file"
+ok "-b of a file: what it reads" grep -q "a CTF trace is a directory" "$work/err"
+
 # Metadata without a stream class, though there are stream files: the other traces are read.
 run -b --view processes "$small"
 cp "$work/out" "$work/alone"

@@ -15,6 +15,10 @@ python3 tests/cli/userspace.py --write "$work/trace"
 python3 tests/cli/userspace.py --write "$work/bare" bare
 shows() { t capture-pane -p -t now | tr '\n' ' ' | tr -s ' ' | grep -qF -- "$1"; }
 
+t new-session -d -s now -x 120 -y 24 "cd '$work' && '$program' --config none --utc trace; sleep 3600"
+until_true shows "v shows when each thread recorded its events"
+result $? "the first screen names the key of the timeline"
+t kill-session -t now
 t new-session -d -s now -x 120 -y 24 "cd '$work' && '$program' --config none --utc --view timeline trace; sleep 3600"
 until_true shows "2 lanes, a cell is" && until_true shows "marks are events: when threads ran is not recorded"
 result $? "the timeline has the threads, and says what its marks are"

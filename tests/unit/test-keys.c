@@ -132,6 +132,25 @@ static bool bar_has(const struct bar_entry *e, unsigned n, int key)
 }
 
 /* What is not in the bar is in the second one, which one key of the bar shows: also where there is little room. */
+static const char *label_of_enter(unsigned context)
+{
+	static struct bar_entry e[40];
+	unsigned n = keys_bar(context, false, 200, e, 40);
+
+	for (unsigned i = 0; i < n; i++)
+		if (e[i].code == UI_KEY_ENTER)
+			return e[i].label;
+	return "";
+}
+
+/* Enter says why only where it opens slow requests. */
+static void test_why(void)
+{
+	g_assert_cmpstr(label_of_enter(CTX_OVERVIEW | CTX_WHY_BAR), ==, "why");
+	g_assert_cmpstr(label_of_enter(CTX_OVERVIEW), ==, "open");
+	g_assert_cmpstr(label_of_enter(CTX_TABLE), ==, "open");
+}
+
 static void test_second_bar(void)
 {
 	static const enum command_id wanted[] = {
@@ -340,6 +359,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/keys/help-lists-all", test_help_lists_all);
 	g_test_add_func("/keys/names", test_names);
 	g_test_add_func("/keys/bar", test_bar);
+	g_test_add_func("/keys/why-bar", test_why);
 	g_test_add_func("/keys/second-bar", test_second_bar);
 	g_test_add_func("/keys/man", test_man);
 	g_test_add_func("/popup/wraps", test_popup_wraps);
