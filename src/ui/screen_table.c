@@ -95,10 +95,9 @@ static bool says_suggestion(const struct app *app, const struct place *p)
 /* The first view of a trace in which only programs recorded something; its timeline has their threads. g_free(). */
 static char *timeline_hint(struct app *app, const struct place *p)
 {
-	const unsigned kernel = MISSING_SWITCHES | MISSING_CALLS;
 	bool events = p == app->nav.stack->pdata[0] && !strcmp(p->view->id, "events") && p->rows->rows->len;
 
-	if (!events || (view_missing(app->main) & kernel) != kernel)
+	if (!events || (view_missing(app->main) & MISSING_KERNEL) != MISSING_KERNEL)
 		return NULL;
 	g_autofree char *keys = keys_of(CTX_TABLE, CMD_VIEW_TIMELINE);
 	return *keys ? g_strdup_printf("%s shows when each thread recorded its events", keys) : NULL;

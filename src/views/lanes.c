@@ -287,8 +287,7 @@ static uint64_t cpu_key(uint32_t host, uint32_t cpu)
 /* Do no events tell what the host's threads did? Then their lanes have what they recorded themselves. */
 static bool is_without_kernel(const struct rows *rows, uint32_t host)
 {
-	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
-	return (rows_missing(rows, host) & both) == both;
+	return (rows_missing(rows, host) & MISSING_KERNEL) == MISSING_KERNEL;
 }
 
 static void add_cpu(struct builder *b, const struct cpu_cell *cell)

@@ -117,6 +117,9 @@ enum missing_events {
 	MISSING_TAKEN = 1 << 13,		/* packets that the device accepted (net_dev_xmit) */
 	MISSING_HEADERS_IN = 1 << 14,	/* packets with headers: received */
 	MISSING_HEADERS_OUT = 1 << 15,
+	/* All that is missing where no kernel was traced. */
+	MISSING_KERNEL = MISSING_SWITCHES | MISSING_WAKINGS | MISSING_CALLS | MISSING_INTERRUPTS | MISSING_TASKS |
+			 MISSING_ISSUES | MISSING_RECEIVED | MISSING_SENT,
 };
 
 struct rows {

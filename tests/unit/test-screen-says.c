@@ -86,7 +86,7 @@ static struct timeline *busy_timeline(void)
 	struct second *s = fake_second(made, 0);
 
 	fake_class(made, "sched_switch");
-	fake_class(made, "syscall_entry_read");		/* a kernel, but not what ran */
+	fake_class(made, "zipkin:timestamp");
 	s->n_cpus = 1;
 	s->cpus = g_new0(struct cpu_cell, 1);
 	s->cpus[0] = (struct cpu_cell){ .run_ns = FAKE_S };
@@ -308,7 +308,7 @@ static void test_lane_reasons(void)
 	app_draw(f.app);
 	g_assert_true(fixture_has(&f, "unknown: no event of it yet, or events were lost?"));
 	fixture_stop(&f);
-	fake_class(made, "zipkin:timestamp");
+	fake_class(made, "sched_waking");		/* a kernel, but not what ran */
 	s->n_cpus = 1;
 	s->cpus = g_new0(struct cpu_cell, 1);
 	s->cpus[0] = (struct cpu_cell){ .unknown_ns = FAKE_S };
