@@ -179,11 +179,14 @@ LONG_ONLY := tests/truth/apart.py tests/truth/machines.py tests/truth/native-onl
 	$(patsubst %,tests/live/%.sh,bad-path blkin corrected files hosts late network outage processes quiet readers \
 	rewind slow-path two-sessions) $(UNIT_LONG:%=$(BUILD)/tests/test-%)
 CHECKED := $(UNIT_SANITIZED:%=$(BUILD)-asan/unit/test-%) $(UNIT_TESTS) $(filter-out $(LONG_ONLY),$(SCRIPTS))
-# First, so that none is left running alone.
-LONGEST = $(filter %-laws %-plain %-every-view tests/fuzz/% tests/truth/% %/network.sh %/local.sh %/headers.sh \
-	%/hostile-traces.py %/hostile-relay.py %/every-key.sh %/memory.sh,$(CHECKED))
+# The longest first, so that none is left running alone; between them those that wait more than they compute.
+WAITING = $(filter tests/tui/% tests/live/% tests/cli/live.sh %/forward.py %/graphite-peers.py %/frozen-relay.py %/service.py %/listen.py \
+	%/run-one-test.sh %/user.py %/watch.py %/replay.py %/hostile-relay.py,$(CHECKED))
+LONGEST = $(filter %-laws %-every-view %-screen-places %-screens %-plain tests/fuzz/% %/memory.sh %/memory-steps.sh %/memory-live.py \
+	%/relay-churn.py %/headers.sh %/hostile-traces.py tests/truth/%,$(CHECKED))
+COMPUTING = $(LONGEST) $(filter-out $(LONGEST) $(WAITING),$(CHECKED))
 check-built: all man unit $(BENCHES) $(TOOLS) $(BUILD)/isolation-probe.so asan-unit
-	$(run) $(LONGEST) $(filter-out $(LONGEST),$(CHECKED))
+	$(run) $(subst |, ,$(join $(addsuffix |,$(WAITING)),$(COMPUTING)))
 
 # Unit tests of what changed since SINCE (where this branch left main), and the lints that take seconds.
 QUICK_LINTS := $(patsubst %,tests/lint/%.py,docs folders layers spelling style unused)
@@ -196,10 +199,10 @@ check-unit: tests
 check-lint check-tui check-truth check-live: check-%: all man tests
 	$(run) $(filter tests/$*/%,$(SCRIPTS))
 
-check-%: all tests man FORCE
-	@found='$(strip $(filter %/test-$*,$(TESTS)) $(filter %/$*.sh %/$*.py %/test-$*.sh %/test-$*.py,$(SCRIPTS)))'; \
+check-%: all man FORCE
+	@+found='$(strip $(filter %/test-$*,$(TESTS)) $(filter %/$*.sh %/$*.py %/test-$*.sh %/test-$*.py,$(SCRIPTS)))'; \
 	[ -n "$$found" ] || { echo "no test '$*': see tests/, and make check-unit, -lint, -tui, -truth, -live, -long" >&2; exit 2; }; \
-	VERBOSE=1 $(run) $$found
+	$(again) $(or $(filter %/test-$*,$(TESTS)),tests) && VERBOSE=1 $(run) $$found
 
 # What takes long, downloads, or needs root: skipped, with the reason, where something is missing.
 check-long:

@@ -94,6 +94,12 @@ def by_second(lines):
     return seconds
 
 
+def different(code, got, expected):
+    """What is, for whoever reads that the test failed."""
+    seconds = [f"{at}: {got.get(at)}, not {expected.get(at)}" for at in sorted(got | expected) if got.get(at) != expected.get(at)]
+    return f" (status {code}; {'; '.join(seconds)})" if code or seconds else ""
+
+
 def served(path):
     """The requests that a file of metrics counts, and the spans that it says are missing."""
     count = dropped = 0
@@ -161,7 +167,8 @@ def check_seconds(ok, work):
         least = min(list(expected.values())[1:-1])
         lines, code, _ = read(trace, work, memory, "--no-spool", "--metrics-file", metrics, "--threshold",
                               f"request.latency count < {least}", "--threshold", f"request.latency count by service > {least - 1}")
-        ok(code == 0 and by_second(lines) == expected, f"live, --memory {memory}M: every second is exact")
+        got = by_second(lines)
+        ok(code == 0 and got == expected, f"live, --memory {memory}M: every second is exact" + different(code, got, expected))
         ok(json.loads(lines[-1])["trust"]["dropped_spans"] > requests, f"live, --memory {memory}M: spans were dropped")
         ok(served(metrics) == (requests, 0), f"live, --memory {memory}M: what is served is exact: {served(metrics)}")
         err = (work / "err").read_text("utf8")
