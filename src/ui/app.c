@@ -328,4 +328,10 @@ void app_draw(struct app *app)
 		draw_screen(app, p);
 	frame_draw(app, p);
 	p->drawn = true;
+	if (app->explain_below) {
+		app->explain_below = false;
+		app_command(app, CMD_EXPLAIN);
+		if (popup_is_open(&app->popup))
+			app_draw(app);
+	}
 }

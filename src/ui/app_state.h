@@ -65,6 +65,7 @@ struct app {
 	bool moved_alone;		/* since then the program went to another second, and has not printed why */
 	bool touched;			/* the user pressed a key that chooses: nothing moves by itself any more */
 	bool quit;
+	bool explain_below;		/* a popup was left to explain the row below it, which must be drawn first */
 	bool more_keys;			/* the second key bar is shown, until the next key */
 	bool quits_at_top;		/* the key of CMD_BACK is q: at the top it quits */
 	unsigned waited;		/* seconds that playing has waited for a preview */

@@ -442,7 +442,9 @@ void app_command(struct app *app, enum command_id command)
 	struct place *p = app_place(app);
 	const struct screen *screen = screen_of(p->view);
 
-	if (popup_is_open(&app->popup) && handlers[command] != do_program) {
+	bool explains = command == CMD_EXPLAIN && !app->popup.is_list;
+
+	if (popup_is_open(&app->popup) && handlers[command] != do_program && !explains) {
 		if (!chooser_command(app, command))
 			popup_do(app, command);
 		return;

@@ -2,6 +2,8 @@
 /* What is on the screen, in sentences: see explain.h. Letters are known by the roles of their cells. */
 #include "ui/explain.h"
 
+#include "ui/screen.h"
+
 #include "base/text.h"
 
 #include <string.h>
@@ -92,6 +94,18 @@ static void add(GPtrArray *lines, const char *name, const char *value, const cha
 	g_ptr_array_add(lines, g_strdup_printf("  %s %s%s %s", a, b ? b : "", b ? " " : "", text));
 }
 
+void explain_add(GPtrArray *lines, const char *name, const char *text)
+{
+	add(lines, name, NULL, text);
+}
+
+void explain_add_part(GPtrArray *lines, enum part part)
+{
+	g_autofree char *text = part_text(part);
+
+	g_ptr_array_add(lines, g_strdup_printf("  %s", text));
+}
+
 static void add_columns(GPtrArray *lines, const struct focus *f, const struct row *row)
 {
 	g_ptr_array_add(lines, g_strdup("The selected row"));
@@ -123,10 +137,8 @@ static void add_letters(GPtrArray *lines, const struct app *app, const struct pl
 				signs_seen |= 1u << i;
 	}
 	for (int part = 0; part < PART_N; part++) {
-		g_autofree char *text = seen & 1u << part ? part_text((enum part)part) : NULL;
-
-		if (text)
-			g_ptr_array_add(lines, g_strdup_printf("  %s", text));
+		if (seen & 1u << part)
+			explain_add_part(lines, (enum part)part);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(signs); i++)
 		if (signs_seen & 1u << i)
@@ -138,12 +150,21 @@ static void add_letters(GPtrArray *lines, const struct app *app, const struct pl
 
 void explain_command(struct app *app, struct place *p, enum command_id command)
 {
+	if (popup_is_open(&app->popup)) {
+		popup_close(&app->popup);
+		app->explain_below = true;
+		return;
+	}
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	struct focus f = place_focus(p);
 	const struct row *row = table_selected(f.table, f.rows);
 	g_autofree char *title = g_strdup_printf("Explain: %s", f.view->title);
+	const struct screen *screen = screen_of(p->view);
 
-	add_letters(lines, app, p);
+	if (screen->explain)
+		screen->explain(app, p, lines);
+	if (!screen->explain || p->view->kind == VIEW_TIMELINE)
+		add_letters(lines, app, p);
 	if (row && f.table->n_shown)
 		add_columns(lines, &f, row);
 	if (!lines->len) {

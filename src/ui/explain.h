@@ -5,8 +5,11 @@
 
 #include "ui/app_state.h"
 
-/* Command CMD_EXPLAIN: a popup about the selected row, as it was drawn last. */
+/* Command CMD_EXPLAIN: a popup about the selected row, as it was drawn last; it replaces another popup over it. */
 void explain_command(struct app *app, struct place *p, enum command_id command);
+/* Lines of that popup: a name and what it is; a part of a thread's time. */
+void explain_add(GPtrArray *lines, const char *name, const char *text);
+void explain_add_part(GPtrArray *lines, enum part part);
 /* What the cell of the last drawing means: a column and its value, a letter, a mark. NULL: nothing is known about it.
  * Visible text; g_free. */
 char *explain_cell(struct app *app, struct place *p, unsigned y, unsigned x);

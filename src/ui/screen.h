@@ -17,6 +17,8 @@ struct screen {
 	void (*query)(struct app *app, struct place *p, struct view_query *q);
 	/* Were the rows built for another size of the canvas? NULL: rows do not depend on it. */
 	bool (*is_resized)(const struct app *app, const struct place *p);
+	/* Adds what is selected to the popup of CMD_EXPLAIN, in sentences. NULL: it is a row of a table. */
+	void (*explain)(struct app *app, struct place *p, GPtrArray *lines);
 	/* A row was clicked and selected, at that column. NULL: nothing more happens. */
 	void (*click)(struct app *app, struct place *p, unsigned x);
 };

@@ -117,13 +117,16 @@ static void draw_row(struct app *app, const struct place *p, guint i, unsigned y
 	unsigned cols = side_cols(p, box.cols);
 	int64_t line_ns = p->rows->query.line_ns;
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
-	canvas_put(app->canvas, y, 0, 1, ROLE_SELECTED, selected ? app->glyphs->cursor : " ");
 	timefmt_duration(low, r->low_ns);
 	if (r->high_ns == INT64_MAX)
 		canvas_putf(app->canvas, y, 1, SCALE, ROLE_TEXT, "%7s and more", low);
 	else
-		canvas_putf(app->canvas, y, 1, SCALE, selected ? ROLE_TITLE : ROLE_TEXT, "%7s - %s", low,
+		canvas_putf(app->canvas, y, 1, SCALE, ROLE_TEXT, "%7s - %s", low,
 			    timefmt_duration(high, r->high_ns));
+	if (selected) {
+		canvas_put(app->canvas, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
+		canvas_set_role(app->canvas, y, 0, SCALE - 1, ROLE_SELECTED);
+	}
 	if (line_ns && r->low_ns <= line_ns && line_ns <= r->high_ns)
 		canvas_put(app->canvas, y, SCALE - 1, 1, ROLE_MARKED, "<");
 	for (int w = 0; w < (compared ? DISTRIBUTION_SIDES : 1); w++)

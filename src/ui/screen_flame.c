@@ -2,6 +2,7 @@
 /* The flame view, painted: see screen_flame.h. */
 #include "ui/screen_flame.h"
 
+#include "ui/explain.h"
 #include "ui/frame.h"
 #include "ui/goto_view.h"
 #include "ui/screen.h"
@@ -79,10 +80,15 @@ static enum role role_of(const struct flame_row *r)
 	return ROLE_AXIS;
 }
 
+static char *percent_of(int64_t ns, int64_t of_ns)
+{
+	double share = of_ns ? 100.0 * (double)ns / (double)of_ns : 0;
+	return g_strdup_printf(share < 9.95 ? "%.1f%%" : "%.0f%%", share);
+}
+
 static char *percent(const struct flame_row *r, const struct flame_row *of)
 {
-	double share = of->total_ns ? 100.0 * (double)r->total_ns / (double)of->total_ns : 0;
-	return g_strdup_printf(share < 9.95 ? "%.1f%%" : "%.0f%%", share);
+	return percent_of(r->total_ns, of->total_ns);
 }
 
 /* Text of a line of a frame: its name and its share of all; its time. */
@@ -360,6 +366,58 @@ void screen_flame_open(struct app *app, struct place *p, enum command_id id)
 	app_open(app, place_new(view_find("flame"), &q, p->view->kind == VIEW_WATERFALL ? "flame" : ""));
 }
 
+/* ---- the selected frame, in sentences ---- */
+
+static const char *const kind_text[FLAME_KIND_N] = {
+	[FLAME_ALL] = "all that the picture shows",
+	[FLAME_HOST] = "a host: the time of its threads",
+	[FLAME_OPERATION] = "an operation of a service: the time of its requests",
+	[FLAME_PHASE] = "a phase: time of the requests in which this span was what they waited for",
+	[FLAME_PROCESS] = "a process: the time of its threads",
+	[FLAME_THREAD] = "a thread that was waited for, or whose time this is",
+	[FLAME_CALL] = "a system call that the thread was in",
+	[FLAME_PART] = "what the thread did meanwhile",
+};
+
+static void explain_parts(const struct flame_row *r, GPtrArray *lines)
+{
+	g_ptr_array_add(lines, g_strdup(r->kind == FLAME_PART ? "Its letter" : "What the threads did in it"));
+	for (int part = 0; part < PART_N; part++) {
+		char took[TIMEFMT_LEN];
+
+		if (r->part[part] <= 0)
+			continue;
+		g_autofree char *share = percent_of(r->part[part], r->total_ns);
+		g_ptr_array_add(lines, g_strdup_printf("  %c %s: %s; %s, %s", part_info[part].letter,
+			part_info[part].id, part_info[part].help, timefmt_duration(took, r->part[part]), share));
+	}
+}
+
+static void explain(struct app *app, struct place *p, GPtrArray *lines)
+{
+	if (!n_frames(p))
+		return;
+	const struct flame_row *r = frame_at(p, selected_of(p)), *all = frame_at(p, 0);
+	char took[TIMEFMT_LEN], self[TIMEFMT_LEN];
+	g_autofree char *path = path_text(p, selected_of(p), app->glyphs), *share = percent(r, all);
+	g_autofree char *of_parent = r->parent ? percent(r, r->parent) : NULL;
+	g_autofree char *name = g_strdup_printf("%s: %s", path, kind_text[r->kind]);
+	g_autofree char *time = g_strdup_printf("%s, %s of all%s%s%s", timefmt_duration(took, r->total_ns), share,
+		of_parent ? ", " : "", of_parent ? of_parent : "", of_parent ? " of the frame above" : "");
+
+	g_ptr_array_add(lines, g_strdup("The selected frame"));
+	explain_add(lines, flame_kind_name[r->kind], name);
+	explain_add(lines, "time", time);
+	if (r->self_ns && r->self_ns != r->total_ns) {
+		g_autofree char *rest = g_strdup_printf("%s in no frame below", timefmt_duration(self, r->self_ns));
+
+		explain_add(lines, "self", rest);
+	}
+	explain_add(lines, "width", "the time, in proportion; frames below are what it consists of, the longest at the "
+		    "left. Left to right is no order in time");
+	explain_parts(r, lines);
+}
+
 const struct screen screen_flame = {
-	.context = CTX_FLAME, .draw = draw, .command = command, .prepare = prepare,
+	.context = CTX_FLAME, .draw = draw, .command = command, .prepare = prepare, .explain = explain,
 };

@@ -6,6 +6,7 @@
  */
 #include "ui/screen_heatmap.h"
 
+#include "ui/explain.h"
 #include "ui/frame.h"
 #include "ui/screen.h"
 #include "ui/strip.h"
@@ -15,7 +16,7 @@
 #include "views/heat_difference.h"
 #include "views/logview.h"
 
-#include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #define SCALE STRIP_X		/* columns of the scale, with its edge */
@@ -353,15 +354,20 @@ static void draw_time(struct app *app, const struct picture *p)
 	unsigned y = p->y + p->lines, width = p->x[p->n_columns] - SCALE, next = 0;
 	canvas_put(c, y, SCALE - 1, 1, ROLE_AXIS, app->glyphs->utf8 ? "└" : "+");
 	canvas_fill(c, y, SCALE, width, ROLE_AXIS, app->glyphs->utf8 ? "─" : "-");
+	char text[TIMEFMT_LEN];
+	unsigned chosen = p->x[p->column] - SCALE, len = (unsigned)strlen(timefmt_clock(text, p->grid->begin_ns));
+	/* The selected column's begins there, or ends at the end. */
+	unsigned own = chosen + len > width && width > len ? width - len : chosen;
 	for (unsigned column = 0; column < p->n_columns; column++) {
-		char text[TIMEFMT_LEN];
 		unsigned at = p->x[column] - SCALE;
 		timefmt_clock(text, column_begin(p->grid, column));
-		if (at < next || (at && at + strlen(text) > width))
+		if (at < next || (at && at + len > width) || (at + len + 1 > own && at < own + len + 1))
 			continue;
 		canvas_put(c, y, SCALE + at, c->cols, ROLE_AXIS, text);
-		next = at + (unsigned)strlen(text) + 4;
+		next = at + len + 4;
 	}
+	timefmt_clock(text, column_begin(p->grid, p->column));
+	canvas_put(c, y, SCALE + own, c->cols, ROLE_PAUSED, text);
 	canvas_add_attr(c, y, p->x[p->column], cols_of(p, p->column), STYLE_REVERSE);
 }
 
@@ -831,7 +837,71 @@ static void prepare(struct app *app, struct place *place)
 			place->table[PANE_MAIN].cursor = i;
 }
 
+/* ---- what is selected, in sentences ---- */
+
+static void G_GNUC_PRINTF(3, 4) add_line(GPtrArray *lines, const char *name, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	g_autofree char *text = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	explain_add(lines, name, text);
+}
+
+static void explain_shade(const struct app *app, const struct picture *p, uint64_t n, GPtrArray *lines)
+{
+	unsigned step = heat_step(p->grid, n);
+	add_line(lines, "shade", "step %u of %u (%s), from %" G_GUINT64_FORMAT " on; the fullest cell has %"
+		 G_GUINT64_FORMAT ". Each step is the same factor, so that single ones are seen", step, HEAT_STEPS,
+		 shade_of(app, p->grid, n), heat_step_least(p->grid, step), p->grid->most);
+}
+
+static void explain_letter(const struct picture *p, const struct heat_cell *cell, GPtrArray *lines)
+{
+	enum role role;
+	char letter = value_letter(p->grid, cell->dominant, &role);
+	g_autofree char *value = text_visible(cell->dominant ? cell->dominant : "unknown");
+	add_line(lines, "letter", "%c, and the hue: most have %s %s (%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ")",
+		 letter, metric_field_words[p->grid->metric->by[0]], value, cell->dominant_count, cell->count);
+	if (role >= ROLE_PART && role < ROLE_HEAT && letter == part_info[role - ROLE_PART].letter)
+		explain_add_part(lines, (enum part)(role - ROLE_PART));
+}
+
+static void explain(struct app *app, struct place *place, GPtrArray *lines)
+{
+	g_auto(heat_picture) p = { 0 };
+	const struct metric_place *m = place->metric;
+	if (!picture_of(app, place, &p))
+		return;
+	struct corners k = corners_of(&p, m);
+	struct heat_rectangle r = rectangle_of(&p, &k);
+	struct corners above = { { 0, p.n_columns - 1 }, { k.level[0], p.n_levels - 1 } };
+	const struct heat_cell *cell = cell_at(&p, p.column, p.level);
+	bool single = m->rectangle == RECTANGLE_NONE;
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], low[TIMEFMT_LEN];
+	g_autofree char *durations = durations_text(&r), *title = metric_place_title(m);
+	uint64_t n = count_in(&p, &k), longer = count_in(&p, &above);
+	const struct metric *metric = m->query.metric;
+
+	g_ptr_array_add(lines, g_strdup(single ? "The selected cell" : "The selected rectangle"));
+	add_line(lines, "metric", "%s", title);
+	add_line(lines, "time", "%s to %s: %s", timefmt_clock(from, r.begin_ns), timefmt_clock(to, r.end_ns),
+		 "that of its column, from left to right");
+	add_line(lines, "durations", "%s: that of its row, the longest above", durations);
+	if (n)
+		add_line(lines, "number", "%" G_GUINT64_FORMAT " %s ended then and took so long; Enter lists %s",
+			 n, noun_of(metric, n), n == 1 ? "it" : "them");
+	else
+		add_line(lines, "number", "no %s took so long then", noun_of(metric, 1));
+	if (cell && single)
+		explain_shade(app, &p, cell->count, lines);
+	if (cell && single && cell->has_dominant)
+		explain_letter(&p, cell, lines);
+	add_line(lines, "longer", "%" G_GUINT64_FORMAT " %s of the whole picture took %s or longer (at the right edge)",
+		 longer, noun_of(metric, longer), timefmt_duration(low, r.low_ns));
+}
+
 const struct screen screen_heatmap = {
 	.context = CTX_HEATMAP, .draw = draw, .command = command, .prepare = prepare, .query = query,
-	.is_resized = is_resized,
+	.is_resized = is_resized, .explain = explain,
 };

@@ -5,6 +5,7 @@
  */
 #include "ui/screen_timeline.h"
 
+#include "ui/explain.h"
 #include "ui/frame.h"
 #include "ui/lane_cells.h"
 #include "ui/progressive.h"
@@ -86,7 +87,7 @@ static char *lane_name(const struct app *app, const struct lane_row *r, unsigned
 static void draw_lane(struct app *app, struct place *p, const struct lane_row *r, const struct lane_axis *a, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	unsigned names = timeline_axis_name_cols(app);
+	unsigned names = a->x;
 	unsigned below = r->kind == LANE_THREADS && r->grouped && !r->is_container;	/* a container */
 	g_autofree char *clipped = lane_name(app, r, names - 7 - below);
 	g_autofree char *sum = lane_sum(r);
@@ -116,20 +117,21 @@ static char *instant_text(char buf[TIMEFMT_LEN], int64_t at, int64_t cell_ns)
 }
 
 /* Puts a label of the axis at a cell, unless the cursor would hide a part of it. Returns the cell after it, else 0. */
-static unsigned put_label(struct app *app, unsigned y, unsigned cell, unsigned cursor, const char *text)
+static unsigned put_label(struct app *app, const struct timeline_axis *a, unsigned y, unsigned cell, unsigned cursor,
+			  const char *text)
 {
 	unsigned width = text_width(text);
 
 	if (cursor > cell && cursor < cell + width)
 		return 0;
-	return cell + canvas_put(app->canvas, y, timeline_axis_name_cols(app) + cell, width, ROLE_AXIS, text) + 1;
+	return cell + canvas_put(app->canvas, y, a->x + cell, width, ROLE_AXIS, text) + 1;
 }
 
 /* Where it begins and ends, and ticks between. The cursor hides the first character of a label, or none. */
 static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned cursor, unsigned y, bool events)
 {
 	struct canvas *c = app->canvas;
-	unsigned names = timeline_axis_name_cols(app), end = a->cells, next;
+	unsigned names = a->x, end = a->cells, next;
 	int64_t tick = timeline_axis_length_from(TICK_COLS * a->cell_ns);
 	char text[TIMEFMT_LEN], offset[TIMEFMT_LEN];
 
@@ -137,16 +139,17 @@ static void draw_axis(struct app *app, const struct timeline_axis *a, unsigned c
 	canvas_put(c, y, 1, 4, ROLE_HEADER, "LANE");
 	canvas_put_right(c, y, names - 7, 6, ROLE_HEADER, events ? "EVENTS" : "BUSY");
 	instant_text(text, a->from_ns, a->cell_ns);
-	next = put_label(app, y, cursor < text_width(text) ? cursor + 1 : 0, cursor, text);
+	next = put_label(app, a, y, cursor < text_width(text) ? cursor + 1 : 0, cursor, text);
 	instant_text(text, a->to_ns, a->cell_ns);
-	if (a->cells > 60 && cursor < end - text_width(text) && put_label(app, y, end - text_width(text), cursor, text))
+	if (a->cells > 60 && cursor < end - text_width(text) &&
+	    put_label(app, a, y, end - text_width(text), cursor, text))
 		end -= text_width(text) + 1;
 	for (int64_t at = tick; at / a->cell_ns < (int64_t)end; at += tick) {
 		unsigned cell = (unsigned)(at / a->cell_ns);
 
 		g_snprintf(text, sizeof text, "+%s", timefmt_duration(offset, at));
 		if (cell >= next && cell + text_width(text) <= end)
-			next = MAX(next, put_label(app, y, cell, cursor, text));
+			next = MAX(next, put_label(app, a, y, cell, cursor, text));
 	}
 	canvas_put(c, y, names + cursor, 1, ROLE_HOT, app->glyphs->sort_down);
 }
@@ -266,7 +269,7 @@ char *screen_timeline_text(struct app *app, struct place *p)
 static void draw_lanes(struct app *app, struct place *p, const struct timeline_axis *a, struct box box)
 {
 	struct table *t = &p->table[PANE_MAIN];
-	struct lane_axis lane = { timeline_axis_name_cols(app), a->cells, timeline_axis_cursor(p, a) };
+	struct lane_axis lane = { a->x, a->cells, timeline_axis_cursor(p, a) };
 
 	size_t row;
 
@@ -292,7 +295,7 @@ static void draw_lanes(struct app *app, struct place *p, const struct timeline_a
 
 static void draw(struct app *app, struct place *p, struct box box)
 {
-	unsigned y = box.y, names = timeline_axis_name_cols(app), text_rows = box.rows >= 16 ? 2 : 1;
+	unsigned y = box.y, text_rows = box.rows >= 16 ? 2 : 1;
 	g_autofree char *line = NULL, *clipped = NULL, *cursor = NULL, *visible = NULL;
 	struct timeline_axis a;
 	struct box lanes;
@@ -321,7 +324,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 		{ app->glyphs->sort_down, ROLE_HOT, "cursor, shown second" },
 		{ app->glyphs->spark[4], ROLE_SPARK, "events" }, { app->glyphs->bar, LANE_SPAN_ROLE, "span" },
 	};
-	bars_draw_legend(app, (struct box){ lanes.y, names, lanes.rows, a.cells }, box.y + box.rows - 1,
+	bars_draw_legend(app, (struct box){ lanes.y, a.x, lanes.rows, a.cells }, box.y + box.rows - 1,
 			 part_word_of_threads(p->rows->missing, PART_DISK), more, !marks ? 1 : has_spans(p) ? 3 : 2);
 }
 
@@ -466,10 +469,9 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 static void click(struct app *app, struct place *p, unsigned x)
 {
 	struct timeline_axis a;
-	unsigned names = timeline_axis_name_cols(app);
 
-	if (timeline_axis(app, p, &a) && x >= names && x < names + a.cells)
-		p->mark_ns = a.from_ns + (x - names) * a.cell_ns;
+	if (timeline_axis(app, p, &a) && x >= a.x && x < a.x + a.cells)
+		p->mark_ns = a.from_ns + (x - a.x) * a.cell_ns;
 }
 
 /* Lanes of tagged rows: those of the processes, threads or containers that rows are about. */
@@ -538,6 +540,32 @@ void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns
 	app_open(app, to);
 }
 
+/* ---- the selected lane, in sentences ---- */
+
+static void explain(struct app *app, struct place *p, GPtrArray *lines)
+{
+	static const struct { const char *what, *cells; } kinds[LANE_KIND_N] = {
+		[LANE_CPU] = { "a CPU: when a thread ran on it", "how much of the cell a thread ran; i: an interrupt's "
+			       "handler ran longest; a name: the thread that ran longest" },
+		[LANE_THREADS] = { "a thread, or several: what it did", NULL },
+		[LANE_DEVICE] = { "a block device: requests at it", "how many at a time, of the most in the picture" },
+		[LANE_EVENTS] = { "events of one CPU whose thread is unknown", "how many, of the most in the picture" },
+		[LANE_INTERRUPT] = { "an interrupt: its handlers", "how long they ran, of the most in the picture" },
+	};
+	const struct lane_row *r = selected(p);
+	g_autofree char *at = screen_timeline_text(app, p), *name = r ? text_visible(r->c.name) : NULL;
+
+	if (!r)
+		return;
+	g_ptr_array_add(lines, g_strdup("The selected lane"));
+	explain_add(lines, name, kinds[r->kind].what);
+	if (kinds[r->kind].cells)
+		explain_add(lines, "height", kinds[r->kind].cells);
+	g_autofree char *visible = text_visible(at);
+	explain_add(lines, "cursor", g_str_has_prefix(visible, "cursor ") ? visible + strlen("cursor ") : visible);
+}
+
 const struct screen screen_timeline = {
 	.context = CTX_TIMELINE, .draw = draw, .command = command, .prepare = prepare, .click = click,
+	.explain = explain,
 };

@@ -218,13 +218,13 @@ unsigned theme_shade(double share)
 	return 1 + (unsigned)(CLAMP(share, 0, 1) * (SHADES - 1) + 0.5);
 }
 
-/* An area in the colour of a role without a gradient: the less, the nearer it is to the background. */
-static uint32_t area_color(int32_t fg, bool light, double share)
+/* The colour of a role without a gradient, nearer to the background. */
+static uint32_t faded(int32_t fg, bool light, double share)
 {
 	uint32_t color = fg < 0 ? (light ? 0x262626 : 0xd0d0d0) : fg & COLOR_RGB ? (uint32_t)fg & 0xffffff :
 		color_of_number((unsigned)fg);
 
-	return color_mix(color, light ? 0xffffff : 0, 0.5 * (1 - share));
+	return color_mix(color, light ? 0xffffff : 0, share);
 }
 
 struct style theme_shaded(enum scheme scheme, enum role role, const struct style *s, unsigned shade, bool solid)
@@ -239,8 +239,8 @@ struct style theme_shaded(enum scheme scheme, enum role role, const struct style
 		ret.fg = rgb(gradient_color(solid ? GRADIENT_DEPTH : GRADIENT_HEAT, light, share));
 	else if (role == ROLE_SPARK)
 		ret.fg = rgb(gradient_color(GRADIENT_GRAPH, light, share));
-	else if (solid)
-		ret.fg = rgb(area_color(s->fg, light, share));
+	else if (solid || role == ROLE_HOT)
+		ret.fg = rgb(faded(s->fg, light, (solid ? 0.5 : 0.3) * (1 - share)));
 	return ret;
 }
 

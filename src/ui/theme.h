@@ -57,7 +57,8 @@ enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *n
 			 enum theme_background answered, const char *background);
 enum theme theme_of_scheme(enum scheme scheme);		/* never THEME_AUTO */
 struct style theme_style(enum scheme scheme, enum role role);
-/* The same of a place in the role's gradient: shade 1 to SHADES, 0: none. `s`: the style of the role, perhaps the
+/* The same of a place in the role's gradient: shade 1 to SHADES, 0: none. ROLE_HOT and
+ * areas of other roles fade to the background. `s`: the style of the role, perhaps the
  * user's, which has no gradient. solid: of an area. */
 struct style theme_shaded(enum scheme scheme, enum role role, const struct style *s, unsigned shade, bool solid);
 unsigned theme_shade(double share);	/* the shade of 0 to 1 */

@@ -10,14 +10,15 @@
 /* A longer range is not decoded in fine steps: it would take too long. */
 #define FINE_BYTES (64.0 * 1024 * 1024)
 
-unsigned timeline_axis_name_cols(const struct app *app)
+/* The fewest columns for names, with their edge. What the cells leave free is added, so that they end at the right. */
+static unsigned name_cols(const struct app *app)
 {
 	return CLAMP(app->canvas->cols * 22 / 100, app->canvas->cols < 72 ? 18 : 23, 36);
 }
 
 static unsigned cells_of(const struct app *app)
 {
-	unsigned cols = app->canvas->cols, names = timeline_axis_name_cols(app);
+	unsigned cols = app->canvas->cols, names = name_cols(app);
 
 	return cols > names + FEWEST_CELLS + 1 ? cols - names - 1 : FEWEST_CELLS;
 }
@@ -120,6 +121,8 @@ bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis 
 	ret->cells = cells_of(app);
 	if (p->axis_fits)
 		ret->cells = (unsigned)CLAMP((to - p->axis_ns + p->cell_ns - 1) / p->cell_ns, 1, (int64_t)ret->cells);
+	ret->x = MIN(MAX(app->canvas->cols, ret->cells + 1) - ret->cells - 1, app->canvas->cols / 2);
+	ret->x = MAX(ret->x, name_cols(app));
 	ret->cell_ns = p->cell_ns;
 	ret->from_ns = p->axis_ns;
 	ret->to_ns = p->axis_ns + p->cell_ns * (int64_t)ret->cells;

@@ -13,9 +13,9 @@ struct timeline_axis {
 	int64_t from_ns, to_ns;		/* multiples of .cell_ns */
 	int64_t cell_ns;
 	unsigned cells;
+	unsigned x;			/* column of the first cell; left of it are the lanes' names and an edge */
 };
 
-unsigned timeline_axis_name_cols(const struct app *app);	/* columns to the left of the axis, with its edge */
 /* The axis of a place of the view timeline, as wide as the screen. False: nothing was read yet. */
 bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret);
 /* Shows this range in the shortest cells that fit, and puts the cursor at its middle. */

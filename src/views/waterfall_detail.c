@@ -278,7 +278,7 @@ static void add_waits(GPtrArray *lines, unsigned max, const struct timeline *tl,
 	guint more = s->n_waits + s->n_waits_more - waits->len;
 	if (more && lines->len + 1 < max) {
 		GString *text = g_string_new(NULL);
-		g_string_printf(text, "%8s %u more times off the CPU", "", more);
+		g_string_printf(text, "%8s %u more %s off the CPU", "", more, more == 1 ? "time" : "times");
 		add_line(lines, max, text);
 	}
 }

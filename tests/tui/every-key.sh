@@ -42,7 +42,7 @@ waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
 overview,table,waterfall,heatmap,timeline,flame | more-keys | | 0:whole
 overview,table,waterfall | explain | | Explain:
-heatmap,timeline,flame | explain | | nothing is selected here
+heatmap,timeline,flame | explain | | Explain:
 overview,waterfall | view-log | | lines, 06:08
 table | view-log | | Processes › log of 246
 overview,table,waterfall,heatmap,flame | view-timeline | | Timeline of threads
@@ -183,6 +183,7 @@ overview | drill | | began 0
 table | drill | | Processes › thumbd
 waterfall | drill | | -began 0
 popup | drill | | -Help:
+popup | explain | | Explain:
 chooser | drill | | -Columns of
 overview,table | back | | this is the top
 overview,table | back:q | | left:0

@@ -454,6 +454,69 @@ static void test_no_silent_key(void)
 	g_assert_cmpstr(silent->str, ==, "");
 }
 
+static void check_lines(const struct fixture *f, const char *const *texts)
+{
+	const GPtrArray *lines = f->app->popup.lines;
+
+	for (; *texts; texts++) {
+		bool found = false;
+
+		for (guint i = 0; lines && i < lines->len; i++)
+			found |= g_regex_match_simple(*texts, lines->pdata[i], 0, 0);
+		for (guint i = 0; !found && lines && i < lines->len; i++)
+			g_test_message("no line '%s' but %s", *texts, (char *)lines->pdata[i]);
+		g_assert_true(found);
+	}
+}
+
+/* Heatmap, flame and timeline have no rows: the key explains the selected cell, frame and lane. */
+static void test_explain_pictures(void)
+{
+	static const struct { const char *keys; const char *const lines[8]; } ways[] = {
+		{ "i=", { "^The selected cell$", "^  time .*06:08:38", "^  durations  .*83.9ms",
+			  "^  number .*2 requests", "^  shade .*24", "fullest cell has 6", "^  longer .*2 requests" } },
+		{ "ijj=", { "^  number .*no request", "^  durations " } },
+		{ "ib=", { "^  letter .*2 of 2" } },
+		{ "i >j =", { "^The selected rectangle$", "^  number " } },
+		{ "V=", { "^The selected frame$", "^  all ", "^  time .*100%", "^  width ",
+			  "^  t timer: blocked in a sleep; .*ms, 61%" } },
+		{ "Vj=", { "^  operation +thumbnail@", "^  time .*% of all" } },
+		{ "v=", { "^The selected lane$", "^  cursor ", "^  CPU0 .*CPU", "^  height " } },
+		{ "vjjjj=", { "^  . [a-z]+: " } },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		struct fixture f;
+
+		fixture_start(&f, ways[i].keys);
+		g_test_message("%s", ways[i].keys);
+		g_assert_true(popup_is_open(&f.app->popup) && strstr(f.app->popup.title, "Explain: "));
+		check_lines(&f, ways[i].lines);
+		fixture_press(&f, "\033");
+		g_assert_false(popup_is_open(&f.app->popup));
+		fixture_stop(&f);
+	}
+}
+
+/* A popup over a row: the key explains the row, then Esc leaves to the view. */
+static void test_explain_popup(void)
+{
+	struct fixture f;
+
+	fixture_start(&f, "jj\r\r");
+	g_assert_cmpstr(f.app->popup.title, ==, "lock");
+	fixture_press(&f, "=");
+	g_assert_true(fixture_has(&f, "Explain: Waterfall"));
+	g_assert_true(fixture_has(&f, "  f futex: blocked on a futex: a lock"));
+	fixture_press(&f, "=");
+	g_assert_true(fixture_has(&f, "Explain: Waterfall"));
+	fixture_press(&f, "\033");
+	g_assert_true(!popup_is_open(&f.app->popup) && fixture_has(&f, " SPAN "));
+	fixture_press(&f, "5=");
+	g_assert_true(fixture_has(&f, "Explain: Waterfall"));
+	fixture_stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -470,6 +533,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/places/bounded", test_bounded);
 	g_test_add_func("/places/second-bar", test_second_bar);
 	g_test_add_func("/places/explain", test_explain);
+	g_test_add_func("/places/explain-pictures", test_explain_pictures);
+	g_test_add_func("/places/explain-popup", test_explain_popup);
 	g_test_add_func("/places/no-silent-key", test_no_silent_key);
 	return g_test_run();
 }

@@ -188,6 +188,33 @@ static void test_heat_legend(void)
 	}
 }
 
+/* The clock of the selected column is whole on the axis, in each column and at each width. */
+static void test_heat_clock(void)
+{
+	for (unsigned cols = 60; cols < 200; cols += 7) {
+		struct fixture f;
+
+		fixture_start(&f, "");
+		app_resize(f.app, 24, cols);
+		fixture_press(&f, "i0");
+		for (int i = 0; i < 8; i++) {
+			char clock[TIMEFMT_LEN];
+			bool found = false;
+
+			timefmt_clock(clock, f.app->nav.cursor_ns);
+			for (unsigned y = 4; y < 24 && !found; y++) {
+				g_autofree char *line = canvas_line(f.app->canvas, y);
+
+				found = strstr(line, "└") && strstr(line, clock);
+			}
+			g_test_message("%u columns: %s", cols, clock);
+			g_assert_true(found);
+			fixture_press(&f, "<");
+		}
+		fixture_stop(&f);
+	}
+}
+
 /* The row of the timeline's axis; its text is in *ret. */
 static unsigned axis_row(struct fixture *f, char **ret)
 {
@@ -228,10 +255,11 @@ static void test_axis_fits(void)
 		app_draw(f.app);
 		g_assert_true(timeline_axis(f.app, fixture_top(&f), &wide));
 		g_assert_cmpint(wide.to_ns - wide.from_ns, ==, lengths[way]);
+		g_assert_cmpuint(wide.x + wide.cells + 1, ==, cols + 70);	/* nothing is free at the right */
 		g_assert_cmpint(wide.cell_ns, <=, a.cell_ns);
 		fixture_press(&f, "zz");
 		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
-		g_assert_cmpuint(a.cells + timeline_axis_name_cols(f.app) + 1, ==, cols + 70);
+		g_assert_cmpuint(a.x + a.cells + 1, ==, cols + 70);
 		fixture_stop(&f);
 	}
 }
@@ -256,7 +284,7 @@ static void test_axis_ticks(void)
 		app_draw(f.app);
 		y = axis_row(&f, &line);
 		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
-		for (unsigned x = timeline_axis_name_cols(f.app); x < f.app->canvas->cols; x++) {
+		for (unsigned x = a.x; x < f.app->canvas->cols; x++) {
 			int64_t at;
 			double number = 0;
 			char unit = 0;
@@ -268,7 +296,7 @@ static void test_axis_ticks(void)
 			g_assert_cmpint(sscanf(from, "+%lf%c", &number, &unit), ==, 2);
 			g_assert_true(unit == 'm' || unit == 'u' || unit == 's');
 			at = (int64_t)(number * (unit == 'm' ? 1e6 : unit == 'u' ? 1e3 : 1e9));
-			g_assert_cmpint(at / a.cell_ns, ==, x - timeline_axis_name_cols(f.app));
+			g_assert_cmpint(at / a.cell_ns, ==, x - a.x);
 			step = step && at - last >= step ? step : at - last;
 			last = at;
 			ticks++;
@@ -782,6 +810,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/says/selected-blocks", test_selected_blocks);
 	g_test_add_func("/says/main-state", test_main_state);
 	g_test_add_func("/says/heat-legend", test_heat_legend);
+	g_test_add_func("/says/heat-clock", test_heat_clock);
 	g_test_add_func("/says/legend-words", test_legend_words);
 	g_test_add_func("/says/axis-fits", test_axis_fits);
 	g_test_add_func("/says/axis-ticks", test_axis_ticks);

@@ -298,6 +298,22 @@ static void test_shaded(void)
 		g_assert_cmpint(theme_shaded(scheme, role, &s, 0, false).fg, ==, s.fg);
 		g_assert_cmpint(theme_shaded(scheme, role, &own, 5, false).fg, ==, 208);
 	}
+	/* Columns of the graph: legible at each height, those that stand out differ from the others. */
+	for (size_t t = 0; t < G_N_ELEMENTS(themes); t++) {
+		enum scheme scheme = themes[t].scheme;
+		struct style spark = theme_style(scheme, ROLE_SPARK), hot = theme_style(scheme, ROLE_HOT);
+
+		for (unsigned shade = 1; shade <= SHADES; shade++) {
+			int a = theme_shaded(scheme, ROLE_SPARK, &spark, shade, false).fg;
+			int b = theme_shaded(scheme, ROLE_HOT, &hot, shade, false).fg;
+
+			g_assert_cmpfloat(contrast(a, themes[t].background), >=, 3);
+			g_assert_cmpfloat(contrast(b, themes[t].background), >=, 3);
+			g_assert_cmpfloat(difference(a, b, normal), >=, 30);
+			g_assert_cmpfloat(difference(a, b, deutan), >=, 12);
+			g_assert_cmpfloat(difference(a, b, protan), >=, 12);
+		}
+	}
 	for (int scheme = 0; scheme < SCHEME_DARK_RGB; scheme++) {
 		struct style s = theme_style(scheme, ROLE_HEAT + 3);
 
