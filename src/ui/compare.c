@@ -118,6 +118,10 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 	struct view_query q = VIEW_QUERY_INIT;
 	g_autofree char *crumb = NULL;
 
+	if (command == CMD_CHANGED && !timeline_has_spans(app->tl)) {
+		app_message(app, "what changed compares requests, and this trace has none so far");
+		return;
+	}
 	if (command == CMD_CHANGED) {
 		open_changed(app, p);
 		return;

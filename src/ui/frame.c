@@ -700,7 +700,8 @@ static void draw_coach(struct app *app, unsigned y)
 	canvas_fill(app->canvas, y, 0, app->canvas->cols, ROLE_COACH, " ");
 	for (size_t i = 0; i < G_N_ELEMENTS(hints) && app->prompt.kind == PROMPT_NONE; i++) {
 		bool opens = context == CTX_OVERVIEW && hints[i].command == CMD_DRILL && !says_why(app);
-		g_autofree char *hint = hints[i].context == context ?
+		bool lacks = hints[i].command == CMD_CHANGED && !timeline_has_spans(app->tl);
+		g_autofree char *hint = hints[i].context == context && !lacks ?
 			hint_text(context, hints[i].command, opens ? "open" : hints[i].word) : NULL;
 
 		if (hint && text_width(s->str) + text_width(hint) + 3 <= room)
@@ -805,6 +806,8 @@ void frame_draw(struct app *app, struct place *p)
 		bar |= CTX_TOP_BAR;
 	if (says_why(app))
 		bar |= CTX_WHY_BAR;
+	if ((bar & CTX_OVERVIEW) && timeline_has_spans(app->tl))
+		bar |= CTX_SPANS_BAR;
 	if (app->more_keys)
 		bar = app_context(app) | CTX_MORE_BAR;
 	bar_draw(c, c->rows - 1, bar, has_coach(app));

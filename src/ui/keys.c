@@ -215,7 +215,7 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_ROWS, 'w', CMD_WAKER, CTX_WATERFALL, 2, NULL },
 	{ CTX_WATERFALL, 'c', CMD_PATH, CTX_WATERFALL, 9, NULL },
 	{ CTX_WATERFALL, 'l', CMD_LONGEST, CTX_WATERFALL, 4, NULL },
-	{ CTX_OVERVIEW, 'X', CMD_CHANGED, CTX_OVERVIEW, 2, NULL },
+	{ CTX_OVERVIEW, 'X', CMD_CHANGED, CTX_SPANS_BAR, 2, NULL },
 	{ CTX_VIEWS & ~CTX_OVERVIEW, 'X', CMD_CHANGED, CTX_MORE_BAR, 12, NULL },
 	{ CTX_ROWS, 'C', CMD_COMPARE, CTX_WATERFALL | CTX_MORE_BAR, 7, NULL },
 	{ CTX_WATERFALL, 't', CMD_STATES, CTX_WATERFALL, 19, NULL },
@@ -461,6 +461,7 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, unsigne
 static unsigned bars_of(unsigned contexts)
 {
 	return contexts | (contexts & CTX_TABLE ? CTX_LOG_BAR : 0) | (contexts & CTX_ROWS ? CTX_REQUEST_BAR : 0) |
+	       (contexts & CTX_OVERVIEW ? CTX_SPANS_BAR : 0) |
 	       (contexts & CTX_VIEWS ? CTX_TOP_BAR | CTX_MORE_BAR : 0);
 }
 

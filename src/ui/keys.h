@@ -40,6 +40,7 @@ enum context {
 	CTX_TOP_BAR = 4096, CTX_MORE_BAR = 8192,
 	/* Also given to keys_bar(): Enter opens slow requests, so it says why they are slow. */
 	CTX_WHY_BAR = 16384,
+	CTX_SPANS_BAR = 32768,	/* where there are spans */
 };
 #define CTX_N 9
 

@@ -133,8 +133,11 @@ bool table_show_idle(struct table *t, const struct rows *rows)
 
 	t->shows_idle = true;
 	table_unfold(t);
-	if (any)
+	if (any) {
 		table_select(t, rows, t->cursor);
+		/* So that the rows below it are seen, too. */
+		t->top = MAX(t->top, t->cursor - MIN(t->cursor, t->page / 3));
+	}
 	return any;
 }
 

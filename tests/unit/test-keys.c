@@ -38,7 +38,7 @@ static void test_no_key_twice(void)
 		unsigned bars = ui_bindings[i].contexts;
 
 		bars |= (bars & CTX_TABLE ? CTX_LOG_BAR : 0) | (bars & CTX_ROWS ? CTX_REQUEST_BAR : 0) |
-			(bars & CTX_VIEWS ? CTX_TOP_BAR | CTX_MORE_BAR : 0);
+			(bars & CTX_VIEWS ? CTX_TOP_BAR | CTX_MORE_BAR : 0) | (bars & CTX_OVERVIEW ? CTX_SPANS_BAR : 0);
 		g_assert_cmpuint(ui_bindings[i].bar & ~bars, ==, 0);
 	}
 }

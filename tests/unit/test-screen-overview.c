@@ -256,6 +256,14 @@ static void test_changed(void)
 	fixture_press(&f, "\033X");
 	g_assert_true(fixture_has(&f, "WHY against the quiet time before, "));
 	fixture_stop(&f);
+	/* Without requests it says so, and the bar does not offer it. */
+	struct fake *made = fake_new();
+	fake_class(made, "sched_switch");
+	fake_cell(fake_second(made, 0), fake_thread(made, 0, 70, 70, "serve"))->part[PART_USER] = FAKE_S / 2;
+	fixture_start_on(&f, fake_done(made), false, "X");
+	g_assert_true(fixture_has(&f, "what changed compares requests, and this trace has none so far"));
+	g_assert_true(fixture_has(&f, "Overview") && fixture_has_not(&f, "X:changed"));
+	fixture_stop(&f);
 	/* Each of several causes is named, in the service that they are in. */
 	fixture_start(&f, "X");
 	g_assert_true(fixture_has(&f, "store in stored") && fixture_has(&f, "rows by cause"));

@@ -403,6 +403,7 @@ static void test_idle_rows(void)
 		g_assert_true(fixture_has_not(&f, "more, idle"));
 		if (idle >= 3) {
 			g_assert_true(fixture_has(&f, "sleeper"));
+			g_assert_cmpuint(t->cursor - t->top, <=, t->page / 2);	/* the others are seen, too */
 			fixture_press(&f, "-");
 			check_idle_line(&f, idle);
 			fixture_press(&f, "/sleep\r");
