@@ -93,8 +93,8 @@ _blktop() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W "text csv json folded $("${COMP_WORDS[0]}" --print-options 2>/dev/null |
-			sed -n 's/^[^\t]*\t--format\t.*://p')" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --print-options 2>/dev/null |
+			sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://')" -- "$cur")
 		return
 		;;
 	--color)

@@ -523,13 +523,13 @@ static bool check_csv_safe(struct options *o, const struct words *w, GError **er
 	return true;
 }
 
-/* Folded lines are paths and times of one range, all of them. */
-static bool check_folded(const struct options *o, const struct words *w, GError **error)
+/* Lines of paths and times are of one range, all of them. */
+static bool check_paths(const struct options *o, const struct words *w, GError **error)
 {
 	if (w->command != COMMAND_BATCH || !rows_can_fold(o->view))
-		return fail(error, "--format folded needs -b --view flame");
+		return fail(error, "--format %s needs -b --view flame", w->format);
 	if (w->columns || w->each || o->read.live)
-		return fail(error, "--format folded is of one range of a recorded trace, without --columns");
+		return fail(error, "--format %s is of one range of a recorded trace, without --columns", w->format);
 	return true;
 }
 
@@ -542,11 +542,11 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
-	if (by_lines && (g_str_equal(w->format, "csv") || g_str_equal(w->format, "folded")))
-		return fail(error, "--format takes text or json here, not '%s'", w->format);
-	if (!rows_format_parse(w->format, &o->format))
-		return fail(error, "--format takes text, csv, json or folded, not '%s'", w->format);
-	return o->format != FORMAT_FOLDED || check_folded(o, w, error);
+	g_autofree char *names = rows_format_names(by_lines ? ROWS_LINES : ROWS_PATHS);
+	bool known = rows_format_parse(w->format, &o->format);
+	if (!known || (by_lines && rows_format_info[o->format].use != ROWS_LINES))
+		return fail(error, "--format takes %s%s, not '%s'", names, known ? " here" : "", w->format);
+	return rows_format_info[o->format].use != ROWS_PATHS || check_paths(o, w, error);
 }
 
 /* Its requests are rows of the view traces. */

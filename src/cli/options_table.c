@@ -97,9 +97,10 @@ const struct option_row option_rows[] = {
 	WORD("by", 0, "BY", GROUP_PRINT, by, "process cpu ...",
 	     "sum by system, process, thread, cpu, priority, name, second, container, cause; a metric by its fields"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, NULL,
-	     "text, csv, json; of view flame also folded; of exported spans:" SPAN_FORMAT_WORDS,
+	     "of rows:" ROWS_FORMAT_WORDS "; of view flame also:" ROWS_FORMAT_PATH_WORDS
+	     "; of exported spans:" SPAN_FORMAT_WORDS,
 	     FOR(ON(BATCH) | ON(LOG) | ON(EXPORT) | ON(DOCTOR) | ON(LIST_SESSIONS) | ON(LIST_LIMITS))),
-	FLAG("csv-safe", 0, GROUP_PRINT, csv_safe, "text csv json," SPAN_FORMAT_WORDS,
+	FLAG("csv-safe", 0, GROUP_PRINT, csv_safe, &(ROWS_FORMAT_WORDS "," SPAN_FORMAT_WORDS)[1],
 	     "CSV for spreadsheets: quote texts; put an apostrophe before those that could be formulas"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "count only the second that contains this instant",
 	     FOR(RANGED | ON(SCREEN)), OF(RECORDED), NOT_WITH("from to each")),

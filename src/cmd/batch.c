@@ -96,7 +96,7 @@ static bool prints_blocks(const struct options *o)
 static void choose_columns(struct batch *b)
 {
 	const struct options *o = b->o;
-	bool with_range = prints_blocks(o) && rows_format_is_csv(o->format);
+	bool with_range = prints_blocks(o) && rows_format_info[o->format].range == RANGE_COLUMNS;
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
@@ -142,11 +142,12 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	rows_filter(rows, o->view, o->expr);
 	if (o->sort >= 0)
 		rows_sort(rows, o->view, o->sort, o->sort_descending);
-	if (prints_blocks(o) && o->format == FORMAT_TEXT)
+	bool titled = rows_format_info[o->format].range == RANGE_TITLE;
+	if (prints_blocks(o) && titled)
 		print_block_title(b, rows);
-	if (o->view->kind == VIEW_DISTRIBUTION && o->format == FORMAT_TEXT && rows->about)
+	if (o->view->kind == VIEW_DISTRIBUTION && titled && rows->about)
 		printf("# %s\n", rows->about);
-	bool header = b->header || o->format == FORMAT_TEXT;
+	bool header = b->header || titled;
 	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)

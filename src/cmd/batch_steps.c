@@ -19,7 +19,8 @@
 static bool can_be_in_pieces(const struct options *o)
 {
 	return o->view->has_steps && !o->read.live && !o->each && read_step(&o->read) < NS_PER_S && !o->thresholds &&
-	       !o->check && !o->send.only && !o->send.metrics && !o->send.forward.path && o->format != FORMAT_FOLDED;
+	       !o->check && !o->send.only && !o->send.metrics && !o->send.forward.path &&
+	       rows_format_info[o->format].use != ROWS_PATHS;
 }
 
 /* Estimated bytes of all steps, and of the steps and rows in [from, to). */

@@ -595,12 +595,12 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
-/* By suffix: .csv, .json, .folded of a flame, else aligned text. */
+/* By suffix, as .csv; else, or if the view has no such rows, aligned text. */
 static enum rows_format format_of(const struct options *o, const struct view *v, const char *path)
 {
 	enum rows_format format = rows_format_of_path(path);
 
-	if (format == FORMAT_FOLDED && !rows_can_fold(v))
+	if (rows_format_info[format].use == ROWS_PATHS && !rows_can_fold(v))
 		format = FORMAT_TEXT;
 	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
 }

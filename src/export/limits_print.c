@@ -23,7 +23,7 @@ static void print_text(FILE *out)
 	}
 }
 
-/* ---- CSV ---- */
+/* ---- as rows: CSV and others ---- */
 
 #define TEXT_GETTER(field) \
 	static struct value get_##field(const struct row *row, const struct rows *rows) \
@@ -42,7 +42,7 @@ static struct value get_value(const struct row *row, const struct rows *rows)
 	return value_int(VALUE_COUNT, (int64_t)((const struct limit *)(const void *)row)->value);
 }
 
-static void print_csv(FILE *out, enum rows_format format)
+static void print_rows(FILE *out, enum rows_format format)
 {
 	static const struct column columns[] = {
 		{ .id = "id", .kind = VALUE_TEXT, .get = get_id },
@@ -96,5 +96,5 @@ void limits_print(FILE *out, enum rows_format format)
 	else if (format == FORMAT_JSON)
 		print_json(out);
 	else
-		print_csv(out, format);
+		print_rows(out, format);
 }

@@ -12,29 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct { const char *id, *suffix; } formats[] = {
-	[FORMAT_TEXT] = { "text", ".txt" }, [FORMAT_CSV] = { "csv", ".csv" }, [FORMAT_JSON] = { "json", ".json" },
-	[FORMAT_FOLDED] = { "folded", ".folded" },
-};
-
-bool rows_format_parse(const char *text, enum rows_format *ret)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
-		if (strcmp(text, formats[i].id) == 0) {
-			*ret = i;
-			return true;
-		}
-	return false;
-}
-
-enum rows_format rows_format_of_path(const char *path)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
-		if (g_str_has_suffix(path, formats[i].suffix))
-			return i;
-	return FORMAT_TEXT;
-}
-
 #define RATIO_UNIT 1000000		/* six digits */
 
 /* Same output as printf() (exact, ties to even), but several times faster. Most values are below 2^32. */
@@ -126,8 +103,7 @@ static void put_text_cell(FILE *out, const struct view *v, size_t c, const char 
 	put_padded(out, text, width[c], left, c + 1 == v->n_columns);
 }
 
-static void print_text(FILE *out, const struct view *v, const struct rows *rows,
-		       struct rows_pieces *p)
+static void rows_as_text(FILE *out, const struct view *v, const struct rows *rows, struct rows_pieces *p, bool last)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
@@ -191,19 +167,18 @@ static void append_csv_end(GString *row, bool last)
 		text_append_len(row, ",", 1);
 }
 
-static void print_csv(FILE *out, const struct view *v, const struct rows *rows, enum rows_format format,
-		      bool header)
+static void rows_as_csv(FILE *out, const struct view *v, const struct rows *rows, struct rows_pieces *p, bool last)
 {
 	g_autoptr(GString) row = g_string_new(NULL), text = g_string_new(NULL);
 	size_t n = v->n_columns;
 
-	for (size_t c = 0; header && c < n; c++) {
+	for (size_t c = 0; p->header && c < n; c++) {
 		append_csv(row, v->columns[c].id, false);
 		append_csv_end(row, c + 1 == n);
 	}
 	for (guint r = 0; r < rows->rows->len; r++) {
 		for (size_t c = 0; c < n; c++) {
-			append_csv_cell(row, cell(v, rows, r, c), format, text);
+			append_csv_cell(row, cell(v, rows, r, c), p->format, text);
 			append_csv_end(row, c + 1 == n);
 		}
 		fwrite(row->str, 1, row->len, out);
@@ -314,44 +289,31 @@ static void begin_json(struct json_out *b, const struct view *v)
 	json_put_text(b, "view", v->id);
 }
 
-static void end_json(FILE *out, struct json_out *b)
+/* Of pieces, range and completeness are known only after the last one. */
+static void put_json_summary(struct json_out *b, const struct rows *rows)
 {
-	json_close(b, '}');
-	g_string_append_c(b->out, '\n');
-	flush_json(out, b);
+	put_json_range(b, rows);
+	put_json_completeness(b, rows);
 }
 
-static void print_json(FILE *out, const struct view *v, const struct rows *rows)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	struct json_out b = { .out = text };
-
-	begin_json(&b, v);
-	put_json_range(&b, rows);
-	put_json_completeness(&b, rows);
-	json_open(&b, "rows", '[');
-	put_json_rows(out, &b, v, rows);
-	json_close(&b, ']');
-	end_json(out, &b);
-}
-
-/* The last members are known only after the last piece. */
-static void print_json_piece(FILE *out, const struct view *v, const struct rows *rows,
-			     const struct rows_pieces *p, bool last)
+static void rows_as_json(FILE *out, const struct view *v, const struct rows *rows, struct rows_pieces *p, bool last)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct json_out b = { .out = text, .follows = p->n > 0 };
 
 	if (!p->begun) {
 		begin_json(&b, v);
+		if (p->whole)
+			put_json_summary(&b, rows);
 		json_open(&b, "rows", '[');
 	}
 	put_json_rows(out, &b, v, rows);
 	if (last) {
 		json_close(&b, ']');
-		put_json_range(&b, rows);
-		put_json_completeness(&b, rows);
-		end_json(out, &b);
+		if (!p->whole)
+			put_json_summary(&b, rows);
+		json_close(&b, '}');
+		g_string_append_c(text, '\n');
 	}
 	flush_json(out, &b);
 }
@@ -362,43 +324,82 @@ bool rows_can_fold(const struct view *v)
 }
 
 /* Paths are safe: see views/flame.h. */
-static void print_folded(FILE *out, const struct view *v, const struct rows *rows)
+static void rows_as_folded(FILE *out, const struct view *v, const struct rows *rows, struct rows_pieces *p, bool last)
 {
 	int path = view_column(v, "path"), self = view_column(v, "self_ns");
 
 	for (guint r = 0; r < rows->rows->len; r++) {
-		struct value p = cell(v, rows, r, (size_t)path), ns = cell(v, rows, r, (size_t)self);
+		struct value names = cell(v, rows, r, (size_t)path), ns = cell(v, rows, r, (size_t)self);
 
-		if (p.kind == VALUE_TEXT && ns.kind == VALUE_NS && ns.i > 0)
-			fprintf(out, "%s %" G_GINT64_FORMAT "\n", p.s, ns.i);
+		if (names.kind == VALUE_TEXT && ns.kind == VALUE_NS && ns.i > 0)
+			fprintf(out, "%s %" G_GINT64_FORMAT "\n", names.s, ns.i);
 	}
 }
 
-static bool is_written(FILE *out)
+/* ---- the table ---- */
+
+#define INFO_(name, id, use, range) { #id, ROWS_##use, RANGE_##range },
+const struct rows_format_info rows_format_info[ROWS_FORMAT_N + 1] = {
+	ROWS_FORMATS(INFO_) { "csv", ROWS_VIEWS, RANGE_COLUMNS },
+};
+
+bool rows_format_parse(const char *text, enum rows_format *ret)
 {
+	for (size_t i = 0; i < ROWS_FORMAT_N; i++)
+		if (strcmp(text, rows_format_info[i].id) == 0) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+enum rows_format rows_format_of_path(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	enum rows_format format = FORMAT_TEXT;
+
+	if (dot)
+		rows_format_parse(dot + 1, &format);
+	return format;
+}
+
+char *rows_format_names(enum rows_use use)
+{
+	GString *names = g_string_new(NULL);
+	const char *last = NULL;
+
+	for (size_t i = 0; i < ROWS_FORMAT_N; i++) {
+		if (rows_format_info[i].use > use)
+			continue;
+		if (last)
+			g_string_append_printf(names, "%s%s", names->len ? ", " : "", last);
+		last = rows_format_info[i].id;
+	}
+	g_string_append_printf(names, " or %s", last);
+	return g_string_free(names, FALSE);
+}
+
+/* ---- printing ---- */
+
+#define PRINT_(name, id, use, range) rows_as_##id,
+
+bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
+		      struct rows_pieces *p, bool last)
+{
+	static void (*const print[ROWS_FORMAT_N + 1])(FILE *, const struct view *, const struct rows *,
+						      struct rows_pieces *, bool) = {
+		ROWS_FORMATS(PRINT_) rows_as_csv,
+	};
+	errno = 0;
+	print[p->format](out, v, rows, p, last);
+	p->begun = true;
+	p->header = false;
+	p->n += rows->rows->len;
 	if (fflush(out) == 0 && !ferror(out))
 		return true;
 	if (!errno)
 		errno = EIO;
 	return false;
-}
-
-bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
-		      struct rows_pieces *p, bool last)
-{
-	errno = 0;
-	if (p->format == FORMAT_TEXT)
-		print_text(out, v, rows, p);
-	else if (p->format == FORMAT_JSON)
-		print_json_piece(out, v, rows, p, last);
-	else if (p->format == FORMAT_FOLDED)
-		print_folded(out, v, rows);
-	else
-		print_csv(out, v, rows, p->format, p->header);
-	p->begun = true;
-	p->header = false;
-	p->n += rows->rows->len;
-	return is_written(out);
 }
 
 void rows_pieces_clear(struct rows_pieces *p)
@@ -409,13 +410,8 @@ void rows_pieces_clear(struct rows_pieces *p)
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header)
 {
-	struct rows_pieces p = { .format = format, .header = header };
-	if (format != FORMAT_JSON) {
-		bool written = rows_print_piece(out, v, rows, &p, true);
-		rows_pieces_clear(&p);
-		return written;
-	}
-	errno = 0;
-	print_json(out, v, rows);
-	return is_written(out);
+	struct rows_pieces p = { .format = format, .header = header, .whole = true };
+	bool written = rows_print_piece(out, v, rows, &p, true);
+	rows_pieces_clear(&p);
+	return written;
 }

@@ -43,6 +43,10 @@ offers tests --thresholds te
 offers priority --by pr
 offers history --against h
 offers trace= --only t
+for format in $("$BLKTOP" --print-options | sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://'); do
+	offers "$format" --format "$format"
+done
+offers folded --format f
 offers zipkin --export-slowest 1 --format z
 offers perfetto --export-slowest 1 --format p
 offers tests/traces tests/tr

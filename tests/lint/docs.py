@@ -41,6 +41,18 @@ def options():
     tap.ok("options and views in the documents exist", problems)
 
 
+def formats():
+    """Help and completions are made from the tables of src/export/export.h; the guide names each format."""
+    row = [line.split("\t") for line in ask("--print-options") if line.split("\t")[1] == "--format"][0]
+    known = {word for part in row[-1].split(";") for word in part.split(":")[1].split()}
+    text = text_of("doc/guide.md")
+    tap.ok("the help has formats of rows and of spans", [] if {"text", "json", "folded", "zipkin"} <= known else [row[-1]])
+    tap.ok("the guide names all formats", [f"doc/guide.md: no '--format {word}'" for word in sorted(known)
+                                           if not re.search(rf"--format {word}\b", text)])
+    used = {word for text in map(text_of, DOCUMENTS) for word in re.findall(r"--format ([a-z]+)", text)}
+    tap.ok("formats in the documents exist", sorted(used - known))
+
+
 def targets():
     makefile = "\n".join(text_of(path) for path in ["Makefile", *tap.files("src", "tests", ends=[".mk"])])
     known = set(re.findall(r"^([a-z][\w -]*):", makefile, re.M))
@@ -124,6 +136,7 @@ def keys():
 letters()
 if os.access(BLKTOP, os.X_OK):
     options()
+    formats()
     keys()
 else:
     tap.skip("options, views and keys in the documents exist", "blktop is not built")

@@ -52,6 +52,30 @@ static void test_formats(void)
 	g_assert_true(rows_format_parse("json", &f) && f == FORMAT_JSON);
 	g_assert_true(rows_format_parse("text", &f) && f == FORMAT_TEXT);
 	g_assert_false(rows_format_parse("xml", &f));
+	g_assert_true(rows_format_parse("folded", &f) && f == FORMAT_FOLDED);
+	g_assert_cmpint(rows_format_of_path("a.b/x.csv"), ==, FORMAT_CSV);
+	g_assert_cmpint(rows_format_of_path("x.txt"), ==, FORMAT_TEXT);
+	g_assert_cmpint(rows_format_of_path("json"), ==, FORMAT_TEXT);
+}
+
+/* A new format of lines is printed by cmd/log.c, cmd/doctor/doctor.c, app/relay.c and export/limits_print.c, too. */
+static void test_formats_of_lines(void)
+{
+	g_autofree char *lines = rows_format_names(ROWS_LINES), *all = rows_format_names(ROWS_PATHS);
+	g_assert_cmpstr(lines, ==, "text or json");
+	g_assert_nonnull(strstr(all, "csv, json"));
+}
+
+/* Each format prints something else, whole and in pieces. */
+static void test_each_format(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (int f = 0; f < ROWS_FORMAT_N; f++) {
+		char *text = print(tl, "flame", (enum rows_format)f, true);
+		g_assert_cmpuint(strlen(text), >, 0);
+		g_assert_true(g_hash_table_add(seen, text));
+	}
 }
 
 static void test_json(void)
@@ -280,6 +304,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/rows-print/formats", test_formats);
 	g_test_add_func("/rows-print/json", test_json);
+	g_test_add_func("/rows-print/formats-of-lines", test_formats_of_lines);
+	g_test_add_func("/rows-print/each-format", test_each_format);
 	g_test_add_func("/rows-print/json-values", test_json_values);
 	g_test_add_func("/rows-print/json-missing", test_json_missing);
 	g_test_add_func("/rows-print/empty", test_empty);
