@@ -89,12 +89,13 @@ static void draw_lane(struct app *app, struct place *p, const struct lane_row *r
 	struct canvas *c = app->canvas;
 	unsigned names = a->x;
 	unsigned below = r->kind == LANE_THREADS && r->grouped && !r->is_container;	/* a container */
-	g_autofree char *clipped = lane_name(app, r, names - 7 - below);
 	g_autofree char *sum = lane_sum(r);
+	unsigned wide = text_width(sum) > 4;		/* "36.5k" */
+	g_autofree char *clipped = lane_name(app, r, names - 7 - below - wide);
 
 	canvas_put(c, y, 1 + below, names - 7 - below, r->kind == LANE_THREADS && !r->is_container ? ROLE_TEXT :
 		   ROLE_CRUMB, clipped);
-	canvas_put_right(c, y, names - 5, 4, ROLE_DIM, sum);
+	canvas_put_right(c, y, names - 5 - wide, 4 + wide, ROLE_DIM, sum);
 	canvas_put(c, y, names - 1, 1, ROLE_AXIS, app->glyphs->edge);
 	lane_cells_draw(app, p->rows, r, a, y);
 	canvas_put(c, y, a->x + a->cells, 1, ROLE_AXIS, app->glyphs->edge);
