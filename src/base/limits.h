@@ -150,7 +150,7 @@
 	  "the chain ends", "a request goes through fewer threads") \
 	X(WAKER_LOOKS, 4096, "waits", "waits examined to explain one", \
 	  "the rest is one entry", "a waker may have waited a million times meanwhile") \
-	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second that are listed, and of those that wait", \
+	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second that are listed, of each of four kinds", \
 	  "the others are only in the histogram", "about a screen") \
 	X(OPERATIONS, 32768, "operations", \
 	  "operations (service and name of spans), fewer if --memory is below 200M", \

@@ -302,7 +302,7 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 		return false;
 	if (screen)
 		return true;
-	o->metric_view = w->view ? metric_view_of(o->view, o->metric.metric) : metric_view_new(&o->metric);
+	o->metric_view = w->view ? metric_view_of(o->view, &o->metric) : metric_view_new(&o->metric);
 	o->view = o->metric_view;
 	return true;
 }

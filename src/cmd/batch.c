@@ -572,10 +572,10 @@ int batch_print(const struct options *options)
 		return suggest_print(&o);
 	bool sends_spans;
 	uint32_t sends = find_sent(&o.send, &sends_spans);
-	bool needs_spans = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
+	bool needs_all = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
 	struct reading_purpose purpose = options_purpose(&o);
-	purpose.without_spans = !needs_spans;
-	purpose.cells = o.read.live || needs_spans ? 0 : o.view->reads | sends;
+	purpose.without_spans = !needs_all && !o.view->reads_spans;
+	purpose.cells = o.read.live || needs_all ? 0 : o.view->reads | sends;
 	purpose.skip_free = !o.read.live && !SANITIZED;
 	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o, &purpose) : EXIT_FAILED;
 	b.from_ns = b.steps.from_ns;

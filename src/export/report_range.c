@@ -43,7 +43,7 @@ void report_machine(const struct timeline *tl, const struct report_options *o, r
 		"comm", "pid", "cpu_ns", "runnable_ns", "blocked_ns", "syscalls", "read_bytes", "write_bytes", NULL
 	};
 	static const char *const calls[] = {
-		"comm", "pid", "syscall", "count", "errors", "total_ns", "p99_ns", "max_ns", NULL
+		"comm", "pid", "syscall", "waited", "count", "errors", "total_ns", "p99_ns", "max_ns", NULL
 	};
 	static const struct report_table tables[] = {
 		{ "Processes", "processes", BY_PROCESS, "cpu_ns", processes, ROWS, "processes" },

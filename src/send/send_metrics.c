@@ -107,8 +107,9 @@ uint32_t send_metrics_read(const GPtrArray *metrics, bool *ret_spans)
 	*ret_spans = false;
 	for (guint i = 0; i < metrics->len; i++) {
 		const struct send_metric *m = metrics->pdata[i];
-		reads |= m->query.metric->reads;
-		*ret_spans |= metric_is_of_spans(m->query.metric);
+		bool spans;
+		reads |= metric_query_reads(&m->query, &spans);
+		*ret_spans |= spans;
 	}
 	return reads;
 }

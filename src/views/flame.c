@@ -11,15 +11,18 @@
 #include "views/path.h"
 #include "views/registry.h"
 #include "views/spans.h"
+#include "views/waited.h"
 
 #include <string.h>
 
 #define ROW(row) ((const struct flame_row *)(row))
+#define WAITING "waiting for work"
 #define OTHER "other"			/* of a thread: outside of system calls, in no single part */
 
 const char *const flame_kind_name[FLAME_KIND_N] = {
 	[FLAME_ALL] = "all", [FLAME_HOST] = "host", [FLAME_OPERATION] = "operation", [FLAME_PHASE] = "phase",
 	[FLAME_PROCESS] = "process", [FLAME_THREAD] = "thread", [FLAME_CALL] = "call", [FLAME_PART] = "part",
+	[FLAME_IDLE] = "idle",
 };
 
 /* ---- frames ---- */
@@ -165,12 +168,13 @@ static void add_requests(struct builder *b, const struct range *range)
 
 struct thread_time {
 	uint32_t thread;
-	struct flame_row *frame;
+	struct flame_row *frame, *idle;	/* .idle: of its waits for work; NULL: none so far */
 	int64_t part[PART_N], calls_ns;	/* in the range; of that in system calls */
 };
 
 struct threads {
 	struct builder *b;
+	struct waits *waits;
 	struct intmap index;		/* thread -> .times */
 	GArray *times;			/* struct thread_time */
 };
@@ -182,14 +186,14 @@ static const char *name_of_thread(const struct builder *b, uint32_t thread)
 	return *comm ? comm : "?";
 }
 
-static struct flame_row *frame_of_thread(struct builder *b, uint32_t thread)
+/* Below `r`. */
+static struct flame_row *frame_of_thread(struct builder *b, struct flame_row *r, uint32_t thread)
 {
 	const struct timeline *tl = b->rows->tl;
 	const struct thread_info *t = timeline_thread(tl, thread);
 	const struct process_info *p = t ? timeline_process(tl, t->process) : NULL;
 	const struct host_info *host = t ? timeline_host(tl, t->host) : NULL;
 	const char *process = name_of_thread(b, p && p->leader != ID_NONE ? p->leader : thread);
-	struct flame_row *r = b->all;
 	if (timeline_n_hosts(tl) > 1)
 		r = frame_of(b, r, FLAME_HOST, host ? host->name : "?");
 	r = frame_of(b, r, FLAME_PROCESS, process);
@@ -200,7 +204,7 @@ static struct thread_time *time_of(struct threads *t, uint32_t thread)
 {
 	uint32_t i = intmap_get(&t->index, thread);
 	if (i == INTMAP_NONE) {
-		struct thread_time fresh = { .thread = thread, .frame = frame_of_thread(t->b, thread) };
+		struct thread_time fresh = { .thread = thread, .frame = frame_of_thread(t->b, t->b->all, thread) };
 		i = t->times->len;
 		g_array_append_val(t->times, fresh);
 		intmap_set(&t->index, thread, i);
@@ -215,8 +219,21 @@ static enum part part_of_call(const char *name)
 	return info->by_fd || info->cause == PART_OTHER ? PART_N : (enum part)info->cause;
 }
 
+static void add_call(struct threads *t, struct thread_time *time, const char *call, int64_t ns, bool for_work)
+{
+	struct builder *b = t->b;
+	if (ns <= 0)
+		return;
+	if (for_work && !time->idle)
+		time->idle = frame_of_thread(b, frame_of(b, b->all, FLAME_IDLE, WAITING), time->thread);
+	g_autofree char *name = g_strdup_printf("%s()", call);
+	add_time(frame_of(b, for_work ? time->idle : time->frame, FLAME_CALL, name), part_of_call(call), ns);
+	time->calls_ns += ns;
+}
+
 static void add_second(struct threads *t, const struct second *s)
 {
+	struct waits_share shares[WAITED_N];
 	struct builder *b = t->b;
 	const struct timeline *tl = b->rows->tl;
 	for (uint32_t i = 0; i < s->n_threads; i++) {
@@ -233,9 +250,10 @@ static void add_second(struct threads *t, const struct second *s)
 		if (c->busy_ns <= 0 || !query_wants_thread(&b->rows->query, tl, c->thread))
 			continue;
 		struct thread_time *time = time_of(t, c->thread);
-		g_autofree char *name = g_strdup_printf("%s()", call);
-		add_time(frame_of(b, time->frame, FLAME_CALL, name), part_of_call(call), c->busy_ns);
-		time->calls_ns += c->busy_ns;
+		waits_divide(t->waits, s, c, shares);
+		int64_t idle = shares[WAITED_FOR_WORK].busy_ns;
+		add_call(t, time, call, idle, true);
+		add_call(t, time, call, c->busy_ns - idle, false);
 	}
 }
 
@@ -260,7 +278,8 @@ static void add_rest(struct builder *b, const struct thread_time *t)
 
 static void add_threads(struct builder *b, const struct range *range)
 {
-	struct threads t = { .b = b, .times = g_array_new(FALSE, FALSE, sizeof(struct thread_time)) };
+	g_autoptr(blk_waits) w = waits_new(b->rows->tl);
+	struct threads t = { .b = b, .waits = w, .times = g_array_new(FALSE, FALSE, sizeof(struct thread_time)) };
 	for (size_t i = range->first; i < range->end; i++)
 		add_second(&t, timeline_second(b->rows->tl, i));
 	for (guint i = 0; i < t.times->len; i++)
@@ -447,7 +466,7 @@ static GETTER(frame_mainly)
 }
 
 static const struct column columns[] = {
-	COLUMN_T("kind", "KIND", 9, 3, "all, host, operation, phase, process, thread, call or part", frame_kind),
+	COLUMN_T("kind", "KIND", 9, 3, "all, host, operation, phase, process, thread, call, part or idle", frame_kind),
 	COLUMN_FLEX("name", "FRAME", 20, "name of the frame", frame_name),
 	COLUMN_T("path", "PATH", 0, 0, "names down to the frame, joined by ';'; null: the frame of all", frame_path),
 	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep the frame is; 0: all", frame_depth),
@@ -465,7 +484,8 @@ const struct view view_flame = {
 	.id = "flame", .title = "Flame", .kind = VIEW_FLAME,
 	.help = "Where the time went: of requests by operation, phase, system call and part, along their critical "
 		"paths; without spans, or by process or thread, of threads by process, thread, system call and part. "
-		"A frame is as wide as its share of the time.",
+		"A frame is as wide as its share of the time. Waits of threads for work are one frame beside the "
+		"others.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .default_sort = "total_ns",
 	.nothing = "no request ended and no thread lived in this range", .needs = needs, .by_values = BY_THREADS,
 	.on_screen = true, .build = build,

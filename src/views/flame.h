@@ -5,7 +5,8 @@
  * Of requests: operation, phases, another thread that was waited for, system call, part. The time is that of their
  * critical paths (path.h), so a frame's children never exceed it and all sums to the durations of the requests. Of
  * threads: host if there are several, process, thread, then system calls and the parts outside of them; the time is
- * that of the threads' lives. Narrowed to a trace, an operation or a service it is of requests whatever the query's
+ * that of the threads' lives. Their waits for work are one frame beside the others, with hosts, processes, threads and
+ * calls below it. Narrowed to a trace, an operation or a service it is of requests whatever the query's
  * `by` is.
  *
  * Rows are struct flame_row in the order of the tree: a frame, then its children, those with the most time first.
@@ -17,6 +18,7 @@
 
 enum flame_kind {
 	FLAME_ALL, FLAME_HOST, FLAME_OPERATION, FLAME_PHASE, FLAME_PROCESS, FLAME_THREAD, FLAME_CALL, FLAME_PART,
+	FLAME_IDLE,			/* of threads: all waits for work (waited.h); below it, whose */
 	FLAME_KIND_N
 };
 extern const char *const flame_kind_name[FLAME_KIND_N];

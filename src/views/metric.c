@@ -11,6 +11,7 @@
 #include "views/explanations.h"
 #include "views/metric_calls.h"
 #include "views/registry.h"
+#include "views/waited.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct figure {
 	int64_t until;			/* names are those before this */
 	/* One of them: */
 	const char *cell;
+	enum waited waited;		/* of .cell, if calls are divided by what they waited for */
 	const struct span *span;	/* of .evicted: it has only their names */
 	const struct metric_call_sum *call;
 	uint32_t call_thread;		/* of .call: its thread, or ID_NONE */
@@ -197,6 +199,8 @@ static struct value value_of(const struct figure *x, enum metric_field field)
 	}
 	if (OF_THREAD & 1u << field)
 		return of_thread(x, field);
+	if (field == METRIC_BY_waited)
+		return value_text(x->waited == WAITED_NOT ? "no" : waited_word[x->waited]);
 	if (field == METRIC_BY_part && !x->cell)
 		return value_text(part_info[x->element].id);
 	if (field == METRIC_BY_part || field == METRIC_BY_direction)
@@ -236,6 +240,7 @@ struct sums {
 	int64_t until;
 	bool before;			/* what comes is of the time that the range is compared with */
 	struct intmap threads;		/* of calls: tid -> newest thread of the tid, on any host */
+	struct waits *waits;		/* NULL: not needed so far */
 	GPtrArray *used;		/* second by second: struct metric_row * of this second; else NULL */
 };
 
@@ -295,16 +300,47 @@ static void add_cell(struct sums *sums, const char *cell)
 	}
 }
 
+/* The figure's share of the calls that waited like that. */
+static void add_share(struct sums *sums, const struct call_cell *c, enum waited waited, const struct waits_share *share)
+{
+	const struct metric *m = sums->rows->query.metric->metric;
+	const struct figure x = { .metric = m, .rows = sums->rows, .until = sums->until, .cell = (const void *)c,
+				  .waited = waited };
+	int64_t sum = m->has_values ? 0 : share->busy_ns;
+	bool any = m->has_values ? hist_count(share->latency) > 0 : sum != 0;
+	struct metric_row *r = any ? row_of(sums, &x) : NULL;
+	if (r && m->has_values)
+		hist_merge(sums->before ? &r->before.values : &r->c.latency, share->latency);
+	else if (r)
+		*(sums->before ? &r->before.sum : &r->sum) += sum;
+}
+
+static void add_shares(struct sums *sums, const struct second *s)
+{
+	struct waits_share shares[WAITED_N];
+	if (!sums->waits)
+		sums->waits = waits_new(sums->rows->tl);
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		waits_divide(sums->waits, s, &s->calls[i], shares);
+		for (enum waited w = 0; w < WAITED_N; w++)
+			add_share(sums, &s->calls[i], w, &shares[w]);
+	}
+}
+
 /* Cells of the same key are added first: the values of fields are then looked up once for each key. */
 static void add_cells(struct sums *sums, const struct range *range, const struct range *without)
 {
 	enum cell_kind kind = (enum cell_kind)sums->rows->query.metric->metric->kind;
 	const struct cell_layout *l = cell_layout(kind);
+	bool divides = metric_query_has(sums->rows->query.metric, METRIC_BY_waited);
 	struct cell_table all = { 0 };
 	for (size_t i = range->first; i < range->end; i++) {
 		uint32_t n = 0;
 		bool left_out = without && i >= without->first && i < without->end;
-		const char *cells = left_out ? NULL : second_cells(timeline_second(sums->rows->tl, i), kind, &n);
+		if (divides && !left_out)
+			add_shares(sums, timeline_second(sums->rows->tl, i));
+		const char *cells = left_out || divides ? NULL :
+			second_cells(timeline_second(sums->rows->tl, i), kind, &n);
 		for (uint32_t k = 0; k < n; k++)
 			cell_table_add(&all, l, cells + (size_t)k * l->size);
 	}
@@ -319,6 +355,10 @@ static void add_second(struct sums *sums, const struct second *s)
 	enum cell_kind kind = (enum cell_kind)sums->rows->query.metric->metric->kind;
 	uint32_t n = 0;
 	const char *cells = second_cells(s, kind, &n);
+	if (metric_query_has(sums->rows->query.metric, METRIC_BY_waited)) {
+		add_shares(sums, s);
+		return;
+	}
 	for (uint32_t k = 0; k < n; k++)
 		add_cell(sums, cells + (size_t)k * cell_layout(kind)->size);
 }
@@ -671,6 +711,7 @@ static void sums_clear(struct sums *sums)
 	g_clear_pointer(&sums->used, g_ptr_array_unref);
 	g_hash_table_unref(sums->index);
 	intmap_clear(&sums->threads);
+	waits_free(sums->waits);
 	g_string_free(sums->key, true);
 }
 
@@ -988,6 +1029,20 @@ static void add_columns(GArray *to, const struct column *columns, size_t n)
 	g_array_append_vals(to, columns, (guint)n);
 }
 
+uint32_t metric_query_reads(const struct metric_query *q, bool *ret_spans)
+{
+	bool divides = metric_query_has(q, METRIC_BY_waited);
+	*ret_spans = metric_is_of_spans(q->metric) || divides;
+	return q->metric->reads | (divides ? READS_WAITED : 0);
+}
+
+static void set_reads(struct view *v, const struct metric_query *q)
+{
+	bool spans;
+	v->reads = metric_query_reads(q, &spans);
+	v->reads_spans = v->reads && spans;
+}
+
 struct view *metric_view_new(const struct metric_query *q)
 {
 	const struct metric *m = q->metric;
@@ -1008,9 +1063,10 @@ struct view *metric_view_new(const struct metric_query *q)
 	struct view *v = g_new(struct view, 1);
 	*v = (struct view){
 		.id = m->id, .title = m->id, .help = m->help, .kind = VIEW_TABLE, .n_columns = n,
-		.columns = (struct column *)g_array_free(columns, false), .needs = m->needs, .reads = m->reads,
+		.columns = (struct column *)g_array_free(columns, false), .needs = m->needs,
 		.decodes_all = m->kind == CELL_count, .build = build,
 	};
+	set_reads(v, q);
 	return v;
 }
 
@@ -1021,12 +1077,12 @@ void metric_view_free(struct view *v)
 	g_free(v);
 }
 
-struct view *metric_view_of(const struct view *view, const struct metric *m)
+struct view *metric_view_of(const struct view *view, const struct metric_query *q)
 {
 	struct view *v = g_memdup2(view, sizeof *view);
 	v->columns = g_memdup2(view->columns, view->n_columns * sizeof *view->columns);
-	v->needs = m->needs;
-	v->reads = m->reads;
+	v->needs = q->metric->needs;
+	set_reads(v, q);
 	return v;
 }
 
@@ -1037,6 +1093,7 @@ const struct metric_query *metric_query_default(const struct timeline *tl)
 	if (g_once_init_enter(&made)) {
 		requests.metric = metric_find("request.latency", NULL);
 		calls.metric = metric_find("call.latency", NULL);
+		metric_query_where(&calls, "waited != \"for work\"", NULL);
 		g_once_init_leave(&made, 1);
 	}
 	return timeline_has_spans(tl) ? &requests : &calls;

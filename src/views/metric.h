@@ -41,7 +41,8 @@
 	X(span, VALUE_TEXT, "SPAN", 16, "name of the span") \
 	X(operation, VALUE_TEXT, "OPERATION", 16, "name of the trace's root span") \
 	X(cause, VALUE_TEXT, "CAUSE", 10, "the part that explains most of its excess; none: within the usual") \
-	X(error, VALUE_TEXT, "ERROR", 5, "yes: the span has a tag or annotation named error")
+	X(error, VALUE_TEXT, "ERROR", 5, "yes: the span has a tag or annotation named error") \
+	X(waited, VALUE_TEXT, "WAITED", 13, "of calls: for work, while working, unknown; no: it did not wait")
 
 enum metric_field {
 #define METRIC_FIELD_ENUM(id, kind, title, width, help) METRIC_BY_##id,
@@ -147,8 +148,10 @@ static inline bool metric_has_durations(const struct metric *m)
 }
 /* What these views show if no metric was chosen: request.latency, of a timeline without spans call.latency. Static. */
 const struct metric_query *metric_query_default(const struct timeline *tl);
-/* A copy of such a view that needs and reads what the metric does. Free with metric_view_free(). */
-struct view *metric_view_of(const struct view *view, const struct metric *m);
+/* A copy of such a view that needs and reads what the query does. Free with metric_view_free(). */
+struct view *metric_view_of(const struct view *view, const struct metric_query *q);
+/* The cells that it needs, as view.reads. *ret_spans: and spans. */
+uint32_t metric_query_reads(const struct metric_query *q, bool *ret_spans);
 
 #define BLK_METRIC_ERROR (blk_metric_error_quark())
 GQuark blk_metric_error_quark(void);

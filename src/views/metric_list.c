@@ -33,7 +33,7 @@ static const char *const of_switches[] = { "sched_switch", NULL },
 
 static const struct { const char *name; const char *const *needs; } kinds[] = {
 	[CELL_thread] = { "thread", of_switches }, [CELL_call] = { "call", of_calls },
-	[CELL_file] = { "file", of_calls }, [CELL_cpu] = { "cpu", of_switches },
+	[CELL_wait] = { "wait", of_calls }, [CELL_file] = { "file", of_calls }, [CELL_cpu] = { "cpu", of_switches },
 	[CELL_sched] = { "sched", of_wakeups }, [CELL_ran] = { "ran", of_switches },
 	[CELL_irq] = { "interrupt", of_interrupts },
 	[CELL_stolen] = { "interrupted", of_interrupts }, [CELL_loss] = { "loss", of_nothing },
@@ -137,6 +137,8 @@ static GArray *list_new(void)
 			};
 			if (kind == CELL_thread)
 				m.reads |= READS(file);		/* without it their parts are wrong */
+			m.fields |= kind == CELL_call && (m.has_values || g_str_equal(m.id, "call.busy")) ?
+				FIELD(waited) : 0;
 			m.call_fields = g_str_equal(m.id, "call.latency") ? OF_CALLS : 0;
 			m.fields |= m.call_fields;
 			g_array_append_val(list, m);

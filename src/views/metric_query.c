@@ -45,6 +45,25 @@ static void set_field_error(GError **error, const struct metric *m, const char *
 	g_set_error(error, BLK_METRIC_ERROR, 0, "%s", text->str);
 }
 
+static uint32_t all_fields(const struct metric_query *q)
+{
+	uint32_t fields = q->where_fields;
+	for (unsigned i = 0; i < q->n_by; i++)
+		fields |= 1u << q->by[i];
+	return fields;
+}
+
+/* Single lines of the log do not have spans beside them. */
+static bool can_combine(const struct metric_query *q, GError **error)
+{
+	uint32_t fields = all_fields(q);
+	bool can = !(fields & 1u << METRIC_BY_waited) || !(fields & q->metric->call_fields);
+	if (!can)
+		g_set_error(error, BLK_METRIC_ERROR, 0,
+			    "%s: the field 'waited' cannot be combined with file, errno and cpu", q->metric->id);
+	return can;
+}
+
 bool metric_query_by(struct metric_query *q, const char *by, GError **error)
 {
 	g_auto(GStrv) words = g_strsplit(by, ",", -1);
@@ -65,7 +84,7 @@ bool metric_query_by(struct metric_query *q, const char *by, GError **error)
 		}
 		q->by[q->n_by++] = field;
 	}
-	return true;
+	return can_combine(q, error);
 }
 
 static enum value_kind kind_of_field(int field, const void *data)
@@ -86,14 +105,6 @@ static int where_field(const char *word, const void *data)
 static struct text_candidate where_candidate(size_t i, const void *data)
 {
 	return field_candidate(i, ((const struct parsing *)data)->metric);
-}
-
-static uint32_t all_fields(const struct metric_query *q)
-{
-	uint32_t fields = q->where_fields;
-	for (unsigned i = 0; i < q->n_by; i++)
-		fields |= 1u << q->by[i];
-	return fields;
 }
 
 bool metric_query_has(const struct metric_query *q, enum metric_field field)
@@ -117,7 +128,7 @@ bool metric_query_where(struct metric_query *q, const char *where, GError **erro
 	}
 	expr_free(q->where);
 	q->where = e;
-	return e != NULL;
+	return e != NULL && can_combine(q, error);
 }
 
 void metric_query_clear(struct metric_query *q)

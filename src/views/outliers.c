@@ -3,6 +3,7 @@
 #include "views/outliers.h"
 
 #include "base/timefmt.h"
+#include "views/waited.h"
 
 #define LEAST_USUAL 8			/* values that a usual needs */
 #define LEAST_NS (5 * NS_PER_MS)	/* what is shorter does not matter to people */
@@ -32,15 +33,28 @@ static size_t usual_from(const struct timeline *tl, const struct range *range)
 	return i;
 }
 
+/* Adds the calls that the outlier is one of: those that waited for no one. */
+static void add_calls(const struct timeline *tl, struct waits *w, struct hist *to, const struct second *s,
+		      const struct outlier *o)
+{
+	struct waits_share shares[WAITED_N];
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		if (s->calls[i].name != o->call->name || !is_same_process(tl, s->calls[i].thread, o->thread))
+			continue;
+		waits_divide(w, s, &s->calls[i], shares);
+		hist_merge(to, shares[WAITED_NOT].latency);
+	}
+}
+
 /* p50 of the same call, or of the waits for a CPU, of all threads of the process. -1: too few. */
 static int64_t usual_of(const struct timeline *tl, const struct range *range, const struct outlier *o)
 {
+	g_autoptr(blk_waits) w = waits_new(tl);
 	struct hist hist = { 0 };
 	for (size_t i = usual_from(tl, range); i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; o->call && k < s->n_calls; k++)
-			if (s->calls[k].name == o->call->name && is_same_process(tl, s->calls[k].thread, o->thread))
-				hist_merge(&hist, &s->calls[k].latency);
+		if (o->call)
+			add_calls(tl, w, &hist, s, o);
 		for (uint32_t k = 0; !o->call && k < s->n_scheds; k++)
 			if (is_same_process(tl, s->scheds[k].thread, o->thread))
 				hist_merge(&hist, &s->scheds[k].wakeup);
@@ -95,7 +109,8 @@ static struct outlier worst_call(const struct timeline *tl, const struct range *
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_slow; k++)
-			if (!s->slow[k].waits && s->slow[k].duration_ns >= LEAST_NS && is_on_disk(tl, &s->slow[k]))
+			if (s->slow[k].wait == CALL_NO_WAIT && s->slow[k].duration_ns >= LEAST_NS &&
+			    is_on_disk(tl, &s->slow[k]))
 				g_ptr_array_add(calls, &s->slow[k]);
 	}
 	g_ptr_array_sort(calls, compare_calls);
@@ -188,14 +203,14 @@ char *outliers_text(const struct timeline *tl, const struct range *range)
 
 /* ---- the machine ---- */
 
-struct waited {
+struct waited_for {
 	int64_t cpu_ns, disk_ns;
 };
 
 /* The sum is that of .totals.waiting_ns. */
-static struct waited waited_in(const struct timeline *tl, const struct range *range)
+static struct waited_for waited_in(const struct timeline *tl, const struct range *range)
 {
-	struct waited w = { 0 };
+	struct waited_for w = { 0 };
 	for (size_t i = range->first; i < range->end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_threads; k++) {
@@ -253,7 +268,7 @@ static uint32_t ran_longest(const struct timeline *tl, const struct range *range
 char *outliers_machine_text(const struct timeline *tl, const struct timeline *whole, const struct range *range)
 {
 	char cpu[TIMEFMT_LEN], disk[TIMEFMT_LEN], had[TIMEFMT_LEN];
-	struct waited w = waited_in(tl, range);
+	struct waited_for w = waited_in(tl, range);
 	int64_t ran_ns;
 	uint32_t by = ran_longest(tl, range, &ran_ns);
 	g_autofree char *outlier = outliers_text(tl, range);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The slowest system calls of the range, one row each. Waits for work come after all others. The rule: a call waits for
- * work if its kind waits for something to do (slow_call.waits), and no span of its thread is open at its entry.
+ * The slowest system calls of the range, one row each. Waits for work come last (views/waited.h), and before them calls
+ * of which it is unknown whether they waited for work.
  */
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/common.h"
-#include "views/history.h"
 #include "views/registry.h"
-
-/* Of a call that waits for something to do. NO_WAIT: it does not. UNKNOWN: spans of that time were dropped. */
-enum waited { NO_WAIT, WHILE_WORKING, FOR_WORK, UNKNOWN };
+#include "views/waited.h"
 
 struct slow_row {
 	struct common c;		/* name: the system call */
@@ -49,8 +46,7 @@ static GETTER(get_path)
 
 static GETTER(get_waited)
 {
-	static const char *const words[] = { NULL, "while working", "for work", "unknown" };
-	return value_text(words[ROW(row)->waited]);
+	return value_text(waited_word[ROW(row)->waited]);
 }
 
 static const struct column columns[] = {
@@ -65,25 +61,12 @@ static const struct column columns[] = {
 	COLUMN_ID("ret", "RET", 7, 5, "what it returned", get_ret),
 	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", get_cpu_number),
 	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 4,
-			"of a call that waits for something to do (poll, select, epoll_wait, accept, sleeps, waits for "
-			"signals and children): \"while working\" if a span of its thread was open at its entry, else "
-			"\"for work\"; \"unknown\": spans of that time were dropped", get_waited),
+			WAITED_HELP, get_waited),
 	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", get_path),
 	COLUMN_CONTAINER,
 };
 
-static enum waited waited_of(const struct timeline *tl, struct history *h, const struct slow_call *call)
-{
-	if (!call->waits)
-		return NO_WAIT;
-	if (history_span_at(h, call->thread, call->begin_ns))
-		return WHILE_WORKING;
-	int64_t spans_from = timeline_requests_from(tl);
-	bool has_all = spans_from == TIME_UNKNOWN || call->begin_ns >= spans_from;
-	return has_all && !timeline_n_thinned(tl) ? FOR_WORK : UNKNOWN;
-}
-
-static void add_call(struct rows *rows, struct history *h, const struct slow_call *call)
+static void add_call(struct rows *rows, struct waits *w, const struct slow_call *call)
 {
 	const struct timeline *tl = rows->tl;
 	const struct file_info *file = timeline_file(tl, call->file);
@@ -96,21 +79,21 @@ static void add_call(struct rows *rows, struct history *h, const struct slow_cal
 	r->c.name = timeline_string(tl, call->name);
 	r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.name), (uint64_t)call->begin_ns);
 	r->path = file ? timeline_string(tl, file->path) : NULL;
-	r->waited = waited_of(tl, h, call);
-	r->c.row.last = r->waited >= FOR_WORK;
+	r->waited = waits_of_call(w, call->thread, call->wait, call->begin_ns);
+	r->c.row.last = waited_rank(r->waited);
 	r->cpu = call->cpu;
 	r->begin_ns = call->begin_ns;
 	r->duration_ns = call->duration_ns;
 	r->ret = call->ret;
 }
 
-/* Waits for work last; longest first, then by beginning, CPU and tid. */
+/* Waits for work last, before them those of which it is unknown; longest first, then by beginning, CPU and tid. */
 static int compare(const void *va, const void *vb)
 {
 	const struct slow_row *a = *(const struct slow_row *const *)va;
 	const struct slow_row *b = *(const struct slow_row *const *)vb;
 	if (a->c.row.last != b->c.row.last)
-		return a->c.row.last ? 1 : -1;
+		return (int)a->c.row.last - (int)b->c.row.last;
 	if (a->duration_ns != b->duration_ns)
 		return a->duration_ns < b->duration_ns ? 1 : -1;
 	if (a->begin_ns != b->begin_ns)
@@ -130,13 +113,13 @@ static uint64_t n_calls(const struct view_query *query, const struct timeline *t
 	return n;
 }
 
-/* Of a second that has as many calls of a kind as it can have: the duration of the shortest one (ns). 0: it has all. */
-static int64_t shortest_of_full(const struct second *s, bool waits)
+/* Of a second whose list has as many calls as it can have: the duration of the shortest one (ns). 0: it has all. */
+static int64_t shortest_of_full(const struct second *s, enum slow_list list)
 {
 	uint32_t n = 0;
 	int64_t shortest = 0;
 	for (uint32_t i = 0; i < s->n_slow; i++)
-		if (s->slow[i].waits == waits) {
+		if (s->slow[i].list == list) {
 			n++;
 			shortest = s->slow[i].duration_ns;
 		}
@@ -160,15 +143,16 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_waits) w = waits_new(tl);
 	uint64_t n = 0;
 	int64_t longest = 0;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (uint32_t k = 0; k < s->n_slow; k++)
 			if (query_wants_thread(query, tl, s->slow[k].thread))
-				add_call(rows, h, &s->slow[k]);
-		longest = MAX(longest, MAX(shortest_of_full(s, false), shortest_of_full(s, true)));
+				add_call(rows, w, &s->slow[k]);
+		for (enum slow_list list = 0; list < SLOW_LIST_N; list++)
+			longest = MAX(longest, shortest_of_full(s, list));
 		n += n_calls(query, tl, s);
 	}
 	common_finish(rows, compare);
@@ -184,9 +168,9 @@ const struct view view_slow = {
 	.only = ONLY_THREADS,
 	.id = "slow", .title = "Slowest calls",
 	.help = "The slowest single system calls of the range: the thread, the time, and the file or "
-		"socket. Of every second the 64 longest are listed; the call log has all. Calls that wait for "
-		"something to do (poll, select, epoll_wait, accept, sleeps, waits for signals and children) are a list "
-		"of their own: those outside of every span of their thread waited for work, and come last.",
+		"socket. Of every second the 64 longest are listed, each of: calls that work, that wait for an event "
+		"(poll, accept, a sleep, a signal, a child), that wait on a futex or for data of a socket, and reads; "
+		"the call log has all. Calls that waited for work come last, before them those of which it is unknown.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
 	.on_screen = true, .build = build,

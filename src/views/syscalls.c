@@ -8,9 +8,11 @@
 #include "views/narrowing.h"
 #include "views/registry.h"
 #include "views/spans.h"
+#include "views/waited.h"
 
 struct call_row {
 	struct common c;
+	enum waited waited;
 	uint64_t unfinished, unpaired;
 	int64_t busy_ns;
 	double seconds;
@@ -49,6 +51,11 @@ static GETTER(get_busy_ratio)
 	return value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
 }
 
+static GETTER(get_waited)
+{
+	return value_text(waited_word[ROW(row)->waited]);
+}
+
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
@@ -65,19 +72,22 @@ static const struct column columns[] = {
 	COLUMNS_QUANTILES(7, "call"),
 	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 4,
 		 "time spent in it within the range, of one thread's", get_busy_ratio),
+	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 3, WAITED_HELP, get_waited),
 	COLUMN_CONTAINER,
 };
 
-static struct call_row *row_of(struct row_map *map, uint32_t thread, uint32_t name)
+static struct call_row *row_of(struct row_map *map, uint32_t thread, uint32_t name, enum waited waited)
 {
 	struct rows *rows = map->rows;
-	uint64_t key = (uint64_t)group_key(rows->tl, rows->query.by, thread) << 32 | name;
+	uint64_t group = group_key(rows->tl, rows->query.by, thread);
+	uint64_t key = group << 32 | (uint32_t)(name * WAITED_N + waited);
 	bool is_new;
 	struct call_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (is_new) {
 		group_fill(&r->c, rows, thread);
 		r->c.name = timeline_string(rows->tl, name);
-		r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
+		r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.name), waited);
+		r->waited = waited;
 	}
 	return r;
 }
@@ -85,18 +95,19 @@ static struct call_row *row_of(struct row_map *map, uint32_t thread, uint32_t na
 /* ---- calls of spans ---- */
 
 /* Adds the calls inside the span, without those inside its children. */
-static void add_span(struct row_map *map, const struct span *s)
+static void add_span(struct row_map *map, struct waits *w, const struct span *s)
 {
 	for (uint32_t i = 0; !s->n_slow_more && i < s->n_slow; i++) {
 		const struct span_slow_call *c = &s->slow[i];
-		struct call_row *r = row_of(map, c->thread, c->name);
+		struct call_row *r = row_of(map, c->thread, c->name,
+					    c->wait == CALL_NO_WAIT ? WAITED_NOT : WAITED_WORKING);
 		hist_add(&r->c.latency, c->duration_ns);
 		r->c.errors += call_failed(c->ret);
 		r->busy_ns += c->duration_ns;
 	}
 	for (uint32_t i = 0; s->n_slow_more && i < s->n_calls; i++) {
 		const struct span_call *c = &s->calls[i];
-		struct call_row *r = row_of(map, s->thread, c->name);
+		struct call_row *r = row_of(map, s->thread, c->name, waits_of_name(w, c->name, true));
 		r->summed.count += c->count;
 		r->summed.total_ns += c->total_ns;
 		r->summed.max_ns = MAX(r->summed.max_ns, c->max_ns);
@@ -105,7 +116,7 @@ static void add_span(struct row_map *map, const struct span *s)
 	}
 }
 
-static void add_spans(struct row_map *map, const struct range *range)
+static void add_spans(struct row_map *map, struct waits *w, const struct range *range)
 {
 	const struct view_query *q = &map->rows->query;
 	const struct timeline *tl = map->rows->tl;
@@ -114,7 +125,7 @@ static void add_spans(struct row_map *map, const struct range *range)
 	for (size_t i = 0; i < n; i++) {
 		const struct span *s = timeline_span(tl, of_trace ? g_array_index(of_trace, uint32_t, i) : i);
 		if (query_wants_span(q, tl, s) && (of_trace || q->span_id || range_has_span(range, s)))
-			add_span(map, s);
+			add_span(map, w, s);
 	}
 }
 
@@ -133,23 +144,42 @@ static void add_summed(struct call_row *r)
 
 /* ---- calls of seconds ---- */
 
-static void add_second(struct row_map *map, const struct second *s, bool last, double seconds)
+static struct call_row *add_share(struct row_map *map, const struct call_cell *cell, enum waited waited,
+				  const struct waits_share *share, bool last)
 {
+	struct call_row *r = row_of(map, cell->thread, cell->name, waited);
+	hist_merge(&r->c.latency, share->latency);
+	r->c.errors += share->errors;
+	r->busy_ns += share->busy_ns;
+	if (last)
+		r->unfinished += share->unfinished;
+	return r;
+}
+
+static void add_second(struct row_map *map, struct waits *w, const struct second *s, bool last)
+{
+	struct waits_share shares[WAITED_N];
 	struct rows *rows = map->rows;
 	const struct view_query *q = &rows->query;
 	for (uint32_t i = 0; i < s->n_calls; i++) {
 		const struct call_cell *cell = &s->calls[i];
 		if (!query_wants_thread(q, rows->tl, cell->thread))
 			continue;
-		struct call_row *r = row_of(map, cell->thread, cell->name);
-		r->seconds = seconds;
-		hist_merge(&r->c.latency, &cell->latency);
-		r->c.errors += cell->errors;
-		r->busy_ns += cell->busy_ns;
-		r->unpaired += cell->unpaired;
-		if (last)
-			r->unfinished += cell->unfinished;
+		waits_divide(w, s, cell, shares);
+		if (cell->unpaired)
+			row_of(map, cell->thread, cell->name, waits_of_name(w, cell->name, false))->unpaired +=
+				cell->unpaired;
+		for (enum waited k = 0; k < WAITED_N; k++)
+			if (!waits_share_is_empty(&shares[k]))
+				add_share(map, cell, k, &shares[k], last);
 	}
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct call_row *a = *(const struct call_row *const *)va, *b = *(const struct call_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	return order ? order : (int)a->waited - (int)b->waited;
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -157,14 +187,19 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	bool of_spans = query_needs_spans(query);
+	g_autoptr(blk_waits) w = waits_new(tl);
 	if (of_spans)
-		add_spans(&map, &range);
+		add_spans(&map, w, &range);
 	for (size_t i = range.first; !of_spans && i < range.end; i++)
-		add_second(&map, timeline_second(tl, i), i + 1 == range.end, range.seconds);
+		add_second(&map, w, timeline_second(tl, i), i + 1 == range.end);
 	row_map_clear(&map);
-	common_finish(map.rows, NULL);
-	for (guint i = 0; i < map.rows->rows->len; i++)
-		add_summed(map.rows->rows->pdata[i]);
+	common_finish(map.rows, compare);
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct call_row *r = map.rows->rows->pdata[i];
+		r->seconds = range.seconds;
+		r->c.row.last = of_spans ? 0 : waited_rank(r->waited);
+		add_summed(r);
+	}
 	return map.rows;
 }
 
@@ -176,10 +211,11 @@ const struct view view_syscalls = {
 	.id = "syscalls", .title = "Syscalls",
 	.help = "System calls by name: how many finished and failed, their latencies, and the time "
 		"spent in them. A call counts in the second of its exit. Of a trace, span, service or operation: "
-		"the calls inside its spans; a call inside a child counts for the child.",
+		"the calls inside its spans; a call inside a child counts for the child. Calls that waited for work "
+		"have rows of their own, which come last.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "slow", .needs = needs,
 	.default_by = BY_PROCESS, .by_values = BY_THREADS | 1 << BY_CONTAINER, .on_screen = true,
-	.reads = READS(call),
+	.reads = READS_WAITED, .reads_spans = true,
 	.build = build,
 };

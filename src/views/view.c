@@ -385,7 +385,7 @@ static int compare_items(const void *va, const void *vb, void *data)
 	bool a_none = a->value.kind == VALUE_NONE, b_none = b->value.kind == VALUE_NONE;
 	int order;
 	if (a->row->last != b->row->last)
-		return a->row->last ? 1 : -1;
+		return (int)a->row->last - (int)b->row->last;
 	if (a_none != b_none)
 		return a_none ? 1 : -1;
 	order = value_compare(a->value, b->value);

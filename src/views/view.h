@@ -92,7 +92,7 @@ struct row {
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
 	bool ended;		/* ended in the range or before it */
-	bool last;		/* listed after all rows that are not, whichever column they are sorted by */
+	uint8_t last;		/* listed after all rows that have less, whichever column they are sorted by */
 	uint8_t state;		/* enum row_state */
 	char part;			/* letter of the part whose hue a column with DRAW_CALL has; 0: none */
 	/* What Enter on this row narrows the next view to. */
@@ -226,6 +226,7 @@ struct view {
 	bool lists_spans;		/* each row belongs to one trace; honours view_query.among */
 	uint32_t reads;			/* the only cells of a second that it needs (slice_read_cells()),
 					 * and no spans; 0: it may need everything */
+	bool reads_spans;		/* it needs spans, too, although .reads is set */
 	bool of_metric;			/* about the durations of view_query.metric */
 	bool at_instant;		/* about the instant at the range's end; others sum whole seconds */
 	/* Rows in canonical order, which never depends on ids. Never NULL. */

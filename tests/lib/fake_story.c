@@ -166,12 +166,12 @@ static void add_cells(struct story *st, struct second *s, bool quiet)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		set_parts(s, st->worker[i], quiet ? 0 : 150 + 10 * i, quiet ? 1 : 40, 2, PART_FUTEX);
-		fake_call(s, st->worker[i], st->futex, quiet ? 1 : 10, 50000 * (i + 1));
-		fake_call(s, st->worker[i], st->read, quiet ? 0 : 20, 30000);
+		fake_waits(s, fake_call(s, st->worker[i], st->futex, quiet ? 1 : 10, 50000 * (i + 1)), CALL_WAITS_LOCK);
+		fake_waits(s, fake_call(s, st->worker[i], st->read, quiet ? 0 : 20, 30000), CALL_NO_WAIT);
 		fake_io(s, st->worker[i], st->image, quiet ? 0 : 20, 0, 8192, 30000);
 	}
 	fake_cell(s, st->worker[0])->errors = 1;
-	s->calls[0].errors = 1;
+	s->calls[0].errors = s->waits[0].errors = 1;
 	set_parts(s, st->thumbd, 0, 1, 0, PART_POLL);
 	set_parts(s, st->stored, 100, 80, 1, PART_SOCKET);
 	fake_call(s, st->stored, st->write, 9, 5 * FAKE_MS);
@@ -242,8 +242,9 @@ static void add_machine(struct story *st, struct second *s)
 	fake_event(s, 0, fake_string(f, "zipkin:timestamp"), 250);
 	s->slow = g_new0(struct slow_call, 2);
 	s->n_slow = 2;
-	s->slow[1] = (struct slow_call){ .thread = st->evil, .name = st->sleep, .file = ID_NONE, .waits = true,
-		.begin_ns = s->begin_ns + 50 * FAKE_MS, .duration_ns = 900 * FAKE_MS };
+	s->slow[1] = (struct slow_call){ .thread = st->evil, .name = st->sleep, .file = ID_NONE,
+		.wait = CALL_WAITS_EVENT, .list = SLOW_EVENTS, .begin_ns = s->begin_ns + 50 * FAKE_MS,
+		.duration_ns = 900 * FAKE_MS };
 	s->slow[0] = (struct slow_call){ .thread = st->stored, .name = st->write, .file = st->thumb,
 		.begin_ns = s->begin_ns + 90 * FAKE_MS, .duration_ns = 5 * FAKE_MS, .ret = 16384 };
 }

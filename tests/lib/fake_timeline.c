@@ -198,6 +198,17 @@ struct call_cell *fake_call(struct second *s, uint32_t thread, uint32_t name, un
 	return c;
 }
 
+void fake_waits(struct second *s, const struct call_cell *calls, enum call_wait wait)
+{
+	struct wait_cell *w = ADD(s->waits, s->n_waits);
+	w->thread = calls->thread;
+	w->name = calls->name;
+	w->wait = wait;
+	w->errors = calls->errors;
+	w->busy_ns = calls->busy_ns;
+	hist_merge(&w->latency, &calls->latency);
+}
+
 void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, unsigned writes,
 	     uint64_t bytes, int64_t ns)
 {

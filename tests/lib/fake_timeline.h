@@ -41,6 +41,8 @@ uint32_t fake_file(struct fake *f, uint32_t host, enum file_kind kind, const cha
 struct second *fake_second(struct fake *f, unsigned n);
 struct thread_cell *fake_cell(struct second *s, uint32_t thread);	/* found or added */
 /* n calls of ns each; the thread's cell counts them too. */
+/* All of them wait for that: of futex and read, which tell it apart. */
+void fake_waits(struct second *s, const struct call_cell *calls, enum call_wait wait);
 struct call_cell *fake_call(struct second *s, uint32_t thread, uint32_t name, unsigned n,
 			    int64_t ns);
 void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, unsigned writes,

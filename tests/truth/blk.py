@@ -136,6 +136,25 @@ def rows(view, trace, *more, lossy=False):
     return [row for o in objects(view, trace, *more, lossy=lossy) for row in o["rows"]]
 
 
+def calls(trace, *more):
+    """Rows of the view syscalls by thread, one for each thread and call, whatever the calls waited for."""
+    found = {}
+    for r in rows("syscalls", trace, "--by", "thread", *more):
+        key = r["host"], r["pid"], r["tid"], r["syscall"]
+        if key not in found:
+            found[key] = dict(r, waited=None)
+            continue
+        sums = found[key]
+        for column in "count", "errors", "unfinished", "total_ns", "busy_ns":
+            known = sums[column] is not None and r[column] is not None
+            sums[column] = sums[column] + r[column] if known else None
+        for column, choose in (("min_ns", min), ("max_ns", max)):
+            sums[column] = choose((x for x in (sums[column], r[column]) if x is not None), default=None)
+        for column in "avg_ns", "p50_ns", "p95_ns", "p99_ns":
+            sums[column] = None
+    return list(found.values())
+
+
 def each_trace(tap, names, compare):
     """compare(tap, name, trace) for every recording that is here; what it raises is a failure."""
     import btparse

@@ -18,6 +18,7 @@ MOST_REQUESTS = 400 if blk.ALL else 12          # each of them is one run of blk
 MODES = "user", "syscall", "kernel", "irq"
 OUTSIDE = "user", "kernel", "fault"             # parts that are never in a system call
 SEPARATOR = ";"
+WAITING = "waiting for work"
 
 
 def safe(name):
@@ -106,8 +107,8 @@ def judge_requests(tap, name, trace):
 
 # ---- threads ----
 
-def metric(trace, name, by):
-    status, out, err = blk.blktop("-b", "--metric", name, "--by", by, "--format", "json", trace)
+def metric(trace, name, by, *more):
+    status, out, err = blk.blktop("-b", "--metric", name, "--by", by, *more, "--format", "json", trace)
     if status:
         raise blk.Failed(f"--metric {name}: status {status}: {err[:300]}")
     return [row for line in out.splitlines() for row in json.loads(line)["rows"]]
@@ -132,11 +133,17 @@ def recount_threads(trace, by_process):
     for r in metric(trace, "call.busy", "tid,call"):
         if r["total_ns"] > 0:
             calls[r["tid"]][r["call"]] += r["total_ns"]
+    idle = collections.Counter()
+    for r in metric(trace, "call.busy", "tid,call", "--where", 'waited == "for work"'):
+        idle[r["tid"], r["call"]] += r["total_ns"]
     for tid, life in lives.items():
         path = names[tid][:1] if by_process else names[tid]
         left = sum(life.values()) - sum(calls[tid].values())
         for call, ns in calls[tid].items():
-            add(frames, path + [call + "()"], ns)
+            if idle[tid, call]:
+                add(frames, [WAITING] + path + [call + "()"], idle[tid, call])
+            if ns > idle[tid, call]:
+                add(frames, path + [call + "()"], ns - idle[tid, call])
         for part, ns in life.items():
             if ns > 0 and (not calls[tid] or part in OUTSIDE):
                 add(frames, path + [part], ns)

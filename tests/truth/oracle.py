@@ -113,7 +113,7 @@ def main():
         tap.done()
     try:
         rows = {(r["tid"], r["syscall"]): as_calls(r)
-                for r in blk.rows("syscalls", trace, "--by", "thread") if r["count"]}
+                for r in blk.calls(trace) if r["count"]}
         compare_calls(tap, "blktop", expected, fold(rows, unnamed), count.mismatched)
         compare_cpu(tap, "blktop", cpu, {
             r["tid"]: r["cpu_ns"] for r in blk.rows("processes", trace, "--by", "thread")

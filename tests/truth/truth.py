@@ -291,7 +291,7 @@ def public(tap, name):
         return
     try:
         recount(tap, name, Recount(btparse.events(trace)),
-                blk.rows("syscalls", trace, "--by", "thread"),
+                blk.calls(trace),
                 blk.rows("processes", trace, "--by", "thread"))
     except (blk.Failed, KeyError, RuntimeError) as e:
         tap.ok(False, f"{name}: blktop's rows", repr(e))
@@ -322,7 +322,7 @@ def main():
         try:
             if has_spans:
                 spans(tap, name, "blktop", blk.rows("spans", trace), offset, partial)
-            syscalls = blk.rows("syscalls", trace, "--by", "thread")
+            syscalls = blk.calls(trace)
             processes = blk.rows("processes", trace, "--by", "thread")
             if not partial:
                 amounts(tap, name, "blktop", Tables.of_blktop(syscalls, processes))

@@ -667,7 +667,7 @@ static void test_slow_waits(void)
 		struct second *folded = second_coarsen(both, 2, 10 * FAKE_S);
 		g_assert_cmpuint(folded->n_slow, ==, 2 * LIMIT_SECOND_CALLS);
 		for (uint32_t i = 0; i < folded->n_slow; i++)
-			g_assert_cmpint(folded->slow[i].waits, ==, i >= LIMIT_SECOND_CALLS);
+			g_assert_cmpint(folded->slow[i].list, ==, i < LIMIT_SECOND_CALLS ? SLOW_EVENTS : SLOW_PLAIN);
 		for (int i = 0; i < 2; i++)
 			second_unref(both[i]);
 		second_unref(folded);
@@ -696,6 +696,125 @@ static void test_slow_waits(void)
 	}
 }
 
+/* Calls of one thread each: what it waits for decides, if the process has no spans, and outside of spans. */
+static const struct waiting_call {
+	const char *call, *arguments;
+	const char *alone, *outside, *inside;	/* in a process without spans; in one with spans; in a span */
+} waiting_calls[] = {
+	{ "epoll_wait", "epfd=3", "for work", "for work", "while working" },
+	{ "accept4", "fd=3", "for work", "for work", "while working" },
+	{ "recvfrom", "fd=9", "unknown", "for work", "while working" },
+	{ "read", "fd=4", "unknown", "for work", "while working" },		/* a socket */
+	{ "read", "fd=5", NULL, NULL, NULL },					/* a file */
+	{ "read", "fd=9", "unknown", "unknown", "while working" },		/* nobody knows */
+	/* A lock, a condition, and a call that wakes. */
+	{ "futex", "uaddr=64 op=128 val=2", "while working", "while working", "while working" },
+	{ "futex", "uaddr=64 op=137 val=0", "unknown", "for work", "while working" },
+	{ "futex", "uaddr=64 op=129 val=1", NULL, NULL, NULL },
+	{ "futex_waitv", "", "unknown", "unknown", "while working" },
+	{ "restart_syscall", "", NULL, NULL, NULL },
+};
+
+/* Each second has all calls once, by thread 7; what: alone, outside, inside. A span of process 7 is in its second 3. */
+static struct timeline *calls_timeline(int what, bool cut)
+{
+	g_autoptr(GString) s = g_string_new(
+		"1 7 syscall_entry_socket ctx.tid=7 ctx.pid=7 family=2 type=1\n"
+		"2 7 syscall_exit_socket ctx.tid=7 ret=4\n"
+		"3 7 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/srv/x\"\n"
+		"4 7 syscall_exit_openat ctx.tid=7 ret=5\n");
+	for (int64_t at = 0; at < 2 * FAKE_S; at += FAKE_S) {
+		if (what == 2)
+			add_mark(s, at + 10, 2 + (int)(at / FAKE_S), "sr");
+		for (int64_t i = 0, t = at + 20; i < (int64_t)G_N_ELEMENTS(waiting_calls); i++, t += 20 * FAKE_MS) {
+			const struct waiting_call *c = &waiting_calls[i];
+			g_string_append_printf(s, "%" PRId64 " 7 syscall_entry_%s ctx.tid=7 ctx.pid=7 %s\n", t, c->call,
+					       c->arguments);
+			g_string_append_printf(s, "%" PRId64 " 7 syscall_exit_%s ctx.tid=7 ctx.pid=7 ret=%d\n",
+					       t + (i + 1) * FAKE_MS, c->call, i % 2 ? -11 : 0);
+		}
+		if (what == 2)
+			add_mark(s, at + 900 * FAKE_MS, 2 + (int)(at / FAKE_S), "ss");
+	}
+	if (what == 1) {
+		add_mark(s, 2 * FAKE_S + 1, 2, "sr");
+		add_mark(s, 2 * FAKE_S + 9, 2, "ss");
+	}
+	if (!cut)
+		return timeline_of_script(s->str, &(struct model_options){ .at_end = true });
+	struct recording *r = traces_record_script(s->str);
+	size_t half = recording_n(r) / 2;
+	struct slice *both = slice_root(slice_stitch(cuts_slice(r, 0, half, true),
+						     cuts_slice(r, half, recording_n(r), false)));
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, slice_finish(both));
+	slice_free(both);
+	recording_free(r);
+	return tl;
+}
+
+static const char *expected(const struct waiting_call *c, int what)
+{
+	return what == 0 ? c->alone : what == 1 ? c->outside : c->inside;
+}
+
+/* The sums of the view are those of the calls. */
+static void assert_sums(const struct rows *rows, const struct view *v, int what, int first, int seconds)
+{
+	const struct waiting_call *is = &waiting_calls[first];
+	uint64_t count = 0, errors = 0;
+	int64_t total = 0, max = 0;
+	for (int i = 0; i < (int)G_N_ELEMENTS(waiting_calls); i++) {
+		const struct waiting_call *c = &waiting_calls[i];
+		if (strcmp(c->call, is->call) || g_strcmp0(expected(c, what), expected(is, what)))
+			continue;
+		count += (uint64_t)seconds;
+		errors += i % 2 ? (uint64_t)seconds : 0;
+		total += seconds * (i + 1) * FAKE_MS;
+		max = (i + 1) * FAKE_MS;
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		if (strcmp(cell(v, (struct rows *)rows, i, "syscall").s, is->call))
+			continue;
+		struct value waited = cell(v, (struct rows *)rows, i, "waited");
+		if (g_strcmp0(waited.kind == VALUE_NONE ? NULL : waited.s, expected(is, what)))
+			continue;
+		g_assert_cmpint(cell(v, (struct rows *)rows, i, "count").i, ==, (int64_t)count);
+		g_assert_cmpint(cell(v, (struct rows *)rows, i, "errors").i, ==, (int64_t)errors);
+		g_assert_cmpint(cell(v, (struct rows *)rows, i, "total_ns").i, ==, total);
+		g_assert_cmpint(cell(v, (struct rows *)rows, i, "busy_ns").i, ==, total);
+		g_assert_cmpint(cell(v, (struct rows *)rows, i, "max_ns").i, ==, max);
+		return;
+	}
+	g_error("%s, %s: no row", is->call, expected(is, what));
+}
+
+static void test_waited_rule(void)
+{
+	const struct view *slow = view_find("slow"), *calls = view_find("syscalls");
+	for (int what = 0; what < 6; what++) {
+		g_autoptr(blk_timeline) tl = calls_timeline(what % 3, what >= 3);
+		struct view_query q = everything;
+		q.by = BY_THREAD;
+		q.to_ns = 2 * FAKE_S;
+		struct rows *rows = slow->build(tl, &q), *sums = calls->build(tl, &q);
+		guint seen = 0;
+		for (guint k = 0; k < rows->rows->len; k++) {
+			int64_t ns = cell(slow, rows, k, "duration_ns").i;
+			if (ns % FAKE_MS)
+				continue;	/* socket, openat */
+			seen++;
+			g_assert_cmpstr(text_in(rows, k, "waited"), ==,
+					expected(&waiting_calls[ns / FAKE_MS - 1], what % 3));
+		}
+		g_assert_cmpuint(seen, ==, 2 * G_N_ELEMENTS(waiting_calls));
+		for (int i = 0; i < (int)G_N_ELEMENTS(waiting_calls); i++)
+			assert_sums(sums, calls, what % 3, i, 2);
+		rows_free(rows);
+		rows_free(sums);
+	}
+}
+
 /* WHY names no call that waits, also if a path is known: of accept() that of its socket; and none on a terminal. */
 static void test_outlier_waits(void)
 {
@@ -708,10 +827,11 @@ static void test_outlier_waits(void)
 		struct fake *f = fake_new();
 		uint32_t t = fake_thread(f, 0, 7, 7, "server"), name = fake_string(f, cases[i].call);
 		struct second *s = fake_second(f, 0);
-		fake_call(s, t, name, 20, FAKE_MS);
+		fake_waits(s, fake_call(s, t, name, 20, FAKE_MS), CALL_NO_WAIT);
 		s->slow = g_new0(struct slow_call, 1);
 		s->n_slow = 1;
-		s->slow[0] = (struct slow_call){ .thread = t, .name = name, .waits = cases[i].waits,
+		s->slow[0] = (struct slow_call){ .thread = t, .name = name,
+			.wait = cases[i].waits ? CALL_WAITS_EVENT : CALL_NO_WAIT,
 			.file = fake_file(f, 0, FILE_SOCKET, cases[i].path), .begin_ns = s->begin_ns,
 			.duration_ns = 500 * FAKE_MS };
 		g_autoptr(blk_timeline) tl = fake_done(f);
@@ -911,6 +1031,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/overview", test_overview);
 	g_test_add_func("/views/outliers", test_outliers);
 	g_test_add_func("/views/slow-waits", test_slow_waits);
+	g_test_add_func("/views/waited-rule", test_waited_rule);
 	g_test_add_func("/views/outlier-waits", test_outlier_waits);
 	g_test_add_func("/views/leaderless", test_leaderless);
 	g_test_add_func("/views/first-wait", test_first_wait);

@@ -37,8 +37,10 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
 		cell_table_reserve(&b->table[k], built_layout(k),
 				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
-	b->slow_from[false] = b->slow_from[true] = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
-	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
+	for (unsigned l = 0; l < SLOW_LIST_N; l++) {
+		b->slow_from[l] = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
+		b->slow[l] = g_array_new(false, true, sizeof(struct bin_slow));
+	}
 	return b;
 }
 
@@ -57,7 +59,8 @@ void bin_drop_cells(struct slice *s, struct bin *b)
 void bin_free(struct bin *b)
 {
 	clear_cells(b);
-	g_array_unref(b->slow);
+	for (unsigned l = 0; l < SLOW_LIST_N; l++)
+		g_array_unref(b->slow[l]);
 	g_free(b);
 }
 
@@ -149,20 +152,26 @@ static int slow_compare(gconstpointer pa, gconstpointer pb)
 
 void bin_slow(struct bin *b, const struct bin_slow *c)
 {
-	GArray *a = b->slow;
-	guint first = c->waits ? b->n_not_waiting : 0, end = c->waits ? a->len : b->n_not_waiting, at = end;
-	g_assert(end - first <= LIMIT_SECOND_CALLS);
-	while (at > first && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
+	GArray *a = b->slow[c->list];
+	guint at = a->len;
+	g_assert(at <= LIMIT_SECOND_CALLS);
+	while (at > 0 && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
 		at--;
-	if (at - first == LIMIT_SECOND_CALLS)
+	if (at == LIMIT_SECOND_CALLS)
 		return;
 	g_array_insert_vals(a, at, c, 1);
-	if (++end - first > LIMIT_SECOND_CALLS)
-		g_array_remove_index(a, --end);
-	if (!c->waits)
-		b->n_not_waiting = end;
-	if (end - first == LIMIT_SECOND_CALLS)
-		b->slow_from[c->waits] = g_array_index(a, struct bin_slow, end - 1).duration;
+	if (a->len > LIMIT_SECOND_CALLS)
+		g_array_set_size(a, LIMIT_SECOND_CALLS);
+	if (a->len == LIMIT_SECOND_CALLS)
+		b->slow_from[c->list] = g_array_index(a, struct bin_slow, a->len - 1).duration;
+}
+
+guint bin_n_slow(const struct bin *b)
+{
+	guint n = 0;
+	for (unsigned l = 0; l < SLOW_LIST_N; l++)
+		n += b->slow[l]->len;
+	return n;
 }
 
 /* ---- merging slices ---- */
@@ -194,8 +203,8 @@ void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps)
 	g_assert(!g_hash_table_contains(s->bins, &b->index));	/* the table's key is in the bin itself */
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		map_kind(b, k, maps);
-	for (guint i = 0; i < b->slow->len; i++)
-		map_slow(&g_array_index(b->slow, struct bin_slow, i), maps);
+	BIN_EACH_SLOW(b, x)
+		map_slow(x, maps);
 	new_epochs(s, b);
 	b->dirty = true;
 	g_hash_table_insert(s->bins, &b->index, b);
@@ -223,10 +232,9 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		merge_kind(into, from, k, maps);
 	new_epochs(s, into);
-	for (guint i = 0; i < from->slow->len; i++) {
-		struct bin_slow *c = &g_array_index(from->slow, struct bin_slow, i);
-		map_slow(c, maps);
-		bin_slow(into, c);
+	BIN_EACH_SLOW(from, x) {
+		map_slow(x, maps);
+		bin_slow(into, x);
 	}
 	completeness_add(&into->completeness, &from->completeness);
 	into->dirty = true;
@@ -263,8 +271,8 @@ void bin_divide(struct slice *s, struct bin *from)
 		add_share(into, from, end - to, first ? INT64_MAX : to - at);	/* what is too much, too */
 		new_epochs(s, into);
 		if (to == end) {
-			for (guint i = 0; i < from->slow->len; i++)
-				bin_slow(into, &g_array_index(from->slow, struct bin_slow, i));
+			BIN_EACH_SLOW(from, x)
+				bin_slow(into, x);
 			completeness_add(&into->completeness, &from->completeness);
 		}
 		at = to;

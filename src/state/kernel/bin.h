@@ -15,7 +15,8 @@ struct bin_slow {		/* one of the slowest calls */
 	int32_t fd;
 	int64_t begin, duration, ret;
 	uint64_t seq;		/* of the call's entry */
-	bool waits;		/* as in struct slow_call */
+	uint8_t wait;		/* enum call_wait, as call_wait() tells it */
+	uint8_t list;		/* enum slow_list */
 };
 
 struct bin {
@@ -29,12 +30,17 @@ struct bin {
 	uint64_t generation;	/* the publisher's generation when it was published */
 	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
 	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
-	GArray *slow;		/* struct bin_slow: those that do not wait, then those that do (.waits); of each kind at
-				 * most LIMIT_SECOND_CALLS, slowest first */
-	guint n_not_waiting;	/* of .slow */
-	int64_t slow_from[2];	/* ns, by .waits: shorter calls are not listed; 0 while there are free entries */
+	GArray *slow[SLOW_LIST_N];		/* struct bin_slow: at most LIMIT_SECOND_CALLS, slowest first */
+	int64_t slow_from[SLOW_LIST_N];		/* ns: shorter calls are not listed; 0: there are free entries */
 	struct completeness completeness;
 };
+
+/* Loops over all calls of all lists. */
+#define BIN_EACH_SLOW(b, x) \
+	for (unsigned list_of_##x = 0; list_of_##x < SLOW_LIST_N; list_of_##x++) \
+		for (struct bin_slow *x = (struct bin_slow *)(void *)(b)->slow[list_of_##x]->data, \
+		     *end_of_##x = x + (b)->slow[list_of_##x]->len; x < end_of_##x; x++)
+guint bin_n_slow(const struct bin *b);
 
 /* The bin of the instant. It is created if it is missing, and marked dirty. An instant before slice.retained_from
  * counts as late and gets the oldest retained bin. */

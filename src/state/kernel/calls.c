@@ -270,18 +270,19 @@ void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 	struct done_call *d = vec_add(&t->calls, struct done_call);
 	*d = (struct done_call){
 		.begin = c->begin, .end = ts, .ret = ret, .seq = c->seq, .name = c->name, .fd = c->fd,
+		.wait = call_wait(c, info_of_call(c)),
 	};
 	d->futex = call_wakes_futex(c, &d->released);
 }
 
-void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
-	       int64_t ts, int64_t ret)
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret,
+	       enum call_wait wait)
 {
 	g_assert(c->cpu < s->cpus->len);
 	bin_slow(b, &(struct bin_slow){
 		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
 		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,
-		.ret = ret, .seq = c->seq, .waits = call_waits(c, c->info),
+		.ret = ret, .seq = c->seq, .wait = wait, .list = call_slow_list(c->info, wait),
 	});
 }
 

@@ -22,18 +22,27 @@ void call_facts_of_exit(struct slice *s, const struct thread *t, const struct re
 /* Notes in slice.fdops the descriptors that the exit may have changed. The entry may be missing. */
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);
 /* Adds the call to the slowest calls of the second, if it is slow enough. */
-void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret);
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret,
+	       enum call_wait wait);
 /* For IO_BOTH: counts the bytes written to the target descriptor. */
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
 		       const struct call_info *info, int64_t ts, int64_t ret);
 /* Appends the call to the thread's log. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
-/* Does the call count as one that waits? restart_syscall never does: in a slice that begins in the interrupted call, it
- * is not known which call it continues. info: of c. */
-static inline bool call_waits(const struct call *c, const struct call_info *info)
+/* What the call waits for; of a plain read as if its file were no regular one. restart_syscall never waits: in a slice
+ * that begins in the interrupted call, it is not known which call it continues. info: of c. */
+static inline enum call_wait call_wait(const struct call *c, const struct call_info *info)
 {
-	return info->waits && !c->restart;
+	if (c->restart)
+		return CALL_NO_WAIT;
+	return info->futex_args ? call_futex_wait(c) : (enum call_wait)info->wait;
+}
+
+static inline enum slow_list call_slow_list(const struct call_info *info, enum call_wait wait)
+{
+	return wait == CALL_NO_WAIT || wait == CALL_WAITS_LOCK ? SLOW_WORKS : wait == CALL_WAITS_EVENT ? SLOW_EVENTS :
+	       info->dir == IO_DIR_PLAIN ? SLOW_PLAIN : SLOW_WAITS;
 }
 
 /* Did the call transfer an unknown number of bytes? recvmmsg() and sendmmsg() return a number of messages,
@@ -49,6 +58,8 @@ static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t 
 {
 	hist_add_at(&f->latency[dir], latency, bucket);
 	f->errors += error;
+	if (dir == IO_DIR_PLAIN)
+		dir = IO_DIR_READ;
 	if (dir <= IO_DIR_WRITE) {
 		f->bytes[dir] += bytes;
 		f->asked[dir] += asked < 0 ? 0 : (uint64_t)asked;
@@ -72,8 +83,16 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
 	bool error = call_failed(ret);
+	enum call_wait wait = call_wait(c, info);
+	enum slow_list list = call_slow_list(info, wait);
 	hist_add_at(&bc->latency, latency, bucket);
 	bc->errors += error;
+	if (info->futex_args) {
+		struct wait_cell *w = BIN_CELL(s, b, wait, .thread = t->self, .name = c->name, .wait = wait);
+		hist_add_at(&w->latency, latency, bucket);
+		w->errors += error;
+		w->busy_ns += MAX(ts - c->busy_from, 0);
+	}
 	bt->syscalls++;
 	bt->errors += error;
 	if (info->has_fd) {	/* all calls that move bytes have a descriptor */
@@ -86,14 +105,24 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 		if (c->fd >= 0 && slice_reads(s, CELL_file)) {
 			struct built_file_cell *f = cell_of_file(s, b, t, c);
 			file_count(f, info->dir, bytes, unsized, c->arg[0], error, latency, bucket);
+			if (info->dir == IO_DIR_PLAIN) {
+				f->plain_ns += MAX(ts - c->busy_from, 0);
+				f->plain_errors += error;
+			}
 			if (info->submits && ret > 0)
 				file_submitted(f, (uint64_t)ret);
+		} else if (info->dir == IO_DIR_PLAIN) {
+			struct wait_cell *w = BIN_CELL(s, b, wait, .thread = t->self, .name = c->name,
+						       .wait = CALL_NO_WAIT);
+			hist_add_at(&w->latency, latency, bucket);
+			w->errors += error;
+			w->busy_ns += MAX(ts - c->busy_from, 0);
 		}
 		if (info->io == IO_BOTH)
 			call_count_target(s, b, t, c, info, ts, ret);
 	}
-	if (latency >= b->slow_from[call_waits(c, info)])
-		call_slow(s, b, t, c, ts, ret);
+	if (latency >= b->slow_from[list])
+		call_slow(s, b, t, c, ts, ret, wait);
 }
 
 /* Logs the call if a span may need it: its own, or one that a span's thread waited for. */

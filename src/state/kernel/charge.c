@@ -5,6 +5,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/thread_logs.h"
 #include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
@@ -51,6 +52,17 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 	}
 }
 
+/* Adds time in a call whose cell of calls does not tell what it waited for. */
+static void charge_wait(struct slice *s, struct bin *b, struct thread *t, const struct call *c, int64_t ns)
+{
+	const struct call_info *info = info_of_call(c);
+	if (info->dir == IO_DIR_PLAIN && c->fd >= 0 && slice_reads(s, CELL_file))
+		cell_of_file(s, b, t, c)->plain_ns += ns;
+	else if (info->dir == IO_DIR_PLAIN || info->futex_args)
+		BIN_CELL(s, b, wait, .thread = t->self, .name = c->name,
+			 .wait = !info->futex_args || c->restart ? CALL_NO_WAIT : call_futex_wait(c))->busy_ns += ns;
+}
+
 void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 {
 	int64_t from = covered_newest(s, c->busy_from, to);
@@ -59,6 +71,7 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 		int64_t end = charge_end(s, at, from, to);
 		struct call_cell *b = cell_of_call(s, at, t, c->name);
 		b->busy_ns += end - from;
+		charge_wait(s, at, t, c, end - from);
 		if (end == charge_end(s, at, from, INT64_MAX))
 			b->unfinished = 1;	/* pending at this second's end */
 		from = end;

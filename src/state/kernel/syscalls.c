@@ -11,15 +11,19 @@
 	.writes = (i) == IO_WRITE || (i) == IO_BOTH, .bytes_mask = (i) == IO_NONE ? 0 : UINT64_MAX, \
 	.dir = (i) == IO_NONE ? IO_DIR_OTHER : (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ
 #define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, IO(i) }
-#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, IO(i) }
+#define PLAIN(n) { .name = n, .by_fd = true, .has_fd = true, .io = IO_READ, .reads = true, .bytes_mask = UINT64_MAX, \
+	.dir = IO_DIR_PLAIN, .wait = CALL_WAITS_DATA }
+#define FOR_DATA(i) .wait = (i) == IO_READ ? CALL_WAITS_DATA : CALL_NO_WAIT
+#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, IO(i), FOR_DATA(i) }
 #define MESSAGES(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, .io = i, \
 	.reads = (i) == IO_READ, .writes = (i) == IO_WRITE, \
-	.dir = (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ }
+	.dir = (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ, FOR_DATA(i) }
 #define DISK(n) { .name = n, .cause = PART_DISK, .dir = IO_DIR_OTHER }
 #define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true, .dir = IO_DIR_OTHER }
 #define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
-#define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
-#define WAITS(n, c) { .name = n, .cause = c, .waits = true, .dir = IO_DIR_OTHER }
+#define FUTEX(n, args) { .name = n, .cause = PART_FUTEX, .futex_args = args, .wait = CALL_WAITS_UNKNOWN, \
+	.dir = IO_DIR_OTHER }
+#define WAITS(n, c) { .name = n, .cause = c, .wait = CALL_WAITS_EVENT, .dir = IO_DIR_OTHER }
 #define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
 /* Kind of file that the call makes, flags that mean close-on-exec, and index of the flags argument. */
 #define MAKES(n, what, bits, arg) { .name = n, .cause = PART_OTHER, .fdop = FDOP_EVENT, .makes = what, \
@@ -27,8 +31,8 @@
 #define O_CLOEXEC_BIT 02000000	/* equal to EFD_CLOEXEC, TFD_, SFD_, EPOLL_, IN_ and UFFD_ */
 
 static const struct call_info table[] = {
-	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
-	BYFD("readv", IO_READ), BYFD("preadv", IO_READ), BYFD("preadv2", IO_READ),
+	PLAIN("read"), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
+	PLAIN("readv"), BYFD("preadv", IO_READ), BYFD("preadv2", IO_READ),
 	BYFD("write", IO_WRITE), BYFD("pwrite64", IO_WRITE), BYFD("pwrite", IO_WRITE),
 	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
 	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
@@ -40,9 +44,9 @@ static const struct call_info table[] = {
 	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
 	SOCK("sendmsg", IO_WRITE), MESSAGES("sendmmsg", IO_WRITE), SOCK("shutdown", IO_NONE),
 	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
-	  .fdop = FDOP_ACCEPT, .waits = true },
+	  .fdop = FDOP_ACCEPT, .wait = CALL_WAITS_EVENT },
 	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
-	  .fdop = FDOP_ACCEPT, .waits = true },
+	  .fdop = FDOP_ACCEPT, .wait = CALL_WAITS_EVENT },
 	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
 	  .fdop = FDOP_CONNECT },
 	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
@@ -94,13 +98,12 @@ static const struct call_info table[] = {
 	MAKES("perf_event_open", "perf_event", 8, 4), MAKES("pidfd_open", "pidfd", CLOEXEC_ALWAYS, 1),
 	MAKES("pidfd_getfd", "fd of another process", CLOEXEC_ALWAYS, 2),
 	{ .name = "io_uring_enter", .cause = PART_OTHER, .has_fd = true, .reads = true, .writes = true, .submits = true,
-	  .dir = IO_DIR_OTHER },
+	  .dir = IO_DIR_OTHER, .wait = CALL_WAITS_DATA },
 	MAKES("io_uring_setup", "io_uring", CLOEXEC_ALWAYS, 1), MAKES("fsopen", "fsopen", 1, 1),
 	MAKES("fspick", "fspick", 1, 2), MAKES("fsmount", "fsmount", 1, 1),
 
 	{ .name = "restart_syscall", .cause = PART_OTHER, .restarts = true, .dir = IO_DIR_OTHER },
-	{ .name = "futex", .cause = PART_FUTEX, .futex_args = true, .dir = IO_DIR_OTHER },
-	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
+	FUTEX("futex", true), FUTEX("futex_waitv", false), FUTEX("futex_wait", false),
 	WAITS("nanosleep", PART_TIMER), WAITS("clock_nanosleep", PART_TIMER),
 	WAITS("poll", PART_POLL), WAITS("ppoll", PART_POLL), WAITS("select", PART_POLL),
 	WAITS("_newselect", PART_POLL), WAITS("old_select", PART_POLL),

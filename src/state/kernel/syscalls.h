@@ -54,8 +54,7 @@ struct call_info {
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
 	bool no_call;		/* and returns to user mode at once: rt_sigreturn */
 	bool restarts;		/* restart_syscall: it continues the call before, which a signal interrupted */
-	bool waits;		/* it waits for something to do: an event, a connection, a time, a signal, a child's
-				 * end. Outside of spans that is no work: struct slow_call */
+	uint8_t wait;		/* enum call_wait, before its futex arguments and the kind of its file are looked at */
 	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */
 };
 

@@ -3,6 +3,8 @@
 #ifndef BLK_STATE_KERNEL_THREAD_LOGS_H
 #define BLK_STATE_KERNEL_THREAD_LOGS_H
 
+#include "state/kernel/syscalls.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,6 +44,7 @@ struct done_call {
 	uint32_t name;
 	int32_t fd;
 	bool futex;			/* it wakes threads that wait for a futex */
+	uint8_t wait;			/* enum call_wait, as call_wait() tells it */
 };
 
 /* A signal that stops the process of .thread was sent. */
@@ -55,6 +58,8 @@ struct slice;
 struct thread;
 
 struct wait_call wait_call(const struct call *c);
+/* What a call with .info->futex_args waits for: enum call_wait. */
+enum call_wait call_futex_wait(const struct call *c);
 /* Does the call wake threads that wait for a futex? *ret: the futex's address if the call releases it as one releases a
  * lock, with one thread woken; else 0. */
 bool call_wakes_futex(const struct call *c, uint64_t *ret);

@@ -70,8 +70,8 @@ static void mark_bins(const struct slice *s, guint8 *used)
 		const struct bin *b = value;
 		for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 			mark_kind(s, used, b, k);
-		for (guint i = 0; i < b->slow->len; i++)
-			mark(s, used, g_array_index(b->slow, struct bin_slow, i).thread);
+		BIN_EACH_SLOW(b, x)
+			mark(s, used, x->thread);
 	}
 }
 

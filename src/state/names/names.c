@@ -65,6 +65,35 @@ enum part names_part_of(enum file_kind kind)
 	return part[kind];
 }
 
+/* Of event descriptors that are not like an eventfd. Paths are those of call_info.makes, or of anonymous inodes. */
+static enum call_wait wait_of_event(const char *path)
+{
+	static const struct { const char *name; enum call_wait wait; } events[] = {
+		{ "timerfd", CALL_WAITS_EVENT }, { "signalfd", CALL_WAITS_EVENT }, { "notify", CALL_WAITS_EVENT },
+		{ "perf_event", CALL_NO_WAIT }, { "memfd", CALL_NO_WAIT },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+		if (strstr(path, events[i].name))
+			return events[i].wait;
+	return CALL_WAITS_DATA;
+}
+
+enum call_wait names_wait_of(const struct names *n, uint32_t file)
+{
+	const struct file_info *f = names_file_info(n, file);
+	switch (f->kind) {
+	case FILE_REGULAR:
+	case FILE_OTHER:
+		return CALL_NO_WAIT;
+	case FILE_UNKNOWN:
+		return CALL_WAITS_UNKNOWN;
+	case FILE_EVENT:
+		return wait_of_event(strtab_get(n->s->strings, f->path));
+	default:
+		return CALL_WAITS_DATA;
+	}
+}
+
 /* ---- namespaces, vpid and hostname of processes (contexts.h) ---- */
 
 /* Is a FACT_CONTEXT about its thread? False if it is unknown which thread ran: before the kernel trace of the CPU

@@ -56,5 +56,7 @@ uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev);
 
 /* The part that time blocked on such a file is charged to. */
 enum part names_part_of(enum file_kind kind);
+/* What a plain read (IO_DIR_PLAIN) of the file waits for. */
+enum call_wait names_wait_of(const struct names *n, uint32_t file);
 
 #endif

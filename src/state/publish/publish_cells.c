@@ -16,7 +16,10 @@ struct second_maker {			/* state while one second is made */
 	struct names *names;
 	struct second *second;
 	struct cell_table table[CELL_KIND_N];	/* by cell_layout() */
+	const struct bin *bin;	/* what it is made from */
 	struct intmap irqs;	/* cache of irq_text() */
+	struct intmap plain;	/* thread of the registry -> string: the name of its plain reads, or SEVERAL */
+	bool has_plain;		/* .plain is made */
 	bool provisional;	/* a later fact may change a cell */
 };
 
@@ -97,10 +100,50 @@ static void make_thread(struct second_maker *m, const void *built)
 
 static bool has_calls(const struct built_file_cell *x)
 {
-	for (unsigned d = 0; d < IO_DIR_N; d++)
+	for (unsigned d = 0; d < IO_DIR_BUILT_N; d++)
 		if (hist_count(&x->latency[d]))
 			return true;
 	return false;
+}
+
+#define SEVERAL (UINT32_MAX - 1)		/* INTMAP_NONE is UINT32_MAX */
+
+/* Which call's the plain reads of files are: cells of files do not have the name. */
+static void find_plain(struct second_maker *m)
+{
+	const struct cell_table *calls = &m->bin->table[CELL_call];
+	struct intmap names = { 0 };		/* string -> 1: of a plain read; 0: not */
+
+	m->has_plain = true;
+	for (uint32_t i = 0; i < calls->n; i++) {
+		const struct call_cell *c = cell_table_at(calls, built_layout(CELL_call), i);
+		uint32_t id = c->thread, is_plain = intmap_get(&names, c->name);
+		if (is_plain == INTMAP_NONE) {
+			is_plain = call_info(strtab_get(m->s->strings, c->name))->dir == IO_DIR_PLAIN;
+			intmap_set(&names, c->name, is_plain);
+		}
+		if (!is_plain || (!c->busy_ns && !hist_count(&c->latency)) || !resolve_thread(m, &id))
+			continue;
+		uint32_t other = intmap_get(&m->plain, id);
+		intmap_set(&m->plain, id, other == INTMAP_NONE || other == c->name ? c->name : SEVERAL);
+	}
+	intmap_clear(&names);
+}
+
+static void add_plain(struct second_maker *m, const struct built_file_cell *x, uint32_t id, uint32_t file)
+{
+	if (!x->plain_ns && !hist_count(&x->latency[IO_DIR_PLAIN]))
+		return;
+	if (!m->has_plain)
+		find_plain(m);
+	uint32_t name = intmap_get(&m->plain, id);
+	if (name >= SEVERAL)
+		return;
+	const struct wait_cell w = {
+		.thread = id, .name = name, .wait = names_wait_of(m->names, file), .errors = x->plain_errors,
+		.busy_ns = x->plain_ns, .latency = x->latency[IO_DIR_PLAIN],
+	};
+	cell_table_add(&m->table[CELL_wait], cell_layout(CELL_wait), &w);
 }
 
 static void make_file(struct second_maker *m, const void *built)
@@ -115,6 +158,7 @@ static void make_file(struct second_maker *m, const void *built)
 	m->provisional |= kind == FILE_UNKNOWN;
 	if (x->blocked_ns)
 		thread_cell(m, id)->part[part_is_unknown(m->s, names_part_of(kind))] += x->blocked_ns;
+	add_plain(m, x, id, file);
 	if (!has_calls(x))
 		return;
 	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors,
@@ -125,6 +169,8 @@ static void make_file(struct second_maker *m, const void *built)
 	memcpy(c.asked, x->asked, sizeof c.asked);
 	memcpy(c.latency, x->latency, sizeof c.latency);
 	cell_table_add(&m->table[CELL_file], cell_layout(CELL_file), &c);
+	struct file_cell *made = cell_table_get(&m->table[CELL_file], cell_layout(CELL_file), &c.key, NULL);
+	hist_merge(&made->latency[IO_DIR_READ], &x->latency[IO_DIR_PLAIN]);
 }
 
 static bool make_of_thread(struct second_maker *m, void *cell)
@@ -225,7 +271,8 @@ static const struct {
 	bool (*make)(struct second_maker *m, void *cell);
 } makers[CELL_KIND_N] = {
 	[CELL_thread] = { .make_other = make_thread }, [CELL_file] = { .make_other = make_file },
-	[CELL_call] = { .make = make_of_thread }, [CELL_cpu] = { .make = make_cpu },
+	[CELL_call] = { .make = make_of_thread }, [CELL_wait] = { .make = make_of_thread },
+	[CELL_cpu] = { .make = make_cpu },
 	[CELL_sched] = { .make = make_sched }, [CELL_ran] = { .make = make_ran }, [CELL_irq] = { .make = make_irq },
 	[CELL_stolen] = { .make = make_stolen }, [CELL_waker] = { .make = make_waker },
 	[CELL_count] = { .make = make_count }, [CELL_dev] = { .make = make_dev },
@@ -256,16 +303,17 @@ static void make_slow(struct second_maker *m, const struct bin *b)
 	struct second *to = m->second;
 
 	g_assert(!to->slow && !to->n_slow);
-	to->slow = g_new0(struct slow_call, b->slow->len);
-	for (guint i = 0; i < b->slow->len; i++) {
-		const struct bin_slow *x = &g_array_index(b->slow, struct bin_slow, i);
+	to->slow = g_new0(struct slow_call, bin_n_slow(b));
+	BIN_EACH_SLOW(b, x) {
 		uint32_t id = x->thread;
 		if (!resolve_thread(m, &id))
 			continue;
+		uint32_t file = x->fd < 0 ? ID_NONE : names_file(m->names, x->thread, x->fd, x->seq);
+		enum call_wait wait = x->list != SLOW_PLAIN ? x->wait : file == ID_NONE ? CALL_NO_WAIT :
+				      names_wait_of(m->names, file);
 		to->slow[to->n_slow++] = (struct slow_call){
 			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
-			.duration_ns = x->duration, .ret = x->ret, .waits = x->waits,
-			.file = x->fd < 0 ? ID_NONE : names_file(m->names, x->thread, x->fd, x->seq),
+			.duration_ns = x->duration, .ret = x->ret, .wait = wait, .list = x->list, .file = file,
 		};
 	}
 }
@@ -286,7 +334,9 @@ static void add_lost_ns(const struct loss *loss, int64_t ns, void *maker)
 
 bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 {
-	struct second_maker m = { .p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to };
+	struct second_maker m = {
+		.p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to, .bin = b,
+	};
 
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		make_kind(&m, b, k);
@@ -295,5 +345,6 @@ bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 		second_set_cells(to, &m.table[k], k);
 	make_slow(&m, b);
 	intmap_clear(&m.irqs);
+	intmap_clear(&m.plain);
 	return m.provisional;
 }

@@ -515,8 +515,8 @@ static void add_needed_by_bin(GArray *needed, const struct bin *b)
 		const struct built_file_cell *c = cell_table_at(files, built_layout(CELL_file), i);
 		g_array_append_val(needed, c->seq);
 	}
-	for (guint i = 0; i < b->slow->len; i++)
-		g_array_append_val(needed, g_array_index(b->slow, struct bin_slow, i).seq);
+	BIN_EACH_SLOW(b, x)
+		g_array_append_val(needed, x->seq);
 }
 
 /* Events at which the thread's pending call, its past calls and its waits need descriptors; spans refer to them. */

@@ -477,29 +477,37 @@ static void code_completeness(struct coder *c, struct completeness *x)
 	code_ns(c, &x->reordered_max_ns);
 }
 
+static void code_slow_call(struct coder *c, struct bin_slow *x, const struct slice_counts *n)
+{
+	coder_row(c, ROW_SLOW);
+	code_id(c, &x->thread, n->threads, false);
+	code_string(c, &x->name, n);
+	code_u32(c, &x->cpu);
+	code_i32(c, &x->fd);
+	code_ts(c, &x->begin);
+	code_ns(c, &x->duration);
+	code_i64(c, &x->ret);
+	code_seq(c, &x->seq);
+	code_below(c, &x->wait, CALL_WAIT_N);
+	code_below(c, &x->list, SLOW_LIST_N);
+}
+
 static void code_slow_calls(struct coder *c, struct bin *b, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, b->slow->len, 9, sizeof(struct bin_slow));
+	uint32_t len = code_len(c, bin_n_slow(b), 10, sizeof(struct bin_slow));
 
-	if (len > 2 * LIMIT_SECOND_CALLS) {
+	if (len > SLOW_LIST_N * LIMIT_SECOND_CALLS) {
 		coder_refuse(c, "a second has too many calls");
 		len = 0;
 	}
-	for (uint32_t i = 0; i < len; i++) {
+	if (coder_writes(c))
+		BIN_EACH_SLOW(b, x)
+			code_slow_call(c, x, n);
+	for (uint32_t i = 0; !coder_writes(c) && i < len; i++) {
 		struct bin_slow fresh = { 0 };
-		struct bin_slow *x = coder_writes(c) ? &g_array_index(b->slow, struct bin_slow, i) : &fresh;
-		coder_row(c, ROW_SLOW);
-		code_id(c, &x->thread, n->threads, false);
-		code_string(c, &x->name, n);
-		code_u32(c, &x->cpu);
-		code_i32(c, &x->fd);
-		code_ts(c, &x->begin);
-		code_ns(c, &x->duration);
-		code_i64(c, &x->ret);
-		code_seq(c, &x->seq);
-		code_bool(c, &x->waits);
-		if (!coder_writes(c) && !c->fault)
-			bin_slow(b, x);
+		code_slow_call(c, &fresh, n);
+		if (!c->fault)
+			bin_slow(b, &fresh);
 	}
 	coder_row(c, 0);
 }

@@ -165,7 +165,7 @@ static void code_waits(struct coder *c, struct vec *v, const struct slice_counts
 
 static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 7, sizeof(struct done_call));
+	uint32_t len = code_len(c, v->len, 8, sizeof(struct done_call));
 	struct done_call *x = read_vec(c, v, len, sizeof *x);
 
 	for (uint32_t i = 0; i < len; i++) {
@@ -180,6 +180,7 @@ static void code_done_calls(struct coder *c, struct vec *v, const struct slice_c
 			code_seq(c, &x[i].seq);
 		code_string(c, &x[i].name, n);
 		code_i32(c, &x[i].fd);
+		code_below(c, &x[i].wait, CALL_WAIT_N);
 	}
 	coder_row(c, 0);
 }

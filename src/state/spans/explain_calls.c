@@ -184,8 +184,11 @@ static void gather_calls(struct spans *sp, const struct inner *in)
 		*to = (struct span_slow_call){
 			.begin_ns = c->begin, .duration_ns = c->end - c->begin, .ret = c->ret, .name = c->name,
 			.file = c->fd >= 0 ? names_file(sp->n, thread, c->fd, c->seq) : ID_NONE,
-			.thread = shown,
+			.thread = shown, .wait = c->wait,
 		};
+		bool plain = c->wait && call_info(strtab_get(sp->s->strings, c->name))->dir == IO_DIR_PLAIN;
+		if (plain)
+			to->wait = to->file == ID_NONE ? CALL_NO_WAIT : names_wait_of(sp->n, to->file);
 		count_call(&sp->parts.calls, to);
 	}
 }

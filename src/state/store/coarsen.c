@@ -43,8 +43,8 @@ static int order_slow(const void *x, const void *y)
 {
 	const struct slow_call *a = x, *b = y;
 
-	if (a->waits != b->waits)
-		return a->waits ? 1 : -1;
+	if (a->list != b->list)
+		return (int)a->list - (int)b->list;
 	if (a->duration_ns != b->duration_ns)
 		return a->duration_ns > b->duration_ns ? -1 : 1;
 	if (a->begin_ns != b->begin_ns)
@@ -60,13 +60,13 @@ static void coarsen_slow(struct second *to, struct second *const *seconds, size_
 		if (seconds[i]->n_slow)
 			g_array_append_vals(all, seconds[i]->slow, seconds[i]->n_slow);
 	g_array_sort(all, order_slow);
-	guint n_not_waiting = 0;
-	while (n_not_waiting < all->len && !g_array_index(all, struct slow_call, n_not_waiting).waits)
-		n_not_waiting++;
-	if (all->len > n_not_waiting + LIMIT_SECOND_CALLS)
-		g_array_set_size(all, n_not_waiting + LIMIT_SECOND_CALLS);
-	if (n_not_waiting > LIMIT_SECOND_CALLS)
-		g_array_remove_range(all, LIMIT_SECOND_CALLS, n_not_waiting - LIMIT_SECOND_CALLS);
+	guint n_of[SLOW_LIST_N] = { 0 }, kept = 0;
+	for (guint i = 0; i < all->len; i++) {
+		const struct slow_call *c = &g_array_index(all, struct slow_call, i);
+		if (n_of[c->list]++ < LIMIT_SECOND_CALLS)
+			g_array_index(all, struct slow_call, kept++) = *c;
+	}
+	g_array_set_size(all, kept);
 	to->n_slow = all->len;
 	to->slow = (struct slow_call *)(void *)g_array_free(all, FALSE);
 }

@@ -256,6 +256,7 @@ static void code_calls(struct span_coder *x, struct span *s)
 		code_string_id(x, &s->slow[i].name);
 		code_file_id(x, &s->slow[i].file);
 		code_thread_id(x, &s->slow[i].thread);
+		code_below(x->c, &s->slow[i].wait, CALL_WAIT_N);
 	}
 	code_u32(x->c, &s->n_slow_more);
 }
@@ -448,9 +449,9 @@ void second_code_outline(struct coder *c, struct second **s)
 
 static void code_slow_calls(struct coder *c, struct second *s, const struct published_ids *ids)
 {
-	uint32_t n = code_len(c, s->n_slow, 8, sizeof(struct slow_call));
+	uint32_t n = code_len(c, s->n_slow, 9, sizeof(struct slow_call));
 
-	if (!coder_writes(c) && n > 2 * LIMIT_SECOND_CALLS)
+	if (!coder_writes(c) && n > SLOW_LIST_N * LIMIT_SECOND_CALLS)
 		coder_refuse(c, "there are too many slow calls");
 	if (!coder_writes(c)) {
 		s->n_slow = c->fault ? 0 : n;
@@ -465,7 +466,8 @@ static void code_slow_calls(struct coder *c, struct second *s, const struct publ
 		code_instant(c, &x->begin_ns);
 		code_i64(c, &x->duration_ns);
 		code_i64(c, &x->ret);
-		code_bool(c, &x->waits);
+		code_below(c, &x->wait, CALL_WAIT_N);
+		code_below(c, &x->list, SLOW_LIST_N);
 		if (i && !slow_call_precedes(&x[-1], x))
 			coder_refuse(c, "slow calls are not in order");
 	}

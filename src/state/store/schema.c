@@ -18,8 +18,9 @@ static const char *name_of_part(unsigned i)
 
 static const char *name_of_io(unsigned i)
 {
-	static const char *const names[IO_DIR_N] = {
+	static const char *const names[IO_DIR_BUILT_N] = {
 		[IO_DIR_READ] = "read", [IO_DIR_WRITE] = "write", [IO_DIR_SYNC] = "sync", [IO_DIR_OTHER] = "other",
+		[IO_DIR_PLAIN] = "plain read",
 	};
 	return names[i];
 }

@@ -36,7 +36,26 @@ enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: 
 enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_N };
 
 /* How a call on a descriptor is counted. */
-enum io_dir { IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N };
+enum io_dir {
+	IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N,
+	IO_DIR_PLAIN = IO_DIR_N,	/* a read by read or readv; only in bins */
+	IO_DIR_BUILT_N
+};
+
+/* What the call waits for, as far as the call itself tells. views/waited.h says whether that was work. */
+enum call_wait {
+	CALL_NO_WAIT,		/* for nothing, or for a device */
+	CALL_WAITS_EVENT,	/* for something to do, by its kind: poll, accept, sleep, a signal, a child's end */
+	CALL_WAITS_LOCK,	/* on a futex that looks like a lock */
+	CALL_WAITS_QUEUE,	/* on any other futex: a condition, a queue, a thread's end */
+	CALL_WAITS_DATA,	/* of a socket, pipe, terminal or event descriptor, or of an io_uring */
+	CALL_WAITS_UNKNOWN,	/* on a futex whose operation, or for data of a file whose kind, is not known */
+	CALL_WAIT_N
+};
+
+/* The slowest calls of a second are one list each: a list cannot take places from another one. Of a plain read only
+ * publication knows the file, and thus enum call_wait. */
+enum slow_list { SLOW_WORKS, SLOW_EVENTS, SLOW_WAITS, SLOW_PLAIN, SLOW_LIST_N };
 
 #define SCHED_PRIO_NONE INT16_MIN
 
@@ -106,20 +125,30 @@ static inline enum unresolved unresolved_of(unsigned part)
 	F(int64_t, busy_ns, SUM, NS, "time in it within this second") \
 	F(struct hist, latency, HIST, NS, "from entry to exit, of calls that ended in this second")
 
-#define FILE_FIGURES(F, A) \
+/* Divides the time and the calls of a call cell by what they waited for, where the call's name does not tell: futex,
+ * and plain reads. There are none of plain reads if a thread made them by two names. */
+#define WAIT_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(uint32_t, name, STRING, "of the system call: read, futex") \
+	K(uint32_t, wait, NUMBER, "enum call_wait") \
+	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
+	F(int64_t, busy_ns, SUM, NS, "time in it within this second") \
+	F(struct hist, latency, HIST, NS, "from entry to exit, of calls that ended in this second")
+
+#define FILE_FIGURES(n_dirs, F, A) \
 	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
 	F(uint64_t, submitted, SUM, COUNT, "requests submitted to io_uring; their files are not known") \
 	A(uint32_t, untold, 2, SUM, COUNT, name_of_io, "calls that do not tell how many bytes they ask for") \
 	A(uint32_t, unsized, 2, SUM, COUNT, name_of_io, "calls that transferred an unknown number of bytes") \
 	A(uint64_t, bytes, 2, SUM, BYTES, name_of_io, "transferred") \
 	A(uint64_t, asked, 2, SUM, BYTES, name_of_io, "asked for, by the calls that tell") \
-	A(struct hist, latency, IO_DIR_N, HIST, NS, name_of_io, "of the calls, by what they do")
+	A(struct hist, latency, n_dirs, HIST, NS, name_of_io, "of the calls, by what they do")
 #define FILE_CELL(K, F, A) \
 	K(uint32_t, thread, THREAD, "the thread") \
 	K(uint32_t, file, FILE, "the file, socket or pipe") \
 	F(int32_t, fd_low, MIN, ID, "least descriptor it was used by; -1: unknown") \
 	F(int32_t, fd_high, MAX, ID, "greatest descriptor it was used by") \
-	FILE_FIGURES(F, A)
+	FILE_FIGURES(IO_DIR_N, F, A)
 
 /* In bins, files are descriptors at an event, since the file is known only when all facts are (names.h). Cells of
  * different events stay separate. */
@@ -128,7 +157,9 @@ static inline enum unresolved unresolved_of(unsigned part)
 	K(int32_t, fd, NUMBER, "the descriptor") \
 	K(uint64_t, seq, EVENT, "number of the event in the slice") \
 	F(int64_t, blocked_ns, SUM, NS, "charged to the part that follows from the file's kind") \
-	FILE_FIGURES(F, A)
+	F(uint32_t, plain_errors, SUM, COUNT, "plain reads that returned an error") \
+	F(int64_t, plain_ns, SUM, NS, "time in plain reads of it within this second") \
+	FILE_FIGURES(IO_DIR_BUILT_N, F, A)
 
 #define CPU_CELL(K, F, A) \
 	K(uint32_t, host, HOST, "the host") \
@@ -256,6 +287,7 @@ static inline enum unresolved unresolved_of(unsigned part)
 #define CELL_KINDS(X) \
 	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL) \
 	X(call, calls, CALL_CELL, CALL_CELL) \
+	X(wait, waits, WAIT_CELL, WAIT_CELL) \
 	X(file, files, FILE_CELL, BUILT_FILE_CELL) \
 	X(cpu, cpus, CPU_CELL, CPU_CELL) \
 	X(sched, scheds, SCHED_CELL, SCHED_CELL) \

@@ -15,14 +15,14 @@ struct slow_call {			/* one of the slowest system calls */
 	uint32_t thread, name, cpu;	/* name: string id */
 	uint32_t file;			/* file id; ID_NONE: none */
 	int64_t begin_ns, duration_ns, ret;
-	bool waits;			/* its kind waits for something to do, as poll and accept: call_info.waits */
+	uint8_t wait;			/* enum call_wait */
+	uint8_t list;			/* enum slow_list */
 };
 
-/* May b follow a? Calls that wait are after all others, so that they take no place of these; of each kind the slowest
- * are first. */
+/* May b follow a? Of each list the slowest are first. */
 static inline bool slow_call_precedes(const struct slow_call *a, const struct slow_call *b)
 {
-	return a->waits != b->waits ? b->waits : a->duration_ns >= b->duration_ns;
+	return a->list != b->list ? b->list > a->list : a->duration_ns >= b->duration_ns;
 }
 
 /* Completeness of a second or of a range: what was lost, late or not resolved. */
@@ -62,7 +62,7 @@ static inline void completeness_add(struct completeness *to, const struct comple
 struct second_totals {
 	int64_t run_ns, known_ns, unknown_ns;	/* of all CPUs: a thread ran; running or idle; unknown */
 	int64_t wakeup_p99_ns, disk_p99_ns;	/* of wakeups, of requests to all devices; -1: there were none */
-	int64_t slowest_call_ns;		/* of calls that do not wait (slow_call.waits); -1: none ended */
+	int64_t slowest_call_ns;		/* of calls that wait for nothing or for a lock; -1: none ended */
 	int64_t waiting_ns;			/* of all threads: waited for a CPU or a disk */
 	bool has_calls;				/* there are cells of calls */
 	bool has_unpaired;			/* some of them have calls without a latency: call_cell.unpaired */
@@ -90,8 +90,8 @@ struct second {
 	/* threads, n_threads; calls, n_calls; ... */
 #define SECOND_CELLS(kind, array, list, built) struct kind##_cell *array; uint32_t n_##array;
 	CELL_KINDS(SECOND_CELLS)
-	struct slow_call *slow;		/* n_slow, in order of slow_call_precedes(); at most LIMIT_SECOND_CALLS that
-					 * wait, and as many others */
+	struct slow_call *slow;		/* n_slow, in order of slow_call_precedes(); at most LIMIT_SECOND_CALLS of
+					 * each list */
 	uint32_t n_slow;
 	struct hist wakeup;		/* wakeup latency of all threads (ns) */
 	size_t bytes;			/* memory, approximate; set by second_seal() */

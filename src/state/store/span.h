@@ -104,6 +104,7 @@ struct span_call {
 struct span_slow_call {
 	int64_t begin_ns, duration_ns, ret;
 	uint32_t name, file, thread;
+	uint8_t wait;			/* enum call_wait; of imported spans CALL_NO_WAIT */
 };
 
 struct span {

@@ -108,6 +108,8 @@ void timeline_free(struct timeline *tl)
 	traces_clear(tl);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_container);
+	intmap_clear(&tl->span_threads);
+	intmap_clear(&tl->span_processes);
 	g_array_free(tl->containers, TRUE);
 	span_sums_clear(&tl->sums);
 	intmap_clear(&tl->long_texts);
@@ -344,6 +346,14 @@ bool timeline_has_hostless(const struct timeline *tl)
 	return tl->has_hostless;
 }
 
+bool timeline_has_spans_of(const struct timeline *tl, uint32_t thread)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+
+	return t && t->process != ID_NONE ? intmap_get(&tl->span_processes, t->process) != INTMAP_NONE :
+	       intmap_get(&tl->span_threads, thread) != INTMAP_NONE;
+}
+
 bool timeline_has_spans(const struct timeline *tl)
 {
 	return tl->has_spans;
@@ -452,6 +462,8 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 		*entry = p->info;
 		entry->names = g_steal_pointer(&p->names);
 		tl->registry_bytes += entry->n_names * sizeof(*entry->names);
+		if (entry->process != ID_NONE && intmap_get(&tl->span_threads, p->id) != INTMAP_NONE)
+			intmap_set(&tl->span_processes, entry->process, 1);
 	}
 }
 
@@ -641,10 +653,22 @@ void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry)
 		span_each_text(entry->span, uncount_text, tl);
 }
 
+static void note_thread(struct timeline *tl, uint32_t thread)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+
+	if (thread == ID_NONE)
+		return;
+	intmap_set(&tl->span_threads, thread, 1);
+	if (t && t->process != ID_NONE)
+		intmap_set(&tl->span_processes, t->process, 1);
+}
+
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	g_assert(intmap_get(&tl->by_slot, entry.slot) == INTMAP_NONE);
 	tl->has_spans = true;
+	note_thread(tl, entry.span->thread);
 	tl->has_hostless |= entry.span->host == ID_NONE;
 	/* A late version of a dropped span is ignored. */
 	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
@@ -666,6 +690,7 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 
 	g_assert(old->slot == entry.slot);
 	traces_replace(tl, old, &entry, index);
+	note_thread(tl, entry.span->thread);
 	count_span(tl, &entry);
 	timeline_uncount_span(tl, old);
 	span_unref(old->span);

@@ -174,6 +174,8 @@ bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the 
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
 bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
 bool timeline_has_spans(const struct timeline *tl);
+/* Has, or had, a thread of the thread's process a span? If the process is unknown, the thread itself. */
+bool timeline_has_spans_of(const struct timeline *tl, uint32_t thread);
 bool timeline_has_hostless(const struct timeline *tl);	/* spans of an unknown host, as in files of spans */
 bool timeline_has_calls(const struct timeline *tl);
 /* Were there system calls whose entries and exits no event pairs? See call_cell.unpaired. */

@@ -372,6 +372,7 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 	g_assert(tl->registry_bytes >= t->n_names * sizeof(*t->names));
 	tl->registry_bytes -= t->n_names * sizeof(*t->names);
 	g_free((void *)t->names);
+	intmap_remove(&tl->span_threads, id);
 	pages_drop(&tl->threads, id);
 }
 
@@ -393,6 +394,7 @@ static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *u
 
 static void drop_process(struct timeline *tl, uint32_t id)
 {
+	intmap_remove(&tl->span_processes, id);
 	pages_drop(&tl->processes, id);
 }
 
@@ -516,7 +518,8 @@ static size_t bytes_of_names(const struct timeline *tl)
 {
 	return sizeof *tl + tl->registry_bytes + pages_bytes(&tl->strings) + pages_bytes(&tl->hosts) +
 	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) + pages_bytes(&tl->files) +
-	       tl->by_container.mask * MAP_BYTES + tl->containers->len * sizeof(struct container_entry);
+	       (tl->by_container.mask + tl->span_threads.mask + tl->span_processes.mask) * MAP_BYTES +
+	       tl->containers->len * sizeof(struct container_entry);
 }
 
 /*

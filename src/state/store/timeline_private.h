@@ -83,6 +83,7 @@ struct timeline {
 	uint64_t serial;
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
+	struct intmap span_threads, span_processes;	/* id -> 1: it has, or had, a span */
 	bool has_coverage, has_spans, has_hostless, has_calls, has_unpaired, has_corrected;
 	int64_t first_ns, last_ns;
 	int64_t dropped_until;		/* seconds that began before it were dropped */
