@@ -2,6 +2,7 @@
 /* Messages and the log file: see messages.h. Main thread only. */
 #include "app/messages.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "base/user.h"
 
@@ -56,11 +57,9 @@ bool log_open(const char *path, int level, GError **error)
 	if (!path)
 		return true;
 	int fd = open_log(path);
-	if (fd < 0) {
-		g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
+	if (fd < 0)
+		return fail(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
 			    path, errno == ELOOP ? "it is a link" : g_strerror(errno));
-		return false;
-	}
 	if (!check_log(fd, path, error)) {
 		close(fd);
 		return false;

@@ -2,30 +2,25 @@
 /* --only and --against: see narrow.h. */
 #include "app/narrow.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "views/narrowing.h"
 
 #include <string.h>
 
-static bool fail(GError **error, const char *format, const char *text)
-{
-	g_set_error(error, BLK_EXPR_ERROR, 0, format, text);
-	return false;
-}
-
 static bool parse_only(struct view_query *q, const char *only, GError **error)
 {
 	g_auto(GStrv) words = g_strsplit(only, ",", -1);
 
 	if (!*words)
-		return fail(error, "takes %s", "trace=ID and the like, not an empty word");
+		return fail(error, BLK_EXPR_ERROR, 0, "takes %s", "trace=ID and the like, not an empty word");
 	for (char **w = words; *w; w++) {
 		const char *equal = strchr(g_strstrip(*w), '=');
 		const struct narrowing *found = equal ? narrowing_find(*w, (size_t)(equal - *w)) : NULL;
 
 		if (!found)
-			return fail(error, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
+			return fail(error, BLK_EXPR_ERROR, 0, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
 				    "operation=NAME, not '%s'", *w);
 		if (!narrowing_set(found, q, equal + 1, error))
 			return false;
@@ -71,15 +66,12 @@ bool narrow_fits(const struct view_query *q, const struct view *v, GError **erro
 		else if (n->name && narrowing_is_set(n, q))
 			other = n->name;
 	}
-	if (!other && v->of_span && q->span_id && !query_has_trace(q)) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "span=ID needs trace=ID as well in view %s", v->id);
-		return false;
-	}
+	if (!other && v->of_span && q->span_id && !query_has_trace(q))
+		return fail(error, BLK_EXPR_ERROR, 0, "span=ID needs trace=ID as well in view %s", v->id);
 	if (!other)
 		return true;
-	g_set_error(error, BLK_EXPR_ERROR, 0, "view %s takes %s, not %s=", v->id,
+	return fail(error, BLK_EXPR_ERROR, 0, "view %s takes %s, not %s=", v->id,
 		    takes->len ? takes->str : "nothing", other);
-	return false;
 }
 
 static bool is_span_anywhere(const struct timeline *tl, uint64_t span)
@@ -127,11 +119,9 @@ bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl,
 
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
 		uint64_t trace = asked[i].trace, span = asked[i].span;
-		if (!asked[i].any && span && !is_span_anywhere(tl, span)) {
-			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in what was read",
+		if (!asked[i].any && span && !is_span_anywhere(tl, span))
+			return fail(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in what was read",
 				    span);
-			return false;
-		}
 		if (!asked[i].any)
 			continue;
 		if (!timeline_find_trace(tl, trace))

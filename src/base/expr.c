@@ -9,6 +9,7 @@
  */
 #include "base/expr.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -318,7 +319,7 @@ static char *token_text(const struct token *token)
 }
 
 G_GNUC_PRINTF(3, 4)
-static struct node *fail(struct parser *ps, const char *at, const char *format, ...)
+static struct node *refuse(struct parser *ps, const char *at, const char *format, ...)
 {
 	va_list args;
 
@@ -335,11 +336,11 @@ static struct node *fail_expected(struct parser *ps, const char *what)
 	const struct token *token = &ps->token;
 
 	if (token->kind == TOKEN_END)
-		return fail(ps, token->begin, "expected %s, not the end,", what);
+		return refuse(ps, token->begin, "expected %s, not the end,", what);
 	if (token->kind == TOKEN_UNTERMINATED)
-		return fail(ps, token->begin, "a string that is not closed");
+		return refuse(ps, token->begin, "a string that is not closed");
 	g_autofree char *found = g_strndup(token->begin, (size_t)(token->end - token->begin));
-	return fail(ps, token->begin, "expected %s, not '%s',", what, found);
+	return refuse(ps, token->begin, "expected %s, not '%s',", what, found);
 }
 
 /* --- the grammar --- */
@@ -354,7 +355,7 @@ static bool set_regex(struct parser *ps, struct node *test, const char *at)
 
 	test->regex = g_regex_new(test->literal.text, G_REGEX_CASELESS, 0, &error);
 	if (!test->regex) {
-		fail(ps, at, "regular expression '%s': %s", test->literal.text, error->message);
+		refuse(ps, at, "regular expression '%s': %s", test->literal.text, error->message);
 		return false;
 	}
 	/* pcre2pattern(3): a row for which it takes more steps does not match. */
@@ -362,7 +363,7 @@ static bool set_regex(struct parser *ps, struct node *test, const char *at)
 	g_regex_unref(test->regex);
 	test->regex = g_regex_new(bounded, G_REGEX_CASELESS, 0, NULL);
 	if (!test->regex)
-		fail(ps, at, "regular expression '%s' cannot be bounded", test->literal.text);
+		refuse(ps, at, "regular expression '%s' cannot be bounded", test->literal.text);
 	return test->regex;
 }
 
@@ -383,14 +384,14 @@ static int find_column(struct parser *ps, const char *name, const char *at)
 	int column = ps->lookup(name, ps->data);
 	if (column == EXPR_SEVERAL) {
 		g_autofree char *names = names_with_title(ps, name);
-		fail(ps, at, "several columns are called '%s' (%s)", name, names);
+		refuse(ps, at, "several columns are called '%s' (%s)", name, names);
 		return column;
 	}
 	const char *meant = column < 0 && ps->columns ? text_suggest(name, ps->columns, ps->data) : NULL;
 	if (column < 0 && meant)
-		fail(ps, at, "no column '%s' (did you mean %s?)", name, meant);
+		refuse(ps, at, "no column '%s' (did you mean %s?)", name, meant);
 	else if (column < 0)
-		fail(ps, at, "no column '%s'", name);
+		refuse(ps, at, "no column '%s'", name);
 	return column;
 }
 
@@ -544,7 +545,7 @@ static struct node *parse_not(struct parser *ps)
 	if (first.kind != TOKEN_NOT && first.kind != TOKEN_OPEN)
 		return parse_test(ps);
 	if (++ps->depth > LIMIT_FILTER_DEPTH)
-		return fail(ps, first.begin, "nested more than %d deep", LIMIT_FILTER_DEPTH);
+		return refuse(ps, first.begin, "nested more than %d deep", LIMIT_FILTER_DEPTH);
 	advance(ps);
 
 	g_autoptr(expr_node) inner = first.kind == TOKEN_NOT ? parse_not(ps) : parse_or(ps);
@@ -593,16 +594,12 @@ static struct node *parse_or(struct parser *ps)
 
 static bool check_text(const char *text, GError **error)
 {
-	if (strlen(text) > LIMIT_FILTER_BYTES) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: longer than %d bytes", LIMIT_FILTER_BYTES);
-		return false;
-	}
+	if (strlen(text) > LIMIT_FILTER_BYTES)
+		return fail(error, BLK_EXPR_ERROR, 0, "filter: longer than %d bytes", LIMIT_FILTER_BYTES);
 	const char *bad;
-	if (!g_utf8_validate(text, -1, &bad)) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: not valid UTF-8 at byte %ld",
+	if (!g_utf8_validate(text, -1, &bad))
+		return fail(error, BLK_EXPR_ERROR, 0, "filter: not valid UTF-8 at byte %ld",
 			    (long)(bad - text) + 1);
-		return false;
-	}
 	return true;
 }
 
@@ -655,9 +652,8 @@ static bool check_node(const struct expr *e, const struct node *node, expr_kind 
 	enum value_kind kind = kind_of(node->column, data);
 	if (fits(&node->literal, kind))
 		return true;
-	g_set_error(error, BLK_EXPR_ERROR, 0, "filter '%s': '%s' is not a %s at character %ld", e->text,
+	return fail(error, BLK_EXPR_ERROR, 0, "filter '%s': '%s' is not a %s at character %ld", e->text,
 		    node->literal.text, takes[kind], node->at);
-	return false;
 }
 
 bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error)

@@ -2,6 +2,7 @@
 /* Carries out requests for files, in places: see files.h and files_private.h. */
 #include "base/files_private.h"
 
+#include "base/fail.h"
 #include "base/user.h"
 
 #include <dirent.h>
@@ -157,9 +158,8 @@ static bool add_place(const char *path, unsigned rights, int from, GError **erro
 	place_open(p, path, rights, from);
 	if ((p->fd >= 0 || !(rights & ~(unsigned)FILES_OUTPUT)) && (p->parent >= 0 || !(rights & FILES_OUTPUT)))
 		return true;
-	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(errno), "cannot open '%s': %s", path,
+	return fail(error, G_FILE_ERROR, (int)g_file_error_from_errno(errno), "cannot open '%s': %s", path,
 		    g_strerror(errno));
-	return false;
 }
 
 bool files_add(const char *path, unsigned rights, GError **error)

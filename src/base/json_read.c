@@ -18,7 +18,7 @@ GArray *json_tokens_new(void)
 	return g_array_new(FALSE, FALSE, sizeof(struct json_token));
 }
 
-static bool fail(struct scan *s, const char *at, const char *why)
+static bool refuse(struct scan *s, const char *at, const char *why)
 {
 	*s->why = (struct json_problem){ why, (size_t)(at - s->text) };
 	return false;
@@ -62,17 +62,17 @@ static bool scan_string(struct scan *s)
 	bool escaped = false;
 	for (; s->at < s->end && *s->at != '"'; s->at++) {
 		if ((uint8_t)*s->at < 0x20)
-			return fail(s, s->at, "a control character in a string");
+			return refuse(s, s->at, "a control character in a string");
 		if (*s->at != '\\')
 			continue;
 		escaped = true;
 		if (++s->at == s->end)
 			break;
 		if (*s->at == 'u' ? !is_hex(s->at + 1, s->end) : !memchr("\"\\/bfnrt", *s->at, 8))
-			return fail(s, s->at - 1, "an unknown escape in a string");
+			return refuse(s, s->at - 1, "an unknown escape in a string");
 	}
 	if (s->at >= s->end)
-		return fail(s, begin, "an unterminated string");
+		return refuse(s, begin, "an unterminated string");
 	end(s, i, 0);
 	g_array_index(s->tokens, struct json_token, i).escaped = escaped;
 	s->at++;
@@ -95,17 +95,17 @@ static bool scan_number(struct scan *s)
 	if (s->at < s->end && *s->at == '0')	/* no digit may follow a leading 0 */
 		s->at++;
 	else if (!digits(s))
-		return fail(s, begin, "not a number");
+		return refuse(s, begin, "not a number");
 	if (s->at < s->end && *s->at == '.') {
 		s->at++;
 		if (!digits(s))
-			return fail(s, begin, "not a number");
+			return refuse(s, begin, "not a number");
 	}
 	if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
 		s->at++;
 		s->at += s->at < s->end && (*s->at == '+' || *s->at == '-');
 		if (!digits(s))
-			return fail(s, begin, "not a number");
+			return refuse(s, begin, "not a number");
 	}
 	end(s, i, 0);
 	return true;
@@ -115,7 +115,7 @@ static bool scan_word(struct scan *s, const char *word, enum json_kind kind)
 {
 	size_t n = strlen(word);
 	if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n))
-		return fail(s, s->at, "not a JSON value");
+		return refuse(s, s->at, "not a JSON value");
 	uint32_t i = add(s, kind, s->at);
 	s->at += n;
 	end(s, i, 0);
@@ -128,12 +128,12 @@ static bool scan_key(struct scan *s)
 {
 	skip_space(s);
 	if (s->at >= s->end || *s->at++ != '"')
-		return fail(s, s->at, "a property name is missing");
+		return refuse(s, s->at, "a property name is missing");
 	if (!scan_string(s))
 		return false;
 	skip_space(s);
 	if (s->at >= s->end || *s->at++ != ':')
-		return fail(s, s->at, "no ':' after a property name");
+		return refuse(s, s->at, "no ':' after a property name");
 	return true;
 }
 
@@ -153,12 +153,12 @@ static bool scan_members(struct scan *s, char closing, uint32_t *ret_count)
 		++*ret_count;
 		skip_space(s);
 		if (s->at >= s->end)
-			return fail(s, s->at, "an unterminated object or array");
+			return refuse(s, s->at, "an unterminated object or array");
 		char c = *s->at++;
 		if (c == closing)
 			return true;
 		if (c != ',')
-			return fail(s, s->at - 1, "no ',' between values");
+			return refuse(s, s->at - 1, "no ',' between values");
 	}
 }
 
@@ -166,7 +166,7 @@ static bool scan_value(struct scan *s)
 {
 	skip_space(s);
 	if (s->at >= s->end)
-		return fail(s, s->at, "a value is missing");
+		return refuse(s, s->at, "a value is missing");
 	char c = *s->at;
 	if (c == '"') {
 		s->at++;
@@ -179,7 +179,7 @@ static bool scan_value(struct scan *s)
 		       c == 'f' ? scan_word(s, "false", JSON_FALSE) :
 				  scan_word(s, "null", JSON_NULL);
 	if (s->depth == LIMIT_JSON_DEPTH)
-		return fail(s, s->at, "objects and arrays nested deeper than 200 levels");
+		return refuse(s, s->at, "objects and arrays nested deeper than 200 levels");
 	uint32_t i = add(s, c == '{' ? JSON_OBJECT : JSON_ARRAY, s->at++), count = 0;
 	s->depth++;
 	bool ok = scan_members(s, c == '{' ? '}' : ']', &count);
@@ -194,13 +194,13 @@ bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *
 	const char *invalid;
 	g_array_set_size(tokens, 0);
 	if (n > LIMIT_FRAGMENT_BYTES)
-		return fail(&s, text, "more than 4 MiB");
+		return refuse(&s, text, "more than 4 MiB");
 	if (!g_utf8_validate_len(text, n, &invalid))
-		return fail(&s, invalid, "bytes that are not valid UTF-8");
+		return refuse(&s, invalid, "bytes that are not valid UTF-8");
 	if (!scan_value(&s))
 		return false;
 	skip_space(&s);
-	return s.at == s.end || fail(&s, s.at, "text after the value");
+	return s.at == s.end || refuse(&s, s.at, "text after the value");
 }
 
 void json_scan_beginning(const char *text, size_t n, GArray *tokens)

@@ -2,6 +2,8 @@
 /* Formats and parses instants and durations. Formatting rounds to nearest; parsing is exact to the ns. */
 #include "base/timefmt.h"
 
+#include "base/fail.h"
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -219,10 +221,9 @@ static GQuark error_quark(void)
 	return g_quark_from_static_string("blk-timefmt-error");
 }
 
-static bool fail(GError **error, const char *what, const char *text, const char *why)
+static bool refuse(GError **error, const char *what, const char *text, const char *why)
 {
-	g_set_error(error, error_quark(), 0, "%s '%s': %s", what, text, why);
-	return false;
+	return fail(error, error_quark(), 0, "%s '%s': %s", what, text, why);
 }
 
 static const struct time_unit {
@@ -315,7 +316,7 @@ bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error)
 	const char *why = parse_duration(stripped, &ns);
 
 	if (why)
-		return fail(error, "duration", stripped, why);
+		return refuse(error, "duration", stripped, why);
 	*ret_ns = ns;
 	return true;
 }
@@ -592,7 +593,7 @@ bool timefmt_parse_instant(const char *text, const struct time_scope *scope, int
 	if (!why && (ns < -TIME_MOST_NS || ns > TIME_MOST_NS))
 		why = OUT_OF_RANGE;
 	if (why)
-		return fail(error, "time", stripped, why);
+		return refuse(error, "time", stripped, why);
 	*ret_ns = ns;
 	if (ret_choice)
 		*ret_choice = g_steal_pointer(&choice);

@@ -2,6 +2,8 @@
 /* The users that blktop works as: see user.h. */
 #include "base/user.h"
 
+#include "base/fail.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -95,26 +97,20 @@ bool user_choose(const char *name, bool drops, GError **error)
 	gid_t caller_group = UNCHANGED;
 	bool is_root = geteuid() == 0;
 
-	if (name && !is_root) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM,
+	if (name && !is_root)
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_PERM,
 			    "--user needs root: only root can become another user");
-		return false;
-	}
 	if (!is_root)
 		return true;
 	if (find_caller(&caller, &caller_group)) {
 		user.owner = caller;
 		user.owner_group = caller_group;
 	}
-	if (name && !find(name, &user.uid, &user.gid)) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "there is no user '%s' for --user", name);
-		return false;
-	}
-	if (name && user.uid && !drops) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "--user '%s' needs isolation: without it, root "
+	if (name && !find(name, &user.uid, &user.gid))
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "there is no user '%s' for --user", name);
+	if (name && user.uid && !drops)
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "--user '%s' needs isolation: without it, root "
 			    "reads as root; remove --no-isolation, or run blktop as that user", name);
-		return false;
-	}
 	if (name && !is_nobody(user.uid)) {
 		user.owner = user.uid ? user.uid : UNCHANGED;
 		user.owner_group = user.uid ? user.gid : UNCHANGED;

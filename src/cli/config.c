@@ -4,6 +4,7 @@
 
 #include "app/messages.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -57,11 +58,10 @@ static char *bookmarks_path(const char *identity)
 	return g_build_filename(dir, identity, NULL);
 }
 
-static bool fail(GError **error, int code, const char *path, const char *why)
+static bool cannot_read(GError **error, int code, const char *path, const char *why)
 {
-	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(code), "cannot read %s: %s",
+	return fail(error, G_FILE_ERROR, (int)g_file_error_from_errno(code), "cannot read %s: %s",
 		    path, why ? why : g_strerror(code));
-	return false;
 }
 
 /* false without an error: there is no such file. */
@@ -170,7 +170,7 @@ static bool rules_of_file(struct rules *rules, const char *path, bool only_marke
 		return rules_parse(rules, visible, text, len, only_marked, error) &&
 		       rules_check(rules, error);
 	if (!only_marked && !*error)
-		fail(error, ENOENT, path, NULL);
+		cannot_read(error, ENOENT, path, NULL);
 	return only_marked;
 }
 
@@ -197,7 +197,7 @@ bool config_install_rules(const struct options *o, struct prefs *p, GError **err
 	size_t n = rules_n(rules);
 
 	if (o->spans && rules_of_file(rules, o->spans, false, &why) && rules_n(rules) == n)
-		fail(&why, ENOENT, o->spans, "there is no [RULE] in it");
+		cannot_read(&why, ENOENT, o->spans, "there is no [RULE] in it");
 	if (why) {
 		rules_free(rules);
 		g_propagate_error(error, g_steal_pointer(&why));
@@ -220,7 +220,7 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 	}
 	read_file(path, &old, &len, &error);
 	if (!error && old && memchr(old, '\0', len))
-		fail(&error, EINVAL, path, "it is not text");
+		cannot_read(&error, EINVAL, path, "it is not text");
 	if (!error) {
 		text = rc_write(p, old ? old : "", len);
 		write_file(path, text, 0644, &error);
@@ -272,10 +272,8 @@ bool config_write_bookmarks(const struct options *o, const char *identity, const
 {
 	g_autofree char *path = bookmarks_path(identity);
 
-	if (is_none(o)) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
-		return false;
-	}
+	if (is_none(o))
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
 	return write_file(path, text, 0600, error);
 }
 

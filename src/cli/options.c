@@ -4,6 +4,7 @@
 
 #include "cli/options_table.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/machine.h"
 #include "base/text.h"
@@ -17,6 +18,8 @@
 #include <popt.h>
 #include <string.h>
 
+#define OPTIONS g_quark_from_static_string("blk-options"), 0
+
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
 #define DEFAULT_CACHE "1G"
@@ -28,18 +31,6 @@
 #define DEFAULT_LISTENING 5		/* seconds; doctor */
 
 /* --- splitting --- */
-
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, g_quark_from_static_string("blk-options"), 0, text);
-	return false;
-}
 
 static bool is_asking(enum command command)
 {
@@ -54,7 +45,7 @@ static bool set_command(struct words *w, enum command command, const char *name,
 		return true;
 	bool asks = is_asking(command);
 	if (w->command_name && w->command != command && !asks)
-		return fail(error, "%s and %s cannot be combined", w->command_name, name);
+		return fail(error, OPTIONS, "%s and %s cannot be combined", w->command_name, name);
 	w->command = command;
 	w->command_name = name;
 	return true;
@@ -130,7 +121,7 @@ static bool split_args(struct words *w, GPtrArray *operands, int argc, const cha
 		free(arg);
 	}
 	if (ok && val < -1)
-		ok = fail(error, "%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS),
+		ok = fail(error, OPTIONS, "%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS),
 			  poptStrerror(val));
 	const char *operand;
 	while (ok && (operand = poptGetArg(con)))
@@ -146,7 +137,7 @@ static bool read_unsigned(const char *option, const char *text, unsigned *ret, G
 	char *end;
 	guint64 n = g_ascii_strtoull(text, &end, 10);
 	if (!g_ascii_isdigit(*text) || *end || n == 0 || n > 1000000000)
-		return fail(error, "%s takes a number above 0, not '%s'", option, text);
+		return fail(error, OPTIONS, "%s takes a number above 0, not '%s'", option, text);
 	*ret = (unsigned)n;
 	return true;
 }
@@ -155,26 +146,26 @@ static bool read_count(const char *option, const char *text, unsigned most, unsi
 		       GError **error)
 {
 	return read_unsigned(option, text, ret, error) &&
-	       (*ret <= most || fail(error, "%s takes 1 to %u, not '%s'", option, most, text));
+	       (*ret <= most || fail(error, OPTIONS, "%s takes 1 to %u, not '%s'", option, most, text));
 }
 
 static bool parse_id(const char *option, const char *text, unsigned most, uint64_t *ret, GError **error)
 {
 	return text_parse_id(text, most, ret) ||
-	       fail(error, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
+	       fail(error, OPTIONS, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
 }
 
 static bool read_span(struct options *o, const char *id, GError **error)
 {
 	return parse_id("--export-span", id, TEXT_ID, &o->selection.span_id, error) &&
-	       (o->selection.span_id || fail(error, "%s", "--export-span takes no span of the id 0"));
+	       (o->selection.span_id || fail(error, OPTIONS, "%s", "--export-span takes no span of the id 0"));
 }
 
 static bool read_size(const char *option, const char *text, size_t *ret, GError **error)
 {
 	if (!timefmt_parse_bytes(text, ret))
-		return fail(error, "%s takes a size such as 512M or 2G, not '%s'", option, text);
-	return *ret >= LEAST_MEMORY || fail(error, "%s needs 16M or more, not '%s'", option, text);
+		return fail(error, OPTIONS, "%s takes a size such as 512M or 2G, not '%s'", option, text);
+	return *ret >= LEAST_MEMORY || fail(error, OPTIONS, "%s needs 16M or more, not '%s'", option, text);
 }
 
 static bool read_seconds(const char *option, const char *text, int64_t least, int64_t *ret_ns,
@@ -182,14 +173,14 @@ static bool read_seconds(const char *option, const char *text, int64_t least, in
 {
 	return (timefmt_parse_duration(text, ret_ns, NULL) && *ret_ns >= least &&
 		*ret_ns <= LIMIT_TIMEOUT_SECONDS * NS_PER_S) ||
-	       fail(error, "%s takes seconds, not '%s'", option, text);
+	       fail(error, OPTIONS, "%s takes seconds, not '%s'", option, text);
 }
 
 static bool parse_step(const char *text, int64_t *ret, GError **error)
 {
 	if (timefmt_parse_duration(text, ret, NULL) && nav_is_step(*ret))
 		return true;
-	return fail(error, "--step is one of 1ms, 10ms, 100ms, 1s, 10s, 1m, 10m, not '%s'", text);
+	return fail(error, OPTIONS, "--step is one of 1ms, 10ms, 100ms, 1s, 10s, 1m, 10m, not '%s'", text);
 }
 
 /* The number of the word in a list of words, -1 when it is none of them. */
@@ -207,7 +198,7 @@ static bool read_choice(const char *option, const char *text, const char *const 
 	int i = find_word(text, words);
 	if (i < 0) {
 		g_autofree char *all = g_strjoinv(", ", (char **)words);
-		return fail(error, "%s takes one of %s, not '%s'", option, all, text);
+		return fail(error, OPTIONS, "%s takes one of %s, not '%s'", option, all, text);
 	}
 	*ret = (unsigned)i;
 	return true;
@@ -221,7 +212,7 @@ static bool check_instant(const char *option, const char *text, GError **error)
 	int64_t ns;
 	if (!text || timefmt_parse_instant(text, &scope, &ns, NULL, &why))
 		return true;
-	return fail(error, "%s: %s", option, why->message);
+	return fail(error, OPTIONS, "%s: %s", option, why->message);
 }
 
 static bool read_column(const struct view *v, const char *option, const char *id, int *ret,
@@ -229,9 +220,10 @@ static bool read_column(const struct view *v, const char *option, const char *id
 {
 	*ret = view_column_typed(v, id);
 	if (*ret == EXPR_SEVERAL)
-		return fail(error, "%s: view %s has several columns called '%s'; see blktop --list-columns %s", option,
+		return fail(error, OPTIONS, "%s: view %s has several columns called '%s'; see blktop --list-columns %s",
+			    option,
 			    v->id, id, v->id);
-	return *ret >= 0 || fail(error, "%s: view %s has no column '%s'; "
+	return *ret >= 0 || fail(error, OPTIONS, "%s: view %s has no column '%s'; "
 				 "see blktop --list-columns %s", option, v->id, id, v->id);
 }
 
@@ -241,8 +233,8 @@ static bool check_view(struct options *o, bool batch, const char *id, GError **e
 {
 	o->view = view_find(id);
 	if (o->view == &view_log && batch)
-		return fail(error, "the log is printed by: blktop log TRACE_DIR");
-	return o->view || fail(error, "no view '%s'; see blktop --list-views", id);
+		return fail(error, OPTIONS, "the log is printed by: blktop log TRACE_DIR");
+	return o->view || fail(error, OPTIONS, "no view '%s'; see blktop --list-views", id);
 }
 
 /* What a metric is compared with: before, history, or FROM..TO. */
@@ -251,12 +243,12 @@ static bool check_metric_against(struct options *o, const char *against, GError 
 	const char *dots = strstr(against, "..");
 	bool history = g_str_equal(against, "history");
 	if (dots && o->read.live)
-		return fail(error, "--against FROM..TO needs a recorded trace");
+		return fail(error, OPTIONS, "--against FROM..TO needs a recorded trace");
 	if (dots) {
 		o->read.against_from = g_strndup(against, (gsize)(dots - against));
 		o->read.against_to = g_strdup(dots + 2);
 	} else if (!history && !g_str_equal(against, "before")) {
-		return fail(error, "--against: a metric takes before, history or FROM..TO, not '%s'", against);
+		return fail(error, OPTIONS, "--against: a metric takes before, history or FROM..TO, not '%s'", against);
 	}
 	o->metric.against = dots ? METRIC_RANGE : history ? METRIC_HISTORY : METRIC_BEFORE;
 	return true;
@@ -267,9 +259,10 @@ static bool check_metric_view(const struct options *o, GError **error)
 {
 	bool heatmap = o->view->kind == VIEW_HEATMAP;
 	if (o->metric.n_by > (heatmap ? 1 : 0))
-		return fail(error, heatmap ? "--by: heatmap takes one field" : "--by: distribution takes no field");
+		return fail(error, OPTIONS, "%s",
+			    heatmap ? "--by: heatmap takes one field" : "--by: distribution takes no field");
 	return !heatmap || o->metric.against == METRIC_ALONE ||
-	       fail(error, "--against: a heatmap is not compared; distribution is");
+	       fail(error, OPTIONS, "--against: a heatmap is not compared; distribution is");
 }
 
 static bool check_metric(struct options *o, const struct words *w, GError **error)
@@ -278,25 +271,27 @@ static bool check_metric(struct options *o, const struct words *w, GError **erro
 	if (!w->metric)
 		return true;
 	if (w->view && !o->view->of_metric)
-		return fail(error, "--metric and --view cannot be combined, but for views heatmap and distribution");
+		return fail(error, OPTIONS,
+			    "--metric and --view cannot be combined, but for views heatmap and distribution");
 	bool screen = w->command == COMMAND_SCREEN;
 	if (screen && !w->view)
 		o->view = &view_heatmap;
 	if (!(o->metric.metric = metric_find(w->metric, &why)))
-		return fail(error, "--metric: %s", why->message);
+		return fail(error, OPTIONS, "--metric: %s", why->message);
 	if ((w->view || screen) && !metric_has_durations(o->metric.metric))
-		return fail(error, "--metric: view %s is of durations, one by one, which %s does not have",
+		return fail(error, OPTIONS, "--metric: view %s is of durations, one by one, which %s does not have",
 			    o->view->id, w->metric);
 	if (w->by && !metric_query_by(&o->metric, w->by, &why))
-		return fail(error, "--by: %s", why->message);
+		return fail(error, OPTIONS, "--by: %s", why->message);
 	if (w->where && !metric_query_where(&o->metric, w->where, &why))
-		return fail(error, "--where: %s", why->message);
+		return fail(error, OPTIONS, "--where: %s", why->message);
 	if (w->against && !check_metric_against(o, w->against, error))
 		return false;
 	if (metric_query_needs_calls(&o->metric) && screen)
-		return fail(error, "--by: file, errno and cpu of %s need -b", o->metric.metric->id);
+		return fail(error, OPTIONS, "--by: file, errno and cpu of %s need -b", o->metric.metric->id);
 	if (metric_query_needs_calls(&o->metric) && o->read.live)
-		return fail(error, "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
+		return fail(error, OPTIONS,
+			    "--metric: %s by file, errno or cpu, and fields of events, need a recorded trace",
 			    o->metric.metric->id);
 	if ((w->view || screen) && !check_metric_view(o, error))
 		return false;
@@ -312,11 +307,12 @@ static char *baseline_path(const char *option, const char *name, GError **error)
 {
 	for (const char *c = name; *c; c++)
 		if (!g_ascii_isalnum(*c) && (!strchr("._-", *c) || c == name)) {
-			fail(error, "%s takes a name of letters, digits and '.', '_', '-', not '%s'", option, name);
+			fail(error, OPTIONS, "%s takes a name of letters, digits and '.', '_', '-', not '%s'", option,
+			     name);
 			return NULL;
 		}
 	if (!*name) {
-		fail(error, "%s needs a name", option);
+		fail(error, OPTIONS, "%s needs a name", option);
 		return NULL;
 	}
 	return g_build_filename(g_get_user_state_dir(), "blktop", "baselines", name, NULL);
@@ -328,7 +324,7 @@ static struct threshold *add_threshold(struct options *o, const char *option, co
 	g_autoptr(GError) why = NULL;
 	struct threshold *t = threshold_parse(text, &why);
 	if (!t) {
-		fail(error, "%s: %s", option, why->message);
+		fail(error, OPTIONS, "%s: %s", option, why->message);
 		return NULL;
 	}
 	if (!o->thresholds)
@@ -344,11 +340,11 @@ static bool read_thresholds(struct options *o, const struct words *w, GError **e
 		if (!add_threshold(o, "--threshold", w->threshold->pdata[i], error))
 			return false;
 	if (o->thresholds && o->thresholds->len > LIMIT_THRESHOLDS)
-		return fail(error, "--threshold: more than %d", LIMIT_THRESHOLDS);
+		return fail(error, OPTIONS, "--threshold: more than %d", LIMIT_THRESHOLDS);
 	if (w->thresholds && !o->thresholds)
 		o->thresholds = thresholds_new();
 	return !w->thresholds || threshold_read_file(o->thresholds, w->thresholds, &why) ||
-	       fail(error, "--thresholds: %s", why->message);
+	       fail(error, OPTIONS, "--thresholds: %s", why->message);
 }
 
 static bool read_exec(struct options *o, const struct words *w, GError **error)
@@ -357,7 +353,7 @@ static bool read_exec(struct options *o, const struct words *w, GError **error)
 	if (!w->exec_on_alert)
 		return true;
 	return g_shell_parse_argv(w->exec_on_alert, NULL, &o->session.exec_on_alert, &why) ||
-	       fail(error, "--exec-on-alert: %s", why->message);
+	       fail(error, OPTIONS, "--exec-on-alert: %s", why->message);
 }
 
 static bool check_thresholds(struct options *o, const struct words *w, GError **error)
@@ -386,13 +382,13 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	if (!read_choice("--by", w->by, view_by_words, &by, error))
 		return false;
 	if (!o->view)
-		return fail(error, "--by needs --view");
+		return fail(error, OPTIONS, "--by needs --view");
 	if (o->view->of_metric)
-		return fail(error, "--by: view %s needs --metric", o->view->id);
+		return fail(error, OPTIONS, "--by: view %s needs --metric", o->view->id);
 	if (!o->view->by_values)
-		return fail(error, "view %s has no --by", o->view->id);
+		return fail(error, OPTIONS, "view %s has no --by", o->view->id);
 	if (!view_has_by(o->view, (enum view_by)by))
-		return fail(error, "view %s has no --by %s", o->view->id, w->by);
+		return fail(error, OPTIONS, "view %s has no --by %s", o->view->id, w->by);
 	o->by = (enum view_by)by;
 	return true;
 }
@@ -405,11 +401,11 @@ static bool check_against(const struct options *o, const char *against, GError *
 	bool of_range = o->narrow.history || o->narrow.quiet || g_str_equal(against, "before");
 
 	if (!compares && !changed)
-		return fail(error, "--against needs --metric, or --view compare or changed");
+		return fail(error, OPTIONS, "--against needs --metric, or --view compare or changed");
 	if (compares && of_range)
-		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
+		return fail(error, OPTIONS, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
 	if (changed && !of_range)
-		return fail(error, "--against: changed takes before, quiet or history, not '%s'", against);
+		return fail(error, OPTIONS, "--against: changed takes before, quiet or history, not '%s'", against);
 	return true;
 }
 
@@ -419,7 +415,8 @@ static bool choose_by(struct options *o, const struct words *w, GError **error)
 	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
 
 	if (by != o->by && w->by)
-		return fail(error, "--only: view %s by %s cannot be narrowed to a process or thread", o->view->id,
+		return fail(error, OPTIONS, "--only: view %s by %s cannot be narrowed to a process or thread",
+			    o->view->id,
 			    w->by);
 	o->by = by;
 	return true;
@@ -431,9 +428,9 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 	g_autoptr(GError) why = NULL;
 
 	if (!narrow_parse(&o->narrow, w->only, o->metric_view ? NULL : w->against, &why))
-		return fail(error, "%s: %s", option, why->message);
+		return fail(error, OPTIONS, "%s: %s", option, why->message);
 	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
-		return fail(error, "--only: %s", why->message);
+		return fail(error, OPTIONS, "--only: %s", why->message);
 	if (w->only && !choose_by(o, w, error))
 		return false;
 	return !w->against || o->metric_view || check_against(o, w->against, error);
@@ -445,11 +442,11 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 	if (!w->sort && !w->columns)
 		return true;
 	if (!o->view)
-		return fail(error, "--sort and --columns need --view");
+		return fail(error, OPTIONS, "--sort and --columns need --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
 		if (o->view->kind == VIEW_WATERFALL)
-			return fail(error, "view %s is a tree: it has no --sort", o->view->id);
+			return fail(error, OPTIONS, "view %s is a tree: it has no --sort", o->view->id);
 		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))
 			return false;
 		o->sort_descending = o->view->columns[o->sort].descending != turned;
@@ -464,7 +461,7 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 			return false;
 		o->columns[o->n_columns++] = (unsigned)column;
 	}
-	return o->n_columns > 0 || fail(error, "--columns names no column");
+	return o->n_columns > 0 || fail(error, OPTIONS, "--columns names no column");
 }
 
 static bool check_log_filter(const char *text, GError **error)
@@ -472,7 +469,7 @@ static bool check_log_filter(const char *text, GError **error)
 	g_autoptr(GError) why = NULL;
 	struct logfilter *filter = text ? logfilter_new(text, &why) : NULL;
 	logfilter_free(filter);
-	return !why || fail(error, "--filter: %s", why->message);
+	return !why || fail(error, OPTIONS, "--filter: %s", why->message);
 }
 
 static bool check_filter(struct options *o, const struct words *w, GError **error)
@@ -482,32 +479,33 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_LOG)
 		return check_log_filter(w->filter, error);
 	if (w->filter && w->command == COMMAND_EXPORT && !w->slowest)
-		return fail(error, "--filter needs --export-slowest, not %s", w->command_name);
+		return fail(error, OPTIONS, "--filter needs --export-slowest, not %s", w->command_name);
 	if (w->filter && w->slowest) {
 		o->expr = view_expr(view_find("traces"), w->filter, &why);
-		return o->expr || fail(error, "--filter: %s", why->message);
+		return o->expr || fail(error, OPTIONS, "--filter: %s", why->message);
 	}
 	if (!w->filter || !o->view)
 		return true;		/* the screen parses it for its first view */
 	int64_t line;
 	if (o->view->kind == VIEW_DISTRIBUTION && w->command != COMMAND_SCREEN && view_line(w->filter, &line))
-		return fail(error, "--filter: '%s' is a line, which is for the screen; --view %s filters columns",
+		return fail(error, OPTIONS,
+			    "--filter: '%s' is a line, which is for the screen; --view %s filters columns",
 			    w->filter, o->view->id);
 	o->expr = view_expr(o->view, w->filter, &why);
-	return o->expr || fail(error, "--filter: %s", why->message);
+	return o->expr || fail(error, OPTIONS, "--filter: %s", why->message);
 }
 
 static bool check_times(struct options *o, const struct words *w, GError **error)
 {
 	if (w->n && w->command == COMMAND_DOCTOR)
 		return o->read.live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
-			fail(error, "-n needs a relay");
+			fail(error, OPTIONS, "-n needs a relay");
 	if (w->command == COMMAND_DOCTOR)
 		o->n_seconds = DEFAULT_LISTENING;
 	if (w->step && !parse_step(w->step, &o->read.step_ns, error))
 		return false;
 	if (w->n && !o->read.live && !w->each)
-		return fail(error, "-n needs --each, or a live session (-r)");
+		return fail(error, OPTIONS, "-n needs --each, or a live session (-r)");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
 	       check_instant("--to", w->to, error) &&
 	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
@@ -518,7 +516,7 @@ static bool check_csv_safe(struct options *o, const struct words *w, GError **er
 	if (!w->csv_safe || w->command == COMMAND_SCREEN)
 		return true;
 	if (o->format != FORMAT_CSV)
-		return fail(error, "--csv-safe needs --format csv, or the screen");
+		return fail(error, OPTIONS, "--csv-safe needs --format csv, or the screen");
 	o->format = FORMAT_CSV_SAFE;
 	return true;
 }
@@ -527,9 +525,10 @@ static bool check_csv_safe(struct options *o, const struct words *w, GError **er
 static bool check_paths(const struct options *o, const struct words *w, GError **error)
 {
 	if (w->command != COMMAND_BATCH || !rows_can_fold(o->view))
-		return fail(error, "--format %s needs -b --view flame", w->format);
+		return fail(error, OPTIONS, "--format %s needs -b --view flame", w->format);
 	if (w->columns || w->each || o->read.live)
-		return fail(error, "--format %s is of one range of a recorded trace, without --columns", w->format);
+		return fail(error, OPTIONS, "--format %s is of one range of a recorded trace, without --columns",
+			    w->format);
 	return true;
 }
 
@@ -539,13 +538,13 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		return true;
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
-		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
+		       fail(error, OPTIONS, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
 	g_autofree char *names = rows_format_names(by_lines ? ROWS_LINES : ROWS_PATHS);
 	bool known = rows_format_parse(w->format, &o->format);
 	if (!known || (by_lines && rows_format_info[o->format].use != ROWS_LINES))
-		return fail(error, "--format takes %s%s, not '%s'", names, known ? " here" : "", w->format);
+		return fail(error, OPTIONS, "--format takes %s%s, not '%s'", names, known ? " here" : "", w->format);
 	return rows_format_info[o->format].use != ROWS_PATHS || check_paths(o, w, error);
 }
 
@@ -554,7 +553,7 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 {
 	o->worst = DEFAULT_WORST;
 	if (w->html && !*w->html)
-		return fail(error, "--html needs a FILE");
+		return fail(error, OPTIONS, "--html needs a FILE");
 	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
 }
 
@@ -566,17 +565,19 @@ static bool is_no_file(const char *name)
 static bool check_save(struct options *o, const struct words *w, GError **error)
 {
 	if (is_no_file(w->output))
-		return fail(error, "save needs -o DIR: where the range is saved, which is not standard output");
-	return !w->force || fail(error, "save has no --force: it never overwrites anything");
+		return fail(error, OPTIONS,
+			    "save needs -o DIR: where the range is saved, which is not standard output");
+	return !w->force || fail(error, OPTIONS, "save has no --force: it never overwrites anything");
 }
 
 static bool check_map(struct options *o, const struct words *w, GError **error)
 {
 	if (o->read.demo)
-		return fail(error, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
+		return fail(error, OPTIONS, "%s needs recorded data", w->command == COMMAND_MAP ? "map" : "reduce");
 	if (w->watch && (w->from || w->to || w->force))
-		return fail(error, "map --watch has no --from, --to or --force");
-	return !is_no_file(w->output) || fail(error, "%s needs -o FILE: where the slice is stored; it is read at any "
+		return fail(error, OPTIONS, "map --watch has no --from, --to or --force");
+	return !is_no_file(w->output) || fail(error, OPTIONS,
+					      "%s needs -o FILE: where the slice is stored; it is read at any "
 					      "place, so it is not standard output",
 					      w->command == COMMAND_MAP ? "map" : "reduce");
 }
@@ -604,7 +605,7 @@ static bool read_age(const char *text, int64_t *ret, GError **error)
 			*ret = (int64_t)n * units[i].ns;
 			return true;
 		}
-	return fail(error, "--thin takes an age such as 90s, 30m, 2h or 7d, not '%s'", text);
+	return fail(error, OPTIONS, "--thin takes an age such as 90s, 30m, 2h or 7d, not '%s'", text);
 }
 
 static bool check_export(struct options *o, const struct words *w, GError **error)
@@ -644,14 +645,14 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 		g_autoptr(GError) why = NULL;
 		struct live_url *url = &o->read.urls[o->read.n_urls++];
 		if (!live_url_parse(relay, url, &why))
-			return fail(error, "%s", why->message);
+			return fail(error, OPTIONS, "%s", why->message);
 		if (w->wait && !url->session)
-			return fail(error, "--wait needs the session to wait for: "
+			return fail(error, OPTIONS, "--wait needs the session to wait for: "
 				    "net://HOST[:PORT]/host/NAME/SESSION");
 	}
 	o->read.live = w->relays->len > 0;
 	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
-		return fail(error, "%s takes one relay", w->command_name);
+		return fail(error, OPTIONS, "%s takes one relay", w->command_name);
 	return true;
 }
 
@@ -663,7 +664,7 @@ static bool check_command_first(GPtrArray *operands, GError **error)
 	for (size_t i = 0; i < option_n_subcommands; i++)
 		if (g_str_equal(first, option_subcommands[i].word) &&
 		    !g_file_test(first, G_FILE_TEST_EXISTS))
-			return fail(error, "%s comes first, before all options: blktop %s ...", first,
+			return fail(error, OPTIONS, "%s comes first, before all options: blktop %s ...", first,
 				    first);
 	return true;
 }
@@ -681,17 +682,17 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	if (!check_command_first(operands, error) || !check_relays(o, w, error))
 		return false;
 	if (o->read.live + w->demo + (operands->len > 0) > 1)
-		return fail(error, "a relay, --demo and trace directories cannot be combined");
+		return fail(error, OPTIONS, "a relay, --demo and trace directories cannot be combined");
 	if (w->command == COMMAND_LIST_SESSIONS && !o->read.live)
-		return fail(error, "--list-sessions needs -r HOST");
+		return fail(error, OPTIONS, "--list-sessions needs -r HOST");
 	bool reads = w->command < COMMAND_LIST_SESSIONS;
 	if (!reads && operands->len > 0)
-		return fail(error, "%s takes no '%s'", w->command_name,
+		return fail(error, OPTIONS, "%s takes no '%s'", w->command_name,
 			    (char *)g_ptr_array_index(operands, 0));
 	if (reads && !o->read.live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
-		return fail(error, "no trace directory and no relay given");
+		return fail(error, OPTIONS, "no trace directory and no relay given");
 	if (w->watch && (operands->len != 1 || o->read.live))
-		return fail(error, "--watch takes one directory, of rotation chunks or slice files");
+		return fail(error, OPTIONS, "--watch takes one directory, of rotation chunks or slice files");
 	o->local = !o->read.live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
 	o->read.live |= o->local || (w->watch && w->command <= COMMAND_BATCH);
 	return true;
@@ -703,7 +704,7 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	unsigned reader = READER_AUTO;
 
 	if (w->align_hosts && o->local)
-		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
+		return fail(error, OPTIONS, "--align-hosts needs a trace or a relay: this machine has one clock");
 	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->read.jobs, error)) ||
 	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->read.slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
@@ -711,9 +712,9 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	o->read.reader = (enum reader)reader;
 	o->machine = w->machine ? machine_by_name(w->machine) : MACHINE_UNKNOWN;
 	if (w->machine && o->machine == MACHINE_UNKNOWN)
-		return fail(error, "--machine: unknown machine '%s' (see --list-machines)", w->machine);
+		return fail(error, OPTIONS, "--machine: unknown machine '%s' (see --list-machines)", w->machine);
 	if (o->read.live && o->read.reader == READER_BT2)
-		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
+		return fail(error, OPTIONS, "--reader babeltrace2 reads recorded traces: live sessions are read by "
 			    "the native reader alone");
 	return true;
 }
@@ -727,7 +728,8 @@ static bool read_size_of_screen(struct options *o, const char *text, GError **er
 
 	if (!g_ascii_isdigit(*text) || !rows || *end || cols < APP_MIN_COLS || rows < APP_MIN_ROWS ||
 	    cols > LIMIT_SCREENSHOT_COLS || rows > LIMIT_SCREENSHOT_ROWS)
-		return fail(error, "--size takes COLSxROWS from %dx%d to %dx%d, not '%s'", APP_MIN_COLS, APP_MIN_ROWS,
+		return fail(error, OPTIONS, "--size takes COLSxROWS from %dx%d to %dx%d, not '%s'", APP_MIN_COLS,
+			    APP_MIN_ROWS,
 			    LIMIT_SCREENSHOT_COLS, LIMIT_SCREENSHOT_ROWS, text);
 	o->shot_cols = (unsigned)cols;
 	o->shot_rows = (unsigned)rows;
@@ -737,9 +739,9 @@ static bool read_size_of_screen(struct options *o, const char *text, GError **er
 static bool check_screenshot(struct options *o, const struct words *w, GError **error)
 {
 	if (!w->screenshot)
-		return !w->force || w->command != COMMAND_SCREEN || fail(error, "--force needs --screenshot");
+		return !w->force || w->command != COMMAND_SCREEN || fail(error, OPTIONS, "--force needs --screenshot");
 	if (!g_str_has_suffix(w->screenshot, ".svg"))
-		return fail(error, "--screenshot writes SVG: name the file .svg, not '%s'", w->screenshot);
+		return fail(error, OPTIONS, "--screenshot writes SVG: name the file .svg, not '%s'", w->screenshot);
 	return read_size_of_screen(o, w->size ? w->size : DEFAULT_SCREEN, error);
 }
 
@@ -750,9 +752,9 @@ static bool check_cache(struct options *o, const struct words *w, GError **error
 	guint64 after_ms = DEFAULT_CACHE_AFTER_MS;
 
 	if (w->cache_after && !g_ascii_string_to_unsigned(w->cache_after, 10, 0, G_MAXINT32, &after_ms, NULL))
-		return fail(error, "--cache-after takes milliseconds, not '%s'", w->cache_after);
+		return fail(error, OPTIONS, "--cache-after takes milliseconds, not '%s'", w->cache_after);
 	if (w->chunks->len && ((o->read.live && !w->watch) || o->local))
-		return fail(error, "--chunks is for slice files that are shown, printed or saved from");
+		return fail(error, OPTIONS, "--chunks is for slice files that are shown, printed or saved from");
 	o->read.cache_after_ns = (int64_t)after_ms * NS_PER_MS;
 	o->read.caches = used && !o->read.live && !o->local && !w->no_cache;
 	return read_size("--cache-size", w->cache_size ? w->cache_size : DEFAULT_CACHE, &o->read.cache_size, error);
@@ -812,7 +814,7 @@ static bool read_timer(struct session_options *h, const char *text, GError **err
 	if (!text)
 		return true;
 	if (!timefmt_parse_duration(text, &ns, NULL) || ns < LEAST_TIMER_NS || ns > LIMIT_LIVE_TIMER_SECONDS * NS_PER_S)
-		return fail(error, "--live-timer takes 10ms to 10s, not '%s'", text);
+		return fail(error, OPTIONS, "--live-timer takes 10ms to 10s, not '%s'", text);
 	h->timer_us = (unsigned)(ns / NS_PER_US);
 	return true;
 }
@@ -822,7 +824,7 @@ static bool read_pid(struct session_options *h, const char *text, GError **error
 	char *end;
 	guint64 n = text ? g_ascii_strtoull(text, &end, 10) : 0;
 	if (text && (!g_ascii_isdigit(*text) || *end || n == 0 || n > G_MAXINT))
-		return fail(error, "--pid takes a process id, not '%s'", text);
+		return fail(error, OPTIONS, "--pid takes a process id, not '%s'", text);
 	h->pid = (int)n;
 	return true;
 }
@@ -831,7 +833,7 @@ static bool read_level(struct session_options *h, const char *text, GError **err
 {
 	h->loglevel = text ? plan_loglevel(text) : -1;
 	return !text || h->loglevel >= 0 ||
-	       fail(error, "--loglevel takes emerg, alert, crit, err, warning, notice, info, "
+	       fail(error, OPTIONS, "--loglevel takes emerg, alert, crit, err, warning, notice, info, "
 		    "debug-system ... debug-line or debug, not '%s'", text);
 }
 
@@ -841,7 +843,7 @@ static bool read_session(struct session_options *h, const char *text, GError **e
 	size_t n = text ? strlen(text) : 0;
 	bool fits = n > 0 && n <= LIMIT_SESSION_NAME_BYTES;
 	if (text && (!fits || strspn(text, allowed) != n || *text == '-' || *text == '.'))
-		return fail(error, "--session takes a name of letters, digits, '.', '_' and '-', not '%s'",
+		return fail(error, OPTIONS, "--session takes a name of letters, digits, '.', '_' and '-', not '%s'",
 			    text);
 	h->session = g_strdup(text);
 	return true;
@@ -855,9 +857,9 @@ static bool read_counters(struct session_options *h, const char *text, GError **
 	h->counters = g_strsplit(text, ",", -1);
 	for (char **name = h->counters; *name; name++)
 		if (!plan_counter(*name, &why))
-			return fail(error, "--perf: %s", why->message);
+			return fail(error, OPTIONS, "--perf: %s", why->message);
 	return g_strv_length(h->counters) <= LIMIT_PERF_COUNTERS ||
-	       fail(error, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
+	       fail(error, OPTIONS, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
 }
 
 static bool read_probes(struct session_options *h, const char *text, GError **error)
@@ -870,7 +872,7 @@ static bool read_probes(struct session_options *h, const char *text, GError **er
 		g_autofree char *symbol = NULL;
 		uint64_t offset;
 		if (!plan_symbol(*name, &symbol, &offset, &why))
-			return fail(error, "--kprobe: %s", why->message);
+			return fail(error, OPTIONS, "--kprobe: %s", why->message);
 	}
 	return true;
 }
@@ -883,7 +885,7 @@ static bool read_tracepoints(struct session_options *h, const char *text, GError
 	h->programs = g_strsplit(text, ",", -1);
 	for (char **name = h->programs; *name; name++)
 		if (!plan_tracepoint_check(*name, &why))
-			return fail(error, "--tracepoints: %s", why->message);
+			return fail(error, OPTIONS, "--tracepoints: %s", why->message);
 	return true;
 }
 
@@ -898,7 +900,7 @@ static bool read_snapshot(struct options *o, const struct words *w, GError **err
 		return false;
 	t->takes_snapshot = true;
 	if (!h->snapshot && !o->local)
-		return fail(error, "--snapshot-when needs --snapshot SESSION");
+		return fail(error, OPTIONS, "--snapshot-when needs --snapshot SESSION");
 	if (!h->snapshot)
 		h->snapshot = g_strdup("new");
 	return true;
@@ -909,16 +911,16 @@ static bool check_combinations(const struct options *o, const struct words *w, G
 	const char *name = session_option(w, !o->read.live || w->command > COMMAND_BATCH);
 
 	if (name && !o->local)
-		return fail(error, "%s is for a session of this machine: without directories, relay and "
+		return fail(error, OPTIONS, "%s is for a session of this machine: without directories, relay and "
 			    "commands that need one", name);
 	if (w->program && !w->program[0])
-		return fail(error, "-- needs a program after it");
+		return fail(error, OPTIONS, "-- needs a program after it");
 	if (w->program && w->pid)
-		return fail(error, "--pid and -- PROGRAM cannot be combined");
+		return fail(error, OPTIONS, "--pid and -- PROGRAM cannot be combined");
 	if (w->calls_only && !w->program && !w->pid)
-		return fail(error, "--calls-only needs --pid or -- PROGRAM");
+		return fail(error, OPTIONS, "--calls-only needs --pid or -- PROGRAM");
 	if (w->keep && w->program && w->command == COMMAND_BATCH && !w->n)
-		return fail(error, "--keep with -b and a program needs -n: the session does not end");
+		return fail(error, OPTIONS, "--keep with -b and a program needs -n: the session does not end");
 	return true;
 }
 
@@ -960,8 +962,8 @@ static bool check_conditions(const struct options *o, const struct words *w, GEr
 	g_autofree char *wrong = option_check(w, o->read.live);
 
 	if (o->read.live && recorded & 1u << w->command)
-		return fail(error, "%s needs a recorded trace", w->command_name);
-	return !wrong || fail(error, "%s", wrong);
+		return fail(error, OPTIONS, "%s needs a recorded trace", w->command_name);
+	return !wrong || fail(error, OPTIONS, "%s", wrong);
 }
 
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
@@ -970,7 +972,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	o->check = w->check;
 
 	if (w->command == COMMAND_REPORT && view)
-		return fail(error, "report has no --view: its requests are rows of traces");
+		return fail(error, OPTIONS, "report has no --view: its requests are rows of traces");
 	if (!view && w->command == COMMAND_BATCH && !w->metric && !w->check)
 		view = "processes";
 	if (w->command == COMMAND_REPORT)

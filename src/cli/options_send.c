@@ -4,29 +4,26 @@
 
 #include "cli/options_table.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "send/graphite.h"
 #include "send/host_names.h"
 
 #include <string.h>
 
+#define OPTIONS g_quark_from_static_string("blk-options"), 0
+
 #define DEFAULT_VALUES 1000
 #define DEFAULT_DATACENTER "local"
 /* Several metrics may be split by one field. */
 #define NAME_OF_METRICS "1min.lttng.$metric.$values.$datacenter.$host"
-
-static bool fail(GError **error, const char *option, const char *why)
-{
-	g_set_error(error, g_quark_from_static_string("blk-options"), 0, "%s%s", option, why);
-	return false;
-}
 
 static bool read_most(struct send_options *ret, const char *text, GError **error)
 {
 	guint64 n = DEFAULT_VALUES;
 	if (text && !g_ascii_string_to_unsigned(text, 10, 1, LIMIT_SENT_VALUES, &n, NULL)) {
 		g_autofree char *why = g_strdup_printf(" takes 1 to %d, not '%s'", LIMIT_SENT_VALUES, text);
-		return fail(error, "--most-values", why);
+		return fail(error, OPTIONS, "%s%s", "--most-values", why);
 	}
 	ret->most_values = (unsigned)n;
 	return true;
@@ -40,14 +37,14 @@ static bool read_graphite(struct send_options *ret, struct words *w, GError **er
 		return true;
 	if (!live_url_parse(w->graphite, &ret->graphite, &why) || ret->graphite.target || strchr(w->graphite, '/')) {
 		text = g_strdup_printf(" takes HOST[:PORT], not '%s'", w->graphite);
-		return fail(error, "--graphite", text);
+		return fail(error, OPTIONS, "%s%s", "--graphite", text);
 	}
 	if (ret->graphite.port == LIVE_DEFAULT_PORT &&
 	    !g_str_has_suffix(w->graphite, ":" G_STRINGIFY(LIVE_DEFAULT_PORT)))
 		ret->graphite.port = GRAPHITE_PORT;
 	if (w->graphite_name && !graphite_check_name(w->graphite_name, &why)) {
 		text = g_strdup_printf(": %s", why->message);
-		return fail(error, "--graphite-name", text);
+		return fail(error, OPTIONS, "%s%s", "--graphite-name", text);
 	}
 	ret->graphite_name = w->graphite_name ? g_steal_pointer(&w->graphite_name) :
 			     w->metrics || w->listen || w->metrics_file ? g_strdup(NAME_OF_METRICS) : NULL;
@@ -67,7 +64,7 @@ static bool read_forward(struct send_options *ret, const struct words *w, GError
 	if (!wrong)
 		return true;
 	g_autofree char *text = g_strdup_printf(": %s", why->message);
-	return fail(error, wrong, text);
+	return fail(error, OPTIONS, "%s%s", wrong, text);
 }
 
 static bool read_listen(struct send_options *ret, struct words *w, GError **error)
@@ -80,7 +77,7 @@ static bool read_listen(struct send_options *ret, struct words *w, GError **erro
 	if (ret->hosts)
 		return true;
 	g_autofree char *text = g_strconcat(": ", why->message, NULL);
-	return fail(error, "--listen-host", text);
+	return fail(error, OPTIONS, "%s%s", "--listen-host", text);
 }
 
 static bool read_metrics(struct send_options *ret, const struct words *w, GError **error)
@@ -95,13 +92,14 @@ static bool read_metrics(struct send_options *ret, const struct words *w, GError
 	if (ret->metrics)
 		return true;
 	g_autofree char *text = g_strconcat(": ", why->message, NULL);
-	return fail(error, "--metrics", text);
+	return fail(error, OPTIONS, "%s%s", "--metrics", text);
 }
 
 bool options_read_send(struct send_options *ret, struct words *w, GError **error)
 {
 	if (w->metrics_file && (!*w->metrics_file || g_str_equal(w->metrics_file, "-")))
-		return fail(error, "--metrics-file", " needs a FILE, which is replaced: it is not standard output");
+		return fail(error, OPTIONS,
+			    "--metrics-file needs a FILE, which is replaced: it is not standard output");
 	if (!read_graphite(ret, w, error) || !read_forward(ret, w, error))
 		return false;
 	if (!w->listen && !w->metrics_file && !w->graphite && !w->forward)

@@ -35,7 +35,7 @@ static int by_from(gconstpointer a, gconstpointer b)
 	return x->from != y->from ? (x->from > y->from) - (x->from < y->from) : strcmp(x->path, y->path);
 }
 
-static bool fail(struct thinner *t, const char *path, const char *why)
+static bool give_up(struct thinner *t, const char *path, const char *why)
 {
 	if (!g_hash_table_contains(t->failed, path))
 		log_error("%s", why);
@@ -52,7 +52,7 @@ static bool note_history(struct thinner *t, const char *path)
 	int64_t first, last;
 
 	if (!slice_file_summary(paths, &piece, &first, &last, &error))
-		return fail(t, path, error->message);
+		return give_up(t, path, error->message);
 	for (guint i = 0; piece.sources && i < piece.sources->len; i++) {
 		const struct slice_source *source = g_ptr_array_index(piece.sources, i);
 		g_hash_table_add(t->chunks, g_strdup(source->name));
@@ -116,7 +116,7 @@ static GArray *list_slices(struct thinner *t)
 		g_autoptr(GError) error = NULL;
 		int64_t first, last;
 		if (!slice_file_summary(paths, &piece, &first, &last, &error)) {
-			fail(t, *file, error->message);
+			give_up(t, *file, error->message);
 			continue;
 		}
 		x = (struct old_slice){ g_strdup(*file), piece.from, piece.to };
@@ -180,12 +180,12 @@ static void fold(struct thinner *t, const struct old_slice *slices, guint n)
 	g_ptr_array_add(files, NULL);
 	if (!write_history((const char *const *)files->pdata, path, &error) || !note_history(t, path)) {
 		if (error)
-			fail(t, slices[0].path, error->message);
+			give_up(t, slices[0].path, error->message);
 		return;
 	}
 	for (guint i = 0; i < n; i++)
 		if (!files_remove(slices[i].path))
-			fail(t, slices[i].path, g_strerror(errno));
+			give_up(t, slices[i].path, g_strerror(errno));
 	fprintf(stderr, "folded %u slices to %s\n", n, path);
 }
 
@@ -217,7 +217,7 @@ void thinner_run(struct thinner *t)
 		while (to < all->len && slices[to].from == slices[to - 1].to && is_old(t, &slices[to], now))
 			to++;
 		if (!files_make_dirs(t->dir)) {
-			fail(t, t->dir, "cannot make the directory of history");
+			give_up(t, t->dir, "cannot make the directory of history");
 			return;
 		}
 		fold(t, slices + from, to - from);

@@ -5,6 +5,7 @@
 #include "export/export.h"
 
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 
 #include <errno.h>
@@ -13,11 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool fail(GError **error, const char *what, const char *path, int number)
+static bool cannot(GError **error, const char *what, const char *path, int number)
 {
-	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "cannot %s %s: %s%s", what, path,
+	return fail(error, G_IO_ERROR, g_io_error_from_errno(number), "cannot %s %s: %s%s", what, path,
 		    g_strerror(number), files_hint(number));
-	return false;
 }
 
 static bool put_in_place(struct files_output *o, const char *path, bool force, GError **error)
@@ -25,9 +25,8 @@ static bool put_in_place(struct files_output *o, const char *path, bool force, G
 	if (files_output_commit(o, force))
 		return true;
 	if (errno != EEXIST)
-		return fail(error, force ? "replace" : "make", path, errno);
-	g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
-	return false;
+		return cannot(error, force ? "replace" : "make", path, errno);
+	return fail(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
 }
 
 static bool write_beside(const char *path, export_writer write, void *data, bool force, GError **error)
@@ -36,13 +35,13 @@ static bool write_beside(const char *path, export_writer write, void *data, bool
 	GError *why = NULL;
 
 	if (!files_output_begin(path, 0666, &o))	/* the umask applies */
-		return fail(error, "make", path, errno);
+		return cannot(error, "make", path, errno);
 	errno = 0;
 	if (write(o.fd, data, &why) && fsync(o.fd) == 0)
 		return put_in_place(&o, path, force, error);
 	files_output_discard(&o);
 	if (!why)
-		return fail(error, "write", path, errno);
+		return cannot(error, "write", path, errno);
 	g_propagate_prefixed_error(error, why, "cannot write %s: ", path);
 	return false;
 }
@@ -53,18 +52,15 @@ static bool may_replace(const char *path, bool force, GError **error)
 	struct stat st, target;
 	if (!files_lstat(path, &st))
 		return true;
-	if (!force) {
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
-		return false;
-	}
+	if (!force)
+		return fail(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s already exists", path);
 	/* A link is replaced, and not what it leads to, which is not looked at below a place. */
 	if (S_ISLNK(st.st_mode) && files_stat(path, &target))
 		st = target;
 	if (S_ISLNK(st.st_mode) || S_ISREG(st.st_mode))
 		return true;
-	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+	return fail(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
 		    "cannot replace %s: it is not a regular file", path);
-	return false;
 }
 
 bool export_write_by(const char *path, export_writer write, void *data, bool force, char **ret_absolute, GError **error)

@@ -6,6 +6,7 @@
  */
 #include "export/import.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/timefmt.h"
 #include "export/import_join.h"
@@ -79,9 +80,8 @@ static bool check_format(const struct import *im, guint file, guint nth, const c
 	if (!other)
 		return true;
 	g_autofree char *from = nth ? g_strdup_printf("from its object %u on ", nth + 1) : g_strdup("");
-	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no spans in '%s' are read: %sit is %s",
+	return fail(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "no spans in '%s' are read: %sit is %s",
 		    im->paths[file], from, other);
-	return false;
 }
 
 static bool survey_items(struct import *im, guint file, struct json_items *items, GError **error)

@@ -83,7 +83,7 @@ static void skip_mark(struct json_items *j)
 	}
 }
 
-static bool fail(struct json_items *j, const char *why)
+static bool refuse(struct json_items *j, const char *why)
 {
 	j->error = why;
 	return false;
@@ -145,9 +145,9 @@ static size_t object_end(struct json_items *j)
 static bool open_list(struct json_items *j)
 {
 	if (j->lists && j->comma)
-		return fail(j, "a comma is missing");
+		return refuse(j, "a comma is missing");
 	if (++j->lists > LIMIT_SPAN_LISTS)
-		return fail(j, "lists are nested too deep");
+		return refuse(j, "lists are nested too deep");
 	j->comma = false;
 	j->at++;
 	return true;
@@ -156,7 +156,7 @@ static bool open_list(struct json_items *j)
 static bool close_list(struct json_items *j)
 {
 	if (!j->lists)
-		return fail(j, "a list ends without a beginning");
+		return refuse(j, "a list ends without a beginning");
 	j->lists--;
 	j->comma = true;
 	j->at++;
@@ -182,14 +182,14 @@ bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_le
 		} else if (c == '{') {
 			size_t end = j->lists && j->comma ? 0 : object_end(j);
 			if (!end)
-				return fail(j, j->error ? j->error : "a comma is missing");
+				return refuse(j, j->error ? j->error : "a comma is missing");
 			*ret_text = j->text + j->at;
 			*ret_len = end - j->at;
 			j->at = end;
 			j->comma = true;
 			return true;
 		} else {
-			return fail(j, "no list of spans");
+			return refuse(j, "no list of spans");
 		}
 	}
 	if (!j->error && j->lists)

@@ -4,6 +4,7 @@
 
 #include "run/map.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/timefmt.h"
 
@@ -25,8 +26,7 @@ bool chunks_bounds(const char *const *slices, struct chunks_range *ret_piece, in
 	slice_piece_clear(&piece);
 	if (*ret_first <= *ret_last)
 		return true;
-	g_set_error(error, ERROR_QUARK, 0, "no events in %s", slices[0]);
-	return false;
+	return fail(error, ERROR_QUARK, 0, "no events in %s", slices[0]);
 }
 
 /* Where the directory is now (g_free); NULL: nowhere. A name is the last part of a path, or a path. `skip`: so many

@@ -2,6 +2,7 @@
 /* The connection to Graphite: see carbon.h. */
 #include "send/carbon.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "live/viewer/connector.h"
 #include "live/viewer/viewer.h"
@@ -41,12 +42,6 @@ static void report_again(const struct carbon *c, struct outbox *o, const char *w
 {
 	g_autofree char *then = g_strconcat(why, "; trying again", NULL);
 	report(c, o, what, then);
-}
-
-static bool fail(GError **error, const char *why)
-{
-	g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_FAILED, why);
-	return false;
 }
 
 static bool is_stopped(const struct outbox *o)
@@ -100,7 +95,7 @@ static bool is_patient(struct carbon *c, struct outbox *o, GError **error)
 	if (g_get_monotonic_time() - c->moved_us < PATIENCE_MS * G_TIME_SPAN_MILLISECOND || !net_unacked(&c->net, &u))
 		return true;
 	if (u.in_flight)
-		return fail(error, "it acknowledges nothing");
+		return fail(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it acknowledges nothing");
 	report(c, o, "lines are not read by", "its buffer is full");
 	return true;
 }
@@ -112,9 +107,9 @@ static bool look_at(struct carbon *c, struct outbox *o, bool *ret_ended, GError 
 	ssize_t n = recv(c->net.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	*ret_ended = n == 0;
 	if (n > 0)
-		return fail(error, "it sends something, as no Graphite server does");
+		return fail(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it sends something, as no Graphite server does");
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return fail(error, g_strerror(errno));
+		return fail(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s", g_strerror(errno));
 	c->counts |= n < 0 && g_get_monotonic_time() - c->connected_us >= FIRST_US;
 	settle(c, o);
 	return is_patient(c, o, error);
@@ -123,7 +118,7 @@ static bool look_at(struct carbon *c, struct outbox *o, bool *ret_ended, GError 
 static bool is_open(struct carbon *c, struct outbox *o, GError **error)
 {
 	bool ended;
-	return look_at(c, o, &ended, error) && (!ended || fail(error, "it was closed"));
+	return look_at(c, o, &ended, error) && (!ended || fail(error, G_IO_ERROR, G_IO_ERROR_FAILED, "it was closed"));
 }
 
 /* ---- connections ---- */
@@ -253,7 +248,7 @@ static bool finish(void *self, struct outbox *o)
 	if (ok && ended && !c->open.length)
 		return true;
 	/* A server that closed the connection before did not wait for its end. */
-	ok = ok && (!ended || fail(&error, "it was closed"));
+	ok = ok && (!ended || fail(&error, G_IO_ERROR, G_IO_ERROR_FAILED, "it was closed"));
 	if (ok) {
 		c->ended = !shutdown(c->net.fd, SHUT_WR);
 		ok = is_taken(c, o, &error);

@@ -2,11 +2,14 @@
 /* Forwarding of spans: see forward.h. */
 #include "send/forward.h"
 
+#include "base/fail.h"
 #include "base/intmap.h"
 #include "base/timefmt.h"
 
 #include <gio/gio.h>
 #include <string.h>
+
+#define INVALID G_IO_ERROR, G_IO_ERROR_INVALID_DATA
 
 /* The model closes a trace 2 s after its root. Without a root, spans of other hosts may come for longer. */
 #define SETTLES_NS INT64_C(2000000000)
@@ -23,12 +26,6 @@ struct forward {
 
 /* ---- options ---- */
 
-static bool fail(GError **error, const char *form, const char *what)
-{
-	g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, form, what);
-	return false;
-}
-
 static bool parse_part(const char *part, struct forward_rule *ret, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -40,12 +37,12 @@ static bool parse_part(const char *part, struct forward_rule *ret, GError **erro
 	if (g_str_has_prefix(part, "slow ")) {
 		const char *duration = part + strlen("slow ");
 		return timefmt_parse_duration(duration + strspn(duration, " "), &ret->slow_ns, &why) ||
-		       fail(error, "%s", why->message);
+		       fail(error, INVALID, "%s", why->message);
 	}
 	if (g_str_has_prefix(part, "1 in ") &&
 	    g_ascii_string_to_unsigned(part + strlen("1 in "), 10, 1, G_MAXUINT32, &ret->one_in, NULL))
 		return true;
-	return fail(error, "'%s' is none of: slow DURATION, failed, 1 in N", part);
+	return fail(error, INVALID, "'%s' is none of: slow DURATION, failed, 1 in N", part);
 }
 
 bool forward_rule_parse(const char *text, struct forward_rule *ret, GError **error)
@@ -55,7 +52,7 @@ bool forward_rule_parse(const char *text, struct forward_rule *ret, GError **err
 	for (char **part = parts; *part; part++)
 		if (*g_strstrip(*part) && !parse_part(*part, ret, error))
 			return false;
-	return ret->is_given || fail(error, "%s", "the rule is empty");
+	return ret->is_given || fail(error, INVALID, "%s", "the rule is empty");
 }
 
 bool forward_url_parse(const char *text, struct http_url *ret, enum span_format *ret_format, GError **error)
@@ -66,7 +63,7 @@ bool forward_url_parse(const char *text, struct http_url *ret, enum span_format 
 	bool is_otlp = g_str_has_suffix(path, "/v1/traces");
 	*ret_format = is_otlp ? SPAN_OTLP : SPAN_ZIPKIN;
 	return is_otlp || g_str_has_suffix(path, "/api/v2/spans") ||
-	       fail(error, "the path '%s' does not end in /api/v2/spans (Zipkin) or /v1/traces (OTLP)", path);
+	       fail(error, INVALID, "the path '%s' does not end in /api/v2/spans (Zipkin) or /v1/traces (OTLP)", path);
 }
 
 /* ---- choice ---- */

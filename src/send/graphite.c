@@ -2,6 +2,7 @@
 /* Lines for Graphite: see graphite.h. */
 #include "send/graphite.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 
@@ -80,13 +81,11 @@ bool graphite_check_name(const char *name, GError **error)
 			known |= is_word(at + 1, n, words[i]);
 		if (known)
 			continue;
-		g_set_error(error, BLK_METRIC_ERROR, 0, "unknown variable '$%.*s'", (int)n, at + 1);
-		return false;
+		return fail(error, BLK_METRIC_ERROR, 0, "unknown variable '$%.*s'", (int)n, at + 1);
 	}
 	if (*name && strlen(name) <= LIMIT_RULE_LINE_BYTES && !strpbrk(name, " \t\n;"))
 		return true;
-	g_set_error_literal(error, BLK_METRIC_ERROR, 0, "a name has no blanks and no ';'");
-	return false;
+	return fail(error, BLK_METRIC_ERROR, 0, "a name has no blanks and no ';'");
 }
 
 /* A part of a name. Dots would split it; dashboards take others amiss. */

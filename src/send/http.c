@@ -2,20 +2,17 @@
 /* POST over HTTP/1.1: see http.h. */
 #include "send/http.h"
 
+#include "base/fail.h"
 #include "live/viewer/connector.h"
 
 #include <gio/gio.h>
 #include <string.h>
 
+#define INVALID G_IO_ERROR, G_IO_ERROR_INVALID_DATA
+
 #define REFUSAL_MS 100		/* to read an answer that was there when the request could not be written */
 
 /* ---- URLs ---- */
-
-static bool fail(GError **error, const char *why)
-{
-	g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, why);
-	return false;
-}
 
 static bool is_printable(const char *text)
 {
@@ -30,16 +27,16 @@ bool http_url_parse(const char *text, struct http_url *ret, GError **error)
 	static const char scheme[] = "http://", form[] = "a URL is http://HOST[:PORT]/PATH";
 	*ret = (struct http_url){ 0 };
 	if (g_str_has_prefix(text, "https://"))
-		return fail(error, "https is not supported: name a collector or proxy of this machine");
+		return fail(error, INVALID, "https is not supported: name a collector or proxy of this machine");
 	if (!g_str_has_prefix(text, scheme) || !is_printable(text))
-		return fail(error, form);
+		return fail(error, INVALID, "%s", form);
 	const char *host = text + strlen(scheme), *path = strchr(host, '/');
 	g_autofree char *server = g_strndup(host, path ? (size_t)(path - host) : strlen(host));
 	g_autofree char *with_port = g_strdup_printf("%s:80", server);
 	const char *colon = strrchr(server, ':'), *bracket = strrchr(server, ']');
 	bool has_port = colon && (!bracket || colon > bracket);
 	if (!*server || !live_url_parse(has_port ? server : with_port, &ret->server, NULL))
-		return fail(error, form);
+		return fail(error, INVALID, "%s", form);
 	ret->path = g_strdup(path ? path : "/");
 	return true;
 }
@@ -116,7 +113,7 @@ static bool read_until(struct http *h, struct http_answer *a, size_t begin, size
 		if (!got)
 			return false;
 		if (memchr(a->bytes + *n, '\0', got))
-			return fail(error, "the answer is not HTTP");
+			return fail(error, INVALID, "the answer is not HTTP");
 		*n += got;
 		a->bytes[*n] = '\0';
 	}
@@ -133,10 +130,10 @@ static bool read_answer(struct http *h, struct http_answer *a, int64_t deadline,
 			return false;
 		char *end = strstr(a->bytes + begin, "\r\n\r\n");
 		if (!end)
-			return fail(error, "the answer is not HTTP, or too long");
+			return fail(error, INVALID, "the answer is not HTTP, or too long");
 		*end = '\0';
 		if (!parse_head(a->bytes + begin, &head))
-			return fail(error, "the answer is not HTTP");
+			return fail(error, INVALID, "the answer is not HTTP");
 		begin = (size_t)(end - a->bytes) + 4;
 	} while (head.status < 200);
 	a->status = head.status;

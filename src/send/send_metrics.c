@@ -2,6 +2,7 @@
 /* The list of metrics that are sent: see send_metrics.h. */
 #include "send/send_metrics.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -17,12 +18,6 @@ static void metric_free(void *data)
 	metric_query_clear(&m->query);
 	g_free(m->name);
 	g_free(m);
-}
-
-static bool fail(GError **error, const char *why)
-{
-	g_set_error_literal(error, BLK_METRIC_ERROR, 0, why);
-	return false;
 }
 
 static bool has_name(const GPtrArray *metrics, const char *name)
@@ -57,7 +52,7 @@ static bool add(GPtrArray *metrics, const char *text, GError **error)
 		return true;		/* the list may end with ';' */
 	if (given->len != 1 && (given->len != 3 || !g_str_equal(given->pdata[1], "by"))) {
 		g_autofree char *why = g_strdup_printf("'%s': write METRIC by FIELD,FIELD", text);
-		return fail(error, why);
+		return fail(error, BLK_METRIC_ERROR, 0, "%s", why);
 	}
 	struct send_metric *m = g_new0(struct send_metric, 1);
 	g_ptr_array_add(metrics, m);
@@ -65,14 +60,16 @@ static bool add(GPtrArray *metrics, const char *text, GError **error)
 	if (!m->query.metric || (given->len == 3 && !metric_query_by(&m->query, given->pdata[2], error)))
 		return false;
 	if (metric_query_needs_calls(&m->query))
-		return fail(error, "calls by file, errno or cpu, and fields of events, are not in seconds");
+		return fail(error, BLK_METRIC_ERROR, 0,
+			    "calls by file, errno or cpu, and fields of events, are not in seconds");
 	g_autofree char *name = name_of(metrics, &m->query);
 	if (has_name(metrics, name)) {
 		g_autofree char *why = g_strdup_printf("'%s' is there twice", text);
-		return fail(error, why);
+		return fail(error, BLK_METRIC_ERROR, 0, "%s", why);
 	}
 	m->name = g_steal_pointer(&name);
-	return metrics->len <= LIMIT_SENT_METRICS || fail(error, "too many metrics (--list-limits)");
+	return metrics->len <= LIMIT_SENT_METRICS || fail(error, BLK_METRIC_ERROR, 0,
+							  "too many metrics (--list-limits)");
 }
 
 GPtrArray *send_metrics_parse(const char *list, GError **error)
@@ -84,7 +81,7 @@ GPtrArray *send_metrics_parse(const char *list, GError **error)
 			return NULL;
 	if (metrics->len)
 		return g_steal_pointer(&metrics);
-	fail(error, "no metric is named");
+	fail(error, BLK_METRIC_ERROR, 0, "no metric is named");
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include "trace/reader.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -20,13 +21,12 @@ struct walk {
 	bool again;		/* a directory was met that another path had already */
 };
 
-static bool fail(GError **error, const char *path, int code)
+static bool cannot_read(GError **error, const char *path, int code)
 {
 	bool access = code == EACCES || code == EPERM;
-	g_set_error(error, BLK_TRACE_ERROR,
+	return fail(error, BLK_TRACE_ERROR,
 		    access ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
 		    "cannot read '%s': %s", path, g_strerror(code));
-	return false;
 }
 
 static bool visit(struct walk *w, const char *path, int depth, GError **error);
@@ -53,7 +53,7 @@ static bool visit_children(struct walk *w, const char *path, int depth, GError *
 	bool has_streams = false;
 
 	if (!names)
-		return fail(error, path, errno);
+		return cannot_read(error, path, errno);
 	for (guint i = 0; i < names->len; i++) {
 		g_autofree char *child = g_build_filename(path, g_ptr_array_index(names, i), NULL);
 		struct stat st;
@@ -78,27 +78,25 @@ static bool visit(struct walk *w, const char *path, int depth, GError **error)
 {
 	struct stat st;
 	if (!files_stat(path, &st))
-		return fail(error, path, errno);
+		return cannot_read(error, path, errno);
 	if (!S_ISDIR(st.st_mode))
-		return fail(error, path, ENOTDIR);
+		return cannot_read(error, path, ENOTDIR);
 	g_autofree char *id = g_strdup_printf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	if (!g_hash_table_add(w->seen, g_steal_pointer(&id))) {
 		w->again = true;
 		return true;
 	}
-	if (g_hash_table_size(w->seen) > LIMIT_DIRECTORIES) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+	if (g_hash_table_size(w->seen) > LIMIT_DIRECTORIES)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "cannot read '%s': there are more than %d directories; name fewer", path,
 			    LIMIT_DIRECTORIES);
-		return false;
-	}
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
 	if (files_stat(metadata, &st) && S_ISREG(st.st_mode)) {
 		g_ptr_array_add(w->found, g_strdup(path));
 		return true;
 	}
 	if (errno == EACCES)
-		return fail(error, path, EACCES);
+		return cannot_read(error, path, EACCES);
 	return depth >= LIMIT_DIRECTORY_DEPTH || visit_children(w, path, depth, error);
 }
 

@@ -2,6 +2,7 @@
 /* Setting bookmarks and going to them: see bookmark.h. */
 #include "ui/bookmark.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 /* The message has a long path: its reason is shown, and all of it is in the messages. */
-static void fail(struct app *app, const char *what, const char *message, GError **error)
+static void note_failure(struct app *app, const char *what, const char *message, GError **error)
 {
 	const char *reason = message ? strrchr(message, ':') : NULL;
 
@@ -32,7 +33,7 @@ static GPtrArray *read_all(struct app *app, GError **error)
 	}
 	if (b->read_bookmarks(b->data, &text, &len, &message))
 		return bookmarks_parse("the bookmarks file", text ? text : "", len, error);
-	fail(app, "cannot read the bookmarks: ", message, error);
+	note_failure(app, "cannot read the bookmarks: ", message, error);
 	return NULL;
 }
 
@@ -151,7 +152,7 @@ static bool store(struct app *app, const GPtrArray *all, GError **error)
 		remember_instants(app, all);
 		return true;
 	}
-	fail(app, "", message, error);		/* beside the prompt there is room for the reason only */
+	note_failure(app, "", message, error);		/* beside the prompt there is room for the reason only */
 	return false;
 }
 
@@ -185,10 +186,8 @@ bool bookmark_set(struct app *app, const char *note, GError **error)
 		return done;
 	}
 	here->note = *note ? g_strdup(note) : NULL;
-	if (!bookmarks_add(all, here)) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "there are %d bookmarks: remove some", LIMIT_BOOKMARKS);
-		return false;
-	}
+	if (!bookmarks_add(all, here))
+		return fail(error, BLK_EXPR_ERROR, 0, "there are %d bookmarks: remove some", LIMIT_BOOKMARKS);
 	if (!store(app, all, error))
 		return false;
 	app_message(app, "bookmark set%s: ' lists %u", whole ? "" : ", without what its rows are narrowed to",

@@ -20,6 +20,7 @@
 #include "ui/progressive.h"
 #include "ui/visits.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -176,10 +177,8 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 
 	if (nav_has_whole_range(&app->nav))
 		here = app->nav.a_ns;
-	if (!nav_bounds(&app->nav, app->main, &first, &last)) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
-		return false;
-	}
+	if (!nav_bounds(&app->nav, app->main, &first, &last))
+		return fail(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
 	const struct time_scope scope = { here == TIME_UNKNOWN ? first : here, first, last, INT64_MIN };
 	int64_t range_from, range_to;
 

@@ -7,6 +7,7 @@
 #include "ui/screen.h"
 
 #include "base/expr.h"
+#include "base/fail.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -231,10 +232,8 @@ bool export_picker_file(struct app *app, const char *path, GError **error)
 	struct ui_export what = { .tl = app->tl, .path = *path ? path : NULL };
 	const char *words = app->exporting && app->exporting->words ? app->exporting->words : "";
 
-	if (!selected_span(app_place(app), &what)) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
-		return false;
-	}
+	if (!selected_span(app_place(app), &what))
+		return fail(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
 	parse(app, words, &what);
 	if (export_now(app, &what)) {
 		g_autofree char *line = g_strdup_printf("%s%s%s", words, *path ? " " : "", path);

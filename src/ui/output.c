@@ -5,6 +5,7 @@
 #include "ui/screen.h"
 #include "ui/svg.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "views/needs.h"
 #include "views/registry.h"
@@ -260,8 +261,7 @@ static bool show_saved(struct app *app, const char *path, enum ui_saved saved, c
 		return true;
 	case UI_SAVE_EXISTS:
 		app->save_over = g_strdup(path);
-		g_set_error(error, BLK_EXPR_ERROR, 0, "exists: Enter overwrites it");
-		return false;
+		return fail(error, BLK_EXPR_ERROR, 0, "exists: Enter overwrites it");
 	default:
 		/* Beside the line there is room for the reason only; the message list has all of it. */
 		reason = message ? strrchr(message, ':') : NULL;
@@ -325,10 +325,8 @@ bool output_screenshot_as(struct app *app, const char *path, GError **error)
 		app_message(app, "nothing saved");
 		return true;
 	}
-	if (!g_str_has_suffix(path, ".svg")) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
-		return false;
-	}
+	if (!g_str_has_suffix(path, ".svg"))
+		return fail(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
 	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
 	return show_saved(app, path, saved, message, error);
 }
@@ -425,8 +423,7 @@ bool output_save_trace_as(struct app *app, const char *line, GError **error)
 		app_message(app, "%s", message ? message : "saving the range as a trace ...");
 		return true;
 	}
-	g_set_error(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
-	return false;
+	return fail(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
 }
 
 void output_saved_trace(struct app *app)

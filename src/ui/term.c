@@ -2,6 +2,7 @@
 /* The terminal with curses: see term.h. Signals and crashes are in term_signal.c. */
 #include "ui/term.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "ui/background.h"
 #include "ui/escape.h"
@@ -276,20 +277,17 @@ bool term_start(const struct term_options *options, GError **error)
 	if (!locale || !strcmp(locale, "C"))
 		setlocale(LC_CTYPE, "");
 	term.in = isatty(STDIN_FILENO) ? NULL : fopen("/dev/tty", "re");
-	if (!isatty(STDOUT_FILENO) || (!isatty(STDIN_FILENO) && !term.in)) {
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+	if (!isatty(STDOUT_FILENO) || (!isatty(STDIN_FILENO) && !term.in))
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
 			    "cannot start the screen: %s is not a terminal (use --batch)",
 			    isatty(STDOUT_FILENO) ? "standard input" : "standard output");
-		return false;
-	}
 	term_signal_begin(term.in ? fileno(term.in) : STDIN_FILENO);
 	term.screen = open_screen(term.in ? term.in : stdin);
 	if (!term.screen) {
 		term_signal_end();
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
 			    "cannot start the screen: no description of the terminal '%s'",
 			    getenv("TERM") ? getenv("TERM") : "");
-		return false;
 	}
 	set_term(term.screen);
 	if (!cursor_address) {
@@ -297,10 +295,9 @@ bool term_start(const struct term_options *options, GError **error)
 		delscreen(term.screen);
 		term.screen = NULL;
 		term_signal_end();
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
 			    "cannot start the screen: a '%s' terminal cannot move its cursor "
 			    "(use --batch)", getenv("TERM"));
-		return false;
 	}
 	set_escdelay(25);
 	cbreak();

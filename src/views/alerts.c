@@ -2,6 +2,7 @@
 /* Thresholds held against seconds, and what came of it: see alerts.h. */
 #include "views/alerts.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -619,10 +620,8 @@ bool alerts_load_baseline(struct alerts *a, const char *path, GError **error)
 	size_t n;
 	if (!files_read_input(path, LIMIT_BASELINE_BYTES, &bytes, &n, error))
 		return false;
-	if (!g_key_file_load_from_data(file, bytes, n, G_KEY_FILE_NONE, &why)) {
-		g_set_error(error, why->domain, why->code, "%s: %s", path, why->message);
-		return false;
-	}
+	if (!g_key_file_load_from_data(file, bytes, n, G_KEY_FILE_NONE, &why))
+		return fail(error, why->domain, why->code, "%s: %s", path, why->message);
 	g_clear_pointer(&a->baseline, g_key_file_unref);
 	a->baseline = g_steal_pointer(&file);
 	return true;
@@ -647,12 +646,10 @@ bool alerts_save_baseline(const struct alerts *a, const char *path, GError **err
 			any |= usual > 0;
 		}
 	}
-	if (!any) {
-		g_set_error(error, g_quark_from_static_string("blk-baseline"), 0,
+	if (!any)
+		return fail(error, g_quark_from_static_string("blk-baseline"), 0,
 			    "nothing is stored: no value had %d seconds, or %d single values", ALERTS_LEAST_USUAL,
 			    ALERTS_LEAST_USUAL);
-		return false;
-	}
 	gsize n;
 	g_autofree char *text = g_key_file_to_data(file, &n, NULL);
 	return files_set_contents(path, text, n, 0666, error);

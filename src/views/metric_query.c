@@ -2,6 +2,8 @@
 /* A metric with the fields it is split and filtered by: see metric.h. */
 #include "views/metric.h"
 
+#include "base/fail.h"
+
 static const enum value_kind field_kinds[] = {
 #define FIELD_KIND(id, kind, title, width, help) kind,
 	METRIC_FIELD_LIST(FIELD_KIND)
@@ -74,14 +76,10 @@ bool metric_query_by(struct metric_query *q, const char *by, GError **error)
 			set_field_error(error, q->metric, *word);
 			return false;
 		}
-		if (q->n_by == METRIC_SPLITS) {
-			g_set_error(error, BLK_METRIC_ERROR, 0, "at most %d fields", METRIC_SPLITS);
-			return false;
-		}
-		if (q->n_by && q->by[0] == (enum metric_field)field) {
-			g_set_error(error, BLK_METRIC_ERROR, 0, "'%s' twice", *word);
-			return false;
-		}
+		if (q->n_by == METRIC_SPLITS)
+			return fail(error, BLK_METRIC_ERROR, 0, "at most %d fields", METRIC_SPLITS);
+		if (q->n_by && q->by[0] == (enum metric_field)field)
+			return fail(error, BLK_METRIC_ERROR, 0, "'%s' twice", *word);
 		q->by[q->n_by++] = field;
 	}
 	return can_combine(q, error);

@@ -3,6 +3,7 @@
 #include "views/narrowing.h"
 
 #include "base/expr.h"
+#include "base/fail.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -80,23 +81,17 @@ void query_widen(struct view_query *q, unsigned only)
 
 /* --- as text --- */
 
-static bool fail(GError **error, const char *format, const char *text)
-{
-	g_set_error(error, BLK_EXPR_ERROR, 0, format, text);
-	return false;
-}
-
 static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **error)
 {
 	if (!text_parse_id(text, of_trace ? TEXT_TRACE_ID : TEXT_ID, ret))
-		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
+		return fail(error, BLK_EXPR_ERROR, 0, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
 	return true;
 }
 
 bool narrowing_parse_id(const char *text, bool of_trace, uint64_t *ret, GError **error)
 {
 	return parse_hex(text, of_trace, ret, error) &&
-	       (*ret != 0 || fail(error, "'%s' is not a valid id here", text));
+	       (*ret != 0 || fail(error, BLK_EXPR_ERROR, 0, "'%s' is not a valid id here", text));
 }
 
 static bool set_trace(struct view_query *q, const char *text, GError **error)
@@ -114,7 +109,7 @@ static bool parse_number(const char *text, int32_t *ret, GError **error)
 	guint64 n = 0;
 
 	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
-		return fail(error, "'%s' is not a process or thread id", text);
+		return fail(error, BLK_EXPR_ERROR, 0, "'%s' is not a process or thread id", text);
 	*ret = (int32_t)n;
 	return true;
 }
@@ -124,7 +119,7 @@ bool narrowing_set(const struct narrowing *n, struct view_query *q, const char *
 	void *at = (char *)q + n->offset;
 
 	if (!*text)
-		return fail(error, "'%s=' has no value", n->name);
+		return fail(error, BLK_EXPR_ERROR, 0, "'%s=' has no value", n->name);
 	if (n->kind == NARROWING_TRACE)
 		return set_trace(q, text, error);
 	if (n->kind == NARROWING_ID)

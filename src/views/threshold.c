@@ -2,6 +2,7 @@
 /* Thresholds, read and held against figures: see threshold.h. */
 #include "views/threshold.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define THRESHOLD g_quark_from_static_string("blk-threshold"), 0
 
 #define DEFAULT_EVERY_NS (60 * NS_PER_S)
 #define EXAMPLE "an example: p99 of thumbnail > 3 x usual"
@@ -22,18 +25,6 @@ static const struct { const char *word; double quantile; } figures[] = {
 };
 
 /* ---- reading ---- */
-
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, g_quark_from_static_string("blk-threshold"), 0, text);
-	return false;
-}
 
 /* Reads the next word, and where it began: a quoted text, a run of < > =, or other letters. NULL: end of the text,
  * or a quote is not closed (*error). */
@@ -48,7 +39,7 @@ static char *next_word(const char **text, bool *ret_quoted, GError **error)
 	if (*ret_quoted) {
 		const char *end = strchr(s + 1, *s);
 		if (!end) {
-			fail(error, "the quote before \"%s\" is not closed", s + 1);
+			fail(error, THRESHOLD, "the quote before \"%s\" is not closed", s + 1);
 			return NULL;
 		}
 		*text = end + 1;
@@ -69,7 +60,7 @@ static char *need_word(const char **text, const char *what, bool *ret_quoted, GE
 	if (!word && why)
 		g_propagate_error(error, g_steal_pointer(&why));
 	else if (!word)
-		fail(error, "%s is missing; " EXAMPLE, what);
+		fail(error, THRESHOLD, "%s is missing; " EXAMPLE, what);
 	return word;
 }
 
@@ -92,18 +83,19 @@ static bool read_operation(struct threshold *t, const char *figure, const char *
 	bool quoted, unused;
 	int found = find_figure(figure);
 	if (found < 0)
-		return fail(error, "'%s' is neither a metric nor one of %s", figure, all_figures());
+		return fail(error, THRESHOLD, "'%s' is neither a metric nor one of %s", figure, all_figures());
 	g_autofree char *of = need_word(text, "\"of OPERATION\"", &unused, error);
 	if (!of)
 		return false;
 	if (!g_str_equal(of, "of"))
-		return fail(error, "'of' must follow %s, not '%s'", figure, of);
+		return fail(error, THRESHOLD, "'of' must follow %s, not '%s'", figure, of);
 	g_autofree char *operation = need_word(text, "the operation", &quoted, error);
 	if (!operation)
 		return false;
 	g_autofree char *too_many = next_word(text, &unused, NULL);
 	if (too_many)
-		return fail(error, "'%s' follows the operation; a name of several words needs quotes", too_many);
+		return fail(error, THRESHOLD, "'%s' follows the operation; a name of several words needs quotes",
+			    too_many);
 	t->of_operation = true;
 	t->figure = (enum threshold_figure)found;
 	t->query.metric = metric_find("request.latency", NULL);
@@ -136,9 +128,10 @@ static bool read_metric(struct threshold *t, const char **text, GError **error)
 			break;
 		}
 	if (t->figure == FIGURE_ERRORS)
-		return fail(error, "errors are those of an operation: errors of any > 0");
+		return fail(error, THRESHOLD, "errors are those of an operation: errors of any > 0");
 	if (t->figure != FIGURE_SUM && !t->query.metric->has_values)
-		return fail(error, "%s is a sum and has no %s", t->query.metric->id, figures[t->figure].word);
+		return fail(error, THRESHOLD, "%s is a sum and has no %s", t->query.metric->id,
+			    figures[t->figure].word);
 	if (skip_word(text, "by")) {
 		const char *where = strstr(*text, " where "), *end = where ? where : *text + strlen(*text);
 		g_autofree char *by = g_strndup(*text, (size_t)(end - *text));
@@ -154,11 +147,11 @@ static bool read_metric(struct threshold *t, const char **text, GError **error)
 	}
 	*text += strspn(*text, " \t");
 	if (**text)
-		return fail(error, "'%s' is none of %s, 'by' and 'where'", *text, all_figures());
+		return fail(error, THRESHOLD, "'%s' is none of %s, 'by' and 'where'", *text, all_figures());
 	if (metric_query_needs_calls(&t->query))
-		return fail(error, "seconds do not have %s by file, errno or CPU", t->query.metric->id);
+		return fail(error, THRESHOLD, "seconds do not have %s by file, errno or CPU", t->query.metric->id);
 	if (metric_query_has(&t->query, METRIC_BY_cause))
-		return fail(error, "causes depend on what comes later: there is no threshold by cause");
+		return fail(error, THRESHOLD, "causes depend on what comes later: there is no threshold by cause");
 	return true;
 }
 
@@ -191,11 +184,12 @@ static bool read_usual(const char *number, bool has_x, const char **text, GError
 	if (!has_x && !x)
 		return false;
 	if (x && !g_str_equal(x, "x"))
-		return fail(error, "'%s' needs a unit (ms), or 'x usual' after it, not '%s'", number, x);
+		return fail(error, THRESHOLD, "'%s' needs a unit (ms), or 'x usual' after it, not '%s'", number, x);
 	g_autofree char *usual = need_word(text, "\"usual\"", &quoted, error);
 	if (!usual)
 		return false;
-	return g_str_equal(usual, "usual") || fail(error, "'%s x' needs 'usual' after it, not '%s'", number, usual);
+	return g_str_equal(usual, "usual") || fail(error, THRESHOLD, "'%s x' needs 'usual' after it, not '%s'", number,
+						   usual);
 }
 
 static bool read_amount(const struct threshold *t, const char *word, double *ret, GError **error)
@@ -211,7 +205,7 @@ static bool read_amount(const struct threshold *t, const char *word, double *ret
 		*ret = (double)ns;
 		return true;
 	}
-	return fail(error, "'%s' is neither %s nor a multiple ('3 x usual')", word,
+	return fail(error, THRESHOLD, "'%s' is neither %s nor a multiple ('3 x usual')", word,
 		    unit == VALUE_NS ? "a duration (250ms)" : unit == VALUE_BYTES ? "a size (4M)" : "a number");
 }
 
@@ -240,7 +234,7 @@ static bool read_for(struct threshold *t, const char *word, GError **error)
 	char *end;
 	guint64 n = g_ascii_strtoull(word, &end, 10);
 	if (!g_ascii_isdigit(*word) || (*end && !g_str_equal(end, "s")) || n < 1 || n > LIMIT_THRESHOLD_SECONDS)
-		return fail(error, "'for' takes 1 to %d seconds, not '%s'", LIMIT_THRESHOLD_SECONDS, word);
+		return fail(error, THRESHOLD, "'for' takes 1 to %d seconds, not '%s'", LIMIT_THRESHOLD_SECONDS, word);
 	t->seconds = (unsigned)n;
 	return true;
 }
@@ -249,7 +243,7 @@ static bool read_every(struct threshold *t, const char *word, GError **error)
 {
 	if (timefmt_parse_duration(word, &t->every_ns, NULL) && t->every_ns >= NS_PER_S)
 		return true;
-	return fail(error, "'every' takes a duration of 1s or more, not '%s'", word);
+	return fail(error, THRESHOLD, "'every' takes a duration of 1s or more, not '%s'", word);
 }
 
 static bool read_rest(struct threshold *t, const char **text, GError **error)
@@ -259,14 +253,15 @@ static bool read_rest(struct threshold *t, const char **text, GError **error)
 	for (;;) {
 		g_autofree char *word = next_word(text, &quoted, &why), *value = NULL;
 		if (!word && why)
-			return fail(error, "%s", why->message);
+			return fail(error, THRESHOLD, "%s", why->message);
 		if (!word)
 			return true;
 		bool is_for = g_str_equal(word, "for"), ok;
 		if (g_str_equal(word, "warn")) {
 			ok = read_value(t, &t->warn, text, error);
 		} else if (!is_for && !g_str_equal(word, "every")) {
-			return fail(error, "'%s' is neither 'warn VALUE', 'for SECONDS' nor 'every DURATION'", word);
+			return fail(error, THRESHOLD,
+				    "'%s' is neither 'warn VALUE', 'for SECONDS' nor 'every DURATION'", word);
 		} else {
 			value = need_word(text, is_for ? "seconds" : "a duration", &quoted, error);
 			ok = value && (is_for ? read_for : read_every)(t, value, error);
@@ -288,7 +283,7 @@ static const char *find_comparison(const char *text, GError **error)
 		for (end += quoted; quoted && *end && *end != *s; end++)
 			end += *end == '\\' && end[1];
 		if (quoted && !*end) {
-			fail(error, "the quote before \"%s\" is not closed", s + 1);
+			fail(error, THRESHOLD, "the quote before \"%s\" is not closed", s + 1);
 			return NULL;
 		}
 		s = end;
@@ -298,7 +293,7 @@ static const char *find_comparison(const char *text, GError **error)
 			found = s;
 	}
 	if (!found)
-		fail(error, "a comparison (>) is missing; " EXAMPLE);
+		fail(error, THRESHOLD, "a comparison (>) is missing; " EXAMPLE);
 	return found;
 }
 
@@ -316,7 +311,7 @@ static bool read_comparison(struct threshold *t, const char **text, GError **err
 			t->comparison = (enum threshold_comparison)i;
 			return true;
 		}
-	return fail(error, "'%s' is not one of >, >=, <, <=", word);
+	return fail(error, THRESHOLD, "'%s' is not one of >, >=, <, <=", word);
 }
 
 struct threshold *threshold_parse(const char *text, GError **error)
@@ -324,7 +319,7 @@ struct threshold *threshold_parse(const char *text, GError **error)
 	const char *at = strlen(text) <= LIMIT_RULE_LINE_BYTES ? find_comparison(text, error) : NULL;
 	if (!at) {
 		if (strlen(text) > LIMIT_RULE_LINE_BYTES)
-			fail(error, "it is longer than %d bytes", LIMIT_RULE_LINE_BYTES);
+			fail(error, THRESHOLD, "it is longer than %d bytes", LIMIT_RULE_LINE_BYTES);
 		return NULL;
 	}
 	struct threshold *t = g_new0(struct threshold, 1);
@@ -370,7 +365,7 @@ bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error
 	if (!files_read_input(path, LIMIT_SETTINGS_BYTES, &bytes, &len, error))
 		return false;
 	if (memchr(bytes, '\0', len))
-		return fail(error, "%s: it is not text", path);
+		return fail(error, THRESHOLD, "%s: it is not text", path);
 	lines = g_strsplit(bytes, "\n", -1);
 	for (unsigned n = 1; lines[n - 1]; n++) {
 		g_autoptr(GError) why = NULL;
@@ -379,10 +374,11 @@ bool threshold_read_file(GPtrArray *thresholds, const char *path, GError **error
 			continue;
 		struct threshold *t = threshold_parse(text, &why);
 		if (!t)
-			return fail(error, "%s:%u: %s", path, n, why->message);
+			return fail(error, THRESHOLD, "%s:%u: %s", path, n, why->message);
 		g_ptr_array_add(thresholds, t);
 		if (thresholds->len > LIMIT_THRESHOLDS)
-			return fail(error, "%s:%u: there are more than %d thresholds", path, n, LIMIT_THRESHOLDS);
+			return fail(error, THRESHOLD, "%s:%u: there are more than %d thresholds", path, n,
+				    LIMIT_THRESHOLDS);
 	}
 	return true;
 }

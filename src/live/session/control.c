@@ -2,6 +2,7 @@
 /* Controls the session daemon of this machine: see control.h. */
 #include "live/session/control.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "trace/reader.h"
 
@@ -11,17 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
-	return false;
-}
+#define SESSION BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION
 
 static char *user_name(void)
 {
@@ -69,7 +60,7 @@ static bool fail_code(GError **error, int code, const char *about, const char *w
 {
 	int positive = code < 0 ? -code : code;
 	g_autofree char *mend = remedy(positive, about);
-	return fail(error, "%s: %s%s%s", what, message_of(positive), mend ? "; " : "",
+	return fail(error, SESSION, "%s: %s%s%s", what, message_of(positive), mend ? "; " : "",
 		    mend ? mend : "");
 }
 
@@ -145,7 +136,7 @@ GHashTable *control_kernel(GError **error)
 	if (n <= 0) {
 		const char *trouble = n == -LTTNG_ERR_NEED_ROOT_SESSIOND ? NULL : tracer_trouble();
 		if (trouble)
-			fail(error, "the kernel is not traced: %s", trouble);
+			fail(error, SESSION, "the kernel is not traced: %s", trouble);
 		else
 			fail_code(error, n ? n : LTTNG_ERR_KERN_NA, NULL, "the kernel is not traced");
 		return NULL;
@@ -233,7 +224,7 @@ static bool add_channel(const struct making *m, GError **error)
 	domain_init(&domain, m->domain);
 	struct lttng_channel *channel = lttng_channel_create(&domain);
 	if (!channel)
-		return fail(error, "cannot describe channel '%s'", m->c->name);
+		return fail(error, SESSION, "cannot describe channel '%s'", m->c->name);
 	g_strlcpy(channel->name, m->c->name, sizeof channel->name);
 	channel->enabled = 1;		/* from LTTng 2.15 on, a channel is disabled unless this is set */
 	channel->attr.subbuf_size = m->c->subbuf_bytes;
@@ -336,7 +327,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 {
 	struct lttng_event *ev = lttng_event_create();
 	if (!ev)
-		return fail(error, "cannot describe the event '%s'", e->name);
+		return fail(error, SESSION, "cannot describe the event '%s'", e->name);
 	describe_event(m, e, ev);
 	report(m->watch, "enabling the event", e->name);
 	int code = lttng_enable_event(m->handle, ev, m->c->name);
@@ -344,7 +335,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	if (code >= 0 || code == -LTTNG_ERR_KERN_EVENT_EXIST || code == -LTTNG_ERR_UST_EVENT_EXIST)
 		return check_probe(m, e, error);
 	if (e->kind == PLAN_KIND_KPROBE)
-		return fail(error, "cannot probe '%s': %s; is it in /proc/kallsyms, and may it be probed?",
+		return fail(error, SESSION, "cannot probe '%s': %s; is it in /proc/kallsyms, and may it be probed?",
 			    e->symbol, lttng_strerror(code));
 	g_autofree char *what = g_strdup_printf("cannot enable the event '%s'", e->name);
 	return fail_code(error, code, m->p->session, what);
@@ -359,7 +350,7 @@ static bool add_domain(const struct plan *p, enum plan_domain which,
 		p, which, &p->channel[which], lttng_create_handle(p->session, &domain), watch,
 	};
 	if (!m.handle)
-		return fail(error, "cannot describe the session '%s'", p->session);
+		return fail(error, SESSION, "cannot describe the session '%s'", p->session);
 	bool ok = add_channel(&m, error) && add_contexts(&m, error);
 	for (guint i = 0; ok && i < m.c->events->len; i++)
 		ok = add_event(&m, m.c->events->pdata[i], error);
@@ -375,7 +366,8 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 		lttng_session_descriptor_live_network_create(p->session, ctrl, data, p->timer_us) :
 		lttng_session_descriptor_snapshot_local_create(p->session, output);
 	if (!d)
-		return fail(error, "'%s' is not a valid session name, or '%s' not a valid place for it", p->session,
+		return fail(error, SESSION, "'%s' is not a valid session name, or '%s' not a valid place for it",
+			    p->session,
 			    p->timer_us ? ctrl : output);
 	int code = lttng_create_session_ext(d);
 	lttng_session_descriptor_destroy(d);
@@ -442,7 +434,7 @@ static bool track_domain(const struct plan *p, enum plan_domain which, int pid, 
 	lttng_process_attr_tracker_handle_destroy(handle);
 	return st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_OK ||
 	       st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_EXISTS ||
-	       fail(error, "%s: the session daemon's tracker returned the error %d", what, st);
+	       fail(error, SESSION, "%s: the session daemon's tracker returned the error %d", what, st);
 }
 
 bool control_track(const struct plan *p, bool kernel_too, int pid, GError **error)

@@ -8,6 +8,7 @@
 #include "live/viewer/net.h"
 
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -23,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CONNECT BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT
+
 #define USUAL_CONTROL 5342
 #define PROBE_MS 500
 #define RELAY_START_MS 60000
@@ -31,18 +34,6 @@
 #define POLL_US 20000
 #define TRIES 5
 
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, text);
-	return false;
-}
-
 static char *find_program(const char *name, GError **error)
 {
 	g_autofree char *beside = g_build_filename("/usr/sbin", name, NULL);
@@ -50,7 +41,7 @@ static char *find_program(const char *name, GError **error)
 	if (!path && g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
 		path = g_steal_pointer(&beside);
 	if (!path)
-		fail(error, "there is no %s: install it (apt install lttng-tools)", name);
+		fail(error, CONNECT, "there is no %s: install it (apt install lttng-tools)", name);
 	return path;
 }
 
@@ -78,7 +69,7 @@ static pid_t spawn(char **argv, bool stays, GError **error)
 		become(argv, stays);
 	}
 	if (pid < 0)
-		fail(error, "cannot start %s: %s", argv[0], g_strerror(errno));
+		fail(error, CONNECT, "cannot start %s: %s", argv[0], g_strerror(errno));
 	return pid < 0 ? 0 : pid;
 }
 
@@ -192,7 +183,8 @@ bool daemons_check_relay(const struct relay_place *place, GError **error)
 	if (look_who_listens(place, &sockets, &uid, error) == LISTENERS_UNKNOWN)
 		return false;
 	return g_strcmp0(sockets, place->sockets) == 0 ||
-		fail(error, "another process took the ports of the relay daemon (127.0.0.1: %u, %u, %u) while the "
+		fail(error, CONNECT,
+		     "another process took the ports of the relay daemon (127.0.0.1: %u, %u, %u) while the "
 		     "session was made: the session is destroyed; run blktop again", place->control, place->data,
 		     place->live);
 }
@@ -244,7 +236,7 @@ static bool try_relay(struct relay_place *place, char *program, bool stays,
 	if (wait_ready(&s))
 		return true;
 	place->pid = 0;
-	return fail(error, "lttng-relayd does not start on 127.0.0.1:%u; try by hand: %s %s %s %s %s",
+	return fail(error, CONNECT, "lttng-relayd does not start on 127.0.0.1:%u; try by hand: %s %s %s %s %s",
 		    place->control, program, control, data, live, output);
 }
 
@@ -286,7 +278,7 @@ pid_t daemons_start_session(bool stays, const struct control_watch *watch, GErro
 
 	if (!pid || wait_ready(&s))
 		return pid;
-	fail(error, "lttng-sessiond does not start; try by hand: %s --verbose", program);
+	fail(error, CONNECT, "lttng-sessiond does not start; try by hand: %s --verbose", program);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* The session helper, the client's side: see helper.h. */
 #include "live/session/helper_private.h"
 
+#include "base/fail.h"
 #include "trace/reader.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define SESSION BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION
 
 #define FREE_PATIENCE_MS 15000
 
@@ -25,17 +28,6 @@ struct session_helper {
 	GQueue replies;			/* struct reply *, not taken yet */
 	bool loss_reported;
 };
-
-static void fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static void fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
-}
 
 struct session_helper *session_helper_of(int fd, pid_t pid)
 {
@@ -53,7 +45,7 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 
 	/* SOCK_SEQPACKET: retains the bounds of messages, and reports when the other end closes. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		fail(error, "cannot make a connection to the session helper: %s", g_strerror(errno));
+		fail(error, SESSION, "cannot make a connection to the session helper: %s", g_strerror(errno));
 		return NULL;
 	}
 	pid_t pid = fork();
@@ -63,7 +55,7 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 	}
 	close(pair[1]);
 	if (pid < 0) {
-		fail(error, "cannot start the session helper: %s", g_strerror(errno));
+		fail(error, SESSION, "cannot start the session helper: %s", g_strerror(errno));
 		close(pair[0]);
 		return NULL;
 	}
@@ -121,7 +113,7 @@ static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 
 static void fail_late(int ms, const char *doing, GError **error)
 {
-	fail(error, "the session daemon does not answer within %g s%s%s; is it stopped?", ms / 1000.0,
+	fail(error, SESSION, "the session daemon does not answer within %g s%s%s; is it stopped?", ms / 1000.0,
 	     doing ? ": " : "", doing ? doing : "");
 }
 
@@ -139,7 +131,7 @@ char *session_helper_ask(struct session_helper *s, enum session_helper_request w
 		if (word == HELPER_MSG_DONE)
 			return answer;
 		if (word == HELPER_MSG_FAILED) {
-			fail(error, "%s", answer);
+			fail(error, SESSION, "%s", answer);
 			g_free(answer);
 			return NULL;
 		}
@@ -155,7 +147,7 @@ char *session_helper_ask(struct session_helper *s, enum session_helper_request w
 			return NULL;
 		}
 	}
-	fail(error, "the process that makes and destroys the session has ended");
+	fail(error, SESSION, "the process that makes and destroys the session has ended");
 	return NULL;
 }
 

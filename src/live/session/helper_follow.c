@@ -9,6 +9,7 @@
 #include "live/session/control.h"
 #include "live/session/proc.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/open_files.h"
 #include "base/text.h"
@@ -81,11 +82,9 @@ bool follow_track(struct helper_state *w, GError **error)
 			return false;
 	}
 	g_autoptr(GArray) pids = follow_descendants(root);
-	if (first && pids->len == 0) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+	if (first && pids->len == 0)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
 			    "there is no process %d", root);
-		return false;
-	}
 	if (pids->len == 0 && w->o->pid && !w->follow.end_reported) {
 		w->follow.end_reported = true;
 		helper_send(w, HELPER_MSG_WARNING, "process %d has ended", root);

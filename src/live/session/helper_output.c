@@ -54,7 +54,7 @@ G_NORETURN static void read_output(struct ring *r, int from)
 	}
 }
 
-static struct program_output *fail(struct program_output *o, int fds[2], GError **error)
+static struct program_output *give_up(struct program_output *o, int fds[2], GError **error)
 {
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL, "cannot read the output of the program: %s",
 		    g_strerror(errno));
@@ -72,12 +72,12 @@ struct program_output *program_output_new(int *ret_fd, GError **error)
 
 	o->ring = mmap(NULL, sizeof *o->ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (o->ring == MAP_FAILED || pipe2(fds, O_CLOEXEC) < 0)
-		return fail(o, fds, error);
+		return give_up(o, fds, error);
 	pid_t pid = fork();
 	if (pid == 0)
 		read_output(o->ring, fds[0]);
 	if (pid < 0)
-		return fail(o, fds, error);
+		return give_up(o, fds, error);
 	close(fds[0]);
 	o->reader = pid;
 	*ret_fd = fds[1];

@@ -10,6 +10,7 @@
 #include "live/session/control.h"
 #include "live/session/proc.h"
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "trace/reader.h"
@@ -288,10 +289,9 @@ static bool check_snapshot(struct helper_state *w, GError **error)
 			return true;
 	}
 	g_autofree char *quoted = text_shell_quote(w->snapshot);
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
 		    "there is no snapshot session '%s' on this machine; make one (lttng create %s --snapshot), or "
 		    "use --snapshot new", w->snapshot, quoted);
-	return false;
 }
 
 static bool begin(struct helper_state *w, GError **error)

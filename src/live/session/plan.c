@@ -3,12 +3,15 @@
 #include "live/session/plan.h"
 
 #include "base/call_event.h"
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "trace/reader.h"
 
 #include <string.h>
+
+#define SESSION BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION
 
 #define NAME_BYTES 256		/* of an event in liblttng-ctl, with its end */
 
@@ -47,18 +50,6 @@ static const struct plan_counter counters[] = {
 	{ "emulation-faults", 8, false },
 };
 
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
-	return false;
-}
-
 const struct plan_counter *plan_counter(const char *name, GError **error)
 {
 	g_autoptr(GString) all = g_string_new(NULL);
@@ -67,7 +58,7 @@ const struct plan_counter *plan_counter(const char *name, GError **error)
 			return &counters[i];
 		g_string_append_printf(all, "%s%s", i ? ", " : "", counters[i].name);
 	}
-	fail(error, "no software counter '%s'; there are %s (hardware counters crash kernels that "
+	fail(error, SESSION, "no software counter '%s'; there are %s (hardware counters crash kernels that "
 	     "have none)", name, all->str);
 	return NULL;
 }
@@ -95,12 +86,12 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 	*ret_symbol = NULL;
 	*ret_offset = 0;
 	if (n == 0 || n > LIMIT_PROBE_BYTES || g_ascii_isdigit(*text) || (text[n] && !offset))
-		return fail(error, "'%s' is not a symbol of the kernel, such as vfs_read or vfs_read+0x10",
+		return fail(error, SESSION, "'%s' is not a symbol of the kernel, such as vfs_read or vfs_read+0x10",
 			    text);
 	if (offset) {
 		*ret_offset = g_ascii_strtoull(offset, &end, 0);
 		if (!g_ascii_isdigit(*offset) || *end)
-			return fail(error, "'%s' is not an offset after a symbol of the kernel", offset);
+			return fail(error, SESSION, "'%s' is not an offset after a symbol of the kernel", offset);
 	}
 	*ret_symbol = g_strndup(text, n);
 	return true;
@@ -109,7 +100,7 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error)
 {
 	return offset == probe->offset ||
-	       fail(error, "cannot probe '%s+0x%" G_GINT64_MODIFIER "x': this session daemon drops the "
+	       fail(error, SESSION, "cannot probe '%s+0x%" G_GINT64_MODIFIER "x': this session daemon drops the "
 		    "offset (lttng-tools 2.13 does); --kprobe %s probes its beginning", probe->symbol,
 		    probe->offset, probe->symbol);
 }

@@ -6,6 +6,7 @@
 #include "trace/ctf/ctf_index_write.h"
 
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/pages.h"
 #include "base/text.h"
@@ -79,12 +80,11 @@ static void close_all(struct spool_files *f)
 		close_files(f, stream_at(f, i));
 }
 
-static bool fail(GError **error, const char *what, const char *path)
+static bool cannot(GError **error, const char *what, const char *path)
 {
 	int number = errno;
-	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(number), "cannot %s '%s': %s", what,
+	return fail(error, G_FILE_ERROR, g_file_error_from_errno(number), "cannot %s '%s': %s", what,
 		    path, g_strerror(number));
-	return false;
 }
 
 /* ---- the run ---- */
@@ -114,14 +114,14 @@ static bool make_run(struct spool_files *f, const char *dir, const char *label, 
 	f->path = g_strdup(path);
 	for (unsigned i = 2; !make_new_dir(f->path); i++) {
 		if (errno != EEXIST || i > 99)
-			return fail(error, "make directory", f->path);
+			return cannot(error, "make directory", f->path);
 		g_free(f->path);
 		f->path = g_strdup_printf("%s-%u", path, i);
 	}
 	g_autofree char *lock = g_build_filename(f->path, SPOOL_LOCK, NULL);
 	f->lock_fd = files_create(lock);
 	if (f->lock_fd < 0 || flock(f->lock_fd, LOCK_EX | LOCK_NB) != 0)
-		return fail(error, "lock", lock);
+		return cannot(error, "lock", lock);
 	return true;
 }
 
@@ -283,7 +283,7 @@ static bool write_metadata(struct file_trace *t, const char *dir, GError **error
 		close(fd);
 	errno = number;
 	if (!ok || !files_rename(making, path, true)) {
-		fail(error, "write", path);
+		cannot(error, "write", path);
 		files_remove(making);
 		return false;
 	}
@@ -306,7 +306,7 @@ static bool make_trace(struct spool_files *f, struct file_trace *t, GError **err
 	if (t->chunk == f->chunk)
 		return !t->is_new || write_metadata(t, dir, error);
 	if (!files_make_dirs(index))
-		return fail(error, "make directory", index);
+		return cannot(error, "make directory", index);
 	bool linked = t->metadata && t->chunk && !t->is_new && files_link(before, metadata);
 	if (t->metadata && !linked && !write_metadata(t, dir, error))
 		return false;
@@ -366,7 +366,7 @@ static bool open_files(struct spool_files *f, struct file_stream *st, const stru
 		st->fd = open_file(path, is_new);
 	}
 	if (st->fd < 0)
-		return fail(error, "open", path);
+		return cannot(error, "open", path);
 	f->n_open++;
 	if (is_new) {
 		st->chunk = f->chunk;
@@ -424,7 +424,7 @@ bool spool_files_packet(struct spool_files *f, unsigned stream, const void *byte
 		return false;
 	if (!disk_write_at(st->fd, bytes, n, st->size)) {
 		g_autofree char *path = g_build_filename(f->path, st->name, NULL);
-		fail(error, "write", path);
+		cannot(error, "write", path);
 		/* cuts off a partly written packet */
 		if (ftruncate(st->fd, (off_t)st->size) != 0)
 			g_prefix_error(error, "with half a packet left: ");

@@ -2,6 +2,7 @@
 /* Makes connections for a process that must not create sockets; see connector.h. */
 #include "live/viewer/connector.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/pass.h"
 #include "base/user.h"
@@ -14,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define CONNECT BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT
 
 #define MOST_WHY 256			/* bytes of an error message */
 
@@ -29,12 +32,6 @@ static struct {
 	const struct live_url *urls;	/* borrowed */
 	size_t n;
 } connector = { .fd = -1 };
-
-static bool fail(GError **error, const char *why)
-{
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, why);
-	return false;
-}
 
 /* ---- in the connector process ---- */
 
@@ -97,13 +94,13 @@ bool connector_start(const struct live_url *urls, size_t n, GError **error)
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return fail(error, g_strerror(errno));
+		return fail(error, CONNECT, "%s", g_strerror(errno));
 	pid_t pid = fork();
 	if (pid == 0)
 		work(urls, n, pair[1]);
 	close(pair[1]);
 	if (pid < 0) {
-		fail(error, g_strerror(errno));
+		fail(error, CONNECT, "%s", g_strerror(errno));
 		close(pair[0]);
 		return false;
 	}
@@ -136,7 +133,7 @@ static bool take_answer(struct net *n, int from, int64_t deadline, GError **erro
 	ssize_t len = pass_receive(from, why, sizeof why - 1, &n->fd);
 	if (len > 0 && n->fd >= 0)
 		return true;
-	return fail(error, len > 0 ? why : "the process that makes connections has ended");
+	return fail(error, CONNECT, "%s", len > 0 ? why : "the process that makes connections has ended");
 }
 
 bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, int64_t deadline,
@@ -150,13 +147,13 @@ bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, i
 	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
 	wish.timeout_ms = (int32_t)CLAMP((deadline - g_get_monotonic_time()) / 1000, 1, LIMIT_TIMEOUT_SECONDS * 1000);
 	if (!find_relay(url, &wish.relay))
-		return fail(error, "the command line does not name it");
+		return fail(error, CONNECT, "the command line does not name it");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return fail(error, g_strerror(errno));
+		return fail(error, CONNECT, "%s", g_strerror(errno));
 	bool ok = pass_send(connector.fd, &wish, sizeof wish, pair[1]);
 	close(pair[1]);
 	ok = ok ? take_answer(n, pair[0], deadline, error)
-		: fail(error, "the process that makes connections has ended");
+		: fail(error, CONNECT, "the process that makes connections has ended");
 	close(pair[0]);
 	return ok;
 }

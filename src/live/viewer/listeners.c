@@ -2,6 +2,7 @@
 /* Who listens on ports of this machine: see listeners.h. */
 #include "live/viewer/listeners.h"
 
+#include "base/fail.h"
 #include "base/user.h"
 #include "trace/reader.h"
 
@@ -10,23 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define INTERNAL BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL
+
 #define STATE_LISTEN 0x0a
 #define V4_DIGITS 8
 #define V6_DIGITS 32
 /* The kernel reads a table in parts, and a socket may be missing from a table that changes meanwhile. */
 #define READINGS 3
-
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL, text);
-	return false;
-}
 
 /* --- the tables --- */
 
@@ -82,10 +73,10 @@ bool listeners_parse(FILE *table, GArray *into, GError **error)
 	}
 	free(line);
 	if (!ok)
-		return fail(error, "line %u is not in the format of Linux", n);
+		return fail(error, INTERNAL, "line %u is not in the format of Linux", n);
 	if (ferror(table))
-		return fail(error, "%s", g_strerror(errno));
-	return n > 0 || fail(error, "it is empty");
+		return fail(error, INTERNAL, "%s", g_strerror(errno));
+	return n > 0 || fail(error, INTERNAL, "it is empty");
 }
 
 static bool add_table(const char *path, bool optional, GArray *into, GError **error)
@@ -96,11 +87,11 @@ static bool add_table(const char *path, bool optional, GArray *into, GError **er
 	if (!table && optional && errno == ENOENT)	/* a kernel without IPv6 */
 		return true;
 	if (!table)
-		fail(&why, "%s", g_strerror(errno));
+		fail(&why, INTERNAL, "%s", g_strerror(errno));
 	bool ok = table && listeners_parse(table, into, &why);
 	if (table)
 		fclose(table);
-	return ok || fail(error, "cannot tell which user listens on a port: %s: %s", path, why->message);
+	return ok || fail(error, INTERNAL, "cannot tell which user listens on a port: %s: %s", path, why->message);
 }
 
 /* --- who --- */
@@ -158,7 +149,8 @@ enum listeners_owner listeners_owner(const uint16_t *ports, size_t n, char **ret
 
 	*ret_sockets = NULL;
 	if (geteuid() == USER_UNMAPPED && user_ids() != USER_IDS_ALL) {
-		fail(error, "cannot tell which user listens on a port: the user id %u of this process is also that of "
+		fail(error, INTERNAL,
+		     "cannot tell which user listens on a port: the user id %u of this process is also that of "
 		     "users that its user namespace does not map; run blktop as another user", geteuid());
 		return LISTENERS_UNKNOWN;
 	}

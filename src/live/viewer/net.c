@@ -2,6 +2,8 @@
 /* TCP with time limits: see net.h. */
 #include "live/viewer/net.h"
 
+#include "base/fail.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
@@ -18,11 +20,7 @@
 
 #include "trace/reader.h"
 
-static bool fail(GError **error, const char *why)
-{
-	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, why);
-	return false;
-}
+#define CONNECT BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT
 
 int64_t net_deadline(int timeout_ms)
 {
@@ -57,19 +55,19 @@ static bool wait_for(int fd, short events, int wake_fd, int64_t deadline, GError
 		{ .fd = fd, .events = events }, { .fd = wake_fd, .events = POLLIN },
 	};
 	if (poll_timeout(deadline) == 0)
-		return fail(error, "no answer in time");
+		return fail(error, CONNECT, "no answer in time");
 	for (;;) {
 		int n = poll(p, wake_fd < 0 ? 1 : 2, poll_timeout(deadline));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return fail(error, g_strerror(errno));
+			return fail(error, CONNECT, "%s", g_strerror(errno));
 		if (p[1].revents)
-			return fail(error, "stopped");
+			return fail(error, CONNECT, "stopped");
 		if (p[0].revents)
 			return true;
 		if (poll_timeout(deadline) == 0)
-			return fail(error, "no answer in time");
+			return fail(error, CONNECT, "no answer in time");
 	}
 }
 
@@ -130,7 +128,7 @@ static struct addrinfo *resolve(const char *host, uint16_t port, int family, int
 		found = l->found;
 		l->found = NULL;
 		if (l->rc)
-			fail(error, l->rc == EAI_SYSTEM ? "the name cannot be resolved"
+			fail(error, CONNECT, "%s", l->rc == EAI_SYSTEM ? "the name cannot be resolved"
 							: gai_strerror(l->rc));
 	}
 	lookup_unref(l);
@@ -144,17 +142,17 @@ static bool connect_one(struct net *n, const struct addrinfo *a, int64_t deadlin
 
 	n->fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
 	if (n->fd < 0)
-		return fail(error, g_strerror(errno));
+		return fail(error, CONNECT, "%s", g_strerror(errno));
 	setsockopt(n->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	if (!connect(n->fd, a->ai_addr, a->ai_addrlen))
 		return true;
 	if (errno != EINPROGRESS)
-		fail(error, g_strerror(errno));
+		fail(error, CONNECT, "%s", g_strerror(errno));
 	else if (wait_for(n->fd, POLLOUT, n->wake_fd, deadline, error) &&
 		 !getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &err, &len) && !err)
 		return true;
 	else if (err)
-		fail(error, g_strerror(err));
+		fail(error, CONNECT, "%s", g_strerror(err));
 	net_close(n);
 	return false;
 }
@@ -195,9 +193,9 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 		if (got > 0)
 			return (size_t)got;
 		if (got == 0)
-			return fail(error, "the connection was closed");
+			return fail(error, CONNECT, "the connection was closed");
 		if (errno != EAGAIN && errno != EINTR)
-			return fail(error, g_strerror(errno));
+			return fail(error, CONNECT, "%s", g_strerror(errno));
 	}
 }
 
@@ -223,7 +221,7 @@ ssize_t net_write_some(struct net *n, const void *buf, size_t len, GError **erro
 		return put;
 	if (errno == EAGAIN || errno == EINTR)
 		return 0;
-	fail(error, g_strerror(errno));
+	fail(error, CONNECT, "%s", g_strerror(errno));
 	return -1;
 }
 

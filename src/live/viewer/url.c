@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
 
-static bool fail(GError **error, const char *text, const char *why)
+static bool refuse(GError **error, const char *text, const char *why)
 {
 	g_autofree char *shown = text_visible(text);
 
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
 		    "cannot use '%.200s' as a relay's address: %s", shown, why);
-	return false;
 }
 
 /* Parses the scheme: *rest is what follows. A text without "://" has no scheme. */
@@ -146,7 +146,7 @@ bool live_url_parse(const char *text, struct live_url *ret, GError **error)
 	if (!why)
 		why = parse_scheme(text, &rest, &url.family);
 	if (why)
-		return fail(error, text, why);
+		return refuse(error, text, why);
 	size_t len = strcspn(rest, "/");
 	g_autofree char *authority = g_strndup(rest, len);
 	if (strpbrk(authority, " @?#"))
@@ -157,7 +157,7 @@ bool live_url_parse(const char *text, struct live_url *ret, GError **error)
 		why = parse_path(rest + len, &url);
 	if (why) {
 		live_url_clear(&url);
-		return fail(error, text, why);
+		return refuse(error, text, why);
 	}
 	*ret = url;
 	return true;

@@ -2,6 +2,7 @@
 /* A client of the viewer protocol: see viewer.h. */
 #include "live/viewer/viewer.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "live/viewer/connector.h"
@@ -14,11 +15,10 @@ char *viewer_relay_name(const struct live_url *url)
 	return g_strdup_printf("%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "", url->port);
 }
 
-static bool fail(const struct viewer *v, GError **error, const char *what, const GError *why)
+static bool cannot(const struct viewer *v, GError **error, const char *what, const GError *why)
 {
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "cannot %s relay %s: %s", what,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "cannot %s relay %s: %s", what,
 		    v->relay, why->message);
-	return false;
 }
 
 /* -- requests ---------------------------------------------------------------- */
@@ -79,7 +79,7 @@ bool viewer_flush(struct viewer *v, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 
-	return flush_until(v, net_deadline(v->timeout_ms), &why) || fail(v, error, "ask", why);
+	return flush_until(v, net_deadline(v->timeout_ms), &why) || cannot(v, error, "ask", why);
 }
 
 /* -- replies ----------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static bool get(struct viewer *v, void *buf, size_t len, GError **error)
 	g_autoptr(GError) why = NULL;
 
 	return read_until(v, buf, len, net_deadline(v->timeout_ms), &why) ||
-	       fail(v, error, "read from", why);
+	       cannot(v, error, "read from", why);
 }
 
 /* Data of any length at any speed: the time limit restarts whenever bytes arrive. */
@@ -126,16 +126,15 @@ static bool get_data(struct viewer *v, uint8_t *into, size_t len, GError **error
 	for (size_t got; n < len; n += got) {
 		got = net_read_some(&v->net, into + n, len - n, net_deadline(v->timeout_ms), &why);
 		if (!got)
-			return fail(v, error, "read from", why);
+			return cannot(v, error, "read from", why);
 	}
 	return true;
 }
 
 static bool fail_invalid(const struct viewer *v, GError **error, const char *what)
 {
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 		    "relay %s sent an invalid answer: %s", v->relay, what);
-	return false;
 }
 
 bool viewer_get_index(struct viewer *v, struct viewer_index *ret, GError **error)
@@ -315,17 +314,16 @@ static bool shake_hands(struct viewer *v, int64_t deadline, GError **error)
 		if (g_get_monotonic_time() < deadline)
 			g_prefix_error(&why, "it does not speak the viewer protocol (is this its "
 				       "live port, %d by default?): ", LIVE_DEFAULT_PORT);
-		return fail(v, error, "talk to", why);
+		return cannot(v, error, "talk to", why);
 	}
 	major = viewer_u32(reply + 8);
 	minor = viewer_u32(reply + 12);
 	v->minor = MIN(minor, VIEWER_MINOR);
 	if (major == VIEWER_MAJOR)
 		return true;
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
 		    "cannot talk to relay %s: it speaks version %u.%u of the viewer protocol, "
 		    "not %d.x (is this its live port?)", v->relay, major, minor, VIEWER_MAJOR);
-	return false;
 }
 
 struct viewer *viewer_open(const struct live_url *url, int timeout_ms, int wake_fd, GError **error)
@@ -339,7 +337,7 @@ struct viewer *viewer_open(const struct live_url *url, int timeout_ms, int wake_
 	v->timeout_ms = timeout_ms;
 	v->requests = g_byte_array_new();
 	if (!connector_connect(&v->net, url, wake_fd, deadline, &why))
-		fail(v, error, "connect to", why);
+		cannot(v, error, "connect to", why);
 	else if (shake_hands(v, deadline, error))
 		return v;
 	viewer_free(v);
@@ -379,11 +377,9 @@ static bool read_entry(struct viewer *v, struct viewer_session *s, int64_t deadl
 		uint32_t format = viewer_u32(p + 28);
 		s->format = format < G_N_ELEMENTS(formats) ? formats[format] : VIEWER_FORMAT_UNKNOWN;
 	}
-	if (host_len > LIMIT_RELAY_NAME_BYTES || name_len > LIMIT_RELAY_NAME_BYTES) {
-		g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	if (host_len > LIMIT_RELAY_NAME_BYTES || name_len > LIMIT_RELAY_NAME_BYTES)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 				    "a name is too long");
-		return false;
-	}
 	return read_until(v, s->host, host_len, deadline, error) &&
 	       read_until(v, s->name, name_len, deadline, error);
 }
@@ -398,7 +394,7 @@ GArray *viewer_list(struct viewer *v, GError **error)
 	ask(v, VIEWER_LIST, NULL, 0);
 	if (!flush_until(v, deadline, &why) ||
 	    !read_until(v, count, sizeof count, deadline, &why)) {
-		fail(v, error, "list the sessions of", why);
+		cannot(v, error, "list the sessions of", why);
 		return NULL;
 	}
 	uint32_t n = viewer_u32(count);
@@ -411,7 +407,7 @@ GArray *viewer_list(struct viewer *v, GError **error)
 	for (uint32_t i = 0; i < n; i++) {
 		struct viewer_session s;
 		if (!read_entry(v, &s, deadline, &why)) {
-			fail(v, error, "list the sessions of", why);
+			cannot(v, error, "list the sessions of", why);
 			return NULL;
 		}
 		g_array_append_val(list, s);

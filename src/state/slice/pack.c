@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "state/kernel/bin.h"
@@ -36,9 +37,8 @@ bool pack_read_at(int fd, void *to, size_t n, uint64_t offset, GError **error)
 	errno = 0;
 	if (disk_read_at(fd, to, n, offset))
 		return true;
-	g_set_error(error, ERROR_QUARK, 0, "%s: %s", errno ? "cannot read it" : "not a slice that can be read",
+	return fail(error, ERROR_QUARK, 0, "%s: %s", errno ? "cannot read it" : "not a slice that can be read",
 		    errno ? g_strerror(errno) : "it is cut off");
-	return false;
 }
 
 uint32_t pack_checksum(const uint8_t *bytes, size_t n)

@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "state/slice/pack.h"
@@ -220,9 +221,8 @@ bool slice_file_write(struct slice *s, const struct slice_piece *piece, int fd, 
 
 static bool refuse(GError **error, const char *why)
 {
-	g_set_error(error, ERROR_QUARK, 0, "not a slice that can be read: %s (blktop map makes it again from its "
+	return fail(error, ERROR_QUARK, 0, "not a slice that can be read: %s (blktop map makes it again from its "
 		    "packets)", why);
-	return false;
 }
 
 struct stored {
@@ -236,11 +236,9 @@ static bool check_header(const uint8_t *h, GError **error)
 
 	if (memcmp(h, MAGIC, MAGIC_BYTES) != 0)
 		return refuse(error, "it does not begin with " MAGIC);
-	if (version != SLICE_FILE_VERSION) {
-		g_set_error(error, ERROR_QUARK, 0, "a slice of version %u; this blktop reads version %u",
+	if (version != SLICE_FILE_VERSION)
+		return fail(error, ERROR_QUARK, 0, "a slice of version %u; this blktop reads version %u",
 			    (unsigned)version, SLICE_FILE_VERSION);
-		return false;
-	}
 	if (get_le(h + MAGIC_BYTES + 4, 4) != SECTIONS)
 		return refuse(error, "its header has another number of sections");
 	return get_le(h + HEADER_BYTES - 4, 4) == pack_checksum(h, HEADER_BYTES - 4) ||
@@ -374,7 +372,7 @@ static struct slice *read_file(int fd, size_t n_sections, const char *path, stru
 			       GError **error)
 {
 	struct slice_piece piece = { 0 };
-	struct stored in;
+	struct stored in = { .fd = -1 };
 	struct slice *s = find_stored(fd, &in, error) ? read_sections(&in, n_sections, path, &piece, error) : NULL;
 
 	if (s && ret_piece)

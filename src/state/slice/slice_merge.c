@@ -8,6 +8,7 @@
  */
 #include "state/slice/slice_file.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_history.h"
@@ -101,8 +102,7 @@ static GPtrArray *list_files(const char *const *paths, GError **error)
 
 static bool refuse(const struct slice_node *a, const struct slice_node *b, const char *why, GError **error)
 {
-	g_set_error(error, ERROR_QUARK, 0, "cannot merge %s and %s: %s", a->path, b->path, why);
-	return false;
+	return fail(error, ERROR_QUARK, 0, "cannot merge %s and %s: %s", a->path, b->path, why);
 }
 
 static bool shares_machine(const struct slice_node *a, const struct slice_node *b)

@@ -27,9 +27,9 @@ struct reading {
 	GError **error;
 };
 
-static bool fail(const struct reading *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(const struct reading *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-static bool fail(const struct reading *r, const char *format, ...)
+static bool refuse(const struct reading *r, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -134,7 +134,7 @@ static bool add_field(const struct reading *r, struct rule_event *e, GArray *to,
 	guint number = (guint)MAX(i, 0);
 	if (i >= 0)
 		g_array_append_val(to, number);
-	return i >= 0 || fail(r, "'%s' is not a field name", name);
+	return i >= 0 || refuse(r, "'%s' is not a field name", name);
 }
 
 static bool read_list(const struct reading *r, struct rule_event *e, GArray *to, const char *text)
@@ -168,14 +168,14 @@ static bool take_begin(const struct reading *r, const char *text)
 {
 	g_free(r->rule->begin.name);
 	r->rule->begin.name = g_strdup(text);
-	return !strchr(text, '*') || fail(r, "begin takes the name of one event, not '%s'", text);
+	return !strchr(text, '*') || refuse(r, "begin takes the name of one event, not '%s'", text);
 }
 
 static bool take_end(const struct reading *r, const char *text)
 {
 	g_free(r->rule->end.name);
 	r->rule->end.name = g_strdup(text);
-	return !strchr(text, '*') || fail(r, "end takes the name of one event, not '%s'", text);
+	return !strchr(text, '*') || refuse(r, "end takes the name of one event, not '%s'", text);
 }
 
 static int look_up(const char *column, const void *event)
@@ -188,7 +188,7 @@ static bool take_expr(const struct reading *r, struct rule_event *e, struct expr
 	g_autoptr(GError) why = NULL;
 	expr_free(*to);
 	*to = expr_parse(text, look_up, NULL, e, 0, &why);
-	return *to || fail(r, "%s", why->message);
+	return *to || refuse(r, "%s", why->message);
 }
 
 static bool take_begin_if(const struct reading *r, const char *text)
@@ -235,7 +235,7 @@ static bool take_template(const struct reading *r, struct rule_template *t, cons
 	while ((open = strstr(text, "${"))) {
 		const char *close = strchr(open, '}');
 		if (!close)
-			return fail(r, "'${' without '}' in '%s'", text);
+			return refuse(r, "'${' without '}' in '%s'", text);
 		g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));
 		g_ptr_array_add(t->texts, g_strndup(text, (gsize)(open - text)));
 		if (!add_field(r, &r->rule->begin, t->fields, g_strstrip(name)))
@@ -269,7 +269,7 @@ static bool take_nested(const struct reading *r, const char *text)
 {
 	r->rule->nested = g_str_equal(text, "yes");
 	return r->rule->nested || g_str_equal(text, "no") ||
-	       fail(r, "nested takes yes or no, not '%s'", text);
+	       refuse(r, "nested takes yes or no, not '%s'", text);
 }
 
 static bool take_tags(const struct reading *r, const char *text)
@@ -306,12 +306,12 @@ static bool check_rule(const struct reading *reading, const struct rule *rule)
 		return true;
 	at.line = rule->line;
 	if (!rule->begin.name || !rule->end.name)
-		return fail(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
+		return refuse(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
 	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
 	    rule->begin_key.by_thread != rule->end_key.by_thread)
-		return fail(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
+		return refuse(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
 	if (rule->parent_key.given && rule->parent != PARENT_RULE)
-		return fail(&at, "[%s]: parent_key needs parent=RULE", rule->name);
+		return refuse(&at, "[%s]: parent_key needs parent=RULE", rule->name);
 	return true;
 }
 
@@ -325,11 +325,11 @@ static bool begin_rule(struct reading *r, const char *name)
 		return true;
 	g_autofree char *plain = g_strstrip(g_strdup(name + (marked ? strlen(MARK) : 0)));
 	if (!*plain || g_str_equal(plain, "thread"))
-		return fail(r, "[%s]: a rule needs a name other than 'thread'", name);
+		return refuse(r, "[%s]: a rule needs a name other than 'thread'", name);
 	if (find_rule(r->rules, plain))
-		return fail(r, "[%s]: there is a rule of this name already", plain);
+		return refuse(r, "[%s]: there is a rule of this name already", plain);
 	if (r->rules->all->len >= LIMIT_RULES)
-		return fail(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
+		return refuse(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
 	struct rule *rule = r->rule = g_new0(struct rule, 1);
 	rule->name = g_strdup(plain);
 	rule->file = g_strdup(r->file);
@@ -353,29 +353,29 @@ static bool take_line(struct reading *r, char *line)
 		return true;
 	if (*line == '[') {
 		if (line[len - 1] != ']')
-			return fail(r, "'%s' is not a [GROUP]", line);
+			return refuse(r, "'%s' is not a [GROUP]", line);
 		line[len - 1] = '\0';
 		return begin_rule(r, line + 1);
 	}
 	if (!r->rule)
-		return r->only_marked || fail(r, "'%s' comes before the first [RULE]", line);
+		return r->only_marked || refuse(r, "'%s' comes before the first [RULE]", line);
 	char *value = strchr(line, '=');
 	if (!value)
-		return fail(r, "'%s' is neither [RULE] nor KEY=VALUE", line);
+		return refuse(r, "'%s' is neither [RULE] nor KEY=VALUE", line);
 	*value++ = '\0';
 	g_strstrip(line);
 	g_strstrip(value);
 	if (!*value)
-		return fail(r, "%s= has no value", line);
+		return refuse(r, "%s= has no value", line);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
 		if (!g_str_equal(lines[i].key, line))
 			continue;
 		if (r->seen & 1u << i)
-			return fail(r, "[%s] has %s= already", r->rule->name, line);
+			return refuse(r, "[%s] has %s= already", r->rule->name, line);
 		r->seen |= 1u << i;
 		return lines[i].take(r, value);
 	}
-	return fail(r, "a rule has no '%s'", line);
+	return refuse(r, "a rule has no '%s'", line);
 }
 
 bool rules_parse(struct rules *rules, const char *file, const char *text, size_t len,
@@ -389,11 +389,11 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 		r.line++;
 		if (!r.only_marked || r.rule || n <= LIMIT_RULE_LINE_BYTES) {
 			if (n > LIMIT_RULE_LINE_BYTES)
-				return fail(&r, "the line is too long");
+				return refuse(&r, "the line is too long");
 			g_autofree char *line = g_strndup(text, n);
 			bool valid = !memchr(text, '\0', n) && g_utf8_validate(line, -1, NULL);
 			if (!valid && (!r.only_marked || r.rule))
-				return fail(&r, "the line is not text");
+				return refuse(&r, "the line is not text");
 			if (valid && !take_line(&r, line))
 				return false;
 			if (r.rule)
@@ -413,16 +413,16 @@ bool rules_check(const struct rules *rules, GError **error)
 		if (r->parent != PARENT_RULE)
 			continue;
 		if (!parent)
-			return fail(&at, "[%s]: its parent '%s' is not a rule", r->name,
+			return refuse(&at, "[%s]: its parent '%s' is not a rule", r->name,
 				    r->parent_name);
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
 		if (!r->parent_key.given && parent->begin_key.fields->len)
-			return fail(&at, "[%s]: the key of its parent %s has fields: parent_key must "
+			return refuse(&at, "[%s]: the key of its parent %s has fields: parent_key must "
 				    "name them", r->name, parent->name);
 		if (r->parent_key.fields->len != parent->begin_key.fields->len)
-			return fail(&at, "[%s]: parent_key names %u fields, the key of %s has %u",
+			return refuse(&at, "[%s]: parent_key names %u fields, the key of %s has %u",
 				    r->name, r->parent_key.fields->len, parent->name,
 				    parent->begin_key.fields->len);
 		r->parent_key.by_thread = parent->begin_key.by_thread;

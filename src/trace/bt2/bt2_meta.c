@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "trace/bt2/bt2_mip.h"
@@ -172,9 +173,8 @@ static bool read_file(const char *file, char **bytes, gsize *n, GError **error)
 		return true;
 	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
-	g_set_error_literal(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
-			    reason->message);
-	return false;
+	return fail(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND, "%s",
+		    reason->message);
 }
 
 bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **error)
@@ -187,11 +187,9 @@ bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **err
 	g_autoptr(blk_ctf_meta) meta = fault ? NULL : parse(bytes, n);
 	if (!fault && meta)
 		fault = classes_fault(meta);
-	if (fault) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	if (fault)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 			    "cannot read metadata '%s': %s", file, fault);
-		return false;
-	}
 	ret->is_ctf2 = bytes[0] == CTF2_SEPARATOR;
 	if (ret->is_ctf2) {
 		ret->header_bytes = meta ? ctf2_header_bytes(meta) : 0;

@@ -11,6 +11,7 @@
 #include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_open.h"
 
+#include "base/fail.h"
 #include "base/user.h"
 
 #define LOG_NONE BT_LOGGING_LEVEL_NONE
@@ -19,11 +20,9 @@
 static bool check_access(const char *file, GError **error)
 {
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "babeltrace2 cannot read '%s': %s%s", file,
+	if (fd < 0)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "babeltrace2 cannot read '%s': %s%s", file,
 			    g_strerror(errno), user_hint(errno));
-		return false;
-	}
 	close(fd);
 	return true;
 }
@@ -32,11 +31,9 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 			       GError **error)
 {
 	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
-	if (!d) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
+	if (!d)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
 			    "cannot list '%s': %s%s", dir, g_strerror(errno), user_hint(errno));
-		return false;
-	}
 	for (const char *name; (name = g_dir_read_name(d));) {
 		g_autofree char *file = g_build_filename(dir, name, NULL);
 		struct stat st;

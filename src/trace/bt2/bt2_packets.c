@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "trace/bt2/bt2_open.h"
 
@@ -112,10 +113,9 @@ static struct packet parse_packet(const uint8_t *bytes, unsigned header_bytes)
 
 static bool corrupt(GError **error, const char *file, uint64_t at, const char *fault)
 {
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 		    "cannot read stream file '%s': the packet at byte %" G_GUINT64_FORMAT " %s", file,
 		    at, fault);
-	return false;
 }
 
 static bool check_packet(const struct packet *p, const char *file, uint64_t at, uint64_t left,
@@ -139,11 +139,9 @@ static bool walk_packets(int fd, const char *file, uint64_t size, unsigned heade
 	for (uint64_t at = 0; at < size && (add || n < MAX_CHECKED); n++) {
 		uint8_t bytes[32 + 4 * 8];
 		ssize_t need = header_bytes + 4 * 8, got = pread(fd, bytes, need, at);
-		if (got < 0) {
-			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+		if (got < 0)
+			return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 				    "cannot read stream file '%s': %s", file, g_strerror(errno));
-			return false;
-		}
 		if (got < need)
 			return corrupt(error, file, at, "is cut off");
 		struct packet p = parse_packet(bytes, header_bytes);
@@ -164,9 +162,8 @@ bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 	if (fd < 0) {
 		bool denied = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 			      g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_PERM);
-		g_set_error_literal(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS :
-				    BLK_TRACE_ERROR_NOT_FOUND, why->message);
-		return false;
+		return fail(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS :
+				    BLK_TRACE_ERROR_NOT_FOUND, "%s", why->message);
 	}
 	bool ok = !header_bytes || walk_packets(fd, file, size, header_bytes, add, error);
 	close(fd);

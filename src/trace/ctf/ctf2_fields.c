@@ -22,7 +22,7 @@ struct field_class {
 	unsigned what;
 };
 
-static bool fail(const struct reading *x, int code, const char *why)
+static bool refuse(const struct reading *x, int code, const char *why)
 {
 	return ctf2_fail(x->v, x->at, code, "%s", why);
 }
@@ -52,7 +52,7 @@ static bool read_fixed(struct reading *x, uint64_t max, struct ctf_type *t)
 	    !ctf2_word_of(v, &x->o, PROP_BYTE_ORDER, x->at, true, byte_orders, &order))
 		return false;
 	if (!bits)
-		return fail(x, CORRUPT, "'length' is 0");
+		return refuse(x, CORRUPT, "'length' is 0");
 	if (bits > max)
 		return ctf2_fail(v, x->at, UNSUPPORTED, "'length' is more than %" G_GUINT64_FORMAT " bits",
 				 max);
@@ -161,7 +161,7 @@ static bool read_base(struct reading *x, struct ctf_type *t)
 	if (!ctf2_number_of(x->v, &x->o, PROP_BASE, x->at, false, &base))
 		return false;
 	if (base != 2 && base != 8 && base != 10 && base != 16)
-		return fail(x, CORRUPT, "'preferred-display-base' is not 2, 8, 10 or 16");
+		return refuse(x, CORRUPT, "'preferred-display-base' is not 2, 8, 10 or 16");
 	t->base = (uint8_t)base;
 	return true;
 }
@@ -238,7 +238,7 @@ static struct ctf_node *read_float(struct reading *x, unsigned what)
 	unsigned bits = node->t.bits;
 	node->min_bits = bits;
 	if (bits != 16 && (bits < 32 || bits % 32 || bits == 96)) {
-		fail(x, CORRUPT, "'length' is not a size of IEEE 754");
+		refuse(x, CORRUPT, "'length' is not a size of IEEE 754");
 		return NULL;
 	}
 	return node;
@@ -275,7 +275,7 @@ static bool read_length(struct reading *x, struct ctf_node *node, uint64_t eleme
 	uint64_t all;
 	if (__builtin_mul_overflow(node->t.length, MAX(element_bits, 1), &all) || all > LIMIT_ARRAY_BITS ||
 	    (!element_bits && node->t.length > LIMIT_EMPTY_ELEMENTS))
-		return fail(x, UNSUPPORTED, "'length' makes the type too large");
+		return refuse(x, UNSUPPORTED, "'length' makes the type too large");
 	node->min_bits = node->t.length * element_bits;
 	return true;
 }
@@ -286,7 +286,7 @@ static bool read_length_location(struct reading *x, struct ctf_node *node)
 	if (!ctf2_locate(x->v, &x->o, PROP_LENGTH_LOCATION, x->at, &node->t.length_reg, &type))
 		return false;
 	return !type || !(type->is_signed || type->is_bool) ||
-	       fail(x, CORRUPT, "'length-field-location' names no unsigned integer");
+	       refuse(x, CORRUPT, "'length-field-location' names no unsigned integer");
 }
 
 enum { IS_DYNAMIC = 1 << 0, IS_TEXT = 1 << 1 };
@@ -312,7 +312,7 @@ static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 	    !ctf2_text_of(x->v, &x->o, PROP_MEDIA_TYPE, x->at, false, &media))
 		return NULL;
 	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16)) {
-		fail(x, CORRUPT, "has the role of a uuid but not 16 bytes");
+		refuse(x, CORRUPT, "has the role of a uuid but not 16 bytes");
 		return NULL;
 	}
 	return node;
@@ -338,7 +338,7 @@ static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
 	for (size_t i = 0; i < n; i++) {
 		node->t.field[i] = g_array_index(fields, struct ctf_field, base + i);
 		if (!g_hash_table_add(seen, node->t.field[i].name))
-			return fail(x, CORRUPT, "has two members with the same name");
+			return refuse(x, CORRUPT, "has two members with the same name");
 	}
 	g_array_set_size(fields, base);
 	return true;
@@ -471,7 +471,7 @@ static bool check_disjoint(struct reading *x, GArray *all, bool is_signed)
 		const struct ctf_select *s = &g_array_index(all, struct ctf_select, i);
 		bool within = widest && ctf_within(is_signed, s->lo, widest->lo, widest->hi);
 		if (within && s->option != widest->option)
-			return fail(x, CORRUPT, "has options whose ranges intersect");
+			return refuse(x, CORRUPT, "has options whose ranges intersect");
 		if (!within || !ctf_within(is_signed, s->hi, widest->lo, widest->hi))
 			widest = s;
 	}
@@ -517,7 +517,7 @@ static bool read_options(struct reading *x, const struct ctf_type *tag, struct c
 		return false;
 	uint32_t n = ctf2_token(v, i)->count;
 	if (!n)
-		return fail(x, CORRUPT, "'options' is empty");
+		return refuse(x, CORRUPT, "'options' is empty");
 	if (!too_many(v, x->at, n))
 		return false;
 	struct ctf_field *options = ctf_pool_alloc(v->p->pool, n * sizeof *options);
@@ -544,7 +544,7 @@ static struct ctf_node *read_variant(struct reading *x, unsigned what)
 	if (!node || !ctf2_locate(x->v, &x->o, PROP_SELECTOR_LOCATION, x->at, &node->t.tag, &tag))
 		return NULL;
 	if (tag && tag->is_bool) {
-		fail(x, CORRUPT, "'selector-field-location' names a boolean");
+		refuse(x, CORRUPT, "'selector-field-location' names a boolean");
 		return NULL;
 	}
 	return read_options(x, tag, node) ? node : NULL;
@@ -674,7 +674,7 @@ static bool check_roles(const struct reading *x, const struct field_class *c)
 {
 	bool may = ((c->read == read_integer || c->read == read_var) && !c->what) ||
 		   (c->read == read_bytes && !(c->what & IS_TEXT));
-	return may || !x->o.token[PROP_ROLES] || fail(x, CORRUPT, "has 'roles', which its type cannot have");
+	return may || !x->o.token[PROP_ROLES] || refuse(x, CORRUPT, "has 'roles', which its type cannot have");
 }
 
 struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)

@@ -24,7 +24,7 @@ struct path {
 	uint16_t reg;			/* its register; CTF_NO_REG: none yet */
 };
 
-static bool fail(const struct path *x, int code, const char *why)
+static bool refuse(const struct path *x, int code, const char *why)
 {
 	return ctf2_fail(x->v, x->at, code, "%s", why);
 }
@@ -52,16 +52,16 @@ static uint16_t next_register(struct ctf2 *v, enum ctf_root root)
 static bool claim(struct path *x, struct ctf_field *f)
 {
 	if (f->type->is_signed != (x->type ? x->type->is_signed : f->type->is_signed))
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
+		return refuse(x, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "names both signed and unsigned fields of a variant's options");
 	x->type = f->type;
 	if (f->reg == CTF_NO_REG)
 		f->reg = x->reg ? x->reg : next_register(x->v, x->root);
 	if (f->reg == CTF_NO_REG)
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
+		return refuse(x, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "exceeds the number of lengths and selectors that blktop supports");
 	if (x->reg != CTF_NO_REG && x->reg != f->reg)
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED,
+		return refuse(x, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "names fields of a variant's options that another location also names");
 	x->reg = f->reg;
 	return true;
@@ -91,7 +91,7 @@ static bool find_in(struct path *x, struct ctf_field *f, uint32_t from)
 	if (t->kind != CTF_STRUCT)
 		return true;
 	if (!x->name[from])
-		return fail(x, CORRUPT, "leads back out of a structure that it has entered");
+		return refuse(x, CORRUPT, "leads back out of a structure that it has entered");
 	for (uint32_t i = 0; i < t->n_fields; i++)
 		if (!strcmp(t->field[i].name, x->name[from]))
 			return find_in(x, &t->field[i], from + 1);
@@ -107,7 +107,7 @@ static bool find_in_frame(struct path *x, const struct ctf2_frame *f, uint32_t f
 		return true;
 	if (!x->name[from])
 		return f->up ? find_in_frame(x, f->up, from + 1)
-			     : fail(x, CORRUPT, "leads out of the outermost structure");
+			     : refuse(x, CORRUPT, "leads out of the outermost structure");
 	if (f->down && f->now && !strcmp(f->now, x->name[from]))
 		return find_in_frame(x, f->down, from + 1);
 	guint end = f->down ? f->down->base : fields->len;
@@ -133,7 +133,7 @@ static bool read_path(struct path *x, uint32_t i)
 	struct ctf2 *v = x->v;
 	const struct json_token *t = ctf2_token(v, i);
 	if (!t->count)
-		return fail(x, CORRUPT, "'path' is empty");
+		return refuse(x, CORRUPT, "'path' is empty");
 	if (t->count > LIMIT_PATH_PARTS)
 		return ctf2_fail(v, x->at, BLK_TRACE_ERROR_UNSUPPORTED, "'path' has more than %d parts",
 				 LIMIT_PATH_PARTS);
@@ -150,7 +150,7 @@ static bool read_path(struct path *x, uint32_t i)
 			x->name[x->n++] = name;
 		each = e->next;
 	}
-	return name || fail(x, CORRUPT, "'path' ends with null");
+	return name || refuse(x, CORRUPT, "'path' ends with null");
 }
 
 static bool search(struct path *x, bool has_origin)
@@ -160,7 +160,7 @@ static bool search(struct path *x, bool has_origin)
 		return v->top ? find_in_frame(x, v->top, 0) : true;
 	if (x->root == v->now)
 		return v->bottom ? find_in_frame(x, v->bottom, 0) : true;
-	return x->root < v->now ? find_in_root(x) : fail(x, CORRUPT, "names a field that comes later");
+	return x->root < v->now ? find_in_root(x) : refuse(x, CORRUPT, "names a field that comes later");
 }
 
 bool ctf2_locate(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
@@ -188,7 +188,7 @@ bool ctf2_locate(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whic
 	if (!search(&x, origin >= 0))
 		return false;
 	if (x.reg == CTF_NO_REG)
-		return fail(&x, CORRUPT, "does not name an integer that is read before this field");
+		return refuse(&x, CORRUPT, "does not name an integer that is read before this field");
 	if (v->stream && x.root <= CTF_ROOT_PACKET_CONTEXT && v->now > CTF_ROOT_PACKET_CONTEXT)
 		v->stream->pub.packet_regs = true;
 	if (v->stream && x.root == CTF_ROOT_HEADER && v->now > CTF_ROOT_HEADER)

@@ -35,7 +35,7 @@ void ctf2_free(struct ctf2 *v)
 	g_free(v);
 }
 
-static bool fail(struct ctf2 *v, int code, const char *why)
+static bool refuse(struct ctf2 *v, int code, const char *why)
 {
 	return ctf2_fail(v, NULL, code, "%s", why);
 }
@@ -51,13 +51,13 @@ static bool read_uuid(struct ctf2 *v, const struct ctf2_props *o)
 	if (!i)
 		return true;
 	if (ctf2_token(v, i)->count != 16)
-		return fail(v, CORRUPT, "'uuid' does not have 16 numbers");
+		return refuse(v, CORRUPT, "'uuid' does not have 16 numbers");
 	for (uint32_t k = 0; k < 16; k++) {
 		const struct json_token *t = ctf2_token(v, i + 1 + k);
 		bool minus;
 		uint64_t n;
 		if (t->kind != JSON_NUMBER || !json_integer(v->text.s, t, &minus, &n) || minus || n > 255)
-			return fail(v, CORRUPT, "'uuid' has values that are not bytes");
+			return refuse(v, CORRUPT, "'uuid' has values that are not bytes");
 		m->uuid[k] = (uint8_t)n;
 	}
 	m->has_uuid = true;
@@ -69,7 +69,7 @@ static bool read_preamble(struct ctf2 *v, const struct ctf2_props *o)
 	uint64_t version = 0;
 	uint32_t extensions;
 	if (v->has_preamble)
-		return fail(v, CORRUPT, "is a second preamble");
+		return refuse(v, CORRUPT, "is a second preamble");
 	if (!ctf2_number_of(v, o, PROP_VERSION, NULL, true, &version))
 		return false;
 	if (version != 2)
@@ -82,7 +82,7 @@ static bool read_preamble(struct ctf2 *v, const struct ctf2_props *o)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct json_token *names = ctf2_token(v, key + 1);
 		if (names->kind != JSON_OBJECT)
-			return fail(v, CORRUPT, "'extensions' has a namespace that is not an object");
+			return refuse(v, CORRUPT, "'extensions' has a namespace that is not an object");
 		if (names->count) {
 			const char *space = ctf2_string(v, key, NULL);
 			const char *name = space ? ctf2_string(v, key + 2, NULL) : NULL;
@@ -134,9 +134,9 @@ static bool read_trace_class(struct ctf2 *v, const struct ctf2_props *o)
 {
 	const char *text = NULL;
 	if (v->has_trace_class)
-		return fail(v, CORRUPT, "is a second trace class");
+		return refuse(v, CORRUPT, "is a second trace class");
 	if (v->p->meta.streams->len)
-		return fail(v, CORRUPT, "comes after a data stream class");
+		return refuse(v, CORRUPT, "comes after a data stream class");
 	v->has_trace_class = true;
 	v->stream = NULL;
 	v->clock = NULL;
@@ -148,7 +148,7 @@ static bool read_trace_class(struct ctf2 *v, const struct ctf2_props *o)
 	struct ctf_node *header = v->root[CTF_ROOT_PACKET_HEADER];
 	for (uint32_t i = 1; header && i < header->t.n_fields; i++)
 		if (header->t.field[i].type->roles & CTF_ROLE_MAGIC)
-			return fail(v, CORRUPT, "the magic number is not the packet header's first member");
+			return refuse(v, CORRUPT, "the magic number is not the packet header's first member");
 	v->p->meta.packet_header = header ? &header->t : NULL;
 	return true;
 }
@@ -219,17 +219,17 @@ static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 	    !ctf2_number_of(v, o, PROP_ACCURACY, NULL, false, &number))
 		return false;
 	if (!c->freq)
-		return fail(v, CORRUPT, "'frequency' is 0");
+		return refuse(v, CORRUPT, "'frequency' is 0");
 	if (!read_offset(v, o, c) || !read_origin(v, o, c))
 		return false;
 	if (c->offset_s > LIMIT_TIME_SECONDS || c->offset_s < -LIMIT_TIME_SECONDS)
-		return fail(v, UNSUPPORTED, "'offset-from-origin' is more than 146 years");
+		return refuse(v, UNSUPPORTED, "'offset-from-origin' is more than 146 years");
 	c->name = (char *)(name ? name : id);
 	set_identity(c, space, name, uid);
 	const struct ctf_clock *known = g_hash_table_lookup(v->clocks, id);
 	if (known)
 		return ctf_clock_equal(known, c) ||
-		       fail(v, CORRUPT, "'id' is that of an earlier clock class, which differs");
+		       refuse(v, CORRUPT, "'id' is that of an earlier clock class, which differs");
 	if (v->p->meta.clocks->len >= LIMIT_CLOCKS)
 		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u clocks", LIMIT_CLOCKS);
 	g_hash_table_insert(v->clocks, (char *)id, ctf_meta_add_clock(v->p, c));
@@ -350,7 +350,7 @@ static bool read_alias(struct ctf2 *v, const struct ctf2_props *o)
 	if (!ctf2_text_of(v, o, PROP_NAME, NULL, true, &name))
 		return false;
 	if (!o->token[PROP_FIELD_CLASS])
-		return fail(v, CORRUPT, "'field-class' is missing");
+		return refuse(v, CORRUPT, "'field-class' is missing");
 	return ctf2_add_alias(v, name, o->token[PROP_FIELD_CLASS], &at);
 }
 
@@ -371,7 +371,7 @@ static const struct fragment *fragment_of(struct ctf2 *v, const struct ctf2_prop
 		for (size_t k = 0; k < G_N_ELEMENTS(fragments); k++)
 			if (!strcmp(fragments[k].type, v->scratch->str))
 				return &fragments[k];
-	fail(v, CORRUPT, i ? "'type' is not a known type of fragment" : "'type' is missing");
+	refuse(v, CORRUPT, i ? "'type' is not a known type of fragment" : "'type' is missing");
 	return NULL;
 }
 
@@ -393,6 +393,6 @@ bool ctf2_fragment(struct ctf2 *v, const char *text, size_t n)
 		return false;
 	v->type = f->type;
 	if (!v->has_preamble && f->read != read_preamble)
-		return fail(v, CORRUPT, "comes before the preamble");
+		return refuse(v, CORRUPT, "comes before the preamble");
 	return f->read(v, &o);
 }

@@ -7,6 +7,7 @@
  */
 #include "trace/ctf/ctf_header.h"
 
+#include "base/fail.h"
 #include "trace/ctf/ctf_walk.h"
 
 /* An integer that the known forms can have. */
@@ -128,12 +129,10 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 	*ret_clock = t ? clock_of(t) : NULL;
 	if (!*ret_clock && sc->packet_context)
 		*ret_clock = clock_of(sc->packet_context);
-	if (!*ret_clock) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
+	if (!*ret_clock)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
 			    "stream class %" G_GUINT64_FORMAT " has no time: neither its packets nor its events have "
 			    "timestamps", sc->id);
-		return false;
-	}
 	if (t && !sc->header_regs && (variant_header(t, ret) || plain_header(t, ret))) {
 		ret->align = MAX(t->align, 1);
 		ret->ends_on_byte = ends_on_byte(ret);

@@ -4,6 +4,7 @@
 
 #include "trace/reader.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -147,11 +148,9 @@ static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t 
 
 	for (;;) {
 		gssize got = ctf_pread(ctf_index_fd(x), bytes, n, offset);
-		if (got < 0) {
-			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
+		if (got < 0)
+			return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
 				    "cannot read %s: %s", x->path, g_strerror(errno));
-			return false;
-		}
 		if ((size_t)got < n)		/* the file was shortened meanwhile */
 			limit = offset + (uint64_t)got;
 		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
@@ -441,12 +440,10 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 		return true;
 	if (!read_header_at(x, p->offset, x->size, &header, error))
 		return false;
-	if (!agree(p, &header)) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	if (!agree(p, &header))
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 			    "%s at byte %" G_GUINT64_FORMAT ": packet header and index file disagree",
 			    x->path, p->offset);
-		return false;
-	}
 	*p = header;
 	return true;
 }

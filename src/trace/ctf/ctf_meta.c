@@ -6,6 +6,7 @@
 #include "trace/ctf/ctf_bits.h"
 #include "trace/ctf/ctf_parse.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -80,9 +81,8 @@ struct packet {
 
 static bool refuse(GError **error, int code, size_t at, const char *why)
 {
-	g_set_error(error, BLK_TRACE_ERROR, code, "metadata packet at byte %" G_GSIZE_FORMAT ": %s",
+	return fail(error, BLK_TRACE_ERROR, code, "metadata packet at byte %" G_GSIZE_FORMAT ": %s",
 		    at, why);
-	return false;
 }
 
 static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
@@ -157,17 +157,15 @@ static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 	if (n >= 7 && !memcmp(bytes, "/* CTF ", 7)) {
 		if (n >= strlen(begin) && !memcmp(bytes, begin, strlen(begin)))
 			return true;
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "1:1: metadata of a version of CTF that is neither 1.8 nor 2");
-		return false;
 	}
 	while (i < n && g_ascii_isspace(bytes[i]))
 		i++;
 	if (i == n || g_ascii_isalpha(bytes[i]) || bytes[i] == '/')
 		return true;
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 		    "1:1: this is metadata of neither CTF 1.8 nor CTF 2");
-	return false;
 }
 
 bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error)
@@ -189,9 +187,8 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 		p->n_text += n;
 		return true;
 	}
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 		    "metadata of more than %u MiB", LIMIT_METADATA_BYTES >> 20);
-	return false;
 }
 
 /* The text is stored: repeated declarations are compared by their text. */
@@ -231,11 +228,9 @@ bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError 
 static bool parse_fragments(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	const char *end = text + n;
-	if (*text != CTF_RS) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	if (*text != CTF_RS)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 			    "metadata continues without a record separator");
-		return false;
-	}
 	while (text < end) {
 		const char *next = memchr(text + 1, CTF_RS, (size_t)(end - text) - 1);
 		next = next ? next : end;

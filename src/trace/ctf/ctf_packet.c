@@ -9,6 +9,7 @@
 #include "trace/ctf/ctf_walk.h"
 #include "trace/reader.h"
 
+#include "base/fail.h"
 #include "base/limits.h"
 
 #include <inttypes.h>
@@ -60,8 +61,7 @@ static bool wrong(GError **error, const char *format, ...)
 
 static bool unsupported(GError **error, const char *what, const char *name)
 {
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED, "%s: %s", name, what);
-	return false;
+	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED, "%s: %s", name, what);
 }
 
 static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,

@@ -5,6 +5,8 @@
  * outermost '}', or where the next one begins.
  */
 #include "trace/ctf/ctf_meta.h"
+
+#include "base/fail.h"
 #include "trace/ctf/ctf_parse.h"
 
 #include <string.h>
@@ -167,11 +169,9 @@ static bool take_fragment(struct ctf_pieces *x, size_t begin, GError **error)
 {
 	g_assert(x->whole > begin && x->whole <= x->text->len);
 	const char *s = x->text->str + begin;
-	if (*s != CTF_RS) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+	if (*s != CTF_RS)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 			    "metadata continues without a record separator");
-		return false;
-	}
 	x->inside = IN_CODE;
 	x->escaped = false;
 	x->depth = 0;

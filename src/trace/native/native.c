@@ -7,6 +7,7 @@
 
 #include "trace/ctf/layouts.h"
 
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -206,12 +207,10 @@ static bool place_file(struct native *n, struct native_file *f, const struct ctf
 {
 	const struct ctf_decoder *d = native_decoder(f->m, first->stream_id);
 	g_autofree char *key = stream_key(f->m, first, ctf_index_name(f->index));
-	if (!d || !has_begin(f->index)) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
+	if (!d || !has_begin(f->index))
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NO_TIME,
 			    "cannot read stream file '%s': its packets have no timestamps" NO_TIME,
 			    ctf_index_name(f->index));
-		return false;
-	}
 	f->stream = g_hash_table_lookup(by_key, key);
 	if (!f->stream) {
 		f->stream = native_stream_new(f->m, d, first, n->streams->len);

@@ -6,6 +6,7 @@
 #include "trace/native/native_private.h"
 
 #include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -31,10 +32,9 @@ struct cut {
 	uint8_t *buffer;
 };
 
-static bool fail(GError **error, const struct cut *c, int code, const char *why)
+static bool cannot_save(GError **error, const struct cut *c, int code, const char *why)
 {
-	g_set_error(error, BLK_TRACE_ERROR, code, "cannot save to '%s': %s", c->ret->path, why);
-	return false;
+	return fail(error, BLK_TRACE_ERROR, code, "cannot save to '%s': %s", c->ret->path, why);
 }
 
 static bool fail_disk(GError **error, const struct cut *c)
@@ -42,7 +42,7 @@ static bool fail_disk(GError **error, const struct cut *c)
 	const int number = errno;
 	g_autofree char *why = g_strconcat(g_strerror(number), files_hint(number), NULL);
 
-	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it already exists" : why);
+	return cannot_save(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it already exists" : why);
 }
 
 static bool stopped(const struct cut *c, GError **error)
@@ -222,7 +222,7 @@ static bool choose(struct cut *c, GError **error)
 		if (!are_true(c, error))
 			return false;
 	}
-	return c->ret->packets || fail(error, c, BLK_TRACE_ERROR_NOT_FOUND,
+	return c->ret->packets || cannot_save(error, c, BLK_TRACE_ERROR_NOT_FOUND,
 				       "the trace has no packet in that range");
 }
 
@@ -333,7 +333,7 @@ static bool copy_bytes(struct cut *c, int from, uint64_t offset, uint64_t n, int
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return fail(error, c, BLK_TRACE_ERROR_CORRUPT, got ? g_strerror(errno) :
+			return cannot_save(error, c, BLK_TRACE_ERROR_CORRUPT, got ? g_strerror(errno) :
 				    "a stream file became shorter while it was read");
 		if (stopped(c, error))
 			return false;

@@ -2,6 +2,7 @@
 /* Metadata with the decoders compiled from it, and its description of streams; for files and for pushed packets. */
 #include "trace/native/native_private.h"
 
+#include "base/fail.h"
 #include "trace/align.h"
 
 static void decoder_free(void *p)
@@ -79,11 +80,9 @@ static bool compile_stream(struct native *n, struct native_meta *m, const struct
 	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */
 	struct ctf_decoder *known = i < m->decoders->len ? g_ptr_array_index(m->decoders, i) : NULL;
 	guint from = known ? known->classes->len : 0;
-	if (is_of_perf(sc, from)) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+	if (is_of_perf(sc, from))
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "perf made it, with the events of all CPUs in one stream");
-		return false;
-	}
 	for (guint k = from; k < sc->events->len; k++)
 		ctf_event_machine(g_ptr_array_index(sc->events, k), &m->events);
 	if (known) {
