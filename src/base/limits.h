@@ -152,6 +152,12 @@
 	  "the rest is one entry", "a waker may have waited a million times meanwhile") \
 	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second that are listed, of each of four kinds", \
 	  "the others are only in the histogram", "about a screen") \
+	X(SECOND_LOCKS, 16384, "cells", "pairs of waiter and holder of a lock in a second", \
+	  "waits of further ones are counted for their thread alone", "4 MB of memory") \
+	X(HOLDER_WAITS, 64, "waits", "a holder's newest waits that say what it did while it held a lock", \
+	  "what it did before them is unknown", "each release copies them") \
+	X(LOCKS, 65536, "locks", "locks for which it is known when they were last released", \
+	  "all are forgotten: the holder counts from the wait's beginning", "programs wait for fewer") \
 	X(OPERATIONS, 32768, "operations", \
 	  "operations (service and name of spans), fewer if --memory is below 200M", \
 	  "further ones have no usual values", "every name that contains an id is an operation") \

@@ -54,6 +54,12 @@ static void do_visit(struct app *app, struct place *p, enum command_id command)
 			    timefmt_clock(clock, app->nav.cursor_ns));
 }
 
+static void do_drill(struct app *app, struct place *p, enum command_id command)
+{
+	if (!screen_timeline_open_wait(app, p))
+		goto_view_command(app, p, command);
+}
+
 static void do_back(struct app *app, struct place *p, enum command_id command)
 {
 	if (!nav_is_top(&app->nav)) {
@@ -404,7 +410,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_WAKER] = goto_view_command,
 	[CMD_VIEW_TIMELINE] = screen_timeline_open, [CMD_VIEW_FLAME] = screen_flame_open,
 	[CMD_VIEW_NEXT] = goto_view_command, [CMD_VIEW_PREV] = goto_view_command,
-	[CMD_DRILL] = goto_view_command, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
+	[CMD_DRILL] = do_drill, [CMD_BACK] = do_back, [CMD_GO_BACK] = do_visit, [CMD_GO_FORTH] = do_visit,
 	[CMD_COMPARE] = compare_command, [CMD_CHANGED] = compare_command,
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_BOOKMARK] = bookmark_command, [CMD_BOOKMARKS] = bookmark_command,

@@ -359,6 +359,16 @@ static const char *drill_of(const struct view *v, const struct row *row)
 	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
 }
 
+/* The rows of the detail that belong to the selected lock. NULL: to any. */
+static char *lock_filter(const struct focus *f, const struct row *row)
+{
+	int column = view_column(f->view, "lock");
+	struct value lock = column < 0 ? value_none() : column_value(&f->view->columns[column], row, f->rows);
+	g_autofree char *quoted = lock.kind == VALUE_TEXT ? expr_quote(lock.s) : NULL;
+
+	return quoted ? g_strdup_printf("lock == %s", quoted) : NULL;
+}
+
 static void do_drill(struct app *app, struct place *p, enum command_id command)
 {
 	struct focus f = place_focus(p);
@@ -393,6 +403,9 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 		to->select_span = row->drill.span_id;
 		to->select_kind = row->drill.span_kind;
 	}
+	g_autofree char *filter = f.view == view_find("locks") ? lock_filter(&f, row) : NULL;
+	if (filter)
+		app_filter(app, to, filter, NULL);
 	app_open(app, to);	/* row is invalid from here on */
 }
 

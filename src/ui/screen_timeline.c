@@ -541,6 +541,42 @@ void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns
 	app_open(app, to);
 }
 
+static void open_wait(struct app *app, const struct view_query *wait)
+{
+	const struct span *s = span_at(app->main, wait->tid, wait->host, wait->from_ns);
+	struct view_query q = VIEW_QUERY_INIT;
+	g_autofree char *crumb = g_strdup_printf("%d", wait->tid);
+	struct place *to;
+
+	app_pause(app);
+	nav_seek(&app->nav, app->main, wait->from_ns);
+	if (s) {
+		open_span(app, s, wait->from_ns);
+		return;
+	}
+	q.host = wait->host;
+	q.pid = wait->pid;
+	q.tid = wait->pid < 0 ? wait->tid : -1;
+	to = place_new(&view_timeline, &q, crumb);
+	timeline_axis_fit(app, to, wait->from_ns, MAX(wait->to_ns, wait->from_ns + 1));
+	to->mark_ns = wait->from_ns;
+	to->select_pid = wait->pid;
+	to->select_tid = wait->tid;
+	to->lateral = true;
+	app_open(app, to);
+}
+
+bool screen_timeline_open_wait(struct app *app, struct place *p)
+{
+	const struct row *row = p->view == view_find("holders") ? place_selected(p) : NULL;
+	struct view_query wait = row ? row->drill : (struct view_query)VIEW_QUERY_INIT;
+
+	if (!row || wait.tid < 0)
+		return false;
+	open_wait(app, &wait);
+	return true;
+}
+
 /* ---- the selected lane, in sentences ---- */
 
 static void explain(struct app *app, struct place *p, GPtrArray *lines)

@@ -9,6 +9,9 @@
 void screen_timeline_open(struct app *app, struct place *p, enum command_id command);
 /* Opens it for the process of a thread of app->tl, with this range, the thread selected, and the cursor at `at_ns`. */
 void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns, int64_t from_ns, int64_t to_ns);
+/* Enter on a row of the view holders: goes to its longest wait (.drill). Opens the span that the thread was in, else
+ * the timeline of its process as above. False: it is another view, or has no such row. */
+bool screen_timeline_open_wait(struct app *app, struct place *p);
 /* Is a timeline shown whose cells are still being decoded? */
 bool screen_timeline_is_waiting(struct app *app);
 

@@ -23,6 +23,7 @@ G_DEFINE_QUARK(blk-metric-error-quark, blk_metric_error)
 /* What users call the kinds of cells, and the events they need. */
 static const char *const of_switches[] = { "sched_switch", NULL },
 	*const of_calls[] = { NEED_SYSCALLS, NEED_CALLERS, NULL },
+	*const of_locks[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NEED_CALLERS, NULL },
 	*const of_wakeups[] = { "sched_switch", NEED_WAKEUPS, NULL },
 	*const of_interrupts[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL },
 	*const of_counts[] = { NEED_COUNTS, NULL },
@@ -40,7 +41,7 @@ static const struct { const char *name; const char *const *needs; } kinds[] = {
 	[CELL_waker] = { "wakeup", of_wakeups }, [CELL_count] = { "counter", of_counts },
 	[CELL_dev] = { "device", of_block }, [CELL_dev_user] = { "block", of_block },
 	[CELL_net] = { "network", of_network }, [CELL_flow] = { "peer", of_peers },
-	[CELL_event] = { "event", of_nothing },
+	[CELL_event] = { "event", of_nothing }, [CELL_lock] = { "lock", of_locks },
 };
 
 /* What the fields of a cell mean, where their names alone do not say it. */

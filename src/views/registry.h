@@ -10,9 +10,9 @@
 /* All views in the order of --list-views. Each view_ID is defined in a file of its own. */
 #define VIEW_LIST(X) \
 	X(overview) X(traces) X(phases) X(processes) X(syscalls) X(files) X(spans) X(services) \
-	X(waterfall) X(events) X(cpus) X(devices) X(peers) X(io) X(slow) X(scheduler) X(wakers) X(interrupts) \
-	X(losses) X(path) X(open) X(slow_spans) X(compare) X(changed) X(causes) X(process) X(counters) X(alerts) \
-	X(heatmap) X(distribution) X(timeline) X(flame)
+	X(waterfall) X(events) X(cpus) X(devices) X(peers) X(io) X(slow) X(scheduler) X(wakers) \
+	X(locks) X(holders) X(interrupts) X(losses) X(path) X(open) X(slow_spans) X(compare) X(changed) X(causes) \
+	X(process) X(counters) X(alerts) X(heatmap) X(distribution) X(timeline) X(flame)
 #define VIEW_DECLARE_(id) extern const struct view view_##id;
 VIEW_LIST(VIEW_DECLARE_)
 

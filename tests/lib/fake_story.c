@@ -288,6 +288,22 @@ static void add_scheduler(struct story *st, struct second *s)
 	s->wakers[3].idle = true;
 }
 
+/* The first worker slept while it held a lock that the others waited for. */
+static void add_locks(struct story *st, struct second *s)
+{
+	s->n_locks = 2;
+	s->locks = g_new0(struct lock_cell, s->n_locks);
+	for (uint32_t i = 0; i < s->n_locks; i++) {
+		struct lock_cell *c = &s->locks[i];
+		*c = (struct lock_cell){ .thread = st->worker[i + 1], .holder = st->worker[0],
+			.address = 0x55d0c0ffee40, .file = ID_NONE, .kind = LOCK_FUTEX, .waits = 1 + i,
+			.total_ns = (50 + 4 * i) * FAKE_MS,
+			.longest_at_ns = s->begin_ns + 200 * FAKE_MS, .max_ns = (50 + i) * FAKE_MS,
+			.earlier_ns = 2 * i * FAKE_MS, .ran_ns = 4 * FAKE_MS };
+		c->part[PART_TIMER] = c->total_ns - c->ran_ns - c->earlier_ns;
+	}
+}
+
 static void add_interrupts(struct story *st, struct second *s)
 {
 	const uint32_t disk = fake_string(st->f, "irq 34 ahci");
@@ -392,6 +408,7 @@ struct timeline *fake_timeline(void)
 		add_cells(&st, s, n == 5);
 		add_machine(&st, s);
 		add_scheduler(&st, s);
+		add_locks(&st, s);
 		add_ran(&st, s);
 		add_interrupts(&st, s);
 		add_counts(&st, s);

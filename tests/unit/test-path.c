@@ -99,6 +99,29 @@ static void check_path(const struct timeline *tl, const struct story *x)
 		g_assert_cmpstr(explanation, ==, x->explanation);
 }
 
+/* The waits of 7, the span's thread, that were for a lock: the view of locks has the same. */
+static void check_locks(const struct timeline *tl)
+{
+	const struct view_query q = VIEW_QUERY_INIT;
+	const struct view *v = view_find("holders");
+	struct rows *rows = v->build(tl, &q);
+	int64_t ns = 0, total = 0;
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		for (uint32_t k = 0; k < s->n_waits; k++)
+			ns += s->waits[k].lock ? s->waits[k].wake_ns - s->waits[k].begin_ns : 0;
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = rows->rows->pdata[i];
+		if (v->columns[view_column(v, "tid")].get(row, rows).i == 7 &&
+		    !strcmp(v->columns[view_column(v, "kind")].get(row, rows).s, "futex") &&
+		    !strcmp(v->columns[view_column(v, "role")].get(row, rows).s, "waited"))
+			total += v->columns[view_column(v, "total_ns")].get(row, rows).i;
+	}
+	g_assert_cmpint(total, ==, ns);
+	rows_free(rows);
+}
+
 static void test_story(gconstpointer data)
 {
 	const struct story *x = data;
@@ -108,6 +131,7 @@ static void test_story(gconstpointer data)
 	timeline_apply(tl, slice_finish(s));
 	slice_free(s);
 	check_path(tl, x);
+	check_locks(tl);
 	timeline_free(tl);
 	cuts_check(x->name, r);
 	recording_free(r);

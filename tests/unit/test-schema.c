@@ -74,12 +74,31 @@ static int64_t value_of(const struct cell_field *f, const char *cell, unsigned k
 	}
 }
 
+/* The value beside the greatest of the next figure; of equal ones the least. */
+static int64_t at_greatest(const struct cell_layout *l, const GPtrArray *cells, const char *key,
+			   const struct cell_field *f)
+{
+	int64_t most = INT64_MIN, at = 0;
+
+	for (guint i = 0; i < cells->len; i++) {
+		const char *c = g_ptr_array_index(cells, i);
+		int64_t v = value_of(f, c, 0), m = value_of(f + 1, c, 0);
+		if (memcmp(c, key, l->key_size) || m < most || (m == most && v >= at))
+			continue;
+		most = m;
+		at = v;
+	}
+	return at;
+}
+
 /* What one figure of all cells with that key comes to, by the words of schema.h. */
 static int64_t expected(const struct cell_layout *l, const GPtrArray *cells, const char *key,
 			const struct cell_field *f, unsigned k)
 {
 	int64_t sum = 0, most = INT64_MIN, least = INT64_MAX, name = 0;
 
+	if (f->role == CELL_IS_AT_MAX)
+		return at_greatest(l, cells, key, f);
 	for (guint i = 0; i < cells->len; i++) {
 		const char *c = g_ptr_array_index(cells, i);
 		if (memcmp(c, key, l->key_size))

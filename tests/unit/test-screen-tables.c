@@ -919,6 +919,27 @@ static void test_find_view_name(void)
 	}
 }
 
+/* Who held the lock: a lock, its holders and waiters, and where the longest wait of one of them was. */
+static void test_locks(void)
+{
+	struct fixture f;
+
+	start(&f, "4");
+	app_key(f.app, UI_KEY_F(2));
+	press(&f, "locks\r");
+	g_assert_true(has(&f, "0x55d0c0ffee40") && has(&f, "thumbd-w0/254"));
+	press(&f, "\r");
+	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "holders");
+	g_assert_true(has(&f, "held   thumbd-w0") && has(&f, "lock == ") && has(&f, "timer 92%"));
+	press(&f, "\r");
+	struct place *p = nav_top(&f.app->nav);
+	g_assert_true(p->view->kind == VIEW_TIMELINE || p->view->kind == VIEW_WATERFALL);
+	g_assert_true(p->mark_ns != TIME_UNKNOWN && has(&f, "thumbd-w0"));
+	press(&f, "\177");
+	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "holders");
+	stop(&f);
+}
+
 /* --- facts --- */
 
 static void test_facts(void)
@@ -974,6 +995,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/filter-refused", test_filter_refused);
 	g_test_add_func("/tables/find-view", test_find_view);
 	g_test_add_func("/tables/find-view-name", test_find_view_name);
+	g_test_add_func("/tables/locks", test_locks);
 	g_test_add_func("/tables/rare-container", test_rare_container);
 	g_test_add_func("/tables/tags", test_tags);
 	g_test_add_func("/tables/sum", test_sum);

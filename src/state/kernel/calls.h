@@ -4,6 +4,7 @@
 #define BLK_STATE_KERNEL_CALLS_H
 
 #include "state/kernel/cell_cache.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/thread_logs.h"
 
 #include "base/call_event.h"
@@ -126,13 +127,15 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 }
 
 /* Logs the call if a span may need it: its own, or one that a span's thread waited for. */
-static inline void call_log(const struct slice *s, struct thread *t, const struct call *c,
+static inline void call_log(struct slice *s, struct thread *t, const struct call *c,
 			    int64_t ts, int64_t ret)
 {
 	uint64_t released;
 	if (!s->no_spans && (!s->from_start || t->tid == -1 || (t->open && t->open->len) ||
 			     (s->annots->len && call_wakes_futex(c, &released))))
 		call_keep(t, c, ts, ret);
+	if ((t->woke_ns >= c->begin || t->file_lock) && slice_counts_locks(s))
+		lock_call_ended(s, t, c, ts, ret);
 }
 
 #endif

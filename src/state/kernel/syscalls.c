@@ -21,8 +21,8 @@
 #define DISK(n) { .name = n, .cause = PART_DISK, .dir = IO_DIR_OTHER }
 #define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true, .dir = IO_DIR_OTHER }
 #define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
-#define FUTEX(n, args) { .name = n, .cause = PART_FUTEX, .futex_args = args, .wait = CALL_WAITS_UNKNOWN, \
-	.dir = IO_DIR_OTHER }
+#define FUTEX(n, args) { .name = n, .cause = PART_FUTEX, .futex_args = args, .locks = args, \
+	.wait = CALL_WAITS_UNKNOWN, .dir = IO_DIR_OTHER }
 #define WAITS(n, c) { .name = n, .cause = c, .wait = CALL_WAITS_EVENT, .dir = IO_DIR_OTHER }
 #define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
 /* Kind of file that the call makes, flags that mean close-on-exec, and index of the flags argument. */
@@ -53,7 +53,7 @@ static const struct call_info table[] = {
 	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
 
 	/* They wait for a lock on the file, not for the disk. */
-	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .dir = IO_DIR_OTHER },
+	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .locks = true, .dir = IO_DIR_OTHER },
 	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
 	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),
 	SYNC("sync_file_range2", true), SYNC("arm_sync_file_range", true), DISKFD("arm_fadvise64_64"),
@@ -85,7 +85,8 @@ static const struct call_info table[] = {
 	  .dir = IO_DIR_OTHER },
 	FDOP("close_range", PART_OTHER, FDOP_CLOSE_RANGE),
 	FDOP("dup", PART_OTHER, FDOP_DUP), FDOP("dup2", PART_OTHER, FDOP_DUP2),
-	FDOP("dup3", PART_OTHER, FDOP_DUP2), FDOP("fcntl", PART_OTHER, FDOP_FCNTL),
+	FDOP("dup3", PART_OTHER, FDOP_DUP2),
+	{ .name = "fcntl", .cause = PART_OTHER, .fdop = FDOP_FCNTL, .locks = true, .dir = IO_DIR_OTHER },
 	FDOP("pipe", PART_OTHER, FDOP_PIPE), FDOP("pipe2", PART_OTHER, FDOP_PIPE),
 	MAKES("eventfd", "eventfd", 0, 0), MAKES("eventfd2", "eventfd", O_CLOEXEC_BIT, 1),
 	MAKES("timerfd_create", "timerfd", O_CLOEXEC_BIT, 1), MAKES("signalfd", "signalfd", 0, 0),

@@ -55,6 +55,7 @@ struct call_info {
 	bool no_call;		/* and returns to user mode at once: rt_sigreturn */
 	bool restarts;		/* restart_syscall: it continues the call before, which a signal interrupted */
 	uint8_t wait;		/* enum call_wait, before its futex arguments and the kind of its file are looked at */
+	bool locks;		/* may release a lock, or wait for a file's */
 	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */
 };
 

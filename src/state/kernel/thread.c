@@ -26,7 +26,7 @@ struct thread *thread_new(uint32_t self)
 		.self = self, .tid = -1, .task_tid = -1, .pid = -1,
 		.forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
-		.known_from = TS_NONE,
+		.known_from = TS_NONE, .woke_ns = TS_NONE, .ended_after = TS_NONE,
 		.unresolved_from = { INT64_MAX, INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .returned_ns = TS_NONE, .waker = ID_NONE, .on_cpu = CPU_NONE,
 			.off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
@@ -41,6 +41,7 @@ static void clear(struct thread *t)
 	vec_free(&t->waiting);
 	vec_free(&t->waits);
 	vec_free(&t->calls);
+	vec_free(&t->past);
 	if (t->annots)
 		g_array_unref(t->annots);
 	if (t->open)
@@ -303,6 +304,8 @@ static void take_call(struct slice *s, struct thread *t, const struct rec *r)
 	};
 	if (info->restarts)
 		restart_call(s, t, &c);
+	if (info->no_exit && slice_counts_locks(s))
+		lock_thread_ends(s, t, r->ts);
 	st->call_lost = false;
 	st->call_state = CALL_IN;
 	st->call = c;
@@ -345,8 +348,8 @@ static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 {
-	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .waker = r->id, .irq = r->irq,
-				  .provisional = r->arg[0] != 0 });
+	wake(s, t, &(struct waking){ .ts = r->ts, .seq = r->seq, .waker = r->id, .irq = r->irq,
+				     .provisional = r->arg[0] != 0 });
 }
 
 /* A wakeup of a running thread: no time is charged. */
@@ -434,6 +437,9 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	}
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
+	if (st->call_state == CALL_UNRESOLVED && !st->call_lost && r->info->futex_args &&
+	    !s->from_start && slice_counts_locks(s))
+		lock_unknown_call_ended(s, t, r->ts);
 	if (st->call_state == CALL_UNRESOLVED)
 		unknown_ends(s, t, INITIAL_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
@@ -725,6 +731,8 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 {
 	if (t->idle)
 		return;
+	if ((!t->resolved || lock_may_be(s, &t->st)) && slice_counts_locks(s))
+		lock_wakes(s, t, w->waker, w->ts);
 	if (!t->resolved) {
 		add_pending(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
 					     .cpu = w->cpu, .id = w->waker, .irq = w->irq,
@@ -738,7 +746,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 	}
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);
-	wake(t, w);
+	wake(s, t, w);
 	note_known(t, w->ts);
 }
 
@@ -818,6 +826,7 @@ void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq
 {
 	struct thread *t = thread_at(s, id);
 	sched_patch_waker(s, seq, irq);
+	lock_patch_waker(s, seq, waker);
 	if (t->st.wake_seq == seq) {
 		t->st.waker_irq = irq;
 		t->st.waker = waker;

@@ -53,6 +53,14 @@ struct stop_signal {
 	uint32_t thread, sender;	/* .sender: ID_NONE: unknown */
 };
 
+/* In exit(), musl wakes those who join the thread as one releases a lock. Did the thread call exit so soon after its
+ * release, and no other call in between? */
+#define ENDS_AT_ONCE_NS INT64_C(10000000)
+static inline bool release_is_end(int64_t released_ns, int64_t exit_ns)
+{
+	return exit_ns - released_ns <= ENDS_AT_ONCE_NS;
+}
+
 struct call;
 struct slice;
 struct thread;

@@ -6,6 +6,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/locks.h"
 #include "state/slice/slice_state.h"
 
 
@@ -116,6 +117,12 @@ static void mark_all(const struct slice *s, guint8 *used)
 		mark(s, used, vec_at(&s->stops, struct stop_signal, i)->thread);
 		mark(s, used, vec_at(&s->stops, struct stop_signal, i)->sender);
 	}
+	for (uint32_t i = 0; i < s->locks.waits.len; i++) {
+		mark(s, used, vec_at(&s->locks.waits, struct lock_wait, i)->thread);
+		mark(s, used, vec_at(&s->locks.waits, struct lock_wait, i)->waker);
+	}
+	for (uint32_t i = 0; i < s->locks.releases.len; i++)
+		mark(s, used, vec_at(&s->locks.releases, struct lock_release, i)->thread);
 	for (guint i = 0; i < s->facts->len; i++) {
 		const struct fact *f = &g_array_index(s->facts, struct fact, i);
 		mark(s, used, f->thread);

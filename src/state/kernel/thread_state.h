@@ -7,6 +7,7 @@
 #define BLK_STATE_KERNEL_THREAD_STATE_H
 
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/unknown_calls.h"
@@ -60,6 +61,8 @@ static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, ui
 		return;
 	if (st->run == RUN_NEW)
 		return;
+	if (slice_counts_locks(s))
+		lock_past_add(s, t, ts);
 	if (s->no_spans)
 		return;
 	if (s->from_start && !s->annots->len && t->tid != -1) {	/* no span can need the log */
@@ -113,9 +116,11 @@ static inline bool wakeup_is_ignored(const struct slice *s, const struct thread 
 	       !slice_lost_after(s, t->st.cursor);
 }
 
-static inline void wake(struct thread *t, const struct waking *w)
+/* s: NULL if the thread is running. */
+static inline void wake(struct slice *s, struct thread *t, const struct waking *w)
 {
 	struct tstate *st = &t->st;
+	bool blocked = st->run == RUN_BLOCKED;
 	if (st->run == RUN_NEW && !st->wake_seq) {
 		woken_by(st, w);	/* a new thread's first wakeup: not a wait */
 		return;
@@ -131,6 +136,8 @@ static inline void wake(struct thread *t, const struct waking *w)
 	}
 	st->run = RUN_WOKEN;
 	woken_by(st, w);
+	if (blocked && lock_may_be(s, st) && slice_counts_locks(s))
+		lock_woken(s, t);
 }
 
 /*

@@ -196,6 +196,14 @@ struct thread {
 	int64_t out_ns;		/* end of its last wait that was not logged in .waits; TS_NONE */
 	uint32_t out_call;	/* string: the call of that wait; 0: none */
 	struct vec calls;	/* struct done_call */
+	struct vec past;	/* struct past_wait (locks.h): its newest waits, in order; at most twice
+				 * LIMIT_HOLDER_WAITS */
+	bool past_is_cut;	/* older ones of the slice were dropped */
+	bool initial_wait;	/* a wait in its initial call was noted */
+	bool file_lock;		/* a wait for a file's lock was noted, and its call has not ended */
+	int64_t ended_after;	/* the return (ns) from the call before exit(), if that followed at once; or TS_NONE */
+	int64_t woke_ns;	/* when it last woke a thread that may have waited for a lock; TS_NONE: never */
+	int64_t woke_from;	/* begin of the earliest wait that it ended so in its call, or before (ns) */
 	uint32_t wait_hint;	/* index in .waits where the last search ended, see explain_first_wait() */
 	uint32_t call_hint;	/* the same for .calls */
 	GArray *annots;		/* uint32_t: its annotations (slice.annots), in order; NULL: none */

@@ -6,6 +6,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/pack_notes.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_state.h"
@@ -68,12 +69,26 @@ static void continue_wait(struct wait *w, const struct resolution *v)
 	w->call = wait_call(&c);
 }
 
+static void resolve_locks(struct slice *s, struct thread *t, const struct resolution *v, uint8_t cause)
+{
+	struct call c = t->st.call;
+
+	lock_resolve_past(s, t, unresolved_cause[v->from], cause, v->part, v->call);
+	if (v->from != UNRESOLVED_RESTART)
+		return;
+	c.restart = RESTART_KNOWN;
+	continue_call(&c, v);
+	lock_resolve_restart(s, t, v->call ? &c : NULL);
+}
+
 static void resolve_state(struct slice *s, struct thread *t, const struct resolution *v)
 {
 	uint8_t pending = unresolved_cause[v->from];
 	enum unresolved stays = v->cause == WAIT_PART ? unresolved_of(v->part) : UNRESOLVED_N;
 	uint8_t cause = stays == UNRESOLVED_N ? v->cause : unresolved_cause[stays];
 	resolve_parts(t->st.part, v);
+	if (slice_counts_locks(s))
+		resolve_locks(s, t, v, cause);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t id = g_array_index(t->annots, uint32_t, i);
 		const struct annot *a = &g_array_index(s->annots, struct annot, id);

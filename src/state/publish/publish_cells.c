@@ -173,6 +173,35 @@ static void make_file(struct second_maker *m, const void *built)
 	hist_merge(&made->latency[IO_DIR_READ], &x->latency[IO_DIR_PLAIN]);
 }
 
+/* Figures of a cell in a bin, or of two, as one cell of the second. */
+static void make_lock(struct second_maker *m, const void *built)
+{
+	const struct built_lock_cell *x = built;
+	struct lock_cell c = {
+		.thread = x->thread, .holder = x->holder, .address = x->address, .file = ID_NONE,
+		.kind = (uint32_t)x->kind,
+		.waits = x->waits, .total_ns = x->total_ns, .longest_at_ns = x->longest_at_ns, .max_ns = x->max_ns,
+		.earlier_ns = x->earlier_ns, .ran_ns = x->ran_ns,
+	};
+
+	memcpy(c.part, x->part, sizeof c.part);
+	if (!resolve_thread(m, &c.thread) || !resolve_thread(m, &c.holder))
+		return;
+	if (x->fd >= 0) {
+		c.file = names_file(m->names, x->thread, x->fd, x->seq);
+		m->provisional |= names_file_info(m->names, c.file)->kind == FILE_UNKNOWN;
+	}
+	if (x->held_fd >= 0) {
+		uint32_t file = names_file(m->names, x->holder, x->held_fd, x->held_seq);
+		enum file_kind kind = names_file_info(m->names, file)->kind;
+		c.part[names_part_of(kind)] += x->blocked_ns;
+		m->provisional |= kind == FILE_UNKNOWN;
+	} else {
+		c.part[PART_OTHER] += x->blocked_ns;
+	}
+	cell_table_add(&m->table[CELL_lock], cell_layout(CELL_lock), &c);
+}
+
 static bool make_of_thread(struct second_maker *m, void *cell)
 {
 	return resolve_thread(m, cell);	/* the first field is the thread */
@@ -271,6 +300,7 @@ static const struct {
 	bool (*make)(struct second_maker *m, void *cell);
 } makers[CELL_KIND_N] = {
 	[CELL_thread] = { .make_other = make_thread }, [CELL_file] = { .make_other = make_file },
+	[CELL_lock] = { .make_other = make_lock },
 	[CELL_call] = { .make = make_of_thread }, [CELL_wait] = { .make = make_of_thread },
 	[CELL_cpu] = { .make = make_cpu },
 	[CELL_sched] = { .make = make_sched }, [CELL_ran] = { .make = make_ran }, [CELL_irq] = { .make = make_irq },

@@ -4,10 +4,12 @@
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/thread_slots.h"
+#include "state/publish/lock_cells.h"
 #include "state/publish/publisher_private.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_state.h"
@@ -105,6 +107,7 @@ struct publisher *publisher_new(struct slice *s)
 	p->s = s;
 	p->names = names_new(s);
 	p->spans = spans_new(s, p->names, span_thread, p);
+	p->locks = lock_counter_new();
 	p->threads.size = sizeof(struct thread_entry);
 	p->processes.size = sizeof(struct process_entry);
 	p->tid_owners = (struct owners){ .entries = &p->threads, .at_before = offsetof(struct thread_entry, before) };
@@ -124,6 +127,7 @@ void publisher_free(struct publisher *p)
 	if (!p)
 		return;
 	spans_free(p->spans);
+	lock_counter_free(p->locks);
 	names_free(p->names);
 	pages_clear(&p->threads);
 	pages_clear(&p->processes);
@@ -488,6 +492,12 @@ void publisher_bound_spans(struct publisher *p, size_t bytes)
 	spans_bound(p->spans, bytes);
 }
 
+void publisher_update(struct publisher *p, bool final)
+{
+	names_update(p->names);
+	lock_counter_add(p->locks, p->s, p->names, final);
+}
+
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now,
 				      enum publish_what what)
 {
@@ -498,7 +508,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	struct publication *pub = publication_new();
 	slice_flush(s);
 	charge_all(p, final ? s->last : MIN(border, s->last), final);
-	names_update(p->names);
+	publisher_update(p, final);
 	update_generation(p);
 	publish_seconds(p, pub, border, what);
 	spans_publish(p->spans, pub, now, final);
@@ -515,6 +525,11 @@ static void add_needed_by_bin(GArray *needed, const struct bin *b)
 		const struct built_file_cell *c = cell_table_at(files, built_layout(CELL_file), i);
 		g_array_append_val(needed, c->seq);
 	}
+	for (uint32_t i = 0; i < b->table[CELL_lock].n; i++) {
+		const struct built_lock_cell *c = cell_table_at(&b->table[CELL_lock], built_layout(CELL_lock), i);
+		g_array_append_val(needed, c->seq);
+		g_array_append_val(needed, c->held_seq);
+	}
 	BIN_EACH_SLOW(b, x)
 		g_array_append_val(needed, x->seq);
 }
@@ -530,6 +545,8 @@ static void add_needed_by_thread(GArray *needed, const struct thread *t)
 	for (uint32_t i = 0; i < t->calls.len; i++)
 		if (!vec_at(&t->calls, struct done_call, i)->futex)
 			g_array_append_val(needed, vec_at(&t->calls, struct done_call, i)->seq);
+	for (uint32_t i = 0; i < t->past.len; i++)
+		g_array_append_val(needed, vec_at(&t->past, struct past_wait, i)->seq);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		if (vec_at(&t->waits, struct wait, i)->call.fd >= 0)
 			g_array_append_val(needed, vec_at(&t->waits, struct wait, i)->call.seq);
@@ -553,6 +570,7 @@ static void forget_names(struct publisher *p)
 		if (t->forward == ID_NONE)
 			add_needed_by_thread(needed, t);
 	}
+	lock_log_each_event(&s->locks, needed);
 	names_forget(p->names, needed);
 }
 

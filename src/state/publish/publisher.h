@@ -32,6 +32,8 @@ bool publish_cells(struct publisher *p, const struct bin *b, struct second *to);
 
 /* For publish_cells.c: the registry id of a slice's thread; ID_NONE: no thread, or an idle task (*ret_idle). */
 uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle);
+/* Applies facts about names, and counts waits for locks. final: nothing follows. */
+void publisher_update(struct publisher *p, bool final);
 struct names *publisher_names(const struct publisher *p);
 struct slice *publisher_slice(const struct publisher *p);
 

@@ -49,6 +49,7 @@ struct publisher {
 	struct slice *s;
 	struct names *names;
 	struct spans *spans;
+	struct lock_counter *locks;
 	uint32_t n_strings, n_hosts, n_files;	/* published so far */
 	struct pages threads;	/* struct thread_entry, by registry id */
 	guint n_published;	/* threads with ids below it were published at least once */

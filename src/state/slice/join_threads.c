@@ -8,6 +8,7 @@
 #include "state/kernel/contexts.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_logs.h"
@@ -64,7 +65,13 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 		}
 		w->in_initial_call = false;
 	}
+	if (slice_counts_locks(s))
+		lock_resolve_initial(s, l, r);
 	if (!has_exit) {
+		const struct rec *by = &r->initial_exit;
+		if (r->initial_end == INITIAL_BY_ENTER && by->type == REC_ENTER && by->info->no_exit &&
+		    slice_counts_locks(s))
+			lock_thread_ends(s, l, by->ts);
 		if (r->initial_end != INITIAL_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
 			charge_busy(s, l, &l->st.call, r->initial_exit.ts);
 		bool by_exec = r->initial_end == INITIAL_BY_LOSS && r->initial_exit.type == REC_ENDED &&
@@ -80,7 +87,11 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 	}
 	/* The exit ends the left's call, or counts as an exit without an entry. Its time is already charged. */
 	struct rec e = r->initial_exit;
+	int64_t woke_ns = l->woke_ns;
+	if (slice_counts_locks(s) && lock_resolve_exit(s, l, r, e.ts))
+		l->woke_ns = TS_NONE;		/* the release is noted */
 	thread_exit_call(s, l, &e);
+	l->woke_ns = woke_ns;
 }
 
 /* The left does not know the initial call either: it ends where the right's initial call ended. */
@@ -211,6 +222,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 	else if (left_is_known && !r->begins_lost)
 		resolve_right(s, l, r);
 	append_logs(s, l, r);
+	lock_join(s, l, r);
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
 		st.part[p] += l->st.part[p];
@@ -257,6 +269,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)
 		return;
+	lock_join_wakes(l, r);
 	for (guint i = 0; i < r->head.len; i++)
 		thread_record(s, l, vec_at(&r->head, struct rec, i));
 	sched_append(s, l, r);

@@ -18,6 +18,7 @@
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: publish when this much time is unpublished */
 #define PATHS_SHARE 8		/* live: names of files get this fraction (1/n) of the memory budget */
 #define FACTS_AT_ONCE 4096	/* facts are applied at this number, to bound their memory */
+#define LOCKS_AT_ONCE 1024	/* releases of locks are counted at this number */
 #define LEAST_CORRECTIONS 3	/* this many of the newest seconds can be corrected, whatever their size */
 
 #define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations */
@@ -90,8 +91,11 @@ void model_without_spans(struct model *m)
 void model_feed(struct model *m, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
 {
 	slice_feed(m->s, tables, ev, n);
-	if (m->s->facts->len >= FACTS_AT_ONCE)
-		names_update(publisher_names(m->publisher));
+	const struct lock_log *l = &m->s->locks;
+	if (m->s->facts->len < FACTS_AT_ONCE && l->waits.len + l->releases.len < m->locks_at + LOCKS_AT_ONCE)
+		return;
+	publisher_update(m->publisher, false);
+	m->locks_at = 2 * (l->waits.len + l->releases.len);
 }
 
 void model_stitch(struct model *m, struct slice *s)

@@ -14,6 +14,7 @@ struct model {
 	int64_t shown;		/* ns: newest instant of the last publication */
 	int64_t retained_from;	/* ns, from model_set_retained_from() */
 	GArray *again;		/* struct again (model.c): seconds to be published again */
+	uint32_t locks_at;	/* entries of slice.locks, twice, after they were last counted */
 	bool has_forgotten;	/* seconds that could have been corrected, or records of open traces, were dropped */
 	size_t annots_retained, texts_retained;	/* annotations, and bytes of texts, after spans were last dropped */
 };

@@ -8,6 +8,7 @@
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/pack.h"
@@ -146,6 +147,8 @@ void moving_threads(struct moving *m, struct slice *a, struct slice *b)
 		map_call(&t->st.call, m);
 		map_rec(&t->initial_exit, m);
 		map_logs(t, m);
+		for (uint32_t k = 0; k < t->past.len; k++)
+			vec_at(&t->past, struct past_wait, k)->seq += m->seq_add;
 		counters_map(t->counters, m->string, m->thread);
 		g_ptr_array_add(a->threads, t);
 	}
@@ -196,6 +199,7 @@ void moving_logs(const struct moving *m, struct slice *a, struct slice *b)
 		x->sender = moved_thread(m, x->sender);
 	}
 	move_stops(&a->stops, &b->stops);
+	lock_move(a, b, m->thread, m->string, m->seq_add);
 	for (guint i = 0; i < b->facts->len; i++) {
 		struct fact *x = &g_array_index(b->facts, struct fact, i);
 		x->seq += m->seq_add;

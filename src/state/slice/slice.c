@@ -10,6 +10,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_class.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/locks.h"
 #include "state/kernel/pack_notes.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread.h"
@@ -115,6 +116,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->binaries);
 	g_array_unref(s->provisional_wakes);
 	vec_free(&s->stops);
+	lock_log_clear(&s->locks);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)

@@ -459,6 +459,7 @@ void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
 	code_binaries(c, s, n);
 	code_wakes(c, s, n);
 	code_stops(c, s, n);
+	code_locks(c, s, n);
 	code_fdops(c, &s->fdops);
 }
 

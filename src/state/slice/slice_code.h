@@ -45,6 +45,12 @@ void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_strings(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_threads(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n);
+/* Waits for locks: of a thread, of the slice (kernel/locks.h). */
+void code_past(struct coder *c, struct thread *t);
+void code_locks(struct coder *c, struct slice *s, const struct slice_counts *n);
+struct wait_call;
+void code_wait_call(struct coder *c, struct wait_call *w, const struct slice_counts *n);
+void code_part(struct coder *c, uint8_t cause, uint8_t *part);	/* it has no meaning for causes but WAIT_PART */
 /* Annotations, binaries, wakeups. */
 void code_logs(struct coder *c, struct slice *s, struct slice_counts *n);
 /* What a pack has (pack.h): facts, block events, seconds. Its strings: as code_strings(). */

@@ -113,8 +113,7 @@ static void code_head(struct coder *c, struct vec *v, const struct slice_counts 
 	coder_row(c, 0);
 }
 
-/* The part has no meaning for other causes. */
-static void code_part(struct coder *c, uint8_t cause, uint8_t *part)
+void code_part(struct coder *c, uint8_t cause, uint8_t *part)
 {
 	if (cause == WAIT_PART)
 		code_below(c, part, PART_N);
@@ -125,8 +124,7 @@ static void code_part(struct coder *c, uint8_t cause, uint8_t *part)
 static void code_wait(struct coder *c, struct wait *w, const struct slice_counts *n)
 {
 	uint8_t cause = w->cause;
-	bool initial = w->in_initial_call, restart = w->in_restart, lock = w->call.lock;
-	uint32_t name = w->call.name;
+	bool initial = w->in_initial_call, restart = w->in_restart;
 
 	code_ts(c, &w->begin);
 	code_ts(c, &w->wake);
@@ -140,15 +138,10 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 	code_id(c, &w->waker, n->threads, true);
 	code_irq(c, &w->waker_irq);
 	code_id(c, &w->cpu, n->cpus, true);
-	code_string(c, &name, n);
-	code_bool(c, &lock);
-	code_i32(c, &w->call.fd);
-	code_u64(c, &w->call.seq);
+	code_wait_call(c, &w->call, n);
 	w->cause = cause & 0x3f;
 	w->in_restart = restart;
 	w->in_initial_call = initial;
-	w->call.lock = lock;
-	w->call.name = name & 0x7fffffff;
 }
 
 static void code_waits(struct coder *c, struct vec *v, const struct slice_counts *n)
@@ -347,6 +340,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_ts(c, &t->out_ns);
 	code_string(c, &t->out_call, n);
 	code_done_calls(c, &t->calls, n);
+	code_past(c, t);
 	code_ids(c, &t->annots, n->annots);
 	code_open(c, &t->open);
 	code_ids(c, &t->aliases, n->threads);

@@ -47,6 +47,12 @@ struct packs {
 	struct intmap by_thread;	/* thread -> its newest one in .pending */
 };
 
+/* What may be waits for locks, see kernel/locks.h. All zero: none. */
+struct lock_log {
+	struct vec waits;	/* struct lock_wait */
+	struct vec releases;	/* struct lock_release */
+};
+
 /* Slots of ended threads, see thread_slots.h. */
 struct thread_slots {
 	GArray *free;		/* uint32_t: free slots */
@@ -118,6 +124,7 @@ struct slice {
 	struct blocks *blocks;		/* block requests, see block.h */
 	GArray *provisional_wakes;		/* struct provisional_wake */
 	struct vec stops;		/* struct stop_signal, in order of time */
+	struct lock_log locks;
 	GHashTable *classes;		/* names of the event classes of all sources, a set */
 	struct fdops fdops;
 

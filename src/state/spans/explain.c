@@ -137,7 +137,8 @@ static bool is_release(struct thread *waker, const struct wait *w, bool *ret_end
 	if (!w->call.futex)
 		return false;
 	if (c && c->begin <= w->wake) {
-		*ret_ended = c->futex && st->returned_ns == c->end && is_ending(waker, INT64_MAX);
+		*ret_ended = c->futex && st->returned_ns == c->end && is_ending(waker, INT64_MAX) &&
+			     release_is_end(c->end, st->call.begin);
 		return c->futex && c->released == w->call.futex;
 	}
 	return st->call_state == CALL_IN && st->call.name && st->call.begin <= w->wake &&

@@ -66,6 +66,7 @@ static const char *name_of_block(unsigned i)
 CELL_KINDS(LAYOUT_OF)
 LAYOUT(built_thread, "thread", BUILT_THREAD_CELL)
 LAYOUT(built_file, "file", BUILT_FILE_CELL)
+LAYOUT(built_lock, "lock", BUILT_LOCK_CELL)
 
 const struct cell_layout *cell_layout(enum cell_kind kind)
 {
@@ -81,6 +82,8 @@ const struct cell_layout *built_layout(enum cell_kind kind)
 {
 	if (kind == CELL_thread)
 		return built_thread_layout();
+	if (kind == CELL_lock)
+		return built_lock_layout();
 	return kind == CELL_file ? built_file_layout() : cell_layout(kind);
 }
 
@@ -132,6 +135,18 @@ static void min_field(const struct cell_field *f, char *to, const char *from)
 	COMBINE_ANY(MIN(a[i], b[i]))
 }
 
+/* The next field, which has the maximum, is not added yet. Of equal ones the earlier value stays. */
+static void at_max_field(const struct cell_field *f, char *to, const char *from)
+{
+	g_assert(f->type == FIELD_I64 && f[1].role == CELL_IS_MAX && f[1].type == FIELD_I64);
+	ptrdiff_t next = f[1].offset - f->offset;
+	int64_t *at = (int64_t *)(void *)to, *max = (int64_t *)(void *)(to + next);
+	int64_t new_at = *(const int64_t *)(const void *)from, new_max = *(const int64_t *)(const void *)(from + next);
+
+	if (new_max > *max || (new_max == *max && new_at < *at))
+		*at = new_at;
+}
+
 static void name_field(const struct cell_field *f, char *to, const char *from)
 {
 	COMBINE(uint32_t, b[i] ? b[i] : a[i]);
@@ -151,6 +166,7 @@ static void cell_add(const struct cell_layout *l, void *into, const void *from)
 	static void (*const adds[])(const struct cell_field *, char *, const char *) = {
 		[CELL_IS_SUM] = sum_field, [CELL_IS_LAST] = max_field, [CELL_IS_MAX] = max_field,
 		[CELL_IS_MIN] = min_field, [CELL_IS_NAME] = name_field, [CELL_IS_HIST] = hist_field,
+		[CELL_IS_AT_MAX] = at_max_field,
 	};
 	for (const struct cell_field *f = l->fields + l->n_keys; f < fields_end(l); f++)
 		adds[f->role](f, (char *)into + f->offset, (const char *)from + f->offset);
@@ -198,7 +214,8 @@ bool cell_share(const struct cell_layout *l, void *part, const void *cell, int64
 				*v = CLAMP(*v - after_ns, 0, ns);
 				any |= *v > 0;
 			}
-		} else if (after_ns && f->role != CELL_IS_LAST && f->role != CELL_IS_MAX) {
+		} else if (after_ns && f->role != CELL_IS_LAST && f->role != CELL_IS_MAX &&
+			   f->role != CELL_IS_AT_MAX) {
 			memset(at, 0, (size_t)f->n * f->size);
 		}
 	}
@@ -484,10 +501,12 @@ static void code_figures(struct coder *c, const struct cell_layout *l, char *cel
 	bit = 1;
 	for (const struct cell_field *f = l->fields + l->n_keys; f < end; f++)
 		for (unsigned i = 0; i < f->n; i++, bit <<= 1)
-			if (set & bit)
-				code_element(c, f->type, cell + f->offset + i * f->size);
-			else
+			if (!(set & bit))
 				coder_skip(c);
+			else if (f->role == CELL_IS_AT_MAX)
+				code_ts(c, (int64_t *)(void *)(cell + f->offset));
+			else
+				code_element(c, f->type, cell + f->offset + i * f->size);
 	coder_rest(c);
 	for (const struct cell_field *f = end; f < fields_end(l); f++)
 		for (unsigned i = 0; i < f->n; i++)

@@ -57,6 +57,9 @@ enum call_wait {
  * publication knows the file, and thus enum call_wait. */
 enum slow_list { SLOW_WORKS, SLOW_EVENTS, SLOW_WAITS, SLOW_PLAIN, SLOW_LIST_N };
 
+/* What a lock is. LOCK_LEFT_OUT: any of those beyond LIMIT_SECOND_LOCKS. */
+enum lock_kind { LOCK_NONE, LOCK_FUTEX, LOCK_FLOCK, LOCK_RECORD, LOCK_LEFT_OUT };
+
 #define SCHED_PRIO_NONE INT16_MIN
 
 /*
@@ -283,6 +286,40 @@ static inline enum unresolved unresolved_of(unsigned part)
 	K(uint32_t, name, STRING, "of the event") \
 	F(uint64_t, count, SUM, COUNT, "events")
 
+/*
+ * Waits for locks, by who waited and who released the lock. A wait counts, with all of its time, in the second in which
+ * the holder woke the waiter. What the holder did is of the time in which it is known to have had the lock: from the
+ * wait's beginning or the last release before, whichever is later (.earlier_ns is what is before), to the wakeup.
+ */
+#define LOCK_FIGURES(F, A) \
+	F(uint32_t, waits, SUM, COUNT, "waits that ended") \
+	F(int64_t, total_ns, SUM, NS, "waited, until the holder woke the waiter") \
+	F(int64_t, longest_at_ns, AT_MAX, NS, "when the longest wait began") \
+	F(int64_t, max_ns, MAX, NS, "the longest wait") \
+	F(int64_t, earlier_ns, SUM, NS, "of the time, before the holder had it: others held it") \
+	F(int64_t, ran_ns, SUM, NS, "of the time, the holder ran") \
+	A(int64_t, part, PART_N, SUM, NS, name_of_part, "of the time, what the holder waited for")
+#define LOCK_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread that waited") \
+	K(uint32_t, holder, THREAD, "the thread that released it; UINT32_MAX: unknown") \
+	K(uint64_t, address, NUMBER, "of the futex; 0: a file's lock") \
+	K(uint32_t, file, FILE, "of a file's lock; UINT32_MAX: none") \
+	K(uint32_t, kind, NUMBER, "enum lock_kind") \
+	LOCK_FIGURES(F, A)
+/* In bins, files are descriptors at an event, as in BUILT_FILE_CELL: that of the lock, and one that the holder waited
+ * for. */
+#define BUILT_LOCK_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread that waited") \
+	K(uint32_t, holder, THREAD, "the thread that released it; UINT32_MAX: unknown") \
+	K(uint64_t, address, NUMBER, "of the futex; 0: a file's lock") \
+	K(uint64_t, kind, NUMBER, "enum lock_kind") \
+	K(uint64_t, seq, EVENT, "of a file's lock: number of the waiter's call") \
+	K(uint64_t, held_seq, EVENT, "number of the call in which the holder waited") \
+	K(int32_t, fd, NUMBER, "of a file's lock; -1: none") \
+	K(int32_t, held_fd, NUMBER, "that the holder waited for; -1: none") \
+	F(int64_t, blocked_ns, SUM, NS, "charged to the part that follows from the kind of held_fd") \
+	LOCK_FIGURES(F, A)
+
 /* Kind, its array in struct second, its list, and its list in bins. */
 #define CELL_KINDS(X) \
 	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL) \
@@ -301,7 +338,8 @@ static inline enum unresolved unresolved_of(unsigned part)
 	X(dev_user, dev_users, DEV_USER_CELL, DEV_USER_CELL) \
 	X(net, nets, NET_CELL, NET_CELL) \
 	X(flow, flows, FLOW_CELL, FLOW_CELL) \
-	X(event, events, EVENT_CELL, EVENT_CELL)
+	X(event, events, EVENT_CELL, EVENT_CELL) \
+	X(lock, locks, LOCK_CELL, BUILT_LOCK_CELL)
 
 enum cell_kind {
 #define CELL_ENUM(kind, array, list, built) CELL_##kind,
@@ -335,6 +373,7 @@ enum cell_kind {
 CELL_KINDS(CELL_STRUCT_OF)
 CELL_STRUCT(built_thread, BUILT_THREAD_CELL);
 CELL_STRUCT(built_file, BUILT_FILE_CELL);
+CELL_STRUCT(built_lock, BUILT_LOCK_CELL);
 
 /* ---- the tables ---- */
 
@@ -348,6 +387,7 @@ enum cell_role {
 	/* figures: how two cells of the same key are added */
 	CELL_IS_SUM, CELL_IS_MAX, CELL_IS_MIN, CELL_IS_HIST,
 	CELL_IS_LAST,		/* the value in the last second; not summed over time */
+	CELL_IS_AT_MAX,		/* belongs to the next figure, a MAX: the value of the cell that has that */
 	CELL_IS_NAME,		/* a string that is derived from the key at publication */
 };
 
