@@ -43,7 +43,7 @@ offers tests --thresholds te
 offers priority --by pr
 offers history --against h
 offers trace= --only t
-for format in $("$BLKTOP" --print-options | sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://'); do
+for format in $("$blktop" --print-options | sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://'); do
 	offers "$format" --format "$format"
 done
 offers folded --format f
