@@ -126,7 +126,7 @@ succeeds 0 "--list-machines" --list-machines
 ok "--list-machines knows arm and its other names" grep -qE '^arm +32 bits .*\barmv7l\b' "$work/out"
 succeeds 0 "--list-metrics" --list-metrics
 ok "--list-metrics: name, unit, help, fields, events" \
-	grep -qE '^call\.latency +ns +from entry to exit, .*\(by host,.*,call,file,errno,cpu\) \[syscall_\*, sched_switch or the context tid\]$' "$work/out"
+	grep -qE '^call\.latency +ns +from entry to exit, .*\(by host,.*,call,file,errno,cpu,waited\) \[syscall_\*, sched_switch or the context tid\]$' "$work/out"
 ok "--list-metrics: elements are a field" grep -qE '^file\.bytes +bytes .*direction\)' "$work/out"
 ok "--list-metrics: each once" [ "$(cut -d' ' -f1 "$work/out" | sort | uniq -d | wc -l)" = 0 ]
 

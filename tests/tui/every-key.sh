@@ -342,7 +342,8 @@ overview,table | sort-menu | | Enter chooses
 overview | clear | \ thumb Enter | -filter: thumb
 table | clear | \ thumb Enter | filter none
 overview,table,waterfall | facts | | Facts:
-table | expand,collapse,expand-all | | rows can be folded in a tree
+table | expand,expand-all | | all rows are shown: - folds those
+table | collapse | | rows that are idle are one line
 waterfall | expand | g - | *lock
 waterfall | collapse | g | -*lock
 waterfall | expand-all | | ▸ send
