@@ -20,6 +20,7 @@
 #include "run/chunks.h"
 #include "run/map.h"
 #include "run/slice_dir.h"
+#include "state/publish/model.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
 #include "state/spans/rules.h"

@@ -6,7 +6,7 @@
 #include "base/user.h"
 #include "base/machine.h"
 #include "live/session/plan.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/metric.h"
 #include "views/registry.h"
 #include "views/repairs.h"

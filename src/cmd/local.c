@@ -10,7 +10,7 @@
 #include "base/timefmt.h"
 #include "live/session/helper.h"
 #include "live/spool/spool.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/threshold.h"
 
 #include <stdlib.h>

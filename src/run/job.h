@@ -22,7 +22,7 @@
 #include "base/view_range.h"
 #include "base/watch.h"
 #include "run/pieces.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/timeline.h"
 
 enum job_phase {

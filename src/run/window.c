@@ -3,6 +3,7 @@
 #include "run/window.h"
 
 #include "base/timefmt.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 
 #define WARM_UP_NS (NS_PER_S / 4)	/* read before a window, for the running threads, and after it, for

@@ -13,6 +13,7 @@
  * to be looked at in callgrind (--toggle-collect=run).
  */
 #include "lib/sources.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 #include "trace/native/native.h"
 #include "trace/reader.h"

@@ -12,6 +12,7 @@
  * The native reader's records are taken if it can read the trace.
  */
 #include "lib/sources.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 #include "trace/native/native.h"
 #include "trace/reader.h"

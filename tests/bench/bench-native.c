@@ -18,6 +18,7 @@
  */
 #include "lib/fed.h"
 #include "lib/inspect.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 #include "trace/ctf/ctf_index.h"
 #include "trace/ctf/ctf_meta.h"

@@ -8,7 +8,7 @@
 #include "base/timefmt.h"
 #include "run/pieces.h"
 #include "run/window.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/lanes.h"
 
 #include <inttypes.h>

@@ -16,10 +16,11 @@
 #include "fuzz/fuzzer.h"
 #include "lib/inspect.h"
 #include "lib/slices.h"
+#include "state/kernel/slice_state.h"
+#include "state/publish/model.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
-#include "state/slice/slice_state.h"
 
 #define SECTIONS 7
 #define SECONDS (SECTIONS - 1)	/* the section that names packs */

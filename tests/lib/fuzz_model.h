@@ -15,7 +15,7 @@
 #define BLK_TEST_FUZZ_MODEL_H
 
 #include "lib/fuzz_take.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/timeline.h"
 
 struct fuzz_model {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "lib/inspect.h"
 
-#include "state/slice/model_private.h"
+#include "state/kernel/slice_state.h"
+#include "state/publish/model_private.h"
 #include "state/slice/pack.h"
-#include "state/slice/slice_state.h"
 #include "state/store/timeline_private.h"
 #include "trace/ctf/ctf_parse.h"
 #include "trace/native/native_feed_private.h"

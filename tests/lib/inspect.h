@@ -3,7 +3,7 @@
 #ifndef BLK_TEST_INSPECT_H
 #define BLK_TEST_INSPECT_H
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 #include "state/store/timeline.h"
 #include "trace/ctf/ctf_meta.h"

@@ -7,7 +7,7 @@
 #ifndef BLK_TEST_MADE_PROCESSES_H
 #define BLK_TEST_MADE_PROCESSES_H
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/timeline.h"
 #include "trace/native/native_feed.h"
 

@@ -4,6 +4,7 @@
 #include "lib/report.h"
 
 #include "export/export.h"
+#include "state/publish/model.h"
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 

@@ -12,7 +12,7 @@
 #include "trace/ctf/layouts.h"
 #include "trace/align.h"
 #include "lib/sources.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/timeline.h"
 
 #include "base/limits.h"

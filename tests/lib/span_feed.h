@@ -6,7 +6,7 @@
 #ifndef BLK_TESTS_SPAN_FEED_H
 #define BLK_TESTS_SPAN_FEED_H
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 
 struct span_mark {
 	int64_t ts;

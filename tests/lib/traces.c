@@ -4,7 +4,7 @@
 #include "lib/traces.h"
 
 #include "lib/test_traces.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 #include "trace/native/native.h"
 

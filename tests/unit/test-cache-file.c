@@ -7,7 +7,7 @@
 #include "lib/traces.h"
 
 #include "run/cache_file.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/publication_code.h"
 #include "state/store/timeline.h"
 

@@ -5,7 +5,7 @@
  */
 #include "lib/sources.h"
 #include "app/host_clocks.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "trace/align.h"
 #include "trace/reader.h"
 #include "views/clocks.h"

@@ -10,7 +10,7 @@
 #include "lib/traces.h"
 #include "base/timefmt.h"
 #include "run/job.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 #include "state/store/timeline_private.h"

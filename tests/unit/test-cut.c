@@ -7,7 +7,7 @@
 #include "lib/test_traces.h"
 #include "trace/native/cut.h"
 #include "trace/native/native.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>

@@ -9,7 +9,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/test_traces.h"
 #include "lib/traces.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "trace/native/native.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The view timeline: rows of steps, cells of lanes, and ranges that no user asks for. */
 #include "lib/fake_timeline.h"
 #include "lib/sources.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/lanes.h"
 
 #include <string.h>

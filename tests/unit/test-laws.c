@@ -13,10 +13,10 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
+#include "state/publish/model.h"
+#include "state/spans/rules.h"
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
-#include "state/spans/rules.h"
-#include "state/slice/model.h"
 #include "views/needs.h"
 #include "views/view.h"
 

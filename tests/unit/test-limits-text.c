@@ -8,7 +8,7 @@
 #include "base/value.h"
 #include "lib/sources.h"
 #include "lib/limit_test.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/spans/rules.h"
 #include "trace/reader.h"
 #include "views/logline.h"

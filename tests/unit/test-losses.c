@@ -7,7 +7,7 @@
 #include "lib/sources.h"
 #include "lib/report.h"
 #include "state/kernel/losses.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "trace/reader.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "lib/sources.h"
 #include "lib/traces.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "ui/app.h"
 #include "views/view.h"
 

@@ -8,7 +8,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/made_alerts.h"
 #include "lib/traces.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/narrowing.h"
 #include "views/registry.h"
 

@@ -4,6 +4,7 @@
 #include "lib/inspect.h"
 #include "lib/made_feed.h"
 
+#include "state/publish/model.h"
 #include "state/slice/slice.h"
 
 #include <malloc.h>

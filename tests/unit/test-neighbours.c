@@ -10,6 +10,7 @@
 #include "views/neighbours.h"
 #include "views/why.h"
 
+#include "state/publish/model.h"
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
 

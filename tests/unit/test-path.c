@@ -3,6 +3,7 @@
  * The critical path: made events of which the truth is known, whole and cut anywhere, and trees
  * of spans as no trace has them.
  */
+#include "state/publish/model.h"
 #include "lib/sources.h"
 #include "lib/cuts.h"
 #include "lib/fake_timeline.h"

@@ -3,7 +3,7 @@
 #include "lib/inspect.h"
 #include "lib/sources.h"
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 
 #define MEMORY (8u << 20)
 #define FILES 20000		/* some 6 MB of them */

@@ -9,8 +9,8 @@
 
 #include "state/kernel/event_class.h"
 #include "state/kernel/handlers.h"
-#include "state/slice/model.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
+#include "state/publish/model.h"
 #include "trace/native/native.h"
 
 #define STEP INT64_C(1000000000)

@@ -7,7 +7,7 @@
 #include "live/session/helper_private.h"
 #include "live/session/proc.h"
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 
 #include <stdio.h>
 #include <string.h>

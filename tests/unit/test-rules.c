@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules for spans: what their text says, what is wrong in it, and what they make. */
 #include "lib/sources.h"
-#include "state/slice/model.h"
-#include "state/store/timeline.h"
+#include "state/publish/model.h"
 #include "state/spans/rules.h"
+#include "state/store/timeline.h"
 #include "trace/reader.h"
 
 #include <string.h>

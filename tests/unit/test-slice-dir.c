@@ -9,6 +9,7 @@
 
 #include "lib/slices.h"
 #include "run/slice_dir.h"
+#include "state/publish/model.h"
 #include "state/slice/slice_file.h"
 
 #include <fcntl.h>

@@ -14,10 +14,10 @@
 #include "state/kernel/counts.h"
 #include "state/kernel/facts.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_file.h"
-#include "state/slice/slice_state.h"
 
 static const struct slice_piece whole = { .from = INT64_MIN, .to = INT64_MAX };
 

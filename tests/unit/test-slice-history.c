@@ -8,6 +8,7 @@
 #include "lib/traces.h"
 
 #include "lib/slices.h"
+#include "state/publish/model.h"
 #include "state/slice/slice_file.h"
 #include "state/slice/slice_history.h"
 

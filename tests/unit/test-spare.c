@@ -8,7 +8,7 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 
 #define STEP INT64_C(1000000000)
 #define MS INT64_C(1000000)

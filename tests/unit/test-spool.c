@@ -9,7 +9,7 @@
 #include "live/spool/spool.h"
 #include "live/spool/spool_files.h"
 #include "live/spool/spool_old.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "trace/native/native.h"
 
 #include <glib/gstdio.h>

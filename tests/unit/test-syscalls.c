@@ -10,8 +10,9 @@
 #include "base/call_event.h"
 #include "base/machine.h"
 #include "state/calllog/calllog.h"
-#include "state/slice/slice.h"
 #include "state/kernel/syscalls.h"
+#include "state/publish/model.h"
+#include "state/slice/slice.h"
 #include "views/logline.h"
 
 #include <inttypes.h>

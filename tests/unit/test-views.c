@@ -7,6 +7,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/inspect.h"
 #include "lib/traces.h"
+#include "state/publish/model.h"
 #include "state/store/coarsen.h"
 #include "base/limits.h"
 #include "views/needs.h"

@@ -12,6 +12,7 @@
 #include "run/job.h"
 #include "run/preview.h"
 #include "run/window.h"
+#include "state/publish/model.h"
 #include "state/store/coarsen.h"
 
 #include <poll.h>

@@ -5,7 +5,7 @@
 
 #include "base/call_event.h"
 #include "base/text.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "views/registry.h"
 #include "views/repairs.h"
 

@@ -13,7 +13,7 @@
 #include "base/user.h"
 #include "base/text.h"
 #include "live/live.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "run/suggestjob.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/rules.h"

@@ -6,7 +6,7 @@
 #ifndef BLK_STATE_KERNEL_BIN_H
 #define BLK_STATE_KERNEL_BIN_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #include <string.h>
 

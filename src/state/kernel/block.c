@@ -21,8 +21,8 @@
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_order.h"
-#include "state/slice/slice_state.h"
 
 #include "base/coder.h"
 #include "base/limits.h"

@@ -5,8 +5,9 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/charge.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
 
 #include "base/machine.h"
 

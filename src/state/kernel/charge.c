@@ -5,8 +5,8 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 

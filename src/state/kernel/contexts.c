@@ -2,7 +2,9 @@
 /* Namespaces, hostname and vpid of a process by the contexts of its events; see contexts.h. */
 #include "state/kernel/contexts.h"
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/threads.h"
 #include "state/store/container.h"
 
 static uint32_t number_or_0(int64_t n, int64_t max)

@@ -6,7 +6,7 @@
  */
 #include "state/kernel/event_class.h"
 #include "state/kernel/handlers.h"
-#include "state/slice/slice.h"
+#include "state/kernel/subscriptions.h"
 
 struct table {
 	bool kernel;			/* events of the kernel count, too */

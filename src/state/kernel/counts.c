@@ -3,7 +3,7 @@
 #include "state/kernel/counts.h"
 
 #include "state/kernel/bin.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
 

@@ -10,7 +10,7 @@
 #define BLK_STATE_KERNEL_COUNTS_H
 
 #include "state/kernel/event_class.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 struct counter {		/* of a CPU or of a thread */
 	uint32_t name;		/* string */

@@ -8,7 +8,7 @@
 #ifndef BLK_STATE_KERNEL_COVERAGE_H
 #define BLK_STATE_KERNEL_COVERAGE_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #define COVERED_VOID_NS UINT64_C(60000000000)	/* a longer gap is a void */
 #define COVERED_SILENT_NS INT64_C(1500000000)	/* live: a kernel without events for longer is not traced */

@@ -6,13 +6,15 @@
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/join_threads.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
 #include "state/kernel/thread_state.h"
-#include "state/slice/join_threads.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/threads.h"
 
 void cpu_free(struct cpu *c)
 {
@@ -452,4 +454,32 @@ void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 	cpu_runs(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self,
 					  .state = 1 });
+}
+
+uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
+{
+	uint32_t i = intmap_get(&s->cpu_map, pair(host, number));
+	if (i != INTMAP_NONE)
+		return i;
+	g_assert(host < s->hosts->len);
+	struct cpu *c = g_new0(struct cpu, 1);
+	c->self = i = s->cpus->len;
+	c->host = host;
+	c->number = number;
+	c->cursor = !s->from_start ? TS_NONE : s->first == INT64_MAX ? s->first : covered_from(s, host);
+	c->irq_since = c->named_ns = c->named_left_ns = TS_NONE;
+	c->kernel_from = INT64_MAX;
+	c->kernel_to = c->before_ns = c->since = INT64_MIN;
+	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
+	c->irq_known = s->from_start;
+	irq_raises_init(s, c);
+	g_ptr_array_add(s->cpus, c);
+	intmap_set(&s->cpu_map, pair(host, number), i);
+	c->task = slice_anonymous(s, c);
+	c->start = c->task->self;
+	runs_start(s, c);
+	if (s->from_start && s->first != INT64_MAX)
+		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = c->cursor,
+							 .cpu = i, .id = ID_NONE });
+	return i;
 }

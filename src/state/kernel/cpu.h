@@ -3,7 +3,7 @@
 #ifndef BLK_STATE_KERNEL_CPU_H
 #define BLK_STATE_KERNEL_CPU_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 /* A sched_switch. */
 struct switching {
@@ -91,5 +91,8 @@ static inline enum off_state off_state_of(const struct slice *s, uint32_t host, 
 		return OFF_DEAD;
 	return prev_state & (4 | 8) ? OFF_STOPPED : OFF_BLOCKED;	/* __TASK_STOPPED, __TASK_TRACED */
 }
+
+/* Index of the CPU, which is created if it is new. */
+uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 
 #endif

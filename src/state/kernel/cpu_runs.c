@@ -3,7 +3,7 @@
 #include "state/kernel/cpu_runs.h"
 
 #include "state/kernel/sched.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 
 /* ---- writing ---- */

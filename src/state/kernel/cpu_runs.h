@@ -9,8 +9,8 @@
 #ifndef BLK_STATE_KERNEL_CPU_RUNS_H
 #define BLK_STATE_KERNEL_CPU_RUNS_H
 
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
 
 struct run { int64_t ts; uint32_t thread; };	/* the thread that runs from ts on; ID_NONE: unknown */
 struct queued { int64_t ts; uint16_t cpu; };	/* the CPU number where the thread runs or waits from ts on */

@@ -5,7 +5,9 @@
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/contexts.h"
 #include "state/kernel/cpu.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/threads.h"
 
 static void keep_comm(struct thread *t, struct blk_text text)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Facts: statements about a name at an instant (opened, forked, renamed), by thread. Handlers write them with
- * slice_fact(); names.c applies them in order of time.
+ * slice_fact(); names.c applies them in order of time. And ids of texts.
  */
 #ifndef BLK_STATE_KERNEL_FACTS_H
 #define BLK_STATE_KERNEL_FACTS_H
 
+#include "trace/event.h"
+
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,5 +50,16 @@ struct fact {
 	uint32_t text;		/* string */
 	int64_t a, b, c;
 };
+
+struct slice;
+
+/* Ids of texts: of any string; of a path or peer, within slice_bound_paths(); of an annotation's text. */
+uint32_t slice_string(struct slice *s, struct blk_text t);
+uint32_t slice_path(struct slice *s, struct blk_text t);
+uint32_t slice_text(struct slice *s, struct blk_text t);
+/* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
+struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
+/* Puts the facts [from, to) in order of their events. Those of records that were held come late (thread_order.h). */
+void slice_sort_facts(struct slice *s, guint from, guint to);
 
 #endif

@@ -18,9 +18,9 @@
 #include "state/kernel/handlers.h"
 #include "state/kernel/irq.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_state.h"
-#include "state/slice/slice_state.h"
 
 /* ---- offsets of fields in records of one layout ---- */
 

@@ -3,9 +3,12 @@
  * Feeds a batch of records to a slice. Maps the source's indexes to the slice's, counts events, follows losses, and
  * calls the fast path (fast_path.c) or the handlers.
  */
+#include "state/kernel/feed.h"
+
 #include "base/call_event.h"
 #include "state/kernel/cell_cache.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/facts.h"
 
 #include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
@@ -15,10 +18,9 @@
 #include "state/kernel/fast_path.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
-#include "state/slice/slice.h"
-#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 

@@ -8,6 +8,8 @@
 #include "base/call_event.h"
 #include "base/machine.h"
 #include "state/kernel/contexts.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/threads.h"
 
 #include "state/kernel/calls.h"
 #include "state/kernel/cpu.h"
@@ -16,10 +18,10 @@
 #include "state/kernel/irq.h"
 #include "state/kernel/rules_table.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/subscriptions.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_state.h"
-#include "state/slice/slice.h"
-#include "state/slice/slice_state.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,8 @@
 #include "state/kernel/cpu.h"
 #include "state/kernel/event_task.h"
 #include "state/kernel/handlers.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/threads.h"
 
 static void count(struct feed *f, uint32_t thread, enum count_kind kind)
 {

@@ -3,8 +3,10 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/event_task.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/handlers.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/threads.h"
 
 #define F(n) (BLK_FIELD0 + (n))
 

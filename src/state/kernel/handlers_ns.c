@@ -2,8 +2,10 @@
 /* Handlers of events that report the namespaces of processes: the state dump, and forks. */
 #include "state/kernel/contexts.h"
 #include "state/kernel/event_task.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/handlers.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
+#include "state/kernel/threads.h"
 #include "state/store/container.h"
 
 #define F(n) (BLK_FIELD0 + (n))

@@ -4,11 +4,13 @@
 #include "state/kernel/contexts.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/event_task.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/rules_table.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/threads.h"
 
 #include "base/limits.h"
 

@@ -11,8 +11,8 @@
 
 #include "state/kernel/bin.h"
 #include "state/kernel/cell_cache.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_order.h"
-#include "state/slice/slice_state.h"
 
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
 {

@@ -10,7 +10,7 @@
 #define BLK_STATE_KERNEL_LOCKS_H
 
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 /* A wait of a thread that may have held a lock, see thread.past. */
 struct past_wait {

@@ -6,7 +6,7 @@
 #ifndef BLK_STATE_KERNEL_PACK_NOTES_H
 #define BLK_STATE_KERNEL_PACK_NOTES_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 /* What a thread's unresolved time is. Numbers are the pack's. */
 struct pack_note {

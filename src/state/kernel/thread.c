@@ -13,10 +13,10 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_order.h"
 #include "state/kernel/thread_state.h"
 #include "state/kernel/unknown_calls.h"
-#include "state/slice/slice_state.h"
 
 
 struct thread *thread_new(uint32_t self)

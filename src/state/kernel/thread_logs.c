@@ -2,7 +2,7 @@
 /* Appends to a thread's log of waits; see thread_logs.h. */
 #include "state/kernel/thread_logs.h"
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 
 /* include/uapi/linux/futex.h: */

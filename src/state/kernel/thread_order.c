@@ -5,8 +5,8 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/unknown_calls.h"
-#include "state/slice/slice_state.h"
 
 #include "base/limits.h"
 

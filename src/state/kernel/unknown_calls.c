@@ -8,8 +8,8 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/locks.h"
 #include "state/kernel/pack_notes.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 

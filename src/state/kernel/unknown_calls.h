@@ -7,7 +7,7 @@
 #ifndef BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 #define BLK_STATE_KERNEL_UNKNOWN_CALLS_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 /* What time in an unresolved call is resolved to. */
 struct resolution {

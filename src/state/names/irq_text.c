@@ -2,8 +2,8 @@
 /* Texts of interrupts; see irq_text.h. */
 #include "state/names/irq_text.h"
 
+#include "state/kernel/slice_state.h"
 #include "state/names/names.h"
-#include "state/slice/slice_state.h"
 
 #include <stdio.h>
 

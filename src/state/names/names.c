@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Applies facts to threads, processes, files and descriptor tables, and answers queries; see names.h. */
 #include "state/kernel/contexts.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/slice_state.h"
 #include "state/names/names_private.h"
-#include "state/slice/slice_state.h"
 #include "state/store/container.h"
 
 #include <sched.h>

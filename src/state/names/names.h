@@ -7,7 +7,7 @@
 #ifndef BLK_STATE_NAMES_NAMES_H
 #define BLK_STATE_NAMES_NAMES_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 struct names;
 struct names *names_new(struct slice *s);	/* borrows the slice */

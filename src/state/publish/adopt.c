@@ -2,9 +2,9 @@
 /* Maps seconds that were decoded again to the registries of a publisher: see adopt.h. */
 #include "state/publish/adopt.h"
 
+#include "state/kernel/slice_state.h"
 #include "state/names/names_private.h"
 #include "state/publish/publisher_private.h"
-#include "state/slice/slice_state.h"
 #include "state/spans/spans_state.h"
 
 

@@ -5,7 +5,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/locks.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
 

@@ -4,11 +4,11 @@
  * depends on names. Cells that get the same key are added.
  */
 #include "state/kernel/bin.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/names/irq_text.h"
 #include "state/names/names.h"
 #include "state/publish/publisher.h"
-#include "state/slice/slice_state.h"
 
 struct second_maker {			/* state while one second is made */
 	struct publisher *p;

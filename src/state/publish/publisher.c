@@ -5,14 +5,14 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/locks.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
-#include "state/kernel/thread_order.h"
 #include "state/kernel/thread_logs.h"
-#include "state/kernel/thread_slots.h"
+#include "state/kernel/thread_order.h"
+#include "state/kernel/threads.h"
 #include "state/publish/lock_cells.h"
 #include "state/publish/publisher_private.h"
 #include "state/slice/slice.h"
-#include "state/slice/slice_state.h"
 
 #include "base/timefmt.h"
 
@@ -711,19 +711,4 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	losses_forget(&s->losses, s->retained_from * s->step);
 	forget_names(p);
 	free_ended_threads(p, MIN(s->last - 2 * LATE_AFTER_NS, s->retained_from * s->step));
-}
-
-struct publication *slice_finish(struct slice *s)
-{
-	struct publisher *p = publisher_new(s);
-	struct publication *pub = publisher_publish(p, INT64_MAX, s->last, PUBLISH_FINAL);
-	publisher_free(p);
-	return pub ? pub : publication_new();
-}
-
-struct publication *slice_finish_at(struct slice *s, int64_t until)
-{
-	if (s->first != INT64_MAX)
-		s->last = MAX(s->last, until);
-	return slice_finish(s);
 }

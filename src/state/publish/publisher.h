@@ -6,7 +6,7 @@
 #ifndef BLK_STATE_PUBLISH_PUBLISHER_H
 #define BLK_STATE_PUBLISH_PUBLISHER_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 #include "state/store/publication.h"
 
 struct publisher;

@@ -8,9 +8,11 @@
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/cpu_runs.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/locks.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
+#include "state/kernel/threads.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice.h"
 

@@ -6,7 +6,7 @@
 #ifndef BLK_STATE_SLICE_MOVING_H
 #define BLK_STATE_SLICE_MOVING_H
 
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 /* Arrays: b's id -> a's id. All zero: nothing. */
 struct moving {

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
+#include "state/kernel/facts.h"
 #include "state/kernel/unknown_calls.h"
 #include "state/slice/moving.h"
 #include "state/slice/slice.h"

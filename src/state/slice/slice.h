@@ -23,6 +23,8 @@
 #ifndef BLK_STATE_SLICE_SLICE_H
 #define BLK_STATE_SLICE_SLICE_H
 
+#include "state/kernel/feed.h"
+#include "state/kernel/subscriptions.h"
 #include "state/store/publication.h"
 #include "trace/event.h"
 
@@ -40,23 +42,10 @@ void slice_bound_memory(size_t bytes);
 void slice_take(struct slice *s, gssize bytes);
 uint64_t slice_room(void);			/* only for src/state/: the bytes that are left */
 
-/* The subscription table of all handlers. Static. */
-const struct blk_subscription *slice_subscriptions(size_t *ret_n);
-
-/* The same with every other event: all events are counted by thread (COUNT_EVENT). Slower, as no event takes the fast
- * path. */
-const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
-/* The same for events of user space only; those of the kernel are read as usual. */
-const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n);
-
-/* Is the row's event, of the usual table, one of the kernel? */
-bool slice_row_is_kernel(unsigned row);
-
 /* There will be no spans, in this slice or any that is merged with it, and logs that only they need are not written.
- * Call it before anything is fed. slice_row_makes_spans(): does the row's event make spans? */
+ * Call it before anything is fed. */
 void slice_without_spans(struct slice *s);
 bool slice_is_without_spans(const struct slice *s);
-bool slice_row_makes_spans(unsigned row);
 
 /* Makes only cells of these kinds (READS(call), ...; READS_SLOW: the slowest calls), and always those of threads,
  * events, CPUs and losses. Without file cells the parts of a thread's time are wrong. 0: all kinds. Call it before
@@ -80,10 +69,6 @@ void slice_bound_paths(struct slice *s, size_t bytes);
 /* No event takes the fast path (fast_path.c): for tests that compare both ways. Call it before anything is fed. */
 void slice_without_fast_path(struct slice *s);
 
-/* Records in order of time; their indexes refer to `tables`. */
-void slice_feed(struct slice *s, const struct blk_tables *tables,
-		const struct blk_event *ev, size_t n);
-
 /* Merges a and b: consumes both; the result may be either. b must not be from_start, and all its events come after
  * all of a's (events of equal time are in one slice). */
 struct slice *slice_stitch(struct slice *a, struct slice *b);
@@ -104,8 +89,6 @@ struct slice *slice_gap(const struct slice *after, int64_t from, int64_t to);
  */
 struct slice *slice_unite(struct slice *a, struct slice *b);
 uint64_t slice_unite_cells(const struct slice *a, const struct slice *b);
-/* The slice is of these hosts, even if it has no record of them. */
-void slice_learn_hosts(struct slice *s, const struct blk_tables *tables);
 
 uint64_t slice_n_events(const struct slice *s);
 int64_t slice_step(const struct slice *s);		/* ns: length of a "second" */
@@ -114,22 +97,8 @@ int64_t slice_first(const struct slice *s);		/* INT64_MAX when empty */
 int64_t slice_last(const struct slice *s);		/* INT64_MIN when empty */
 
 /*
- * A window of lost events that is open when the slice begins, from the packet index or the left neighbour. Call it
- * before anything is fed: the slice's records have only the window's end.
- */
-void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned stream,
-		      const struct blk_loss *loss);
-
-/* Closes everything at the end of coverage, and publishes all. Of a from_start slice, which must not be fed again. The
- * caller frees the publication. */
-struct publication *slice_finish(struct slice *s);
-
-/*
  * Only [from, to), multiples of the step, is stored as seconds; all before is one more second, and all after another
  * one, for the caller to ignore. Call it before anything is fed; such a slice cannot be merged.
  */
 void slice_window(struct slice *s, int64_t from, int64_t to);
-/* slice_finish() with coverage up to `until`, to which the trace continues after the slice's last event. */
-struct publication *slice_finish_at(struct slice *s, int64_t until);
-
 #endif

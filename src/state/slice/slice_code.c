@@ -7,6 +7,8 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/facts.h"
+#include "state/kernel/feed.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice_file.h"

@@ -7,7 +7,7 @@
 #define BLK_STATE_SLICE_SLICE_CODE_H
 
 #include "base/coder.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 struct slice_piece;
 struct pack;

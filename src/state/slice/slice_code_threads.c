@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of threads and CPUs of a slice file: see slice_code.h. Caches are not stored. */
+#include "state/kernel/threads.h"
 #include "state/slice/slice_code.h"
 
 #include "base/limits.h"

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "state/kernel/feed.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_code.h"
 

@@ -4,7 +4,7 @@
 
 #include "state/kernel/annot.h"
 #include "state/kernel/cpu.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 static void host_free(void *data)
 {

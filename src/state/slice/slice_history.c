@@ -8,7 +8,7 @@
 #include "state/kernel/bin.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 #include "state/spans/explain.h"
 
 /* ---- seconds ---- */

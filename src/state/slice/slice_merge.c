@@ -10,9 +10,9 @@
 
 #include "base/fail.h"
 #include "base/limits.h"
+#include "state/kernel/slice_state.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_history.h"
-#include "state/slice/slice_state.h"
 
 #define ERROR_QUARK g_quark_from_static_string("blk-slice-merge")
 #define BYTES_A_CELL 16		/* estimate: of a cell in a file */

@@ -12,13 +12,14 @@
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/join_threads.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
-#include "state/slice/join_threads.h"
+#include "state/kernel/threads.h"
 #include "state/slice/moving.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice.h"
-#include "state/slice/slice_state.h"
 
 /* ---- CPUs ---- */
 

@@ -3,7 +3,7 @@
 #include "state/spans/cpu_neighbours.h"
 
 #include "state/kernel/cpu_runs.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
 

@@ -4,7 +4,7 @@
 
 #include "state/kernel/annot.h"
 #include "state/kernel/rules_table.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
 #include "base/reftext.h"

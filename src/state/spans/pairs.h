@@ -8,7 +8,7 @@
 #define BLK_STATE_SPANS_PAIRS_H
 
 #include "state/kernel/annot.h"
-#include "state/slice/slice_state.h"
+#include "state/kernel/slice_state.h"
 
 struct pairs;
 /* Called for a span that will not get an end. */

@@ -5,7 +5,7 @@
 #include "state/spans/rules.h"
 
 #include "state/kernel/rules_table.h"
-#include "state/slice/slice.h"
+#include "state/kernel/subscriptions.h"
 #include "state/store/timeline.h"
 
 #include "base/limits.h"

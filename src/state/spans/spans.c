@@ -7,6 +7,7 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/rules_table.h"
 #include "state/kernel/thread_logs.h"
+#include "state/kernel/threads.h"
 #include "state/spans/cpu_neighbours.h"
 #include "state/spans/explain.h"
 #include "state/spans/explain_calls.h"

@@ -8,8 +8,8 @@
 
 #include "base/limits.h"
 #include "state/kernel/annot.h"
+#include "state/kernel/slice_state.h"
 #include "state/names/names.h"
-#include "state/slice/slice_state.h"
 #include "state/store/span.h"
 
 struct pairs;

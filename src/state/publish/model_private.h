@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Internals of a model (model.h), for model.c and for tests. */
-#ifndef BLK_STATE_SLICE_MODEL_PRIVATE_H
-#define BLK_STATE_SLICE_MODEL_PRIVATE_H
+#ifndef BLK_STATE_PUBLISH_MODEL_PRIVATE_H
+#define BLK_STATE_PUBLISH_MODEL_PRIVATE_H
 
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/publish/publisher.h"
 
 struct model {

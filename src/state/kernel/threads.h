@@ -1,25 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
+ * The threads of a slice, by their ids in the trace.
+ *
  * Reuses the slots of ended threads, since a live run creates threads without end. A slot is freed only when nothing
  * retained refers to its thread. The slot's memory is never freed. So an overlooked reference names a wrong thread,
  * but is not a wild pointer.
  */
-#ifndef BLK_STATE_KERNEL_THREAD_SLOTS_H
-#define BLK_STATE_KERNEL_THREAD_SLOTS_H
+#ifndef BLK_STATE_KERNEL_THREADS_H
+#define BLK_STATE_KERNEL_THREADS_H
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cpu;
+struct inner_ids;
 struct slice;
 struct thread;
 struct thread_slots;	/* slice_state.h */
 
+/* The newest thread of the tid. It is created if there is none, or if the newest one has exited. */
+struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
+/* A new thread, forked at ts. The thread that had the tid before has ended. */
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
+/* The kernel says that the thread has these ids in its pid namespace. */
+void slice_inner_is(struct slice *s, struct thread *t, const struct inner_ids *ids);
+/* The running thread that has these ids in its pid namespace; NULL: there is none, or there are several. */
+struct thread *slice_inner_thread(const struct slice *s, uint32_t host, const struct inner_ids *ids);
+/* `caller` called exec at ts and continues as the leader, with this tid. The leader so far has ended. */
+struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq);
+/* The tid is reused: its thread has ended by then, even if its exit is missing. */
+void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
+/* slice_anonymous(): a new thread without identity (tid -1), which runs on the CPU. slice_idle(): the CPU's idle
+ * task. */
+struct thread *slice_anonymous(struct slice *s, struct cpu *c);
+struct thread *slice_idle(struct slice *s, struct cpu *c);
+int32_t slice_idle_tid(const struct cpu *c);	/* the thread id that its idle task has in slices; in traces it is 0 */
+
 void thread_slots_init(struct thread_slots *p);
 void thread_slots_clear(struct thread_slots *p);
-
-/* Takes a free slot; ID_NONE: none is free. */
-uint32_t thread_slots_take(struct thread_slots *p);
 
 /* Are there enough threads to make a search for ended ones worthwhile? */
 bool thread_slots_are_due(const struct slice *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Merging two parts of one thread, left and right; see join_threads.h. */
-#include "state/slice/join_threads.h"
+#include "state/kernel/join_threads.h"
 
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
@@ -10,11 +10,12 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/locks.h"
 #include "state/kernel/sched.h"
+#include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/thread_order.h"
+#include "state/kernel/threads.h"
 #include "state/kernel/unknown_calls.h"
-#include "state/slice/slice_state.h"
 
 /* Resolves which call the right's first restart_syscall continued: the one that the left's final state is in or after.
  * Its entry or the exit before it may have been in the right's head, and was applied to the left. */

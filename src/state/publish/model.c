@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The model of one run: a slice from the trace's beginning, its publisher, and the memory bounds of both; see
  * model.h. */
-#include "state/slice/model_private.h"
+#include "state/kernel/feed.h"
+#include "state/kernel/subscriptions.h"
+#include "state/publish/model_private.h"
 
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/coverage.h"
+#include "state/kernel/slice_state.h"
 #include "state/names/names.h"
 #include "state/publish/adopt.h"
 #include "state/publish/publisher.h"
-#include "state/slice/slice_state.h"
 #include "state/spans/spans.h"
 
 #include "base/timefmt.h"
@@ -330,4 +332,19 @@ struct publication *model_publish(struct model *m, bool final)
 	if (final)
 		m->border = INT64_MAX;
 	return p;
+}
+
+struct publication *slice_finish(struct slice *s)
+{
+	struct publisher *p = publisher_new(s);
+	struct publication *pub = publisher_publish(p, INT64_MAX, s->last, PUBLISH_FINAL);
+	publisher_free(p);
+	return pub ? pub : publication_new();
+}
+
+struct publication *slice_finish_at(struct slice *s, int64_t until)
+{
+	if (s->first != INT64_MAX)
+		s->last = MAX(s->last, until);
+	return slice_finish(s);
 }

@@ -14,11 +14,11 @@
  *
  * One thread at a time. Never fails: events that it cannot interpret are only counted.
  */
-#ifndef BLK_STATE_SLICE_MODEL_H
-#define BLK_STATE_SLICE_MODEL_H
+#ifndef BLK_STATE_PUBLISH_MODEL_H
+#define BLK_STATE_PUBLISH_MODEL_H
 
-#include "state/store/publication.h"
 #include "state/slice/slice.h"
+#include "state/store/publication.h"
 
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
@@ -99,5 +99,11 @@ int64_t model_closed_to(const struct model *m);
 
 uint64_t model_n_events(const struct model *m);		/* number of events fed, tallies included */
 int64_t model_now(const struct model *m);		/* newest known instant; INT64_MIN: none */
+
+/* Closes everything at the end of coverage, and publishes all. Of a from_start slice, which must not be fed again. The
+ * caller frees the publication. */
+struct publication *slice_finish(struct slice *s);
+/* slice_finish() with coverage up to `until`, to which the trace continues after the slice's last event. */
+struct publication *slice_finish_at(struct slice *s, int64_t until);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Merging two parts of one thread: the earlier (left) takes over the later (right). */
-#ifndef BLK_STATE_SLICE_JOIN_THREADS_H
-#define BLK_STATE_SLICE_JOIN_THREADS_H
+#ifndef BLK_STATE_KERNEL_JOIN_THREADS_H
+#define BLK_STATE_KERNEL_JOIN_THREADS_H
 
 struct slice;
 struct thread;

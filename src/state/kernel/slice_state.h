@@ -3,8 +3,8 @@
  * Internals of a slice (slice.h): its registries, seconds, logs and caches. Parts of it have their own headers in
  * state/kernel and state/spans. Only for src/state/.
  */
-#ifndef BLK_STATE_SLICE_SLICE_STATE_H
-#define BLK_STATE_SLICE_SLICE_STATE_H
+#ifndef BLK_STATE_KERNEL_SLICE_STATE_H
+#define BLK_STATE_KERNEL_SLICE_STATE_H
 
 #include "base/intmap.h"
 #include "base/machine.h"
@@ -13,7 +13,6 @@
 #include "state/kernel/channels.h"
 #include "state/kernel/cpu_types.h"
 #include "state/kernel/event_class.h"
-#include "state/kernel/facts.h"
 #include "state/kernel/fdops.h"
 #include "state/kernel/losses.h"
 #include "state/kernel/thread_types.h"
@@ -37,9 +36,6 @@ struct slice_host {
 	int64_t first;			/* ns: its first record; INT64_MIN: it had none */
 };
 
-/* Copies the kernel's release ("": unknown), and sets what follows from its version. */
-void slice_host_set_release(struct slice_host *host, const char *release);
-
 /* Seconds, facts and block events that are not decoded, see pack.h. All zero: none. */
 struct packs {
 	GPtrArray *all;		/* struct pack *, owned; NULL: none */
@@ -47,13 +43,13 @@ struct packs {
 	struct intmap by_thread;	/* thread -> its newest one in .pending */
 };
 
-/* What may be waits for locks, see kernel/locks.h. All zero: none. */
+/* What may be waits for locks, see locks.h. All zero: none. */
 struct lock_log {
 	struct vec waits;	/* struct lock_wait */
 	struct vec releases;	/* struct lock_release */
 };
 
-/* Slots of ended threads, see thread_slots.h. */
+/* Slots of ended threads, see threads.h. */
 struct thread_slots {
 	GArray *free;		/* uint32_t: free slots */
 	GArray *again;		/* uint32_t: slots reused since the publisher last looked */
@@ -133,44 +129,6 @@ struct slice {
 	GArray *streams, *class_infos;	/* struct stream_info; struct class_info */
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 };
-
-/* Ids of texts: of any string; of a path or peer, within slice_bound_paths(); of an annotation's text. */
-uint32_t slice_string(struct slice *s, struct blk_text t);
-uint32_t slice_path(struct slice *s, struct blk_text t);
-uint32_t slice_text(struct slice *s, struct blk_text t);
-/* Index of the CPU, which is created if it is new. */
-uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
-/* The newest thread of the tid. It is created if there is none, or if the newest one has exited. */
-struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);
-/* A new thread, forked at ts. The thread that had the tid before has ended. */
-struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
-/* The kernel says that the thread has these ids in its pid namespace. */
-void slice_inner_is(struct slice *s, struct thread *t, const struct inner_ids *ids);
-/* The running thread that has these ids in its pid namespace; NULL: there is none, or there are several. */
-struct thread *slice_inner_thread(const struct slice *s, uint32_t host, const struct inner_ids *ids);
-/* `caller` called exec at ts and continues as the leader, with this tid. The leader so far has ended. */
-struct thread *slice_thread_exec(struct slice *s, struct thread *caller, int32_t tid, int64_t ts, uint64_t seq);
-/* The tid is reused: its thread has ended by then, even if its exit is missing. */
-void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
-/* slice_anonymous(): a new thread without identity (tid -1), which runs on the CPU. slice_idle(): the CPU's idle
- * task. */
-struct thread *slice_anonymous(struct slice *s, struct cpu *c);
-struct thread *slice_idle(struct slice *s, struct cpu *c);
-int32_t slice_idle_tid(const struct cpu *c);	/* the thread id that its idle task has in slices; in traces it is 0 */
-/* Frees the thread's slot for reuse. */
-void slice_thread_release(struct slice *s, struct thread *t);
-/* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
-struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
-/* Puts the facts [from, to) in order of their events. Those of records that were held come late (thread_order.h). */
-void slice_sort_facts(struct slice *s, guint from, guint to);
-
-/* feed.c */
-/* Adds the counts of events to their seconds: call it before bins are read. */
-void slice_flush(struct slice *s);
-/* The next records come from another source, which has its own tables. */
-void slice_change_source(struct slice *s);
-/* Drops all seconds so far. */
-void slice_drop_seconds(struct slice *s);
 
 /* The thread of the id, with merges applied. */
 static inline struct thread *thread_at(const struct slice *s, uint32_t id)
