@@ -2,7 +2,6 @@
 /* The list of exports: see export_picker.h. */
 #include "ui/export_picker.h"
 
-#include "ui/goto_view.h"
 #include "ui/output.h"
 #include "ui/screen.h"
 
@@ -65,19 +64,12 @@ static const char *find_format(const struct app *app, const char *word)
 /* The trace and span that the cursor is on; false: none. */
 static bool selected_span(struct place *p, struct ui_export *ret)
 {
-	struct view_query q = goto_view_selected(p);
+	struct view_query q = place_selected_query(p);
 
 	ret->trace_id = q.trace_id;
 	ret->trace_zero = q.trace_zero;
 	ret->span_id = q.span_id;
 	return query_has_trace(&q);
-}
-
-bool export_picker_has_request(struct place *p)
-{
-	struct ui_export what;
-
-	return p->rows && selected_span(p, &what);
 }
 
 static bool export_now(struct app *app, const struct ui_export *what)

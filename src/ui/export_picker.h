@@ -6,8 +6,6 @@
 
 #include "ui/app_state.h"
 
-/* Is the selected row of a request or a span, so that key e exports it? */
-bool export_picker_has_request(struct place *p);
 void export_picker_command(struct app *app, struct place *p, enum command_id command);
 /* The file was typed; "": the default name. false and *error: nothing is exported, and the prompt stays open. */
 bool export_picker_file(struct app *app, const char *path, GError **error);

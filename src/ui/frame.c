@@ -3,7 +3,6 @@
 #include "ui/frame.h"
 
 #include "ui/crumb.h"
-#include "ui/export_picker.h"
 #include "ui/output.h"
 #include "ui/screen.h"
 
@@ -786,6 +785,15 @@ struct box frame_body(const struct app *app)
 	return (struct box){ 1, 0, app->canvas->rows - 1 - below, app->canvas->cols };
 }
 
+/* Is the selected row of a request or a span, so that key e exports it? */
+static bool is_of_request(struct place *p)
+{
+	if (!p->rows)
+		return false;
+	struct view_query q = place_selected_query(p);
+	return query_has_trace(&q);
+}
+
 void frame_draw(struct app *app, struct place *p)
 {
 	struct canvas *c = app->canvas;
@@ -800,7 +808,7 @@ void frame_draw(struct app *app, struct place *p)
 
 	if (bar == CTX_TABLE && p->view == &view_log)
 		bar |= CTX_LOG_BAR;
-	if ((bar & CTX_ROWS) && p->view->kind != VIEW_TIMELINE && export_picker_has_request(p))
+	if ((bar & CTX_ROWS) && p->view->kind != VIEW_TIMELINE && is_of_request(p))
 		bar |= CTX_REQUEST_BAR;
 	if (nav_is_top(&app->nav) && app->prompt.kind == PROMPT_NONE)
 		bar |= CTX_TOP_BAR;

@@ -21,65 +21,6 @@ static const char *const numbered[] = {
 	"events",
 };
 
-/* The narrowing of the view, and what the selected row adds to it. */
-static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
-{
-	struct view_query q = *base;
-	const struct view_query *d = row ? &row->drill : NULL;
-
-	if (!d)
-		return q;
-	if (query_has_trace(d)) {
-		query_set_trace(&q, d->trace_id);
-		q.span_id = d->span_id;
-		q.span_kind = d->span_kind;
-	}
-	if (d->operation)
-		q.operation = d->operation;
-	if (d->service)
-		q.service = d->service;
-	if (d->pid >= 0)
-		q.pid = d->pid;
-	if (d->tid >= 0)
-		q.tid = d->tid;
-	if (d->host != ID_NONE)
-		q.host = d->host;
-	if (d->container)
-		q.container = d->container;
-	return q;
-}
-
-/* The narrowing for a view that is opened beside this one; in a waterfall that of the selected span. */
-static struct view_query narrow_beside(struct place *p)
-{
-	const struct row *row = place_selected(p);
-	const struct waterfall_row *w = (const struct waterfall_row *)row;
-	struct view_query q = p->narrow;
-
-	if (p->view->kind != VIEW_WATERFALL)
-		return q;
-	if (w && w->span) {
-		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
-		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
-
-		query_set_trace(&q, w->span->trace_id);
-		q.span_id = w->span->span_id;
-		q.span_kind = (int)w->span->kind;
-		q.host = t ? t->host : ID_NONE;
-		q.tid = t ? t->tid : -1;
-		q.pid = of ? of->pid : -1;
-		q.container = 0;
-	}
-	return q;
-}
-
-struct view_query goto_view_selected(struct place *p)
-{
-	struct view_query q = place_query(p);
-
-	return p->view->kind == VIEW_WATERFALL ? narrow_beside(p) : narrow_by_row(&q, place_selected(p));
-}
-
 /* The name of a row: its first text. */
 static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
 {
@@ -144,7 +85,7 @@ static const char *operation_of_row(struct focus f)
 
 static void open_view(struct app *app, struct place *p, const struct view *view)
 {
-	struct view_query q = narrow_beside(p);
+	struct view_query q = place_query_beside(p);
 	struct place *below = NULL, *to;
 
 	if (app_is_shown(app, view))
@@ -152,7 +93,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 	/* From the first screen 3 shows the phases of the selected operation. */
 	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
 	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
-		q = narrow_by_row(&q, place_selected(p));
+		q = query_by_row(&q, place_selected(p));
 		query_widen(&q, ~(unsigned)(ONLY_TRACE | ONLY_SPAN));
 		if (!q.operation)
 			q.operation = operation_of_row(place_focus(p));
@@ -387,7 +328,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "nothing to open: there are no rows");
 		return;
 	}
-	q = narrow_by_row(&q, row);
+	q = query_by_row(&q, row);
 	if (!target) {
 		if (!open_single(app, p, &f, row, &q))
 			show_row(app, &f, row);
@@ -413,7 +354,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 static void do_wakers(struct app *app, struct place *p)
 {
 	const struct view *view = view_find("wakers");
-	struct view_query selected = goto_view_selected(p), q = VIEW_QUERY_INIT;
+	struct view_query selected = place_selected_query(p), q = VIEW_QUERY_INIT;
 
 	q.pid = selected.pid;
 	q.tid = selected.tid;

@@ -6,7 +6,5 @@
 #include "ui/app_state.h"
 
 void goto_view_command(struct app *app, struct place *p, enum command_id command);
-/* What the selected row, or the selected span of a waterfall, stands for. Texts belong to the place or the row. */
-struct view_query goto_view_selected(struct place *p);
 
 #endif

@@ -521,3 +521,60 @@ void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to)
 	*ret_from = from;
 	*ret_to = to;
 }
+
+struct view_query query_by_row(const struct view_query *base, const struct row *row)
+{
+	struct view_query q = *base;
+	const struct view_query *d = row ? &row->drill : NULL;
+
+	if (!d)
+		return q;
+	if (query_has_trace(d)) {
+		query_set_trace(&q, d->trace_id);
+		q.span_id = d->span_id;
+		q.span_kind = d->span_kind;
+	}
+	if (d->operation)
+		q.operation = d->operation;
+	if (d->service)
+		q.service = d->service;
+	if (d->pid >= 0)
+		q.pid = d->pid;
+	if (d->tid >= 0)
+		q.tid = d->tid;
+	if (d->host != ID_NONE)
+		q.host = d->host;
+	if (d->container)
+		q.container = d->container;
+	return q;
+}
+
+struct view_query place_query_beside(struct place *p)
+{
+	const struct row *row = place_selected(p);
+	const struct waterfall_row *w = (const struct waterfall_row *)row;
+	struct view_query q = p->narrow;
+
+	if (p->view->kind != VIEW_WATERFALL)
+		return q;
+	if (w && w->span) {
+		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
+		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
+
+		query_set_trace(&q, w->span->trace_id);
+		q.span_id = w->span->span_id;
+		q.span_kind = (int)w->span->kind;
+		q.host = t ? t->host : ID_NONE;
+		q.tid = t ? t->tid : -1;
+		q.pid = of ? of->pid : -1;
+		q.container = 0;
+	}
+	return q;
+}
+
+struct view_query place_selected_query(struct place *p)
+{
+	struct view_query q = place_query(p);
+
+	return p->view->kind == VIEW_WATERFALL ? place_query_beside(p) : query_by_row(&q, place_selected(p));
+}

@@ -81,6 +81,12 @@ struct focus place_focus(struct place *p);
 struct focus place_pane(struct place *p, enum pane pane);
 size_t place_n_lines(struct place *p, enum pane pane);	/* of its rows: see table.h */
 const struct row *place_selected(struct place *p);	/* NULL: none */
+/* The narrowing, and what the row (NULL is fine) adds to it. */
+struct view_query query_by_row(const struct view_query *base, const struct row *row);
+/* What the selected row, or the selected span of a waterfall, stands for. Texts belong to the place or the row. */
+struct view_query place_selected_query(struct place *p);
+/* The narrowing for a view that is opened beside this one; in a waterfall that of the selected span. */
+struct view_query place_query_beside(struct place *p);
 
 /* How the position in time moves without keys. */
 enum nav_mode {

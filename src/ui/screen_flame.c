@@ -4,7 +4,6 @@
 
 #include "ui/explain.h"
 #include "ui/frame.h"
-#include "ui/goto_view.h"
 #include "ui/screen.h"
 #include "ui/tables.h"
 #include "ui/waterfall_bars.h"
@@ -362,7 +361,7 @@ void screen_flame_open(struct app *app, struct place *p, enum command_id id)
 	if (app_is_shown(app, view_find("flame")))
 		return;
 	if (p->view->kind != VIEW_OVERVIEW && p->view->kind != VIEW_HEATMAP && p->view->kind != VIEW_DISTRIBUTION)
-		q = goto_view_selected(p);
+		q = place_selected_query(p);
 	app_open(app, place_new(view_find("flame"), &q, p->view->kind == VIEW_WATERFALL ? "flame" : ""));
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "views/common.h"
+#include "views/needs.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ const struct cell_field *metric_meant(enum cell_kind kind, enum metric_field fie
 	return NULL;
 }
 
-static const char *const *needs_of(enum cell_kind kind, const struct cell_field *figure)
+static const char *const *field_needs(enum cell_kind kind, const struct cell_field *figure)
 {
 	/* The time of threads follows from switches, their other figures from system calls. */
 	return kind == CELL_thread && !g_str_equal(figure->id, "part") ? of_calls : kinds[kind].needs;
@@ -134,7 +135,7 @@ static GArray *list_new(void)
 			struct metric m = {
 				.id = name_of(kind, f), .help = f->help, .unit = f->unit,
 				.has_values = f->role == CELL_IS_HIST, .fields = fields_of(kind, f),
-				.needs = needs_of(kind, f), .reads = 1u << kind, .kind = (int)kind, .figure = i,
+				.needs = field_needs(kind, f), .reads = 1u << kind, .kind = (int)kind, .figure = i,
 			};
 			if (kind == CELL_thread)
 				m.reads |= READS(file);		/* without it their parts are wrong */

@@ -10,6 +10,9 @@ struct need {
 	bool there;		/* the trace has at least one of them */
 };
 
+/* Does the trace have it? "a|b": one of them is enough. Also words of registry.h (NEED_*). */
+bool view_has_need(const struct timeline *tl, const char *need);
+
 /* struct need, owned by the array; empty if the view needs no events. */
 GPtrArray *needs_of(const struct view *v, const struct timeline *tl);
 /* The lttng commands (char *, owned by the array) that enable the missing events in the current session; empty if none

@@ -30,8 +30,5 @@ VIEW_LIST(VIEW_DECLARE_)
 /* Latencies of requests, else of calls: both of these. */
 #define NEED_LATENCIES "zipkin:timestamp|" NEED_SYSCALLS
 #define NEED_LATENCY_CALLERS "zipkin:timestamp|" NEED_CALLERS
-/* Does the trace have it? "a|b": one of them is enough. */
-bool view_has_need(const struct timeline *tl, const char *need);
-bool view_has_calls(const struct timeline *tl);
 
 #endif
