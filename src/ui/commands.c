@@ -402,6 +402,11 @@ static void settings_command(struct app *app, struct place *p, enum command_id c
 		write_settings(app);
 }
 
+static void do_explain(struct app *app, struct place *p, enum command_id command)
+{
+	explain_selected(app, p, screen_of(p->view)->explain);
+}
+
 static const handler handlers[CMD_N] = {
 	[CMD_VIEW_1] = goto_view_command, [CMD_VIEW_2] = goto_view_command, [CMD_VIEW_3] = goto_view_command,
 	[CMD_VIEW_4] = goto_view_command, [CMD_VIEW_5] = goto_view_command, [CMD_VIEW_6] = goto_view_command,
@@ -433,7 +438,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,
-	[CMD_HELP] = do_help, [CMD_MORE_KEYS] = do_more_keys, [CMD_EXPLAIN] = explain_command, [CMD_LOG] = do_log,
+	[CMD_HELP] = do_help, [CMD_MORE_KEYS] = do_more_keys, [CMD_EXPLAIN] = do_explain, [CMD_LOG] = do_log,
 	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
 	[CMD_SUGGEST] = output_suggest,

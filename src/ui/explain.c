@@ -2,7 +2,6 @@
 /* What is on the screen, in sentences: see explain.h. Letters are known by the roles of their cells. */
 #include "ui/explain.h"
 
-#include "ui/screen.h"
 
 #include "base/text.h"
 
@@ -148,7 +147,7 @@ static void add_letters(GPtrArray *lines, const struct app *app, const struct pl
 				   g_strdup("Its letters: what the thread did for most of the cell"));
 }
 
-void explain_command(struct app *app, struct place *p, enum command_id command)
+void explain_selected(struct app *app, struct place *p, explain_more *more)
 {
 	if (popup_is_open(&app->popup)) {
 		popup_close(&app->popup);
@@ -159,11 +158,10 @@ void explain_command(struct app *app, struct place *p, enum command_id command)
 	struct focus f = place_focus(p);
 	const struct row *row = table_selected(f.table, f.rows);
 	g_autofree char *title = g_strdup_printf("Explain: %s", f.view->title);
-	const struct screen *screen = screen_of(p->view);
 
-	if (screen->explain)
-		screen->explain(app, p, lines);
-	if (!screen->explain || p->view->kind == VIEW_TIMELINE)
+	if (more)
+		more(app, p, lines);
+	if (!more || p->view->kind == VIEW_TIMELINE)
 		add_letters(lines, app, p);
 	if (row && f.table->n_shown)
 		add_columns(lines, &f, row);

@@ -5,8 +5,10 @@
 
 #include "ui/app_state.h"
 
-/* Command CMD_EXPLAIN: a popup about the selected row, as it was drawn last; it replaces another popup over it. */
-void explain_command(struct app *app, struct place *p, enum command_id command);
+/* A popup about the selected row, as it was drawn last; it replaces another popup over it. more: the lines of its
+ * screen, or NULL. */
+typedef void explain_more(struct app *app, struct place *p, GPtrArray *lines);
+void explain_selected(struct app *app, struct place *p, explain_more *more);
 /* Lines of that popup: a name and what it is; a part of a thread's time. */
 void explain_add(GPtrArray *lines, const char *name, const char *text);
 void explain_add_part(GPtrArray *lines, enum part part);
