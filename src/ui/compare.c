@@ -3,6 +3,7 @@
 #include "ui/compare.h"
 
 #include "views/narrowing.h"
+#include "views/overview.h"
 
 #include <string.h>
 
@@ -81,24 +82,30 @@ static void switch_history(struct app *app, struct place *p)
 	place_stale(p);
 }
 
-/* What changed, against the quiet time before. */
+/* What changed, against the quiet time before; without one, against all other history. */
 static void open_changed(struct app *app, struct place *p)
 {
 	struct view_query q = place_query(p);
 	struct place *to;
+	int64_t begin, end;
 
 	if (!strcmp(p->view->id, "changed")) {
 		app_message(app, "this is what changed: C compares with another time, H by operation or cause");
 		return;
 	}
 	query_widen(&q, ONLY_SERVICE | ONLY_OPERATION);
-	q.quiet = true;
+	nav_range(&app->nav, &begin, &end);
+	bool quiet = overview_quiet_before(app->tl, begin, end, &begin, &end);
+	q.quiet = quiet;
+	q.history = !quiet;
 	to = place_new(view_find("changed"), &q, "");
 	to->narrow.by = BY_CAUSE;
 	app_open(app, to);
 	/* A place that was left may have been compared with something else. */
-	nav_top(&app->nav)->narrow.quiet = true;
-	nav_top(&app->nav)->narrow.history = false;
+	nav_top(&app->nav)->narrow.quiet = quiet;
+	nav_top(&app->nav)->narrow.history = !quiet;
+	if (!quiet)
+		app_message(app, "there is no quiet time before: compared with all other history");
 }
 
 static void forget_other(struct app *app, struct place *p)

@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "lib/limit_test.h"
 #include "lib/sources.h"
-#include "state/slice/model.h"
+#include "state/publish/model.h"
 #include "state/store/timeline.h"
 
 #define SWITCH "%u %u sched_switch prev_tid=%u prev_state=%u next_tid=%u prev_comm=\"t%u\" next_comm=\"t%u\"\n"

@@ -256,6 +256,11 @@ static void test_changed(void)
 	fixture_press(&f, "\033X");
 	g_assert_true(fixture_has(&f, "WHY against the quiet time before, "));
 	fixture_stop(&f);
+	/* In the first second nothing was before. */
+	fixture_start_on(&f, incident(QUIET, 1, 10), false, "bstart\nX");
+	g_assert_true(fixture_has(&f, "there is no quiet time before: compared with all other history"));
+	g_assert_true(fixture_has(&f, "WHY against all other history: "));
+	fixture_stop(&f);
 	/* Without requests it says so, and the bar does not offer it. */
 	struct fake *made = fake_new();
 	fake_class(made, "sched_switch");
