@@ -139,7 +139,9 @@ $(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
 	@mv $@.tmp $@
 
 man: $(BUILD)/blktop.1
-tests: $(TESTS) $(TOOLS) $(BUILD)/isolation-probe.so
+# What scripts of tests run. Files of other folders add to it.
+helpers: $(TOOLS) $(BUILD)/isolation-probe.so
+tests: $(TESTS) helpers
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TEST_SRC:tests/%.c=$(BUILD)/obj/%.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d) $(BUILD)/isolation-probe.d
 
@@ -185,7 +187,7 @@ WAITING = $(filter tests/tui/% tests/live/% tests/cli/live.sh %/forward.py %/gra
 LONGEST = $(filter %-laws %-every-view %-screen-places %-screens %-plain tests/fuzz/% %/memory.sh %/memory-steps.sh %/memory-live.py \
 	%/relay-churn.py %/headers.sh %/hostile-traces.py tests/truth/%,$(CHECKED))
 COMPUTING = $(LONGEST) $(filter-out $(LONGEST) $(WAITING),$(CHECKED))
-check-built: all man unit $(BENCHES) $(TOOLS) $(BUILD)/isolation-probe.so asan-unit
+check-built: all man unit helpers asan-unit
 	$(run) $(subst |, ,$(join $(addsuffix |,$(WAITING)),$(COMPUTING)))
 
 # Unit tests of what changed since SINCE (where this branch left main), and the lints that take seconds.
@@ -291,7 +293,7 @@ help:
 
 FORCE:
 
-.PHONY: all man tests deps demo check check-built check-quick check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
+.PHONY: all man helpers tests deps demo check check-built check-quick check-unit check-lint check-tui check-truth check-live check-long check-long-built check-suites \
 	lint asan asan-tests asan-unit unit tsan bench pictures dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -67,7 +67,7 @@ uninstall-blkin:
 
 BLKIN_TESTS := $(addprefix $(BUILD)/blkin/,test-blkin test-ztracer emit bench-blkin)
 ifdef HAVE_UST
-tests: $(BLKIN_TESTS)
+helpers: $(BLKIN_TESTS)
 endif
 
 BLKIN_LINK = -L$(BUILD)/blkin -Wl,-rpath,'$$ORIGIN' -lblkin -lpthread $(BLKIN_SANITIZE)

@@ -1,7 +1,7 @@
 # Measuring: make bench, bench-big, bench-check (doc/testing.md, "Speed").
 
 # Tests make long traces with some of them; the others are built so that they stay correct.
-tests: $(BENCHES)
+helpers: $(BENCHES)
 
 bench_py = python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
 

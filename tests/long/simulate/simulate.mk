@@ -11,5 +11,5 @@ $(BUILD)/simulate: $(SIMULATE_SRC) $(wildcard tests/long/simulate/*.h) $(BUILD)/
 
 # The thread sanitizer replaces the same functions of GLib.
 ifneq ($(SANITIZE),thread)
-tests: $(BUILD)/simulate
+helpers: $(BUILD)/simulate
 endif
