@@ -82,8 +82,9 @@ ok "to stdout" cmp -s out out.html
 # heat_fills THEME: the colours of the screen's heatmap
 heat_fills() {
 	"$BLKTOP" --config none --no-cache --view heatmap --theme "$1" --size 200x60 --screenshot "$1.svg" "$ust" 2>/dev/null
-	grep -o '<rect x="[0-9]*" y="[0-9]*" width="[0-9]*" height="8" fill="#[0-9a-f]*"/>' "$1.svg" | grep -v 'width="1"' |
-		grep -v 'fill="#\(..\)\1\1"' | sed 's/.*fill="\(#.*\)".*/\1/' | sort -u
+	# 64: the shown second, on the axis.
+	grep -o '<rect x="[0-9]*" y="[0-9]*" width="[0-9]*" height="8" fill="#[0-9a-f]*"/>' "$1.svg" |
+		grep -vE 'width="(1|64)"' | grep -v 'fill="#\(..\)\1\1"' | sed 's/.*fill="\(#.*\)".*/\1/' | sort -u
 }
 page_has_fills() {
 	heat_fills "$1" >fills

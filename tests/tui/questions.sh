@@ -141,7 +141,7 @@ spans() {
 	else
 		without "$name: disk latency" "the trace has no block events"
 	fi
-	answer "$name: what changed" "against the quiet time before" X
+	answer "$name: what changed" "WHY against " X
 	answer "$name: losses" "lost $(rows losses 'sum(r["lost_events"] or 0 for r in rows)')"
 }
 
