@@ -3,6 +3,7 @@
 #include "views/heat_difference.h"
 
 #include "views/common.h"
+#include "views/waited.h"
 
 struct counts { uint64_t inside, outside; };
 
@@ -59,6 +60,8 @@ static bool largest(const struct counting *c, enum metric_field field, struct he
 	g_hash_table_iter_init(&iter, c->counts);
 	while (g_hash_table_iter_next(&iter, &text, &counts)) {
 		const struct counts *n = counts;
+		if (field == METRIC_BY_waited && g_str_equal(text, waited_word[WAITED_UNKNOWN]))
+			continue;	/* tells nothing */
 		struct heat_difference d = {
 			.field = field, .inside = n->inside, .outside = n->outside, .all_inside = c->all.inside,
 			.all_outside = c->all.outside,

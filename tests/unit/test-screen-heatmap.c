@@ -164,7 +164,7 @@ static void test_difference(void)
 static void test_compared(void)
 {
 	struct fixture f;
-	fixture_start(&f, "5  d");
+	fixture_start(&f, "5jjj  d");
 	g_assert_true(distribution_of(fixture_top(&f)->rows)->side[1].known);
 	g_assert_true(fixture_has(&f, "clock_nanosleep pid 666 and recvfrom pid 253"));
 	fixture_press(&f, "C");
@@ -175,7 +175,7 @@ static void test_compared(void)
 	g_assert_true(fixture_has(&f, "compared with all other history"));
 	fixture_press(&f, "C");
 	g_assert_true(fixture_has(&f, "not compared"));
-	fixture_press(&f, "\033   d");
+	fixture_press(&f, "\033g   d");
 	g_assert_true(fixture_has(&f, "rows are tagged: two can be shown"));
 	fixture_stop(&f);
 }
