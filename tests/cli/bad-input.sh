@@ -147,9 +147,9 @@ ok "empty metadata: told" grep -q 'no stream class, and there are 2 stream files
 
 # Rules that cannot be read, or are none.
 mkfifo "$work/rules.fifo"
-: >"$work/empty"
+: >"$work/no-rules"
 printf '[job]\nbegin=app:start\nend=syscall_exit_openat\n' >"$work/rules"
-for rules in "$work/nowhere" "$work" "$work/rules.fifo" "$work/empty"; do
+for rules in "$work/nowhere" "$work" "$work/rules.fifo" "$work/no-rules"; do
 	refused 1 "$rules" -b --view spans --spans "$rules" "$small"
 done
 run -b --view spans --spans "$work/rules" "$small"
