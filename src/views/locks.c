@@ -26,6 +26,7 @@ struct lock_row {
 struct other { uint32_t thread; int64_t ns; };
 
 #define ROW(row) ((const struct lock_row *)(row))
+#define LEFT_OUT_WORD "(others)"
 
 static GETTER(get_kind)
 {
@@ -101,11 +102,7 @@ static GETTER(get_waited_cpu)
 
 static GETTER(get_slept)
 {
-	const int64_t *part = ROW(row)->c.part;
-	int64_t sum = -part_sum_runnable(part) - part[PART_UNKNOWN];
-	for (unsigned i = 0; i < PART_N; i++)
-		sum += part[i];
-	return of_holder(row, sum);
+	return of_holder(row, part_sum_blocked(ROW(row)->c.part));
 }
 
 static GETTER(get_untold)
@@ -125,7 +122,7 @@ static GETTER(get_untold)
 	  .help = "when the longest wait began", .get = get_longest_at }
 #define COLUMNS_OF_HOLDER \
 	COLUMN_N("earlier_ns", "EARLIER", VALUE_NS, 0, 0, \
-		 "of the time, before the last release but one: other threads had the lock", get_earlier), \
+		 "of the time, before this holder had the lock: other threads held it", get_earlier), \
 	COLUMN_N("holder_ran_ns", "RAN", VALUE_NS, 0, 0, "of the time, the holder was on a CPU", get_ran), \
 	COLUMN_N("holder_runq_ns", "RUNQ", VALUE_NS, 0, 0, "of the time, the holder waited for a CPU", \
 		 get_waited_cpu), \
@@ -197,7 +194,7 @@ static void add_seconds(struct building *b)
 static const char *kind_word(uint32_t kind)
 {
 	static const char *const words[] = {
-		[LOCK_FUTEX] = "futex", [LOCK_FLOCK] = "flock", [LOCK_RECORD] = "record", [LOCK_LEFT_OUT] = "(others)",
+		[LOCK_FUTEX] = "futex", [LOCK_FLOCK] = "flock", [LOCK_RECORD] = "record", [LOCK_LEFT_OUT] = LEFT_OUT_WORD,
 	};
 	return kind < G_N_ELEMENTS(words) ? words[kind] : NULL;
 }
@@ -207,7 +204,7 @@ static const char *lock_word(struct rows *rows, const struct lock_cell *c)
 	const struct file_info *f = timeline_file(rows->tl, c->file);
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", c->address);
 	if (c->kind == LOCK_LEFT_OUT)
-		return "(others)";
+		return LEFT_OUT_WORD;
 	return c->kind == LOCK_FUTEX ? rows_text(rows, address) : f ? timeline_string(rows->tl, f->path) : NULL;
 }
 
@@ -215,7 +212,7 @@ static const char *lock_word(struct rows *rows, const struct lock_cell *c)
 static uint64_t lock_key_of(const struct timeline *tl, const struct lock_cell *c)
 {
 	uint64_t key = key_int(key_int(0, c->kind), c->address);
-	bool file = c->kind == LOCK_FLOCK || c->kind == LOCK_RECORD;
+	bool file = lock_is_of_file(c->kind);
 	return key_int(key, file ? c->file : group_key(tl, BY_PROCESS, c->thread));
 }
 
@@ -313,7 +310,7 @@ static void name_process(struct lock_row *r, const struct building *b, const str
 
 static struct lock_row *row_of(struct building *b, uint64_t key, const struct lock_cell *c, uint32_t thread)
 {
-	bool is_new, of_file = c->kind == LOCK_FLOCK || c->kind == LOCK_RECORD;
+	bool is_new, of_file = lock_is_of_file(c->kind);
 	struct lock_row *r = row_map_get(&b->map, key, sizeof *r, &is_new);
 	if (!is_new) {
 		if (of_file && b->rows->query.by == BY_PROCESS)
@@ -328,11 +325,11 @@ static struct lock_row *row_of(struct building *b, uint64_t key, const struct lo
 	return r;
 }
 
-static void end_row(struct building *b, struct lock_row *r, bool held)
+static void end_row(struct building *b, struct lock_row *r, bool by_holder)
 {
-	r->n_waiters = r->waiters ? g_hash_table_size(r->waiters) : 0;
-	r->n_holders = r->holders ? g_hash_table_size(r->holders) : 0;
-	r->with = most(b->rows, held ? r->holders : r->waiters);
+	r->n_waiters = g_hash_table_size(r->waiters);
+	r->n_holders = g_hash_table_size(r->holders);
+	r->with = most(b->rows, by_holder ? r->holders : r->waiters);
 	r->did = did(b->rows, r);
 	g_clear_pointer(&r->waiters, g_hash_table_unref);
 	g_clear_pointer(&r->holders, g_hash_table_unref);
@@ -341,10 +338,10 @@ static void end_row(struct building *b, struct lock_row *r, bool held)
 /* Says what is left out where there were too many. */
 static void describe(struct rows *rows)
 {
-	for (guint i = 0; i < rows->rows->len; i++)
-		if (!strcmp(ROW(rows->rows->pdata[i])->kind, "(others)"))
+	for (guint i = 0; i < rows->rows->len && !rows->about; i++)
+		if (!g_strcmp0(ROW(rows->rows->pdata[i])->kind, LEFT_OUT_WORD))
 			rows->about = rows_text(rows, "A second had more locks, waiters and holders than are told "
-						"apart: (others) has the waits of the rest");
+						"apart: " LEFT_OUT_WORD " has the waits of the rest");
 }
 
 static struct rows *finish(struct building *b)

@@ -10,15 +10,10 @@
 
 #define SETLKW_OF_64 14			/* F_SETLKW64 of machines with 32 bits */
 
-static void release_clear(struct lock_release *r)
-{
-	vec_free(&r->past);
-}
-
 void lock_log_clear(struct lock_log *l)
 {
 	for (uint32_t i = 0; i < l->releases.len; i++)
-		release_clear(vec_at(&l->releases, struct lock_release, i));
+		vec_free(&vec_at(&l->releases, struct lock_release, i)->past);
 	vec_free(&l->releases);
 	vec_free(&l->waits);
 }
@@ -69,15 +64,10 @@ static enum lock_kind kind_of_call(const struct call *c, struct wait_call *ret)
 	return ret->fd < 0 ? LOCK_NONE : info->fdop == FDOP_FCNTL ? LOCK_RECORD : LOCK_FLOCK;
 }
 
-static bool is_unknown_call(const struct slice *s, const struct tstate *st)
-{
-	return !s->from_start && st->call_state == CALL_UNRESOLVED && !st->call_lost;
-}
-
 void lock_woken(struct slice *s, struct thread *t)
 {
 	const struct tstate *st = &t->st;
-	bool initial = is_unknown_call(s, st), in = st->call_state == CALL_IN;
+	bool initial = lock_in_unknown_call(s, st), in = st->call_state == CALL_IN;
 	bool restart = in && st->call.restart == RESTART_UNRESOLVED;
 	struct lock_wait w = {
 		.begin = st->off_ns, .wake = st->wake_ns, .wake_seq = st->wake_seq, .thread = t->self,
@@ -89,9 +79,10 @@ void lock_woken(struct slice *s, struct thread *t)
 		w.kind = (uint8_t)kind_of_call(&st->call, &w.call);
 	if (w.kind == LOCK_NONE && !initial && !restart)
 		return;
-	t->initial_wait |= initial;
-	t->file_lock |= w.kind == LOCK_FLOCK || w.kind == LOCK_RECORD;
+	t->initial_waits += initial;
+	t->file_lock |= lock_is_of_file(w.kind);
 	*vec_add(&s->locks.waits, struct lock_wait) = w;
+	s->locks.last_wake_seq = MAX(s->locks.last_wake_seq, w.wake_seq);
 }
 
 void lock_wakes(struct slice *s, const struct thread *t, uint32_t waker, int64_t ts)
@@ -99,7 +90,7 @@ void lock_wakes(struct slice *s, const struct thread *t, uint32_t waker, int64_t
 	const struct tstate *st = &t->st;
 	struct wait_call call;
 	bool restart = st->call_state == CALL_IN && st->call.restart == RESTART_UNRESOLVED;
-	bool open = !t->resolved || is_unknown_call(s, st) || restart;
+	bool open = !t->resolved || lock_in_unknown_call(s, st) || restart;
 	if (waker == ID_NONE || (!open && (st->call_state != CALL_IN || !kind_of_call(&st->call, &call))))
 		return;
 	struct thread *by = thread_at(s, waker);
@@ -110,10 +101,12 @@ void lock_wakes(struct slice *s, const struct thread *t, uint32_t waker, int64_t
 
 void lock_patch_waker(struct slice *s, uint64_t seq, uint32_t waker)
 {
-	for (uint32_t i = s->locks.waits.len; i > 0; i--) {
+	for (uint32_t i = seq > s->locks.last_wake_seq ? 0 : s->locks.waits.len; i > 0; i--) {
 		struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i - 1);
-		if (w->wake_seq == seq)
-			w->waker = waker;
+		if (w->wake_seq != seq)
+			continue;
+		w->waker = waker;
+		return;
 	}
 }
 
@@ -135,6 +128,7 @@ static void note_release(struct slice *s, struct thread *t, int64_t begin, int64
 	struct lock_release r = { .begin = begin, .end = end, .address = address, .thread = t->self };
 	copy_past(&r, t, from);
 	*vec_add(&s->locks.releases, struct lock_release) = r;
+	t->n_releases++;
 }
 
 static void file_lock_ended(struct slice *s, struct thread *t, const struct call *c, int64_t ret)
@@ -142,7 +136,7 @@ static void file_lock_ended(struct slice *s, struct thread *t, const struct call
 	bool any = false;
 	for (uint32_t i = s->locks.waits.len; t->file_lock && i > 0; i--) {
 		struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i - 1);
-		bool file = w->kind == LOCK_FLOCK || w->kind == LOCK_RECORD;
+		bool file = lock_is_of_file(w->kind);
 		if (!file || thread_follow(s, w->thread) != t->self)
 			continue;
 		if (w->call.seq != c->seq) {
@@ -172,7 +166,7 @@ void lock_unknown_call_ended(struct slice *s, struct thread *t, int64_t ts)
 /* The thread's last release was its end, if it has returned from no call since. */
 static void mark_end(struct slice *s, const struct thread *t)
 {
-	for (uint32_t i = s->locks.releases.len; i > 0; i--) {
+	for (uint32_t i = t->n_releases ? s->locks.releases.len : 0; i > 0; i--) {
 		struct lock_release *r = vec_at(&s->locks.releases, struct lock_release, i - 1);
 		if (r->end == t->ended_after && thread_follow(s, r->thread) == t->self)
 			r->ends = true;
@@ -187,27 +181,28 @@ void lock_thread_ends(struct slice *s, struct thread *t, int64_t ts)
 	mark_end(s, t);
 }
 
-/* ---- merging slices ---- */
+/* ---- merging slices: what r noted is at the end of the logs ---- */
 
-void lock_resolve_initial(struct slice *s, struct thread *l, const struct thread *r)
+void lock_resolve_initial(struct slice *s, struct thread *l, struct thread *r)
 {
-	for (uint32_t i = 0; r->initial_wait && i < s->locks.waits.len; i++) {
-		struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i);
+	for (uint32_t i = s->locks.waits.len; r->initial_waits && i > 0; i--) {
+		struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i - 1);
 		if (!w->in_initial_call || thread_follow(s, w->thread) != thread_follow(s, r->self))
 			continue;
 		w->in_initial_call = false;
+		r->initial_waits--;
 		if (l->st.call_state != CALL_IN)
 			continue;
 		w->kind = (uint8_t)kind_of_call(&l->st.call, &w->call);
 		w->in_restart = l->st.call.restart == RESTART_UNRESOLVED;
-		l->file_lock |= w->kind == LOCK_FLOCK || w->kind == LOCK_RECORD;
+		l->file_lock |= lock_is_of_file(w->kind);
 	}
 }
 
 bool lock_resolve_exit(struct slice *s, const struct thread *l, const struct thread *r, int64_t ts)
 {
-	for (uint32_t i = 0; i < s->locks.releases.len; i++) {
-		struct lock_release *x = vec_at(&s->locks.releases, struct lock_release, i);
+	for (uint32_t i = r->n_releases ? s->locks.releases.len : 0; i > 0; i--) {
+		struct lock_release *x = vec_at(&s->locks.releases, struct lock_release, i - 1);
 		uint64_t address = 0;
 		if (x->begin != TS_NONE || x->end != ts || thread_follow(s, x->thread) != thread_follow(s, r->self))
 			continue;
@@ -241,14 +236,16 @@ void lock_join_wakes(struct thread *l, const struct thread *r)
 
 void lock_join(struct slice *s, struct thread *l, struct thread *r)
 {
-	for (uint32_t i = 0; i < s->locks.releases.len; i++) {
-		struct lock_release *x = vec_at(&s->locks.releases, struct lock_release, i);
+	for (uint32_t i = s->locks.releases.len, left = r->n_releases; left && i > 0; i--) {
+		struct lock_release *x = vec_at(&s->locks.releases, struct lock_release, i - 1);
 		if (x->thread != r->self)
 			continue;
+		left--;
 		x->thread = l->self;
 		if (x->whole)
 			put_before(x, l);
 	}
+	l->n_releases += r->n_releases;
 	if (r->ended_after != TS_NONE) {		/* a release at its beginning was applied to l */
 		l->ended_after = r->ended_after;
 		mark_end(s, l);
@@ -263,7 +260,7 @@ void lock_join(struct slice *s, struct thread *l, struct thread *r)
 	}
 	l->past_is_cut |= r->past_is_cut;
 	l->file_lock |= r->file_lock;
-	l->initial_wait |= r->initial_wait;
+	l->initial_waits += r->initial_waits;
 }
 
 void lock_move(struct slice *a, struct slice *b, const uint32_t *thread, const uint32_t *string, uint64_t seq_add)
@@ -273,6 +270,7 @@ void lock_move(struct slice *a, struct slice *b, const uint32_t *thread, const u
 		w->thread = thread[w->thread];
 		w->waker = w->waker == ID_NONE ? ID_NONE : thread[w->waker];
 		w->wake_seq += seq_add;
+		a->locks.last_wake_seq = MAX(a->locks.last_wake_seq, w->wake_seq);
 		w->call.name = string[w->call.name];
 		w->call.seq += w->call.fd >= 0 ? seq_add : 0;
 	}
@@ -309,9 +307,12 @@ void lock_resolve_past(struct slice *s, struct thread *t, uint8_t pending, uint8
 		       const struct call *call)
 {
 	resolve_list(&t->past, pending, cause, part, call);
-	for (uint32_t i = 0; i < s->locks.releases.len; i++) {
-		struct lock_release *r = vec_at(&s->locks.releases, struct lock_release, i);
-		if (thread_follow(s, r->thread) == t->self)
+	for (uint32_t i = s->locks.releases.len, left = t->n_releases; left && i > 0; i--) {
+		struct lock_release *r = vec_at(&s->locks.releases, struct lock_release, i - 1);
+		if (r->thread != t->self)
+			continue;
+		left--;
+		if (r->past.len)
 			resolve_list(&r->past, pending, cause, part, call);
 	}
 }

@@ -49,12 +49,18 @@ static inline bool slice_counts_locks(const struct slice *s)
 	return slice_reads(s, CELL_lock) && !s->follow;
 }
 
+/* Is the thread in a call that began before the slice, and is not known yet? */
+static inline bool lock_in_unknown_call(const struct slice *s, const struct tstate *st)
+{
+	return !s->from_start && st->call_state == CALL_UNRESOLVED && !st->call_lost;
+}
+
 /* May the thread be waiting for a lock, by the call that it is in? */
 static inline bool lock_may_be(const struct slice *s, const struct tstate *st)
 {
 	if (st->call_state == CALL_IN)
 		return (st->call.info && st->call.info->locks) || st->call.restart == RESTART_UNRESOLVED;
-	return !s->from_start && st->call_state == CALL_UNRESOLVED && !st->call_lost;
+	return lock_in_unknown_call(s, st);
 }
 
 /* A wait of the thread ended at ts, whatever it was for. */
@@ -77,7 +83,7 @@ void lock_patch_waker(struct slice *s, uint64_t seq, uint32_t waker);
 /* ---- merging slices: r continues l; call them in this order ---- */
 
 /* Resolves r's waits in its initial call, which is l's. */
-void lock_resolve_initial(struct slice *s, struct thread *l, const struct thread *r);
+void lock_resolve_initial(struct slice *s, struct thread *l, struct thread *r);
 /* Resolves r's exit of its initial call, which is l's. False: there is none; lock_call_ended() does it. */
 bool lock_resolve_exit(struct slice *s, const struct thread *l, const struct thread *r, int64_t ts);
 /* Call it before r's records are applied to l. */

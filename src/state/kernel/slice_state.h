@@ -47,6 +47,7 @@ struct packs {
 struct lock_log {
 	struct vec waits;	/* struct lock_wait */
 	struct vec releases;	/* struct lock_release */
+	uint64_t last_wake_seq;	/* no wait has a greater .wake_seq */
 };
 
 /* Slots of ended threads, see threads.h. */

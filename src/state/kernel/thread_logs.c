@@ -36,32 +36,28 @@ static bool looks_like_lock(uint32_t op, uint32_t val)
 	       ((command == F_WAIT || command == F_WAIT_BITSET) && (val == 2 || is_owned_with_waiters(val)));
 }
 
+static bool is_wait_command(uint32_t command)
+{
+	return command == F_WAIT || command == F_WAIT_BITSET || command == F_WAIT_REQUEUE_PI ||
+	       command == F_LOCK_PI || command == F_LOCK_PI2;
+}
+
 enum call_wait call_futex_wait(const struct call *c)
 {
 	if (c->arg[1] < 0)		/* not recorded */
 		return CALL_WAITS_UNKNOWN;
-	switch (c->arg[1] & FUTEX_COMMAND) {
-	case F_WAIT:
-	case F_WAIT_BITSET:
-	case F_WAIT_REQUEUE_PI:
-	case F_LOCK_PI:
-	case F_LOCK_PI2:
-		return looks_like_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]) ? CALL_WAITS_LOCK : CALL_WAITS_QUEUE;
-	default:
+	if (!is_wait_command(c->arg[1] & FUTEX_COMMAND))
 		return CALL_NO_WAIT;
-	}
+	return looks_like_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]) ? CALL_WAITS_LOCK : CALL_WAITS_QUEUE;
 }
 
 bool call_wakes_futex(const struct call *c, uint64_t *ret)
 {
 	if (!c->info || !c->info->futex_args || c->arg[1] < 0 || c->restart)
 		return false;
+	if (is_wait_command(c->arg[1] & FUTEX_COMMAND))
+		return false;
 	switch (c->arg[1] & FUTEX_COMMAND) {
-	case F_WAIT:
-	case F_WAIT_BITSET:
-	case F_WAIT_REQUEUE_PI:
-	case F_LOCK_PI:
-	case F_LOCK_PI2:
 	case F_TRYLOCK_PI:
 		return false;
 	case F_UNLOCK_PI:

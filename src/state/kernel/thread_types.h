@@ -199,7 +199,8 @@ struct thread {
 	struct vec past;	/* struct past_wait (locks.h): its newest waits, in order; at most twice
 				 * LIMIT_HOLDER_WAITS */
 	bool past_is_cut;	/* older ones of the slice were dropped */
-	bool initial_wait;	/* a wait in its initial call was noted */
+	uint32_t initial_waits;	/* so many noted waits (slice.locks) in its initial call are not resolved, at most */
+	uint32_t n_releases;	/* so many releases were noted there, at most */
 	bool file_lock;		/* a wait for a file's lock was noted, and its call has not ended */
 	int64_t ended_after;	/* the return (ns) from the call before exit(), if that followed at once; or TS_NONE */
 	int64_t woke_ns;	/* when it last woke a thread that may have waited for a lock; TS_NONE: never */

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "state/kernel/locks.h"
 
-enum { ROW_LOCK_WAIT = 3, ROW_LOCK_RELEASE };
+enum { ROW_LOCK_WAIT = 3 };
 
 void code_wait_call(struct coder *c, struct wait_call *w, const struct slice_counts *n)
 {
@@ -57,7 +57,8 @@ void code_past(struct coder *c, struct thread *t)
 {
 	code_past_waits(c, &t->past, 2 * LIMIT_HOLDER_WAITS);
 	code_bool(c, &t->past_is_cut);
-	code_bool(c, &t->initial_wait);
+	code_u32(c, &t->initial_waits);
+	code_u32(c, &t->n_releases);
 	code_bool(c, &t->file_lock);
 	code_ts(c, &t->ended_after);
 	code_ts(c, &t->woke_ns);
@@ -101,6 +102,7 @@ void code_locks(struct coder *c, struct slice *s, const struct slice_counts *n)
 		struct lock_wait fresh = { 0 };
 		coder_row(c, ROW_LOCK_WAIT);
 		code_lock_wait(c, coder_writes(c) ? vec_at(&l->waits, struct lock_wait, i) : &fresh, n);
+		l->last_wake_seq = MAX(l->last_wake_seq, fresh.wake_seq);
 		if (!coder_writes(c))
 			*vec_add(&l->waits, struct lock_wait) = fresh;
 	}

@@ -60,6 +60,11 @@ enum slow_list { SLOW_WORKS, SLOW_EVENTS, SLOW_WAITS, SLOW_PLAIN, SLOW_LIST_N };
 /* What a lock is. LOCK_LEFT_OUT: any of those beyond LIMIT_SECOND_LOCKS. */
 enum lock_kind { LOCK_NONE, LOCK_FUTEX, LOCK_FLOCK, LOCK_RECORD, LOCK_LEFT_OUT };
 
+static inline bool lock_is_of_file(unsigned kind)
+{
+	return kind == LOCK_FLOCK || kind == LOCK_RECORD;
+}
+
 #define SCHED_PRIO_NONE INT16_MIN
 
 /*
