@@ -19,7 +19,7 @@ struct reading_purpose {
 	enum view_by by;
 	const struct view_query *narrow;	/* traces that it names are not evicted; NULL: none */
 	bool counts_threads;		/* events must be counted by thread */
-	bool takes_seconds;		/* a recorded trace: seconds are taken as they close (timeline_on_dropping()) */
+	bool takes_seconds;		/* recorded: seconds are taken as they close (timeline_retain_range()) */
 	bool without_spans;		/* make no spans */
 	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
 	bool skip_free;			/* the program exits after reading: do not free what was read */

@@ -127,13 +127,15 @@ static bool scan_value(struct scan *s);
 static bool scan_key(struct scan *s)
 {
 	skip_space(s);
-	if (s->at >= s->end || *s->at++ != '"')
+	if (s->at >= s->end || *s->at != '"')
 		return refuse(s, s->at, "a property name is missing");
+	s->at++;
 	if (!scan_string(s))
 		return false;
 	skip_space(s);
-	if (s->at >= s->end || *s->at++ != ':')
+	if (s->at >= s->end || *s->at != ':')
 		return refuse(s, s->at, "no ':' after a property name");
+	s->at++;
 	return true;
 }
 
@@ -353,17 +355,6 @@ char *json_text_member(struct json_value object, const char *name)
 	return json_text(json_member(object, name));
 }
 
-/* The number as written, NUL-terminated. False: `v` is no number, or one with more digits than any that is meant. */
-static bool number_text(struct json_value v, char *ret, size_t room)
-{
-	const struct json_token *t = json_token(v);
-	if (!json_is(v, JSON_NUMBER) || t->n >= room)
-		return false;
-	memcpy(ret, v.text + t->at, t->n);
-	ret[t->n] = '\0';
-	return true;
-}
-
 bool json_int(struct json_value v, int64_t *ret)
 {
 	bool negative;
@@ -377,9 +368,12 @@ bool json_int(struct json_value v, int64_t *ret)
 
 bool json_real(struct json_value v, double *ret)
 {
+	const struct json_token *t = json_token(v);
 	char text[512];
-	if (!number_text(v, text, sizeof text))
+	if (!json_is(v, JSON_NUMBER) || t->n >= sizeof text)
 		return false;
+	memcpy(text, v.text + t->at, t->n);
+	text[t->n] = '\0';
 	*ret = g_ascii_strtod(text, NULL);
 	return true;
 }

@@ -18,8 +18,6 @@
 #include <popt.h>
 #include <string.h>
 
-#define OPTIONS g_quark_from_static_string("blk-options"), 0
-
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
 #define DEFAULT_CACHE "1G"
@@ -158,7 +156,7 @@ static bool parse_id(const char *option, const char *text, unsigned most, uint64
 static bool read_span(struct options *o, const char *id, GError **error)
 {
 	return parse_id("--export-span", id, TEXT_ID, &o->selection.span_id, error) &&
-	       (o->selection.span_id || fail(error, OPTIONS, "%s", "--export-span takes no span of the id 0"));
+	       (o->selection.span_id || fail(error, OPTIONS, "--export-span takes no span of the id 0"));
 }
 
 static bool read_size(const char *option, const char *text, size_t *ret, GError **error)
@@ -954,7 +952,7 @@ static void clear_session(struct session_options *h)
 	g_strfreev(h->exec_on_alert);
 }
 
-/* What the tables of commands and options say. */
+/* What commands and options need and exclude, whatever their values. */
 static bool check_conditions(const struct options *o, const struct words *w, GError **error)
 {
 	static const unsigned recorded = 1u << COMMAND_LOG | 1u << COMMAND_EXPORT | 1u << COMMAND_REPORT |

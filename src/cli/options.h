@@ -60,7 +60,7 @@ struct options {
 	bool statedump;			/* save: --with-statedump */
 	bool keep_spans;		/* map: --with-spans */
 	bool delete_mapped;		/* map: --delete-mapped */
-	int64_t thin_after_ns;		/* map: --thin-after; 0: not given */
+	int64_t thin_after_ns;		/* map: --thin; 0: not given */
 	bool history;			/* reduce: --history */
 	bool suggest_rules;		/* prints rules instead of a view */
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
@@ -69,16 +69,15 @@ struct options {
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
 	bool html;			/* report: --html, whose FILE is .output */
-	bool memory_given;
+	bool memory_given;		/* --memory: the setting in blktoprc does not count */
 	char *screenshot;		/* path, or NULL */
 	unsigned shot_rows, shot_cols;	/* its size */
 	int theme, mouse;		/* enum theme; on 1, off 0; -1: not given */
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
 	enum machine machine;		/* --machine; MACHINE_UNKNOWN: not given */
 	enum ui_color color;
-	/* As given, or NULL. */
 	int log_level;			/* enum log_level; -1: not given */
-	char *filter, *output, *log, *config, *spans;
+	char *filter, *output, *log, *config, *spans;	/* as given, or NULL */
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define OPTIONS g_quark_from_static_string("blk-options"), 0
-
 #define DEFAULT_VALUES 1000
 #define DEFAULT_DATACENTER "local"
 /* Several metrics may be split by one field. */
@@ -21,10 +19,8 @@
 static bool read_most(struct send_options *ret, const char *text, GError **error)
 {
 	guint64 n = DEFAULT_VALUES;
-	if (text && !g_ascii_string_to_unsigned(text, 10, 1, LIMIT_SENT_VALUES, &n, NULL)) {
-		g_autofree char *why = g_strdup_printf(" takes 1 to %d, not '%s'", LIMIT_SENT_VALUES, text);
-		return fail(error, OPTIONS, "%s%s", "--most-values", why);
-	}
+	if (text && !g_ascii_string_to_unsigned(text, 10, 1, LIMIT_SENT_VALUES, &n, NULL))
+		return fail(error, OPTIONS, "--most-values takes 1 to %d, not '%s'", LIMIT_SENT_VALUES, text);
 	ret->most_values = (unsigned)n;
 	return true;
 }
@@ -32,20 +28,15 @@ static bool read_most(struct send_options *ret, const char *text, GError **error
 static bool read_graphite(struct send_options *ret, struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	g_autofree char *text = NULL;
 	if (!w->graphite)
 		return true;
-	if (!live_url_parse(w->graphite, &ret->graphite, &why) || ret->graphite.target || strchr(w->graphite, '/')) {
-		text = g_strdup_printf(" takes HOST[:PORT], not '%s'", w->graphite);
-		return fail(error, OPTIONS, "%s%s", "--graphite", text);
-	}
+	if (!live_url_parse(w->graphite, &ret->graphite, &why) || ret->graphite.target || strchr(w->graphite, '/'))
+		return fail(error, OPTIONS, "--graphite takes HOST[:PORT], not '%s'", w->graphite);
 	if (ret->graphite.port == LIVE_DEFAULT_PORT &&
 	    !g_str_has_suffix(w->graphite, ":" G_STRINGIFY(LIVE_DEFAULT_PORT)))
 		ret->graphite.port = GRAPHITE_PORT;
-	if (w->graphite_name && !graphite_check_name(w->graphite_name, &why)) {
-		text = g_strdup_printf(": %s", why->message);
-		return fail(error, OPTIONS, "%s%s", "--graphite-name", text);
-	}
+	if (w->graphite_name && !graphite_check_name(w->graphite_name, &why))
+		return fail(error, OPTIONS, "--graphite-name: %s", why->message);
 	ret->graphite_name = w->graphite_name ? g_steal_pointer(&w->graphite_name) :
 			     w->metrics || w->listen || w->metrics_file ? g_strdup(NAME_OF_METRICS) : NULL;
 	ret->datacenter = g_strdup(w->datacenter ? w->datacenter : DEFAULT_DATACENTER);
@@ -61,10 +52,7 @@ static bool read_forward(struct send_options *ret, const struct words *w, GError
 			    w->forward_only && !forward_rule_parse(w->forward_only, &ret->forward_rule, &why) ?
 			    "--forward-only" : NULL;
 	ret->forward_kernel = w->forward_kernel;
-	if (!wrong)
-		return true;
-	g_autofree char *text = g_strdup_printf(": %s", why->message);
-	return fail(error, OPTIONS, "%s%s", wrong, text);
+	return !wrong || fail(error, OPTIONS, "%s: %s", wrong, why->message);
 }
 
 static bool read_listen(struct send_options *ret, struct words *w, GError **error)
@@ -74,10 +62,7 @@ static bool read_listen(struct send_options *ret, struct words *w, GError **erro
 		return true;
 	ret->listen = g_steal_pointer(&w->listen);
 	ret->hosts = host_names_new(w->listen_host, &why);
-	if (ret->hosts)
-		return true;
-	g_autofree char *text = g_strconcat(": ", why->message, NULL);
-	return fail(error, OPTIONS, "%s%s", "--listen-host", text);
+	return ret->hosts || fail(error, OPTIONS, "--listen-host: %s", why->message);
 }
 
 static bool read_metrics(struct send_options *ret, const struct words *w, GError **error)
@@ -89,10 +74,7 @@ static bool read_metrics(struct send_options *ret, const struct words *w, GError
 	if (!read_most(ret, w->most_values, error))
 		return false;
 	ret->metrics = send_metrics_parse(w->metrics || !only_graphite ? w->metrics : GRAPHITE_DEFAULT_METRICS, &why);
-	if (ret->metrics)
-		return true;
-	g_autofree char *text = g_strconcat(": ", why->message, NULL);
-	return fail(error, OPTIONS, "%s%s", "--metrics", text);
+	return ret->metrics || fail(error, OPTIONS, "--metrics: %s", why->message);
 }
 
 bool options_read_send(struct send_options *ret, struct words *w, GError **error)

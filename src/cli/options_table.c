@@ -339,7 +339,7 @@ const size_t option_n_rows = G_N_ELEMENTS(option_rows);
 
 /* --- conditions --- */
 
-/* What must be said for an option to be taken, in the order of messages. */
+/* How messages name each command, in their order. */
 static const struct { enum command command; const char *words; } command_words[] = {
 	{ COMMAND_BATCH, "-b" }, { COMMAND_REPORT, "report" }, { COMMAND_LOG, "log" }, { COMMAND_SAVE, "save" },
 	{ COMMAND_MAP, "map" }, { COMMAND_REDUCE, "reduce" }, { COMMAND_DOCTOR, "--doctor" },
@@ -403,7 +403,6 @@ static char *say_needs(const struct option_row *r, const GPtrArray *choices)
 {
 	GString *s = say_row(r, " needs ");
 
-
 	for (guint i = 0; i < choices->len; i++)
 		g_string_append_printf(s, "%s%s", i == 0 ? "" : i + 1 < choices->len ? ", " : " or ",
 				       (char *)choices->pdata[i]);
@@ -429,7 +428,7 @@ static char *say_options(const struct option_row *r)
 	return say_needs(r, choices);
 }
 
-/* What a row lacks; NULL: nothing. */
+/* Why the option of a row is refused, as one line (g_free). NULL: it is not. */
 static char *check_row(const struct words *w, const struct option_row *r, bool live)
 {
 	static const char *const sources[] = {

@@ -16,6 +16,9 @@
 
 #define DEFAULT_MEMORY "512M"
 
+/* Domain and code of errors in options: fail(error, OPTIONS, ...). */
+#define OPTIONS g_quark_from_static_string("blk-options"), 0
+
 /* The words as given. The table has the offset of each field. */
 struct words {
 	GPtrArray *relays, *threshold, *chunks;
@@ -81,8 +84,8 @@ bool option_given(const struct words *w, const struct option_row *r);
 /* The row of a name without dashes, which must be there. */
 const struct option_row *option_find(const char *name);
 
-/* The first condition of the rows that the words do not meet, as one line; NULL: they meet all. `live`: the events
- * come while blktop runs. */
+/* Why the first refused option is refused, as one line (g_free). NULL: none is. `live`: the events come while blktop
+ * runs. */
 char *option_check(const struct words *w, bool live);
 
 /* Subcommands: the first word of the command line. A directory of that name is written "./report". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exports: rows as text, CSV or JSON; spans in four JSON formats. Files are written completely or not at all: a
- * temporary file beside the target, then rename or link. An existing file is replaced only with `force`.
+ * Exports: rows in the formats of ROWS_FORMATS, spans in four JSON formats. Files are written completely or not at all:
+ * a temporary file beside the target, then rename or link. An existing file is replaced only with `force`.
  */
 #ifndef BLK_EXPORT_EXPORT_H
 #define BLK_EXPORT_EXPORT_H

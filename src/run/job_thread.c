@@ -333,12 +333,12 @@ static void count_piece(struct shared *s, const struct parallel *p)
 
 /* ---- the loop ---- */
 
-/* What the model is made from: one of these. */
+/* Where the model's data comes from. One of the three pointers is set. */
 struct origin {
 	struct source *source;			/* batches of events */
 	struct parallel *parallel;		/* slices, which workers make */
 	const struct job_slices *slices;	/* slices that others make */
-	bool begun;				/* there was a slice */
+	bool begun;				/* of .slices: one was stitched */
 };
 
 /* Feeds the next batch. SOURCE_AGAIN: there was none. */

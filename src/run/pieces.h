@@ -42,10 +42,10 @@ struct pieces {
 
 /* A trace of the native reader; takes it over. */
 struct pieces pieces_native(struct native *n);
-/* native_open() for slices: with all that they read; `counts`, or if there is no kernel, also with what counts all
- * events by thread, since those of user space are all that is known of threads then. */
+/* Opens a trace with the events that slices need. If `counts` is set, or the trace has no kernel, all events are
+ * counted by thread, too: without a kernel nothing else is known of threads. */
 struct native *pieces_open(const char *const *paths, bool counts, GError **error);
-/* Is there a kernel, as pieces_open() has it? Yes, if the native reader cannot read the trace. */
+/* Does the trace have a kernel? Also true if the native reader cannot read it. */
 bool pieces_have_kernel(const char *const *paths);
 
 static inline void pieces_free(struct pieces *p)

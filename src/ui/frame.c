@@ -698,10 +698,10 @@ static void draw_coach(struct app *app, unsigned y)
 
 	canvas_fill(app->canvas, y, 0, app->canvas->cols, ROLE_COACH, " ");
 	for (size_t i = 0; i < G_N_ELEMENTS(hints) && app->prompt.kind == PROMPT_NONE; i++) {
-		bool opens = context == CTX_OVERVIEW && hints[i].command == CMD_DRILL && !says_why(app);
-		bool lacks = hints[i].command == CMD_CHANGED && !timeline_has_spans(app->tl);
-		g_autofree char *hint = hints[i].context == context && !lacks ?
-			hint_text(context, hints[i].command, opens ? "open" : hints[i].word) : NULL;
+		bool says_open = context == CTX_OVERVIEW && hints[i].command == CMD_DRILL && !says_why(app);
+		bool no_spans = hints[i].command == CMD_CHANGED && !timeline_has_spans(app->tl);
+		g_autofree char *hint = hints[i].context == context && !no_spans ?
+			hint_text(context, hints[i].command, says_open ? "open" : hints[i].word) : NULL;
 
 		if (hint && text_width(s->str) + text_width(hint) + 3 <= room)
 			g_string_append_printf(s, "%s%s", s->len ? between : "", hint);

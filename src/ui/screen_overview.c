@@ -126,9 +126,10 @@ static unsigned draw_many_cpus(struct app *app, const struct overview *o, unsign
 	for (unsigned i = 0; i < MIN(o->n_cpus, room); i++, x++) {
 		double ratio = o->gauges[i].ratio;
 
-		if (ratio > 0)
-			canvas_put(app->canvas, y, x, 1, ROLE_SPARK,
-				   app->glyphs->spark[1 + (unsigned)(MIN(ratio, 1) * 7.99)]);
+		if (ratio <= 0)
+			continue;
+		canvas_put(app->canvas, y, x, 1, ROLE_SPARK,
+			   app->glyphs->spark[1 + (unsigned)(MIN(ratio, 1) * 7.99)]);
 		canvas_shade(app->canvas, y, x, 1, theme_shade(ratio), false);
 	}
 	canvas_put(app->canvas, y, x++, 1, ROLE_AXIS, app->glyphs->edge);

@@ -238,7 +238,8 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 	q.to_ns = q.from_ns + a->cell_ns;
 	q.cells = 1;
 	i = timeline_find(app->tl, q.from_ns);
-	if (r->cells && r->cells[at].coarse && i < timeline_n_seconds(app->tl)) {
+	const struct lane_cell *here = r->cells && at < p->rows->query.cells ? &r->cells[at] : NULL;
+	if (here && here->coarse && i < timeline_n_seconds(app->tl)) {
 		q.from_ns = timeline_outline(app->tl, i)->begin_ns;
 		q.to_ns = timeline_outline(app->tl, i)->end_ns;
 	}
@@ -249,7 +250,7 @@ static char *cursor_text(const struct app *app, struct place *p, const struct ti
 		if (x->c.row.key[0] == r->c.row.key[0] && x->c.row.key[1] == r->c.row.key[1])
 			found = x;
 	}
-	const char *span = r->cells ? r->cells[at].span : NULL;
+	const char *span = here ? here->span : NULL;
 	g_autofree char *what = found ? lane_text(rows, found) : g_strdup(r->by_events ? "no event" :
 									  "nothing is known there");
 	char *text = g_strdup_printf("cursor %s +%s  %s: %s%s%s", instant_text(from, q.from_ns, a->cell_ns),
@@ -311,7 +312,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
 	strip_draw_whole(app, y++);
-	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++, marks == p->rows->rows->len);
+	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++, marks && marks == p->rows->rows->len);
 	lanes = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };
 	draw_lanes(app, p, &a, lanes);
 	if (!p->rows->rows->len)
@@ -408,11 +409,7 @@ static void open_lane(struct app *app, struct place *p)
 		open_span(app, s, p->mark_ns);
 		return;
 	}
-	if (r->kind != LANE_THREADS) {
-		screen_log_open(app, p, CMD_VIEW_LOG);
-		return;
-	}
-	if (r->by_events) {
+	if (r->kind != LANE_THREADS || r->by_events) {
 		screen_log_open(app, p, CMD_VIEW_LOG);
 		return;
 	}

@@ -325,7 +325,7 @@ static unsigned text_needs(const struct table *t, const struct fitting *f, unsig
 }
 
 /* How many columns the texts of a column need beyond those that it has. */
-static unsigned lacking(const struct table *t, const struct fitting *f, unsigned i, const struct rows *rows)
+static unsigned missing_width(const struct table *t, const struct fitting *f, unsigned i, const struct rows *rows)
 {
 	unsigned has = column_width(&f->v->columns[f->column[i]], f->tight);
 
@@ -348,7 +348,7 @@ unsigned table_wanted(const struct table *t, const struct view *v, const struct 
 
 	f.n = table_columns(t, v, rows, f.column);
 	for (unsigned i = 0; i < f.n; i++)
-		wanted += column_width(&v->columns[f.column[i]], false) + lacking(t, &f, i, rows) + 1;
+		wanted += column_width(&v->columns[f.column[i]], false) + missing_width(t, &f, i, rows) + 1;
 	return wanted;
 }
 
@@ -357,15 +357,15 @@ unsigned table_wanted(const struct table *t, const struct view *v, const struct 
 static void place_columns(const struct table *t, const struct fitting *f, const struct rows *rows, unsigned width,
 			  struct table_layout *ret)
 {
-	unsigned room = needed(f), x = 1, lacks = 0, widths[TABLE_MAX_COLUMNS];
+	unsigned room = needed(f), x = 1, missing = 0, widths[TABLE_MAX_COLUMNS];
 	unsigned more[TABLE_MAX_COLUMNS] = { 0 }, less[TABLE_MAX_COLUMNS] = { 0 };
 	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
 	for (unsigned i = 0; i < f->n; i++)
-		lacks += lacking(t, f, i, rows);
-	for (unsigned i = 0; i < f->n && lacks > room; i++) {
-		less[i] = MIN(surplus(t, f, i, rows), lacks - room);
+		missing += missing_width(t, f, i, rows);
+	for (unsigned i = 0; i < f->n && missing > room; i++) {
+		less[i] = MIN(surplus(t, f, i, rows), missing - room);
 		room += less[i];
 	}
 	for (int later = 0; later < 2; later++) {
@@ -374,7 +374,7 @@ static void place_columns(const struct table *t, const struct fitting *f, const 
 
 			if (first == later)
 				continue;
-			more[i] = MIN(room, lacking(t, f, i, rows));
+			more[i] = MIN(room, missing_width(t, f, i, rows));
 			room -= more[i];
 		}
 	}

@@ -499,8 +499,7 @@ const char *term_copy_doubt(void)
 static void write_sequence(const char *sequence)
 {
 	fflush(stdout);
-	if (write(STDOUT_FILENO, sequence, strlen(sequence)) < 0)
-		return;
+	write_all(sequence, strlen(sequence));
 }
 
 void term_copy(const char *text)

@@ -20,7 +20,7 @@
 
 struct term_options {
 	int color;		/* < 0 never, > 0 always, 0 by NO_COLOR and the terminal */
-	int colors;		/* so many at most, 256, or COLORS_RGB: so many; 0: by COLORTERM and the terminal */
+	int colors;		/* 256: at most; COLORS_RGB: 24-bit colours; 0: as COLORTERM and terminfo say */
 	const struct prefs *prefs;	/* theme and roles, mouse; NULL: defaults, no mouse */
 };
 /* Why there can be no screen on stdout: no terminal, or TERM does not suffice; NULL: there can be one. Before

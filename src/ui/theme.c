@@ -289,8 +289,8 @@ static int parse_color(const char *word)
 			return i;
 	}
 	if (*word == '#') {
-		n = g_ascii_strtoull(word + 1, &end, 16);
-		return strlen(word) == 7 && g_ascii_isxdigit(word[1]) && !*end ? (int)(COLOR_RGB | n) : -2;
+		bool digits = strlen(word) == 7 && strspn(word + 1, "0123456789abcdefABCDEF") == 6;
+		return digits ? (int)(COLOR_RGB | g_ascii_strtoull(word + 1, NULL, 16)) : -2;
 	}
 	n = g_ascii_strtoull(word, &end, 10);
 	return g_ascii_isdigit(*word) && !*end && n < 256 ? (int)n : -2;

@@ -31,7 +31,7 @@ enum role {
 #define STYLE_SOLID 32u		/* of cells with a shade: an area, see struct cell */
 
 #define COLOR_RGB (1 << 24)	/* a colour that is no number of the terminal: COLOR_RGB | 0xRRGGBB */
-#define COLORS_RGB (1 << 24)	/* so many colours has a terminal that takes them */
+#define COLORS_RGB (1 << 24)	/* the number of colours of a terminal with 24-bit colours */
 
 struct style {
 	int32_t fg, bg;		/* colour numbers of the terminal, -1: its default; or COLOR_RGB */

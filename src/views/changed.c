@@ -52,7 +52,7 @@ struct changed_row {
 	bool phases_unknown;		/* those of some of its spans are evicted, or too many */
 	uint32_t operation;		/* of a row by cause: index in an array of struct requests; else ID_NONE */
 	enum part part;			/* likewise */
-	bool little;			/* likewise: it changed by less than 1/LITTLE_OF_ALL of what changed most */
+	bool little;			/* likewise: it changed by at most 1/LITTLE_OF_ALL of what changed most */
 	struct worst_span worst;	/* of NOW */
 	double seconds[WHENS];
 	struct period period[WHENS];

@@ -847,7 +847,7 @@ static const struct column columns[] = {
 	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
 	PART_LIST(COLUMN_LANE_PART)
 	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, lane_file),
-	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if no kernel tells what it did",
+	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if the trace has no kernel events",
 		 get_events),
 	COLUMN_T("event", "EVENT", 0, 0, "the most frequent of them", get_event),
 	COLUMN_CONTAINER,
@@ -1001,8 +1001,6 @@ static bool is_idle(const struct row *row, const struct rows *rows)
 
 	for (int p = 0; p < PART_N; p++)
 		ns += of_idle >> p & 1 ? 0 : r->c.part[p];
-	for (unsigned k = 0; r->cells && k < rows->query.cells; k++)
-		ns += r->cells[k].span != NULL;
 	return !ns && !r->is_container && !r->by_events && !r->events && r->kind != LANE_EVENTS;
 }
 

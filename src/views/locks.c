@@ -26,7 +26,7 @@ struct lock_row {
 struct other { uint32_t thread; int64_t ns; };
 
 #define ROW(row) ((const struct lock_row *)(row))
-#define LEFT_OUT_WORD "(others)"
+#define LEFT_OUT_NAME "(others)"
 
 static GETTER(get_kind)
 {
@@ -194,7 +194,8 @@ static void add_seconds(struct building *b)
 static const char *kind_word(uint32_t kind)
 {
 	static const char *const words[] = {
-		[LOCK_FUTEX] = "futex", [LOCK_FLOCK] = "flock", [LOCK_RECORD] = "record", [LOCK_LEFT_OUT] = LEFT_OUT_WORD,
+		[LOCK_FUTEX] = "futex", [LOCK_FLOCK] = "flock", [LOCK_RECORD] = "record",
+		[LOCK_LEFT_OUT] = LEFT_OUT_NAME,
 	};
 	return kind < G_N_ELEMENTS(words) ? words[kind] : NULL;
 }
@@ -204,7 +205,7 @@ static const char *lock_word(struct rows *rows, const struct lock_cell *c)
 	const struct file_info *f = timeline_file(rows->tl, c->file);
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", c->address);
 	if (c->kind == LOCK_LEFT_OUT)
-		return LEFT_OUT_WORD;
+		return LEFT_OUT_NAME;
 	return c->kind == LOCK_FUTEX ? rows_text(rows, address) : f ? timeline_string(rows->tl, f->path) : NULL;
 }
 
@@ -339,9 +340,9 @@ static void end_row(struct building *b, struct lock_row *r, bool by_holder)
 static void describe(struct rows *rows)
 {
 	for (guint i = 0; i < rows->rows->len && !rows->about; i++)
-		if (!g_strcmp0(ROW(rows->rows->pdata[i])->kind, LEFT_OUT_WORD))
+		if (!g_strcmp0(ROW(rows->rows->pdata[i])->kind, LEFT_OUT_NAME))
 			rows->about = rows_text(rows, "A second had more locks, waiters and holders than are told "
-						"apart: " LEFT_OUT_WORD " has the waits of the rest");
+						"apart: " LEFT_OUT_NAME " has the waits of the rest");
 }
 
 static struct rows *finish(struct building *b)
