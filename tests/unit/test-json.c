@@ -46,6 +46,22 @@ static void test_refused(void)
 	g_assert_nonnull(problem_of("\"\0\"", 3));
 }
 
+/* The byte that is told is the first that does not belong there. */
+static void test_where(void)
+{
+	static const struct { const char *text; size_t at; } cases[] = {
+		{ "{a:1}", 1 }, { "{\"a\" 1}", 5 }, { "{\"a\":1,}", 7 }, { "[1 2]", 3 }, { "1 2", 2 }, { "{", 1 },
+		{ "{\"a\"", 4 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GArray) tokens = json_tokens_new();
+		struct json_problem why = { NULL, 0 };
+		g_assert_false(json_scan(cases[i].text, strlen(cases[i].text), tokens, &why));
+		g_test_message("%s: byte %zu: %s", cases[i].text, why.at, why.text);
+		g_assert_cmpuint(why.at, ==, cases[i].at);
+	}
+}
+
 /* Each beginning of a valid text is refused or valid, and nothing is read behind its end. */
 static void test_beginnings(void)
 {
@@ -251,6 +267,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/json/refused", test_refused);
+	g_test_add_func("/json/where", test_where);
 	g_test_add_func("/json/beginnings", test_beginnings);
 	g_test_add_func("/json/members", test_members);
 	g_test_add_func("/json/numbers", test_numbers);

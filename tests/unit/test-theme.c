@@ -361,6 +361,7 @@ static void test_theme_choice(void)
 	g_assert_false(theme_parse_style("#ff80000", &s));
 	g_assert_false(theme_parse_style("#+f8000", &s));
 	g_assert_false(theme_parse_style("#ff80zz", &s));
+	g_assert_false(theme_parse_style("#0x12ab", &s));
 	g_assert_false(theme_parse_style("", &s));
 	g_assert_false(theme_parse_style("256", &s));
 	g_assert_false(theme_parse_style("red blue", &s));
