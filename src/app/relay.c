@@ -14,7 +14,7 @@
 /* If the relay daemon answers within this time and has one session, no list is shown. */
 #define FIRST_PATIENCE_MS 150
 
-struct choice {
+struct session_choice {
 	const struct read_options *o;
 	const struct ui_options *pick_on;
 	const struct live_url *url;
@@ -87,7 +87,7 @@ static void filter_target(const struct live_url *url, GPtrArray *all)
 }
 
 /* Takes the newest answer. false: there is none. */
-static bool take_answer(struct choice *c)
+static bool take_answer(struct session_choice *c)
 {
 	g_autoptr(GError) error = NULL;
 	GPtrArray *now = live_lister_take(c->lister, &error);
@@ -115,7 +115,7 @@ static void add_page(GPtrArray *lines, const char *text)
 }
 
 /* The sessions under their headings; without one, what to do. */
-static void set_lines(struct choice *c, struct ui_pick *pick)
+static void set_lines(struct session_choice *c, struct ui_pick *pick)
 {
 	g_autofree char *columns = NULL, *relay = live_url_format(c->url), *next = NULL;
 	g_autofree char *visible = text_visible(relay);
@@ -144,7 +144,7 @@ static void set_lines(struct choice *c, struct ui_pick *pick)
 
 static bool refresh_pick(struct ui_pick *pick, void *data)
 {
-	struct choice *c = data;
+	struct session_choice *c = data;
 	if (!take_answer(c))
 		return false;
 	/* Picks the only session of the first list; not one that remained when others ended. */
@@ -154,7 +154,7 @@ static bool refresh_pick(struct ui_pick *pick, void *data)
 	return true;
 }
 
-static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
+static int pick_session(struct session_choice *c, struct live_url *ret, bool *ret_left)
 {
 	struct ui_pick pick = { .refresh = refresh_pick, .data = c, .fd = live_lister_fd(c->lister) };
 	set_lines(c, &pick);
@@ -169,7 +169,7 @@ static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 }
 
 /* Shows the list on the screen, which opens before the relay daemon has answered. */
-static int choose_on_screen(struct choice *c, struct live_url *ret, bool *ret_left)
+static int choose_on_screen(struct session_choice *c, struct live_url *ret, bool *ret_left)
 {
 	int code = EXIT_FINE;
 
@@ -197,7 +197,7 @@ static char *session_url(const struct live_url *relay, const struct live_session
 	return text_visible(text);
 }
 
-static int refuse_many(const struct choice *c)
+static int refuse_many(const struct session_choice *c)
 {
 	g_autoptr(GString) urls = g_string_new(NULL);
 	for (guint i = 0; i < c->sessions->len; i++) {
@@ -227,7 +227,7 @@ static int choose_one(const struct read_options *o, const struct live_url *url, 
 		      struct live_url *ret, bool *ret_left)
 {
 	g_autoptr(GError) error = NULL;
-	struct choice c = { .o = o, .pick_on = pick_on, .url = url };
+	struct session_choice c = { .o = o, .pick_on = pick_on, .url = url };
 	int code = EXIT_FINE;
 
 	if (url->target && url->session) {

@@ -9,7 +9,7 @@
 #define VALUE_BYTES 10		/* a value has at most so many */
 
 /* The bytes of a column. */
-struct column {
+struct coder_column {
 	uint8_t *out;			/* writing: .len of .room bytes are used. Reading: those that were divided */
 	size_t len, room;
 	size_t n_long;			/* writing: values of more than one byte */
@@ -18,7 +18,7 @@ struct column {
 };
 
 struct coder_columns {
-	struct column column[CODER_SETS * CODER_COLUMNS];
+	struct coder_column column[CODER_SETS * CODER_COLUMNS];
 	unsigned set, next;		/* of the row; the column of its next value */
 	bool rest;
 	size_t bytes;			/* of all columns */
@@ -64,7 +64,7 @@ void coder_rest(struct coder *c)
 }
 
 /* The column of the next value; NULL: it is in no row. */
-static struct column *next_column(struct coder *c)
+static struct coder_column *next_column(struct coder *c)
 {
 	struct coder_columns *all = c->columns;
 
@@ -75,7 +75,7 @@ static struct column *next_column(struct coder *c)
 	return &all->column[all->set * CODER_COLUMNS + at];
 }
 
-static void column_grow(struct column *x, size_t n)
+static void column_grow(struct coder_column *x, size_t n)
 {
 	x->room = MAX(2 * x->room, x->len + n + 64);
 	x->out = g_realloc(x->out, x->room);
@@ -93,7 +93,7 @@ void coder_whole(struct coder *c)
 static void append(struct coder *c, const void *bytes, size_t n)
 {
 	coder_whole(c);
-	struct column *x = next_column(c);
+	struct coder_column *x = next_column(c);
 
 	if (!x) {
 		g_byte_array_append(c->out, bytes, (guint)n);
@@ -109,7 +109,7 @@ static void append(struct coder *c, const void *bytes, size_t n)
 /* Where the next value is read; *ret_end: the end of these bytes. */
 static const uint8_t **place(struct coder *c, const uint8_t **ret_end)
 {
-	struct column *x = next_column(c);
+	struct coder_column *x = next_column(c);
 
 	*ret_end = x ? x->end : c->end;
 	return x ? &x->at : &c->at;
@@ -138,7 +138,7 @@ static inline unsigned write_number(uint8_t *to, uint64_t v)
 
 static void put(struct coder *c, uint64_t v)
 {
-	struct column *x = next_column(c);
+	struct coder_column *x = next_column(c);
 	uint8_t bytes[VALUE_BYTES];
 
 	if (!x) {
@@ -451,7 +451,7 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 
 /* Orders the bytes of a column so that all first bytes of values come first, then all second ones, and so on. Returns
  * how many values there are. */
-static uint64_t divide(struct column *x)
+static uint64_t divide(struct coder_column *x)
 {
 	uint8_t *fresh = g_malloc(x->len), *to[VALUE_BYTES] = { fresh };
 	size_t n[VALUE_BYTES] = { 0 };
@@ -536,7 +536,7 @@ static void read_heads(struct coder *c, struct column_head heads[CODER_SETS * CO
 	}
 }
 
-static void read_column(struct coder *c, struct column *x, const struct column_head *h, const uint8_t *bytes)
+static void read_column(struct coder *c, struct coder_column *x, const struct column_head *h, const uint8_t *bytes)
 {
 	x->at = bytes;
 	x->end = bytes + h->len;
@@ -588,7 +588,7 @@ static void write_columns(struct coder *c, struct coder_columns *all)
 		n += all->column[i].len > 0;
 	code_u32(c, &n);
 	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
-		struct column *x = &all->column[i];
+		struct coder_column *x = &all->column[i];
 		struct column_head h = { .len = x->len, .n_values = x->n_long && !x->whole ? divide(x) : 0 };
 		if (h.len)
 			write_head(c, i, &h);

@@ -61,7 +61,7 @@ static const unsigned dim_kinds[] = {
 	[DIM_RATIO] = BIT(VALUE_RATIO),
 };
 
-struct number {
+struct expr_number {
 	double d;
 	int64_t i;
 	bool whole;			/* i is exact */
@@ -71,7 +71,7 @@ struct literal {
 	char *text;
 	bool is_number, is_hex;
 	enum dimension dim;
-	struct number number, number_bytes;
+	struct expr_number number, number_bytes;
 	uint64_t hex;
 };
 
@@ -126,9 +126,9 @@ static struct node *node_new(enum node_kind kind)
 
 /* --- literals --- */
 
-static struct number number_from(double d, bool round)
+static struct expr_number number_from(double d, bool round)
 {
-	struct number n = { .d = d };
+	struct expr_number n = { .d = d };
 
 	if (fabs(d) < 9e15 && (round || d == rint(d))) {
 		n.i = llrint(d);
@@ -154,7 +154,7 @@ static void read_hex_number(struct literal *l, const char *digits)
 	if (!g_ascii_isxdigit(*digits) || *end || n > INT64_MAX)
 		return;
 	l->is_number = true;
-	l->number = l->number_bytes = (struct number){
+	l->number = l->number_bytes = (struct expr_number){
 		.d = (double)n, .i = *l->text == '-' ? -(int64_t)n : (int64_t)n, .whole = true };
 	l->number.d = l->number_bytes.d = (double)l->number.i;
 }
@@ -714,7 +714,7 @@ static bool order(struct value v, const struct literal *l, int *ret)
 	} else if (v.kind == VALUE_HEX64) {
 		other.i = (int64_t)l->hex;
 	} else {
-		const struct number *n = v.kind == VALUE_BYTES ? &l->number_bytes : &l->number;
+		const struct expr_number *n = v.kind == VALUE_BYTES ? &l->number_bytes : &l->number;
 		if (v.kind != VALUE_RATIO && !n->whole)
 			v = value_ratio((double)v.i);
 		other = v.kind == VALUE_RATIO ? value_ratio(n->d) : value_int(v.kind, n->i);

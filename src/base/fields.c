@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Precedes name (with its NUL), value and text. */
-struct head {
+struct field_head {
 	uint8_t kind, scope, base;
 	uint8_t is_list : 1, has_text : 1;
 	uint32_t name_size, len;
@@ -29,7 +29,7 @@ void fields_clear(struct fields_run *r)
 	*r = (struct fields_run){ 0 };
 }
 
-static void append(struct fields_run *r, const struct head *h, const char *name, const char *text)
+static void append(struct fields_run *r, const struct field_head *h, const char *name, const char *text)
 {
 	g_byte_array_append(r->bytes, (const uint8_t *)h, sizeof *h);
 	g_byte_array_append(r->bytes, (const uint8_t *)name, h->name_size);
@@ -40,7 +40,7 @@ static void append(struct fields_run *r, const struct head *h, const char *name,
 /* Counts a field that is left out. */
 static void leave_out(struct fields_run *r, const struct field *f)
 {
-	struct head h;
+	struct field_head h;
 
 	memcpy(&h, r->bytes->data + r->more, sizeof h);
 	h.value += f->kind == FIELD_TEXT ? f->len : f->bytes;
@@ -50,7 +50,7 @@ static void leave_out(struct fields_run *r, const struct field *f)
 void fields_put(struct fields_run *r, const struct field *f)
 {
 	const char *name = f->name ? f->name : "";
-	struct head h = {
+	struct field_head h = {
 		.kind = f->kind, .scope = f->scope, .base = f->base, .is_list = f->is_list,
 		.has_text = f->text != NULL, .name_size = (uint32_t)strlen(name) + 1,
 		.len = f->text ? f->len : 0, .value = f->value,
@@ -68,13 +68,13 @@ void fields_put(struct fields_run *r, const struct field *f)
 	}
 	r->more = r->bytes->len;
 	r->full = true;
-	append(r, &(struct head){ .kind = FIELD_MORE, .scope = f->scope, .name_size = 1 }, "", NULL);
+	append(r, &(struct field_head){ .kind = FIELD_MORE, .scope = f->scope, .name_size = 1 }, "", NULL);
 	leave_out(r, f);
 }
 
 bool fields_next(struct fields_cursor *c, struct field *ret)
 {
-	struct head h;
+	struct field_head h;
 	if ((size_t)(c->end - c->at) < sizeof h)
 		return false;
 	memcpy(&h, c->at, sizeof h);

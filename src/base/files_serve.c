@@ -17,7 +17,7 @@
 #define RANDOM_LETTERS 6		/* of a temporary name */
 #define TRIES 100			/* of temporary names */
 
-struct place {
+struct served_place {
 	char *path;			/* absolute, without "." and ".." */
 	unsigned rights;
 	int fd;				/* O_PATH; -1: it did not exist, or only FILES_OUTPUT was added */
@@ -26,7 +26,7 @@ struct place {
 	bool is_dir;
 };
 
-struct output {
+struct served_output {
 	uint32_t number;
 	char *path, *temporary;		/* absolute */
 	char *name, *temporary_name;	/* in .dir */
@@ -35,8 +35,8 @@ struct output {
 	bool must_be_new;		/* the place has only FILES_NEW */
 };
 
-static GArray *places;			/* struct place */
-static GArray *outputs;			/* struct output */
+static GArray *places;			/* struct served_place */
+static GArray *outputs;			/* struct served_output */
 static GHashTable *made;		/* char *, owned: paths that were committed */
 static GHashTable *refused;		/* char *, owned: paths of directories that were refused -> char *: why */
 static uint32_t n_begun;
@@ -46,7 +46,7 @@ struct spot {
 	int dir;
 	bool opened;			/* dir is closed at the end */
 	char *name;			/* NULL: the place itself */
-	const struct place *place;	/* NULL: outside of the places */
+	const struct served_place *place;	/* NULL: outside of the places */
 };
 
 /* ---- places ---- */
@@ -75,12 +75,12 @@ static const char *below(const char *path, const char *dir)
 	return strncmp(path, dir, n) || (path[n] && path[n] != '/') ? NULL : path[n] ? path + n + 1 : path + n;
 }
 
-static struct place *place_at(guint i)
+static struct served_place *place_at(guint i)
 {
-	return &g_array_index(places, struct place, i);
+	return &g_array_index(places, struct served_place, i);
 }
 
-static struct place *find_exact(const char *path)
+static struct served_place *find_exact(const char *path)
 {
 	for (guint i = 0; places && i < places->len; i++)
 		if (g_str_equal(place_at(i)->path, path))
@@ -89,13 +89,13 @@ static struct place *find_exact(const char *path)
 }
 
 /* The innermost place of the path that has one of the rights. */
-static const struct place *find_place(const char *path, unsigned rights, const char **ret_below)
+static const struct served_place *find_place(const char *path, unsigned rights, const char **ret_below)
 {
-	const struct place *found = NULL;
+	const struct served_place *found = NULL;
 	size_t most = 0;
 
 	for (guint i = 0; places && i < places->len; i++) {
-		const struct place *p = place_at(i);
+		const struct served_place *p = place_at(i);
 		const char *rest = p->rights & rights ? below(path, p->path) : NULL;
 		if (!rest || (found && strlen(p->path) < most))
 			continue;
@@ -128,7 +128,7 @@ static int open_parent(const char *dir, int *ret_why)
 }
 
 /* from: a descriptor of the path, or -1. */
-static void place_open(struct place *p, const char *path, unsigned rights, int from)
+static void place_open(struct served_place *p, const char *path, unsigned rights, int from)
 {
 	g_autofree char *dir = g_path_get_dirname(p->path);
 	struct stat st;
@@ -144,12 +144,12 @@ static void place_open(struct place *p, const char *path, unsigned rights, int f
 static bool add_place(const char *path, unsigned rights, int from, GError **error)
 {
 	g_autofree char *absolute = absolute_of(path);
-	struct place *p = find_exact(absolute);
+	struct served_place *p = find_exact(absolute);
 
 	if (!p) {
-		const struct place new = { .path = g_steal_pointer(&absolute), .fd = -1, .parent = -1 };
+		const struct served_place new = { .path = g_steal_pointer(&absolute), .fd = -1, .parent = -1 };
 		if (!places)
-			places = g_array_new(false, true, sizeof(struct place));
+			places = g_array_new(false, true, sizeof(struct served_place));
 		g_array_append_val(places, new);
 		p = place_at(places->len - 1);
 	}
@@ -165,7 +165,7 @@ static bool add_place(const char *path, unsigned rights, int from, GError **erro
 bool files_add(const char *path, unsigned rights, GError **error)
 {
 	g_autofree char *absolute = absolute_of(path);
-	const struct place *p = find_exact(absolute);
+	const struct served_place *p = find_exact(absolute);
 	const char *why = files_why_refused(path);
 
 	if (!files_has_helper())
@@ -342,7 +342,7 @@ static bool spot_of(const char *path, unsigned rights, bool only_places, struct 
 	errno = ENOENT;
 	if (!absolute)
 		return false;
-	const struct place *p = find_place(absolute, rights, &rest);
+	const struct served_place *p = find_place(absolute, rights, &rest);
 	ret->place = p;
 	errno = EACCES;
 	if (!p && only_places)
@@ -379,7 +379,7 @@ static void spot_clear(struct spot *s)
 
 /* ---- the requests ---- */
 
-static int reopen(const struct place *p, int flags)
+static int reopen(const struct served_place *p, int flags)
 {
 	char path[64];
 
@@ -470,7 +470,7 @@ static bool make_dirs_in(int dir, const char *path)
 }
 
 /* Makes all directories of a path below a place, one after the other, and follows no link. */
-static bool make_dirs_below(const struct place *p, const char *path)
+static bool make_dirs_below(const struct served_place *p, const char *path)
 {
 	int at = p->fd;
 
@@ -496,7 +496,7 @@ static bool serve_make_dirs(const struct files_request *r, bool only_places)
 {
 	g_autofree char *absolute = *r->path ? absolute_of(r->path) : NULL;
 	const char *rest = NULL;
-	const struct place *p = absolute ? find_place(absolute, FILES_CHANGE, &rest) : NULL;
+	const struct served_place *p = absolute ? find_place(absolute, FILES_CHANGE, &rest) : NULL;
 
 	errno = absolute ? EACCES : ENOENT;
 	if (!absolute || (!p && only_places))
@@ -588,9 +588,9 @@ static bool serve_pair(const struct files_request *r, bool only_places)
 
 /* ---- outputs ---- */
 
-static void output_clear(struct output *o)
+static void output_clear(struct served_output *o)
 {
-	struct place *p = o->is_dir ? find_exact(o->temporary) : NULL;
+	struct served_place *p = o->is_dir ? find_exact(o->temporary) : NULL;
 
 	if (p) {
 		if (p->fd >= 0)
@@ -610,7 +610,7 @@ static void output_clear(struct output *o)
 static int why_not_new(const char *path)
 {
 	const char *rest, *name;
-	const struct place *p = find_place(path, FILES_NEW, &rest);
+	const struct served_place *p = find_place(path, FILES_NEW, &rest);
 	int dir = p && strchr(rest, '/') ? descend(p->fd, rest, &name) : -1, number = errno;
 
 	if (dir >= 0 && dir != p->fd)
@@ -619,12 +619,12 @@ static int why_not_new(const char *path)
 }
 
 /* Can the output be made, and where? */
-static bool find_output(const char *path, bool only_places, struct output *ret)
+static bool find_output(const char *path, bool only_places, struct served_output *ret)
 {
 	g_autofree char *absolute = *path ? absolute_of(path) : NULL;
 	g_autofree char *dir = absolute ? g_path_get_dirname(absolute) : NULL;
-	const struct place *exact = absolute ? find_exact(absolute) : NULL;
-	const struct place *new = dir ? find_exact(dir) : NULL;
+	const struct served_place *exact = absolute ? find_exact(absolute) : NULL;
+	const struct served_place *new = dir ? find_exact(dir) : NULL;
 	struct spot s = { 0 };
 
 	errno = EISDIR;
@@ -632,7 +632,7 @@ static bool find_output(const char *path, bool only_places, struct output *ret)
 		return false;
 	bool inside = spot_of(absolute, FILES_CHANGE, true, &s) && s.name;
 	errno = exact && exact->rights & FILES_OUTPUT && exact->parent < 0 ? exact->why : why_not_new(absolute);
-	*ret = (struct output){ .dir = -1, .name = g_path_get_basename(absolute) };
+	*ret = (struct served_output){ .dir = -1, .name = g_path_get_basename(absolute) };
 	if (exact && exact->rights & FILES_OUTPUT && exact->parent >= 0) {
 		ret->dir = fcntl(exact->parent, F_DUPFD_CLOEXEC, 3);
 	} else if (inside) {
@@ -663,7 +663,7 @@ static char *temporary_name(const char *name)
 }
 
 /* Makes it under a temporary name. Returns a descriptor, or -1. */
-static int make_temporary(struct output *o, mode_t mode)
+static int make_temporary(struct served_output *o, mode_t mode)
 {
 	for (int i = 0; i < TRIES; i++) {
 		g_free(o->temporary_name);
@@ -678,7 +678,7 @@ static int make_temporary(struct output *o, mode_t mode)
 	return -1;
 }
 
-static void remove_temporary(const struct output *o)
+static void remove_temporary(const struct served_output *o)
 {
 	int number = errno;
 
@@ -688,7 +688,7 @@ static void remove_temporary(const struct output *o)
 
 static int serve_begin(const struct files_request *r, bool only_places, struct files_answer *ret)
 {
-	struct output o;
+	struct served_output o;
 
 	if (!find_output(r->path, only_places, &o))
 		return -1;
@@ -699,10 +699,10 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 	o.temporary = g_build_filename(dir, o.temporary_name, NULL);
 	ok = ok && g_strlcpy(ret->path, o.temporary, sizeof ret->path) < sizeof ret->path;
 	if (ok && o.is_dir) {
-		const struct place p = { .path = g_strdup(o.temporary), .rights = FILES_CHANGE, .fd = fd, .parent = -1,
-					 .is_dir = true };
+		const struct served_place p = { .path = g_strdup(o.temporary), .rights = FILES_CHANGE, .fd = fd,
+						.parent = -1, .is_dir = true };
 		if (!places)
-			places = g_array_new(false, true, sizeof(struct place));
+			places = g_array_new(false, true, sizeof(struct served_place));
 		g_array_append_val(places, p);
 		fd = -1;
 	}
@@ -717,13 +717,13 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 	}
 	o.number = ret->number = ++n_begun;
 	if (!outputs)
-		outputs = g_array_new(false, true, sizeof(struct output));
+		outputs = g_array_new(false, true, sizeof(struct served_output));
 	g_array_append_val(outputs, o);
 	return fd;
 }
 
 /* Gives the output its name. */
-static bool put_in_place(const struct output *o, bool force)
+static bool put_in_place(const struct served_output *o, bool force)
 {
 	if (!made)
 		made = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -750,9 +750,9 @@ static void sync_dir(int dir)
 }
 
 /* A directory that was made stays a place, under its name. */
-static void note_committed(struct output *o)
+static void note_committed(struct served_output *o)
 {
-	struct place *p = o->is_dir ? find_exact(o->temporary) : NULL, *old = p ? find_exact(o->path) : NULL;
+	struct served_place *p = o->is_dir ? find_exact(o->temporary) : NULL, *old = p ? find_exact(o->path) : NULL;
 
 	g_hash_table_add(made, g_strdup(o->path));
 	sync_dir(o->dir);
@@ -773,7 +773,7 @@ static bool serve_end(const struct files_request *r)
 	bool ok = true;
 
 	for (guint i = 0; outputs && i < outputs->len; i++) {
-		struct output *o = &g_array_index(outputs, struct output, i);
+		struct served_output *o = &g_array_index(outputs, struct served_output, i);
 		if (o->number != r->number)
 			continue;
 		bool commits = r->op == FILES_OP_COMMIT;
@@ -796,7 +796,7 @@ void files_serve_end(void)
 {
 	while (outputs && outputs->len) {
 		const struct files_request r = { .op = FILES_OP_DISCARD,
-						 .number = g_array_index(outputs, struct output, 0).number };
+						 .number = g_array_index(outputs, struct served_output, 0).number };
 		serve_end(&r);
 	}
 }

@@ -32,7 +32,7 @@
 #define TERMS 2
 
 /* Comparisons of one call's arguments that must all hold. */
-struct rule {
+struct allowed_call {
 	int call;
 	struct scmp_arg_cmp terms[TERMS];
 	unsigned n;
@@ -102,7 +102,7 @@ static const int reader_calls[] = {
 	SCMP_SYS(sysinfo), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(getrandom),
 };
 
-static const struct rule reader_rules[] = {
+static const struct allowed_call reader_rules[] = {
 	RULE1(open, MASKED(1, OPENED_TO_CHANGE, O_RDONLY)), RULE1(openat, MASKED(2, OPENED_TO_CHANGE, O_RDONLY)),
 	/* Memory that can be executed would be new code. */
 	RULE1(mmap, MASKED(2, PROT_EXEC, 0)), RULE1(mmap2, MASKED(2, PROT_EXEC, 0)),
@@ -129,7 +129,7 @@ static const struct rule reader_rules[] = {
 
 /* ---- other roles ---- */
 
-static const struct rule screen_rules[] = {
+static const struct allowed_call screen_rules[] = {
 	/* TIOCSTI and TIOCLINUX are not here: characters put into the terminal's input would be run by the shell. */
 	RULE1(ioctl, IS(1, TCSETS)), RULE1(ioctl, IS(1, TCSETSW)), RULE1(ioctl, IS(1, TCSETSF)),
 	RULE1(ioctl, IS(1, SET_MODES2)), RULE1(ioctl, IS(1, SET_MODES2 + 1)), RULE1(ioctl, IS(1, SET_MODES2 + 2)),
@@ -144,7 +144,7 @@ static const int connected_calls[] = {
 	SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(shutdown),
 };
 
-static const struct rule connected_rules[] = {
+static const struct allowed_call connected_rules[] = {
 	RULE1(getsockopt, IS(1, SOL_SOCKET)), RULE1(getsockopt, IS(1, IPPROTO_TCP)),
 	RULE2(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_KEEPALIVE)),
 	RULE2(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_LINGER)),
@@ -156,12 +156,12 @@ static const struct rule connected_rules[] = {
 };
 
 /* Requests of connections to the process that makes them. */
-static const struct rule sender_rules[] = {
+static const struct allowed_call sender_rules[] = {
 	RULE2(socketpair, IS(0, AF_UNIX), MASKED(1, 0xf, SOCK_SEQPACKET)),
 };
 
 /* Code of plugins: files mapped read only. */
-static const struct rule plugin_rules[] = {
+static const struct allowed_call plugin_rules[] = {
 	RULE2(mmap, MASKED(2, PROT_EXEC | PROT_WRITE, PROT_EXEC), MASKED(3, MAP_ANONYMOUS, 0)),
 	RULE2(mmap2, MASKED(2, PROT_EXEC | PROT_WRITE, PROT_EXEC), MASKED(3, MAP_ANONYMOUS, 0)),
 };
@@ -183,7 +183,7 @@ static int add_calls(scmp_filter_ctx c, const int *calls, size_t n)
 	return rc;
 }
 
-static int add_rules(scmp_filter_ctx c, const struct rule *rules, size_t n)
+static int add_rules(scmp_filter_ctx c, const struct allowed_call *rules, size_t n)
 {
 	int rc = 0;
 
@@ -199,7 +199,7 @@ static int add_rules(scmp_filter_ctx c, const struct rule *rules, size_t n)
 /* Signals reach this process only. */
 static int add_signals(scmp_filter_ctx c)
 {
-	const struct rule own[] = { RULE1(kill, IS(0, getpid())), RULE1(tgkill, IS(0, getpid())) };
+	const struct allowed_call own[] = { RULE1(kill, IS(0, getpid())), RULE1(tgkill, IS(0, getpid())) };
 
 	return ADD_RULES(c, own);
 }
@@ -207,7 +207,7 @@ static int add_signals(scmp_filter_ctx c)
 /* Connections are accepted from this socket only. */
 static int add_accepts(scmp_filter_ctx c, int accepts)
 {
-	const struct rule from[] = { RULE1(accept, IS(0, accepts)), RULE1(accept4, IS(0, accepts)) };
+	const struct allowed_call from[] = { RULE1(accept, IS(0, accepts)), RULE1(accept4, IS(0, accepts)) };
 
 	return accepts < 0 ? 0 : ADD_RULES(c, from);
 }

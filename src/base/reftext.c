@@ -30,7 +30,7 @@ struct reftext {
 };
 _Static_assert(offsetof(struct reftext, text) == offsetof(struct reftext, len) + sizeof(uint32_t), "reftext_len()");
 
-static struct table {
+static struct reftext_table {
 	GMutex lock;
 	struct reftext **chains;	/* NULL: nothing is allocated yet */
 	uint32_t n, mask;
@@ -62,12 +62,12 @@ uint32_t reftext_hash(const char *s, size_t len)
 	return (uint32_t)(h >> 32);
 }
 
-static struct table *table_of(uint32_t hash)
+static struct reftext_table *table_of(uint32_t hash)
 {
 	return &tables[hash >> (32 - TABLE_BITS)];
 }
 
-static void set_chains(struct table *t, uint32_t n)
+static void set_chains(struct reftext_table *t, uint32_t n)
 {
 	g_assert(n && !(n & (n - 1)));
 	struct reftext **old = t->chains;
@@ -84,7 +84,7 @@ static void set_chains(struct table *t, uint32_t n)
 	g_free(old);
 }
 
-static struct reftext *find(const struct table *t, const char *s, size_t len, uint32_t hash)
+static struct reftext *find(const struct reftext_table *t, const char *s, size_t len, uint32_t hash)
 {
 	struct reftext *r = t->chains ? t->chains[hash & t->mask] : NULL;
 
@@ -93,7 +93,7 @@ static struct reftext *find(const struct table *t, const char *s, size_t len, ui
 	return r;
 }
 
-static struct reftext *add(struct table *t, const char *s, size_t len, uint32_t hash)
+static struct reftext *add(struct reftext_table *t, const char *s, size_t len, uint32_t hash)
 {
 	g_assert(len && len <= LIMIT_TEXT_BYTES);	/* "" is not in a table */
 	struct reftext *r = g_malloc(offsetof(struct reftext, text) + len + 1);
@@ -117,7 +117,7 @@ const char *reftext_new_len(const char *s, size_t len)
 	if (!len)
 		return nothing.text;
 	uint32_t hash = reftext_hash(s, len);
-	struct table *t = table_of(hash);
+	struct reftext_table *t = table_of(hash);
 	g_mutex_lock(&t->lock);
 	struct reftext *r = find(t, s, len, hash);
 	if (r)
@@ -152,7 +152,7 @@ const char *reftext_ref(const char *text)
 	return text;
 }
 
-static void take_out(struct table *t, struct reftext *r)
+static void take_out(struct reftext_table *t, struct reftext *r)
 {
 	struct reftext **at = &t->chains[r->hash & t->mask];
 
@@ -176,7 +176,7 @@ void reftext_unref_n(const char *text, unsigned n)
 		    atomic_compare_exchange_weak_explicit(&r->refs, &refs, refs - n, memory_order_release,
 							  memory_order_relaxed))
 			return;
-	struct table *t = table_of(r->hash);
+	struct reftext_table *t = table_of(r->hash);
 	g_mutex_lock(&t->lock);
 	unsigned before = atomic_fetch_sub_explicit(&r->refs, n, memory_order_acq_rel);
 	g_assert(before >= n);		/* else a reference was released twice */

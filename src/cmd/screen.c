@@ -46,7 +46,7 @@
 #define MOST_CORRECTIONS (24 << 20)
 #define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets; smaller traces are shown when they were read */
 
-struct screen {
+struct screen_run {
 	const struct options *o;
 	struct input *in;
 	struct job *job;
@@ -80,17 +80,17 @@ struct screen {
 
 static int backend_fd(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	return job_fd(s->job);
 }
 
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	g_queue_push_tail(&s->alert_lines, thresholds_report(s->o, alert, reason));
 }
 
-static void judge(struct screen *s)
+static void judge(struct screen_run *s)
 {
 	struct job_status st;
 	size_t n = timeline_n_seconds(s->tl);
@@ -103,7 +103,7 @@ static void judge(struct screen *s)
 
 /* Rules are looked for once in a recorded trace. Of a session it is done each time that there are twice as many events,
  * and at its end: a pair may begin to be recorded at any time. */
-static bool is_time_to_look(const struct screen *s, const struct job_status *st)
+static bool is_time_to_look(const struct screen_run *s, const struct job_status *st)
 {
 	if (s->suggesting || rules_n_installed() || timeline_has_spans(s->tl) || !timeline_has_events(s->tl))
 		return false;
@@ -113,7 +113,7 @@ static bool is_time_to_look(const struct screen *s, const struct job_status *st)
 }
 
 /* Where single events are; NULL: nowhere. */
-static char **paths_of_events(struct screen *s)
+static char **paths_of_events(struct screen_run *s)
 {
 	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 
@@ -123,7 +123,7 @@ static char **paths_of_events(struct screen *s)
 }
 
 /* In a trace without spans: looks for events that could be spans. */
-static void look_for_rules(struct screen *s)
+static void look_for_rules(struct screen_run *s)
 {
 	struct job_status st;
 
@@ -145,7 +145,7 @@ static void look_for_rules(struct screen *s)
 }
 
 /* True: something is suggested now, or with newer counts. */
-static bool take_rules(struct screen *s)
+static bool take_rules(struct screen_run *s)
 {
 	g_autoptr(GPtrArray) found = NULL;
 	bool done = s->suggesting && suggestjob_take(s->suggesting, &found);
@@ -167,13 +167,13 @@ static bool take_rules(struct screen *s)
 
 static const char *backend_suggestion(void *data)
 {
-	const struct screen *s = data;
+	const struct screen_run *s = data;
 	return s->suggestion;
 }
 
 static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 
 	if (s->suggested && s->suggested->len) {
 		s->suggested_rules = suggest_rules(s->suggested);
@@ -192,7 +192,7 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 }
 
 /* Before the trace is read again. */
-static bool use_rules(struct screen *s)
+static bool use_rules(struct screen_run *s)
 {
 	g_autoptr(GError) error = NULL;
 	struct rules *rules = s->suggested_rules && !rules_n_installed() ? rules_new() : NULL;
@@ -218,7 +218,7 @@ static bool use_rules(struct screen *s)
 
 static bool backend_pump(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	bool changed = job_collect(s->job, s->tl);
 	look_for_rules(s);
 	changed |= take_rules(s);
@@ -229,7 +229,7 @@ static bool backend_pump(void *data)
 
 static void backend_cancel(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	log_note("loading stopped by the user");
 	job_cancel(s->job);
 }
@@ -247,7 +247,7 @@ static bool has_kernel(const struct timeline *tl)
 	return kernel;
 }
 
-static const char *domains(const struct screen *s)
+static const char *domains(const struct screen_run *s)
 {
 	bool kernel = s->preview_kernel || has_kernel(s->tl);
 	bool ust = s->preview_ust || timeline_has_spans(s->tl);
@@ -280,7 +280,7 @@ static void fill_stalled(const struct live_status *st, struct ui_status *ret)
 		  sizeof ret->stalled);
 }
 
-static void fill_live_status(struct screen *s, const struct job_status *job, struct ui_status *ret)
+static void fill_live_status(struct screen_run *s, const struct job_status *job, struct ui_status *ret)
 {
 	struct live_status st;
 	if (!input_live_status(s->in, &st))
@@ -321,7 +321,7 @@ static void backend_status(void *data, struct ui_status *ret)
 		[JOB_OPENING] = UI_OPENING, [JOB_LOADING] = UI_LOADING, [JOB_DONE] = UI_DONE,
 		[JOB_CANCELLED] = UI_CANCELLED, [JOB_FAILED] = UI_FAILED,
 	};
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct job_status st;
 
 	local_tick(s->o->running, s->in);
@@ -352,7 +352,7 @@ static void backend_status(void *data, struct ui_status *ret)
 
 static char *backend_nothing(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct job_status st;
 
 	job_get_status(s->job, &st);
@@ -366,7 +366,7 @@ static char *backend_nothing(void *data)
 
 static bool backend_align(void *data, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct job_status st;
 
 	if (!hosts_can_align(&s->o->read, ret_message))
@@ -391,7 +391,7 @@ static bool backend_align(void *data, char **ret_message)
 /* --- backend: a session of this machine --- */
 
 /* After a recorded trace was read: the next message about what could not be read; NULL: none. */
-static char *unread_message(struct screen *s, bool *ret_error)
+static char *unread_message(struct screen_run *s, bool *ret_error)
 {
 	struct job_status st;
 	char *text = NULL;
@@ -409,7 +409,7 @@ static char *unread_message(struct screen *s, bool *ret_error)
 }
 
 /* A slice that was left out; NULL: none. */
-static char *left_out_message(struct screen *s, bool *ret_error)
+static char *left_out_message(struct screen_run *s, bool *ret_error)
 {
 	g_autofree char *line = job_take_message(s->job);
 
@@ -422,7 +422,7 @@ static char *left_out_message(struct screen *s, bool *ret_error)
 
 static char *backend_next_message(void *data, bool *ret_error)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct job_status st;
 	char *text = local_next_message(s->o->running, ret_error);
 
@@ -446,7 +446,7 @@ static char *backend_next_message(void *data, bool *ret_error)
 
 static bool backend_snapshot(void *data, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	return local_snapshot(s->o->running, ret_message);
 }
 
@@ -454,11 +454,11 @@ static bool backend_snapshot(void *data, char **ret_message)
 
 static struct outline *backend_outline(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	return s->live ? NULL : job_outline(s->job);
 }
 
-static bool fetch_preview(struct screen *s)
+static bool fetch_preview(struct screen_run *s)
 {
 	struct decoded_range window;
 	struct timeline *fresh = job_take_preview(s->job, &window);
@@ -475,7 +475,7 @@ static bool fetch_preview(struct screen *s)
 
 static struct timeline *backend_preview(void *data, struct decoded_range *ret)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	fetch_preview(s);
 	*ret = s->window;
 	return g_steal_pointer(&s->preview);
@@ -483,14 +483,14 @@ static struct timeline *backend_preview(void *data, struct decoded_range *ret)
 
 static void backend_show_range(void *data, const struct view_range *range)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	job_show_range(s->job, range);
 }
 
 /* --- backend: the log --- */
 
 /* What the log is read from. Without packets these are slice files: its error says which are missing. */
-static char **log_paths(const struct screen *s)
+static char **log_paths(const struct screen_run *s)
 {
 	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 	char **paths = s->session ? g_strdupv((char **)stored) : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
@@ -501,7 +501,7 @@ static char **log_paths(const struct screen *s)
 }
 
 /* There are more chunks now. */
-static void renew_log(struct screen *s)
+static void renew_log(struct screen_run *s)
 {
 	struct job_status st;
 
@@ -514,7 +514,7 @@ static void renew_log(struct screen *s)
 
 static void backend_log_ask(void *data, const struct calllog_want *want)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	renew_log(s);
 	g_auto(GStrv) paths = s->log ? NULL : log_paths(s);
 	if (!s->log)
@@ -534,7 +534,7 @@ static void backend_log_ask(void *data, const struct calllog_want *want)
 
 static struct calllog_window *backend_log_take(void *data)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	return s->log ? logjob_take(s->log) : NULL;
 }
 
@@ -570,7 +570,7 @@ static bool give_up(char **ret_message, const GError *error)
 
 static bool backend_export_span(void *data, const struct ui_export *what, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id,
 					    .trace_zero = what->trace_zero,
 					    .with_kernel = what->with_kernel };
@@ -617,7 +617,7 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *absolute = NULL, *path = place_of(what->path);
-	const struct screen *s = data;
+	const struct screen_run *s = data;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
@@ -651,7 +651,7 @@ static enum ui_saved backend_save_text(void *data, const struct ui_save_text *wh
 
 static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	g_autofree char *path = place_of(what->path);
 	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 	g_autoptr(GError) error = NULL;
@@ -679,7 +679,7 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 
 static char *backend_saved_trace(void *data, bool *ret_done)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	struct trace_cut_result r;
 	g_autoptr(GError) error = NULL;
 	char *message = NULL;
@@ -703,13 +703,13 @@ static char *backend_saved_trace(void *data, bool *ret_done)
 
 static bool backend_save_prefs(void *data, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	return config_save(s->o, s->o->prefs, ret_message);
 }
 
 static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	g_autoptr(GError) error = NULL;
 
 	if (!carried_bookmarks_read(s->o, s->in, ret_text, ret_len, &error))
@@ -719,7 +719,7 @@ static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len,
 
 static bool backend_write_bookmarks(void *data, const char *text, char **ret_message)
 {
-	struct screen *s = data;
+	struct screen_run *s = data;
 	g_autofree char *identity = input_identity(s->in);
 	g_autoptr(GError) error = NULL;
 
@@ -766,7 +766,7 @@ static void take_columns(const struct options *o)
 
 /* Starts storing packets on disk. If that fails, the session continues without a log, with a warning; with --spool it
  * is an error. */
-static int keep_packets(struct screen *s)
+static int keep_packets(struct screen_run *s)
 {
 	const struct options *o = s->o;
 	g_autoptr(GError) error = NULL;
@@ -784,7 +784,7 @@ static int keep_packets(struct screen *s)
 	return EXIT_FAILED;
 }
 
-static int open_input(struct screen *s, bool *ret_left)
+static int open_input(struct screen_run *s, bool *ret_left)
 {
 	const struct options *o = s->o;
 	g_autoptr(GError) error = NULL;
@@ -818,7 +818,7 @@ static int open_input(struct screen *s, bool *ret_left)
 	return EXIT_FINE;
 }
 
-static bool has_outline(struct screen *s)
+static bool has_outline(struct screen_run *s)
 {
 	struct outline *o = job_outline(s->job);
 	outline_unref(o);
@@ -826,7 +826,7 @@ static bool has_outline(struct screen *s)
 }
 
 /* A small trace is shown when it was read, at its worst second. A large one is shown with a preview of its end. */
-static bool is_shown_early(struct screen *s)
+static bool is_shown_early(struct screen_run *s)
 {
 	struct outline *o = job_outline(s->job);
 	bool early = o && o->bytes > READ_AT_ONCE && fetch_preview(s);
@@ -835,7 +835,7 @@ static bool is_shown_early(struct screen *s)
 }
 
 /* Waits for the first events, or until it is clear that none will come. */
-static bool wait_first(struct screen *s)
+static bool wait_first(struct screen_run *s)
 {
 	struct job_status st;
 	gint64 opened = 0;
@@ -866,7 +866,7 @@ static bool wait_first(struct screen *s)
 }
 
 /* First and last instant of the trace, as far as they are known. */
-static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last, bool *ret_all)
+static bool known_bounds(struct screen_run *s, int64_t *ret_first, int64_t *ret_last, bool *ret_all)
 {
 	struct outline *o = job_outline(s->job);
 	*ret_all = o && o->complete;
@@ -881,7 +881,7 @@ static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last
 
 /* --at: waits until the beginning of the trace is known, for "end", "5%" and a time of day also its end. *ret_choice:
  * see timefmt_parse_instant(). */
-static bool find_start(struct screen *s, int64_t *ret_at, char **ret_choice)
+static bool find_start(struct screen_run *s, int64_t *ret_at, char **ret_choice)
 {
 	const char *at = s->o->read.at;
 	g_autoptr(GError) error = NULL;
@@ -905,7 +905,7 @@ static bool find_start(struct screen *s, int64_t *ret_at, char **ret_choice)
 }
 
 /* --screenshot, of a trace that is read whole first. */
-static int write_screenshot(struct screen *s, struct ui_options *options, const struct ui_backend *backend)
+static int write_screenshot(struct screen_run *s, struct ui_options *options, const struct ui_backend *backend)
 {
 	const struct options *o = s->o;
 	g_autoptr(GError) error = NULL;
@@ -938,7 +938,7 @@ static int write_screenshot(struct screen *s, struct ui_options *options, const 
 	return EXIT_FINE;
 }
 
-static int run_ui(struct screen *s)
+static int run_ui(struct screen_run *s)
 {
 	const struct options *o = s->o;
 	g_autofree char *filters = isolate_describe(o), *user = user_describe(), *choice = NULL;
@@ -995,7 +995,7 @@ static int run_ui(struct screen *s)
 }
 
 /* Reads and shows once, and frees everything. */
-static int run_once(struct screen *s)
+static int run_once(struct screen_run *s)
 {
 	const struct options *o = s->o;
 	struct job_options options = {
@@ -1034,7 +1034,7 @@ static int run_once(struct screen *s)
 	return code;
 }
 
-static int prepare_again(struct screen *s)
+static int prepare_again(struct screen_run *s)
 {
 	s->late = (struct late_reported){ 0 };
 	if (s->session && s->ended && input_again_stored(s->in))
@@ -1046,7 +1046,7 @@ static int prepare_again(struct screen *s)
 
 int screen_run(const struct options *o)
 {
-	struct screen s = { .o = o, .live = o->read.live, .session = o->read.live && !o->read.watch,
+	struct screen_run s = { .o = o, .live = o->read.live, .session = o->read.live && !o->read.watch,
 			    .aligned = o->align_hosts };
 	bool left;
 

@@ -250,14 +250,14 @@ static const char *name_rest(const struct span *s)
 	return s->n_waits_more ? "on a CPU, or waits not retained" : "on a CPU";
 }
 
-struct strip {
+struct track_strip {
 	const struct track *track;
 	int64_t done;			/* end of the written states */
 	int64_t until;			/* end of the outermost span */
 	const char *rest;		/* state between waits; NULL: unknown */
 };
 
-static void advance(struct perfetto *p, struct strip *s, int64_t to)
+static void advance(struct perfetto *p, struct track_strip *s, int64_t to)
 {
 	if (s->rest)
 		append_state(p, s->track, s->rest, s->done, MIN(to, s->until));
@@ -268,7 +268,7 @@ static void advance(struct perfetto *p, struct strip *s, int64_t to)
 static void append_strip(struct perfetto *p, guint begin, guint end)
 {
 	const struct item *first = &g_array_index(p->t.items, struct item, begin);
-	struct strip s = { .track = &g_array_index(p->t.tracks, struct track, first->track),
+	struct track_strip s = { .track = &g_array_index(p->t.tracks, struct track, first->track),
 			   .done = INT64_MIN, .until = INT64_MIN };
 
 	if (s.track->thread == ID_NONE)

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-struct page {
+struct markdown_report {
 	GString *out;
 	const struct timeline *tl;
 	const struct report_options *options;
@@ -21,7 +21,7 @@ struct page {
 
 static void put_property(void *data, const char *what, const char *markdown)
 {
-	struct page *p = data;
+	struct markdown_report *p = data;
 	markdown_cell(p->out, what);
 	markdown_cell(p->out, markdown);
 	markdown_row_end(p->out);
@@ -29,7 +29,7 @@ static void put_property(void *data, const char *what, const char *markdown)
 
 static const struct report_markup markup = { markdown_code, markdown_text, "**", "**" };
 
-static void put_head(struct page *p, const struct rows *traces)
+static void put_head(struct markdown_report *p, const struct rows *traces)
 {
 	g_autofree char *label = markdown_code(p->options->label);
 	g_string_append_printf(p->out, "# %s %s\n\n", traces->rows->len ? "Slow requests in" : "Report of", label);
@@ -43,14 +43,14 @@ static void put_bookmark(void *data, const char *clock, const char *view, const 
 			       note);
 }
 
-static void put_bookmarks(struct page *p)
+static void put_bookmarks(struct markdown_report *p)
 {
 	g_autoptr(GString) list = g_string_new(NULL);
 	if (report_bookmarks(p->options, &markup, put_bookmark, list))
 		g_string_append_printf(p->out, "\n## Bookmarks\n\n%s", list->str);
 }
 
-static void put_summary(struct page *p, const struct rows *traces)
+static void put_summary(struct markdown_report *p, const struct rows *traces)
 {
 	static const char *const columns[] = {
 		"trace_id", "service", "name", "begin_ns", "duration_ns", "x_usual_ratio", "errors",
@@ -62,13 +62,13 @@ static void put_summary(struct page *p, const struct rows *traces)
 
 /* --- one request --- */
 
-static void put_explanation(struct page *p, const struct waterfall *w)
+static void put_explanation(struct markdown_report *p, const struct waterfall *w)
 {
 	g_autofree char *why = markdown_text(w->why ? w->why : "no single cause stands out");
 	g_string_append_printf(p->out, "> **Why:** %s\n\n", why);
 }
 
-static void put_request_properties(struct page *p, const struct waterfall *w)
+static void put_request_properties(struct markdown_report *p, const struct waterfall *w)
 {
 	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
 	g_string_append_printf(p->out, "Trace `%016" G_GINT64_MODIFIER "x`, begun at %s, %u span%s of "
@@ -91,7 +91,7 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 	g_string_append(p->out, ".\n\n");
 }
 
-static void put_request(struct page *p, unsigned n, uint64_t trace_id)
+static void put_request(struct markdown_report *p, unsigned n, uint64_t trace_id)
 {
 	struct view_query q = VIEW_QUERY_INIT;
 	query_set_trace(&q, trace_id);
@@ -116,7 +116,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
-static void put_requests(struct page *p, const struct rows *traces)
+static void put_requests(struct markdown_report *p, const struct rows *traces)
 {
 	guint n = MIN(traces->rows->len, p->options->worst);
 	for (guint i = 0; i < n; i++)
@@ -143,7 +143,7 @@ static void put_question(void *data, const char *question, const char *answer, c
 	markdown_row_end(data);
 }
 
-static void put_range(struct page *p)
+static void put_range(struct markdown_report *p)
 {
 	report_machine(p->tl, p->options, put_table, p->out);
 	g_string_append(p->out, "\n## What this trace can tell\n\n");
@@ -155,7 +155,7 @@ static void put_range(struct page *p)
 char *report_markdown(const struct timeline *tl, const struct report_options *options,
 		      unsigned *ret_n)
 {
-	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
+	struct markdown_report p = { .out = g_string_new(NULL), .tl = tl, .options = options };
 	struct rows *traces = report_traces(tl, options);
 
 	*ret_n = MIN(traces->rows->len, options->worst);

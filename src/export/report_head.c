@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-struct head {
+struct report_head {
 	const struct timeline *tl;
 	const struct report_options *options;
 	const struct report_markup *markup;
@@ -17,7 +17,7 @@ struct head {
 };
 
 /* Time zone of the instants on the page: "UTC", "CET". */
-static char *zone_name(const struct head *h, int64_t at)
+static char *zone_name(const struct report_head *h, int64_t at)
 {
 	if (h->options->utc)
 		return g_strdup("UTC");
@@ -25,7 +25,7 @@ static char *zone_name(const struct head *h, int64_t at)
 	return g_strdup(t ? g_date_time_get_timezone_abbreviation(t) : "local time");
 }
 
-static void put_time(const struct head *h)
+static void put_time(const struct report_head *h)
 {
 	const struct report_options *o = h->options;
 	char from[TIMEFMT_LEN], day[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN], traced[TIMEFMT_LEN];
@@ -48,7 +48,7 @@ static int by_name(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void put_hosts(const struct head *h)
+static void put_hosts(const struct report_head *h)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	g_autoptr(GString) hosts = g_string_new(NULL);
@@ -62,7 +62,7 @@ static void put_hosts(const struct head *h)
 	h->visit(h->data, names->len > 1 ? "Hosts" : "Host", hosts->len ? hosts->str : "-");
 }
 
-static void put_completeness(const struct head *h, const struct completeness *t)
+static void put_completeness(const struct report_head *h, const struct completeness *t)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
@@ -85,7 +85,7 @@ static void put_completeness(const struct head *h, const struct completeness *t)
 	}
 }
 
-static void put_machine(const struct head *h)
+static void put_machine(const struct report_head *h)
 {
 	struct view_query q = VIEW_QUERY_INIT;
 	q.from_ns = h->options->from_ns;
@@ -113,7 +113,7 @@ static void put_machine(const struct head *h)
 void report_head(const struct timeline *tl, const struct report_options *options, const struct report_markup *markup,
 		 const struct completeness *completeness, guint n, report_property visit, void *data)
 {
-	struct head h = { tl, options, markup, visit, data };
+	struct report_head h = { tl, options, markup, visit, data };
 	g_autofree char *label = markup->code(options->label);
 	g_autofree char *requests = g_strdup_printf("%u ended in this time or are open", n);
 	visit(data, "Trace", label);

@@ -16,7 +16,7 @@
 
 #define ROWS 12			/* of a table */
 
-struct page {
+struct html_report {
 	GString *out;
 	const struct timeline *tl;
 	const struct report_options *options;
@@ -63,7 +63,7 @@ static void put_heat_styles(GString *out, bool dark)
 	g_string_append_c(out, '\n');
 }
 
-static void put_begin(struct page *p)
+static void put_begin(struct html_report *p)
 {
 	g_autofree char *label = html_text(p->options->label);
 	g_string_append(p->out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
@@ -87,7 +87,7 @@ static void put_property(void *data, const char *what, const char *html)
 
 static const struct report_markup markup = { html_code, html_text, "<strong>", "</strong>" };
 
-static void put_head(struct page *p, const struct rows *traces)
+static void put_head(struct html_report *p, const struct rows *traces)
 {
 	g_string_append(p->out, "<table class=\"facts\"><tbody>\n");
 	report_head(p->tl, p->options, &markup, &traces->completeness, traces->rows->len, put_property, p->out);
@@ -100,7 +100,7 @@ static void put_bookmark(void *data, const char *clock, const char *view, const 
 			       *note ? ": " : "", note);
 }
 
-static void put_bookmarks(struct page *p)
+static void put_bookmarks(struct html_report *p)
 {
 	g_autoptr(GString) list = g_string_new(NULL);
 	if (report_bookmarks(p->options, &markup, put_bookmark, list))
@@ -127,7 +127,7 @@ static void put_request_table(void *data, const struct report_table *t, const st
 
 /* ---- requests ---- */
 
-static void put_summary(struct page *p, const struct rows *traces)
+static void put_summary(struct html_report *p, const struct rows *traces)
 {
 	static const char *const columns[] = {
 		"trace_id", "service", "name", "begin_ns", "duration_ns", "x_usual_ratio", "errors", "state", "why",
@@ -137,7 +137,7 @@ static void put_summary(struct page *p, const struct rows *traces)
 	html_rows(p->out, view_find("traces"), traces, columns, MAX(p->options->worst, ROWS), "requests");
 }
 
-static void put_request_properties(struct page *p, const struct waterfall *w)
+static void put_request_properties(struct html_report *p, const struct waterfall *w)
 {
 	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
 	g_string_append_printf(p->out, "<p>Trace <code>%016" G_GINT64_MODIFIER "x</code>, begun at %s, %u span%s of %u "
@@ -159,7 +159,7 @@ static void put_request_properties(struct page *p, const struct waterfall *w)
 	g_string_append(p->out, "</p>\n");
 }
 
-static void put_request_tables(struct page *p, uint64_t trace_id)
+static void put_request_tables(struct html_report *p, uint64_t trace_id)
 {
 	static const char *const path[] = { "at_ns", "duration_ns", "comm", "name", "what", NULL };
 	static const char *const phases[] = {
@@ -175,7 +175,7 @@ static void put_request_tables(struct page *p, uint64_t trace_id)
 		report_rows(p->tl, p->options, &tables[i], &trace_id, put_request_table, p->out);
 }
 
-static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PART_N])
+static void put_request(struct html_report *p, guint n, uint64_t trace_id, bool seen[PART_N])
 {
 	struct view_query q = VIEW_QUERY_INIT;
 	char took[TIMEFMT_LEN];
@@ -194,7 +194,7 @@ static void put_request(struct page *p, guint n, uint64_t trace_id, bool seen[PA
 }
 
 /* Rows of the view traces are identified by the trace id of the root. */
-static void put_requests(struct page *p, const struct rows *traces, bool seen[PART_N])
+static void put_requests(struct html_report *p, const struct rows *traces, bool seen[PART_N])
 {
 	guint n = MIN(traces->rows->len, p->options->worst);
 	if (!n)
@@ -215,7 +215,7 @@ static void put_question(void *data, const char *question, const char *answer, c
 	g_string_append(data, "</td></tr>\n");
 }
 
-static void put_questions(struct page *p)
+static void put_questions(struct html_report *p)
 {
 	g_string_append(p->out, "<h2>What this trace can tell</h2>\n<table><thead><tr><th>QUESTION</th><th>ANSWER</th>"
 			"<th>NOT RECORDED</th></tr></thead><tbody>\n");
@@ -226,7 +226,7 @@ static void put_questions(struct page *p)
 
 char *report_html(const struct timeline *tl, const struct report_options *options)
 {
-	struct page p = { .out = g_string_new(NULL), .tl = tl, .options = options };
+	struct html_report p = { .out = g_string_new(NULL), .tl = tl, .options = options };
 	bool seen[PART_N] = { false };
 	struct rows *traces = report_traces(tl, options);
 

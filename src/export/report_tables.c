@@ -81,7 +81,7 @@ void report_phases(GString *out, const struct timeline *tl, uint64_t trace_id)
 
 /* --- system calls --- */
 
-struct call {
+struct call_sum {
 	const char *service;
 	uint32_t name;			/* string */
 	uint64_t count, errors;
@@ -92,16 +92,16 @@ struct call {
 
 static void add_call(GArray *calls, const struct waterfall_row *r, const struct span_call *c)
 {
-	struct call *found = NULL;
+	struct call_sum *found = NULL;
 	for (guint i = 0; i < calls->len && !found; i++) {
-		struct call *call = &g_array_index(calls, struct call, i);
+		struct call_sum *call = &g_array_index(calls, struct call_sum, i);
 		if (call->name == c->name && call->service == r->span->service)
 			found = call;
 	}
 	if (!found) {
-		struct call fresh = { .service = r->span->service, .name = c->name };
+		struct call_sum fresh = { .service = r->span->service, .name = c->name };
 		g_array_append_val(calls, fresh);
-		found = &g_array_index(calls, struct call, calls->len - 1);
+		found = &g_array_index(calls, struct call_sum, calls->len - 1);
 	}
 	found->count += c->count;
 	found->errors += c->errors;
@@ -114,7 +114,7 @@ static void add_call(GArray *calls, const struct waterfall_row *r, const struct 
 
 static int compare_calls(const void *va, const void *vb, void *data)
 {
-	const struct call *a = va, *b = vb;
+	const struct call_sum *a = va, *b = vb;
 	const struct timeline *tl = data;
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
@@ -122,7 +122,7 @@ static int compare_calls(const void *va, const void *vb, void *data)
 	return order ? order : strcmp(a->service, b->service);
 }
 
-static void put_call(GString *out, const struct timeline *tl, const struct call *c)
+static void put_call(GString *out, const struct timeline *tl, const struct call_sum *c)
 {
 	const struct file_info *f = timeline_file(tl, c->longest->file);
 	put_cell(out, timeline_string(tl, c->name));
@@ -139,7 +139,7 @@ static void put_call(GString *out, const struct timeline *tl, const struct call 
 void report_calls(GString *out, const struct rows *rows)
 {
 	const struct waterfall *w = waterfall_of(rows);
-	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(struct call));
+	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(struct call_sum));
 
 	for (size_t i = 0; i < w->n_all; i++)
 		for (uint32_t k = 0; k < w->all[i]->span->n_calls; k++)
@@ -152,14 +152,14 @@ void report_calls(GString *out, const struct rows *rows)
 	}
 	markdown_head(out, "Call|Service|>Count|>Errors|>Total|>Longest|in the span|on");
 	for (guint i = 0; i < calls->len && i < MAX_CALLS; i++)
-		put_call(out, rows->tl, &g_array_index(calls, struct call, i));
+		put_call(out, rows->tl, &g_array_index(calls, struct call_sum, i));
 	if (calls->len > MAX_CALLS)
 		g_string_append_printf(out, "\nand %u more kinds of calls.\n", calls->len - MAX_CALLS);
 }
 
 /* --- waits --- */
 
-struct wait {
+struct wait_in_span {
 	const struct waterfall_row *in;	/* the innermost span with this wait */
 	const struct span_wait *w;
 };
@@ -168,22 +168,22 @@ struct wait {
 static void add_wait(GArray *waits, const struct waterfall_row *r, const struct span_wait *w)
 {
 	for (guint i = 0; i < waits->len; i++) {
-		struct wait *old = &g_array_index(waits, struct wait, i);
+		struct wait_in_span *old = &g_array_index(waits, struct wait_in_span, i);
 		if (old->w->thread != w->thread || old->w->wake_ns != w->wake_ns ||
 		    old->w->end_ns < w->begin_ns || w->end_ns < old->w->begin_ns)
 			continue;
 		if (w->end_ns - w->begin_ns >= old->w->end_ns - old->w->begin_ns &&
 		    r->row.depth >= old->in->row.depth)
-			*old = (struct wait){ r, w };
+			*old = (struct wait_in_span){ r, w };
 		return;
 	}
-	struct wait fresh = { r, w };
+	struct wait_in_span fresh = { r, w };
 	g_array_append_val(waits, fresh);
 }
 
 static int compare_longest(const void *va, const void *vb)
 {
-	const struct span_wait *a = ((const struct wait *)va)->w, *b = ((const struct wait *)vb)->w;
+	const struct span_wait *a = ((const struct wait_in_span *)va)->w, *b = ((const struct wait_in_span *)vb)->w;
 	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
 	if (da != db)
 		return da > db ? -1 : 1;
@@ -192,7 +192,7 @@ static int compare_longest(const void *va, const void *vb)
 
 static int compare_begin(const void *va, const void *vb)
 {
-	const struct wait *a = va, *b = vb;
+	const struct wait_in_span *a = va, *b = vb;
 	if (a->w->begin_ns != b->w->begin_ns)
 		return a->w->begin_ns < b->w->begin_ns ? -1 : 1;
 	return a->in->index - b->in->index;
@@ -231,7 +231,7 @@ static char *waker_text(const struct timeline *tl, const struct span_wait *w, bo
 	return what ? g_strdup_printf("%s, just out of %s", code, what) : g_steal_pointer(&code);
 }
 
-static void put_wait(GString *out, const struct rows *rows, const struct wait *x)
+static void put_wait(GString *out, const struct rows *rows, const struct wait_in_span *x)
 {
 	const struct timeline *tl = rows->tl;
 	const struct span *s = x->in->span;
@@ -255,7 +255,7 @@ static void put_wait(GString *out, const struct rows *rows, const struct wait *x
 void report_waits(GString *out, const struct rows *rows)
 {
 	const struct waterfall *w = waterfall_of(rows);
-	g_autoptr(GArray) waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	g_autoptr(GArray) waits = g_array_new(FALSE, FALSE, sizeof(struct wait_in_span));
 
 	for (size_t i = 0; i < w->n_all; i++)
 		for (uint32_t k = 0; k < w->all[i]->span->n_waits; k++)
@@ -271,7 +271,7 @@ void report_waits(GString *out, const struct rows *rows)
 	g_array_sort(waits, compare_begin);
 	markdown_head(out, ">At|Span|Thread|On|Call|>For|>Then ready|Woken by");
 	for (guint i = 0; i < waits->len; i++)
-		put_wait(out, rows, &g_array_index(waits, struct wait, i));
+		put_wait(out, rows, &g_array_index(waits, struct wait_in_span, i));
 	if (all > waits->len)
 		g_string_append_printf(out, "\nand %u shorter ones.\n", all - waits->len);
 }

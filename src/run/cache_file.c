@@ -32,7 +32,7 @@ struct stored_second {
 	uint32_t publication;		/* with which its first version came */
 };
 
-struct table {
+struct cache_table {
 	uint64_t at;			/* its own offset */
 	GArray *publications;		/* struct record */
 	GArray *seconds;		/* struct stored_second, by time when it is written */
@@ -45,9 +45,9 @@ static void clear_second(void *second)
 	second_unref(((struct stored_second *)second)->outline);
 }
 
-static struct table table_new(void)
+static struct cache_table table_new(void)
 {
-	struct table t = {
+	struct cache_table t = {
 		.publications = g_array_new(false, false, sizeof(struct record)),
 		.seconds = g_array_new(false, true, sizeof(struct stored_second)),
 		.host_events = g_array_new(false, false, sizeof(struct host_event)),
@@ -57,7 +57,7 @@ static struct table table_new(void)
 	return t;
 }
 
-static void table_clear(struct table *t)
+static void table_clear(struct cache_table *t)
 {
 	g_array_unref(t->publications);
 	g_array_unref(t->seconds);
@@ -103,7 +103,7 @@ static void code_seconds(struct coder *c, GArray *seconds, uint32_t n_publicatio
 	}
 }
 
-static void code_table(struct coder *c, struct table *t)
+static void code_table(struct coder *c, struct cache_table *t)
 {
 	uint32_t *const ids[] = { &t->ids.string, &t->ids.host, &t->ids.thread, &t->ids.process, &t->ids.file };
 	uint64_t at = t->at;
@@ -135,7 +135,7 @@ static void code_table(struct coder *c, struct table *t)
 
 struct cache_writer {
 	uint64_t at;			/* where the next byte will be */
-	struct table table;
+	struct cache_table table;
 	GHashTable *by_begin;		/* int64_t *: begin of a second (owned) -> its index in the table */
 	struct intmap host_events;	/* host << 32 | string: it is in the table */
 };
@@ -272,7 +272,7 @@ struct cell_reader {
 };
 
 struct cache_reader {
-	struct table table;
+	struct cache_table table;
 	struct published_ids ids;	/* of the publications before the next one */
 	guint next;			/* publication */
 	guint next_second;		/* in .seconds, which are by publication now */
@@ -333,7 +333,7 @@ static bool is_whole(int fd, const struct second_place *place, uint32_t hash, ui
 	return disk_read_at(fd, bytes, place->stored, place->at) && hash_of(bytes, place->stored) == hash;
 }
 
-static bool are_whole(int fd, const struct table *t, uint64_t from, uint64_t to)
+static bool are_whole(int fd, const struct cache_table *t, uint64_t from, uint64_t to)
 {
 	for (guint i = 0; i < t->publications->len; i++) {
 		const struct record *r = &g_array_index(t->publications, struct record, i);
@@ -357,7 +357,7 @@ static uint64_t get_le(const uint8_t *from)
 }
 
 /* Reads the table. *ret_end: where it begins. NULL: fine. */
-static const char *read_table(int fd, uint64_t from, uint64_t to, struct table *t, uint64_t *ret_end)
+static const char *read_table(int fd, uint64_t from, uint64_t to, struct cache_table *t, uint64_t *ret_end)
 {
 	uint8_t tail[TAIL_BYTES];
 	uint32_t hash;
@@ -396,7 +396,7 @@ static int by_publication(gconstpointer a, gconstpointer b)
 
 struct cache_reader *cache_reader_open(int fd, uint64_t from, uint64_t to, const char **ret_why)
 {
-	struct table t = table_new();
+	struct cache_table t = table_new();
 	uint64_t end = from;
 	int own;
 
@@ -438,7 +438,7 @@ uint64_t cache_reader_bytes(const struct cache_reader *r)
 /* The seconds that came first with the publication, and with the last one what they do not list. */
 static void add_seconds(struct cache_reader *r, struct publication *p)
 {
-	const struct table *t = &r->table;
+	const struct cache_table *t = &r->table;
 
 	for (; r->next_second < t->seconds->len; r->next_second++) {
 		const struct stored_second *x = &g_array_index(t->seconds, struct stored_second, r->next_second);

@@ -164,7 +164,7 @@ bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, G
 
 /* ---- reading ---- */
 
-struct pass {
+struct log_pass {
 	struct calllog *j;
 	const struct logsource_range *range;
 	struct logsource_result *result;
@@ -175,7 +175,7 @@ static bool is_stopped(const struct logsource_range *r)
 	return r->stop && g_atomic_int_get(r->stop);
 }
 
-static void see_loss(const struct pass *p, const struct blk_batch *b)
+static void see_loss(const struct log_pass *p, const struct blk_batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		const struct blk_event *e = &b->ev[i];
@@ -192,7 +192,7 @@ static void see_loss(const struct pass *p, const struct blk_batch *b)
 }
 
 /* Feeds all records of the source, which it frees, to the log. */
-static bool feed(const struct pass *p, struct source *source, bool is_native, GError **error)
+static bool feed(const struct log_pass *p, struct source *source, bool is_native, GError **error)
 {
 	struct blk_batch b;
 	enum source_status st = SOURCE_CANCELLED;
@@ -211,7 +211,7 @@ static bool feed(const struct pass *p, struct source *source, bool is_native, GE
 }
 
 /* Reads which descriptors were opened before the range. */
-static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GError **error)
+static bool feed_names(struct logsource *s, const struct log_pass *p, int64_t to, GError **error)
 {
 	size_t n;
 	int64_t first, last;
@@ -230,7 +230,7 @@ static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GE
 	return index_all(s, s->names) && feed(p, open_range(s, s->names, INT64_MIN, to), true, error);
 }
 
-static bool feed_native(struct logsource *s, const struct pass *p, GError **error)
+static bool feed_native(struct logsource *s, const struct log_pass *p, GError **error)
 {
 	const struct logsource_range *r = p->range;
 	int64_t warm = r->warm_ns ? r->warm_ns : NS_PER_S, from = INT64_MIN, to = INT64_MAX;
@@ -242,7 +242,7 @@ static bool feed_native(struct logsource *s, const struct pass *p, GError **erro
 	       feed(p, open_range(s, s->all, from, to), true, error);
 }
 
-static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)
+static bool feed_bt2(struct logsource *s, const struct log_pass *p, GError **error)
 {
 	size_t n;
 	const struct blk_subscription *rows = calllog_subscriptions(&n);
@@ -279,7 +279,7 @@ bool logsource_run(struct logsource *s, const struct logsource_range *range, cal
 		.from_ns = range->from_ns, .to_ns = range->to_ns, .hold = range->hold,
 		.hold_ns = range->hold == SIZE_MAX ? INT64_MAX : 0,
 	};
-	struct pass p = { calllog_new(&o, emit, data), range, ret };
+	struct log_pass p = { calllog_new(&o, emit, data), range, ret };
 	*ret = (struct logsource_result){ .names = true };
 	bool ok = s->all ? feed_native(s, &p, error) : feed_bt2(s, &p, error);
 	if (ret_calllog) {

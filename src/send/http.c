@@ -59,14 +59,14 @@ static bool is_header(const char *line, const char *name, char **ret)
 	return true;
 }
 
-struct head {
+struct http_head {
 	unsigned status;
 	uint64_t body;			/* bytes */
 	bool has_body_length, closes;
 	int64_t retry_after_s;
 };
 
-static bool parse_status(const char *line, struct head *ret)
+static bool parse_status(const char *line, struct http_head *ret)
 {
 	bool is_http = g_str_has_prefix(line, "HTTP/1.") && g_ascii_isdigit(line[7]) && line[8] == ' ';
 	for (int i = 9; is_http && i < 12; i++) {
@@ -77,10 +77,10 @@ static bool parse_status(const char *line, struct head *ret)
 	return is_http && (line[12] == ' ' || !line[12]) && ret->status >= 100 && ret->status < 600;
 }
 
-static bool parse_head(const char *text, struct head *ret)
+static bool parse_head(const char *text, struct http_head *ret)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\r\n", -1);
-	*ret = (struct head){ .retry_after_s = -1 };
+	*ret = (struct http_head){ .retry_after_s = -1 };
 	if (!parse_status(lines[0], ret))
 		return false;
 	for (char **line = lines + 1; *line; line++) {
@@ -122,7 +122,7 @@ static bool read_until(struct http *h, struct http_answer *a, size_t begin, size
 
 static bool read_answer(struct http *h, struct http_answer *a, int64_t deadline, GError **error)
 {
-	struct head head = { 0 };
+	struct http_head head = { 0 };
 	size_t n = 0, begin = 0;
 	a->bytes[0] = '\0';
 	do {				/* 100 Continue may come first; all heads have room for LIMIT_ANSWER_BYTES */

@@ -14,7 +14,7 @@
 
 #define MAX_LOOKS 4	/* files of a directory without metadata that are checked */
 
-struct walk {
+struct directory_walk {
 	GPtrArray *found;
 	GHashTable *seen;	/* "dev:ino" of directories visited */
 	GPtrArray *without;	/* directories with streams and no metadata; or NULL */
@@ -29,7 +29,7 @@ static bool cannot_read(GError **error, const char *path, int code)
 		    "cannot read '%s': %s", path, g_strerror(code));
 }
 
-static bool visit(struct walk *w, const char *path, int depth, GError **error);
+static bool visit(struct directory_walk *w, const char *path, int depth, GError **error);
 
 /* Does the file begin like a CTF packet, in either byte order? */
 static bool is_stream(const char *path)
@@ -45,7 +45,7 @@ static bool is_stream(const char *path)
 }
 
 /* Visits the directories in `path`, without links. */
-static bool visit_children(struct walk *w, const char *path, int depth, GError **error)
+static bool visit_children(struct directory_walk *w, const char *path, int depth, GError **error)
 {
 	g_autoptr(GPtrArray) names = files_list(path, SIZE_MAX);
 	g_autoptr(GPtrArray) dirs = g_ptr_array_new_with_free_func(g_free);
@@ -74,7 +74,7 @@ static bool visit_children(struct walk *w, const char *path, int depth, GError *
 	return true;
 }
 
-static bool visit(struct walk *w, const char *path, int depth, GError **error)
+static bool visit(struct directory_walk *w, const char *path, int depth, GError **error)
 {
 	struct stat st;
 	if (!files_stat(path, &st))
@@ -121,7 +121,7 @@ GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError 
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct walk w = { .found = found, .seen = seen, .without = without };
+	struct directory_walk w = { .found = found, .seen = seen, .without = without };
 	for (size_t i = 0; paths[i]; i++) {
 		g_autofree char *path = tidy(paths[i]);
 		guint before = found->len + (without ? without->len : 0);

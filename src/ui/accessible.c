@@ -12,13 +12,13 @@
 #define CELL_COLS 40		/* of one figure */
 #define LEAST_ROWS 3		/* rows that are listed, whatever the selected row has to say */
 
-struct page {
+struct accessible_page {
 	struct app *app;
 	struct box box;		/* what is left */
 };
 
 /* Writes a sentence, on as many lines as it needs. */
-static void say(struct page *to, enum role role, const char *text)
+static void say(struct accessible_page *to, enum role role, const char *text)
 {
 	unsigned lines = frame_sentence(to->app, to->box, role, text);
 
@@ -26,9 +26,9 @@ static void say(struct page *to, enum role role, const char *text)
 	to->box.rows -= MIN(lines, to->box.rows);
 }
 
-static void sayf(struct page *to, enum role role, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static void sayf(struct accessible_page *to, enum role role, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-static void sayf(struct page *to, enum role role, const char *format, ...)
+static void sayf(struct accessible_page *to, enum role role, const char *format, ...)
 {
 	g_autofree char *text = NULL;
 	va_list args;
@@ -41,7 +41,7 @@ static void sayf(struct page *to, enum role role, const char *format, ...)
 
 /* ---- what the screen is about ---- */
 
-static void say_order(struct page *to, const struct place *p, const struct focus *f)
+static void say_order(struct accessible_page *to, const struct place *p, const struct focus *f)
 {
 	bool descending;
 	int sorted = table_sort_column(f->table, f->view, &descending);
@@ -59,7 +59,7 @@ static void say_order(struct page *to, const struct place *p, const struct focus
 	}
 }
 
-static void say_completeness(struct page *to, const struct place *p)
+static void say_completeness(struct accessible_page *to, const struct place *p)
 {
 	const struct completeness *c = &p->rows->completeness;
 
@@ -72,7 +72,7 @@ static void say_completeness(struct page *to, const struct place *p)
 		    "Data: nothing lost");
 }
 
-static void say_labelled(struct page *to, const char *label, const char *text)
+static void say_labelled(struct accessible_page *to, const char *label, const char *text)
 {
 	g_autofree char *visible = text ? text_visible(text) : NULL;
 
@@ -80,7 +80,7 @@ static void say_labelled(struct page *to, const char *label, const char *text)
 		sayf(to, ROLE_WHY, "%s: %s", label, visible);
 }
 
-static void say_sentences(struct page *to, struct place *p, const struct focus *f)
+static void say_sentences(struct accessible_page *to, struct place *p, const struct focus *f)
 {
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
 	g_autofree char *why = view_info_why(p, f->rows);
@@ -107,7 +107,7 @@ static char *figure(const struct focus *f, const struct row *row, unsigned colum
 	return g_strdup_printf("%s%s%s", c->title, between, *text ? text : "-");
 }
 
-static void draw_line(struct page *to, const struct focus *f, size_t i)
+static void draw_line(struct accessible_page *to, const struct focus *f, size_t i)
 {
 	const struct row *row = f->rows->rows->pdata[i];
 	uint8_t columns[TABLE_MAX_COLUMNS];
@@ -132,7 +132,7 @@ static void draw_line(struct page *to, const struct focus *f, size_t i)
 	to->box.rows--;
 }
 
-static void draw_rows(struct page *to, const struct focus *f, unsigned lines)
+static void draw_rows(struct accessible_page *to, const struct focus *f, unsigned lines)
 {
 	struct table *t = f->table;
 	size_t n = f->rows->rows->len;
@@ -144,7 +144,7 @@ static void draw_rows(struct page *to, const struct focus *f, unsigned lines)
 }
 
 /* The figures of the selected row, one a line. */
-static void say_selected(struct page *to, const struct focus *f)
+static void say_selected(struct accessible_page *to, const struct focus *f)
 {
 	const struct row *row = table_selected(f->table, f->rows);
 	uint8_t columns[TABLE_MAX_COLUMNS];
@@ -162,7 +162,7 @@ static void say_selected(struct page *to, const struct focus *f)
 
 void accessible_draw(struct app *app, struct place *p, struct box box)
 {
-	struct page to = { app, box };
+	struct accessible_page to = { app, box };
 	struct focus f = place_focus(p);
 	uint8_t columns[TABLE_MAX_COLUMNS];
 

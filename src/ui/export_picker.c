@@ -17,19 +17,19 @@
 #define RANGE "range"
 
 /* A line of the list. */
-struct choice {
+struct export_choice {
 	char *words;		/* "json trace with-kernel" */
 	char *path;		/* of a recent one; "": the default name */
 };
 
 struct export_picker {
-	GArray *choices;	/* struct choice, as listed */
+	GArray *choices;	/* struct export_choice, as listed */
 	char *words;		/* of the one whose file is asked for, or NULL */
 };
 
 static void choice_clear(void *data)
 {
-	struct choice *c = data;
+	struct export_choice *c = data;
 
 	g_free(c->words);
 	g_free(c->path);
@@ -115,7 +115,7 @@ static const char *parse(const struct app *app, const char *line, struct ui_expo
 
 static void add(struct app *app, GPtrArray *lines, const char *words, const char *path, const char *text)
 {
-	struct choice c = { g_strdup(words), g_strdup(path) };
+	struct export_choice c = { g_strdup(words), g_strdup(path) };
 
 	g_array_append_val(app->exporting->choices, c);
 	g_ptr_array_add(lines, g_strdup(text));
@@ -178,8 +178,9 @@ static void add_rows(struct app *app, GPtrArray *lines, struct place *p)
 static void picked(struct app *app, size_t line)
 {
 	struct export_picker *e = app->exporting;
-	const struct choice *c = e && line < e->choices->len ? &g_array_index(e->choices, struct choice, line) : NULL;
-
+	const struct export_choice *c = NULL;
+	if (e && line < e->choices->len)
+		c = &g_array_index(e->choices, struct export_choice, line);
 	if (!c)
 		return;
 	if (g_str_has_prefix(c->words, ROWS) || !strcmp(c->words, RANGE))
@@ -203,7 +204,7 @@ static void open_list(struct app *app, struct place *p)
 
 	export_picker_free(app);
 	app->exporting = g_new0(struct export_picker, 1);
-	app->exporting->choices = g_array_new(false, false, sizeof(struct choice));
+	app->exporting->choices = g_array_new(false, false, sizeof(struct export_choice));
 	g_array_set_clear_func(app->exporting->choices, choice_clear);
 	if (app->prompt.history)
 		add_recent(app, lines, has_span);

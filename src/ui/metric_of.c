@@ -135,7 +135,7 @@ static void add_other(struct metric_place *m, struct metric_place *other)
 
 /* --- on the first screen: the process, or the whole machine --- */
 
-static const struct choice { const char *metric, *text; bool of_row; } choices[] = {
+static const struct metric_choice { const char *metric, *text; bool of_row; } choices[] = {
 	{ "sched.wakeup", "time in the run queue", true },
 	{ "call.latency", "system calls", true },
 	{ "request.latency", "requests", false },
@@ -146,7 +146,7 @@ static const struct choice { const char *metric, *text; bool of_row; } choices[]
 };
 
 /* The n-th choice whose metric the trace has; NULL: there are fewer. */
-static const struct choice *nth_choice(const struct app *app, size_t n)
+static const struct metric_choice *nth_choice(const struct app *app, size_t n)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(choices); i++)
 		if (metric_is_recorded(metric_find(choices[i].metric, NULL), app->main) && n-- == 0)
@@ -158,7 +158,7 @@ static void open_choice(struct app *app, size_t line, const char *view)
 {
 	struct place *p = app_place(app);
 	struct focus f = place_focus(p);
-	const struct choice *c = nth_choice(app, line);
+	const struct metric_choice *c = nth_choice(app, line);
 	const struct row *row = table_selected(f.table, f.rows);
 	struct about about = { .view = f.view->id };
 
@@ -184,7 +184,7 @@ static void offer_choices(struct app *app, const struct focus *f, enum command_i
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	struct value name = value_named(f, table_selected(f->table, f->rows), "comm");
 	g_autofree char *process = text_visible(name.kind == VALUE_TEXT ? name.s : "the process");
-	const struct choice *c;
+	const struct metric_choice *c;
 
 	for (size_t i = 0; (c = nth_choice(app, i)); i++)
 		g_ptr_array_add(lines, g_strdup_printf("%-22s of %s", c->text,

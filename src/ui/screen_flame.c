@@ -61,7 +61,7 @@ static void prepare(struct app *app, struct place *p)
 
 /* ---- drawing ---- */
 
-struct picture {
+struct flame_picture {
 	struct app *app;
 	struct place *p;
 	struct box box;			/* of the frames */
@@ -91,7 +91,7 @@ static char *percent(const struct flame_row *r, const struct flame_row *of)
 }
 
 /* Text of a line of a frame: its name and its share of all; its time. */
-static char *line_text(const struct picture *d, const struct flame_row *r, unsigned line, unsigned cols)
+static char *line_text(const struct flame_picture *d, const struct flame_row *r, unsigned line, unsigned cols)
 {
 	char took[TIMEFMT_LEN];
 	g_autofree char *name = text_visible(r->name), *share = percent(r, frame_at(d->p, 0));
@@ -104,7 +104,7 @@ static char *line_text(const struct picture *d, const struct flame_row *r, unsig
 
 /* One row of a frame. What has a part is in its colour, the name in reverse, the rest as letters of the part. Others
  * have an outline. */
-static void draw_line(const struct picture *d, const struct flame_row *r, unsigned line, unsigned y, unsigned x,
+static void draw_line(const struct flame_picture *d, const struct flame_row *r, unsigned line, unsigned y, unsigned x,
 		      unsigned cols)
 {
 	struct canvas *c = d->app->canvas;
@@ -132,7 +132,7 @@ static void draw_line(const struct picture *d, const struct flame_row *r, unsign
 	}
 }
 
-static void draw_frame(const struct picture *d, guint i, unsigned x, unsigned end)
+static void draw_frame(const struct flame_picture *d, guint i, unsigned x, unsigned end)
 {
 	const struct flame_row *r = frame_at(d->p, i);
 	unsigned level = r->row.depth - frame_at(d->p, d->root)->row.depth;
@@ -158,14 +158,14 @@ static void draw_frame(const struct picture *d, guint i, unsigned x, unsigned en
 }
 
 /* Column of so much time after the beginning of the root frame. */
-static unsigned column_of(const struct picture *d, int64_t ns)
+static unsigned column_of(const struct flame_picture *d, int64_t ns)
 {
 	double all = (double)frame_at(d->p, d->root)->total_ns;
 	return (unsigned)((double)d->box.cols * (double)ns / all + 0.5);
 }
 
 /* Siblings lie side by side, from the left edge of their parent on. */
-static void draw_frames(const struct picture *d)
+static void draw_frames(const struct flame_picture *d)
 {
 	unsigned at = 0, at_end = 0;
 
@@ -206,7 +206,7 @@ static char *path_text(const struct place *p, guint i, const struct glyphs *glyp
 	return g_string_free(text, FALSE);
 }
 
-static char *selected_text(const struct picture *d)
+static char *selected_text(const struct flame_picture *d)
 {
 	const struct flame_row *r = frame_at(d->p, d->selected), *all = frame_at(d->p, 0);
 	char took[TIMEFMT_LEN], self[TIMEFMT_LEN];
@@ -227,7 +227,7 @@ static char *selected_text(const struct picture *d)
 	return g_string_free(s, FALSE);
 }
 
-static char *summary(const struct picture *d)
+static char *summary(const struct flame_picture *d)
 {
 	const struct flame_row *all = frame_at(d->p, 0);
 	char took[TIMEFMT_LEN];
@@ -239,7 +239,7 @@ static char *summary(const struct picture *d)
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	unsigned y = box.y, text_rows = box.rows >= 16 ? 2 : 1;
-	struct picture d = { .app = app, .p = p };
+	struct flame_picture d = { .app = app, .p = p };
 
 	if (!n_frames(p)) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ?

@@ -24,7 +24,7 @@ struct watched {
 	struct alert *alert;		/* the one that has not ended; NULL */
 };
 
-struct period { int64_t from_ns, to_ns; };
+struct alert_period { int64_t from_ns, to_ns; };
 
 struct judge {
 	const struct threshold *threshold;
@@ -34,7 +34,7 @@ struct judge {
 	uint64_t n_left_out;
 	bool any;			/* a value of alerts.note_* was judged; the worst one: */
 	double worst;
-	GArray *judged;			/* struct period: where something was judged */
+	GArray *judged;			/* struct alert_period: where something was judged */
 	int64_t reported_ns;		/* end of the second that was reported last; or TIME_UNKNOWN */
 	struct alert *report;		/* of the current second: the worst one to report; NULL */
 	double report_figure, report_usual;
@@ -89,7 +89,7 @@ struct alerts *alerts_new(const GPtrArray *thresholds)
 		struct judge *j = g_new0(struct judge, 1);
 		j->threshold = thresholds->pdata[i];
 		j->alerts = a;
-		j->judged = g_array_new(false, false, sizeof(struct period));
+		j->judged = g_array_new(false, false, sizeof(struct alert_period));
 		j->reported_ns = TIME_UNKNOWN;
 		j->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, watched_free);
 		g_ptr_array_add(a->judges, j);
@@ -293,8 +293,9 @@ static bool may_miss(const struct timeline *tl, const struct second *s)
 
 static void note_judged(struct judge *j, const struct second *s, double figure)
 {
-	struct period *last = j->judged->len ? &g_array_index(j->judged, struct period, j->judged->len - 1) : NULL;
-	struct period now = { s->begin_ns, s->end_ns };
+	const guint n = j->judged->len;
+	struct alert_period *last = n ? &g_array_index(j->judged, struct alert_period, n - 1) : NULL;
+	struct alert_period now = { s->begin_ns, s->end_ns };
 	if (last && last->to_ns >= s->begin_ns)
 		last->to_ns = s->end_ns;
 	else
@@ -480,7 +481,7 @@ bool alerts_have_judged(const struct alerts *a, const struct threshold *t, int64
 {
 	const struct judge *j = judge_of(a, t);
 	for (guint i = 0; j && i < j->judged->len; i++) {
-		const struct period *p = &g_array_index(j->judged, struct period, i);
+		const struct alert_period *p = &g_array_index(j->judged, struct alert_period, i);
 		if (p->from_ns < to_ns && p->to_ns > from_ns)
 			return true;
 	}

@@ -179,11 +179,11 @@ static uint32_t clock_of(const struct clocks *k, const struct span *s)
 
 /* ---- pairs ---- */
 
-struct half { uint64_t trace, span; int64_t begin, end; uint32_t clock; };
+struct timed_half { uint64_t trace, span; int64_t begin, end; uint32_t clock; };
 
 static int compare_halves(const void *va, const void *vb)
 {
-	const struct half *a = va, *b = vb;
+	const struct timed_half *a = va, *b = vb;
 	if (a->trace != b->trace)
 		return a->trace < b->trace ? -1 : 1;
 	return a->span != b->span ? (a->span < b->span ? -1 : 1) : 0;
@@ -191,10 +191,10 @@ static int compare_halves(const void *va, const void *vb)
 
 static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
 {
-	GArray *halves = g_array_new(false, false, sizeof(struct half));
+	GArray *halves = g_array_new(false, false, sizeof(struct timed_half));
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		struct half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, ID_NONE };
+		struct timed_half h = { s->trace_id, s->span_id, s->begin_ns, s->end_ns, ID_NONE };
 		if (s->kind == SPAN_CLIENT && s->state == SPAN_COMPLETE && !span_is_message(s))
 			h.clock = clock_of(k, s);
 		if (h.clock != ID_NONE)
@@ -205,13 +205,13 @@ static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
 }
 
 /* The only client half with these ids. NULL: none, or several, so that the caller is ambiguous. */
-static const struct half *client_of(const GArray *clients, uint64_t trace, uint64_t span)
+static const struct timed_half *client_of(const GArray *clients, uint64_t trace, uint64_t span)
 {
-	const struct half key = { .trace = trace, .span = span };
+	const struct timed_half key = { .trace = trace, .span = span };
 	guint at;
 	if (!g_array_binary_search((GArray *)clients, &key, compare_halves, &at))
 		return NULL;
-	const struct half *h = &g_array_index(clients, struct half, at);
+	const struct timed_half *h = &g_array_index(clients, struct timed_half, at);
 	bool twice = (at > 0 && !compare_halves(h - 1, h)) ||
 		     (at + 1 < clients->len && !compare_halves(h + 1, h));
 	return twice ? NULL : h;
@@ -280,7 +280,7 @@ static void bound(struct pairing *p, uint32_t link, struct bound low_at, struct 
 	l->at_ns = at;
 }
 
-static void add_pair(struct pairing *p, const struct half *client, const struct span *server)
+static void add_pair(struct pairing *p, const struct timed_half *client, const struct span *server)
 {
 	struct clocks *k = p->k;
 	uint32_t to = clock_of(k, server);
@@ -305,7 +305,7 @@ static void add_pairs(struct pairing *p, const struct timeline *tl)
 		const struct span *s = timeline_span(tl, i);
 		if (s->kind != SPAN_SERVER || s->state != SPAN_COMPLETE || clock_of(k, s) == ID_NONE)
 			continue;
-		const struct half *client = client_of(clients, s->trace_id, s->span_id);
+		const struct timed_half *client = client_of(clients, s->trace_id, s->span_id);
 		if (!client && s->parent_id)
 			client = client_of(clients, s->trace_id, s->parent_id);
 		if (client)

@@ -110,7 +110,7 @@ char *distribution_text(const struct distribution_side *s, bool brief)
 	return g_string_free(text, false);
 }
 
-struct counting {
+struct distribution_counting {
 	int bits;
 	enum distribution_which which;
 	struct distribution_row rows[LATENCY_ROWS_N];
@@ -118,14 +118,14 @@ struct counting {
 
 static void count_bucket(void *data, unsigned bucket, uint64_t n)
 {
-	struct counting *c = data;
+	struct distribution_counting *c = data;
 	c->rows[latency_row(c->bits, hist_bucket_low(bucket))].count[c->which] += n;
 }
 
 /* The rows of durations from the least to the greatest value of any side. */
 static void add_rows(struct rows *rows, const struct hist *values, int bits)
 {
-	g_autofree struct counting *c = g_new0(struct counting, 1);
+	g_autofree struct distribution_counting *c = g_new0(struct distribution_counting, 1);
 	struct distribution *d = rows->extra;
 	unsigned first = LATENCY_ROWS_N, end = 0;
 	c->bits = bits;

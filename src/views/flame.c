@@ -27,7 +27,7 @@ const char *const flame_kind_name[FLAME_KIND_N] = {
 
 /* ---- frames ---- */
 
-struct builder {
+struct flame_builder {
 	struct rows *rows;
 	GHashTable *index;		/* set of struct flame_row by parent, kind and name */
 	struct flame_row *all;
@@ -46,7 +46,8 @@ static gboolean frame_equal(const void *va, const void *vb)
 }
 
 /* The frame of that name below the parent. At LIMIT_FLAME_DEPTH it is the parent. */
-static struct flame_row *frame_of(struct builder *b, struct flame_row *parent, enum flame_kind kind, const char *name)
+static struct flame_row *frame_of(struct flame_builder *b, struct flame_row *parent, enum flame_kind kind,
+				  const char *name)
 {
 	const struct view_query nothing = VIEW_QUERY_INIT;
 	struct flame_row key = { .kind = kind, .name = name, .parent = parent };
@@ -77,7 +78,7 @@ static void add_time(struct flame_row *r, enum part part, int64_t ns)
 		r->part[part] += ns;
 }
 
-static void add_part(struct builder *b, struct flame_row *parent, const char *name, enum part part, int64_t ns)
+static void add_part(struct flame_builder *b, struct flame_row *parent, const char *name, enum part part, int64_t ns)
 {
 	if (ns > 0)
 		add_time(frame_of(b, parent, FLAME_PART, name), part, ns);
@@ -94,7 +95,7 @@ static char *phase_name(const struct tree *t, int root, int node)
 }
 
 /* The frames of the nodes below `root`, indexes from it on. Free with g_free(). */
-static struct flame_row **frames_of_tree(struct builder *b, const struct tree *t, int root)
+static struct flame_row **frames_of_tree(struct flame_builder *b, const struct tree *t, int root)
 {
 	int end = tree_end(t, root);
 	struct flame_row **frames = g_new(struct flame_row *, end - root);
@@ -106,7 +107,7 @@ static struct flame_row **frames_of_tree(struct builder *b, const struct tree *t
 	return frames;
 }
 
-static void add_segment(struct builder *b, struct flame_row *r, const struct path_segment *p)
+static void add_segment(struct flame_builder *b, struct flame_row *r, const struct path_segment *p)
 {
 	const struct timeline *tl = b->rows->tl;
 	const char *call = timeline_string(tl, p->call);
@@ -125,7 +126,7 @@ static void add_segment(struct builder *b, struct flame_row *r, const struct pat
 			add_part(b, r, part_info[part].id, part, path_part_ns(p, part));
 }
 
-static void add_request(struct builder *b, struct history *h, const struct tree *t, int root)
+static void add_request(struct flame_builder *b, struct history *h, const struct tree *t, int root)
 {
 	g_autoptr(GArray) path = path_of(h, t, root);
 	g_autofree struct flame_row **frames = frames_of_tree(b, t, root);
@@ -136,7 +137,7 @@ static void add_request(struct builder *b, struct history *h, const struct tree 
 }
 
 /* Requests that ended in the range, or those of the query's trace: roots, or spans of the query's operation. */
-static void add_trace(struct builder *b, struct history *h, const struct tree *t, const struct range *range)
+static void add_trace(struct flame_builder *b, struct history *h, const struct tree *t, const struct range *range)
 {
 	const struct view_query *q = &b->rows->query;
 	for (int i = 0; i < t->n; i++) {
@@ -149,7 +150,7 @@ static void add_trace(struct builder *b, struct history *h, const struct tree *t
 	}
 }
 
-static void add_requests(struct builder *b, const struct range *range)
+static void add_requests(struct flame_builder *b, const struct range *range)
 {
 	const struct view_query *q = &b->rows->query;
 	g_autoptr(blk_history) h = history_new(b->rows->tl);
@@ -173,13 +174,13 @@ struct thread_time {
 };
 
 struct threads {
-	struct builder *b;
+	struct flame_builder *b;
 	struct waits *waits;
 	struct intmap index;		/* thread -> .times */
 	GArray *times;			/* struct thread_time */
 };
 
-static const char *name_of_thread(const struct builder *b, uint32_t thread)
+static const char *name_of_thread(const struct flame_builder *b, uint32_t thread)
 {
 	int64_t until = b->rows->query.to_ns ? b->rows->query.to_ns : INT64_MAX;
 	const char *comm = timeline_comm(b->rows->tl, thread, until);
@@ -187,7 +188,7 @@ static const char *name_of_thread(const struct builder *b, uint32_t thread)
 }
 
 /* Below `r`. */
-static struct flame_row *frame_of_thread(struct builder *b, struct flame_row *r, uint32_t thread)
+static struct flame_row *frame_of_thread(struct flame_builder *b, struct flame_row *r, uint32_t thread)
 {
 	const struct timeline *tl = b->rows->tl;
 	const struct thread_info *t = timeline_thread(tl, thread);
@@ -221,7 +222,7 @@ static enum part part_of_call(const char *name)
 
 static void add_call(struct threads *t, struct thread_time *time, const char *call, int64_t ns, bool for_work)
 {
-	struct builder *b = t->b;
+	struct flame_builder *b = t->b;
 	if (ns <= 0)
 		return;
 	if (for_work && !time->idle)
@@ -234,7 +235,7 @@ static void add_call(struct threads *t, struct thread_time *time, const char *ca
 static void add_second(struct threads *t, const struct second *s)
 {
 	struct waits_share shares[WAITED_N];
-	struct builder *b = t->b;
+	struct flame_builder *b = t->b;
 	const struct timeline *tl = b->rows->tl;
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		const struct thread_cell *c = &s->threads[i];
@@ -258,7 +259,7 @@ static void add_second(struct threads *t, const struct second *s)
 }
 
 /* The time outside of system calls. Of a thread with calls, only some parts are known to be outside of them. */
-static void add_rest(struct builder *b, const struct thread_time *t)
+static void add_rest(struct flame_builder *b, const struct thread_time *t)
 {
 	static const enum part outside[] = { PART_USER, PART_KERNEL, PART_FAULT };
 	unsigned missing = b->rows->missing;
@@ -276,7 +277,7 @@ static void add_rest(struct builder *b, const struct thread_time *t)
 		add_part(b, t->frame, OTHER, PART_OTHER, left);
 }
 
-static void add_threads(struct builder *b, const struct range *range)
+static void add_threads(struct flame_builder *b, const struct range *range)
 {
 	g_autoptr(blk_waits) w = waits_new(b->rows->tl);
 	struct threads t = { .b = b, .waits = w, .times = g_array_new(FALSE, FALSE, sizeof(struct thread_time)) };
@@ -327,7 +328,7 @@ static void place_siblings(GPtrArray *rows)
 }
 
 /* Frames without time are left out. */
-static void finish(struct builder *b)
+static void finish(struct flame_builder *b)
 {
 	GPtrArray *rows = b->rows->rows;
 	g_autofree bool *keep = g_new(bool, rows->len + 1);
@@ -365,7 +366,7 @@ static bool is_of_threads(const struct timeline *tl, const struct view_query *q)
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct range range = range_of(tl, query);
-	struct builder b = { .rows = rows_new(tl, query), .index = g_hash_table_new(frame_hash, frame_equal) };
+	struct flame_builder b = { .rows = rows_new(tl, query), .index = g_hash_table_new(frame_hash, frame_equal) };
 	bool of_threads = is_of_threads(tl, query);
 	b.all = frame_of(&b, NULL, FLAME_ALL, of_threads ? "all threads" : "all requests");
 	if (of_threads)

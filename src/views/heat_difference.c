@@ -7,7 +7,7 @@
 
 struct counts { uint64_t inside, outside; };
 
-struct counting {
+struct difference_counting {
 	const struct heat_rectangle *r;
 	GHashTable *counts;		/* text, "" is unknown -> struct counts */
 	struct counts all, *to;
@@ -16,7 +16,7 @@ struct counting {
 
 static void count_bucket(void *data, unsigned bucket, uint64_t n)
 {
-	struct counting *c = data;
+	struct difference_counting *c = data;
 	int64_t ns = hist_bucket_low(bucket);
 	bool inside = c->within && ns >= c->r->low_ns && ns <= c->r->high_ns;
 	*(inside ? &c->to->inside : &c->to->outside) += n;
@@ -25,7 +25,7 @@ static void count_bucket(void *data, unsigned bucket, uint64_t n)
 
 static void count_value(void *data, const struct second *s, const struct metric_value *value)
 {
-	struct counting *c = data;
+	struct difference_counting *c = data;
 	if (!value->key || !hist_count(value->values))
 		return;
 	struct value by = value->by[0];
@@ -52,7 +52,7 @@ static double size_of(const struct heat_difference *d)
 }
 
 /* The value that is more frequent inside, by the most; of equal ones the first by name. */
-static bool largest(const struct counting *c, enum metric_field field, struct heat_difference *ret)
+static bool largest(const struct difference_counting *c, enum metric_field field, struct heat_difference *ret)
 {
 	GHashTableIter iter;
 	gpointer text, counts;
@@ -104,7 +104,7 @@ GArray *heat_differences(const struct timeline *tl, const struct metric_query *q
 	uint32_t fields = q->metric->fields & ~q->metric->call_fields & ~q->where_fields & ~ids;
 	for (unsigned f = 0; f < METRIC_FIELD_N; f++) {
 		struct metric_query by = *q;
-		struct counting c = { .r = r };
+		struct difference_counting c = { .r = r };
 		struct heat_difference d;
 		if (!(fields & 1u << f))
 			continue;

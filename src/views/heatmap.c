@@ -189,7 +189,7 @@ static void reuse(GArray *columns, GArray *old)
 
 /* ---- counting ---- */
 
-struct counting {
+struct heatmap_counting {
 	struct heatmap *h;
 	bool split;
 	struct column_counts *column;	/* that of the second */
@@ -208,7 +208,7 @@ static gpointer cell_key(unsigned level, uint32_t value)
 
 static void count_bucket(void *data, unsigned bucket, uint64_t n)
 {
-	struct counting *c = data;
+	struct heatmap_counting *c = data;
 	unsigned level = c->level[bucket];
 	c->total[level] += n;
 	if (!c->split)
@@ -228,7 +228,7 @@ static bool dominates(const struct heatmap *h, const struct count *than, uint64_
 }
 
 /* The column is complete. */
-static void close_column(struct counting *c)
+static void close_column(struct heatmap_counting *c)
 {
 	struct count best[LATENCY_ROWS_N];
 	GHashTableIter iter;
@@ -255,7 +255,7 @@ static void close_column(struct counting *c)
 	c->most_ns = -1;
 }
 
-static uint32_t number_of(struct counting *c, const struct metric_value *value)
+static uint32_t number_of(struct heatmap_counting *c, const struct metric_value *value)
 {
 	gpointer found = g_hash_table_lookup(c->value_of, value->key);
 	if (!found) {
@@ -267,7 +267,7 @@ static uint32_t number_of(struct counting *c, const struct metric_value *value)
 
 static void count_value(void *data, const struct second *s, const struct metric_value *value)
 {
-	struct counting *c = data;
+	struct heatmap_counting *c = data;
 	if (value->key && hist_count(value->values)) {
 		c->value = c->split ? number_of(c, value) : NO_VALUE;
 		hist_foreach(value->values, count_bucket, c);
@@ -283,7 +283,7 @@ static void count_value(void *data, const struct second *s, const struct metric_
 /* Counts all columns that are not. */
 static void count_columns(struct heatmap *h, const struct timeline *tl, const struct metric_query *q, GArray *columns)
 {
-	g_autofree struct counting *c = g_new0(struct counting, 1);
+	g_autofree struct heatmap_counting *c = g_new0(struct heatmap_counting, 1);
 	c->h = h;
 	c->split = q->n_by > 0;
 	c->most_ns = -1;

@@ -159,18 +159,18 @@ const struct span *history_span_at(struct history *h, uint32_t thread, int64_t a
 	return found;
 }
 
-struct work { uint64_t trace_id; bool any, same; };
+struct shared_work { uint64_t trace_id; bool any, same; };
 
 static void note_work(const struct span *s, void *data)
 {
-	struct work *work = data;
+	struct shared_work *work = data;
 	work->any = true;
 	work->same |= s->trace_id == work->trace_id;
 }
 
 bool history_works_for(struct history *h, const struct span *s, uint32_t thread, int64_t from, int64_t to)
 {
-	struct work work = { .trace_id = s->trace_id };
+	struct shared_work work = { .trace_id = s->trace_id };
 	if (thread == ID_NONE)
 		return false;
 	history_spans_of(h, thread, from, to, note_work, &work);
@@ -187,7 +187,7 @@ bool history_works_for(struct history *h, const struct span *s, uint32_t thread,
 /* ---- locks ---- */
 
 /* A wait for a lock. A lock is a futex of a process. */
-struct lock_wait {
+struct past_lock_wait {
 	uint32_t process, thread, waker;
 	uint64_t lock;
 	int64_t begin_ns, wake_ns;
@@ -196,12 +196,12 @@ struct lock_wait {
 /* All retained waits for locks: once by lock and beginning, once by waker. */
 struct lock_waits {
 	uint64_t version;
-	GArray *by_lock, *by_waker;	/* struct lock_wait */
+	GArray *by_lock, *by_waker;	/* struct past_lock_wait */
 };
 
 static int compare_locks(const void *va, const void *vb)
 {
-	const struct lock_wait *a = va, *b = vb;
+	const struct past_lock_wait *a = va, *b = vb;
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
 	if (a->lock != b->lock)
@@ -211,7 +211,7 @@ static int compare_locks(const void *va, const void *vb)
 
 static int compare_wakers(const void *va, const void *vb)
 {
-	const struct lock_wait *a = va, *b = vb;
+	const struct past_lock_wait *a = va, *b = vb;
 	return (a->waker > b->waker) - (a->waker < b->waker);
 }
 
@@ -228,13 +228,13 @@ static struct lock_waits *lock_waits_new(const struct timeline *tl)
 {
 	struct lock_waits *l = g_new0(struct lock_waits, 1);
 	l->version = timeline_version(tl);
-	l->by_lock = g_array_new(FALSE, FALSE, sizeof(struct lock_wait));
+	l->by_lock = g_array_new(FALSE, FALSE, sizeof(struct past_lock_wait));
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		for (uint32_t k = 0; k < s->n_waits; k++) {
 			const struct span_wait *w = &s->waits[k];
 			const struct thread_info *t = w->lock ? timeline_thread(tl, w->thread) : NULL;
-			struct lock_wait x = { t ? t->process : ID_NONE, w->thread, w->waker, w->arg,
+			struct past_lock_wait x = { t ? t->process : ID_NONE, w->thread, w->waker, w->arg,
 					       w->begin_ns, w->wake_ns };
 			if (t)
 				g_array_append_val(l->by_lock, x);
@@ -247,12 +247,12 @@ static struct lock_waits *lock_waits_new(const struct timeline *tl)
 }
 
 /* The first entry that is not before `x`. */
-static guint first_lock(const GArray *list, const struct lock_wait *x, int (*compare)(const void *, const void *))
+static guint first_lock(const GArray *list, const struct past_lock_wait *x, int (*compare)(const void *, const void *))
 {
 	guint low = 0, high = list->len;
 	while (low < high) {
 		guint mid = low + (high - low) / 2;
-		if (compare(&g_array_index(list, struct lock_wait, mid), x) < 0)
+		if (compare(&g_array_index(list, struct past_lock_wait, mid), x) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -262,12 +262,12 @@ static guint first_lock(const GArray *list, const struct lock_wait *x, int (*com
 
 /* Adds the threads that waited for the lock before the release and after `from`. Waits of other spans on the same
  * thread are the same wait. */
-static void add_waiting(const struct lock_waits *l, const struct lock_wait *released, uint32_t holder, int64_t from,
-			GHashTable *threads)
+static void add_waiting(const struct lock_waits *l, const struct past_lock_wait *released, uint32_t holder,
+			int64_t from, GHashTable *threads)
 {
-	struct lock_wait first = { .process = released->process, .lock = released->lock, .begin_ns = INT64_MIN };
+	struct past_lock_wait first = { .process = released->process, .lock = released->lock, .begin_ns = INT64_MIN };
 	for (guint i = first_lock(l->by_lock, &first, compare_locks); i < l->by_lock->len; i++) {
-		const struct lock_wait *x = &g_array_index(l->by_lock, struct lock_wait, i);
+		const struct past_lock_wait *x = &g_array_index(l->by_lock, struct past_lock_wait, i);
 		if (x->process != first.process || x->lock != first.lock || x->begin_ns >= released->wake_ns)
 			return;
 		if (x->wake_ns > from && x->thread != holder)
@@ -278,14 +278,14 @@ static void add_waiting(const struct lock_waits *l, const struct lock_wait *rele
 unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64_t to)
 {
 	g_autoptr(GHashTable) threads = g_hash_table_new(NULL, NULL);
-	struct lock_wait first = { .waker = thread };
+	struct past_lock_wait first = { .waker = thread };
 	if (h->locks && h->locks->version != timeline_version(h->tl))
 		lock_waits_free(g_steal_pointer(&h->locks));
 	if (!h->locks)
 		h->locks = lock_waits_new(h->tl);
 	const GArray *list = h->locks->by_waker;
 	for (guint i = first_lock(list, &first, compare_wakers); i < list->len; i++) {
-		const struct lock_wait *x = &g_array_index(list, struct lock_wait, i);
+		const struct past_lock_wait *x = &g_array_index(list, struct past_lock_wait, i);
 		if (x->waker != thread)
 			break;
 		if (x->begin_ns < to && x->wake_ns >= to)

@@ -19,33 +19,33 @@ const char *const lane_kind_name[LANE_KIND_N] = {
 /* ---- sums ---- */
 
 /* Times by a key: threads of a CPU, or CPUs of a thread. */
-struct shares {
+struct lane_shares {
 	struct intmap at;		/* key -> index in .ns */
-	GArray *ns;			/* struct share */
+	GArray *ns;			/* struct lane_share */
 };
-struct share { uint64_t key; int64_t ns; };
+struct lane_share { uint64_t key; int64_t ns; };
 
 /* Sums of one lane, over a step, a cell or the whole range. */
-struct sums {
+struct lane_sums {
 	bool any;
 	int64_t part[PART_N];
 	int64_t run_ns, idle_ns, unknown_ns, irq_ns, busy_ns, depth_ns, handler_ns;
 	uint32_t depth_max;
-	struct shares ran;
+	struct lane_shares ran;
 	uint64_t events;
-	struct shares seen;		/* these by name (a string); .ns is their number */
+	struct lane_shares seen;		/* these by name (a string); .ns is their number */
 };
 
 /* What is needed of a lane while it is built. */
-struct work {
-	struct sums whole, cell;
+struct lane_work {
+	struct lane_sums whole, cell;
 	int64_t at;			/* index of the cell that .cell is about */
 	struct lane_cell *cells;	/* owned by the rows, see struct lanes */
 };
 
-struct builder {
+struct lanes_builder {
 	struct row_map map;
-	GArray *work;			/* struct work, by lane_row.work */
+	GArray *work;			/* struct lane_work, by lane_row.work */
 	GPtrArray *owned;		/* arrays of cells */
 	const struct second *second;	/* the one that is added now */
 	int64_t begin_ns;		/* of the first second */
@@ -55,29 +55,29 @@ struct builder {
 	int64_t first, last;		/* cells that the second is shown in; first > last: none */
 };
 
-static void shares_add(struct shares *s, uint64_t key, int64_t ns)
+static void shares_add(struct lane_shares *s, uint64_t key, int64_t ns)
 {
 	if (!s->ns)
-		s->ns = g_array_new(false, false, sizeof(struct share));
+		s->ns = g_array_new(false, false, sizeof(struct lane_share));
 	uint32_t n = s->at.n, i = intmap_add(&s->at, key, s->ns->len);
-	struct share fresh = { .key = key };
+	struct lane_share fresh = { .key = key };
 	if (s->at.n > n)
 		g_array_append_val(s->ns, fresh);
-	g_array_index(s->ns, struct share, i).ns += ns;
+	g_array_index(s->ns, struct lane_share, i).ns += ns;
 }
 
-static void shares_clear(struct shares *s)
+static void shares_clear(struct lane_shares *s)
 {
 	intmap_clear(&s->at);
 	if (s->ns)
 		g_array_unref(s->ns);
 }
 
-static void sums_clear(struct sums *s)
+static void sums_clear(struct lane_sums *s)
 {
 	shares_clear(&s->ran);
 	shares_clear(&s->seen);
-	*s = (struct sums){ .any = false };
+	*s = (struct lane_sums){ .any = false };
 }
 
 /* Of two equal times that of the lesser name counts, so that nothing depends on ids. */
@@ -96,11 +96,11 @@ static bool is_before(const struct timeline *tl, enum lane_kind kind, uint64_t a
 }
 
 /* The key of the longest time; false: there is none. */
-static bool longest(const struct timeline *tl, enum lane_kind kind, const struct shares *s, struct share *ret)
+static bool longest(const struct timeline *tl, enum lane_kind kind, const struct lane_shares *s, struct lane_share *ret)
 {
 	bool any = false;
 	for (guint i = 0; s->ns && i < s->ns->len; i++) {
-		const struct share *x = &g_array_index(s->ns, struct share, i);
+		const struct lane_share *x = &g_array_index(s->ns, struct lane_share, i);
 		if (x->ns > 0 && (!any || x->ns > ret->ns ||
 				  (x->ns == ret->ns && is_before(tl, kind, x->key, ret->key)))) {
 			*ret = *x;
@@ -111,13 +111,13 @@ static bool longest(const struct timeline *tl, enum lane_kind kind, const struct
 }
 
 /* A string; ID_NONE: there was no event. */
-static uint32_t most_frequent(const struct timeline *tl, const struct sums *s)
+static uint32_t most_frequent(const struct timeline *tl, const struct lane_sums *s)
 {
-	struct share most;
+	struct lane_share most;
 	return longest(tl, LANE_EVENTS, &s->seen, &most) ? (uint32_t)most.key : ID_NONE;
 }
 
-static void cpu_state(const struct sums *s, uint8_t *ret_state, int64_t *ret_ns)
+static void cpu_state(const struct lane_sums *s, uint8_t *ret_state, int64_t *ret_ns)
 {
 	*ret_state = LANE_UNKNOWN;
 	*ret_ns = s->unknown_ns;
@@ -131,9 +131,9 @@ static void cpu_state(const struct sums *s, uint8_t *ret_state, int64_t *ret_ns)
 	}
 }
 
-static void set_row(struct lane_row *r, const struct timeline *tl, const struct sums *s)
+static void set_row(struct lane_row *r, const struct timeline *tl, const struct lane_sums *s)
 {
-	struct share most;
+	struct lane_share most;
 	memcpy(r->c.part, s->part, sizeof r->c.part);
 	r->run_ns = s->run_ns;
 	r->idle_ns = s->idle_ns;
@@ -162,10 +162,11 @@ static void set_row(struct lane_row *r, const struct timeline *tl, const struct 
 		r->cpu = (int32_t)most.key;
 }
 
-static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row *r, const struct sums *s, int64_t ns)
+static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row *r, const struct lane_sums *s,
+				int64_t ns)
 {
 	struct lane_cell c = { .state = LANE_FIGURE, .thread = ID_NONE, .event = ID_NONE };
-	struct share most;
+	struct lane_share most;
 	int64_t state_ns, total;
 
 	if (r->by_events) {
@@ -200,23 +201,23 @@ static struct lane_cell cell_of(const struct timeline *tl, const struct lane_row
 
 /* ---- lanes ---- */
 
-static struct work *work_of(const struct builder *b, const struct lane_row *r)
+static struct lane_work *work_of(const struct lanes_builder *b, const struct lane_row *r)
 {
-	return &g_array_index(b->work, struct work, r->work);
+	return &g_array_index(b->work, struct lane_work, r->work);
 }
 
 /* Stores the cell that was summed. */
-static void end_cell(const struct builder *b, const struct lane_row *r)
+static void end_cell(const struct lanes_builder *b, const struct lane_row *r)
 {
-	struct work *w = work_of(b, r);
+	struct lane_work *w = work_of(b, r);
 	if (w->cell.any)
 		w->cells[w->at] = cell_of(b->map.rows->tl, r, &w->cell, b->cell_ns);
 	sums_clear(&w->cell);
 }
 
-static void begin_lane(struct builder *b, struct lane_row *r)
+static void begin_lane(struct lanes_builder *b, struct lane_row *r)
 {
-	struct work w = { .at = b->first };
+	struct lane_work w = { .at = b->first };
 	r->work = b->work->len;
 	r->cpu = -1;
 	r->who = ID_NONE;
@@ -238,7 +239,7 @@ static uint64_t lane_key(enum lane_kind kind, uint64_t key)
 
 /* The lane of a key. Its sums of this second are added to what the caller gets: those of the whole range, and those of
  * the cell (NULL: none). */
-static struct lane_row *lane(struct builder *b, enum lane_kind kind, uint64_t key, bool *ret_new)
+static struct lane_row *lane(struct lanes_builder *b, enum lane_kind kind, uint64_t key, bool *ret_new)
 {
 	struct lane_row *r = row_map_get(&b->map, lane_key(kind, key), sizeof *r, ret_new);
 	if (!*ret_new)
@@ -249,9 +250,9 @@ static struct lane_row *lane(struct builder *b, enum lane_kind kind, uint64_t ke
 	return r;
 }
 
-static struct sums *cell_sums(const struct builder *b, const struct lane_row *r)
+static struct lane_sums *cell_sums(const struct lanes_builder *b, const struct lane_row *r)
 {
-	struct work *w = work_of(b, r);
+	struct lane_work *w = work_of(b, r);
 	if (!b->cells || b->first > b->last)
 		return NULL;
 	if (w->at != b->first)
@@ -262,7 +263,7 @@ static struct sums *cell_sums(const struct builder *b, const struct lane_row *r)
 
 #define ADD(b, r, field, value) \
 	do { \
-		struct sums *cell_ = cell_sums(b, r); \
+		struct lane_sums *cell_ = cell_sums(b, r); \
 		work_of(b, r)->whole.field += (value); \
 		work_of(b, r)->whole.any = true; \
 		if (cell_) { \
@@ -271,9 +272,9 @@ static struct sums *cell_sums(const struct builder *b, const struct lane_row *r)
 		} \
 	} while (0)
 
-static void add_ran(struct builder *b, const struct lane_row *r, uint64_t key, int64_t ns)
+static void add_ran(struct lanes_builder *b, const struct lane_row *r, uint64_t key, int64_t ns)
 {
-	struct sums *cell = cell_sums(b, r);
+	struct lane_sums *cell = cell_sums(b, r);
 	shares_add(&work_of(b, r)->whole.ran, key, ns);
 	if (cell)
 		shares_add(&cell->ran, key, ns);
@@ -290,7 +291,7 @@ static bool is_without_kernel(const struct rows *rows, uint32_t host)
 	return (rows_missing(rows, host) & MISSING_KERNEL) == MISSING_KERNEL;
 }
 
-static void add_cpu(struct builder *b, const struct cpu_cell *cell)
+static void add_cpu(struct lanes_builder *b, const struct cpu_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
@@ -310,7 +311,7 @@ static void add_cpu(struct builder *b, const struct cpu_cell *cell)
 	ADD(b, r, irq_ns, cell->irq_ns);
 }
 
-static void add_ran_on(struct builder *b, const struct ran_cell *cell)
+static void add_ran_on(struct lanes_builder *b, const struct ran_cell *cell)
 {
 	const struct thread_info *t = timeline_thread(b->map.rows->tl, cell->thread);
 	uint32_t at = t ? intmap_get(&b->map.index, lane_key(LANE_CPU, cpu_key(t->host, cell->cpu))) : INTMAP_NONE;
@@ -318,7 +319,7 @@ static void add_ran_on(struct builder *b, const struct ran_cell *cell)
 		add_ran(b, b->map.rows->rows->pdata[at], cell->thread, cell->time_ns);
 }
 
-static uint64_t thread_key(const struct builder *b, uint32_t thread)
+static uint64_t thread_key(const struct lanes_builder *b, uint32_t thread)
 {
 	return group_key(b->map.rows->tl, b->map.rows->query.by, thread);
 }
@@ -333,7 +334,7 @@ static const char *lane_name(struct rows *rows, const struct common *c)
 	return rows_text(rows, name);
 }
 
-static struct lane_row *lane_of_thread(struct builder *b, uint32_t thread)
+static struct lane_row *lane_of_thread(struct lanes_builder *b, uint32_t thread)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
@@ -349,7 +350,7 @@ static struct lane_row *lane_of_thread(struct builder *b, uint32_t thread)
 	return r;
 }
 
-static struct lane_row *lane_of_cpu(struct builder *b, const struct count_cell *cell)
+static struct lane_row *lane_of_cpu(struct lanes_builder *b, const struct count_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
@@ -367,7 +368,7 @@ static struct lane_row *lane_of_cpu(struct builder *b, const struct count_cell *
 	return r;
 }
 
-static void add_counted(struct builder *b, const struct count_cell *cell)
+static void add_counted(struct lanes_builder *b, const struct count_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	if (!is_without_kernel(rows, cell->host) || !lane_counts(rows->tl, &rows->query, cell))
@@ -375,12 +376,12 @@ static void add_counted(struct builder *b, const struct count_cell *cell)
 	struct lane_row *r = cell->thread == ID_NONE ? lane_of_cpu(b, cell) : lane_of_thread(b, cell->thread);
 	shares_add(&work_of(b, r)->whole.seen, cell->name, (int64_t)cell->value);
 	ADD(b, r, events, cell->value);
-	struct sums *cell_sum = cell_sums(b, r);
+	struct lane_sums *cell_sum = cell_sums(b, r);
 	if (cell_sum)
 		shares_add(&cell_sum->seen, cell->name, (int64_t)cell->value);
 }
 
-static void add_thread(struct builder *b, const struct thread_cell *cell)
+static void add_thread(struct lanes_builder *b, const struct thread_cell *cell)
 {
 	const struct thread_info *t = timeline_thread(b->map.rows->tl, cell->thread);
 	const struct process_info *process = t ? timeline_process(b->map.rows->tl, t->process) : NULL;
@@ -395,7 +396,7 @@ static void add_thread(struct builder *b, const struct thread_cell *cell)
 }
 
 /* The lane of the thread's container. */
-static void add_container(struct builder *b, const struct thread_cell *cell)
+static void add_container(struct lanes_builder *b, const struct thread_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	uint64_t key = key_int(group_key(rows->tl, BY_CONTAINER, cell->thread), BY_CONTAINER);
@@ -433,14 +434,14 @@ static bool any_in_container(const struct timeline *tl, const struct view_query 
 	return false;
 }
 
-static void add_ran_by(struct builder *b, const struct ran_cell *cell)
+static void add_ran_by(struct lanes_builder *b, const struct ran_cell *cell)
 {
 	uint32_t at = intmap_get(&b->map.index, lane_key(LANE_THREADS, thread_key(b, cell->thread)));
 	if (at != INTMAP_NONE)
 		add_ran(b, b->map.rows->rows->pdata[at], cell->cpu, cell->time_ns);
 }
 
-static void add_device(struct builder *b, const struct dev_cell *cell)
+static void add_device(struct lanes_builder *b, const struct dev_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
@@ -453,13 +454,13 @@ static void add_device(struct builder *b, const struct dev_cell *cell)
 	ADD(b, r, busy_ns, cell->busy_ns);
 	ADD(b, r, depth_ns, cell->depth_ns);
 	ADD(b, r, unknown_ns, cell->unknown_ns);
-	struct sums *cell_sum = cell_sums(b, r), *whole = &work_of(b, r)->whole;
+	struct lane_sums *cell_sum = cell_sums(b, r), *whole = &work_of(b, r)->whole;
 	whole->depth_max = MAX(whole->depth_max, cell->depth_max);
 	if (cell_sum)
 		cell_sum->depth_max = MAX(cell_sum->depth_max, cell->depth_max);
 }
 
-static void add_interrupt(struct builder *b, const struct irq_cell *cell)
+static void add_interrupt(struct lanes_builder *b, const struct irq_cell *cell)
 {
 	struct rows *rows = b->map.rows;
 	bool is_new;
@@ -478,7 +479,7 @@ static bool of_machine(const struct view_query *q)
 }
 
 /* Which lanes are there: rows of batch mode are of the kind that --by names, the screen has all. */
-static void add_second(struct builder *b, const struct second *s)
+static void add_second(struct lanes_builder *b, const struct second *s)
 {
 	const struct view_query *q = &b->map.rows->query;
 	const struct timeline *tl = b->map.rows->tl;
@@ -510,12 +511,12 @@ static void add_second(struct builder *b, const struct second *s)
 
 /* ---- rows ---- */
 
-static void end_lanes(struct builder *b, guint from)
+static void end_lanes(struct lanes_builder *b, guint from)
 {
 	struct rows *rows = b->map.rows;
 	for (guint i = from; i < rows->rows->len; i++) {
 		struct lane_row *r = rows->rows->pdata[i];
-		struct work *w = work_of(b, r);
+		struct lane_work *w = work_of(b, r);
 		if (r->kind == LANE_THREADS)
 			r->c.name = r->is_container ? r->c.container ? r->c.container : "?" : lane_name(rows, &r->c);
 		r->grouped = b->containers;
@@ -532,7 +533,7 @@ static void end_lanes(struct builder *b, guint from)
 }
 
 /* The cells that a second is shown in: all that it covers, or the one that has its middle. */
-static void place_second(struct builder *b, const struct second *s)
+static void place_second(struct lanes_builder *b, const struct second *s)
 {
 	int64_t from = b->from_ns, to = from + b->cells * b->cell_ns;
 	int64_t begin = MAX(s->begin_ns, from), end = MIN(s->end_ns, to);
@@ -547,13 +548,13 @@ static void place_second(struct builder *b, const struct second *s)
 }
 
 /* A second that is longer than a cell gives all cells that it covers the same figures. */
-static void spread(struct builder *b)
+static void spread(struct lanes_builder *b)
 {
 	const struct timeline *tl = b->map.rows->tl;
 	int64_t first = b->first, last = b->last, ns = b->second->sums_end_ns - b->second->begin_ns;
 	for (guint i = 0; i < b->map.rows->rows->len; i++) {
 		const struct lane_row *r = b->map.rows->rows->pdata[i];
-		struct work *w = work_of(b, r);
+		struct lane_work *w = work_of(b, r);
 		if (!w->cell.any || w->at != first)
 			continue;
 		struct lane_cell c = cell_of(tl, r, &w->cell, ns);
@@ -565,7 +566,7 @@ static void spread(struct builder *b)
 }
 
 /* Spans in the cells of lanes that have nothing but events. A later one is inside an earlier one, or follows it. */
-static void add_spans(struct builder *b)
+static void add_spans(struct lanes_builder *b)
 {
 	const struct timeline *tl = b->map.rows->tl;
 	int64_t to = b->from_ns + b->cells * b->cell_ns;
@@ -630,12 +631,12 @@ static void free_cells(void *owned)
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
-	struct builder b = { .map = { .rows = rows_new(tl, query) } };
+	struct lanes_builder b = { .map = { .rows = rows_new(tl, query) } };
 	struct range range = range_of(tl, query);
 	int64_t span;
 	guint done = 0;
 
-	b.work = g_array_new(false, false, sizeof(struct work));
+	b.work = g_array_new(false, false, sizeof(struct lane_work));
 	b.owned = g_ptr_array_new_with_free_func(g_free);
 	b.map.rows->extra = b.owned;
 	b.map.rows->free_extra = free_cells;

@@ -18,12 +18,12 @@ struct lock_row {
 	int64_t earlier_ns, ran_ns;
 	uint32_t n_waiters, n_holders;
 	bool held;			/* of holders: it is about what the thread held */
-	/* While it is summed: thread + 1 -> struct other, owned; NULL: it had no cells. */
+	/* While it is summed: thread + 1 -> struct with_thread, owned; NULL: it had no cells. */
 	GHashTable *waiters, *holders;
 };
 
 /* How much of the waits was with one thread. */
-struct other { uint32_t thread; int64_t ns; };
+struct with_thread { uint32_t thread; int64_t ns; };
 
 #define ROW(row) ((const struct lock_row *)(row))
 #define LEFT_OUT_NAME "(others)"
@@ -221,9 +221,9 @@ static void add_other(GHashTable **all, uint32_t thread, int64_t ns)
 {
 	if (!*all)
 		*all = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	struct other *o = g_hash_table_lookup(*all, GUINT_TO_POINTER(thread + 1));
+	struct with_thread *o = g_hash_table_lookup(*all, GUINT_TO_POINTER(thread + 1));
 	if (!o) {
-		o = g_new0(struct other, 1);
+		o = g_new0(struct with_thread, 1);
 		o->thread = thread;
 		g_hash_table_insert(*all, GUINT_TO_POINTER(thread + 1), o);
 	}
@@ -254,7 +254,7 @@ static const char *most(struct rows *rows, GHashTable *all)
 	gpointer value;
 	g_hash_table_iter_init(&it, all);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct other *o = value;
+		const struct with_thread *o = value;
 		if (o->ns < ns)
 			continue;
 		const char *label = o->thread == ID_NONE ? "unknown" : thread_label(rows, o->thread, until);

@@ -18,7 +18,7 @@ struct rest {
 	int64_t placed, given[PART_N];	/* the same of what is on the path already */
 };
 
-struct walk {
+struct path_walk {
 	struct history *h;
 	const struct tree *t;
 	GArray *path;
@@ -27,10 +27,10 @@ struct walk {
 	unsigned depth, steps;
 };
 
-static void walk_span(struct walk *w, int node, int64_t from, int64_t to);
-static struct rest *rest_of(struct walk *w, int node);
+static void walk_span(struct path_walk *w, int node, int64_t from, int64_t to);
+static struct rest *rest_of(struct path_walk *w, int node);
 
-static const struct span *span_at(const struct walk *w, int node)
+static const struct span *span_at(const struct path_walk *w, int node)
 {
 	return w->t->nodes[node].span;
 }
@@ -59,7 +59,7 @@ static void rest_divide(struct rest *r, int64_t ns, int64_t part[PART_N])
 	r->placed = until;
 }
 
-static void add(struct walk *w, const struct path_segment *s)
+static void add(struct path_walk *w, const struct path_segment *s)
 {
 	struct path_segment *last = w->path->len ?
 		&g_array_index(w->path, struct path_segment, w->path->len - 1) : NULL;
@@ -78,7 +78,7 @@ static void add(struct walk *w, const struct path_segment *s)
 		rest_divide(rest_of(w, s->via), s->end_ns - s->begin_ns, last->part_ns);
 }
 
-static void add_part_of(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+static void add_part_of(struct path_walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
 	struct path_segment piece = *s;
 	piece.begin_ns = from;
@@ -89,7 +89,7 @@ static void add_part_of(struct walk *w, const struct path_segment *s, int64_t fr
 /* ---- waker chain ---- */
 
 /* A chain's link does not say in which mode its thread ran: that of the kernel's threads is known. */
-static void find_mode(struct walk *w, struct path_segment *s)
+static void find_mode(struct path_walk *w, struct path_segment *s)
 {
 	const struct thread_info *t = w->h && s->on_cpu ? timeline_thread(w->h->tl, s->thread) : NULL;
 	if (t && t->kernel)
@@ -102,7 +102,7 @@ int64_t path_part_ns(const struct path_segment *p, enum part part)
 }
 
 /* Sets the span on which the segment's thread worked. */
-static void find_span(struct walk *w, struct path_segment *s)
+static void find_span(struct path_walk *w, struct path_segment *s)
 {
 	int64_t middle = s->begin_ns + (s->end_ns - s->begin_ns) / 2;
 	s->node = -1;
@@ -112,7 +112,7 @@ static void find_span(struct walk *w, struct path_segment *s)
 }
 
 /* Adds the waker chain of the wait `s` within [from, to). False: the chain does not cover the interval. */
-static bool add_chain(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+static bool add_chain(struct path_walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
 	const struct span *span = span_at(w, s->node);
 	int64_t cursor = from;
@@ -160,7 +160,7 @@ static bool has_chain(const struct span *s, int64_t from, int64_t to)
 /* Latest end first; of equal ends, earliest beginning first. */
 static int compare_ends(const void *va, const void *vb, void *data)
 {
-	const struct walk *w = data;
+	const struct path_walk *w = data;
 	int a = *(const int *)va, b = *(const int *)vb;
 	int64_t ea = span_at(w, a)->end_ns, eb = span_at(w, b)->end_ns;
 	return ea != eb ? (ea > eb ? -1 : 1) : a - b;
@@ -168,7 +168,7 @@ static int compare_ends(const void *va, const void *vb, void *data)
 
 /* Children on other threads that the wait may have been for. If the waker chain is known, only children on its
  * threads. */
-static GArray *children_of(struct walk *w, const struct path_segment *s)
+static GArray *children_of(struct path_walk *w, const struct path_segment *s)
 {
 	const struct tree *t = w->t;
 	const struct span *own = span_at(w, s->node);
@@ -185,18 +185,18 @@ static GArray *children_of(struct walk *w, const struct path_segment *s)
 	return all;
 }
 
-struct piece { int64_t from, to; int child; };
+struct wait_piece { int64_t from, to; int child; };
 
 /* Goes backwards from the end of the wait: takes the child that ended last, then the child that ended last before
  * that one began. */
-static GArray *pieces_of(struct walk *w, const struct path_segment *s)
+static GArray *pieces_of(struct path_walk *w, const struct path_segment *s)
 {
-	GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
+	GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct wait_piece));
 	g_autoptr(GArray) children = children_of(w, s);
 	int64_t cursor = s->end_ns;
 	for (guint i = 0; i < children->len && cursor > s->begin_ns; i++) {
 		int c = g_array_index(children, int, i);
-		struct piece p = { MAX(span_at(w, c)->begin_ns, s->begin_ns),
+		struct wait_piece p = { MAX(span_at(w, c)->begin_ns, s->begin_ns),
 				   MIN(span_at(w, c)->end_ns, cursor), c };
 		if (p.from >= p.to)
 			continue;	/* a later child covers it */
@@ -206,7 +206,7 @@ static GArray *pieces_of(struct walk *w, const struct path_segment *s)
 	return pieces;
 }
 
-static void add_alone(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+static void add_alone(struct path_walk *w, const struct path_segment *s, int64_t from, int64_t to)
 {
 	if (from < to && (s->on_cpu || !add_chain(w, s, from, to)))
 		add_part_of(w, s, from, to);
@@ -221,7 +221,7 @@ static const bool is_own[PART_N] = {
 
 /* A wait for other threads: the path goes to child spans, and between them to the waker chain or to the thread
  * itself. */
-static void add_blocked(struct walk *w, const struct path_segment *s)
+static void add_blocked(struct path_walk *w, const struct path_segment *s)
 {
 	if (is_own[s->part] || s->part == PART_WRITEBACK || w->depth >= LIMIT_PATH_DEPTH ||
 	    w->steps > LIMIT_PATH_LOOKS) {
@@ -231,7 +231,7 @@ static void add_blocked(struct walk *w, const struct path_segment *s)
 	g_autoptr(GArray) pieces = pieces_of(w, s);
 	int64_t cursor = s->begin_ns;
 	for (guint i = pieces->len; i > 0; i--) {
-		struct piece p = g_array_index(pieces, struct piece, i - 1);
+		struct wait_piece p = g_array_index(pieces, struct wait_piece, i - 1);
 		add_alone(w, s, cursor, p.from);
 		w->depth++;
 		walk_span(w, p.child, p.from, p.to);
@@ -243,7 +243,7 @@ static void add_blocked(struct walk *w, const struct path_segment *s)
 
 /* ---- the thread of one span ---- */
 
-static struct path_segment of_node(const struct walk *w, int node, int64_t from, int64_t to)
+static struct path_segment of_node(const struct path_walk *w, int node, int64_t from, int64_t to)
 {
 	return (struct path_segment){ .begin_ns = from, .end_ns = to, .node = node, .via = node,
 				      .span = span_at(w, node), .thread = span_at(w, node)->thread,
@@ -252,7 +252,7 @@ static struct path_segment of_node(const struct walk *w, int node, int64_t from,
 }
 
 /* Is the wait also in a child on the same thread? Then the child's segment shows it. */
-static bool in_child(const struct walk *w, int node, const struct span_wait *x)
+static bool in_child(const struct path_walk *w, int node, const struct span_wait *x)
 {
 	for (int c = w->t->nodes[node].first_child; c >= 0; c = w->t->nodes[c].next) {
 		const struct span *s = span_at(w, c);
@@ -264,7 +264,7 @@ static bool in_child(const struct walk *w, int node, const struct span_wait *x)
 }
 
 /* The time of a span without its retained waits and without its children. */
-static struct rest find_rest(const struct walk *w, int node)
+static struct rest find_rest(const struct path_walk *w, int node)
 {
 	const struct span *s = span_at(w, node);
 	struct rest r = { .part = PART_UNKNOWN };
@@ -298,7 +298,7 @@ static struct rest find_rest(const struct walk *w, int node)
 }
 
 /* Valid until the next call. */
-static struct rest *rest_of(struct walk *w, int node)
+static struct rest *rest_of(struct path_walk *w, int node)
 {
 	uint32_t at = intmap_get(&w->at, node);
 	if (at == INTMAP_NONE) {
@@ -310,7 +310,7 @@ static struct rest *rest_of(struct walk *w, int node)
 	return &g_array_index(w->rests, struct rest, at);
 }
 
-static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from, int64_t to)
+static void add_rest_of(struct path_walk *w, int node, uint32_t thread, int64_t from, int64_t to)
 {
 	struct path_segment s = of_node(w, node, from, to);
 	if (from >= to)
@@ -324,7 +324,7 @@ static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from,
 	add_blocked(w, &s);
 }
 
-static void add_handoff(struct walk *w, int node, int64_t from, int64_t to)
+static void add_handoff(struct path_walk *w, int node, int64_t from, int64_t to)
 {
 	struct path_segment s = of_node(w, node, from, to);
 	s.thread = ID_NONE;
@@ -334,7 +334,7 @@ static void add_handoff(struct walk *w, int node, int64_t from, int64_t to)
 }
 
 /* Adds an interval outside of retained waits. If the span has several threads, annotations determine the thread. */
-static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
+static void add_rest(struct path_walk *w, int node, int64_t from, int64_t to)
 {
 	const struct span *s = span_at(w, node);
 	uint32_t thread = s->thread, n = 0;
@@ -356,7 +356,7 @@ static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
 	add_rest_of(w, node, thread, MAX(since, from), to);
 }
 
-static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_t from, int64_t to)
+static void add_wait(struct path_walk *w, int node, const struct span_wait *x, int64_t from, int64_t to)
 {
 	bool preempted = x->part == PART_PREEMPTED;
 	int64_t wake = preempted ? from : CLAMP(x->wake_ns, from, to);
@@ -377,7 +377,7 @@ static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_
 }
 
 /* Adds [from, to) of the span itself; no child on its thread overlaps it. */
-static void add_own(struct walk *w, int node, int64_t from, int64_t to)
+static void add_own(struct path_walk *w, int node, int64_t from, int64_t to)
 {
 	const struct span *s = span_at(w, node);
 	int64_t cursor = from;
@@ -394,7 +394,7 @@ static void add_own(struct walk *w, int node, int64_t from, int64_t to)
 }
 
 /* The next child on the same thread that overlaps [from, to). Children are sorted by beginning. */
-static int next_inner(const struct walk *w, int c, const struct span *s, int64_t from, int64_t to)
+static int next_inner(const struct path_walk *w, int c, const struct span *s, int64_t from, int64_t to)
 {
 	for (; c >= 0 && span_at(w, c)->begin_ns < to; c = w->t->nodes[c].next) {
 		const struct span *x = span_at(w, c);
@@ -404,28 +404,28 @@ static int next_inner(const struct walk *w, int c, const struct span *s, int64_t
 	return -1;
 }
 
-struct inner { int node, next; int64_t from, to; };
+struct inner_walk { int node, next; int64_t from, to; };
 
 /* Adds the path on the span's thread; each instant belongs to the innermost span on it. The walk uses a
  * stack instead of recursion, because spans may nest deeply. */
-static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
+static void walk_span(struct path_walk *w, int node, int64_t from, int64_t to)
 {
-	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct inner));
-	struct inner top = { node, w->t->nodes[node].first_child, from, to };
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct inner_walk));
+	struct inner_walk top = { node, w->t->nodes[node].first_child, from, to };
 	g_array_append_val(stack, top);
 	while (stack->len) {
-		struct inner *in = &g_array_index(stack, struct inner, stack->len - 1);
+		struct inner_walk *in = &g_array_index(stack, struct inner_walk, stack->len - 1);
 		int c = next_inner(w, in->next, span_at(w, in->node), in->from, in->to);
 		if (c < 0) {
-			struct inner last = *in;
+			struct inner_walk last = *in;
 			g_array_set_size(stack, stack->len - 1);
 			add_own(w, last.node, last.from, last.to);
 			continue;
 		}
 		const struct span *x = span_at(w, c);
-		struct inner below = { c, w->t->nodes[c].first_child, MAX(x->begin_ns, in->from),
+		struct inner_walk below = { c, w->t->nodes[c].first_child, MAX(x->begin_ns, in->from),
 				       MIN(x->end_ns, in->to) };
-		struct inner own = *in;
+		struct inner_walk own = *in;
 		in->next = w->t->nodes[c].next;
 		in->from = below.to;
 		add_own(w, own.node, own.from, below.from);
@@ -433,14 +433,14 @@ static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
 	}
 }
 
-static void walk_init(struct walk *w, struct history *h, const struct tree *t)
+static void walk_init(struct path_walk *w, struct history *h, const struct tree *t)
 {
-	*w = (struct walk){ .h = h, .t = t, .rests = g_array_new(FALSE, FALSE, sizeof(struct rest)),
+	*w = (struct path_walk){ .h = h, .t = t, .rests = g_array_new(FALSE, FALSE, sizeof(struct rest)),
 			    .path = g_array_new(FALSE, FALSE, sizeof(struct path_segment)) };
 }
 
 /* Returns the path. */
-static GArray *walk_clear(struct walk *w)
+static GArray *walk_clear(struct path_walk *w)
 {
 	g_array_unref(w->rests);
 	intmap_clear(&w->at);
@@ -449,7 +449,7 @@ static GArray *walk_clear(struct walk *w)
 
 static GArray *path_between(struct history *h, const struct tree *t, int node, int64_t from, int64_t to)
 {
-	struct walk w;
+	struct path_walk w;
 	walk_init(&w, h, t);
 	walk_span(&w, node, from, to);
 	return walk_clear(&w);
@@ -501,7 +501,7 @@ GArray *path_shares(const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct path_share));
-	struct walk w;
+	struct path_walk w;
 	walk_init(&w, NULL, t);
 	walk_span(&w, node, s->begin_ns, s->end_ns);
 	for (guint i = 0; i < w.path->len; i++) {

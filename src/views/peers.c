@@ -123,7 +123,7 @@ static int compare(const void *va, const void *vb)
 /* ---- owners of sockets ---- */
 
 /* By address such as "10.0.0.1:80": the only process that moved bytes through a socket of that name. */
-struct owners {
+struct address_owners {
 	const struct timeline *tl;
 	GHashTable *by_address;		/* struct owner_key -> process + 1; 0: several */
 	GHashTable *locals;		/* struct owner_key: addresses on this side of a flow */
@@ -146,7 +146,7 @@ static gboolean owner_equal(gconstpointer va, gconstpointer vb)
 	return a->host == b->host && !strcmp(a->address, b->address);
 }
 
-static void add_owner(struct owners *o, const struct file_cell *cell)
+static void add_owner(struct address_owners *o, const struct file_cell *cell)
 {
 	const struct file_info *f = timeline_file(o->tl, cell->file);
 	const struct thread_info *t = timeline_thread(o->tl, cell->thread);
@@ -165,7 +165,7 @@ static void add_owner(struct owners *o, const struct file_cell *cell)
 			    GUINT_TO_POINTER(one ? t->process + 1 : 0));
 }
 
-static uint32_t owner_of(const struct owners *o, uint32_t host, const char *address)
+static uint32_t owner_of(const struct address_owners *o, uint32_t host, const char *address)
 {
 	struct owner_key key = { host, address };
 	return GPOINTER_TO_UINT(g_hash_table_lookup(o->by_address, &key)) - 1;
@@ -178,7 +178,7 @@ static bool has_ports(const struct flow *f)
 
 /* Finds the process that owns the flow. A connected or accepted socket has its peer's name; a socket that is only
  * bound has its own. */
-static void find_owner(const struct owners *o, struct rows *rows, struct peer_row *r)
+static void find_owner(const struct address_owners *o, struct rows *rows, struct peer_row *r)
 {
 	struct owner_key peer = { r->host, r->c.name };
 	bool is_local = g_hash_table_contains(o->locals, &peer);
@@ -198,7 +198,7 @@ static void find_owner(const struct owners *o, struct rows *rows, struct peer_ro
 
 static void find_owners(struct rows *rows, const struct range *range)
 {
-	struct owners o = { .tl = rows->tl };
+	struct address_owners o = { .tl = rows->tl };
 	if (rows->query.by == BY_NAME || !rows->rows->len)
 		return;
 	o.locals = g_hash_table_new_full(owner_hash, owner_equal, g_free, NULL);

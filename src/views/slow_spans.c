@@ -13,13 +13,13 @@
 #define MOST_OF_A_NAME 8
 #define MOST 64
 
-struct slow_row {
+struct slow_span_row {
 	struct span_row columns;
 	double x_usual;
 	unsigned rank;			/* rank among spans of the same name, from 1 */
 };
 
-#define ROW(row) ((const struct slow_row *)(row))
+#define ROW(row) ((const struct slow_span_row *)(row))
 
 static GETTER(get_x_usual)
 {
@@ -33,7 +33,7 @@ static GETTER(get_rank)
 
 static GETTER(get_explanation)
 {
-	struct slow_row *r = (struct slow_row *)row;
+	struct slow_span_row *r = (struct slow_span_row *)row;
 	return explanations_value(rows->extra, rows, r->columns.span, &r->columns.explanation);
 }
 
@@ -107,7 +107,7 @@ static GPtrArray *spans_of_range(const struct history *h, const struct view_quer
 
 static void add_row(struct rows *rows, const struct history *h, const struct span *s, unsigned rank)
 {
-	struct slow_row *r = common_new(rows, sizeof(*r));
+	struct slow_span_row *r = common_new(rows, sizeof(*r));
 	span_row_fill(&r->columns, rows, s);
 	r->x_usual = history_x_usual(h, s);
 	r->rank = rank;

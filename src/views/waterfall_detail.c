@@ -14,14 +14,14 @@
 #define FINE 8			/* finer cells for each cell; the most frequent letter is shown */
 #define CHILD '='
 
-struct paint {
+struct fine_paint {
 	int64_t from_ns, to_ns;
 	size_t n;
 	char *fine;
 };
 
 /* Sets the fine cells whose middle is in [from, to). */
-static void paint_interval(struct paint *p, int64_t from, int64_t to, char letter)
+static void paint_interval(struct fine_paint *p, int64_t from, int64_t to, char letter)
 {
 	double scale = (double)p->n / (p->to_ns - p->from_ns);
 	double first = (from - p->from_ns) * scale + 0.5, end = (to - p->from_ns) * scale + 0.5;
@@ -54,7 +54,7 @@ static char rest_letter(const struct span *s)
 	return part_info[most].letter;
 }
 
-static void paint_waits(struct paint *p, const struct span *s)
+static void paint_waits(struct fine_paint *p, const struct span *s)
 {
 	for (uint32_t i = 0; i < s->n_slow; i++)
 		paint_interval(p, s->slow[i].begin_ns, s->slow[i].begin_ns + s->slow[i].duration_ns,
@@ -71,7 +71,7 @@ static void paint_waits(struct paint *p, const struct span *s)
 
 /* In a folded row, waits of its thread's spans below it are drawn. Otherwise '=' marks its children on the same
  * thread. If the row's thread is unknown (imported spans), children of all threads are marked. */
-static void paint_below(struct paint *p, const struct waterfall *w,
+static void paint_below(struct fine_paint *p, const struct waterfall *w,
 			const struct waterfall_row *row)
 {
 	const struct tree_node *nodes = w->tree->nodes;
@@ -112,7 +112,7 @@ void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
 	memset(cells, ' ', n);
 	if (to_ns <= from_ns || s->begin_ns >= to_ns || s->end_ns < from_ns)
 		return;
-	struct paint p = { .from_ns = from_ns, .to_ns = to_ns, .n = (size_t)n * FINE };
+	struct fine_paint p = { .from_ns = from_ns, .to_ns = to_ns, .n = (size_t)n * FINE };
 	g_autofree char *fine = g_malloc(p.n);
 	p.fine = fine;
 	memset(fine, ' ', p.n);

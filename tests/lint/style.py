@@ -70,7 +70,19 @@ def executable():
     tap.ok("scripts with #! are executable, and no others", sorted(set(problems)))
 
 
+def tags_defined_once():
+    """One word means one thing: a tag of a struct, union or enum is defined in one place of src/."""
+    places = {}
+    for path in SOURCES:
+        if path.startswith("src/"):
+            for n, line in enumerate(tap.lines(path), 1):
+                if found := re.match(r"\s*(?:typedef |static |const )*((?:struct|union|enum) \w+) \{", line):
+                    places.setdefault(found[1], []).append(f"{path}:{n}")
+    tap.ok("tags of types are defined once", [f"{tag}: {', '.join(p)}" for tag, p in places.items() if len(p) > 1])
+
+
 function_lengths()
+tags_defined_once()
 each(f"files have at most {FILE_LINES} lines", [s for s in SOURCES if s.startswith("src/")],
      lambda path, lines: [f"{path}: {len(lines) - 1} lines"] if len(lines) - 1 > FILE_LINES else [])
 each(f"lines have at most {COLUMNS} columns", SOURCES, too_wide)

@@ -50,7 +50,7 @@ static void doctor_know(struct doctor *doc, const char *event, uint64_t more)
 
 /* --- metadata --- */
 
-struct scan {
+struct doctor_scan {
 	struct doctor *doc;
 	const char *dir;
 	struct ctf_meta *meta;
@@ -126,7 +126,7 @@ static bool has_field(const struct ctf_event_class *ec, const char *names)
 	return false;
 }
 
-static void check_fields(struct scan *s, const struct ctf_event_class *ec)
+static void check_fields(struct doctor_scan *s, const struct ctf_event_class *ec)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(essential); i++) {
 		if (strcmp(ec->name, essential[i].event) != 0)
@@ -139,7 +139,7 @@ static void check_fields(struct scan *s, const struct ctf_event_class *ec)
 }
 
 /* Counts that are recognized by fields, not by event names. */
-static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
+static void know_counts(struct doctor_scan *s, const struct ctf_stream_class *sc,
 			const struct ctf_event_class *ec)
 {
 	struct ctf_wanted wanted[LIMIT_EVENT_COUNTERS];
@@ -152,7 +152,7 @@ static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
 		doctor_know(s->doc, NEED_PROBES, 0);
 }
 
-static void know_classes(struct scan *s)
+static void know_classes(struct doctor_scan *s)
 {
 	for (guint i = 0; i < s->meta->streams->len; i++) {
 		const struct ctf_stream_class *sc = s->meta->streams->pdata[i];
@@ -165,7 +165,7 @@ static void know_classes(struct scan *s)
 	}
 }
 
-static void know_clocks(struct scan *s)
+static void know_clocks(struct doctor_scan *s)
 {
 	for (guint i = 0; i < s->meta->clocks->len; i++) {
 		const struct ctf_clock *k = s->meta->clocks->pdata[i];
@@ -182,7 +182,7 @@ static void know_clocks(struct scan *s)
 
 /* --- stream files --- */
 
-struct seen {			/* a stream file */
+struct seen_stream {			/* a stream file */
 	char *name;
 	uint64_t class, bytes, packet_bytes;
 	uint64_t first;		/* smallest packet number; UINT64_MAX: packets are not numbered */
@@ -196,10 +196,10 @@ struct begin {			/* first packet of a stream, over all its files and chunks */
 
 static void seen_clear(void *p)
 {
-	g_free(((struct seen *)p)->name);
+	g_free(((struct seen_stream *)p)->name);
 }
 
-static bool ends_in_cpu(const struct seen *f)
+static bool ends_in_cpu(const struct seen_stream *f)
 {
 	g_autofree char *end = g_strdup_printf("_%u", f->cpu);
 	return g_str_has_suffix(f->name, end) && strlen(f->name) > strlen(end);
@@ -207,7 +207,7 @@ static bool ends_in_cpu(const struct seen *f)
 
 /* "k0" of "k0_1" (cpu 1), and where there are several files of a stream of "k0_1_12" (the
  * twelfth of it). */
-static char *channel_name(const struct seen *f, bool several)
+static char *channel_name(const struct seen_stream *f, bool several)
 {
 	g_autoptr(GRegex) regex = g_regex_new("^(.+?)_[0-9]+(?:_[0-9]+)?$", G_REGEX_RAW, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
@@ -219,7 +219,7 @@ static char *channel_name(const struct seen *f, bool several)
 	return g_strdup(f->name);
 }
 
-static void know_begin(struct scan *s, const struct seen *f, struct diag_channel *c)
+static void know_begin(struct doctor_scan *s, const struct seen_stream *f, struct diag_channel *c)
 {
 	g_autofree char *key = g_strdup_printf("%s|%" G_GINT64_MODIFIER "x|%u", s->uuid, f->class, f->cpu);
 	struct begin *b = g_hash_table_lookup(s->begins, key);
@@ -256,7 +256,7 @@ static void check_begins(struct doctor *doc, GHashTable *begins)
 	}
 }
 
-static void know_channel(struct scan *s, const struct seen *f, bool several)
+static void know_channel(struct doctor_scan *s, const struct seen_stream *f, bool several)
 {
 	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, f->class);
 	g_autofree char *channel = channel_name(f, several);
@@ -272,22 +272,22 @@ static void know_channel(struct scan *s, const struct seen *f, bool several)
 }
 
 /* The files of one channel, of which all streams have one file, or all may have several. */
-static void know_channels(struct scan *s, const GArray *files)
+static void know_channels(struct doctor_scan *s, const GArray *files)
 {
 	g_autoptr(GHashTable) several = g_hash_table_new(g_int64_hash, g_int64_equal);
 
 	for (guint i = 0; i < files->len; i++) {
-		struct seen *f = &g_array_index(files, struct seen, i);
+		struct seen_stream *f = &g_array_index(files, struct seen_stream, i);
 		if (f->cpu != UINT32_MAX && !ends_in_cpu(f))
 			g_hash_table_add(several, &f->class);
 	}
 	for (guint i = 0; i < files->len; i++) {
-		const struct seen *f = &g_array_index(files, struct seen, i);
+		const struct seen_stream *f = &g_array_index(files, struct seen_stream, i);
 		know_channel(s, f, g_hash_table_contains(several, &f->class));
 	}
 }
 
-static void scan_file(struct scan *s, const char *name, GArray *files)
+static void scan_file(struct doctor_scan *s, const char *name, GArray *files)
 {
 	g_autoptr(GError) error = NULL;
 	struct ctf_index *x = ctf_index_open(s->meta, s->dir, name, &error);
@@ -303,7 +303,7 @@ static void scan_file(struct scan *s, const char *name, GArray *files)
 	if (n) {
 		struct ctf_packet first = p[0];
 		ctf_index_check(x, &first, NULL);
-		struct seen f = { .name = g_strdup(name), .class = first.stream_id,
+		struct seen_stream f = { .name = g_strdup(name), .class = first.stream_id,
 				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX, .first = UINT64_MAX };
 		for (size_t i = 0; i < n; i++) {
 			f.first = p[i].has_seq ? MIN(f.first, p[i].seq) : f.first;
@@ -315,10 +315,10 @@ static void scan_file(struct scan *s, const char *name, GArray *files)
 	ctf_index_free(x);
 }
 
-static void scan_files(struct scan *s)
+static void scan_files(struct doctor_scan *s)
 {
 	g_autoptr(GPtrArray) names = files_list(s->dir, SIZE_MAX);
-	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen));
+	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen_stream));
 	g_array_set_clear_func(files, seen_clear);
 
 	for (guint i = 0; names && i < names->len; i++) {
@@ -332,7 +332,7 @@ static void scan_files(struct scan *s)
 
 static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 {
-	struct scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
+	struct doctor_scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
 
 	if (!s.meta)
 		return;

@@ -38,7 +38,7 @@ struct spool {
 	GThread *thread;
 	struct spool_files *files;	/* the writer's, up to .chunks */
 	struct pages traces;		/* struct spooled_trace */
-	GPtrArray *chunks;		/* struct span *: time range of each chunk, from chunk 1 on */
+	GPtrArray *chunks;		/* struct spool_range *: time range of each chunk, from chunk 1 on */
 
 	unsigned n_traces, n_streams;	/* used by the pushing thread */
 
@@ -50,7 +50,7 @@ struct spool {
 	struct spool_status status;
 };
 
-struct span { int64_t from, to; };
+struct spool_range { int64_t from, to; };
 
 static void op_free(void *data)
 {
@@ -187,20 +187,20 @@ static int64_t instant(const struct ctf_meta *m, uint64_t cycles)
 static void note_span(struct spool *s, const struct ctf_meta *m, const struct ctf_packet *p)
 {
 	unsigned chunk = spool_files_chunk(s->files), oldest = spool_files_oldest(s->files);
-	struct span all = { INT64_MAX, INT64_MIN };
+	struct spool_range all = { INT64_MAX, INT64_MIN };
 
 	while (s->chunks->len < chunk) {
-		struct span *fresh = g_new(struct span, 1);
+		struct spool_range *fresh = g_new(struct spool_range, 1);
 		*fresh = all;
 		g_ptr_array_add(s->chunks, fresh);
 	}
 	if (p && p->has_begin && p->has_end && m->clocks->len == 1) {
-		struct span *now = g_ptr_array_index(s->chunks, chunk - 1);
+		struct spool_range *now = g_ptr_array_index(s->chunks, chunk - 1);
 		now->from = MIN(now->from, instant(m, p->begin));
 		now->to = MAX(now->to, instant(m, p->end));
 	}
 	for (unsigned i = oldest; i <= chunk; i++) {
-		const struct span *each = g_ptr_array_index(s->chunks, i - 1);
+		const struct spool_range *each = g_ptr_array_index(s->chunks, i - 1);
 		all.from = MIN(all.from, each->from);
 		all.to = MAX(all.to, each->to);
 	}

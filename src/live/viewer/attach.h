@@ -28,7 +28,7 @@
 struct attach_sink {
 	GMutex push;			/* held for every push: several threads push */
 	struct native_feed *feed;
-	struct packets *packets;	/* memory of the packets */
+	struct packet_pool *packets;	/* memory of the packets */
 	size_t queue;			/* maximum bytes that wait to be decoded, see attach_has_room() */
 	gsize fetching;			/* bytes of packets that all attachments requested or hold; atomic */
 	struct spool *spool;		/* NULL: none. Traces and streams have the same numbers as in .feed */

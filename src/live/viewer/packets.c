@@ -10,7 +10,7 @@
 #define MOST_FREE_BYTES (8u << 20)		/* most bytes of free packets */
 #define MOST_WASTE 4			/* a free packet is reused for at least this fraction of its size */
 
-struct packets {
+struct packet_pool {
 	gatomicrefcount refs;
 	GMutex lock;
 	GPtrArray *free;		/* struct packet *, the most recently released last */
@@ -18,7 +18,7 @@ struct packets {
 };
 
 struct packet {
-	struct packets *pool;
+	struct packet_pool *pool;
 	size_t size;
 	size_t touched;			/* bytes that were used; later bytes are zero and have no page yet */
 	max_align_t bytes[];
@@ -29,9 +29,9 @@ static struct packet *packet_of(uint8_t *bytes)
 	return (struct packet *)(void *)(bytes - offsetof(struct packet, bytes));
 }
 
-struct packets *packets_new(void)
+struct packet_pool *packets_new(void)
 {
-	struct packets *p = g_new0(struct packets, 1);
+	struct packet_pool *p = g_new0(struct packet_pool, 1);
 
 	g_atomic_ref_count_init(&p->refs);
 	g_mutex_init(&p->lock);
@@ -39,7 +39,7 @@ struct packets *packets_new(void)
 	return p;
 }
 
-void packets_unref(struct packets *p)
+void packets_unref(struct packet_pool *p)
 {
 	if (!p || !g_atomic_ref_count_dec(&p->refs))
 		return;
@@ -48,7 +48,7 @@ void packets_unref(struct packets *p)
 	g_free(p);
 }
 
-static struct packet *take_free(struct packets *p, size_t size)
+static struct packet *take_free(struct packet_pool *p, size_t size)
 {
 	struct packet *found = NULL;
 
@@ -65,7 +65,7 @@ static struct packet *take_free(struct packets *p, size_t size)
 	return found;
 }
 
-uint8_t *packets_take(struct packets *p, size_t size, size_t content)
+uint8_t *packets_take(struct packet_pool *p, size_t size, size_t content)
 {
 	g_assert(content <= size);
 	struct packet *x = take_free(p, size);
@@ -91,7 +91,7 @@ void packets_recycle(uint8_t *bytes)
 	if (!bytes)
 		return;
 	struct packet *x = packet_of(bytes);
-	struct packets *p = x->pool;
+	struct packet_pool *p = x->pool;
 
 	g_mutex_lock(&p->lock);
 	bool retain = p->free_bytes + x->size <= MOST_FREE_BYTES;

@@ -9,14 +9,14 @@
 #include <glib.h>
 #include <stdint.h>
 
-struct packets;
+struct packet_pool;
 
-struct packets *packets_new(void);		/* one reference */
-void packets_unref(struct packets *p);		/* NULL is fine */
+struct packet_pool *packets_new(void);		/* one reference */
+void packets_unref(struct packet_pool *p);		/* NULL is fine */
 
 /* `size` bytes: the caller fills the first `content` (<= size) of them, the others are zero. NULL: out of
  * memory. */
-uint8_t *packets_take(struct packets *p, size_t size, size_t content);
+uint8_t *packets_take(struct packet_pool *p, size_t size, size_t content);
 /* Releases a packet that is not needed; NULL is fine. */
 void packets_recycle(uint8_t *packet);
 /* Takes ownership of a filled packet of `size` bytes; the last reference releases it. */

@@ -33,14 +33,14 @@
 
 /* The rows of the model that follow threads, system calls and names have all fields of each event (field "*") in
  * addition to those that the handlers need. */
-struct log_row {
+struct log_subscription {
 	handler on;		/* the model's handler; NULL: the event only gives a line */
 	uint8_t all;		/* slot of the field "*" */
 };
 
 static struct {
 	GArray *all, *names;		/* struct blk_subscription, by row */
-	GArray *rows;			/* struct log_row, by row */
+	GArray *rows;			/* struct log_subscription, by row */
 	GPtrArray *texts;		/* owned texts of .names */
 } row_tables;
 
@@ -49,7 +49,7 @@ static const struct blk_subscription nothing = { .event = "" };
 static void add_row(const struct blk_subscription *of, const char *event, handler on, bool to_all, bool to_names)
 {
 	struct blk_subscription sub = { .event = event, .needs = of->needs };
-	struct log_row row = { .on = on };
+	struct log_subscription row = { .on = on };
 	unsigned n = 0;
 	for (; n + 1 < BLK_MAX_FIELDS && of->fields[n] && strcmp(of->fields[n], BLK_COUNTERS); n++)
 		sub.fields[n] = of->fields[n];
@@ -110,18 +110,18 @@ static void make_rows(void)
 		return;
 	row_tables.all = g_array_new(false, true, sizeof(struct blk_subscription));
 	row_tables.names = g_array_new(false, true, sizeof(struct blk_subscription));
-	row_tables.rows = g_array_new(false, true, sizeof(struct log_row));
+	row_tables.rows = g_array_new(false, true, sizeof(struct log_subscription));
 	row_tables.texts = g_ptr_array_new();
 	fill_rows();
 	g_once_init_leave(&once, 1);
 }
 
 /* A row of calllog_subscriptions() and of calllog_name_subscriptions(), which have the same numbers. */
-static const struct log_row *log_row(unsigned row)
+static const struct log_subscription *log_row(unsigned row)
 {
 	make_rows();
 	g_assert(row < row_tables.rows->len);
-	return &g_array_index(row_tables.rows, struct log_row, row);
+	return &g_array_index(row_tables.rows, struct log_subscription, row);
 }
 
 const struct blk_subscription *calllog_subscriptions(size_t *ret_n)
@@ -229,7 +229,7 @@ static struct slice *new_slice(struct calllog *j, handler follow)
 	return s;
 }
 
-static void on_event(struct feed *f);
+static void on_event(struct fed_event *f);
 
 static void text_free(void *p)
 {
@@ -437,7 +437,7 @@ static GArray *fds_new(void)
 }
 
 /* Adds the names of all descriptors among the fields, as they were at the event. */
-static void name_fds(struct calllog *j, struct calllog_line *l, const struct feed *f, const struct thread *t)
+static void name_fds(struct calllog *j, struct calllog_line *l, const struct fed_event *f, const struct thread *t)
 {
 	gsize n;
 	const void *bytes = g_bytes_get_data(l->args, &n);
@@ -491,13 +491,13 @@ static void set_registered(struct calllog_line *l, const struct blk_stream *s, c
 	set_comm(l, g_ref_string_new(s->vpid_procname));
 }
 
-static GBytes *run_of(const struct feed *f)
+static GBytes *run_of(const struct fed_event *f)
 {
 	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
 	return g_bytes_new(run.str, run.len);
 }
 
-static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
+static int64_t field_int(const struct fed_event *f, const char *name, int64_t absent)
 {
 	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
 	struct field x;
@@ -526,7 +526,7 @@ static void abandon_call(struct calllog *j, uint32_t thread, bool lost)
 
 /* The name of the call, a new reference. lttng-modules records a call that it does not know as "unknown" with a
  * number. */
-static GRefString *call_name(struct calllog *j, const struct feed *f)
+static GRefString *call_name(struct calllog *j, const struct fed_event *f)
 {
 	char buffer[NUMBER_NAME_BYTES];
 	int64_t id = strcmp(strtab_get(f->s->strings, f->cls->name), "unknown") ? -1 : field_int(f, "id", -1);
@@ -535,7 +535,7 @@ static GRefString *call_name(struct calllog *j, const struct feed *f)
 	return g_ref_string_new(handler_call_name(f, id, buffer));
 }
 
-static void on_entry(struct calllog *j, struct feed *f, const struct thread *t)
+static void on_entry(struct calllog *j, struct fed_event *f, const struct thread *t)
 {
 	struct calllog_line *l = line_new(j, CALLLOG_CALL, f->ts, f->ev->stream, call_name(j, f));
 	const struct call_info *info = call_info(l->name);
@@ -557,7 +557,7 @@ static void on_entry(struct calllog *j, struct feed *f, const struct thread *t)
 	put(j, l);
 }
 
-static void finish_call(struct calllog *j, struct feed *f, const struct thread *t, struct calllog_line *l)
+static void finish_call(struct calllog *j, struct fed_event *f, const struct thread *t, struct calllog_line *l)
 {
 	enum call_fdop op = call_info(l->name)->fdop;
 	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
@@ -576,7 +576,7 @@ static void finish_call(struct calllog *j, struct feed *f, const struct thread *
 		l->ret_name = file_name(j, file);
 }
 
-static void on_exit_call(struct calllog *j, struct feed *f, const struct thread *t)
+static void on_exit_call(struct calllog *j, struct fed_event *f, const struct thread *t)
 {
 	struct calllog_line *l = call_of(j, t->self);
 	log_row(f->ev->row)->on(f);
@@ -674,7 +674,7 @@ void calllog_begin_lost(struct calllog *j, const struct blk_tables *tables, unsi
 /* ---- records ---- */
 
 /* The thread of a kernel event, by its contexts or the CPU's current task; NULL: unknown. */
-static struct thread *kernel_thread(struct feed *f)
+static struct thread *kernel_thread(struct fed_event *f)
 {
 	struct thread *t = event_task(f);
 	if (!t && blk_has(f->ev, BLK_CTX_TID))	/* in a loss */
@@ -684,7 +684,7 @@ static struct thread *kernel_thread(struct feed *f)
 
 /* The thread of the event's own tid, if it is of the event's process and runs on another CPU: then the event's CPU is
  * wrong. NULL: it is not. */
-static struct thread *runs_with(struct calllog *j, const struct feed *f, int64_t tid, int32_t pid)
+static struct thread *runs_with(struct calllog *j, const struct fed_event *f, int64_t tid, int32_t pid)
 {
 	for (guint i = 0; i < j->s->cpus->len && tid > 0 && !contexts_nested(f); i++) {
 		struct thread *t = cpu_at(j->s, i)->host == f->host ? cpu_task(j->s, cpu_at(j->s, i)) : NULL;
@@ -695,9 +695,9 @@ static struct thread *runs_with(struct calllog *j, const struct feed *f, int64_t
 }
 
 /* The thread of a user-space event: the CPU's current task if it is known, else the event's own vtid. */
-static struct thread *user_thread_of(struct calllog *j, struct feed *f)
+static struct thread *user_thread_of(struct calllog *j, struct fed_event *f)
 {
-	struct thread *t = feed_follows_tasks(f) ? cpu_task(f->s, f->c) : NULL;
+	struct thread *t = event_follows_tasks(f) ? cpu_task(f->s, f->c) : NULL;
 	int64_t reported = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
 	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
 	struct thread *other = t && t->tid >= 0 && t->tid != reported ? runs_with(j, f, reported, pid) : NULL;
@@ -716,7 +716,7 @@ static struct thread *user_thread_of(struct calllog *j, struct feed *f)
 }
 
 /* Gives up calls that end with this event without an exit. */
-static void end_calls(struct calllog *j, const struct feed *f)
+static void end_calls(struct calllog *j, const struct fed_event *f)
 {
 	const char *name = strtab_get(f->s->strings, f->cls->event);
 	if (strncmp(name, "sched_", 6))
@@ -732,7 +732,7 @@ static void end_calls(struct calllog *j, const struct feed *f)
 }
 
 /* A thread that is not the leader called exec: its pending call goes on as the leader's. */
-static void exec_by_other(struct calllog *j, struct feed *f)
+static void exec_by_other(struct calllog *j, struct fed_event *f)
 {
 	int64_t tid = field_int(f, "tid", field_int(f, "pid", -1));
 	int64_t old = field_int(f, "old_tid", field_int(f, "old_pid", tid));
@@ -747,7 +747,7 @@ static void exec_by_other(struct calllog *j, struct feed *f)
 	j->calls->pdata[leader] = l;
 }
 
-static void on_other(struct calllog *j, struct feed *f, const struct thread *t, bool kernel)
+static void on_other(struct calllog *j, struct fed_event *f, const struct thread *t, bool kernel)
 {
 	if (f->ts >= j->o.from_ns) {
 		struct calllog_line *l = line_new(j, kernel ? CALLLOG_EVENT : CALLLOG_USER, f->ts, f->ev->stream,
@@ -768,10 +768,10 @@ static void on_other(struct calllog *j, struct feed *f, const struct thread *t, 
 		log_row(f->ev->row)->on(f);
 }
 
-static void on_event(struct feed *f)
+static void on_event(struct fed_event *f)
 {
 	struct calllog *j = f->s->follower;
-	bool kernel = feed_is_kernel(f);
+	bool kernel = event_is_kernel(f);
 	struct thread *t = kernel ? kernel_thread(f) : user_thread_of(j, f);
 	enum call_event what = kernel && t && !t->idle ? f->cls->call : CALL_EVENT_NONE;
 	if (what == CALL_EVENT_NONE)

@@ -46,7 +46,7 @@ struct disk {			/* a device */
 				 * unknown */
 };
 
-struct request {
+struct block_request {
 	uint64_t key;		/* the disk */
 	uint64_t sector;
 	int64_t begin;		/* when it was inserted, else issued */
@@ -61,18 +61,18 @@ struct request {
 
 static guint request_hash(gconstpointer p)
 {
-	const struct request *r = p;
+	const struct block_request *r = p;
 	return intmap_hash(r->key * 31 + r->sector);
 }
 
 static gboolean request_equal(gconstpointer a, gconstpointer b)
 {
-	const struct request *x = a, *y = b;
+	const struct block_request *x = a, *y = b;
 	return x->key == y->key && x->sector == y->sector;
 }
 
 struct blocks {
-	GHashTable *requests;	/* struct request, owned */
+	GHashTable *requests;	/* struct block_request, owned */
 	GArray *disks;		/* struct disk */
 	struct intmap disk_map;	/* (host, dev) */
 	GArray *stored;		/* struct block_event: stored for merging */
@@ -110,7 +110,7 @@ static struct dev_cell *dev_cell(struct slice *s, const struct disk *d, int64_t 
 	return BIN_CELL(s, slice_bin(s, ts), dev, .host = d->host, .dev = d->dev);
 }
 
-static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, const struct request *r, int64_t ts)
+static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, const struct block_request *r, int64_t ts)
 {
 	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
 }
@@ -126,7 +126,7 @@ static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, co
 			hist_add(&(cell)->queue, (r)->queue_ns); \
 	} while (0)
 
-static void count_done(struct slice *s, const struct disk *d, const struct request *r, int64_t ts,
+static void count_done(struct slice *s, const struct disk *d, const struct block_request *r, int64_t ts,
 		       uint64_t bytes, bool whole)
 {
 	g_assert(r->dir < BLOCK_DIR_N);
@@ -139,7 +139,7 @@ static void count_done(struct slice *s, const struct disk *d, const struct reque
 /* The request's beginning was lost: its duration and its thread are unknown. */
 static void count_only_end(struct slice *s, const struct disk *d, const struct block_event *e)
 {
-	const struct request r = { .thread = ID_NONE };
+	const struct block_request r = { .thread = ID_NONE };
 	struct dev_cell *dev = dev_cell(s, d, e->ts);
 	struct dev_user_cell *user = user_cell(s, d, &r, e->ts);
 
@@ -214,7 +214,7 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 	gpointer value;
 	g_hash_table_iter_init(&it, k->requests);
 	while (g_hash_table_iter_next(&it, NULL, &value))
-		each(((const struct request *)value)->thread, data);
+		each(((const struct block_request *)value)->thread, data);
 	for (guint i = 0; i < k->busy.len; i++)
 		each(vec_at(&k->busy, struct block_busy, i)->thread, data);
 	for (guint i = 0; i < k->disks->len; i++) {
@@ -228,7 +228,7 @@ void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, vo
 
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 {
-	const struct request *r = value;
+	const struct block_request *r = value;
 	const struct disk *d = disk;
 	return r->key == pair(d->host, d->dev);
 }
@@ -260,13 +260,13 @@ void blocks_charge(struct slice *s, int64_t until)
 
 /* ---- requests ---- */
 
-static struct request *find(struct slice *s, const struct disk *d, uint64_t sector)
+static struct block_request *find(struct slice *s, const struct disk *d, uint64_t sector)
 {
-	struct request key = { .key = pair(d->host, d->dev), .sector = sector };
+	struct block_request key = { .key = pair(d->host, d->dev), .sector = sector };
 	return g_hash_table_lookup(s->blocks->requests, &key);
 }
 
-static void leave(struct disk *d, const struct request *r)
+static void leave(struct disk *d, const struct block_request *r)
 {
 	g_assert(r->issued ? d->issued > 0 : d->queued > 0);
 	if (r->issued)
@@ -275,7 +275,7 @@ static void leave(struct disk *d, const struct request *r)
 		d->queued--;
 }
 
-static void drop(struct slice *s, struct disk *d, struct request *r)
+static void drop(struct slice *s, struct disk *d, struct block_request *r)
 {
 	if (!r)
 		return;
@@ -284,11 +284,11 @@ static void drop(struct slice *s, struct disk *d, struct request *r)
 }
 
 /* A new request at the same sector replaces the older one: its completion is missing. */
-static struct request *begin(struct slice *s, struct disk *d, const struct block_event *e)
+static struct block_request *begin(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = g_new0(struct request, 1);
+	struct block_request *r = g_new0(struct block_request, 1);
 	drop(s, d, find(s, d, e->sector));
-	*r = (struct request){
+	*r = (struct block_request){
 		.key = pair(d->host, d->dev), .sector = e->sector, .begin = e->ts, .since = e->ts,
 		.bytes = e->bytes, .sectors = e->sectors, .thread = e->thread, .dir = e->dir,
 	};
@@ -298,7 +298,7 @@ static struct request *begin(struct slice *s, struct disk *d, const struct block
 }
 
 /* Changes the start sector of a request. */
-static void move(struct slice *s, struct disk *d, struct request *r, uint64_t sector)
+static void move(struct slice *s, struct disk *d, struct block_request *r, uint64_t sector)
 {
 	g_hash_table_steal(s->blocks->requests, r);
 	drop(s, d, find(s, d, sector));
@@ -317,7 +317,7 @@ static void log_busy(struct slice *s, const struct block_busy *b)
 	k->longest = MAX(k->longest, b->end - b->begin);
 }
 
-static struct block_busy busy_of(const struct request *r, int64_t end)
+static struct block_busy busy_of(const struct block_request *r, int64_t end)
 {
 	return (struct block_busy){ .begin = r->begin, .end = end, .host = (uint32_t)(r->key >> 32),
 				    .thread = r->thread, .read = r->dir == BLOCK_READ,
@@ -341,7 +341,7 @@ static bool is_unreported(const struct slice *s, const struct disk *d, const str
 /* There is evidence that such a request, if any, has ended. It counts, and its latency is unknown. */
 static void unended_ends(struct slice *s, struct disk *d, int64_t ts)
 {
-	const struct request r = { .thread = d->unended_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	const struct block_request r = { .thread = d->unended_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
 	if (d->unended)
 		count_done(s, d, &r, ts, 0, true);
 	d->unended = false;
@@ -378,7 +378,7 @@ static bool flush_leaves(struct disk *d)
 
 static void flush_ends(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request r = { .thread = d->flush_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
+	struct block_request r = { .thread = d->flush_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
 	d->reports_empty = true;
 	if (d->unended) {
 		unended_ends(s, d, e->ts);
@@ -402,7 +402,7 @@ static void flush_ends(struct slice *s, struct disk *d, const struct block_event
 /* ---- events ---- */
 
 /* Is the insertion that of a request which another CPU issued just before? */
-static bool was_issued_early(const struct request *r, const struct block_event *e)
+static bool was_issued_early(const struct block_request *r, const struct block_event *e)
 {
 	return r && r->issued && !r->was_queued && r->begin == r->since && r->sectors == e->sectors &&
 	       !covered_are_far(r->since, e->ts, CLOCK_SKEW_NS);
@@ -410,7 +410,7 @@ static bool was_issued_early(const struct request *r, const struct block_event *
 
 static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = find(s, d, e->sector);
+	struct block_request *r = find(s, d, e->sector);
 	if (e->flush || is_unreported(s, d, e))		/* how long flushes are queued is not followed */
 		return;
 	if (!was_issued_early(r, e)) {
@@ -432,7 +432,7 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 		flush_begins(d, e);
 		return;
 	}
-	struct request *r = find(s, d, e->sector);
+	struct block_request *r = find(s, d, e->sector);
 	if (r && !r->issued) {
 		r->queue_ns += e->ts - r->since;
 		r->was_queued = true;
@@ -453,7 +453,7 @@ static void on_issue(struct slice *s, struct disk *d, const struct block_event *
 
 static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = find(s, d, e->sector);
+	struct block_request *r = find(s, d, e->sector);
 	bool asked = e->flush == BLOCK_FLUSH_ASKED && !(e->sector && r && r->issued);
 	if (e->flush == BLOCK_FLUSH)
 		flush_ends(s, d, e);
@@ -488,7 +488,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 
 static void on_requeue(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = find(s, d, e->sector);
+	struct block_request *r = find(s, d, e->sector);
 	dev_cell(s, d, e->ts)->requeues++;
 	if (e->flush)
 		flush_leaves(d);
@@ -505,7 +505,7 @@ static void on_requeue(struct slice *s, struct disk *d, const struct block_event
 /* The event's request is merged into the request that ends at its start sector. */
 static void on_merge(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = find(s, d, e->sector);
+	struct block_request *r = find(s, d, e->sector);
 	dev_cell(s, d, e->ts)->merges++;
 	if (r && !r->issued)
 		drop(s, d, r);
@@ -520,7 +520,7 @@ static void on_backmerge(struct slice *s, struct disk *d, const struct block_eve
 /* A bio was added before a queued request: its start sector moves. */
 static void on_frontmerge(struct slice *s, struct disk *d, const struct block_event *e)
 {
-	struct request *r = find(s, d, e->sector + e->sectors);
+	struct block_request *r = find(s, d, e->sector + e->sectors);
 	dev_cell(s, d, e->ts)->merges++;
 	if (r && !r->issued && e->sectors)
 		move(s, d, r, e->sector);
@@ -535,7 +535,7 @@ static uint64_t start_of(const struct block_event *e)
 /* Is the event one of a request that is not known, or not where the event finds it? */
 static bool is_early(struct slice *s, const struct disk *d, const struct block_event *e)
 {
-	const struct request *r = find(s, d, start_of(e));
+	const struct block_request *r = find(s, d, start_of(e));
 	if (e->flush == BLOCK_FLUSH && e->what == BLOCK_COMPLETE)
 		return !d->flushes && !d->unended;
 	if (e->flush)

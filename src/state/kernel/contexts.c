@@ -12,7 +12,7 @@ static uint32_t number_or_0(int64_t n, int64_t max)
 	return n > 0 && n <= max ? (uint32_t)n : 0;
 }
 
-void contexts_learn_inner(struct feed *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns)
+void contexts_learn_inner(struct fed_event *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns)
 {
 	struct inner_ids ids = {
 		number_or_0(tid, INT32_MAX), number_or_0(pid, INT32_MAX), number_or_0(ns, UINT32_MAX),
@@ -35,12 +35,12 @@ static uint32_t number_of(const struct blk_event *ev, size_t i)
 }
 
 /* What the event's process sees as its hostname: by its context, else by its trace. */
-static struct blk_text hostname_of(const struct feed *f)
+static struct blk_text hostname_of(const struct fed_event *f)
 {
 	struct blk_text t = blk_text(f->ev, BLK_CTX_HOSTNAME);
 
-	if (!t.len && feed_container(f)) {
-		t.str = strtab_get(f->s->strings, feed_container(f));
+	if (!t.len && event_container(f)) {
+		t.str = strtab_get(f->s->strings, event_container(f));
 		t.len = (uint32_t)strlen(t.str);
 	}
 	return t;
@@ -69,28 +69,28 @@ bool contexts_known(const struct strtab *strings, const struct contexts *known,
 }
 
 /* In which namespace the processes of a container's session daemon are is known only from their context. */
-bool contexts_nested(const struct feed *f)
+bool contexts_nested(const struct fed_event *f)
 {
 	int64_t ns = blk_int_or(f->ev, BLK_CTX_PID_NS, 0);
 
-	return ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : feed_container(f);
+	return ns > 0 && ns <= UINT32_MAX ? !container_ns_is_first(NS_PID, (uint32_t)ns) : event_container(f);
 }
 
 /* A thread has another tid in each pid namespace. */
-static int32_t own_vtid(const struct feed *f)
+static int32_t own_vtid(const struct fed_event *f)
 {
 	int64_t vtid = blk_int_or(f->ev, BLK_CTX_VTID, 0);
 
 	return contexts_nested(f) || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
 }
 
-static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
+static struct fact *context_fact(struct fed_event *f, struct thread *t, unsigned kind, uint32_t value)
 {
 	g_assert(kind < CONTEXT_N);
 	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
 	fact->a = kind;
 	t->contexts.value[kind] = value;
-	fact->flag = !feed_is_kernel(f) && feed_follows_tasks(f);
+	fact->flag = !event_is_kernel(f) && event_follows_tasks(f);
 	if (fact->flag)
 		fact->c = context_source(f->c->self, own_vtid(f));
 	return fact;
@@ -98,22 +98,22 @@ static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind
 
 /* Is the event from a thread other than the CPU's task? Then the kernel trace of the CPU has not begun, or has
  * ended. */
-static bool is_about_another(const struct feed *f, const struct thread *t)
+static bool is_about_another(const struct fed_event *f, const struct thread *t)
 {
-	int32_t vtid = feed_is_kernel(f) ? 0 : own_vtid(f);
+	int32_t vtid = event_is_kernel(f) ? 0 : own_vtid(f);
 
 	return vtid && t->tid != -1 && vtid != t->tid;
 }
 
-void contexts_learn(struct feed *f, struct thread *t)
+void contexts_learn(struct fed_event *f, struct thread *t)
 {
 	struct blk_text hostname = hostname_of(f);
 
-	if (!contexts_any(f->ev->layout) && !feed_container(f)) {
+	if (!contexts_any(f->ev->layout) && !event_container(f)) {
 		f->cls->placeless = f->ev->layout;
 		return;
 	}
-	if (t && feed_is_kernel(f) && blk_has(f->ev, BLK_CTX_VTID) && t->inner.tid != blk_int(f->ev, BLK_CTX_VTID))
+	if (t && event_is_kernel(f) && blk_has(f->ev, BLK_CTX_VTID) && t->inner.tid != blk_int(f->ev, BLK_CTX_VTID))
 		contexts_learn_inner(f, t, blk_int(f->ev, BLK_CTX_VTID), blk_int_or(f->ev, BLK_CTX_VPID, 0),
 			    blk_int_or(f->ev, BLK_CTX_PID_NS, 0));
 	if (!t || t->idle || is_about_another(f, t) ||

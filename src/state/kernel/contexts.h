@@ -14,7 +14,7 @@
 #include "trace/event.h"
 
 struct contexts;
-struct feed;
+struct fed_event;
 struct strtab;
 struct thread;
 
@@ -27,9 +27,9 @@ static inline bool contexts_any(const struct blk_layout *l)
 }
 
 /* Is the event known to be of a pid namespace other than the host's first one? */
-bool contexts_nested(const struct feed *f);
+bool contexts_nested(const struct fed_event *f);
 /* Writes facts for changed contexts of the event's thread (NULL is fine). */
-void contexts_learn(struct feed *f, struct thread *t);
+void contexts_learn(struct fed_event *f, struct thread *t);
 bool contexts_known(const struct strtab *strings, const struct contexts *by_events,
 		    const struct blk_event *ev);	/* do the event's contexts equal `by_events`? */
 /* The value of .c in a FACT_CONTEXT from a user-space event on a CPU that the kernel's trace covers: the CPU, and the
@@ -39,6 +39,6 @@ static inline int64_t context_source(uint32_t cpu, int32_t vtid)
 	return (int64_t)vtid << 32 | cpu;
 }
 /* The kernel says that the thread has these ids in its pid namespace; what is no id is unknown. */
-void contexts_learn_inner(struct feed *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns);
+void contexts_learn_inner(struct fed_event *f, struct thread *t, int64_t tid, int64_t pid, int64_t ns);
 
 #endif

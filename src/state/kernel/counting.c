@@ -8,18 +8,18 @@
 #include "state/kernel/handlers.h"
 #include "state/kernel/subscriptions.h"
 
-struct table {
+struct counted_rows {
 	bool kernel;			/* events of the kernel count, too */
 	struct blk_subscription *subs;
 	size_t n;			/* rows of the usual table */
 };
 
-static size_t place_of(const struct table *table, const struct blk_subscription *row, size_t i)
+static size_t place_of(const struct counted_rows *table, const struct blk_subscription *row, size_t i)
 {
 	return table->kernel || strchr(row->event, ':') ? table->n + i : i;
 }
 
-static bool is_current(const struct table *table, const struct blk_subscription *rows, size_t n)
+static bool is_current(const struct counted_rows *table, const struct blk_subscription *rows, size_t n)
 {
 	for (size_t i = 0; i < n && table->n == n; i++)
 		if (memcmp(&table->subs[place_of(table, &rows[i], i)], &rows[i], sizeof *rows))
@@ -27,7 +27,7 @@ static bool is_current(const struct table *table, const struct blk_subscription 
 	return table->subs && table->n == n;
 }
 
-static const struct blk_subscription *rows_of(struct table *table, size_t *ret_n)
+static const struct blk_subscription *rows_of(struct counted_rows *table, size_t *ret_n)
 {
 	static GMutex lock;
 	size_t n;
@@ -51,13 +51,13 @@ static const struct blk_subscription *rows_of(struct table *table, size_t *ret_n
 
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n)
 {
-	static struct table all = { .kernel = true };
+	static struct counted_rows all = { .kernel = true };
 	return rows_of(&all, ret_n);
 }
 
 const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n)
 {
-	static struct table user;
+	static struct counted_rows user;
 	return rows_of(&user, ret_n);
 }
 
@@ -76,10 +76,10 @@ bool counting_has(unsigned row)
 }
 
 /* Counts the event, then calls its handler in the usual table. */
-void on_counted(struct feed *f)
+void on_counted(struct fed_event *f)
 {
 	struct blk_event ev = *f->ev;
-	struct feed usual = *f;
+	struct fed_event usual = *f;
 	ev.row = (uint16_t)counting_base(ev.row);
 	usual.ev = &ev;
 	bool known = !counting_has(ev.row);

@@ -36,7 +36,7 @@ static void add(GArray **all, const struct counter *c)
 		g_array_append_val(*all, *c);
 }
 
-void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
+void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct fed_event *f,
 		   uint32_t thread)
 {
 	for (unsigned i = 0; i < f->cls->n_counters; i++) {

@@ -27,7 +27,7 @@ void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum
 void count_on_cpu(struct slice *s, int64_t ts, uint32_t host, uint32_t cpu, uint32_t name);
 
 /* Reads the event's counters into *all (allocated if NULL); differences count for `thread`. */
-void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct feed *f,
+void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct fed_event *f,
 		   uint32_t thread);
 /* Merging: appends the right's counters, with the left's ids, and frees them. losses: of the left CPU. */
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);

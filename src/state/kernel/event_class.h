@@ -26,14 +26,14 @@ struct stream_info {
 	struct cpu *plain;	/* .c, if its events may take the fast path: a kernel stream with a record; else NULL */
 };
 
-struct feed;
-typedef void (*handler)(struct feed *f);
+struct fed_event;
+typedef void (*handler)(struct fed_event *f);
 
 enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT, KIND_SWITCH, KIND_WAKE };	/* see fast_path.c */
 
 #define NOWHERE UINT32_MAX
 /* Where the fast path finds fields in records of one layout: byte offsets, or NOWHERE. */
-struct plan {
+struct fast_plan {
 	const struct blk_layout *layout;	/* NULL: not examined yet */
 	uint64_t flags_mask, flags;	/* value that thread.flags must have before the event */
 	uint64_t word_mask, word;	/* value that tstate.word must have */
@@ -59,15 +59,15 @@ struct class_info {
 	const struct call_info *info;	/* of .name */
 	uint32_t name;		/* string: of the event, or of its system call */
 	uint8_t n_counters, call;	/* perf counters in its contexts; enum call_event */
-	struct plan plan;
+	struct fast_plan plan;
 	const struct blk_layout *placeless;	/* a layout for which contexts_any() is false */
 	uint32_t event;		/* string: the event's own name */
 	handler on;		/* the row's handler */
 	uint32_t counter[LIMIT_EVENT_COUNTERS];	/* strings: names of its counters */
 };
 
-/* An event that is being handled. */
-struct feed {
+/* The event that feed.c handles now. */
+struct fed_event {
 	struct slice *s;
 	const struct blk_event *ev;
 	struct class_info *cls;

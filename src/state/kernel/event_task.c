@@ -19,7 +19,7 @@ static void keep_comm(struct thread *t, struct blk_text text)
 	memset(t->comm.mask, 0xff, text.len + 1);
 }
 
-void event_take_comm(struct feed *f, struct thread *t, struct blk_text text)
+void event_take_comm(struct fed_event *f, struct thread *t, struct blk_text text)
 {
 	const char *last = strtab_get(f->s->strings, t->name_last);
 	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
@@ -31,14 +31,14 @@ void event_take_comm(struct feed *f, struct thread *t, struct blk_text text)
 }
 
 /* The process of a kernel event; -1: the event does not tell it. */
-static int64_t pid_of(const struct feed *f)
+static int64_t pid_of(const struct fed_event *f)
 {
 	bool virtual = !slice_follows_tasks(f->s, f->host) && !contexts_nested(f);
 	return event_int(f->ev, BLK_CTX_PID, virtual ? event_int(f->ev, BLK_CTX_VPID, -1) : -1);
 }
 
 /* The thread of an event without a tid, if no switches are recorded: only its other contexts tell it. */
-static int32_t reported_tid(const struct feed *f)
+static int32_t reported_tid(const struct fed_event *f)
 {
 	int64_t vtid = contexts_nested(f) ? -1 : event_int(f->ev, BLK_CTX_VTID, -1), pid = pid_of(f);
 	if (vtid >= 0 && vtid <= INT32_MAX)
@@ -46,7 +46,7 @@ static int32_t reported_tid(const struct feed *f)
 	return pid ? tid_of_process(pid) : 0;
 }
 
-static void learn_pid(struct feed *f, struct thread *t)
+static void learn_pid(struct fed_event *f, struct thread *t)
 {
 	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = pid_of(f);
@@ -55,7 +55,7 @@ static void learn_pid(struct feed *f, struct thread *t)
 	t->pid = (int32_t)fact->a;
 }
 
-struct thread *event_task(struct feed *f)
+struct thread *event_task(struct fed_event *f)
 {
 	if (blk_has(f->ev, BLK_CTX_TID))
 		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)event_int(f->ev, BLK_CTX_TID, 0));
@@ -76,17 +76,17 @@ struct thread *event_task(struct feed *f)
 	return t;
 }
 
-struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
+struct thread *user_thread(struct fed_event *f, bool *ret_by_kernel)
 {
 	int32_t vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1);
 	*ret_by_kernel = false;
-	if (feed_is_kernel(f) || feed_follows_tasks(f)) {
+	if (event_is_kernel(f) || event_follows_tasks(f)) {
 		struct thread *t = cpu_task(f->s, f->c);
-		*ret_by_kernel = t && (feed_is_kernel(f) || !tid_is_unproven(t->tid));
+		*ret_by_kernel = t && (event_is_kernel(f) || !tid_is_unproven(t->tid));
 		if (*ret_by_kernel)
 			return t;
 	}
-	if (vtid <= 0 || feed_is_kernel(f) || feed_container(f))
+	if (vtid <= 0 || event_is_kernel(f) || event_container(f))
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
 	/* slice_live(): the event shows that the thread exists in this second. */
@@ -96,13 +96,13 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 	return t;
 }
 
-int32_t user_pid(const struct feed *f)
+int32_t user_pid(const struct fed_event *f)
 {
 	int32_t vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1);
 	return vpid < 0 ? blk_stream(f->s->tables, f->ev->stream)->vpid : vpid;
 }
 
-void user_learn(struct feed *f, struct thread *t)
+void user_learn(struct fed_event *f, struct thread *t)
 {
 	struct slice *s = f->s;
 	struct fact *fact;

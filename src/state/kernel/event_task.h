@@ -13,13 +13,14 @@
 #include <string.h>
 
 /* Applies the contexts of a kernel event. Returns the CPU's current task; NULL: unknown. */
-struct thread *event_task(struct feed *f);
+struct thread *event_task(struct fed_event *f);
 
 /* The current task of the event's CPU, by the kernel trace; else the thread of a user space event's vtid; NULL:
  * unknown. */
-struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
-int32_t user_pid(const struct feed *f);		/* of a user space event: from its context or its buffer; -1: unknown */
-void user_learn(struct feed *f, struct thread *t);	/* its name and process, if no kernel trace provides them */
+struct thread *user_thread(struct fed_event *f, bool *ret_by_kernel);
+/* Of a user space event: from its context or its buffer; -1: unknown. */
+int32_t user_pid(const struct fed_event *f);
+void user_learn(struct fed_event *f, struct thread *t);	/* its name and process, if no kernel trace provides them */
 
 /* blk_int_or() with the common case inline. */
 static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64_t absent)
@@ -42,7 +43,7 @@ static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64
 }
 
 /* The text is the thread's name. */
-void event_take_comm(struct feed *f, struct thread *t, struct blk_text text);
+void event_take_comm(struct fed_event *f, struct thread *t, struct blk_text text);
 
 /* True: the text is the thread's last reported name. False: it may be a new one. */
 static inline bool event_same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
@@ -59,7 +60,7 @@ static inline bool event_same_comm(const struct thread *t, const struct blk_even
 }
 
 /* The field's text, if there is one, is the thread's name (NULL is fine). */
-static inline void event_learn_comm(struct feed *f, struct thread *t, unsigned slot)
+static inline void event_learn_comm(struct fed_event *f, struct thread *t, unsigned slot)
 {
 	if (t && !t->idle && blk_has(f->ev, slot) && !event_same_comm(t, f->ev, slot))
 		event_take_comm(f, t, blk_text(f->ev, slot));

@@ -25,7 +25,7 @@
 /* ---- offsets of fields in records of one layout ---- */
 
 /* The state that the current thread must have: known, running, with name and pid reported. */
-static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
+static void plan_flags(struct fast_plan *p, bool pid, enum event_kind kind)
 {
 	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
 	struct thread mask = { .resolved = true, .absorbed = true, .idle = call, .pid_reported = pid,
@@ -57,7 +57,7 @@ static bool is_comm(const struct blk_slot_layout *l, uint8_t repr)
 }
 
 /* Finds the fields of one kind of event. */
-static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum event_kind kind)
+static bool plan_fields(struct fast_plan *p, const struct blk_slot_layout *f, enum event_kind kind)
 {
 	p->arg = f[0].repr ? f[0].off : NOWHERE;
 	p->size = kind == KIND_ENTRY && f[5].repr ? f[5].off : NOWHERE;
@@ -88,12 +88,12 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 	       is_comm(&f[3], p->comm_repr) && is_comm(&f[4], p->comm_repr);
 }
 
-bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_layout *l,
+bool plan_learn(struct fast_plan *p, const struct strtab *strings, const struct blk_layout *l,
 		enum event_kind kind)
 {
 	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID];
 	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
-	*p = (struct plan){ .layout = l, .tid = NOWHERE, .comm = NOWHERE, .comm_repr = comm->repr };
+	*p = (struct fast_plan){ .layout = l, .tid = NOWHERE, .comm = NOWHERE, .comm_repr = comm->repr };
 	bool usable = plan_fields(p, &l->slot[BLK_FIELD0], kind);
 	usable &= !tid->repr || is_number(tid, 4);
 	usable &= tid->repr || l->slot[BLK_CTX_PID].repr == BLK_NONE;	/* see cpu_process() */
@@ -137,7 +137,7 @@ static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
 }
 
 /* Is the text at `off` the thread's name? t->comm must be valid. */
-static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p,
+static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct fast_plan *p,
 			      uint32_t off)
 {
 	const char *have = (const char *)t->comm.word;
@@ -152,7 +152,7 @@ static inline bool known_comm(const struct thread *t, const uint8_t *data, const
 
 /* The current task, if it is in the expected state and the event's contexts match it; else NULL. */
 static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *ev,
-							const struct plan *p, const struct cpu *c)
+							const struct fast_plan *p, const struct cpu *c)
 {
 	struct thread *t = c->task;
 	if (!t || (t->flags & p->flags_mask) != p->flags)
@@ -187,7 +187,7 @@ static inline void plain_futex(const uint8_t *data, const uint32_t at[3], int64_
 static inline void plain_entry(const struct blk_event *ev, const struct class_info *cls,
 			       struct thread *t, uint32_t cpu, uint64_t seq)
 {
-	const struct plan *p = &cls->plan;
+	const struct fast_plan *p = &cls->plan;
 	struct call *call = &t->st.call;
 	t->st.call_lost = false;
 	t->st.call_state = CALL_IN;
@@ -236,7 +236,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 							  const struct class_info *cls,
 							  const struct cpu *c, bool exits)
 {
-	const struct plan *p = &cls->plan;
+	const struct fast_plan *p = &cls->plan;
 	struct thread *t = cls->info->restarts ? NULL : plain_task(ev, p, c);
 	if (!t || (t->st.word & p->word_mask) != p->word || c->irq_word != no_irq.irq_word ||
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
@@ -263,7 +263,7 @@ static inline int16_t prio_at(const uint8_t *data, uint32_t off)
 static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
 				struct class_info *cls, struct cpu *c, uint64_t seq)
 {
-	const struct plan *p = &cls->plan;
+	const struct fast_plan *p = &cls->plan;
 	const uint8_t *data = ev->data;
 	struct thread *prev = plain_task(ev, p, c);
 	if (!prev || (int32_t)load4(data + p->arg) != prev->task_tid || c->cursor < b->begin ||
@@ -277,7 +277,7 @@ static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct
 		return false;
 	cpu_no_irq(c);
 	if (G_UNLIKELY(cls->n_counters))
-		counters_at_switch(&(struct feed){ .s = s, .ev = ev, .cls = cls, .c = c, .ts = ev->ts,
+		counters_at_switch(&(struct fed_event){ .s = s, .ev = ev, .cls = cls, .c = c, .ts = ev->ts,
 						   .host = c->host }, prev);
 	if (ev->ts > c->cursor) {
 		*cpu_figure(s, b, c, prev->idle ? CPU_IDLE : CPU_RUN) += ev->ts - c->cursor;
@@ -299,7 +299,7 @@ static G_NO_INLINE bool fast_switch(struct slice *s, struct bin *b, const struct
 static G_NO_INLINE bool fast_wake(struct slice *s, const struct blk_event *ev,
 			      const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
-	const struct plan *p = &cls->plan;
+	const struct fast_plan *p = &cls->plan;
 	const struct thread *t = plain_task(ev, p, c);
 	int32_t tid = (int32_t)load4(ev->data + p->arg);
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;

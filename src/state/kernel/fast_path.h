@@ -13,7 +13,7 @@
 /* Handles events from the front until one cannot take the fast path. Returns how many it handled. */
 size_t feed_fast(struct slice *s, const struct blk_event *ev, size_t n);
 /* False: the layout is unusual, so its events go to the handlers. */
-bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_layout *l,
+bool plan_learn(struct fast_plan *p, const struct strtab *strings, const struct blk_layout *l,
 		enum event_kind kind);
 
 #endif

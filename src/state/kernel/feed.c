@@ -458,7 +458,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 	    (!stream->kernel || cls->row != ev->row ||
 	     !plan_learn(&cls->plan, s->strings, ev->layout, cls->kind)))
 		cls->kind = KIND_ANY;
-	struct feed f = {
+	struct fed_event f = {
 		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
 		.cpu = stream->cpu, .host = stream->host,
 	};

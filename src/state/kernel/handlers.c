@@ -29,12 +29,12 @@
 
 /* ---- scheduler ---- */
 
-static int16_t prio_of(const struct feed *f, unsigned slot)
+static int16_t prio_of(const struct fed_event *f, unsigned slot)
 {
 	return blk_has(f->ev, slot) ? sched_prio(event_int(f->ev, slot, 0)) : PRIO_NONE;
 }
 
-static void on_sched_switch(struct feed *f)
+static void on_sched_switch(struct fed_event *f)
 {
 	int32_t prev = (int32_t)event_int(f->ev, F(0), 0), next = (int32_t)event_int(f->ev, F(2), 0);
 	struct slice *s = f->s;
@@ -58,12 +58,12 @@ static void on_sched_switch(struct feed *f)
 		event_learn_comm(f, cpu_task(s, f->c), F(4));
 }
 
-static uint16_t cpu_number(const struct feed *f, unsigned slot)
+static uint16_t cpu_number(const struct fed_event *f, unsigned slot)
 {
 	return (uint16_t)CLAMP(event_int(f->ev, slot, 0), 0, CPU_NONE - 1);
 }
 
-static void on_sched_wake(struct feed *f)
+static void on_sched_wake(struct fed_event *f)
 {
 	struct slice *s = f->s;
 	event_task(f);
@@ -81,7 +81,7 @@ static void on_sched_wake(struct feed *f)
 }
 
 /* A signal was sent to a thread, for its process. 0: it will be delivered (include/trace/events/signal.h). */
-static void on_signal(struct feed *f)
+static void on_signal(struct fed_event *f)
 {
 	static const int64_t stops[] = { 19, 20, 21, 22 };	/* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU but on MIPS */
 	const struct thread *sender = event_task(f);
@@ -94,7 +94,7 @@ static void on_signal(struct feed *f)
 			};
 }
 
-static void on_migrate(struct feed *f)
+static void on_migrate(struct fed_event *f)
 {
 	event_task(f);
 	int32_t tid = (int32_t)event_int(f->ev, F(0), 0);
@@ -105,7 +105,7 @@ static void on_migrate(struct feed *f)
 	thread_queued(f->s, t, f->ts, cpu_number(f, F(2)));
 }
 
-static void on_fork(struct feed *f)
+static void on_fork(struct fed_event *f)
 {
 	struct slice *s = f->s;
 	struct thread *parent = event_task(f);
@@ -136,7 +136,7 @@ static struct blk_text program_name(struct blk_text path)
 
 /* Has the thread `old`, which is not the leader, already continued as the leader, before the event of its exec? Then
  * that was noted, in this slice or in an older one: see cpu_other_task(). */
-static bool exec_was_seen(struct feed *f, int32_t old, int32_t tid)
+static bool exec_was_seen(struct fed_event *f, int32_t old, int32_t tid)
 {
 	const struct thread *t = cpu_task(f->s, f->c);
 	if (!t || t->tid != tid)
@@ -144,7 +144,7 @@ static bool exec_was_seen(struct feed *f, int32_t old, int32_t tid)
 	return t->creator == ID_NONE ? !f->s->from_start && !t->fresh : thread_at(f->s, t->creator)->tid == old;
 }
 
-static void on_exec(struct feed *f)
+static void on_exec(struct fed_event *f)
 {
 	struct slice *s = f->s;
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
@@ -166,7 +166,7 @@ static void on_exec(struct feed *f)
 		event_take_comm(f, t, program_name(blk_text(f->ev, F(2))));
 }
 
-static void on_thread_exit(struct feed *f)
+static void on_thread_exit(struct fed_event *f)
 {
 	event_task(f);
 	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
@@ -175,7 +175,7 @@ static void on_thread_exit(struct feed *f)
 
 /* ---- state dump ---- */
 
-static void on_dump_process(struct feed *f)
+static void on_dump_process(struct fed_event *f)
 {
 	struct slice *s = f->s;
 	event_task(f);
@@ -197,7 +197,7 @@ static void on_dump_process(struct feed *f)
 	}
 }
 
-static void on_dump_fd(struct feed *f)
+static void on_dump_fd(struct fed_event *f)
 {
 	event_task(f);
 	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
@@ -209,7 +209,7 @@ static void on_dump_fd(struct feed *f)
 	fact->c = blk_int_or(f->ev, F(4), 0);
 }
 
-static void name_fact(struct feed *f, enum fact_kind kind, int64_t a, unsigned slot)
+static void name_fact(struct fed_event *f, enum fact_kind kind, int64_t a, unsigned slot)
 {
 	struct fact *fact = slice_fact(f->s, kind, ID_NONE, f->ts, f->seq);
 	fact->host = f->host;
@@ -217,13 +217,13 @@ static void name_fact(struct feed *f, enum fact_kind kind, int64_t a, unsigned s
 	fact->text = slice_string(f->s, blk_text(f->ev, slot));
 }
 
-static void on_dump_irq(struct feed *f)
+static void on_dump_irq(struct fed_event *f)
 {
 	event_task(f);
 	name_fact(f, FACT_IRQ, IRQ_HARD(blk_int(f->ev, F(0))), F(1));
 }
 
-static void on_dump_device(struct feed *f)
+static void on_dump_device(struct fed_event *f)
 {
 	event_task(f);
 	name_fact(f, FACT_DEV, blk_int(f->ev, F(0)), F(1));
@@ -231,7 +231,7 @@ static void on_dump_device(struct feed *f)
 
 /* ---- interrupts ---- */
 
-static void on_irq_entry(struct feed *f)
+static void on_irq_entry(struct fed_event *f)
 {
 	event_task(f);
 	uint32_t code = IRQ_HARD(blk_int(f->ev, F(0)));
@@ -243,13 +243,13 @@ static void on_irq_entry(struct feed *f)
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
 }
 
-static void on_irq_exit(struct feed *f)
+static void on_irq_exit(struct fed_event *f)
 {
 	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
 }
 
-static void on_softirq_raise(struct feed *f)
+static void on_softirq_raise(struct fed_event *f)
 {
 	event_task(f);
 	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
@@ -257,33 +257,33 @@ static void on_softirq_raise(struct feed *f)
 	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
 }
 
-static void on_softirq_entry(struct feed *f)
+static void on_softirq_entry(struct fed_event *f)
 {
 	event_task(f);
 	irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
-static void on_softirq_exit(struct feed *f)
+static void on_softirq_exit(struct fed_event *f)
 {
 	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
-static void on_timer_entry(struct feed *f)
+static void on_timer_entry(struct fed_event *f)
 {
 	event_task(f);
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
-static void on_timer_exit(struct feed *f)
+static void on_timer_exit(struct fed_event *f)
 {
 	event_task(f);
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
 /* x86_irq_vectors_local_timer_entry: only the event's name identifies the vector. */
-static void on_vector(struct feed *f)
+static void on_vector(struct fed_event *f)
 {
 	const char *event = strtab_get(f->s->strings, f->cls->event) + strlen("x86_irq_vectors_");
 	bool entry = g_str_has_suffix(event, "_entry");
@@ -309,7 +309,7 @@ static void on_vector(struct feed *f)
 /* ---- system calls ---- */
 
 /* The calling thread: the current task if it is known and not idle; else NULL. */
-static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
+static inline struct thread *caller(struct fed_event *f, struct rec *r, enum rec_type type)
 {
 	struct thread *t = event_task(f);
 	*r = (struct rec){
@@ -321,14 +321,14 @@ static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type
 }
 
 /* A thread that makes a call is not the kernel's. Its first one is never on the fast path. */
-static void learn_user(struct feed *f, struct thread *t)
+static void learn_user(struct fed_event *f, struct thread *t)
 {
 	if (!t->user_reported)
 		slice_fact(f->s, FACT_USER, t->self, f->ts, f->seq);
 	t->user_reported = true;
 }
 
-static void entered(struct feed *f, struct thread *t, const struct rec *r)
+static void entered(struct fed_event *f, struct thread *t, const struct rec *r)
 {
 	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
 		thread_record(f->s, t, r);
@@ -340,7 +340,7 @@ static void entered(struct feed *f, struct thread *t, const struct rec *r)
 	thread_record(f->s, t, r);
 }
 
-static void on_entry(struct feed *f)
+static void on_entry(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_ENTER);
@@ -362,7 +362,7 @@ static void on_entry(struct feed *f)
 }
 
 /* LTTng can record the flags as a structure: the signal in the lowest 8 bits, and the rest. */
-static void on_entry_clone(struct feed *f)
+static void on_entry_clone(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_ENTER);
@@ -374,7 +374,7 @@ static void on_entry_clone(struct feed *f)
 	entered(f, t, &r);
 }
 
-static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
+static uint32_t socket_text(struct fed_event *f, int64_t family, int64_t port, struct blk_text v4,
 			    struct blk_text v6, struct blk_text path)
 {
 	char text[256] = "", address[ADDRESS_MAX];
@@ -392,7 +392,7 @@ static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct
 	return slice_path(f->s, (struct blk_text){ text, (uint32_t)strlen(text) });
 }
 
-static void on_entry_address(struct feed *f)	/* connect, bind */
+static void on_entry_address(struct fed_event *f)	/* connect, bind */
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_ENTER);
@@ -404,7 +404,7 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	entered(f, t, &r);
 }
 
-const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES])
+const char *handler_call_name(const struct fed_event *f, int64_t number, char buffer[NUMBER_NAME_BYTES])
 {
 	const struct slice_host *host = &g_array_index(f->s->hosts, struct slice_host, f->host);
 	const char *name = machine_call_name(host->machine, f->cls->is_compat, number);
@@ -416,13 +416,13 @@ const char *handler_call_name(const struct feed *f, int64_t number, char buffer[
 
 /* The name of a call that lttng-modules knows only by number: before 2.16, calls of the last ten years; on riscv64 and
  * s390x all calls. */
-static uint32_t numbered(struct feed *f)
+static uint32_t numbered(struct fed_event *f)
 {
 	char buffer[NUMBER_NAME_BYTES];
 	return strtab_add(f->s->strings, handler_call_name(f, blk_int_or(f->ev, F(0), -1), buffer));
 }
 
-static void on_entry_unknown(struct feed *f)
+static void on_entry_unknown(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_ENTER);
@@ -450,7 +450,7 @@ static void on_entry_unknown(struct feed *f)
 	entered(f, t, &r);
 }
 
-static void left(struct feed *f, struct thread *t, const struct rec *r)
+static void left(struct fed_event *f, struct thread *t, const struct rec *r)
 {
 	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
 		thread_record(f->s, t, r);
@@ -462,7 +462,7 @@ static void left(struct feed *f, struct thread *t, const struct rec *r)
 	thread_record(f->s, t, r);
 }
 
-static void on_call_exit(struct feed *f)
+static void on_call_exit(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_EXIT);
@@ -474,7 +474,7 @@ static void on_call_exit(struct feed *f)
 	left(f, t, &r);
 }
 
-static void on_call_exit_nameless(struct feed *f)
+static void on_call_exit_nameless(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_EXIT);
@@ -487,7 +487,7 @@ static void on_call_exit_nameless(struct feed *f)
 	left(f, t, &r);
 }
 
-static void on_exit_accept(struct feed *f)
+static void on_exit_accept(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_EXIT);
@@ -501,7 +501,7 @@ static void on_exit_accept(struct feed *f)
 	left(f, t, &r);
 }
 
-static void on_exit_unknown(struct feed *f)
+static void on_exit_unknown(struct fed_event *f)
 {
 	struct rec r;
 	struct thread *t = caller(f, &r, REC_EXIT);
@@ -522,8 +522,8 @@ static void on_exit_unknown(struct feed *f)
 	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val|unshare_flags", \
 	"count|len|size", "fd_out|out_fd|fdout" }
 
-struct row { struct blk_subscription sub; handler on; };
-static const struct row rows[] = {
+struct event_row { struct blk_subscription sub; handler on; };
+static const struct event_row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
 			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
 	    "CPU time, thread states" }, on_sched_switch },

@@ -23,46 +23,46 @@ bool slice_base_row_follows(size_t row);
 
 /* The name of the call with that number on the event's host; or "syscall_194" in the buffer: it is unknown. */
 #define NUMBER_NAME_BYTES 32
-const char *handler_call_name(const struct feed *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
+const char *handler_call_name(const struct fed_event *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
 
 /* handlers_io.c */
-void on_block_insert(struct feed *f);
-void on_block_issue(struct feed *f);
-void on_block_complete(struct feed *f);
-void on_block_requeue(struct feed *f);
-void on_block_merge(struct feed *f);
-void on_block_backmerge(struct feed *f);
-void on_block_frontmerge(struct feed *f);
-void on_net_receive(struct feed *f);
-void on_net_queue(struct feed *f);
-void on_net_send(struct feed *f);
+void on_block_insert(struct fed_event *f);
+void on_block_issue(struct fed_event *f);
+void on_block_complete(struct fed_event *f);
+void on_block_requeue(struct fed_event *f);
+void on_block_merge(struct fed_event *f);
+void on_block_backmerge(struct fed_event *f);
+void on_block_frontmerge(struct fed_event *f);
+void on_net_receive(struct fed_event *f);
+void on_net_queue(struct fed_event *f);
+void on_net_send(struct fed_event *f);
 
 /* handlers_ns.c: namespaces in the state dump, and forks */
-void on_dump_pid_ns(struct feed *f);
-void on_dump_cgroup_ns(struct feed *f);
-void on_dump_uts_ns(struct feed *f);
-void fork_ns(struct feed *f, uint32_t child);
+void on_dump_pid_ns(struct fed_event *f);
+void on_dump_cgroup_ns(struct fed_event *f);
+void on_dump_uts_ns(struct fed_event *f);
+void fork_ns(struct fed_event *f, uint32_t child);
 
 /* handlers_spans.c */
-void on_timestamp(struct feed *f);
-void on_keyval_string(struct feed *f);
-void on_keyval_integer(struct feed *f);
-void on_function_entry(struct feed *f);
-void on_function_exit(struct feed *f);
-void on_binary(struct feed *f);
-void on_ruled(struct feed *f);		/* an event that a rule uses */
+void on_timestamp(struct fed_event *f);
+void on_keyval_string(struct fed_event *f);
+void on_keyval_integer(struct fed_event *f);
+void on_function_entry(struct fed_event *f);
+void on_function_exit(struct fed_event *f);
+void on_binary(struct fed_event *f);
+void on_ruled(struct fed_event *f);		/* an event that a rule uses */
 
 /* handlers_count.c */
-void on_page_fault(struct feed *f);
-void on_probe(struct feed *f);
+void on_page_fault(struct fed_event *f);
+void on_probe(struct fed_event *f);
 /* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
-void counted_event(struct feed *f, bool is_switch, bool counters);
-void counters_at_switch(struct feed *f, const struct thread *leaves);	/* leaves: the thread switched out; NULL:
-									 * unknown */
-void counters_of_thread(struct feed *f, struct thread *t);	/* t may be NULL */
+void counted_event(struct fed_event *f, bool is_switch, bool counters);
+/* leaves: the thread switched out; NULL: unknown. */
+void counters_at_switch(struct fed_event *f, const struct thread *leaves);
+void counters_of_thread(struct fed_event *f, struct thread *t);	/* t may be NULL */
 
 /* counting.c: rows of slice_subscriptions_counting() */
-void on_counted(struct feed *f);
+void on_counted(struct fed_event *f);
 bool counting_has(unsigned row);	/* is it such a row, and not in the usual table? */
 unsigned counting_base(unsigned row);	/* the usual table's row; number of its rows: none */
 

@@ -9,30 +9,30 @@
 #include "state/kernel/slice_state.h"
 #include "state/kernel/threads.h"
 
-static void count(struct feed *f, uint32_t thread, enum count_kind kind)
+static void count(struct fed_event *f, uint32_t thread, enum count_kind kind)
 {
 	count_for(f->s, f->ts, f->host, thread, kind, f->cls->event, 1);
 }
 
-static void count_current(struct feed *f, enum count_kind kind)
+static void count_current(struct fed_event *f, enum count_kind kind)
 {
 	const struct thread *t = event_task(f);
 	count(f, t ? t->self : ID_NONE, kind);
 }
 
-void on_page_fault(struct feed *f)
+void on_page_fault(struct fed_event *f)
 {
 	count_current(f, COUNT_FAULT);
 }
 
-void on_probe(struct feed *f)
+void on_probe(struct fed_event *f)
 {
 	count_current(f, COUNT_PROBE);
 }
 
 /* The thread of a user space event on a host whose kernel trace does not tell which threads run. If the event has only
  * a pid, the thread stands for the process. */
-static struct thread *user_of_event(struct feed *f)
+static struct thread *user_of_event(struct fed_event *f)
 {
 	bool by_kernel;
 	struct thread *t = user_thread(f, &by_kernel);
@@ -46,12 +46,12 @@ static struct thread *user_of_event(struct feed *f)
 	return t;
 }
 
-void counted_event(struct feed *f, bool is_switch, bool counters)
+void counted_event(struct fed_event *f, bool is_switch, bool counters)
 {
 	struct thread *t;
 	bool by_cpu = false;
-	if (!feed_is_kernel(f)) {
-		by_cpu = !feed_follows_tasks(f);
+	if (!event_is_kernel(f)) {
+		by_cpu = !event_follows_tasks(f);
 		/* An idle task counts, too: an anonymous task may later be identified as idle. */
 		t = by_cpu ? user_of_event(f) : cpu_task(f->s, f->c);
 		if (counters)
@@ -69,12 +69,12 @@ void counted_event(struct feed *f, bool is_switch, bool counters)
 		count(f, t ? t->self : ID_NONE, COUNT_EVENT);
 }
 
-void counters_at_switch(struct feed *f, const struct thread *leaves)
+void counters_at_switch(struct fed_event *f, const struct thread *leaves)
 {
 	counters_read(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
 }
 
-void counters_of_thread(struct feed *f, struct thread *t)
+void counters_of_thread(struct fed_event *f, struct thread *t)
 {
 	if (t && t->tid >= -1 && f->cls->n_counters)
 		counters_read(f->s, &t->counters, 0, f, t->self);

@@ -25,7 +25,7 @@ static enum block_dir direction(int64_t rwbs, uint64_t bytes)
 }
 
 /* The thread that the event names; usually the current task. None in an interrupt of an idle CPU. */
-static uint32_t block_task(struct feed *f, const struct thread *task)
+static uint32_t block_task(struct fed_event *f, const struct thread *task)
 {
 	int32_t tid = (int32_t)blk_int_or(f->ev, F(5), -1);
 	if (tid > 0 && !(task && task->task_tid == tid))
@@ -45,7 +45,7 @@ static enum block_flush flush_of(const struct block_event *e, int64_t rwbs)
 	return e->what == BLOCK_COMPLETE && rwbs & RWBS_WRITE ? BLOCK_FLUSH_ASKED : BLOCK_NO_FLUSH;
 }
 
-static struct block_event block_event_of(struct feed *f, enum block_what what)
+static struct block_event block_event_of(struct fed_event *f, enum block_what what)
 {
 	const struct thread *task = event_task(f);
 	struct block_event e = {
@@ -69,45 +69,45 @@ static struct block_event block_event_of(struct feed *f, enum block_what what)
 	return e;
 }
 
-static void note(struct feed *f, enum block_what what)
+static void note(struct fed_event *f, enum block_what what)
 {
 	struct block_event e = block_event_of(f, what);
 	blocks_apply(f->s, &e);
 }
 
-void on_block_insert(struct feed *f)
+void on_block_insert(struct fed_event *f)
 {
 	note(f, BLOCK_INSERT);
 }
 
-void on_block_issue(struct feed *f)
+void on_block_issue(struct fed_event *f)
 {
 	note(f, BLOCK_ISSUE);
 }
 
-void on_block_complete(struct feed *f)
+void on_block_complete(struct fed_event *f)
 {
 	struct block_event e = block_event_of(f, BLOCK_COMPLETE);
 	e.error = blk_int_or(f->ev, F(4), 0) != 0;
 	blocks_apply(f->s, &e);
 }
 
-void on_block_requeue(struct feed *f)
+void on_block_requeue(struct fed_event *f)
 {
 	note(f, BLOCK_REQUEUE);
 }
 
-void on_block_merge(struct feed *f)
+void on_block_merge(struct fed_event *f)
 {
 	note(f, BLOCK_MERGE);
 }
 
-void on_block_backmerge(struct feed *f)
+void on_block_backmerge(struct fed_event *f)
 {
 	note(f, BLOCK_BACKMERGE);
 }
 
-void on_block_frontmerge(struct feed *f)
+void on_block_frontmerge(struct fed_event *f)
 {
 	note(f, BLOCK_FRONTMERGE);
 }
@@ -121,7 +121,7 @@ enum {
 };
 #define FRAGMENT_OFFSET 0x1fff	/* IPv4: only the first fragment has ports */
 
-static void take_ports(struct feed *f, unsigned tcp, unsigned udp, bool sent, struct flow *flow)
+static void take_ports(struct fed_event *f, unsigned tcp, unsigned udp, bool sent, struct flow *flow)
 {
 	unsigned at = blk_has(f->ev, F(tcp)) ? tcp : udp;
 	if (!blk_has(f->ev, F(at)))
@@ -132,7 +132,7 @@ static void take_ports(struct feed *f, unsigned tcp, unsigned udp, bool sent, st
 	flow->peer_port = sent ? dest : source;
 }
 
-static bool take_v4(struct feed *f, bool sent, struct flow *flow)
+static bool take_v4(struct fed_event *f, bool sent, struct flow *flow)
 {
 	struct blk_text local = blk_text(f->ev, F(sent ? V4_SOURCE : V4_DEST));
 	struct blk_text peer = blk_text(f->ev, F(sent ? V4_DEST : V4_SOURCE));
@@ -154,7 +154,7 @@ static void copy_v6(uint8_t *to, const char *from)
 		to[i] = (uint8_t)from[i ^ 1];
 }
 
-static bool take_v6(struct feed *f, bool sent, struct flow *flow)
+static bool take_v6(struct fed_event *f, bool sent, struct flow *flow)
 {
 	struct blk_text local = blk_text(f->ev, F(sent ? V6_SOURCE : V6_DEST));
 	struct blk_text peer = blk_text(f->ev, F(sent ? V6_DEST : V6_SOURCE));
@@ -169,7 +169,7 @@ static bool take_v6(struct feed *f, bool sent, struct flow *flow)
 }
 
 /* The packet's flow; NULL: it has no IP header, or the event has no headers. */
-static struct flow_cell *flow_of(struct feed *f, bool sent)
+static struct flow_cell *flow_of(struct fed_event *f, bool sent)
 {
 	struct flow flow = { 0 };
 	if (!take_v4(f, sent, &flow) && !take_v6(f, sent, &flow))
@@ -178,7 +178,7 @@ static struct flow_cell *flow_of(struct feed *f, bool sent)
 	return BIN_CELL(f->s, slice_bin(f->s, f->ts), flow, .host = f->host, .name = name, .flow = flow);
 }
 
-static struct net_cell *packet(struct feed *f, uint64_t *ret_bytes)
+static struct net_cell *packet(struct fed_event *f, uint64_t *ret_bytes)
 {
 	event_task(f);
 	*ret_bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
@@ -186,7 +186,7 @@ static struct net_cell *packet(struct feed *f, uint64_t *ret_bytes)
 	return BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);
 }
 
-void on_net_receive(struct feed *f)
+void on_net_receive(struct fed_event *f)
 {
 	uint64_t bytes;
 	struct net_cell *net = packet(f, &bytes);
@@ -199,7 +199,7 @@ void on_net_receive(struct feed *f)
 	}
 }
 
-void on_net_queue(struct feed *f)
+void on_net_queue(struct fed_event *f)
 {
 	uint64_t bytes;
 	struct net_cell *net = packet(f, &bytes);
@@ -212,7 +212,7 @@ void on_net_queue(struct feed *f)
 	}
 }
 
-void on_net_send(struct feed *f)
+void on_net_send(struct fed_event *f)
 {
 	uint64_t bytes;
 	struct net_cell *net = packet(f, &bytes);

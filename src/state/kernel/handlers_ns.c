@@ -10,7 +10,7 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, unsigned slot)
+static struct fact *ns_fact(struct fed_event *f, uint32_t thread, enum ns_kind kind, unsigned slot)
 {
 	struct fact *fact = slice_fact(f->s, FACT_NS, thread, f->ts, f->seq);
 	fact->a = kind;
@@ -19,14 +19,14 @@ static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, 
 	return fact;
 }
 
-static struct fact *dumped(struct feed *f, enum ns_kind kind)
+static struct fact *dumped(struct fed_event *f, enum ns_kind kind)
 {
 	event_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	return tid > 0 ? ns_fact(f, slice_thread(f->s, f->host, tid)->self, kind, F(1)) : NULL;
 }
 
-void on_dump_pid_ns(struct feed *f)
+void on_dump_pid_ns(struct fed_event *f)
 {
 	struct fact *fact = dumped(f, NS_PID);
 	if (!fact)
@@ -39,12 +39,12 @@ void on_dump_pid_ns(struct feed *f)
 		contexts_learn_inner(f, t, tid, fact->c, fact->b);
 }
 
-void on_dump_cgroup_ns(struct feed *f)
+void on_dump_cgroup_ns(struct fed_event *f)
 {
 	dumped(f, NS_CGROUP);
 }
 
-void on_dump_uts_ns(struct feed *f)
+void on_dump_uts_ns(struct fed_event *f)
 {
 	dumped(f, NS_UTS);
 }
@@ -52,7 +52,7 @@ void on_dump_uts_ns(struct feed *f)
 /* A child is in its parent's namespaces, except for the pid namespace. The event has the child's tid in each pid
  * namespace, the outermost first. For a leader the last tid is the pid of its process there. */
 #define VTIDS 4				/* number of tid fields, from F(6) on; with more levels the last is unknown */
-void fork_ns(struct feed *f, uint32_t child)
+void fork_ns(struct fed_event *f, uint32_t child)
 {
 	unsigned n = 0;
 

@@ -33,14 +33,14 @@ static bool ends_span(struct blk_text t)
 
 /* The thread is the kernel's current task; without a kernel trace it is the one that the event names. If the
  * kernel's current task is unknown, the event's own tid is not used. */
-static void learn_places(struct feed *f, struct thread *t)
+static void learn_places(struct fed_event *f, struct thread *t)
 {
-	if (f->ev->layout != f->cls->placeless || feed_container(f))
+	if (f->ev->layout != f->cls->placeless || event_container(f))
 		contexts_learn(f, t);
 }
 
 /* An annotation with the event's instant, CPU and thread. */
-static struct annot annot_of_event(struct feed *f)
+static struct annot annot_of_event(struct fed_event *f)
 {
 	const struct stream_info *stream = &g_array_index(f->s->streams, struct stream_info, f->ev->stream);
 	struct annot a = {
@@ -48,7 +48,7 @@ static struct annot annot_of_event(struct feed *f)
 		.channel = stream->channel, .is_unsure = stream->is_unsure,
 		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
-		.in_kernel = feed_is_kernel(f),
+		.in_kernel = event_is_kernel(f),
 	};
 	if (a.in_kernel)
 		a.vpid = a.vtid = -1;
@@ -66,7 +66,7 @@ static bool may_be_of_another(const struct annot *a, const struct thread *t)
 
 /* If the thread of the event's own tid is running, it may have made the annotation before: see spans.c. That is a tid
  * of a container, if the kernel says so of the task. */
-static void add_claim(struct feed *f, const struct annot *of, const struct thread *task)
+static void add_claim(struct fed_event *f, const struct annot *of, const struct thread *task)
 {
 	struct slice *s = f->s;
 	uint32_t id = intmap_get(&s->tid_last, pair(f->host, (uint32_t)of->vtid));
@@ -92,7 +92,7 @@ static void add_claim(struct feed *f, const struct annot *of, const struct threa
 					   .id = s->annots->len - 1 });
 }
 
-static void add_annot(struct feed *f, struct annot *a, bool ends)
+static void add_annot(struct fed_event *f, struct annot *a, bool ends)
 {
 	struct slice *s = f->s;
 	struct thread *t = user_thread(f, &a->by_kernel);
@@ -116,13 +116,13 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 		user_learn(f, t);
 	}
 	if (!a->in_kernel)
-		learn_places(f, (a->by_kernel && !t->idle) || !feed_follows_tasks(f) ? t : NULL);
+		learn_places(f, (a->by_kernel && !t->idle) || !event_follows_tasks(f) ? t : NULL);
 }
 
 /* ---- BlkKin ---- */
 
 /* Without spans only the event's thread matters. False: the annotation is needed, too. */
-static bool see_thread(struct feed *f)
+static bool see_thread(struct fed_event *f)
 {
 	if (!f->s->no_spans)
 		return false;
@@ -131,7 +131,7 @@ static bool see_thread(struct feed *f)
 	return true;
 }
 
-static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
+static void annotate(struct fed_event *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
 {
 	struct slice *s = f->s;
 	struct annot a = annot_of_event(f);
@@ -148,7 +148,7 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 	add_annot(f, &a, ends);
 }
 
-void on_timestamp(struct feed *f)
+void on_timestamp(struct fed_event *f)
 {
 	if (see_thread(f))
 		return;
@@ -156,7 +156,7 @@ void on_timestamp(struct feed *f)
 	annotate(f, ANNOT_EVENT, slice_text(f->s, event), 0, ends_span(event));
 }
 
-void on_keyval_string(struct feed *f)
+void on_keyval_string(struct fed_event *f)
 {
 	if (see_thread(f))
 		return;
@@ -166,7 +166,7 @@ void on_keyval_string(struct feed *f)
 	annotate(f, ANNOT_STRING, key, value, false);
 }
 
-void on_keyval_integer(struct feed *f)
+void on_keyval_integer(struct fed_event *f)
 {
 	char text[24];
 	if (see_thread(f))
@@ -179,7 +179,7 @@ void on_keyval_integer(struct feed *f)
 
 /* ---- functions ---- */
 
-static void function_mark(struct feed *f, enum annot_mark mark)
+static void function_mark(struct fed_event *f, enum annot_mark mark)
 {
 	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
@@ -191,18 +191,18 @@ static void function_mark(struct feed *f, enum annot_mark mark)
 	add_annot(f, &a, false);
 }
 
-void on_function_entry(struct feed *f)
+void on_function_entry(struct fed_event *f)
 {
 	function_mark(f, MARK_BEGIN);
 }
 
-void on_function_exit(struct feed *f)
+void on_function_exit(struct fed_event *f)
 {
 	function_mark(f, MARK_END);
 }
 
 /* lttng_ust_statedump:bin_info and similar: where a program or library is mapped. */
-void on_binary(struct feed *f)
+void on_binary(struct fed_event *f)
 {
 	struct annot a = annot_of_event(f);
 	struct binary b = {
@@ -216,7 +216,7 @@ void on_binary(struct feed *f)
 /* ---- rules ---- */
 
 struct looked_at {			/* input of an expression */
-	const struct feed *f;
+	const struct fed_event *f;
 	const struct rule_event *e;
 	char text[LIMIT_RULE_TEXT_BYTES + 1];
 };
@@ -243,7 +243,7 @@ static struct value value_of(int column, const void *row, const void *data)
 	return value_text(at->text);
 }
 
-static bool holds(const struct feed *f, const struct rule_event *e, const struct expr *expr)
+static bool holds(const struct fed_event *f, const struct rule_event *e, const struct expr *expr)
 {
 	struct looked_at at = { .f = f, .e = e };
 	return expr_match(expr, value_of, &at, NULL);
@@ -255,7 +255,7 @@ static void mix(uint64_t *h, uint64_t x)
 	*h ^= *h >> 29;
 }
 
-static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event *e, guint field)
+static void mix_field(uint64_t *h, const struct fed_event *f, const struct rule_event *e, guint field)
 {
 	unsigned slot = slot_at(e, field);
 	if (slot == SLOT_CPU) {
@@ -273,10 +273,11 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 }
 
 /* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them, which is noted. */
-static uint64_t key_of(const struct feed *f, const struct rule *r, const struct rule_event *e, const struct rule_key *k)
+static uint64_t key_of(const struct fed_event *f, const struct rule *r, const struct rule_event *e,
+		       const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	if (k->by_thread && !blk_has(f->ev, feed_is_kernel(f) ? BLK_CTX_TID : BLK_CTX_VTID))
+	if (k->by_thread && !blk_has(f->ev, event_is_kernel(f) ? BLK_CTX_TID : BLK_CTX_VTID))
 		g_hash_table_add(f->s->classes, rule_keyless_name(r, e, RULE_THREAD));
 	for (guint i = 0; i < k->fields->len; i++) {
 		guint field = g_array_index(k->fields, guint, i);
@@ -291,13 +292,13 @@ static uint64_t key_of(const struct feed *f, const struct rule *r, const struct 
 	return h != RULE_NO_KEY ? h : 1;
 }
 
-static bool is_hex(const struct feed *f, unsigned slot)
+static bool is_hex(const struct fed_event *f, unsigned slot)
 {
 	const struct blk_slot_layout *l = &f->ev->layout->slot[slot];
 	return l->repr == BLK_INT && l->is_hex;
 }
 
-static void add_field(GString *s, const struct feed *f, const struct rule_event *e, guint field)
+static void add_field(GString *s, const struct fed_event *f, const struct rule_event *e, guint field)
 {
 	unsigned slot = slot_at(e, field);
 	if (slot == SLOT_CPU) {
@@ -314,7 +315,7 @@ static void add_field(GString *s, const struct feed *f, const struct rule_event 
 	}
 }
 
-static uint32_t fill(const struct feed *f, const struct rule *r, const struct rule_template *t)
+static uint32_t fill(const struct fed_event *f, const struct rule *r, const struct rule_template *t)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	for (guint i = 0; i < t->texts->len; i++) {
@@ -325,7 +326,7 @@ static uint32_t fill(const struct feed *f, const struct rule *r, const struct ru
 	return strtab_add_len(f->s->texts, s->str, s->len);
 }
 
-static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
+static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
 {
 	struct annot a = *of;
 	a.type = is_int ? ANNOT_INT : ANNOT_STRING;
@@ -337,7 +338,7 @@ static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t v
 	add_annot(f, &a, false);
 }
 
-static void tag_fields(struct feed *f, const struct rule *r, const struct annot *a)
+static void tag_fields(struct fed_event *f, const struct rule *r, const struct annot *a)
 {
 	struct strtab *texts = f->s->texts;
 	for (guint i = 0; i < r->tags->len; i++) {
@@ -351,7 +352,7 @@ static void tag_fields(struct feed *f, const struct rule *r, const struct annot 
 	}
 }
 
-static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark mark)
+static struct annot rule_mark(struct fed_event *f, unsigned number, enum annot_mark mark)
 {
 	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
@@ -368,7 +369,7 @@ static bool can_fill(const struct rule_template *t, bool begins)
 	return t->texts && (begins || !t->fields->len);
 }
 
-static void rule_names(struct feed *f, const struct rule *r, bool begins, struct annot *a)
+static void rule_names(struct fed_event *f, const struct rule *r, bool begins, struct annot *a)
 {
 	a->name = can_fill(&r->text, begins) ? fill(f, r, &r->text)
 					     : strtab_add(f->s->texts, r->name);
@@ -376,7 +377,7 @@ static void rule_names(struct feed *f, const struct rule *r, bool begins, struct
 		     slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
 }
 
-static void rule_begins(struct feed *f, unsigned number)
+static void rule_begins(struct fed_event *f, unsigned number)
 {
 	const struct rule *r = rule_at(number);
 	if (r->begin.only_if && !holds(f, &r->begin, r->begin.only_if))
@@ -390,7 +391,7 @@ static void rule_begins(struct feed *f, unsigned number)
 	tag_fields(f, r, &a);
 }
 
-static void rule_ends(struct feed *f, unsigned number)
+static void rule_ends(struct fed_event *f, unsigned number)
 {
 	const struct rule *r = rule_at(number);
 	if (r->end.only_if && !holds(f, &r->end, r->end.only_if))
@@ -406,13 +407,13 @@ static void rule_ends(struct feed *f, unsigned number)
 }
 
 /* The event's own handler runs first, so that its thread is known. */
-void on_ruled(struct feed *f)
+void on_ruled(struct fed_event *f)
 {
 	handler base = slice_base_handler(f->ev->row);
 	const GArray *begun = rules_begun_by(f->ev->row), *ended = rules_ended_by(f->ev->row);
 	if (base)
 		base(f);
-	else if (feed_is_kernel(f))
+	else if (event_is_kernel(f))
 		event_task(f);
 	for (guint i = 0; i < ended->len; i++)
 		rule_ends(f, g_array_index(ended, guint, i));

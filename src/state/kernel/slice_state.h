@@ -70,7 +70,7 @@ struct slice {
 	int64_t window_from, window_to;	/* index of the bin for all before the window, of the bin for all after it */
 	int64_t step;			/* length of a bin in ns, > 0 */
 	gssize taken;			/* bytes of memory: see slice_take() */
-	void (*follow)(struct feed *f);	/* the call log's handler, which calls the row's; or NULL */
+	void (*follow)(struct fed_event *f);	/* the call log's handler, which calls the row's; or NULL */
 	void *follower;			/* the call log's data */
 
 	uint64_t finished;		/* entry number of the call that finished last */
@@ -154,20 +154,20 @@ static inline bool slice_follows_tasks(const struct slice *s, uint32_t host)
 }
 
 /* Is it an event of the kernel's tracer? */
-static inline bool feed_is_kernel(const struct feed *f)
+static inline bool event_is_kernel(const struct fed_event *f)
 {
 	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
 }
 
 /* Does its host's kernel trace tell which threads run? */
-static inline bool feed_follows_tasks(const struct feed *f)
+static inline bool event_follows_tasks(const struct fed_event *f)
 {
 	return slice_follows_tasks(f->s, f->host);
 }
 
 /* String: the hostname of the container whose session daemon recorded the user space event, beside the trace of its
  * machine's kernel; 0: none. The event's pids are of a pid namespace that is unknown. */
-static inline uint32_t feed_container(const struct feed *f)
+static inline uint32_t event_container(const struct fed_event *f)
 {
 	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).hostname;
 }

@@ -149,7 +149,7 @@ static enum decision decide(const struct slice *s, const struct names *n, const 
 
 /* ---- counting ---- */
 
-struct counting {		/* one wait */
+struct lock_counting {		/* one wait */
 	struct slice *s;
 	struct bin *bin;
 	struct built_lock_key key;
@@ -157,12 +157,12 @@ struct counting {		/* one wait */
 	int64_t left_ns;	/* of that time, what is not counted yet: the holder ran */
 };
 
-static struct built_lock_cell *cell_of(const struct counting *c, const struct built_lock_key *key)
+static struct built_lock_cell *cell_of(const struct lock_counting *c, const struct built_lock_key *key)
 {
 	return bin_cell(c->s, c->bin, CELL_lock, key, sizeof *key, sizeof(struct built_lock_cell));
 }
 
-static void add_part(struct counting *c, enum part part, int64_t begin, int64_t end)
+static void add_part(struct lock_counting *c, enum part part, int64_t begin, int64_t end)
 {
 	int64_t ns = MIN(end, c->to) - MAX(begin, c->from);
 	if (ns <= 0)
@@ -171,7 +171,7 @@ static void add_part(struct counting *c, enum part part, int64_t begin, int64_t 
 	c->left_ns -= ns;
 }
 
-static void add_on_file(struct counting *c, const struct past_wait *w)
+static void add_on_file(struct lock_counting *c, const struct past_wait *w)
 {
 	int64_t ns = MIN(w->wake, c->to) - MAX(w->begin, c->from);
 	struct built_lock_key key = c->key;
@@ -184,7 +184,7 @@ static void add_on_file(struct counting *c, const struct past_wait *w)
 }
 
 /* What it did before its newest waits is unknown. */
-static void add_past(struct counting *c, const struct vec *past)
+static void add_past(struct lock_counting *c, const struct vec *past)
 {
 	uint32_t n = 0;
 	for (uint32_t i = past->len; i > 0; i--) {
@@ -205,7 +205,7 @@ static void add_past(struct counting *c, const struct vec *past)
 	}
 }
 
-static void add_holder(struct counting *c, const struct holding *h)
+static void add_holder(struct lock_counting *c, const struct holding *h)
 {
 	const struct thread *t = h->holder == ID_NONE ? NULL : thread_at(c->s, h->holder);
 	int64_t lost;
@@ -245,7 +245,7 @@ static void count(struct lock_counter *c, struct slice *s, const struct names *n
 {
 	bool futex = w->kind == LOCK_FUTEX;
 	int64_t before = futex ? released_before(c, s, n, w) : INT64_MIN;
-	struct counting x = {
+	struct lock_counting x = {
 		.s = s, .bin = slice_bin(s, w->wake), .from = MAX(w->begin, before), .to = w->wake,
 		.key = { .thread = thread_follow(s, w->thread), .holder = h->holder, .kind = w->kind, .held_fd = -1,
 			 .fd = futex ? -1 : w->call.fd, .seq = futex ? 0 : w->call.seq,

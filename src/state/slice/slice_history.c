@@ -99,14 +99,14 @@ bool slice_fold(struct slice *s, int64_t step)
 /* ---- which traces ---- */
 
 struct trace_time { uint64_t id; int64_t begin, end, minute; bool stays; };
-struct window { int64_t begin, end; };
+struct log_window { int64_t begin, end; };
 
 struct thinning {
 	struct slice *s;
 	GArray *traces;			/* struct trace_time */
 	GHashTable *by_id;		/* uint64_t (in slice.annots) -> index + 1, until .traces is sorted */
 	GHashTable *staying;		/* set of uint64_t (in .traces) */
-	GArray *windows;		/* struct window, in order, apart: logs in them stay */
+	GArray *windows;		/* struct log_window, in order, apart: logs in them stay */
 };
 
 static void find_traces(struct thinning *t)
@@ -163,7 +163,7 @@ static void choose_traces(struct thinning *t, unsigned most, bool has_left, bool
 
 static int by_begin(gconstpointer a, gconstpointer b)
 {
-	const struct window *x = a, *y = b;
+	const struct log_window *x = a, *y = b;
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
@@ -173,41 +173,41 @@ static void make_windows(struct thinning *t)
 
 	for (guint i = 0; i < t->traces->len; i++) {
 		const struct trace_time *x = &g_array_index(t->traces, struct trace_time, i);
-		struct window w = { MAX(x->begin, INT64_MIN + JUST_OUT_NS) - JUST_OUT_NS,
+		struct log_window w = { MAX(x->begin, INT64_MIN + JUST_OUT_NS) - JUST_OUT_NS,
 				    MIN(x->end, INT64_MAX - JUST_OUT_NS) + JUST_OUT_NS };
 		if (x->stays)
 			g_array_append_val(t->windows, w);
 	}
 	g_array_sort(t->windows, by_begin);
 	for (guint i = 0; i < t->windows->len; i++) {
-		struct window w = g_array_index(t->windows, struct window, i);
-		struct window *last = n ? &g_array_index(t->windows, struct window, n - 1) : NULL;
+		struct log_window w = g_array_index(t->windows, struct log_window, i);
+		struct log_window *last = n ? &g_array_index(t->windows, struct log_window, n - 1) : NULL;
 		if (last && w.begin <= last->end)
 			last->end = MAX(last->end, w.end);
 		else
-			g_array_index(t->windows, struct window, n++) = w;
+			g_array_index(t->windows, struct log_window, n++) = w;
 	}
 	g_array_set_size(t->windows, n);
 }
 
 /* The first window that ends at the instant or later; NULL: none. */
-static const struct window *window_from(const struct thinning *t, int64_t ts)
+static const struct log_window *window_from(const struct thinning *t, int64_t ts)
 {
 	guint low = 0, high = t->windows->len;
 
 	while (low < high) {
 		guint at = low + (high - low) / 2;
-		if (g_array_index(t->windows, struct window, at).end < ts)
+		if (g_array_index(t->windows, struct log_window, at).end < ts)
 			low = at + 1;
 		else
 			high = at;
 	}
-	return low < t->windows->len ? &g_array_index(t->windows, struct window, low) : NULL;
+	return low < t->windows->len ? &g_array_index(t->windows, struct log_window, low) : NULL;
 }
 
 static bool is_in_window(const struct thinning *t, int64_t begin, int64_t end)
 {
-	const struct window *w = window_from(t, begin);
+	const struct log_window *w = window_from(t, begin);
 	return w && w->begin <= end;
 }
 
@@ -344,7 +344,7 @@ void slice_thin(struct slice *s, unsigned most, bool has_left, bool has_right)
 		.s = s, .traces = g_array_new(false, false, sizeof(struct trace_time)),
 		.by_id = g_hash_table_new(g_int64_hash, g_int64_equal),
 		.staying = g_hash_table_new(g_int64_hash, g_int64_equal),
-		.windows = g_array_new(false, false, sizeof(struct window)),
+		.windows = g_array_new(false, false, sizeof(struct log_window)),
 	};
 
 	s->history = true;

@@ -16,7 +16,7 @@
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
 /* An open span. */
-struct frame {
+struct begun_span {
 	uint64_t trace, span, parent;
 	uint64_t key;		/* for functions: the address */
 	uint64_t thread;	/* key of the thread where it began */
@@ -27,7 +27,7 @@ struct pairs {
 	struct slice *s;
 	pairs_abandon abandon;
 	void *data;
-	GHashTable *by_key;	/* uint64_t -> GArray of struct frame, innermost last */
+	GHashTable *by_key;	/* uint64_t -> GArray of struct begun_span, innermost last */
 	GHashTable *by_thread;	/* the same */
 	GHashTable *sizes;	/* traces of functions: uint64_t id -> number of spans */
 	GHashTable *names;	/* of functions: uint64_t -> reftext */
@@ -126,25 +126,25 @@ static GArray *frames_of(GHashTable *table, uint64_t key)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
 	if (!frames) {
-		frames = g_array_new(false, false, sizeof(struct frame));
+		frames = g_array_new(false, false, sizeof(struct begun_span));
 		g_hash_table_insert(table, g_memdup2(&key, sizeof key), frames);
 	}
 	return frames;
 }
 
-static struct frame *innermost(GHashTable *table, uint64_t key)
+static struct begun_span *innermost(GHashTable *table, uint64_t key)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
 	g_assert(!frames || frames->len > 0);	/* empty ones are removed */
-	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
+	return frames ? &g_array_index(frames, struct begun_span, frames->len - 1) : NULL;
 }
 
 /* Removes the innermost frame that matches, if it is among the last SEARCHED_FRAMES. */
-static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
+static void take_out(GHashTable *table, uint64_t key, const struct begun_span *f)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
 	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
-		const struct frame *have = &g_array_index(frames, struct frame, i - 1);
+		const struct begun_span *have = &g_array_index(frames, struct begun_span, i - 1);
 		if (have->trace != f->trace || have->span != f->span)
 			continue;
 		g_array_remove_index(frames, i - 1);
@@ -154,7 +154,7 @@ static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 	}
 }
 
-static void push_to(GHashTable *table, uint64_t key, const struct frame *f)
+static void push_to(GHashTable *table, uint64_t key, const struct begun_span *f)
 {
 	GArray *frames = frames_of(table, key);
 
@@ -163,7 +163,7 @@ static void push_to(GHashTable *table, uint64_t key, const struct frame *f)
 	g_array_append_vals(frames, f, 1);
 }
 
-static void push(struct pairs *p, const struct frame *f)
+static void push(struct pairs *p, const struct begun_span *f)
 {
 	if (f->thread)
 		push_to(p->by_thread, f->thread, f);
@@ -171,7 +171,7 @@ static void push(struct pairs *p, const struct frame *f)
 		push_to(p->by_key, f->key, f);
 }
 
-static void pop(struct pairs *p, struct frame f)
+static void pop(struct pairs *p, struct begun_span f)
 {
 	take_out(p->by_key, f.key, &f);
 	take_out(p->by_thread, f.thread, &f);
@@ -193,7 +193,7 @@ static uint64_t new_id(struct pairs *p, const struct annot *a)
 }
 
 /* Gives the annotation a new span, in the parent's trace or in a new trace. */
-static void join(struct pairs *p, struct annot *a, const struct frame *parent)
+static void join(struct pairs *p, struct annot *a, const struct begun_span *parent)
 {
 	a->span = new_id(p, a);
 	a->trace = parent ? parent->trace : a->span;
@@ -204,7 +204,7 @@ static void join(struct pairs *p, struct annot *a, const struct frame *parent)
 
 /* Bounds traces of functions: when a trace is full, the next function begins a new one. Its parent id still refers
  * to the old trace. */
-static void count_function(struct pairs *p, struct annot *a, const struct frame *parent)
+static void count_function(struct pairs *p, struct annot *a, const struct begun_span *parent)
 {
 	if (!parent || parent->rule != RULE_FUNCTION)
 		return;
@@ -219,13 +219,13 @@ static void count_function(struct pairs *p, struct annot *a, const struct frame 
 static void function_begins(struct pairs *p, struct annot *a)
 {
 	uint64_t thread = thread_key(p, a);
-	const struct frame *parent = innermost(p->by_thread, thread);
+	const struct begun_span *parent = innermost(p->by_thread, thread);
 	join(p, a, parent);
 	count_function(p, a, parent);
 	p->alone = !thread;
 	if (p->alone)
 		return;
-	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = a->address,
+	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = a->address,
 			   .thread = thread, .rule = RULE_FUNCTION };
 	push(p, &f);
 }
@@ -236,11 +236,11 @@ static void unwind(struct pairs *p, GArray *frames, guint at)
 	g_assert(at < frames->len);
 	guint n_left = at;
 	for (guint i = at + 1; i < frames->len; i++) {
-		const struct frame *f = &g_array_index(frames, struct frame, i);
+		const struct begun_span *f = &g_array_index(frames, struct begun_span, i);
 		if (f->rule == RULE_FUNCTION)
 			p->abandon(p->data, f->trace, f->span);
 		else
-			g_array_index(frames, struct frame, n_left++) = *f;
+			g_array_index(frames, struct begun_span, n_left++) = *f;
 	}
 	g_array_set_size(frames, n_left);
 }
@@ -251,7 +251,7 @@ static void function_ends(struct pairs *p, struct annot *a)
 	uint64_t thread = thread_key(p, a);
 	GArray *frames = thread ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
 	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
-		struct frame f = g_array_index(frames, struct frame, i - 1);
+		struct begun_span f = g_array_index(frames, struct begun_span, i - 1);
 		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
 			continue;
 		unwind(p, frames, i - 1);
@@ -317,7 +317,7 @@ static uint64_t rule_key(uint32_t rule, const struct annot *a, uint64_t key, boo
 	return by_thread ? mixed(h, thread) : h;
 }
 
-static const struct frame *find_parent(const struct pairs *p, const struct rule *r,
+static const struct begun_span *find_parent(const struct pairs *p, const struct rule *r,
 				       const struct annot *a, uint64_t thread)
 {
 	if (r->parent == PARENT_NONE)
@@ -336,7 +336,7 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	uint64_t thread = thread_key(p, a);
 	uint64_t key = rule_key(a->rule, a, a->trace, r->begin_key.by_thread, thread);
 	bool alone = a->trace == RULE_NO_KEY || (r->begin_key.by_thread && !thread);
-	const struct frame *before = r->nested || alone ? NULL : innermost(p->by_key, key);
+	const struct begun_span *before = r->nested || alone ? NULL : innermost(p->by_key, key);
 	if (before) {			/* its end is missing */
 		p->abandon(p->data, before->trace, before->span);
 		pop(p, *before);
@@ -345,7 +345,7 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	p->alone = alone;
 	if (p->alone)
 		return;
-	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
+	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
 			   .rule = a->rule };
 	push(p, &f);
 }
@@ -363,7 +363,7 @@ static void rule_ends(struct pairs *p, struct annot *a)
 	uint64_t thread = thread_key(p, a);
 	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread);
 	bool alone = a->trace == RULE_NO_KEY || (r->end_key.by_thread && !thread);
-	const struct frame *f = alone ? NULL : innermost(p->by_key, key);
+	const struct begun_span *f = alone ? NULL : innermost(p->by_key, key);
 	p->foreign = !f && is_foreign(r);
 	if (p->foreign)
 		return;
@@ -382,12 +382,12 @@ static void rule_ends(struct pairs *p, struct annot *a)
 static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
 {
 	uint64_t key = mixed(mixed(mixed(5, a->trace), a->span), a->host);
-	const struct frame *have = opens || ends ? innermost(p->by_key, key) : NULL;
+	const struct begun_span *have = opens || ends ? innermost(p->by_key, key) : NULL;
 	if (ends && have)
 		pop(p, *have);
 	if (!opens || have)
 		return;
-	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key,
+	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key,
 			   .thread = thread_key(p, a), .rule = RULE_BLKKIN };
 	push(p, &f);
 }
@@ -424,9 +424,9 @@ static void forget_in(GHashTable *table, bool (*evicted)(uint64_t, void *), void
 		GArray *frames = value;
 		guint n_left = 0;
 		for (guint i = 0; i < frames->len; i++)
-			if (!evicted(g_array_index(frames, struct frame, i).trace, data))
-				g_array_index(frames, struct frame, n_left++) =
-					g_array_index(frames, struct frame, i);
+			if (!evicted(g_array_index(frames, struct begun_span, i).trace, data))
+				g_array_index(frames, struct begun_span, n_left++) =
+					g_array_index(frames, struct begun_span, i);
 		g_array_set_size(frames, n_left);
 		if (!n_left)
 			g_hash_table_iter_remove(&it);

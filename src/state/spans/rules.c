@@ -17,7 +17,7 @@
 G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 
 /* State of the parser at one line. */
-struct reading {
+struct rules_reading {
 	struct rules *rules;
 	struct rule *rule;		/* the rule that the lines belong to; NULL: none */
 	const char *file;
@@ -27,9 +27,9 @@ struct reading {
 	GError **error;
 };
 
-static bool refuse(const struct reading *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(const struct rules_reading *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-static bool refuse(const struct reading *r, const char *format, ...)
+static bool refuse(const struct rules_reading *r, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -128,7 +128,7 @@ static int field_of(struct rule_event *e, const char *name)
 	return (int)e->fields->len - 1;
 }
 
-static bool add_field(const struct reading *r, struct rule_event *e, GArray *to, const char *name)
+static bool add_field(const struct rules_reading *r, struct rule_event *e, GArray *to, const char *name)
 {
 	int i = field_of(e, name);
 	guint number = (guint)MAX(i, 0);
@@ -137,7 +137,7 @@ static bool add_field(const struct reading *r, struct rule_event *e, GArray *to,
 	return i >= 0 || refuse(r, "'%s' is not a field name", name);
 }
 
-static bool read_list(const struct reading *r, struct rule_event *e, GArray *to, const char *text)
+static bool read_list(const struct rules_reading *r, struct rule_event *e, GArray *to, const char *text)
 {
 	g_auto(GStrv) names = g_strsplit(text, ",", -1);
 	for (char **n = names; *n; n++)
@@ -146,7 +146,7 @@ static bool read_list(const struct reading *r, struct rule_event *e, GArray *to,
 	return true;
 }
 
-static bool read_key(const struct reading *r, struct rule_event *e, struct rule_key *k, const char *text)
+static bool read_key(const struct rules_reading *r, struct rule_event *e, struct rule_key *k, const char *text)
 {
 	g_auto(GStrv) names = g_strsplit(text, ",", -1);
 	g_array_set_size(k->fields, 0);
@@ -164,14 +164,14 @@ static bool read_key(const struct reading *r, struct rule_event *e, struct rule_
 
 /* ---- what each line means ---- */
 
-static bool take_begin(const struct reading *r, const char *text)
+static bool take_begin(const struct rules_reading *r, const char *text)
 {
 	g_free(r->rule->begin.name);
 	r->rule->begin.name = g_strdup(text);
 	return !strchr(text, '*') || refuse(r, "begin takes the name of one event, not '%s'", text);
 }
 
-static bool take_end(const struct reading *r, const char *text)
+static bool take_end(const struct rules_reading *r, const char *text)
 {
 	g_free(r->rule->end.name);
 	r->rule->end.name = g_strdup(text);
@@ -183,7 +183,7 @@ static int look_up(const char *column, const void *event)
 	return field_of((struct rule_event *)event, column);
 }
 
-static bool take_expr(const struct reading *r, struct rule_event *e, struct expr **to, const char *text)
+static bool take_expr(const struct rules_reading *r, struct rule_event *e, struct expr **to, const char *text)
 {
 	g_autoptr(GError) why = NULL;
 	expr_free(*to);
@@ -191,42 +191,42 @@ static bool take_expr(const struct reading *r, struct rule_event *e, struct expr
 	return *to || refuse(r, "%s", why->message);
 }
 
-static bool take_begin_if(const struct reading *r, const char *text)
+static bool take_begin_if(const struct rules_reading *r, const char *text)
 {
 	return take_expr(r, &r->rule->begin, &r->rule->begin.only_if, text);
 }
 
-static bool take_end_if(const struct reading *r, const char *text)
+static bool take_end_if(const struct rules_reading *r, const char *text)
 {
 	return take_expr(r, &r->rule->end, &r->rule->end.only_if, text);
 }
 
-static bool take_error_if(const struct reading *r, const char *text)
+static bool take_error_if(const struct rules_reading *r, const char *text)
 {
 	return take_expr(r, &r->rule->end, &r->rule->end.error_if, text);
 }
 
-static bool take_begin_key(const struct reading *r, const char *text)
+static bool take_begin_key(const struct rules_reading *r, const char *text)
 {
 	return read_key(r, &r->rule->begin, &r->rule->begin_key, text);
 }
 
-static bool take_end_key(const struct reading *r, const char *text)
+static bool take_end_key(const struct rules_reading *r, const char *text)
 {
 	return read_key(r, &r->rule->end, &r->rule->end_key, text);
 }
 
-static bool take_key(const struct reading *r, const char *text)
+static bool take_key(const struct rules_reading *r, const char *text)
 {
 	return take_begin_key(r, text) && take_end_key(r, text);
 }
 
-static bool take_parent_key(const struct reading *r, const char *text)
+static bool take_parent_key(const struct rules_reading *r, const char *text)
 {
 	return read_key(r, &r->rule->begin, &r->rule->parent_key, text);
 }
 
-static bool take_template(const struct reading *r, struct rule_template *t, const char *text)
+static bool take_template(const struct rules_reading *r, struct rule_template *t, const char *text)
 {
 	template_clear(t);
 	t->texts = g_ptr_array_new_with_free_func(g_free);
@@ -246,17 +246,17 @@ static bool take_template(const struct reading *r, struct rule_template *t, cons
 	return true;
 }
 
-static bool take_name(const struct reading *r, const char *text)
+static bool take_name(const struct rules_reading *r, const char *text)
 {
 	return take_template(r, &r->rule->text, text);
 }
 
-static bool take_service(const struct reading *r, const char *text)
+static bool take_service(const struct rules_reading *r, const char *text)
 {
 	return take_template(r, &r->rule->service, text);
 }
 
-static bool take_parent(const struct reading *r, const char *text)
+static bool take_parent(const struct rules_reading *r, const char *text)
 {
 	bool thread = g_str_equal(text, "thread");
 	r->rule->parent = thread ? PARENT_THREAD : PARENT_RULE;
@@ -265,20 +265,20 @@ static bool take_parent(const struct reading *r, const char *text)
 	return true;
 }
 
-static bool take_nested(const struct reading *r, const char *text)
+static bool take_nested(const struct rules_reading *r, const char *text)
 {
 	r->rule->nested = g_str_equal(text, "yes");
 	return r->rule->nested || g_str_equal(text, "no") ||
 	       refuse(r, "nested takes yes or no, not '%s'", text);
 }
 
-static bool take_tags(const struct reading *r, const char *text)
+static bool take_tags(const struct rules_reading *r, const char *text)
 {
 	g_array_set_size(r->rule->tags, 0);
 	return read_list(r, &r->rule->begin, r->rule->tags, text);
 }
 
-static const struct { const char *key; bool (*take)(const struct reading *, const char *); } lines[] = {
+static const struct { const char *key; bool (*take)(const struct rules_reading *, const char *); } lines[] = {
 	{ "begin", take_begin }, { "end", take_end }, { "begin_if", take_begin_if },
 	{ "end_if", take_end_if }, { "error_if", take_error_if }, { "key", take_key },
 	{ "begin_key", take_begin_key }, { "end_key", take_end_key }, { "name", take_name },
@@ -299,9 +299,9 @@ static struct rule *find_rule(const struct rules *rules, const char *name)
 }
 
 /* Errors about the rule as a whole have the line of its header, not the line where the rule ended. */
-static bool check_rule(const struct reading *reading, const struct rule *rule)
+static bool check_rule(const struct rules_reading *reading, const struct rule *rule)
 {
-	struct reading at = *reading;
+	struct rules_reading at = *reading;
 	if (!rule)
 		return true;
 	at.line = rule->line;
@@ -315,7 +315,7 @@ static bool check_rule(const struct reading *reading, const struct rule *rule)
 	return true;
 }
 
-static bool begin_rule(struct reading *r, const char *name)
+static bool begin_rule(struct rules_reading *r, const char *name)
 {
 	bool marked = g_str_has_prefix(name, MARK);
 	if (!check_rule(r, r->rule))
@@ -345,7 +345,7 @@ static bool begin_rule(struct reading *r, const char *name)
 	return true;
 }
 
-static bool take_line(struct reading *r, char *line)
+static bool take_line(struct rules_reading *r, char *line)
 {
 	g_strstrip(line);
 	size_t len = strlen(line);
@@ -381,7 +381,7 @@ static bool take_line(struct reading *r, char *line)
 bool rules_parse(struct rules *rules, const char *file, const char *text, size_t len,
 		 bool only_marked, GError **error)
 {
-	struct reading r = { .rules = rules, .file = file, .only_marked = only_marked, .error = error };
+	struct rules_reading r = { .rules = rules, .file = file, .only_marked = only_marked, .error = error };
 	const char *end = text + len;
 	while (text < end) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
@@ -408,7 +408,7 @@ bool rules_check(const struct rules *rules, GError **error)
 {
 	for (guint i = 0; i < rules->all->len; i++) {
 		struct rule *r = g_ptr_array_index(rules->all, i);
-		struct reading at = { .file = r->file, .line = r->line, .error = error };
+		struct rules_reading at = { .file = r->file, .line = r->line, .error = error };
 		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->parent_name) : NULL;
 		if (r->parent != PARENT_RULE)
 			continue;

@@ -9,7 +9,7 @@
 
 /* The service and thread of a half, from its first core annotation. .end: its last core annotation. */
 struct owner { uint32_t service, thread, host; bool server; int64_t begin, end; };
-struct owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
+struct half_owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
 
 static bool is_server(enum core c)
 {
@@ -36,7 +36,7 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 }
 
 /* Finds the owners of one kind: the services that begin the span; if there are none, the services that end it. */
-static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct owners *to)
+static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct half_owners *to)
 {
 	guint before = to->n, most = server ? LIMIT_SPAN_HALVES : LIMIT_SPAN_HALVES / 2;
 	for (int begins = 1; begins >= 0 && to->n == before; begins--)
@@ -55,7 +55,7 @@ static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bo
 
 /* The owner of an annotation: as span_fit(), the one of its service, of its thread, the one that was open then, a
  * server, the first. A core annotation belongs to an owner of its kind. */
-static guint owner_of(const struct owners *o, const struct annot *a, enum core c)
+static guint owner_of(const struct half_owners *o, const struct annot *a, enum core c)
 {
 	bool core = is_client(c) || is_server(c);
 	guint best = 0, best_fit = 0;
@@ -75,7 +75,7 @@ static guint owner_of(const struct owners *o, const struct annot *a, enum core c
 }
 
 /* Sets .end of the owners. A half without an end is open until the last annotation. */
-static void find_ends(const struct spans *sp, const uint32_t *ids, guint n, struct owners *o)
+static void find_ends(const struct spans *sp, const uint32_t *ids, guint n, struct half_owners *o)
 {
 	bool ended[LIMIT_SPAN_HALVES] = { false };
 	for (guint i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static void find_ends(const struct spans *sp, const uint32_t *ids, guint n, stru
 }
 
 /* Sorts annotations by half; their order within a half is retained. at[i]: where the i-th half begins. */
-static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *ids, guint n, guint *at)
+static void sort_by_owner(struct spans *sp, const struct half_owners *o, uint32_t *ids, guint n, guint *at)
 {
 	g_assert(o->n > 0 && o->n <= LIMIT_SPAN_HALVES);
 	g_autofree uint32_t *before = g_memdup2(ids, n * sizeof *ids);
@@ -118,7 +118,7 @@ static void split(struct spans *sp, uint32_t *ids, guint n)
 {
 	uint64_t parent = g_array_index(sp->s->annots, struct annot, ids[0]).parent;
 	guint at[LIMIT_SPAN_HALVES + 1], nth[2] = { 0 }, first = sp->halves.len;
-	struct owners o = { .n = 0 };
+	struct half_owners o = { .n = 0 };
 
 	find_owners(sp, ids, n, false, &o);
 	find_owners(sp, ids, n, true, &o);

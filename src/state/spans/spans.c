@@ -373,9 +373,9 @@ static void annot_thread(struct spans *sp, uint32_t i)
 }
 
 /* How a trace is published. */
-struct making { struct strace *t; bool closed; int64_t now; };
+struct trace_making { struct strace *t; bool closed; int64_t now; };
 
-static bool is_abandoned(const struct making *m, uint64_t span)
+static bool is_abandoned(const struct trace_making *m, uint64_t span)
 {
 	return m->closed || (m->t->abandoned && g_hash_table_contains(m->t->abandoned, &span));
 }
@@ -426,7 +426,7 @@ static void bound_open(const struct spans *sp, struct half *h, int64_t now)
 }
 
 /* Sets the begin, end and state of a half from its annotations. */
-static void bound_half(struct spans *sp, struct half *h, const struct making *m)
+static void bound_half(struct spans *sp, struct half *h, const struct trace_making *m)
 {
 	g_assert(h->n_annots > 0);
 	bool begun = false, ended = false;
@@ -636,7 +636,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
-	struct making m = { t, strace_closed(t, now), now };
+	struct trace_making m = { t, strace_closed(t, now), now };
 	sp->known.len = sp->known_neighbours.len = 0;
 	sort_and_split(sp, t);
 	t->open = !m.closed;

@@ -19,13 +19,13 @@
 enum option { BY_THREAD_ONLY, BY_FIELD_OF_THREAD, BY_FIELD_OF_PROCESS, BY_FIELD_ONLY, OPTION_N };
 #define WAYS (1 + FIELDS * (OPTION_N - 1))
 
-struct frame {				/* an open span */
+struct open_pair {				/* an open span */
 	int64_t ts;
 	uint64_t field[FIELDS];		/* hashes of the values of the begin event */
 };
 
 struct way {
-	GHashTable *open;		/* uint64_t key -> GArray of struct frame, innermost last */
+	GHashTable *open;		/* uint64_t key -> GArray of struct open_pair, innermost last */
 	uint64_t n_begins, n_pairs, n_ends;	/* if spans nest; n_ends: without a begin */
 	uint64_t n_keyless;		/* events without the key */
 	uint64_t n_unsure, n_repeated;	/* n_repeated: begins of an open key */
@@ -246,7 +246,7 @@ const struct blk_subscription *suggest_subscriptions(const struct suggest *g, si
 /* ---- fields ---- */
 
 /* An event with what of its fields counts. */
-struct seen {
+struct seen_event {
 	const struct blk_event *ev;
 	struct blk_text run;		/* all fields (base/fields.h) */
 	uint64_t host;
@@ -278,7 +278,7 @@ static bool is_name(const char *name)
 }
 
 /* Calls `each` for the fields of the payload that are in no structure. */
-static void each_field(const struct seen *s, void (*each)(const struct field *f, void *data), void *data)
+static void each_field(const struct seen_event *s, void (*each)(const struct field *f, void *data), void *data)
 {
 	struct fields_cursor c = fields_of(s->run.str, s->run.len);
 	struct field f;
@@ -324,7 +324,7 @@ static void note_value(struct value_set *s, uint64_t value)
 
 /* ---- counting ---- */
 
-static uint64_t key_of(const struct seen *s, enum option option, uint64_t field)
+static uint64_t key_of(const struct seen_event *s, enum option option, uint64_t field)
 {
 	uint64_t h = mixed(1, s->host);
 	if ((option == BY_THREAD_ONLY || option == BY_FIELD_OF_THREAD) && s->vtid <= 0)
@@ -358,13 +358,13 @@ static void kill_way(struct suggest *g, struct way *w)
 	g_clear_pointer(&w->open, g_hash_table_unref);
 }
 
-static void way_begins(struct suggest *g, struct way *w, uint64_t key, const struct frame *f)
+static void way_begins(struct suggest *g, struct way *w, uint64_t key, const struct open_pair *f)
 {
 	if (!w->open)
 		w->open = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_frames);
 	GArray *frames = g_hash_table_lookup(w->open, &key);
 	if (!frames) {
-		frames = g_array_new(false, false, sizeof(struct frame));
+		frames = g_array_new(false, false, sizeof(struct open_pair));
 		g_hash_table_insert(w->open, g_memdup2(&key, sizeof key), frames);
 	}
 	w->n_begins++;
@@ -376,14 +376,14 @@ static void way_begins(struct suggest *g, struct way *w, uint64_t key, const str
 		kill_way(g, w);
 }
 
-static void way_ends(struct suggest *g, struct way *w, uint64_t key, const struct seen *s, const struct hashes *h)
+static void way_ends(struct suggest *g, struct way *w, uint64_t key, const struct seen_event *s, const struct hashes *h)
 {
 	GArray *frames = w->open ? g_hash_table_lookup(w->open, &key) : NULL;
 	if (!frames) {
 		w->n_ends++;
 		return;
 	}
-	struct frame f = g_array_index(frames, struct frame, frames->len - 1);
+	struct open_pair f = g_array_index(frames, struct open_pair, frames->len - 1);
 	if (frames->len == 1)
 		g_hash_table_remove(w->open, &key);
 	else
@@ -397,8 +397,8 @@ static void way_ends(struct suggest *g, struct way *w, uint64_t key, const struc
 }
 
 /* end: NULL for a begin. */
-static void count_way(struct suggest *g, struct way *w, uint64_t key, const struct seen *s, const struct frame *f,
-		      const struct hashes *end)
+static void count_way(struct suggest *g, struct way *w, uint64_t key, const struct seen_event *s,
+		      const struct open_pair *f, const struct hashes *end)
 {
 	if (w->dead)
 		return;
@@ -410,7 +410,7 @@ static void count_way(struct suggest *g, struct way *w, uint64_t key, const stru
 		way_begins(g, w, key, f);
 }
 
-static void count(struct suggest *g, struct pair_of *p, const struct seen *s, bool begins)
+static void count(struct suggest *g, struct pair_of *p, const struct seen_event *s, bool begins)
 {
 	struct hashes h = { .p = p };
 	if (begins && !p->begun) {
@@ -419,7 +419,7 @@ static void count(struct suggest *g, struct pair_of *p, const struct seen *s, bo
 	}
 	p->n_early += !begins && !p->begun;
 	each_field(s, hash_field, &h);
-	struct frame f = { .ts = s->ev->ts };
+	struct open_pair f = { .ts = s->ev->ts };
 	memcpy(f.field, h.h, sizeof f.field);
 	for (unsigned i = 0; begins && i < p->n_fields; i++)
 		note_value(&p->fields[i].values, h.h[i]);
@@ -431,7 +431,7 @@ static void count(struct suggest *g, struct pair_of *p, const struct seen *s, bo
 
 /* ---- events that a field tells apart ---- */
 
-struct phase { struct suggest *g; guint event; const struct seen *s; struct pair_of *found; bool begins; };
+struct phase { struct suggest *g; guint event; const struct seen_event *s; struct pair_of *found; bool begins; };
 
 static bool is_phase_name(const char *name)
 {
@@ -500,7 +500,7 @@ static void see_phase(const struct field *f, void *data)
 
 /* ---- feeding ---- */
 
-static void see_event(struct suggest *g, guint at, const struct seen *s)
+static void see_event(struct suggest *g, guint at, const struct seen_event *s)
 {
 	const GArray *pairs = event_at(g, at)->pairs;
 	for (guint i = 0; i < pairs->len; i++) {
@@ -558,7 +558,7 @@ void suggest_feed(struct suggest *g, const struct blk_tables *tables, const stru
 		}
 		if (e->row >= g->events->len)
 			continue;
-		struct seen s = {
+		struct seen_event s = {
 			.ev = e, .run = blk_text(e, BLK_FIELD0), .host = stream->host,
 			.vtid = blk_int_or(e, BLK_CTX_VTID, -1), .vpid = blk_int_or(e, BLK_CTX_VPID, -1),
 			.lost_to = lost_to(losses_of(g, stream->host), e->ts),

@@ -16,7 +16,7 @@
 enum { BY_SERVICE_THREAD, BY_SERVICE_PROCESS, BY_SERVICE, BY_THREAD, BY_PROCESS, BY_KIND, BY_N };
 
 /* State while a tree is built. All indexes are into .spans. */
-struct builder {
+struct tree_builder {
 	struct span **spans;		/* n, in canonical order (compare_spans()) */
 	int *parent, *first_child, *next;
 	bool *orphan;
@@ -50,14 +50,14 @@ static int compare_spans(const void *va, const void *vb, void *unused)
 
 static int compare_ids(const void *va, const void *vb, void *data)
 {
-	const struct builder *b = data;
+	const struct tree_builder *b = data;
 	int x = *(const int *)va, y = *(const int *)vb;
 	int ids = order(b->spans[x]->span_id, b->spans[y]->span_id);
 	return ids ? ids : x - y;
 }
 
 /* The first place in by_id with this span id or a greater one. */
-static int find_id(const struct builder *b, uint64_t id)
+static int find_id(const struct tree_builder *b, uint64_t id)
 {
 	int low = 0, high = b->n;
 	while (low < high) {
@@ -83,7 +83,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 }
 
 /* Does the id with its first span at that place have more than FEW spans? */
-static bool is_many(const struct builder *b, int first)
+static bool is_many(const struct tree_builder *b, int first)
 {
 	return first + FEW < b->n &&
 	       b->spans[b->by_id[first + FEW]]->span_id == b->spans[b->by_id[first]]->span_id;
@@ -95,7 +95,7 @@ static uint32_t number_of(struct intmap *numbers, uint64_t key, bool add)
 }
 
 /* Sets the numbers of the span's keys; INTMAP_NONE: it has no such key, or (not add) no other span has it. */
-static void keys_of(struct builder *b, const struct span_maker *m, bool add, uint32_t key[BY_N])
+static void keys_of(struct tree_builder *b, const struct span_maker *m, bool add, uint32_t key[BY_N])
 {
 	bool thread = m->thread != ID_NONE;
 	memset(key, 0xff, BY_N * sizeof *key);
@@ -114,7 +114,7 @@ static void keys_of(struct builder *b, const struct span_maker *m, bool add, uin
 }
 
 /* A server half is preferred to a client half, else the first span. */
-static void index_span(struct builder *b, int first, int place)
+static void index_span(struct tree_builder *b, int first, int place)
 {
 	const struct span *s = b->spans[b->by_id[place]];
 	const struct span_maker m = span_maker_of(s);
@@ -132,7 +132,7 @@ static void index_span(struct builder *b, int first, int place)
 	}
 }
 
-static void index_many(struct builder *b)
+static void index_many(struct tree_builder *b)
 {
 	for (int first = 0, next; first < b->n; first = next) {
 		bool many = is_many(b, first);
@@ -144,7 +144,7 @@ static void index_many(struct builder *b)
 }
 
 /* The place in by_id of the best parent, for an id with more than FEW spans. */
-static int best_of_many(struct builder *b, const struct span *s, int first)
+static int best_of_many(struct tree_builder *b, const struct span *s, int first)
 {
 	const struct span_maker m = span_maker_of(s);
 	uint32_t key[BY_N];
@@ -160,7 +160,7 @@ static int best_of_many(struct builder *b, const struct span *s, int first)
 	return first;
 }
 
-static int best_of_few(const struct builder *b, const struct span *s, int first)
+static int best_of_few(const struct tree_builder *b, const struct span *s, int first)
 {
 	const struct span_maker m = span_maker_of(s);
 	unsigned best_fit = 0;
@@ -176,7 +176,7 @@ static int best_of_few(const struct builder *b, const struct span *s, int first)
 }
 
 /* The place in by_id of the first client half for a server half; -1: none. */
-static int find_client(const struct builder *b, const struct span *s)
+static int find_client(const struct tree_builder *b, const struct span *s)
 {
 	int first = find_id(b, s->span_id);
 	g_assert(first < b->n && b->spans[b->by_id[first]]->span_id == s->span_id);	/* at least s itself */
@@ -190,7 +190,7 @@ static int find_client(const struct builder *b, const struct span *s)
 	return -1;
 }
 
-static int find_parent(struct builder *b, int i)
+static int find_parent(struct tree_builder *b, int i)
 {
 	const struct span *s = b->spans[i];
 	int place = s->kind == SPAN_SERVER ? find_client(b, s) : -1;
@@ -202,7 +202,7 @@ static int find_parent(struct builder *b, int i)
 	return place < 0 ? -1 : b->by_id[place];
 }
 
-static void link_spans(struct builder *b)
+static void link_spans(struct tree_builder *b)
 {
 	index_many(b);
 	for (int i = 0; i < b->n; i++) {
@@ -221,7 +221,7 @@ static void link_spans(struct builder *b)
 }
 
 /* Appends the subtree of `top` to the nodes, parents before children. place[i] becomes the node of span i. */
-static void append_subtree(struct tree *t, const struct builder *b, int top, int *place)
+static void append_subtree(struct tree *t, const struct tree_builder *b, int top, int *place)
 {
 	int i = top;
 	while (i >= 0) {
@@ -248,7 +248,7 @@ static void append_subtree(struct tree *t, const struct builder *b, int top, int
 	}
 }
 
-static void sort_spans(struct builder *b)
+static void sort_spans(struct tree_builder *b)
 {
 	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);
 	b->by_id = g_new(int, b->n + 1);
@@ -298,7 +298,7 @@ static void finish(struct tree *t)
 struct tree *tree_new(uint64_t trace_id, struct span **spans, int n)
 {
 	struct tree *t = g_new0(struct tree, 1);
-	struct builder b = { .spans = spans, .n = n };
+	struct tree_builder b = { .spans = spans, .n = n };
 	sort_spans(&b);
 	t->trace_id = trace_id;
 	t->nodes = g_new(struct tree_node, b.n + 1);

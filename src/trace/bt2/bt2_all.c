@@ -7,21 +7,21 @@
 
 #include <string.h>
 
-struct all {
+struct bt2_all {
 	struct fields_run *to;
 	uint8_t scope;			/* enum field_scope */
 	unsigned depth;
 };
 
-static void put_field(struct all *a, const char *name, const bt_field *f);
-static void put_option(struct all *a, const bt_field *f);
+static void put_field(struct bt2_all *a, const char *name, const bt_field *f);
+static void put_option(struct bt2_all *a, const bt_field *f);
 
 static bool is(const bt_field *f, bt_field_class_type kind)
 {
 	return bt_field_class_type_is(bt_field_get_class_type(f), kind);
 }
 
-static void put(struct all *a, struct field f, const char *name)
+static void put(struct bt2_all *a, struct field f, const char *name)
 {
 	f.name = name;
 	f.scope = a->scope;
@@ -40,7 +40,7 @@ static const char *label_of(const bt_field *f)
 	return n ? labels[0] : NULL;
 }
 
-static void put_integer(struct all *a, const char *name, const bt_field *f)
+static void put_integer(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	bool is_signed = is(f, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	const char *label = label_of(f);
@@ -55,7 +55,7 @@ static void put_integer(struct all *a, const char *name, const bt_field *f)
 			bt_field_borrow_class_const(f)) + 7) / 8 }, name);
 }
 
-static void put_members(struct all *a, const bt_field *f)
+static void put_members(struct bt2_all *a, const bt_field *f)
 {
 	const bt_field_class *fc = bt_field_borrow_class_const(f);
 	uint64_t n = bt_field_class_structure_get_member_count(fc);
@@ -66,7 +66,7 @@ static void put_members(struct all *a, const bt_field *f)
 }
 
 /* Structures, arrays, variants: the begin, the content, the end. */
-static void put_compound(struct all *a, const char *name, const bt_field *f)
+static void put_compound(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	uint64_t n = 1;
 	bool is_list = is(f, BT_FIELD_CLASS_TYPE_ARRAY);
@@ -90,7 +90,7 @@ static void put_compound(struct all *a, const char *name, const bt_field *f)
 }
 
 /* Bytes, as the elements of a list. */
-static void put_blob(struct all *a, const char *name, const bt_field *f)
+static void put_blob(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	uint64_t n;
 	const uint8_t *bytes = bt2_blob(f, &n);
@@ -100,7 +100,7 @@ static void put_blob(struct all *a, const char *name, const bt_field *f)
 	put(a, (struct field){ .kind = FIELD_END }, NULL);
 }
 
-static void put_bits(struct all *a, const char *name, const bt_field *f)
+static void put_bits(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	g_autofree char *flags = bt2_flags(f);
 	put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16,
@@ -110,7 +110,7 @@ static void put_bits(struct all *a, const char *name, const bt_field *f)
 				       bt_field_borrow_class_const(f)) + 7) / 8 }, name);
 }
 
-static void put_optional(struct all *a, const char *name, const bt_field *f)
+static void put_optional(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	const bt_field *is_there = bt_field_option_borrow_field_const(f);
 	if (is_there)
@@ -118,7 +118,7 @@ static void put_optional(struct all *a, const char *name, const bt_field *f)
 }
 
 /* The name is the option's, or its number if it has none. */
-static void put_option(struct all *a, const bt_field *f)
+static void put_option(struct bt2_all *a, const bt_field *f)
 {
 	char number[24];
 	const char *name = bt_field_class_variant_option_get_name(
@@ -128,7 +128,7 @@ static void put_option(struct all *a, const bt_field *f)
 	put_field(a, name ? name : number, bt_field_variant_borrow_selected_option_field_const(f));
 }
 
-static void put_field(struct all *a, const char *name, const bt_field *f)
+static void put_field(struct bt2_all *a, const char *name, const bt_field *f)
 {
 	if (fields_is_length(name))
 		return;
@@ -165,7 +165,7 @@ struct blk_text bt2_all_read(const bt_event *event, struct fields_run *run, stru
 		bt_event_borrow_specific_context_field_const(event),
 		bt_event_borrow_payload_field_const(event),
 	};
-	struct all a = { .to = run };
+	struct bt2_all a = { .to = run };
 	fields_begin(run);
 	for (unsigned i = 0; i < G_N_ELEMENTS(scopes); i++) {
 		a.scope = (uint8_t)i;

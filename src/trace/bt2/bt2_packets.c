@@ -84,15 +84,15 @@ unsigned bt2_packet_header_bytes(const char *metadata, size_t n)
 }
 
 /* What follows the header that bt2_packet_header_bytes() found, in the trace's byte order. */
-struct packet {
+struct bt2_packet {
 	uint32_t stream_class;
 	uint64_t begin, end, content_bits, packet_bits;
 	bool good_magic;
 };
 
-static struct packet parse_packet(const uint8_t *bytes, unsigned header_bytes)
+static struct bt2_packet parse_packet(const uint8_t *bytes, unsigned header_bytes)
 {
-	struct packet p;
+	struct bt2_packet p;
 	uint32_t magic;
 	uint64_t context[4];
 	memcpy(&magic, bytes, 4);
@@ -118,7 +118,7 @@ static bool corrupt(GError **error, const char *file, uint64_t at, const char *f
 		    at, fault);
 }
 
-static bool check_packet(const struct packet *p, const char *file, uint64_t at, uint64_t left,
+static bool check_packet(const struct bt2_packet *p, const char *file, uint64_t at, uint64_t left,
 			 GError **error)
 {
 	if (!p->good_magic)
@@ -144,7 +144,7 @@ static bool walk_packets(int fd, const char *file, uint64_t size, unsigned heade
 				    "cannot read stream file '%s': %s", file, g_strerror(errno));
 		if (got < need)
 			return corrupt(error, file, at, "is cut off");
-		struct packet p = parse_packet(bytes, header_bytes);
+		struct bt2_packet p = parse_packet(bytes, header_bytes);
 		if (!check_packet(&p, file, at, size - at, error))
 			return false;
 		if (add)

@@ -10,7 +10,7 @@
 #define UNSUPPORTED BLK_TRACE_ERROR_UNSUPPORTED
 
 /* A field class being parsed. */
-struct reading {
+struct field_reading {
 	struct ctf2 *v;
 	const struct ctf2_at *at;
 	struct ctf2_props o;
@@ -18,16 +18,16 @@ struct reading {
 
 struct field_class {
 	const char *name;
-	struct ctf_node *(*read)(struct reading *x, unsigned what);
+	struct ctf_node *(*read)(struct field_reading *x, unsigned what);
 	unsigned what;
 };
 
-static bool refuse(const struct reading *x, int code, const char *why)
+static bool refuse(const struct field_reading *x, int code, const char *why)
 {
 	return ctf2_fail(x->v, x->at, code, "%s", why);
 }
 
-static struct ctf_node *new_node(struct reading *x, enum ctf_kind kind)
+static struct ctf_node *new_node(struct field_reading *x, enum ctf_kind kind)
 {
 	struct ctf2 *v = x->v;
 	if (v->p->n_nodes >= LIMIT_TYPES) {
@@ -43,7 +43,7 @@ static const char *const byte_orders[] = { "little-endian", "big-endian", NULL }
 static const char *const bit_orders[] = { "first-to-last", "last-to-first", NULL };
 
 /* Length, byte order, bit order and alignment of a field of fixed length. */
-static bool read_fixed(struct reading *x, uint64_t max, struct ctf_type *t)
+static bool read_fixed(struct field_reading *x, uint64_t max, struct ctf_type *t)
 {
 	struct ctf2 *v = x->v;
 	uint64_t bits = 0;
@@ -80,7 +80,7 @@ static const struct role { const char *name; unsigned role; unsigned roots; } ro
 	{ "metadata-stream-uuid", CTF_ROLE_UUID, 1u << CTF_ROOT_PACKET_HEADER },
 };
 
-static bool add_role(struct reading *x, uint32_t i, const struct ctf2_at *at, bool uuid,
+static bool add_role(struct field_reading *x, uint32_t i, const struct ctf2_at *at, bool uuid,
 		     struct ctf_type *t)
 {
 	struct ctf2 *v = x->v;
@@ -103,7 +103,7 @@ static bool add_role(struct reading *x, uint32_t i, const struct ctf2_at *at, bo
 	return name && ctf2_fail(v, at, CORRUPT, "is not a known role");
 }
 
-static bool read_roles(struct reading *x, bool uuid, struct ctf_type *t)
+static bool read_roles(struct field_reading *x, bool uuid, struct ctf_type *t)
 {
 	struct ctf2_at list = { .up = x->at, .key = "roles" }, here = { .up = &list };
 	uint32_t i;
@@ -121,7 +121,7 @@ static bool read_roles(struct reading *x, bool uuid, struct ctf_type *t)
 }
 
 /* Mappings: a name and ranges of values, or of bit numbers. */
-static bool read_names(struct reading *x, enum ctf2_prop which, bool required, bool is_signed,
+static bool read_names(struct field_reading *x, enum ctf2_prop which, bool required, bool is_signed,
 		       struct ctf_node *node)
 {
 	struct ctf2 *v = x->v;
@@ -155,7 +155,7 @@ static bool read_names(struct reading *x, enum ctf2_prop which, bool required, b
 	return true;
 }
 
-static bool read_base(struct reading *x, struct ctf_type *t)
+static bool read_base(struct field_reading *x, struct ctf_type *t)
 {
 	uint64_t base = 10;
 	if (!ctf2_number_of(x->v, &x->o, PROP_BASE, x->at, false, &base))
@@ -179,7 +179,7 @@ static struct ctf_node *share(struct ctf2 *v, const struct ctf_type *t)
 	return NULL;
 }
 
-static struct ctf_node *finish_integer(struct reading *x, const struct ctf_type *t, bool mapped)
+static struct ctf_node *finish_integer(struct field_reading *x, const struct ctf_type *t, bool mapped)
 {
 	struct ctf2 *v = x->v;
 	bool plain = !t->roles && !mapped && !x->o.token[PROP_MAPPINGS];
@@ -196,7 +196,7 @@ static struct ctf_node *finish_integer(struct reading *x, const struct ctf_type 
 	return node;
 }
 
-static struct ctf_node *read_integer(struct reading *x, unsigned is_signed)
+static struct ctf_node *read_integer(struct field_reading *x, unsigned is_signed)
 {
 	struct ctf_type t = { .kind = CTF_INTEGER, .align = 1, .is_signed = is_signed };
 	if (!read_fixed(x, 64, &t) || !read_base(x, &t) || (!is_signed && !read_roles(x, false, &t)))
@@ -205,7 +205,7 @@ static struct ctf_node *read_integer(struct reading *x, unsigned is_signed)
 	return node && read_names(x, PROP_MAPPINGS, false, is_signed, node) ? node : NULL;
 }
 
-static struct ctf_node *read_var(struct reading *x, unsigned is_signed)
+static struct ctf_node *read_var(struct field_reading *x, unsigned is_signed)
 {
 	struct ctf_type t = { .kind = CTF_INTEGER, .align = 8, .is_signed = is_signed, .is_var = true };
 	if (!read_base(x, &t) || (!is_signed && !read_roles(x, false, &t)))
@@ -217,7 +217,7 @@ static struct ctf_node *read_var(struct reading *x, unsigned is_signed)
 enum { IS_ARRAY, IS_BOOLEAN, IS_MAP };
 
 /* A bit array is shown as a number, in hexadecimal. */
-static struct ctf_node *read_bits(struct reading *x, unsigned what)
+static struct ctf_node *read_bits(struct field_reading *x, unsigned what)
 {
 	struct ctf_type t = { .kind = CTF_INTEGER, .align = 1, .base = 16 };
 	if (!read_fixed(x, 64, &t))
@@ -230,7 +230,7 @@ static struct ctf_node *read_bits(struct reading *x, unsigned what)
 	return node && (what != IS_MAP || read_names(x, PROP_FLAGS, true, false, node)) ? node : NULL;
 }
 
-static struct ctf_node *read_float(struct reading *x, unsigned what)
+static struct ctf_node *read_float(struct field_reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, CTF_FLOAT);
 	if (!node || !read_fixed(x, LIMIT_FLOAT_BITS, &node->t))
@@ -246,7 +246,7 @@ static struct ctf_node *read_float(struct reading *x, unsigned what)
 
 /* ---- texts and bytes ---- */
 
-static bool read_encoding(struct reading *x, uint8_t *ret)
+static bool read_encoding(struct field_reading *x, uint8_t *ret)
 {
 	static const char *const words[] = { "utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be",
 					     NULL };	/* in the order of enum ctf_encoding */
@@ -257,7 +257,7 @@ static bool read_encoding(struct reading *x, uint8_t *ret)
 	return true;
 }
 
-static struct ctf_node *read_string(struct reading *x, unsigned what)
+static struct ctf_node *read_string(struct field_reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, CTF_STRING);
 	if (!node || !read_encoding(x, &node->t.encoding))
@@ -268,7 +268,7 @@ static struct ctf_node *read_string(struct reading *x, unsigned what)
 	return node;
 }
 
-static bool read_length(struct reading *x, struct ctf_node *node, uint64_t element_bits)
+static bool read_length(struct field_reading *x, struct ctf_node *node, uint64_t element_bits)
 {
 	if (!ctf2_number_of(x->v, &x->o, PROP_LENGTH, x->at, true, &node->t.length))
 		return false;
@@ -280,7 +280,7 @@ static bool read_length(struct reading *x, struct ctf_node *node, uint64_t eleme
 	return true;
 }
 
-static bool read_length_location(struct reading *x, struct ctf_node *node)
+static bool read_length_location(struct field_reading *x, struct ctf_node *node)
 {
 	const struct ctf_type *type;
 	if (!ctf2_locate(x->v, &x->o, PROP_LENGTH_LOCATION, x->at, &node->t.length_reg, &type))
@@ -292,13 +292,13 @@ static bool read_length_location(struct reading *x, struct ctf_node *node)
 enum { IS_DYNAMIC = 1 << 0, IS_TEXT = 1 << 1 };
 
 /* An array of bytes. */
-static struct ctf_node *read_bytes(struct reading *x, unsigned what)
+static struct ctf_node *read_bytes(struct field_reading *x, unsigned what)
 {
 	const struct ctf_type byte = {
 		.kind = CTF_INTEGER, .align = 8, .bits = 8, .base = what & IS_TEXT ? 10 : 16,
 	};
 	struct ctf_node *node = new_node(x, what & IS_DYNAMIC ? CTF_SEQUENCE : CTF_ARRAY);
-	struct reading none = { .v = x->v, .at = x->at };
+	struct field_reading none = { .v = x->v, .at = x->at };
 	struct ctf_node *element = node ? finish_integer(&none, &byte, false) : NULL;
 	if (!element)
 		return NULL;
@@ -327,7 +327,7 @@ static bool too_many(const struct ctf2 *v, const struct ctf2_at *at, uint32_t n)
 }
 
 /* Moves the fields from `base` on from the stack to the node. */
-static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
+static bool take_fields(struct field_reading *x, guint base, struct ctf_node *node)
 {
 	GArray *fields = x->v->p->fields;
 	g_assert(base <= fields->len);
@@ -344,7 +344,7 @@ static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
 	return true;
 }
 
-static bool read_member(struct reading *x, struct ctf2_frame *f, uint32_t i, const struct ctf2_at *at)
+static bool read_member(struct field_reading *x, struct ctf2_frame *f, uint32_t i, const struct ctf2_at *at)
 {
 	struct ctf2 *v = x->v;
 	struct ctf2_at below = { .up = at, .key = "field-class" };
@@ -364,7 +364,7 @@ static bool read_member(struct reading *x, struct ctf2_frame *f, uint32_t i, con
 	return true;
 }
 
-static bool read_members(struct reading *x, struct ctf2_frame *f, struct ctf_node *node)
+static bool read_members(struct field_reading *x, struct ctf2_frame *f, struct ctf_node *node)
 {
 	struct ctf2 *v = x->v;
 	struct ctf2_at list = { .up = x->at, .key = "member-classes" }, here = { .up = &list };
@@ -383,7 +383,7 @@ static bool read_members(struct reading *x, struct ctf2_frame *f, struct ctf_nod
 	return take_fields(x, f->base, node);
 }
 
-static struct ctf_node *read_struct(struct reading *x, unsigned what)
+static struct ctf_node *read_struct(struct field_reading *x, unsigned what)
 {
 	struct ctf2 *v = x->v;
 	struct ctf_node *node = new_node(x, CTF_STRUCT);
@@ -411,7 +411,7 @@ static struct ctf_node *read_struct(struct reading *x, unsigned what)
 
 /* ---- arrays ---- */
 
-static struct ctf_node *read_element(struct reading *x, enum ctf2_prop which)
+static struct ctf_node *read_element(struct field_reading *x, enum ctf2_prop which)
 {
 	struct ctf2_at below = { .up = x->at, .key = ctf2_prop_name(which) };
 	if (!x->o.token[which]) {
@@ -421,7 +421,7 @@ static struct ctf_node *read_element(struct reading *x, enum ctf2_prop which)
 	return ctf2_field_class(x->v, x->o.token[which], &below);
 }
 
-static struct ctf_node *read_array(struct reading *x, unsigned what)
+static struct ctf_node *read_array(struct field_reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, what & IS_DYNAMIC ? CTF_SEQUENCE : CTF_ARRAY);
 	if (!node || !ctf2_alignment_of(x->v, &x->o, PROP_MIN_ALIGNMENT, x->at, &node->t.align))
@@ -442,7 +442,7 @@ static struct ctf_node *read_array(struct reading *x, unsigned what)
 
 /* ---- variants and optionals ---- */
 
-static bool set_selects(struct reading *x, GArray *all, const struct ctf_type *tag,
+static bool set_selects(struct field_reading *x, GArray *all, const struct ctf_type *tag,
 			 struct ctf_node *node)
 {
 	struct ctf_select *select = ctf_pool_alloc(x->v->p->pool, all->len * sizeof *select);
@@ -463,7 +463,7 @@ static int by_low(const void *a, const void *b, void *is_signed)
 }
 
 /* A selector value must not select two options. */
-static bool check_disjoint(struct reading *x, GArray *all, bool is_signed)
+static bool check_disjoint(struct field_reading *x, GArray *all, bool is_signed)
 {
 	g_array_sort_with_data(all, by_low, GINT_TO_POINTER(is_signed));
 	const struct ctf_select *widest = NULL;		/* the earlier option with the highest end */
@@ -478,7 +478,7 @@ static bool check_disjoint(struct reading *x, GArray *all, bool is_signed)
 	return true;
 }
 
-static bool read_option(struct reading *x, uint32_t i, const struct ctf2_at *at,
+static bool read_option(struct field_reading *x, uint32_t i, const struct ctf2_at *at,
 			const struct ctf_type *tag, uint32_t number, GArray *all)
 {
 	struct ctf2 *v = x->v;
@@ -507,7 +507,7 @@ static bool read_option(struct reading *x, uint32_t i, const struct ctf2_at *at,
 
 /* Options are not put on the stack of fields while the variant is parsed: a location in one option must not find
  * another option. */
-static bool read_options(struct reading *x, const struct ctf_type *tag, struct ctf_node *node)
+static bool read_options(struct field_reading *x, const struct ctf_type *tag, struct ctf_node *node)
 {
 	struct ctf2 *v = x->v;
 	struct ctf2_at list = { .up = x->at, .key = "options" }, here = { .up = &list };
@@ -537,7 +537,7 @@ static bool read_options(struct reading *x, const struct ctf_type *tag, struct c
 	return check_disjoint(x, all, tag && tag->is_signed) && set_selects(x, all, tag, node);
 }
 
-static struct ctf_node *read_variant(struct reading *x, unsigned what)
+static struct ctf_node *read_variant(struct field_reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, CTF_VARIANT);
 	const struct ctf_type *tag;
@@ -550,7 +550,7 @@ static struct ctf_node *read_variant(struct reading *x, unsigned what)
 	return read_options(x, tag, node) ? node : NULL;
 }
 
-static bool read_condition(struct reading *x, const struct ctf_type *tag, struct ctf_node *node)
+static bool read_condition(struct field_reading *x, const struct ctf_type *tag, struct ctf_node *node)
 {
 	struct ctf2_at here = { .up = x->at, .key = "selector-field-ranges" };
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct ctf_select));
@@ -565,7 +565,7 @@ static bool read_condition(struct reading *x, const struct ctf_type *tag, struct
 	return set_selects(x, all, tag, node);
 }
 
-static struct ctf_node *read_optional(struct reading *x, unsigned what)
+static struct ctf_node *read_optional(struct field_reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, CTF_OPTIONAL);
 	const struct ctf_type *tag;
@@ -670,7 +670,7 @@ static const struct field_class *class_of(struct ctf2 *v, const struct ctf2_prop
 }
 
 /* Only unsigned integers and BLOBs may have roles. */
-static bool check_roles(const struct reading *x, const struct field_class *c)
+static bool check_roles(const struct field_reading *x, const struct field_class *c)
 {
 	bool may = ((c->read == read_integer || c->read == read_var) && !c->what) ||
 		   (c->read == read_bytes && !(c->what & IS_TEXT));
@@ -679,7 +679,7 @@ static bool check_roles(const struct reading *x, const struct field_class *c)
 
 struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)
 {
-	struct reading x = { .v = v, .at = at };
+	struct field_reading x = { .v = v, .at = at };
 	if (v->depth >= LIMIT_TYPE_DEPTH || ++v->cost > LIMIT_TYPE_SIZE ||
 	    ++v->p->all_cost > LIMIT_ALL_TYPES) {
 		ctf2_fail(v, at, UNSUPPORTED, "is nested more than %d deep, or one of more "

@@ -146,12 +146,12 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 
 /* ---- any form ---- */
 
-struct walked { uint64_t clock, id; };
+struct header_values { uint64_t clock, id; };
 
 static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 		       unsigned bits)
 {
-	struct walked *w = data;
+	struct header_values *w = data;
 	if (t->roles & CTF_ROLE_EVENT_CLASS)
 		w->id = value;
 	if (t->roles & CTF_ROLE_TIMESTAMP)
@@ -162,7 +162,7 @@ static bool walk_header(const struct ctf_type *t, const uint8_t *base, uint64_t 
 			uint64_t *clock, uint64_t *id, uint64_t *regs)
 {
 	static const struct ctf_visitor visitor = { .integer = on_integer };
-	struct walked w = { .clock = *clock };
+	struct header_values w = { .clock = *clock };
 	uint64_t at = *pos;
 	if (t && !ctf_walk(t, base, &at, end, regs, &visitor, &w))
 		return false;

@@ -29,12 +29,12 @@ G_STATIC_ASSERT(sizeof(off_t) == 8);
 #define LARGEST_SIZE_LOG2 40
 
 /* Consecutive packets, by offset; grows at both ends. */
-struct packets {
+struct packet_list {
 	struct ctf_packet *all;
 	size_t first, n, room;
 };
 
-static inline const struct ctf_packet *packets_at(const struct packets *p, size_t i)
+static inline const struct ctf_packet *packets_at(const struct packet_list *p, size_t i)
 {
 	return &p->all[p->first + i];
 }
@@ -49,14 +49,14 @@ struct ctf_index {
 	uint64_t common;	/* bytes of the first whole packet; 0: none yet */
 	bool has_file;		/* an index file is used */
 	enum ctf_walk walk;
-	struct packets oldest;	/* from the beginning of the file to oldest_end */
-	struct packets newest;	/* from newest_begin to the end of the file; joined to .oldest at the end */
+	struct packet_list oldest;	/* from the beginning of the file to oldest_end */
+	struct packet_list newest;	/* from newest_begin to the end of the file; joined to .oldest at the end */
 	uint64_t oldest_end, newest_begin;	/* offsets, oldest_end <= newest_begin */
 };
 
 /* ---- consecutive packets ---- */
 
-static void packets_room(struct packets *p, size_t before, size_t behind)
+static void packets_room(struct packet_list *p, size_t before, size_t behind)
 {
 	if (p->first >= before && p->room - p->first - p->n >= behind)
 		return;
@@ -67,26 +67,26 @@ static void packets_room(struct packets *p, size_t before, size_t behind)
 	if (p->n)
 		memcpy(all + first, p->all + p->first, p->n * sizeof *all);
 	g_free(p->all);
-	*p = (struct packets){ .all = all, .first = first, .n = p->n, .room = room };
+	*p = (struct packet_list){ .all = all, .first = first, .n = p->n, .room = room };
 }
 
-static void packets_push_back(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_back(struct packet_list *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 0, 1);
 	p->all[p->first + p->n++] = *packet;
 }
 
-static void packets_push_front(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_front(struct packet_list *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 1, 0);
 	p->all[--p->first] = *packet;
 	p->n++;
 }
 
-static void packets_clear(struct packets *p)
+static void packets_clear(struct packet_list *p)
 {
 	g_free(p->all);
-	*p = (struct packets){ 0 };
+	*p = (struct packet_list){ 0 };
 }
 
 /* ---- files ---- */
@@ -426,7 +426,7 @@ double ctf_index_progress(const struct ctf_index *x)
 
 const struct ctf_packet *ctf_index_packets(const struct ctf_index *x, size_t *ret_n)
 {
-	const struct packets *known = x->newest.n ? &x->newest : &x->oldest;
+	const struct packet_list *known = x->newest.n ? &x->newest : &x->oldest;
 
 	*ret_n = known->n;
 	return known->n ? packets_at(known, 0) : NULL;

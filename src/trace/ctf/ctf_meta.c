@@ -74,7 +74,7 @@ void ctf_meta_free(struct ctf_meta *m)
 
 /* ---- packets ---- */
 
-struct packet {
+struct meta_packet {
 	uint32_t content, size;		/* bytes, header included */
 	const uint8_t *uuid;
 };
@@ -93,7 +93,7 @@ static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
 
 /* Reads the header of the packet at byte `at`. If the packet is cut off: an error; with ret_more no error, and
  * whether its rest may still come. */
-static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret,
+static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct meta_packet *ret,
 			bool *ret_more, GError **error)
 {
 	const uint8_t *s = bytes + at;
@@ -118,7 +118,7 @@ static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet
 	if (size / 8 > left)
 		return !(ret_more && *ret_more) &&
 		       refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off");
-	*ret = (struct packet){ (uint32_t)(content / 8), (uint32_t)(size / 8), s + 4 };
+	*ret = (struct meta_packet){ (uint32_t)(content / 8), (uint32_t)(size / 8), s + 4 };
 	return true;
 }
 
@@ -128,7 +128,7 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 	size_t at = 0;
 	bool more = false;
 	while (at < n && !(ret_used && n - at < PACKET_HEADER)) {
-		struct packet k = { 0 };
+		struct meta_packet k = { 0 };
 		if (!read_packet(bytes, n, at, &k, ret_used ? &more : NULL, error)) {
 			if (!more)
 				return false;

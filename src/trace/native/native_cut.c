@@ -19,13 +19,13 @@
 #define COPY_AT_ONCE (1 << 20)		/* bytes copied between checks whether to stop */
 #define SYNC_EACH 256			/* stream files: of more the whole file system is synchronised at once */
 
-struct range { int64_t from, to; };
+struct cut_range { int64_t from, to; };
 
 struct cut {
 	const struct trace_cut *what;
 	struct trace_cut_result *ret;
 	struct native *n;
-	struct range dump;		/* the first state dump; from == to: none */
+	struct cut_range dump;		/* the first state dump; from == to: none */
 	GHashTable *packets;		/* struct native_file * -> GArray of struct ctf_packet */
 	char *shared;			/* directory that all traces have in common */
 	char *making;			/* the directory under its temporary name */
@@ -75,7 +75,7 @@ static void find_dump(struct cut *c)
 	while (!ended && source_next(s, &b, NULL) == SOURCE_OK) {
 		for (size_t i = 0; i < b.n && !ended; i++) {
 			if (b.ev[i].row == 0 && c->dump.from == c->dump.to)
-				c->dump = (struct range){ b.ev[i].ts, b.ev[i].ts + 1 };
+				c->dump = (struct cut_range){ b.ev[i].ts, b.ev[i].ts + 1 };
 			ended = b.ev[i].row == 1 && c->dump.to;
 			if (ended)
 				c->dump.to = b.ev[i].ts + 1;
@@ -83,13 +83,13 @@ static void find_dump(struct cut *c)
 	}
 	source_free(s);
 	if (!ended)
-		c->dump = (struct range){ 0 };
+		c->dump = (struct cut_range){ 0 };
 	c->ret->has_statedump = ended;
 }
 
 /* ---- which packets ---- */
 
-static bool overlaps(const struct native_packet *x, struct range r)
+static bool overlaps(const struct native_packet *x, struct cut_range r)
 {
 	int64_t end = x->end_ns < INT64_MAX - NATIVE_OVERHANG_NS ? x->end_ns + NATIVE_OVERHANG_NS : INT64_MAX;
 	return r.from < r.to && x->begin_ns < r.to && end >= r.from;
@@ -163,7 +163,7 @@ static void select_clock(struct cut *c, guint chosen)
 static void select_packets(struct cut *c)
 {
 	const struct native_plan *plan = c->n->plan;
-	struct range range = { c->what->from_ns, c->what->to_ns };
+	struct cut_range range = { c->what->from_ns, c->what->to_ns };
 
 	g_hash_table_remove_all(c->packets);
 	c->ret->damaged = c->ret->packets = c->ret->bytes = 0;

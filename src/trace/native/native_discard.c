@@ -20,14 +20,14 @@ static uint64_t largest_event(const struct ctf_decoder *d, uint64_t lengths)
 }
 
 /* The part of the packet being examined. */
-struct piece {
+struct packet_piece {
 	uint8_t *read;			/* from a file, READ_BYTES or more; NULL: the packet is in memory */
 	const uint8_t *base;		/* where the packet would begin if it were in memory completely */
 	uint64_t first, n;		/* bytes of the packet before the piece, and in it */
 };
 
 /* Makes the piece begin at that position, and longer if it does already. False: there is no more. */
-static bool read_piece(struct native_cursor *k, struct piece *p, uint64_t pos)
+static bool read_piece(struct native_cursor *k, struct packet_piece *p, uint64_t pos)
 {
 	const struct native_packet *x = k->packet;
 	const uint64_t bytes = (k->content_end + 7) / 8, first = pos / 8;
@@ -44,7 +44,7 @@ static bool read_piece(struct native_cursor *k, struct piece *p, uint64_t pos)
 
 /* The end of the event at pos; CTF_NO_FIT: it is not in the piece. *ret_class NULL: its class is unknown.
  * *ret_bits: its size after the header. */
-static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64_t pos, uint64_t *clock,
+static uint64_t event_end(struct native_cursor *k, const struct packet_piece *p, uint64_t pos, uint64_t *clock,
 			  const struct ctf_class **ret_class, uint64_t *ret_bits)
 {
 	uint64_t end = MIN(k->content_end, (p->first + p->n) * 8), body = pos, id, next;
@@ -64,8 +64,8 @@ static uint64_t event_end(struct native_cursor *k, const struct piece *p, uint64
 }
 
 /* A walk over the events of the packet, from the cursor's position on. */
-struct walk {
-	struct piece piece;
+struct discard_walk {
+	struct packet_piece piece;
 	struct arena rows;
 	uint8_t *row;			/* the cursor's, of the event that it has decoded */
 	uint32_t present;
@@ -76,16 +76,16 @@ struct walk {
 	bool is_unknown;		/* the next event's class is unknown */
 };
 
-static struct walk walk_begin(const struct native_cursor *k)
+static struct discard_walk walk_begin(const struct native_cursor *k)
 {
 	const uint8_t *bytes = k->packet->bytes;
 
-	return (struct walk){ .piece = { .base = bytes, .n = bytes ? (k->content_end + 7) / 8 : 0 },
+	return (struct discard_walk){ .piece = { .base = bytes, .n = bytes ? (k->content_end + 7) / 8 : 0 },
 			      .row = k->run.row, .present = k->run.present, .pos = k->pos, .clock = k->clock };
 }
 
 /* Goes to the end of the next event. False: there is none, it cannot be decoded, or the reader was stopped. */
-static bool walk_next(struct native_cursor *k, struct walk *w)
+static bool walk_next(struct native_cursor *k, struct discard_walk *w)
 {
 	uint64_t next = CTF_NO_FIT, clock = 0;
 
@@ -107,7 +107,7 @@ static bool walk_next(struct native_cursor *k, struct walk *w)
 	return true;
 }
 
-static void walk_end(struct native_cursor *k, struct walk *w)
+static void walk_end(struct native_cursor *k, struct discard_walk *w)
 {
 	k->run.row = w->row;
 	k->run.present = w->present;
@@ -120,7 +120,7 @@ static void walk_end(struct native_cursor *k, struct walk *w)
 static bool find_window(struct native_cursor *k, uint64_t need, uint64_t *ret_lengths, uint64_t *ret_from)
 {
 	const uint64_t size = k->packet->p.packet_bits;
-	struct walk w = walk_begin(k);
+	struct discard_walk w = walk_begin(k);
 
 	*ret_lengths = 0;
 	*ret_from = w.pos;
@@ -138,7 +138,7 @@ bool native_goes_back(struct native_cursor *k, int64_t ts)
 {
 	if (k->packet->p.fault != CTF_WHOLE || ts >= TIME_MOST_NS || ts - k->latest_ns >= FAR_BACK_NS)
 		return false;
-	struct walk w = walk_begin(k);
+	struct discard_walk w = walk_begin(k);
 	while (walk_next(k, &w))
 		;
 	walk_end(k, &w);

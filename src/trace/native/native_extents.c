@@ -3,12 +3,12 @@
  * host's machine. */
 #include "trace/native/native_private.h"
 
-struct extent {
+struct stream_extent {
 	const struct native_stream *stream;	/* one of the host's */
 	int64_t begin, end;
 };
 
-static void extend(struct extent *x, const struct native_plan_stream *s)
+static void extend(struct stream_extent *x, const struct native_plan_stream *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->packet[i].p.fault == CTF_GARBAGE)
@@ -20,19 +20,19 @@ static void extend(struct extent *x, const struct native_plan_stream *s)
 		x->end = MAX(x->end, s->packet[s->n - 1].max_end_ns);
 }
 
-static struct extent *extent_of(GArray *all, const struct native_stream *st)
+static struct stream_extent *extent_of(GArray *all, const struct native_stream *st)
 {
 	for (guint i = 0; i < all->len; i++)
-		if (!native_compare_hosts(g_array_index(all, struct extent, i).stream, st))
-			return &g_array_index(all, struct extent, i);
-	struct extent fresh = { st, INT64_MAX, INT64_MIN };
+		if (!native_compare_hosts(g_array_index(all, struct stream_extent, i).stream, st))
+			return &g_array_index(all, struct stream_extent, i);
+	struct stream_extent fresh = { st, INT64_MAX, INT64_MIN };
 	g_array_append_val(all, fresh);
-	return &g_array_index(all, struct extent, all->len - 1);
+	return &g_array_index(all, struct stream_extent, all->len - 1);
 }
 
 void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent callback, void *data)
 {
-	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct extent));
+	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct stream_extent));
 	for (guint i = 0; i < n->streams->len; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
 		if (!native_stream_whole(st) || plan->stream[i].grows)
@@ -40,7 +40,7 @@ void native_plan_extents(const struct native *n, const struct native_plan *plan,
 		extend(extent_of(all, st), &plan->stream[i]);
 	}
 	for (guint i = 0; i < all->len; i++) {
-		const struct extent *x = &g_array_index(all, struct extent, i);
+		const struct stream_extent *x = &g_array_index(all, struct stream_extent, i);
 		if (x->begin <= x->end)
 			callback(data, x->stream->host, x->stream->boot, x->stream->release, x->begin, x->end);
 	}
