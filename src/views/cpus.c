@@ -2,13 +2,13 @@
 /*
  * CPUs: time running, idle and in interrupts.
  */
-#include "views/common.h"
+#include "views/cell_rows.h"
 #include "views/registry.h"
 
 struct cpu_row {
 	struct common c;
 	uint32_t cpu;
-	int64_t run_ns, idle_ns, unknown_ns, irq_ns;
+	struct cpu_sum sum;
 };
 
 #define ROW(row) ((const struct cpu_row *)(row))
@@ -16,13 +16,13 @@ struct cpu_row {
 /* Null if all time of the CPU is unknown: then 0 would be wrong. */
 static struct value known(const struct cpu_row *r, int64_t ns)
 {
-	return r->run_ns + r->idle_ns + r->irq_ns == 0 && r->unknown_ns ?
+	return r->sum.run_ns + r->sum.idle_ns + r->sum.irq_ns == 0 && r->sum.unknown_ns ?
 		value_none() : value_int(VALUE_NS, ns);
 }
 
 static struct value ratio(const struct cpu_row *r, int64_t ns)
 {
-	int64_t total = r->run_ns + r->idle_ns + r->unknown_ns;
+	int64_t total = r->sum.run_ns + r->sum.idle_ns + r->sum.unknown_ns;
 	return known(r, ns).kind == VALUE_NONE || !total ?
 		value_none() : value_ratio((double)ns / total);
 }
@@ -34,32 +34,32 @@ static GETTER(get_cpu_number)
 
 static GETTER(get_run)
 {
-	return known(ROW(row), ROW(row)->run_ns);
+	return known(ROW(row), ROW(row)->sum.run_ns);
 }
 
 static GETTER(get_idle)
 {
-	return known(ROW(row), ROW(row)->idle_ns);
+	return known(ROW(row), ROW(row)->sum.idle_ns);
 }
 
 static GETTER(get_cpu_irq)
 {
-	return unless_missing(row, rows, MISSING_INTERRUPTS, known(ROW(row), ROW(row)->irq_ns));
+	return unless_missing(row, rows, MISSING_INTERRUPTS, known(ROW(row), ROW(row)->sum.irq_ns));
 }
 
 static GETTER(get_cpu_unknown)
 {
-	return value_int(VALUE_NS, ROW(row)->unknown_ns);
+	return value_int(VALUE_NS, ROW(row)->sum.unknown_ns);
 }
 
 static GETTER(get_run_ratio)
 {
-	return ratio(ROW(row), ROW(row)->run_ns);
+	return ratio(ROW(row), ROW(row)->sum.run_ns);
 }
 
 static GETTER(get_cpu_irq_ratio)
 {
-	return unless_missing(row, rows, MISSING_INTERRUPTS, ratio(ROW(row), ROW(row)->irq_ns));
+	return unless_missing(row, rows, MISSING_INTERRUPTS, ratio(ROW(row), ROW(row)->sum.irq_ns));
 }
 
 static const struct column columns[] = {
@@ -82,32 +82,28 @@ static int compare(const void *va, const void *vb)
 	return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
+static uint64_t key_of(const struct rows *rows, const void *cell)
+{
+	const struct cpu_cell *c = cell;
+	(void)rows;
+	return (uint64_t)c->host << 32 | c->cpu;
+}
+
+static void fill(struct rows *rows, void *row, const void *cell)
+{
+	struct cpu_row *r = row;
+	const struct cpu_cell *c = cell;
+	common_host(&r->c, rows, c->host);
+	r->cpu = c->cpu;
+	r->c.row.key[0] = key_int(key_text(0, r->c.host), c->cpu);
+}
+
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
-	struct row_map map = { .rows = rows_new(tl, query) };
-	struct range range = range_of(tl, query);
-	for (size_t i = range.first; i < range.end; i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_cpus; k++) {
-			const struct cpu_cell *cell = &s->cpus[k];
-			uint64_t key = (uint64_t)cell->host << 32 | cell->cpu;
-			bool is_new;
-			if (query->host != ID_NONE && cell->host != query->host)
-				continue;
-			struct cpu_row *r = row_map_get(&map, key, sizeof(*r), &is_new);
-			common_host(&r->c, map.rows, cell->host);
-			if (is_new)
-				r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->cpu);
-			r->cpu = cell->cpu;
-			r->run_ns += cell->run_ns;
-			r->idle_ns += cell->idle_ns;
-			r->unknown_ns += cell->unknown_ns;
-			r->irq_ns += cell->irq_ns;
-		}
-	}
-	row_map_clear(&map);
-	common_finish(map.rows, compare);
-	return map.rows;
+	static const struct cell_rows cpus = {
+		CELL_cpu, sizeof(struct cpu_row), offsetof(struct cpu_row, sum), .key = key_of, .fill = fill,
+	};
+	return cell_rows_build(tl, query, &cpus, 1, NULL, compare);
 }
 
 static const char *const needs[] = { "sched_switch", NULL };

@@ -131,6 +131,7 @@ struct rows {
 	struct completeness completeness;		/* completeness of the seconds that were summed */
 	unsigned missing;			/* enum missing_events: events missing from all hosts */
 	unsigned *host_missing;		/* by host: see rows_missing(); NULL if there is one host */
+	double seconds;			/* of rows of cells: how much of the range was recorded; see range_seconds() */
 	size_t n_before_filter;
 	bool tree;			/* rows are in tree order: depth and expandable are set */
 	/* About the table: .about says what it shows, .explanation explains it. NULL: none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The schema of cells: what its tables say, and what follows from them, against plain sums. */
+#include "state/store/cell_sum.h"
 #include "state/store/publication.h"
 
 #include <string.h>
@@ -199,11 +200,53 @@ static void test_map(void)
 	g_assert_cmpuint(d.name, ==, 21);
 }
 
+/* A sum of many seconds is wider than a cell; it has the least and the greatest of all cells, not of an empty one. */
+static void test_cell_sums(void)
+{
+	struct dev_cell d = { .merges = UINT32_MAX, .depth_max = 3, .busy_ns = 7, .requests = { 1, UINT32_MAX } };
+	struct file_cell f = { .fd_low = 5, .fd_high = 6, .submitted = UINT64_MAX, .bytes = { 1, 2 } };
+	struct lock_cell l = { .max_ns = 0, .longest_at_ns = 90, .part = { [PART_DISK] = 4 } };
+	struct dev_sum of_devs = { 0 };
+	struct file_sum of_files = { 0 };
+	struct lock_sum of_locks = { 0 };
+
+	hist_add(&d.latency, 1000);
+	for (int i = 0; i < 3; i++) {
+		cell_sum_add(CELL_dev, &of_devs, &d);
+		cell_sum_add(CELL_file, &of_files, &f);
+		cell_sum_add(CELL_lock, &of_locks, &l);
+		d.depth_max--;
+		f.fd_low++;
+		f.fd_high++;
+		l.longest_at_ns -= 10;
+	}
+	g_assert_cmpuint(of_devs.n_cells, ==, 3);
+	g_assert_cmpint(of_devs.merges, ==, 3 * (int64_t)UINT32_MAX);
+	g_assert_cmpint(of_devs.requests[1], ==, 3 * (int64_t)UINT32_MAX);
+	g_assert_cmpint(of_devs.depth_max, ==, 3);
+	g_assert_cmpint(of_devs.busy_ns, ==, 21);
+	g_assert_cmpuint(hist_count(&of_devs.latency), ==, 3);
+	g_assert_cmpint(of_files.fd_low, ==, 5);
+	g_assert_cmpint(of_files.fd_high, ==, 8);
+	g_assert_cmpint(of_files.submitted, ==, -3);		/* a hostile trace can make it wrap around */
+	g_assert_cmpint(of_files.bytes[1], ==, 6);
+	g_assert_cmpint(of_locks.longest_at_ns, ==, 70);	/* the first of equally long ones */
+	g_assert_cmpint(of_locks.part[PART_DISK], ==, 12);
+	l.max_ns = 1;
+	l.longest_at_ns = 500;
+	cell_sum_add(CELL_lock, &of_locks, &l);
+	g_assert_cmpint(of_locks.longest_at_ns, ==, 500);
+	g_assert_cmpint(of_locks.max_ns, ==, 1);
+	hist_clear(&of_devs.latency);
+	hist_clear(&d.latency);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/schema/layouts", test_layouts);
 	g_test_add_func("/schema/sums", test_sums);
 	g_test_add_func("/schema/map", test_map);
+	g_test_add_func("/schema/cell-sums", test_cell_sums);
 	return g_test_run();
 }

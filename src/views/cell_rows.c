@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows that are sums of cells: see cell_rows.h. */
+#include "views/cell_rows.h"
+
+/* The first key of a cell is its thread, or else its host. */
+static bool is_wanted(const struct rows *rows, const struct cell_layout *l, const void *cell)
+{
+	const struct view_query *q = &rows->query;
+	uint32_t id = *(const uint32_t *)cell;
+
+	if (l->fields->role == CELL_IS_THREAD)
+		return query_wants_thread(q, rows->tl, id);
+	g_assert(l->fields->role == CELL_IS_HOST);
+	return q->host == ID_NONE || id == q->host;
+}
+
+void cell_rows_add(struct row_map *map, const struct cell_rows *how, const struct second *s)
+{
+	const struct cell_layout *l = cell_layout(how->kind);
+	uint32_t n;
+	const char *cells = second_cells(s, how->kind, &n);
+
+	for (const char *cell = cells; cell < cells + (size_t)n * l->size; cell += l->size) {
+		bool is_new;
+		if (!is_wanted(map->rows, l, cell))
+			continue;
+		char *row = row_map_get(map, how->key(map->rows, cell), how->size, &is_new);
+		if (is_new)
+			how->fill(map->rows, row, cell);
+		if (how->sum)
+			cell_sum_add(how->kind, row + how->sum, cell);
+		if (how->each)
+			how->each(map->rows, row, cell);
+	}
+}
+
+struct rows *cell_rows_build(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
+			     size_t n, void (*end)(struct rows *rows, void *row), GCompareFunc compare)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+
+	map.rows->seconds = range.seconds;
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (size_t k = 0; k < n; k++)
+			cell_rows_add(&map, &how[k], s);
+	}
+	row_map_clear(&map);
+	for (guint i = 0; end && i < map.rows->rows->len; i++)
+		end(map.rows, map.rows->rows->pdata[i]);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
