@@ -11,6 +11,7 @@
 #include "base/timefmt.h"
 #include "live/session/plan.h"
 #include "ui/nav.h"
+#include "views/heatmap.h"
 #include "views/logline.h"
 #include "views/narrowing.h"
 #include "views/threshold.h"

@@ -109,8 +109,7 @@ void app_resize(struct app *app, unsigned rows, unsigned cols)
 
 void app_timeline_changed(struct app *app)
 {
-	/* A heatmap's rows point to nothing of the timeline, and are built again when it is time: see screen.c. */
-	if (app->tl == app->main && nav_top(&app->nav)->view->kind != VIEW_HEATMAP)
+	if (app->tl == app->main && !screen_of(nav_top(&app->nav)->view)->detached)
 		place_stale(nav_top(&app->nav));
 	app_settle(app);
 }

@@ -2,6 +2,8 @@
 /* Shared state of all screens: see app_state.h. */
 #include "ui/app_state.h"
 
+#include "ui/metric_place.h"
+
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -65,6 +67,19 @@ void app_pick(struct app *app, const char *title, GPtrArray *lines,
 	app->picked = picked;
 }
 
+enum context app_context(const struct app *app)
+{
+	static const enum context contexts[VIEW_KIND_N] = {
+		[VIEW_OVERVIEW] = CTX_OVERVIEW, [VIEW_WATERFALL] = CTX_WATERFALL, [VIEW_HEATMAP] = CTX_HEATMAP,
+		[VIEW_TIMELINE] = CTX_TIMELINE, [VIEW_FLAME] = CTX_FLAME,
+	};
+	enum context of_view = contexts[nav_top(&app->nav)->view->kind];
+
+	if (popup_is_open(&app->popup))
+		return app->chooser ? CTX_CHOOSER : CTX_POPUP;
+	return of_view ? of_view : CTX_TABLE;
+}
+
 static bool any_spans(const struct app *app)
 {
 	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
@@ -100,7 +115,7 @@ void app_choose_root(struct app *app)
 	nav_reset(&app->nav, place_new(view, &all, ""));
 	const struct metric_query *metric = app->options->start_metric;
 	if (id == app->options->start_view && view->of_metric && metric && metric->metric)
-		nav_top(&app->nav)->metric = metric_place_by(metric->metric, metric->by, metric->n_by);
+		place_take_metric(nav_top(&app->nav), metric_place_by(metric->metric, metric->by, metric->n_by));
 	for (enum view_by by = 0; app->options->start_by && by < BY_N; by++)
 		if (g_str_equal(app->options->start_by, view_by_words[by]) && view_has_by(view, by))
 			nav_top(&app->nav)->narrow.by = by;

@@ -111,6 +111,8 @@ void app_pick(struct app *app, const char *title, GPtrArray *lines,
 
 /* --- place and time --- */
 
+/* Whose keys are in effect: an open list, else the screen; while a line is typed CTX_PROMPT is instead. */
+enum context app_context(const struct app *app);
 /* Is it the view that is shown? Then a message says so. */
 bool app_is_shown(struct app *app, const struct view *view);
 /* Opens a place one level deeper. Takes p over. */

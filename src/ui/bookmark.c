@@ -2,6 +2,9 @@
 /* Setting bookmarks and going to them: see bookmark.h. */
 #include "ui/bookmark.h"
 
+#include "ui/metric_place.h"
+#include "ui/screen_flame.h"
+
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -93,7 +96,7 @@ const GArray *bookmark_instants(struct app *app)
 }
 
 /* Where the user is. *ret_all: the whole narrowing can be stored. */
-static struct bookmark *bookmark_here(const struct app *app, const struct place *p, bool *ret_all)
+static struct bookmark *bookmark_here(const struct app *app, struct place *p, bool *ret_all)
 {
 	const struct nav *nav = &app->nav;
 	struct bookmark *b = bookmark_new(p->view);
@@ -106,10 +109,10 @@ static struct bookmark *bookmark_here(const struct app *app, const struct place 
 	b->by = p->narrow.by;
 	b->filter = g_strdup(p->filter);
 	b->host = timeline_n_hosts(app->tl) > 1 ? g_strdup(p->host) : NULL;
-	b->frame = p->zoom_key;
+	b->frame = screen_flame_zoomed(p);
 	*ret_all = bookmark_narrow(b, &p->narrow) && !p->among;
-	if (p->metric)
-		*ret_all = put_metric(b, p->metric) && *ret_all;
+	if (p->view->of_metric && place_metric(p)->query.metric)
+		*ret_all = put_metric(b, place_metric(p)) && *ret_all;
 	return b;
 }
 
@@ -121,7 +124,7 @@ static struct bookmark *find_same(const GPtrArray *all, const struct bookmark *b
 	return NULL;
 }
 
-static void ask_note(struct app *app, const struct place *p)
+static void ask_note(struct app *app, struct place *p)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) all = NULL;
@@ -225,7 +228,7 @@ static void go(struct app *app, const struct bookmark *b)
 	p->lateral = true;
 	p->narrow.by = b->by;
 	p->mark_ns = b->cursor_ns;
-	p->select_span = b->narrow.span_id;
+	p->select.span = b->narrow.span_id;
 	app_pause(app);
 	nav->a_ns = nav->b_ns = TIME_UNKNOWN;
 	nav_set_step(nav, b->step_ns);
@@ -234,11 +237,10 @@ static void go(struct app *app, const struct bookmark *b)
 	nav->b_ns = b->b_ns;
 	app_open(app, p);
 	p = nav_top(nav);	/* which can be an equal place that was left before */
-	p->zoom_key = b->frame;
+	screen_flame_zoom(p, b->frame);
 	if (metric) {
-		metric_place_free(p->metric);
-		p->metric = metric;
 		place_stale(p);
+		place_take_metric(p, metric);
 	}
 	if (b->host) {
 		g_free(p->host);

@@ -495,7 +495,7 @@ void app_prompt_done(struct app *app, const char *text)
 		accepted = output_rules_as(app, line, &error);
 		break;
 	case PROMPT_SAVE:
-		accepted = output_save_as(app, line, &error);
+		accepted = output_save_as(app, app_place(app), line, &error);
 		break;
 	default:
 		accepted = export_picker_file(app, line, &error);

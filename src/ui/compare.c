@@ -5,8 +5,6 @@
 #include "views/narrowing.h"
 #include "views/overview.h"
 
-#include <string.h>
-
 /* The span of a row; of a trace its root. false: the row has none. */
 static bool span_of(const struct row *row, struct view_query *q)
 {
@@ -89,7 +87,7 @@ static void open_changed(struct app *app, struct place *p)
 	struct place *to;
 	int64_t begin, end;
 
-	if (!strcmp(p->view->id, "changed")) {
+	if (p->view == view_find("changed")) {
 		app_message(app, "this is what changed: C compares with another time, H by operation or cause");
 		return;
 	}
@@ -133,11 +131,11 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 		open_changed(app, p);
 		return;
 	}
-	if (!strcmp(p->view->id, "changed")) {
+	if (p->view == view_find("changed")) {
 		switch_history(app, p);
 		return;
 	}
-	if (!strcmp(p->view->id, "compare")) {
+	if (p->view == view_find("compare")) {
 		forget_other(app, p);
 		return;
 	}

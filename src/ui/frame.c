@@ -4,7 +4,6 @@
 
 #include "ui/crumb.h"
 #include "ui/output.h"
-#include "ui/screen.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"

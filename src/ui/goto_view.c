@@ -92,7 +92,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 		return;
 	/* From the first screen 3 shows the phases of the selected operation. */
 	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
-	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
+	    view->kind == VIEW_PHASES && p->pane != PANE_PROCESSES) {
 		q = query_by_row(&q, place_selected(p));
 		query_widen(&q, ~(unsigned)(ONLY_TRACE | ONLY_SPAN));
 		if (!q.operation)
@@ -341,8 +341,8 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	table_select(f.table, f.rows, f.table->cursor);
 	to = new_place(app, target, &q, name);
 	if (target->kind == VIEW_WATERFALL) {
-		to->select_span = row->drill.span_id;
-		to->select_kind = row->drill.span_kind;
+		to->select.span = row->drill.span_id;
+		to->select.kind = row->drill.span_kind;
 	}
 	g_autofree char *filter = f.view == view_find("locks") ? lock_filter(&f, row) : NULL;
 	if (filter)

@@ -2,6 +2,7 @@
 /* Keys i and d: see metric_of.h. */
 #include "ui/metric_of.h"
 
+#include "ui/metric_place.h"
 #include "ui/screen.h"
 
 #include "base/text.h"
@@ -112,7 +113,7 @@ static void open_metric(struct app *app, struct metric_place *m, const char *vie
 	g_autofree char *title = metric_place_title(m);
 	g_autofree char *crumb = m->other_name ? g_strdup_printf("%s, %s", title, m->other_name) : g_strdup(title);
 	struct place *to = place_new(view_find(view), &all, crumb);
-	to->metric = m;
+	place_take_metric(to, m);
 	app_open(app, to);
 }
 
@@ -122,7 +123,7 @@ static void open_beside(struct app *app, struct place *p, enum command_id comman
 	bool heatmap = command == CMD_HEATMAP;
 	if (app_is_shown(app, view_find(heatmap ? "heatmap" : "distribution")))
 		return;
-	open_metric(app, metric_place_copy(place_metric(p, app->tl)), heatmap ? "heatmap" : "distribution");
+	open_metric(app, metric_place_copy(place_metric(p)), heatmap ? "heatmap" : "distribution");
 }
 
 static void add_other(struct metric_place *m, struct metric_place *other)

@@ -10,14 +10,44 @@ static void clear_condition(void *data)
 	g_free(c->text);
 }
 
-struct metric_place *metric_place_new(const struct metric *metric)
+static void init(void *state)
 {
-	struct metric_place *m = g_new0(struct metric_place, 1);
-	m->query.metric = metric;
+	struct metric_place *m = state;
 	m->conditions = g_array_new(false, false, sizeof(struct metric_condition));
 	g_array_set_clear_func(m->conditions, clear_condition);
 	m->name = g_strdup("");
 	m->low_ns = -1;
+}
+
+static void clear(void *state)
+{
+	struct metric_place *m = state;
+	metric_query_clear(&m->query);
+	metric_query_clear(&m->other);
+	g_array_unref(m->conditions);
+	heatmap_free(m->heatmap);
+	g_free(m->name);
+	g_free(m->other_name);
+	g_free(m->difference);
+}
+
+static const struct state_kind metric_state = { .size = sizeof(struct metric_place), .init = init, .clear = clear };
+
+struct metric_place *place_metric(struct place *p)
+{
+	return place_state(p, &metric_state);
+}
+
+void place_take_metric(struct place *p, struct metric_place *m)
+{
+	place_take_state(p, &metric_state, m);
+}
+
+struct metric_place *metric_place_new(const struct metric *metric)
+{
+	struct metric_place *m = g_new0(struct metric_place, 1);
+	init(m);
+	m->query.metric = metric;
 	return m;
 }
 
@@ -31,15 +61,8 @@ struct metric_place *metric_place_by(const struct metric *metric, const enum met
 
 void metric_place_free(struct metric_place *m)
 {
-	if (!m)
-		return;
-	metric_query_clear(&m->query);
-	metric_query_clear(&m->other);
-	g_array_unref(m->conditions);
-	heatmap_free(m->heatmap);
-	g_free(m->name);
-	g_free(m->other_name);
-	g_free(m->difference);
+	if (m)
+		clear(m);
 	g_free(m);
 }
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a place of the views heatmap and distribution has beside its rows: the metric, and in a heatmap what was
- * counted, the selected cell and the rectangle. Belongs to the place. Main thread only.
+ * The state of places of the views heatmap and distribution: the metric, and in a heatmap what was counted, the
+ * selected cell and the rectangle. Main thread only.
  */
 #ifndef BLK_UI_METRIC_PLACE_H
 #define BLK_UI_METRIC_PLACE_H
 
+#include "ui/nav.h"
 #include "views/heatmap.h"
 
 /* "call == fsync": one field of the metric has this value. */
 struct metric_condition { enum metric_field field; char *text; bool number; };
 
 struct metric_place {
-	struct metric_query query;	/* its metric is never NULL; .where is of the conditions */
+	struct metric_query query;	/* .where is of the conditions; .metric NULL: not chosen yet */
 	GArray *conditions;		/* struct metric_condition */
 	struct metric_query other;	/* distribution: the second side; .metric NULL: none */
 	char *name, *other_name;	/* visible, of the sides: "thumbnail"; "": all */
@@ -24,6 +25,11 @@ struct metric_place {
 	struct { int64_t at_ns, low_ns; } corner[2];
 	char *difference;		/* of the closed rectangle; NULL: not made */
 };
+
+/* That of a place of these views. */
+struct metric_place *place_metric(struct place *p);
+/* Replaces it. Takes it over. */
+void place_take_metric(struct place *p, struct metric_place *m);
 
 struct metric_place *metric_place_new(const struct metric *m);
 /* The same, split by the first of n_by fields. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The user's position: see nav.h. */
 #include "ui/nav.h"
-#include "ui/phase_detail.h"
 
 #include "base/intmap.h"
 #include "base/timefmt.h"
@@ -24,11 +23,8 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 	p->narrow.by = view->default_by;
 	for (int i = 0; i < PANE_N; i++)
 		p->table[i] = (struct table)TABLE_INIT;
-	p->folds = waterfall_folds_new();
-	p->zoom = 1;
 	p->mark_ns = TIME_UNKNOWN;
-	p->select_kind = -1;
-	p->select_pid = p->select_tid = -1;
+	p->select = (struct place_target){ .kind = -1, .pid = -1, .tid = -1 };
 	/* Enter on the first screen explains the slowest request. */
 	p->pane = view->kind == VIEW_OVERVIEW ? PANE_CAUSES : PANE_MAIN;
 	return p;
@@ -46,17 +42,50 @@ struct view_query place_query(const struct place *p)
 	return q;
 }
 
-struct metric_place *place_metric(struct place *p, const struct timeline *tl)
+struct place *place_new_at_span(uint64_t trace_id, uint64_t span_id, int span_kind, int64_t at_ns)
 {
-	if (!p->metric)
-		p->metric = metric_place_new(metric_query_default(tl)->metric);
-	return p->metric;
+	struct view_query q = VIEW_QUERY_INIT;
+	g_autofree char *crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", trace_id);
+
+	query_set_trace(&q, trace_id);
+	struct place *p = place_new(&view_waterfall, &q, crumb);
+	p->select.span = span_id;
+	p->select.kind = span_kind;
+	p->mark_ns = at_ns;
+	return p;
+}
+
+void place_take_state(struct place *p, const struct state_kind *kind, void *state)
+{
+	if (p->state && p->state_kind->clear)
+		p->state_kind->clear(p->state);
+	g_free(p->state);
+	p->state = state;
+	p->state_kind = kind;
+}
+
+void *place_state(struct place *p, const struct state_kind *kind)
+{
+	if (!p->state) {
+		place_take_state(p, kind, g_malloc0(kind->size));
+		if (kind->init)
+			kind->init(p->state);
+	}
+	g_assert(p->state_kind == kind);
+	return p->state;
+}
+
+void place_set_position(struct place *p, const struct state_kind *kind, const void *state)
+{
+	if (state && kind->position)
+		memcpy(place_state(p, kind), state, kind->position);
 }
 
 void place_stale(struct place *p)
 {
 	g_clear_pointer(&p->rows, rows_free);
-	g_clear_pointer(&p->detail, phase_detail_free);
+	if (p->state && p->state_kind->stale)
+		p->state_kind->stale(p->state);
 }
 
 struct place *place_ref(struct place *p)
@@ -80,8 +109,7 @@ void place_unref(struct place *p)
 		expr_free(p->expr[i]);
 		table_clear(&p->table[i]);
 	}
-	waterfall_folds_free(p->folds);
-	metric_place_free(p->metric);
+	place_take_state(p, NULL, NULL);
 	if (p->among)
 		intmap_clear(p->among);
 	g_free(p->among);
@@ -189,17 +217,8 @@ static void copy_target(struct place *p, const struct place *from)
 {
 	p->lateral = from->lateral;
 	p->mark_ns = from->mark_ns;
-	p->select_span = from->select_span;
-	p->select_kind = from->select_kind;
-	p->select_pid = from->select_pid;
-	p->select_tid = from->select_tid;
-	if (from->cell_ns) {
-		p->axis_ns = from->axis_ns;
-		p->cell_ns = from->cell_ns;
-		p->axis_nav_ns = from->axis_nav_ns;
-		p->axis_nav_to_ns = from->axis_nav_to_ns;
-		p->axis_fits = from->axis_fits;
-	}
+	p->select = from->select;
+	place_set_position(p, from->state_kind, from->state);
 	p->narrow.host = from->narrow.host;
 	if (from->narrow.by != from->view->default_by)
 		p->narrow.by = from->narrow.by;

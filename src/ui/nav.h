@@ -7,7 +7,6 @@
 #ifndef BLK_UI_NAV_H
 #define BLK_UI_NAV_H
 
-#include "ui/metric_place.h"
 #include "ui/table.h"
 #include "views/overview.h"
 #include "views/process.h"
@@ -24,6 +23,23 @@ enum pane {
 unsigned place_n_panes(const struct view *v);
 const struct view *place_pane_view(const struct view *v, enum pane pane);
 
+/* What a screen remembers of a place, in a struct of its own that only the screen knows. */
+struct state_kind {
+	size_t size;			/* of the struct */
+	size_t position;		/* so many bytes at its beginning say where the user looks: the way back, and
+					 * a place that is opened again, copy them. They own nothing */
+	void (*init)(void *state);	/* NULL: all is 0 at first */
+	void (*stale)(void *state);	/* the place's rows were dropped; NULL: nothing depends on them */
+	void (*clear)(void *state);	/* NULL: it owns nothing */
+};
+
+/* What to select as soon as there are rows. */
+struct place_target {
+	uint64_t span;			/* 0: none */
+	int kind;			/* the span's half; -1: any */
+	int32_t pid, tid;		/* -1: none */
+};
+
 struct place {
 	const struct view *view;
 	struct view_query narrow;	/* all narrowing on the way here, of which the view uses place_query(); owns
@@ -38,25 +54,14 @@ struct place {
 	struct expr *expr[PANE_N];	/* the filter for each pane; NULL: all its rows are shown */
 	struct rows *rows;		/* NULL: must be built */
 	uint64_t version;		/* timeline_version() when they were built */
-	int64_t from_ns, to_ns;		/* the range they were built for */
-	waterfall_folds *folds;
-	double zoom;			/* waterfall: >= 1; 1 shows the whole trace */
-	double pan;			/* waterfall: left edge, 0 .. 1 - 1 / zoom of the trace */
-	unsigned bars;			/* enum bars (waterfall_bars.h) */
+	struct view_query built;	/* what they were built for; its texts are those of .narrow */
 	int64_t mark_ns;		/* an instant to mark, in timeline and waterfall the cursor; TIME_UNKNOWN:
 					 * none */
-	int64_t axis_ns, cell_ns;	/* timeline (timeline_axis.h): begin and length of cells; .cell_ns 0: not
-					 * chosen yet */
-	int64_t axis_nav_ns, axis_nav_to_ns;	/* timeline: the range for which .axis_ns was set */
-	bool axis_fits;			/* timeline: the axis is that range; it ends with it and follows it */
-	uint64_t zoom_key;		/* flame: row.key[0] of the frame as wide as the screen; 0: that of all */
-	uint64_t select_span;		/* span to select when rows were built; 0: none */
-	int select_kind;		/* its half; -1: any */
-	int32_t select_pid, select_tid;	/* process, thread to select, likewise; -1: none */
-	struct metric_place *metric;	/* heatmap, distribution; NULL: not used so far, or another view; owned */
+	struct place_target select;
+	void *state;			/* private to the screen, by place_state(); NULL: not used so far */
+	const struct state_kind *state_kind;
 	struct intmap *among;		/* the only traces of a list (.narrow.among), or NULL; owned */
 	gint64 built_us, build_cost_us;	/* monotonic: when .rows were built, and how long that took */
-	struct phase_detail *detail;	/* phases: details of the selected row, or NULL */
 	bool drawn;			/* keys act on what the screen shows */
 	unsigned refs;
 };
@@ -65,10 +70,16 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 			const char *crumb);		/* with one reference */
 struct place *place_ref(struct place *p);
 void place_unref(struct place *p);		/* NULL is fine */
+/* The waterfall of a trace, with this span selected and this instant marked. */
+struct place *place_new_at_span(uint64_t trace_id, uint64_t span_id, int span_kind, int64_t at_ns);
 /* What the place is narrowed to, of that only what its view can be narrowed to. Texts are the place's. */
 struct view_query place_query(const struct place *p);
-/* Of the views heatmap and distribution: what they show; if not set, of the default metric of the timeline. */
-struct metric_place *place_metric(struct place *p, const struct timeline *tl);
+/* The state of the place's screen, made when it is needed first. A place has one kind. */
+void *place_state(struct place *p, const struct state_kind *kind);
+/* The same, made by the caller with g_new(); replaces that of now. Takes it over. */
+void place_take_state(struct place *p, const struct state_kind *kind, void *state);
+/* Copies the position of another state of this kind (NULL: none). */
+void place_set_position(struct place *p, const struct state_kind *kind, const void *state);
 void place_stale(struct place *p);	/* drops its rows: they are built again when they are needed */
 
 /* A table with its view and rows. */

@@ -2,7 +2,6 @@
 /* Clipboard, saved tables and traces, snapshots: see output.h. */
 #include "ui/output.h"
 
-#include "ui/screen.h"
 #include "ui/svg.h"
 
 #include "base/fail.h"
@@ -228,9 +227,9 @@ static GPtrArray *rows_to_save(const struct focus *f)
 	return some;
 }
 
-static enum ui_saved save(struct app *app, const char *path, bool force, char **ret_message)
+static enum ui_saved save(struct app *app, struct place *p, const char *path, bool force, char **ret_message)
 {
-	struct focus f = place_focus(app_place(app));
+	struct focus f = place_focus(p);
 	struct column columns[TABLE_MAX_COLUMNS];
 	struct view view = view_to_save(&f, columns);
 	g_autoptr(GPtrArray) some = rows_to_save(&f);
@@ -271,7 +270,7 @@ static bool show_saved(struct app *app, const char *path, enum ui_saved saved, c
 	}
 }
 
-bool output_save_as(struct app *app, const char *path, GError **error)
+bool output_save_as(struct app *app, struct place *p, const char *path, GError **error)
 {
 	g_autofree char *message = NULL;
 	bool force = may_overwrite(app, path);
@@ -280,7 +279,7 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 		app_message(app, "nothing saved");
 		return true;
 	}
-	enum ui_saved saved = save(app, path, force, &message);
+	enum ui_saved saved = save(app, p, path, force, &message);
 	return show_saved(app, path, saved, message, error);
 }
 

@@ -10,7 +10,7 @@ void output_save(struct app *app, struct place *p, enum command_id command);
 /* Asks for a file; its name begins as one with this suffix: ".txt", ".csv" or ".json". */
 void output_save_with(struct app *app, struct place *p, const char *suffix);
 /* false and *error: not written; the prompt stays open. */
-bool output_save_as(struct app *app, const char *path, GError **error);
+bool output_save_as(struct app *app, struct place *p, const char *path, GError **error);
 void output_screenshot(struct app *app, struct place *p, enum command_id command);
 bool output_screenshot_as(struct app *app, const char *path, GError **error);
 void output_suggest(struct app *app, struct place *p, enum command_id command);

@@ -6,29 +6,29 @@
 #include "ui/app_state.h"
 
 struct screen {
-	enum context context;
 	/* Draws into the box below the title. Sets app->cursor_y. */
 	void (*draw)(struct app *app, struct place *p, struct box box);
 	/* Commands of this screen. false: the command is not one of them. NULL: it has none. */
 	bool (*command)(struct app *app, struct place *p, enum command_id command);
 	/* Sorts, filters and finds the selection, after the rows were built. */
 	void (*prepare)(struct app *app, struct place *p);
-	/* Adds to the query of the rows. NULL: nothing. */
+	/* Adds to the query of the rows. NULL: nothing. If range, cells or number of rows are others than those that
+	 * the rows were built for, they are built again. */
 	void (*query)(struct app *app, struct place *p, struct view_query *q);
-	/* Were the rows built for another size of the canvas? NULL: rows do not depend on it. */
-	bool (*is_resized)(const struct app *app, const struct place *p);
 	/* Adds what is selected to the popup of CMD_EXPLAIN, in sentences. NULL: it is a row of a table. */
 	void (*explain)(struct app *app, struct place *p, GPtrArray *lines);
 	/* A row was clicked and selected, at that column. NULL: nothing more happens. */
 	void (*click)(struct app *app, struct place *p, unsigned x);
+	bool rests;			/* rows may take long: they are built again at most a tenth of the time */
+	bool detached;			/* rows point to nothing of the timeline, which may change */
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
 extern const struct screen screen_process, screen_log, screen_heatmap, screen_distribution, screen_timeline;
 extern const struct screen screen_flame;
 const struct screen *screen_of(const struct view *view);
+void screen_table_prepare(struct app *app, struct place *p);
 
 /* The place on top, with its rows built for the timeline and range that are shown; never NULL. */
 struct place *app_place(struct app *app);
-enum context app_context(const struct app *app);
 
 #endif

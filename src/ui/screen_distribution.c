@@ -4,6 +4,7 @@
  * of two tagged rows, that of the second one.
  */
 #include "ui/frame.h"
+#include "ui/metric_place.h"
 #include "ui/screen.h"
 #include "ui/screen_heatmap.h"
 
@@ -26,17 +27,14 @@ static unsigned rows_shown(const struct app *app)
 
 static void query(struct app *app, struct place *p, struct view_query *q)
 {
-	struct metric_place *m = place_metric(p, app->main);
+	struct metric_place *m = place_metric(p);
+	if (!m->query.metric)
+		m->query.metric = metric_query_default(app->main)->metric;
 	q->metric = &m->query;
 	q->metric_other = m->other.metric ? &m->other : NULL;
 	q->latency_rows = rows_shown(app);
 	if (!view_line(p->filter, &q->line_ns))
 		q->line_ns = 0;
-}
-
-static bool is_resized(const struct app *app, const struct place *p)
-{
-	return p->rows->query.latency_rows != rows_shown(app);
 }
 
 static const char *side_name(const struct metric_place *m, enum distribution_which which)
@@ -53,10 +51,10 @@ static bool is_compared(const struct metric_place *m)
 	return m->other.metric || m->query.against != METRIC_ALONE;
 }
 
-static void draw_heading(struct app *app, const struct place *p, unsigned y)
+static void draw_heading(struct app *app, struct place *p, unsigned y)
 {
 	const struct distribution *d = distribution_of(p->rows);
-	const struct metric_place *m = p->metric;
+	const struct metric_place *m = place_metric(p);
 	struct canvas *c = app->canvas;
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	g_autofree char *title = metric_place_title(m);
@@ -81,9 +79,9 @@ static void draw_heading(struct app *app, const struct place *p, unsigned y)
 	}
 }
 
-static unsigned side_cols(const struct place *p, unsigned cols)
+static unsigned side_cols(struct place *p, unsigned cols)
 {
-	return (cols - SCALE) / (is_compared(p->metric) ? 2 : 1);
+	return (cols - SCALE) / (is_compared(place_metric(p)) ? 2 : 1);
 }
 
 static unsigned figures_cols(unsigned cols)
@@ -109,11 +107,11 @@ static void draw_side(struct app *app, const struct distribution_side *s, uint64
 	frame_bar(app, y, x + figures, ROLE_SPARK, (unsigned)eighths, MAX(room, 1));
 }
 
-static void draw_row(struct app *app, const struct place *p, guint i, unsigned y, struct box box)
+static void draw_row(struct app *app, struct place *p, guint i, unsigned y, struct box box)
 {
 	const struct distribution *d = distribution_of(p->rows);
 	const struct distribution_row *r = p->rows->rows->pdata[i];
-	bool compared = is_compared(p->metric), selected = p->table[PANE_MAIN].cursor == i;
+	bool compared = is_compared(place_metric(p)), selected = p->table[PANE_MAIN].cursor == i;
 	unsigned cols = side_cols(p, box.cols);
 	int64_t line_ns = p->rows->query.line_ns;
 	char low[TIMEFMT_LEN], high[TIMEFMT_LEN];
@@ -142,7 +140,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	unsigned cols = side_cols(p, box.cols), figures = figures_cols(cols);
 	frame_completeness(app, box.y, &p->rows->completeness);
 	draw_heading(app, p, box.y + 1);
-	for (unsigned w = 0; w < (is_compared(p->metric) ? 2 : 1); w++)
+	for (unsigned w = 0; w < (is_compared(place_metric(p)) ? 2 : 1); w++)
 		canvas_put_right(app->canvas, box.y + 4, SCALE + w * cols, figures - 1, ROLE_HEADER,
 				 figures > FIGURES ? " COUNT SHARE%  >=FROM" : " COUNT SHARE%");
 	canvas_put(app->canvas, box.y + 4, 1, SCALE, ROLE_HEADER, "   FROM   TO");
@@ -160,7 +158,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 /* The next reference, as in What changed: none, the time before, all other history. */
 static void change_reference(struct app *app, struct place *p)
 {
-	struct metric_place *m = p->metric;
+	struct metric_place *m = place_metric(p);
 	place_stale(p);
 	if (m->other.metric) {
 		metric_query_clear(&m->other);
@@ -220,6 +218,5 @@ static void prepare(struct app *app, struct place *p)
 }
 
 const struct screen screen_distribution = {
-	.context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare, .query = query,
-	.is_resized = is_resized,
+	.draw = draw, .command = command, .prepare = prepare, .query = query,
 };

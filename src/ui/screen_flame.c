@@ -19,6 +19,29 @@
 #define TEXT_COLS 4		/* less room than that has no shortened text */
 #define FIGURES 44		/* columns of the figures in the sentence about a frame */
 
+struct flame_state {
+	uint64_t zoom_key;		/* row.key[0] of the frame as wide as the screen; 0: that of all */
+};
+static const struct state_kind state_kind = {
+	.size = sizeof(struct flame_state), .position = sizeof(struct flame_state),
+};
+
+static struct flame_state *state_of(struct place *p)
+{
+	return place_state(p, &state_kind);
+}
+
+uint64_t screen_flame_zoomed(struct place *p)
+{
+	return p->view->kind == VIEW_FLAME ? state_of(p)->zoom_key : 0;
+}
+
+void screen_flame_zoom(struct place *p, uint64_t key)
+{
+	if (p->view->kind == VIEW_FLAME)
+		state_of(p)->zoom_key = key;
+}
+
 /* ---- which frames are shown ---- */
 
 static struct flame_row *frame_at(const struct place *p, guint i)
@@ -32,15 +55,17 @@ static guint n_frames(const struct place *p)
 }
 
 /* The frame that is as wide as the screen. */
-static guint root_of(const struct place *p)
+static guint root_of(struct place *p)
 {
-	for (guint i = 0; p->zoom_key && i < n_frames(p); i++)
-		if (frame_at(p, i)->row.key[0] == p->zoom_key)
+	uint64_t key = state_of(p)->zoom_key;
+
+	for (guint i = 0; key && i < n_frames(p); i++)
+		if (frame_at(p, i)->row.key[0] == key)
 			return i;
 	return 0;
 }
 
-static guint selected_of(const struct place *p)
+static guint selected_of(struct place *p)
 {
 	guint root = root_of(p), at = (guint)p->table[PANE_MAIN].cursor;
 	return at > root && at < frame_at(p, root)->end ? at : root;
@@ -305,14 +330,14 @@ static void zoom_in(struct app *app, struct place *p)
 	if (at == root_of(p))
 		app_message(app, "arrows select a frame, Enter zooms to it, Esc zooms out");
 	else
-		p->zoom_key = frame_at(p, at)->row.key[0];
+		state_of(p)->zoom_key = frame_at(p, at)->row.key[0];
 }
 
 static void zoom_out(struct place *p)
 {
 	guint root = root_of(p), parent = parent_of(p, root);
 
-	p->zoom_key = parent ? frame_at(p, parent)->row.key[0] : 0;
+	state_of(p)->zoom_key = parent ? frame_at(p, parent)->row.key[0] : 0;
 	choose(p, root);
 }
 
@@ -327,7 +352,7 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 		return true;
 	case CMD_UP:
 		if (selected_of(p) == root_of(p))
-			app_message(app, p->zoom_key ? "Esc zooms out" : "this is the top");
+			app_message(app, state_of(p)->zoom_key ? "Esc zooms out" : "this is the top");
 		else
 			choose(p, parent_of(p, selected_of(p)));
 		return true;
@@ -344,7 +369,7 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 		zoom_in(app, p);
 		return true;
 	case CMD_BACK:
-		if (!p->zoom_key)
+		if (!state_of(p)->zoom_key)
 			return false;
 		zoom_out(p);
 		return true;
@@ -418,5 +443,5 @@ static void explain(struct app *app, struct place *p, GPtrArray *lines)
 }
 
 const struct screen screen_flame = {
-	.context = CTX_FLAME, .draw = draw, .command = command, .prepare = prepare, .explain = explain,
+	.draw = draw, .command = command, .prepare = prepare, .explain = explain, .rests = true,
 };

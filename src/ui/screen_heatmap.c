@@ -8,6 +8,7 @@
 
 #include "ui/explain.h"
 #include "ui/frame.h"
+#include "ui/metric_place.h"
 #include "ui/screen.h"
 #include "ui/strip.h"
 
@@ -47,20 +48,19 @@ static void picture_size(const struct app *app, unsigned *ret_cols, unsigned *re
 	*ret_rows = b.rows > ABOVE + BELOW ? b.rows - ABOVE - BELOW : 1;
 }
 
-static bool is_resized(const struct app *app, const struct place *p)
-{
-	unsigned cols, rows;
-	picture_size(app, &cols, &rows);
-	return p->metric && p->metric->heatmap && !heatmap_is_sized(p->metric->heatmap, cols, rows);
-}
-
 static void query(struct app *app, struct place *p, struct view_query *q)
 {
-	struct metric_place *m = place_metric(p, app->tl);
+	struct metric_place *m = place_metric(p);
 	unsigned cols, rows;
 	picture_size(app, &cols, &rows);
-	if (m->heatmap && !heatmap_is_sized(m->heatmap, cols, rows))
+	if (!m->query.metric)
+		m->query.metric = metric_query_default(app->tl)->metric;
+	if (!nav_has_range(&app->nav))
+		q->from_ns = q->to_ns = 0;	/* all time */
+	if (m->heatmap && !heatmap_is_sized(m->heatmap, cols, rows)) {
+		place_stale(p);
 		g_clear_pointer(&m->heatmap, heatmap_free);
+	}
 	if (!m->heatmap)
 		m->heatmap = heatmap_new(cols, rows);
 	q->metric = &m->query;
@@ -149,7 +149,7 @@ static bool picture_of(struct app *app, struct place *place, struct picture *p)
 		p->cells[c->column * p->n_levels + c->level - p->low] = c;
 	}
 	p->column = column_of(g, app->nav.cursor_ns);
-	int64_t low_ns = place->metric->low_ns;
+	int64_t low_ns = place_metric(place)->low_ns;
 	unsigned row = low_ns < 0 ? 0 : latency_row(g->bits, low_ns);
 	p->level = low_ns < 0 ? level_shown_first(p) : CLAMP(row, p->low, high) - p->low;
 	return true;
@@ -514,9 +514,9 @@ static void draw_legend(struct app *app, const struct picture *p, unsigned y)
 static void draw_heading(struct app *app, struct place *place, const struct picture *p, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	g_autofree char *title = metric_place_title(place->metric), *clipped = NULL;
+	g_autofree char *title = metric_place_title(place_metric(place)), *clipped = NULL;
 	g_autofree char *text = g_strdup_printf("%s: %" G_GUINT64_FORMAT " %s", title, p->grid->total,
-						noun_of(place->metric->query.metric, p->grid->total));
+						noun_of(place_metric(place)->query.metric, p->grid->total));
 	char cell[TIMEFMT_LEN];
 	g_autofree char *right = g_strdup_printf("a column is %s", timefmt_step(cell, p->grid->cell_ns));
 	unsigned right_cols = text_width(right) + 1;
@@ -535,7 +535,7 @@ static void draw_hits(struct app *app, const struct picture *p)
 
 static void draw(struct app *app, struct place *place, struct box box)
 {
-	struct metric_place *m = place->metric;
+	struct metric_place *m = place_metric(place);
 	g_auto(heat_picture) p = { 0 };
 	frame_completeness(app, box.y, &place->rows->completeness);
 	if (!picture_of(app, place, &p)) {
@@ -600,11 +600,11 @@ static void clear_rectangle(struct metric_place *m)
 /* "different: cause futex 80% (else 3%), ..." */
 static char *difference_text(struct app *app, struct place *place, const struct picture *p)
 {
-	struct corners k = corners_of(p, place->metric);
+	struct corners k = corners_of(p, place_metric(place));
 	struct heat_rectangle r = rectangle_of(p, &k);
-	struct metric_query plain = place->metric->query;
+	struct metric_query plain = place_metric(place)->query;
 	plain.n_by = 0;
-	g_autoptr(GArray) found = heat_differences(app->main, &plain, &r, place->from_ns, place->to_ns);
+	g_autoptr(GArray) found = heat_differences(app->main, &plain, &r, place->built.from_ns, place->built.to_ns);
 	GString *text = g_string_new(NULL);
 	for (guint i = 0; i < found->len && i < DIFFERENCES; i++) {
 		const struct heat_difference *d = &g_array_index(found, struct heat_difference, i);
@@ -623,7 +623,7 @@ static char *difference_text(struct app *app, struct place *place, const struct 
 
 static void select_corner(struct app *app, struct place *place, const struct picture *p)
 {
-	struct metric_place *m = place->metric;
+	struct metric_place *m = place_metric(place);
 	int corner = m->rectangle == RECTANGLE_OPEN;
 	if (m->rectangle == RECTANGLE_CLOSED)
 		clear_rectangle(m);
@@ -639,7 +639,7 @@ static void select_corner(struct app *app, struct place *place, const struct pic
 
 static void change_by(struct app *app, struct place *place)
 {
-	struct metric_place *m = place->metric;
+	struct metric_place *m = place_metric(place);
 	place_stale(place);
 	g_clear_pointer(&m->heatmap, heatmap_free);
 	int field = metric_place_next_by(m);
@@ -675,11 +675,11 @@ static char *duration_filter(const struct metric_place *m, int64_t low_ns, int64
 static void list_spans(struct app *app, struct place *place, const struct heat_rectangle *r, const char *crumb)
 {
 	const struct view_query all = VIEW_QUERY_INIT;
-	struct metric_query plain = place->metric->query;
+	struct metric_query plain = place_metric(place)->query;
 	struct intmap *among = g_new0(struct intmap, 1);
 	struct listing l = { .among = among, .low_ns = r->low_ns, .high_ns = r->high_ns };
 	bool requests = g_str_has_prefix(plain.metric->id, "request.");
-	g_autofree char *filter = requests ? NULL : duration_filter(place->metric, r->low_ns, r->high_ns);
+	g_autofree char *filter = requests ? NULL : duration_filter(place_metric(place), r->low_ns, r->high_ns);
 	plain.n_by = 0;
 	metric_each_span(app->main, &plain, r->begin_ns, r->end_ns, list_span, &l);
 	struct place *to = place_new(view_find(requests ? "traces" : "spans"), &all, crumb);
@@ -730,18 +730,18 @@ static char *calls_filter(const struct app *app, const struct metric_place *m, c
 
 static void list_table(struct app *app, struct place *place, const struct heat_rectangle *r, const char *crumb)
 {
-	const struct metric *m = place->metric->query.metric;
+	const struct metric *m = place_metric(place)->query.metric;
 	bool log = g_str_has_prefix(m->id, "call.") && app->backend && app->backend->log_ask;
 	struct view_query q = VIEW_QUERY_INIT;
-	for (guint i = 0; i < place->metric->conditions->len; i++) {
+	for (guint i = 0; i < place_metric(place)->conditions->len; i++) {
 		const struct metric_condition *c =
-			&g_array_index(place->metric->conditions, struct metric_condition, i);
+			&g_array_index(place_metric(place)->conditions, struct metric_condition, i);
 		if (c->field == METRIC_BY_pid)
 			q.pid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
 		if (c->field == METRIC_BY_tid)
 			q.tid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
 	}
-	g_autofree char *filter = log ? calls_filter(app, place->metric, r) : NULL;
+	g_autofree char *filter = log ? calls_filter(app, place_metric(place), r) : NULL;
 	struct place *to = place_new(log ? &view_log : view_find(table_of(m)), &q, crumb);
 	go_to_range(app, r);
 	if (log) {
@@ -760,7 +760,7 @@ void screen_heatmap_list(struct app *app, struct place *p, int64_t begin_ns, int
 	g_autofree char *durations = durations_text(&r);
 	char clock[TIMEFMT_LEN];
 	g_autofree char *crumb = g_strdup_printf("%s %s", timefmt_clock(clock, begin_ns), durations);
-	if (has_single_spans(p->metric->query.metric))
+	if (has_single_spans(place_metric(p)->query.metric))
 		list_spans(app, p, &r, crumb);
 	else
 		list_table(app, p, &r, crumb);
@@ -768,13 +768,13 @@ void screen_heatmap_list(struct app *app, struct place *p, int64_t begin_ns, int
 
 static void list_selected(struct app *app, struct place *place, const struct picture *p)
 {
-	struct corners k = corners_of(p, place->metric);
+	struct corners k = corners_of(p, place_metric(place));
 	struct heat_rectangle r = rectangle_of(p, &k);
 	if (!count_in(p, &k)) {
 		app_message(app, "the cell is empty: arrows move to another one");
 		return;
 	}
-	place->metric->low_ns = latency_row_low(p->grid->bits, p->low + p->level);
+	place_metric(place)->low_ns = latency_row_low(p->grid->bits, p->low + p->level);
 	screen_heatmap_list(app, place, r.begin_ns, r.end_ns, r.low_ns, r.high_ns);
 }
 
@@ -786,7 +786,7 @@ static bool in_picture(struct app *app, struct place *place, struct picture *p, 
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(moves); i++)
 		if (moves[i].id == id) {
-			move_level(p, place->metric, moves[i].by);
+			move_level(p, place_metric(place), moves[i].by);
 			return true;
 		}
 	switch (id) {
@@ -813,9 +813,9 @@ static bool command(struct app *app, struct place *place, enum command_id id)
 		return true;
 	}
 	if (id == CMD_UNTAG) {
-		app_message(app, place->metric->rectangle == RECTANGLE_NONE ? "no rectangle: Space begins one" :
+		app_message(app, place_metric(place)->rectangle == RECTANGLE_NONE ? "no rectangle: Space begins one" :
 			    "no rectangle");
-		clear_rectangle(place->metric);
+		clear_rectangle(place_metric(place));
 		return true;
 	}
 	if (picture_of(app, place, &p)) {
@@ -870,7 +870,7 @@ static void explain_letter(const struct picture *p, const struct heat_cell *cell
 static void explain(struct app *app, struct place *place, GPtrArray *lines)
 {
 	g_auto(heat_picture) p = { 0 };
-	const struct metric_place *m = place->metric;
+	const struct metric_place *m = place_metric(place);
 	if (!picture_of(app, place, &p))
 		return;
 	struct corners k = corners_of(&p, m);
@@ -902,6 +902,6 @@ static void explain(struct app *app, struct place *place, GPtrArray *lines)
 }
 
 const struct screen screen_heatmap = {
-	.context = CTX_HEATMAP, .draw = draw, .command = command, .prepare = prepare, .query = query,
-	.is_resized = is_resized, .explain = explain,
+	.draw = draw, .command = command, .prepare = prepare, .query = query,
+	.explain = explain, .rests = true, .detached = true,
 };

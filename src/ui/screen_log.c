@@ -105,7 +105,7 @@ static int64_t anchor_of(const struct app *app, const struct place *p)
 {
 	if (p->mark_ns != TIME_UNKNOWN)
 		return p->mark_ns;
-	return app->nav.cursor_ns == TIME_UNKNOWN ? TIME_UNKNOWN : p->from_ns;
+	return app->nav.cursor_ns == TIME_UNKNOWN ? TIME_UNKNOWN : p->built.from_ns;
 }
 
 /* Starts again if instant, process or thread changed. While following, and when that stops, the lines stay. */
@@ -378,4 +378,4 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	app_open(app, to);
 }
 
-const struct screen screen_log = { .context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare };
+const struct screen screen_log = { .draw = draw, .command = command, .prepare = prepare };

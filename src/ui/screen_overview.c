@@ -212,7 +212,7 @@ static unsigned draw_since(struct app *app, struct place *p, unsigned y)
 	struct value text = column_value(&f.view->columns[0], row, f.rows);
 	unsigned x = 4 + canvas_put(c, y, 4, c->cols, ROLE_WHY, text.s);
 
-	if (overview_of(p->rows)->since_ns < p->from_ns)
+	if (overview_of(p->rows)->since_ns < p->built.from_ns)
 		frame_add(app, y, x, ROLE_DIM, "  Enter on this line goes there");
 	canvas_hit(c, y, 0, c->cols, HIT_ROW, f.table, 0);
 	if (!active)
@@ -405,5 +405,5 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 }
 
 const struct screen screen_overview = {
-	.context = CTX_OVERVIEW, .draw = draw, .command = command, .prepare = prepare,
+	.draw = draw, .command = command, .prepare = prepare,
 };

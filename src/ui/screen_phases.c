@@ -12,15 +12,25 @@
 
 #define DETAIL_ROWS 6		/* of the lower part, with its title and the worst requests */
 
+struct phases_state { struct phase_detail *detail; };	/* of the selected row, or NULL */
+
+static void clear(void *state)
+{
+	g_clear_pointer(&((struct phases_state *)state)->detail, phase_detail_free);
+}
+
+static const struct state_kind state_kind = { .size = sizeof(struct phases_state), .stale = clear, .clear = clear };
+
 static const struct phase_detail *detail_of(struct place *p)
 {
 	const struct row *row = place_selected(p);
+	struct phases_state *s = place_state(p, &state_kind);
 
-	if (p->detail && row && memcmp(p->detail->key, row->key, sizeof row->key))
-		g_clear_pointer(&p->detail, phase_detail_free);
-	if (!p->detail && row)
-		p->detail = phase_detail_new(p->view, p->rows, row);
-	return p->detail;
+	if (s->detail && row && memcmp(s->detail->key, row->key, sizeof row->key))
+		clear(s);
+	if (!s->detail && row)
+		s->detail = phase_detail_new(p->view, p->rows, row);
+	return s->detail;
 }
 
 static void draw_calls(struct app *app, const struct phase_detail *d, struct box box)
@@ -143,9 +153,4 @@ static void draw(struct app *app, struct place *p, struct box box)
 	draw_worst(app, d, y + rows - 1);
 }
 
-static void prepare(struct app *app, struct place *p)
-{
-	screen_table.prepare(app, p);
-}
-
-const struct screen screen_phases = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };
+const struct screen screen_phases = { .draw = draw, .prepare = screen_table_prepare };

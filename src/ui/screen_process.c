@@ -131,4 +131,4 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	return panes_command(p, id);
 }
 
-const struct screen screen_process = { .context = CTX_TABLE, .draw = draw, .command = command, .prepare = prepare };
+const struct screen screen_process = { .draw = draw, .command = command, .prepare = prepare };

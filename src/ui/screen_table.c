@@ -12,15 +12,15 @@
 
 #include <string.h>
 
-static void prepare(struct app *app, struct place *p)
+void screen_table_prepare(struct app *app, struct place *p)
 {
 	tables_prepare(app, p, PANE_MAIN);
-	for (guint i = 0; p->select_pid >= 0 && i < p->rows->rows->len; i++) {
+	for (guint i = 0; p->select.pid >= 0 && i < p->rows->rows->len; i++) {
 		const struct row *row = g_ptr_array_index(p->rows->rows, i);
 
-		if (row->drill.pid == p->select_pid) {
+		if (row->drill.pid == p->select.pid) {
 			table_select(&p->table[PANE_MAIN], p->rows, i);
-			p->select_pid = -1;
+			p->select.pid = -1;
 		}
 	}
 }
@@ -204,4 +204,4 @@ static void draw(struct app *app, struct place *p, struct box box)
 		draw_detail(app, p, (struct box){ table.y, table.cols + 2, table.rows, detail });
 }
 
-const struct screen screen_table = { .context = CTX_TABLE, .draw = draw, .command = NULL, .prepare = prepare };
+const struct screen screen_table = { .draw = draw, .prepare = screen_table_prepare };

@@ -35,17 +35,28 @@ static const struct lane_row *selected(struct place *p)
 	return (const struct lane_row *)(const void *)table_selected(&p->table[PANE_MAIN], p->rows);
 }
 
+static void query(struct app *app, struct place *p, struct view_query *q)
+{
+	struct timeline_axis a;
+
+	if (!timeline_axis(app, p, &a))
+		return;
+	q->from_ns = a.from_ns;
+	q->to_ns = a.to_ns;
+	q->cells = a.cells;
+}
+
 static void prepare(struct app *app, struct place *p)
 {
 	tables_prepare(app, p, PANE_MAIN);
-	for (guint i = 0; p->select_pid >= 0 && i < p->rows->rows->len; i++) {
+	for (guint i = 0; p->select.pid >= 0 && i < p->rows->rows->len; i++) {
 		const struct lane_row *r = lane_at(p, i);
 
-		if (r->kind != LANE_THREADS || r->c.pid != p->select_pid ||
-		    (p->select_tid >= 0 && r->c.tid >= 0 && r->c.tid != p->select_tid))
+		if (r->kind != LANE_THREADS || r->c.pid != p->select.pid ||
+		    (p->select.tid >= 0 && r->c.tid >= 0 && r->c.tid != p->select.tid))
 			continue;
 		table_select(&p->table[PANE_MAIN], p->rows, i);
-		p->select_pid = p->select_tid = -1;
+		p->select.pid = p->select.tid = -1;
 	}
 }
 
@@ -332,10 +343,10 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 /* ---- commands ---- */
 
-static void set_range(struct app *app, struct place *p, enum command_id id)
+static void set_range(struct app *app, struct place *p, const struct timeline_axis *a, enum command_id id)
 {
 	struct nav *nav = &app->nav;
-	int64_t grain = p->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain);
+	int64_t grain = a->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain);
 	char clock[TIMEFMT_LEN];
 
 	app_pause(app);
@@ -351,9 +362,7 @@ static void set_range(struct app *app, struct place *p, enum command_id id)
 			nav->a_ns = TIME_UNKNOWN;
 		app_message(app, "the range ends at %s; R clears it", timefmt_clock_ms(clock, nav->b_ns));
 	}
-	/* the axis stays where it is */
-	nav_range(nav, &p->axis_nav_ns, &p->axis_nav_to_ns);
-	p->axis_fits = false;
+	timeline_axis_stay(app, p);
 	app_moved(app);
 }
 
@@ -376,20 +385,6 @@ static const struct span *span_at(const struct timeline *tl, int32_t tid, uint32
 	return found;
 }
 
-static void open_span(struct app *app, const struct span *s, int64_t at)
-{
-	struct view_query q = VIEW_QUERY_INIT;
-	g_autofree char *crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->trace_id);
-	struct place *to;
-
-	query_set_trace(&q, s->trace_id);
-	to = place_new(view_find("waterfall"), &q, crumb);
-	to->select_span = s->span_id;
-	to->select_kind = (int)s->kind;
-	to->mark_ns = at;
-	app_open(app, to);
-}
-
 /* Enter: the span at the cursor, else the thread's system calls, else (or if only events are known) the log at that
  * instant. */
 static void open_lane(struct app *app, struct place *p)
@@ -406,7 +401,7 @@ static void open_lane(struct app *app, struct place *p)
 	}
 	app_pause(app);
 	if (s) {
-		open_span(app, s, p->mark_ns);
+		app_open(app, place_new_at_span(s->trace_id, s->span_id, (int)s->kind, p->mark_ns));
 		return;
 	}
 	if (r->kind != LANE_THREADS || r->by_events) {
@@ -434,7 +429,8 @@ static void zoom(struct app *app, struct place *p, bool in)
 static bool command(struct app *app, struct place *p, enum command_id id)
 {
 	struct timeline_axis a;
-	int quarter = timeline_axis(app, p, &a) ? MAX((int)a.cells / 4, 1) : 1;
+	bool known = timeline_axis(app, p, &a);
+	int quarter = known ? MAX((int)a.cells / 4, 1) : 1;
 
 	switch (id) {
 	case CMD_CURSOR_LEFT:
@@ -451,8 +447,8 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 		return true;
 	case CMD_RANGE_A:
 	case CMD_RANGE_B:
-		if (app->nav.cursor_ns != TIME_UNKNOWN)
-			set_range(app, p, id);
+		if (known)
+			set_range(app, p, &a, id);
 		return true;
 	case CMD_DRILL:
 		if (table_run_of(&p->table[PANE_MAIN], p->table[PANE_MAIN].cursor))
@@ -477,7 +473,7 @@ static void copy_tags(const struct place *p, struct place *to)
 {
 	const struct table *from = &p->table[PANE_MAIN];
 
-	if (strcmp(p->view->id, "processes") || !keyset_size(&from->tags) || !view_has_by(to->view, p->narrow.by))
+	if (p->view != view_find("processes") || !keyset_size(&from->tags) || !view_has_by(to->view, p->narrow.by))
 		return;
 	to->narrow.by = p->narrow.by;
 	for (guint i = 0; p->rows && i < p->rows->rows->len; i++) {
@@ -506,11 +502,11 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 
 		timeline_axis_fit(app, to, w->begin_ns, MAX(w->end_ns, w->begin_ns + 1));
 		to->mark_ns = p->mark_ns != TIME_UNKNOWN ? p->mark_ns : s->begin_ns;
-		to->select_pid = s->pid;
-		to->select_tid = s->tid;
+		to->select.pid = s->pid;
+		to->select.tid = s->tid;
 	} else if (row) {
-		to->select_pid = row->drill.pid;
-		to->select_tid = row->drill.tid;
+		to->select.pid = row->drill.pid;
+		to->select.tid = row->drill.tid;
 	}
 	app_pause(app);
 	to->lateral = true;
@@ -532,8 +528,8 @@ void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns
 	to = place_new(&view_timeline, &q, crumb);
 	timeline_axis_fit(app, to, from_ns, MAX(to_ns, from_ns + 1));
 	to->mark_ns = at_ns;
-	to->select_pid = q.pid;
-	to->select_tid = t ? t->tid : -1;
+	to->select.pid = q.pid;
+	to->select.tid = t ? t->tid : -1;
 	to->lateral = true;
 	app_open(app, to);
 }
@@ -548,7 +544,7 @@ static void open_wait(struct app *app, const struct view_query *wait)
 	app_pause(app);
 	nav_seek(&app->nav, app->main, wait->from_ns);
 	if (s) {
-		open_span(app, s, wait->from_ns);
+		app_open(app, place_new_at_span(s->trace_id, s->span_id, (int)s->kind, wait->from_ns));
 		return;
 	}
 	q.host = wait->host;
@@ -557,8 +553,8 @@ static void open_wait(struct app *app, const struct view_query *wait)
 	to = place_new(&view_timeline, &q, crumb);
 	timeline_axis_fit(app, to, wait->from_ns, MAX(wait->to_ns, wait->from_ns + 1));
 	to->mark_ns = wait->from_ns;
-	to->select_pid = wait->pid;
-	to->select_tid = wait->tid;
+	to->select.pid = wait->pid;
+	to->select.tid = wait->tid;
 	to->lateral = true;
 	app_open(app, to);
 }
@@ -600,6 +596,5 @@ static void explain(struct app *app, struct place *p, GPtrArray *lines)
 }
 
 const struct screen screen_timeline = {
-	.context = CTX_TIMELINE, .draw = draw, .command = command, .prepare = prepare, .click = click,
-	.explain = explain,
+	.draw = draw, .command = command, .prepare = prepare, .query = query, .click = click, .explain = explain,
 };

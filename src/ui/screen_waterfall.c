@@ -19,6 +19,38 @@
 #define TICKS 5
 #define DETAIL_ROWS 3		/* rows of the detail that lanes leave */
 
+struct waterfall_state {
+	struct {
+		double zoom;		/* >= 1; 1 shows the whole trace */
+		double pan;		/* left edge, 0 .. 1 - 1 / zoom of the trace */
+	} at;
+	enum bars bars;
+	waterfall_folds *folds;
+};
+
+static void init(void *state)
+{
+	struct waterfall_state *s = state;
+
+	s->at.zoom = 1;
+	s->folds = waterfall_folds_new();
+}
+
+static void clear(void *state)
+{
+	waterfall_folds_free(((struct waterfall_state *)state)->folds);
+}
+
+static const struct state_kind state_kind = {
+	.size = sizeof(struct waterfall_state), .position = sizeof((struct waterfall_state *)NULL)->at,
+	.init = init, .clear = clear,
+};
+
+static struct waterfall_state *state_of(struct place *p)
+{
+	return place_state(p, &state_kind);
+}
+
 static const struct waterfall_row *row_at(const struct place *p, size_t i)
 {
 	return i < p->rows->rows->len ? g_ptr_array_index(p->rows->rows, i) : NULL;
@@ -34,17 +66,17 @@ static void select_first(struct place *p, const struct waterfall *w)
 	struct table *t = &p->table[PANE_MAIN];
 	int at = -1;
 
-	if (p->select_span)
-		at = waterfall_find(p->rows, p->select_span, p->select_kind);
-	if (at < 0 && p->select_span)
-		at = waterfall_find(p->rows, p->select_span, -1);
-	for (guint i = 0; at < 0 && !p->select_span && i < p->rows->rows->len; i++) {
+	if (p->select.span)
+		at = waterfall_find(p->rows, p->select.span, p->select.kind);
+	if (at < 0 && p->select.span)
+		at = waterfall_find(p->rows, p->select.span, -1);
+	for (guint i = 0; at < 0 && !p->select.span && i < p->rows->rows->len; i++) {
 		if (row_at(p, i)->index == w->blamed)
 			at = (int)i;
 	}
 	if (at >= 0) {
 		table_select(t, p->rows, (size_t)at);
-		p->select_span = 0;
+		p->select.span = 0;
 	}
 }
 
@@ -53,10 +85,10 @@ static void prepare(struct app *app, struct place *p)
 	const struct waterfall *w = waterfall_of(p->rows);
 	struct table *t = &p->table[PANE_MAIN];
 
-	waterfall_fold_rows(p->rows, p->folds);
+	waterfall_fold_rows(p->rows, state_of(p)->folds);
 	t->sort = -1;
 	table_apply(t, p->view, p->rows, NULL);
-	if (w && (!t->bound || p->select_span))
+	if (w && (!t->bound || p->select.span))
 		select_first(p, w);
 	/* The slowest trace of a range was asked for. From here on the place is bound to this trace. */
 	if (w && w->root && !query_has_trace(&p->narrow)) {
@@ -65,14 +97,15 @@ static void prepare(struct app *app, struct place *p)
 	}
 }
 
-static void window(const struct place *p, const struct waterfall *w, int64_t *ret_from,
+static void window(struct place *p, const struct waterfall *w, int64_t *ret_from,
 		   int64_t *ret_to)
 {
+	const struct waterfall_state *s = state_of(p);
 	double all = (double)MAX(w->end_ns - w->begin_ns, 1);
 
-	*ret_from = w->begin_ns + (int64_t)(p->pan * all);
-	*ret_to = *ret_from + MAX((int64_t)(all / p->zoom), 1);
-	if (p->zoom <= 1)
+	*ret_from = w->begin_ns + (int64_t)(s->at.pan * all);
+	*ret_to = *ret_from + MAX((int64_t)(all / s->at.zoom), 1);
+	if (s->at.zoom <= 1)
 		*ret_to = MAX(w->end_ns, w->begin_ns + 1);
 }
 
@@ -81,7 +114,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 	struct canvas *c = app->canvas;
 	char duration[TIMEFMT_LEN];
 	g_autofree char *name = text_visible(w->root->name);
-	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
+	g_autofree char *zoom = g_strdup_printf("zoom %.0fx", state_of(p)->at.zoom);
 	g_autofree char *s = NULL, *usual = NULL;
 	g_autofree char *missing = w->n_missing ? g_strdup_printf(", %u missing", w->n_missing) : g_strdup("");
 
@@ -133,7 +166,7 @@ static char *tick_text(int64_t ns, int64_t whole, bool unit)
 }
 
 /* The column of the time cursor; false: it is not on the screen, or there is none. */
-static bool cursor_column(const struct place *p, const struct waterfall *w, const struct layout *l, unsigned *ret)
+static bool cursor_column(struct place *p, const struct waterfall *w, const struct layout *l, unsigned *ret)
 {
 	int64_t from, to;
 
@@ -379,7 +412,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
 	room = box.y + box.rows - 1 - y;		/* the last row is the legend */
-	l.bars = p->bars;
+	l.bars = state_of(p)->bars;
 	l.lines = l.bars == BARS_BOTH ? 2 : 1;
 	detail = detail_rows(p->rows->rows->len * l.lines, room);
 	tree = room - detail - blank;
@@ -403,19 +436,17 @@ static void turn_bars(struct app *app, struct place *p)
 		[BARS_ALONE] = "bars only, with annotations as ticks",
 	};
 
-	p->bars = (p->bars + 1) % BARS_N;
-	app_message(app, "%s: t changes it", names[p->bars]);
+	state_of(p)->bars = (state_of(p)->bars + 1) % BARS_N;
+	app_message(app, "%s: t changes it", names[state_of(p)->bars]);
 }
 
 /* Key w: opens what the thread that ended the wait did at that instant: its trace, else its process. */
 static void go_waker(struct app *app, struct place *p)
 {
 	const struct waterfall_row *r = selected(p);
-	struct view_query q = VIEW_QUERY_INIT;
 	struct waterfall_waker waker;
 	const char *reason = NULL;
-	g_autofree char *crumb = NULL, *text = NULL;
-	struct place *to;
+	g_autofree char *text = NULL;
 
 	if (!r || !waterfall_waker(p->rows, r, &waker, &reason)) {
 		app_message(app, "no waker: %s", reason ? reason : "no span is selected");
@@ -425,13 +456,7 @@ static void go_waker(struct app *app, struct place *p)
 	app_pause(app);
 	nav_seek(&app->nav, app->main, waker.at_ns);
 	if (waker.span_kind >= 0) {
-		query_set_trace(&q, waker.trace_id);
-		crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", waker.trace_id);
-		to = place_new(&view_waterfall, &q, crumb);
-		to->select_span = waker.span_id;
-		to->select_kind = waker.span_kind;
-		to->mark_ns = waker.at_ns;
-		app_open(app, to);
+		app_open(app, place_new_at_span(waker.trace_id, waker.span_id, waker.span_kind, waker.at_ns));
 	} else {
 		const struct waterfall *w = waterfall_of(p->rows);
 
@@ -518,7 +543,8 @@ static void zoom(struct app *app, struct place *p, double factor)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
 	const struct waterfall_row *r = selected(p);
-	double all, middle = p->pan + 0.5 / p->zoom;
+	struct waterfall_state *s = state_of(p);
+	double all, middle = s->at.pan + 0.5 / s->at.zoom;
 
 	if (!w || !w->root)
 		return;
@@ -526,18 +552,20 @@ static void zoom(struct app *app, struct place *p, double factor)
 	if (r)
 		middle = ((double)(r->span->begin_ns - w->begin_ns) +
 			  (double)span_duration(r->span) / 2) / all;
-	if (factor < 1 ? p->zoom <= 1 : p->zoom >= ZOOM_MAX)
+	if (factor < 1 ? s->at.zoom <= 1 : s->at.zoom >= ZOOM_MAX)
 		app_message(app, factor < 1 ? "the whole request is shown" : "this is the finest zoom");
-	p->zoom = CLAMP(p->zoom * factor, 1, ZOOM_MAX);
-	g_assert(p->zoom >= 1);
-	p->pan = CLAMP(middle - 0.5 / p->zoom, 0, 1 - 1 / p->zoom);
+	s->at.zoom = CLAMP(s->at.zoom * factor, 1, ZOOM_MAX);
+	g_assert(s->at.zoom >= 1);
+	s->at.pan = CLAMP(middle - 0.5 / s->at.zoom, 0, 1 - 1 / s->at.zoom);
 }
 
 static void pan(struct app *app, struct place *p, double by)
 {
-	if (p->zoom <= 1)
+	struct waterfall_state *s = state_of(p);
+
+	if (s->at.zoom <= 1)
 		app_message(app, "all of it is shown: z zooms in");
-	p->pan = CLAMP(p->pan + by / p->zoom, 0, 1 - 1 / p->zoom);
+	s->at.pan = CLAMP(s->at.pan + by / s->at.zoom, 0, 1 - 1 / s->at.zoom);
 }
 
 /* Moves the time cursor by a cell; at first to an end of the selected span. */
@@ -546,6 +574,7 @@ static void move_cursor(struct app *app, struct place *p, int by)
 	const struct waterfall *w = waterfall_of(p->rows);
 	const struct waterfall_row *r = selected(p);
 	struct layout l = lay_out(app->canvas->cols);
+	struct waterfall_state *s = state_of(p);
 	int64_t from, to, cell;
 
 	if (!w || !w->root || !r)
@@ -558,8 +587,8 @@ static void move_cursor(struct app *app, struct place *p, int by)
 		p->mark_ns += by * cell;
 	p->mark_ns = CLAMP(p->mark_ns, w->begin_ns, MAX(w->end_ns - 1, w->begin_ns));
 	if (p->mark_ns < from || p->mark_ns >= to)
-		p->pan = CLAMP((double)(p->mark_ns - w->begin_ns) / (double)MAX(w->end_ns - w->begin_ns, 1) -
-			       0.5 / p->zoom, 0, 1 - 1 / p->zoom);
+		s->at.pan = CLAMP((double)(p->mark_ns - w->begin_ns) / (double)MAX(w->end_ns - w->begin_ns, 1) -
+			       0.5 / s->at.zoom, 0, 1 - 1 / s->at.zoom);
 }
 
 static void click(struct app *app, struct place *p, unsigned x)
@@ -587,7 +616,7 @@ static void fold_all(struct app *app, struct place *p)
 		app_message(app, "no span below a root has children");
 	for (size_t i = 0; w && i < w->n_all; i++) {
 		if (w->all[i]->row.expandable)
-			waterfall_folds_set(p->folds, &w->all[i]->row, !any && w->all[i]->row.depth > 0);
+			waterfall_folds_set(state_of(p)->folds, &w->all[i]->row, !any && w->all[i]->row.depth > 0);
 	}
 	place_stale(p);
 }
@@ -602,7 +631,7 @@ static void fold(struct app *app, struct place *p, bool folded)
 	}
 	if (!folded && !r->folded)
 		app_message(app, "its children are shown already: - hides them");
-	waterfall_folds_set(p->folds, &r->row, folded);
+	waterfall_folds_set(state_of(p)->folds, &r->row, folded);
 	place_stale(p);
 }
 
@@ -649,5 +678,5 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 }
 
 const struct screen screen_waterfall = {
-	.context = CTX_WATERFALL, .draw = draw, .command = command, .prepare = prepare, .click = click,
+	.draw = draw, .command = command, .prepare = prepare, .click = click,
 };

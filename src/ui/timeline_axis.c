@@ -10,6 +10,20 @@
 /* A longer range is not decoded in fine steps: it would take too long. */
 #define FINE_BYTES (64.0 * 1024 * 1024)
 
+struct axis_state {
+	int64_t from_ns, cell_ns;	/* begin and length of cells; .cell_ns 0: not chosen yet */
+	int64_t nav_ns, nav_to_ns;	/* the range for which .from_ns was set */
+	bool fits;			/* the axis is that range; it ends with it and follows it */
+};
+static const struct state_kind state_kind = {
+	.size = sizeof(struct axis_state), .position = sizeof(struct axis_state),
+};
+
+static struct axis_state *state_of(struct place *p)
+{
+	return place_state(p, &state_kind);
+}
+
 /* The fewest columns for names, with their edge. What the cells leave free is added, so that they end at the right. */
 static unsigned name_cols(const struct app *app)
 {
@@ -73,60 +87,72 @@ static bool bounds(const struct app *app, int64_t *ret_first, int64_t *ret_last)
 	return nav_bounds(&app->nav, app->main, ret_first, ret_last) && *ret_first <= *ret_last;
 }
 
-static void set_begin(struct place *p, int64_t from_ns)
+static void set_begin(struct axis_state *s, int64_t from_ns)
 {
-	p->axis_ns = time_floor(from_ns, p->cell_ns);
+	s->from_ns = time_floor(from_ns, s->cell_ns);
 }
 
 void timeline_axis_fit(const struct app *app, struct place *p, int64_t from_ns, int64_t to_ns)
 {
-	p->cell_ns = fitting_length(from_ns, MAX(to_ns, from_ns + 1), cells_of(app));
-	set_begin(p, from_ns);
+	struct axis_state *s = state_of(p);
+
+	s->cell_ns = fitting_length(from_ns, MAX(to_ns, from_ns + 1), cells_of(app));
+	set_begin(s, from_ns);
 	p->mark_ns = from_ns + (to_ns - from_ns) / 2;
-	nav_range(&app->nav, &p->axis_nav_ns, &p->axis_nav_to_ns);
-	p->axis_fits = from_ns == p->axis_nav_ns && to_ns == p->axis_nav_to_ns;
+	nav_range(&app->nav, &s->nav_ns, &s->nav_to_ns);
+	s->fits = from_ns == s->nav_ns && to_ns == s->nav_to_ns;
 }
 
 /* Follows the range. If the axis fits it, it does so at each width of the screen. */
 static void follow(const struct app *app, struct place *p, int64_t from, int64_t to)
 {
-	int64_t mark = p->mark_ns + from - p->axis_nav_ns;
+	struct axis_state *s = state_of(p);
+	int64_t mark = p->mark_ns + from - s->nav_ns;
 
-	if (p->axis_fits) {
+	if (s->fits) {
 		timeline_axis_fit(app, p, from, to);
 		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;
 		return;
 	}
 	p->mark_ns = mark;
-	set_begin(p, p->axis_ns + from - p->axis_nav_ns);
-	p->axis_nav_ns = from;
-	p->axis_nav_to_ns = to;
+	set_begin(s, s->from_ns + from - s->nav_ns);
+	s->nav_ns = from;
+	s->nav_to_ns = to;
 }
 
 bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret)
 {
+	struct axis_state *s = state_of(p);
 	int64_t from, to, mark = p->mark_ns;
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		return false;
 	nav_range(&app->nav, &from, &to);
-	if (p->cell_ns && mark == TIME_UNKNOWN)
+	if (s->cell_ns && mark == TIME_UNKNOWN)
 		p->mark_ns = from + (to - from) / 2;
-	if (!p->cell_ns) {
+	if (!s->cell_ns) {
 		timeline_axis_fit(app, p, from, to);
 		p->mark_ns = mark >= from && mark < to ? mark : p->mark_ns;
-	} else if (p->axis_fits || from != p->axis_nav_ns) {
+	} else if (s->fits || from != s->nav_ns) {
 		follow(app, p, from, to);
 	}
 	ret->cells = cells_of(app);
-	if (p->axis_fits)
-		ret->cells = (unsigned)CLAMP((to - p->axis_ns + p->cell_ns - 1) / p->cell_ns, 1, (int64_t)ret->cells);
+	if (s->fits)
+		ret->cells = (unsigned)CLAMP((to - s->from_ns + s->cell_ns - 1) / s->cell_ns, 1, (int64_t)ret->cells);
 	ret->x = MIN(MAX(app->canvas->cols, ret->cells + 1) - ret->cells - 1, app->canvas->cols / 2);
 	ret->x = MAX(ret->x, name_cols(app));
-	ret->cell_ns = p->cell_ns;
-	ret->from_ns = p->axis_ns;
-	ret->to_ns = p->axis_ns + p->cell_ns * (int64_t)ret->cells;
+	ret->cell_ns = s->cell_ns;
+	ret->from_ns = s->from_ns;
+	ret->to_ns = s->from_ns + s->cell_ns * (int64_t)ret->cells;
 	return true;
+}
+
+void timeline_axis_stay(const struct app *app, struct place *p)
+{
+	struct axis_state *s = state_of(p);
+
+	nav_range(&app->nav, &s->nav_ns, &s->nav_to_ns);
+	s->fits = false;
 }
 
 unsigned timeline_axis_cursor(const struct place *p, const struct timeline_axis *a)
@@ -137,6 +163,7 @@ unsigned timeline_axis_cursor(const struct place *p, const struct timeline_axis 
 /* The cell of the cursor stays where it is. */
 bool timeline_axis_zoom(const struct app *app, struct place *p, bool in)
 {
+	struct axis_state *s = state_of(p);
 	struct timeline_axis a;
 	int64_t first, last, cell;
 
@@ -144,29 +171,31 @@ bool timeline_axis_zoom(const struct app *app, struct place *p, bool in)
 	    (!in && (a.from_ns <= first && a.to_ns > last)) || (!in && a.cell_ns >= LONGEST_CELL))
 		return false;
 	cell = timeline_axis_cursor(p, &a);
-	p->cell_ns = in ? timeline_axis_length(MAX(a.cell_ns / 2, 1)) : timeline_axis_length_from(2 * a.cell_ns);
-	p->axis_fits = false;
-	set_begin(p, p->mark_ns - cell * p->cell_ns);
-	if (!in && p->axis_ns < first)
-		set_begin(p, first);
+	s->cell_ns = in ? timeline_axis_length(MAX(a.cell_ns / 2, 1)) : timeline_axis_length_from(2 * a.cell_ns);
+	s->fits = false;
+	set_begin(s, p->mark_ns - cell * s->cell_ns);
+	if (!in && s->from_ns < first)
+		set_begin(s, first);
 	return true;
 }
 
 void timeline_axis_scroll(const struct app *app, struct place *p, int cells)
 {
+	struct axis_state *s = state_of(p);
 	struct timeline_axis a;
 	int64_t first, last;
 
 	if (!timeline_axis(app, p, &a) || !bounds(app, &first, &last))
 		return;
-	p->axis_fits = false;
-	set_begin(p, CLAMP(a.from_ns + cells * a.cell_ns, time_floor(first, a.cell_ns), time_floor(last, a.cell_ns)));
+	s->fits = false;
+	set_begin(s, CLAMP(a.from_ns + cells * a.cell_ns, time_floor(first, a.cell_ns), time_floor(last, a.cell_ns)));
 	timeline_axis(app, p, &a);
 	p->mark_ns = CLAMP(p->mark_ns, a.from_ns, a.to_ns - 1);
 }
 
 bool timeline_axis_move(const struct app *app, struct place *p, int cells)
 {
+	struct axis_state *s = state_of(p);
 	struct timeline_axis a;
 	int64_t first, last, to;
 
@@ -176,11 +205,11 @@ bool timeline_axis_move(const struct app *app, struct place *p, int cells)
 	if (to + a.cell_ns <= first || to > last)
 		return false;
 	p->mark_ns = to;
-	p->axis_fits = p->axis_fits && to >= a.from_ns && to < a.to_ns;
+	s->fits = s->fits && to >= a.from_ns && to < a.to_ns;
 	if (to < a.from_ns)
-		set_begin(p, MAX(to - (int64_t)a.cells / 4 * a.cell_ns, first));
+		set_begin(s, MAX(to - (int64_t)a.cells / 4 * a.cell_ns, first));
 	else if (to >= a.to_ns)
-		set_begin(p, a.from_ns + ((to - a.to_ns) / a.cell_ns + 1 + a.cells / 4) * a.cell_ns);
+		set_begin(s, a.from_ns + ((to - a.to_ns) / a.cell_ns + 1 + a.cells / 4) * a.cell_ns);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time axis of the timeline's screen: cells of 1, 2 or 5 times a power of ten ns, from 1 ns on. It belongs to a
- * place. At first it is the range that is shown, in cells that divide it (then lengths between those are used, too),
+ * The time axis of the timeline's screen: cells of 1, 2 or 5 times a power of ten ns, from 1 ns on. It is the state of
+ * a place. At first it is the range that is shown, in cells that divide it (then lengths between those are used, too),
  * and follows it. After zooming or scrolling it has as many cells as the screen is wide, and moves with the range.
  */
 #ifndef BLK_UI_TIMELINE_AXIS_H
@@ -20,6 +20,8 @@ struct timeline_axis {
 bool timeline_axis(const struct app *app, struct place *p, struct timeline_axis *ret);
 /* Shows this range in the shortest cells that fit, and puts the cursor at its middle. */
 void timeline_axis_fit(const struct app *app, struct place *p, int64_t from_ns, int64_t to_ns);
+/* To be called after the range changed: the axis does not follow it, and stays where it is. */
+void timeline_axis_stay(const struct app *app, struct place *p);
 /* Longer or shorter cells around the cursor; false: there are none. */
 bool timeline_axis_zoom(const struct app *app, struct place *p, bool in);
 void timeline_axis_scroll(const struct app *app, struct place *p, int cells);

@@ -19,10 +19,9 @@ struct visit {
 	char *filter;			/* NULL: none; owned */
 	enum pane pane;
 	struct selection selection[PANE_N];
-	double zoom, pan;
-	int64_t mark_ns, axis_ns, cell_ns, axis_nav_ns, axis_nav_to_ns;
-	bool axis_fits;
-	uint64_t zoom_key;
+	int64_t mark_ns;
+	const struct state_kind *state_kind;
+	void *position;			/* of the screen's state; NULL: it has none; owned */
 };
 
 static void visit_free(struct visit *v)
@@ -31,6 +30,7 @@ static void visit_free(struct visit *v)
 		return;
 	g_ptr_array_unref(v->places);
 	g_free(v->filter);
+	g_free(v->position);
 	g_free(v);
 }
 
@@ -66,15 +66,9 @@ static struct visit *visit_now(const struct app *app)
 
 		v->selection[i] = (struct selection){ t->bound, { t->key[0], t->key[1] }, t->cursor, t->top };
 	}
-	v->zoom = p->zoom;
-	v->pan = p->pan;
-	v->zoom_key = p->zoom_key;
 	v->mark_ns = p->mark_ns;
-	v->axis_ns = p->axis_ns;
-	v->cell_ns = p->cell_ns;
-	v->axis_nav_ns = p->axis_nav_ns;
-	v->axis_nav_to_ns = p->axis_nav_to_ns;
-	v->axis_fits = p->axis_fits;
+	v->state_kind = p->state_kind;
+	v->position = p->state ? g_memdup2(p->state, p->state_kind->position) : NULL;
 	return v;
 }
 
@@ -162,15 +156,8 @@ static void restore(struct app *app, const struct visit *v)
 		t->cursor = v->selection[i].cursor;
 		t->top = v->selection[i].top;
 	}
-	p->zoom = v->zoom;
-	p->pan = v->pan;
-	p->zoom_key = v->zoom_key;
 	p->mark_ns = v->mark_ns;
-	p->axis_ns = v->axis_ns;
-	p->cell_ns = v->cell_ns;
-	p->axis_nav_ns = v->axis_nav_ns;
-	p->axis_nav_to_ns = v->axis_nav_to_ns;
-	p->axis_fits = v->axis_fits;
+	place_set_position(p, v->state_kind, v->position);
 	place_stale(p);
 }
 

@@ -181,7 +181,7 @@ static struct value get_named(const void *row, const struct rows *rows, const ch
 
 const struct view view_log = {
 	.only = ONLY_PID | ONLY_TID,
-	.id = "log", .title = "Log",
+	.id = "log", .title = "Log", .kind = VIEW_LOG,
 	.help = "Every call and event, as strace would print them: entry and exit joined, descriptors "
 		"named, events of programs in place. It is read from the trace around the cursor, and "
 		"goes on in both directions. As text or JSON lines: blktop log.",

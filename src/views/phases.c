@@ -439,7 +439,7 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_phases = {
 	.only = ONLY_TRACE | ONLY_SERVICE | ONLY_OPERATION,
-	.id = "phases", .title = "Phases",
+	.id = "phases", .title = "Phases", .kind = VIEW_PHASES,
 	.help = "The phases of an operation over all its requests that ended in the range: how often, how "
 		"long, and the parts of their time. The first row is the operation itself; (self) is the time "
 		"outside of its phases.",

@@ -337,11 +337,6 @@ void rows_keep(struct rows *rows, const bool *keep)
 	g_ptr_array_set_size(rows->rows, n);
 }
 
-static bool is_tree(const struct view *v)
-{
-	return v->kind == VIEW_TREE || v->kind == VIEW_WATERFALL;
-}
-
 /* Keeps the ancestors of the rows in `keep`. */
 static void keep_ancestors(const struct rows *rows, bool *keep)
 {
@@ -364,7 +359,7 @@ void rows_filter(struct rows *rows, const struct view *v, const struct expr *fil
 	g_autofree bool *keep = g_new(bool, rows->rows->len);
 	for (guint i = 0; i < rows->rows->len; i++)
 		keep[i] = expr_match(filter, get_cell, rows->rows->pdata[i], &source);
-	if (is_tree(v) || rows->tree)
+	if (v->kind == VIEW_WATERFALL || rows->tree)
 		keep_ancestors(rows, keep);
 	rows_keep(rows, keep);
 }
@@ -397,7 +392,7 @@ static int compare_items(const void *va, const void *vb, void *data)
 void rows_sort(struct rows *rows, const struct view *v, int column, bool descending)
 {
 	guint n = rows->rows->len;
-	if (column < 0 || (size_t)column >= v->n_columns || is_tree(v) || rows->tree || n < 2)
+	if (column < 0 || (size_t)column >= v->n_columns || v->kind == VIEW_WATERFALL || rows->tree || n < 2)
 		return;
 	g_autofree struct sort_item *items = g_new(struct sort_item, n);
 	for (guint i = 0; i < n; i++) {

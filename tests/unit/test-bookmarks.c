@@ -2,6 +2,8 @@
 /* Bookmarks: as text, whatever that text is, and set and gone to on the screen. */
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/metric_place.h"
+#include "ui/screen_flame.h"
 #include "ui/strip.h"
 #include "views/bookmarks.h"
 
@@ -274,19 +276,19 @@ static void test_metric(void)
 	g_clear_pointer(&store.text, g_free);
 	start(&f);
 	fixture_press(&f, "5iHj");
-	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "call.latency");
-	g_autofree char *filter = metric_place_log_filter(fixture_top(&f)->metric);
+	g_assert_cmpstr(place_metric(fixture_top(&f))->query.metric->id, ==, "call.latency");
+	g_autofree char *filter = metric_place_log_filter(place_metric(fixture_top(&f)));
 	g_auto(GStrv) conditions = g_strsplit(filter, " && ", -1);
 	g_assert_cmpuint(g_strv_length(conditions), ==, 3);	/* "", the call, the process */
-	int64_t low = fixture_top(&f)->metric->low_ns;
-	enum metric_field by = fixture_top(&f)->metric->query.by[0];
-	g_assert_cmpuint(fixture_top(&f)->metric->query.n_by, ==, 1);
+	int64_t low = place_metric(fixture_top(&f))->low_ns;
+	enum metric_field by = place_metric(fixture_top(&f))->query.by[0];
+	g_assert_cmpuint(place_metric(fixture_top(&f))->query.n_by, ==, 1);
 	fixture_press(&f, "mcalls\r");
 	g_assert_true(fixture_has(&f, "bookmark set: ' lists 1"));
 	fixture_press(&f, "\033\0331i");
-	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "request.latency");
+	g_assert_cmpstr(place_metric(fixture_top(&f))->query.metric->id, ==, "request.latency");
 	fixture_press(&f, "m\r\033Vj\r");
-	uint64_t frame = fixture_top(&f)->zoom_key;
+	uint64_t frame = screen_flame_zoomed(fixture_top(&f));
 	g_assert_cmpuint(frame, !=, 0);
 	fixture_press(&f, "mflame\r");
 	g_assert_true(fixture_has(&f, "bookmark set: ' lists 3"));
@@ -294,17 +296,17 @@ static void test_metric(void)
 	start(&f);
 	fixture_press(&f, "'/");
 	fixture_press(&f, "\033'\r");
-	g_autofree char *again = metric_place_log_filter(fixture_top(&f)->metric);
+	g_autofree char *again = metric_place_log_filter(place_metric(fixture_top(&f)));
 	g_assert_cmpuint(strlen(again), ==, strlen(filter));
 	for (char **one = conditions; *one; one++)
 		g_assert_nonnull(strstr(again, *one));
-	g_assert_cmpint(fixture_top(&f)->metric->low_ns, ==, low);
-	g_assert_cmpuint(fixture_top(&f)->metric->query.n_by, ==, 1);
-	g_assert_cmpint(fixture_top(&f)->metric->query.by[0], ==, by);
+	g_assert_cmpint(place_metric(fixture_top(&f))->low_ns, ==, low);
+	g_assert_cmpuint(place_metric(fixture_top(&f))->query.n_by, ==, 1);
+	g_assert_cmpint(place_metric(fixture_top(&f))->query.by[0], ==, by);
 	fixture_press(&f, "'j\r");
-	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "request.latency");
+	g_assert_cmpstr(place_metric(fixture_top(&f))->query.metric->id, ==, "request.latency");
 	fixture_press(&f, "'jj\r");
-	g_assert_cmpuint(fixture_top(&f)->zoom_key, ==, frame);
+	g_assert_cmpuint(screen_flame_zoomed(fixture_top(&f)), ==, frame);
 	fixture_stop(&f);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/metric_place.h"
 #include "ui/app.h"
 #include "ui/screen.h"
 #include "views/distribution.h"
@@ -40,7 +41,7 @@ static void test_every_view(void)
 			if (!fixture_top(&f)->view->of_metric) {
 				g_assert_true(fixture_has(&f, "has no durations, one by one"));
 			} else {
-				g_assert_true(metric_has_durations(fixture_top(&f)->metric->query.metric));
+				g_assert_true(metric_has_durations(place_metric(fixture_top(&f))->query.metric));
 				g_assert_true(!n || *key != 'i' || total(&f) > 0 || view_all[i]->drill == NULL ||
 					      !strcmp(view_all[i]->id, "scheduler"));
 			}

@@ -3,6 +3,7 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "lib/screen_fixture.h"
+#include "ui/metric_place.h"
 #include "ui/timeline_axis.h"
 
 #include "base/text.h"
@@ -279,8 +280,9 @@ static void test_axis_ticks(void)
 		fixture_press(&f, i % 3 ? "vz" : "v");
 		for (unsigned k = 0; k < i && i % 2; k++)
 			fixture_press_key(&f, UI_KEY_RIGHT);
+		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
 		if (i % 2 == 0)		/* at the beginning it hides no tick */
-			fixture_top(&f)->mark_ns = fixture_top(&f)->axis_ns;
+			fixture_top(&f)->mark_ns = a.from_ns;
 		app_draw(f.app);
 		y = axis_row(&f, &line);
 		g_assert_true(timeline_axis(f.app, fixture_top(&f), &a));
@@ -666,11 +668,11 @@ static void test_machine(void)
 	g_assert_true(fixture_has(&f, "sched.wakeup of") && fixture_has_not(&f, "of the whole"));
 	fixture_press(&f, "\033ijjj\r");
 	g_assert_true(fixture_top(&f)->view->kind == VIEW_HEATMAP);
-	g_assert_cmpstr(fixture_top(&f)->metric->query.metric->id, ==, "sched.wakeup");
-	g_assert_cmpuint(fixture_top(&f)->metric->conditions->len, ==, 0);
+	g_assert_cmpstr(place_metric(fixture_top(&f))->query.metric->id, ==, "sched.wakeup");
+	g_assert_cmpuint(place_metric(fixture_top(&f))->conditions->len, ==, 0);
 	fixture_press(&f, "\033d\r");
 	g_assert_true(fixture_top(&f)->view->kind == VIEW_DISTRIBUTION);
-	g_assert_cmpuint(fixture_top(&f)->metric->conditions->len, >, 0);
+	g_assert_cmpuint(place_metric(fixture_top(&f))->conditions->len, >, 0);
 	fixture_stop(&f);
 }
 
