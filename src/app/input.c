@@ -8,7 +8,6 @@
 #include "app/messages.h"
 
 #include "live/spool/spool.h"
-#include "run/pieces_spool.h"
 #include "trace/reader.h"
 
 #include "base/disk.h"

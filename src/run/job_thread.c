@@ -470,7 +470,7 @@ static void run_source(struct shared *s, struct source *source, bool without_spa
 
 static void run_whole(struct shared *s, const struct pieces *pieces)
 {
-	struct source *source = pieces->ops->range(pieces->trace, INT64_MIN, INT64_MAX, parallel_buffers(1));
+	struct source *source = pieces->ops->range(pieces->native, INT64_MIN, INT64_MAX, parallel_buffers(1));
 
 	g_mutex_lock(&s->lock);
 	s->status.pieces = 1;
@@ -507,8 +507,8 @@ static void ring(void *data, void *unused)
 
 static void post_outline(struct shared *s, const struct pieces *p)
 {
-	struct outline *o = p->ops->outline(p->trace, OUTLINE_CELLS);
-	double progress = p->ops->index_progress(p->trace);
+	struct outline *o = p->ops->outline(p->native, OUTLINE_CELLS);
+	double progress = p->ops->index_progress(p->native);
 
 	g_mutex_lock(&s->lock);
 	outline_unref(s->outline);
@@ -524,9 +524,9 @@ static void walk_index(struct shared *s, const struct pieces *p, struct preview 
 	int64_t every_us = s->options.publish_every_ns / 1000;
 	int64_t due_us = g_get_monotonic_time() + every_us;
 
-	if (p->ops->indexed(p->trace))
+	if (p->ops->indexed(p->native))
 		return;
-	while (!is_stopped(s) && p->ops->index(p->trace, INDEX_STEP)) {
+	while (!is_stopped(s) && p->ops->index(p->native, INDEX_STEP)) {
 		if (pv)
 			preview_step(pv);
 		if (g_get_monotonic_time() < due_us)
@@ -559,7 +559,7 @@ static void serve_previews(struct shared *s)
 
 static void note_remark(struct shared *s, const struct pieces *p)
 {
-	char *remark = p->ops->remark ? p->ops->remark(p->trace) : NULL;
+	char *remark = p->ops->remark(p->native);
 
 	g_mutex_lock(&s->lock);
 	s->status.remark = remark;
@@ -623,7 +623,7 @@ static void post_redecoded(void *data, struct publication *publication, int64_t 
 }
 
 /* The preview's thread makes windows, and decodes seconds with late events again. */
-static void run_spooled(struct shared *s, struct source *source, const struct pieces *spooled)
+static void run_spooled(struct shared *s, struct source *source, struct pieces *spooled)
 {
 	int64_t step = s->options.model.step_ns > 0 ? s->options.model.step_ns : INT64_C(1000000000);
 	struct preview *pv = preview_new(spooled, step, ring, s);
@@ -730,7 +730,7 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 	if (cache && find_cached(s, cache, p))
 		maker = &cached;
 	bool quick = maker->self && !(maker == &cached && cache_bytes(cache) >= QUICK_BYTES);
-	bool previews = pv && p->ops->indexed(p->trace);
+	bool previews = pv && p->ops->indexed(p->native);
 	if (previews && !quick) {
 		preview_start(pv);
 		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);

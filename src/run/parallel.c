@@ -39,7 +39,7 @@ struct piece {
 };
 
 struct parallel {
-	struct pieces pieces;		/* borrowed */
+	const struct pieces *pieces;	/* borrowed */
 	struct parallel_plan plan;
 	gint stop;			/* atomic */
 	unsigned n;
@@ -77,7 +77,7 @@ static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, ui
 {
 	int64_t from, to, most = (int64_t)(memory / (plan->threads + 2) / SECOND_BYTES) * NS_PER_S;
 
-	if (!memory || plan->threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
+	if (!memory || plan->threads == 1 || !pieces_bounds(p, &from, &to) || from >= to)
 		return;
 	plan->most_ns = MAX(most, NS_PER_S);
 	int64_t by_bytes = (int64_t)MIN(bytes / LEAST_BYTES + 1, LIMIT_SLICES);
@@ -91,7 +91,7 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 				     size_t memory)
 {
 	struct parallel_plan plan = { .threads = threads, .slices = slices };
-	uint64_t bytes = p->ops->bytes_between(p->trace, INT64_MIN, INT64_MAX);
+	uint64_t bytes = p->ops->bytes_between(p->native, INT64_MIN, INT64_MAX);
 
 	if (!plan.threads)
 		plan.threads = g_get_num_processors();
@@ -131,14 +131,14 @@ static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_
 
 static void cut(struct parallel *p)
 {
-	const struct pieces *t = &p->pieces;
+	const struct pieces *t = p->pieces;
 	size_t n_cuts = 0;
 	g_autofree int64_t *cuts = g_new(int64_t, p->plan.slices + 1);
 	int64_t from, to;
 
-	if (p->plan.slices > 1 && t->ops->bounds(t->trace, &from, &to))
+	if (p->plan.slices > 1 && pieces_bounds(t, &from, &to))
 		n_cuts = join_slices(&p->plan, from, cuts,
-				     t->ops->cuts(t->trace, from, to, p->plan.slices, cuts));
+				     t->ops->cuts(t->native, from, to, p->plan.slices, cuts));
 	p->n = (unsigned)n_cuts + 1;
 	p->piece = g_new0(struct piece, p->n);
 	for (unsigned i = 0; i < p->n; i++) {
@@ -146,7 +146,7 @@ static void cut(struct parallel *p)
 		x->from = i ? cuts[i - 1] : INT64_MIN;
 		x->to = i + 1 < p->n ? cuts[i] : INT64_MAX;
 		g_assert(x->from < x->to);
-		x->bytes = t->ops->bytes_between(t->trace, x->from, x->to);
+		x->bytes = t->ops->bytes_between(t->native, x->from, x->to);
 		p->bytes += x->bytes;
 	}
 }
@@ -220,10 +220,10 @@ static void do_piece(struct parallel *p, unsigned i)
 	struct piece *x = &p->piece[i];
 	g_assert(!x->done && !x->slice);
 	GError *error = NULL;
-	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
+	struct source *source = p->pieces->ops->range(p->pieces->native, x->from, x->to,
 						     parallel_buffers(p->plan.threads));
 	source_stop_by(source, &p->stop);
-	struct slice *s = pieces_begin_slice(&p->pieces, source, i == 0, p->plan.step_ns);
+	struct slice *s = pieces_begin_slice(p->pieces, source, i == 0, p->plan.step_ns);
 
 	enum source_status st = read_piece(p, x, s, source, &error);
 	source_free(source);
@@ -247,7 +247,7 @@ struct parallel *parallel_start(const struct pieces *pieces, const struct parall
 {
 	struct parallel *p = g_new0(struct parallel, 1);
 
-	p->pieces = *pieces;
+	p->pieces = pieces;
 	p->plan = *plan;
 	g_mutex_init(&p->lock);
 	g_cond_init(&p->changed);

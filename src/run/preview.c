@@ -25,7 +25,7 @@ static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } sta
 };
 
 struct preview {
-	struct pieces pieces;		/* borrowed */
+	struct pieces *pieces;		/* borrowed */
 	int64_t step;
 	size_t most_spans;		/* bytes of spans in a window; 0: no bound */
 	GFunc ring;
@@ -63,7 +63,7 @@ static bool is_in(const struct decoded_range *inner, const struct decoded_range 
 
 static uint64_t bytes_of(const struct preview *pv, const struct decoded_range *w)
 {
-	return pv->pieces.ops->bytes_between(pv->pieces.trace, w->from_ns, w->to_ns);
+	return pv->pieces->ops->bytes_between(pv->pieces->native, w->from_ns, w->to_ns);
 }
 
 /* The trace's bounds, rounded outwards to whole steps. */
@@ -71,7 +71,7 @@ static bool borders(const struct preview *pv, int64_t step, int64_t *ret_first, 
 {
 	int64_t from, to;
 
-	if (!pv->pieces.ops->bounds(pv->pieces.trace, &from, &to) || from >= to)
+	if (!pieces_bounds(pv->pieces, &from, &to) || from >= to)
 		return false;
 	*ret_first = time_floor(from, step);
 	*ret_end = time_floor(to - 1, step) + step;
@@ -135,7 +135,7 @@ static struct decoded_range widen(const struct preview *pv, const struct decoded
  * seconds. */
 static bool is_served(const struct preview *pv)
 {
-	return !pv->pieces.ops->renew || (pv->shown_range.again && pv->shown_range.to_ns <= pv->final_to);
+	return !pv->pieces->ops->renew || (pv->shown_range.again && pv->shown_range.to_ns <= pv->final_to);
 }
 
 /* Is the shown range outside of the current window? Lock held; called by the maker. */
@@ -156,10 +156,10 @@ static bool has_moved(struct preview *pv)
 /* The main pass has read all before the window: is that little enough to decode it again? */
 static bool is_worth_exactness(const struct preview *pv, const struct decoded_range *w)
 {
-	uint64_t most = pieces_are_without_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
+	uint64_t most = pieces_are_without_spans(pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
 
 	return pv->shown_range.again && w->to_ns <= pv->final_to && !pv->now.exact &&
-	       pv->pieces.ops->bytes_between(pv->pieces.trace, INT64_MIN, w->to_ns) <= most;
+	       pv->pieces->ops->bytes_between(pv->pieces->native, INT64_MIN, w->to_ns) <= most;
 }
 
 /* Is the window of this stage to be made? */
@@ -189,7 +189,7 @@ static bool choose(struct preview *pv, struct decoded_range *ret)
 		const struct stage *stage = &stages[pv->stage];
 		*ret = pv->stage ? widen(pv, &chosen, stage) : chosen;
 		if (is_wanted(pv, stage, ret))
-			return pv->pieces.ops->known_from(pv->pieces.trace) <=
+			return pv->pieces->ops->known_from(pv->pieces->native) <=
 			       ret->from_ns - WARM_UP_NS;
 		if (stage->exact && pv->shown_range.again && pv->final_to < ret->to_ns)
 			return false;		/* the index may cover it later */
@@ -216,7 +216,7 @@ static void renew(struct preview *pv)
 	bool served = is_served(pv);
 	g_mutex_unlock(&pv->lock);
 	if (served)
-		pv->pieces.ops->renew(pv->pieces.trace, to, closed);
+		pv->pieces->ops->renew(pv->pieces, to, closed);
 }
 
 /* The window had too many spans: halves the shown range, or makes no wider window. Lock held. */
@@ -231,11 +231,11 @@ static void make_less(struct preview *pv, const struct decoded_range *before)
 
 bool preview_step(struct preview *pv)
 {
-	struct window_reader reader = { &pv->pieces, is_obsolete, pv, 0, &pv->stop };
+	struct window_reader reader = { pv->pieces, is_obsolete, pv, 0, &pv->stop };
 	struct decoded_range w, before;
 	bool too_much = false;
 
-	if (pv->pieces.ops->renew)
+	if (pv->pieces->ops->renew)
 		renew(pv);
 	g_mutex_lock(&pv->lock);
 	bool any = choose(pv, &w);
@@ -279,13 +279,12 @@ static bool is_stopping(void *data)
 /* Where reading begins for these seconds: at the trace's beginning, or STALE_BYTES before. */
 static int64_t begin_for(const struct preview *pv, const struct decoded_range *w)
 {
-	const struct piece_ops *ops = pv->pieces.ops;
 	int64_t first, end;
 
-	if (!ops->bounds(pv->pieces.trace, &first, &end) || first >= w->from_ns)
+	if (!pieces_bounds(pv->pieces, &first, &end) || first >= w->from_ns)
 		return INT64_MIN;
 	for (int64_t back = w->from_ns - first; back > WARM_UP_NS; back /= 2)
-		if (ops->bytes_between(pv->pieces.trace, w->from_ns - back, w->to_ns) <= STALE_BYTES)
+		if (pv->pieces->ops->bytes_between(pv->pieces->native, w->from_ns - back, w->to_ns) <= STALE_BYTES)
 			return back == w->from_ns - first ? INT64_MIN : w->from_ns - back;
 	return w->from_ns - WARM_UP_NS;
 }
@@ -293,17 +292,16 @@ static int64_t begin_for(const struct preview *pv, const struct decoded_range *w
 /* Does the stored trace still have a part of the window? */
 static bool is_retained(const struct preview *pv, const struct decoded_range *w)
 {
-	const struct piece_ops *ops = pv->pieces.ops;
 	int64_t first, end;
 
-	return ops->renew(pv->pieces.trace, INT64_MAX, w->to_ns) &&
-	       ops->bounds(pv->pieces.trace, &first, &end) && first < w->to_ns && end >= w->from_ns;
+	pv->pieces->ops->renew(pv->pieces, INT64_MAX, w->to_ns);
+	return pieces_bounds(pv->pieces, &first, &end) && first < w->to_ns && end >= w->from_ns;
 }
 
 /* Decodes the next stale seconds that are due; false: none are. */
 static bool read_stale(struct preview *pv)
 {
-	const struct window_reader reader = { &pv->pieces, is_stopping, pv, 0, &pv->stop };
+	const struct window_reader reader = { pv->pieces, is_stopping, pv, 0, &pv->stop };
 	int64_t begin_us = g_get_monotonic_time();
 	struct publication *redecoded = NULL;
 	struct decoded_range w;
@@ -350,11 +348,11 @@ static void *preview_main(void *data)
 
 /* ---- the object, and the requests of its owner ---- */
 
-struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data)
+struct preview *preview_new(struct pieces *p, int64_t step_ns, GFunc ring, void *data)
 {
 	struct preview *pv = g_new0(struct preview, 1);
 
-	pv->pieces = *p;
+	pv->pieces = p;
 	pv->step = step_ns;
 	pv->ring = ring;
 	pv->ring_data = data;
@@ -460,7 +458,7 @@ void preview_show_range(struct preview *pv, const struct view_range *shown_range
 void preview_final_to(struct preview *pv, int64_t instant)
 {
 	g_mutex_lock(&pv->lock);
-	int64_t to = pv->pieces.ops->renew ? pv->shown_range.to_ns : pv->now.to_ns;
+	int64_t to = pv->pieces->ops->renew ? pv->shown_range.to_ns : pv->now.to_ns;
 	if (pv->shown_range.again && pv->final_to < to && instant >= to) {
 		pv->idle = false;		/* more may be possible now: an exact window */
 		g_cond_broadcast(&pv->changed);

@@ -20,7 +20,7 @@ struct publication;
 
 /* Borrows the trace. `ring` is called on the making thread when there is something to take. Until
  * preview_show_range(), the range is the trace's end. */
-struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data);
+struct preview *preview_new(struct pieces *p, int64_t step_ns, GFunc ring, void *data);
 /* Before preview_start(): bounds the bytes of spans in windows of more than a step; 0, the default: no bound. */
 void preview_bound_spans(struct preview *pv, size_t bytes);
 size_t preview_bytes(struct preview *pv);	/* of spans in the last window made, estimated */

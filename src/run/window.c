@@ -15,7 +15,7 @@
 
 static uint64_t bytes_between(const struct window_reader *r, int64_t from, int64_t to)
 {
-	return r->pieces->ops->bytes_between(r->pieces->trace, from, to);
+	return r->pieces->ops->bytes_between(r->pieces->native, from, to);
 }
 
 static bool is_inside(const struct decoded_range *w, const struct second *s)
@@ -68,7 +68,7 @@ static struct publication *finish(const struct window_reader *r, const struct de
 				  struct slice *s, int64_t end)
 {
 	int64_t first, last;
-	bool goes_on = r->pieces->ops->bounds(r->pieces->trace, &first, &last) && last > end;
+	bool goes_on = pieces_bounds(r->pieces, &first, &last) && last > end;
 
 	if (slice_first(s) == INT64_MAX)
 		return publication_new();
@@ -91,7 +91,7 @@ struct publication *window_read_from(const struct window_reader *r, const struct
 {
 	g_assert(w->step_ns > 0 && w->from_ns < w->to_ns && begin <= w->from_ns);
 	int64_t end = end_of(r, w);
-	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
+	struct source *source = r->pieces->ops->range(r->pieces->native, begin, end, BUFFERS);
 	source_stop_by(source, r->stop);
 	struct slice *s = pieces_begin_slice(r->pieces, source, true, w->step_ns);
 	struct publication *p = NULL;
@@ -131,7 +131,7 @@ struct timeline *window_read(const struct window_reader *r, const struct decoded
 	if (w->exact)
 		return read_timeline(r, w, INT64_MIN, ret_too_much);
 	struct timeline *tl = read_timeline(r, w, w->from_ns - back, ret_too_much);
-	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
+	pieces_bounds(r->pieces, &first, &end);
 	/* without events, read further back: the last event shows what goes on */
 	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
 		back = warm_up(r, w, back * SILENCE);

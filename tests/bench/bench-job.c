@@ -42,14 +42,14 @@ static int64_t part_from = INT64_MIN, part_to = INT64_MAX;
 static struct piece_ops part_ops;	/* the native reader's, but for these */
 static const struct piece_ops *whole_ops;
 
-static struct source *part_range(void *trace, int64_t from, int64_t to, size_t budget)
+static struct source *part_range(struct native *n, int64_t from, int64_t to, size_t budget)
 {
-	return whole_ops->range(trace, MAX(from, part_from), MIN(to, part_to), budget);
+	return whole_ops->range(n, MAX(from, part_from), MIN(to, part_to), budget);
 }
 
-static bool part_bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
+static bool part_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to)
 {
-	if (!whole_ops->bounds(trace, ret_from, ret_to))
+	if (!whole_ops->bounds(n, ret_from, ret_to))
 		return false;
 	*ret_from = MAX(*ret_from, part_from);
 	*ret_to = MIN(*ret_to, part_to);
@@ -62,7 +62,7 @@ static struct pieces part_of(struct pieces p)
 	part_ops = *p.ops;
 	part_ops.range = part_range;
 	part_ops.bounds = part_bounds;
-	return (struct pieces){ .ops = &part_ops, .trace = p.trace };
+	return (struct pieces){ .ops = &part_ops, .native = p.native };
 }
 
 static bool open_trace(void *path, struct job_trace *ret, GError **error)

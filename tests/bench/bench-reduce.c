@@ -51,7 +51,7 @@ static uint64_t write_slice(struct slice *s, struct slice_piece *piece, const ch
 
 static struct slice *map_range(const struct pieces *p, int64_t from, int64_t to)
 {
-	struct source *source = p->ops->range(p->trace, from, to, 8 << 20);
+	struct source *source = p->ops->range(p->native, from, to, 8 << 20);
 	struct slice *s = pieces_begin_slice(p, source, false, STEP);
 	struct blk_batch batch;
 
@@ -67,7 +67,7 @@ static uint64_t map_all(const struct pieces *p, unsigned n, const char *dir)
 	int64_t first, last;
 	uint64_t bytes = 0;
 
-	p->ops->bounds(p->trace, &first, &last);
+	p->ops->bounds(p->native, &first, &last);
 	for (unsigned i = 0; i < n; i++) {
 		g_autofree char *path = path_of(dir, 0, i);
 		struct slice_piece piece = {

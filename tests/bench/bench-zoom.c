@@ -44,7 +44,7 @@ static int64_t zoom(const struct pieces *p, const struct decoded_range *w)
 static int64_t only_read(const struct pieces *p, const struct decoded_range *w)
 {
 	int64_t begin = g_get_monotonic_time();
-	struct source *source = p->ops->range(p->trace, w->from_ns - AROUND, w->to_ns + AROUND, 8 << 20);
+	struct source *source = p->ops->range(p->native, w->from_ns - AROUND, w->to_ns + AROUND, 8 << 20);
 	struct blk_batch batch;
 
 	while (source_next(source, &batch, NULL) == SOURCE_OK)
@@ -74,9 +74,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	struct pieces p = pieces_native(native);
-	while (p.ops->index(p.trace, 4096))
+	while (p.ops->index(p.native, 4096))
 		;
-	if (!p.ops->bounds(p.trace, &from, &to))
+	if (!p.ops->bounds(p.native, &from, &to))
 		return EXIT_FAILURE;
 	to -= CELLS * NS_PER_MS;	/* a window is within the trace */
 	srand(1);

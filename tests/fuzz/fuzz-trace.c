@@ -95,7 +95,8 @@ static void read_whole(struct native *n, struct fuzz_model *m)
 {
 	struct fuzz_taken taken = { .last = INT64_MIN, .see = fuzz_model_see, .data = m };
 	struct source *s = native_range(n, INT64_MIN, INT64_MAX, 0);
-	if (pieces_are_without_spans(&(struct pieces){ .ops = pieces_native(n).ops, .trace = n }))
+	const struct pieces p = pieces_native(n);
+	if (pieces_are_without_spans(&p))
 		model_without_spans(m->model);
 	g_assert_cmpint(fuzz_take(s, &taken, G_MAXINT), ==, SOURCE_END);
 	source_free(s);

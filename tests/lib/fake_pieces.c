@@ -34,9 +34,15 @@ static size_t end_at(const struct fake_pieces *f, int64_t to)
 
 /* ---- the index ---- */
 
-static bool fake_index(void *trace, size_t max)
+/* What is behind the pointer that the functions take. */
+static struct fake_pieces *fake(const struct native *trace)
 {
-	struct fake_pieces *f = trace;
+	return (struct fake_pieces *)(uintptr_t)trace;
+}
+
+static bool fake_index(struct native *trace, size_t max)
+{
+	struct fake_pieces *f = fake(trace);
 	(void)max;
 	g_mutex_lock(&f->lock);
 	if (f->steps_done < f->index_steps)
@@ -46,32 +52,32 @@ static bool fake_index(void *trace, size_t max)
 	return more;
 }
 
-static double fake_index_progress(void *trace)
+static double fake_index_progress(const struct native *trace)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	g_mutex_lock(&f->lock);
 	double progress = f->index_steps ? (double)f->steps_done / f->index_steps : 1;
 	g_mutex_unlock(&f->lock);
 	return progress;
 }
 
-static bool fake_indexed(void *trace)
+static bool fake_indexed(const struct native *trace)
 {
 	return fake_index_progress(trace) >= 1;
 }
 
-static int64_t fake_known_from(void *trace)
+static int64_t fake_known_from(const struct native *trace)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	size_t n = recording_n(f->records);
-	double known = fake_index_progress(f);
+	double known = fake_index_progress(trace);
 	return known >= 1 || !n ? INT64_MIN
 		: recording_event(f->records, (size_t)((1 - known) * (double)(n - 1)))->ts;
 }
 
-static bool fake_bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
+static bool fake_bounds(const struct native *trace, int64_t *ret_from, int64_t *ret_to)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	size_t n = recording_n(f->records);
 	if (!n)
 		return false;
@@ -80,15 +86,15 @@ static bool fake_bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
 	return true;
 }
 
-static uint64_t fake_bytes(void *trace, int64_t from, int64_t to)
+static uint64_t fake_bytes(const struct native *trace, int64_t from, int64_t to)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	return (end_at(f, to) - first_at(f, from)) * sizeof(struct blk_event);
 }
 
-static size_t fake_cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
+static size_t fake_cuts(const struct native *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	size_t begin = first_at(f, from), end = end_at(f, to), n = 0;
 	for (size_t i = 1; i < n_pieces; i++) {
 		size_t at = begin + (end - begin) * i / n_pieces;
@@ -99,9 +105,9 @@ static size_t fake_cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, 
 	return n;
 }
 
-static bool fake_has_row(void *trace, bool (*is_wanted)(unsigned row))
+static bool fake_has_row(const struct native *trace, bool (*is_wanted)(unsigned row))
 {
-	const struct fake_pieces *f = trace;
+	const struct fake_pieces *f = fake(trace);
 	const struct blk_tables *tables = recording_tables(f->records);
 	for (guint i = 0; i < tables->classes->len; i++)
 		if (is_wanted(blk_class(tables, i)->row))
@@ -109,7 +115,7 @@ static bool fake_has_row(void *trace, bool (*is_wanted)(unsigned row))
 	return false;
 }
 
-static struct outline *fake_outline(void *trace, size_t max_cells)
+static struct outline *fake_outline(const struct native *trace, size_t max_cells)
 {
 	int64_t from, to;
 	(void)max_cells;
@@ -198,9 +204,9 @@ static void open_losses(struct fake_range *r)
 	}
 }
 
-static struct source *fake_range(void *trace, int64_t from, int64_t to, size_t budget)
+static struct source *fake_range(struct native *trace, int64_t from, int64_t to, size_t budget)
 {
-	struct fake_pieces *f = trace;
+	struct fake_pieces *f = fake(trace);
 	struct fake_range *r = g_new0(struct fake_range, 1);
 	g_assert_cmpuint(budget, >, 0);
 	r->base.ops = &range_ops;
@@ -224,9 +230,14 @@ static const struct native_loss *fake_losses(struct source *s, size_t *ret_n)
 	return (const struct native_loss *)(const void *)r->losses->data;
 }
 
-static void fake_free(void *trace)
+static char *fake_remark(G_GNUC_UNUSED const struct native *trace)
 {
-	struct fake_pieces *f = trace;
+	return NULL;
+}
+
+static void fake_free(struct native *trace)
+{
+	struct fake_pieces *f = fake(trace);
 	g_mutex_lock(&f->lock);
 	g_assert_cmpuint(f->n_open, ==, 0);	/* sources borrow it */
 	f->freed = true;
@@ -239,7 +250,7 @@ static const struct piece_ops fake_ops = {
 	.index = fake_index, .indexed = fake_indexed, .index_progress = fake_index_progress,
 	.known_from = fake_known_from, .bounds = fake_bounds, .bytes_between = fake_bytes,
 	.cuts = fake_cuts, .has_row = fake_has_row, .outline = fake_outline, .range = fake_range, .losses = fake_losses,
-	.free = fake_free,
+	.remark = fake_remark, .free = fake_free,
 };
 
 void fake_pieces_init(struct fake_pieces *f, struct recording *records)
@@ -258,12 +269,11 @@ void fake_pieces_clear(struct fake_pieces *f)
 
 struct pieces fake_pieces_trace(struct fake_pieces *f)
 {
-	return (struct pieces){ .ops = &fake_ops, .trace = f };
+	return (struct pieces){ .ops = &fake_ops, .native = (struct native *)f };
 }
 
-static bool fake_renew(G_GNUC_UNUSED void *trace, G_GNUC_UNUSED int64_t to, G_GNUC_UNUSED int64_t closed)
+static void fake_renew(G_GNUC_UNUSED struct pieces *p, G_GNUC_UNUSED int64_t to, G_GNUC_UNUSED int64_t closed)
 {
-	return true;
 }
 
 struct pieces fake_pieces_growing(struct fake_pieces *f)
@@ -272,7 +282,7 @@ struct pieces fake_pieces_growing(struct fake_pieces *f)
 
 	ops = fake_ops;
 	ops.renew = fake_renew;
-	return (struct pieces){ .ops = &ops, .trace = f };
+	return (struct pieces){ .ops = &ops, .native = (struct native *)f };
 }
 
 void fake_pieces_release(struct fake_pieces *f)

@@ -464,14 +464,14 @@ static void test_preview_unindexed(void)
 	l.f.index_steps = 4;
 	g_assert_false(preview_step(l.pv));
 	preview_wait(l.pv, INT64_MAX);		/* there is nothing to wait for */
-	l.trace.ops->index(l.trace.trace, 1);
+	l.trace.ops->index(l.trace.native, 1);
 	expect_window(&l, 40, 41);
 	expect_window(&l, 33, 41);
 	g_assert_false(preview_step(l.pv));
-	l.trace.ops->index(l.trace.trace, 1);
-	l.trace.ops->index(l.trace.trace, 1);
+	l.trace.ops->index(l.trace.native, 1);
+	l.trace.ops->index(l.trace.native, 1);
 	g_assert_false(preview_step(l.pv));	/* not the quarter of a second before it */
-	l.trace.ops->index(l.trace.trace, 1);
+	l.trace.ops->index(l.trace.native, 1);
 	expect_window(&l, 11, 41);
 	looker_clear(&l);
 }

@@ -20,7 +20,6 @@
 #include "live/live.h"
 #include "live/spool/spool.h"
 #include "run/job.h"
-#include "run/pieces_spool.h"
 #include "trace/native/native.h"
 #include "views/registry.h"
 
