@@ -36,9 +36,20 @@ struct slice_host {
 	int64_t first;			/* ns: its first record; INT64_MIN: it had none */
 };
 
-/* Seconds, facts and block events that are not decoded, see pack.h. All zero: none. */
+/* What unresolved time of a thread became: see struct resolution (unknown_calls.h). */
+struct resolved {
+	uint32_t thread;
+	uint8_t run_part, part;
+	uint8_t from;			/* enum unresolved */
+	bool by_fd;			/* blocked on the descriptor, not .part */
+	int32_t fd;
+	uint64_t seq;			/* of the call */
+};
+
+/* Seconds, facts and block events that are not decoded, see slice/pack.h. All zero: none. */
 struct packs {
 	GPtrArray *all;		/* struct pack *, owned; NULL: none */
+	GArray *resolved;	/* struct resolved, in order: what .all does not have yet; NULL: there are no packs */
 	GArray *pending;	/* struct pack_pending; NULL: none */
 	struct intmap by_thread;	/* thread -> its newest one in .pending */
 };

@@ -7,7 +7,6 @@
 #include "state/kernel/charge.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/locks.h"
-#include "state/kernel/pack_notes.h"
 #include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
 
@@ -112,18 +111,19 @@ static void resolve_state(struct slice *s, struct thread *t, const struct resolu
 		continue_call(&t->st.call, v);
 }
 
-static void resolve_in_packs(struct slice *s, const struct thread *t, const struct resolution *v)
+/* For the seconds that are not decoded. */
+static void note_resolved(struct slice *s, const struct thread *t, const struct resolution *v)
 {
 	bool by_fd = v->cause == WAIT_FD;
-	struct pack_note note = {
+	struct resolved x = {
 		.thread = t->self, .from = v->from, .run_part = (uint8_t)v->run_part, .part = by_fd ? 0 : v->part,
 		.by_fd = by_fd, .fd = by_fd ? v->call->fd : NO_FD, .seq = by_fd ? v->call->seq : 0,
 	};
 
-	packs_resolve(s, &note);
+	g_array_append_val(s->packs.resolved, x);
 	for (guint i = 0; t->aliases && i < t->aliases->len; i++) {
-		note.thread = g_array_index(t->aliases, uint32_t, i);
-		packs_resolve(s, &note);
+		x.thread = g_array_index(t->aliases, uint32_t, i);
+		g_array_append_val(s->packs.resolved, x);
 	}
 }
 
@@ -144,7 +144,8 @@ void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
-		resolve_in_packs(s, t, v);
+		if (s->packs.resolved)
+			note_resolved(s, t, v);
 		if (stays != UNRESOLVED_N)
 			t->unresolved_from[stays] = MIN(t->unresolved_from[stays], *from);
 		*from = INT64_MAX;

@@ -22,6 +22,95 @@
 #define SIZES UINT64_C(4)	/* all packs together, decoded, are at most so many times a file's limit */
 #define LENGTH_BYTES 4u		/* the length of the strings, little-endian, comes first */
 
+static struct pack *pack_new(void)
+{
+	struct pack *p = g_new0(struct pack, 1);
+
+	p->hosts = g_array_new(false, false, sizeof(uint32_t));
+	p->cpus = g_array_new(false, false, sizeof(uint32_t));
+	p->notes = g_array_new(false, true, sizeof(struct resolved));
+	return p;
+}
+
+void pack_free(struct pack *p)
+{
+	if (!p)
+		return;
+	g_clear_pointer(&p->path, g_ref_string_release);
+	g_clear_pointer(&p->bytes, g_byte_array_unref);
+	g_array_unref(p->hosts);
+	g_array_unref(p->cpus);
+	g_array_unref(p->notes);
+	g_free(p);
+}
+
+static void free_pack(gpointer p)
+{
+	pack_free(p);
+}
+
+void packs_clear(struct packs *p)
+{
+	g_clear_pointer(&p->all, g_ptr_array_unref);
+	g_clear_pointer(&p->pending, g_array_unref);
+	g_clear_pointer(&p->resolved, g_array_unref);
+	intmap_clear(&p->by_thread);
+}
+
+/* The slice owns the pack from now on. */
+static void packs_add(struct packs *p, struct pack *x)
+{
+	if (!p->all) {
+		p->all = g_ptr_array_new_with_free_func(free_pack);
+		p->pending = g_array_new(false, true, sizeof(struct pack_pending));
+		p->resolved = g_array_new(false, true, sizeof(struct resolved));
+	}
+	g_ptr_array_add(p->all, x);
+}
+
+static struct pack_pending *pending_at(const struct packs *p, uint32_t i)
+{
+	return &g_array_index(p->pending, struct pack_pending, i);
+}
+
+/* x: .next is not set. There is a pack already. */
+static void packs_add_pending(struct packs *p, struct pack_pending x)
+{
+	x.next = intmap_get(&p->by_thread, x.thread);
+	intmap_set(&p->by_thread, x.thread, p->pending->len);
+	g_array_append_val(p->pending, x);
+}
+
+/* Notes in the packs what became of a thread's unresolved time. */
+static void note_one(struct packs *all, const struct resolved *what)
+{
+	enum unresolved stays = what->by_fd ? UNRESOLVED_N : unresolved_of(what->part);
+	unsigned bit = 1u << what->from;
+	uint32_t i = intmap_get(&all->by_thread, what->thread);
+
+	while (i != INTMAP_NONE) {
+		struct pack_pending *x = pending_at(all, i);
+		i = x->next;
+		if (!(x->parts & bit))
+			continue;
+		struct pack *p = pack_at(all, x->pack);
+		struct resolved note = *what;
+		note.thread -= p->thread_add;
+		note.seq -= what->by_fd ? p->seq_add : 0;
+		g_array_append_val(p->notes, note);
+		x->parts = (uint8_t)((x->parts & ~bit) | (stays == UNRESOLVED_N ? 0 : 1u << stays));
+	}
+}
+
+/* The same for all that was resolved since the last call. Before packs are added, written or decoded. */
+static void note_resolved(struct packs *all)
+{
+	for (guint i = 0; all->resolved && i < all->resolved->len; i++)
+		note_one(all, &g_array_index(all->resolved, struct resolved, i));
+	if (all->resolved)
+		g_array_set_size(all->resolved, 0);
+}
+
 uint64_t packs_n_bins(const struct packs *p)
 {
 	uint64_t n = 0;
@@ -229,6 +318,7 @@ bool packs_shrink(struct slice *s, size_t bytes, GError **error)
 		g_propagate_error(error, why);
 	if (!p)
 		return !why;
+	note_resolved(&s->packs);
 	for (guint i = 0; i < pending->len; i++) {
 		struct pack_pending *x = &g_array_index(pending, struct pack_pending, i);
 		x->pack = packs_n(&s->packs);
@@ -254,6 +344,8 @@ void packs_join(struct slice *a, struct slice *b, const struct moving *m)
 {
 	uint32_t before = packs_n(&a->packs);
 
+	note_resolved(&a->packs);
+	note_resolved(&b->packs);
 	for (uint32_t i = 0; i < packs_n(&b->packs); i++) {
 		struct pack *p = pack_at(&b->packs, i);
 		p->thread_add += m->n_threads ? m->thread[0] : 0;
@@ -277,7 +369,7 @@ void packs_join(struct slice *a, struct slice *b, const struct moving *m)
 /* ---- decoding ---- */
 
 /* To the part that the note says. */
-static void apply_note(struct bin *b, struct built_thread_cell *c, const struct pack_note *v)
+static void apply_note(struct bin *b, struct built_thread_cell *c, const struct resolved *v)
 {
 	unsigned run = unresolved_run(v->from), block = unresolved_block(v->from);
 	int64_t ran = c->part[run], blocked = c->part[block];
@@ -300,7 +392,7 @@ static void apply_note(struct bin *b, struct built_thread_cell *c, const struct 
 static void index_notes(const struct pack *p, struct intmap *ret)
 {
 	for (guint i = 0; i < p->notes->len; i++) {
-		uint64_t key = (uint64_t)g_array_index(p->notes, struct pack_note, i).thread * NOTES_A_THREAD;
+		uint64_t key = (uint64_t)g_array_index(p->notes, struct resolved, i).thread * NOTES_A_THREAD;
 		for (unsigned k = 0; k < NOTES_A_THREAD && intmap_add(ret, key + k, i) != i; k++)
 			;
 	}
@@ -324,7 +416,7 @@ static void apply_notes(struct slice *t, const struct pack *p)
 				uint32_t at = intmap_get(&notes, key + k);
 				if (at == INTMAP_NONE)
 					break;
-				apply_note(b, c, &g_array_index(p->notes, struct pack_note, at));
+				apply_note(b, c, &g_array_index(p->notes, struct resolved, at));
 			}
 		}
 	}
@@ -405,6 +497,7 @@ static void take(struct slice *s, const struct pack *p, struct slice *t)
 
 bool slice_unpack(struct slice *s, GError **error)
 {
+	note_resolved(&s->packs);
 	struct packs packs = s->packs;
 	GArray *own = s->facts;		/* they were written when the packs were merged: they come after theirs */
 	bool ok = true, sort = packs_n(&packs) > 1 || own->len || blocks_n_stored(s->blocks);
@@ -439,7 +532,7 @@ bool packs_before_unite(struct slice *a, struct slice *b, GError **error)
 
 /* ---- as bytes ---- */
 
-static void code_note(struct coder *c, struct pack_note *v, const struct pack *p)
+static void code_note(struct coder *c, struct resolved *v, const struct pack *p)
 {
 	code_id(c, &v->thread, p->n_threads, false);
 	code_below(c, &v->from, UNRESOLVED_N);
@@ -456,12 +549,12 @@ static void code_note(struct coder *c, struct pack_note *v, const struct pack *p
 
 static void code_notes(struct coder *c, struct pack *p, unsigned row)
 {
-	uint32_t len = code_len(c, p->notes->len, 5, sizeof(struct pack_note));
+	uint32_t len = code_len(c, p->notes->len, 5, sizeof(struct resolved));
 
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct pack_note fresh = { .fd = NO_FD }, *v = &fresh;
+		struct resolved fresh = { .fd = NO_FD }, *v = &fresh;
 		if (coder_writes(c))
-			v = &g_array_index(p->notes, struct pack_note, i);
+			v = &g_array_index(p->notes, struct resolved, i);
 		coder_row(c, row);
 		code_note(c, v, p);
 		if (!coder_writes(c))
@@ -556,6 +649,7 @@ void packs_code(struct coder *c, struct slice *s, struct slice_counts *n)
 							      sizeof(struct pack) + 3 * CODER_OWN_BYTES);
 	uint64_t size = 0;
 
+	note_resolved(&s->packs);
 	for (uint32_t i = 0; i < len && !c->fault; i++) {
 		struct pack *p = !coder_writes(c) ? pack_new() : i < n_packs ? pack_at(&s->packs, i) : n->last;
 		if (!coder_writes(c))

@@ -18,10 +18,50 @@
 #define BLK_STATE_SLICE_PACK_H
 
 #include "base/coder.h"
-#include "state/kernel/pack_notes.h"
+#include "state/kernel/slice_state.h"
 #include "state/slice/slice_code.h"
 
 struct moving;
+
+struct pack {
+	/* Where the stored bytes are: */
+	GByteArray *bytes;		/* or NULL */
+	GRefString *path;		/* of a file; or NULL */
+	int fd;				/* else of an open file, borrowed */
+	uint64_t offset;		/* in the file */
+
+	uint64_t stored, size;		/* bytes in the file, and decoded; equal: not compressed */
+	uint32_t checksum;		/* pack_checksum() of the stored bytes */
+	uint32_t n_bins;		/* seconds */
+	int64_t first, last;		/* ns: coverage of the slice that had it first; INT64_MAX, INT64_MIN: empty */
+	uint32_t thread_add, n_threads;	/* the slice's id of its thread 0; it has threads below .n_threads */
+	uint64_t seq_add, n_events;	/* likewise of events */
+	GArray *hosts, *cpus;		/* uint32_t: the slice's id of each */
+	GArray *notes;			/* struct resolved, in order, with the pack's numbers; .seq of a call before it
+					 * wraps around */
+};
+
+/* A thread with unresolved time in a pack. */
+struct pack_pending {
+	uint32_t thread;		/* the slice's id */
+	uint32_t pack;			/* its index */
+	uint32_t next;			/* another one of the same thread; ID_NONE */
+	uint8_t parts;			/* bits: 1 << enum unresolved; 0: resolved */
+};
+
+static inline uint32_t packs_n(const struct packs *p)
+{
+	return p->all ? p->all->len : 0;
+}
+
+void pack_free(struct pack *p);
+
+void packs_clear(struct packs *p);
+
+static inline struct pack *pack_at(const struct packs *p, uint32_t i)
+{
+	return g_ptr_array_index(p->all, i);
+}
 
 /* How many seconds the packs have, together. */
 uint64_t packs_n_bins(const struct packs *p);

@@ -10,11 +10,11 @@
 #include "state/kernel/facts.h"
 #include "state/kernel/irq.h"
 #include "state/kernel/locks.h"
-#include "state/kernel/pack_notes.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/threads.h"
+#include "state/slice/pack.h"
 
 #include "base/timefmt.h"
 
