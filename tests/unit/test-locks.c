@@ -4,6 +4,7 @@
 #include "lib/cuts.h"
 #include "lib/inspect.h"
 #include "lib/traces.h"
+#include "state/publish/model.h"
 #include "views/common.h"
 
 #include <string.h>
@@ -28,6 +29,16 @@
 #define SLEEP(at, off, cpu, tid) ENTER(at, cpu, "clock_nanosleep", "") SWITCH(off, cpu, tid, "1", "0")
 #define SLEPT(wake, at, exit, cpu, tid) \
 	WAKE(wake, "0", tid, cpu) SWITCH(at, cpu, "0", "0", tid) EXIT(exit, cpu, "clock_nanosleep")
+/* 7 is woken in flock() at 700 and waits again from 730 on; 9 waits for a futex from 760 to 800. */
+#define FLOCK_AGAIN BEGIN ENTER("20", "0", "openat", "dfd=-100 filename=\"/run/a\" flags=0") \
+	"21 0 syscall_exit_openat ret=3\n" ENTER("150", "0", "flock", "fd=3 cmd=2") SWITCH("200", "0", "7", "1", "0") \
+	ENTER("690", "1", "flock", "fd=4 cmd=8") WAKE("700", "1", "7", "0") SWITCH("720", "0", "0", "0", "7") \
+	SWITCH("730", "0", "7", "1", "9") EXIT("740", "1", "flock") \
+	ENTER("750", "0", "futex", "uaddr=4096 op=0 val=2") SWITCH("760", "0", "9", "1", "0") RELEASE("790") \
+	WAKE("800", "1", "9", "0") EXIT("810", "1", "futex") SWITCH("820", "0", "0", "0", "9") EXIT("830", "0", "futex")
+#define FLOCK_GOT(at, wake, runs, exit) ENTER(at, "1", "flock", "fd=4 cmd=8") WAKE(wake, "1", "7", "0") \
+	SWITCH(runs, "0", "9", "1", "7") EXIT(exit, "0", "flock")
+#define FLOCK_WAITS "flock, for ever"
 #define END EXIT("740", "1", "futex") "1100 0 syscall_entry_getpid \n"
 
 struct story {
@@ -137,6 +148,19 @@ static const struct story stories[] = {
 	  ENTER("690", "1", "tgkill", "tgid=7 tid=7 sig=10") WAKE("700", "1", "7", "0")
 	  SWITCH("720", "0", "0", "0", "7") FAILED("730", "0", "flock")
 	  EXIT("740", "1", "tgkill") "1100 0 syscall_entry_getpid \n", "", "" },
+	/* 7 loses the race for the file's lock, and waits again in the same call. */
+	{ "flock, twice", FLOCK_AGAIN FLOCK_GOT("1000690", "1000700", "1000720", "1000730")
+	  "1001100 0 syscall_entry_getpid \n",
+	  "/run/a flock 7: 2 1000470 999970@730 0; 1000470 0 0 0; ran 100%; t8/8\n"
+	  "0x1000 futex 9: 1 40 40@760 0; 40 0 0 0; ran 100%; t8/8\n", NULL },
+	{ "flock, twice, for seconds", FLOCK_AGAIN FLOCK_GOT("2000000690", "2000000700", "2000000720", "2000000730")
+	  "2000001100 0 syscall_entry_getpid \n",
+	  "/run/a flock 7: 2 2000000470 1999999970@730 0; 2000000470 0 0 0; ran 100%; t8/8\n"
+	  "0x1000 futex 9: 1 40 40@760 0; 40 0 0 0; ran 100%; t8/8\n", NULL },
+	{ "flock, and events are lost", FLOCK_AGAIN "900 0 !lost begin=840 end=900 events=3\n"
+	  SWITCH("910", "0", "0", "0", "9") "1100 0 syscall_entry_getpid \n", NULL, NULL },
+	{ FLOCK_WAITS, FLOCK_AGAIN "3500000000 0 syscall_entry_getpid \n",
+	  "0x1000 futex 9: 1 40 40@760 0; 40 0 0 0; ran 100%; t8/8\n", NULL },
 	{ "fcntl that does not wait for a lock", BEGIN ENTER("150", "0", "fcntl", "fd=3 cmd=6 arg=1")
 	  SWITCH("200", "0", "7", "1", "0") ENTER("690", "1", "close", "fd=4") WAKE("700", "1", "7", "0")
 	  SWITCH("720", "0", "0", "0", "7") EXIT("730", "0", "fcntl") EXIT("740", "1", "close")
@@ -214,6 +238,28 @@ static void test_story(gconstpointer data)
 	recording_free(r);
 }
 
+/* What waits for a file's lock for long does not hold back the others: they are there before the end. */
+static void test_not_held_back(void)
+{
+	const struct story *x = stories;
+	while (strcmp(x->name, FLOCK_WAITS))
+		x++;
+	struct recording *r = traces_record_script(x->script);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct timeline *tl = timeline_new(0);
+	for (size_t i = 0; i < recording_n(r); i++) {
+		model_feed(m, recording_tables(r), recording_event(r, i), 1);
+		struct publication *p = model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	g_autofree char *locks = locks_of(tl);
+	g_assert_cmpstr(locks, ==, x->locks);
+	timeline_free(tl);
+	model_free(m);
+	recording_free(r);
+}
+
 int main(int argc, char *argv[])
 {
 	g_test_init(&argc, &argv, NULL);
@@ -221,5 +267,6 @@ int main(int argc, char *argv[])
 		g_autofree char *path = g_strdup_printf("/locks/%s", stories[i].name);
 		g_test_add_data_func(path, &stories[i], test_story);
 	}
+	g_test_add_func("/locks/not held back", test_not_held_back);
 	return g_test_run();
 }

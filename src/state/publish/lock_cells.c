@@ -8,6 +8,7 @@
 #include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
+#include "base/timefmt.h"
 
 #define RETAINED_NS INT64_C(1000000)	/* releases are retained for as long: a wakeup may be noted late */
 
@@ -132,9 +133,10 @@ static enum decision decide_file(const struct slice *s, const struct names *n, c
 	const struct thread *t = thread_at(s, w->thread);
 	uint32_t waker = thread_follow(s, w->waker);
 	bool open = t->st.call_state == CALL_IN && t->st.call.seq == w->call.seq;
+	bool dropped = time_floor(w->wake, s->step) / s->step < s->retained_from;	/* its second */
 	bool known = waker != ID_NONE && !thread_at(s, waker)->idle && !names_is_kernel(n, waker);
 	*ret = (struct holding){ .holder = known ? waker : ID_NONE, .past = known ? &thread_at(s, waker)->past : NULL };
-	if (w->got || w->failed || final || !open)
+	if (w->got || w->failed || final || !open || dropped)
 		return w->got ? IS_A_LOCK : NOT_A_LOCK;
 	return UNDECIDED;
 }
@@ -270,12 +272,11 @@ static void count(struct lock_counter *c, struct slice *s, const struct names *n
 		add_holder(&x, h);
 }
 
-static void forget(struct slice *s, uint32_t n_waits)
+/* Drops releases that no wait from that instant on needs. */
+static void forget_releases(struct slice *s, int64_t needed)
 {
 	struct vec *all = &s->locks.releases;
 	uint32_t left = 0;
-	vec_drop(&s->locks.waits, n_waits, sizeof(struct lock_wait));
-	int64_t needed = s->locks.waits.len ? vec_at(&s->locks.waits, struct lock_wait, 0)->wake : INT64_MAX;
 	needed = MIN(needed, s->last - RETAINED_NS);
 	for (uint32_t i = 0; i < all->len; i++) {
 		struct lock_release *r = vec_at(all, struct lock_release, i);
@@ -289,18 +290,24 @@ static void forget(struct slice *s, uint32_t n_waits)
 
 void lock_counter_add(struct lock_counter *c, struct slice *s, const struct names *n, bool final)
 {
-	uint32_t i = 0;
-	if (!slice_counts_locks(s) || (!s->locks.waits.len && !s->locks.releases.len))
+	struct vec *waits = &s->locks.waits;
+	int64_t held_from = INT64_MAX;		/* the first wait for a futex that is not decided, and later ones */
+	uint32_t left = 0;
+	if (!slice_counts_locks(s) || (!waits->len && !s->locks.releases.len))
 		return;
 	put_in_order(s);
-	for (; i < s->locks.waits.len; i++) {
-		const struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i);
+	for (uint32_t i = 0; i < waits->len; i++) {
+		const struct lock_wait *w = vec_at(waits, struct lock_wait, i);
+		bool futex = w->kind == LOCK_FUTEX;
 		struct holding h;
-		enum decision d = decide(s, n, w, final, &h);
+		enum decision d = futex && held_from != INT64_MAX ? UNDECIDED : decide(s, n, w, final, &h);
+		if (d == UNDECIDED && futex)
+			held_from = MIN(held_from, w->wake);
 		if (d == UNDECIDED)
-			break;
-		if (d == IS_A_LOCK)
+			*vec_at(waits, struct lock_wait, left++) = *w;
+		else if (d == IS_A_LOCK)
 			count(c, s, n, w, &h);
 	}
-	forget(s, i);
+	waits->len = left;
+	forget_releases(s, held_from);
 }
