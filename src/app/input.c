@@ -13,6 +13,7 @@
 #include "base/disk.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "export/import.h"
 #include "run/cache.h"
@@ -541,11 +542,6 @@ static char *file_digest(const char *path)
 	return g_strdup(g_checksum_get_string(sum));
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 char *input_identity(const struct input *in)
 {
 	g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
@@ -561,7 +557,7 @@ char *input_identity(const struct input *in)
 		g_ptr_array_add(digests, file_digest(*p));
 	while (g_ptr_array_remove(digests, NULL))
 		;
-	g_ptr_array_sort(digests, compare_texts);
+	g_ptr_array_sort(digests, order_texts);
 	/* Directories of one trace, such as chunks of a rotation, count once. */
 	for (guint i = 0; i < digests->len; i++)
 		if (!i || strcmp(digests->pdata[i], digests->pdata[i - 1]))

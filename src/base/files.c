@@ -4,6 +4,7 @@
 
 #include "base/disk.h"
 #include "base/pass.h"
+#include "base/sort.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -203,11 +204,6 @@ bool files_is_regular(const char *path)
 	return files_stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 GPtrArray *files_list(const char *path, size_t most)
 {
 	int fd = files_open(path, O_RDONLY | O_DIRECTORY);
@@ -225,7 +221,7 @@ GPtrArray *files_list(const char *path, size_t most)
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
 			g_ptr_array_add(names, g_strdup(e->d_name));
 	closedir(dir);
-	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_sort(names, order_texts);
 	return names;
 }
 

@@ -3,6 +3,7 @@
 #include "base/hist.h"
 
 #include "base/coder.h"
+#include "base/sort.h"
 
 #include <glib.h>
 #include <math.h>
@@ -341,18 +342,12 @@ static unsigned bucket_of_rank(const struct hist *h, uint64_t rank)
 	return HIST_BUCKETS;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static unsigned bucket_of_few(const struct hist *h, uint64_t rank)
 {
 	g_assert(rank >= 1 && rank <= h->n);
 	struct hist sorted = *h;
 
-	qsort(sorted.few, sorted.n, sizeof(sorted.few[0]), compare_ns);
+	qsort(sorted.few, sorted.n, sizeof(sorted.few[0]), order_i64);
 	return hist_bucket_index(sorted.few[rank - 1]);
 }
 

@@ -2,11 +2,11 @@
 /* The order of values. It is total, also for mixed kinds and for ratios that are NaN. */
 #include "base/value.h"
 
+#include "base/sort.h"
+
 #include <glib.h>
 #include <math.h>
 #include <string.h>
-
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 const char *value_unit(enum value_kind kind)
 {

@@ -3,6 +3,7 @@
 #include "export/attributes.h"
 
 #include "base/json_write.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "views/common.h"
 #include "views/neighbours.h"
@@ -278,11 +279,8 @@ static bool is_below(const struct tree *t, int node, const struct span_wait *w)
 static int compare_kernel(const void *va, const void *vb)
 {
 	const struct kernel_span *a = va, *b = vb;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->call == NULL) - (b->call == NULL);
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(b->end_ns, a->end_ns) ?:
+	       (a->call == NULL) - (b->call == NULL);
 }
 
 /* The system call of the same thread that contains the wait. */

@@ -2,6 +2,7 @@
 /* Prints a waterfall as lines of text: see bars.h. */
 #include "export/bars.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/span_detail.h"
@@ -46,9 +47,7 @@ static int compare_longest(const void *va, const void *vb)
 	const struct waterfall_row *a = *(const struct waterfall_row *const *)va;
 	const struct waterfall_row *b = *(const struct waterfall_row *const *)vb;
 	int64_t da = span_duration(a->span), db = span_duration(b->span);
-	if (da != db)
-		return da > db ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
+	return ORDER(db, da) ?: ORDER(a->index, b->index);
 }
 
 size_t bars_choose(const struct waterfall *w, bool *keep)

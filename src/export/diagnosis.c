@@ -2,6 +2,7 @@
 /* Prints the results of --doctor as text: see diagnosis.h. */
 #include "export/diagnosis.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -192,13 +193,11 @@ static void put_repair(FILE *out, const struct diag_repair *r)
 static unsigned put_repairs(FILE *out, const struct diagnosis *d, bool on_request)
 {
 	unsigned n = 0;
-	for (guint i = 0; i < d->repairs->len; i++) {
-		const struct diag_repair *r = d->repairs->pdata[i];
+	PTR_EACH(const struct diag_repair, r, d->repairs)
 		if (r->on_request == on_request) {
 			put_repair(out, r);
 			n++;
 		}
-	}
 	return n;
 }
 

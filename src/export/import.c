@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/files.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "export/import_join.h"
 #include "export/import_survey.h"
@@ -192,12 +193,6 @@ static guint end_of_piece(const struct import *im)
 	return end;
 }
 
-static int compare_items(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-	return (a > b) - (a < b);
-}
-
 /* Reads items in file order: files are read sequentially, and of several reports of a span the first one takes
  * precedence. */
 static void read_piece(struct import *im, struct joined *joined)
@@ -207,7 +202,7 @@ static void read_piece(struct import *im, struct joined *joined)
 	guint end = end_of_piece(im);
 
 	g_assert(im->at <= end && end <= v->items->len);
-	qsort(v->order + im->at, end - im->at, sizeof *v->order, compare_items);
+	qsort(v->order + im->at, end - im->at, sizeof *v->order, order_u32);
 	for (; im->at < end && !im->stopped; im->at++) {
 		guint i = v->order[im->at];
 		read_item(im, joined, i, text);
@@ -227,12 +222,6 @@ static void note_second(struct import *im, int64_t ns)
 		intmap_set(&im->seconds, second, 0);
 }
 
-static int compare_int64(const void *va, const void *vb)
-{
-	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
-	return (a > b) - (a < b);
-}
-
 /* Adds seconds in which a span begins or ends. They have no other data. */
 static void add_seconds(const struct import *im, struct publication *pub)
 {
@@ -244,7 +233,7 @@ static void add_seconds(const struct import *im, struct publication *pub)
 		int64_t begin = (int64_t)im->seconds.keys[i] * NS_PER_S;
 		g_array_append_val(begins, begin);
 	}
-	g_array_sort(begins, compare_int64);
+	g_array_sort(begins, order_i64);
 	for (guint i = 0; i < begins->len; i++) {
 		int64_t begin = g_array_index(begins, int64_t, i);
 		struct second *second = second_new(MAX(begin, pub->first_ns),
@@ -259,11 +248,7 @@ struct place_in_time { int64_t end; uint64_t trace; guint i; };
 static int compare_places(const void *va, const void *vb)
 {
 	const struct place_in_time *a = va, *b = vb;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	if (a->trace != b->trace)
-		return a->trace < b->trace ? -1 : 1;
-	return (a->i > b->i) - (a->i < b->i);
+	return ORDER(a->end, b->end) ?: ORDER(a->trace, b->trace) ?: ORDER(a->i, b->i);
 }
 
 static int64_t *end_of(GHashTable *ends, const struct span *s)

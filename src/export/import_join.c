@@ -2,6 +2,7 @@
 /* Joins reports, waits and calls with the span they belong to: see import_join.h. */
 #include "export/import_join.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/sort.h"
 #include "export/attributes.h"
@@ -79,7 +80,7 @@ static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unus
 {
 	const struct span_annotation *a = va, *b = vb;
 	(void)unused;
-	return (a->ts > b->ts) - (a->ts < b->ts);
+	return ORDER(a->ts, b->ts);
 }
 
 /* Sets a text that is still empty. */
@@ -336,13 +337,13 @@ static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
 static int compare_calls(const void *va, const void *vb)
 {
 	const struct span_slow_call *a = va, *b = vb;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(a->begin_ns, b->begin_ns);
 }
 
 static int compare_waits(const void *va, const void *vb)
 {
 	const struct span_wait *a = va, *b = vb;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(a->begin_ns, b->begin_ns);
 }
 
 static void sort_kernel(struct span *s)
@@ -439,20 +440,15 @@ void joined_finish(struct joined *j, int64_t (*offset)(const char *clock))
 {
 	/* Waits first: owner_of() needs the calls that contain them. */
 	for (int waits = 1; waits >= 0; waits--)
-		for (guint i = 0; i < j->spans->len; i++) {
-			struct read_span *r = g_ptr_array_index(j->spans, i);
+		PTR_EACH(struct read_span, r, j->spans)
 			if (r->span && is_kernel(r))
 				take_kernel(j, r, waits);
-		}
-	for (guint i = 0; i < j->spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(j->spans, i);
+	PTR_EACH(struct read_span, r, j->spans)
 		if (r->span && !r->has_time) {
 			j->without_time++;
 			g_clear_pointer(&r->span, span_unref);
 		}
-	}
-	for (guint i = 0; i < j->spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(j->spans, i);
+	PTR_EACH(struct read_span, r, j->spans) {
 		if (!r->span)
 			continue;
 		sort_kernel(r->span);

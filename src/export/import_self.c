@@ -2,6 +2,7 @@
 /* Self time of imported spans: the time that no child covers. */
 #include "export/import_join.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "state/store/span_tree.h"
 
@@ -11,7 +12,7 @@ static int compare_traces(const void *va, const void *vb, void *unused)
 {
 	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
 	(void)unused;
-	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+	return ORDER(a->trace_id, b->trace_id);
 }
 
 /* Children are in order of time. */
@@ -49,8 +50,7 @@ void joined_set_self(struct joined *j)
 	g_autofree struct span **spans = g_new(struct span *, j->spans->len + 1);
 	size_t n = 0;
 
-	for (guint i = 0; i < j->spans->len; i++) {
-		const struct read_span *r = g_ptr_array_index(j->spans, i);
+	PTR_EACH(const struct read_span, r, j->spans) {
 		if (!r->span)
 			continue;
 		if (!r->has_self)

@@ -82,11 +82,7 @@ static int compare_items(const void *va, const void *vb, void *data)
 	int64_t end_a = g_array_index(v->ends, int64_t, in_a);
 	int64_t end_b = g_array_index(v->ends, int64_t, in_b);
 
-	if (end_a != end_b)
-		return end_a < end_b ? -1 : 1;
-	if (in_a != in_b)
-		return in_a < in_b ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(end_a, end_b) ?: ORDER(in_a, in_b) ?: ORDER(a, b);
 }
 
 void survey_order(struct survey *v)

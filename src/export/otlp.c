@@ -8,6 +8,7 @@
  */
 #include "export/spans.h"
 
+#include "base/each.h"
 #include "base/json_write.h"
 #include "views/common.h"
 #include "views/spans.h"
@@ -84,8 +85,7 @@ static void add_int_attribute(struct json_out *b, const char *key, int64_t n)
 static void add_attributes(struct json_out *b, GArray *attributes)
 {
 	json_open(b, "attributes", '[');
-	for (guint i = 0; i < attributes->len; i++) {
-		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
+	ARRAY_EACH(const struct attribute, f, attributes) {
 		if (*f->key && f->is_int)
 			add_int_attribute(b, f->key, f->n);
 		else if (*f->key)

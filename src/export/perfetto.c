@@ -9,6 +9,7 @@
  */
 #include "export/tracks.h"
 
+#include "base/each.h"
 #include "base/json_write.h"
 #include "views/common.h"
 
@@ -95,8 +96,7 @@ static void add_args(struct json_out *b, const struct perfetto *p, const struct 
 	if (parent)
 		json_put_hex(b, "parent_id", parent);
 	json_put_text(b, "service", s->service);
-	for (guint k = 0; k < attributes->len; k++) {
-		const struct attribute *f = &g_array_index(attributes, struct attribute, k);
+	ARRAY_EACH(const struct attribute, f, attributes) {
 		/* JavaScript cannot represent larger numbers: they remain text. */
 		if (f->is_int && ABS(f->n) < INT64_C(1) << 53)
 			json_put_int(b, f->key, f->n);
@@ -200,11 +200,9 @@ static void append_arrows(struct perfetto *p)
 	for (guint k = 0; k < set->n; k++)
 		first[k + 1] = first[k] + set->traces[k].tree->n;
 	g_autofree const struct item **of_node = g_new0(const struct item *, first[set->n] + 1);
-	for (guint i = 0; i < p->t.items->len; i++) {
-		const struct item *item = &g_array_index(p->t.items, struct item, i);
+	ARRAY_EACH(const struct item, item, p->t.items)
 		if (!item->kernel)
 			of_node[first[item->trace] + item->node] = item;
-	}
 	for (guint k = 0; k < set->n; k++) {
 		const struct tree *tree = set->traces[k].tree;
 		for (int n = 0; n < tree->n; n++)

@@ -2,6 +2,7 @@
 /* What a report says about the trace: see report_head.h. */
 #include "export/report_head.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/bookmarks.h"
 #include "views/overview.h"
@@ -43,18 +44,13 @@ static void put_time(const struct report_head *h)
 	h->visit(h->data, "Time", text);
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void put_hosts(const struct report_head *h)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	g_autoptr(GString) hosts = g_string_new(NULL);
 	for (uint32_t i = 0; i < timeline_n_hosts(h->tl); i++)
 		g_ptr_array_add(names, timeline_host(h->tl, i)->name);
-	g_ptr_array_sort(names, by_name);
+	g_ptr_array_sort(names, order_texts);
 	for (guint i = 0; i < names->len; i++) {
 		g_autofree char *name = h->markup->code(g_ptr_array_index(names, i));
 		g_string_append_printf(hosts, "%s%s", i ? ", " : "", name);

@@ -2,6 +2,7 @@
 /* Tables and answers about a range: see report_range.h. */
 #include "export/report_range.h"
 
+#include "base/each.h"
 #include "views/needs.h"
 #include "views/questions.h"
 #include "views/repairs.h"
@@ -88,8 +89,7 @@ void report_questions(const struct timeline *tl, report_question visit, void *da
 {
 	g_autoptr(GPtrArray) all = questions_all();
 
-	for (guint i = 0; i < all->len; i++) {
-		const struct question *q = all->pdata[i];
+	PTR_EACH(const struct question, q, all) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		bool no;
 		if (question_is_on_request(q) || (!q->needs[0] && !q->wants[0].need))

@@ -2,6 +2,7 @@
 /* The graphics of the HTML report: see report_svg.h. */
 #include "export/report_svg.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "export/bars.h"
@@ -188,8 +189,7 @@ static void put_heat(GString *out, const struct rows *rows)
 	const struct heat_grid *g = heat_grid_of(rows);
 	unsigned low = UINT_MAX, top = 0;
 	char buf[TIMEFMT_LEN], from[TIMEFMT_LEN], to[TIMEFMT_LEN];
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct heat_cell *c = rows->rows->pdata[i];
+	PTR_EACH(const struct heat_cell, c, rows->rows) {
 		low = MIN(low, c->level);
 		top = MAX(top, c->level);
 	}

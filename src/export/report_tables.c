@@ -5,6 +5,8 @@
  */
 #include "export/report_tables.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "export/markdown.h"
 #include "views/common.h"
@@ -167,8 +169,7 @@ struct wait_in_span {
 /* Adds a wait once: nested spans have the same waits. */
 static void add_wait(GArray *waits, const struct waterfall_row *r, const struct span_wait *w)
 {
-	for (guint i = 0; i < waits->len; i++) {
-		struct wait_in_span *old = &g_array_index(waits, struct wait_in_span, i);
+	ARRAY_EACH(struct wait_in_span, old, waits) {
 		if (old->w->thread != w->thread || old->w->wake_ns != w->wake_ns ||
 		    old->w->end_ns < w->begin_ns || w->end_ns < old->w->begin_ns)
 			continue;
@@ -185,17 +186,13 @@ static int compare_longest(const void *va, const void *vb)
 {
 	const struct span_wait *a = ((const struct wait_in_span *)va)->w, *b = ((const struct wait_in_span *)vb)->w;
 	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
-	if (da != db)
-		return da > db ? -1 : 1;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(db, da) ?: ORDER(a->begin_ns, b->begin_ns);
 }
 
 static int compare_begin(const void *va, const void *vb)
 {
 	const struct wait_in_span *a = va, *b = vb;
-	if (a->w->begin_ns != b->w->begin_ns)
-		return a->w->begin_ns < b->w->begin_ns ? -1 : 1;
-	return a->in->index - b->in->index;
+	return ORDER(a->w->begin_ns, b->w->begin_ns) ?: a->in->index - b->in->index;
 }
 
 /* "futex(0x55efb1a37580)", "read(/srv/x)", "preempted". */
@@ -282,15 +279,13 @@ static int compare_pieces(const void *va, const void *vb)
 {
 	const struct path_segment *a = va, *b = vb;
 	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
-	if (da != db)
-		return da > db ? -1 : 1;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(db, da) ?: ORDER(a->begin_ns, b->begin_ns);
 }
 
 static int compare_times(const void *va, const void *vb)
 {
 	const struct path_segment *a = va, *b = vb;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(a->begin_ns, b->begin_ns);
 }
 
 static void put_piece(GString *out, const struct waterfall *w, const struct timeline *tl,

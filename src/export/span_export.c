@@ -4,6 +4,8 @@
  */
 #include "export/export.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "export/spans.h"
 #include "views/view.h"
@@ -59,13 +61,8 @@ static int compare_slowest(const void *va, const void *vb)
 	const struct trace_info *a = va, *b = vb;
 	bool a_open = a->root->state == SPAN_OPEN, b_open = b->root->state == SPAN_OPEN;
 	int64_t da = span_duration(a->root), db = span_duration(b->root);
-	if (a_open != b_open)
-		return a_open ? 1 : -1;
-	if (da != db)
-		return da > db ? -1 : 1;
-	if (a->root->begin_ns != b->root->begin_ns)
-		return a->root->begin_ns < b->root->begin_ns ? -1 : 1;
-	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+	return ORDER(a_open, b_open) ?: ORDER(db, da) ?: ORDER(a->root->begin_ns, b->root->begin_ns) ?:
+	       ORDER(a->trace_id, b->trace_id);
 }
 
 /* The ids of traces that pass the filter: a set of uint64_t. */
@@ -76,10 +73,8 @@ static GHashTable *filtered_traces(const struct timeline *tl, const struct expr 
 	struct view_query all = VIEW_QUERY_INIT;
 	struct rows *rows = v->build(tl, &all);
 	rows_filter(rows, v, filter);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct row *row = rows->rows->pdata[i];
+	PTR_EACH(const struct row, row, rows->rows)
 		g_hash_table_add(ids, g_memdup2(&row->drill.trace_id, sizeof row->drill.trace_id));
-	}
 	rows_free(rows);
 	return ids;
 }

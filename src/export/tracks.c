@@ -2,6 +2,8 @@
 /* Tracks of a Perfetto export: see tracks.h. */
 #include "export/tracks.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "views/common.h"
 
 /* Invented ids are above those of Linux (PID_MAX_LIMIT is 2^22). */
@@ -77,8 +79,7 @@ static void add_node(struct tracks *t, unsigned trace, int node)
 		return;
 	GArray *kernel = kernel_spans(tree, node);
 	g_ptr_array_add(t->kernel, kernel);
-	for (guint i = 0; i < kernel->len; i++) {
-		const struct kernel_span *k = &g_array_index(kernel, struct kernel_span, i);
+	ARRAY_EACH(const struct kernel_span, k, kernel) {
 		struct item in = { .track = track_of(t, s, k->thread), .trace = trace, .node = node,
 				   .kernel = k, .begin_ns = k->begin_ns, .end_ns = k->end_ns };
 		g_array_append_val(t->items, in);
@@ -93,17 +94,8 @@ static int compare_items(const void *va, const void *vb)
 	int rank_a = a->kernel ? 1 + (a->kernel->wait != NULL) : 0;
 	int rank_b = b->kernel ? 1 + (b->kernel->wait != NULL) : 0;
 
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	if (rank_a != rank_b)
-		return rank_a - rank_b;
-	if (a->trace != b->trace)
-		return a->trace < b->trace ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
+	return ORDER(a->track, b->track) ?: ORDER(a->begin_ns, b->begin_ns) ?: ORDER(b->end_ns, a->end_ns) ?:
+	       ORDER(rank_a, rank_b) ?: ORDER(a->trace, b->trace) ?: ORDER(a->node, b->node);
 }
 
 static void nest(struct tracks *t)

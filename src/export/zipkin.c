@@ -3,6 +3,7 @@
  * Spans as Zipkin v2 JSON: a flat list, with each half of a shared span as an item. The explanation is in tags.
  * Times are microseconds, ids are hexadecimal text.
  */
+#include "base/each.h"
 #include "base/json_write.h"
 #include "base/timefmt.h"
 #include "export/spans.h"
@@ -49,10 +50,8 @@ static void add_annotations(struct json_out *b, const struct span *s)
 static void add_tags(struct json_out *b, GArray *attributes)
 {
 	json_open(b, "tags", '{');
-	for (guint i = 0; i < attributes->len; i++) {
-		const struct attribute *f = &g_array_index(attributes, struct attribute, i);
+	ARRAY_EACH(const struct attribute, f, attributes)
 		json_put_text(b, f->key, f->text);
-	}
 	json_close(b, '}');
 	g_array_unref(attributes);
 }

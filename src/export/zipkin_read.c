@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "export/attributes.h"
 #include "views/spans.h"
@@ -289,7 +290,7 @@ static int64_t exact_instant(const struct span *s, int64_t ns)
 static int compare_annotations(const void *va, const void *vb)
 {
 	const struct span_annotation *a = va, *b = vb;
-	return (a->ts > b->ts) - (a->ts < b->ts);
+	return ORDER(a->ts, b->ts);
 }
 
 /* Reads annotations. The kind's core annotations follow from beginning and end, except in partial spans written by

@@ -2,6 +2,7 @@
 /* Lines for Graphite: see graphite.h. */
 #include "send/graphite.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -221,13 +222,10 @@ static void push_lines(struct graphite *g, GString *lines, unsigned *n)
 
 static void end_second(struct graphite *g, const struct second *second)
 {
-	GHashTableIter iter;
-	gpointer name, sum;
 	unsigned n = 0;
 	GString *lines = g_string_new(NULL);
-	g_hash_table_iter_init(&iter, g->sums);
-	while (g_hash_table_iter_next(&iter, &name, &sum)) {
-		append_figures(lines, &n, name, g->now->m->query.metric, sum, second->begin_ns);
+	TABLE_EACH(each, g->sums) {
+		append_figures(lines, &n, each.key, g->now->m->query.metric, each.value, second->begin_ns);
 		if (lines->len >= PARCEL_BYTES)
 			push_lines(g, lines, &n);
 	}

@@ -2,6 +2,7 @@
 /* The list of metrics that are sent: see send_metrics.h. */
 #include "send/send_metrics.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 
@@ -102,8 +103,7 @@ uint32_t send_metrics_read(const GPtrArray *metrics, bool *ret_spans)
 {
 	uint32_t reads = 0;
 	*ret_spans = false;
-	for (guint i = 0; i < metrics->len; i++) {
-		const struct send_metric *m = metrics->pdata[i];
+	PTR_EACH(const struct send_metric, m, metrics) {
 		bool spans;
 		reads |= metric_query_reads(&m->query, &spans);
 		*ret_spans |= spans;

@@ -5,6 +5,7 @@
 #include "send/labels.h"
 #include "send/totals_private.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -84,11 +85,6 @@ static void write_distribution(struct writer *w, const char *family, const struc
 	g_string_append_printf(w->s, "%" G_GUINT64_FORMAT "\n", n);
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void write_family(struct writer *w, const struct family *f)
 {
 	const struct metric *m = f->m->query.metric;
@@ -98,7 +94,7 @@ static void write_family(struct writer *w, const struct family *f)
 	g_autofree const char **labels = (const char **)g_hash_table_get_keys_as_array(f->series, &n);
 	if (!n)
 		return;
-	qsort(labels, n, sizeof *labels, compare_labels);
+	qsort(labels, n, sizeof *labels, order_texts);
 	begin_family(w, family, send_metric_has_distribution(f->m) ? "histogram" : "counter", unit_of(m), m->help);
 	for (guint i = 0; i < n; i++) {
 		const struct series *x = g_hash_table_lookup(f->series, labels[i]);

@@ -2,6 +2,8 @@
 /* Offsets that are added to the clocks of host boots: see align.h. */
 #include "trace/align.h"
 
+#include "base/sort.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -20,11 +22,6 @@ void align_install(const char *boot, int64_t ns)
 	g_mutex_unlock(&lock);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 char *align_text(void)
 {
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
@@ -40,7 +37,7 @@ char *align_text(void)
 			g_ptr_array_add(lines, g_strdup_printf("%s %" G_GINT64_FORMAT "\n", (char *)boot,
 							       *(int64_t *)ns));
 	g_mutex_unlock(&lock);
-	g_ptr_array_sort(lines, compare_texts);
+	g_ptr_array_sort(lines, order_texts);
 	for (guint i = 0; i < lines->len; i++)
 		g_string_append(text, g_ptr_array_index(lines, i));
 	return g_string_free(g_steal_pointer(&text), false);

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 #define MAX_LOOKS 4	/* files of a directory without metadata that are checked */
 
@@ -100,11 +101,6 @@ static bool visit(struct directory_walk *w, const char *path, int depth, GError 
 	return depth >= LIMIT_DIRECTORY_DEPTH || visit_children(w, path, depth, error);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* "a//b/" becomes "a/b", so that equal paths are equal texts. */
 static char *tidy(const char *path)
 {
@@ -141,6 +137,6 @@ GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError 
 			    "no trace directory was given");
 		return NULL;
 	}
-	g_ptr_array_sort(found, compare_paths);
+	g_ptr_array_sort(found, order_texts);
 	return g_steal_pointer(&found);
 }

@@ -2,6 +2,9 @@
 /* What all sources have in common: the tables, calling the implementation, and which row takes an event. */
 #include "trace/reader.h"
 
+#include "base/each.h"
+#include "base/sort.h"
+
 G_DEFINE_QUARK(blk-trace-error-quark, blk_trace_error)
 
 enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error)
@@ -236,9 +239,7 @@ struct prefix {
 static int compare_prefixes(const void *a, const void *b)
 {
 	const struct prefix *x = a, *y = b;
-	if (x->len != y->len)
-		return x->len > y->len ? -1 : 1;
-	return x->row - y->row;
+	return ORDER(y->len, x->len) ?: x->row - y->row;
 }
 
 struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n)
@@ -272,11 +273,9 @@ uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event)
 	size_t exact = GPOINTER_TO_SIZE(g_hash_table_lookup(m->exact, event));
 	if (exact)
 		return exact - 1;
-	for (guint i = 0; i < m->prefixes->len; i++) {
-		const struct prefix *p = &g_array_index(m->prefixes, struct prefix, i);
+	ARRAY_EACH(const struct prefix, p, m->prefixes)
 		if (!strncmp(p->text, event, p->len))
 			return p->row;
-	}
 	return strchr(event, ':') ? m->user : G_MAXUINT16;
 }
 

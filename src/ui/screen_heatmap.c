@@ -12,6 +12,7 @@
 #include "ui/screen.h"
 #include "ui/strip.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/heat_difference.h"
@@ -404,12 +405,6 @@ static void add_duration(void *data, const struct span *s, int64_t ns, const str
 	g_array_append_val((GArray *)data, ns);
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static bool has_single_spans(const struct metric *m)
 {
 	return metric_is_of_spans(m) && !(m->fields & 1u << METRIC_BY_part);
@@ -422,7 +417,7 @@ static void append_durations(GString *text, const struct timeline *tl, const str
 	g_autoptr(GArray) found = g_array_new(false, false, sizeof(int64_t));
 	plain.n_by = 0;
 	metric_each_span(tl, &plain, r->begin_ns, r->end_ns, add_duration, found);
-	g_array_sort(found, compare_ns);
+	g_array_sort(found, order_i64);
 	for (guint i = 0, shown = 0; i < found->len; i++) {
 		int64_t ns = g_array_index(found, int64_t, i);
 		char one[TIMEFMT_LEN];

@@ -2,6 +2,7 @@
 /* Completes filters: see completion.h. */
 #include "views/completion.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -165,11 +166,6 @@ static char *describe(const GPtrArray *words)
 	return g_string_free(s, false);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 struct completion completion_find(const struct view *v, const struct rows *rows, const char *text, size_t at)
 {
 	struct completion ret = { .from = word_begin(text, at) };
@@ -192,7 +188,7 @@ struct completion completion_find(const struct view *v, const struct rows *rows,
 		g_ptr_array_add(words, word);
 	if (!words->len)
 		return ret;
-	g_ptr_array_sort(words, compare);
+	g_ptr_array_sort(words, order_texts);
 	const char *first = words->pdata[0], *last = words->pdata[words->len - 1];
 	size_t n = words->len == 1 ? strlen(first) : common(first, last);
 	ret.with = words->len == 1 ? g_strconcat(first, " ", NULL) :

@@ -2,6 +2,7 @@
 /* Controls the session daemon of this machine: see control.h. */
 #include "live/session/control.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "trace/reader.h"
@@ -483,13 +484,10 @@ static GHashTable *names_in(const char *dir)
 static char *new_name_in(const char *dir, GHashTable *before)
 {
 	g_autoptr(GHashTable) now = names_in(dir);
-	GHashTableIter iter;
-	gpointer name;
 
-	g_hash_table_iter_init(&iter, now);
-	while (g_hash_table_iter_next(&iter, &name, NULL))
-		if (!g_hash_table_contains(before, name))
-			return g_build_filename(dir, name, NULL);
+	TABLE_EACH(each, now)
+		if (!g_hash_table_contains(before, each.key))
+			return g_build_filename(dir, each.key, NULL);
 	return NULL;
 }
 

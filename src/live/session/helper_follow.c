@@ -9,6 +9,7 @@
 #include "live/session/control.h"
 #include "live/session/proc.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/open_files.h"
@@ -47,13 +48,10 @@ GArray *follow_descendants(int root)
 {
 	g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL);
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
-	GHashTableIter iter;
-	gpointer key;
 
 	proc_each(add_parent, parents);
-	g_hash_table_iter_init(&iter, parents);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		int pid = GPOINTER_TO_INT(key);
+	TABLE_EACH(each, parents) {
+		int pid = GPOINTER_TO_INT(each.key);
 		if (is_below(parents, pid, root))
 			g_array_append_val(all, pid);
 	}

@@ -9,6 +9,7 @@
 #include "live/session/proc.h"
 
 #include "base/disk.h"
+#include "base/each.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -246,11 +247,9 @@ static void end_programs(const char *path, const struct note *note, void *report
 		g_usleep(LOOK_US);
 		g_ptr_array_set_size(left, 0);
 	}
-	for (guint i = 0; i < programs->len; i++) {
-		const struct sweep_program *p = programs->pdata[i];
+	PTR_EACH(const struct sweep_program, p, programs)
 		g_string_append_printf(report, "%s %s (process %d)\n", left->len ? "cannot end" : "ended", p->name,
 				       p->pid);
-	}
 	if (!left->len)
 		unlink(path);
 }

@@ -10,6 +10,7 @@
 #include "live/session/control.h"
 #include "live/session/proc.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -125,10 +126,8 @@ static char *programs_text(const struct helper_state *w)
 	g_autoptr(GPtrArray) programs = sweep_programs(w->o->state);
 	g_autoptr(GString) s = g_string_new(NULL);
 
-	for (guint i = 0; i < programs->len; i++) {
-		const struct sweep_program *p = programs->pdata[i];
+	PTR_EACH(const struct sweep_program, p, programs)
 		g_string_append_printf(s, "%s (process %d), ", p->name, p->pid);
-	}
 	return s->len ? g_strdup_printf("%sof a blktop that has ended; end it: blktop --sweep", s->str) : NULL;
 }
 
@@ -283,11 +282,9 @@ static bool check_snapshot(struct helper_state *w, GError **error)
 	if (!w->snapshot || w->snapshot_plan)
 		return true;
 	g_autoptr(GPtrArray) sessions = control_sessions();
-	for (guint i = 0; i < sessions->len; i++) {
-		const struct control_session *c = sessions->pdata[i];
+	PTR_EACH(const struct control_session, c, sessions)
 		if (g_str_equal(c->name, w->snapshot) && c->snapshot)
 			return true;
-	}
 	g_autofree char *quoted = text_shell_quote(w->snapshot);
 	return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
 		    "there is no snapshot session '%s' on this machine; make one (lttng create %s --snapshot), or "
@@ -364,8 +361,7 @@ static void on_sweep(struct helper_state *w, const char *text)
 	g_autoptr(GString) s = g_string_new(NULL);
 	(void)text;
 	sweep_end_programs(w->o->state, s);
-	for (guint i = 0; i < sessions->len; i++) {
-		const struct control_session *c = sessions->pdata[i];
+	PTR_EACH(const struct control_session, c, sessions) {
 		g_autoptr(GError) error = NULL;
 		if (control_destroy(c->name, &error))
 			g_string_append_printf(s, "destroyed %s\n", c->name);

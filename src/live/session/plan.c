@@ -3,6 +3,7 @@
 #include "live/session/plan.h"
 
 #include "base/call_event.h"
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -126,25 +127,20 @@ static struct plan_event *add_event(struct plan_channel *c, enum plan_kind kind,
 
 static bool has_event(const struct plan_channel *c, const char *name)
 {
-	for (guint i = 0; i < c->events->len; i++) {
-		const struct plan_event *e = c->events->pdata[i];
+	PTR_EACH(const struct plan_event, e, c->events)
 		if (g_str_equal(e->name, name))
 			return true;
-	}
 	return false;
 }
 
 static bool tracer_has(GHashTable *tracepoints, const char *pattern)
 {
-	GHashTableIter iter;
-	gpointer name;
 	size_t n = strlen(pattern);
 
 	if (n == 0 || pattern[n - 1] != '*')
 		return g_hash_table_contains(tracepoints, pattern);
-	g_hash_table_iter_init(&iter, tracepoints);
-	while (g_hash_table_iter_next(&iter, &name, NULL))
-		if (strncmp(name, pattern, n - 1) == 0)
+	TABLE_EACH(each, tracepoints)
+		if (strncmp(each.key, pattern, n - 1) == 0)
 			return true;
 	return false;
 }
@@ -339,11 +335,9 @@ static void describe_events(GString *s, const struct plan_channel *c)
 
 	if (plan_count(c, PLAN_KIND_SYSCALLS))
 		g_string_append_printf(s, "all system calls, %u tracepoints", points);
-	for (guint i = 0; i < c->events->len; i++) {
-		const struct plan_event *e = c->events->pdata[i];
+	PTR_EACH(const struct plan_event, e, c->events)
 		if (e->kind == PLAN_KIND_KPROBE || !plan_count(c, PLAN_KIND_SYSCALLS))
 			g_string_append_printf(names, "%s%s", names->len ? " " : "", e->name);
-	}
 	if (probes)
 		g_string_append(s, ", ");
 	g_string_append(s, names->str);

@@ -2,17 +2,15 @@
 /* The thread of an attachment (attach.h): attaching, exchanging messages, leaving. */
 #include "live/viewer/attach_private.h"
 
+#include "base/each.h"
+
 #define FAREWELL_MS 200
 
 /* Is metadata still asked for, for the last time? */
 static bool awaits_metadata(const struct attach *a)
 {
-	GHashTableIter it;
-	gpointer value;
-
-	g_hash_table_iter_init(&it, a->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct trace *t = value;
+	TABLE_EACH(each, a->traces) {
+		const struct trace *t = each.value;
 		if (t->asked || (t->draining && t->wants))
 			return true;
 	}
@@ -108,8 +106,6 @@ static void leave(struct attach *a)
 	enum feed_end stop = (enum feed_end)g_atomic_int_get(&a->feed.stop);
 	bool session_ended = stop ? stop == FEED_SESSION_ENDED : a->end == FEED_SESSION_ENDED;
 	bool all_ended = !a->alive;
-	GHashTableIter it;
-	gpointer value;
 
 	attach_set_member(a, false);
 	if (!session_ended)
@@ -117,9 +113,8 @@ static void leave(struct attach *a)
 	for (guint i = 0; i < a->streams->len; i++)
 		attach_end_stream(a, g_ptr_array_index(a->streams, i), !session_ended);
 	attach_release(a, true);
-	g_hash_table_iter_init(&it, a->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		attach_end_trace(a, value);
+	TABLE_EACH(each, a->traces)
+		attach_end_trace(a, each.value);
 	report_end(a, session_ended, all_ended);
 	/* frees the viewer's place at once; a relay that does not answer notices the closed connection */
 	if (stop && a->v && !a->n_asked) {

@@ -5,6 +5,7 @@
  */
 #include "live/viewer/attach_private.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 /* A relay may list ended streams again: at most this many are remembered, the newest ones. */
@@ -41,13 +42,10 @@ static struct attach_received *find(struct attach *a, const struct stream *s)
 
 unsigned attach_count_vanished(const struct attach *a)
 {
-	GHashTableIter it;
-	gpointer value;
 	unsigned n = 0;
 
-	g_hash_table_iter_init(&it, a->history->streams);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct attach_received *r = value;
+	TABLE_EACH(each, a->history->streams) {
+		const struct attach_received *r = each.value;
 		n += !r->ended && r->connection != a->history->connection;
 	}
 	return n;
@@ -55,15 +53,11 @@ unsigned attach_count_vanished(const struct attach *a)
 
 void attach_sum_outstanding(const struct attach *a, uint64_t *ret_packets, uint64_t *ret_bytes)
 {
-	GHashTableIter it;
-	gpointer value;
-
 	*ret_packets = a->history->evicted_packets;
 	*ret_bytes = a->history->evicted_bytes;
-	g_hash_table_iter_init(&it, a->history->streams);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		*ret_packets += ((struct attach_received *)value)->outstanding_packets;
-		*ret_bytes += ((struct attach_received *)value)->outstanding_bytes;
+	TABLE_EACH(each, a->history->streams) {
+		*ret_packets += ((struct attach_received *)each.value)->outstanding_packets;
+		*ret_bytes += ((struct attach_received *)each.value)->outstanding_bytes;
 	}
 }
 

@@ -2,6 +2,7 @@
 /* Holds received data until the relay was asked for new streams (attach.h), then pushes it. */
 #include "live/viewer/attach_private.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 void attach_hold(struct attach *a, const struct held *h)
@@ -117,8 +118,7 @@ void attach_release(struct attach *a, bool all)
 
 	g_mutex_lock(&a->sink->push);
 	a->has_peers = false;
-	for (guint i = 0; i < a->sink->members->len; i++) {
-		const struct attach *m = g_ptr_array_index(a->sink->members, i);
+	PTR_EACH(const struct attach, m, a->sink->members) {
 		if (strcmp(m->feed.session.host, a->feed.session.host))
 			continue;
 		a->has_peers |= m != a;

@@ -2,6 +2,7 @@
 /* Handles the replies of an attachment: new streams, indexes, packets, metadata, ends of streams. */
 #include "live/viewer/attach_private.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #define METADATA_US 20000		/* between two requests for announced metadata */
@@ -63,11 +64,9 @@ static struct trace *find_trace(struct attach *a, const struct viewer_stream *of
 
 static bool is_known(const struct attach *a, uint64_t id)
 {
-	for (guint i = 0; i < a->streams->len; i++) {
-		const struct stream *s = g_ptr_array_index(a->streams, i);
+	PTR_EACH(const struct stream, s, a->streams)
 		if (s->id == id)
 			return true;
-	}
 	return false;
 }
 
@@ -205,8 +204,7 @@ static void set_idle(struct attach *a, struct stream *s)
 /* The process may have exited; then all its streams have their last packet now, for a short time (watched). */
 static void ask_siblings(struct attach *a, const struct stream *s)
 {
-	for (guint i = 0; i < a->streams->len; i++) {
-		struct stream *other = g_ptr_array_index(a->streams, i);
+	PTR_EACH(struct stream, other, a->streams) {
 		if (other == s || other->trace != s->trace || other->state != STREAM_IDLE)
 			continue;
 		other->due = other->pause = 0;
@@ -237,11 +235,9 @@ static void report_progress(struct attach *a)
 		return;
 	a->progress_reported_at = now;
 	lock_push(a);
-	for (guint i = 0; i < a->streams->len; i++) {
-		const struct stream *s = g_ptr_array_index(a->streams, i);
+	PTR_EACH(const struct stream, s, a->streams)
 		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
 			native_feed_touch(a->sink->feed, s->number);
-	}
 	unlock_push(a);
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.progress_at = now;
@@ -566,12 +562,8 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
  * metadata is requested once more; after that, packets no longer wait for it. */
 static void ask_last_metadata(struct attach *a)
 {
-	GHashTableIter it;
-	gpointer value;
-
-	g_hash_table_iter_init(&it, a->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct trace *t = value;
+	TABLE_EACH(each, a->traces) {
+		struct trace *t = each.value;
 		if (t->draining || t->asked)
 			continue;
 		t->draining = true;

@@ -2,6 +2,8 @@
 /* Sends the requests of an attachment that are due: for indexes, packets, metadata, new streams. */
 #include "live/viewer/attach_private.h"
 
+#include "base/each.h"
+
 #define PIECE (1u << 16)		/* bytes of a packet in one request: small, so that progress shows on a slow
 					 * connection */
 #define FULL_US 5000			/* us: pause before the queue is checked again */
@@ -105,12 +107,9 @@ static void ask_traces(struct attach *a, int64_t now)
 {
 	bool full = attach_room(a->sink) == ATTACH_FULL;
 	const struct trace *awaited = full ? awaited_trace(a) : NULL;
-	GHashTableIter it;
-	gpointer value;
 
-	g_hash_table_iter_init(&it, a->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct trace *t = value;
+	TABLE_EACH(each, a->traces) {
+		struct trace *t = each.value;
 		bool complete = !t->wants && !t->asked && !t->held_metadata;
 		if (t->draining && complete && !t->drained) {
 			t->drained = true;
@@ -118,7 +117,7 @@ static void ask_traces(struct attach *a, int64_t now)
 		}
 		if (t->had_stream && !t->alive && !t->held && !t->asked && (t->metadata_ended || !t->wants)) {
 			attach_end_trace(a, t);
-			g_hash_table_iter_remove(&it);
+			g_hash_table_iter_remove(&each.it);
 			continue;
 		}
 		if (!t->wants || t->asked || t->metadata_ended || !t->has_metadata)

@@ -5,6 +5,7 @@
  */
 #include "live/viewer/source_live.h"
 
+#include "base/each.h"
 #include "base/text.h"
 
 #define NEXT_US 50000
@@ -32,11 +33,9 @@ static bool is_attaching(const struct live *l)
 {
 	int64_t now = g_get_monotonic_time();
 
-	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(l->feeds, i);
+	PTR_EACH(const struct feed, f, l->feeds)
 		if (!f->end && !f->attached && now - f->started < ATTACHING_US)
 			return true;
-	}
 	return false;
 }
 

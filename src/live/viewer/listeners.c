@@ -2,6 +2,7 @@
 /* Who listens on ports of this machine: see listeners.h. */
 #include "live/viewer/listeners.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/user.h"
 #include "trace/reader.h"
@@ -108,8 +109,7 @@ static enum listeners_owner owner_of_port(GArray *sorted, uint16_t port, uint32_
 {
 	bool any = false;
 
-	for (guint i = 0; i < sorted->len; i++) {
-		const struct listener *l = &g_array_index(sorted, struct listener, i);
+	ARRAY_EACH(const struct listener, l, sorted) {
 		if (l->port != port)
 			continue;
 		any = true;

@@ -2,6 +2,8 @@
 /* Lists the sessions of a relay daemon (live.h): relay sessions of the same name are one row. */
 #include "live/viewer/viewer.h"
 
+#include "base/each.h"
+
 static void session_free(gpointer p)
 {
 	struct live_session *s = p;
@@ -22,11 +24,9 @@ static gint compare(gconstpointer a, gconstpointer b)
 
 static struct live_session *find(GPtrArray *rows, const struct viewer_session *s)
 {
-	for (guint i = 0; i < rows->len; i++) {
-		struct live_session *row = g_ptr_array_index(rows, i);
+	PTR_EACH(struct live_session, row, rows)
 		if (!strcmp(row->target, s->host) && !strcmp(row->name, s->name))
 			return row;
-	}
 	struct live_session *row = g_new0(struct live_session, 1);
 	row->target = g_strdup(s->host);
 	row->name = g_strdup(s->name);
@@ -49,8 +49,7 @@ GPtrArray *sessions_list(const struct live_url *url, int timeout_ms, int wake_fd
 	if (!list)
 		return NULL;
 	rows = g_ptr_array_new_with_free_func(session_free);
-	for (guint i = 0; i < list->len; i++) {
-		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
+	ARRAY_EACH(const struct viewer_session, s, list) {
 		struct live_session *row = find(rows, s);
 		row->timer_us = MAX(row->timer_us, s->timer_us);
 		row->streams += s->streams;

@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "live/viewer/source_live.h"
@@ -82,8 +83,7 @@ static unsigned count_running(const struct supervisor *k, unsigned *ret_attached
 	unsigned n = 0;
 
 	*ret_attached = 0;
-	for (guint i = 0; i < feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(feeds, i);
+	PTR_EACH(const struct feed, f, feeds) {
 		if (!is_own(k, f) || f->end)
 			continue;
 		n++;
@@ -172,20 +172,16 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 	ret->left_bytes = l->owner.refused_bytes;
 	ret->ended_early = l->owner.ended_early;
 	ret->ends_unknown = l->owner.ends_unknown;
-	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(l->feeds, i);
+	PTR_EACH(const struct feed, f, l->feeds) {
 		ret->ended_early += f->given_up + f->ended_early;
 		ret->ends_unknown += f->ends_unknown;
 	}
 	for (size_t i = 0; i < l->n_supervisors; i++) {
 		const struct supervisor *k = &l->supervisors[i];
-		GHashTableIter it;
-		gpointer history;
 		note_left_out(k, ret);
-		g_hash_table_iter_init(&it, k->histories);
-		while (g_hash_table_iter_next(&it, NULL, &history)) {
-			ret->left_packets += ((struct attach_history *)history)->outstanding_packets;
-			ret->left_bytes += ((struct attach_history *)history)->outstanding_bytes;
+		TABLE_EACH(each, k->histories) {
+			ret->left_packets += ((struct attach_history *)each.value)->outstanding_packets;
+			ret->left_bytes += ((struct attach_history *)each.value)->outstanding_bytes;
 		}
 	}
 }
@@ -333,11 +329,9 @@ static struct feed *find_running(const struct supervisor *k, uint64_t id)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
-	for (guint i = 0; i < feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(feeds, i);
+	PTR_EACH(struct feed, f, feeds)
 		if (is_own(k, f) && f->session.id == id && !f->end)
 			return f;
-	}
 	return NULL;
 }
 
@@ -356,8 +350,7 @@ static void check_running_feeds(struct supervisor *k, const GArray *list, int64_
 {
 	const GPtrArray *feeds = k->live->feeds;
 
-	for (guint i = 0; i < feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(feeds, i);
+	PTR_EACH(struct feed, f, feeds) {
 		if (!is_own(k, f) || f->end)
 			continue;
 		if (has_session(list, f->session.id))
@@ -372,13 +365,9 @@ static void check_running_feeds(struct supervisor *k, const GArray *list, int64_
 /* Reports sessions that ended while the connection to them was broken. */
 static void check_lost_sessions(struct supervisor *k, const GArray *list)
 {
-	GHashTableIter it;
-	gpointer id, value;
-
-	g_hash_table_iter_init(&it, k->histories);
-	while (g_hash_table_iter_next(&it, &id, &value)) {
-		struct attach_history *history = value;
-		uint64_t session = *(uint64_t *)id;
+	TABLE_EACH(each, k->histories) {
+		struct attach_history *history = each.value;
+		uint64_t session = *(uint64_t *)each.key;
 		if (!history->open || find_running(k, session) || has_session(list, session))
 			continue;
 		history->open = false;
@@ -390,25 +379,21 @@ static void check_lost_sessions(struct supervisor *k, const GArray *list)
 static void forget_sessions(struct supervisor *k, const GArray *list)
 {
 	g_autoptr(GHashTable) listed = g_hash_table_new(g_int64_hash, g_int64_equal);
-	GHashTableIter it;
-	gpointer id, value;
 
 	for (guint i = 0; i < list->len; i++)
 		g_hash_table_add(listed, &g_array_index(list, struct viewer_session, i).id);
-	g_hash_table_iter_init(&it, k->histories);
-	while (g_hash_table_iter_next(&it, &id, &value)) {
-		struct attach_history *history = value;
-		if (history->open || g_hash_table_contains(listed, id) ||
-		    !g_hash_table_contains(k->ended_sessions, id) || find_running(k, *(uint64_t *)id))
+	TABLE_EACH(each, k->histories) {
+		struct attach_history *history = each.value;
+		if (history->open || g_hash_table_contains(listed, each.key) ||
+		    !g_hash_table_contains(k->ended_sessions, each.key) || find_running(k, *(uint64_t *)each.key))
 			continue;
 		k->live->owner.refused_packets += history->outstanding_packets;
 		k->live->owner.refused_bytes += history->outstanding_bytes;
-		g_hash_table_iter_remove(&it);
+		g_hash_table_iter_remove(&each.it);
 	}
-	g_hash_table_iter_init(&it, k->ended_sessions);
-	while (g_hash_table_iter_next(&it, &id, NULL))
-		if (!g_hash_table_contains(listed, id))
-			g_hash_table_iter_remove(&it);
+	TABLE_EACH(each, k->ended_sessions)
+		if (!g_hash_table_contains(listed, each.key))
+			g_hash_table_iter_remove(&each.it);
 }
 
 /* Reports sessions that ended while they waited to be attached. */
@@ -433,8 +418,7 @@ static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, in
 	check_postponed(k, list);
 	k->left_out = 0;
 	k->full = false;
-	for (guint i = 0; i < list->len; i++) {
-		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
+	ARRAY_EACH(const struct viewer_session, s, list) {
 		if (!is_wanted(k, s) || g_hash_table_contains(k->ended_sessions, &s->id))
 			continue;
 		n++;
@@ -477,8 +461,7 @@ static void check_first_list(struct supervisor *k, const GArray *list)
 	bool found = false;
 
 	k->was_listed = true;
-	for (guint i = 0; i < list->len; i++) {
-		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
+	ARRAY_EACH(const struct viewer_session, s, list) {
 		if (!is_wanted(k, s))
 			continue;
 		found = true;
@@ -596,11 +579,9 @@ static bool has_ended_feed(const struct supervisor *k)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
-	for (guint i = 0; i < feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(feeds, i);
+	PTR_EACH(const struct feed, f, feeds)
 		if (is_own(k, f) && f->end)
 			return true;
-	}
 	return false;
 }
 

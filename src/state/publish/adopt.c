@@ -2,6 +2,7 @@
 /* Maps seconds that were decoded again to the registries of a publisher: see adopt.h. */
 #include "state/publish/adopt.h"
 
+#include "base/each.h"
 #include "state/kernel/slice_state.h"
 #include "state/names/names_private.h"
 #include "state/publish/publisher_private.h"
@@ -36,8 +37,7 @@ static void map_strings(struct adoption *a)
 	struct slice *s = a->p->s;
 
 	a->string = map_new(a->from->strings);
-	for (guint i = 0; i < a->from->strings->len; i++) {
-		const struct published_string *e = &g_array_index(a->from->strings, struct published_string, i);
+	ARRAY_EACH(const struct published_string, e, a->from->strings) {
 		g_assert(e->id < a->from->strings->len);	/* a finished slice publishes all ids, from 0 on */
 		a->string[e->id] = strtab_add(s->strings, e->s);
 	}
@@ -48,8 +48,7 @@ static bool map_hosts(struct adoption *a)
 	const GArray *hosts = a->p->s->hosts;
 
 	a->host = map_new(a->from->hosts);
-	for (guint i = 0; i < a->from->hosts->len; i++) {
-		const struct published_host *e = &g_array_index(a->from->hosts, struct published_host, i);
+	ARRAY_EACH(const struct published_host, e, a->from->hosts) {
 		g_assert(e->id < a->from->hosts->len);
 		for (guint k = 0; k < hosts->len; k++) {
 			const struct slice_host *h = &g_array_index(hosts, struct slice_host, k);
@@ -65,8 +64,7 @@ static bool map_hosts(struct adoption *a)
 static void map_files(struct adoption *a)
 {
 	a->file = map_new(a->from->files);
-	for (guint i = 0; i < a->from->files->len; i++) {
-		const struct published_file *e = &g_array_index(a->from->files, struct published_file, i);
+	ARRAY_EACH(const struct published_file, e, a->from->files) {
 		g_assert(e->id < a->from->files->len);
 		a->file[e->id] = names_file_id(a->p->names, a->host[e->info.host], e->info.kind,
 					       a->string[e->info.path]);
@@ -131,8 +129,7 @@ static void map_processes(struct adoption *a)
 	struct publisher *p = a->p;
 
 	a->process = map_new(a->from->processes);
-	for (guint i = 0; i < a->from->processes->len; i++) {
-		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+	ARRAY_EACH(const struct published_process, e, a->from->processes) {
 		struct process_info info = e->info;
 		info.host = a->host[info.host];
 		uint32_t id = find_owner(a, &p->pid_owners, pair(info.host, (uint32_t)info.pid),
@@ -167,8 +164,7 @@ static void learn_processes(struct adoption *a)
 {
 	struct publisher *p = a->p;
 
-	for (guint i = 0; i < a->from->processes->len; i++) {
-		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+	ARRAY_EACH(const struct published_process, e, a->from->processes) {
 		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
 		struct process_entry *entry = process_entry(p, id);
 		learn_process(&entry->info, &e->info, hostname);
@@ -241,8 +237,7 @@ static void map_threads(struct adoption *a)
 	struct publisher *p = a->p;
 
 	a->thread = map_new(a->from->threads);
-	for (guint i = 0; i < a->from->threads->len; i++) {
-		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+	ARRAY_EACH(const struct published_thread, e, a->from->threads) {
 		uint32_t host = a->host[e->info.host];
 		uint32_t id = find_owner(a, &p->tid_owners, pair(host, (uint32_t)e->info.tid),
 					(struct time_range){ e->info.start_ns, e->info.exit_ns }, thread_times);
@@ -262,8 +257,7 @@ static void publish_unpublished(struct adoption *a)
 {
 	struct slice *s = a->p->s;
 
-	for (guint i = 0; i < a->from->threads->len; i++) {
-		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+	ARRAY_EACH(const struct published_thread, e, a->from->threads) {
 		uint32_t t = intmap_get(&s->tid_last, pair(a->host[e->info.host], (uint32_t)e->info.tid));
 		if (t != INTMAP_NONE)
 			publisher_thread_id(a->p, t);
@@ -327,8 +321,7 @@ static bool has_seconds(const struct publication *p, int64_t from, int64_t to)
 
 static void move_seconds(struct adoption *a, int64_t from, int64_t to)
 {
-	for (guint i = 0; i < a->from->seconds->len; i++) {
-		struct second *s = g_ptr_array_index(a->from->seconds, i);
+	PTR_EACH(struct second, s, a->from->seconds) {
 		if (!is_between(s->begin_ns, from, to))
 			continue;
 		map_second(a, s);

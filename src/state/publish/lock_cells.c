@@ -7,7 +7,9 @@
 #include "state/kernel/thread_logs.h"
 #include "state/kernel/slice_state.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #define RETAINED_NS INT64_C(1000000)	/* releases are retained for as long: a wakeup may be noted late */
@@ -56,25 +58,19 @@ struct holding {
 static int by_wake(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct lock_wait *x = a, *y = b;
-	if (x->wake != y->wake)
-		return x->wake < y->wake ? -1 : 1;
-	return (x->wake_seq > y->wake_seq) - (x->wake_seq < y->wake_seq);
+	return ORDER(x->wake, y->wake) ?: ORDER(x->wake_seq, y->wake_seq);
 }
 
 static int by_thread(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct lock_release *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return ORDER(x->thread, y->thread) ?: ORDER(x->end, y->end);
 }
 
 static void put_in_order(struct slice *s)
 {
-	for (uint32_t i = 0; i < s->locks.releases.len; i++) {
-		struct lock_release *r = vec_at(&s->locks.releases, struct lock_release, i);
+	ARRAY_EACH(struct lock_release, r, &s->locks.releases)
 		r->thread = thread_follow(s, r->thread);
-	}
 	vec_sort_many(&s->locks.waits, sizeof(struct lock_wait), by_wake, NULL);
 	vec_sort_many(&s->locks.releases, sizeof(struct lock_release), by_thread, NULL);
 }
@@ -83,16 +79,10 @@ static void put_in_order(struct slice *s)
 static const struct lock_release *release_at(const struct slice *s, uint32_t thread, int64_t at)
 {
 	const struct vec *all = &s->locks.releases;
-	uint32_t lo = 0, hi = all->len;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct lock_release *r = vec_at(all, struct lock_release, mid);
-		if (r->thread < thread || (r->thread == thread && r->end < at))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	const struct lock_release *r = lo < all->len ? vec_at(all, struct lock_release, lo) : NULL;
+	const struct lock_release *each = all->data;
+	size_t at_least = FIRST_INDEX(i, all->len, each[i].thread > thread ||
+				      (each[i].thread == thread && each[i].end >= at));
+	const struct lock_release *r = at_least < all->len ? &each[at_least] : NULL;
 	return r && r->thread == thread && r->begin != TS_NONE && r->begin <= at ? r : NULL;
 }
 
@@ -278,8 +268,7 @@ static void forget_releases(struct slice *s, int64_t needed)
 	struct vec *all = &s->locks.releases;
 	uint32_t left = 0;
 	needed = MIN(needed, s->last - RETAINED_NS);
-	for (uint32_t i = 0; i < all->len; i++) {
-		struct lock_release *r = vec_at(all, struct lock_release, i);
+	ARRAY_EACH(struct lock_release, r, all) {
 		if (r->end >= needed)
 			*vec_at(all, struct lock_release, left++) = *r;
 		else
@@ -296,8 +285,7 @@ void lock_counter_add(struct lock_counter *c, struct slice *s, const struct name
 	if (!slice_counts_locks(s) || (!waits->len && !s->locks.releases.len))
 		return;
 	put_in_order(s);
-	for (uint32_t i = 0; i < waits->len; i++) {
-		const struct lock_wait *w = vec_at(waits, struct lock_wait, i);
+	ARRAY_EACH(const struct lock_wait, w, waits) {
 		bool futex = w->kind == LOCK_FUTEX;
 		struct holding h;
 		enum decision d = futex && held_from != INT64_MAX ? UNDECIDED : decide(s, n, w, final, &h);

@@ -14,6 +14,7 @@
 #include "state/publish/publisher.h"
 #include "state/spans/spans.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: seconds older than that are dropped and cannot be corrected */
@@ -150,28 +151,16 @@ static size_t bin_bytes(const struct bin *b)
 	return bytes;
 }
 
-static int newest_first(gconstpointer a, gconstpointer b)
-{
-	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
-	return (x < y) - (x > y);
-}
-
 /* The beginning (ns) of the oldest second that fits into the budget; INT64_MIN: all fit. */
 static int64_t room_from(const struct model *m, size_t budget)
 {
-	g_autoptr(GPtrArray) bins = g_ptr_array_new();
+	g_autoptr(GPtrArray) bins = slice_bins_in_order(m->s);
 	size_t bytes = 0;
-	GHashTableIter it;
-	gpointer value;
 
-	g_hash_table_iter_init(&it, m->s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		g_ptr_array_add(bins, value);
-	g_ptr_array_sort(bins, newest_first);
-	for (guint i = 0; i < bins->len; i++) {
-		const struct bin *b = g_ptr_array_index(bins, i);
+	for (guint i = bins->len; i > 0; i--) {
+		const struct bin *b = g_ptr_array_index(bins, i - 1);
 		bytes += bin_bytes(b);
-		if (i >= LEAST_CORRECTIONS && bytes > budget)
+		if (bins->len - i >= LEAST_CORRECTIONS && bytes > budget)
 			return b->after * m->options.step_ns;
 	}
 	return INT64_MIN;
@@ -283,12 +272,8 @@ static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool fin
 
 static void put_off(struct model *m, int64_t now)
 {
-	GHashTableIter it;
-	gpointer value;
-
-	g_hash_table_iter_init(&it, m->s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct bin *b = value;
+	TABLE_EACH(each, m->s->bins) {
+		struct bin *b = each.value;
 		int64_t end = b->after * m->options.step_ns;
 		if (!b->provisional || !b->again || end > m->border)
 			continue;

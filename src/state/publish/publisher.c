@@ -14,6 +14,7 @@
 #include "state/publish/publisher_private.h"
 #include "state/slice/slice.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 
 /* ---- ids ---- */
@@ -269,8 +270,6 @@ static bool publish_process(struct publisher *p, uint32_t i, void *pub)
 void publisher_publish_registries(struct publisher *p, struct publication *pub)
 {
 	struct slice *s = p->s;
-	GHashTableIter it;
-	gpointer name;
 	visit_live(p, &p->open_processes, names_n_processes(p->names), publish_process, pub);
 	visit_live(p, &p->open_threads, p->threads.n, publish_thread, pub);
 	p->n_published = p->threads.n;
@@ -282,12 +281,11 @@ void publisher_publish_registries(struct publisher *p, struct publication *pub)
 	}
 	for (; p->n_strings < strtab_n(s->strings); p->n_strings++)
 		publication_add_string(pub, p->n_strings, strtab_get(s->strings, p->n_strings));
-	g_hash_table_iter_init(&it, s->classes);
-	while (g_hash_table_iter_next(&it, &name, NULL)) {
-		if (g_hash_table_contains(p->classes, name))
+	TABLE_EACH(each, s->classes) {
+		if (g_hash_table_contains(p->classes, each.key))
 			continue;
-		g_hash_table_add(p->classes, g_strdup(name));
-		g_ptr_array_add(pub->classes, g_strdup(name));
+		g_hash_table_add(p->classes, g_strdup(each.key));
+		g_ptr_array_add(pub->classes, g_strdup(each.key));
 	}
 }
 
@@ -417,12 +415,6 @@ static void charge_all(struct publisher *p, int64_t until, bool final)
 	}
 }
 
-static int bin_order(gconstpointer a, gconstpointer b)
-{
-	const struct bin *x = *(struct bin *const *)a, *y = *(struct bin *const *)b;
-	return (x->index > y->index) - (x->index < y->index);
-}
-
 /* When names or threads changed, provisional seconds must be published again. */
 static void update_generation(struct publisher *p)
 {
@@ -441,19 +433,15 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 {
 	bool final = what == PUBLISH_FINAL;
 	g_autoptr(GPtrArray) due = g_ptr_array_new();
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, p->s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct bin *b = value;
+	TABLE_EACH(each, p->s->bins) {
+		struct bin *b = each.value;
 		/* a window may lie after the last event; what a damaged slice charges may lie before the first */
 		bool covered = b->index * p->s->step <= p->s->last && b->after * p->s->step >= p->s->first;
 		if (covered && is_due(p, b) && (what != PUBLISH_CLOSED || b->after * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
-	g_ptr_array_sort(due, bin_order);
-	for (guint i = 0; i < due->len; i++) {
-		struct bin *b = g_ptr_array_index(due, i);
+	g_ptr_array_sort(due, slice_bin_order);
+	PTR_EACH(struct bin, b, due) {
 		bool open = !final && b->after * p->s->step > border;
 		struct second *second = make_second(p, b, open);
 		if (second)
@@ -466,11 +454,8 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 static struct completeness total_completeness(const struct publisher *p)
 {
 	struct completeness t = p->s->forgotten;
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, p->s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct bin *b = value;
+	TABLE_EACH(each, p->s->bins) {
+		const struct bin *b = each.value;
 		completeness_add(&t, &b->completeness);
 	}
 	t.touched = (uint32_t)losses_touching(&p->s->losses, INT64_MIN, INT64_MAX);
@@ -557,19 +542,14 @@ static void forget_names(struct publisher *p)
 {
 	const struct slice *s = p->s;
 	g_autoptr(GArray) needed = g_array_new(false, false, sizeof(uint64_t));
-	GHashTableIter it;
-	gpointer value;
 
 	if (!names_may_forget(p->names))
 		return;
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		add_needed_by_bin(needed, value);
-	for (guint i = 0; i < s->threads->len; i++) {
-		const struct thread *t = g_ptr_array_index(s->threads, i);
+	TABLE_EACH(each, s->bins)
+		add_needed_by_bin(needed, each.value);
+	PTR_EACH(const struct thread, t, s->threads)
 		if (t->forward == ID_NONE)
 			add_needed_by_thread(needed, t);
-	}
 	lock_log_each_event(&s->locks, needed);
 	names_forget(p->names, needed);
 }
@@ -694,18 +674,15 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	struct slice *s = p->s;
 	slice_flush(s);
 	spans_forget(p->spans, now);
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct bin *b = value;
+	TABLE_EACH(each, s->bins) {
+		struct bin *b = each.value;
 		g_assert(b != s->count_bin);	/* slice_flush() */
 		if (b->after * s->step > before)
 			continue;
 		completeness_add(&s->forgotten, &b->completeness);
 		if (s->bin_last == b)
 			s->bin_last = NULL;
-		g_hash_table_iter_remove(&it);
+		g_hash_table_iter_remove(&each.it);
 	}
 	s->retained_from = MAX(s->retained_from, time_floor(before, s->step) / s->step);
 	losses_forget(&s->losses, s->retained_from * s->step);

@@ -2,6 +2,7 @@
 /* Moves a slice's contents into another slice; see moving.h. */
 #include "state/slice/moving.h"
 
+#include "base/each.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/contexts.h"
@@ -100,8 +101,7 @@ static void map_logs(struct thread *t, const struct moving *m)
 	struct rec *r;
 	for (guint i = 0; (r = thread_pending(t, i)); i++)
 		map_rec(r, m);
-	for (guint i = 0; i < t->waits.len; i++) {
-		struct wait *w = vec_at(&t->waits, struct wait, i);
+	ARRAY_EACH(struct wait, w, &t->waits) {
 		w->waker = moved_thread(m, w->waker);
 		w->run += w->cpu == ID_NONE ? 0 : m->n_runs[w->cpu];
 		w->cpu = map_cpu(m, w->cpu);
@@ -109,8 +109,7 @@ static void map_logs(struct thread *t, const struct moving *m)
 		w->call.name = m->string[w->call.name];
 		w->call.seq += w->call.fd >= 0 ? m->seq_add : 0;
 	}
-	for (guint i = 0; i < t->calls.len; i++) {
-		struct done_call *c = vec_at(&t->calls, struct done_call, i);
+	ARRAY_EACH(struct done_call, c, &t->calls) {
 		c->name = m->string[c->name];
 		c->seq += c->futex ? 0 : m->seq_add;
 	}
@@ -176,8 +175,7 @@ static void move_stops(struct vec *a, struct vec *b)
 
 void moving_logs(const struct moving *m, struct slice *a, struct slice *b)
 {
-	for (guint i = 0; i < b->annots->len; i++) {
-		struct annot *x = &g_array_index(b->annots, struct annot, i);
+	ARRAY_EACH(struct annot, x, b->annots) {
 		x->host = m->host[x->host];
 		x->cpu = m->cpu[x->cpu];
 		x->channel = m->channel[x->channel];
@@ -189,21 +187,18 @@ void moving_logs(const struct moving *m, struct slice *a, struct slice *b)
 	g_array_append_vals(a->annots, b->annots->data, b->annots->len);
 	g_array_set_size(b->annots, 0);
 	slab_take(&a->snaps, &b->snaps);
-	for (guint i = 0; i < b->binaries->len; i++) {
-		struct binary *x = &g_array_index(b->binaries, struct binary, i);
+	ARRAY_EACH(struct binary, x, b->binaries) {
 		x->host = m->host[x->host];
 		x->path = m->string[x->path];
 	}
 	g_array_append_vals(a->binaries, b->binaries->data, b->binaries->len);
-	for (guint i = 0; i < b->stops.len; i++) {
-		struct stop_signal *x = vec_at(&b->stops, struct stop_signal, i);
+	ARRAY_EACH(struct stop_signal, x, &b->stops) {
 		x->thread = moved_thread(m, x->thread);
 		x->sender = moved_thread(m, x->sender);
 	}
 	move_stops(&a->stops, &b->stops);
 	lock_move(a, b, m->thread, m->string, m->seq_add);
-	for (guint i = 0; i < b->facts->len; i++) {
-		struct fact *x = &g_array_index(b->facts, struct fact, i);
+	ARRAY_EACH(struct fact, x, b->facts) {
 		x->seq += m->seq_add;
 		x->host = m->host[x->host];
 		x->thread = moved_thread(m, x->thread);
@@ -221,13 +216,10 @@ void moving_seconds(const struct moving *m, struct slice *a, struct slice *b)
 		.thread = m->thread, .string = m->string, .host = m->host,
 		.seq_add = m->seq_add,
 	};
-	GHashTableIter it;
-	gpointer value;
 	packs_join(a, b, m);
-	g_hash_table_iter_init(&it, b->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct bin *from = value;
-		g_hash_table_iter_steal(&it);
+	TABLE_EACH(each, b->bins) {
+		struct bin *from = each.value;
+		g_hash_table_iter_steal(&each.it);
 		if (from->index >= a->retained_from && !g_hash_table_contains(a->bins, &from->index))
 			bin_adopt(a, from, &maps);
 		else
@@ -241,8 +233,7 @@ void moving_seconds(const struct moving *m, struct slice *a, struct slice *b)
 
 void moving_cpu(const struct moving *m, struct cpu *c)
 {
-	for (guint k = 0; k < c->irq_head->len; k++) {
-		struct irq_note *note = &g_array_index(c->irq_head, struct irq_note, k);
+	ARRAY_EACH(struct irq_note, note, c->irq_head) {
 		note->thread = moved_thread(m, note->thread);
 		note->seq += m->seq_add;
 	}
@@ -277,12 +268,9 @@ void moving_counts(struct slice *a, const struct slice *b)
 	a->history |= b->history;
 	a->n_thinned += b->n_thinned;
 	a->tables = NULL;	/* the source's caches do not have b's names */
-	GHashTableIter it;
-	gpointer name;
-	g_hash_table_iter_init(&it, b->classes);
-	while (g_hash_table_iter_next(&it, &name, NULL))
-		if (!g_hash_table_contains(a->classes, name))
-			g_hash_table_add(a->classes, g_strdup(name));
+	TABLE_EACH(each, b->classes)
+		if (!g_hash_table_contains(a->classes, each.key))
+			g_hash_table_add(a->classes, g_strdup(each.key));
 }
 
 /* Merges the facts from `at` on with those before; both ranges are in order. */

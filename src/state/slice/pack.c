@@ -4,6 +4,7 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -203,12 +204,9 @@ static GArray *find_pending(const struct slice *s)
 {
 	GArray *all = g_array_new(false, true, sizeof(struct pack_pending));
 	g_autofree uint8_t *parts = g_malloc0(s->threads->len + 1u);
-	GHashTableIter it;
-	gpointer value;
 
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct cell_table *t = &((const struct bin *)value)->table[CELL_thread];
+	TABLE_EACH(each, s->bins) {
+		const struct cell_table *t = &((const struct bin *)each.value)->table[CELL_thread];
 		for (uint32_t i = 0; i < t->n; i++) {
 			const struct built_thread_cell *c = cell_table_at(t, built_layout(CELL_thread), i);
 			for (unsigned p = PART_N; p < PART_SLICE_N; p++)
@@ -293,12 +291,9 @@ struct pack *pack_of(struct slice *s, GArray **ret_pending, GError **error)
 static size_t bytes_outside(const struct slice *s)
 {
 	size_t bytes = s->facts->len * sizeof(struct fact);
-	GHashTableIter it;
-	gpointer value;
 
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct bin *b = value;
+	TABLE_EACH(each, s->bins) {
+		const struct bin *b = each.value;
 		bytes += sizeof *b;
 		for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 			bytes += (size_t)b->table[k].room * built_layout(k)->size;
@@ -319,8 +314,7 @@ bool packs_shrink(struct slice *s, size_t bytes, GError **error)
 	if (!p)
 		return !why;
 	note_resolved(&s->packs);
-	for (guint i = 0; i < pending->len; i++) {
-		struct pack_pending *x = &g_array_index(pending, struct pack_pending, i);
+	ARRAY_EACH(struct pack_pending, x, pending) {
 		x->pack = packs_n(&s->packs);
 		packs_add_pending(&s->packs, *x);
 	}
@@ -401,13 +395,10 @@ static void index_notes(const struct pack *p, struct intmap *ret)
 static void apply_notes(struct slice *t, const struct pack *p)
 {
 	struct intmap notes = { 0 };
-	GHashTableIter it;
-	gpointer value;
 
 	index_notes(p, &notes);
-	g_hash_table_iter_init(&it, t->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct bin *b = value;
+	TABLE_EACH(each, t->bins) {
+		struct bin *b = each.value;
 		const struct cell_table *threads = &b->table[CELL_thread];
 		for (uint32_t i = 0; i < threads->n; i++) {
 			struct built_thread_cell *c = cell_table_at(threads, built_layout(CELL_thread), i);

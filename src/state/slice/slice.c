@@ -16,6 +16,8 @@
 #include "state/kernel/threads.h"
 #include "state/slice/pack.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 static void host_clear(gpointer p)
@@ -169,6 +171,21 @@ void slice_read_cells(struct slice *s, uint32_t kinds)
 void slice_without_fast_path(struct slice *s)
 {
 	s->no_fast_path = true;
+}
+
+int slice_bin_order(const void *a, const void *b)
+{
+	return ORDER((*(struct bin *const *)a)->index, (*(struct bin *const *)b)->index);
+}
+
+GPtrArray *slice_bins_in_order(const struct slice *s)
+{
+	GPtrArray *bins = g_ptr_array_new();
+
+	TABLE_EACH(each, s->bins)
+		g_ptr_array_add(bins, each.value);
+	g_ptr_array_sort(bins, slice_bin_order);
+	return bins;
 }
 
 uint64_t slice_n_events(const struct slice *s)

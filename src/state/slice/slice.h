@@ -90,6 +90,8 @@ struct slice *slice_gap(const struct slice *after, int64_t from, int64_t to);
 struct slice *slice_unite(struct slice *a, struct slice *b);
 uint64_t slice_unite_cells(const struct slice *a, const struct slice *b);
 
+GPtrArray *slice_bins_in_order(const struct slice *s);	/* struct bin *, in order of time */
+int slice_bin_order(const void *a, const void *b);	/* of pointers to them */
 uint64_t slice_n_events(const struct slice *s);
 int64_t slice_step(const struct slice *s);		/* ns: length of a "second" */
 size_t slice_span_bytes(const struct slice *s);		/* of what spans are made of, about */

@@ -2,6 +2,7 @@
 /* Sections of a slice file, except threads and CPUs: see slice_code.h. */
 #include "state/slice/slice_code.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
@@ -11,6 +12,7 @@
 #include "state/kernel/feed.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
+#include "state/slice/slice.h"
 #include "state/slice/slice_file.h"
 
 /* ---- summary ---- */
@@ -530,28 +532,9 @@ static void code_bin(struct coder *c, struct bin *b, const struct slice_counts *
 	}
 }
 
-static int by_index(gconstpointer a, gconstpointer b)
-{
-	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
-	return (x > y) - (x < y);
-}
-
-static GPtrArray *bins_in_order(const struct slice *s)
-{
-	GPtrArray *bins = g_ptr_array_new();
-	GHashTableIter it;
-	gpointer value;
-
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		g_ptr_array_add(bins, value);
-	g_ptr_array_sort(bins, by_index);
-	return bins;
-}
-
 static void code_bins(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
-	g_autoptr(GPtrArray) bins = bins_in_order(s);
+	g_autoptr(GPtrArray) bins = slice_bins_in_order(s);
 	uint32_t len = code_len(c, bins->len, 10, sizeof(struct bin) + CODER_OWN_BYTES);
 	int64_t from = INT64_MIN / s->step, to = INT64_MAX / s->step, next = from;
 
@@ -588,9 +571,7 @@ bool code_coverage_fits(const struct slice *s, uint64_t n)
 	if (s->first > s->last)
 		return true;
 	covered = (uint64_t)s->last - (uint64_t)s->first;
-	for (guint i = 0; i < s->voids->len; i++) {
-		const struct time_void *v = &g_array_index(s->voids, struct time_void, i);
+	ARRAY_EACH(const struct time_void, v, s->voids)
 		covered -= (uint64_t)v->end - (uint64_t)v->begin;
-	}
 	return covered / (COVERED_VOID_NS + 2 * (uint64_t)s->step) < most;
 }

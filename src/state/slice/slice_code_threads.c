@@ -4,6 +4,7 @@
 #include "state/slice/slice_code.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/thread.h"
@@ -392,12 +393,6 @@ static void collect_id(uint64_t key, uint32_t id, void *data)
 	g_array_append_val(data, id);
 }
 
-static int by_id(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* The keys follow from the threads. */
 static void code_tids(struct coder *c, struct slice *s, struct intmap *tids)
 {
@@ -405,7 +400,7 @@ static void code_tids(struct coder *c, struct slice *s, struct intmap *tids)
 
 	if (coder_writes(c)) {
 		intmap_foreach(tids, collect_id, ids);
-		g_array_sort(ids, by_id);
+		g_array_sort(ids, order_u32);
 	}
 	GArray *all = coder_writes(c) ? ids : NULL;
 	code_ids(c, &all, s->threads->len);

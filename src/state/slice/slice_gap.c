@@ -2,6 +2,7 @@
 /* A time between two slices of which nothing is known: see slice.h. */
 #include "state/slice/slice.h"
 
+#include "base/each.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/slice_state.h"
@@ -35,8 +36,7 @@ static bool has_spans(const struct slice *s, uint32_t host)
 
 static void add_hosts(struct blk_tables *t, const struct slice *after)
 {
-	for (guint i = 0; i < after->hosts->len; i++) {
-		const struct slice_host *h = &g_array_index(after->hosts, struct slice_host, i);
+	ARRAY_EACH(const struct slice_host, h, after->hosts) {
 		struct blk_host *host = g_new0(struct blk_host, 1);
 
 		*host = (struct blk_host){
@@ -50,8 +50,7 @@ static void add_hosts(struct blk_tables *t, const struct slice *after)
 /* Streams of each CPU: of the kernel, of programs, or both. */
 static void add_streams(struct blk_tables *t, const struct slice *after)
 {
-	for (guint i = 0; i < after->cpus->len; i++) {
-		const struct cpu *c = g_ptr_array_index(after->cpus, i);
+	PTR_EACH(const struct cpu, c, after->cpus) {
 		bool kernel = slice_has_kernel(after, c->host);
 
 		if (kernel)

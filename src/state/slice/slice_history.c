@@ -2,7 +2,9 @@
 /* Folds the seconds of a slice, and drops all but the slowest traces: see slice_history.h. */
 #include "state/slice/slice_history.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
@@ -12,29 +14,6 @@
 #include "state/spans/explain.h"
 
 /* ---- seconds ---- */
-
-static int by_index(gconstpointer a, gconstpointer b)
-{
-	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
-	return (x > y) - (x < y);
-}
-
-/* Takes all bins out, in order of time. */
-static GPtrArray *steal_bins(struct slice *s)
-{
-	GPtrArray *bins = g_ptr_array_new();
-	GHashTableIter it;
-	gpointer value;
-
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		g_hash_table_iter_steal(&it);
-		g_ptr_array_add(bins, value);
-	}
-	g_ptr_array_sort(bins, by_index);
-	s->bin_last = NULL;
-	return bins;
-}
 
 /* Figures of the last second (CELL_IS_LAST) count only there. */
 static void clear_last(struct bin *b)
@@ -85,7 +64,9 @@ bool slice_fold(struct slice *s, int64_t step)
 	s->history = true;
 	if (step == s->step)
 		return true;
-	g_autoptr(GPtrArray) bins = steal_bins(s);
+	g_autoptr(GPtrArray) bins = slice_bins_in_order(s);
+	g_hash_table_steal_all(s->bins);
+	s->bin_last = NULL;
 	s->step = step;
 	for (guint i = 0; i < bins->len; i++) {
 		struct bin *b = g_ptr_array_index(bins, i), *into = folded_bin(s, b);
@@ -113,8 +94,7 @@ static void find_traces(struct thinning *t)
 {
 	const GArray *annots = t->s->annots;
 
-	for (guint i = 0; i < annots->len; i++) {
-		struct annot *a = &g_array_index(annots, struct annot, i);
+	ARRAY_EACH(struct annot, a, annots) {
 		if (a->mark != MARK_NONE)
 			continue;
 		guint at = GPOINTER_TO_UINT(g_hash_table_lookup(t->by_id, &a->trace));
@@ -135,11 +115,7 @@ static int slowest_first(gconstpointer a, gconstpointer b)
 	const struct trace_time *x = a, *y = b;
 	uint64_t dx = (uint64_t)x->end - (uint64_t)x->begin, dy = (uint64_t)y->end - (uint64_t)y->begin;
 
-	if (x->minute != y->minute)
-		return x->minute < y->minute ? -1 : 1;
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return ORDER(x->minute, y->minute) ?: ORDER(dy, dx) ?: ORDER(x->id, y->id);
 }
 
 /* The slowest of each step, and those that touch an end which has a neighbour: they may go on there. */
@@ -164,15 +140,14 @@ static void choose_traces(struct thinning *t, unsigned most, bool has_left, bool
 static int by_begin(gconstpointer a, gconstpointer b)
 {
 	const struct log_window *x = a, *y = b;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return ORDER(x->begin, y->begin);
 }
 
 static void make_windows(struct thinning *t)
 {
 	guint n = 0;
 
-	for (guint i = 0; i < t->traces->len; i++) {
-		const struct trace_time *x = &g_array_index(t->traces, struct trace_time, i);
+	ARRAY_EACH(const struct trace_time, x, t->traces) {
 		struct log_window w = { MAX(x->begin, INT64_MIN + JUST_OUT_NS) - JUST_OUT_NS,
 				    MIN(x->end, INT64_MAX - JUST_OUT_NS) + JUST_OUT_NS };
 		if (x->stays)
@@ -193,16 +168,9 @@ static void make_windows(struct thinning *t)
 /* The first window that ends at the instant or later; NULL: none. */
 static const struct log_window *window_from(const struct thinning *t, int64_t ts)
 {
-	guint low = 0, high = t->windows->len;
+	size_t at = FIRST_INDEX(i, t->windows->len, g_array_index(t->windows, struct log_window, i).end >= ts);
 
-	while (low < high) {
-		guint at = low + (high - low) / 2;
-		if (g_array_index(t->windows, struct log_window, at).end < ts)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low < t->windows->len ? &g_array_index(t->windows, struct log_window, low) : NULL;
+	return at < t->windows->len ? &g_array_index(t->windows, struct log_window, at) : NULL;
 }
 
 static bool is_in_window(const struct thinning *t, int64_t begin, int64_t end)

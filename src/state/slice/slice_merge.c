@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "state/kernel/slice_state.h"
 #include "state/slice/pack.h"
 #include "state/slice/slice_history.h"
@@ -83,7 +84,7 @@ static bool add_file(GPtrArray *all, const char *path, GError **error)
 static gint by_from(gconstpointer a, gconstpointer b)
 {
 	const struct slice_node *x = *(struct slice_node *const *)a, *y = *(struct slice_node *const *)b;
-	return (x->from > y->from) - (x->from < y->from);
+	return ORDER(x->from, y->from);
 }
 
 /* The files (struct slice_node *) in order of time; NULL: one cannot be read. */

@@ -3,6 +3,7 @@
  * Merges two neighbouring slices, left and right. The right's ids become the left's, the left's final state resolves
  * the right's unknowns, and the rest is added.
  */
+#include "base/each.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
@@ -122,11 +123,9 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 
 void slice_begins_trace(struct slice *s)
 {
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(struct thread, t, s->threads)
 		if (!t->absorbed)
 			thread_drop_calls_outside(s, t);
-	}
 }
 
 struct slice *slice_stitch(struct slice *a, struct slice *b)

@@ -11,6 +11,7 @@
  *
  * Numbers of events are not in order of time afterwards: of each host they are, and no more is needed.
  */
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
@@ -34,8 +35,7 @@ static uint64_t cells_of_voids(const struct slice *s, const GArray *voids)
 {
 	uint64_t cells = 0;
 
-	for (guint i = 0; i < s->voids->len; i++) {
-		const struct time_void *v = &g_array_index(s->voids, struct time_void, i);
+	ARRAY_EACH(const struct time_void, v, s->voids) {
 		const struct bin *b = bin_of_void(s, v);
 		uint64_t n = 0, more;
 		for (enum cell_kind k = 0; b && k < CELL_KIND_N; k++)

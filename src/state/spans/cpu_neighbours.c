@@ -5,7 +5,9 @@
 #include "state/kernel/cpu_runs.h"
 #include "state/kernel/slice_state.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 {
@@ -32,21 +34,14 @@ static int thread_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct thread *x = ((const struct neighbour *)a)->thread;
 	const struct thread *y = ((const struct neighbour *)b)->thread;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->exit_ns != y->exit_ns)
-		return x->exit_ns < y->exit_ns ? -1 : 1;
-	return (x > y) - (x < y);
+	return ORDER(x->tid, y->tid) ?: ORDER(x->start_ns, y->start_ns) ?: ORDER(x->exit_ns, y->exit_ns) ?:
+	       ORDER(x, y);
 }
 
 static int longest_first(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct neighbour *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return thread_order(a, b, data);
+	return ORDER(y->ns, x->ns) ?: thread_order(a, b, data);
 }
 
 #define FEW 32		/* entries: up to this many, a linear search is faster than sorting */
@@ -68,8 +63,7 @@ static void sum_up(struct vec *all)
 		return;
 	if (!few)
 		vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
-	for (guint i = 0; i < all->len; i++) {
-		const struct neighbour *n = vec_at(all, struct neighbour, i);
+	ARRAY_EACH(const struct neighbour, n, all) {
 		guint at = same_thread(all, few || !n_left ? 0 : n_left - 1, n_left, n->thread);
 		if (at < n_left)
 			vec_at(all, struct neighbour, at)->ns += n->ns;

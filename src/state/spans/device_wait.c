@@ -2,6 +2,8 @@
 /* Which part of a wait a block request was outstanding in: see device_wait.h. */
 #include "state/spans/device_wait.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "state/kernel/block.h"
 #include "state/names/names.h"
 
@@ -46,15 +48,14 @@ static void add_request(const struct block_busy *b, void *data)
 static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct interval *x = a, *y = b;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return ORDER(x->begin, y->begin);
 }
 
 static int64_t sum_of(struct vec *intervals)
 {
 	int64_t sum = 0, until = INT64_MIN;
 	vec_sort(intervals, sizeof(struct interval), by_begin, NULL);
-	for (guint i = 0; i < intervals->len; i++) {
-		const struct interval *x = vec_at(intervals, struct interval, i);
+	ARRAY_EACH(const struct interval, x, intervals) {
 		if (x->end <= until)
 			continue;
 		sum += x->end - MAX(x->begin, until);

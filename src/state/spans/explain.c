@@ -12,7 +12,9 @@
 #include "state/names/irq_text.h"
 #include "state/spans/cpu_neighbours.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 /* ---- parts ---- */
 
@@ -227,15 +229,13 @@ static int longest_wait(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct span_wait *x = a, *y = b;
 	int64_t dx = x->end_ns - x->begin_ns, dy = y->end_ns - y->begin_ns;
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(dy, dx) ?: ORDER(x->begin_ns, y->begin_ns);
 }
 
 static int earliest_wait(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct span_wait *x = a, *y = b;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(x->begin_ns, y->begin_ns);
 }
 
 /* Is the array in strict order of begin time already? Usually it is, and need not be sorted. */
@@ -268,10 +268,8 @@ static void set_unknown_parts(const struct slice *s, struct span *span, struct v
 	parts_are_unknown(s, span->part);
 	if (!s->has_switches)
 		waits->len = 0;
-	for (guint i = 0; i < waits->len; i++) {
-		struct span_wait *w = vec_at(waits, struct span_wait, i);
+	ARRAY_EACH(struct span_wait, w, waits)
 		w->part = (uint8_t)part_is_unknown(s, w->part);
-	}
 }
 
 /* Without insertions into the queue it is unknown how long requests were in it. */

@@ -6,6 +6,7 @@
 
 #include "base/call_event.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 /* ---- segments ---- */
 
@@ -39,11 +40,7 @@ static void add_segments(struct spans *sp, guint half)
 static int segment_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct segment *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->end < y->end) - (x->end > y->end);
+	return ORDER(x->thread, y->thread) ?: ORDER(x->begin, y->begin) ?: ORDER(y->end, x->end);
 }
 
 void spans_find_segments(struct spans *sp)
@@ -196,23 +193,19 @@ static void gather_calls(struct spans *sp, const struct inner *in)
 static int slowest_call(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct span_slow_call *x = a, *y = b;
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns > y->duration_ns ? -1 : 1;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(y->duration_ns, x->duration_ns) ?: ORDER(x->begin_ns, y->begin_ns);
 }
 
 static int earliest_call(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct span_slow_call *x = a, *y = b;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(x->begin_ns, y->begin_ns);
 }
 
 static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
 {
 	const struct span_call *x = a, *y = b;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+	return ORDER(y->total_ns, x->total_ns) ?: strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
 }
 
 /* Is the array in strict order of begin time already? Usually it is, and need not be sorted. */

@@ -6,6 +6,7 @@
 #include "state/kernel/rules_table.h"
 #include "state/kernel/slice_state.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/reftext.h"
 
@@ -269,8 +270,7 @@ static void function_ends(struct pairs *p, struct annot *a)
 static const struct binary *binary_at(const struct pairs *p, const struct annot *a)
 {
 	const struct binary *best = NULL;
-	for (guint i = 0; i < p->s->binaries->len; i++) {
-		const struct binary *b = &g_array_index(p->s->binaries, struct binary, i);
+	ARRAY_EACH(const struct binary, b, p->s->binaries) {
 		bool holds = b->host == a->host && b->vpid == a->vpid &&
 			     a->address >= b->base && a->address - b->base < b->size;
 		if (holds && (!best || b->ts <= a->ts))
@@ -417,11 +417,8 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 
 static void forget_in(GHashTable *table, bool (*evicted)(uint64_t, void *), void *data)
 {
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, table);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		GArray *frames = value;
+	TABLE_EACH(each, table) {
+		GArray *frames = each.value;
 		guint n_left = 0;
 		for (guint i = 0; i < frames->len; i++)
 			if (!evicted(g_array_index(frames, struct begun_span, i).trace, data))
@@ -429,18 +426,15 @@ static void forget_in(GHashTable *table, bool (*evicted)(uint64_t, void *), void
 					g_array_index(frames, struct begun_span, i);
 		g_array_set_size(frames, n_left);
 		if (!n_left)
-			g_hash_table_iter_remove(&it);
+			g_hash_table_iter_remove(&each.it);
 	}
 }
 
 void pairs_forget(struct pairs *p, bool (*evicted)(uint64_t trace, void *data), void *data)
 {
-	GHashTableIter it;
-	gpointer key;
 	forget_in(p->by_key, evicted, data);
 	forget_in(p->by_thread, evicted, data);
-	g_hash_table_iter_init(&it, p->sizes);
-	while (g_hash_table_iter_next(&it, &key, NULL))
-		if (evicted(*(uint64_t *)key, data))
-			g_hash_table_iter_remove(&it);
+	TABLE_EACH(each, p->sizes)
+		if (evicted(*(uint64_t *)each.key, data))
+			g_hash_table_iter_remove(&each.it);
 }

@@ -8,6 +8,7 @@
 #include "state/kernel/subscriptions.h"
 #include "state/store/timeline.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -290,11 +291,9 @@ static const struct { const char *key; bool (*take)(const struct rules_reading *
 
 static struct rule *find_rule(const struct rules *rules, const char *name)
 {
-	for (guint i = 0; i < rules->all->len; i++) {
-		struct rule *r = g_ptr_array_index(rules->all, i);
+	PTR_EACH(struct rule, r, rules->all)
 		if (g_str_equal(r->name, name))
 			return r;
-	}
 	return NULL;
 }
 
@@ -406,8 +405,7 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 
 bool rules_check(const struct rules *rules, GError **error)
 {
-	for (guint i = 0; i < rules->all->len; i++) {
-		struct rule *r = g_ptr_array_index(rules->all, i);
+	PTR_EACH(struct rule, r, rules->all) {
 		struct rules_reading at = { .file = r->file, .line = r->line, .error = error };
 		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->parent_name) : NULL;
 		if (r->parent != PARENT_RULE)

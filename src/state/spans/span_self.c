@@ -2,6 +2,8 @@
 /* Self time of spans; see span_self.h. */
 #include "state/spans/span_self.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "state/store/span_cycles.h"
 #include "state/store/span_fit.h"
 
@@ -11,23 +13,13 @@ struct child { guint parent; int64_t begin, end; };	/* .parent: index of the hal
 static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct child *x = a, *y = b;
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return ORDER(x->parent, y->parent) ?: ORDER(x->begin, y->begin);
 }
 
 /* The first half of the span, or of a later one. */
 static guint first_half(const struct spans *sp, uint64_t id)
 {
-	guint lo = 0, hi = sp->halves.len;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (half_at(sp, mid)->id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (guint)FIRST_INDEX(i, sp->halves.len, half_at(sp, (guint)i)->id >= id);
 }
 
 static struct span_maker maker_of(const struct half *h)

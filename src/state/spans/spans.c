@@ -17,7 +17,9 @@
 #include "state/spans/waker_chain.h"
 #include "state/store/publication.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 struct strace {
@@ -210,11 +212,7 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 {
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct annot *x = (const struct annot *)annots + i, *y = (const struct annot *)annots + k;
-	if (x->span != y->span)
-		return x->span < y->span ? -1 : 1;
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return (i > k) - (i < k);
+	return ORDER(x->span, y->span) ?: ORDER(x->ts, y->ts) ?: ORDER(i, k);
 }
 
 /* Is the thread that the kernel trace reports for the annotation certain? It is not outside of the kernel trace's
@@ -327,17 +325,10 @@ static void borrow_snap(struct spans *sp, struct annot *a)
 {
 	const struct annot *all = (const struct annot *)(const void *)sp->s->annots->data;
 	const struct thread *t = thread_at(sp->s, a->thread);
-	guint low = 0, high = t->annots ? t->annots->len : 0, n = high;
-
-	if (!n)
-		return;
+	guint n = t->annots ? t->annots->len : 0;
+	guint low = (guint)FIRST_INDEX(i, n, all[g_array_index(t->annots, uint32_t, i)].ts >= a->ts);
 	bool ends = core_is_end(spans_core(sp, a));
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		bool before = all[g_array_index(t->annots, uint32_t, middle)].ts < a->ts;
-		low = before ? middle + 1 : low;
-		high = before ? high : middle;
-	}
+
 	for (guint i = 0; i < LOOKED_AT && (ends ? low > i : low + i < n); i++) {
 		const struct annot *x = &all[g_array_index(t->annots, uint32_t, ends ? low - 1 - i : low + i)];
 		if (!x->snap || x->borrows || thread_follow(sp->s, x->thread) != t->self)
@@ -534,11 +525,7 @@ static void fill_annots(struct spans *sp, const struct half *h, struct span *spa
 static int slot_order(gconstpointer a, gconstpointer b)
 {
 	const struct slot *x = a, *y = b;
-	if (x->span != y->span)
-		return x->span < y->span ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->nth > y->nth) - (x->nth < y->nth);
+	return ORDER(x->span, y->span) ?: ORDER(x->kind, y->kind) ?: ORDER(x->nth, y->nth);
 }
 
 /* The slot of the span in the last publication, among the trace's first n slots; ID_NONE: the span is new. */
@@ -661,9 +648,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return ORDER(x->first, y->first) ?: ORDER(x->id, y->id);
 }
 
 void spans_bound(struct spans *sp, size_t bytes)
@@ -688,19 +673,15 @@ static int nearest_end_first(gconstpointer a, gconstpointer b)
 		return x_ended ? -1 : 1;
 	if (x_ended && x->root_end != y->root_end)
 		return x->root_end < y->root_end ? -1 : 1;
-	if (x->n_annots != y->n_annots)
-		return x->n_annots > y->n_annots ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return ORDER(y->n_annots, x->n_annots) ?: ORDER(x->id, y->id);
 }
 
 /* Gives up open traces until the rest needs at most half of the bound. */
 static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 {
 	guint n = 0, most = spans_most(sp);
-	for (guint i = 0; i < due->len; i++) {
-		const struct strace *t = g_ptr_array_index(due, i);
+	PTR_EACH(const struct strace, t, due)
 		n += strace_closed(t, now) ? 0 : t->n_annots;
-	}
 	if (!sp->room || n <= most)
 		return;
 	g_ptr_array_sort(due, nearest_end_first);
@@ -793,10 +774,8 @@ static void forget_texts(struct spans *sp)
 	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->texts));
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
 		used[sp->core[i]] = 1;
-	for (guint i = 0; i < s->annots->len; i++) {
-		const struct annot *a = &g_array_index(s->annots, struct annot, i);
+	ARRAY_EACH(const struct annot, a, s->annots)
 		used[a->name] = used[a->service] = used[a->ip] = used[a->key] = used[a->val] = 1;
-	}
 	strtab_forget(s->texts, used);
 	memset(sp->no_error, 0, sizeof sp->no_error);
 	sp->texts_retained = strtab_bytes(s->texts);
@@ -840,8 +819,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 		g_assert(a->next == ID_NONE || map[a->next] != ID_NONE);	/* of the same trace: retained, too */
 		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
 	}
-	for (guint i = 0; i < sp->traces->len; i++) {
-		struct strace *t = g_ptr_array_index(sp->traces, i);
+	PTR_EACH(struct strace, t, sp->traces) {
 		t->first_annot = map[t->first_annot];
 		t->last_annot = map[t->last_annot];
 		g_assert(t->first_annot < done && t->last_annot < done);
@@ -918,9 +896,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	runs_forget(sp->s, needed);
 	blocks_forget(sp->s, needed);
 	forget_stops(&sp->s->stops, needed);
-	for (guint i = 0; i < sp->s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(sp->s->threads, i);
+	PTR_EACH(struct thread, t, sp->s->threads)
 		if (t->forward == ID_NONE)
 			trim_thread(t, map, needed);
-	}
 }

@@ -5,8 +5,10 @@
 #include "state/kernel/handlers.h"
 #include "state/kernel/rules_table.h"
 
+#include "base/each.h"
 #include "base/fields.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -192,11 +194,6 @@ static void find_pairs(struct suggest *g)
 		pair_names(g, order->pdata[i]);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 struct suggest *suggest_new(const char *const *names)
 {
 	size_t n;
@@ -215,7 +212,7 @@ struct suggest *suggest_new(const char *const *names)
 		if (is_plain(*names) && subscription_of(base, n, *names) == G_MAXUINT16 &&
 		    (!kernel || strchr(*names, ':')) && !g_str_has_prefix(*names, "lttng_ust_statedump:"))
 			g_ptr_array_add(g->names, g_strdup(*names));
-	g_ptr_array_sort(g->names, by_name);
+	g_ptr_array_sort(g->names, order_texts);
 	for (guint i = 0; i < g->names->len; i++)
 		if (!i || !g_str_equal(g->names->pdata[i], g->names->pdata[i - 1]))
 			add_event(g, g->names->pdata[i]);
@@ -720,8 +717,7 @@ GPtrArray *suggest_finish(struct suggest *g)
 			g_array_append_val(all, c);
 	}
 	g_array_sort(all, by_pairs);
-	for (guint i = 0; i < all->len; i++) {
-		const struct choice *c = &g_array_index(all, struct choice, i);
+	ARRAY_EACH(const struct choice, c, all) {
 		if (taken[c->p->begin] || taken[c->p->end])
 			continue;
 		taken[c->p->begin] = taken[c->p->end] = true;
@@ -748,8 +744,7 @@ static void add_counts(GString *text, const struct suggestion *s)
 char *suggest_rules(const GPtrArray *found)
 {
 	GString *text = g_string_new("# Rules for spans, from pairs of events: blktop --spans FILE\n");
-	for (guint i = 0; i < found->len; i++) {
-		const struct suggestion *s = found->pdata[i];
+	PTR_EACH(const struct suggestion, s, found) {
 		g_string_append(text, "\n# ");
 		add_counts(text, s);
 		g_string_append_printf(text, "\n[%s]\nbegin=%s\n", s->rule, s->begin);

@@ -9,6 +9,7 @@
 #include "state/spans/explain_calls.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -372,7 +373,7 @@ static void follow_wait(struct spans *sp, const struct inner *in)
 static int earlier_link(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct chain_link *x = a, *y = b;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(x->begin_ns, y->begin_ns);
 }
 
 void chain_follow(struct spans *sp, const struct half *h, struct span *span)

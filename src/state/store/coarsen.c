@@ -2,7 +2,9 @@
 /* Folds seconds: see coarsen.h. Cells with the same key are added. */
 #include "state/store/coarsen.h"
 
+#include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -43,13 +45,8 @@ static int order_slow(const void *x, const void *y)
 {
 	const struct slow_call *a = x, *b = y;
 
-	if (a->list != b->list)
-		return (int)a->list - (int)b->list;
-	if (a->duration_ns != b->duration_ns)
-		return a->duration_ns > b->duration_ns ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	return ORDER(a->list, b->list) ?: ORDER(b->duration_ns, a->duration_ns) ?: ORDER(a->begin_ns, b->begin_ns) ?:
+	       ORDER(a->cpu, b->cpu);
 }
 
 static void coarsen_slow(struct second *to, struct second *const *seconds, size_t n)
@@ -61,11 +58,9 @@ static void coarsen_slow(struct second *to, struct second *const *seconds, size_
 			g_array_append_vals(all, seconds[i]->slow, seconds[i]->n_slow);
 	g_array_sort(all, order_slow);
 	guint n_of[SLOW_LIST_N] = { 0 }, kept = 0;
-	for (guint i = 0; i < all->len; i++) {
-		const struct slow_call *c = &g_array_index(all, struct slow_call, i);
+	ARRAY_EACH(const struct slow_call, c, all)
 		if (n_of[c->list]++ < LIMIT_SECOND_CALLS)
 			g_array_index(all, struct slow_call, kept++) = *c;
-	}
 	g_array_set_size(all, kept);
 	to->n_slow = all->len;
 	to->slow = (struct slow_call *)(void *)g_array_free(all, FALSE);

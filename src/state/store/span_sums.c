@@ -2,6 +2,7 @@
 /* Sums of evicted spans: see span_sums.h. */
 #include "state/store/span_sums.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "state/store/span_tree.h"
 
@@ -204,17 +205,10 @@ static int64_t step_end(const struct sum_step *step)
 /* Index of the first step that ends after the instant. */
 static guint find_step(const struct span_sums *sums, int64_t at)
 {
-	guint low = 0, high = sums->steps->len;
-	if (high && step_end(step_at(sums, high - 1)) <= at)
-		return high;
-	while (low < high) {
-		guint mid = low + (high - low) / 2;
-		if (step_end(step_at(sums, mid)) > at)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	guint n = sums->steps->len;
+	if (n && step_end(step_at(sums, n - 1)) <= at)
+		return n;
+	return (guint)FIRST_INDEX(i, n, step_end(step_at(sums, (guint)i)) > at);
 }
 
 static struct sum_step *step_of(struct span_sums *sums, int64_t at)

@@ -2,6 +2,7 @@
 /* Builds the tree of a trace's spans. Nothing here recurses: a trace can have any depth. */
 #include "state/store/span_tree.h"
 
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/sort.h"
@@ -28,46 +29,24 @@ struct tree_builder {
 	struct intmap number[BY_N];	/* key -> its number; see keys_of() */
 };
 
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_spans(const void *va, const void *vb, void *unused)
 {
 	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	if (a->span_id != b->span_id)
-		return order(a->span_id, b->span_id);
-	int names = strcmp(a->service, b->service);
-	return names ? names : a->tid - b->tid;
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(b->end_ns, a->end_ns) ?: ORDER(a->kind, b->kind) ?:
+	       ORDER(a->span_id, b->span_id) ?: strcmp(a->service, b->service) ?: a->tid - b->tid;
 }
 
 static int compare_ids(const void *va, const void *vb, void *data)
 {
 	const struct tree_builder *b = data;
 	int x = *(const int *)va, y = *(const int *)vb;
-	int ids = order(b->spans[x]->span_id, b->spans[y]->span_id);
-	return ids ? ids : x - y;
+	return ORDER(b->spans[x]->span_id, b->spans[y]->span_id) ?: x - y;
 }
 
 /* The first place in by_id with this span id or a greater one. */
 static int find_id(const struct tree_builder *b, uint64_t id)
 {
-	int low = 0, high = b->n;
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-		if (b->spans[b->by_id[mid]]->span_id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (int)FIRST_INDEX(i, (size_t)b->n, b->spans[b->by_id[i]]->span_id >= id);
 }
 
 bool tree_same_thread(const struct span *a, const struct span *b)
@@ -273,9 +252,7 @@ static int compare_nodes(const void *va, const void *vb, void *data)
 	const struct tree *t = data;
 	int x = *(const int *)va, y = *(const int *)vb;
 	const struct span *a = t->nodes[x].span, *b = t->nodes[y].span;
-	if (a->span_id != b->span_id)
-		return order(a->span_id, b->span_id);
-	return a->kind != b->kind ? (int)a->kind - (int)b->kind : x - y;
+	return ORDER(a->span_id, b->span_id) ?: ORDER(a->kind, b->kind) ?: x - y;
 }
 
 /* Children come after their parents, so one pass from the last node computes all ends. */
@@ -338,16 +315,8 @@ void tree_free(struct tree *t)
 /* The first place in by_id with this id and kind, or after them. */
 static int find_place(const struct tree *t, uint64_t id, int kind)
 {
-	int low = 0, high = t->n;
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-		const struct span *s = t->nodes[t->by_id[mid]].span;
-		if (s->span_id < id || (s->span_id == id && (int)s->kind < kind))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (int)FIRST_INDEX(i, (size_t)t->n, (ORDER(t->nodes[t->by_id[i]].span->span_id, id) ?:
+						  ORDER((int)t->nodes[t->by_id[i]].span->kind, kind)) >= 0);
 }
 
 int tree_find(const struct tree *t, uint64_t span_id, int kind)

@@ -7,6 +7,7 @@
 #include "state/store/timeline_private.h"
 
 #include "base/call_event.h"
+#include "base/each.h"
 #include "state/store/container.h"
 #include "state/store/publication.h"
 
@@ -166,17 +167,7 @@ const struct second *timeline_second(const struct timeline *tl, size_t i)
 
 size_t timeline_find(const struct timeline *tl, int64_t at)
 {
-	size_t low = 0, high = tl->seconds->len;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct second *s = g_ptr_array_index(tl->seconds, mid);
-		if (s->end_ns > at)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return FIRST_INDEX(i, tl->seconds->len, second_at(tl, i)->end_ns > at);
 }
 
 const char *timeline_string(const struct timeline *tl, uint32_t id)
@@ -218,18 +209,11 @@ uint32_t timeline_next_thread(const struct timeline *tl, uint32_t from)
 const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until)
 {
 	const struct thread_info *t = timeline_thread(tl, thread);
-	uint32_t low = 0, high = t ? t->n_names : 0;
 
-	if (high == 0)
+	if (!t || !t->n_names)
 		return "";
-	while (low < high) {			/* the first name at or after `until` */
-		uint32_t mid = low + (high - low) / 2;
-		if (t->names[mid].since >= until)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return timeline_string(tl, t->names[low ? low - 1 : 0].name);
+	size_t next = FIRST_INDEX(i, t->n_names, t->names[i].since >= until);
+	return timeline_string(tl, t->names[next ? next - 1 : 0].name);
 }
 
 /* ---- times of spans and traces ---- */
@@ -427,8 +411,7 @@ uint64_t timeline_serial(const struct timeline *tl)
 
 static void apply_strings(struct timeline *tl, const GArray *strings)
 {
-	for (unsigned i = 0; i < strings->len; i++) {
-		struct published_string *s = &g_array_index(strings, struct published_string, i);
+	ARRAY_EACH(struct published_string, s, strings) {
 		char **entry = pages_put(&tl->strings, s->id);
 		if (*entry) {
 			g_assert(tl->registry_bytes > strlen(*entry));
@@ -442,8 +425,7 @@ static void apply_strings(struct timeline *tl, const GArray *strings)
 
 static void apply_hosts(struct timeline *tl, GArray *hosts)
 {
-	for (unsigned i = 0; i < hosts->len; i++) {
-		struct published_host *p = &g_array_index(hosts, struct published_host, i);
+	ARRAY_EACH(struct published_host, p, hosts) {
 		struct host_info *entry = pages_put(&tl->hosts, p->id);
 		host_info_clear(entry);
 		entry->name = g_steal_pointer(&p->info.name);
@@ -453,8 +435,7 @@ static void apply_hosts(struct timeline *tl, GArray *hosts)
 
 static void apply_threads(struct timeline *tl, GArray *threads)
 {
-	for (unsigned i = 0; i < threads->len; i++) {
-		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
+	ARRAY_EACH(struct published_thread, p, threads) {
 		struct thread_info *entry = pages_put(&tl->threads, p->id);
 		g_assert(tl->registry_bytes >= entry->n_names * sizeof(*entry->names));
 		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
@@ -483,15 +464,11 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	apply_threads(tl, p->threads);
 	g_array_append_vals(tl->ended_threads, p->ended_threads->data, p->ended_threads->len);
 	g_array_append_vals(tl->ended_processes, p->ended_processes->data, p->ended_processes->len);
-	for (unsigned i = 0; i < p->processes->len; i++) {
-		struct published_process *e =
-			&g_array_index(p->processes, struct published_process, i);
+	ARRAY_EACH(struct published_process, e, p->processes)
 		put_process(tl, e->id, &e->info);
-	}
 	if (p->processes->len && tl->has_hostnames)
 		containers_name(tl);
-	for (unsigned i = 0; i < p->files->len; i++) {
-		struct published_file *e = &g_array_index(p->files, struct published_file, i);
+	ARRAY_EACH(struct published_file, e, p->files) {
 		*(struct file_info *)pages_put(&tl->files, e->id) = e->info;
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
@@ -503,19 +480,11 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 
 size_t timeline_first_from(const struct timeline *tl, int64_t begin_ns)
 {
-	size_t low = 0, high = tl->seconds->len;
+	size_t n = tl->seconds->len;
 
-	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin_ns)
-		return high;			/* the usual case: it is the newest */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct second *s = g_ptr_array_index(tl->seconds, mid);
-		if (s->begin_ns >= begin_ns)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	if (n && second_at(tl, n - 1)->begin_ns < begin_ns)
+		return n;			/* the usual case: it is the newest */
+	return FIRST_INDEX(i, n, second_at(tl, i)->begin_ns >= begin_ns);
 }
 
 static bool is_folded(const struct timeline *tl, int64_t at)
@@ -701,8 +670,7 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 /* Holds back a new version of a pinned span; a slot has only the newest one. */
 static void hold_back(struct timeline *tl, struct span_entry entry)
 {
-	for (unsigned i = 0; i < tl->held_back->len; i++) {
-		struct span_entry *held = &g_array_index(tl->held_back, struct span_entry, i);
+	ARRAY_EACH(struct span_entry, held, tl->held_back) {
 		if (held->slot == entry.slot) {
 			span_unref(held->span);
 			*held = entry;
@@ -793,8 +761,7 @@ static bool release_held_back(struct timeline *tl)
 	if (held->len == 0)
 		return false;
 	tl->held_back = span_entries_new();
-	for (unsigned i = 0; i < held->len; i++) {
-		struct span_entry *entry = &g_array_index(held, struct span_entry, i);
+	ARRAY_EACH(struct span_entry, entry, held) {
 		struct span_entry released = *entry;
 		unsigned before = tl->held_back->len;
 		entry->span = NULL;
@@ -855,16 +822,13 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	report_beginning(tl);
 	apply_registries(tl, p);
 	add_reader(tl, p->reader);
-	for (guint i = 0; i < p->host_events->len; i++) {
-		const struct host_event *e = &g_array_index(p->host_events, struct host_event, i);
+	ARRAY_EACH(const struct host_event, e, p->host_events)
 		note_event(tl, e->host, e->name);
-	}
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
 		put_second(tl, g_steal_pointer(s));
 	}
-	for (unsigned i = 0; i < p->spans->len; i++) {
-		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
+	ARRAY_EACH(struct published_span, e, p->spans) {
 		struct span_entry entry = entry_of(g_steal_pointer(&e->span), e->slot);
 		e->correction ? correct_span(tl, entry, e->correction) : apply_span(tl, entry);
 	}

@@ -5,6 +5,8 @@
  */
 #include "state/store/timeline_private.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/coarsen.h"
 #include "state/store/span_tree.h"
@@ -90,19 +92,12 @@ static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 	};
 }
 
-static int order(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Groups by operation, then the slowest first. The order of the groups does not matter. */
 static int by_operation(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
-	int of = order((intptr_t)x->service, (intptr_t)y->service);
-	of = of ? of : order((intptr_t)x->name, (intptr_t)y->name);
-	of = of ? of : order(y->duration, x->duration);
-	return of ? of : order(y->end, x->end);
+	return ORDER(x->service, y->service) ?: ORDER(x->name, y->name) ?: ORDER(y->duration, x->duration) ?:
+	       ORDER(y->end, x->end);
 }
 
 static bool is_slow(const struct candidate *c)
@@ -118,7 +113,7 @@ static int by_order_of_eviction(gconstpointer a, gconstpointer b)
 		return is_slow(x) ? 1 : -1;
 	if (is_slow(x) && x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	return x->end != y->end ? order(x->end, y->end) : order(x->trace, y->trace);
+	return ORDER(x->end, y->end) ?: ORDER(x->trace, y->trace);
 }
 
 static GArray *weigh_traces(const struct timeline *tl)
@@ -204,8 +199,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 
 static void add_to_sums(struct timeline *tl, const bool *drop_span)
 {
-	for (guint i = 0; i < tl->traces->len; i++) {
-		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
+	ARRAY_EACH(const struct trace_entry, e, tl->traces) {
 		g_assert(e->indexes->len > 0);
 		if (!drop_span[g_array_index(e->indexes, uint32_t, 0)])
 			continue;
@@ -289,7 +283,7 @@ static void evict_traces(struct timeline *tl, size_t excess)
 
 static int compare_ends(gconstpointer a, gconstpointer b)
 {
-	return order(((const struct candidate *)a)->end, ((const struct candidate *)b)->end);
+	return ORDER(((const struct candidate *)a)->end, ((const struct candidate *)b)->end);
 }
 
 static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
@@ -333,11 +327,9 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	tl->dropped_until = second_at(tl, n - 1)->end_ns;
 	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
 	g_autoptr(GArray) trace_ids = g_array_new(false, false, sizeof(uint64_t));
-	for (guint i = 0; i < traces->len; i++) {
-		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+	ARRAY_EACH(const struct candidate, c, traces)
 		if (may_drop(c, tl->dropped_until, freed < excess, tl))
 			mark_trace(tl, c->trace, drop_span, trace_ids);
-	}
 	report_evicting(tl, trace_ids);
 	for (size_t i = 0; i < n; i++) {
 		g_assert(tl->second_bytes >= second_held(second_at(tl, i)));
@@ -443,7 +435,7 @@ static size_t bytes_of_seconds(const struct timeline *tl)
 static gint looked_at_first(gconstpointer a, gconstpointer b)
 {
 	const struct second *x = *(struct second *const *)a, *y = *(struct second *const *)b;
-	return (x->used > y->used) - (x->used < y->used);
+	return ORDER(x->used, y->used);
 }
 
 void timeline_unload(struct timeline *tl)
@@ -451,11 +443,9 @@ void timeline_unload(struct timeline *tl)
 	if (!tl->stored || !tl->budget || tl->stored->held <= tl->budget / 2)
 		return;
 	g_autoptr(GPtrArray) there = g_ptr_array_new();
-	for (guint i = 0; i < tl->seconds->len; i++) {
-		struct second *s = g_ptr_array_index(tl->seconds, i);
+	PTR_EACH(struct second, s, tl->seconds)
 		if (s->place.stored && !s->is_outline && g_atomic_ref_count_compare(&s->refs, 1))
 			g_ptr_array_add(there, s);
-	}
 	g_ptr_array_sort(there, looked_at_first);
 	tl->version++;
 	for (guint i = 0; i < there->len && tl->stored->held > tl->budget / 4; i++) {

@@ -6,6 +6,7 @@
 #include "state/store/timeline_private.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 #include "state/store/span_tree.h"
 
 #define OPERATIONS_SHARE 16		/* operations, without their buckets, use at most 1/16 of the budget */
@@ -59,19 +60,13 @@ static void widen_times(struct timeline *tl, const struct trace_entry *e)
 	times_widen(tl->trace_times, (size_t)(e - trace_at(tl, 0)), e->info.begin_ns, e->info.end_ns);
 }
 
-static int compare_index(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Recomputes the summary from the spans, in the order in which they were added. */
 static void recount(struct timeline *tl, struct trace_entry *e)
 {
 	e->info = (struct trace_info){ .trace_id = e->info.trace_id };
 	e->stale = false;
 	g_assert(e->indexes->len > 0);			/* else .info.root would be NULL */
-	g_array_sort(e->indexes, compare_index);
+	g_array_sort(e->indexes, order_u32);
 	for (guint i = 0; i < e->indexes->len; i++) {
 		uint32_t index = g_array_index(e->indexes, uint32_t, i);
 		count_span(&e->info, g_array_index(tl->spans, struct span_entry, index).span);
@@ -403,12 +398,6 @@ const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t
 
 /* ---- missing parents ---- */
 
-static int compare_span_ids(const void *va, const void *vb)
-{
-	const uint64_t *a = va, *b = vb;
-	return (*a > *b) - (*a < *b);
-}
-
 static GArray *find_missing(const struct timeline *tl, const GArray *indexes)
 {
 	GArray *missing = NULL;
@@ -427,7 +416,7 @@ static GArray *find_missing(const struct timeline *tl, const GArray *indexes)
 	}
 	intmap_clear(&ids);
 	if (missing)
-		g_array_sort(missing, compare_span_ids);
+		g_array_sort(missing, order_u64);
 	return missing;
 }
 
@@ -448,7 +437,7 @@ bool timeline_parent_is_missing(const struct timeline *tl, const struct span *s)
 {
 	const GArray *missing = s->parent_id ? timeline_missing_spans(tl, s->trace_id) : NULL;
 
-	return missing && g_array_binary_search((GArray *)missing, &s->parent_id, compare_span_ids, NULL);
+	return missing && g_array_binary_search((GArray *)missing, &s->parent_id, order_u64, NULL);
 }
 
 /* ---- creation ---- */

@@ -3,6 +3,7 @@
  * fields. */
 #include "trace/bt2/bt2_convert.h"
 
+#include "base/sort.h"
 #include "trace/bt2/bt2_bind.h"
 #include "trace/bt2/bt2_clock.h"
 #include "trace/bt2/bt2_mip.h"
@@ -803,7 +804,7 @@ static void end_of_cpu(void *key, void *value, void *data)
 static int compare_unsigned(const void *a, const void *b)
 {
 	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 static bool on_stream_end(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
@@ -860,11 +861,6 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 	return true;
 }
 
-static int compare_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n)
 {
 	/* In the order of these keys the kernel's trace comes first of its boot. */
@@ -882,7 +878,7 @@ void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *strea
 		g_ptr_array_add(keys, key);
 		g_hash_table_insert(by_key, key, (void *)streams[i]);
 	}
-	g_ptr_array_sort(keys, compare_text);
+	g_ptr_array_sort(keys, order_texts);
 	for (guint i = 0; i < keys->len; i++) {
 		const bt_stream *bt = g_hash_table_lookup(by_key, keys->pdata[i]);
 		const bt_trace *trace = bt_stream_borrow_trace_const(bt);

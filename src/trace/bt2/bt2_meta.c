@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -159,10 +160,8 @@ static unsigned ctf2_header_bytes(const struct ctf_meta *meta)
 	};
 	const struct ctf_type *h = meta->packet_header;
 	bool known = begins_with(h, header, G_N_ELEMENTS(header)) && h->n_fields == G_N_ELEMENTS(header);
-	for (guint i = 0; i < meta->streams->len; i++) {
-		const struct ctf_stream_class *sc = meta->streams->pdata[i];
+	PTR_EACH(const struct ctf_stream_class, sc, meta->streams)
 		known = known && begins_with(sc->packet_context, context, G_N_ELEMENTS(context));
-	}
 	return known ? 32 : 0;
 }
 

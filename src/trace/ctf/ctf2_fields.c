@@ -2,6 +2,7 @@
 /* Field classes of CTF 2 metadata (CTF2-SPEC-2.0, "Field classes") become types. See ctf2.h. */
 #include "trace/ctf/ctf2.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -467,8 +468,7 @@ static bool check_disjoint(struct field_reading *x, GArray *all, bool is_signed)
 {
 	g_array_sort_with_data(all, by_low, GINT_TO_POINTER(is_signed));
 	const struct ctf_select *widest = NULL;		/* the earlier option with the highest end */
-	for (guint i = 0; i < all->len; i++) {
-		const struct ctf_select *s = &g_array_index(all, struct ctf_select, i);
+	ARRAY_EACH(const struct ctf_select, s, all) {
 		bool within = widest && ctf_within(is_signed, s->lo, widest->lo, widest->hi);
 		if (within && s->option != widest->option)
 			return refuse(x, CORRUPT, "has options whose ranges intersect");

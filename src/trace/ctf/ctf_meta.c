@@ -6,6 +6,7 @@
 #include "trace/ctf/ctf_bits.h"
 #include "trace/ctf/ctf_parse.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 
@@ -44,8 +45,7 @@ void ctf_meta_free(struct ctf_meta *m)
 	if (!m)
 		return;
 	struct ctf_parser *p = (struct ctf_parser *)(void *)m;
-	for (guint i = 0; i < m->streams->len; i++) {
-		struct ctf_stream *s = m->streams->pdata[i];
+	PTR_EACH(struct ctf_stream, s, m->streams) {
 		g_ptr_array_unref(s->pub.events);
 		g_hash_table_unref(s->by_id);
 	}
@@ -269,11 +269,9 @@ bool ctf_meta_is_limited(const struct ctf_meta *m)
 
 struct ctf_clock *ctf_meta_clock(const struct ctf_parser *p, const char *name)
 {
-	for (guint i = 0; i < p->meta.clocks->len; i++) {
-		struct ctf_clock *c = p->meta.clocks->pdata[i];
+	PTR_EACH(struct ctf_clock, c, p->meta.clocks)
 		if (!strcmp(c->name, name))
 			return c;
-	}
 	return NULL;
 }
 

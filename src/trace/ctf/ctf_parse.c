@@ -2,6 +2,7 @@
 /* Blocks of CTF 1.8 metadata (trace, env, clock, stream, event) and their values. See ctf_parse.h. */
 #include "trace/ctf/ctf_parse.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -552,11 +553,8 @@ static void keep_orphan(struct ctf_parser *p, const struct class_block *c, const
 bool ctf_check_orphans(struct ctf_parser *p)
 {
 	const struct orphan *o = NULL;
-	GHashTableIter it;
-	void *orphans;
-	g_hash_table_iter_init(&it, p->orphans);
-	while (g_hash_table_iter_next(&it, NULL, &orphans)) {
-		const struct orphan *first = &g_array_index((GArray *)orphans, struct orphan, 0);
+	TABLE_EACH(each, p->orphans) {
+		const struct orphan *first = &g_array_index((GArray *)each.value, struct orphan, 0);
 		if (!o || first->text < o->text)	/* the text is one */
 			o = first;
 	}

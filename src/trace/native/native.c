@@ -7,6 +7,7 @@
 
 #include "trace/ctf/layouts.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -290,8 +291,7 @@ static GPtrArray *list_files(const char *dir, GError **error)
 		return NULL;
 	}
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < all->len; i++) {
-		const char *name = g_ptr_array_index(all, i);
+	PTR_EACH(const char, name, all) {
 		g_autofree char *path = g_build_filename(dir, name, NULL);
 		if (name[0] != '.' && strcmp(name, "metadata") && files_is_regular(path))
 			g_ptr_array_add(names, g_strdup(name));
@@ -331,8 +331,7 @@ static void join_boots(struct native *n)
 {
 	g_autoptr(GHashTable) by_boot = g_hash_table_new(g_str_hash, g_str_equal);
 	g_ptr_array_sort(n->streams, compare_streams);
-	for (guint i = 0; i < n->streams->len; i++) {
-		struct native_stream *st = g_ptr_array_index(n->streams, i);
+	PTR_EACH(struct native_stream, st, n->streams) {
 		const struct native_stream *first = st->boot[0] ? g_hash_table_lookup(by_boot, st->boot) : NULL;
 		if (!first) {
 			first = st;
@@ -437,8 +436,7 @@ bool native_index(struct native *n, size_t max)
 {
 	unsigned recovered = 0;
 	bool more = false;
-	for (guint i = 0; i < n->files->len; i++) {
-		struct native_file *f = g_ptr_array_index(n->files, i);
+	PTR_EACH(struct native_file, f, n->files) {
 		if (ctf_index_complete(f->index))
 			continue;
 		more |= !max || ctf_index_walk(f->index, max);

@@ -6,6 +6,7 @@
 #include "trace/native/native_private.h"
 
 #include "base/disk.h"
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -152,11 +153,9 @@ static void select_clock(struct cut *c, guint chosen)
 		first++;
 	g_assert(first <= chosen);
 	const struct native_stream *pin = g_ptr_array_index(streams, first);
-	for (guint i = 0; i < streams->len; i++) {
-		const struct native_stream *other = g_ptr_array_index(streams, i);
+	PTR_EACH(const struct native_stream, other, streams)
 		if (same_clock(other, pin) && is_chosen(c, other))
 			return;
-	}
 	select_nearest(c, &c->n->plan->stream[first]);
 }
 
@@ -183,13 +182,9 @@ static void select_packets(struct cut *c)
 
 static bool are_true(struct cut *c, GError **error)
 {
-	GHashTableIter each;
-	gpointer file, packets;
-
-	g_hash_table_iter_init(&each, c->packets);
-	while (g_hash_table_iter_next(&each, &file, &packets)) {
-		const struct native_file *f = file;
-		GArray *all = packets;
+	TABLE_EACH(each, c->packets) {
+		const struct native_file *f = each.key;
+		GArray *all = each.value;
 		bool fits = true;
 		for (guint i = 0; i < all->len && fits && !stopped(c, NULL); i++)
 			fits = ctf_index_check(f->index, &g_array_index(all, struct ctf_packet, i), error);
@@ -203,8 +198,7 @@ static bool are_true(struct cut *c, GError **error)
 /* Reads all packet headers and ignores the index files. */
 static void walk_all(struct native *n)
 {
-	for (guint i = 0; i < n->files->len; i++) {
-		struct native_file *f = g_ptr_array_index(n->files, i);
+	PTR_EACH(struct native_file, f, n->files) {
 		ctf_index_distrust(f->index);
 		while (ctf_index_walk(f->index, SIZE_MAX))
 			;
@@ -250,8 +244,7 @@ static bool is_below(const char *path, const char *dir)
 
 static void find_shared(struct cut *c)
 {
-	for (guint i = 0; i < c->n->files->len; i++) {
-		const struct native_file *f = g_ptr_array_index(c->n->files, i);
+	PTR_EACH(const struct native_file, f, c->n->files) {
 		if (!g_hash_table_contains(c->packets, f))
 			continue;
 		g_autofree char *dir = dir_of(f);
@@ -407,8 +400,7 @@ static bool copy_file(struct cut *c, const struct native_file *f, const GArray *
 
 static bool copy_all(struct cut *c, GError **error)
 {
-	for (guint i = 0; i < c->n->files->len; i++) {
-		const struct native_file *f = g_ptr_array_index(c->n->files, i);
+	PTR_EACH(const struct native_file, f, c->n->files) {
 		const GArray *packets = g_hash_table_lookup(c->packets, f);
 		if (packets && !copy_file(c, f, packets, error))
 			return false;

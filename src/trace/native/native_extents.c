@@ -3,6 +3,8 @@
  * host's machine. */
 #include "trace/native/native_private.h"
 
+#include "base/each.h"
+
 struct stream_extent {
 	const struct native_stream *stream;	/* one of the host's */
 	int64_t begin, end;
@@ -39,11 +41,9 @@ void native_plan_extents(const struct native *n, const struct native_plan *plan,
 			return;
 		extend(extent_of(all, st), &plan->stream[i]);
 	}
-	for (guint i = 0; i < all->len; i++) {
-		const struct stream_extent *x = &g_array_index(all, struct stream_extent, i);
+	ARRAY_EACH(const struct stream_extent, x, all)
 		if (x->begin <= x->end)
 			callback(data, x->stream->host, x->stream->boot, x->stream->release, x->begin, x->end);
-	}
 }
 
 void native_each_extent(const struct native *n, native_extent callback, void *data)
@@ -83,8 +83,6 @@ void native_each_recorded(const struct native *n, native_recorded callback, void
 
 void native_each_machine(const struct native *n, native_machine callback, void *data)
 {
-	for (guint i = 0; i < n->streams->len; i++) {
-		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+	PTR_EACH(const struct native_stream, st, n->streams)
 		callback(data, st->host, st->boot, &st->machine);
-	}
 }

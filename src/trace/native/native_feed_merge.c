@@ -6,6 +6,7 @@
  */
 #include "trace/native/native_feed_private.h"
 
+#include "base/each.h"
 #include "trace/native/merge.h"
 
 #define STEP_US 100000			/* a longer time between two calls counts as this much waiting */
@@ -129,11 +130,9 @@ static void rebuild(struct native_feed *f)
 		s->heap[s->n_heap] = head_of(f, x);
 		s->heap[s->n_heap++].rank = i + 1;
 	}
-	for (guint i = 0; i < f->streams->len; i++) {
-		const struct feed_stream *x = g_ptr_array_index(f->streams, i);
+	PTR_EACH(const struct feed_stream, x, f->streams)
 		if (x && !x->track && !x->ended && !x->parked)
 			s->heap[s->n_heap++] = head_of(f, x);
-	}
 	g_assert(s->n_heap <= f->heap_cap);
 	merge_build(s->heap, s->n_heap);
 }
@@ -307,11 +306,9 @@ static void pass_time(struct native_feed *f)
 /* Their records are not in use any more: their stream numbers may be given to other streams. */
 static void free_ended_tracks(struct native_feed *f)
 {
-	for (guint i = 0; i < f->ended_tracks->len; i++) {
-		const struct feed_track *t = g_ptr_array_index(f->ended_tracks, i);
+	PTR_EACH(const struct feed_track, t, f->ended_tracks)
 		if (t->cursor->index != G_MAXUINT16)
 			source_end_stream(&f->s.source, t->cursor->index);
-	}
 	g_ptr_array_set_size(f->ended_tracks, 0);
 }
 

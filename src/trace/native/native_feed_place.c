@@ -5,6 +5,8 @@
  */
 #include "trace/native/native_feed_private.h"
 
+#include "base/each.h"
+
 #define MAX_LATE_US INT64_C(3600000000)	/* a longer time counts as unlimited */
 
 /* ---- what packets share ---- */
@@ -191,8 +193,7 @@ static struct feed_boot *pin(struct native_feed *f, const struct feed_trace *own
 	struct feed_boot *boot = g_hash_table_lookup(f->boots, k->uuid);
 	if (boot)
 		return boot;
-	for (guint i = 0; i < f->traces->len; i++) {
-		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+	PTR_EACH(const struct feed_trace, t, f->traces) {
 		const struct ctf_decoder *d = first_decoder(t);
 		if (!t->usable && !t->failed && !t->ended && !f->ended &&
 		    f->now_us - t->added_us < FEED_CLASS_US)
@@ -826,8 +827,7 @@ void feed_take_in(struct native_feed *f)
 			end_stream(f, x);
 	}
 	guint n = 0;
-	for (guint i = 0; i < f->pending->len; i++) {
-		struct feed_stream *x = g_ptr_array_index(f->pending, i);
+	PTR_EACH(struct feed_stream, x, f->pending) {
 		if (x->trace && x->trace->ended)	/* reported before the packet is refused */
 			feed_trouble_wait(f, x);
 		if (!x->ended)

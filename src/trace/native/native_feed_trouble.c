@@ -2,6 +2,7 @@
 /* Which traces of the feed cannot be read, and why: metadata is wrong or missing, or packets do not fit it. */
 #include "trace/native/native_feed_private.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -105,8 +106,7 @@ void feed_trouble_count(const struct native_feed *f, struct native_feed_status *
 {
 	ret->unreadable = f->freed_unreadable;
 	ret->readable = f->freed_readable;
-	for (guint i = 0; i < f->traces->len; i++) {
-		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+	PTR_EACH(const struct feed_trace, t, f->traces) {
 		ret->unreadable += t->trouble != NULL;
 		ret->readable += is_readable(t);
 	}
@@ -134,8 +134,7 @@ char *native_feed_troubles(struct native_feed *f)
 	g_autofree char *first = NULL;
 
 	g_mutex_lock(&f->lock);
-	for (guint i = 0; i < f->traces->len; i++) {
-		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+	PTR_EACH(const struct feed_trace, t, f->traces) {
 		if (!(t->trouble || t->partly))
 			continue;
 		if (!g_hash_table_size(names))

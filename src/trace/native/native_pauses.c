@@ -6,6 +6,8 @@
  */
 #include "trace/native/native_private.h"
 
+#include "base/each.h"
+
 #define LEAST_NS INT64_C(250000000)	/* shorter gaps are not pauses */
 
 struct span_of_packet {
@@ -54,14 +56,7 @@ static GArray *kernel_packets(const struct native *n, const struct native_plan *
  * all CPUs have stopped. */
 static void end_pause(struct native_plan_stream *s, int64_t from, int64_t to)
 {
-	size_t first = n_before(s), lo = first, hi = s->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->packet[mid].begin_ns < to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t first = n_before(s), lo = FIRST_INDEX(i, s->n, i >= first && s->packet[i].begin_ns >= to);
 	struct native_packet *x = lo > first && lo < s->n ? &s->packet[lo] : NULL;
 	if (!x || x->has_gap || x->p.fault == CTF_GARBAGE)
 		return;

@@ -5,6 +5,9 @@
  */
 #include "trace/native/native_private.h"
 
+#include "base/each.h"
+#include "base/sort.h"
+
 void native_plan_unref(struct native_plan *p)
 {
 	if (!p || !g_atomic_ref_count_dec(&p->refs))
@@ -38,9 +41,7 @@ static int compare_packets(const void *a, const void *b)
 		return x->p.begin < y->p.begin ? -1 : 1;
 	if (x->p.has_seq && y->p.has_seq && x->p.seq != y->p.seq)
 		return x->p.seq < y->p.seq ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
+	return ORDER(x->file, y->file) ?: ORDER(x->p.offset, y->p.offset);
 }
 
 /* Where the clock went back: by sequence number. */
@@ -63,7 +64,7 @@ static int compare_places(const void *a, const void *b)
 	if (x->file != y->file)
 		return x->file->first_begin != y->file->first_begin ?
 		       (x->file->first_begin < y->file->first_begin ? -1 : 1) : x->file < y->file ? -1 : 1;
-	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
+	return ORDER(x->p.offset, y->p.offset);
 }
 
 enum { IN_PLACES = 1, NUMBERED = 2, IN_SEQUENCE = 4 };
@@ -278,8 +279,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 static int64_t known_from(const struct native *n, const struct native_plan *plan)
 {
 	int64_t from = INT64_MIN;
-	for (guint i = 0; i < n->files->len; i++) {
-		const struct native_file *f = g_ptr_array_index(n->files, i);
+	PTR_EACH(const struct native_file, f, n->files) {
 		size_t n_packets;
 		const struct ctf_packet *p = ctf_index_packets(f->index, &n_packets);
 		if (ctf_index_complete(f->index))
@@ -406,16 +406,9 @@ int64_t native_known_from(const struct native *n)
 
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
 {
-	size_t lo = 0, hi = s->n;
 	if (from > INT64_MIN + NATIVE_OVERHANG_NS)
 		from -= NATIVE_OVERHANG_NS;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->packet[mid].max_end_ns < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = FIRST_INDEX(i, s->n, s->packet[i].max_end_ns >= from);
 	/* If packets overlap, the previous one is needed: its last timestamp decides which events here are clamped.
 	 * A packet that ends later than all before it needs no other. */
 	while (lo > 0 && lo < s->n && s->packet[lo].begin_ns < s->packet[lo - 1].max_end_ns) {
@@ -507,7 +500,7 @@ struct edge { int64_t ts; double rate, divided; };
 static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return ORDER(x->ts, y->ts);
 }
 
 static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to, double *ret_bytes)
@@ -543,7 +536,7 @@ struct uncut { int64_t begin, end; };		/* (begin, end] */
 static int compare_uncut(const void *a, const void *b)
 {
 	const struct uncut *x = a, *y = b;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return ORDER(x->begin, y->begin);
 }
 
 static bool shares_cpu(const struct native *n, size_t stream)
