@@ -39,20 +39,66 @@
 #include <locale.h>
 #include <signal.h>
 
+/* A command gets what it reads, and its own options. */
+static int run_screen(const struct options *o)
+{
+	return screen_run(&o->read, &o->shown, &o->screen);
+}
+
+static int run_batch(const struct options *o)
+{
+	return batch_print(&o->read, &o->shown, &o->batch);
+}
+
+static int run_log(const struct options *o)
+{
+	return log_print(&o->read, &o->shown);
+}
+
+static int run_export(const struct options *o)
+{
+	return batch_export(&o->read, &o->output, &o->spans);
+}
+
+static int run_report(const struct options *o)
+{
+	return report_write(&o->read, &o->shown, &o->output, &o->page);
+}
+
+static int run_save(const struct options *o)
+{
+	return save_write(&o->read, o->output.path, o->save_statedump);
+}
+
+static int run_map(const struct options *o)
+{
+	return map_write(&o->read, &o->output, &o->map);
+}
+
+static int run_reduce(const struct options *o)
+{
+	return map_reduce(&o->read, &o->output, o->reduce_to_history);
+}
+
+static int run_doctor(const struct options *o)
+{
+	return doctor_run(&o->read, o->shown.format, &o->output, o->doctor_seconds);
+}
+
 static int print_columns(const struct options *o)
 {
-	about_columns(stdout, o->view);
+	about_columns(stdout, o->shown.view);
 	return EXIT_FINE;
 }
 
 static int list_sessions(const struct options *o)
 {
-	return relay_list_sessions(&o->read, o->format == FORMAT_JSON);
+	return relay_list_sessions(&o->read, o->shown.format == FORMAT_JSON);
 }
 
 static int print_limits(const struct options *o)
 {
-	limits_print(stdout, o->format);
+	limits_print(stdout, o->shown.format);
 	return EXIT_FINE;
 }
 
@@ -61,15 +107,15 @@ static const struct {
 	int (*run)(const struct options *o);
 	void (*print)(FILE *out);
 } commands[] = {
-	[COMMAND_SCREEN] = { .run = screen_run },
-	[COMMAND_BATCH] = { .run = batch_print },
-	[COMMAND_LOG] = { .run = print_log },
-	[COMMAND_EXPORT] = { .run = batch_export },
-	[COMMAND_REPORT] = { .run = report_write },
-	[COMMAND_SAVE] = { .run = save_write },
-	[COMMAND_MAP] = { .run = map_write },
-	[COMMAND_REDUCE] = { .run = map_reduce },
-	[COMMAND_DOCTOR] = { .run = doctor_run },
+	[COMMAND_SCREEN] = { .run = run_screen },
+	[COMMAND_BATCH] = { .run = run_batch },
+	[COMMAND_LOG] = { .run = run_log },
+	[COMMAND_EXPORT] = { .run = run_export },
+	[COMMAND_REPORT] = { .run = run_report },
+	[COMMAND_SAVE] = { .run = run_save },
+	[COMMAND_MAP] = { .run = run_map },
+	[COMMAND_REDUCE] = { .run = run_reduce },
+	[COMMAND_DOCTOR] = { .run = run_doctor },
 	[COMMAND_LIST_SESSIONS] = { .run = list_sessions },
 	[COMMAND_SWEEP] = { .run = local_sweep },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
@@ -95,11 +141,11 @@ static void take_settings(struct options *o)
 {
 	if (o->command != COMMAND_SCREEN)
 		return;
-	o->prefs = config_load(o);
-	o->ascii = o->prefs->ascii;
-	if (o->prefs->memory)
-		o->read.memory = o->prefs->memory;
-	timefmt_set_utc(o->prefs->utc);
+	struct prefs *p = o->screen.prefs = config_load(o);
+	o->shown.ascii = p->ascii;
+	if (p->memory)
+		o->read.memory = p->memory;
+	timefmt_set_utc(p->utc);
 }
 
 /* Part of --memory for packets of relay daemons that wait to be decoded, within these bounds in bytes. */
@@ -111,15 +157,14 @@ static void take_settings(struct options *o)
 static int run_isolated(const struct options *o)
 {
 	struct options with = *o;
-	const struct reading_purpose purpose = options_purpose(o);
-	int code = sending_open(&with.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
-	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths && o->read.paths[0])
+	int code = sending_open(&with.batch.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
+	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths[0])
 		input_history_step(o->read.paths[0], &with.read.step_ns);
-	if (code == EXIT_FINE && o->align_hosts)
-		code = hosts_align(&o->read, &purpose);
+	if (code == EXIT_FINE && o->read.align_hosts)
+		code = hosts_align(&o->read, o->command > COMMAND_BATCH);
 	if (code == EXIT_FINE)
 		code = commands[o->command].run(&with);
-	g_free(with.send.url);
+	g_free(with.batch.send.url);
 	return code;
 }
 
@@ -141,7 +186,7 @@ static int run_command(const struct options *o)
 {
 	static char list[1 << 20];	/* more than any has */
 
-	if (o->local || o->session.snapshot || o->session.exec_on_alert)
+	if (o->read.local || o->session.snapshot || o->session.exec_on_alert)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)
 		return run_with_hints(o);
@@ -160,12 +205,12 @@ static int flush_output(const struct options *o, int code)
 	bool failed = ferror(stdout) != 0;
 	if (fflush(stdout) == 0 && !failed)
 		return code;
-	if (!o->check && code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
+	if (!o->batch.check && code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
 		return code;		/* an error was printed already */
 	if (errno == EPIPE)
 		return EXIT_SIGNAL + SIGPIPE;
 	log_error("cannot write the output: %s", g_strerror(errno ? errno : EIO));
-	return o->check ? CHECK_UNKNOWN : EXIT_FAILED;
+	return o->batch.check ? CHECK_UNKNOWN : EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -183,11 +228,12 @@ int main(int argc, char **argv)
 	bool ok = options_parse(&o, argc, (const char *const *)argv, &error);
 	if (!ok) {
 		log_error("%s\nTry 'blktop --help'.", error->message);
-		int code = o.check ? CHECK_UNKNOWN : EXIT_USAGE;
+		int code = o.batch.check ? CHECK_UNKNOWN : EXIT_USAGE;
 		options_clear(&o);
 		return code;
 	}
-	timefmt_set_utc(o.utc);
+	timefmt_set_utc(o.shown.utc);
+	config_choose(o.config);
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
@@ -196,19 +242,19 @@ int main(int argc, char **argv)
 		if (o.read.memory)
 			slice_bound_memory(o.read.memory);
 		o.read.relay.queue = o.read.memory ? CLAMP(o.read.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
-		if (config_install_rules(&o, o.prefs, &error))
+		if (config_install_rules(o.rules, o.screen.prefs, &error))
 			code = flush_output(&o, run_command(&o));
 	}
 	if (o.fail_if_incomplete && (code == EXIT_LOSS || code == EXIT_INCOMPLETE))
 		code = EXIT_FAILED;
 	if (error)
 		log_error("%s", error->message);
-	if (o.prefs)
-		config_save_history(&o, o.prefs);
+	if (o.screen.prefs)
+		config_save_history(o.screen.prefs);
 	log_note("ends with %d", code);
 	rules_install(NULL, NULL);
 	log_close();
-	prefs_free(o.prefs);
+	prefs_free(o.screen.prefs);
 	options_clear(&o);
 	return code;
 }

@@ -128,8 +128,9 @@ bool hosts_can_align(const struct read_options *o, char **ret_message)
 	return false;
 }
 
-int hosts_align(const struct read_options *o, const struct reading_purpose *purpose)
+int hosts_align(const struct read_options *o, bool all_spans)
 {
+	const struct reading_purpose purpose = { .all_spans = all_spans };
 	g_autofree char *message = NULL;
 	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
 	struct read_options mine = *o;
@@ -140,7 +141,7 @@ int hosts_align(const struct read_options *o, const struct reading_purpose *purp
 		return EXIT_USAGE;
 	}
 	mine.spool = NULL;		/* the measurement is not stored */
-	int code = reading_start(&r, &mine, purpose);
+	int code = reading_start(&r, &mine, &purpose);
 	if (code == EXIT_FINE) {
 		if (o->live)
 			listen_to(&r);

@@ -16,8 +16,9 @@
 /* Can clocks be moved? False: *ret_message (g_free) says why not, with the name of a slice file. */
 bool hosts_can_align(const struct read_options *o, char **ret_message);
 
-/* --align-hosts. Prints what was moved, or why nothing was. EXIT_FINE, else the exit status after a printed error. */
-int hosts_align(const struct read_options *o, const struct reading_purpose *purpose);
+/* --align-hosts. Prints what was moved, or why nothing was. all_spans: however much memory they need. EXIT_FINE, else
+ * the exit status after a printed error. */
+int hosts_align(const struct read_options *o, bool all_spans);
 
 /* Measures from tl and moves clocks. true: a clock was moved, so the trace must be read again. *ret_message (g_free):
  * what was moved, or why nothing was, in one line. */

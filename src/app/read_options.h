@@ -8,13 +8,16 @@
 struct read_options {
 	char **paths;			/* trace directories, NULL-terminated; may be empty */
 	bool demo;
-	bool live;			/* events come while it runs: from `urls`, or .watch */
+	bool live;			/* events come while it runs: from `urls`, .watch, or .local */
+	bool local;			/* from a session of this machine that must be made first: no `urls` yet */
+	struct local *running;		/* what serves sessions of this machine (cmd/local.h), or NULL; borrowed */
 	struct live_url *urls;
 	size_t n_urls;
 	struct live_options relay;	/* how to read from them */
 	bool watch;			/* --watch: slices, or chunks, of the directory in .paths as they appear */
 	char **chunks;			/* --chunks; NULL: not given */
 	enum reader reader;
+	bool align_hosts;		/* --align-hosts */
 	unsigned jobs, slices;		/* threads and pieces; 0: automatic */
 	size_t memory;			/* bytes */
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
@@ -23,7 +26,7 @@ struct read_options {
 	int64_t cache_after_ns;		/* --cache-after */
 	char *spool;			/* directory, or NULL */
 	size_t spool_size;		/* bytes */
-	bool no_spool;
+	bool stores;			/* live: packets are stored; printed views do it only with --spool */
 	char *at, *from, *to, *against_from, *against_to;	/* as given, or NULL */
 };
 

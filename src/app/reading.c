@@ -114,7 +114,7 @@ static struct timeline *new_timeline(const struct read_options *o, const struct 
 {
 	bool whole = !o->live && purpose->all_spans;
 	size_t memory = reading_timeline_memory(o);
-	if (!o->live && purpose->prints && purpose->view->lists_spans)
+	if (!o->live && purpose->view && purpose->prints && purpose->view->lists_spans)
 		memory = memory / 8 * LISTED_EIGHTHS;
 	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
@@ -134,6 +134,11 @@ bool reading_can_count(const struct input *in, const struct view *view, enum vie
 		return true;
 	log_error("--view %s --by %s needs the trace itself: %s", view->id, view_by_words[by], error->message);
 	return false;
+}
+
+bool reading_counts_threads(const struct view *view, enum view_by by)
+{
+	return view && (view->decodes_all || view->by_counted & 1u << by);
 }
 
 int reading_start(struct reading *r, const struct read_options *o, const struct reading_purpose *purpose)
@@ -189,7 +194,7 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
-	input_count_threads(r->in, purpose->counts_threads);
+	input_count_threads(r->in, purpose->counts_threads || reading_counts_threads(purpose->view, purpose->by));
 	if (o->caches && !purpose->takes_seconds)
 		input_cache(r->in, o->cache_size, o->cache_after_ns);
 	r->job = input_start(r->in, &options);

@@ -18,7 +18,7 @@ struct reading_purpose {
 	const struct view *view;	/* NULL: none */
 	enum view_by by;
 	const struct view_query *narrow;	/* traces that it names are not evicted; NULL: none */
-	bool counts_threads;		/* events must be counted by thread */
+	bool counts_threads;		/* events must be counted by thread, also if the view does not need it */
 	bool takes_seconds;		/* recorded: seconds are taken as they close (timeline_retain_range()) */
 	bool without_spans;		/* make no spans */
 	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
@@ -52,6 +52,8 @@ void reading_free(struct reading *r);
 /* Can the view (NULL: none) have rows of what `by` says? Slices do not count events by thread. False after a printed
  * error. */
 bool reading_can_count(const struct input *in, const struct view *view, enum view_by by);
+/* Must events be counted by thread for it? */
+bool reading_counts_threads(const struct view *view, enum view_by by);
 /* Shall nothing be freed? Everything was read and the process exits next (.skip_free): that is faster. */
 bool reading_skips_free(const struct reading *r);
 

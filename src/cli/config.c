@@ -22,19 +22,26 @@
 #define RC_INSTEAD "XDG_CONFIG_HOME or --config FILE"
 #define HISTORY_INSTEAD "XDG_STATE_HOME"
 
-static bool is_none(const struct options *o)
+static const char *chosen;		/* --config: a path, or "none"; NULL: the usual one */
+
+void config_choose(const char *path)
 {
-	return o->config && g_str_equal(o->config, "none");
+	chosen = path;
+}
+
+static bool is_none(void)
+{
+	return chosen && g_str_equal(chosen, "none");
 }
 
 /* If the settings file is a symbolic link, its target is replaced, and the link stays. The target is looked up once,
  * before isolation. */
-static char *rc_path(const struct options *o)
+static char *rc_path(void)
 {
 	static char *target;
 
 	if (!target) {
-		g_autofree char *path = o->config ? g_strdup(o->config) :
+		g_autofree char *path = chosen ? g_strdup(chosen) :
 			g_build_filename(g_get_user_config_dir(), "blktop", "blktoprc", NULL);
 		g_autofree char *real = realpath(path, NULL);
 		target = g_strdup(real ? real : path);
@@ -88,9 +95,9 @@ static bool write_file(const char *path, const char *text, mode_t mode, GError *
 
 /* --- settings --- */
 
-static void load_rc(struct prefs *p, const struct options *o)
+static void load_rc(struct prefs *p)
 {
-	g_autofree char *path = rc_path(o), *text = NULL, *visible = text_visible(path);
+	g_autofree char *path = rc_path(), *text = NULL, *visible = text_visible(path);
 	g_autofree char *name = g_path_get_basename(visible);
 	g_autoptr(GError) error = NULL;
 	size_t len;
@@ -99,7 +106,7 @@ static void load_rc(struct prefs *p, const struct options *o)
 		rc_read(p, name, text, len);
 	else if (error)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
-	else if (o->config)
+	else if (chosen)
 		g_ptr_array_add(p->warnings, g_strdup_printf("there is no %s: W makes it", visible));
 }
 
@@ -123,9 +130,9 @@ static void warn_place(struct prefs *p, const char *what, const GError *error)
 }
 
 /* Makes the directories, and names the files as places, before isolation (cmd/isolate.h). */
-static void make_places(struct prefs *p, const struct options *o)
+static void make_places(struct prefs *p)
 {
-	g_autofree char *rc = rc_path(o), *history = history_path(), *bookmarks = bookmarks_dir();
+	g_autofree char *rc = rc_path(), *history = history_path(), *bookmarks = bookmarks_dir();
 	g_autofree char *rc_dir = g_path_get_dirname(rc), *history_dir = g_path_get_dirname(history);
 	g_autoptr(GError) no_rc = NULL, no_history = NULL, no_bookmarks = NULL;
 
@@ -142,19 +149,19 @@ struct prefs *config_load(const struct options *o)
 {
 	struct prefs *p = prefs_new();
 
-	if (!is_none(o)) {
-		make_places(p, o);
-		load_rc(p, o);
+	if (!is_none()) {
+		make_places(p);
+		load_rc(p);
 		load_history(p);
 	}
-	if (o->theme >= 0)
-		p->theme = (enum theme)o->theme;
-	if (o->mouse >= 0)
-		p->mouse = o->mouse > 0;
-	p->utc = p->utc || o->utc;
-	p->ascii = p->ascii || o->ascii;
-	p->accessible = p->accessible || o->accessible;
-	if (o->memory_given)
+	if (o->screen.theme >= 0)
+		p->theme = (enum theme)o->screen.theme;
+	if (o->screen.mouse >= 0)
+		p->mouse = o->screen.mouse > 0;
+	p->utc = p->utc || o->shown.utc;
+	p->ascii = p->ascii || o->shown.ascii;
+	p->accessible = p->accessible || o->screen.accessible;
+	if (o->screen.memory_given)
 		p->memory = o->read.memory;
 	for (guint i = 0; i < p->warnings->len; i++)
 		log_note("%s", (char *)g_ptr_array_index(p->warnings, i));
@@ -175,13 +182,13 @@ static bool rules_of_file(struct rules *rules, const char *path, bool only_marke
 }
 
 /* Rules of blktoprc. Errors become warnings on the screen, which then starts without rules. */
-static struct rules *rules_of_rc(const struct options *o, struct prefs *p)
+static struct rules *rules_of_rc(struct prefs *p)
 {
-	g_autofree char *path = rc_path(o);
+	g_autofree char *path = rc_path();
 	g_autoptr(GError) why = NULL;
 	struct rules *rules = rules_new();
 
-	if (!p || is_none(o) || rules_of_file(rules, path, true, &why))
+	if (!p || is_none() || rules_of_file(rules, path, true, &why))
 		return rules;
 	log_note("%s", why->message);
 	g_ptr_array_add(p->warnings, text_visible(why->message));
@@ -189,15 +196,14 @@ static struct rules *rules_of_rc(const struct options *o, struct prefs *p)
 	return rules_new();
 }
 
-bool config_install_rules(const struct options *o, struct prefs *p, GError **error)
+bool config_install_rules(const char *path, struct prefs *p, GError **error)
 {
-	struct rules *rules = rules_of_rc(o, p);
+	struct rules *rules = rules_of_rc(p);
 	g_autoptr(GError) why = NULL;
-
 	size_t n = rules_n(rules);
 
-	if (o->spans && rules_of_file(rules, o->spans, false, &why) && rules_n(rules) == n)
-		cannot_read(&why, ENOENT, o->spans, "there is no [RULE] in it");
+	if (path && rules_of_file(rules, path, false, &why) && rules_n(rules) == n)
+		cannot_read(&why, ENOENT, path, "there is no [RULE] in it");
 	if (why) {
 		rules_free(rules);
 		g_propagate_error(error, g_steal_pointer(&why));
@@ -208,13 +214,13 @@ bool config_install_rules(const struct options *o, struct prefs *p, GError **err
 	return !rules || rules_install(rules, error);
 }
 
-bool config_save(const struct options *o, const struct prefs *p, char **ret_message)
+bool config_save(const struct prefs *p, char **ret_message)
 {
-	g_autofree char *path = rc_path(o), *old = NULL, *text = NULL, *visible = text_visible(path);
+	g_autofree char *path = rc_path(), *old = NULL, *text = NULL, *visible = text_visible(path);
 	g_autoptr(GError) error = NULL;
 	size_t len;
 
-	if (is_none(o)) {
+	if (is_none()) {
 		*ret_message = g_strdup("cannot write the settings: started with --config none");
 		return false;
 	}
@@ -231,13 +237,13 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 	return !error;
 }
 
-void config_save_history(const struct options *o, const struct prefs *p)
+void config_save_history(const struct prefs *p)
 {
 	g_autofree char *path = history_path(), *old = NULL, *text = NULL;
 	g_autoptr(GError) error = NULL;
 	size_t len;
 
-	if (is_none(o) || !prompt_history_changed(p->prompt_history))
+	if (is_none() || !prompt_history_changed(p->prompt_history))
 		return;
 	read_file(path, &old, &len, &error);
 	if (!error) {
@@ -258,29 +264,29 @@ bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError
 	return false;
 }
 
-bool config_read_bookmarks(const struct options *o, const char *identity, char **ret_text, size_t *ret_len,
+bool config_read_bookmarks(const char *identity, char **ret_text, size_t *ret_len,
 			   GError **error)
 {
 	g_autofree char *path = bookmarks_path(identity);
 
 	*ret_text = NULL;
 	*ret_len = 0;
-	return is_none(o) || config_read_text(path, ret_text, ret_len, error);
+	return is_none() || config_read_text(path, ret_text, ret_len, error);
 }
 
-bool config_write_bookmarks(const struct options *o, const char *identity, const char *text, GError **error)
+bool config_write_bookmarks(const char *identity, const char *text, GError **error)
 {
 	g_autofree char *path = bookmarks_path(identity);
 
-	if (is_none(o))
+	if (is_none())
 		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
 	return write_file(path, text, 0600, error);
 }
 
-void config_add_bookmarks(const struct options *o)
+void config_add_bookmarks(void)
 {
 	g_autofree char *dir = bookmarks_dir();
 
-	if (!is_none(o))
+	if (!is_none())
 		files_add(dir, FILES_READ, NULL);	/* there may be none */
 }

@@ -7,27 +7,30 @@
 #ifndef BLK_CLI_CONFIG_H
 #define BLK_CLI_CONFIG_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 #include "ui/prefs.h"
 
+/* The file of settings: a path, "none", or NULL for the usual one. Borrowed. Before all others. */
+void config_choose(const char *path);
 /* Settings of the files, overridden by the command line. Creates the directories, and adds what is written later to the
  * places (base/files.h). prefs_free() it. */
 struct prefs *config_load(const struct options *o);
-/* Installs the rules for spans (state/spans/rules.h) of --spans, where an error is fatal, and of blktoprc, where an
- * error is a warning in p and leaves all its rules out. p NULL: without blktoprc. Before anything is opened. */
-bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
+/* Installs the rules for spans (state/spans/rules.h) of the file `path` (NULL: none), where an error is
+ * fatal, and of blktoprc, where an error is a warning in p and leaves all its rules out. p NULL: without blktoprc.
+ * Before anything is opened. */
+bool config_install_rules(const char *path, struct prefs *p, GError **error);
 /* Key W: writes the settings. *ret_message (g_free) for the status row. true: written. */
-bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
+bool config_save(const struct prefs *p, char **ret_message);
 /* The bookmarks of a trace (input_identity()). *ret_text (g_free) NULL without an error: there are none. false:
  * *error. */
-bool config_read_bookmarks(const struct options *o, const char *identity, char **ret_text, size_t *ret_len,
+bool config_read_bookmarks(const char *identity, char **ret_text, size_t *ret_len,
 			   GError **error);
 /* Any other file of bookmarks, likewise. */
 bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error);
-bool config_write_bookmarks(const struct options *o, const char *identity, const char *text, GError **error);
+bool config_write_bookmarks(const char *identity, const char *text, GError **error);
 /* Adds the directory of bookmarks to the places, for reading. */
-void config_add_bookmarks(const struct options *o);
+void config_add_bookmarks(void);
 /* At the end: appends the typed lines to the history, which other processes may have changed meanwhile. */
-void config_save_history(const struct options *o, const struct prefs *p);
+void config_save_history(const struct prefs *p);
 
 #endif

@@ -1,50 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of options, from which popt's table, the help screens, the man page and the completions are made; and the
- * words of the command line before they are interpreted.
+ * The table of options. popt's table, the values of options, the help screens, the man page and the completions are
+ * made from it.
  */
 #ifndef BLK_CLI_OPTIONS_TABLE_H
 #define BLK_CLI_OPTIONS_TABLE_H
 
 #include "cli/command.h"
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#define DEFAULT_MEMORY "512M"
 
 /* Domain and code of errors in options: fail(error, OPTIONS, ...). */
 #define OPTIONS g_quark_from_static_string("blk-options"), 0
+#define OPTION_SLOTS 160		/* rows of the table, at most */
 
-/* The words as given. The table has the offset of each field. */
+/* Texts, as given, of options that depend on others. NULL: not given. */
 struct words {
-	GPtrArray *relays, *threshold, *chunks;
-	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
-	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
-	char *only, *against, *metric, *where, *thresholds, *baseline, *save_baseline, *exec_on_alert;
-	char *jobs, *slices, *reader, *machine, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
-	char *spool, *spool_size, *user;
-	char *screenshot, *size, *html;
-	char *thin;
-	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *tracepoints, *snapshot, *snapshot_when;
-	char *listen, *listen_host, *metrics, *metrics_file, *most_values, *graphite, *graphite_name, *datacenter;
-	char *cache_size, *cache_after;
-	bool no_spool, no_cache, no_isolation, align_hosts, csv_safe;
-	char *forward, *forward_only;
-	bool forward_kernel;
-	bool check;
-	bool demo, from_beginning, wait, each, force, statedump, with_kernel, fail_if_incomplete, suggest_rules;
-	bool utc, ascii, accessible, keep_spans, watch, delete_mapped, history;
-	bool yes, keep, spans_only, calls_only, functions;
+	char **relays, **threshold;
+	char *view, *list_columns, *by, *format, *sort, *columns, *only, *against, *metric, *where;
+	char *thresholds, *baseline, *save_baseline, *exec_on_alert, *snapshot_when, *html;
+	char *graphite, *listen_host, *metrics, *forward, *forward_only;
+	unsigned seconds;		/* 0: not given */
+	bool no_cache, no_spool;
+};
+
+/* The command line while it is read: the fields of options have their values, what depends on others is in .words. */
+struct command_line {
+	struct options options;
+	struct words words;
+	bool given[OPTION_SLOTS];	/* by number of the row; false for those that only choose a command */
 	const char *const *program;	/* words after "--"; borrowed, NULL: none */
-	enum command command;
 	const char *command_name;	/* the option (with dashes) or word that chose the command */
 };
 
-enum kind { KIND_FLAG, KIND_WORD, KIND_JOINED, KIND_LIST, KIND_COMMAND };
 enum group {
 	GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_INFORM, GROUP_SESSION, GROUP_SEND, GROUP_HIDDEN
 };
@@ -57,15 +45,18 @@ enum option_source {
 	SOURCE_RELAY,
 };
 
-#define WORD_NONE SIZE_MAX
 struct option_row {
 	const char *name;
 	char letter;
 	const char *arg;		/* NULL: takes none */
 	enum group group;
-	enum kind kind;
-	enum command command;		/* KIND_COMMAND */
-	size_t offset;			/* in struct words; WORD_NONE */
+	enum command command;		/* that it chooses; COMMAND_SCREEN: none */
+	size_t offset;			/* of its field in struct command_line */
+	/* Stores the value of a text (flags: NULL) in the field. NULL: there is no field. */
+	bool (*take)(const struct option_row *r, const char *text, void *field, GError **error);
+	const char *initial;		/* text of the value if it is not given; NULL: the field's own */
+	unsigned most;			/* numbers: the largest; 0: a billion */
+	const char *const *choices;	/* words, of which the field gets the number */
 	const char *brief;		/* for the help screen; NULL: on one line with the next row */
 	const char *help;		/* one sentence, for man page and completions */
 	/* When it is refused, whatever its value; checked by option_check(): */
@@ -78,15 +69,21 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_n_rows;
 
+/* Stores the value of the row's option, or of its .initial. */
+bool option_take(struct command_line *c, const struct option_row *r, const char *text, GError **error);
 /* Was it given? false for those that only choose a command. */
-bool option_given(const struct words *w, const struct option_row *r);
+bool option_given(const struct command_line *c, const struct option_row *r);
+/* "-n, --seconds", for messages; never freed. */
+const char *option_words(const struct option_row *r);
+/* Frees the texts of options, or of the words only. */
+void option_clear_options(struct options *o);
+void option_clear_words(struct command_line *c);
 
 /* The row of a name without dashes, which must be there. */
 const struct option_row *option_find(const char *name);
 
-/* Why the first refused option is refused, as one line (g_free). NULL: none is. `live`: the events come while blktop
- * runs. */
-char *option_check(const struct words *w, bool live);
+/* Why the first refused option is refused, as one line (g_free). NULL: none is. */
+char *option_check(const struct command_line *c);
 
 /* Subcommands: the first word of the command line. A directory of that name is written "./report". */
 struct subcommand {

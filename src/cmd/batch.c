@@ -2,8 +2,7 @@
 /* Printing views and exporting spans: see batch.h. */
 #include "cmd/batch.h"
 
-#include "cmd/batch_list.h"
-#include "cmd/batch_steps.h"
+#include "cmd/batch_pieces.h"
 #include "app/late_events.h"
 #include "cmd/local.h"
 #include "cmd/log.h"
@@ -34,7 +33,9 @@
 #define SILENT_GRACE_S 1		/* if no event came at all */
 
 struct batch {
-	const struct options *o;
+	const struct read_options *read;
+	const struct shown_options *shown;
+	const struct batch_options *o;
 	struct reading r;
 	struct view view;		/* what is printed: the view with the columns asked for */
 	struct column *columns;		/* its columns */
@@ -46,8 +47,7 @@ struct batch {
 	GHashTable *corrected;		/* beginning of a printed second -> its corrections at that time */
 	unsigned n_corrected;		/* corrections in all, at the last check */
 	struct late_reported late;
-	struct batch_list list;
-	struct batch_steps steps;
+	struct batch_pieces pieces;
 	int64_t since_ns;		/* seconds that ended before this are not printed */
 	int64_t from_ns, to_ns;		/* recorded: the range of the options; equal: not found yet */
 	struct metric_query metric;	/* the options' with instants and calls; .where is theirs */
@@ -88,19 +88,19 @@ static const struct column range_columns[] = {
 	  .help = "1: the range is printed again, since events came too late", .get = get_corrected },
 };
 
-static bool prints_blocks(const struct options *o)
+static bool prints_blocks(const struct batch *b)
 {
-	return o->each || o->read.live;
+	return b->o->each || b->read->live;
 }
 
 static void choose_columns(struct batch *b)
 {
-	const struct options *o = b->o;
-	bool with_range = prints_blocks(o) && rows_format_info[o->format].range == RANGE_COLUMNS;
+	const struct shown_options *o = b->shown;
+	bool with_range = prints_blocks(b) && rows_format_info[o->format].range == RANGE_COLUMNS;
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
-	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !o->read.live; k++)
+	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !b->read->live; k++)
 		b->columns[i++] = range_columns[k];
 	for (size_t k = 0; k < n; k++)
 		b->columns[i++] = o->view->columns[o->columns ? o->columns[k] : k];
@@ -113,7 +113,7 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 {
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	timefmt_date(from, rows->query.from_ns);
-	if (read_step(&b->o->read) < NS_PER_S)
+	if (read_step(b->read) < NS_PER_S)
 		timefmt_date_ms(from, rows->query.from_ns);
 	timefmt_clock_ms(to, rows->query.to_ns);
 	printf("%s# %s  %s to %s", b->header ? "" : "\n", b->view.id, from, to);
@@ -127,23 +127,24 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 
 static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
-	const struct options *o = b->o;
+	const struct shown_options *o = b->shown;
 	struct view_query query = o->narrow;
-	narrow_resolve(&query, b->r.tl);
+	if (b->o->check || b->o->send.only)
+		return;
+	if (o->narrowed)
+		narrow_resolve(&query, b->r.tl);
 	query.from_ns = from_ns;
 	query.to_ns = to_ns;
 	query.by = o->by;
 	query.metric = o->metric_view ? &b->metric : NULL;
 	query.alerts = b->alerts;
-	if (o->check || o->send.only)
-		return;
 	struct rows *rows = o->view->build(b->r.tl, &query);
 
 	rows_filter(rows, o->view, o->expr);
 	if (o->sort >= 0)
 		rows_sort(rows, o->view, o->sort, o->sort_descending);
 	bool titled = rows_format_info[o->format].range == RANGE_TITLE;
-	if (prints_blocks(o) && titled)
+	if (prints_blocks(b) && titled)
 		print_block_title(b, rows);
 	if (o->view->kind == VIEW_DISTRIBUTION && titled && rows->about)
 		printf("# %s\n", rows->about);
@@ -153,9 +154,9 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	if (rows->dropped)
 		log_error("%s: %s%s", o->view->id, rows->dropped, timeline_n_thinned(b->r.tl) ? "" : " (--memory)");
 	b->incomplete |= rows->incomplete;
-	if (rows->omitted && !prints_blocks(o))		/* of a block, the JSON has it */
+	if (rows->omitted && !prints_blocks(b))		/* of a block, the JSON has it */
 		log_error("%s: %s", o->view->id, rows->omitted);
-	if (prints_blocks(o) || !reading_skips_free(&b->r))
+	if (prints_blocks(b) || !reading_skips_free(&b->r))
 		rows_free(rows);
 	b->header = false;
 }
@@ -189,7 +190,7 @@ static void note_printed(struct batch *b, const struct second *s)
 /* Prints seconds without events up to `until`. false: no more seconds are wanted. */
 static bool print_empty(struct batch *b, int64_t until)
 {
-	int64_t step = read_step(&b->o->read);
+	int64_t step = read_step(b->read);
 
 	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
 		return true;
@@ -219,9 +220,9 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
 	    st.closed_to_ns <= timeline_outline(tl, n - 1)->end_ns)
 		n--;
-	if (b->alerts && b->o->read.live)
+	if (b->alerts && b->read->live)
 		alerts_update(b->alerts, tl, n);
-	if (b->o->read.live)
+	if (b->read->live)
 		sending_update(b->sending, tl, n, is_end);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -229,18 +230,18 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 			return;
 		if (s->begin_ns < b->printed_to || s->end_ns <= b->since_ns)
 			continue;	/* a new version of a printed second, or before the program began */
-		if (b->o->read.live && !print_empty(b, s->begin_ns))
+		if (b->read->live && !print_empty(b, s->begin_ns))
 			return;
 		print_range(b, s->begin_ns, s->end_ns);
 		b->n_printed++;
 		b->printed_to = s->end_ns;
-		if (b->o->read.live)
+		if (b->read->live)
 			note_printed(b, s);
 		timeline_unload(b->r.tl);
 	}
-	if (b->o->read.live)
+	if (b->read->live)
 		timeline_retain_sums(b->r.tl, b->printed_to);
-	if (b->o->read.live && !is_end && n == timeline_n_seconds(tl))
+	if (b->read->live && !is_end && n == timeline_n_seconds(tl))
 		print_empty(b, st.closed_to_ns);
 }
 
@@ -272,16 +273,17 @@ static void report_missing(const struct batch *b)
 	int64_t first, end;
 	if (b->o->send.only || !reading_range(&b->r, &first, &end))
 		return;
-	const char *where = b->o->read.live ? "received from this session" : "in this trace";
-	g_autofree char *missing = view_missing_text(b->o->view, b->r.tl);
-	g_autoptr(GPtrArray) commands = needs_commands(b->o->view, b->r.tl);
-	g_ptr_array_add(commands, NULL);
-	g_autofree char *all = g_strjoinv(" && ", (char **)commands->pdata);
-	if (missing)
+	const char *where = b->read->live ? "received from this session" : "in this trace";
+	g_autofree char *missing = view_missing_text(b->shown->view, b->r.tl);
+	if (missing) {
+		g_autoptr(GPtrArray) commands = needs_commands(b->shown->view, b->r.tl);
+		g_ptr_array_add(commands, NULL);
+		g_autofree char *all = g_strjoinv(" && ", (char **)commands->pdata);
 		log_error("not %s: %s; %s %s has no figures from them; record them: %s", where, missing,
-			  b->o->metric_view ? "metric" : "view", b->o->view->id,
+			  b->shown->metric_view ? "metric" : "view", b->shown->view->id,
 			  *all ? all : "blktop --recipe says how");
-	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
+	}
+	for (size_t i = 0; !b->shown->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_missing_text(i, b->r.tl);
 		if (rule)
 			log_error("%s %s", rule, where);
@@ -296,7 +298,7 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 	size_t first = timeline_find(tl, *from), end = first;
 	char a[TIMEFMT_LEN], z[TIMEFMT_LEN], step[TIMEFMT_LEN];
 
-	if (b->o->view->at_instant)
+	if (b->shown->view->at_instant)
 		return;
 	while (end < timeline_n_seconds(tl) && timeline_outline(tl, end)->begin_ns < asked_to)
 		end++;
@@ -304,9 +306,9 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 		return;
 	*from = MIN(asked_from, timeline_outline(tl, first)->begin_ns);
 	*to = MAX(asked_to, timeline_outline(tl, end - 1)->end_ns);
-	if (!b->o->read.step_ns && (*from < asked_from || *to > asked_to))
+	if (!b->read->step_ns && (*from < asked_from || *to > asked_to))
 		log_error("counted in steps of %s: from %s to %s; --step chooses a finer one",
-			  timefmt_step(step, read_step(&b->o->read)), timefmt_date_ms(a, *from),
+			  timefmt_step(step, read_step(b->read)), timefmt_date_ms(a, *from),
 			  timefmt_clock_ms(z, *to));
 }
 
@@ -316,18 +318,18 @@ static void add_call(void *data, struct calllog_line *l)
 	calllog_line_unref(l);
 }
 
-static bool has_range(const struct options *o)
+static bool has_range(const struct read_options *o)
 {
-	return o->read.from || o->read.to || o->read.at;
+	return o->from || o->to || o->at;
 }
 
 /* Holds the thresholds against what was read so far: as long as it does not matter what the range is. */
 static void judge(struct batch *b, bool ended)
 {
 	size_t n = timeline_n_seconds(b->r.tl);
-	if (b->alerts && n && (ended || !has_range(b->o)))
+	if (b->alerts && n && (ended || !has_range(b->read)))
 		alerts_update(b->alerts, b->r.tl, ended ? n : n - 1);
-	if (n && !ended && !has_range(b->o))
+	if (b->sending && n && !ended && !has_range(b->read))
 		sending_update(b->sending, b->r.tl, n - 1, false);
 }
 
@@ -341,14 +343,16 @@ static int64_t step_begin(const struct timeline *tl, int64_t ns)
 /* Sends what is left of the range, or all of it. */
 static void send_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
-	if (has_range(b->o))
+	if (!b->sending)
+		return;
+	if (has_range(b->read))
 		sending_limit(b->sending, step_begin(b->r.tl, from_ns), to_ns);
 	sending_update(b->sending, b->r.tl, timeline_n_seconds(b->r.tl), true);
 }
 
 static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
-	if (b->alerts && has_range(b->o))
+	if (b->alerts && has_range(b->read))
 		alerts_note_range(b->alerts, from_ns, to_ns);
 	if (!b->alerts || !b->o->save_baseline) {
 		judge(b, true);
@@ -362,36 +366,34 @@ static void judge_recorded(struct batch *b, int64_t from_ns, int64_t to_ns)
 /* What the metric needs beside the timeline. Returns the exit status. */
 static int prepare_metric(struct batch *b)
 {
-	if (!reading_find_against(&b->r, &b->o->read, &b->metric))
+	if (!b->metric.metric)
+		return EXIT_FINE;
+	if (!reading_find_against(&b->r, b->read, &b->metric))
 		return EXIT_USAGE;
 	if (!metric_query_needs_calls(&b->metric))
 		return EXIT_FINE;
-	b->metric.calls = b->calls = metric_calls_new(&b->metric, read_step(&b->o->read));
-	return log_each_line(b->o, add_call, b->calls) ? EXIT_FINE : EXIT_FAILED;
+	b->metric.calls = b->calls = metric_calls_new(&b->metric, read_step(b->read));
+	return log_each_line(b->read, add_call, b->calls) ? EXIT_FINE : EXIT_FAILED;
 }
 
 /* Prints what was not printed while it was read. */
 static void print_all(struct batch *b, int64_t from, int64_t to)
 {
-	bool in_steps = batch_steps_is_begun(&b->steps);
-
-	if (!b->o->each && !in_steps)
+	if (!b->o->each && !(b->pieces.pieces.begun && b->pieces.of_steps))
 		widen_range(b, &from, &to);
 	if (b->o->each)
 		print_closed(b, from, to, true);
-	else if (in_steps)
-		batch_steps_finish(&b->steps);
-	else if (batch_list_is_begun(&b->list))
-		batch_list_finish(&b->list, from, to);
+	else if (b->pieces.pieces.begun)
+		batch_pieces_finish(&b->pieces, from, to);
 	else
 		print_range(b, from, to);
-	b->broken = b->broken ? b->broken : b->list.broken ? b->list.broken : b->steps.broken;
+	b->broken = b->broken ? b->broken : b->pieces.broken;
 }
 
-/* Finds the range of the options, unless batch_steps_choose() did. Returns the exit status. */
+/* Finds the range of the options, unless batch_pieces_choose() did. Returns the exit status. */
 static int find_range(struct batch *b)
 {
-	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, &b->o->read, &b->from_ns, &b->to_ns);
+	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, b->read, &b->from_ns, &b->to_ns);
 }
 
 /* A recorded trace: read first, then print. */
@@ -399,11 +401,11 @@ static int print_recorded(struct batch *b)
 {
 	int64_t first, end;
 
-	while (!b->list.broken && !b->steps.broken && !reading_wait(&b->r, 100))
+	while (!b->pieces.broken && !reading_wait(&b->r, 100))
 		judge(b, false);
-	if (b->list.broken || b->steps.broken) {
+	if (b->pieces.broken) {
 		reading_stop(&b->r);
-		b->broken = b->list.broken ? b->list.broken : b->steps.broken;
+		b->broken = b->pieces.broken;
 		return EXIT_FAILED;
 	}
 	int code = reading_code(&b->r);
@@ -421,12 +423,12 @@ static int print_recorded(struct batch *b)
 		return metric_code;
 	report_missing(b);
 	g_autoptr(GError) error = NULL;
-	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
+	if (b->shown->narrowed && !narrow_is_there(&b->shown->narrow, b->r.tl, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
 	print_all(b, b->from_ns, b->to_ns);
-	if (!b->broken)
+	if (b->sending && !b->broken)
 		sending_wait(b->sending);
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
@@ -434,7 +436,7 @@ static int print_recorded(struct batch *b)
 /* A session of this machine: its program and its messages. */
 static void serve_local(struct batch *b)
 {
-	struct local *l = b->o->running;
+	struct local *l = b->read->running;
 	bool is_error;
 
 	local_tick(l, b->r.in);
@@ -472,14 +474,14 @@ static int report_no_events(struct batch *b, int code)
 	log_error(st.warning ? "nothing that '%s' sent can be read" :
 		  "no events came from '%s'; 'lttng list' says what its session records, 'lttng list --userspace' "
 		  "which tracepoints running programs have (spans: zipkin:*)", input_label(b->r.in));
-	return b->o->running && !st.warning ? code : EXIT_FAILED;
+	return b->read->running && !st.warning ? code : EXIT_FAILED;
 }
 
 /* A session: print each second as it closes. */
 static int print_live(struct batch *b)
 {
 	unsigned most = b->o->n_seconds;
-	gint64 patience = (gint64)most * (read_step(&b->o->read) / NS_PER_US);
+	gint64 patience = (gint64)most * (read_step(b->read) / NS_PER_US);
 	gint64 attached = 0;
 	bool ended = false;
 
@@ -515,7 +517,7 @@ static int print_live(struct batch *b)
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
 	const struct batch *b = data;
-	g_autofree char *line = thresholds_report(b->o, alert, reason);
+	g_autofree char *line = thresholds_report(b->read->running, alert, reason);
 	log_error("%s", line);
 }
 
@@ -524,12 +526,12 @@ static int end_alerts(struct batch *b, int code)
 {
 	if (!b->alerts)
 		return code;
-	if (!thresholds_save_baseline(b->o, b->alerts))
+	if (!thresholds_save_baseline(b->o->save_baseline, b->alerts))
 		code = EXIT_FAILED;
 	if (!b->o->check)
 		return code;
 	bool failed = code == EXIT_FAILED || code == EXIT_USAGE || code >= EXIT_SIGNAL;
-	if (!failed && b->o->read.live)
+	if (!failed && b->read->live)
 		return thresholds_check(stdout, b->alerts, INT64_MIN, INT64_MAX);
 	if (failed || b->from_ns >= b->to_ns)
 		return CHECK_UNKNOWN;
@@ -539,80 +541,102 @@ static int end_alerts(struct batch *b, int code)
 static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 {
 	struct batch *b = data;
-	batch_list_evicting(&b->list, trace_ids, n);
+	if (b->pieces.view)
+		batch_pieces_evicting(&b->pieces, trace_ids, n);
 	sending_evicting(b->sending, b->r.tl, trace_ids, n);
 	size_t seconds = timeline_n_seconds(b->r.tl);
-	if (b->o->read.live && seconds)
+	if (b->read->live && seconds)
 		sending_update(b->sending, b->r.tl, seconds - 1, false);
 }
 
-/* What must be read for what is sent. */
-static uint32_t find_sent(const struct send_options *send, bool *ret_spans)
+/* What the view, thresholds, and what is sent must have read. */
+static struct reading_purpose purpose_of(const struct batch *b)
 {
-	*ret_spans = false;
-	uint32_t reads = send->metrics ? send_metrics_read(send->metrics, ret_spans) : 0;
-	*ret_spans |= send->forward.path != NULL;
-	return reads;
+	const struct shown_options *s = b->shown;
+	const struct send_options *send = &b->o->send;
+	bool sends_spans = false, live = b->read->live;
+	uint32_t sends = send->metrics ? send_metrics_read(send->metrics, &sends_spans) : 0;
+	bool needs_all = !s->view->reads || s->thresholds || sends_spans || send->forward.path ||
+			 (s->narrowed && query_needs_spans(&s->narrow));
+
+	return (struct reading_purpose){
+		.prints = true, .view = s->view, .by = s->by, .narrow = s->narrowed ? &s->narrow : NULL,
+		.counts_threads = sends & READS(count) || (s->thresholds && thresholds_count_threads(s->thresholds)),
+		.without_spans = !needs_all && !s->view->reads_spans,
+		.cells = live || needs_all ? 0 : s->view->reads | sends,
+		.skip_free = !live && !SANITIZED,
+	};
 }
 
 /* Is something printed or counted second by second, or of a range? Live, until it was: print_closed(). */
-static bool needs_seconds(const struct options *o)
+static bool needs_seconds(const struct batch *b)
 {
-	return o->read.live || o->each || has_range(o) || o->thresholds || o->send.metrics;
+	return b->read->live || b->o->each || has_range(b->read) || b->shown->thresholds || b->o->send.metrics;
 }
 
-int batch_print(const struct options *options)
+/* Starts to read. Returns the exit status. */
+static int begin(struct batch *b)
 {
-	struct options o = *options;
+	struct reading_purpose purpose = purpose_of(b);
+	const struct view *view = b->shown->view;
+	int code = EXIT_FINE;
+
+	if (b->shown->thresholds && !thresholds_begin(b->shown, &b->alerts))
+		return EXIT_FAILED;
+	if (batch_pieces_can_be(view))
+		code = batch_pieces_choose(&b->pieces, b->read, b->shown, b->o, &purpose);
+	b->from_ns = b->pieces.from_ns;
+	b->to_ns = b->pieces.to_ns;
+	if (code == EXIT_FINE)
+		code = reading_start(&b->r, b->read, &purpose);
+	if (b->alerts && b->read->live)
+		alerts_on_alert(b->alerts, report_alert, b);
+	if (code == EXIT_FINE && (b->o->send.metrics || b->o->send.forward.path) &&
+	    !sending_start(&b->o->send, b->read->live, &b->sending))
+		code = EXIT_FAILED;
+	if (code != EXIT_FINE)
+		return code;
+	if (needs_seconds(b))
+		timeline_retain_sums(b->r.tl, INT64_MIN);
+	choose_columns(b);
+	if (batch_pieces_can_be(view))
+		batch_pieces_begin(&b->pieces, &b->view, b->r.tl);
+	timeline_on_evicting(b->r.tl, on_evicting, b);
+	return EXIT_FINE;
+}
+
+/* Reads and prints. Returns the exit status. */
+static int print(struct batch *b)
+{
+	int code = b->read->live ? print_live(b) : print_recorded(b);
+	code = b->broken ? output_code(b->broken) : end_alerts(b, code);
+	int sent = b->sending ? sending_finish(b->sending) : EXIT_FINE;
+	bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+	b->incomplete |= b->alerts && !b->o->check && alerts_left_out(b->alerts);
+	if (b->incomplete && (code == EXIT_FINE || code == EXIT_LOSS))
+		code = EXIT_INCOMPLETE;
+	return code == EXIT_FINE || (ended_well && sent == EXIT_FAILED) ? sent : code;
+}
+
+int batch_print(const struct read_options *read, const struct shown_options *shown, const struct batch_options *o)
+{
 	struct batch b = {
-		.o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN, .metric = o.metric,
+		.read = read, .shown = shown, .o = o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN,
+		.metric = shown->metric,
 	};
 
-	if (o.suggest_rules)
-		return suggest_print(&o);
-	bool sends_spans;
-	uint32_t sends = find_sent(&o.send, &sends_spans);
-	bool needs_all = !o.view->reads || o.thresholds || sends_spans || query_needs_spans(&o.narrow);
-	struct reading_purpose purpose = options_purpose(&o);
-	purpose.without_spans = !needs_all && !o.view->reads_spans;
-	purpose.cells = o.read.live || needs_all ? 0 : o.view->reads | sends;
-	purpose.skip_free = !o.read.live && !SANITIZED;
-	int code = thresholds_begin(&o, &b.alerts) ? batch_steps_choose(&b.steps, &o, &purpose) : EXIT_FAILED;
-	b.from_ns = b.steps.from_ns;
-	b.to_ns = b.steps.to_ns;
+	if (o->suggest_rules)
+		return suggest_print(read, o->n_seconds);
+	int code = begin(&b);
 	if (code == EXIT_FINE)
-		code = reading_start(&b.r, &o.read, &purpose);
-	if (b.alerts && o.read.live)
-		alerts_on_alert(b.alerts, report_alert, &b);
-	if (code == EXIT_FINE && !sending_start(&o, &b.sending))
-		code = EXIT_FAILED;
-	if (code == EXIT_FINE) {
-		if (needs_seconds(&o))
-			timeline_retain_sums(b.r.tl, INT64_MIN);
-		choose_columns(&b);
-		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
-		batch_steps_begin(&b.steps, &b.view, b.r.tl);
-		timeline_on_evicting(b.r.tl, on_evicting, &b);
-		code = o.read.live ? print_live(&b) : print_recorded(&b);
-		if (b.broken)
-			code = output_code(b.broken);
-		else
-			code = end_alerts(&b, code);
-		int sent = sending_finish(b.sending);
-		bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
-		b.incomplete |= b.alerts && !o.check && alerts_left_out(b.alerts);
-		if (b.incomplete && (code == EXIT_FINE || code == EXIT_LOSS))
-			code = EXIT_INCOMPLETE;
-		code = code == EXIT_FINE || (ended_well && sent == EXIT_FAILED) ? sent : code;
-	} else if (o.check) {
+		code = print(&b);
+	else if (o->check)
 		code = CHECK_UNKNOWN;
-	}
 	g_free(b.columns);
 	metric_calls_free(b.calls);
 	alerts_free(b.alerts);
 	sending_free(b.sending);
-	batch_list_clear(&b.list);
-	batch_steps_clear(&b.steps);
+	batch_pieces_clear(&b.pieces);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);
 	return code;
@@ -620,7 +644,7 @@ int batch_print(const struct options *options)
 
 /* --- export --- */
 
-static int export_spans(struct reading *r, const struct options *o)
+static int export_spans(struct reading *r, const struct output_options *output, const struct export_options *o)
 {
 	g_autoptr(GError) error = NULL;
 	unsigned n_spans = 0;
@@ -629,9 +653,7 @@ static int export_spans(struct reading *r, const struct options *o)
 	int code = reading_code(r);
 	if (r->signal || (code != EXIT_FINE && timeline_n_spans(r->tl) == 0))
 		return code;
-	struct span_selection selection = o->selection;
-	selection.filter = o->expr;
-	g_autofree char *text = span_export(r->tl, &selection, o->span_format, &n_spans, &error);
+	g_autofree char *text = span_export(r->tl, &o->selection, o->format, &n_spans, &error);
 	if (!text) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
@@ -639,17 +661,17 @@ static int export_spans(struct reading *r, const struct options *o)
 	if (reading_loss_code(r) != EXIT_FINE)
 		log_error("events were lost or cannot be read: spans may be incomplete");
 	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
-	int written = output_write(o, text, what);
+	int written = output_write(output, text, what);
 	return written != EXIT_FINE ? written : code;
 }
 
-int batch_export(const struct options *o)
+int batch_export(const struct read_options *read, const struct output_options *output, const struct export_options *o)
 {
-	const struct reading_purpose purpose = options_purpose(o);
+	const struct reading_purpose purpose = { .all_spans = true };
 	struct reading r;
-	int code = reading_start(&r, &o->read, &purpose);
+	int code = reading_start(&r, read, &purpose);
 	if (code == EXIT_FINE)
-		code = export_spans(&r, o);
+		code = export_spans(&r, output, o);
 	reading_free(&r);
 	return code;
 }

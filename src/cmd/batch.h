@@ -3,10 +3,10 @@
 #ifndef BLK_CMD_BATCH_H
 #define BLK_CMD_BATCH_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 /* Both return the exit status. */
-int batch_print(const struct options *o);
-int batch_export(const struct options *o);
+int batch_print(const struct read_options *read, const struct shown_options *shown, const struct batch_options *o);
+int batch_export(const struct read_options *read, const struct output_options *output, const struct export_options *o);
 
 #endif

@@ -11,13 +11,12 @@
 
 #define CARRIED ".blktop-bookmarks"	/* readers skip hidden files */
 
-bool carried_bookmarks_read(const struct options *o, const struct input *in, char **ret_text, size_t *ret_len,
-			    GError **error)
+bool carried_bookmarks_read(const struct input *in, char **ret_text, size_t *ret_len, GError **error)
 {
 	g_autofree char *identity = input_identity(in);
 	const char *const *paths = input_paths(in);
 
-	if (!config_read_bookmarks(o, identity, ret_text, ret_len, error))
+	if (!config_read_bookmarks(identity, ret_text, ret_len, error))
 		return false;
 	if (*ret_text || !paths || !*paths || !files_is_dir(*paths))
 		return true;
@@ -25,15 +24,14 @@ bool carried_bookmarks_read(const struct options *o, const struct input *in, cha
 	return config_read_text(carried, ret_text, ret_len, error);
 }
 
-void carried_bookmarks_save(const struct options *o, const struct input *in, const char *path, int64_t from_ns,
-			    int64_t to_ns)
+void carried_bookmarks_save(const struct input *in, const char *path, int64_t from_ns, int64_t to_ns)
 {
 	g_autofree char *text = NULL, *file = g_build_filename(path, CARRIED, NULL);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) all = NULL;
 	size_t len = 0;
 
-	if (carried_bookmarks_read(o, in, &text, &len, &error) && text)
+	if (carried_bookmarks_read(in, &text, &len, &error) && text)
 		all = bookmarks_parse("the bookmarks file", text, len, &error);
 	if (all && all->len) {
 		g_autofree char *some = bookmarks_text(all, from_ns, to_ns);

@@ -7,13 +7,10 @@
 #define BLK_CMD_CARRIED_BOOKMARKS_H
 
 #include "app/input.h"
-#include "cli/options.h"
 
 /* Their text (g_free); NULL without an error: there are none. false: *error. */
-bool carried_bookmarks_read(const struct options *o, const struct input *in, char **ret_text, size_t *ret_len,
-			    GError **error);
+bool carried_bookmarks_read(const struct input *in, char **ret_text, size_t *ret_len, GError **error);
 /* Copies those of the range to a trace that was saved to `path`. Failures are logged. */
-void carried_bookmarks_save(const struct options *o, const struct input *in, const char *path, int64_t from_ns,
-			    int64_t to_ns);
+void carried_bookmarks_save(const struct input *in, const char *path, int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -57,7 +57,7 @@ static void add_inputs(const struct options *o)
 
 	for (char **p = o->read.paths; p && *p; p++) {
 		g_autofree char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
-		files_add(*p, FILES_READ | (o->delete_mapped ? FILES_CHANGE : 0u), NULL);
+		files_add(*p, FILES_READ | (o->map.delete_mapped ? FILES_CHANGE : 0u), NULL);
 		if (neighbours)
 			add_input(neighbours);
 	}
@@ -65,8 +65,8 @@ static void add_inputs(const struct options *o)
 		add_input(*p);
 	if (demo)
 		add_input(demo);
-	if (o->baseline)
-		add_input(o->baseline);
+	if (o->shown.baseline)
+		add_input(o->shown.baseline);
 }
 
 /* babeltrace2's library opens files itself. */
@@ -87,7 +87,7 @@ static bool add_watch_dir(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (!o->read.watch || o->command != COMMAND_MAP || files_add_private(o->output, "-o", &error))
+	if (!o->read.watch || o->command != COMMAND_MAP || files_add_private(o->output.path, "-o", &error))
 		return true;
 	log_error("%s", error->message);
 	return false;
@@ -95,12 +95,12 @@ static bool add_watch_dir(const struct options *o)
 
 static void add_outputs(const struct options *o)
 {
-	add_output(o->output);
-	add_output(o->screenshot);
-	add_output(o->send.metrics_file);
-	g_autofree char *dir = o->save_baseline ? g_path_get_dirname(o->save_baseline) : NULL;
+	add_output(o->output.path);
+	add_output(o->screen.screenshot);
+	add_output(o->batch.send.metrics_file);
+	g_autofree char *dir = o->batch.save_baseline ? g_path_get_dirname(o->batch.save_baseline) : NULL;
 	if (dir && files_make_home_dir(dir, "XDG_STATE_HOME", NULL))	/* an error is reported when it is stored */
-		add_output(o->save_baseline);
+		add_output(o->batch.save_baseline);
 	/* What the user exports from the screen. */
 	if (o->command == COMMAND_SCREEN) {
 		files_add(".", FILES_NEW, NULL);
@@ -108,12 +108,12 @@ static void add_outputs(const struct options *o)
 	}
 }
 
-/* The spool of a live session. See options_store_packets(). */
+/* The spool of a live session */
 static void add_spool(const struct options *o)
 {
 	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if (o->read.n_urls && options_store_packets(o))
+	if (o->read.n_urls && o->read.stores)
 		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 
@@ -134,7 +134,7 @@ static void add_places(const struct options *o)
 	add_spool(o);
 	add_cache(o);
 	if (o->command == COMMAND_REPORT || o->command == COMMAND_SAVE)
-		config_add_bookmarks(o);
+		config_add_bookmarks();
 }
 
 /* For the relays, and the servers of --graphite and --forward. */
@@ -142,24 +142,25 @@ static bool start_connector(const struct options *o, GError **error)
 {
 	static struct live_url *all;		/* the connector's client looks at them until the end */
 	size_t n = o->read.n_urls;
-	if (!n && !o->send.graphite.host && !o->send.forward.path)
+	if (!n && !o->batch.send.graphite.host && !o->batch.send.forward.path)
 		return true;
 	all = g_new0(struct live_url, n + 2);
 	for (size_t i = 0; i < n; i++)
 		all[i] = o->read.urls[i];
-	if (o->send.graphite.host)
-		all[n++] = o->send.graphite;
-	if (o->send.forward.path)
-		all[n++] = o->send.forward.server;
+	if (o->batch.send.graphite.host)
+		all[n++] = o->batch.send.graphite;
+	if (o->batch.send.forward.path)
+		all[n++] = o->batch.send.forward.server;
 	return connector_start(all, n, error);
 }
 
 static unsigned roles_of(const struct options *o)
 {
-	bool sends = o->read.n_urls || o->send.graphite.host || o->send.forward.path;
+	bool sends = o->read.n_urls || o->batch.send.graphite.host || o->batch.send.forward.path;
 
 	return (o->command == COMMAND_SCREEN ? ISOLATION_SCREEN : 0) | (sends ? ISOLATION_SENDER : 0) |
-	       (o->send.fd >= 0 ? ISOLATION_RECEIVER : 0) | (o->read.reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
+	       (o->batch.send.fd >= 0 ? ISOLATION_RECEIVER : 0) |
+	       (o->read.reader == READER_BT2 ? ISOLATION_PLUGINS : 0);
 }
 
 /* From here on nothing is read by root, if it can be helped. */
@@ -173,6 +174,8 @@ static void drop_root(const struct options *o)
 		log_error("%s", why);
 }
 
+static bool is_off;			/* --no-isolation */
+
 bool isolate(const struct options *o)
 {
 	g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
@@ -182,7 +185,8 @@ bool isolate(const struct options *o)
 
 	if (!add_watch_dir(o))
 		return false;
-	if (o->no_isolation)
+	is_off = o->no_isolation;
+	if (is_off)
 		return true;
 	if (!start_connector(o, &error)) {
 		log_error("cannot start the process that connects to relays and servers: %s", error->message);
@@ -198,15 +202,15 @@ bool isolate(const struct options *o)
 	add_to_filter(o, read);
 	add(write, "/dev/null");
 	add(write, "/dev/tty");
-	isolation_enter(read, write, roles_of(o), o->send.fd, &why);
+	isolation_enter(read, write, roles_of(o), o->batch.send.fd, &why);
 	if (why)
 		log_note("isolation: %s", why);
-	if (why && o->command == COMMAND_SCREEN && o->prefs)
-		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("not isolated: %s", why));
+	if (why && o->command == COMMAND_SCREEN && o->screen.prefs)
+		g_ptr_array_add(o->screen.prefs->warnings, g_strdup_printf("not isolated: %s", why));
 	return true;
 }
 
-char *isolate_describe(const struct options *o)
+char *isolate_describe(void)
 {
-	return o->no_isolation ? g_strdup("off (--no-isolation)") : isolation_describe();
+	return is_off ? g_strdup("off (--no-isolation)") : isolation_describe();
 }

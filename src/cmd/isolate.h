@@ -8,7 +8,7 @@
 #ifndef BLK_CMD_ISOLATE_H
 #define BLK_CMD_ISOLATE_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 /* Call it before the first thread, and after forking processes that need more rights (live/session/helper.h). Starts
  * the process that connects to relay daemons. false: that failed, which was printed. If the kernel cannot isolate,
@@ -16,6 +16,6 @@
 bool isolate(const struct options *o);
 
 /* One line: which filters are in force, and what this kernel cannot filter; g_free. */
-char *isolate_describe(const struct options *o);
+char *isolate_describe(void);
 
 #endif

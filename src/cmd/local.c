@@ -165,7 +165,7 @@ static void print_spool(const struct options *o)
 	g_autoptr(GString) s = g_string_new(NULL);
 	char size[TIMEFMT_LEN];
 
-	if (!options_store_packets(o))
+	if (!o->read.stores)
 		return;
 	g_autofree char *text = g_strdup_printf("received packets stay in %s, at most %s, as a trace that blktop "
 						"opens; --no-spool stores none", dir,
@@ -226,11 +226,11 @@ static struct session_helper *start_helper(struct local *l, const struct options
 	const struct session_options *h = &o->session;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 	struct session_helper_options options = {
-		.session = l->session, .watch_only = !o->local, .timer_us = h->timer_us, .rows = rows,
+		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
 		.n_rows = n, .spans_only = h->spans_only, .calls_only = h->calls_only,
 		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes,
-		.programs = h->programs, .pid = h->pid, .program = h->program,
+		.programs = h->programs, .pid = (int)h->pid, .program = h->program,
 		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,
 		.snapshot = h->snapshot, .exec = h->exec_on_alert,
 	};
@@ -270,7 +270,7 @@ static int ask_first(struct local *l, bool *ret_left)
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (l->o->session.yes || !l->o->local)
+	if (l->o->session.yes || !l->o->read.local)
 		return EXIT_FINE;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		log_error("no trace directory and no relay given: blktop asks before it makes a session of this "
@@ -320,8 +320,8 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 
 	if (!begin(l, &error))
 		return fail_with(error);
-	mine.running = l;
-	if (!l->o->local)
+	mine.read.running = l;
+	if (!l->o->read.local)
 		return end(l, run(&mine));
 	struct live_url url = { 0 };
 	if (!live_url_parse(l->url, &url, &error))
@@ -340,7 +340,7 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 	struct local l;
 	bool left = false;
 
-	const char *problem = o->local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
+	const char *problem = o->read.local && o->command == COMMAND_SCREEN ? term_problem() : NULL;
 	if (problem && (o->session.yes || isatty(STDIN_FILENO))) {
 		log_error("%s; 'blktop -b --view VIEW' prints without one", problem);
 		return EXIT_FAILED;

@@ -7,7 +7,7 @@
 #ifndef BLK_CMD_LOCAL_H
 #define BLK_CMD_LOCAL_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 struct local;
 struct threshold;

@@ -15,7 +15,7 @@
 #include <signal.h>
 
 struct printer {
-	const struct options *o;
+	bool json;
 	struct logfilter *filter;	/* NULL: all */
 	GString *line;
 	int broken;			/* errno, once output failed */
@@ -30,7 +30,7 @@ static void print_line(void *data, struct calllog_line *l)
 	if (reading_caught() || p->broken)
 		g_atomic_int_set(&p->stop, 1);
 	else if (!p->filter || logfilter_match(p->filter, l)) {
-		if (p->o->format == FORMAT_JSON) {
+		if (p->json) {
 			g_string_truncate(p->line, 0);
 			log_json(p->line, l);
 		} else {
@@ -45,7 +45,7 @@ static void print_line(void *data, struct calllog_line *l)
 	calllog_line_unref(l);
 }
 
-static int find_range(struct logsource *s, const struct packets *packets, const struct options *o,
+static int find_range(struct logsource *s, const struct packets *packets, const struct read_options *o,
 		      struct logsource_range *ret)
 {
 	g_autoptr(GError) error = NULL;
@@ -55,7 +55,7 @@ static int find_range(struct logsource *s, const struct packets *packets, const 
 		ret->from_ns = packets->from_ns;
 		ret->to_ns = packets->to_ns;
 	}
-	if (packets->placed || (!o->read.at && !o->read.from && !o->read.to))
+	if (packets->placed || (!o->at && !o->from && !o->to))
 		return EXIT_FINE;
 	bool known = logsource_bounds(s, &first, &end, &error);
 	if (reading_caught())
@@ -64,7 +64,7 @@ static int find_range(struct logsource *s, const struct packets *packets, const 
 		log_error("%s", error ? error->message : "no events in the trace");
 		return EXIT_FAILED;
 	}
-	return reading_place_range(&o->read, first, end, &ret->from_ns, &ret->to_ns);
+	return reading_place_range(o, first, end, &ret->from_ns, &ret->to_ns);
 }
 
 static int report_end(const struct printer *p, const struct logsource_result *r, const char *warning,
@@ -91,17 +91,17 @@ static bool is_empty(const struct printer *p, struct logsource *s)
 	return !p->any && !p->broken && !reading_caught() && !logsource_bounds(s, &first, &end, NULL);
 }
 
-static int print_packets(const struct options *o, const struct packets *packets)
+static int print_packets(const struct read_options *read, const struct shown_options *o, const struct packets *packets)
 {
 	g_autoptr(GError) error = NULL;
-	struct printer p = { .o = o, .line = g_string_new(NULL) };
+	struct printer p = { .json = o->format == FORMAT_JSON, .line = g_string_new(NULL) };
 	struct logsource_result result = { 0 };
 	struct logsource_range range;
 	reading_catch_signals();
-	struct logsource *s = logsource_new((const char *const *)packets->paths, o->read.reader == READER_BT2, &error);
+	struct logsource *s = logsource_new((const char *const *)packets->paths, read->reader == READER_BT2, &error);
 	if (s)
 		logsource_stop_by(s, reading_caught_by());
-	int code = s ? find_range(s, packets, o, &range) : EXIT_FAILED;
+	int code = s ? find_range(s, packets, read, &range) : EXIT_FAILED;
 	if (s && code == EXIT_FINE && o->filter)
 		p.filter = logfilter_new(o->filter, &error);
 	if (s && code == EXIT_FINE && !error) {
@@ -128,28 +128,28 @@ static int print_packets(const struct options *o, const struct packets *packets)
 	return code;
 }
 
-int print_log(const struct options *o)
+int log_print(const struct read_options *read, const struct shown_options *o)
 {
 	struct packets packets;
-	int code = packets_find(&packets, &o->read);
+	int code = packets_find(&packets, read);
 
 	if (code == EXIT_FINE)
-		code = print_packets(o, &packets);
+		code = print_packets(read, o, &packets);
 	packets_clear(&packets);
 	return code;
 }
 
-bool log_each_line(const struct options *o, calllog_emit emit, void *data)
+bool log_each_line(const struct read_options *read, calllog_emit emit, void *data)
 {
 	g_autoptr(GError) error = NULL;
 	struct logsource_result result = { 0 };
 	struct packets packets;
-	bool found = packets_find(&packets, &o->read) == EXIT_FINE;
+	bool found = packets_find(&packets, read) == EXIT_FINE;
 	const struct logsource_range all = {
 		.from_ns = packets.placed ? packets.from_ns : INT64_MIN,
 		.to_ns = packets.placed ? packets.to_ns : INT64_MAX,
 	};
-	struct logsource *s = found ? logsource_new((const char *const *)packets.paths, o->read.reader == READER_BT2,
+	struct logsource *s = found ? logsource_new((const char *const *)packets.paths, read->reader == READER_BT2,
 						    &error) : NULL;
 	if (s)
 		logsource_run(s, &all, emit, data, &result, NULL, &error);

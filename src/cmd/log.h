@@ -3,11 +3,12 @@
 #ifndef BLK_CMD_LOG_H
 #define BLK_CMD_LOG_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 #include "state/calllog/calllog.h"
 
-int print_log(const struct options *o);		/* the exit status */
+/* Returns the exit status. */
+int log_print(const struct read_options *read, const struct shown_options *o);
 /* Calls back with every line of the whole trace (the callback owns it). False after a printed error. */
-bool log_each_line(const struct options *o, calllog_emit emit, void *data);
+bool log_each_line(const struct read_options *read, calllog_emit emit, void *data);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/timefmt.h"
 #include "export/export.h"
-#include "run/map.h"
 
 #include <inttypes.h>
 
@@ -19,25 +18,25 @@ static bool write_to(int fd, void *data, GError **error)
 	return slice_file_write(x->s, x->piece, fd, &x->size, error);
 }
 
-bool map_write_slice(struct slice *s, const struct slice_piece *piece, const char *output, bool force, char **ret_path,
-		     uint64_t *ret_size, GError **error)
+bool map_write_slice(struct slice *s, const struct slice_piece *piece, const struct output_options *output,
+		     char **ret_path, uint64_t *ret_size, GError **error)
 {
 	struct to_write x = { s, piece, 0 };
-	bool ok = export_write_by(output, write_to, &x, force, ret_path, error);
+	bool ok = export_write_by(output->path, write_to, &x, output->force, ret_path, error);
 
 	*ret_size = x.size;
 	return ok;
 }
 
 /* What was written: "wrote X: 12 MiB, 60234 events". */
-static int write_slice(const char *output, bool force, struct slice *s, const struct slice_piece *piece)
+static int write_slice(const struct output_options *output, struct slice *s, const struct slice_piece *piece)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
 	char text[TIMEFMT_LEN];
 	uint64_t size;
 
-	if (!map_write_slice(s, piece, output, force, &path, &size, &error)) {
+	if (!map_write_slice(s, piece, output, &path, &size, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
@@ -46,12 +45,12 @@ static int write_slice(const char *output, bool force, struct slice *s, const st
 }
 
 /* Writes the slice and frees it. NULL: nothing was made. */
-static int finish(const char *output, bool force, struct slice *s, struct slice_piece *piece, const GError *error)
+static int finish(const struct output_options *output, struct slice *s, struct slice_piece *piece, const GError *error)
 {
 	int signal = reading_caught(), code = EXIT_FAILED;
 
 	if (s)
-		code = write_slice(output, force, s, piece);
+		code = write_slice(output, s, piece);
 	else if (signal)
 		code = EXIT_SIGNAL + signal;
 	else
@@ -62,31 +61,29 @@ static int finish(const char *output, bool force, struct slice *s, struct slice_
 }
 
 /* --from and --to; without them the range is unchanged. There may be no event in the range: other hosts have some. */
-static int find_range(const struct options *o, int64_t *ret_from, int64_t *ret_to)
+static int find_range(const struct read_options *o, int64_t *ret_from, int64_t *ret_to)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
 
-	if (!o->read.from && !o->read.to)
+	if (!o->from && !o->to)
 		return EXIT_FINE;
-	if (!map_bounds((const char *const *)o->read.paths, &first, &end, &error)) {
+	if (!map_bounds((const char *const *)o->paths, &first, &end, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	return reading_place_ends(&o->read, first, end, ret_from, ret_to);
+	return reading_place_ends(o, first, end, ret_from, ret_to);
 }
 
-int map_write_range(const struct options *o, const char *const *paths, int64_t from, int64_t to, const char *output)
+int map_write_range(struct map_plan plan, const struct output_options *output)
 {
 	g_autoptr(GError) error = NULL;
 	struct slice_piece piece = { 0 };
-	const struct map_plan plan = {
-		.paths = paths, .from = from, .to = to, .step_ns = read_step(&o->read), .stop = reading_caught_by(),
-		.with_spans = o->keep_spans,
-	};
 	g_autofree char *warning = NULL, *remark = NULL;
+
+	plan.stop = reading_caught_by();
 	struct slice *s = map_read(&plan, &piece, &warning, &remark, &error);
-	int code = finish(output, o->force, s, &piece, error);
+	int code = finish(output, s, &piece, error);
 
 	if (remark)
 		log_error("%s", remark);
@@ -97,17 +94,20 @@ int map_write_range(const struct options *o, const char *const *paths, int64_t f
 	return EXIT_LOSS;
 }
 
-int map_write(const struct options *o)
+int map_write(const struct read_options *read, const struct output_options *output, const struct map_options *o)
 {
-	int64_t from = INT64_MIN, to = INT64_MAX;
+	struct map_plan plan = {
+		.paths = (const char *const *)read->paths, .from = INT64_MIN, .to = INT64_MAX,
+		.step_ns = read_step(read), .with_spans = o->keep_spans,
+	};
 
-	if (o->read.watch)
-		return map_watch(o);
-	int code = find_range(o, &from, &to);
+	if (read->watch)
+		return map_watch(plan, output->path, o);
+	int code = find_range(read, &plan.from, &plan.to);
 	if (code != EXIT_FINE)
 		return code;
 	reading_catch_signals();
-	code = map_write_range(o, (const char *const *)o->read.paths, from, to, o->output);
+	code = map_write_range(plan, output);
 	reading_release_signals();
 	return code;
 }
@@ -119,11 +119,11 @@ static bool is_wanted(void *data, double progress, uint64_t n)
 }
 
 /* What was thinned must not be merged by accident: it is printed. */
-static bool has_history(const struct options *o)
+static bool has_history(const struct read_options *o)
 {
 	int64_t step;
 
-	for (char **path = o->read.paths; *path; path++)
+	for (char **path = o->paths; *path; path++)
 		if (slice_file_is_history(*path, &step)) {
 			log_error("%s is history, from which traces were dropped: reduce --history merges it", *path);
 			return true;
@@ -131,18 +131,18 @@ static bool has_history(const struct options *o)
 	return false;
 }
 
-int map_reduce(const struct options *o)
+int map_reduce(const struct read_options *read, const struct output_options *output, bool to_history)
 {
 	g_autoptr(GError) error = NULL;
 	struct slice_piece piece = { 0 };
 	const struct watch watch = { .go_on = is_wanted };
 
-	if (!o->history && has_history(o))
+	if (!to_history && has_history(read))
 		return EXIT_FAILED;
 	reading_catch_signals();
-	struct slice *s = (o->history ? slice_file_merge_history : slice_file_merge_packed)
-		((const char *const *)o->read.paths, &piece, &watch, &error);
-	int code = finish(o->output, o->force, s, &piece, error);
+	struct slice *s = (to_history ? slice_file_merge_history : slice_file_merge_packed)
+		((const char *const *)read->paths, &piece, &watch, &error);
+	int code = finish(output, s, &piece, error);
 	reading_release_signals();
 	return code;
 }

@@ -25,12 +25,12 @@ static int write_stdout(const char *text)
 	return output_code(errno);
 }
 
-static int write_file(const struct options *o, const char *text, const char *what)
+static int write_file(const struct output_options *o, const char *text, const char *what)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
 
-	if (!export_write_file(o->output, text, strlen(text), o->force, &path, &error)) {
+	if (!export_write_file(o->path, text, strlen(text), o->force, &path, &error)) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
@@ -38,8 +38,8 @@ static int write_file(const struct options *o, const char *text, const char *wha
 	return EXIT_FINE;
 }
 
-int output_write(const struct options *o, const char *text, const char *what)
+int output_write(const struct output_options *o, const char *text, const char *what)
 {
-	bool to_stdout = !o->output || g_str_equal(o->output, "-");
+	bool to_stdout = !o->path || g_str_equal(o->path, "-");
 	return to_stdout ? write_stdout(text) : write_file(o, text, what);
 }

@@ -3,13 +3,13 @@
 #ifndef BLK_CMD_OUTPUT_H
 #define BLK_CMD_OUTPUT_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 /* The exit status after writing to stdout failed. why: errno. 128 + SIGPIPE, or EXIT_FAILED after a printed error. */
 int output_code(int why);
 
 /* Ends the text with a newline. Prints the path of a file to stderr, with `what` it has (may be NULL). Returns the
  * exit status. */
-int output_write(const struct options *o, const char *text, const char *what);
+int output_write(const struct output_options *o, const char *text, const char *what);
 
 #endif

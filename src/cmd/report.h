@@ -3,8 +3,10 @@
 #ifndef BLK_CMD_REPORT_H
 #define BLK_CMD_REPORT_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
-int report_write(const struct options *o);	/* the exit status */
+/* Returns the exit status. */
+int report_write(const struct read_options *read, const struct shown_options *shown,
+		 const struct output_options *output, const struct page_options *o);
 
 #endif

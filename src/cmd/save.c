@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 
 static int stop;			/* atomic; 1: a signal came */
 
@@ -46,7 +47,7 @@ char *save_describe(const struct trace_cut *cut, const struct trace_cut_result *
 	return g_string_free(s, FALSE);
 }
 
-static int find_range(const struct packets *packets, const struct options *o, struct trace_cut *cut)
+static int find_range(const struct packets *packets, const struct read_options *o, struct trace_cut *cut)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
@@ -58,7 +59,7 @@ static int find_range(const struct packets *packets, const struct options *o, st
 		return EXIT_FINE;
 	struct logsource *s = logsource_new(cut->paths, false, &error);
 	if (s && logsource_bounds(s, &first, &end, &error))
-		code = reading_place_range(&o->read, first, end, &cut->from_ns, &cut->to_ns);
+		code = reading_place_range(o, first, end, &cut->from_ns, &cut->to_ns);
 	else
 		log_error("%s", error ? error->message : "no events in the trace");
 	logsource_free(s);
@@ -71,7 +72,7 @@ static void stop_saving(int signal)
 	g_atomic_int_set(&stop, 1);
 }
 
-static int write_range(const struct options *o, const struct trace_cut *cut)
+static int write_range(const struct trace_cut *cut, enum reader reader)
 {
 	g_autoptr(GError) error = NULL;
 	struct trace_cut_result r;
@@ -86,27 +87,27 @@ static int write_range(const struct options *o, const struct trace_cut *cut)
 	}
 	g_autofree char *what = save_describe(cut, &r);
 	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
-	struct input *in = input_new_paths(cut->paths, o->read.reader);
+	struct input *in = input_new_paths(cut->paths, reader);
 
-	carried_bookmarks_save(o, in, r.path, r.from_ns, r.to_ns);
+	carried_bookmarks_save(in, r.path, r.from_ns, r.to_ns);
 	input_unref(in);
 	fprintf(stderr, "wrote %s: %s\n", r.path, what);
 	g_free(r.path);
 	return code;
 }
 
-int save_write(const struct options *o)
+int save_write(const struct read_options *read, const char *to, bool statedump)
 {
 	struct packets packets;
-	int code = packets_find(&packets, &o->read);
+	int code = packets_find(&packets, read);
 	struct trace_cut cut = {
-		.paths = (const char *const *)packets.paths, .statedump = o->statedump, .to = o->output, .stop = &stop,
+		.paths = (const char *const *)packets.paths, .statedump = statedump, .to = to, .stop = &stop,
 	};
 
 	if (code == EXIT_FINE)
-		code = find_range(&packets, o, &cut);
+		code = find_range(&packets, read, &cut);
 	if (code == EXIT_FINE)
-		code = write_range(o, &cut);
+		code = write_range(&cut, read->reader);
 	packets_clear(&packets);
 	return code;
 }

@@ -3,10 +3,11 @@
 #ifndef BLK_CMD_SAVE_H
 #define BLK_CMD_SAVE_H
 
-#include "cli/options.h"
+#include "app/read_options.h"
 #include "trace/native/cut.h"
 
-int save_write(const struct options *o);	/* the exit status */
+/* Writes the range to the directory `to`. Returns the exit status. */
+int save_write(const struct read_options *read, const char *to, bool statedump);
 
 /* "3 streams, 12 packets, 1.2M, 14:03:05.123 to 14:03:07.456; 2 damaged packets are left
  * out": describes what was saved (g_free). */

@@ -47,7 +47,9 @@
 #define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets; smaller traces are shown when they were read */
 
 struct screen_run {
-	const struct options *o;
+	const struct read_options *read;
+	const struct shown_options *shown;
+	const struct screen_options *o;
 	struct input *in;
 	struct job *job;
 	struct timeline *tl;
@@ -87,7 +89,7 @@ static int backend_fd(void *data)
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
 	struct screen_run *s = data;
-	g_queue_push_tail(&s->alert_lines, thresholds_report(s->o, alert, reason));
+	g_queue_push_tail(&s->alert_lines, thresholds_report(s->read->running, alert, reason));
 }
 
 static void judge(struct screen_run *s)
@@ -140,7 +142,7 @@ static void look_for_rules(struct screen_run *s)
 						"PACKETS >FILE, then map --spans FILE.", text);
 	}
 	if (paths)
-		s->suggesting = suggestjob_new((const char *const *)paths, s->o->read.reader == READER_BT2,
+		s->suggesting = suggestjob_new((const char *const *)paths, s->read->reader == READER_BT2,
 					       (const char *const *)names, job_fd(s->job));
 }
 
@@ -324,7 +326,7 @@ static void backend_status(void *data, struct ui_status *ret)
 	struct screen_run *s = data;
 	struct job_status st;
 
-	local_tick(s->o->running, s->in);
+	local_tick(s->read->running, s->in);
 	job_get_status(s->job, &st);
 	*ret = (struct ui_status){
 		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
@@ -356,11 +358,11 @@ static char *backend_nothing(void *data)
 	struct job_status st;
 
 	job_get_status(s->job, &st);
-	if (s->o->read.watch && st.phase == JOB_LOADING)
-		return next_steps_watched(s->o->read.paths[0]);
+	if (s->read->watch && st.phase == JOB_LOADING)
+		return next_steps_watched(s->read->paths[0]);
 	if (!s->session || (st.phase != JOB_LOADING && st.phase != JOB_DONE))
 		return NULL;
-	return s->o->local ? local_nothing(s->o->running, st.phase == JOB_DONE) :
+	return s->read->local ? local_nothing(s->read->running, st.phase == JOB_DONE) :
 		next_steps_silent_session(input_label(s->in), st.phase == JOB_DONE);
 }
 
@@ -369,7 +371,7 @@ static bool backend_align(void *data, char **ret_message)
 	struct screen_run *s = data;
 	struct job_status st;
 
-	if (!hosts_can_align(&s->o->read, ret_message))
+	if (!hosts_can_align(s->read, ret_message))
 		return false;
 	job_get_status(s->job, &st);
 	if (!s->live && st.phase <= JOB_LOADING) {
@@ -424,7 +426,7 @@ static char *backend_next_message(void *data, bool *ret_error)
 {
 	struct screen_run *s = data;
 	struct job_status st;
-	char *text = local_next_message(s->o->running, ret_error);
+	char *text = local_next_message(s->read->running, ret_error);
 
 	if (!text && (text = g_queue_pop_head(&s->alert_lines))) {
 		*ret_error = true;
@@ -447,7 +449,7 @@ static char *backend_next_message(void *data, bool *ret_error)
 static bool backend_snapshot(void *data, char **ret_message)
 {
 	struct screen_run *s = data;
-	return local_snapshot(s->o->running, ret_message);
+	return local_snapshot(s->read->running, ret_message);
 }
 
 /* --- backend: a trace before it is read --- */
@@ -495,8 +497,8 @@ static char **log_paths(const struct screen_run *s)
 	const char *const stored[] = { s->session ? input_stored_path(s->in) : NULL, NULL };
 	char **paths = s->session ? g_strdupv((char **)stored) : input_packets(s->in, INT64_MIN, INT64_MAX, NULL);
 
-	if (!paths && s->o->read.watch)
-		paths = slice_dir_files(s->o->read.paths[0]);
+	if (!paths && s->read->watch)
+		paths = slice_dir_files(s->read->paths[0]);
 	return paths ? paths : g_strdupv((char **)input_paths(s->in));
 }
 
@@ -506,7 +508,7 @@ static void renew_log(struct screen_run *s)
 	struct job_status st;
 
 	job_get_status(s->job, &st);
-	if (!s->o->read.watch || s->log_newest_ns == st.newest_ns)
+	if (!s->read->watch || s->log_newest_ns == st.newest_ns)
 		return;
 	s->log_newest_ns = st.newest_ns;
 	g_clear_pointer(&s->log, logjob_free);
@@ -518,7 +520,7 @@ static void backend_log_ask(void *data, const struct calllog_want *want)
 	renew_log(s);
 	g_auto(GStrv) paths = s->log ? NULL : log_paths(s);
 	if (!s->log)
-		s->log = logjob_new((const char *const *)paths, s->o->read.reader == READER_BT2, job_fd(s->job));
+		s->log = logjob_new((const char *const *)paths, s->read->reader == READER_BT2, job_fd(s->job));
 	struct calllog_want now = *want;
 	struct job_status st;
 
@@ -596,13 +598,13 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 }
 
 /* By suffix, as .csv; else, or if the view has no such rows, aligned text. */
-static enum rows_format format_of(const struct options *o, const struct view *v, const char *path)
+static enum rows_format format_of(bool csv_safe, const struct view *v, const char *path)
 {
 	enum rows_format format = rows_format_of_path(path);
 
 	if (rows_format_info[format].use == ROWS_PATHS && !rows_can_fold(v))
 		format = FORMAT_TEXT;
-	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
+	return format == FORMAT_CSV && csv_safe ? FORMAT_CSV_SAFE : format;
 }
 
 /* Expands ~/ as shells do. */
@@ -622,7 +624,8 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
-	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, what->view, path), true);
+	enum rows_format format = format_of(s->o->csv_safe, what->view, path);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format, true);
 	ok = memory && fclose(memory) == 0 && ok;
 	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)
@@ -691,7 +694,7 @@ static char *backend_saved_trace(void *data, bool *ret_done)
 		give_up(&message, error);
 	} else {
 		g_autofree char *what = save_describe(savejob_cut(s->saving), &r);
-		carried_bookmarks_save(s->o, s->in, r.path, r.from_ns, r.to_ns);
+		carried_bookmarks_save(s->in, r.path, r.from_ns, r.to_ns);
 		g_autofree char *visible = text_visible(r.path);
 		message = g_strdup_printf("wrote %s: %s", visible, what);
 		log_note("%s", message);
@@ -704,7 +707,7 @@ static char *backend_saved_trace(void *data, bool *ret_done)
 static bool backend_save_prefs(void *data, char **ret_message)
 {
 	struct screen_run *s = data;
-	return config_save(s->o, s->o->prefs, ret_message);
+	return config_save(s->o->prefs, ret_message);
 }
 
 static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len, char **ret_message)
@@ -712,7 +715,7 @@ static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len,
 	struct screen_run *s = data;
 	g_autoptr(GError) error = NULL;
 
-	if (!carried_bookmarks_read(s->o, s->in, ret_text, ret_len, &error))
+	if (!carried_bookmarks_read(s->in, ret_text, ret_len, &error))
 		*ret_message = text_visible(error->message);
 	return !error;
 }
@@ -723,7 +726,7 @@ static bool backend_write_bookmarks(void *data, const char *text, char **ret_mes
 	g_autofree char *identity = input_identity(s->in);
 	g_autoptr(GError) error = NULL;
 
-	if (!config_write_bookmarks(s->o, identity, text, &error))
+	if (!config_write_bookmarks(identity, text, &error))
 		*ret_message = text_visible(error->message);
 	return !error;
 }
@@ -741,9 +744,9 @@ static void backend_debug(void *data, const char *text)
 }
 
 /* --columns and --sort set what could be chosen on the screen. */
-static void take_columns(const struct options *o)
+static void take_columns(const struct shown_options *o, struct prefs *prefs)
 {
-	if (!o->view || !o->prefs)
+	if (!o->view || !prefs)
 		return;
 	if (o->n_columns) {
 		g_autoptr(GString) ids = g_string_new(NULL);
@@ -751,14 +754,14 @@ static void take_columns(const struct options *o)
 		for (size_t i = 0; i < o->n_columns; i++)
 			g_string_append_printf(ids, "%s%s", i ? "," : "",
 					       o->view->columns[o->columns[i]].id);
-		prefs_view_set_columns(o->prefs, o->view->id, ids->str);
+		prefs_view_set_columns(prefs, o->view->id, ids->str);
 	}
 	if (o->sort >= 0) {
 		const struct column *c = &o->view->columns[o->sort];
 		g_autofree char *sort = g_strconcat(o->sort_descending == c->descending ? "" : "-",
 						    c->id, NULL);
 
-		prefs_view_set_sort(o->prefs, o->view->id, sort);
+		prefs_view_set_sort(prefs, o->view->id, sort);
 	}
 }
 
@@ -768,16 +771,16 @@ static void take_columns(const struct options *o)
  * is an error. */
 static int keep_packets(struct screen_run *s)
 {
-	const struct options *o = s->o;
+	const struct read_options *read = s->read;
 	g_autoptr(GError) error = NULL;
-	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
+	g_autofree char *dir = read->spool ? g_strdup(read->spool) : spool_default_dir();
 
-	if (o->read.no_spool || input_store(s->in, dir, o->read.spool_size, &error))
+	if (!read->stores || input_store(s->in, dir, read->spool_size, &error))
 		return EXIT_FINE;
-	if (!o->read.spool) {
+	if (!read->spool) {
 		g_autofree char *visible = text_visible(error->message);
 		log_note("packets are not stored: %s", error->message);
-		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("packets are not stored: %s", visible));
+		g_ptr_array_add(s->o->prefs->warnings, g_strdup_printf("packets are not stored: %s", visible));
 		return EXIT_FINE;
 	}
 	log_error("--spool: %s", error->message);
@@ -786,26 +789,26 @@ static int keep_packets(struct screen_run *s)
 
 static int open_input(struct screen_run *s, bool *ret_left)
 {
-	const struct options *o = s->o;
+	const struct read_options *read = s->read;
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (o->read.watch) {
-		s->in = input_new_watched(o->read.paths[0]);
+	if (read->watch) {
+		s->in = input_new_watched(read->paths[0]);
 		return EXIT_FINE;
 	}
-	if (o->read.live) {
+	if (read->live) {
 		int code;
-		const struct ui_options ui = { .live = true, .ascii = o->ascii, .color = o->color, .prefs = o->prefs,
-					       .at_ns = TIME_UNKNOWN };
-		GArray *urls = relay_choose(&o->read, term_problem() ? NULL : &ui, &code);
+		const struct ui_options ui = { .live = true, .ascii = s->shown->ascii, .color = s->o->color,
+					       .prefs = s->o->prefs, .at_ns = TIME_UNKNOWN };
+		GArray *urls = relay_choose(read, term_problem() ? NULL : &ui, &code);
 		if (urls)
-			s->in = input_new_live(urls, &o->read.relay);
+			s->in = input_new_live(urls, &read->relay);
 		*ret_left = !urls && code == EXIT_FINE;
 		return urls && !term_problem() ? keep_packets(s) : code;
 	}
-	if (!o->read.demo) {
-		s->in = input_new_paths((const char *const *)o->read.paths, o->read.reader);
+	if (!read->demo) {
+		s->in = input_new_paths((const char *const *)read->paths, read->reader);
 		return EXIT_FINE;
 	}
 	g_autofree char *demo = input_find_demo(&error);
@@ -814,7 +817,7 @@ static int open_input(struct screen_run *s, bool *ret_left)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	s->in = input_new_paths(paths, o->read.reader);
+	s->in = input_new_paths(paths, read->reader);
 	return EXIT_FINE;
 }
 
@@ -845,7 +848,7 @@ static bool wait_first(struct screen_run *s)
 		poll(&rings, 1, SLICE_MS);
 		bool ended = job_wait(s->job, s->tl, 0);
 		judge(s);
-		local_tick(s->o->running, s->in);
+		local_tick(s->read->running, s->in);
 		debug_reading(s->job, s->in, s->tl);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
@@ -883,7 +886,7 @@ static bool known_bounds(struct screen_run *s, int64_t *ret_first, int64_t *ret_
  * see timefmt_parse_instant(). */
 static bool find_start(struct screen_run *s, int64_t *ret_at, char **ret_choice)
 {
-	const char *at = s->o->read.at;
+	const char *at = s->read->at;
 	g_autoptr(GError) error = NULL;
 	int64_t first, last;
 
@@ -907,7 +910,7 @@ static bool find_start(struct screen_run *s, int64_t *ret_at, char **ret_choice)
 /* --screenshot, of a trace that is read whole first. */
 static int write_screenshot(struct screen_run *s, struct ui_options *options, const struct ui_backend *backend)
 {
-	const struct options *o = s->o;
+	const struct screen_options *o = s->o;
 	g_autoptr(GError) error = NULL;
 	g_autofree char *svg = NULL, *absolute = NULL, *visible = NULL, *choice = NULL;
 	struct job_status st;
@@ -928,7 +931,7 @@ static int write_screenshot(struct screen_run *s, struct ui_options *options, co
 		log_error("%s", st.message);
 		return EXIT_FAILED;
 	}
-	svg = ui_screenshot(options, backend, s->tl, o->shot_rows, o->shot_cols);
+	svg = ui_screenshot(options, backend, s->tl, o->size.rows, o->size.cols);
 	if (!export_write_file(o->screenshot, svg, strlen(svg), o->force, &absolute, &error)) {
 		log_error("--screenshot: %s", error->message);
 		return EXIT_FAILED;
@@ -938,10 +941,16 @@ static int write_screenshot(struct screen_run *s, struct ui_options *options, co
 	return EXIT_FINE;
 }
 
+static bool counts_threads(const struct shown_options *o)
+{
+	return reading_counts_threads(o->view, o->by) || thresholds_count_threads(o->thresholds);
+}
+
 static int run_ui(struct screen_run *s)
 {
-	const struct options *o = s->o;
-	g_autofree char *filters = isolate_describe(o), *user = user_describe(), *choice = NULL;
+	const struct read_options *read = s->read;
+	const struct shown_options *shown = s->shown;
+	g_autofree char *filters = isolate_describe(), *user = user_describe(), *choice = NULL;
 	g_autofree char *isolation = g_strdup_printf("%s; %s", filters, user);
 	bool has_packets = !s->session || input_stored_path(s->in);
 	struct ui_backend backend = {
@@ -959,18 +968,18 @@ static int run_ui(struct screen_run *s)
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
 		/* This machine has one clock, and so have slices. */
 		.suggestion = backend_suggestion, .suggested_spans = backend_suggested_spans,
-		.align = o->local || o->read.watch ? NULL : backend_align,
+		.align = read->local || read->watch ? NULL : backend_align,
 	};
-	take_columns(o);
+	take_columns(shown, s->o->prefs);
 	struct ui_options options = {
-		.live = s->live, .watched = o->read.watch, .ascii = o->ascii, .coach = o->read.demo, .color = o->color,
-		.step_ns = o->read.step_ns,
-		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
-		.start_metric = &o->metric,
-		.counts_threads = options_purpose(o).counts_threads, .filter = o->filter,
-		.prefs = o->prefs, .message = s->moved, .alerts = s->alerts, .isolation = isolation,
+		.live = s->live, .watched = read->watch, .ascii = shown->ascii, .coach = read->demo,
+		.color = s->o->color, .step_ns = read->step_ns,
+		.start_view = shown->view ? shown->view->id : NULL,
+		.start_by = shown->view ? view_by_words[shown->by] : NULL, .start_metric = &shown->metric,
+		.counts_threads = counts_threads(shown), .filter = shown->filter,
+		.prefs = s->o->prefs, .message = s->moved, .alerts = s->alerts, .isolation = isolation,
 	};
-	if (o->screenshot)
+	if (s->o->screenshot)
 		return write_screenshot(s, &options, &backend);
 	/* Checked late, so that errors about the trace come first. */
 	const char *problem = term_problem();
@@ -997,23 +1006,24 @@ static int run_ui(struct screen_run *s)
 /* Reads and shows once, and frees everything. */
 static int run_once(struct screen_run *s)
 {
-	const struct options *o = s->o;
+	const struct read_options *read = s->read;
+	const struct shown_options *shown = s->shown;
 	struct job_options options = {
 		.model.live = s->session, .model.provisional = s->session,
-		.model.memory_budget = MIN(o->read.memory / 16, MOST_CORRECTIONS),
-		.memory = o->read.memory, .preview = true, .threads = o->read.jobs, .slices = o->read.slices,
+		.model.memory_budget = MIN(read->memory / 16, MOST_CORRECTIONS),
+		.memory = read->memory, .preview = true, .threads = read->jobs, .slices = read->slices,
 	};
-	if (!reading_can_count(s->in, o->view, o->by))
+	if (!reading_can_count(s->in, shown->view, shown->by))
 		return EXIT_FAILED;
 	log_note("reading %s", input_label(s->in));
-	s->tl = timeline_new(reading_timeline_memory(&o->read));
-	input_count_threads(s->in, options_purpose(o).counts_threads);
-	if (o->read.chunks)
-		input_chunks(s->in, (const char *const *)o->read.chunks);
-	if (o->read.caches)
-		input_cache(s->in, o->read.cache_size, o->read.cache_after_ns);
+	s->tl = timeline_new(reading_timeline_memory(read));
+	input_count_threads(s->in, counts_threads(shown));
+	if (read->chunks)
+		input_chunks(s->in, (const char *const *)read->chunks);
+	if (read->caches)
+		input_cache(s->in, read->cache_size, read->cache_after_ns);
 	s->job = input_start(s->in, &options);
-	bool begun = thresholds_begin(o, &s->alerts);
+	bool begun = thresholds_begin(shown, &s->alerts);
 	if (s->alerts && s->live)
 		alerts_on_alert(s->alerts, report_alert, s);
 	int code = begun && wait_first(s) ? run_ui(s) : EXIT_FAILED;
@@ -1044,10 +1054,12 @@ static int prepare_again(struct screen_run *s)
 	return !use_rules(s) ? EXIT_FAILED : s->session ? keep_packets(s) : EXIT_FINE;
 }
 
-int screen_run(const struct options *o)
+int screen_run(const struct read_options *read, const struct shown_options *shown, const struct screen_options *o)
 {
-	struct screen_run s = { .o = o, .live = o->read.live, .session = o->read.live && !o->read.watch,
-			    .aligned = o->align_hosts };
+	struct screen_run s = {
+		.read = read, .shown = shown, .o = o, .live = read->live, .session = read->live && !read->watch,
+		.aligned = read->align_hosts,
+	};
 	bool left;
 
 	int code = open_input(&s, &left);

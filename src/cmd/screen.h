@@ -3,8 +3,9 @@
 #ifndef BLK_CMD_SCREEN_H
 #define BLK_CMD_SCREEN_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
-int screen_run(const struct options *o);	/* the exit status */
+/* Returns the exit status. */
+int screen_run(const struct read_options *read, const struct shown_options *shown, const struct screen_options *o);
 
 #endif

@@ -22,7 +22,8 @@
 #define WAIT_MS 200		/* until a signal between a look and a wait is noticed */
 
 struct sending {
-	const struct options *o;
+	const struct send_options *o;
+	bool live;
 	struct totals *totals;		/* NULL: without --listen and --metrics-file */
 	struct server *server;		/* NULL: without --listen */
 	GBytes *written;		/* what the file has */
@@ -53,39 +54,39 @@ static bool wait_for_room(void *data);
 
 static void start_forward(struct sending *s)
 {
-	const struct send_options *o = &s->o->send;
+	const struct send_options *o = s->o;
 	struct forward_options forward = {
 		.url = o->forward, .format = o->forward_format, .rule = o->forward_rule,
-		.with_kernel = o->forward_kernel, .live = s->o->read.live, .wait = wait_for_room, .data = s,
+		.with_kernel = o->forward_kernel, .live = s->live, .wait = wait_for_room, .data = s,
 	};
 	s->forward = forward_start(&forward);
 }
 
-bool sending_start(const struct options *o, struct sending **ret)
+bool sending_start(const struct send_options *o, bool live, struct sending **ret)
 {
 	g_autoptr(GError) error = NULL;
 	*ret = NULL;
-	if (!o->send.metrics && !o->send.forward.path)
+	if (!o->metrics && !o->forward.path)
 		return true;
 	struct sending *s = *ret = g_new0(struct sending, 1);
-	*s = (struct sending){ .o = o, .from_ns = INT64_MIN, .to_ns = INT64_MAX };
-	if (o->send.graphite.host) {
+	*s = (struct sending){ .o = o, .live = live, .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	if (o->graphite.host) {
 		struct graphite_options graphite = {
-			.server = o->send.graphite, .metrics = o->send.metrics, .name = o->send.graphite_name,
-			.datacenter = o->send.datacenter, .most = o->send.most_values, .live = o->read.live,
+			.server = o->graphite, .metrics = o->metrics, .name = o->graphite_name,
+			.datacenter = o->datacenter, .most = o->most_values, .live = live,
 		};
 		s->graphite = graphite_start(&graphite);
 	}
-	if (o->send.forward.path)
+	if (o->forward.path)
 		start_forward(s);
-	if (o->send.listen || o->send.metrics_file)
-		s->totals = totals_new(o->send.metrics, o->send.most_values, o->read.live);
-	notify_ready(o->send.notify_fd);
-	if (o->send.fd < 0)
+	if (o->listen || o->metrics_file)
+		s->totals = totals_new(o->metrics, o->most_values, live);
+	notify_ready(o->notify_fd);
+	if (o->fd < 0)
 		return true;
-	s->server = server_start(o->send.fd, o->send.hosts, s->totals, &error);
+	s->server = server_start(o->fd, o->hosts, s->totals, &error);
 	if (s->server)
-		log_error("serving %s", o->send.url);
+		log_error("serving %s", o->url);
 	else
 		log_error("--listen: %s", error->message);
 	return s->server != NULL;
@@ -120,7 +121,7 @@ static void write_file(struct sending *s)
 	if (text == s->written)
 		return;
 	/* Another user reads it. */
-	bool ok = files_set_contents(s->o->send.metrics_file, bytes, n, 0644, &error);
+	bool ok = files_set_contents(s->o->metrics_file, bytes, n, 0644, &error);
 	if (!ok && !s->failed)
 		log_error("--metrics-file: %s", error->message);
 	s->failed = !ok;
@@ -197,7 +198,7 @@ static void note_forwarded(struct sending *s, bool all)
 
 static void update_forward(struct sending *s, const struct timeline *tl, size_t end, bool ended)
 {
-	if (!ended && (!s->o->read.live || !end))
+	if (!ended && (!s->live || !end))
 		return;
 	int64_t closed_ns = ended ? INT64_MAX : timeline_outline(tl, end - 1)->end_ns;
 	note_forwarded(s, forward_update(s->forward, tl, closed_ns, s->from_ns, s->to_ns));
@@ -219,7 +220,7 @@ void sending_evicting(struct sending *s, const struct timeline *tl, const uint64
  * waited for it already. */
 static void finish(struct sending *s, struct outbox *o)
 {
-	bool was_caught = reading_caught(), gave_up = !s->o->read.live && !outbox_makes_progress(o);
+	bool was_caught = reading_caught(), gave_up = !s->live && !outbox_makes_progress(o);
 	outbox_end(o);
 	for (gint64 since = g_get_monotonic_time(); !gave_up && outbox_is_busy(o); poll(NULL, 0, LOOK_MS)) {
 		report_all(s);
@@ -265,7 +266,7 @@ static void finish_forward(struct sending *s)
 int sending_finish(struct sending *s)
 {
 	if (s)
-		notify_stopping(s->o->send.notify_fd);
+		notify_stopping(s->o->notify_fd);
 	if (s && s->graphite)
 		finish_graphite(s);
 	if (s && s->forward)
@@ -274,7 +275,7 @@ int sending_finish(struct sending *s)
 		report_evicted(s, s->server ? "--listen" : "--metrics-file", totals_left_out(s->totals));
 	if (s)
 		s->reported_evicted = true;
-	if (s && s->totals && s->o->send.metrics_file && s->o->send.forward.path)
+	if (s && s->totals && s->o->metrics_file && s->o->forward.path)
 		write_file(s);
 	if (s && s->failed)
 		return EXIT_FAILED;
@@ -289,7 +290,7 @@ static void tell_status(struct sending *s, const struct timeline *tl, size_t end
 	s->reported_us = g_get_monotonic_time();
 	if (s->forward)
 		c = forward_count(s->forward);
-	notify_status(s->o->send.notify_fd, end ? timeline_outline(tl, end - 1)->end_ns : INT64_MIN,
+	notify_status(s->o->notify_fd, end ? timeline_outline(tl, end - 1)->end_ns : INT64_MIN,
 		      s->forward ? &c : NULL);
 }
 
@@ -306,7 +307,7 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 	if (!s->totals)
 		return;
 	totals_update(s->totals, tl, end, s->from_ns, s->to_ns, ended);
-	if (s->o->send.metrics_file && (s->o->read.live || ended))
+	if (s->o->metrics_file && (s->live || ended))
 		write_file(s);
 }
 
@@ -314,6 +315,6 @@ void sending_wait(struct sending *s)
 {
 	while (s && s->server && !reading_caught()) {
 		poll(NULL, 0, WAIT_MS);
-		notify_status(s->o->send.notify_fd, INT64_MIN, NULL);
+		notify_status(s->o->notify_fd, INT64_MIN, NULL);
 	}
 }

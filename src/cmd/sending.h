@@ -4,7 +4,7 @@
 #ifndef BLK_CMD_SENDING_H
 #define BLK_CMD_SENDING_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 struct sending;
 
@@ -12,7 +12,7 @@ struct sending;
 bool sending_open(struct send_options *o);
 /* *ret NULL: nothing is sent; then the functions below do nothing. False: it failed, which was printed. `o`: borrowed.
  * Owns the socket from here on. */
-bool sending_start(const struct options *o, struct sending **ret);
+bool sending_start(const struct send_options *o, bool live, struct sending **ret);
 void sending_free(struct sending *s);
 /* Of the seconds, only those that begin in [from_ns, to_ns) are sent; of the traces, those that end there. */
 void sending_limit(struct sending *s, int64_t from_ns, int64_t to_ns);

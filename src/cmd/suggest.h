@@ -3,9 +3,10 @@
 #ifndef BLK_CMD_SUGGEST_H
 #define BLK_CMD_SUGGEST_H
 
-#include "cli/options.h"
+#include "app/read_options.h"
 
-/* EXIT_FAILED after a printed message: no events look like the beginning and end of spans. */
-int suggest_print(const struct options *o);
+/* Of a session, at most n_seconds (0: all). EXIT_FAILED after a printed message: no events look like the beginning and
+ * end of spans. */
+int suggest_print(const struct read_options *o, unsigned n_seconds);
 
 #endif

@@ -16,7 +16,8 @@
 struct old_slice { char *path; int64_t from, to; };	/* to: its end; ns, as in struct slice_piece */
 
 struct thinner {
-	const struct options *o;
+	const char *slices;		/* directory of the slices; borrowed */
+	int64_t after_ns;		/* age of those that are folded */
 	char *dir;			/* of the files of history */
 	GHashTable *chunks;		/* char *, owned: names of the chunks that are in history */
 	GHashTable *failed;		/* char *, owned: paths of slices that cannot be folded */
@@ -67,12 +68,13 @@ static bool note_history(struct thinner *t, const char *path)
 	return true;
 }
 
-struct thinner *thinner_new(const struct options *o)
+struct thinner *thinner_new(const char *slices, int64_t after_ns)
 {
 	struct thinner *t = g_new0(struct thinner, 1);
 
-	t->o = o;
-	t->dir = g_build_filename(o->output, "history", NULL);
+	t->slices = slices;
+	t->after_ns = after_ns;
+	t->dir = g_build_filename(slices, "history", NULL);
 	t->chunks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	t->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_auto(GStrv) files = slice_dir_files(t->dir);
@@ -105,7 +107,7 @@ bool thinner_failed(const struct thinner *t)
 /* The slices in order of time; those that cannot be read are left alone. */
 static GArray *list_slices(struct thinner *t)
 {
-	g_auto(GStrv) files = slice_dir_files(t->o->output);
+	g_auto(GStrv) files = slice_dir_files(t->slices);
 	GArray *all = g_array_new(false, true, sizeof(struct old_slice));
 
 	g_array_set_clear_func(all, slice_clear);
@@ -151,7 +153,8 @@ static bool write_history(const char *const *files, const char *path, GError **e
 	g_autofree char *written = NULL;
 	struct slice *s = slice_file_merge_history(files, &piece, &watch, error);
 	uint64_t size;
-	bool ok = s && map_write_slice(s, &piece, path, true, &written, &size, error) && is_readable(path, error);
+	const struct output_options output = { (char *)path, true };
+	bool ok = s && map_write_slice(s, &piece, &output, &written, &size, error) && is_readable(path, error);
 
 	slice_free(s);
 	slice_piece_clear(&piece);
@@ -197,7 +200,7 @@ static bool is_in_history(const struct thinner *t, const struct old_slice *x)
 
 static bool is_old(const struct thinner *t, const struct old_slice *x, int64_t now)
 {
-	return x->to <= now && (uint64_t)now - (uint64_t)x->to >= (uint64_t)t->o->thin_after_ns &&
+	return x->to <= now && (uint64_t)now - (uint64_t)x->to >= (uint64_t)t->after_ns &&
 		!g_hash_table_contains(t->failed, x->path);
 }
 

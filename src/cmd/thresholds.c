@@ -14,7 +14,7 @@ static const char *const status_words[] = {
 	[CHECK_OK] = "OK", [CHECK_WARNING] = "WARNING", [CHECK_CRITICAL] = "CRITICAL", [CHECK_UNKNOWN] = "UNKNOWN",
 };
 
-bool thresholds_begin(const struct options *o, struct alerts **ret)
+bool thresholds_begin(const struct shown_options *o, struct alerts **ret)
 {
 	g_autoptr(GError) error = NULL;
 	*ret = o->thresholds ? alerts_new(o->thresholds) : NULL;
@@ -24,18 +24,28 @@ bool thresholds_begin(const struct options *o, struct alerts **ret)
 	return false;
 }
 
-char *thresholds_report(const struct options *o, const struct alert *alert, const char *reason)
+bool thresholds_count_threads(const GPtrArray *thresholds)
+{
+	for (guint i = 0; thresholds && i < thresholds->len; i++) {
+		const struct threshold *t = thresholds->pdata[i];
+		if (t->query.metric->reads & READS(count))
+			return true;
+	}
+	return false;
+}
+
+char *thresholds_report(struct local *running, const struct alert *alert, const char *reason)
 {
 	g_autofree char *line = g_strndup(reason, strcspn(reason, "\n")), *visible = text_visible(line);
-	local_alert(o->running, alert->threshold, reason);
+	local_alert(running, alert->threshold, reason);
 	log_note("alert: %s", line);
 	return g_strdup_printf("alert: %s", visible);
 }
 
-bool thresholds_save_baseline(const struct options *o, const struct alerts *alerts)
+bool thresholds_save_baseline(const char *path, const struct alerts *alerts)
 {
 	g_autoptr(GError) error = NULL;
-	if (!o->save_baseline || alerts_save_baseline(alerts, o->save_baseline, &error))
+	if (!path || alerts_save_baseline(alerts, path, &error))
 		return true;
 	log_error("--save-baseline: %s", error->message);
 	return false;

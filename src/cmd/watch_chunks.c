@@ -15,8 +15,9 @@
 #define EVERY_S 1		/* between two looks at the directory: it can be on a network file system */
 
 struct chunk_watch {
-	const struct options *o;
-	const char *dir;		/* of the chunks */
+	struct map_plan plan;
+	const char *dir, *to;		/* of the chunks, and of their slices */
+	bool deletes;			/* --delete-mapped */
 	GHashTable *failed;		/* paths (owned) of chunks that cannot be mapped or read back */
 	bool unreadable;		/* the directory, which was printed */
 	bool thins;			/* slices appeared since they were thinned the last time */
@@ -26,7 +27,7 @@ struct chunk_watch {
 static char *slice_path(const struct chunk_watch *w, const char *chunk)
 {
 	g_autofree char *name = g_path_get_basename(chunk);
-	return g_strdup_printf("%s/%s.blkslice", w->o->output, name);
+	return g_strdup_printf("%s/%s.blkslice", w->to, name);
 }
 
 static bool has_failed(const struct chunk_watch *w, const char *chunk)
@@ -64,7 +65,9 @@ static void map_chunk(struct chunk_watch *w, const char *chunk)
 {
 	const char *const paths[] = { chunk, NULL };
 	g_autofree char *path = slice_path(w, chunk);
-	int code = map_write_range(w->o, paths, INT64_MIN, INT64_MAX, path);
+
+	w->plan.paths = paths;
+	int code = map_write_range(w->plan, &(struct output_options){ .path = path });
 
 	if (code != EXIT_FINE && code != EXIT_LOSS && !reading_caught())
 		g_hash_table_add(w->failed, g_strdup(chunk));
@@ -107,16 +110,18 @@ static void map_chunks(struct chunk_watch *w)
 			w->thins = true;
 		}
 	}
-	if (w->o->delete_mapped)
+	if (w->deletes)
 		delete_mapped(w, chunks);
 	if (w->thinner && w->thins)
 		thinner_run(w->thinner);
 	w->thins = false;
 }
 
-int map_watch(const struct options *o)
+int map_watch(struct map_plan plan, const char *to, const struct map_options *o)
 {
-	struct chunk_watch w = { .o = o, .dir = o->read.paths[0], .thins = true };
+	struct chunk_watch w = {
+		.plan = plan, .dir = plan.paths[0], .to = to, .deletes = o->delete_mapped, .thins = true,
+	};
 	g_autoptr(GHashTable) failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	int signal;
 
@@ -125,12 +130,12 @@ int map_watch(const struct options *o)
 		log_error("cannot watch %s: it is not a directory; lttng rotate makes the first chunk", w.dir);
 		return EXIT_FAILED;
 	}
-	if (!files_make_dirs(o->output)) {
-		log_error("cannot make the directory %s: %s", o->output, g_strerror(errno));
+	if (!files_make_dirs(to)) {
+		log_error("cannot make the directory %s: %s", to, g_strerror(errno));
 		return EXIT_FAILED;
 	}
 	reading_catch_signals();
-	w.thinner = o->thin_after_ns ? thinner_new(o) : NULL;
+	w.thinner = o->thin_after_ns ? thinner_new(to, o->thin_after_ns) : NULL;
 	while (!(signal = reading_caught())) {
 		map_chunks(&w);
 		nanosleep(&(struct timespec){ .tv_sec = EVERY_S }, NULL);	/* a signal ends it */

@@ -129,8 +129,8 @@ refused 1 "nowhere" report "$work/nowhere"
 refused 2 "no trace directory" report
 refused 2 "report needs a recorded trace" report -r localhost
 refused 2 "report and --batch cannot be combined" report -b "$ust"
-refused 2 "report has no --view" report --view spans "$ust"
-refused 2 "--worst takes a number above 0" report --worst 0 "$ust"
+refused 2 "--view needs" report --view spans "$ust"
+refused 2 "--worst takes 1 to 1000" report --worst 0 "$ust"
 refused 2 "--worst needs report" -b --worst 3 "$ust"
 refused 2 "no column" report --sort nonsense "$ust"
 

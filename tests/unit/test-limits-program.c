@@ -119,12 +119,11 @@ static bool settings_bytes(uint64_t n)
 	g_autofree char *dir = test_temp_dir(), *file = g_build_filename(dir, "rules", NULL);
 	g_autoptr(GString) text = g_string_new("[r]\nbegin=a\nend=b\n");
 	g_autoptr(GError) error = NULL;
-	const struct options o = { .spans = file };
 
 	while (text->len < n)
 		g_string_append(text, text->len + 1 == n || text->len % 100 == 99 ? "\n" : "#");
 	g_assert_true(g_file_set_contents(file, text->str, (gssize)text->len, NULL));
-	config_install_rules(&o, NULL, &error);
+	config_install_rules(file, NULL, &error);
 	rules_install(NULL, NULL);
 	test_remove_tree(dir);
 	return limit_taken(error, "it is too long");

@@ -40,12 +40,12 @@ static void test_traces(void)
 	options_clear(&o);
 
 	accept(&o, "--utc --ascii --accessible --color never --memory 1.5G --timeout 2 --log x --filter y a");
-	g_assert_true(o.utc && o.ascii && o.accessible);
-	g_assert_cmpint(o.color, ==, UI_COLOR_NEVER);
+	g_assert_true(o.shown.utc && o.shown.ascii && o.screen.accessible);
+	g_assert_cmpint(o.screen.color, ==, UI_COLOR_NEVER);
 	g_assert_cmpuint(o.read.memory, ==, 1536u << 20);
 	g_assert_cmpint(o.read.relay.timeout_ms, ==, 2000);
 	g_assert_cmpstr(o.log, ==, "x");
-	g_assert_cmpstr(o.filter, ==, "y");
+	g_assert_cmpstr(o.shown.filter, ==, "y");
 	options_clear(&o);
 
 	accept(&o, "--demo");
@@ -70,13 +70,13 @@ static void test_csv(void)
 	struct options o;
 
 	accept(&o, "-b --format csv a");
-	g_assert_cmpint(o.format, ==, FORMAT_CSV);
+	g_assert_cmpint(o.shown.format, ==, FORMAT_CSV);
 	options_clear(&o);
 	accept(&o, "-b --format csv --csv-safe a");
-	g_assert_cmpint(o.format, ==, FORMAT_CSV_SAFE);
+	g_assert_cmpint(o.shown.format, ==, FORMAT_CSV_SAFE);
 	options_clear(&o);
 	accept(&o, "--csv-safe a");
-	g_assert_true(o.csv_safe);
+	g_assert_true(o.screen.csv_safe);
 	options_clear(&o);
 }
 
@@ -86,10 +86,10 @@ static void test_align(void)
 	struct options o;
 
 	accept(&o, "a");
-	g_assert_false(o.align_hosts);
+	g_assert_false(o.read.align_hosts);
 	options_clear(&o);
 	accept(&o, "--align-hosts a b");
-	g_assert_true(o.align_hosts);
+	g_assert_true(o.read.align_hosts);
 	options_clear(&o);
 	g_assert_false(parse(&o, "--align-hosts", &live));	/* this machine */
 	g_assert_nonnull(strstr(live->message, "one clock"));
@@ -132,30 +132,30 @@ static void test_batch(void)
 
 	accept(&o, "-b a");
 	g_assert_cmpint(o.command, ==, COMMAND_BATCH);
-	g_assert_cmpstr(o.view->id, ==, "processes");
-	g_assert_cmpint(o.format, ==, FORMAT_TEXT);
-	g_assert_cmpint(o.sort, ==, -1);
+	g_assert_cmpstr(o.shown.view->id, ==, "processes");
+	g_assert_cmpint(o.shown.format, ==, FORMAT_TEXT);
+	g_assert_cmpint(o.shown.sort, ==, -1);
 	options_clear(&o);
 
 	accept(&o, "-b --view syscalls --by process --format json --from 10% --to +3s "
 	       "--filter errors^>^0 --sort -max_ns --columns pid,max_ns a");
-	g_assert_cmpint(o.by, ==, BY_PROCESS);
-	g_assert_cmpint(o.format, ==, FORMAT_JSON);
+	g_assert_cmpint(o.shown.by, ==, BY_PROCESS);
+	g_assert_cmpint(o.shown.format, ==, FORMAT_JSON);
 	g_assert_cmpstr(o.read.from, ==, "10%");
 	g_assert_cmpstr(o.read.to, ==, "+3s");
-	g_assert_nonnull(o.expr);
-	g_assert_cmpint(o.sort, ==, view_column(o.view, "max_ns"));
-	g_assert_cmpint(o.sort_descending, !=, o.view->columns[o.sort].descending);
-	g_assert_cmpuint(o.n_columns, ==, 2);
-	g_assert_cmpint((int)o.columns[0], ==, view_column(o.view, "pid"));
+	g_assert_nonnull(o.shown.expr);
+	g_assert_cmpint(o.shown.sort, ==, view_column(o.shown.view, "max_ns"));
+	g_assert_cmpint(o.shown.sort_descending, !=, o.shown.view->columns[o.shown.sort].descending);
+	g_assert_cmpuint(o.shown.n_columns, ==, 2);
+	g_assert_cmpint((int)o.shown.columns[0], ==, view_column(o.shown.view, "pid"));
 	options_clear(&o);
 
 	accept(&o, "-b --view spans --each -n 5 a");
-	g_assert_true(o.each);
-	g_assert_cmpuint(o.n_seconds, ==, 5);
+	g_assert_true(o.batch.each);
+	g_assert_cmpuint(o.batch.n_seconds, ==, 5);
 	options_clear(&o);
 	accept(&o, "-b --view spans -r relay -n5");
-	g_assert_cmpuint(o.n_seconds, ==, 5);
+	g_assert_cmpuint(o.batch.n_seconds, ==, 5);
 	options_clear(&o);
 	accept(&o, "-b --view processes --at 14:03:05 a");
 	g_assert_cmpstr(o.read.at, ==, "14:03:05");
@@ -177,16 +177,16 @@ static void test_export(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		accept(&o, cases[i].line);
 		g_assert_cmpint(o.command, ==, COMMAND_EXPORT);
-		g_assert_cmphex(o.selection.span_id, ==, cases[i].span);
-		g_assert_cmphex(o.selection.trace_id, ==, cases[i].trace);
-		g_assert_cmpuint(o.selection.slowest, ==, cases[i].slowest);
-		g_assert_cmpint(o.span_format, ==, SPAN_ZIPKIN);
+		g_assert_cmphex(o.spans.selection.span_id, ==, cases[i].span);
+		g_assert_cmphex(o.spans.selection.trace_id, ==, cases[i].trace);
+		g_assert_cmpuint(o.spans.selection.slowest, ==, cases[i].slowest);
+		g_assert_cmpint(o.spans.format, ==, SPAN_ZIPKIN);
 		options_clear(&o);
 	}
 	accept(&o, "--export-slowest 3 --format json -o x --force a");
-	g_assert_cmpint(o.span_format, ==, SPAN_JSON);
-	g_assert_cmpstr(o.output, ==, "x");
-	g_assert_true(o.force);
+	g_assert_cmpint(o.spans.format, ==, SPAN_JSON);
+	g_assert_cmpstr(o.output.path, ==, "x");
+	g_assert_true(o.output.force);
 	options_clear(&o);
 }
 
@@ -216,7 +216,7 @@ static void test_here(void)
 	struct options o;
 
 	accept(&o, "");
-	g_assert_true(o.local && o.read.live);
+	g_assert_true(o.read.local && o.read.live);
 	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
 	g_assert_cmpuint(o.session.timer_us, ==, 1000000);
 	g_assert_cmpint(o.session.loglevel, ==, -1);
@@ -227,7 +227,7 @@ static void test_here(void)
 	accept(&o, "-b -y --keep --pid 12 --live-timer 200ms --loglevel info --session s --functions "
 	       "--perf page-faults,cpu-clock --perf minor-faults --kprobe vfs_read --tracepoints ros2:*,app:go "
 	       "--calls-only -n 3");
-	g_assert_true(o.local && o.session.yes && o.session.keep && o.session.functions && o.session.calls_only);
+	g_assert_true(o.read.local && o.session.yes && o.session.keep && o.session.functions && o.session.calls_only);
 	g_assert_cmpint(o.command, ==, COMMAND_BATCH);
 	g_assert_cmpint(o.session.pid, ==, 12);
 	g_assert_cmpuint(o.session.timer_us, ==, 200000);
@@ -241,12 +241,12 @@ static void test_here(void)
 	options_clear(&o);
 
 	accept(&o, "-y -b --view spans -- prog -n 5 --help -- net://x a");
-	g_assert_true(o.local);
+	g_assert_true(o.read.local);
 	g_assert_cmpuint(g_strv_length(o.session.program), ==, 7);
 	g_assert_cmpstr(o.session.program[0], ==, "prog");
 	g_assert_cmpstr(o.session.program[3], ==, "--help");
 	g_assert_cmpstr(o.session.program[4], ==, "--");
-	g_assert_cmpuint(o.n_seconds, ==, 0);
+	g_assert_cmpuint(o.batch.n_seconds, ==, 0);
 	g_assert_null(o.read.paths[0]);
 	options_clear(&o);
 	accept(&o, "-- report");
@@ -258,11 +258,11 @@ static void test_here(void)
 	g_assert_cmpstr(o.session.snapshot, ==, "new");
 	options_clear(&o);
 	accept(&o, "-r relay --snapshot flight --snapshot-when max^of^any^>^1s");
-	g_assert_false(o.local);
+	g_assert_false(o.read.local);
 	g_assert_cmpstr(o.session.snapshot, ==, "flight");
 	options_clear(&o);
 	accept(&o, "a");
-	g_assert_false(o.local || o.read.live);
+	g_assert_false(o.read.local || o.read.live);
 	options_clear(&o);
 }
 
@@ -369,7 +369,7 @@ static void test_conditions(void)
 		g_autofree char *names = g_strjoin(" ", r->needs ? r->needs : "", r->excludes ? r->excludes : "", NULL);
 		g_auto(GStrv) each = g_strsplit(names, " ", -1);
 		for (char **name = each; *name; name++)
-			g_assert_true(!**name || (option_find(*name) != r && option_find(*name)->offset != WORD_NONE));
+			g_assert_true(!**name || (option_find(*name) != r && option_find(*name)->take));
 		g_assert_cmpint(r->commands >> (COMMAND_VERSION + 1), ==, 0);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

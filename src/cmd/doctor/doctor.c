@@ -40,10 +40,10 @@ static void free_clock(void *data)
 	g_free(c);
 }
 
-static void doctor_init(struct doctor *doc, const struct options *o, const char *label, bool live)
+static void doctor_init(struct doctor *doc, const char *label, bool live)
 {
 	*doc = (struct doctor){ .d = diagnosis_new(label), .live = live };
-	doc->d->isolation = isolate_describe(o);
+	doc->d->isolation = isolate_describe();
 	doc->d->user = user_describe();
 	doc->d->live = live;
 	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -176,19 +176,19 @@ static void suggest(struct doctor *doc, const char *const *paths, enum reader re
 	doc->suggest_from = g_string_free(g_steal_pointer(&from), FALSE);
 }
 
-static int examine_trace(struct doctor *doc, const struct options *o)
+static int examine_trace(struct doctor *doc, const struct read_options *o)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *demo = o->read.demo ? input_find_demo(&error) : NULL;
+	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
 	const char *const demo_paths[] = { demo, NULL };
-	const char *const *paths = o->read.demo ? demo_paths : (const char *const *)o->read.paths;
+	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
 	g_autofree char *label = g_strjoinv(" ", (char **)paths);
 
-	doctor_init(doc, o, o->read.demo ? "demo" : label, false);
-	if (!o->read.demo || demo) {
+	doctor_init(doc, o->demo ? "demo" : label, false);
+	if (!o->demo || demo) {
 		doctor_scan(doc, paths);
-		if (hear_trace(doc, paths, o->read.reader, &error)) {
-			suggest(doc, paths, o->read.reader);
+		if (hear_trace(doc, paths, o->reader, &error)) {
+			suggest(doc, paths, o->reader);
 			return EXIT_FINE;
 		}
 	}
@@ -249,23 +249,23 @@ static void suggest_of_session(struct doctor *doc, const char *url)
 	doc->suggest_from = g_strdup_printf("-r %s", quoted);
 }
 
-static int examine_session(struct doctor *doc, const struct options *o)
+static int examine_session(struct doctor *doc, const struct read_options *o, unsigned seconds)
 {
 	g_autoptr(GError) error = NULL;
 	int code;
-	g_autoptr(GArray) urls = relay_choose(&o->read, NULL, &code);
+	g_autoptr(GArray) urls = relay_choose(o, NULL, &code);
 
 	if (!urls) {
-		doctor_init(doc, o, "", true);
+		doctor_init(doc, "", true);
 		return code;
 	}
 	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
 	g_autofree char *label = live_url_format(url);
-	doctor_init(doc, o, label, true);
+	doctor_init(doc, label, true);
 	doc->session = g_strdup(url->session);
-	g_autoptr(blk_source) s = live_open(url, urls->len, &o->read.relay, everything,
+	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
 					    G_N_ELEMENTS(everything), &error);
-	bool heard = s && hear_session(doc, s, o->n_seconds, o->read.relay.timeout_ms, &error);
+	bool heard = s && hear_session(doc, s, seconds, o->relay.timeout_ms, &error);
 	if (heard) {
 		doctor_counted(doc, &s->tables);
 		suggest_of_session(doc, label);
@@ -290,30 +290,31 @@ static bool is_well(const struct diagnosis *d)
 	return well;
 }
 
-static int report(const struct diagnosis *d, const struct options *o)
+static int report(const struct diagnosis *d, enum rows_format format, const struct output_options *output)
 {
 	g_autofree char *text = NULL;
 	size_t len;
 
-	if (o->format == FORMAT_JSON) {
+	if (format == FORMAT_JSON) {
 		text = diagnosis_json(d);
 	} else {
 		FILE *out = open_memstream(&text, &len);
 		diagnosis_print_text(out, d);
 		fclose(out);
 	}
-	int code = output_write(o, text, NULL);
+	int code = output_write(output, text, NULL);
 	return code != EXIT_FINE ? code : is_well(d) ? EXIT_FINE : EXIT_LOSS;
 }
 
-int doctor_run(const struct options *o)
+int doctor_run(const struct read_options *read, enum rows_format format, const struct output_options *output,
+	       unsigned seconds)
 {
 	struct doctor doc;
-	int code = o->read.live ? examine_session(&doc, o) : examine_trace(&doc, o);
+	int code = read->live ? examine_session(&doc, read, seconds) : examine_trace(&doc, read);
 
 	if (code == EXIT_FINE) {
 		doctor_advise(&doc);
-		code = report(doc.d, o);
+		code = report(doc.d, format, output);
 	}
 	doctor_clear(&doc);
 	return code;

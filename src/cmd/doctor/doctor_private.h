@@ -5,7 +5,7 @@
 #ifndef BLK_CMD_DOCTOR_DOCTOR_PRIVATE_H
 #define BLK_CMD_DOCTOR_DOCTOR_PRIVATE_H
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 #include "export/diagnosis.h"
 #include "trace/reader.h"
