@@ -114,7 +114,6 @@ static void draw_line(struct accessible_page *to, const struct focus *f, size_t 
 	unsigned n = table_columns(f->table, f->view, f->rows, columns);
 	bool selected = i == f->table->cursor;
 	g_autoptr(GString) s = g_string_new(NULL);
-	g_autofree char *clipped = NULL;
 
 	g_string_printf(s, "%zu%s%s%s", i + 1, selected ? " selected" : "", row->marked ? " marked" : "",
 			keyset_has(&f->table->tags, row) ? " tagged" : "");
@@ -123,8 +122,7 @@ static void draw_line(struct accessible_page *to, const struct focus *f, size_t 
 
 		g_string_append_printf(s, "%s%s", k ? ", " : ": ", text);
 	}
-	clipped = text_clip(s->str, to->box.cols, to->app->glyphs->utf8);
-	canvas_put(to->app->canvas, to->box.y, 0, to->box.cols, selected ? ROLE_SELECTED : ROLE_TEXT, clipped);
+	canvas_put(to->app->canvas, to->box.y, 0, to->box.cols, selected ? ROLE_SELECTED : ROLE_TEXT, s->str);
 	canvas_hit(to->app->canvas, to->box.y, 0, to->box.cols, HIT_ROW, f->table, (int64_t)i);
 	if (selected)
 		to->app->cursor_y = to->box.y;

@@ -52,6 +52,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->glyphs = glyphs_get(utf8 && !options->ascii && !app->prefs->accessible);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
+	app->canvas->ascii_cut = !app->glyphs->utf8;
 	app->messages = messages_new();
 	app->coach = options->coach && !app->prefs->accessible;
 	app->prompt.history = app->prefs->prompt_history;

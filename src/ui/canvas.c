@@ -170,7 +170,7 @@ static const char *fitting(const struct canvas *c, unsigned width, const char *s
 {
 	if (strlen(s) <= width || !g_utf8_validate(s, -1, NULL) || !s[text_prefix(s, width, NULL)])
 		return s;
-	return *ret = text_clip(s, width, !c->ascii_only);
+	return *ret = text_clip(s, width, !c->ascii_only && !c->ascii_cut);
 }
 
 unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,

@@ -58,6 +58,7 @@ struct canvas {
 	GArray *hits;		/* struct canvas_hit */
 	struct cell *cells;	/* rows * cols */
 	bool ascii_only;	/* the terminal takes ASCII only: the rest becomes '?' */
+	bool ascii_cut;		/* texts that are cut end in '~', as with .ascii_only */
 };
 
 /* A part of the canvas to draw in. */

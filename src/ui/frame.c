@@ -223,12 +223,11 @@ static void draw_title(struct app *app, struct place *p)
 	g_autofree char *time = w && w->root ? began_text(app, p, w, &mode_at) :
 		time_text(app, c->cols, &mode_at);
 	unsigned time_cols = MIN(text_width(time), c->cols);
-	g_autofree char *source = NULL, *crumbs = NULL, *clipped = NULL;
+	g_autofree char *source = NULL, *crumbs = NULL;
 
 	x = c->cols - time_cols;
 	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0, depths);
-	clipped = text_clip(crumbs, x > 2 ? x - 2 : 0, app->glyphs->utf8);
-	used = canvas_put(c, 0, 0, x, ROLE_CRUMB, clipped);
+	used = canvas_put(c, 0, 0, x > 2 ? x - 2 : 0, ROLE_CRUMB, crumbs);
 	crumbs_hits(app, used, depths);
 	source = g_strdup_printf("  (%s)", app->status.source);
 	if (app->nav.stack->len > 1 && app->status.source[0] && used + text_width(source) + 2 < x)
@@ -760,7 +759,7 @@ static void draw_prompt_error(struct app *app, const char *error, unsigned y)
 static void draw_status(struct app *app, struct place *p, unsigned y)
 {
 	enum role role;
-	g_autofree char *text = NULL, *clipped = NULL;
+	g_autofree char *text = NULL;
 
 	if (app->prompt.kind != PROMPT_NONE) {
 		const char *above = NULL;
@@ -773,8 +772,7 @@ static void draw_status(struct app *app, struct place *p, unsigned y)
 		return;
 	}
 	text = status_text(app, p, &role);
-	clipped = text_clip(text, app->canvas->cols, app->glyphs->utf8);
-	canvas_put(app->canvas, y, 0, app->canvas->cols, role, clipped);
+	canvas_put(app->canvas, y, 0, app->canvas->cols, role, text);
 }
 
 struct box frame_body(const struct app *app)

@@ -336,6 +336,7 @@ int ui_pick(const struct ui_options *options, struct ui_pick *pick)
 	c = canvas_new(24, 80);
 	c->ascii_only = !term_is_utf8();
 	g = glyphs_get(term_is_utf8() && !options->ascii);
+	c->ascii_cut = !g->utf8;
 	popup_open(&popup, pick->title, NULL, true);
 	pick_lines(&popup, pick);
 	l.ticked_us = g_get_monotonic_time();

@@ -275,10 +275,8 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 		const char *line = g_ptr_array_index(lines, p->top + i);
 		bool heading = !p->is_list && *line && *line != ' ';
 		unsigned y = 2 + (unsigned)i;
-		g_autofree char *clipped = NULL;
 
-		clipped = text_clip(line, c->cols - 1, g->utf8);
-		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, clipped);
+		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, line);
 		if (p->is_list)
 			canvas_hit(c, y, 0, c->cols, HIT_LINE, p, (int64_t)(p->top + i));
 		if (p->is_list && p->top + i == p->cursor) {

@@ -61,8 +61,7 @@ static void draw_heading(struct app *app, struct place *p, unsigned y)
 	g_autofree char *line = g_strdup_printf("%s%s%s   %s to %s", title, m->other.metric ? " and " : "",
 		m->other.metric ? m->other_name : "", timefmt_clock_ms(from, d->begin_ns),
 		timefmt_clock_ms(to, d->end_ns));
-	g_autofree char *clipped = text_clip(line, c->cols, app->glyphs->utf8);
-	canvas_put(c, y, 0, c->cols, ROLE_TITLE, clipped);
+	canvas_put(c, y, 0, c->cols, ROLE_TITLE, line);
 	if (!is_compared(m))
 		canvas_put_right(c, y, c->cols - 12, 12, ROLE_KEYNAME, "C:compare");
 	for (int w = 0; w < (is_compared(m) ? DISTRIBUTION_SIDES : 1); w++) {
@@ -72,10 +71,8 @@ static void draw_heading(struct app *app, struct place *p, unsigned y)
 		g_autofree char *all = distribution_text(&d->side[w], c->cols < 100);
 		g_autofree char *figures = g_strconcat(over ? over : "", over ? "   " : "", all, NULL);
 		unsigned cols = !is_compared(m) ? 0 : c->cols >= 100 ? 17 : 8;
-		g_autofree char *name = text_clip(side_name(m, w), cols ? cols - 1 : 0, app->glyphs->utf8);
-		g_autofree char *shown = text_clip(figures, c->cols - cols, app->glyphs->utf8);
-		canvas_put(c, y + 1 + (unsigned)w, 0, cols, ROLE_TITLE, name);
-		canvas_put(c, y + 1 + (unsigned)w, cols, c->cols - cols, ROLE_TEXT, shown);
+		canvas_put(c, y + 1 + (unsigned)w, 0, cols ? cols - 1 : 0, ROLE_TITLE, side_name(m, w));
+		canvas_put(c, y + 1 + (unsigned)w, cols, c->cols - cols, ROLE_TEXT, figures);
 	}
 }
 

@@ -274,8 +274,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 	d.root = root_of(p);
 	d.selected = selected_of(p);
 	frame_completeness(app, y++, &p->rows->completeness);
-	g_autofree char *line = summary(&d), *clipped = text_clip(line, box.cols, app->glyphs->utf8);
-	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
+	g_autofree char *line = summary(&d);
+	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, line);
 	d.box = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };
 	d.levels = count_levels(p, d.root);
 	d.lines = CLAMP(d.box.rows / d.levels, 1, TALLEST);

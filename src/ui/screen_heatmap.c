@@ -509,14 +509,13 @@ static void draw_legend(struct app *app, const struct picture *p, unsigned y)
 static void draw_heading(struct app *app, struct place *place, const struct picture *p, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	g_autofree char *title = metric_place_title(place_metric(place)), *clipped = NULL;
+	g_autofree char *title = metric_place_title(place_metric(place));
 	g_autofree char *text = g_strdup_printf("%s: %" G_GUINT64_FORMAT " %s", title, p->grid->total,
 						noun_of(place_metric(place)->query.metric, p->grid->total));
 	char cell[TIMEFMT_LEN];
 	g_autofree char *right = g_strdup_printf("a column is %s", timefmt_step(cell, p->grid->cell_ns));
 	unsigned right_cols = text_width(right) + 1;
-	clipped = text_clip(text, c->cols > right_cols ? c->cols - right_cols : 0, app->glyphs->utf8);
-	canvas_put(c, y, 0, c->cols, ROLE_TITLE, clipped);
+	canvas_put(c, y, 0, c->cols > right_cols ? c->cols - right_cols : 0, ROLE_TITLE, text);
 	canvas_put_right(c, y, c->cols - right_cols, right_cols, ROLE_DIM, right);
 }
 
@@ -550,13 +549,10 @@ static void draw(struct app *app, struct place *place, struct box box)
 	draw_time(app, &p);
 	draw_cursor(app, &p, m);
 	draw_hits(app, &p);
-	g_autofree char *cell = cell_text(app, &p, m), *clipped = text_clip(cell, box.cols, app->glyphs->utf8);
+	g_autofree char *cell = cell_text(app, &p, m);
 	unsigned y = p.y + p.lines + 1;
-	canvas_put(app->canvas, y, 0, box.cols, ROLE_WHY, clipped);
-	if (m->difference) {
-		g_autofree char *text = text_clip(m->difference, box.cols, app->glyphs->utf8);
-		canvas_put(app->canvas, y + 1, 0, box.cols, ROLE_WHY, text);
-	}
+	canvas_put(app->canvas, y, 0, box.cols, ROLE_WHY, cell);
+	canvas_put(app->canvas, y + 1, 0, box.cols, ROLE_WHY, m->difference);
 	draw_legend(app, &p, y + 2);
 }
 

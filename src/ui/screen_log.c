@@ -300,14 +300,13 @@ static void draw(struct app *app, struct place *p, struct box box)
 	struct table *t = &p->table[PANE_MAIN];
 	struct table_style style = app_table_style(app, true);
 	struct box table = { box.y + 2, box.x, box.rows - 2, box.cols };
-	g_autofree char *line = NULL, *clipped = NULL;
+	g_autofree char *line = NULL;
 
 	if (p->rows->rows->len)
 		table_select(t, p->rows, t->cursor);
 	ask_more(app, p);
 	line = summary(app, s, p);
-	clipped = text_clip(line, box.cols, app->glyphs->utf8);
-	canvas_put(app->canvas, box.y, 0, box.cols, ROLE_TITLE, clipped);
+	canvas_put(app->canvas, box.y, 0, box.cols, ROLE_TITLE, line);
 	strip_draw_whole(app, box.y + 1);
 	app->cursor_y = table_draw(app->canvas, table, t, p->view, p->rows, &style);
 	if (!p->rows->rows->len)

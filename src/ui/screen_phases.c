@@ -36,9 +36,8 @@ static const struct phase_detail *detail_of(struct place *p)
 static void draw_calls(struct app *app, const struct phase_detail *d, struct box box)
 {
 	struct canvas *c = app->canvas;
-	g_autofree char *clipped = text_clip(d->name, box.cols - 20, app->glyphs->utf8);
 
-	canvas_put(c, box.y, box.x, box.cols - 20, ROLE_CRUMB, clipped);
+	canvas_put(c, box.y, box.x, box.cols - 20, ROLE_CRUMB, d->name);
 	canvas_put_right(c, box.y, box.x + box.cols - 20, 20, ROLE_HEADER, "calls  time    max");
 	for (guint i = 0; i < d->calls->len && i + 1 < box.rows; i++) {
 		const struct phase_call *call = &g_array_index(d->calls, struct phase_call, i);
@@ -110,10 +109,9 @@ static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y
 	unsigned x = canvas_put(c, y, 0, c->cols, ROLE_HEADER, "WORST");
 	g_autofree char *of = g_strdup_printf(" %s%s%s", d->service ? d->service : "",
 					      d->service ? "/" : "", d->name);
-	g_autofree char *clipped = text_clip(of, c->cols / 3, app->glyphs->utf8);
 
 	/* Phases of several services can have the same name. In little room the service is left out. */
-	x += canvas_put(c, y, x, c->cols - x, ROLE_CRUMB, clipped);
+	x += canvas_put(c, y, x, c->cols / 3, ROLE_CRUMB, of);
 
 	for (unsigned i = 0; i < d->n_worst; i++) {
 		char time[TIMEFMT_LEN];

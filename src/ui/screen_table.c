@@ -184,7 +184,7 @@ static void draw_signs(struct app *app, struct place *p, unsigned y, unsigned x)
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	struct table_style style = app_table_style(app, true);
-	g_autofree char *line = summary(app, p), *clipped = NULL;
+	g_autofree char *line = summary(app, p);
 	unsigned lines = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
 	bool wide = box.cols >= WIDE;
 	unsigned wanted = table_wanted(&p->table[PANE_MAIN], p->view, p->rows) + 2;
@@ -193,9 +193,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 			     wide ? box.cols - detail - 2 : box.cols };
 
 	frame_completeness(app, box.y, &p->rows->completeness);
-	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	strip_draw_whole(app, box.y + 2);
-	draw_signs(app, p, box.y + 1, canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped));
+	draw_signs(app, p, box.y + 1, canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, line));
 	app->cursor_y = table_draw(app->canvas, table, &p->table[PANE_MAIN], p->view, p->rows,
 				   &style);
 	if (!p->rows->rows->len)

@@ -309,7 +309,7 @@ static void draw_lanes(struct app *app, struct place *p, const struct timeline_a
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	unsigned y = box.y, text_rows = box.rows >= 16 ? 2 : 1;
-	g_autofree char *line = NULL, *clipped = NULL, *cursor = NULL, *visible = NULL;
+	g_autofree char *line = NULL, *cursor = NULL, *visible = NULL;
 	struct timeline_axis a;
 	struct box lanes;
 	guint marks = lanes_of_events(p);
@@ -320,8 +320,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	}
 	frame_completeness(app, y++, &p->rows->completeness);
 	line = summary(app, p, &a);
-	clipped = text_clip(line, box.cols, app->glyphs->utf8);
-	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, clipped);
+	canvas_put(app->canvas, y++, 0, box.cols, ROLE_TITLE, line);
 	strip_draw_whole(app, y++);
 	draw_axis(app, &a, timeline_axis_cursor(p, &a), y++, marks && marks == p->rows->rows->len);
 	lanes = (struct box){ y, 0, box.y + box.rows - 1 - text_rows - y, box.cols };

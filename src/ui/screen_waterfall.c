@@ -211,16 +211,15 @@ static void draw_name(struct app *app, const struct waterfall_row *r, const stru
 {
 	struct canvas *c = app->canvas;
 	unsigned x = 1 + 2 * MIN((unsigned)r->row.depth, (l->name - 9) / 2);
-	g_autofree char *name = text_visible(r->name), *clipped = NULL;
+	g_autofree char *name = text_visible(r->name);
 
 	if (r->row.expandable)
 		canvas_put(c, y, x, 1, ROLE_KEY, r->folded ? app->glyphs->collapsed :
 			   app->glyphs->expanded);
 	if (r->critical)
 		canvas_put(c, y, x + 1, 1, ROLE_HOT, app->glyphs->critical);
-	clipped = text_clip(name, l->name - x - 2, app->glyphs->utf8);
 	canvas_put(c, y, x + 2, l->name - x - 2, r->row.marked ? ROLE_MARKED :
-		   r->row.open ? ROLE_OPEN : ROLE_TEXT, clipped);
+		   r->row.open ? ROLE_OPEN : ROLE_TEXT, name);
 	if (r->orphan)
 		canvas_put(c, y, 0, 1, ROLE_DISTRUST, "?");
 	if (r->row.marked)
@@ -295,19 +294,17 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 static unsigned draw_line(struct app *app, struct box box, enum role role, const char *text)
 {
 	size_t cut = text_prefix(text, box.cols, NULL);
-	g_autofree char *first = NULL, *rest = NULL;
+	g_autofree char *first = NULL;
 
 	while (text[cut] && box.rows > 1 && cut > 0 && text[cut] != ' ')
 		cut--;
 	if (!text[cut] || box.rows < 2 || !cut) {
-		rest = text_clip(text, box.cols, app->glyphs->utf8);
-		canvas_put(app->canvas, box.y, box.x, box.cols, role, rest);
+		canvas_put(app->canvas, box.y, box.x, box.cols, role, text);
 		return 1;
 	}
 	first = g_strndup(text, cut);
-	rest = text_clip(text + cut, box.cols - 3, app->glyphs->utf8);
 	canvas_put(app->canvas, box.y, box.x, box.cols, role, first);
-	canvas_put(app->canvas, box.y + 1, box.x + 3, box.cols - 3, role, rest);
+	canvas_put(app->canvas, box.y + 1, box.x + 3, box.cols - 3, role, text + cut);
 	return 2;
 }
 

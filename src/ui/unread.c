@@ -75,12 +75,8 @@ static char *figures_text(const struct app *app, int64_t from, int64_t to)
 
 static void put(struct app *app, struct box box, unsigned y, enum role role, const char *text)
 {
-	g_autofree char *clipped = NULL;
-
-	if (y >= box.rows)
-		return;
-	clipped = text_clip(text, box.cols > 2 ? box.cols - 2 : 0, app->glyphs->utf8);
-	canvas_put(app->canvas, box.y + y, 1, box.cols, role, clipped);
+	if (y < box.rows)
+		canvas_put(app->canvas, box.y + y, 1, box.cols > 2 ? box.cols - 2 : 0, role, text);
 }
 
 void unread_draw(struct app *app, struct place *p, struct box box)

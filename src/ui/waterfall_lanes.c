@@ -42,9 +42,8 @@ static void draw_lane(struct app *app, const struct rows *rows, const struct lan
 	g_autofree char *label = who == ID_NONE ? g_strdup(r->kind == LANE_CPU ? "idle" : "in flight") :
 				 thread_label_new(rows->tl, who, r->end_ns);
 	g_autofree char *text = g_strdup_printf("%-5s %s", r->c.name, label), *visible = text_visible(text);
-	g_autofree char *clipped = text_clip(visible, axis->x - 3, app->glyphs->utf8);
 
-	canvas_put(app->canvas, y, 1, axis->x - 3, ROLE_TEXT, clipped);
+	canvas_put(app->canvas, y, 1, axis->x - 3, ROLE_TEXT, visible);
 	bars_draw_edges(app, axis, y);
 	lane_cells_draw(app, rows, r, &lane, y);
 }
@@ -73,7 +72,7 @@ unsigned waterfall_lanes_draw(struct app *app, const struct rows *rows, const st
 {
 	const struct timeline *tl = box.rows < MIN_ROWS ? NULL :
 		progressive_lanes(app, axis->from_ns, axis->to_ns, (axis->to_ns - axis->from_ns) / axis->cells);
-	g_autofree char *wakers = tl ? waterfall_wakers(rows, r) : NULL, *visible = NULL, *clipped = NULL;
+	g_autofree char *wakers = tl ? waterfall_wakers(rows, r) : NULL, *visible = NULL;
 	struct view_query q = VIEW_QUERY_INIT;
 	unsigned n = 1;
 
@@ -92,7 +91,6 @@ unsigned waterfall_lanes_draw(struct app *app, const struct rows *rows, const st
 	if (!wakers)
 		return n;
 	visible = text_visible(wakers);
-	clipped = text_clip(visible, box.cols - 1, app->glyphs->utf8);
-	canvas_put(app->canvas, box.y + n, 1, box.cols, ROLE_TEXT, clipped);
+	canvas_put(app->canvas, box.y + n, 1, box.cols - 1, ROLE_TEXT, visible);
 	return n + 1;
 }

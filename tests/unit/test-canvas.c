@@ -59,6 +59,10 @@ static void test_wide(void)
 	canvas_put_right(c, 1, 0, 5, ROLE_TEXT, "97.3ms");
 	check_line(c, 0, "…");
 	check_line(c, 1, "    …");
+	c->ascii_cut = true;		/* as with --ascii in a terminal that takes more */
+	canvas_clear(c);
+	canvas_put(c, 0, 0, 5, ROLE_TEXT, "élong text");
+	check_line(c, 0, "élon~");
 	canvas_free(c);
 }
 
