@@ -135,8 +135,7 @@ static void draw_rows(struct accessible_page *to, const struct focus *f, unsigne
 	struct table *t = f->table;
 	size_t n = f->rows->rows->len;
 
-	t->page = MAX(lines, 1);
-	t->top = t->cursor < t->top ? t->cursor : t->cursor >= t->top + t->page ? t->cursor - t->page + 1 : t->top;
+	table_scroll(t, f->rows, MAX(lines, 1));
 	for (size_t i = t->top; i < n && i < t->top + lines; i++)
 		draw_line(to, f, i);
 }

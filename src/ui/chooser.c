@@ -166,14 +166,9 @@ bool chooser_command(struct app *app, enum command_id command)
 static void sort_picked(struct app *app, size_t line)
 {
 	struct focus f = place_focus(app_place(app));
-	bool descending;
-	int old = table_sort_column(f.table, f.view, &descending);
 
-	if (line >= f.view->n_columns)
-		return;
-	f.table->sort = (int)line;
-	f.table->descending = (int)line == old ? !descending : f.view->columns[line].descending;
-	tables_show_sort(app, &f);
+	if (line < f.view->n_columns)
+		tables_sort_by(app, &f, line);
 }
 
 static void open_sort(struct app *app, struct place *p)

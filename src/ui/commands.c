@@ -156,14 +156,10 @@ static void do_range(struct app *app, struct place *p, enum command_id command)
 		return;
 	app_pause(app);
 	if (command == CMD_RANGE_A) {
-		nav->a_ns = nav->cursor_ns;
-		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= nav->a_ns)
-			nav->b_ns = TIME_UNKNOWN;
+		nav_set_end(nav, false, nav->cursor_ns);
 		app_message(app, "the range begins here: move, then B ends it; R clears it");
 	} else if (command == CMD_RANGE_B) {
-		nav->b_ns = nav->cursor_ns + nav->step_ns;
-		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
-			nav->a_ns = TIME_UNKNOWN;
+		nav_set_end(nav, true, nav->cursor_ns + nav->step_ns);
 		app_message(app, "the range ends with this second; R clears it");
 	} else if (command == CMD_RANGE_ALL) {
 		nav_show_all(nav, app->main);
@@ -181,6 +177,8 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	g_autofree char *choice = NULL;
 
+	if (!*text)
+		return true;
 	if (nav_has_whole_range(&app->nav))
 		here = app->nav.a_ns;
 	if (!nav_bounds(&app->nav, app->main, &first, &last))
@@ -465,42 +463,35 @@ void app_command(struct app *app, enum command_id command)
 		handlers[command](app, p, command);
 }
 
+static bool search_done(struct app *app, const char *line, GError **error)
+{
+	if (!*line)
+		g_clear_pointer(&app_place(app)->search, g_free);
+	return true;
+}
+
+static bool filter_done(struct app *app, const char *line, GError **error)
+{
+	return app_filter(app, app_place(app), line, error);
+}
+
+static bool save_done(struct app *app, const char *line, GError **error)
+{
+	return output_save_as(app, app_place(app), line, error);
+}
+
 void app_prompt_done(struct app *app, const char *text)
 {
+	static bool (*const done[PROMPT_N])(struct app *app, const char *line, GError **error) = {
+		[PROMPT_SEARCH] = search_done, [PROMPT_FILTER] = filter_done, [PROMPT_GOTO] = goto_text,
+		[PROMPT_TRACE] = output_save_trace_as, [PROMPT_BOOKMARK] = bookmark_set,
+		[PROMPT_SCREENSHOT] = output_screenshot_as, [PROMPT_RULES] = output_rules_as,
+		[PROMPT_SAVE] = save_done, [PROMPT_EXPORT] = export_picker_file,
+	};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *line = g_strstrip(g_strdup(text));
-	bool accepted = true;
 
-	switch (app->prompt.kind) {
-	case PROMPT_SEARCH:
-		if (!*line)
-			g_clear_pointer(&app_place(app)->search, g_free);
-		break;
-	case PROMPT_FILTER:
-		accepted = app_filter(app, app_place(app), line, &error);
-		break;
-	case PROMPT_GOTO:
-		accepted = !*line || goto_text(app, line, &error);
-		break;
-	case PROMPT_TRACE:
-		accepted = output_save_trace_as(app, line, &error);
-		break;
-	case PROMPT_BOOKMARK:
-		accepted = bookmark_set(app, line, &error);
-		break;
-	case PROMPT_SCREENSHOT:
-		accepted = output_screenshot_as(app, line, &error);
-		break;
-	case PROMPT_RULES:
-		accepted = output_rules_as(app, line, &error);
-		break;
-	case PROMPT_SAVE:
-		accepted = output_save_as(app, app_place(app), line, &error);
-		break;
-	default:
-		accepted = export_picker_file(app, line, &error);
-	}
-	if (accepted) {
+	if (done[app->prompt.kind](app, line, &error)) {
 		prompt_close(&app->prompt);
 		return;
 	}

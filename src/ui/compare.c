@@ -16,20 +16,6 @@ static bool span_of(const struct row *row, struct view_query *q)
 	return true;
 }
 
-/* Returns the number of tagged rows; the first two are in ret. */
-static unsigned tagged_rows(const struct focus *f, const struct row *ret[2])
-{
-	unsigned n = 0;
-
-	for (guint i = 0; f->table->tags.keys && i < f->rows->rows->len; i++) {
-		const struct row *row = g_ptr_array_index(f->rows->rows, i);
-
-		if (keyset_has(&f->table->tags, row) && n++ < 2)
-			ret[n - 1] = row;
-	}
-	return n;
-}
-
 static void set_other(struct view_query *q, const struct row *row)
 {
 	q->other_trace = row->drill.trace_id;
@@ -42,7 +28,7 @@ static bool choose(struct app *app, struct place *p, struct view_query *q)
 {
 	struct focus f = place_focus(p);
 	const struct row *tagged[2] = { NULL, NULL }, *here = table_selected(f.table, f.rows);
-	unsigned n = tagged_rows(&f, tagged);
+	unsigned n = table_tagged(f.table, f.rows, tagged);
 
 	if (n > 2) {
 		app_message(app, "%u rows are tagged: two can be compared, U untags all", n);

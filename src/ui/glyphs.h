@@ -14,8 +14,6 @@ struct glyphs {
 	const char *more_up, *more_down;	/* rows hidden above, below */
 	const char *crumb;		/* between breadcrumbs */
 	const char *edge;		/* both ends of an axis or strip */
-	const char *tick;		/* a span shorter than a cell */
-	const char *times;		/* x of "2.1x usual" */
 	const char *spark[9];		/* nothing .. full */
 	const char *unread[5];		/* of seconds not read yet, nothing .. full */
 	const char *provisional;		/* provisional: in the strip, and before figures */

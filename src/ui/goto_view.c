@@ -76,9 +76,7 @@ static void to_its_second(struct app *app, struct place *from, struct place *to)
 static const char *operation_of_row(struct focus f)
 {
 	const struct row *row = table_selected(f.table, f.rows);
-	int column = view_column(f.view, f.view == &view_causes ? "operation" : "name");
-	struct value v = row && column >= 0 ? column_value(&f.view->columns[column], row, f.rows) :
-		value_none();
+	struct value v = view_value(f.view, f.rows, row, f.view == &view_causes ? "operation" : "name");
 
 	return v.kind == VALUE_TEXT ? v.s : NULL;
 }
@@ -229,9 +227,9 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
  * NULL: there is none. */
 static char *log_filter_of(const struct view *v, const struct rows *rows, const struct row *row)
 {
-	bool of_file = !strcmp(v->id, "files");
-	int column = of_file ? view_column(v, "path") : !strcmp(v->id, "events") ? view_column(v, "name") : -1;
-	struct value name = column < 0 ? value_none() : column_value(&v->columns[column], row, rows);
+	bool of_file = v == view_find("files");
+	struct value name = of_file ? view_value(v, rows, row, "path") :
+		v == view_find("events") ? view_value(v, rows, row, "name") : value_none();
 	const char *call = NULL;
 	enum call_event event = CALL_EVENT_NONE;
 
@@ -254,11 +252,10 @@ static char *log_filter_of(const struct view *v, const struct rows *rows, const 
 static bool open_single(struct app *app, struct place *p, const struct focus *f, const struct row *row,
 			const struct view_query *q)
 {
-	bool of_file = !strcmp(f->view->id, "files"), by_process = false;
+	bool of_file = f->view == view_find("files"), by_process = false;
 	bool has_log = app->backend && app->backend->log_ask;
 	g_autofree char *filter = log_filter_of(f->view, f->rows, row);
-	int column = view_column(f->view, of_file ? "path" : "name");
-	struct value about = column < 0 ? value_none() : column_value(&f->view->columns[column], row, f->rows);
+	struct value about = view_value(f->view, f->rows, row, of_file ? "path" : "name");
 	g_autofree char *name = about.kind == VALUE_TEXT ? text_visible(about.s) : NULL;
 	struct place *to;
 
@@ -303,8 +300,7 @@ static const char *drill_of(const struct view *v, const struct row *row)
 /* The rows of the detail that belong to the selected lock. NULL: to any. */
 static char *lock_filter(const struct focus *f, const struct row *row)
 {
-	int column = view_column(f->view, "lock");
-	struct value lock = column < 0 ? value_none() : column_value(&f->view->columns[column], row, f->rows);
+	struct value lock = view_value(f->view, f->rows, row, "lock");
 	g_autofree char *quoted = lock.kind == VALUE_TEXT ? expr_quote(lock.s) : NULL;
 
 	return quoted ? g_strdup_printf("lock == %s", quoted) : NULL;

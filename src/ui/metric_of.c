@@ -61,12 +61,6 @@ static const struct about *about_of(const struct focus *f)
 	return NULL;
 }
 
-static struct value value_named(const struct focus *f, const struct row *row, const char *id)
-{
-	int column = view_column(f->view, id);
-	return column < 0 || !row ? value_none() : column_value(&f->view->columns[column], row, f->rows);
-}
-
 /* The metric of a row, with conditions that say which row it is. */
 static struct metric_place *metric_of_row(const struct place *p, const struct focus *f, const struct row *row,
 					  const struct about *about)
@@ -74,33 +68,28 @@ static struct metric_place *metric_of_row(const struct place *p, const struct fo
 	const struct view_query q = place_query(p);
 	struct metric_place *m = metric_place_new(metric_find(about->metric, NULL));
 	if (about->name)
-		metric_place_where(m, about->field, value_named(f, row, about->name));
+		metric_place_where(m, about->field, view_value(f->view, f->rows, row, about->name));
 	if (q.operation && about->field != METRIC_BY_operation)
 		metric_place_where(m, METRIC_BY_operation, value_text(q.operation));
 	if (metric_is_of_spans(m->query.metric))
 		return m;
-	struct value pid = value_named(f, row, "pid"), tid = value_named(f, row, "tid");
+	struct value pid = view_value(f->view, f->rows, row, "pid"), tid = view_value(f->view, f->rows, row, "tid");
 	if (pid.kind == VALUE_NONE && q.pid >= 0)
 		pid = value_int(VALUE_ID, q.pid);
 	if (tid.kind == VALUE_NONE && q.tid >= 0)
 		tid = value_int(VALUE_ID, q.tid);
 	metric_place_where(m, METRIC_BY_pid, pid);
 	metric_place_where(m, METRIC_BY_tid, tid);
-	metric_place_where(m, METRIC_BY_cpu, value_named(f, row, "cpu"));
+	metric_place_where(m, METRIC_BY_cpu, view_value(f->view, f->rows, row, "cpu"));
 	if (pid.kind == VALUE_NONE && tid.kind == VALUE_NONE)
-		metric_place_where(m, METRIC_BY_container, value_named(f, row, "container"));
+		metric_place_where(m, METRIC_BY_container, view_value(f->view, f->rows, row, "container"));
 	return m;
 }
 
 /* The two tagged rows; fewer: the selected one. Returns how many. */
 static unsigned chosen_rows(const struct focus *f, const struct row *ret[2])
 {
-	unsigned n = 0;
-	for (guint i = 0; i < f->rows->rows->len && f->table->tags.keys; i++) {
-		const struct row *row = f->rows->rows->pdata[i];
-		if (keyset_has(&f->table->tags, row) && n++ < 2)
-			ret[n - 1] = row;
-	}
+	unsigned n = table_tagged(f->table, f->rows, ret);
 	if (n == 2)
 		return 2;
 	ret[0] = table_selected(f->table, f->rows);
@@ -183,7 +172,7 @@ static void picked_distribution(struct app *app, size_t line)
 static void offer_choices(struct app *app, const struct focus *f, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	struct value name = value_named(f, table_selected(f->table, f->rows), "comm");
+	struct value name = view_value(f->view, f->rows, table_selected(f->table, f->rows), "comm");
 	g_autofree char *process = text_visible(name.kind == VALUE_TEXT ? name.s : "the process");
 	const struct metric_choice *c;
 

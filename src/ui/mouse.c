@@ -55,19 +55,13 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 {
 	int pane = pane_of(p, h->of);
 	struct focus f;
-	bool descending;
 
 	if (pane < 0 || p->view->kind == VIEW_WATERFALL || p->view->kind == VIEW_TIMELINE)
 		return;
 	app_touch(app);
 	p->pane = (enum pane)pane;
 	f = place_focus(p);
-	if (table_sort_column(f.table, f.view, &descending) == (int)h->value)
-		f.table->descending = !descending;
-	else
-		f.table->descending = f.view->columns[h->value].descending;
-	f.table->sort = (int)h->value;
-	tables_show_sort(app, &f);
+	tables_sort_by(app, &f, (size_t)h->value);
 }
 
 static void click_time(struct app *app, int64_t at_ns)

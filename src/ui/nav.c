@@ -516,6 +516,13 @@ bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, 
 	return true;
 }
 
+void nav_set_end(struct nav *nav, bool end, int64_t at_ns)
+{
+	*(end ? &nav->b_ns : &nav->a_ns) = at_ns;
+	if (nav_has_whole_range(nav) && nav->a_ns >= nav->b_ns)
+		*(end ? &nav->a_ns : &nav->b_ns) = TIME_UNKNOWN;
+}
+
 bool nav_has_range(const struct nav *nav)
 {
 	return nav->a_ns != TIME_UNKNOWN || nav->b_ns != TIME_UNKNOWN;

@@ -170,6 +170,8 @@ bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, 
 bool nav_is_step(int64_t step_ns);
 /* The range that is shown: A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
+/* Sets A (end false) or B. The other one is cleared if it is not on its side. */
+void nav_set_end(struct nav *nav, bool end, int64_t at_ns);
 bool nav_has_range(const struct nav *nav);	/* A or B, or both */
 bool nav_has_whole_range(const struct nav *nav);
 

@@ -90,9 +90,7 @@ static char *cause_text(const struct app *app, const struct waterfall *w)
 static char *row_cause(const struct focus *f, const struct row *row)
 {
 	static const char *const ids[] = { "name", "duration_ns", "open_ns" };
-	int at = view_column(f->view, "verdict");
-	struct value explanation = row && at >= 0 ? column_value(&f->view->columns[at], row, f->rows) :
-		value_none();
+	struct value explanation = view_value(f->view, f->rows, row, "verdict");
 	GString *s;
 
 	if (explanation.kind != VALUE_TEXT)
@@ -180,7 +178,6 @@ static char *default_name(const struct app *app, const char *what, const char *s
 
 void output_save(struct app *app, struct place *p, enum command_id command)
 {
-	(void)command;
 	output_save_with(app, p, ".txt");
 }
 
@@ -270,17 +267,24 @@ static bool show_saved(struct app *app, const char *path, enum ui_saved saved, c
 	}
 }
 
-bool output_save_as(struct app *app, struct place *p, const char *path, GError **error)
+/* Saves the text, or (NULL) the rows of the place. false and *error: not written; the prompt stays open. */
+static bool save_file(struct app *app, struct place *p, const char *text, const char *path, GError **error)
 {
 	g_autofree char *message = NULL;
-	bool force = may_overwrite(app, path);
+	struct ui_save_text what = { .path = path, .text = text, .force = may_overwrite(app, path) };
 
 	if (!*path) {
 		app_message(app, "nothing saved");
 		return true;
 	}
-	enum ui_saved saved = save(app, p, path, force, &message);
+	enum ui_saved saved = text ? app->backend->save_text(app->backend->data, &what, &message) :
+		save(app, p, path, what.force, &message);
 	return show_saved(app, path, saved, message, error);
+}
+
+bool output_save_as(struct app *app, struct place *p, const char *path, GError **error)
+{
+	return save_file(app, p, NULL, path, error);
 }
 
 /* --- the screen as a picture --- */
@@ -303,7 +307,6 @@ void output_screenshot(struct app *app, struct place *p, enum command_id command
 {
 	g_autofree char *name = NULL;
 
-	(void)command;
 	g_clear_pointer(&app->save_over, g_free);
 	if (!app->backend || !app->backend->save_text) {
 		app_error(app, "cannot save a picture: not available here");
@@ -317,17 +320,9 @@ void output_screenshot(struct app *app, struct place *p, enum command_id command
 
 bool output_screenshot_as(struct app *app, const char *path, GError **error)
 {
-	g_autofree char *message = NULL;
-	struct ui_save_text what = { .path = path, .text = app->picture, .force = may_overwrite(app, path) };
-
-	if (!*path) {
-		app_message(app, "nothing saved");
-		return true;
-	}
-	if (!g_str_has_suffix(path, ".svg"))
+	if (*path && !g_str_has_suffix(path, ".svg"))
 		return fail(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
-	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
-	return show_saved(app, path, saved, message, error);
+	return save_file(app, NULL, app->picture, path, error);
 }
 
 /* --- suggested rules --- */
@@ -357,11 +352,9 @@ char *output_missing(const struct app *app, const struct view *v)
 /* Makes spans: the caller reads again and opens a new screen. If it has, saves the rules. */
 void output_suggest(struct app *app, struct place *p, enum command_id command)
 {
-	g_autofree char *message = NULL, *name = NULL;
+	g_autofree char *message = NULL;
 	bool has = app->backend && app->backend->suggested_spans;
 
-	(void)command;
-	(void)p;
 	g_clear_pointer(&app->rules, g_free);
 	g_clear_pointer(&app->save_over, g_free);
 	if (has && app->backend->suggested_spans(app->backend->data, &app->rules, &message)) {
@@ -369,22 +362,13 @@ void output_suggest(struct app *app, struct place *p, enum command_id command)
 	} else if (!app->rules || !app->backend->save_text) {
 		app_error(app, "%s", message ? message : "no rules are suggested here");
 	} else {
-		name = g_strdup("suggested.spans");
-		prompt_open(&app->prompt, PROMPT_RULES, name);
+		prompt_open(&app->prompt, PROMPT_RULES, "suggested.spans");
 	}
 }
 
 bool output_rules_as(struct app *app, const char *path, GError **error)
 {
-	g_autofree char *message = NULL;
-	struct ui_save_text what = { .path = path, .text = app->rules, .force = may_overwrite(app, path) };
-
-	if (!*path) {
-		app_message(app, "nothing saved");
-		return true;
-	}
-	enum ui_saved saved = app->backend->save_text(app->backend->data, &what, &message);
-	return show_saved(app, path, saved, message, error);
+	return save_file(app, NULL, app->rules, path, error);
 }
 
 /* --- a range as a trace --- */
@@ -442,8 +426,6 @@ void output_snapshot(struct app *app, struct place *p, enum command_id command)
 	g_autofree char *message = NULL;
 	bool has = app->backend && app->backend->snapshot;
 
-	(void)p;
-	(void)command;
 	if (has && app->backend->snapshot(app->backend->data, &message))
 		app_message(app, "%s", message);
 	else
@@ -456,8 +438,6 @@ void output_align(struct app *app, struct place *p, enum command_id command)
 	g_autofree char *message = NULL;
 	bool has = app->backend && app->backend->align;
 
-	(void)p;
-	(void)command;
 	if (has && app->backend->align(app->backend->data, &message))
 		app->quit = true;
 	else

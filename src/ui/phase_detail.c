@@ -9,8 +9,7 @@
 static const char *cell_text(const struct view *v, const struct rows *rows,
 			     const struct row *row, const char *column)
 {
-	int i = view_column(v, column);
-	struct value value = i < 0 ? value_none() : column_value(&v->columns[i], row, rows);
+	struct value value = view_value(v, rows, row, column);
 
 	return value.kind == VALUE_TEXT ? value.s : NULL;
 }

@@ -141,9 +141,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 		canvas_put_right(app->canvas, box.y + 4, SCALE + w * cols, figures - 1, ROLE_HEADER,
 				 figures > FIGURES ? " COUNT SHARE%  >=FROM" : " COUNT SHARE%");
 	canvas_put(app->canvas, box.y + 4, 1, SCALE, ROLE_HEADER, "   FROM   TO");
-	t->page = room;
-	t->top = t->cursor < t->top ? t->cursor : t->cursor >= t->top + room ? t->cursor - room + 1 : t->top;
-	t->top = n <= room ? 0 : t->top;
+	table_scroll(t, p->rows, room);
 	for (guint i = (guint)t->top; i < n && i < t->top + room; i++)
 		draw_row(app, p, i, box.y + ABOVE + (i - (guint)t->top), box);
 	app->cursor_y = box.y + ABOVE + (unsigned)(t->cursor - t->top);
@@ -208,7 +206,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 static void prepare(struct app *app, struct place *p)
 {
 	struct table *t = &p->table[PANE_MAIN];
-	(void)app;
 	rows_filter(p->rows, p->view, p->expr[PANE_MAIN]);
 	t->cursor = MIN(t->cursor, p->rows->rows->len ? p->rows->rows->len - 1 : 0);
 	t->bound = false;

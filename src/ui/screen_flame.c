@@ -381,7 +381,6 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 void screen_flame_open(struct app *app, struct place *p, enum command_id id)
 {
 	struct view_query q = VIEW_QUERY_INIT;
-	(void)id;
 
 	if (app_is_shown(app, view_find("flame")))
 		return;

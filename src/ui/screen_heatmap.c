@@ -231,17 +231,26 @@ static char *times_text(const struct picture *p, const struct corners *c)
 	return g_strdup_printf("%s-%s", from, timefmt_clock(to, column_begin(p->grid, c->column[1] + 1)));
 }
 
+/* What a metric counts, and the view that lists it. The last row is for all others. */
+static const struct metric_noun { const char *prefix, *one, *several, *view; } counted[] = {
+	{ "request.", "request", "requests", "traces" }, { "span.", "span", "spans", "spans" },
+	{ "call.", "call", "calls", "syscalls" }, { "file.", "call", "calls", "files" },
+	{ "block.", "block request", "block requests", "devices" }, { "sched.", "time", "times", "scheduler" },
+	{ "device.", "block request", "block requests", "devices" },
+	{ "interrupt.", "interrupt", "interrupts", "interrupts" }, { "", "time", "times", "processes" },
+};
+
+static const struct metric_noun *noun_row(const struct metric *m)
+{
+	size_t i = 0;
+	while (!g_str_has_prefix(m->id, counted[i].prefix))
+		i++;
+	return &counted[i];
+}
+
 static const char *noun_of(const struct metric *m, uint64_t n)
 {
-	static const struct { const char *prefix, *one, *several; } nouns[] = {
-		{ "request.", "request", "requests" }, { "span.", "span", "spans" }, { "call.", "call", "calls" },
-		{ "file.", "call", "calls" }, { "block.", "block request", "block requests" },
-		{ "device.", "block request", "block requests" }, { "interrupt.", "interrupt", "interrupts" },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(nouns); i++)
-		if (g_str_has_prefix(m->id, nouns[i].prefix))
-			return n == 1 ? nouns[i].one : nouns[i].several;
-	return n == 1 ? "time" : "times";
+	return n == 1 ? noun_row(m)->one : noun_row(m)->several;
 }
 
 /* ---- drawing ---- */
@@ -400,8 +409,6 @@ static void draw_cursor(struct app *app, const struct picture *p, const struct m
 /* Single durations of a cell, the shortest first: "218ms 252ms 265ms". */
 static void add_duration(void *data, const struct span *s, int64_t ns, const struct value *by)
 {
-	(void)s;
-	(void)by;
 	g_array_append_val((GArray *)data, ns);
 }
 
@@ -647,7 +654,6 @@ struct listing { struct intmap *among; int64_t low_ns, high_ns; unsigned n; };
 static void list_span(void *data, const struct span *s, int64_t ns, const struct value *by)
 {
 	struct listing *l = data;
-	(void)by;
 	if (ns < l->low_ns || ns > l->high_ns)
 		return;
 	l->n++;
@@ -695,19 +701,6 @@ static void go_to_range(struct app *app, const struct heat_rectangle *r)
 	app_moved(app);
 }
 
-static const char *table_of(const struct metric *m)
-{
-	static const struct { const char *prefix, *view; } tables[] = {
-		{ "request.", "traces" }, { "span.", "spans" }, { "call.", "syscalls" }, { "file.", "files" },
-		{ "sched.", "scheduler" }, { "interrupt", "interrupts" }, { "device.", "devices" },
-		{ "block.", "devices" },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
-		if (g_str_has_prefix(m->id, tables[i].prefix))
-			return tables[i].view;
-	return "processes";
-}
-
 /* The calls that were counted: those that ended in the range, and took as long. */
 static char *calls_filter(const struct app *app, const struct metric_place *m, const struct heat_rectangle *r)
 {
@@ -733,7 +726,7 @@ static void list_table(struct app *app, struct place *place, const struct heat_r
 			q.tid = (int32_t)g_ascii_strtoll(c->text, NULL, 10);
 	}
 	g_autofree char *filter = log ? calls_filter(app, place_metric(place), r) : NULL;
-	struct place *to = place_new(log ? &view_log : view_find(table_of(m)), &q, crumb);
+	struct place *to = place_new(log ? &view_log : view_find(noun_row(m)->view), &q, crumb);
 	go_to_range(app, r);
 	if (log) {
 		/* The log has a call where it began, which may be before the range. */

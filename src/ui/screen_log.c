@@ -29,7 +29,6 @@ struct log_state {
 	bool at_begin, at_end;		/* the range reaches the beginning, the end of the trace */
 	bool names;			/* names of descriptors are complete */
 	bool asked;			/* a request has no answer yet */
-	bool to_top;			/* select the first line of the first answer */
 	bool follows;			/* shows the newest lines, independent of the cursor in time */
 	guint shown;			/* number of rows at the last prepare() */
 	gint64 asked_us, answered_us;	/* monotonic */
@@ -96,7 +95,7 @@ static void begin(struct app *app, const struct place *p, int64_t anchor)
 	s->pid = p->narrow.pid;
 	s->tid = p->narrow.tid;
 	s->at_begin = s->at_end = false;
-	s->names = s->to_top = true;
+	s->names = true;
 	if (can_ask(app) && anchor != TIME_UNKNOWN)
 		ask(app, ASK_AFTER, anchor);
 }
@@ -352,7 +351,6 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	int64_t at = TIME_UNKNOWN;
 	g_autofree char *crumb = NULL;
 
-	(void)id;
 	if (p->view == &view_log)
 		return;
 	q.pid = p->narrow.pid;

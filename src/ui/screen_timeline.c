@@ -350,15 +350,11 @@ static void set_range(struct app *app, struct place *p, const struct timeline_ax
 
 	app_pause(app);
 	if (id == CMD_RANGE_A) {
-		nav->a_ns = at;
-		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= at)
-			nav->b_ns = TIME_UNKNOWN;
+		nav_set_end(nav, false, at);
 		app_message(app, "the range begins at %s: move the cursor, then B ends it; R clears it",
 			    timefmt_clock_ms(clock, at));
 	} else {
-		nav->b_ns = at + grain;
-		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
-			nav->a_ns = TIME_UNKNOWN;
+		nav_set_end(nav, true, at + grain);
 		app_message(app, "the range ends at %s; R clears it", timefmt_clock_ms(clock, nav->b_ns));
 	}
 	timeline_axis_stay(app, p);
@@ -483,6 +479,17 @@ static void copy_tags(const struct place *p, struct place *to)
 	to->table[PANE_MAIN].only_tagged = keyset_size(&to->table[PANE_MAIN].tags) > 0;
 }
 
+/* A timeline, in which the lane of this thread or process is selected (-1: none). */
+static struct place *new_timeline(const struct view_query *q, const char *crumb, int32_t pid, int32_t tid)
+{
+	struct place *to = place_new(&view_timeline, q, crumb);
+
+	to->select.pid = pid;
+	to->select.tid = tid;
+	to->lateral = true;
+	return to;
+}
+
 void screen_timeline_open(struct app *app, struct place *p, enum command_id command)
 {
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
@@ -495,7 +502,7 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 	q.host = p->narrow.host;
 	q.pid = p->narrow.pid;
 	q.container = p->narrow.container;
-	to = place_new(&view_timeline, &q, w ? "timeline" : "");
+	to = new_timeline(&q, w ? "timeline" : "", row ? row->drill.pid : -1, row ? row->drill.tid : -1);
 	if (w && w->root && row) {
 		const struct span *s = ((const struct waterfall_row *)row)->span;
 
@@ -503,12 +510,8 @@ void screen_timeline_open(struct app *app, struct place *p, enum command_id comm
 		to->mark_ns = p->mark_ns != TIME_UNKNOWN ? p->mark_ns : s->begin_ns;
 		to->select.pid = s->pid;
 		to->select.tid = s->tid;
-	} else if (row) {
-		to->select.pid = row->drill.pid;
-		to->select.tid = row->drill.tid;
 	}
 	app_pause(app);
-	to->lateral = true;
 	copy_tags(p, to);
 	app_open(app, to);
 }
@@ -524,12 +527,9 @@ void screen_timeline_open_thread(struct app *app, uint32_t thread, int64_t at_ns
 	q.host = t ? t->host : ID_NONE;
 	q.pid = process ? process->pid : -1;
 	q.tid = t && !process ? t->tid : -1;
-	to = place_new(&view_timeline, &q, crumb);
+	to = new_timeline(&q, crumb, q.pid, t ? t->tid : -1);
 	timeline_axis_fit(app, to, from_ns, MAX(to_ns, from_ns + 1));
 	to->mark_ns = at_ns;
-	to->select.pid = q.pid;
-	to->select.tid = t ? t->tid : -1;
-	to->lateral = true;
 	app_open(app, to);
 }
 
@@ -549,12 +549,9 @@ static void open_wait(struct app *app, const struct view_query *wait)
 	q.host = wait->host;
 	q.pid = wait->pid;
 	q.tid = wait->pid < 0 ? wait->tid : -1;
-	to = place_new(&view_timeline, &q, crumb);
+	to = new_timeline(&q, crumb, wait->pid, wait->tid);
 	timeline_axis_fit(app, to, wait->from_ns, MAX(wait->to_ns, wait->from_ns + 1));
 	to->mark_ns = wait->from_ns;
-	to->select.pid = wait->pid;
-	to->select.tid = wait->tid;
-	to->lateral = true;
 	app_open(app, to);
 }
 

@@ -243,7 +243,7 @@ static void draw_bars(struct app *app, struct place *p, const struct waterfall *
 		bars_draw_states(app, &axis, p->rows, r, l->lines == 1, y + l->lines - 1);
 	if (l->lines == 1)
 		return;
-	mainly = column_value(&view_waterfall.columns[view_column(&view_waterfall, "mainly")], &r->row, p->rows);
+	mainly = view_value(&view_waterfall, p->rows, &r->row, "mainly");
 	if (mainly.kind == VALUE_TEXT)
 		canvas_put_right(app->canvas, y + 1, l->duration, 15, ROLE_DIM, mainly.s);
 }
@@ -371,11 +371,7 @@ static void draw_tree(struct app *app, struct place *p, const struct waterfall *
 	struct table *t = &p->table[PANE_MAIN];
 	unsigned shown = box.rows / l->lines;
 
-	t->page = shown;
-	if (t->cursor < t->top)
-		t->top = t->cursor;
-	if (shown && t->cursor >= t->top + shown)
-		t->top = t->cursor - shown + 1;
+	table_scroll(t, p->rows, shown);
 	for (unsigned i = 0; i < shown && t->top + i < p->rows->rows->len; i++) {
 		unsigned y = box.y + i * l->lines;
 

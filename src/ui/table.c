@@ -66,13 +66,24 @@ void table_clear(struct table *t)
 	t->only_tagged = false;
 }
 
-unsigned table_n_tagged(const struct table *t, const struct rows *rows)
+unsigned table_tagged(const struct table *t, const struct rows *rows, const struct row *ret[2])
 {
 	unsigned n = 0;
 
-	for (guint i = 0; t->tags.keys && i < rows->rows->len; i++)
-		n += keyset_has(&t->tags, g_ptr_array_index(rows->rows, i));
+	for (guint i = 0; t->tags.keys && i < rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(rows->rows, i);
+
+		if (keyset_has(&t->tags, row) && n++ < 2)
+			ret[n - 1] = row;
+	}
 	return n;
+}
+
+unsigned table_n_tagged(const struct table *t, const struct rows *rows)
+{
+	const struct row *first[2];
+
+	return table_tagged(t, rows, first);
 }
 
 int table_sort_column(const struct table *t, const struct view *v, bool *ret_descending)

@@ -121,6 +121,8 @@ long table_find(const struct table *t, const struct view *v, const struct rows *
 		int direction, const char *needle);
 /* How many of these rows are tagged. */
 unsigned table_n_tagged(const struct table *t, const struct rows *rows);
+/* The same; the first two of them are in ret. */
+unsigned table_tagged(const struct table *t, const struct rows *rows, const struct row *ret[2]);
 
 struct table_style {
 	const struct glyphs *glyphs;

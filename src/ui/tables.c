@@ -88,7 +88,7 @@ void tables_prepare(struct app *app, struct place *p, enum pane pane)
 		table_fold_idle(f.table, f.view, f.rows);
 }
 
-void tables_show_sort(struct app *app, const struct focus *f)
+static void show_sort(struct app *app, const struct focus *f)
 {
 	g_autofree char *sort = table_chosen_sort(f->table, f->view);
 	bool descending;
@@ -99,6 +99,16 @@ void tables_show_sort(struct app *app, const struct focus *f)
 		app_message(app, "sorted by %s, %s", f->view->columns[column].title,
 			descending ? "highest first" : "lowest first");
 	place_stale(nav_top(&app->nav));
+}
+
+void tables_sort_by(struct app *app, struct focus *f, size_t column)
+{
+	bool descending;
+	bool again = table_sort_column(f->table, f->view, &descending) == (int)column;
+
+	f->table->sort = (int)column;
+	f->table->descending = again ? !descending : f->view->columns[column].descending;
+	show_sort(app, f);
 }
 
 static void sort(struct app *app, struct focus *f, enum command_id command)
@@ -112,12 +122,11 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 			app_message(app, "sorted by no column: < and > choose one");
 			return;
 		}
-		f->table->sort = column;
-		f->table->descending = !descending;
-	} else {
-		table_sort_step(f->table, f->view, f->rows, command == CMD_SORT_LEFT ? -1 : 1);
+		tables_sort_by(app, f, (size_t)column);
+		return;
 	}
-	tables_show_sort(app, f);
+	table_sort_step(f->table, f->view, f->rows, command == CMD_SORT_LEFT ? -1 : 1);
+	show_sort(app, f);
 }
 
 static void change_by(struct app *app, struct place *p)
@@ -289,7 +298,7 @@ static void clear(struct app *app, struct place *p, struct focus *f)
 		place_stale(p);
 	} else if (f->table->sort != TABLE_SORT_DEFAULT) {
 		f->table->sort = TABLE_SORT_DEFAULT;
-		tables_show_sort(app, f);
+		show_sort(app, f);
 	} else {
 		app_message(app, "nothing to clear: no filter, no search, default order");
 	}

@@ -8,7 +8,8 @@
 /* Filters, sorts and orders the rows of a pane after they were built. */
 void tables_prepare(struct app *app, struct place *p, enum pane pane);
 void tables_command(struct app *app, struct place *p, enum command_id command);
-/* Reports the order in the status line, and stores it in the settings. */
-void tables_show_sort(struct app *app, const struct focus *f);
+/* Sorts by a column, by that of now in the other direction. Reports it in the status line, and stores it in the
+ * settings. */
+void tables_sort_by(struct app *app, struct focus *f, size_t column);
 
 #endif

@@ -237,9 +237,7 @@ static void add_why(GPtrArray *lines, struct place *p, const struct focus *f, un
 {
 	g_autofree char *why = view_info_why(p, f->rows), *visible = NULL;
 	const struct row *row = table_selected(f->table, f->rows);
-	int column = view_column(f->view, "verdict");
-	struct value verdict = row && column >= 0 ? column_value(&f->view->columns[column], row, f->rows) :
-			       value_none();
+	struct value verdict = view_value(f->view, f->rows, row, "verdict");
 
 	if (!why && verdict.kind == VALUE_TEXT)
 		why = g_strdup(verdict.s);

@@ -570,9 +570,8 @@ static char *first_row(const struct timeline *tl, const struct alert *a, const s
 	if (rows->rows->len > 1 || (rows->rows->len && (compared || !a->threshold->query.n_by))) {
 		const struct row *first = rows->rows->pdata[0];
 		struct value of = column_value(&v->columns[0], first, rows);
-		struct value share = column_value(&v->columns[view_column(v, "share_ratio")], first, rows);
-		struct value more = !compared ? share :
-			column_value(&v->columns[view_column(v, "difference")], first, rows);
+		struct value share = view_value(v, rows, first, "share_ratio");
+		struct value more = !compared ? share : view_value(v, rows, first, "difference");
 		g_autoptr(GString) words = g_string_new(metric_field_words[field]);
 		append_word(words, of);
 		bool less = compared && more.kind != VALUE_NONE && more.i < 0;

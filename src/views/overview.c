@@ -421,11 +421,6 @@ static void sum_machine(struct machine *m, const struct second *s)
 	hist_merge(&m->wakeup, &s->wakeup);
 }
 
-static struct value cell_of(const struct view *v, const struct rows *rows, const struct row *row, const char *column)
-{
-	return column_value(&v->columns[view_column(v, column)], row, rows);
-}
-
 /* Adds a gauge for each row of the view that has the ratio; the view sorted the rows. */
 static void add_gauges(struct overview *o, const struct view *v, const struct rows *rows, const char *name,
 		       const char *ratio)
@@ -434,8 +429,8 @@ static void add_gauges(struct overview *o, const struct view *v, const struct ro
 	o->gauges = g_renew(struct overview_gauge, o->gauges, o->n_gauges + rows->rows->len + 1);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct row *row = rows->rows->pdata[i];
-		struct value label = cell_of(v, rows, row, name), busy = cell_of(v, rows, row, ratio);
-		struct value host = hosts ? cell_of(v, rows, row, "host") : value_none();
+		struct value label = view_value(v, rows, row, name), busy = view_value(v, rows, row, ratio);
+		struct value host = hosts ? view_value(v, rows, row, "host") : value_none();
 		const char *on = host.kind == VALUE_TEXT ? host.s : "", *blank = *on ? " " : "";
 		if (!is_cpu && busy.kind == VALUE_NONE)
 			continue;	/* a network device, or requests without issues */

@@ -80,6 +80,12 @@ int view_column(const struct view *v, const char *id)
 	return i >= 0 ? i : column_without_unit(v, id);
 }
 
+struct value view_value(const struct view *v, const struct rows *rows, const struct row *row, const char *id)
+{
+	int i = view_column(v, id);
+	return row && i >= 0 ? column_value(&v->columns[i], row, rows) : value_none();
+}
+
 int view_column_typed(const struct view *v, const char *name)
 {
 	g_autofree char *lower = g_ascii_strdown(name, -1);

@@ -247,8 +247,10 @@ enum view_by view_next_by(const struct view *v, enum view_by by);	/* cyclic */
 /* Index of the column with this id. Else of the only column whose id without its unit is this: "duration" finds
  * duration_ns. -1: no such column. */
 int view_column(const struct view *v, const char *id);
-/* The same of a name that a user types, which may also be a title, and in any case: "max wait". Of several columns with
- * that title it is the only one that is shown on the screen, else EXPR_SEVERAL. */
+/* The value of that column; VALUE_NONE also if there is no such column, or no row (NULL). */
+struct value view_value(const struct view *v, const struct rows *rows, const struct row *row, const char *id);
+/* view_column() of a name that a user types, which may also be a title, and in any case: "max wait". Of several columns
+ * with that title it is the only one that is shown on the screen, else EXPR_SEVERAL. */
 int view_column_typed(const struct view *v, const char *name);
 
 /* Filters with `filter` (NULL: all) and sorts by column (stable; -1: canonical

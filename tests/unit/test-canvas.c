@@ -136,7 +136,7 @@ static void test_glyphs(void)
 		const char *all[] = {
 			g->cursor, g->expanded, g->collapsed, g->critical,
 			g->sort_up, g->sort_down, g->more_up, g->more_down, g->crumb, g->edge,
-			g->tick, g->times, g->bar,
+			g->bar,
 		};
 
 		g_assert_cmpint(g->utf8, ==, utf8);
